@@ -1,0 +1,40 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "snapdiff/growth.hpp"
+#include "snapdiff/result.hpp"
+
+/// The door of the diff room: growth per stack between a baseline and a current snapshot. Works on
+/// models in memory, wherever they came from.
+namespace snapdiff::diff {
+
+/// Growth from `baseline` to `current`.
+/// Errors: incompatible (no common metric, or none in bytes: the message lists the types), usage
+/// (bad regular expression, unknown metric), limit (a sum leaves 64 bits), internal (conservation).
+Result<GrowthReport> diff(const SnapshotRef& baseline, const SnapshotRef& current, const DiffOptions& options);
+
+/// Totals per step and the first -> last view with the values of every row at each snapshot.
+/// Needs at least two snapshots.
+Result<SeriesReport> diff_series(std::span<const SnapshotRef> snapshots, const DiffOptions& options);
+
+Result<TopReport> top(const SnapshotRef& snapshot, const DiffOptions& options);
+
+/// Callers and callees of the functions whose name matches `regex`.
+Result<PeekReport> peek(const SnapshotRef& baseline, const SnapshotRef& current, const std::string& regex,
+                        const DiffOptions& options);
+
+/// The metric that `options` means for these snapshots (product.md section 3, default metric).
+Result<std::string> choose_metric(std::span<const SnapshotRef> snapshots, const std::string& wanted);
+
+/// Conservation: rows + unattributed + filtered == total, in values and in objects, and the
+/// parts (grew, shrank) agree. Errors: internal. diff() has already called it.
+Status check_conservation(const GrowthReport& report);
+
+/// Name of a function as tables show it: no parameters, no return type, template arguments
+/// beyond depth 1 as <...>, no clone suffixes, no Rust hash.
+std::string short_name(std::string_view function);
+
+}  // namespace snapdiff::diff

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "snapdiff/growth.hpp"
+#include "snapdiff/result.hpp"
+
+/// The door of the report room: results as text, JSON, JSON Lines, CSV and Markdown, and as files for
+/// other tools. Reads result types only; returns strings, prints nothing.
+namespace snapdiff::report {
+
+enum class Form : std::uint8_t { text, json, jsonl, csv, markdown };
+
+struct Style {
+  Form form = Form::text;
+  std::size_t width = 80;  ///< columns of the terminal
+  bool colour = false;
+  bool utf8 = true;            ///< else -> < +- .. (rec) and digits for sparklines
+  std::size_t max_rows = 20;   ///< 0 = all
+  std::int64_t min_bytes = 0;  ///< smaller rows go to [N others]
+  bool cumulative = false;     ///< sort and lead with cum where by != stack
+  std::string footer;          ///< last line of text, e.g. "stored in snapdiff.db as @1, @2. Next: ..."
+};
+
+/// Verdict of one row of a series, see verdict.md.
+struct RowVerdict {
+  std::string word;
+  std::string reason;
+};
+
+std::string write_diff(const GrowthReport& report, const Style& style);
+/// `steps` as full reports for JSON and --steps, else empty. `verdicts` parallel to
+/// series.overall.rows, or empty.
+std::string write_series(const SeriesReport& series, const std::vector<GrowthReport>& steps,
+                         const std::vector<RowVerdict>& verdicts, const Style& style);
+std::string write_top(const TopReport& report, const Style& style);
+std::string write_peek(const PeekReport& report, const Style& style);
+
+/// The numbers of product.md and design.md section 5: "1.02 MiB", "+44 011", "-4.00 MiB".
+std::string bytes_text(std::int64_t bytes);
+std::string growth_text(std::int64_t bytes);
+std::string count_text(std::int64_t count);
+std::string growth_count_text(std::int64_t count);
+
+/// Files for other tools, from a diff (growth) or from one snapshot (value).
+std::string to_folded(const GrowthReport& report);
+std::string to_folded(const TopReport& report);
+std::string to_speedscope(const GrowthReport& report);
+std::string to_speedscope(const TopReport& report);
+
+/// A profile.proto, gzip'd, that `go tool pprof` opens: of one snapshot all its columns; of a diff
+/// current minus baseline with the baseline's rows labelled pprof::base=true.
+std::string to_pprof(const SnapshotRef& snapshot);
+Result<std::string> to_pprof_diff(const GrowthReport& report);
+
+}  // namespace snapdiff::report

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "snapdiff/result.hpp"
+#include "snapdiff/snapshot.hpp"
+
+/// The only door of the store room: one SQLite file that keeps snapshots (README.md beside this
+/// file has the layout).
+namespace snapdiff::store {
+
+enum class Access : std::uint8_t {
+  read,    ///< the file must exist; also works on read-only media
+  write,   ///< the file must exist
+  create,  ///< made when missing
+};
+
+/// How the snapshots of a series are ordered (product.md section 3).
+enum class Order : std::uint8_t { time, sequence, import };
+
+/// A snapshot as `list` shows it.
+struct SnapshotInfo {
+  SnapshotId id{};
+  std::string series;
+  std::uint64_t series_position = 0;  ///< 1-based in the series' order
+  SnapshotFacts facts;                ///< notes and labels included
+  std::vector<std::pair<SampleType, std::int64_t>> totals;
+  std::uint64_t rows = 0;
+};
+struct SeriesInfo {
+  std::string name;
+  Order order = Order::import;
+  std::vector<SnapshotInfo> snapshots;  ///< in that order
+};
+
+struct Imported {
+  SnapshotId id{};
+  bool was_present = false;  ///< the same path and bytes were in this series already
+};
+
+/// What was compared last: enough for `render` and `diff` without operands.
+struct Comparison {
+  std::vector<SnapshotId> snapshots;
+  std::string options_json;  ///< the CLI's own record of the view
+};
+
+/// Not thread-safe. Every member that changes the file does so in one transaction.
+class Store {
+ public:
+  /// `path` may be ":memory:". Waits up to 5 s for a busy store.
+  /// Errors: io (missing, read-only, full), incompatible (newer schema), unsupported (a file that
+  /// is no store), malformed (damaged).
+  static Result<Store> open(const std::string& path, Access access);
+  Store(Store&&) noexcept;
+  Store& operator=(Store&&) noexcept;
+  ~Store();
+
+  /// Stores one snapshot at the end of `series`. `source_bytes` non-empty keeps the original too.
+  Result<Imported> add(const Snapshot& snapshot, const std::string& series, std::string_view source_bytes = {});
+
+  /// Snapshots as models in memory, in the order asked for, sharing one dictionary that holds no
+  /// more than they use. Errors: usage (unknown id), malformed (damaged chunk).
+  Result<std::vector<Snapshot>> load(std::span<const SnapshotId> ids);
+
+  /// All series, the one that was imported into last at the end.
+  Result<std::vector<SeriesInfo>> list();
+
+  /// Removes snapshots, and the sources, stacks and strings that nothing else uses.
+  Status remove(std::span<const SnapshotId> ids);
+
+  /// Takes in everything of another store that is not here yet; ids are given anew.
+  /// Returns how many snapshots were added.
+  Result<std::size_t> merge(const std::string& other_path);
+
+  Status remember(const Comparison& comparison);
+  Result<std::optional<Comparison>> last_comparison();
+
+  /// Runs SQL statements; `on_columns` once per statement with rows, `on_row` for each row
+  /// (null = SQL NULL, text otherwise; blobs as x'..'). Statements that would change the file are
+  /// refused unless `may_write`.
+  struct SqlSink {
+    std::function<void(std::span<const std::string> columns)> on_columns;
+    std::function<void(std::span<const std::optional<std::string>> row)> on_row;
+  };
+  Status sql(std::string_view script, const SqlSink& sink, bool may_write = false);
+
+  /// Writes everything as plain tables and rows that any SQLite can read, without our extension.
+  Status export_plain(const std::string& path);
+
+  /// PRAGMA integrity_check plus our own: every chunk decodes and validates.
+  Status check();
+
+  const std::string& path() const;
+
+ private:
+  struct Impl;
+  explicit Store(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace snapdiff::store

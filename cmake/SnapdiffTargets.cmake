@@ -1,0 +1,83 @@
+# Targets of one kind are made in one way: a room (a static library), a test program, a fuzz target.
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM)
+  set(CMAKE_C_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
+endif()
+
+add_library(snapdiff_options INTERFACE)
+target_compile_options(snapdiff_options INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow
+    -Wold-style-cast -Wnon-virtual-dtor -Woverloaded-virtual>)
+if(SNAPDIFF_WERROR)
+  target_compile_options(snapdiff_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
+endif()
+if(SNAPDIFF_SANITIZE)
+  target_compile_options(snapdiff_options INTERFACE
+    -fsanitize=${SNAPDIFF_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(snapdiff_options INTERFACE -fsanitize=${SNAPDIFF_SANITIZE})
+endif()
+
+# The model and the seams: headers only, standard library only.
+add_library(snapdiff_core INTERFACE)
+target_include_directories(snapdiff_core INTERFACE
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+
+# snapdiff_room(NAME SOURCES ... PUBLIC targets ... PRIVATE targets ...)
+#   makes the static library snapdiff_NAME. Third-party libraries go under PRIVATE.
+function(snapdiff_room name)
+  cmake_parse_arguments(ROOM "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  add_library(snapdiff_${name} STATIC ${ROOM_SOURCES})
+  target_include_directories(snapdiff_${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(snapdiff_${name}
+    PUBLIC snapdiff_core ${ROOM_PUBLIC}
+    PRIVATE $<BUILD_INTERFACE:snapdiff_options> ${ROOM_PRIVATE})
+endfunction()
+
+# snapdiff_test(NAME SOURCES ... LIBRARIES ...)
+#   makes the Catch2 program NAME and registers each of its test cases with ctest.
+function(snapdiff_test name)
+  cmake_parse_arguments(TEST "" "" "SOURCES;LIBRARIES" ${ARGN})
+  add_executable(${name} ${TEST_SOURCES})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests)
+  target_compile_definitions(${name} PRIVATE
+    SNAPDIFF_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data"
+    SNAPDIFF_SHARED_DATA="${PROJECT_SOURCE_DIR}/../shared/data")
+  target_link_libraries(${name} PRIVATE snapdiff_core snapdiff_options Catch2::Catch2WithMain ${TEST_LIBRARIES})
+  catch_discover_tests(${name} TEST_PREFIX "${name}: " PROPERTIES TIMEOUT 300)
+endfunction()
+
+# snapdiff_fuzzer(NAME SOURCE CORPUS LIBRARIES ...)
+#   NAME_replay runs the corpus as an ordinary test with any compiler; with SNAPDIFF_FUZZ and clang
+#   the libFuzzer program NAME is built too.
+function(snapdiff_fuzzer name source corpus)
+  add_executable(${name}_replay ${source} ${PROJECT_SOURCE_DIR}/tests/fuzz/replay_main.cpp)
+  target_include_directories(${name}_replay PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests)
+  target_link_libraries(${name}_replay PRIVATE snapdiff_core snapdiff_options ${ARGN})
+  add_test(NAME fuzz_corpus_${name} COMMAND ${name}_replay ${corpus})
+  set_tests_properties(fuzz_corpus_${name} PROPERTIES TIMEOUT 300)
+  if(SNAPDIFF_FUZZ)
+    add_executable(${name} ${source})
+    target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests)
+    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+    target_link_libraries(${name} PRIVATE snapdiff_core snapdiff_options ${ARGN})
+  endif()
+endfunction()
+
+# Compiles each header of the project on its own.
+function(snapdiff_check_headers)
+  file(GLOB_RECURSE headers RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS
+    include/*.hpp formats/*.hpp analyzer/*.hpp)
+  set(units)
+  foreach(header IN LISTS headers)
+    string(REPLACE "include/snapdiff/" "snapdiff/" include_path ${header})
+    string(MAKE_C_IDENTIFIER ${header} unit)
+    set(file ${PROJECT_BINARY_DIR}/header_check/${unit}.cpp)
+    file(CONFIGURE OUTPUT ${file} CONTENT "#include \"${include_path}\"\n")
+    list(APPEND units ${file})
+  endforeach()
+  add_library(snapdiff_header_check OBJECT ${units})
+  target_include_directories(snapdiff_header_check PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(snapdiff_header_check PRIVATE snapdiff_core snapdiff_options snapdiff_third_party)
+endfunction()

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "snapdiff/importer.hpp"
+
+/// The door of the formats room: which formats exist, and how a file becomes snapshots.
+namespace snapdiff::formats {
+
+/// Every importer, in the order `snapdiff formats` lists them.
+std::span<const Importer* const> importers();
+
+struct ReadOptions {
+  std::string format;                 ///< FormatInfo::name to force, "" to detect by content
+  std::uint64_t max_input_bytes = 0;  ///< of decompressed bytes; 0 = 64 GiB
+  /// Called now and then with (compressed bytes read so far, size of the file); may be empty.
+  std::function<void(std::uint64_t, std::uint64_t)> progress;
+};
+
+/// The importer for `head` (kSniffBytes of decompressed input): exactly one `certain`, else
+/// exactly one `possible`.
+/// Errors: unsupported (unknown format; a refused relative, by name; an empty input is malformed),
+/// incompatible (a tie: lists the candidates and names --format).
+Result<const Importer*> detect(std::string_view head, bool whole_input);
+
+/// Reads a file ("-" is standard input) into its snapshots, oldest first, with facts.source,
+/// facts.format, facts.position, and pid and sequence as far as the file name tells them.
+/// Errors: as detect() and Importer::read(), io, limit; `subject` is `path`.
+Result<std::vector<Snapshot>> read_file(const std::string& path, const ReadOptions& options);
+
+/// The same for bytes in memory; `name` stands for the path.
+Result<std::vector<Snapshot>> read_bytes(std::string_view bytes, const std::string& name, const ReadOptions& options);
+
+}  // namespace snapdiff::formats

@@ -1,0 +1,256 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "snapdiff/notes.hpp"
+#include "snapdiff/snapshot.hpp"
+
+/// What the diff engine is asked and what it returns. Everything that prints, draws or exports a
+/// diff works from these types alone.
+namespace snapdiff {
+
+/// A snapshot and how to call it: the user's operand, or "@7" out of the store.
+struct SnapshotRef {
+  std::shared_ptr<const Snapshot> snapshot;
+  std::string ref;     ///< "@7" where stored, else the operand
+  std::string series;  ///< name of the series, "" outside a store
+};
+
+enum class GroupBy : std::uint8_t { stack, function, file, line, module, type, label };
+constexpr std::string_view to_text(GroupBy by) {
+  constexpr std::string_view kNames[] = {"stack", "function", "file", "line", "module", "type", "label"};
+  return kNames[static_cast<std::size_t>(by)];
+}
+
+enum class SortKey : std::uint8_t { change, growth, after, objects, name };
+
+/// One view of a diff. Regular expressions are RE2, searched (not anchored) in function name,
+/// file and module name of each frame, as pprof does.
+struct DiffOptions {
+  std::string metric;  ///< column name; "" chooses (product.md, default metric)
+  GroupBy by = GroupBy::stack;
+  std::string label_key;  ///< for GroupBy::label
+  SortKey sort = SortKey::change;
+  std::string focus;   ///< keep only stacks with a matching frame; the rest is `filtered`
+  std::string ignore;  ///< leave out stacks with a matching frame; they are `filtered`
+  std::string hide;    ///< drop matching frames from stacks
+  std::string show;    ///< keep only matching frames of stacks
+  bool hide_allocator_frames = true;
+  friend bool operator==(const DiffOptions&, const DiffOptions&) = default;
+};
+
+/// algorithms.md section 1: by what a stack of one side was found again on the other.
+///   build_id       T0: build id and offset in every unsymbolized frame
+///   module_offset  T1: module name, mapping size and offset
+///   function_line  T2: function, file and line
+///   function_file  T3: function and file, where lines moved between two builds
+///   normalised     T4: normalised function names
+///   inline_free    like T2 after dropping inlined frames
+///   fuzzy          alignment score of at least 0.9; marked in every output
+///   none           on one side only
+enum class MatchTier : std::uint8_t {
+  build_id,
+  module_offset,
+  function_line,
+  function_file,
+  normalised,
+  inline_free,
+  fuzzy,
+  none
+};
+inline constexpr std::size_t kMatchTiers = 8;
+constexpr std::string_view to_text(MatchTier tier) {
+  constexpr std::string_view kNames[] = {"T0", "T1", "T2", "T3", "T4", "inline", "fuzzy", "unmatched"};
+  return kNames[static_cast<std::size_t>(tier)];
+}
+
+/// new: only in current. gone: only in baseline.
+enum class RowClass : std::uint8_t { added, gone, grew, shrank, same };
+constexpr std::string_view to_text(RowClass row_class) {
+  constexpr std::string_view kNames[] = {"new", "gone", "grew", "shrank", "same"};
+  return kNames[static_cast<std::size_t>(row_class)];
+}
+
+/// A value on both sides. growth() is exact: the engine has checked that it fits.
+struct Change {
+  std::int64_t baseline = 0;
+  std::int64_t current = 0;
+  std::int64_t growth() const { return current - baseline; }
+  friend bool operator==(const Change&, const Change&) = default;
+};
+
+/// How `--by` other than stack sees a row: everything in stacks that hold the key, each stack
+/// once. grew and shrank (>= 0 and <= 0) add up to the growth of the cumulative value.
+struct CumulativeChange {
+  Change value;
+  Change objects;
+  std::int64_t grew = 0;
+  std::int64_t shrank = 0;
+};
+
+/// One row: a stack (or key) with its flat values.
+struct GrowthRow {
+  Change value;             ///< in the metric's unit
+  Change objects;           ///< valid when GrowthReport::has_objects
+  std::int64_t grew = 0;    ///< sum of the growing stacks in this row, >= 0
+  std::int64_t shrank = 0;  ///< sum of the shrinking ones, <= 0; grew + shrank == value.growth()
+  double error = 0;         ///< one standard deviation of the growth by sampling; 0 when exact, NaN when unknown
+  std::uint32_t key = 0;    ///< row of GrowthReport::stacks or ::keys
+  RowClass row_class = RowClass::same;
+  MatchTier tier = MatchTier::none;  ///< the weakest by which a part of the row was matched
+};
+
+/// One frame, resolved. Views live as long as the report's snapshots.
+struct FrameView {
+  std::string_view function;  ///< "" when unsymbolized
+  std::string_view file;
+  std::string_view module;  ///< path as recorded
+  std::string_view build_id;
+  std::uint64_t offset = kNoOffset;
+  std::int32_t line = 0;
+  bool inlined = false;
+  bool pseudo = false;
+  friend bool operator==(const FrameView&, const FrameView&) = default;
+};
+
+/// A stack of one of the two sides; `side` 0 = baseline, 1 = current.
+struct StackRef {
+  StackId stack{};
+  std::uint8_t side = 0;
+};
+
+/// Resolves stacks to the frames that the options leave visible. Implemented by the diff room.
+class StackView {
+ public:
+  virtual ~StackView() = default;
+  /// Leaf first, into `out` (cleared before). Empty when every frame is hidden.
+  virtual void frames(StackRef stack, std::vector<FrameView>& out) const = 0;
+};
+
+/// Where growth comes from (algorithms.md section 6): the walk from below the root down to the
+/// deepest frame that still carries 70 % of its parent's growth.
+struct Suspect {
+  std::vector<FrameView> path;  ///< root side first; the last one is the suspect frame
+  std::int64_t growth = 0;      ///< net growth of all stacks through the path
+  double share = 0;             ///< of all growth (sum of the growing stacks), 0..1
+  struct Site {
+    FrameView frame;  ///< leaf frame that allocates
+    std::int64_t growth = 0;
+    std::int64_t objects = 0;
+  };
+  std::vector<Site> sites;          ///< heaviest first, at most 5
+  std::vector<std::uint32_t> rows;  ///< by stack: rows of the report below it; else empty
+};
+
+/// Growth between two snapshots.
+///   rows     total order: by the sort key, then key text, so that output is reproducible. Holds
+///            every row, also unchanged ones; never [unattributed] or filtered stacks
+///   cumulative  parallel to rows when by != stack, else empty
+///   series   parallel to rows, `series_length` values each, when the report is the first -> last
+///            view of a longer series; else empty
+/// Conservation: sum of rows' growth + unattributed + filtered == total, exactly.
+struct GrowthReport {
+  SnapshotRef baseline;
+  SnapshotRef current;
+  DiffOptions options;
+  std::string metric;
+  std::string unit;
+  std::string objects_metric;  ///< the count column beside the metric, "" when there is none
+  bool has_objects = false;
+  bool has_error = false;  ///< one of the sides is sampled with a known period
+  bool exact = false;      ///< both sides record every allocation
+  std::vector<GrowthRow> rows;
+  std::vector<CumulativeChange> cumulative;
+  std::vector<StackRef> stacks;   ///< by stack: representative per key
+  std::vector<std::string> keys;  ///< otherwise
+  std::shared_ptr<const StackView> view;
+  Change total, total_objects;
+  Change unattributed, unattributed_objects;
+  Change filtered, filtered_objects;
+  std::int64_t grew = 0;             ///< sum over growing rows, unattributed and filtered included; >= 0
+  std::int64_t shrank = 0;           ///< <= 0; grew + shrank == total.growth()
+  double total_error = 0;            ///< NaN when unknown
+  double matched[kMatchTiers] = {};  ///< share of both sides' bytes per tier; adds up to 1 (all 0 when both are empty)
+  std::uint64_t possible_pairs = 0;  ///< unmatched stacks that score 0.55 to 0.9; noted, never subtracted
+  std::string rule_set;              ///< id of the normalisation rules, e.g. "1"
+  std::vector<Suspect> suspects;     ///< at most three
+  std::string common_path;           ///< last frame that all suspects share, e.g. "main", or ""
+  std::vector<std::int64_t> series;
+  std::size_t series_length = 0;
+  Notes notes;
+
+  void frames(const GrowthRow& row, std::vector<FrameView>& out) const { view->frames(stacks[row.key], out); }
+};
+
+/// Totals of one snapshot of a series and its step from the one before.
+struct SeriesStep {
+  SnapshotRef snapshot;
+  std::int64_t total = 0;
+  std::optional<std::int64_t> objects;
+  std::int64_t growth = 0;          ///< 0 for the first
+  std::vector<FrameView> heaviest;  ///< visible frames of the stack that changed most, leaf first
+  std::int64_t heaviest_growth = 0;
+  std::string restart;  ///< why a restart is suspected here, "" if not
+};
+
+/// More than two snapshots: totals per step and the first -> last view.
+struct SeriesReport {
+  std::vector<SeriesStep> steps;
+  GrowthReport overall;
+};
+
+/// One snapshot's heaviest rows; `value` in the metric's unit.
+struct TopRow {
+  std::int64_t value = 0;
+  std::int64_t objects = 0;
+  std::int64_t cumulative = 0;  ///< by != stack
+  double error = 0;
+  std::uint32_t key = 0;
+};
+struct TopReport {
+  SnapshotRef snapshot;
+  DiffOptions options;
+  std::string metric;
+  std::string unit;
+  bool has_objects = false;
+  std::vector<TopRow> rows;
+  std::vector<StackRef> stacks;  ///< side is always 1
+  std::vector<std::string> keys;
+  std::shared_ptr<const StackView> view;
+  std::int64_t total = 0, total_objects = 0;
+  std::int64_t unattributed = 0, filtered = 0;
+  Notes notes;
+};
+
+/// Callers and callees of the functions that match a regular expression, with their growth.
+struct PeekEdge {
+  std::string function;
+  Change value;
+  Change objects;
+};
+struct PeekFunction {
+  std::string function;
+  Change flat, cumulative;
+  std::vector<PeekEdge> callers;  ///< flat = value of stacks where the function is called by it
+  std::vector<PeekEdge> callees;
+};
+struct PeekReport {
+  SnapshotRef baseline;
+  SnapshotRef current;
+  std::string metric;
+  std::string unit;
+  std::string regex;
+  std::vector<PeekFunction> functions;
+  Change total;
+};
+
+inline constexpr double kUnknownError = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace snapdiff

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "snapdiff/result.hpp"
+#include "snapdiff/snapshot.hpp"
+
+namespace snapdiff {
+
+/// What a format is called and what reading it gives and loses; plain data, also what
+/// `snapdiff formats` prints.
+struct FormatInfo {
+  std::string_view name;        ///< for --format and SnapshotFacts::format, e.g. "pprof"
+  std::string_view summary;     ///< one line for people
+  std::string_view extensions;  ///< usual file names, e.g. "*.pb.gz"; never used for detection
+  std::string_view lost;        ///< what of such a file is not kept, "" when nothing
+};
+
+enum class Match : std::uint8_t { no, possible, certain };
+
+/// How many decompressed bytes sniff() is shown at most.
+inline constexpr std::size_t kSniffBytes = 16 * 1024;
+
+/// Decompressed bytes of one input, front to back, through a window that grows on demand. Not
+/// thread-safe. Views stay valid until the next call of peek().
+class Input {
+ public:
+  virtual ~Input() = default;
+
+  /// The bytes from offset() on: at least `wanted`, fewer only when the input ends before, often
+  /// more (all of it, when the input is in memory). peek(1).empty() means the end.
+  /// Errors: io, malformed (damaged compression), limit (bombs, --max-input).
+  virtual Result<std::string_view> peek(std::size_t wanted) = 0;
+
+  /// Moves on; n <= size of the last view.
+  virtual void consume(std::size_t n) = 0;
+
+  /// Decompressed bytes consumed so far.
+  virtual std::uint64_t offset() const = 0;
+
+  /// Name for error messages and for facts read off it (pid, sequence): the user's path or "-".
+  virtual const std::string& name() const = 0;
+
+  /// "" or the peeled compressions from the outside in, e.g. "gzip".
+  virtual std::string_view compression() const = 0;
+};
+
+/// Takes finished snapshots, oldest first.
+class SnapshotSink {
+ public:
+  virtual ~SnapshotSink() = default;
+  /// An error stops the importer, which returns it.
+  virtual Status take(Snapshot snapshot) = 0;
+};
+
+/// Reads one format. Implementations are stateless and may be used from several threads at once.
+class Importer {
+ public:
+  virtual ~Importer() = default;
+  virtual const FormatInfo& info() const = 0;
+
+  /// Whether `head`, the first decompressed bytes (all of them when shorter than kSniffBytes),
+  /// looks like this format. Pure.
+  virtual Match sniff(std::string_view head) const = 0;
+
+  /// Why `head` is a near relative that this format refuses ("this is a CPU profile"), or "".
+  virtual std::string refusal(std::string_view /*head*/) const { return {}; }
+
+  /// Reads the whole input into one or more snapshots. Fills every fact that the bytes tell; the
+  /// caller fills `facts.source`, `facts.format` and the user's labels.
+  /// Errors: malformed and limit with a byte offset into the decompressed input; what Input and
+  /// the sink return. A survivable problem is counted in the snapshot's notes instead.
+  virtual Status read(Input& in, SnapshotSink& out) const = 0;
+};
+
+/// Collects snapshots in memory.
+class SnapshotList : public SnapshotSink {
+ public:
+  Status take(Snapshot snapshot) override {
+    snapshots.push_back(std::move(snapshot));
+    return ok();
+  }
+  std::vector<Snapshot> snapshots;
+};
+
+}  // namespace snapdiff

@@ -1,0 +1,368 @@
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "snapdiff/checked.hpp"
+#include "snapdiff/result.hpp"
+#include "snapdiff/snapshot.hpp"
+#include "snapdiff/validate.hpp"
+
+namespace snapdiff {
+
+/// Open-addressing index from a hash to a row number; the rows live elsewhere. Holds no keys: the
+/// caller says whether a candidate row is the one that it means.
+class HashIndex {
+ public:
+  static constexpr std::uint32_t kAbsent = std::numeric_limits<std::uint32_t>::max();
+
+  /// The row for which `is_same(row)` holds among those inserted under `hash`, or kAbsent.
+  template <class IsSame>
+  std::uint32_t find(std::uint64_t hash, IsSame is_same) const {
+    if (slots_.empty()) return kAbsent;
+    const std::uint32_t tag = tag_of(hash);
+    for (std::size_t i = hash & mask();; i = (i + 1) & mask()) {
+      const Slot& slot = slots_[i];
+      if (slot.row == kAbsent) return kAbsent;
+      if (slot.tag == tag && is_same(slot.row)) return slot.row;
+    }
+  }
+
+  /// Adds a row that find() did not return. `rehash(row)` gives the hash of any earlier row.
+  template <class HashOfRow>
+  void insert(std::uint64_t hash, std::uint32_t row, HashOfRow rehash) {
+    if ((used_ + 1) * 2 > slots_.size()) grow(rehash);
+    place(hash, row);
+    ++used_;
+  }
+
+  template <class HashOfRow>
+  void reserve(std::size_t rows, HashOfRow rehash) {
+    while (rows * 2 > slots_.size()) grow(rehash);
+  }
+
+ private:
+  struct Slot {
+    std::uint32_t row = kAbsent;
+    std::uint32_t tag = 0;
+  };
+  static std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32); }
+  std::size_t mask() const { return slots_.size() - 1; }
+  void place(std::uint64_t hash, std::uint32_t row) {
+    std::size_t i = hash & mask();
+    while (slots_[i].row != kAbsent) i = (i + 1) & mask();
+    slots_[i] = {row, tag_of(hash)};
+  }
+  template <class HashOfRow>
+  void grow(HashOfRow rehash) {
+    std::vector<Slot> old(std::max<std::size_t>(16, slots_.size() * 2));
+    old.swap(slots_);
+    for (const Slot& slot : old) {
+      if (slot.row != kAbsent) place(rehash(slot.row), slot.row);
+    }
+  }
+
+  std::vector<Slot> slots_;
+  std::size_t used_ = 0;
+};
+
+/// Fills one Snapshot. Importers push texts, frames, stacks and rows in any order; equal things
+/// get equal ids. Not thread-safe; one builder makes one snapshot.
+class SnapshotBuilder {
+ public:
+  struct FrameSpec {
+    ModuleId module{};
+    std::uint64_t offset = kNoOffset;
+    FunctionId function{};
+    std::int32_t line = 0;
+    std::int32_t column = 0;
+    std::uint8_t flags = 0;
+  };
+
+  SnapshotBuilder() : dictionary_(std::make_unique<Dictionary>()) {}
+
+  SnapshotFacts& facts() { return facts_; }
+  Notes& notes() { return facts_.notes; }
+  const Dictionary& dictionary() const { return *dictionary_; }
+
+  StringId string(std::string_view text) {
+    if (text.empty()) return StringId{};
+    StringTable& table = dictionary_->strings;
+    const std::uint64_t hash = hash_bytes(text).low;
+    const std::uint32_t row = strings_.find(hash, [&](std::uint32_t r) { return table[StringId{r}] == text; });
+    if (row != HashIndex::kAbsent) return StringId{row};
+    const StringId id = table.append(text);
+    strings_.insert(hash, static_cast<std::uint32_t>(id),
+                    [&](std::uint32_t r) { return hash_bytes(table[StringId{r}]).low; });
+    return id;
+  }
+
+  ModuleId module(std::string_view name, std::string_view build_id) {
+    if (name.empty() && build_id.empty()) return ModuleId{};
+    ModuleTable& table = dictionary_->modules;
+    const StringId name_id = string(name);
+    const StringId build = string(build_id);
+    const auto hash_of = [](StringId a, StringId b) {
+      return mix64((static_cast<std::uint64_t>(a) << 32) | static_cast<std::uint64_t>(b));
+    };
+    const std::uint64_t hash = hash_of(name_id, build);
+    const std::uint32_t row =
+        modules_.find(hash, [&](std::uint32_t r) { return table.name[r] == name_id && table.build_id[r] == build; });
+    if (row != HashIndex::kAbsent) return ModuleId{row};
+    table.name.push_back(name_id);
+    table.build_id.push_back(build);
+    const auto id = static_cast<std::uint32_t>(table.size() - 1);
+    modules_.insert(hash, id, [&](std::uint32_t r) { return hash_of(table.name[r], table.build_id[r]); });
+    return ModuleId{id};
+  }
+
+  /// An empty name and system name give "no function".
+  FunctionId function(StringId name, StringId system_name, StringId file, std::int32_t start_line) {
+    if (name == StringId{}) name = system_name;
+    if (name == StringId{}) return FunctionId{};
+    FunctionTable& table = dictionary_->functions;
+    const auto hash_of = [](StringId a, StringId b, StringId c) {
+      return mix64(index_of(a) * 0x9e3779b97f4a7c15ULL + mix64(index_of(b) * 0xd1342543de82ef95ULL + index_of(c)));
+    };
+    const std::uint64_t hash = hash_of(name, system_name, file);
+    const std::uint32_t row = functions_.find(hash, [&](std::uint32_t r) {
+      return table.name[r] == name && table.system_name[r] == system_name && table.file[r] == file;
+    });
+    if (row != HashIndex::kAbsent) return FunctionId{row};
+    table.name.push_back(name);
+    table.system_name.push_back(system_name);
+    table.file.push_back(file);
+    table.start_line.push_back(start_line);
+    const auto id = static_cast<std::uint32_t>(table.size() - 1);
+    functions_.insert(hash, id,
+                      [&](std::uint32_t r) { return hash_of(table.name[r], table.system_name[r], table.file[r]); });
+    return FunctionId{id};
+  }
+
+  /// Frames of equal hash are one frame; the first one's module, offset and column stay.
+  FrameId frame(const FrameSpec& spec) {
+    const Dictionary& d = *dictionary_;
+    const std::size_t f = index_of(spec.function);
+    const std::size_t m = index_of(spec.module);
+    return frame_with_hash(spec, frame_hash(d.strings[d.modules.name[m]], d.strings[d.modules.build_id[m]], spec.offset,
+                                            d.strings[d.functions.name[f]], d.strings[d.functions.file[f]], spec.line,
+                                            (spec.flags & kFramePseudo) != 0));
+  }
+
+  /// For the store, which keeps the hash a frame was imported with.
+  FrameId frame_with_hash(const FrameSpec& spec, const Hash128& hash) {
+    FrameTable& table = dictionary_->frames;
+    const std::uint32_t row = frames_.find(hash.low, [&](std::uint32_t r) { return table.hash[r] == hash; });
+    if (row != HashIndex::kAbsent) return FrameId{row};
+    table.module.push_back(spec.module);
+    table.offset.push_back(spec.offset);
+    table.function.push_back(spec.function);
+    table.line.push_back(spec.line);
+    table.column.push_back(spec.column);
+    table.flags.push_back(spec.flags);
+    table.hash.push_back(hash);
+    const auto id = static_cast<std::uint32_t>(table.size() - 1);
+    frames_.insert(hash.low, id, [&](std::uint32_t r) { return table.hash[r].low; });
+    return FrameId{id};
+  }
+
+  /// The frame of a pseudo row, e.g. kNoStackRecorded.
+  FrameId pseudo_frame(std::string_view text) {
+    const StringId name = string(text);
+    FrameSpec spec;
+    spec.function = function(name, StringId{}, StringId{}, 0);
+    spec.flags = kFramePseudo;
+    return frame(spec);
+  }
+  StackId pseudo_stack(std::string_view text) {
+    const FrameId frame = pseudo_frame(text);
+    return stack(std::span(&frame, 1));
+  }
+
+  /// Interns a whole stack, leaf first. An empty one is the pseudo stack `[no stack recorded]`.
+  StackId stack(std::span<const FrameId> leaf_first) {
+    if (leaf_first.empty()) return pseudo_stack(kNoStackRecorded);
+    StackTable& table = dictionary_->stacks;
+    const FrameTable& frames = dictionary_->frames;
+    SequenceHasher hasher;
+    for (const FrameId frame : leaf_first) hasher.add(frames.hash[index_of(frame)]);
+    const Hash128 hash = hasher.finish();
+    const std::uint32_t row = stacks_.find(hash.low, [&](std::uint32_t r) { return table.hash[r] == hash; });
+    if (row != HashIndex::kAbsent) return StackId{row};
+    table.frame.insert(table.frame.end(), leaf_first.begin(), leaf_first.end());
+    table.begin.push_back(table.frame.size());
+    table.hash.push_back(hash);
+    const auto id = static_cast<std::uint32_t>(table.size() - 1);
+    stacks_.insert(hash.low, id, [&](std::uint32_t r) { return table.hash[r].low; });
+    return StackId{id};
+  }
+
+  /// Hint: about this many stacks with this many frames in all will come.
+  void reserve_stacks(std::size_t stacks, std::size_t frames) {
+    StackTable& table = dictionary_->stacks;
+    table.begin.reserve(stacks + 2);
+    table.hash.reserve(stacks + 1);
+    table.frame.reserve(frames);
+    stacks_.reserve(stacks, [&](std::uint32_t r) { return table.hash[r].low; });
+  }
+
+  /// Interns a set of labels; their order does not matter.
+  LabelSetId labels(std::vector<Label> set) {
+    if (set.empty()) return LabelSetId{};
+    const StringTable& strings = dictionary_->strings;
+    std::sort(set.begin(), set.end(), [&](const Label& a, const Label& b) {
+      if (a.key != b.key) return strings[a.key] < strings[b.key];
+      if (a.is_number != b.is_number) return b.is_number;
+      if (a.text != b.text) return strings[a.text] < strings[b.text];
+      if (a.number != b.number) return a.number < b.number;
+      return strings[a.unit] < strings[b.unit];
+    });
+    LabelTable& table = dictionary_->labels;
+    const std::uint64_t hash = hash_of(set);
+    const std::uint32_t row = labels_.find(hash, [&](std::uint32_t r) {
+      const auto other = table.labels(LabelSetId{r});
+      return std::equal(set.begin(), set.end(), other.begin(), other.end());
+    });
+    if (row != HashIndex::kAbsent) return LabelSetId{row};
+    table.label.insert(table.label.end(), set.begin(), set.end());
+    table.begin.push_back(table.label.size());
+    const auto id = static_cast<std::uint32_t>(table.size() - 1);
+    labels_.insert(hash, id, [&](std::uint32_t r) { return hash_of(table.labels(LabelSetId{r})); });
+    return LabelSetId{id};
+  }
+
+  /// All columns must be added before the first row. Returns the column's index.
+  std::size_t add_column(SampleType type, std::int64_t half_unit = 0) {
+    columns_.push_back(Column{std::move(type), {}, {}, half_unit});
+    return columns_.size() - 1;
+  }
+
+  /// One row; values.size() == number of columns. Rows of equal stack and labels are summed in
+  /// finish().
+  void add_row(StackId stack, LabelSetId labels, std::span<const std::int64_t> values) {
+    stack_.push_back(stack);
+    label_set_.push_back(labels);
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+      columns_[c].value.push_back(values[c]);
+      if (!columns_[c].known.empty()) columns_[c].known.push_back(1);
+    }
+  }
+
+  /// As add_row; unknown values have `known[c] == 0`.
+  void add_row(StackId stack, LabelSetId labels, std::span<const std::int64_t> values,
+               std::span<const std::uint8_t> known) {
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+      if (known[c] == 0 && columns_[c].known.empty()) columns_[c].known.assign(stack_.size(), 1);
+    }
+    add_row(stack, labels, values);
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+      if (known[c] != 0) continue;
+      columns_[c].known.back() = 0;
+      columns_[c].value.back() = 0;
+    }
+  }
+
+  std::size_t row_count() const { return stack_.size(); }
+
+  void add_mapping(const Mapping& mapping) { mappings_.push_back(mapping); }
+
+  /// Sums equal rows, drops rows whose values are all zero, sorts, validates.
+  /// Errors: limit, when a sum (of equal rows, or of a whole column) leaves 64 bits; internal,
+  /// when validate() finds the model broken. The builder is used up.
+  Result<Snapshot> finish();
+
+ private:
+  static std::uint64_t hash_of(std::span<const Label> set) {
+    std::uint64_t hash = set.size();
+    for (const Label& label : set) {
+      hash = mix64(hash ^ index_of(label.key)) * 0x9e3779b97f4a7c15ULL;
+      hash = mix64(hash ^ (index_of(label.text) << 32) ^ index_of(label.unit));
+      hash = mix64(hash ^ static_cast<std::uint64_t>(label.number)) + (label.is_number ? 1U : 0U);
+    }
+    return mix64(hash);
+  }
+
+  std::unique_ptr<Dictionary> dictionary_;
+  SnapshotFacts facts_;
+  std::vector<StackId> stack_;
+  std::vector<LabelSetId> label_set_;
+  std::vector<Column> columns_;
+  std::vector<Mapping> mappings_;
+  HashIndex strings_;
+  HashIndex modules_;
+  HashIndex functions_;
+  HashIndex frames_;
+  HashIndex stacks_;
+  HashIndex labels_;
+};
+
+inline Result<Snapshot> SnapshotBuilder::finish() {
+  std::vector<std::uint32_t> order(stack_.size());
+  std::iota(order.begin(), order.end(), 0U);
+  const auto key = [this](std::uint32_t row) {
+    return (static_cast<std::uint64_t>(stack_[row]) << 32) | static_cast<std::uint64_t>(label_set_[row]);
+  };
+  const auto less = [&](std::uint32_t a, std::uint32_t b) { return key(a) != key(b) ? key(a) < key(b) : a < b; };
+  if (!std::is_sorted(order.begin(), order.end(), less)) std::sort(order.begin(), order.end(), less);
+
+  Snapshot snapshot;
+  SampleTable& out = snapshot.samples;
+  out.columns.resize(columns_.size());
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    out.columns[c].type = columns_[c].type;
+    out.columns[c].half_unit = columns_[c].half_unit;
+    out.columns[c].value.reserve(stack_.size());
+  }
+  out.stack.reserve(stack_.size());
+  out.labels.reserve(stack_.size());
+
+  std::vector<std::int64_t> sum(columns_.size());
+  std::vector<std::uint8_t> known(columns_.size());
+  for (std::size_t i = 0; i < order.size();) {
+    std::fill(sum.begin(), sum.end(), 0);
+    std::fill(known.begin(), known.end(), std::uint8_t{1});
+    const std::uint64_t row_key = key(order[i]);
+    const std::uint32_t first = order[i];
+    for (; i < order.size() && key(order[i]) == row_key; ++i) {
+      for (std::size_t c = 0; c < columns_.size(); ++c) {
+        if (!columns_[c].is_known(order[i])) known[c] = 0;
+        if (!checked_add(sum[c], columns_[c].value[order[i]], sum[c])) {
+          return Error{ErrorCode::limit,
+                       "sum of " + columns_[c].type.name +
+                           " over the rows of one stack is beyond 2^63-1, expected it to fit in 64 bits"};
+        }
+      }
+    }
+    bool keep = false;
+    for (std::size_t c = 0; c < columns_.size(); ++c) keep = keep || sum[c] != 0 || known[c] == 0;
+    if (!keep) continue;
+    out.stack.push_back(stack_[first]);
+    out.labels.push_back(label_set_[first]);
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+      Column& column = out.columns[c];
+      if (known[c] == 0 && column.known.empty()) column.known.assign(out.stack.size() - 1, 1);
+      column.value.push_back(known[c] != 0 ? sum[c] : 0);
+      if (!column.known.empty()) column.known.push_back(known[c]);
+    }
+  }
+
+  std::sort(mappings_.begin(), mappings_.end(), [](const Mapping& a, const Mapping& b) {
+    return a.start != b.start ? a.start < b.start : a.limit != b.limit ? a.limit < b.limit : a.module < b.module;
+  });
+  snapshot.mappings = std::move(mappings_);
+  snapshot.facts = std::move(facts_);
+  snapshot.dictionary = std::shared_ptr<const Dictionary>(std::move(dictionary_));
+  if (Status valid = validate(snapshot); !valid) return std::move(valid).error();
+  return snapshot;
+}
+
+}  // namespace snapdiff
