@@ -36,4 +36,8 @@ Result<std::vector<Snapshot>> read_file(const std::string& path, const ReadOptio
 /// The same for bytes in memory; `name` stands for the path.
 Result<std::vector<Snapshot>> read_bytes(std::string_view bytes, const std::string& name, const ReadOptions& options);
 
+/// The name of the series that a file of this name belongs to: "svc" for dumps/svc.0001.heap,
+/// "heap" for heap.001.pb.gz; formats/input/file_name_facts.hpp has the patterns.
+std::string series_stem(std::string_view path);
+
 }  // namespace snapdiff::formats

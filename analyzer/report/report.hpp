@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,16 @@ std::string write_series(const SeriesReport& series, const std::vector<GrowthRep
                          const std::vector<RowVerdict>& verdicts, const Style& style);
 std::string write_top(const TopReport& report, const Style& style);
 std::string write_peek(const PeekReport& report, const Style& style);
+
+/// Takes an output piece by piece, in order.
+using Sink = std::function<void(std::string_view)>;
+
+/// The same bytes as write_diff(report, style), about a MiB at a time: JSON and CSV of a million
+/// stacks need not be held in memory.
+void write_diff(const GrowthReport& report, const Style& style, const Sink& sink);
+void write_series(const SeriesReport& series, const std::vector<GrowthReport>& steps,
+                  const std::vector<RowVerdict>& verdicts, const Style& style, const Sink& sink);
+void write_top(const TopReport& report, const Style& style, const Sink& sink);
 
 /// The numbers of product.md and design.md section 5: "1.02 MiB", "+44 011", "-4.00 MiB".
 std::string bytes_text(std::int64_t bytes);

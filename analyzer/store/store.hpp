@@ -73,6 +73,9 @@ class Store {
   /// All series, the one that was imported into last at the end.
   Result<std::vector<SeriesInfo>> list();
 
+  /// The original bytes of a snapshot's source, where add() was given them.
+  Result<std::optional<std::string>> source_bytes(SnapshotId id);
+
   /// Removes snapshots, and the sources, stacks and strings that nothing else uses.
   Status remove(std::span<const SnapshotId> ids);
 

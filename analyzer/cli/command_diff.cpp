@@ -1,0 +1,74 @@
+#include <algorithm>
+#include <utility>
+
+#include "analyzer/cli/commands.hpp"
+#include "analyzer/cli/compare.hpp"
+#include "analyzer/cli/exit_codes.hpp"
+#include "analyzer/cli/recording.hpp"
+#include "analyzer/cli/verdicts.hpp"
+#include "analyzer/diff/diff.hpp"
+
+namespace snapdiff::cli {
+namespace {
+
+// The report as text, whatever its kind. `refs` holds two or more snapshots.
+Result<std::string> answer(const std::vector<SnapshotRef>& refs, const DiffOptions& options, const report::Style& style,
+                           bool steps_wanted) {
+  if (refs.size() == 2) {
+    Result<GrowthReport> report = diff::diff(refs[0], refs[1], options);
+    if (!report) return std::move(report).error();
+    return report::write_diff(*report, style);
+  }
+  Result<SeriesReport> series = diff::diff_series(refs, options);
+  if (!series) return std::move(series).error();
+  std::vector<GrowthReport> steps;
+  if (steps_wanted || style.form == report::Form::json) {
+    for (std::size_t i = 1; i < refs.size(); ++i) {
+      Result<GrowthReport> step = diff::diff(refs[i - 1], refs[i], options);
+      if (!step) return std::move(step).error();
+      steps.push_back(*std::move(step));
+    }
+  }
+  return report::write_series(*series, steps, row_verdicts(series->overall), style);
+}
+
+int show_single(const Compared& compared, const Options& options, const report::Style& style) {
+  const Result<TopReport> report = diff::top(compared.loaded.snapshots.front().ref, compared.options);
+  if (!report) return fail(report.error());
+  if (Status printed = print_data(report::write_top(*report, style)); !printed) return fail(printed.error());
+  say("one snapshot: shown as 'snapdiff top'. Give a second file to see growth.");
+  return tell_notes(compared.loaded, options);
+}
+
+}  // namespace
+
+int run_diff(const Arguments& arguments) {
+  Options options;
+  auto app = make_command_app("Growth per stack between two snapshots, or over a series.",
+                              "[diff] [options] [OPERAND OPERAND...]\n\n"
+                              "  OPERAND is a file, a directory, - (stdin), @3, @first, @last, @prev,\n"
+                              "  SERIES#3, label:K=V or @2..@9; without any: the newest series",
+                              {"snapdiff a.heap b.heap", "snapdiff diff @first @last --by function --cum",
+                               "snapdiff diff a.heap b.heap --focus 'leak_' --as csv"});
+  add_options(*app, options, kTakesOperands | kTakesView | kTakesRows | kTakesForm | kReadsFiles);
+  app->add_flag("--steps", options.steps, "a table for each step of a series");
+  if (const auto code = parse_arguments(*app, options, arguments)) return *code;
+
+  const Terminal terminal = look_at_terminal(options.no_color);
+  const Result<report::Style> style = style_of(options, terminal);
+  if (!style) return fail(style.error());
+  const Result<Compared> compared = load_compared(options, terminal, Fallback::newest_series);
+  if (!compared) return fail(compared.error());
+  if (compared->loaded.snapshots.size() == 1) return show_single(*compared, options, *style);
+
+  const Result<std::string> text = answer(compared->loaded.refs(), compared->options, *style, options.steps);
+  if (!text) return fail(text.error());
+  Recording recording(choose_store(options), compared->loaded, compared->options, terminal);
+  const Status printed = print_data(*text);
+  const int partial_code = tell_notes(compared->loaded, options);
+  const int stored_code = recording.finish();
+  if (!printed) return fail(printed.error());
+  return std::max(partial_code, stored_code);
+}
+
+}  // namespace snapdiff::cli

@@ -1,0 +1,97 @@
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "analyzer/cli/commands.hpp"
+#include "analyzer/cli/compare.hpp"
+#include "analyzer/cli/exit_codes.hpp"
+#include "analyzer/cli/output_file.hpp"
+#include "analyzer/diff/diff.hpp"
+
+namespace snapdiff::cli {
+namespace {
+
+struct Wanted {
+  bool pprof = false, folded = false, speedscope = false, csv = false, jsonl = false, plain_sqlite = false;
+  int count() const { return pprof + folded + speedscope + csv + jsonl + plain_sqlite; }
+};
+
+Result<std::string> export_snapshot(const SnapshotRef& snapshot, const DiffOptions& view, const Wanted& wanted,
+                                    report::Style style) {
+  if (wanted.pprof) return report::to_pprof(snapshot);
+  const Result<TopReport> top = diff::top(snapshot, view);
+  if (!top) return top.error();
+  if (wanted.folded) return report::to_folded(*top);
+  if (wanted.speedscope) return report::to_speedscope(*top);
+  style.form = wanted.csv ? report::Form::csv : report::Form::jsonl;
+  return report::write_top(*top, style);
+}
+
+Result<std::string> export_growth(const SnapshotRef& from, const SnapshotRef& to, const DiffOptions& view,
+                                  const Wanted& wanted, report::Style style) {
+  const Result<GrowthReport> growth = diff::diff(from, to, view);
+  if (!growth) return growth.error();
+  if (wanted.pprof) return report::to_pprof_diff(*growth);
+  if (wanted.folded) return report::to_folded(*growth);
+  if (wanted.speedscope) return report::to_speedscope(*growth);
+  style.form = wanted.csv ? report::Form::csv : report::Form::jsonl;
+  return report::write_diff(*growth, style);
+}
+
+}  // namespace
+
+int run_export(const Arguments& arguments) {
+  Options options;
+  Wanted wanted;
+  auto app =
+      make_command_app("A snapshot, or the growth between two, as a file for other tools.",
+                       "export KIND [options] [OPERAND [OPERAND]]\n\n"
+                       "  without operands: growth of what was last compared, first to last",
+                       {"snapdiff export --pprof a.heap b.heap -o diff.pb.gz", "snapdiff export --folded @last"});
+  app->add_flag("--pprof", wanted.pprof, "profile.proto, for go tool pprof");
+  app->add_flag("--folded", wanted.folded, "a line per stack, for flame graphs");
+  app->add_flag("--speedscope", wanted.speedscope, "JSON of speedscope.app");
+  app->add_flag("--csv", wanted.csv, "a row per stack");
+  app->add_flag("--jsonl", wanted.jsonl, "a header, then an object per stack");
+  app->add_flag("--plain-sqlite", wanted.plain_sqlite, "the whole store as plain tables; needs -o");
+  app->add_option("-o,--output", options.output, "file (stdout)")->type_name("FILE");
+  add_options(*app, options, kTakesOperands | kTakesView | kReadsFiles);
+  if (const auto code = parse_arguments(*app, options, arguments)) return *code;
+  if (wanted.count() != 1) {
+    return fail({ErrorCode::usage,
+                 "export needs one of --pprof, --folded, --speedscope, --csv, --jsonl, --plain-sqlite: found " +
+                     std::to_string(wanted.count())});
+  }
+  const Terminal terminal = look_at_terminal(options.no_color);
+  if (wanted.plain_sqlite) {
+    if (options.output.empty() || options.output == "-") {
+      return fail({ErrorCode::usage, "--plain-sqlite needs -o FILE: a database cannot go to stdout"});
+    }
+    Result<store::Store> store = open_store(choose_store(options), store::Access::read);
+    if (!store) return fail(store.error());
+    if (Status written = store->export_plain(options.output); !written) return fail(written.error());
+    return kExitDone;
+  }
+  if (wanted.pprof && options.output.empty() && terminal.stdout_is_terminal) {
+    return fail({ErrorCode::usage, "a profile.proto is binary: give -o FILE, or redirect stdout"});
+  }
+  Options style_options = options;
+  style_options.rows = 0;
+  const Result<report::Style> style = style_of(style_options, terminal);
+  if (!style) return fail(style.error());
+  const Result<Compared> compared = load_compared(options, terminal, Fallback::last_comparison);
+  if (!compared) return fail(compared.error());
+  const auto& snapshots = compared->loaded.snapshots;
+  DiffOptions view = compared->options;
+  if (wanted.pprof || wanted.folded || wanted.speedscope) view.by = GroupBy::stack;
+  const Result<std::string> bytes =
+      snapshots.size() == 1 ? export_snapshot(snapshots[0].ref, view, wanted, *style)
+                            : export_growth(snapshots.front().ref, snapshots.back().ref, view, wanted, *style);
+  if (!bytes) return fail(bytes.error());
+  if (Status written = write_output(options.output.empty() ? "-" : options.output, *bytes); !written) {
+    return fail(written.error());
+  }
+  return tell_notes(compared->loaded, options);
+}
+
+}  // namespace snapdiff::cli

@@ -1,0 +1,224 @@
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "analyzer/cli/commands.hpp"
+#include "analyzer/cli/compare.hpp"
+#include "analyzer/cli/exit_codes.hpp"
+#include "analyzer/cli/facts_text.hpp"
+
+namespace snapdiff::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// What the samples of a snapshot refer to, counted.
+struct Shape {
+  std::size_t stacks = 0;
+  std::size_t live_stacks = 0;  // with bytes in use
+  std::size_t frames = 0;       // distinct
+  std::size_t symbolized = 0;   // of them, with a function
+  std::size_t shallowest = 0, deepest = 0;
+  std::set<std::pair<std::string, std::string>> modules;  // base name, build id
+};
+
+Shape measure(const Snapshot& snapshot) {
+  Shape shape;
+  const Dictionary& d = *snapshot.dictionary;
+  const Column* bytes = snapshot.column("inuse_space");
+  std::vector<std::uint8_t> seen_stack(d.stacks.size());
+  std::vector<std::uint8_t> live_stack(d.stacks.size());
+  std::vector<std::uint8_t> seen_frame(d.frames.size());
+  for (std::size_t row = 0; row < snapshot.samples.size(); ++row) {
+    const StackId stack = snapshot.samples.stack[row];
+    const std::size_t s = index_of(stack);
+    if (bytes != nullptr && bytes->value[row] != 0 && live_stack[s] == 0) {
+      live_stack[s] = 1;
+      ++shape.live_stacks;
+    }
+    if (seen_stack[s] != 0) continue;
+    seen_stack[s] = 1;
+    const auto frames = d.stacks.frames(stack);
+    shape.shallowest = shape.stacks == 0 ? frames.size() : std::min(shape.shallowest, frames.size());
+    shape.deepest = std::max(shape.deepest, frames.size());
+    ++shape.stacks;
+    for (const FrameId frame : frames) seen_frame[index_of(frame)] = 1;
+  }
+  for (std::size_t f = 0; f < seen_frame.size(); ++f) {
+    if (seen_frame[f] == 0 || (d.frames.flags[f] & kFramePseudo) != 0) continue;
+    ++shape.frames;
+    if (d.frames.function[f] != FunctionId{}) ++shape.symbolized;
+    const std::size_t module = index_of(d.frames.module[f]);
+    if (module != 0) {
+      shape.modules.emplace(base_name(d.strings[d.modules.name[module]]), d.strings[d.modules.build_id[module]]);
+    }
+  }
+  return shape;
+}
+
+std::string sampling_text(const SnapshotFacts& facts) {
+  switch (facts.sampling) {
+    case Sampling::exact: return "none: every allocation recorded";
+    case Sampling::poisson: return "one sample every " + report::bytes_text(facts.period) + " on average, scaled";
+    case Sampling::unknown: return "not in the file";
+  }
+  return {};
+}
+
+std::string info_text(const Snapshot& snapshot, const std::string& ref, const Shape& shape) {
+  const SnapshotFacts& facts = snapshot.facts;
+  const auto row = [](const std::string& name, const std::string& value) {
+    return "  " + name + std::string(name.size() < 11 ? 11 - name.size() : 1, ' ') + escape_for_terminal(value) + "\n";
+  };
+  std::string out = escape_for_terminal(ref) + "   " + facts.format +
+                    (facts.format_detail.empty() ? "" : ", " + escape_for_terminal(facts.format_detail)) + ", " +
+                    report::count_text(static_cast<std::int64_t>(facts.source.size_bytes)) + " B\n";
+  out += row("sha256", facts.source.sha256);
+  out += row("taken", facts.taken_at_ns ? time_text(*facts.taken_at_ns) : "not in the file");
+  if (!facts.producer.empty()) out += row("producer", facts.producer);
+  if (facts.pid) out += row("pid", std::to_string(*facts.pid));
+  if (facts.sequence) out += row("number", std::to_string(*facts.sequence) + " (in the file name)");
+  for (const Column& column : snapshot.samples.columns) {
+    const std::string name = column.type.name;
+    out += row(name, (name.size() < 11 ? "" : "") + value_text(column.type, total_of(column)));
+  }
+  if (!facts.default_metric.empty()) out += row("default", facts.default_metric);
+  out += row("stacks", report::count_text(static_cast<std::int64_t>(shape.stacks)) +
+                           (snapshot.column("inuse_space") != nullptr
+                                ? ", of them " + report::count_text(static_cast<std::int64_t>(shape.live_stacks)) +
+                                      " with live bytes"
+                                : "") +
+                           "; depth " + std::to_string(shape.shallowest) + " to " + std::to_string(shape.deepest));
+  out += row("sampling", sampling_text(facts));
+  std::string symbols = shape.frames == 0 ? "no frames"
+                        : shape.symbolized == shape.frames
+                            ? "every frame is named"
+                            : report::count_text(static_cast<std::int64_t>(shape.symbolized)) + " of " +
+                                  report::count_text(static_cast<std::int64_t>(shape.frames)) + " frames are named";
+  out += row("symbols", symbols);
+  for (const auto& [name, build_id] : shape.modules) {
+    if (!name.empty()) out += row("module", name + (build_id.empty() ? ", no build id" : ", build id " + build_id));
+  }
+  if (facts.is_delta) out += row("kind", "delta profile: alloc columns are differences already");
+  if (facts.is_diff) out += row("kind", "saved by a diff: values may be negative");
+  for (const Counter& counter : facts.counters) {
+    out += row("counter", counter.name + " = " + value_text({counter.name, counter.unit}, counter.value));
+  }
+  for (const std::string& comment : facts.comments) out += row("comment", comment);
+  bool dropped = false;
+  for (const Note& note : facts.notes.all()) {
+    const std::string times =
+        note.count > 1 ? " (" + report::count_text(static_cast<std::int64_t>(note.count)) + " times)" : "";
+    const std::string where = note.first_offset ? ", first at byte " + std::to_string(*note.first_offset) : "";
+    out += row(note.severity == Severity::data_loss ? "dropped"
+               : note.severity == Severity::warning ? "warning"
+                                                    : "note",
+               note.text + times + where);
+    dropped = dropped || note.severity == Severity::data_loss;
+  }
+  if (!dropped) out += row("dropped", "nothing");
+  return out;
+}
+
+Json totals_json(const Snapshot& snapshot) {
+  Json totals = Json::object();
+  for (const Column& column : snapshot.samples.columns) totals[column.type.name] = total_of(column);
+  return totals;
+}
+
+// One object per file. `parts` are the snapshots of that file.
+Json info_json(const std::vector<const LoadedSnapshot*>& parts) {
+  const Snapshot& last = *parts.back()->ref.snapshot;
+  const Shape shape = measure(last);
+  Json snapshots = Json::array();
+  for (const LoadedSnapshot* part : parts) {
+    const Snapshot& snapshot = *part->ref.snapshot;
+    const auto taken = snapshot.facts.taken_at_ns;
+    snapshots.push_back({{"totals", totals_json(snapshot)},
+                         {"taken_at", taken ? Json(time_text(*taken)) : Json()},
+                         {"stacks", measure(snapshot).stacks}});
+  }
+  Json notes = Json::array();
+  for (const Note& note : last.facts.notes.all()) {
+    notes.push_back({{"severity", to_text(note.severity)},
+                     {"text", note.text},
+                     {"count", note.count},
+                     {"offset", note.first_offset ? Json(*note.first_offset) : Json()}});
+  }
+  const SnapshotFacts& facts = last.facts;
+  Json units = Json::object();
+  for (const Column& column : last.samples.columns) units[column.type.name] = column.type.unit;
+  return {{"schema", "snapdiff.info/1"},
+          {"file", facts.source.name},
+          {"format", facts.format},
+          {"format_detail", facts.format_detail},
+          {"sha256", facts.source.sha256},
+          {"size", facts.source.size_bytes},
+          {"producer", facts.producer.empty() ? Json() : Json(facts.producer)},
+          {"pid", facts.pid ? Json(*facts.pid) : Json()},
+          {"sampling", facts.sampling == Sampling::exact     ? "exact"
+                       : facts.sampling == Sampling::poisson ? "poisson"
+                                                             : "unknown"},
+          {"period", facts.sampling == Sampling::poisson ? Json(facts.period) : Json()},
+          {"default_metric", facts.default_metric.empty() ? Json() : Json(facts.default_metric)},
+          {"partial", facts.partial},
+          {"snapshots", snapshots},
+          {"totals", totals_json(last)},
+          {"units", units},
+          {"stacks", shape.stacks},
+          {"frames", shape.frames},
+          {"notes", notes}};
+}
+
+}  // namespace
+
+int run_info(const Arguments& arguments) {
+  Options options;
+  auto app = make_command_app("What a file is, what is in it, and what was dropped and why.", "info [options] FILE...",
+                              {"snapdiff info svc.0012.heap", "snapdiff info *.heap --as json"});
+  add_options(*app, options, kTakesOperands | kTakesForm | kReadsFiles);
+  if (const auto code = parse_arguments(*app, options, arguments)) return *code;
+  if (options.operands.empty()) return fail({ErrorCode::usage, "info needs at least one file, see --help"});
+  if (options.as != "text" && options.as != "json" && options.as != "jsonl") {
+    return fail({ErrorCode::usage, "info --as " + options.as + ": expected text, json or jsonl"});
+  }
+  const Terminal terminal = look_at_terminal(options.no_color);
+  const Result<std::vector<Operand>> operands = parse_operands(options.operands);
+  if (!operands) return fail(operands.error());
+
+  int code = kExitDone;
+  std::string out;
+  std::vector<Json> objects;
+  for (const Operand& operand : *operands) {
+    const Result<Loaded> loaded = load_operands({operand}, options, terminal, true);
+    if (!loaded) {
+      code = fail(loaded.error());
+      continue;
+    }
+    if (options.strict && loaded->partial()) code = std::max(code, kExitBadInput);
+    if (options.as == "text") {
+      for (const LoadedSnapshot& item : loaded->snapshots) {
+        out += (out.empty() ? "" : "\n") + info_text(*item.ref.snapshot, item.ref.ref, measure(*item.ref.snapshot));
+      }
+      continue;
+    }
+    std::map<std::string, std::vector<const LoadedSnapshot*>> by_file;
+    for (const LoadedSnapshot& item : loaded->snapshots) by_file[item.ref.snapshot->facts.source.name].push_back(&item);
+    for (const auto& [file, parts] : by_file) objects.push_back(info_json(parts));
+  }
+  const auto dump = [](const Json& json, int indent) {
+    return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+  };
+  if (options.as == "jsonl") {
+    for (const Json& object : objects) out += dump(object, -1);
+  } else if (options.as == "json" && !objects.empty()) {
+    out = objects.size() == 1 ? dump(objects[0], 2) : dump(Json(objects), 2);
+  }
+  if (Status printed = print_data(out); !printed) return fail(printed.error());
+  return code;
+}
+
+}  // namespace snapdiff::cli

@@ -1,0 +1,178 @@
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "analyzer/cli/commands.hpp"
+#include "analyzer/cli/compare.hpp"
+#include "analyzer/cli/exit_codes.hpp"
+#include "analyzer/cli/facts_text.hpp"
+#include "formats/registry.hpp"
+
+namespace snapdiff::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::optional<std::int64_t> total(const store::SnapshotInfo& info, std::string_view metric) {
+  for (const auto& [type, value] : info.totals) {
+    if (type.name == metric) return value;
+  }
+  return std::nullopt;
+}
+
+// Right-aligns the columns marked so; every cell is short plain text.
+std::string align(const std::vector<std::vector<std::string>>& rows, std::size_t right_from, std::size_t right_to) {
+  std::vector<std::size_t> width;
+  for (const auto& row : rows) {
+    width.resize(std::max(width.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) width[i] = std::max(width[i], row[i].size());
+  }
+  std::string out;
+  for (const auto& row : rows) {
+    out += "  ";
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const std::string pad(width[i] - row[i].size(), ' ');
+      const bool right = i >= right_from && i < right_to;
+      out += right ? pad + row[i] : row[i] + (i + 1 == row.size() ? "" : pad);
+      if (i + 1 < row.size()) out += "  ";
+    }
+    out += "\n";
+  }
+  return out;
+}
+
+std::string order_words(const store::SeriesInfo& series) {
+  const bool times = std::all_of(series.snapshots.begin(), series.snapshots.end(),
+                                 [](const auto& s) { return s.facts.taken_at_ns.has_value(); });
+  switch (series.order) {
+    case store::Order::time: return "time inside the files";
+    case store::Order::sequence: return std::string("number in the name") + (times ? "" : " (no times in them)");
+    case store::Order::import: return std::string("order of import") + (times ? "" : " (no times in them)");
+  }
+  return {};
+}
+
+std::string list_text(const std::vector<store::SeriesInfo>& all, bool full) {
+  std::string out;
+  for (const store::SeriesInfo& series : all) {
+    const std::size_t count = series.snapshots.size();
+    out += (out.empty() ? "" : "\n") + std::string("SERIES ") + escape_for_terminal(series.name) + "   " +
+           std::to_string(count) + (count == 1 ? " snapshot" : " snapshots, order: " + order_words(series)) + "\n";
+    std::vector<std::vector<std::string>> rows = {{"REF", "FORMAT", "IN USE", "OBJECTS", "SHA-256", "TAKEN", "SOURCE"}};
+    constexpr std::size_t kShort = 12;
+    const std::size_t cut = full || count <= kShort ? count : 3;
+    const auto add = [&](const store::SnapshotInfo& info) {
+      const auto bytes = total(info, "inuse_space");
+      const auto objects = total(info, "inuse_objects");
+      rows.push_back({"@" + std::to_string(static_cast<std::int64_t>(info.id)), info.facts.format,
+                      bytes ? report::bytes_text(*bytes) : "n/a", objects ? report::count_text(*objects) : "n/a",
+                      info.facts.source.sha256.substr(0, 8),
+                      info.facts.taken_at_ns ? time_text(*info.facts.taken_at_ns) : "-",
+                      escape_for_terminal(std::string(base_name(info.facts.source.name)))});
+    };
+    for (std::size_t i = 0; i < cut; ++i) add(series.snapshots[i]);
+    if (cut < count) add(series.snapshots.back());
+    out += align(rows, 2, 4);
+    if (cut < count) {
+      out += "  (" + std::to_string(count - cut - 1) + " between: snapdiff list " + escape_for_terminal(series.name) +
+             ")\n";
+    }
+  }
+  return out;
+}
+
+Json list_json(const std::vector<store::SeriesInfo>& all) {
+  Json out = {{"schema", "snapdiff.list/1"}, {"series", Json::array()}};
+  for (const store::SeriesInfo& series : all) {
+    Json item = {{"name", series.name},
+                 {"order", series.order == store::Order::time       ? "time"
+                           : series.order == store::Order::sequence ? "sequence"
+                                                                    : "import"},
+                 {"snapshots", Json::array()}};
+    for (const store::SnapshotInfo& info : series.snapshots) {
+      Json totals = Json::object();
+      for (const auto& [type, value] : info.totals) totals[type.name] = value;
+      const SnapshotFacts& facts = info.facts;
+      item["snapshots"].push_back({{"ref", "@" + std::to_string(static_cast<std::int64_t>(info.id))},
+                                   {"position", info.series_position},
+                                   {"source", facts.source.name},
+                                   {"sha256", facts.source.sha256},
+                                   {"format", facts.format},
+                                   {"taken_at", facts.taken_at_ns ? Json(time_text(*facts.taken_at_ns)) : Json()},
+                                   {"pid", facts.pid ? Json(*facts.pid) : Json()},
+                                   {"labels", facts.labels},
+                                   {"partial", facts.partial},
+                                   {"rows", info.rows},
+                                   {"totals", totals}});
+    }
+    out["series"].push_back(std::move(item));
+  }
+  return out;
+}
+
+}  // namespace
+
+int run_list(const Arguments& arguments) {
+  Options options;
+  auto app = make_command_app("Series and snapshots in the store.", "list [options] [SERIES...]",
+                              {"snapdiff list", "snapdiff list svc --as json"});
+  add_options(*app, options, kTakesOperands | kTakesForm);
+  if (const auto code = parse_arguments(*app, options, arguments)) return *code;
+  const Result<report::Form> form = form_of(options);
+  if (!form) return fail(form.error());
+  if (*form != report::Form::text && *form != report::Form::json) {
+    return fail(
+        {ErrorCode::usage, "list --as " + options.as + ": expected text or json; 'snapdiff sql' gives the others"});
+  }
+  Result<store::Store> store = open_store(choose_store(options), store::Access::read);
+  if (!store) return fail(store.error());
+  Result<std::vector<store::SeriesInfo>> listed = store->list();
+  if (!listed) return fail(listed.error());
+  for (const std::string& name : options.operands) {
+    if (std::none_of(listed->begin(), listed->end(), [&](const auto& series) { return series.name == name; })) {
+      return fail({ErrorCode::usage, "no series '" + name + "'", std::nullopt, store->path()});
+    }
+  }
+  if (!options.operands.empty()) {
+    std::erase_if(*listed, [&](const store::SeriesInfo& series) {
+      return std::find(options.operands.begin(), options.operands.end(), series.name) == options.operands.end();
+    });
+  }
+  const std::string text = *form == report::Form::json
+                               ? list_json(*listed).dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
+                               : list_text(*listed, !options.operands.empty());
+  if (text.empty()) say("the store is empty");
+  if (Status printed = print_data(text); !printed) return fail(printed.error());
+  return kExitDone;
+}
+
+int run_formats(const Arguments& arguments) {
+  Options options;
+  auto app = make_command_app(
+      "The formats that are read. Found out by content, never by name; gzip, zstd,\n"
+      "xz and lz4 round them are peeled.",
+      "formats [--as json]", {});
+  add_options(*app, options, kTakesForm);
+  if (const auto code = parse_arguments(*app, options, arguments)) return *code;
+  std::string text;
+  if (options.as == "json") {
+    Json json = Json::array();
+    for (const Importer* importer : formats::importers()) {
+      const FormatInfo& info = importer->info();
+      json.push_back({{"name", info.name}, {"summary", info.summary}, {"files", info.extensions}, {"lost", info.lost}});
+    }
+    text = json.dump(2) + "\n";
+  } else {
+    for (const Importer* importer : formats::importers()) {
+      const FormatInfo& info = importer->info();
+      text += std::string(info.name) + std::string(info.name.size() < 14 ? 14 - info.name.size() : 1, ' ') +
+              std::string(info.summary) + "\n";
+      if (!info.extensions.empty()) text += std::string(14, ' ') + "files: " + std::string(info.extensions) + "\n";
+      if (!info.lost.empty()) text += std::string(14, ' ') + "not kept: " + std::string(info.lost) + "\n";
+    }
+  }
+  if (Status printed = print_data(text); !printed) return fail(printed.error());
+  return kExitDone;
+}
+
+}  // namespace snapdiff::cli

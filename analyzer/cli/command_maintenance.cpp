@@ -1,0 +1,91 @@
+#include <algorithm>
+#include <utility>
+
+#include "analyzer/cli/commands.hpp"
+#include "analyzer/cli/compare.hpp"
+#include "analyzer/cli/exit_codes.hpp"
+
+/// rm, prune and merge.
+namespace snapdiff::cli {
+namespace {
+
+int remove_and_tell(store::Store& store, std::vector<SnapshotId> ids) {
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  if (Status removed = store.remove(ids); !removed) return fail(removed.error());
+  say("removed " + std::to_string(ids.size()) + (ids.size() == 1 ? " snapshot" : " snapshots"));
+  return kExitDone;
+}
+
+}  // namespace
+
+int run_rm(const Arguments& arguments) {
+  Options options;
+  auto app = make_command_app("Remove snapshots from the store.",
+                              "rm [options] REF...\n\n"
+                              "  REF is @3, @first, @last, @prev, SERIES#3, label:K=V or @2..@9",
+                              {"snapdiff rm @3", "snapdiff rm label:release=1.4"});
+  add_options(*app, options, kTakesOperands);
+  if (const auto code = parse_arguments(*app, options, arguments)) return *code;
+  if (options.operands.empty()) return fail({ErrorCode::usage, "rm needs at least one snapshot, see --help"});
+  const Result<std::vector<Operand>> operands = parse_operands(options.operands);
+  if (!operands) return fail(operands.error());
+  Result<store::Store> store = open_store(choose_store(options), store::Access::write);
+  if (!store) return fail(store.error());
+  std::vector<SnapshotId> ids;
+  for (const Operand& operand : *operands) {
+    if (operand.is_path()) {
+      return fail({ErrorCode::usage, "rm takes snapshots of the store, never files: found '" + operand.text + "'"});
+    }
+    const Result<std::vector<SnapshotId>> found = resolve_stored(*store, operand);
+    if (!found) return fail(found.error());
+    ids.insert(ids.end(), found->begin(), found->end());
+  }
+  return remove_and_tell(*store, std::move(ids));
+}
+
+int run_prune(const Arguments& arguments) {
+  Options options;
+  std::size_t keep = 0;
+  std::string series_name;
+  auto app = make_command_app("Keep the newest snapshots of each series, remove the others.",
+                              "prune --keep N [--series NAME]", {"snapdiff prune --keep 100"});
+  add_options(*app, options, 0);
+  app->add_option("--keep", keep, "how many newest snapshots stay")->type_name("N")->required();
+  app->add_option("--series", series_name, "only this series (all)")->type_name("NAME");
+  if (const auto code = parse_arguments(*app, options, arguments)) return *code;
+  Result<store::Store> store = open_store(choose_store(options), store::Access::write);
+  if (!store) return fail(store.error());
+  const Result<std::vector<store::SeriesInfo>> listed = store->list();
+  if (!listed) return fail(listed.error());
+  std::vector<SnapshotId> ids;
+  bool found = series_name.empty();
+  for (const store::SeriesInfo& series : *listed) {
+    if (!series_name.empty() && series.name != series_name) continue;
+    found = true;
+    const std::size_t surplus = series.snapshots.size() > keep ? series.snapshots.size() - keep : 0;
+    for (std::size_t i = 0; i < surplus; ++i) ids.push_back(series.snapshots[i].id);
+  }
+  if (!found) return fail({ErrorCode::usage, "no series '" + series_name + "'", std::nullopt, store->path()});
+  return remove_and_tell(*store, std::move(ids));
+}
+
+int run_merge(const Arguments& arguments) {
+  Options options;
+  auto app = make_command_app("Take other stores into this one.", "merge [options] STORE...",
+                              {"snapdiff merge host-a.db host-b.db --db fleet.db"});
+  add_options(*app, options, kTakesOperands);
+  if (const auto code = parse_arguments(*app, options, arguments)) return *code;
+  if (options.operands.empty()) return fail({ErrorCode::usage, "merge needs at least one store, see --help"});
+  Result<store::Store> store = store::Store::open(choose_store(options).path, store::Access::create);
+  if (!store) return fail(store.error());
+  for (const std::string& other : options.operands) {
+    const Result<std::size_t> added = store->merge(other);
+    if (!added) return fail(added.error());
+    say("merged " + std::to_string(*added) + (*added == 1 ? " snapshot" : " snapshots") + " of " +
+        escape_for_terminal(other));
+  }
+  return kExitDone;
+}
+
+}  // namespace snapdiff::cli

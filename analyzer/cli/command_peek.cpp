@@ -1,0 +1,33 @@
+#include "analyzer/cli/commands.hpp"
+#include "analyzer/cli/compare.hpp"
+#include "analyzer/cli/exit_codes.hpp"
+#include "analyzer/diff/diff.hpp"
+
+namespace snapdiff::cli {
+
+int run_peek(const Arguments& arguments) {
+  Options options;
+  auto app = make_command_app("Callers and callees of the functions that match, with their growth.",
+                              "peek [options] REGEX [OPERAND OPERAND]\n\n"
+                              "  without operands: what was last compared",
+                              {"snapdiff peek 'leak_' a.heap b.heap", "snapdiff peek push_back"});
+  add_options(*app, options, kTakesOperands | kTakesView | kTakesRows | kTakesForm | kReadsFiles);
+  if (const auto code = parse_arguments(*app, options, arguments)) return *code;
+  if (options.operands.empty()) return fail({ErrorCode::usage, "peek needs a regular expression, see --help"});
+  const std::string regex = options.operands.front();
+  options.operands.erase(options.operands.begin());
+
+  const Terminal terminal = look_at_terminal(options.no_color);
+  const Result<report::Style> style = style_of(options, terminal);
+  if (!style) return fail(style.error());
+  const Result<Compared> compared = load_compared(options, terminal, Fallback::last_comparison);
+  if (!compared) return fail(compared.error());
+  const auto& snapshots = compared->loaded.snapshots;
+  const Result<PeekReport> report = diff::peek(snapshots.front().ref, snapshots.back().ref, regex, compared->options);
+  if (!report) return fail(report.error());
+  if (Status printed = print_data(report::write_peek(*report, *style)); !printed) return fail(printed.error());
+  if (report->functions.empty()) say("no function matches " + escape_for_terminal(regex));
+  return tell_notes(compared->loaded, options);
+}
+
+}  // namespace snapdiff::cli

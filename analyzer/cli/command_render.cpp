@@ -1,0 +1,124 @@
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+#include "analyzer/cli/commands.hpp"
+#include "analyzer/cli/compare.hpp"
+#include "analyzer/cli/exit_codes.hpp"
+#include "analyzer/cli/output_file.hpp"
+#include "analyzer/cli/verdicts.hpp"
+#include "analyzer/diff/diff.hpp"
+#include "analyzer/render/render.hpp"
+
+namespace snapdiff::cli {
+namespace {
+
+struct RenderOptions {
+  bool pdf = false, svg = false, png = false, dot = false;
+  std::string paper = "a4";
+  graph::GraphOptions graph;
+};
+
+// SOURCE_DATE_EPOCH, else the newest time of the inputs, so that equal inputs give equal bytes.
+std::int64_t document_time_ns(const Loaded& loaded) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  if (const char* text = std::getenv("SOURCE_DATE_EPOCH")) {
+    const std::string_view value(text);
+    std::int64_t seconds = 0;
+    if (std::from_chars(value.data(), value.data() + value.size(), seconds).ec == std::errc{} && seconds >= 0 &&
+        seconds < 9'000'000'000) {
+      return seconds * kSecond;
+    }
+  }
+  std::int64_t newest = 0;
+  for (const LoadedSnapshot& s : loaded.snapshots) {
+    const SnapshotFacts& facts = s.ref.snapshot->facts;
+    newest = std::max(newest, facts.taken_at_ns.value_or(facts.source.file_time_ns.value_or(0)));
+  }
+  return newest;
+}
+
+std::string title_of(const Loaded& loaded) {
+  for (const LoadedSnapshot& s : loaded.snapshots) {
+    if (!s.ref.series.empty()) return s.ref.series;
+  }
+  return default_series(loaded.snapshots);
+}
+
+Result<render::Story> tell_story(const Compared& compared) {
+  const std::vector<SnapshotRef> refs = compared.loaded.refs();
+  DiffOptions options = compared.options;
+  options.by = GroupBy::stack;
+  render::Story story;
+  Result<SeriesReport> series = diff::diff_series(refs, options);
+  if (!series) return std::move(series).error();
+  if (refs.size() > 2) {
+    for (std::size_t i = 1; i < refs.size(); ++i) {
+      Result<GrowthReport> pair = diff::diff(refs[i - 1], refs[i], options);
+      if (!pair) return std::move(pair).error();
+      story.pairs.push_back(*std::move(pair));
+    }
+  }
+  for (const report::RowVerdict& verdict : row_verdicts(series->overall)) {
+    story.verdicts.push_back({verdict.word, verdict.reason});
+  }
+  story.steps = std::move(series->steps);
+  story.overall = std::move(series->overall);
+  story.title = title_of(compared.loaded);
+  story.version = "snapdiff " SNAPDIFF_VERSION;
+  story.order_note = std::to_string(refs.size()) + " snapshots, " + compared.loaded.order_note;
+  story.created_at_ns = document_time_ns(compared.loaded);
+  return story;
+}
+
+}  // namespace
+
+int run_render(const Arguments& arguments) {
+  Options options;
+  RenderOptions wanted;
+  auto app = make_command_app("Retention graph of a comparison as a document or a picture.",
+                              "render [options] [OPERAND OPERAND...]\n\n"
+                              "  without operands: what was last compared",
+                              {"snapdiff render --pdf", "snapdiff render --svg @1 @12 -o growth.svg"});
+  add_options(*app, options, kTakesOperands | kTakesView | kReadsFiles);
+  auto* pdf = app->add_flag("--pdf", wanted.pdf, "summary, graph, a page per step (default)");
+  auto* svg = app->add_flag("--svg", wanted.svg, "the graph, text stays text")->excludes(pdf);
+  auto* png = app->add_flag("--png", wanted.png, "the graph as pixels")->excludes(pdf)->excludes(svg);
+  app->add_flag("--dot", wanted.dot, "the graph for Graphviz")->excludes(pdf)->excludes(svg)->excludes(png);
+  app->add_option("-o,--output", options.output, "file (snapdiff.pdf, .svg, .png, .dot; - is stdout)")
+      ->type_name("FILE");
+  app->add_option("--paper", wanted.paper, "a4, letter (a4)")->type_name("X")->check(CLI::IsMember({"a4", "letter"}));
+  app->add_option("--max-nodes", wanted.graph.max_nodes, "boxes drawn at most (40)")
+      ->type_name("N")
+      ->check(CLI::Range(std::size_t{2}, std::size_t{2000}));
+  if (const auto code = parse_arguments(*app, options, arguments)) return *code;
+
+  const Terminal terminal = look_at_terminal(options.no_color);
+  const Result<Compared> compared = load_compared(options, terminal, Fallback::last_comparison);
+  if (!compared) return fail(compared.error());
+  if (compared->loaded.snapshots.size() < 2) {
+    return fail({ErrorCode::usage, "render needs at least two snapshots: found 1"});
+  }
+  const Result<render::Story> story = tell_story(*compared);
+  if (!story) return fail(story.error());
+
+  const auto paper = wanted.paper == "letter" ? render::Paper::letter : render::Paper::a4;
+  const Result<std::string> bytes = wanted.svg   ? render::to_svg(*story, wanted.graph)
+                                    : wanted.png ? render::to_png(*story, wanted.graph)
+                                    : wanted.dot ? render::to_dot(*story, wanted.graph)
+                                                 : render::to_pdf(*story, wanted.graph, paper);
+  if (!bytes) return fail(bytes.error());
+  const std::string_view ending = wanted.svg ? "svg" : wanted.png ? "png" : wanted.dot ? "dot" : "pdf";
+  const std::string path = options.output.empty() ? "snapdiff." + std::string(ending) : options.output;
+  if (Status written = write_output(path, *bytes); !written) return fail(written.error());
+  if (path != "-") {
+    say("wrote " + escape_for_terminal(path) + " (" + report::bytes_text(static_cast<std::int64_t>(bytes->size())) +
+        ")");
+  }
+  return tell_notes(compared->loaded, options);
+}
+
+}  // namespace snapdiff::cli

@@ -1,0 +1,40 @@
+#include "analyzer/cli/commands.hpp"
+#include "analyzer/cli/compare.hpp"
+#include "analyzer/cli/exit_codes.hpp"
+#include "analyzer/diff/diff.hpp"
+
+namespace snapdiff::cli {
+
+int run_top(const Arguments& arguments) {
+  Options options;
+  auto app = make_command_app("Heaviest stacks of one snapshot.",
+                              "top [options] [OPERAND]\n\n"
+                              "  OPERAND is a file, - (stdin), @3, @last or SERIES#3 (@last)",
+                              {"snapdiff top svc.0012.heap -n 5", "snapdiff top @last --by function --cum"});
+  add_options(*app, options, kTakesOperands | kTakesView | kTakesRows | kTakesForm | kReadsFiles);
+  if (const auto code = parse_arguments(*app, options, arguments)) return *code;
+  if (options.operands.empty()) options.operands.emplace_back("@last");
+  if (options.operands.size() > 1) {
+    return fail({ErrorCode::usage, "top takes one snapshot: found " + std::to_string(options.operands.size())});
+  }
+
+  const Terminal terminal = look_at_terminal(options.no_color);
+  const Result<report::Style> style = style_of(options, terminal);
+  if (!style) return fail(style.error());
+  const Result<DiffOptions> view = diff_options(options);
+  if (!view) return fail(view.error());
+  const Result<std::vector<Operand>> operands = parse_operands(options.operands);
+  if (!operands) return fail(operands.error());
+  const Result<Loaded> loaded = load_operands(*operands, options, terminal, false);
+  if (!loaded) return fail(loaded.error());
+  if (loaded->snapshots.size() != 1) {
+    return fail({ErrorCode::usage, "top takes one snapshot: '" + options.operands[0] + "' means " +
+                                       std::to_string(loaded->snapshots.size())});
+  }
+  const Result<TopReport> report = diff::top(loaded->snapshots.front().ref, *view);
+  if (!report) return fail(report.error());
+  if (Status printed = print_data(report::write_top(*report, *style)); !printed) return fail(printed.error());
+  return tell_notes(*loaded, options);
+}
+
+}  // namespace snapdiff::cli

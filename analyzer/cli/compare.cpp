@@ -1,0 +1,94 @@
+#include "analyzer/cli/compare.hpp"
+
+#include <utility>
+
+#include "analyzer/cli/exit_codes.hpp"
+#include "analyzer/diff/diff.hpp"
+
+namespace snapdiff::cli {
+namespace {
+
+Result<Compared> load_from_store(const Options& options, Fallback fallback) {
+  Result<store::Store> store = open_store(choose_store(options), store::Access::read);
+  if (!store) return std::move(store).error();
+  const Result<DiffOptions> wanted = diff_options(options);
+  if (!wanted) return wanted.error();
+  Compared compared;
+  compared.options = *wanted;
+  std::vector<SnapshotId> ids;
+  if (fallback == Fallback::last_comparison) {
+    Result<std::optional<store::Comparison>> last = store->last_comparison();
+    if (!last) return std::move(last).error();
+    if (*last) {
+      ids = (*last)->snapshots;
+      // The view of the command line wins as a whole; an untouched one takes the remembered view.
+      if (*wanted == DiffOptions{}) compared.options = options_from_json((*last)->options_json);
+    }
+  }
+  if (ids.empty()) {
+    Result<std::vector<store::SeriesInfo>> listed = store->list();
+    if (!listed) return std::move(listed).error();
+    if (listed->empty())
+      return Error{ErrorCode::usage, "the store is empty: nothing to compare", std::nullopt, store->path()};
+    for (const auto& snapshot : listed->back().snapshots) ids.push_back(snapshot.id);
+  }
+  Result<Loaded> loaded = load_stored(*store, ids);
+  if (!loaded) return std::move(loaded).error();
+  compared.loaded = *std::move(loaded);
+  return compared;
+}
+
+}  // namespace
+
+Result<Compared> load_compared(const Options& options, const Terminal& terminal, Fallback fallback) {
+  if (options.operands.empty()) return load_from_store(options, fallback);
+  const Result<DiffOptions> wanted = diff_options(options);
+  if (!wanted) return wanted.error();
+  const Result<std::vector<Operand>> operands = parse_operands(options.operands);
+  if (!operands) return operands.error();
+  Result<Loaded> loaded = load_operands(*operands, options, terminal, operands->size() == 1);
+  if (!loaded) return std::move(loaded).error();
+  return Compared{*std::move(loaded), *wanted};
+}
+
+int fail(const Error& error) {
+  say_error(error, error.code == ErrorCode::internal ? "this is a bug in snapdiff" : "");
+  return exit_code_of(error.code);
+}
+
+Result<report::Style> style_of(const Options& options, const Terminal& terminal) {
+  const Result<report::Form> form = form_of(options);
+  if (!form) return form.error();
+  report::Style style;
+  style.form = *form;
+  style.width = terminal.width;
+  style.colour = terminal.colour;
+  style.utf8 = terminal.utf8;
+  style.max_rows =
+      options.rows.value_or(style.form == report::Form::text || style.form == report::Form::markdown ? 20 : 0);
+  style.cumulative = options.cumulative;
+  if (!options.min_bytes.empty()) {
+    const Result<std::int64_t> size = parse_size(options.min_bytes);
+    if (!size) return size.error();
+    style.min_bytes = *size;
+  }
+  return style;
+}
+
+int tell_notes(const Loaded& loaded, const Options& options) {
+  for (const LoadedSnapshot& s : loaded.snapshots) {
+    for (const Note& note : s.ref.snapshot->facts.notes.all()) {
+      if (note.severity == Severity::info) continue;
+      const std::string times =
+          note.count > 1 ? " (" + report::count_text(static_cast<std::int64_t>(note.count)) + " times)" : "";
+      say((note.severity == Severity::data_loss ? "partial: " : "warning: ") +
+          escape_for_terminal(s.ref.ref + ": " + note.text) + times);
+    }
+  }
+  for (const Note& note : loaded.notes.all()) {
+    say(std::string(note.severity == Severity::info ? "note: " : "warning: ") + escape_for_terminal(note.text));
+  }
+  return options.strict && loaded.partial() ? kExitBadInput : kExitDone;
+}
+
+}  // namespace snapdiff::cli

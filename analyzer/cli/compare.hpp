@@ -1,0 +1,38 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/cli/load.hpp"
+#include "analyzer/cli/options.hpp"
+#include "snapdiff/growth.hpp"
+
+/// What diff, render, export and peek share: which snapshots are compared when operands are given or
+/// not, and the notes that go with them.
+namespace snapdiff::cli {
+
+struct Compared {
+  Loaded loaded;
+  DiffOptions options;
+};
+
+/// What to do without operands.
+enum class Fallback { newest_series, last_comparison };
+
+/// The snapshots and the view to compare. One operand that is a file with several snapshots, or a
+/// directory, gives all of them. Without operands: `fallback`; the last comparison also brings its
+/// view, where the command line sets none of its own.
+Result<Compared> load_compared(const Options& options, const Terminal& terminal, Fallback fallback);
+
+/// Exit code for a failure, which it tells.
+int fail(const Error& error);
+
+/// How the report writers should write for this terminal and these options. Errors: usage.
+Result<report::Style> style_of(const Options& options, const Terminal& terminal);
+
+/// Says notes on stderr, one line each; "partial: ..." first where a part of an input was lost.
+/// Returns the exit code: 2 for a partial input under --strict.
+int tell_notes(const Loaded& loaded, const Options& options);
+
+}  // namespace snapdiff::cli

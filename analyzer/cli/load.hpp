@@ -1,0 +1,59 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/cli/operands.hpp"
+#include "analyzer/cli/options.hpp"
+#include "analyzer/cli/terminal.hpp"
+#include "analyzer/store/store.hpp"
+#include "snapdiff/growth.hpp"
+
+/// From operands to snapshots in memory: files are read side by side, stored ones come out of the
+/// store.
+namespace snapdiff::cli {
+
+/// Which store this run uses: --db, else a non-empty SNAPDIFF_DB, else snapdiff.db here.
+struct StoreChoice {
+  std::string path;
+  bool is_explicit = false;  ///< failing to write it is then an error, not a warning
+  bool in_memory() const { return path == ":memory:"; }
+};
+StoreChoice choose_store(const Options& options);
+
+/// The store, which must exist. Errors: as Store::open; a missing default store says how to make one.
+Result<store::Store> open_store(const StoreChoice& choice, store::Access access);
+
+struct LoadedSnapshot {
+  SnapshotRef ref;
+  std::optional<SnapshotId> stored;  ///< empty when it came from a file
+};
+
+struct Loaded {
+  std::vector<LoadedSnapshot> snapshots;  ///< in the order of the operands; directories in their order
+  std::string order_note;                 ///< for reports: what gave the order
+  Notes notes;
+  std::vector<SnapshotRef> refs() const;
+  bool partial() const;  ///< a part of an input was lost
+};
+
+/// Everything the operands name. A file that holds several snapshots gives all of them when it is
+/// `expand`ed, else the one its @POINT chooses (default: the last).
+/// Errors: usage (no such snapshot), io, and what reading returns; the first failing operand wins.
+Result<Loaded> load_operands(const std::vector<Operand>& operands, const Options& options, const Terminal& terminal,
+                             bool expand);
+
+/// The snapshots with these ids, in that order.
+Result<Loaded> load_stored(store::Store& store, const std::vector<SnapshotId>& ids);
+
+/// Ids that a stored operand (not a path) means. Errors: usage.
+Result<std::vector<SnapshotId>> resolve_stored(store::Store& store, const Operand& operand);
+
+/// Name of the series that files of these snapshots are stored under when none was given.
+std::string default_series(const std::vector<LoadedSnapshot>& snapshots);
+
+/// Words for an order: "ordered by the number in the file name; the files hold no times".
+std::string describe(store::Order order, bool have_times);
+
+}  // namespace snapdiff::cli

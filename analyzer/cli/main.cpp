@@ -1,0 +1,125 @@
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <new>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "analyzer/cli/commands.hpp"
+#include "analyzer/cli/exit_codes.hpp"
+#include "analyzer/cli/operands.hpp"
+#include "analyzer/cli/options.hpp"
+#include "analyzer/cli/terminal.hpp"
+
+namespace snapdiff::cli {
+
+std::span<const Command> commands() {
+  static constexpr std::array kCommands = {
+      Command{"diff", run_diff},     Command{"top", run_top},         Command{"peek", run_peek},
+      Command{"render", run_render}, Command{"import", run_import},   Command{"list", run_list},
+      Command{"rm", run_rm},         Command{"prune", run_prune},     Command{"merge", run_merge},
+      Command{"info", run_info},     Command{"formats", run_formats}, Command{"sql", run_sql},
+      Command{"export", run_export}};
+  return kCommands;
+}
+
+namespace {
+
+constexpr std::string_view kHelp =
+    R"(Show what grew between heap snapshots, and where it was allocated.
+
+usage: snapdiff A B [C ...]          compare files, oldest first
+       snapdiff COMMAND [options]
+
+look
+  diff [REF REF]    growth per stack between two snapshots, or over a series
+  top REF           heaviest stacks of one snapshot
+  peek RE [REF REF] callers and callees of a function, with their growth
+  info FILE...      what a file is, and what was dropped
+  list              series and snapshots in the store
+share
+  render --pdf|--svg|--png|--dot          graph of the last comparison
+  export --pprof|--folded|--speedscope|--csv|--jsonl|--plain-sqlite
+automate
+  import FILE...    read snapshots into the store
+  sql [QUERY]       SQL over the store
+  rm, prune, merge  remove snapshots, keep the newest N, take in another store
+  formats           formats read
+
+  --db PATH         store (snapdiff.db; SNAPDIFF_DB; :memory: leaves nothing)
+  --metric NAME     what to count (in-use bytes)
+  --as text|json|jsonl|csv|md
+  --no-color, --version, --help       'snapdiff COMMAND --help' has the rest
+
+A command's name wins over a file of that name; ./list is the file.
+
+examples:
+  snapdiff heap.0001 heap.0012
+  snapdiff render --pdf -o growth.pdf
+)";
+
+// Index of the first argument that is neither an option nor the value of one; size() if none.
+std::size_t first_word(const Arguments& arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
+    if (argument == "--") return arguments.size();
+    if (argument == "-" || argument.empty() || argument[0] != '-') return i;
+    if (takes_value(argument)) ++i;
+  }
+  return arguments.size();
+}
+
+int unknown_word(const std::string& word) {
+  std::vector<std::string> names;
+  for (const Command& command : commands()) names.emplace_back(command.name);
+  const std::string near = nearest_word(word, names);
+  say_error(Error{ErrorCode::usage, "'" + word + "' is neither a command nor a file"},
+            near.empty() ? "see snapdiff --help" : "did you mean: snapdiff " + near);
+  return kExitBadInput;
+}
+
+int run(Arguments arguments) {
+  if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h" || arguments[0] == "help") {
+    return print_data(kHelp) ? (arguments.empty() ? kExitBadInput : kExitDone) : kExitBadInput;
+  }
+  if (arguments[0] == "--version") return print_data("snapdiff " SNAPDIFF_VERSION "\n") ? kExitDone : kExitBadInput;
+
+  const std::size_t word = first_word(arguments);
+  if (word < arguments.size()) {
+    for (const Command& command : commands()) {
+      if (command.name != arguments[word]) continue;
+      arguments.erase(arguments.begin() + static_cast<std::ptrdiff_t>(word));
+      return command.run(arguments);
+    }
+    // A lone word that could be a mistyped command: say so instead of "no such file".
+    const std::string& text = arguments[word];
+    const bool path_like = text.find_first_of("/.@#:*?") != std::string::npos || text == "-";
+    std::error_code ignored;
+    if (!path_like && !std::filesystem::exists(text, ignored)) return unknown_word(text);
+  }
+  return run_diff(arguments);
+}
+
+}  // namespace
+}  // namespace snapdiff::cli
+
+int main(int argc, char** argv) {
+  // Reading symbols must never reach the network by itself; a closed pipe and a file size limit are
+  // told by write(), and must not end the process inside a transaction.
+  unsetenv("DEBUGINFOD_URLS");
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+  try {
+    return snapdiff::cli::run(snapdiff::cli::Arguments(argv + 1, argv + argc));
+  } catch (const std::bad_alloc&) {
+    snapdiff::cli::say_error({snapdiff::ErrorCode::limit, "out of memory; try fewer snapshots at once"});
+    return snapdiff::cli::kExitBadInput;
+  } catch (const std::exception& failure) {
+    snapdiff::cli::say_error({snapdiff::ErrorCode::internal, failure.what()}, "this is a bug in snapdiff");
+    return snapdiff::cli::kExitInternal;
+  }
+}

@@ -1,0 +1,112 @@
+#include "analyzer/cli/operands.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <numeric>
+#include <system_error>
+#include <utility>
+
+namespace snapdiff::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<std::int64_t> whole_number(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (failure != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<PathOperand> existing_path(const std::string& text) {
+  std::error_code failure;
+  const fs::file_status status = fs::status(text, failure);
+  if (failure || !fs::exists(status)) return std::nullopt;
+  return PathOperand{text, "", fs::is_directory(status)};
+}
+
+// "@7", "@first", "@2..@9"
+std::optional<Operand> stored_reference(const std::string& text) {
+  if (text.size() < 2 || text[0] != '@') return std::nullopt;
+  const std::string word = text.substr(1);
+  if (word == "first" || word == "last" || word == "prev") return Operand{text, StoredOperand{0, word}};
+  if (const auto dots = word.find(".."); dots != std::string::npos) {
+    std::string_view end = std::string_view(word).substr(dots + 2);
+    if (!end.empty() && end[0] == '@') end.remove_prefix(1);
+    const auto from = whole_number(std::string_view(word).substr(0, dots));
+    const auto to = whole_number(end);
+    if (from && to && *from <= *to) return Operand{text, RangeOperand{*from, *to}};
+    return std::nullopt;
+  }
+  if (const auto id = whole_number(word); id && *id > 0) return Operand{text, StoredOperand{*id, ""}};
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<Operand> parse_operand(const std::string& text) {
+  if (text == "-") return Operand{text, PathOperand{"-", "", false}};
+  if (auto path = existing_path(text)) return Operand{text, *std::move(path)};
+  if (auto stored = stored_reference(text)) return *std::move(stored);
+  if (const auto at = text.rfind('@'); at != std::string::npos && at > 0) {
+    if (auto path = existing_path(text.substr(0, at)); path && !path->is_directory) {
+      path->point = text.substr(at + 1);
+      return Operand{text, *std::move(path)};
+    }
+  }
+  if (text.rfind("label:", 0) == 0) {
+    const auto equals = text.find('=');
+    if (equals == std::string::npos || equals == 6) {
+      return Error{ErrorCode::usage, "'" + text + "' is no label reference: expected label:KEY=VALUE"};
+    }
+    return Operand{text, LabelOperand{text.substr(6, equals - 6), text.substr(equals + 1)}};
+  }
+  if (const auto hash = text.rfind('#'); hash != std::string::npos && hash > 0) {
+    const auto position = whole_number(std::string_view(text).substr(hash + 1));
+    if (position && *position != 0) return Operand{text, SeriesOperand{text.substr(0, hash), *position}};
+  }
+  if (!text.empty() && text[0] == '@') {
+    return Error{ErrorCode::usage, "'" + text + "' is no snapshot: expected @N, @first, @last, @prev or @N..@M"};
+  }
+  return Error{ErrorCode::io, "no such file or directory", std::nullopt, text};
+}
+
+Result<std::vector<Operand>> parse_operands(const std::vector<std::string>& texts) {
+  std::vector<Operand> operands;
+  for (const std::string& text : texts) {
+    Result<Operand> operand = parse_operand(text);
+    if (!operand) return std::move(operand).error();
+    operands.push_back(*std::move(operand));
+  }
+  return operands;
+}
+
+std::string nearest_word(std::string_view word, const std::vector<std::string>& candidates) {
+  const auto distance = [&](std::string_view other) {
+    std::vector<std::size_t> row(other.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 0; i < word.size(); ++i) {
+      std::size_t diagonal = row[0];
+      row[0] = i + 1;
+      for (std::size_t j = 0; j < other.size(); ++j) {
+        const std::size_t substituted = diagonal + (word[i] == other[j] ? 0 : 1);
+        diagonal = row[j + 1];
+        row[j + 1] = std::min({row[j + 1] + 1, row[j] + 1, substituted});
+      }
+    }
+    return row.back();
+  };
+  if (word.size() > 64) return {};
+  std::string best;
+  std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
+  for (const std::string& candidate : candidates) {
+    if (const std::size_t d = distance(candidate); d < best_distance) {
+      best_distance = d;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+}  // namespace snapdiff::cli

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "snapdiff/result.hpp"
+
+/// What the words after a command mean (product.md section 3, "Operands"). Grammar only; whether a
+/// stored snapshot exists is for load.hpp.
+namespace snapdiff::cli {
+
+/// A file, a directory or "-"; `point` is what stood after the last @ ("first", "peak", "3"), "".
+struct PathOperand {
+  std::string path;
+  std::string point;
+  bool is_directory = false;
+};
+/// @N, or @first, @last, @prev of the newest series (`word`).
+struct StoredOperand {
+  std::int64_t id = 0;
+  std::string word;
+};
+/// @A..@B: all stored ids from A to B.
+struct RangeOperand {
+  std::int64_t from = 0;
+  std::int64_t to = 0;
+};
+/// SERIES#N: the N-th of a series from 1; negative from the end.
+struct SeriesOperand {
+  std::string series;
+  std::int64_t position = 0;
+};
+/// label:K=V: all stored snapshots with that label.
+struct LabelOperand {
+  std::string key;
+  std::string value;
+};
+
+struct Operand {
+  std::string text;  ///< as the user gave it
+  std::variant<PathOperand, StoredOperand, RangeOperand, SeriesOperand, LabelOperand> what;
+  bool is_path() const { return std::holds_alternative<PathOperand>(what); }
+};
+
+/// An existing path wins over every other reading.
+/// Errors: usage for words that are neither a path nor a reference; io for what looks like a path.
+Result<Operand> parse_operand(const std::string& text);
+
+Result<std::vector<Operand>> parse_operands(const std::vector<std::string>& texts);
+
+/// The candidate nearest to `word` when it is near enough to be meant, else "".
+std::string nearest_word(std::string_view word, const std::vector<std::string>& candidates);
+
+}  // namespace snapdiff::cli

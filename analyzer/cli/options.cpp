@@ -1,0 +1,242 @@
+#include "analyzer/cli/options.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "analyzer/cli/exit_codes.hpp"
+#include "analyzer/cli/terminal.hpp"
+
+namespace snapdiff::cli {
+namespace {
+
+// One line of purpose, usage, options with defaults, examples: under 80 columns, one screen.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  HelpFormatter(std::string usage, std::vector<std::string> examples)
+      : usage_(std::move(usage)), examples_(std::move(examples)) {
+    column_width(28);
+  }
+  std::string make_help(const CLI::App* app, std::string /*name*/, CLI::AppFormatMode /*mode*/) const override {
+    std::string help = app->get_description() + "\n\nusage: snapdiff " + usage_ + "\n\n";
+    for (const CLI::Option* option : app->get_options()) {
+      if (option->get_positional()) continue;
+      help += line(option);
+    }
+    if (!examples_.empty()) help += "\nexamples:\n";
+    for (const std::string& example : examples_) help += "  " + example + "\n";
+    return help;
+  }
+
+ private:
+  static std::string line(const CLI::Option* option) {
+    std::string names = "  " + option->get_name(false, true);
+    for (std::size_t comma = names.find(','); comma != std::string::npos; comma = names.find(',', comma + 2)) {
+      names.replace(comma, 1, ", ");
+    }
+    if (option->get_items_expected_max() > 0) names += " " + option->get_type_name();
+    constexpr std::size_t kColumn = 27;
+    if (names.size() + 1 < kColumn) {
+      names.resize(kColumn, ' ');
+    } else {
+      names += "\n" + std::string(kColumn, ' ');
+    }
+    return names + option->get_description() + "\n";
+  }
+
+  std::string usage_;
+  std::vector<std::string> examples_;
+};
+
+constexpr std::array kValueOptions = {"--db",    "--as",       "--format", "--max-input", "--metric",
+                                      "--by",    "--sort",     "-n",       "--rows",      "--min-bytes",
+                                      "--focus", "--ignore",   "--hide",   "--show",      "--allocator-frames",
+                                      "-o",      "--output",   "--series", "--label",     "--keep",
+                                      "--paper", "--max-nodes"};
+
+}  // namespace
+
+bool takes_value(const std::string& option) {
+  return std::find(kValueOptions.begin(), kValueOptions.end(), option) != kValueOptions.end();
+}
+
+std::unique_ptr<CLI::App> make_command_app(const std::string& purpose, const std::string& usage,
+                                           const std::vector<std::string>& examples) {
+  auto app = std::make_unique<CLI::App>(purpose);
+  app->formatter(std::make_shared<HelpFormatter>(usage, examples));
+  app->set_help_flag("-h,--help", "this help");
+  return app;
+}
+
+void add_options(CLI::App& app, Options& options, unsigned groups) {
+  if ((groups & kTakesOperands) != 0) app.add_option("operands", options.operands)->type_name("OPERAND");
+  if ((groups & kTakesView) != 0) {
+    app.add_option("--metric", options.metric, "what to count (in-use bytes)")->type_name("NAME");
+    app.add_option("--by", options.by,
+                   "stack, function, file, line, module, type, label:KEY\n"
+                   "                           (stack)")
+        ->type_name("KIND");
+    app.add_option("--sort", options.sort, "change, growth, after, objects, name (change)")
+        ->type_name("KEY")
+        ->check(CLI::IsMember({"change", "growth", "after", "objects", "name"}));
+    app.add_option("--focus", options.focus, "only stacks with a matching frame")->type_name("RE");
+    app.add_option("--ignore", options.ignore, "no stacks with a matching frame")->type_name("RE");
+    app.add_option("--hide", options.hide, "drop matching frames from stacks")->type_name("RE");
+    app.add_option("--show", options.show, "keep only matching frames of stacks")->type_name("RE");
+    app.add_option("--allocator-frames", options.allocator_frames, "hide|show malloc, operator new at the leaf (hide)")
+        ->type_name("X")
+        ->check(CLI::IsMember({"hide", "show"}));
+  }
+  if ((groups & kTakesRows) != 0) {
+    app.add_option("-n,--rows", options.rows, "rows shown; 0 = all (text 20, others all)")->type_name("N");
+    app.add_option("--min-bytes", options.min_bytes, "smaller rows go to [N others] (0)")->type_name("SIZE");
+    app.add_flag("--cum", options.cumulative, "with --by: order by what a frame calls, too");
+  }
+  if ((groups & kTakesForm) != 0) {
+    app.add_option("--as", options.as, "text, json, jsonl, csv, md (text)")
+        ->type_name("FORM")
+        ->check(CLI::IsMember({"text", "json", "jsonl", "csv", "md"}));
+  }
+  if ((groups & kReadsFiles) != 0) {
+    app.add_option("--format", options.input_format, "input format, see 'snapdiff formats' (detect)")
+        ->type_name("NAME");
+    app.add_option("--max-input", options.max_input, "refuse more decompressed bytes (64GiB)")->type_name("SIZE");
+    app.add_flag("--strict", options.strict, "exit 2 when a part of an input is lost");
+  }
+  app.add_option("--db", options.db,
+                 "store (SNAPDIFF_DB, else snapdiff.db; :memory:\n"
+                 "                           leaves nothing)")
+      ->type_name("PATH");
+  app.add_flag("--no-color", options.no_color, "no colour, also on a terminal");
+}
+
+std::optional<int> parse_arguments(CLI::App& app, Options& options, std::vector<std::string> arguments) {
+  // CLI11 gives what follows "--" to the parent app; here it must reach the operands.
+  std::vector<std::string> after_dashes;
+  if (const auto dashes = std::find(arguments.begin(), arguments.end(), "--"); dashes != arguments.end()) {
+    after_dashes.assign(dashes + 1, arguments.end());
+    arguments.erase(dashes, arguments.end());
+  }
+  std::reverse(arguments.begin(), arguments.end());
+  try {
+    app.parse(arguments);
+  } catch (const CLI::CallForHelp&) {
+    return print_data(app.help()) ? kExitDone : kExitBadInput;
+  } catch (const CLI::ParseError& failure) {
+    std::string message = failure.what();
+    std::replace(message.begin(), message.end(), '\n', ' ');
+    say_error(Error{ErrorCode::usage, message}, "see --help");
+    return kExitBadInput;
+  }
+  options.operands.insert(options.operands.end(), after_dashes.begin(), after_dashes.end());
+  return std::nullopt;
+}
+
+Result<std::int64_t> parse_size(const std::string& text) {
+  const auto bad = [&] {
+    return Error{ErrorCode::usage, "'" + text + "' is no size: expected e.g. 4096, 64KiB or 2GiB"};
+  };
+  double number = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (failure != std::errc{}) return bad();
+  std::string unit;
+  for (const char* c = end; c != text.data() + text.size(); ++c) {
+    if (*c != ' ') unit += static_cast<char>(std::tolower(static_cast<unsigned char>(*c)));
+  }
+  static constexpr std::string_view kPrefixes = "kmgtp";
+  int shift = 0;
+  if (!unit.empty() && unit != "b") {
+    const std::size_t power = kPrefixes.find(unit[0]);
+    const std::string rest = unit.substr(1);
+    if (power == std::string_view::npos || (!rest.empty() && rest != "b" && rest != "ib")) return bad();
+    shift = 10 * (static_cast<int>(power) + 1);
+  }
+  const double bytes = number * static_cast<double>(std::int64_t{1} << shift);
+  if (!(bytes > -9.2e18 && bytes < 9.2e18)) return bad();
+  return static_cast<std::int64_t>(bytes);
+}
+
+Result<DiffOptions> diff_options(const Options& options) {
+  DiffOptions out;
+  out.metric = options.metric;
+  if (options.by.rfind("label:", 0) == 0 && options.by.size() > 6) {
+    out.by = GroupBy::label;
+    out.label_key = options.by.substr(6);
+  } else {
+    static constexpr std::array kKinds = {GroupBy::stack, GroupBy::function, GroupBy::file,
+                                          GroupBy::line,  GroupBy::module,   GroupBy::type};
+    const auto kind = std::find_if(kKinds.begin(), kKinds.end(), [&](GroupBy by) { return to_text(by) == options.by; });
+    if (kind == kKinds.end()) {
+      return Error{ErrorCode::usage,
+                   "--by " + options.by + ": expected stack, function, file, line, module, type or label:KEY"};
+    }
+    out.by = *kind;
+  }
+  static constexpr std::array<std::pair<std::string_view, SortKey>, 5> kSorts = {{{"change", SortKey::change},
+                                                                                  {"growth", SortKey::growth},
+                                                                                  {"after", SortKey::after},
+                                                                                  {"objects", SortKey::objects},
+                                                                                  {"name", SortKey::name}}};
+  for (const auto& [name, key] : kSorts) {
+    if (options.sort == name) out.sort = key;
+  }
+  out.focus = options.focus;
+  out.ignore = options.ignore;
+  out.hide = options.hide;
+  out.show = options.show;
+  out.hide_allocator_frames = options.allocator_frames == "hide";
+  return out;
+}
+
+std::string options_to_json(const DiffOptions& options) {
+  nlohmann::ordered_json json = {{"metric", options.metric},
+                                 {"by", static_cast<int>(options.by)},
+                                 {"label_key", options.label_key},
+                                 {"sort", static_cast<int>(options.sort)},
+                                 {"focus", options.focus},
+                                 {"ignore", options.ignore},
+                                 {"hide", options.hide},
+                                 {"show", options.show},
+                                 {"hide_allocator_frames", options.hide_allocator_frames}};
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+DiffOptions options_from_json(const std::string& text) {
+  DiffOptions options;
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  if (!json.is_object()) return options;
+  const auto read_text = [&](const char* key, std::string& out) {
+    if (const auto found = json.find(key); found != json.end() && found->is_string()) out = *found;
+  };
+  const auto read_number = [&](const char* key, int last) {
+    const auto found = json.find(key);
+    return found != json.end() && found->is_number_integer() ? std::clamp(found->get<int>(), 0, last) : 0;
+  };
+  read_text("metric", options.metric);
+  read_text("label_key", options.label_key);
+  read_text("focus", options.focus);
+  read_text("ignore", options.ignore);
+  read_text("hide", options.hide);
+  read_text("show", options.show);
+  options.by = static_cast<GroupBy>(read_number("by", static_cast<int>(GroupBy::label)));
+  options.sort = static_cast<SortKey>(read_number("sort", static_cast<int>(SortKey::name)));
+  if (const auto found = json.find("hide_allocator_frames"); found != json.end() && found->is_boolean()) {
+    options.hide_allocator_frames = *found;
+  }
+  return options;
+}
+
+Result<report::Form> form_of(const Options& options) {
+  if (options.as == "json") return report::Form::json;
+  if (options.as == "jsonl") return report::Form::jsonl;
+  if (options.as == "csv") return report::Form::csv;
+  if (options.as == "md") return report::Form::markdown;
+  return report::Form::text;
+}
+
+}  // namespace snapdiff::cli

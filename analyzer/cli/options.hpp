@@ -1,0 +1,71 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/report/report.hpp"
+#include "snapdiff/growth.hpp"
+#include "snapdiff/result.hpp"
+
+namespace snapdiff::cli {
+
+/// Every option that more than one command takes, as parsed; the view of a diff among them.
+struct Options {
+  std::vector<std::string> operands;
+  std::string db;  ///< "" = SNAPDIFF_DB, else snapdiff.db
+  bool no_color = false;
+  bool strict = false;
+  std::string as = "text";
+  std::string input_format;
+  std::string max_input;
+  std::string metric;
+  std::string by = "stack";
+  std::string sort = "change";
+  std::optional<std::size_t> rows;
+  std::string min_bytes;
+  std::string focus, ignore, hide, show;
+  std::string allocator_frames = "hide";
+  bool cumulative = false;
+  bool steps = false;
+  std::string output;
+};
+
+/// Which groups of options a command takes.
+enum OptionGroup : unsigned {
+  kTakesOperands = 1,
+  kTakesView = 2,    ///< --metric, --by, --sort, filters
+  kTakesRows = 4,    ///< -n, --min-bytes, --cum
+  kTakesForm = 8,    ///< --as
+  kReadsFiles = 16,  ///< --format, --max-input, --strict
+};
+
+/// An app for one command with its help in our form. `usage` starts after "usage: snapdiff ";
+/// `examples` are whole lines.
+std::unique_ptr<CLI::App> make_command_app(const std::string& purpose, const std::string& usage,
+                                           const std::vector<std::string>& examples);
+void add_options(CLI::App& app, Options& options, unsigned groups);
+
+/// Parses; nullopt to go on, else the exit code (help was printed, or the error was told). Words after
+/// "--" are operands whatever they look like.
+std::optional<int> parse_arguments(CLI::App& app, Options& options, std::vector<std::string> arguments);
+
+/// "64KiB", "10MB", "4096": binary units, case ignored. Errors: usage.
+Result<std::int64_t> parse_size(const std::string& text);
+
+/// The engine's options. Errors: usage (unknown --by or --sort, bad size).
+Result<DiffOptions> diff_options(const Options& options);
+
+/// The view as kept with the last comparison, and back.
+std::string options_to_json(const DiffOptions& options);
+DiffOptions options_from_json(const std::string& json);
+
+Result<report::Form> form_of(const Options& options);
+
+/// All options that take a value, to find the command word among the arguments.
+bool takes_value(const std::string& option);
+
+}  // namespace snapdiff::cli

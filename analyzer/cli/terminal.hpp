@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "snapdiff/notes.hpp"
+#include "snapdiff/result.hpp"
+
+/// The only place that prints. Data goes to stdout, words to stderr.
+namespace snapdiff::cli {
+
+struct Terminal {
+  bool stdout_is_terminal = false;
+  bool stderr_is_terminal = false;
+  bool colour = false;  ///< of stdout: a terminal, NO_COLOR unset or empty, no --no-color
+  bool utf8 = false;    ///< by LC_ALL, LC_CTYPE, LANG
+  std::size_t width = 80;
+};
+
+/// Looks at the process's streams and environment.
+Terminal look_at_terminal(bool no_color);
+
+/// Writes to stdout. A reader that went away (`| head`) is no failure. Errors: io.
+Status print_data(std::string_view data);
+
+/// One line on stderr.
+void say(std::string_view line);
+
+/// "error: TEXT" on stderr; `advice`, where given, on a line of its own below it.
+void say_error(const Error& error, std::string_view advice = {});
+
+/// Bytes of an input made harmless for a terminal: control characters and bytes that are no valid
+/// UTF-8 as \xNN.
+std::string escape_for_terminal(std::string_view text);
+
+}  // namespace snapdiff::cli

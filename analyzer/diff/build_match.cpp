@@ -1,0 +1,163 @@
+#include "analyzer/diff/build_match.hpp"
+
+#include <algorithm>
+
+namespace snapdiff::diff {
+namespace {
+
+constexpr std::uint64_t kPage = 4096;
+
+std::uint64_t round_up(std::uint64_t size) {
+  return size > ~std::uint64_t{0} - kPage ? ~std::uint64_t{0} : (size + kPage - 1) / kPage * kPage;
+}
+
+bool all_in(const std::set<ModuleFacts::Range>& some, const std::set<ModuleFacts::Range>& all) {
+  return std::includes(all.begin(), all.end(), some.begin(), some.end());
+}
+
+bool share_one(const std::set<std::string_view>& a, const std::set<std::string_view>& b) {
+  return std::any_of(a.begin(), a.end(), [&](std::string_view id) { return b.contains(id); });
+}
+
+/// Frames told apart by address: those without a name, and those named after the import.
+bool hashed_by_address(const Dictionary& d, std::size_t frame) {
+  if ((d.frames.flags[frame] & kFramePseudo) != 0) return false;
+  if (d.frames.function[frame] == FunctionId{}) return true;
+  const std::size_t module = index_of(d.frames.module[frame]);
+  return d.frames.offset[frame] != kNoOffset &&
+         d.frames.hash[frame] == frame_hash(d.strings[d.modules.name[module]], d.strings[d.modules.build_id[module]],
+                                            d.frames.offset[frame], {}, {}, 0, false);
+}
+
+void salt_identities(Side& side, const std::vector<std::uint32_t>& class_of_module, std::uint32_t process_class) {
+  const Dictionary& d = *side.ref.snapshot->dictionary;
+  std::vector<std::uint64_t> salt(d.frames.size(), 0);
+  for (std::size_t i = 0; i < salt.size(); ++i) {
+    const std::size_t module = index_of(d.frames.module[i]);
+    const std::uint32_t group = module == 0 ? process_class : class_of_module[module];
+    if (group != 0 && hashed_by_address(d, i)) salt[i] = mix64(group * 0x9e3779b97f4a7c15ULL + module);
+  }
+  for (std::size_t entry = 0; entry < side.identity.size(); ++entry) {
+    std::uint64_t sum = 0;
+    for (const FrameId frame : side.frames[entry].frames()) sum += salt[index_of(frame)];
+    if (sum == 0) continue;
+    side.identity[entry].high ^= mix64(sum);
+    side.identity[entry].low ^= mix64(sum + 1);
+  }
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> used_frames(const Side& side, const Dictionary& dictionary) {
+  std::vector<std::uint8_t> used(dictionary.frames.size(), 0);
+  for (const VisibleFrames& frames : side.frames) {
+    for (const FrameId frame : frames.frames()) used[index_of(frame)] = 1;
+  }
+  return used;
+}
+
+BuildFacts build_facts(const Snapshot& snapshot, std::span<const std::uint8_t> used) {
+  const Dictionary& d = *snapshot.dictionary;
+  BuildFacts facts;
+  std::vector<ModuleFacts*> by_module(d.modules.size(), nullptr);
+  std::vector<std::vector<const Mapping*>> mappings(d.modules.size());
+  for (const Mapping& mapping : snapshot.mappings) {
+    if (mapping.module == ModuleId{} || mapping.limit < mapping.start) continue;
+    const std::size_t module = index_of(mapping.module);
+    if (by_module[module] == nullptr) by_module[module] = &facts.modules[base_name(d.strings[d.modules.name[module]])];
+    by_module[module]->mappings.insert({round_up(mapping.limit - mapping.start), mapping.offset});
+    mappings[module].push_back(&mapping);
+  }
+  for (std::size_t i = 0; i < used.size(); ++i) {
+    const std::size_t module = index_of(d.frames.module[i]);
+    if (used[i] == 0 || module == 0) continue;
+    if (by_module[module] == nullptr) by_module[module] = &facts.modules[base_name(d.strings[d.modules.name[module]])];
+    ModuleFacts& of_module = *by_module[module];
+    const std::string_view build_id = d.strings[d.modules.build_id[module]];
+    if (!build_id.empty()) of_module.build_ids.insert(build_id);
+    if (d.frames.function[i] == FunctionId{}) of_module.unsymbolized = true;
+    const std::uint64_t offset = d.frames.offset[i];
+    if (offset == kNoOffset) continue;
+    // Data mappings overlap the last page of code in the file, but lie behind it in memory.
+    for (const Mapping* mapping : mappings[module]) {
+      if (offset < mapping->offset || offset - mapping->offset >= mapping->limit - mapping->start) continue;
+      of_module.code.insert({round_up(mapping->limit - mapping->start), mapping->offset});
+      break;
+    }
+  }
+  return facts;
+}
+
+SameBuild same_build(const ModuleFacts& a, const ModuleFacts& b) {
+  if (!a.build_ids.empty() && !b.build_ids.empty()) {
+    return share_one(a.build_ids, b.build_ids) ? SameBuild::yes : SameBuild::no;
+  }
+  if (a.mappings.empty() || b.mappings.empty() || (a.code.empty() && b.code.empty())) return SameBuild::unknown;
+  return all_in(a.code, b.mappings) && all_in(b.code, a.mappings) ? SameBuild::yes : SameBuild::no;
+}
+
+std::string other_process(const Snapshot& a, const Snapshot& b) {
+  if (a.facts.pid && b.facts.pid && *a.facts.pid != *b.facts.pid)
+    return "process id " + std::to_string(*a.facts.pid) + ", then " + std::to_string(*b.facts.pid);
+  if (!a.facts.host.empty() && !b.facts.host.empty() && a.facts.host != b.facts.host)
+    return "host " + a.facts.host + ", then " + b.facts.host;
+  // (name, offset, size) -> start, of modules that are mapped once so
+  const auto starts = [](const Snapshot& snapshot) {
+    const Dictionary& d = *snapshot.dictionary;
+    std::map<std::pair<std::string_view, ModuleFacts::Range>, std::set<std::uint64_t>> out;
+    for (const Mapping& m : snapshot.mappings) {
+      const std::string_view name = d.strings[d.modules.name[index_of(m.module)]];
+      if (!name.empty() && name.front() != '[' && m.start != 0) out[{name, {m.limit - m.start, m.offset}}].insert(m.start);
+    }
+    return out;
+  };
+  const auto in_a = starts(a);
+  for (const auto& [key, in_b] : starts(b)) {
+    const auto found = in_a.find(key);
+    if (found != in_a.end() && found->second.size() == 1 && in_b.size() == 1 && found->second != in_b)
+      return "memory map changed: " + std::string(base_name(key.first)) + " lies elsewhere";
+  }
+  return {};
+}
+
+void guard_identities(std::span<Side> sides, std::span<const BuildFacts> facts, Notes& notes) {
+  // Per module name the first side of each build seen so far.
+  std::map<std::string_view, std::vector<const ModuleFacts*>> builds;
+  std::vector<const Snapshot*> processes;
+  for (std::size_t s = 0; s < sides.size(); ++s) {
+    const Snapshot& snapshot = *sides[s].ref.snapshot;
+    const Dictionary& d = *snapshot.dictionary;
+    bool any = false;
+    std::map<std::string_view, std::uint32_t> class_of_name;
+    for (const auto& [name, of_module] : facts[s].modules) {
+      auto& known = builds[name];
+      std::uint32_t group = 0;
+      while (group < known.size() && same_build(*known[group], of_module) == SameBuild::no) ++group;
+      if (group == known.size()) {
+        known.push_back(&of_module);
+        const bool unnamed = std::any_of(known.begin(), known.end(), [](const auto* m) { return m->unsymbolized; });
+        if (group > 0 && unnamed) {
+          notes.add(Severity::warning, std::string(name) +
+                                           " is another build in one of the snapshots: its frames without a name are "
+                                           "not matched, names (--symbols) would help");
+        }
+      }
+      class_of_name[name] = group;
+      any = any || group != 0;
+    }
+    std::uint32_t process = 0;
+    while (process < processes.size() && !other_process(*processes[process], snapshot).empty()) ++process;
+    if (process == processes.size()) processes.push_back(&snapshot);
+    if (!any && process == 0) continue;
+
+    std::vector<std::uint32_t> class_of_module(d.modules.size(), 0);
+    for (std::size_t m = 1; m < class_of_module.size(); ++m) {
+      if (!d.strings[d.modules.build_id[m]].empty()) continue;  // told apart by the build id
+      const auto found = class_of_name.find(base_name(d.strings[d.modules.name[m]]));
+      if (found != class_of_name.end()) class_of_module[m] = found->second;
+    }
+    salt_identities(sides[s], class_of_module, process);
+  }
+}
+
+}  // namespace snapdiff::diff

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analyzer/diff/side.hpp"
+#include "snapdiff/notes.hpp"
+
+namespace snapdiff::diff {
+
+/// What one snapshot tells of the module with one base name: enough to say whether another
+/// snapshot ran the same build of it (algorithms.md section 1, T0 and T1).
+struct ModuleFacts {
+  /// (size rounded up to 4 KiB, file offset) of its mappings
+  using Range = std::pair<std::uint64_t, std::uint64_t>;
+  std::set<Range> mappings;
+  std::set<Range> code;  ///< those of the mappings that hold a frame
+  std::set<std::string_view> build_ids;
+  bool unsymbolized = false;  ///< has frames without a name
+};
+
+/// The modules of one snapshot by base name, and which process it is of.
+struct BuildFacts {
+  std::map<std::string_view, ModuleFacts> modules;
+};
+
+enum class SameBuild : std::uint8_t { no, unknown, yes };
+
+/// Frames that occur in the visible stacks of a side, as flags per FrameId.
+std::vector<std::uint8_t> used_frames(const Side& side, const Dictionary& dictionary);
+
+BuildFacts build_facts(const Snapshot& snapshot, std::span<const std::uint8_t> used);
+
+/// Whether the modules of this name are one build, as far as the two snapshots tell.
+SameBuild same_build(const ModuleFacts& a, const ModuleFacts& b);
+
+/// Whether the two snapshots cannot be of one process: another pid, host or memory map.
+/// `why` says so in words, "" when they may be.
+std::string other_process(const Snapshot& a, const Snapshot& b);
+
+/// Tells apart what looks alike: changes the identity of stacks with unsymbolized frames in
+/// modules that are another build than in an earlier side (or, without a module, in another
+/// process), and notes it.
+void guard_identities(std::span<Side> sides, std::span<const BuildFacts> facts, Notes& notes);
+
+}  // namespace snapdiff::diff

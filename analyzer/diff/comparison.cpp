@@ -1,0 +1,309 @@
+#include "analyzer/diff/comparison.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "analyzer/diff/coarse_match.hpp"
+#include "analyzer/diff/diff.hpp"
+#include "analyzer/diff/metric.hpp"
+#include "analyzer/diff/parallel.hpp"
+#include "snapdiff/checked.hpp"
+
+namespace snapdiff::diff {
+namespace {
+
+constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+
+Status pick_columns(Comparison& c) {
+  std::string objects = objects_beside(*c.sides.front().ref.snapshot, c.metric);
+  for (const Side& side : c.sides) {
+    if (!objects.empty() && side.ref.snapshot->column(objects) == nullptr) objects.clear();
+  }
+  c.objects_metric = objects;
+  c.has_objects = !objects.empty();
+  for (Side& side : c.sides) {
+    const Snapshot& snapshot = *side.ref.snapshot;
+    Columns& columns = side.columns;
+    columns.value = snapshot.column(c.metric);
+    if (c.has_objects) columns.objects = snapshot.column(objects);
+    if (&side == &c.sides.front()) c.unit = columns.value->type.unit;
+    if (columns.value->type.unit != c.unit) {
+      return Error{ErrorCode::incompatible, std::string("unit of ") + c.metric + " differs: " + c.unit + " and " +
+                                                columns.value->type.unit + ", expected one unit"};
+    }
+    if (columns.value->type.unit == "bytes") {
+      columns.bytes = columns.value;
+      columns.counts = snapshot.column(objects_beside(snapshot, c.metric));
+    } else {
+      const std::string bytes = bytes_beside(snapshot, c.metric);
+      columns.bytes = bytes.empty() ? nullptr : snapshot.column(bytes);
+      columns.counts = columns.value;
+    }
+  }
+  return ok();
+}
+
+/// A table from identity to unit that asks for its slots well before it needs them: with a
+/// million stacks each look-up is a cache miss.
+class IdentityTable {
+ public:
+  explicit IdentityTable(std::size_t expected) {
+    std::size_t size = 64;
+    while (size < expected * 2) size *= 2;
+    slots_.assign(size, Slot{});
+    identity_.reserve(expected);
+  }
+  void prefetch(const Hash128& identity) const { __builtin_prefetch(&slots_[identity.low & mask()]); }
+
+  /// The unit of this identity, a new one if there is none.
+  std::uint32_t unit(const Hash128& identity) {
+    if ((identity_.size() + 1) * 2 > slots_.size()) grow();
+    const std::uint32_t tag = tag_of(identity);
+    for (std::size_t i = identity.low & mask();; i = (i + 1) & mask()) {
+      Slot& slot = slots_[i];
+      if (slot.unit == kNone) {
+        slot = {static_cast<std::uint32_t>(identity_.size()), tag};
+        identity_.push_back(identity);
+        return slot.unit;
+      }
+      if (slot.tag == tag && identity_[slot.unit] == identity) return slot.unit;
+    }
+  }
+
+ private:
+  struct Slot {
+    std::uint32_t unit = kNone;
+    std::uint32_t tag = 0;
+  };
+  static std::uint32_t tag_of(const Hash128& identity) { return static_cast<std::uint32_t>(identity.low >> 32); }
+  std::size_t mask() const { return slots_.size() - 1; }
+  void grow() {
+    slots_.assign(slots_.size() * 2, Slot{});
+    for (std::size_t u = 0; u < identity_.size(); ++u) {
+      std::size_t i = identity_[u].low & mask();
+      while (slots_[i].unit != kNone) i = (i + 1) & mask();
+      slots_[i] = {static_cast<std::uint32_t>(u), tag_of(identity_[u])};
+    }
+  }
+
+  std::vector<Slot> slots_;
+  std::vector<Hash128> identity_;
+};
+
+/// One side's entries into units; new units are represented by their first entry here.
+Status join_side(Comparison& c, IdentityTable& table, std::size_t s) {
+  constexpr std::size_t kAhead = 16;
+  const Side& side = c.sides[s];
+  const std::size_t entries = side.stack.size();
+  const bool first = s == 0;
+  const bool last = s + 1 == c.sides.size();
+  std::vector<std::uint32_t>& unit_of_entry = c.unit_of_entry[s];
+  unit_of_entry.resize(entries);
+  bool fits = true;
+  for (std::size_t entry = 0; entry < entries; ++entry) {
+    if (entry + kAhead < entries) table.prefetch(side.identity[entry + kAhead]);
+    const std::uint32_t u = table.unit(side.identity[entry]);
+    unit_of_entry[entry] = u;
+    if (u == c.values.size()) {
+      c.values.push_back(UnitValue{});
+      c.frames.push_back(side.frames[entry]);
+      c.side.push_back(static_cast<std::uint32_t>(s));
+      c.stack.push_back(side.stack[entry]);
+    }
+    UnitValue& sum = c.values[u];
+    const std::int64_t objects = side.objects.empty() ? 0 : side.objects[entry];
+    if (first) {
+      fits &= checked_add(sum.value.baseline, side.value[entry], sum.value.baseline) &&
+              checked_add(sum.objects.baseline, objects, sum.objects.baseline);
+    }
+    if (last) {
+      fits &= checked_add(sum.value.current, side.value[entry], sum.value.current) &&
+              checked_add(sum.objects.current, objects, sum.objects.current);
+    }
+    if ((first || last) && !side.variance.empty()) sum.variance += side.variance[entry];
+  }
+  if (fits) return ok();
+  return Error{ErrorCode::limit,
+               std::string("sum of ") + c.metric + " over equal stacks is beyond 2^63-1, expected it to fit in 64 bits"};
+}
+
+/// What one frame says of the tier by which its stack was matched.
+std::vector<MatchTier> frame_tiers(const Dictionary& d) {
+  std::vector<MatchTier> tiers(d.frames.size(), MatchTier::function_line);
+  for (std::size_t i = 0; i < tiers.size(); ++i) {
+    if (d.frames.function[i] != FunctionId{}) continue;
+    const bool has_id = d.modules.build_id[index_of(d.frames.module[i])] != StringId{};
+    tiers[i] = has_id ? MatchTier::build_id : MatchTier::module_offset;
+  }
+  return tiers;
+}
+
+/// Gives every unit that is in the first and in the last side the weakest tier of its frames.
+void find_tiers(Comparison& c) {
+  std::vector<std::uint8_t> in(c.unit_count(), 0);
+  for (const std::uint32_t u : c.unit_of_entry.front()) in[u] |= 1U;
+  for (const std::uint32_t u : c.unit_of_entry.back()) in[u] |= 2U;
+  std::vector<std::vector<MatchTier>> tiers;
+  std::vector<bool> uniform;
+  for (const auto& dictionary : c.dictionaries) {
+    tiers.push_back(frame_tiers(dictionary->dictionary()));
+    const auto& all = tiers.back();
+    uniform.push_back(std::adjacent_find(all.begin(), all.end(), std::not_equal_to<>()) == all.end());
+  }
+  c.tier.assign(c.unit_count(), MatchTier::none);
+  constexpr std::size_t kBlock = 16 * 1024;
+  for_each_parallel((c.unit_count() + kBlock - 1) / kBlock, c.unit_count(), [&](std::size_t block) {
+    const std::size_t end = std::min(c.unit_count(), (block + 1) * kBlock);
+    for (std::size_t u = block * kBlock; u < end; ++u) {
+      if (in[u] != 3) continue;
+      const VisibleFrames& f = c.frames[u];
+      const std::vector<MatchTier>& of_frame = tiers[f.dictionary];
+      MatchTier weakest = MatchTier::build_id;
+      const std::size_t frames = uniform[f.dictionary] ? std::min<std::size_t>(1, f.size) : f.size;
+      for (std::size_t i = 0; i < frames; ++i) weakest = std::max(weakest, of_frame[index_of(f.data[i])]);
+      c.tier[u] = weakest;
+    }
+  });
+}
+
+void note_facts(Comparison& c) {
+  std::uint64_t unknown = 0;
+  for (const Side& side : c.sides) {
+    unknown += side.unknown_values;
+    const SnapshotFacts& facts = side.ref.snapshot->facts;
+    if (facts.partial) c.notes.add(Severity::data_loss, "a snapshot is partial: what could not be read counts as 0");
+    if (facts.is_diff) c.notes.add(Severity::warning, "a snapshot already is a difference of two");
+    if (facts.is_delta && c.metric.starts_with("alloc_"))
+      c.notes.add(Severity::warning, "alloc_* of a delta profile already are differences over its duration");
+  }
+  if (unknown > 0) c.notes.add(Severity::warning, "values that an input leaves out count as 0", std::nullopt, unknown);
+  for (std::size_t s = 1; s < c.sides.size(); ++s) {
+    const SnapshotFacts& a = c.sides[s - 1].ref.snapshot->facts;
+    const SnapshotFacts& b = c.sides[s].ref.snapshot->facts;
+    if (a.taken_at_ns && b.taken_at_ns && *b.taken_at_ns < *a.taken_at_ns)
+      c.notes.add(Severity::warning, "a later snapshot is older by the time inside the files; the given order holds");
+    if (!a.source.sha256.empty() && a.source.sha256 == b.source.sha256 && a.position == b.position)
+      c.notes.add(Severity::info, "two snapshots come from equal bytes");
+    if (c.sides.size() == 2) {
+      const std::string other = other_process(*c.sides[0].ref.snapshot, *c.sides[1].ref.snapshot);
+      if (!other.empty()) c.notes.add(Severity::info, "different processes (" + other + ")");
+    }
+  }
+}
+
+}  // namespace
+
+Result<Comparison> compare(std::span<const SnapshotRef> snapshots, const DiffOptions& options) {
+  Comparison c;
+  c.options = options;
+  Result<std::string> metric = choose_metric(snapshots, options.metric);
+  if (!metric) return std::move(metric).error();
+  c.metric = *metric;
+  Result<FrameFilters> filters = FrameFilters::compile(options, snapshots, c.notes);
+  if (!filters) return std::move(filters).error();
+
+  std::size_t samples = 0;
+  std::vector<std::shared_ptr<const Dictionary>> dictionaries;
+  std::vector<std::size_t> sharers;
+  c.sides.resize(snapshots.size());
+  for (std::size_t s = 0; s < snapshots.size(); ++s) {
+    c.sides[s].ref = snapshots[s];
+    samples += snapshots[s].snapshot->samples.size();
+    const auto& dictionary = snapshots[s].snapshot->dictionary;
+    const auto known = std::find(dictionaries.begin(), dictionaries.end(), dictionary);
+    c.sides[s].dictionary = static_cast<std::uint32_t>(known - dictionaries.begin());
+    if (known == dictionaries.end()) {
+      dictionaries.push_back(dictionary);
+      sharers.push_back(0);
+    }
+    ++sharers[c.sides[s].dictionary];
+  }
+  if (Status columns = pick_columns(c); !columns) return std::move(columns).error();
+
+  c.dictionaries.resize(dictionaries.size());
+  for_each_parallel(dictionaries.size(), samples,
+                    [&](std::size_t d) { c.dictionaries[d] = std::make_shared<Visibility>(dictionaries[d], *filters); });
+  const bool keep_rows = options.by == GroupBy::label || options.by == GroupBy::type;
+  std::vector<Status> done(c.sides.size(), ok());
+  std::vector<std::vector<std::uint8_t>> used(c.sides.size());
+  std::vector<BuildFacts> facts(c.sides.size());
+  for_each_parallel(c.sides.size(), samples, [&](std::size_t s) {
+    Side& side = c.sides[s];
+    const Visibility& visibility = *c.dictionaries[side.dictionary];
+    done[s] = summarise(side, visibility, keep_rows);
+    if (c.sides.size() == 1) return;
+    // A dictionary of one snapshot holds hardly a frame that the snapshot does not use.
+    if (sharers[side.dictionary] > 1) {
+      used[s] = used_frames(side, visibility.dictionary());
+    } else {
+      used[s].assign(visibility.dictionary().frames.size(), 1);
+    }
+    facts[s] = build_facts(*side.ref.snapshot, used[s]);
+  });
+  for (Status& status : done) {
+    if (!status) return std::move(status).error();
+  }
+  if (c.sides.size() > 1) guard_identities(c.sides, facts, c.notes);
+
+  // Newest first, so that a unit is represented by its newest entry.
+  IdentityTable table(c.sides.front().stack.size() + c.sides.back().stack.size());
+  const std::size_t expected = c.sides.back().stack.size() + (c.sides.size() == 2 ? c.sides.front().stack.size() : 0);
+  c.values.reserve(expected);
+  c.frames.reserve(expected);
+  c.side.reserve(expected);
+  c.stack.reserve(expected);
+  c.unit_of_entry.resize(c.sides.size());
+  for (std::size_t s = c.sides.size(); s-- > 0;) {
+    if (Status joined = join_side(c, table, s); !joined) return std::move(joined).error();
+  }
+  find_tiers(c);
+  if (c.sides.size() > 1) {
+    match_coarsely(c, facts, used);
+    note_facts(c);
+  }
+  return c;
+}
+
+FrameView frame_view(const Dictionary& d, FrameId frame) {
+  const std::size_t f = index_of(frame);
+  const std::size_t function = index_of(d.frames.function[f]);
+  const std::size_t module = index_of(d.frames.module[f]);
+  FrameView view;
+  view.function = d.strings[d.functions.name[function]];
+  view.file = d.strings[d.functions.file[function]];
+  view.module = d.strings[d.modules.name[module]];
+  view.build_id = d.strings[d.modules.build_id[module]];
+  view.offset = d.frames.offset[f];
+  view.line = d.frames.line[f];
+  view.inlined = (d.frames.flags[f] & kFrameInlined) != 0;
+  view.pseudo = (d.frames.flags[f] & kFramePseudo) != 0;
+  return view;
+}
+
+ComparisonView::ComparisonView(const Comparison& comparison) : dictionaries_(comparison.dictionaries) {
+  for (const Side& side : comparison.sides) dictionary_of_side_.push_back(side.dictionary);
+}
+
+StackRef ComparisonView::refer(StackId stack, std::uint32_t side) {
+  if (side + 1 == dictionary_of_side_.size()) return {stack, 1};
+  if (side == 0) return {stack, 0};
+  between_.push_back({stack, side});
+  return {StackId{static_cast<std::uint32_t>(between_.size() - 1)}, 2};
+}
+
+void ComparisonView::frames(StackRef ref, std::vector<FrameView>& out) const {
+  out.clear();
+  std::uint32_t side = ref.side == 0 ? 0 : static_cast<std::uint32_t>(dictionary_of_side_.size() - 1);
+  StackId stack = ref.stack;
+  if (ref.side == 2) {
+    side = between_[index_of(ref.stack)].side;
+    stack = between_[index_of(ref.stack)].stack;
+  }
+  const Visibility& visibility = *dictionaries_[dictionary_of_side_[side]];
+  const std::span<const FrameId> all = visibility.dictionary().stacks.frames(stack);
+  for (const FrameId frame : all.subspan(visibility.leaf_cut(all))) {
+    if (!visibility.is_hidden(frame)) out.push_back(frame_view(visibility.dictionary(), frame));
+  }
+}
+
+}  // namespace snapdiff::diff

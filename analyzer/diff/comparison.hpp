@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analyzer/diff/build_match.hpp"
+#include "analyzer/diff/side.hpp"
+#include "analyzer/diff/visibility.hpp"
+#include "snapdiff/growth.hpp"
+#include "snapdiff/result.hpp"
+
+namespace snapdiff::diff {
+
+/// What all entries of equal identity hold, at the first and at the last side.
+struct UnitValue {
+  Change value;
+  Change objects;
+  double variance = 0;  ///< of both, added
+};
+
+/// One to many snapshots with their stacks brought together. A unit is a distinct run of visible
+/// frames; a row is one unit, or several that a coarser tier holds to be one. All unit vectors
+/// are parallel.
+struct Comparison {
+  DiffOptions options;
+  std::string metric;
+  std::string unit;
+  std::string objects_metric;
+  bool has_objects = false;
+  Notes notes;
+
+  std::vector<std::shared_ptr<const Visibility>> dictionaries;
+  std::vector<Side> sides;
+
+  std::vector<VisibleFrames> frames;  ///< of a representative, from the latest side that has one
+  std::vector<std::uint32_t> side;    ///< which side that is
+  std::vector<StackId> stack;
+  std::vector<UnitValue> values;
+  std::vector<MatchTier> tier;  ///< none unless in both the first and the last side
+  std::vector<std::vector<std::uint32_t>> unit_of_entry;  ///< per side
+
+  /// Set by match_coarsely(): row_of_unit[u] is the unit that stands for u's row, u itself mostly.
+  /// Empty when every unit is a row.
+  std::vector<std::uint32_t> row_of_unit;
+  std::vector<MatchTier> coarse_tier;  ///< of rows of several units, at the unit that stands for it
+  std::uint64_t possible_pairs = 0;
+  /// Name keys (FrameKeys, by function) that another build calls otherwise: old -> new, in pairs.
+  std::vector<std::pair<std::string, std::string>> renamed;
+
+  std::size_t unit_count() const { return values.size(); }
+  std::uint32_t row_of(std::size_t u) const {
+    return row_of_unit.empty() ? static_cast<std::uint32_t>(u) : row_of_unit[u];
+  }
+  const Dictionary& dictionary_of(const VisibleFrames& f) const { return dictionaries[f.dictionary]->dictionary(); }
+};
+
+/// Reads the snapshots' columns, applies the filters, joins equal stacks and, with two or more
+/// snapshots, matches what is left by coarser tiers.
+/// `snapshots` in time order.
+/// Errors: incompatible, usage, limit.
+Result<Comparison> compare(std::span<const SnapshotRef> snapshots, const DiffOptions& options);
+
+/// Frames by resolving ids; keeps what it reads alive.
+class ComparisonView : public StackView {
+ public:
+  explicit ComparisonView(const Comparison& comparison);
+
+  /// How the view calls a stack of side `side`.
+  StackRef refer(StackId stack, std::uint32_t side);
+  void frames(StackRef stack, std::vector<FrameView>& out) const override;
+
+ private:
+  std::vector<std::shared_ptr<const Visibility>> dictionaries_;
+  std::vector<std::uint32_t> dictionary_of_side_;
+  struct Between {
+    StackId stack;
+    std::uint32_t side;
+  };
+  std::vector<Between> between_;  ///< stacks of sides that are neither first nor last
+};
+
+/// One frame of a dictionary.
+FrameView frame_view(const Dictionary& dictionary, FrameId frame);
+
+}  // namespace snapdiff::diff

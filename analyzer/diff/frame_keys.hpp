@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analyzer/diff/visibility.hpp"
+#include "snapdiff/growth.hpp"
+
+namespace snapdiff::diff {
+
+/// Numbers what frames are grouped by (function, file, line or module) over several dictionaries:
+/// equal texts have equal keys, 0 .. size() - 1.
+class FrameKeys {
+ public:
+  FrameKeys(std::span<const std::shared_ptr<const Visibility>> dictionaries, GroupBy by);
+
+  std::uint32_t key(std::uint32_t dictionary, FrameId frame) const { return keys_[dictionary][index_of(frame)]; }
+  std::size_t size() const { return first_.size(); }
+  std::string text(std::uint32_t key) const;
+
+  /// Makes the key of one text stand for that of another; both must be functions' names.
+  void rename(std::string_view from, std::string_view to);
+
+ private:
+  struct Where {
+    std::uint32_t dictionary;
+    FrameId frame;
+  };
+  GroupBy by_;
+  std::vector<const Dictionary*> dictionaries_;
+  std::vector<std::vector<std::uint32_t>> keys_;  ///< per dictionary and frame
+  std::vector<Where> first_;                      ///< per key the first frame that has it
+};
+
+/// The name of a frame in a table: the function's, else "module+0x12", "[unknown in module]" or
+/// the address.
+std::string function_text(const FrameView& frame);
+std::string key_text(const FrameView& frame, GroupBy by);
+
+}  // namespace snapdiff::diff

@@ -1,0 +1,334 @@
+#include "analyzer/diff/grouping.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <unordered_map>
+
+#include "analyzer/diff/frame_keys.hpp"
+#include "snapdiff/checked.hpp"
+
+namespace snapdiff::diff {
+namespace {
+
+constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+
+/// Sums that remember whether one of them did not fit.
+class Adder {
+ public:
+  void add(std::int64_t& sum, std::int64_t value) { fits_ &= checked_add(sum, value, sum); }
+  void add(Change& sum, const Change& value) {
+    add(sum.baseline, value.baseline);
+    add(sum.current, value.current);
+  }
+  /// grew or shrank, by the sign of the growth of `value`.
+  void add_growth(std::int64_t& grew, std::int64_t& shrank, const Change& value) {
+    std::int64_t growth = 0;
+    fits_ &= checked_sub(value.current, value.baseline, growth);
+    add(growth > 0 ? grew : shrank, growth);
+  }
+  void check(const Change& value) {
+    std::int64_t growth = 0;
+    fits_ &= checked_sub(value.current, value.baseline, growth);
+  }
+  Status status(const Comparison& c) const {
+    if (fits_) return ok();
+    return Error{ErrorCode::limit, std::string("growth of ") + c.metric + " is beyond 2^63-1, expected it to fit in 64 bits"};
+  }
+
+ private:
+  bool fits_ = true;
+};
+
+/// A share of one row (of stacks) that falls to one key.
+struct Part {
+  std::uint32_t row;
+  std::uint32_t key;
+  Change value;
+  Change objects;
+  double variance = 0;
+};
+
+void merge_parts(std::vector<Part>& parts, Adder& adder) {
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const Part& a, const Part& b) { return a.row != b.row ? a.row < b.row : a.key < b.key; });
+  std::size_t out = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (out > 0 && parts[out - 1].row == parts[i].row && parts[out - 1].key == parts[i].key) {
+      Part& sum = parts[out - 1];
+      adder.add(sum.value, parts[i].value);
+      adder.add(sum.objects, parts[i].objects);
+      sum.variance += parts[i].variance;
+    } else {
+      parts[out++] = parts[i];
+    }
+  }
+  parts.resize(out);
+}
+
+void weaken(MatchTier& tier, MatchTier other) {
+  if (other == MatchTier::none) return;
+  tier = tier == MatchTier::none ? other : std::max(tier, other);
+}
+
+MatchTier tier_of(const Comparison& c, std::uint32_t row, std::size_t u) {
+  return !c.coarse_tier.empty() && c.coarse_tier[row] != MatchTier::none ? c.coarse_tier[row] : c.tier[u];
+}
+
+std::vector<std::uint8_t> in_large_rows(const Comparison& c) {
+  if (c.row_of_unit.empty()) return {};
+  std::vector<std::uint8_t> large(c.unit_count(), 0);
+  for (std::size_t u = 0; u < large.size(); ++u) {
+    if (c.row_of_unit[u] != u) large[c.row_of_unit[u]] = 1;
+  }
+  return large;
+}
+
+void resize(Grouped& g, std::size_t rows, const Comparison& c, bool with_series, bool keyed) {
+  g.rows.resize(rows);
+  g.variance.assign(rows, 0);
+  if (keyed) g.cumulative.resize(rows);
+  for (std::size_t r = 0; r < rows; ++r) g.rows[r].key = static_cast<std::uint32_t>(r);
+  if (!with_series) return;
+  g.series_length = c.sides.size();
+  g.series.assign(rows * g.series_length, 0);
+}
+
+Grouped by_stack(const Comparison& c, bool with_series, Adder& adder) {
+  Grouped g;
+  std::vector<std::uint32_t> row_of_unit;
+  if (c.row_of_unit.empty()) {
+    g.unit.resize(c.unit_count());
+    for (std::size_t u = 0; u < g.unit.size(); ++u) g.unit[u] = static_cast<std::uint32_t>(u);
+  } else {
+    row_of_unit.assign(c.unit_count(), kNone);
+    for (std::size_t u = 0; u < c.unit_count(); ++u) {
+      if (c.row_of_unit[u] != u) continue;
+      row_of_unit[u] = static_cast<std::uint32_t>(g.unit.size());
+      g.unit.push_back(static_cast<std::uint32_t>(u));
+    }
+    for (std::size_t u = 0; u < c.unit_count(); ++u) row_of_unit[u] = row_of_unit[c.row_of_unit[u]];
+  }
+  const auto row_of = [&](std::size_t u) { return row_of_unit.empty() ? u : row_of_unit[u]; };
+  resize(g, g.unit.size(), c, with_series, false);
+  for (std::size_t u = 0; u < c.unit_count(); ++u) {
+    GrowthRow& row = g.rows[row_of(u)];
+    const UnitValue& value = c.values[u];
+    adder.add(row.value, value.value);
+    adder.add(row.objects, value.objects);
+    g.variance[row_of(u)] += value.variance;
+    weaken(row.tier, tier_of(c, c.row_of(u), u));
+  }
+  for (GrowthRow& row : g.rows) {
+    adder.add_growth(row.grew, row.shrank, row.value);
+    adder.check(row.objects);
+  }
+  if (!with_series) return g;
+  for (std::size_t s = 0; s < c.sides.size(); ++s) {
+    for (std::size_t entry = 0; entry < c.unit_of_entry[s].size(); ++entry) {
+      adder.add(g.series[row_of(c.unit_of_entry[s][entry]) * g.series_length + s], c.sides[s].value[entry]);
+    }
+  }
+  return g;
+}
+
+/// By what a frame tells: flat to the leaf's key, cumulative once per stack and key.
+Grouped by_frame(const Comparison& c, GroupBy by, bool with_series, Adder& adder) {
+  FrameKeys keys(c.dictionaries, by);
+  if (by == GroupBy::function) {
+    for (const auto& [from, to] : c.renamed) keys.rename(from, to);
+  }
+  Grouped g;
+  resize(g, keys.size(), c, with_series, true);
+  const std::vector<std::uint8_t> large = in_large_rows(c);
+  std::vector<Part> flat, cumulative;  // of rows of several units, whose growth is a net over them
+  std::vector<std::uint32_t> last_seen(keys.size(), kNone);
+  std::vector<std::uint32_t> leaf(c.unit_count(), kNone);
+  for (std::size_t u = 0; u < c.unit_count(); ++u) {
+    const VisibleFrames& frames = c.frames[u];
+    if (frames.size == 0) continue;
+    const UnitValue& unit = c.values[u];
+    const std::uint32_t row = c.row_of(u);
+    const bool alone = large.empty() || large[row] == 0;
+    leaf[u] = keys.key(frames.dictionary, frames.data[0]);
+    GrowthRow& at_leaf = g.rows[leaf[u]];
+    adder.add(at_leaf.value, unit.value);
+    adder.add(at_leaf.objects, unit.objects);
+    g.variance[leaf[u]] += unit.variance;
+    weaken(at_leaf.tier, tier_of(c, row, u));
+    if (alone) {
+      adder.add_growth(at_leaf.grew, at_leaf.shrank, unit.value);
+    } else {
+      flat.push_back({row, leaf[u], unit.value, unit.objects});
+    }
+    for (const FrameId frame : frames.frames()) {
+      const std::uint32_t key = keys.key(frames.dictionary, frame);
+      if (last_seen[key] == u) continue;
+      last_seen[key] = static_cast<std::uint32_t>(u);
+      CumulativeChange& sum = g.cumulative[key];
+      adder.add(sum.value, unit.value);
+      adder.add(sum.objects, unit.objects);
+      if (alone) {
+        adder.add_growth(sum.grew, sum.shrank, unit.value);
+      } else {
+        cumulative.push_back({row, key, unit.value, unit.objects});
+      }
+    }
+  }
+  merge_parts(flat, adder);
+  for (const Part& part : flat) adder.add_growth(g.rows[part.key].grew, g.rows[part.key].shrank, part.value);
+  merge_parts(cumulative, adder);
+  for (const Part& part : cumulative) {
+    adder.add_growth(g.cumulative[part.key].grew, g.cumulative[part.key].shrank, part.value);
+  }
+  for (std::size_t k = 0; k < g.rows.size(); ++k) {
+    adder.check(g.rows[k].objects);
+    adder.check(g.cumulative[k].objects);
+  }
+  if (with_series) {
+    for (std::size_t s = 0; s < c.sides.size(); ++s) {
+      for (std::size_t entry = 0; entry < c.unit_of_entry[s].size(); ++entry) {
+        const std::uint32_t key = leaf[c.unit_of_entry[s][entry]];
+        adder.add(g.series[key * g.series_length + s], c.sides[s].value[entry]);
+      }
+    }
+  }
+
+  // Keys of frames that no visible stack of these snapshots holds are no rows.
+  std::size_t rows = 0;
+  for (std::uint32_t k = 0; k < keys.size(); ++k) {
+    if (last_seen[k] == kNone) continue;
+    g.rows[rows] = g.rows[k];
+    g.cumulative[rows] = g.cumulative[k];
+    g.variance[rows] = g.variance[k];
+    for (std::size_t s = 0; s < g.series_length; ++s) {
+      g.series[rows * g.series_length + s] = g.series[k * g.series_length + s];
+    }
+    g.rows[rows].key = static_cast<std::uint32_t>(rows);
+    g.keys.push_back(keys.text(k));
+    ++rows;
+  }
+  g.rows.resize(rows);
+  g.cumulative.resize(rows);
+  g.variance.resize(rows);
+  g.series.resize(rows * g.series_length);
+  return g;
+}
+
+/// The key of each label set of a dictionary: the values of one label, or what says that it is missing.
+std::vector<std::uint32_t> label_keys(const Dictionary& d, const std::string& label,
+                                      std::unordered_map<std::string, std::uint32_t>& known,
+                                      std::vector<std::string>& texts) {
+  std::vector<std::uint32_t> keys;
+  for (std::size_t set = 0; set < d.labels.size(); ++set) {
+    std::string text;
+    bool any = false;
+    for (const Label& l : d.labels.labels(LabelSetId{static_cast<std::uint32_t>(set)})) {
+      if (d.strings[l.key] != label) continue;
+      if (any) text.append(", ");
+      any = true;
+      if (l.is_number) {
+        text += std::to_string(l.number);
+        const std::string_view unit = d.strings[l.unit];
+        if (!unit.empty() && unit != label) text.append(" ").append(unit);
+      } else {
+        text += d.strings[l.text];
+      }
+    }
+    if (!any) text.append("[no label ").append(label).append("]");
+    const auto [entry, added] = known.try_emplace(text, static_cast<std::uint32_t>(texts.size()));
+    if (added) texts.push_back(text);
+    keys.push_back(entry->second);
+  }
+  return keys;
+}
+
+Grouped by_label(const Comparison& c, const std::string& label, bool with_series, Adder& adder) {
+  std::unordered_map<std::string, std::uint32_t> known;
+  Grouped g;
+  std::vector<std::vector<std::uint32_t>> keys;
+  for (const auto& dictionary : c.dictionaries) keys.push_back(label_keys(dictionary->dictionary(), label, known, g.keys));
+  resize(g, g.keys.size(), c, with_series, true);
+  std::vector<Part> parts;
+  std::vector<std::uint8_t> used(g.keys.size(), 0);
+  for (std::size_t s = 0; s < c.sides.size(); ++s) {
+    const Side& side = c.sides[s];
+    const SampleTable& samples = side.ref.snapshot->samples;
+    const bool first = s == 0;
+    const bool last = s + 1 == c.sides.size();
+    for (std::size_t r = 0; r < side.entry_of_row.size(); ++r) {
+      if (side.entry_of_row[r] == Side::kNoEntry) continue;
+      const std::int64_t value = side.columns.value->value[r];
+      const std::int64_t objects = side.columns.objects != nullptr ? side.columns.objects->value[r] : 0;
+      if (value == 0 && objects == 0) continue;
+      const std::uint32_t u = c.unit_of_entry[s][side.entry_of_row[r]];
+      Part part{c.row_of(u), keys[side.dictionary][index_of(samples.labels[r])], {}, {}, 0};
+      if (first) part.value.baseline = value, part.objects.baseline = objects;
+      if (last) part.value.current = value, part.objects.current = objects;
+      if (side.blur.kind == Blur::Kind::known) {
+        const Columns& columns = side.columns;
+        part.variance = sampling_variance(
+            static_cast<double>(columns.bytes->value[r]),
+            columns.counts != nullptr ? static_cast<double>(columns.counts->value[r]) : 0, side.blur.period,
+            columns.value == columns.counts);
+      }
+      used[part.key] = 1;
+      if (with_series) adder.add(g.series[part.key * g.series_length + s], value);
+      weaken(g.rows[part.key].tier, tier_of(c, part.row, u));
+      if (first || last) parts.push_back(part);
+    }
+  }
+  merge_parts(parts, adder);
+  for (const Part& part : parts) {
+    GrowthRow& row = g.rows[part.key];
+    adder.add(row.value, part.value);
+    adder.add(row.objects, part.objects);
+    adder.add_growth(row.grew, row.shrank, part.value);
+    g.variance[part.key] += part.variance;
+  }
+  std::size_t rows = 0;
+  for (std::size_t k = 0; k < g.rows.size(); ++k) {
+    adder.check(g.rows[k].objects);
+    if (used[k] == 0) continue;
+    g.rows[rows] = g.rows[k];
+    g.rows[rows].key = static_cast<std::uint32_t>(rows);
+    g.variance[rows] = g.variance[k];
+    if (rows != k) g.keys[rows] = std::move(g.keys[k]);
+    for (std::size_t s = 0; s < g.series_length; ++s) {
+      g.series[rows * g.series_length + s] = g.series[k * g.series_length + s];
+    }
+    const GrowthRow& row = g.rows[rows];
+    g.cumulative[rows] = {row.value, row.objects, row.grew, row.shrank};
+    ++rows;
+  }
+  g.rows.resize(rows);
+  g.cumulative.resize(rows);
+  g.keys.resize(rows);
+  g.variance.resize(rows);
+  g.series.resize(rows * g.series_length);
+  return g;
+}
+
+}  // namespace
+
+RowClass class_of(const Change& value) {
+  if (value.baseline == value.current) return RowClass::same;
+  if (value.baseline == 0) return RowClass::added;
+  if (value.current == 0) return RowClass::gone;
+  return value.current > value.baseline ? RowClass::grew : RowClass::shrank;
+}
+
+Result<Grouped> group(const Comparison& c, GroupBy by, bool with_series) {
+  Adder adder;
+  Grouped g;
+  switch (by) {
+    case GroupBy::stack: g = by_stack(c, with_series, adder); break;
+    case GroupBy::type: g = by_label(c, "type", with_series, adder); break;
+    case GroupBy::label: g = by_label(c, c.options.label_key, with_series, adder); break;
+    default: g = by_frame(c, by, with_series, adder); break;
+  }
+  if (Status fits = adder.status(c); !fits) return std::move(fits).error();
+  for (GrowthRow& row : g.rows) row.row_class = class_of(row.value);
+  return g;
+}
+
+}  // namespace snapdiff::diff

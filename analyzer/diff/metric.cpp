@@ -1,0 +1,176 @@
+#include "analyzer/diff/metric.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
+#include <vector>
+
+#include "analyzer/diff/diff.hpp"
+
+namespace snapdiff::diff {
+namespace {
+
+std::string name_of(const SnapshotRef& ref) {
+  return !ref.ref.empty() ? ref.ref : ref.snapshot->facts.source.name;
+}
+
+std::string list_of(const std::vector<std::string>& names) {
+  std::string out;
+  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
+  return out.empty() ? "none" : out;
+}
+
+std::vector<std::string> columns_of(const Snapshot& snapshot) {
+  std::vector<std::string> names;
+  for (const Column& column : snapshot.samples.columns) names.push_back(column.type.name);
+  return names;
+}
+
+std::vector<std::string> columns_of_all(std::span<const SnapshotRef> snapshots) {
+  std::vector<std::string> names;
+  for (const SnapshotRef& ref : snapshots) {
+    for (std::string& name : columns_of(*ref.snapshot)) {
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
+    }
+  }
+  return names;
+}
+
+bool in_all(std::span<const SnapshotRef> snapshots, std::string_view metric) {
+  return std::all_of(snapshots.begin(), snapshots.end(),
+                     [&](const SnapshotRef& ref) { return ref.snapshot->column(metric) != nullptr; });
+}
+
+/// "a.heap has alloc_space, inuse_space; b.heap has cpu": the first snapshot and the first that differs.
+std::string both_lists(std::span<const SnapshotRef> snapshots, std::string_view metric) {
+  const SnapshotRef* with = &snapshots.front();
+  const SnapshotRef* without = &snapshots.back();
+  for (const SnapshotRef& ref : snapshots) {
+    if (!metric.empty() && ref.snapshot->column(metric) == nullptr) {
+      without = &ref;
+      if (&ref == with) with = &snapshots.back();
+      break;
+    }
+  }
+  if (with > without) std::swap(with, without);
+  const std::string first = name_of(*with) + " has " + list_of(columns_of(*with->snapshot));
+  if (with == without) return first;
+  return first + "; " + name_of(*without) + " has " + list_of(columns_of(*without->snapshot));
+}
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
+/// What people call the four metrics; google/pprof takes some of these too.
+std::string_view canonical(std::string_view wanted) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kSynonyms = {{
+      {"space", "inuse_space"},
+      {"inuse", "inuse_space"},
+      {"in_use", "inuse_space"},
+      {"inuse_bytes", "inuse_space"},
+      {"bytes", "inuse_space"},
+      {"size", "inuse_space"},
+      {"objects", "inuse_objects"},
+      {"inuse_count", "inuse_objects"},
+      {"alloc", "alloc_space"},
+      {"alloc_bytes", "alloc_space"},
+      {"allocated", "alloc_space"},
+      {"allocations", "alloc_objects"},
+      {"alloc_count", "alloc_objects"},
+  }};
+  for (const auto& [word, name] : kSynonyms) {
+    if (word == wanted) return name;
+  }
+  return {};
+}
+
+Result<std::string> choose_wanted(std::span<const SnapshotRef> snapshots, const std::string& wanted) {
+  const std::vector<std::string> names = columns_of_all(snapshots);
+  std::string chosen;
+  for (const std::string& name : names) {
+    if (name == wanted) chosen = name;
+  }
+  const std::string folded = lower(wanted);
+  for (const std::string& name : names) {
+    if (chosen.empty() && lower(name) == folded) chosen = name;
+  }
+  for (const std::string& name : names) {
+    if (chosen.empty() && name == canonical(folded)) chosen = name;
+  }
+  if (chosen.empty()) {
+    return Error{ErrorCode::usage, std::string("unknown metric: '") + wanted + "', expected one of " + list_of(names)};
+  }
+  if (!in_all(snapshots, chosen)) {
+    return Error{ErrorCode::incompatible,
+                 std::string("metric not in every snapshot: ") + both_lists(snapshots, chosen) + ", expected " + chosen + " in each"};
+  }
+  return chosen;
+}
+
+std::string sibling(const Snapshot& snapshot, std::string_view metric, std::string_view own_ending,
+                    std::string_view ending, std::string_view unit) {
+  if (!metric.ends_with(own_ending)) return {};
+  const std::string name = std::string(metric.substr(0, metric.size() - own_ending.size())) + std::string(ending);
+  const Column* column = snapshot.column(name);
+  return column != nullptr && name != metric && (unit.empty() || column->type.unit == unit) ? name : std::string();
+}
+
+}  // namespace
+
+std::string objects_beside(const Snapshot& snapshot, std::string_view metric) {
+  for (const auto& [own, ending] : std::array<std::pair<std::string_view, std::string_view>, 7>{{
+           {"space", "objects"},
+           {"space", "count"},
+           {"bytes", "objects"},
+           {"bytes", "count"},
+           {"size", "objects"},
+           {"size", "count"},
+           {"size", "samples"},
+       }}) {
+    if (std::string name = sibling(snapshot, metric, own, ending, "count"); !name.empty()) return name;
+  }
+  return {};
+}
+
+std::string bytes_beside(const Snapshot& snapshot, std::string_view metric) {
+  for (const std::string_view own : {"objects", "count", "samples"}) {
+    for (const std::string_view ending : {"space", "bytes", "size"}) {
+      if (std::string name = sibling(snapshot, metric, own, ending, "bytes"); !name.empty()) return name;
+    }
+  }
+  return {};
+}
+
+Result<std::string> choose_metric(std::span<const SnapshotRef> snapshots, const std::string& wanted) {
+  if (snapshots.empty()) return Error{ErrorCode::usage, "no snapshot: found none, expected at least one"};
+  if (!wanted.empty()) return choose_wanted(snapshots, wanted);
+  if (in_all(snapshots, "inuse_space")) return std::string("inuse_space");
+
+  std::vector<std::string> in_bytes;
+  bool any_common = false;
+  for (const Column& column : snapshots.front().snapshot->samples.columns) {
+    if (!in_all(snapshots, column.type.name)) continue;
+    any_common = true;
+    if (column.type.unit == "bytes") in_bytes.push_back(column.type.name);
+  }
+  if (!any_common) {
+    return Error{ErrorCode::incompatible,
+                 std::string("no common metric: ") + both_lists(snapshots, {}) + ", expected one that is in each"};
+  }
+  // A default type counts only in a memory profile: a CPU profile names one too.
+  if (!in_bytes.empty()) {
+    for (const SnapshotRef& ref : snapshots) {
+      const std::string& name = ref.snapshot->facts.default_metric;
+      if (!name.empty() && in_all(snapshots, name)) return name;
+    }
+  }
+  if (in_bytes.size() == 1) return in_bytes.front();
+  return Error{ErrorCode::incompatible, (in_bytes.empty() ? "no memory metric: " : "no default metric: ") +
+                                            both_lists(snapshots, {}) + ", expected a choice by --metric"};
+}
+
+}  // namespace snapdiff::diff

@@ -1,0 +1,142 @@
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <limits>
+#include <unordered_map>
+
+#include "analyzer/diff/diff.hpp"
+#include "analyzer/diff/engine.hpp"
+#include "analyzer/diff/frame_keys.hpp"
+#include "snapdiff/checked.hpp"
+
+namespace snapdiff::diff {
+namespace {
+
+constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+
+struct Sum {
+  Change value, objects;
+};
+
+class Adder {
+ public:
+  void add(Change& sum, const Change& value) {
+    fits_ &= checked_add(sum.baseline, value.baseline, sum.baseline) &&
+             checked_add(sum.current, value.current, sum.current);
+    std::int64_t ignored = 0;
+    fits_ &= checked_sub(sum.current, sum.baseline, ignored);
+  }
+  bool fits() const { return fits_; }
+
+ private:
+  bool fits_ = true;
+};
+
+std::uint64_t pair_of(std::uint32_t caller, std::uint32_t callee) {
+  return static_cast<std::uint64_t>(caller) << 32 | callee;
+}
+
+std::uint64_t size(std::int64_t x) {
+  return x < 0 ? ~static_cast<std::uint64_t>(x) + 1 : static_cast<std::uint64_t>(x);
+}
+
+void sort_edges(std::vector<PeekEdge>& edges) {
+  std::sort(edges.begin(), edges.end(), [](const PeekEdge& a, const PeekEdge& b) {
+    const std::uint64_t size_a = size(a.value.growth());
+    const std::uint64_t size_b = size(b.value.growth());
+    if (size_a != size_b) return size_a > size_b;
+    return a.value.current != b.value.current ? a.value.current > b.value.current : a.function < b.function;
+  });
+}
+
+}  // namespace
+
+Result<PeekReport> peek(const SnapshotRef& baseline, const SnapshotRef& current, const std::string& regex,
+                        const DiffOptions& options) {
+  RE2::Options quiet;
+  quiet.set_log_errors(false);
+  const RE2 wanted(regex, quiet);
+  if (!wanted.ok()) {
+    return Error{ErrorCode::usage,
+                 std::string("bad regular expression: '") + regex + "', expected RE2 syntax (" + wanted.error() + ")"};
+  }
+  const SnapshotRef both[] = {baseline, current};
+  Result<Comparison> comparison = compare(both, options);
+  if (!comparison) return std::move(comparison).error();
+  const Comparison& c = *comparison;
+  FrameKeys keys(c.dictionaries, GroupBy::function);
+  for (const auto& [from, to] : c.renamed) keys.rename(from, to);
+
+  std::vector<std::uint8_t> matches(keys.size(), 0);
+  for (std::uint32_t key = 0; key < keys.size(); ++key) matches[key] = RE2::PartialMatch(keys.text(key), wanted);
+
+  Adder adder;
+  std::vector<Change> flat(keys.size()), cumulative(keys.size());
+  std::vector<std::uint8_t> seen(keys.size(), 0);
+  std::vector<std::uint32_t> last_seen(keys.size(), kNone);
+  std::unordered_map<std::uint64_t, Sum> edges;
+  std::vector<std::uint64_t> in_stack;
+  for (std::size_t u = 0; u < c.unit_count(); ++u) {
+    const UnitValue& unit = c.values[u];
+    const VisibleFrames& frames = c.frames[u];
+    in_stack.clear();
+    std::uint32_t callee = kNone;
+    for (const FrameId frame : frames.frames()) {
+      const std::uint32_t key = keys.key(frames.dictionary, frame);
+      if (callee != kNone && (matches[key] != 0 || matches[callee] != 0)) in_stack.push_back(pair_of(key, callee));
+      if (matches[key] != 0 && last_seen[key] != u) {
+        last_seen[key] = static_cast<std::uint32_t>(u);
+        seen[key] = 1;
+        adder.add(cumulative[key], unit.value);
+        if (callee == kNone) adder.add(flat[key], unit.value);
+      }
+      callee = key;
+    }
+    std::sort(in_stack.begin(), in_stack.end());
+    in_stack.erase(std::unique(in_stack.begin(), in_stack.end()), in_stack.end());
+    for (const std::uint64_t edge : in_stack) {
+      Sum& sum = edges[edge];
+      adder.add(sum.value, unit.value);
+      adder.add(sum.objects, unit.objects);
+    }
+  }
+  if (!adder.fits()) {
+    return Error{ErrorCode::limit, std::string("sum of ") + c.metric + " is beyond 2^63-1, expected it to fit in 64 bits"};
+  }
+
+  PeekReport report;
+  report.baseline = baseline;
+  report.current = current;
+  report.metric = c.metric;
+  report.unit = c.unit;
+  report.regex = regex;
+  report.total = {c.sides.front().total, c.sides.back().total};
+  std::vector<std::size_t> place(keys.size(), 0);
+  for (std::uint32_t key = 0; key < keys.size(); ++key) {
+    if (seen[key] == 0) continue;
+    place[key] = report.functions.size();
+    report.functions.push_back({keys.text(key), flat[key], cumulative[key], {}, {}});
+  }
+  for (const auto& [edge, sum] : edges) {
+    const auto caller = static_cast<std::uint32_t>(edge >> 32);
+    const auto callee = static_cast<std::uint32_t>(edge & 0xffffffffU);
+    if (matches[callee] != 0) {
+      report.functions[place[callee]].callers.push_back({keys.text(caller), sum.value, sum.objects});
+    }
+    if (matches[caller] != 0) {
+      report.functions[place[caller]].callees.push_back({keys.text(callee), sum.value, sum.objects});
+    }
+  }
+  for (PeekFunction& function : report.functions) {
+    sort_edges(function.callers);
+    sort_edges(function.callees);
+  }
+  std::sort(report.functions.begin(), report.functions.end(), [](const PeekFunction& a, const PeekFunction& b) {
+    const std::uint64_t size_a = size(a.cumulative.growth());
+    const std::uint64_t size_b = size(b.cumulative.growth());
+    return size_a != size_b ? size_a > size_b : a.function < b.function;
+  });
+  return report;
+}
+
+}  // namespace snapdiff::diff

@@ -1,0 +1,113 @@
+#include <algorithm>
+#include <limits>
+
+#include "analyzer/diff/diff.hpp"
+#include "analyzer/diff/engine.hpp"
+
+namespace snapdiff::diff {
+namespace {
+
+constexpr double kCollapse = 0.3;  // of the total before: more than any collection of garbage is likely to free
+
+/// Why the snapshot may be of another process than the one before, "" if nothing says so.
+std::string restart_between(const Snapshot& before, const Snapshot& after, std::int64_t total_before,
+                            std::int64_t total_after) {
+  std::string why = other_process(before, after);
+  if (why.empty() && total_before > 0 && static_cast<double>(total_after) < kCollapse * static_cast<double>(total_before))
+    why = "total fell below 30 % of the one before";
+  return why;
+}
+
+/// The row of stacks that changed most from side `s - 1` to `s`, by its values there.
+struct Heaviest {
+  std::uint32_t unit = 0;
+  std::int64_t growth = 0;
+};
+
+class StepFinder {
+ public:
+  explicit StepFinder(const Comparison& c) : c_(c), order_(c.dictionaries), before_(c.unit_count()), after_(c.unit_count()) {
+    add(0, after_);
+  }
+
+  /// Call with s = 1, 2, ... in turn.
+  Heaviest step(std::size_t s) {
+    before_.swap(after_);
+    std::fill(after_.begin(), after_.end(), 0);
+    add(s, after_);
+    Heaviest most;
+    bool any = false;
+    for (std::size_t u = 0; u < c_.unit_count(); ++u) {
+      std::int64_t growth = 0;
+      if (__builtin_sub_overflow(after_[u], before_[u], &growth) || growth == 0) continue;
+      const auto unit = static_cast<std::uint32_t>(u);
+      const bool heavier = !any || size(growth) > size(most.growth);
+      const bool as_heavy = any && size(growth) == size(most.growth);
+      if (!heavier && !(as_heavy && order_.compare(c_.frames[u], c_.frames[most.unit]) < 0)) continue;
+      most = {unit, growth};
+      any = true;
+    }
+    return most;
+  }
+
+ private:
+  static std::uint64_t size(std::int64_t x) {
+    return x < 0 ? ~static_cast<std::uint64_t>(x) + 1 : static_cast<std::uint64_t>(x);
+  }
+  void add(std::size_t s, std::vector<std::int64_t>& sums) const {
+    for (std::size_t entry = 0; entry < c_.unit_of_entry[s].size(); ++entry) {
+      std::int64_t& sum = sums[c_.row_of(c_.unit_of_entry[s][entry])];
+      // group() has found out whether the rows fit; here an overflow only costs the example.
+      if (__builtin_add_overflow(sum, c_.sides[s].value[entry], &sum)) sum = std::numeric_limits<std::int64_t>::max();
+    }
+  }
+
+  const Comparison& c_;
+  FrameOrder order_;
+  std::vector<std::int64_t> before_, after_;
+};
+
+}  // namespace
+
+Result<SeriesReport> diff_series(std::span<const SnapshotRef> snapshots, const DiffOptions& options) {
+  if (snapshots.size() < 2) {
+    return Error{ErrorCode::usage,
+                 std::string("too few snapshots: found ") + std::to_string(snapshots.size()) + ", expected at least 2"};
+  }
+  Result<Comparison> comparison = compare(snapshots, options);
+  if (!comparison) return std::move(comparison).error();
+  const Comparison& c = *comparison;
+  Result<GrowthReport> overall = make_report(c, {.series = snapshots.size() > 2, .suspects = true});
+  if (!overall) return std::move(overall).error();
+
+  SeriesReport series;
+  series.overall = std::move(*overall);
+  StepFinder finder(c);
+  for (std::size_t s = 0; s < c.sides.size(); ++s) {
+    const Side& side = c.sides[s];
+    SeriesStep step;
+    step.snapshot = side.ref;
+    step.total = side.total;
+    if (c.has_objects) step.objects = side.total_objects;
+    if (s > 0) {
+      const Side& before = c.sides[s - 1];
+      if (__builtin_sub_overflow(side.total, before.total, &step.growth)) {
+        return Error{ErrorCode::limit,
+                     std::string("growth of ") + c.metric + " in a step is beyond 2^63-1, expected it to fit in 64 bits"};
+      }
+      step.restart = restart_between(*before.ref.snapshot, *side.ref.snapshot, before.total, side.total);
+      const Heaviest heaviest = finder.step(s);
+      step.heaviest_growth = heaviest.growth;
+      if (heaviest.growth != 0) {
+        const VisibleFrames& frames = c.frames[heaviest.unit];
+        for (const FrameId frame : frames.frames()) {
+          step.heaviest.push_back(frame_view(c.dictionary_of(frames), frame));
+        }
+      }
+    }
+    series.steps.push_back(std::move(step));
+  }
+  return series;
+}
+
+}  // namespace snapdiff::diff

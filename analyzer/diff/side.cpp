@@ -1,0 +1,181 @@
+#include "analyzer/diff/side.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "snapdiff/checked.hpp"
+
+namespace snapdiff::diff {
+namespace {
+
+enum class Fate : std::uint8_t { visible, unattributed, filtered };
+
+/// The frame of `[unattributed]` in this dictionary is told by its text.
+bool is_unattributed(const Dictionary& d, std::span<const FrameId> frames) {
+  if (frames.size() != 1) return false;
+  const std::size_t frame = index_of(frames.front());
+  return (d.frames.flags[frame] & kFramePseudo) != 0 &&
+         d.strings[d.functions.name[index_of(d.frames.function[frame])]] == kUnattributed;
+}
+
+Hash128 identity_of(const Dictionary& d, std::span<const FrameId> frames) {
+  SequenceHasher hasher;
+  for (const FrameId frame : frames) hasher.add(d.frames.hash[index_of(frame)]);
+  return hasher.finish();
+}
+
+struct Seen {
+  Fate fate = Fate::visible;
+  VisibleFrames frames;
+  Hash128 identity;
+};
+
+class Eye {
+ public:
+  Eye(Side& side, const Visibility& visibility) : side_(side), visibility_(visibility), d_(visibility.dictionary()) {}
+
+  Seen look(StackId stack) {
+    const std::span<const FrameId> all = d_.stacks.frames(stack);
+    Seen seen;
+    seen.frames.dictionary = side_.dictionary;
+    if (all.empty() || is_unattributed(d_, all)) {
+      seen.fate = Fate::unattributed;
+      return seen;
+    }
+    std::span<const FrameId> frames = all.subspan(visibility_.leaf_cut(all));
+    if (!visibility_.passes(frames)) {
+      seen.fate = Fate::filtered;
+      return seen;
+    }
+    if (visibility_.any_hidden()) {
+      scratch_.clear();
+      for (const FrameId frame : frames) {
+        if (!visibility_.is_hidden(frame)) scratch_.push_back(frame);
+      }
+      if (scratch_.empty()) {
+        seen.fate = Fate::filtered;
+        return seen;
+      }
+      if (scratch_.size() != frames.size()) frames = {side_.arena.keep(scratch_), scratch_.size()};
+    }
+    seen.frames.data = frames.data();
+    seen.frames.size = static_cast<std::uint32_t>(frames.size());
+    seen.identity = frames.size() == all.size() ? d_.stacks.hash[index_of(stack)] : identity_of(d_, frames);
+    return seen;
+  }
+
+ private:
+  Side& side_;
+  const Visibility& visibility_;
+  const Dictionary& d_;
+  std::vector<FrameId> scratch_;
+};
+
+Status too_large(std::string_view metric, std::string_view name) {
+  return Error{ErrorCode::limit, std::string("sum of ") + std::string(metric) + " in " + std::string(name) +
+                                     " is beyond 2^63-1, expected it to fit in 64 bits"};
+}
+
+}  // namespace
+
+const FrameId* FrameArena::keep(std::span<const FrameId> frames) {
+  if (capacity_ - used_ < frames.size()) {
+    capacity_ = std::max(kChunk, frames.size());
+    chunks_.push_back(std::make_unique<FrameId[]>(capacity_));
+    used_ = 0;
+  }
+  FrameId* const copy = chunks_.back().get() + used_;
+  std::copy(frames.begin(), frames.end(), copy);
+  used_ += frames.size();
+  return copy;
+}
+
+Blur blur_of(const SnapshotFacts& facts) {
+  switch (facts.sampling) {
+    case Sampling::exact: return {Blur::Kind::none, 0};
+    case Sampling::poisson:
+      if (facts.period <= 1) return {facts.period == 1 ? Blur::Kind::none : Blur::Kind::unknown, 0};
+      return {Blur::Kind::known, static_cast<double>(facts.period)};
+    case Sampling::unknown: break;
+  }
+  return {Blur::Kind::unknown, 0};
+}
+
+double sampling_variance(double bytes, double counts, double period, bool of_counts) {
+  bytes = std::abs(bytes);
+  counts = std::abs(counts);
+  if (bytes == 0) return 0;
+  if (counts == 0) return of_counts ? 0 : bytes * period;
+  const double size = bytes / counts;
+  const double odds = std::expm1(size / period);  // (1 - p) / p == 1 / odds
+  return of_counts ? counts / odds : bytes * size / odds;
+}
+
+Status summarise(Side& side, const Visibility& visibility, bool keep_rows) {
+  const SampleTable& samples = side.ref.snapshot->samples;
+  const Columns& columns = side.columns;
+  const std::vector<std::int64_t>& values = columns.value->value;
+  const std::vector<std::int64_t>* objects = columns.objects != nullptr ? &columns.objects->value : nullptr;
+  side.blur = blur_of(side.ref.snapshot->facts);
+  const bool blurred = side.blur.kind == Blur::Kind::known && columns.bytes != nullptr;
+  if (side.blur.kind == Blur::Kind::known && columns.bytes == nullptr) side.blur.kind = Blur::Kind::unknown;
+  const bool of_counts = columns.value == columns.counts;
+  if (!columns.value->known.empty()) {
+    side.unknown_values =
+        static_cast<std::uint64_t>(std::count(columns.value->known.begin(), columns.value->known.end(), 0));
+  }
+
+  const std::size_t rows = samples.size();
+  side.stack.reserve(rows);
+  side.value.reserve(rows);
+  side.frames.reserve(rows);
+  side.identity.reserve(rows);
+  if (objects != nullptr) side.objects.reserve(rows);
+  if (blurred) side.variance.reserve(rows);
+  if (keep_rows) side.entry_of_row.assign(rows, Side::kNoEntry);
+
+  Eye eye(side, visibility);
+  bool fits = true;
+  for (std::size_t row = 0; row < rows;) {
+    const std::size_t first = row;
+    const StackId stack = samples.stack[row];
+    std::int64_t value = 0;
+    std::int64_t count = 0;
+    double variance = 0;
+    bool empty = true;
+    for (; row < rows && samples.stack[row] == stack; ++row) {
+      const std::int64_t row_count = objects != nullptr ? (*objects)[row] : 0;
+      if (values[row] == 0 && row_count == 0) continue;
+      empty = false;
+      fits &= checked_add(value, values[row], value) && checked_add(count, row_count, count);
+      if (blurred) {
+        const double counts = columns.counts != nullptr ? static_cast<double>(columns.counts->value[row]) : 0;
+        variance += sampling_variance(static_cast<double>(columns.bytes->value[row]), counts, side.blur.period,
+                                      of_counts);
+      }
+    }
+    if (empty) continue;
+    fits &= checked_add(side.total, value, side.total) && checked_add(side.total_objects, count, side.total_objects);
+    side.total_variance += variance;
+    Seen seen = eye.look(stack);
+    if (seen.fate != Fate::visible) {
+      const bool filtered = seen.fate == Fate::filtered;
+      std::int64_t& sum = filtered ? side.filtered : side.unattributed;
+      std::int64_t& sum_objects = filtered ? side.filtered_objects : side.unattributed_objects;
+      fits &= checked_add(sum, value, sum) && checked_add(sum_objects, count, sum_objects);
+      continue;
+    }
+    if (keep_rows) {
+      for (std::size_t r = first; r < row; ++r) side.entry_of_row[r] = static_cast<std::uint32_t>(side.stack.size());
+    }
+    side.stack.push_back(stack);
+    side.value.push_back(value);
+    if (objects != nullptr) side.objects.push_back(count);
+    if (blurred) side.variance.push_back(variance);
+    side.frames.push_back(seen.frames);
+    side.identity.push_back(seen.identity);
+  }
+  return fits ? ok() : too_large(columns.value->type.name, side.ref.snapshot->facts.source.name);
+}
+
+}  // namespace snapdiff::diff

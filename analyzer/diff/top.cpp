@@ -1,0 +1,52 @@
+#include <algorithm>
+
+#include "analyzer/diff/diff.hpp"
+#include "analyzer/diff/engine.hpp"
+
+namespace snapdiff::diff {
+
+Result<TopReport> top(const SnapshotRef& snapshot, const DiffOptions& options) {
+  Result<Comparison> comparison = compare(std::span(&snapshot, 1), options);
+  if (!comparison) return std::move(comparison).error();
+  Comparison& c = *comparison;
+  // Growth from nothing: the same rows, the same order, the same checks.
+  for (UnitValue& unit : c.values) unit.value.baseline = unit.objects.baseline = 0;
+  c.sides.emplace_back();
+  std::swap(c.sides.front(), c.sides.back());
+  Side& nothing = c.sides.front();
+  nothing.ref = snapshot;
+  nothing.blur = {Blur::Kind::none, 0};
+  for (std::uint32_t& side : c.side) side = 1;
+  c.unit_of_entry.emplace(c.unit_of_entry.begin());
+  Result<GrowthReport> report = make_report(c, {.series = false, .suspects = false});
+  if (!report) return std::move(report).error();
+
+  TopReport out;
+  out.snapshot = snapshot;
+  out.options = options;
+  out.metric = report->metric;
+  out.unit = report->unit;
+  out.has_objects = report->has_objects;
+  out.stacks = std::move(report->stacks);
+  out.keys = std::move(report->keys);
+  out.view = report->view;
+  out.total = report->total.current;
+  out.total_objects = report->total_objects.current;
+  out.unattributed = report->unattributed.current;
+  out.filtered = report->filtered.current;
+  out.notes = std::move(report->notes);
+  out.rows.reserve(report->rows.size());
+  for (std::size_t i = 0; i < report->rows.size(); ++i) {
+    const GrowthRow& row = report->rows[i];
+    TopRow top_row;
+    top_row.value = row.value.current;
+    top_row.objects = row.objects.current;
+    top_row.cumulative = report->cumulative.empty() ? row.value.current : report->cumulative[i].value.current;
+    top_row.error = row.error;
+    top_row.key = row.key;
+    out.rows.push_back(top_row);
+  }
+  return out;
+}
+
+}  // namespace snapdiff::diff

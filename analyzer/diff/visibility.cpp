@@ -1,0 +1,202 @@
+#include "analyzer/diff/visibility.hpp"
+
+#include <re2/re2.h>
+
+#include "analyzer/diff/names.hpp"
+
+namespace snapdiff::diff {
+namespace {
+
+/// Functions that allocate on behalf of others, without their arguments. Sources: the list that
+/// google/pprof supplies for profiles without one (profile/legacy_profile.go, addLegacyFrameInfo;
+/// runtime.* of Go left out, since Go's profiles end above it), jeprof's list (bin/jeprof.in), and
+/// the names of libstdc++ 12.
+constexpr std::string_view kAllocatorNames =
+    "(__|__libc_|tc_|je_|mi_)?(malloc|calloc|realloc|reallocarray|free|cfree|memalign|aligned_alloc|posix_memalign|"
+    "valloc|pvalloc)"
+    "|do_memalign|((\\(anonymous namespace\\))?::)?do_(malloc|calloc|realloc)(_no_errno|_pages|_or_cpp_alloc)?"
+    "|tcmalloc::.*|tc_(new|delete|newarray|deletearray)\\w*|tc_malloc_skip_new_handler|TCMallocInternal\\w+"
+    "|MallocHook::.*|do_rallocx"
+    "|malloc_zone_(malloc|calloc|valloc|realloc|memalign|free)"
+    "|operator new(\\[\\])?|operator delete(\\[\\])?|__builtin_(vec_)?(new|delete)|cpp_alloc"
+    "|BaseArena::.*|DoSampledAllocation|MallocedMemBlock::MallocedMemBlock|simple_alloc::allocate"
+    "|(__gnu_cxx::)?(new_allocator|__malloc_alloc_template)(<.*>)?::allocate|allocate|_M_allocate"
+    "|std::(__new_allocator|allocator|allocator_traits|__allocator_traits_base|pmr::polymorphic_allocator)(<.*>)?::"
+    "allocate"
+    "|std::_Vector_base(<.*>)?::_M_allocate|std::_Deque_base(<.*>)?::_M_\\w+|std::_Rb_tree(<.*>)?::_M_get_node"
+    "|std::__detail::_Hashtable_alloc(<.*>)?::.*|std::__allocate_guarded(<.*>)?"
+    "|(je_)?prof_(backtrace_impl|backtrace|tctx_create|alloc_prep|alloc_prep_impl|malloc_sample_object)"
+    "|je_prof_backtrace|imalloc\\w*|mallocx|rallocx|xallocx|sdallocx|(je_)?(mallocx|rallocx|xallocx)"
+    "|irallocx_prof\\w*|ixallocx_prof\\w*|newImpl|fallbackNewImpl|fallback_impl"
+    "|__rust_(alloc|realloc|alloc_zeroed)|__r(dl|g)_(alloc|realloc|alloc_zeroed)";
+
+RE2::Options quiet() {
+  RE2::Options options;
+  options.set_log_errors(false);
+  return options;
+}
+
+std::unique_ptr<RE2> make(std::string_view pattern) {
+  return std::make_unique<RE2>(re2::StringPiece(pattern.data(), pattern.size()), quiet());
+}
+
+bool found(const std::unique_ptr<RE2>& expression, std::string_view text) {
+  return expression != nullptr && RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), *expression);
+}
+
+bool is_whole(const RE2& expression, std::string_view text) {
+  return RE2::FullMatch(re2::StringPiece(text.data(), text.size()), expression);
+}
+
+bool is_allocator_library(std::string_view path) {
+  const std::string_view name = base_name(path);
+  return (name.starts_with("libtcmalloc") || name.starts_with("libjemalloc")) &&
+         name.find(".so") != std::string_view::npos;
+}
+
+}  // namespace
+
+struct FrameFilters::Impl {
+  std::unique_ptr<RE2> allocator, focus, ignore, hide, show;
+  std::vector<std::unique_ptr<RE2>> drop, keep;
+};
+
+Result<FrameFilters> FrameFilters::compile(const DiffOptions& options, std::span<const SnapshotRef> snapshots,
+                                           Notes& notes) {
+  auto impl = std::make_shared<Impl>();
+  const auto compile_option = [](const char* name, const std::string& pattern, std::unique_ptr<RE2>& out) -> Status {
+    if (pattern.empty()) return ok();
+    out = make(pattern);
+    if (out->ok()) return ok();
+    return Error{ErrorCode::usage, std::string("bad regular expression in --") + name + ": '" + pattern +
+                                       "', expected RE2 syntax (" + out->error() + ")"};
+  };
+  if (Status s = compile_option("focus", options.focus, impl->focus); !s) return std::move(s).error();
+  if (Status s = compile_option("ignore", options.ignore, impl->ignore); !s) return std::move(s).error();
+  if (Status s = compile_option("hide", options.hide, impl->hide); !s) return std::move(s).error();
+  if (Status s = compile_option("show", options.show, impl->show); !s) return std::move(s).error();
+
+  if (options.hide_allocator_frames) {
+    impl->allocator = make(kAllocatorNames);
+    // Both sides are cut by the expressions of both, else a side that carries none would never match.
+    const auto add = [&](const std::string& pattern, std::vector<std::unique_ptr<RE2>>& out) {
+      if (pattern.empty()) return;
+      for (const auto& known : out) {
+        if (known->pattern() == pattern) return;
+      }
+      auto expression = make(pattern);
+      if (expression->ok()) {
+        out.push_back(std::move(expression));
+      } else {
+        notes.add(Severity::warning, "drop_frames or keep_frames of an input is no regular expression; ignored");
+      }
+    };
+    for (const SnapshotRef& ref : snapshots) {
+      add(ref.snapshot->facts.drop_frames, impl->drop);
+      add(ref.snapshot->facts.keep_frames, impl->keep);
+    }
+  }
+  FrameFilters filters;
+  filters.impl_ = std::move(impl);
+  return filters;
+}
+
+Visibility::Visibility(std::shared_ptr<const Dictionary> dictionary, const FrameFilters& filters)
+    : dictionary_(std::move(dictionary)), focused_(filters.impl().focus != nullptr) {
+  const Dictionary& d = *dictionary_;
+  const FrameFilters::Impl& f = filters.impl();
+  // kHidden stands for "matches --show" until the two halves of a frame are put together.
+  const auto search = [&](std::string_view text) {
+    std::uint8_t flags = 0;
+    if (found(f.focus, text)) flags |= kFocus;
+    if (found(f.ignore, text)) flags |= kIgnore;
+    return flags;
+  };
+  const bool searching = f.focus || f.ignore || f.hide || f.show;
+
+  const std::size_t functions = d.functions.size();
+  std::vector<std::uint8_t> by_function(functions, 0);
+  std::vector<std::uint8_t> hidden(functions, 0);
+  std::vector<std::uint8_t> shown(functions, 0);
+  for (std::size_t row = 1; row < functions; ++row) {
+    const std::string_view name = d.strings[d.functions.name[row]];
+    std::uint8_t flags = 0;
+    if (f.allocator) {
+      const std::string_view simple = without_arguments(name);
+      if (is_whole(*f.allocator, simple)) flags |= kAllocator;
+      for (const auto& drop : f.drop) {
+        if (is_whole(*drop, simple)) flags |= kDrop;
+      }
+      for (const auto& keep : f.keep) {
+        if ((flags & kDrop) != 0 && is_whole(*keep, simple)) flags &= static_cast<std::uint8_t>(~kDrop);
+      }
+    }
+    if (searching) {
+      const std::string_view file = d.strings[d.functions.file[row]];
+      flags = static_cast<std::uint8_t>(flags | search(name) | search(file));
+      hidden[row] = found(f.hide, name) || found(f.hide, file);
+      shown[row] = found(f.show, name) || found(f.show, file);
+    }
+    by_function[row] = flags;
+  }
+
+  const std::size_t modules = d.modules.size();
+  std::vector<std::uint8_t> by_module(modules, 0);
+  std::vector<std::uint8_t> module_hidden(modules, 0);
+  std::vector<std::uint8_t> module_shown(modules, 0);
+  for (std::size_t row = 1; row < modules; ++row) {
+    const std::string_view name = d.strings[d.modules.name[row]];
+    if (f.allocator && is_allocator_library(name)) by_module[row] |= kAllocator;
+    if (searching) {
+      by_module[row] |= search(name);
+      module_hidden[row] = found(f.hide, name);
+      module_shown[row] = found(f.show, name);
+    }
+  }
+
+  flags_.resize(d.frames.size());
+  std::uint8_t any = 0;
+  for (std::size_t i = 0; i < flags_.size(); ++i) {
+    const std::size_t function = index_of(d.frames.function[i]);
+    const std::size_t module = index_of(d.frames.module[i]);
+    std::uint8_t flags = by_function[function];
+    // A name that tells of no allocator outweighs the library it lies in.
+    const std::uint8_t not_allocator = function == 0 ? 0xff : static_cast<std::uint8_t>(~kAllocator);
+    flags = static_cast<std::uint8_t>(flags | (by_module[module] & not_allocator));
+    if (hidden[function] != 0 || module_hidden[module] != 0) flags |= kHidden;
+    if (f.show && shown[function] == 0 && module_shown[module] == 0) flags |= kHidden;
+    if ((d.frames.flags[i] & kFramePseudo) != 0) flags &= static_cast<std::uint8_t>(~(kAllocator | kDrop));
+    flags_[i] = flags;
+    any |= flags;
+  }
+  any_allocator_ = (any & kAllocator) != 0;
+  any_drop_ = (any & kDrop) != 0;
+  any_hidden_ = (any & kHidden) != 0;
+  any_ignore_ = (any & kIgnore) != 0;
+}
+
+std::size_t Visibility::drop_cut(std::span<const FrameId> frames) const {
+  // From the root: frames that match before the first one that does not stay, so that nothing is
+  // cut to nothing. Source: google/pprof profile/prune.go, Prune.
+  bool seen_user = false;
+  for (std::size_t i = frames.size(); i-- > 0;) {
+    if (!has(frames[i], kDrop)) {
+      seen_user = true;
+    } else if (seen_user) {
+      return i + 1;
+    }
+  }
+  return 0;
+}
+
+bool Visibility::passes(std::span<const FrameId> frames) const {
+  if (!focused_ && !any_ignore_) return true;
+  bool in_focus = !focused_;
+  for (const FrameId frame : frames) {
+    if (has(frame, kIgnore)) return false;
+    if (has(frame, kFocus)) in_focus = true;
+  }
+  return in_focus;
+}
+
+}  // namespace snapdiff::diff

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "snapdiff/growth.hpp"
+#include "snapdiff/result.hpp"
+#include "snapdiff/snapshot.hpp"
+
+namespace snapdiff::diff {
+
+/// The compiled filters of one question. Errors name the pattern.
+class FrameFilters {
+ public:
+  struct Impl;
+
+  /// `drop_frames` and `keep_frames` come out of the inputs, one of each per snapshot; one that is
+  /// no regular expression is left out and noted.
+  /// Errors: usage, for a bad expression in the options.
+  static Result<FrameFilters> compile(const DiffOptions& options, std::span<const SnapshotRef> snapshots, Notes& notes);
+
+  const Impl& impl() const { return *impl_; }
+
+ private:
+  std::shared_ptr<const Impl> impl_;
+};
+
+/// Which frames of one dictionary's stacks the filters leave visible. Every function and module
+/// is matched once, at construction.
+class Visibility {
+ public:
+  Visibility(std::shared_ptr<const Dictionary> dictionary, const FrameFilters& filters);
+
+  const Dictionary& dictionary() const { return *dictionary_; }
+
+  /// How many frames at the leaf are the allocator's own. Never all of them.
+  std::size_t leaf_cut(std::span<const FrameId> frames) const {
+    if (!any_allocator_ && !any_drop_) return 0;
+    std::size_t cut = 0;
+    if (any_allocator_) {
+      while (cut < frames.size() && has(frames[cut], kAllocator)) ++cut;
+      if (cut == frames.size()) cut = 0;
+    }
+    return any_drop_ ? std::max(cut, drop_cut(frames)) : cut;
+  }
+
+  /// Whether a frame in the middle of a stack may be hidden.
+  bool any_hidden() const { return any_hidden_; }
+  bool is_hidden(FrameId frame) const { return has(frame, kHidden); }
+
+  /// Whether --focus and --ignore leave the stack in. `frames` without those that leaf_cut() drops.
+  bool passes(std::span<const FrameId> frames) const;
+
+ private:
+  static constexpr std::uint8_t kAllocator = 1;
+  static constexpr std::uint8_t kDrop = 2;
+  static constexpr std::uint8_t kHidden = 4;
+  static constexpr std::uint8_t kFocus = 8;
+  static constexpr std::uint8_t kIgnore = 16;
+
+  bool has(FrameId frame, std::uint8_t flag) const { return (flags_[index_of(frame)] & flag) != 0; }
+  std::size_t drop_cut(std::span<const FrameId> frames) const;
+
+  std::shared_ptr<const Dictionary> dictionary_;
+  std::vector<std::uint8_t> flags_;
+  bool any_allocator_ = false;
+  bool any_drop_ = false;
+  bool any_hidden_ = false;
+  bool any_ignore_ = false;
+  bool focused_ = false;
+};
+
+}  // namespace snapdiff::diff

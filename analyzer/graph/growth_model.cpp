@@ -1,0 +1,407 @@
+#include "analyzer/graph/growth_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "analyzer/graph/dominators.hpp"
+#include "snapdiff/checked.hpp"
+
+namespace snapdiff::graph {
+namespace {
+
+/// Keeps the paths, and every later step, small; at the default fractions at most 200 functions of
+/// one depth pass the threshold.
+constexpr std::size_t kMaxCandidates = 4096;
+
+using Data = GrowthModel::Data;
+
+/// A row of the report, or its unattributed bytes as one more row.
+struct RowView {
+  Change value, objects;
+  Weight weight;
+  double error = 0;
+  bool added = false, gone = false;
+  bool moved() const { return weight.grew != 0 || weight.shrank != 0; }
+};
+
+RowView row_at(const GrowthReport& report, std::size_t row) {
+  if (row < report.rows.size()) {
+    const GrowthRow& r = report.rows[row];
+    return {r.value, r.objects, {r.grew, r.shrank}, r.error, r.row_class == RowClass::added,
+            r.row_class == RowClass::gone};
+  }
+  const std::int64_t growth = report.unattributed.growth();
+  return {report.unattributed, report.unattributed_objects, {std::max<std::int64_t>(growth, 0), std::min<std::int64_t>(growth, 0)},
+          0, false, false};
+}
+
+class Reader {
+ public:
+  Reader(const GrowthReport& report, const GraphOptions& options) : report_(report) {
+    data_->report = &report;
+    data_->options = options;
+  }
+
+  Result<std::shared_ptr<const Data>> read() {
+    read_stacks();
+    data_->recursion = collapse_recursion(data_->runs, static_cast<std::uint32_t>(data_->functions.size()));
+    if (Status status = sum_total(); !status) return std::move(status).error();
+    weigh();
+    choose_candidates();
+    if (Status status = sum_candidates(); !status) return std::move(status).error();
+    find_dominators();
+    mark_suspects();
+    return std::shared_ptr<const Data>(std::move(data_));
+  }
+
+ private:
+  std::size_t rows() const { return data_->runs.size(); }
+  std::uint32_t node_of(std::uint32_t function) const { return data_->recursion.loop[function]; }
+
+  void read_stacks() {
+    StackRuns& runs = data_->runs;
+    runs.begin.reserve(report_.rows.size() + 2);
+    leaf_line_.reserve(report_.rows.size() + 1);
+    std::vector<FrameView> frames;
+    for (const GrowthRow& row : report_.rows) {
+      report_.frames(row, frames);
+      for (std::size_t i = frames.size(); i-- > 0;) runs.node.push_back(data_->functions.id(frames[i]));
+      runs.begin.push_back(runs.node.size());
+      leaf_line_.push_back(frames.empty() ? 0 : frames.front().line);
+    }
+    if (report_.unattributed == Change{} && report_.unattributed_objects == Change{}) return;
+    FrameView frame;
+    frame.function = kUnattributed;
+    frame.pseudo = true;
+    runs.node.push_back(data_->functions.id(frame));
+    runs.begin.push_back(runs.node.size());
+    leaf_line_.push_back(0);
+  }
+
+  /// No sum over a part of the rows can leave 64 bits when these two do not.
+  Status sum_total() {
+    for (std::size_t row = 0; row < rows(); ++row) {
+      const Weight weight = row_at(report_, row).weight;
+      if (weight.grew < 0 || weight.shrank > 0)
+        return Error{ErrorCode::internal, "row " + std::to_string(row) + " grew by less or shrank by more than 0"};
+      if (!checked_add(data_->total.grew, weight.grew, data_->total.grew) ||
+          !checked_add(data_->total.shrank, weight.shrank, data_->total.shrank))
+        return Error{ErrorCode::limit, "sum of all growth is beyond 2^63-1, expected it to fit in 64 bits"};
+    }
+    std::int64_t net = 0;
+    if (!checked_sub(report_.total.growth(), report_.filtered.growth(), net) || net != data_->total.net())
+      return Error{ErrorCode::internal, "growth of the rows does not add up: rows " +
+                                            std::to_string(data_->total.net()) + ", total " + std::to_string(net)};
+    return ok();
+  }
+
+  /// Importance of each function and of each node, once per stack.
+  void weigh() {
+    const std::size_t functions = data_->functions.size();
+    function_weight_.assign(functions, 0);
+    node_weight_.assign(data_->recursion.nodes, 0);
+    std::vector<std::uint32_t> function_row(functions, kNone);
+    std::vector<std::uint32_t> node_row(data_->recursion.nodes, kNone);
+    const bool loops = data_->recursion.nodes != functions;
+    for (std::size_t row = 0; row < rows(); ++row) {
+      const std::uint64_t importance = row_at(report_, row).weight.importance();
+      if (importance == 0) continue;
+      const auto stamp = static_cast<std::uint32_t>(row);
+      for (const std::uint32_t function : data_->runs[row]) {
+        if (function_row[function] != stamp) {
+          function_row[function] = stamp;
+          function_weight_[function] += importance;
+        }
+        if (!loops) continue;
+        const std::uint32_t node = node_of(function);
+        if (node_row[node] != stamp) {
+          node_row[node] = stamp;
+          node_weight_[node] += importance;
+        }
+      }
+    }
+    if (!loops) {
+      for (std::uint32_t f = 0; f < functions; ++f) node_weight_[node_of(f)] = function_weight_[f];
+    }
+  }
+
+  /// Suspects' frames and every node above the threshold.
+  void choose_candidates() {
+    const std::uint32_t nodes = data_->recursion.nodes;
+    const auto functions = static_cast<std::uint32_t>(data_->functions.size());
+    std::vector<std::uint32_t> name(nodes, kNone);  // the heaviest member
+    for (std::uint32_t f = 0; f < functions; ++f) {
+      std::uint32_t& best = name[node_of(f)];
+      if (best == kNone || function_weight_[f] > function_weight_[best] ||
+          (function_weight_[f] == function_weight_[best] && data_->functions.less(f, best)))
+        best = f;
+    }
+    std::vector<std::uint8_t> tier(nodes, 2);  // 0 end of a suspect's path, 1 on it, 2 other
+    for (const Suspect& suspect : report_.suspects) {
+      for (std::size_t i = 0; i < suspect.path.size(); ++i) {
+        const std::uint32_t f = data_->functions.find(suspect.path[i]);
+        if (f == FunctionIndex::kAbsent) continue;
+        std::uint8_t& t = tier[node_of(f)];
+        t = std::min<std::uint8_t>(t, i + 1 == suspect.path.size() ? 0 : 1);
+      }
+    }
+    const double least =
+        std::max(1.0, data_->options.node_fraction * static_cast<double>(data_->total.importance()));
+    std::vector<std::uint32_t> chosen;
+    for (std::uint32_t n = 0; n < nodes; ++n) {
+      if (node_weight_[n] == 0) continue;
+      ++data_->moved_nodes;
+      if (tier[n] < 2 || static_cast<double>(node_weight_[n]) >= least) chosen.push_back(n);
+    }
+    std::sort(chosen.begin(), chosen.end(), [&](std::uint32_t a, std::uint32_t b) {
+      if (tier[a] != tier[b]) return tier[a] < tier[b];
+      if (node_weight_[a] != node_weight_[b]) return node_weight_[a] > node_weight_[b];
+      return data_->functions.less(name[a], name[b]);
+    });
+    if (chosen.size() > kMaxCandidates) chosen.resize(kMaxCandidates);
+
+    data_->candidate.assign(nodes, kNone);
+    data_->nodes.resize(chosen.size() + 1);
+    data_->function.resize(chosen.size() + 1, kNone);
+    data_->nodes[0].name = data_->nodes[0].full_name = "all growth";
+    for (std::uint32_t i = 0; i < chosen.size(); ++i) {
+      const std::uint32_t c = i + 1;
+      data_->candidate[chosen[i]] = c;
+      data_->function[c] = name[chosen[i]];
+      data_->rank.push_back(c);
+      if (tier[chosen[i]] == 0) ++data_->always_kept;
+      Node& node = data_->nodes[c];
+      const FrameView& frame = data_->functions.frame(name[chosen[i]]);
+      node.name = display_name(frame);
+      node.full_name = full_name(frame);
+    }
+    for (std::uint32_t f = 0; f < functions; ++f) {
+      const std::uint32_t c = data_->candidate[node_of(f)];
+      if (c == kNone) continue;
+      Node& node = data_->nodes[c];
+      if (data_->recursion.direct[f] != 0) node.recursive = true;
+      node.members.push_back(display_name(data_->functions.frame(f)));
+    }
+    for (Node& node : data_->nodes) {
+      if (node.members.size() < 2) {
+        node.members.clear();
+      } else {
+        node.recursive = true;
+        std::sort(node.members.begin(), node.members.end());
+      }
+    }
+  }
+
+  /// All sums of the candidates, and the stacks as paths.
+  Status sum_candidates() {
+    sums_.resize(data_->nodes.size());
+    std::vector<std::uint32_t> stamp(data_->nodes.size(), kNone);
+    const std::size_t length = report_.series.size() == report_.rows.size() * report_.series_length
+                                   ? report_.series_length
+                                   : 0;
+    for (Node& node : data_->nodes) node.series.assign(length, 0);
+    std::vector<Step> steps;
+    for (std::size_t row = 0; row < rows(); ++row) {
+      const RowView view = row_at(report_, row);
+      steps.clear();
+      const std::uint32_t tail_gap = reduce(data_->runs[row], steps);
+      bool fits = add_cumulative(0, row, view);
+      for (const Step& step : steps) {
+        if (stamp[step.node] == row) {
+          data_->nodes[step.node].recursive = true;
+          continue;
+        }
+        stamp[step.node] = static_cast<std::uint32_t>(row);
+        fits = add_cumulative(step.node, row, view) && fits;
+      }
+      if (tail_gap == 0) fits = add_flat(steps.empty() ? 0 : steps.back().node, row, view) && fits;
+      if (!fits)
+        return Error{ErrorCode::limit, "cumulative value of a function is beyond 2^63-1, expected it to fit in 64 bits"};
+      if (view.moved() || row < kMappedRows) add_path(static_cast<std::uint32_t>(row), steps, tail_gap, view.weight);
+    }
+    for (std::size_t c = 0; c < data_->nodes.size(); ++c) finish(static_cast<std::uint32_t>(c));
+    return ok();
+  }
+
+  /// The candidates of a stack; returns the gap below the last one.
+  std::uint32_t reduce(std::span<const std::uint32_t> run, std::vector<Step>& steps) const {
+    std::uint64_t gap = 0;
+    std::uint32_t before = kNone;
+    for (const std::uint32_t function : run) {
+      const std::uint32_t node = node_of(function);
+      const std::uint32_t candidate = data_->candidate[node];
+      if (candidate == kNone) {
+        if (node != before) gap = mix64(gap + data_->functions.hash(function)) | 1U;
+      } else {
+        if (steps.empty() || steps.back().node != candidate) steps.push_back({candidate, static_cast<std::uint32_t>(gap)});
+        gap = 0;
+      }
+      before = node;
+    }
+    return static_cast<std::uint32_t>(gap);
+  }
+
+  /// What Node has no room for while rows are added up.
+  struct Sums {
+    double variance = 0;
+    bool not_added = false, not_gone = false, any = false;
+    bool has_site = false, many_sites = false;
+    std::int32_t site_line = 0;
+    std::uint32_t site_function = kNone;
+    bool has_size = false, unlike_sizes = false;
+    std::int64_t size = 0;
+  };
+
+  bool add_cumulative(std::uint32_t c, std::size_t row, const RowView& view) {
+    Node& node = data_->nodes[c];
+    Sums& sums = sums_[c];
+    node.cumulative.grew += view.weight.grew;
+    node.cumulative.shrank += view.weight.shrank;
+    bool fits = checked_add(node.value.baseline, view.value.baseline, node.value.baseline) &&
+                checked_add(node.value.current, view.value.current, node.value.current);
+    sums.variance += view.error * view.error;
+    if (view.value.baseline != 0 || view.value.current != 0) {
+      sums.any = true;
+      sums.not_added = sums.not_added || !view.added;
+      sums.not_gone = sums.not_gone || !view.gone;
+    }
+    if (row < report_.rows.size()) {
+      for (std::size_t i = 0; i < node.series.size(); ++i)
+        fits = checked_add(node.series[i], report_.series[row * node.series.size() + i], node.series[i]) && fits;
+    }
+    return fits;
+  }
+
+  bool add_flat(std::uint32_t c, std::size_t row, const RowView& view) {
+    Node& node = data_->nodes[c];
+    const bool fits = checked_add(node.flat_value.baseline, view.value.baseline, node.flat_value.baseline) &&
+                      checked_add(node.flat_value.current, view.value.current, node.flat_value.current);
+    if (!view.moved()) return fits;
+    node.flat.grew += view.weight.grew;
+    node.flat.shrank += view.weight.shrank;
+    Sums& sums = sums_[c];
+    if (!data_->runs[row].empty()) {
+      const std::uint32_t leaf = data_->runs[row].back();
+      if (sums.has_site && (sums.site_function != leaf || sums.site_line != leaf_line_[row])) sums.many_sites = true;
+      sums.has_site = true;
+      sums.site_function = leaf;
+      sums.site_line = leaf_line_[row];
+    }
+    if (!report_.has_objects) return fits;
+    const std::int64_t objects = view.objects.growth();
+    const std::int64_t growth = view.value.growth();
+    const bool whole = objects != 0 && objects != -1 && growth % objects == 0;
+    const std::int64_t size = objects == -1 && growth != std::numeric_limits<std::int64_t>::min() ? -growth
+                              : whole                                                             ? growth / objects
+                                                                                                  : 0;
+    if (size <= 0 || (sums.has_size && sums.size != size)) sums.unlike_sizes = true;
+    sums.has_size = true;
+    sums.size = size;
+    return checked_add(node.flat_objects, objects, node.flat_objects) && fits;
+  }
+
+  void finish(std::uint32_t c) {
+    Node& node = data_->nodes[c];
+    const Sums& sums = sums_[c];
+    node.error = std::sqrt(sums.variance);
+    node.added = sums.any && !sums.not_added;
+    node.gone = sums.any && !sums.not_gone;
+    if (sums.has_size && !sums.unlike_sizes) node.object_bytes = sums.size;
+    if (sums.has_site && !sums.many_sites) {
+      FrameView frame = data_->functions.frame(sums.site_function);
+      frame.line = sums.site_line;
+      node.site = site_text(frame);
+    }
+  }
+
+  void add_path(std::uint32_t row, const std::vector<Step>& steps, std::uint32_t tail_gap, const Weight& weight) {
+    std::uint64_t hash = mix64(tail_gap + 1ULL);
+    for (const Step& step : steps)
+      hash = mix64(hash ^ data_->functions.hash(data_->function[step.node])) * 0x9e3779b97f4a7c15ULL + step.gap;
+    hash = mix64(hash);
+    std::uint32_t id = path_index_.find(hash, [&](std::uint32_t p) {
+      const auto other = data_->steps_of(data_->paths[p]);
+      return data_->paths[p].tail_gap == tail_gap && std::equal(steps.begin(), steps.end(), other.begin(), other.end());
+    });
+    if (id == HashIndex::kAbsent) {
+      id = static_cast<std::uint32_t>(data_->paths.size());
+      Path path;
+      path.begin = data_->steps.size();
+      data_->steps.insert(data_->steps.end(), steps.begin(), steps.end());
+      path.end = data_->steps.size();
+      path.tail_gap = tail_gap;
+      path.hash = hash;
+      path.row = row;
+      data_->paths.push_back(path);
+      path_index_.insert(hash, id, [&](std::uint32_t p) { return data_->paths[p].hash; });
+    }
+    Path& path = data_->paths[id];
+    path.weight.grew += weight.grew;
+    path.weight.shrank += weight.shrank;
+    if (weight.importance() > path.heaviest) {
+      path.heaviest = weight.importance();
+      path.row = row;
+    }
+    if (row < kMappedRows && row < report_.rows.size()) data_->row_path.push_back(id);
+  }
+
+  /// On the growing paths; nodes that only shrank get theirs among all paths.
+  void find_dominators() {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> growing, all;
+    for (const Path& path : data_->paths) {
+      if (path.weight.importance() == 0) continue;
+      std::uint32_t from = 0;
+      for (const Step& step : data_->steps_of(path)) {
+        if (path.weight.grew > 0) growing.emplace_back(from, step.node);
+        all.emplace_back(from, step.node);
+        from = step.node;
+      }
+    }
+    const auto nodes = static_cast<std::uint32_t>(data_->nodes.size());
+    const auto solve = [nodes](auto& edges) {
+      std::sort(edges.begin(), edges.end());
+      edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+      return immediate_dominators(nodes, edges);
+    };
+    const std::vector<std::uint32_t> by_growth = solve(growing);
+    const std::vector<std::uint32_t> by_any = solve(all);
+    for (std::uint32_t c = 0; c < nodes; ++c) {
+      const std::uint32_t dominator = by_growth[c] != kUnreachable ? by_growth[c] : by_any[c];
+      data_->nodes[c].dominator = dominator == kUnreachable ? 0 : dominator;
+    }
+  }
+
+  void mark_suspects() {
+    for (std::size_t s = 0; s < report_.suspects.size(); ++s) {
+      const Suspect& suspect = report_.suspects[s];
+      if (suspect.path.empty()) continue;
+      const std::uint32_t f = data_->functions.find(suspect.path.back());
+      if (f == FunctionIndex::kAbsent) continue;
+      const std::uint32_t c = data_->candidate[node_of(f)];
+      if (c != kNone && data_->nodes[c].suspect < 0) data_->nodes[c].suspect = static_cast<int>(s);
+    }
+  }
+
+  const GrowthReport& report_;
+  std::shared_ptr<Data> data_ = std::make_shared<Data>();
+  std::vector<std::int32_t> leaf_line_;
+  std::vector<std::uint64_t> function_weight_;
+  std::vector<std::uint64_t> node_weight_;
+  std::vector<Sums> sums_;
+  HashIndex path_index_;
+};
+
+}  // namespace
+
+Result<GrowthModel> GrowthModel::read(const GrowthReport& report, const GraphOptions& options) {
+  if (report.options.by != GroupBy::stack || (report.view == nullptr && !report.rows.empty()))
+    return Error{ErrorCode::usage, "growth graph of a diff by " + std::string(to_text(report.options.by)) +
+                                       ": expected one by stack"};
+  auto data = Reader(report, options).read();
+  if (!data) return std::move(data).error();
+  return GrowthModel(std::move(data).value());
+}
+
+}  // namespace snapdiff::graph

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "analyzer/graph/function_index.hpp"
+#include "analyzer/graph/growth_graph.hpp"
+#include "analyzer/graph/recursion.hpp"
+
+namespace snapdiff::graph {
+
+inline constexpr std::uint32_t kNone = 0xffffffff;
+
+/// One candidate on a path; `gap` tells apart what was left out between it and the step before
+/// (0: nothing).
+struct Step {
+  std::uint32_t node = 0;
+  std::uint32_t gap = 0;
+  friend bool operator==(const Step&, const Step&) = default;
+};
+
+/// All stacks that look the same when only candidates are looked at.
+struct Path {
+  std::size_t begin = 0, end = 0;  ///< of Data::steps, root side first, the root itself left out
+  std::uint32_t tail_gap = 0;      ///< not 0: frames below the last step were left out
+  Weight weight;
+  std::uint32_t row = 0;         ///< its heaviest row
+  std::uint64_t heaviest = 0;    ///< importance of that row
+  std::uint64_t hash = 0;
+};
+
+/// The report's stacks, read and reduced to the candidates: the functions that may be drawn.
+///   nodes     candidates with all sums; nodes[0] is the root. `dominator` among candidates
+///   function  per candidate, the function that names it
+///   rank      candidates in the order in which they are kept: ends of suspects' paths, then the
+///             paths, then by importance
+struct GrowthModel::Data {
+  const GrowthReport* report = nullptr;
+  GraphOptions options;
+  FunctionIndex functions;
+  StackRuns runs;
+  Recursion recursion;
+  std::vector<Node> nodes;
+  std::vector<std::uint32_t> function;
+  std::vector<std::uint32_t> candidate;  ///< per recursion node, kNone when not a candidate
+  std::vector<std::uint32_t> rank;
+  std::size_t always_kept = 0;  ///< first entries of rank
+  std::size_t moved_nodes = 0;  ///< nodes of the untrimmed graph with any growth or shrinkage
+  std::vector<Step> steps;
+  std::vector<Path> paths;
+  std::vector<std::uint32_t> row_path;  ///< of the first kMappedRows rows
+  Weight total;
+
+  std::span<const Step> steps_of(const Path& path) const {
+    return std::span(steps).subspan(path.begin, path.end - path.begin);
+  }
+  bool less(std::uint32_t a, std::uint32_t b) const { return functions.less(function[a], function[b]); }
+};
+
+inline constexpr std::size_t kMappedRows = 512;
+
+}  // namespace snapdiff::graph

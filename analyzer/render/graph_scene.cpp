@@ -1,0 +1,182 @@
+#include "analyzer/render/graph_scene.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "analyzer/render/layout.hpp"
+
+namespace snapdiff::render {
+namespace {
+
+using graph::Edge;
+using graph::GrowthGraph;
+using graph::Node;
+
+constexpr double kPad = 8;
+constexpr double kHiddenLabelSize = 7;
+constexpr double kHiddenLabelWidth = 150;
+constexpr double kSparkWidth = 30;
+
+/// Sizes of one level of detail.
+struct Measures {
+  double least_w, most_w, name, suspect_name, growth, share, small;
+};
+Measures measures_of(bool full) {
+  return full ? Measures{88, 164, 9, 10, 9.2, 8.4, 7} : Measures{64, 128, 8, 8.6, 8, 7.4, 7};
+}
+
+TextStyle name_style(const Measures& m, const Node& node) {
+  return {node.spine || node.suspect >= 0 ? m.suspect_name : m.name, FontWeight::semibold};
+}
+TextStyle growth_style(const Measures& m) { return {m.growth, FontWeight::semibold}; }
+
+/// Within two standard deviations a growth may be chance.
+bool is_unsure(const Node& node) {
+  return node.error > 0 && std::fabs(static_cast<double>(node.cumulative.net())) < 2 * node.error;
+}
+
+/// "+11 000 × 240 B  ·  svc_cache.cc:24": what was allocated in the function itself.
+std::string here_text(const Node& node, const Quantity& quantity) {
+  if (node.flat.grew == 0 && node.flat.shrank == 0) return "";
+  std::string text;
+  const bool all_here = node.flat == node.cumulative;
+  if (!all_here) text = std::string("here ").append(quantity.growth(node.flat.net()));
+  const auto add = [&text](const std::string& part, std::string_view gap) {
+    if (!text.empty()) text += gap;
+    text += part;
+  };
+  if (node.flat_objects != 0 && quantity.bytes) {
+    std::string objects = count_growth_text(node.flat_objects);
+    if (node.object_bytes > 0) {
+      objects.append(" \u00d7 ").append(size_text(node.object_bytes));
+    } else {
+      objects += node.flat_objects == 1 || node.flat_objects == -1 ? " object" : " objects";
+    }
+    add(objects, ", ");
+  }
+  if (!node.site.empty()) add(node.site, "  \u00b7  ");
+  return text;
+}
+
+std::string hidden_label(const Edge& edge, Typesetter& type, double width) {
+  if (!edge.residual) return "";
+  const TextStyle style{kHiddenLabelSize};
+  std::string names;
+  for (const std::string& name : edge.hidden_frames) {
+    if (!names.empty()) names += ", ";
+    names += printable(name);
+  }
+  if (edge.hidden_frames.size() < edge.hidden_count) names += ", \u2026";
+  std::string text = edge.hidden_varies ? std::string("frames hidden, e.g. ")
+                                        : count_text(static_cast<std::int64_t>(edge.hidden_count))
+                                              .append(edge.hidden_count == 1 ? " frame hidden: " : " frames hidden: ");
+  if (type.width(text, style) > width * 0.8 || names.empty()) return text.substr(0, text.find_last_of(':'));
+  return type.fit_end(text.append(names), style, width);
+}
+
+GraphScene::NodeBox measure(const GrowthGraph& graph, std::size_t index, const Quantity& quantity, Typesetter& type,
+                            Detail detail) {
+  const Node& node = graph.nodes[index];
+  const bool full = detail == Detail::full || (detail == Detail::mixed && (node.spine || node.suspect >= 0));
+  const Measures m = measures_of(full);
+  GraphScene::NodeBox out;
+  out.full = full;
+  out.loop = node.recursive;
+  out.unsure = is_unsure(node);
+  out.growth = quantity.growth(node.cumulative.net());
+  if (out.unsure) out.growth += " ~";
+  if (index == 0) {
+    out.name = mostly_grew(graph) ? "all growth" : "all change";
+    const double w = std::max(type.width(out.name, {8.4, FontWeight::semibold}), type.width(out.growth, growth_style(m)) + 10);
+    out.box.w = std::max(96.0, w + 2 * kPad);
+    out.box.h = 33;
+    return out;
+  }
+  const double inner = m.most_w - 2 * kPad;
+  const double marks = (out.loop ? 13 : 0) + (node.suspect >= 0 ? 14 : 0);
+  out.name = type.fit_middle(printable(node.name), name_style(m, node), inner - marks);
+  if (mostly_grew(graph) && node.cumulative.net() > 0)
+    out.share = share_text(static_cast<double>(node.cumulative.grew) / static_cast<double>(graph.total.grew));
+  const bool long_series = node.series.size() > 2;
+  out.spark = full && long_series && (node.spine || node.suspect >= 0 || node.flat.importance() > 0);
+
+  double w = type.width(out.name, name_style(m, node)) + marks;
+  double growth_w = type.width(out.growth, growth_style(m)) + m.growth;
+  if (!out.share.empty()) growth_w += type.width(out.share, {m.share}) + 6;
+  if (out.spark) growth_w += kSparkWidth + 8;
+  w = std::max(w, growth_w);
+  double h = full ? 34 : 29;
+  if (full) {
+    out.values = quantity.value(node.value.baseline).append(" \u2192 ").append(quantity.value(node.value.current));
+    const std::uint64_t small = std::min(static_cast<std::uint64_t>(node.cumulative.grew),
+                                         0 - static_cast<std::uint64_t>(node.cumulative.shrank));
+    if (small > node.cumulative.importance() / 100)
+      out.values.append("   ").append(quantity.growth(node.cumulative.grew)).append(" ").append(quantity.growth(node.cumulative.shrank));
+    out.values = type.fit_end(out.values, {m.small}, inner);
+    h += 11.5;
+    w = std::max(w, type.width(out.values, {m.small}));
+    out.here = here_text(node, quantity);
+    if (!out.here.empty()) {
+      out.here = type.fit_middle(printable(out.here), {m.small}, inner);
+      h += 10.5;
+      w = std::max(w, type.width(out.here, {m.small}));
+    }
+  }
+  out.box.w = std::clamp(w + 2 * kPad, m.least_w, m.most_w);
+  out.box.h = h;
+  return out;
+}
+
+}  // namespace
+
+std::string node_anchor(const std::string& prefix, std::size_t node) {
+  return std::string(prefix).append("n").append(std::to_string(node));
+}
+
+double edge_width(const GraphScene& scene, double importance) {
+  return scene.max_importance > 0 ? 0.5 + 5.5 * std::sqrt(importance / scene.max_importance) : 0.5;
+}
+
+bool mostly_grew(const GrowthGraph& graph) {
+  return graph.total.grew > 0 && (0 - static_cast<std::uint64_t>(graph.total.shrank)) < static_cast<std::uint64_t>(graph.total.grew) / 100;
+}
+
+Result<GraphScene> make_scene(GrowthGraph graph, Typesetter& type, Detail detail, double rank_gap) {
+  GraphScene scene;
+  scene.graph = std::move(graph);
+  scene.quantity = quantity_of(scene.graph.unit);
+  scene.detail = detail;
+  LayoutGraph layout;
+  layout.rank_gap = rank_gap;
+  layout.node_gap = detail == Detail::full ? 15 : 10;
+  for (std::size_t i = 0; i < scene.graph.nodes.size(); ++i) {
+    const Node& node = scene.graph.nodes[i];
+    scene.nodes.push_back(measure(scene.graph, i, scene.quantity, type, detail));
+    layout.nodes.push_back({scene.nodes[i].box.w, scene.nodes[i].box.h, node.spine});
+    scene.max_net = std::max(scene.max_net, std::fabs(static_cast<double>(node.cumulative.net())));
+  }
+  for (const Edge& edge : scene.graph.edges) {
+    GraphScene::EdgeCurve curve;
+    curve.label = hidden_label(edge, type, edge.spine ? kHiddenLabelWidth : kHiddenLabelWidth / 2);
+    const double label_w = curve.label.empty() ? 0 : type.width(curve.label, {kHiddenLabelSize}) + 10;
+    layout.edges.push_back({edge.from, edge.to, edge.spine, label_w, label_w > 0 ? 10.0 : 0.0});
+    scene.edges.push_back(std::move(curve));
+    scene.max_importance = std::max(scene.max_importance, static_cast<double>(edge.weight.importance()));
+  }
+  Result<LayoutResult> placed = lay_out(layout);
+  if (!placed) return std::move(placed).error();
+  scene.w = placed->w;
+  scene.h = placed->h;
+  for (std::size_t i = 0; i < scene.nodes.size(); ++i) {
+    Box& box = scene.nodes[i].box;
+    box.x = placed->nodes[i].x - box.w / 2;
+    box.y = placed->nodes[i].y - box.h / 2;
+  }
+  for (std::size_t i = 0; i < scene.edges.size(); ++i) {
+    scene.edges[i].points = std::move(placed->edges[i]);
+    scene.edges[i].label_at = placed->labels[i];
+  }
+  return scene;
+}
+
+}  // namespace snapdiff::render

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analyzer/graph/growth_graph.hpp"
+#include "analyzer/render/canvas.hpp"
+#include "analyzer/render/text.hpp"
+#include "snapdiff/result.hpp"
+
+namespace snapdiff::render {
+
+/// full: name, growth and share, before -> after, what was allocated right here, sparkline.
+/// compact: name, growth and share. mixed: full on the spine and at suspects, else compact.
+enum class Detail : std::uint8_t { full, mixed, compact };
+
+/// A growth graph with measured boxes and their places.
+struct GraphScene {
+  struct NodeBox {
+    Box box;
+    std::string name;  ///< as it fits
+    std::string growth, share, values, here;
+    bool full = true;
+    bool loop = false, unsure = false, spark = false;
+  };
+  struct EdgeCurve {
+    std::vector<Point> points;
+    std::string label;
+    Point label_at;
+  };
+  graph::GrowthGraph graph;
+  Quantity quantity;
+  Detail detail = Detail::full;
+  std::vector<NodeBox> nodes;    ///< parallel to graph.nodes
+  std::vector<EdgeCurve> edges;  ///< parallel to graph.edges
+  double w = 0, h = 0;
+  double max_net = 0;       ///< of the nodes, for the fill
+  double max_importance = 0;  ///< of the edges, for the width
+};
+
+/// Measures and lays out; `rank_gap` points between rows of boxes. Errors: internal, from Graphviz.
+Result<GraphScene> make_scene(graph::GrowthGraph graph, Typesetter& type, Detail detail, double rank_gap);
+inline constexpr double kRankGap = 28, kTightRankGap = 17;
+
+/// Shrinkage is below a hundredth of growth: shares of all growth say something.
+bool mostly_grew(const graph::GrowthGraph& graph);
+
+/// Where the links of a page lead: node i is the anchor `prefix` + "n" + i, and links to
+/// targets[i] where that is not empty.
+struct SceneLinks {
+  std::string prefix;
+  std::vector<std::string> targets;
+  bool numbered = false;  ///< suspects carry the number they have in a table on the page
+};
+std::string node_anchor(const std::string& prefix, std::size_t node);
+
+void draw_scene(const GraphScene& scene, Canvas& canvas, const SceneLinks& links);
+
+/// Keys of fill, edge width and border, what is hidden, and the sum. Top at y; kLegendHeight high.
+inline constexpr double kLegendHeight = 58;
+void draw_legend(const GraphScene& scene, Canvas& canvas, double y);
+
+/// Pen width of an edge.
+double edge_width(const GraphScene& scene, double importance);
+
+}  // namespace snapdiff::render

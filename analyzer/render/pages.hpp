@@ -1,0 +1,51 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/render/graph_scene.hpp"
+#include "analyzer/render/pdf_document.hpp"
+#include "analyzer/render/story_facts.hpp"
+
+/// The pages of the report. Page 1 is the summary, page 2 the graph first -> last, then one per
+/// consecutive pair, then the inputs where page 1 has no room for them.
+namespace snapdiff::render {
+
+inline constexpr int kSummaryPage = 1;
+inline constexpr int kGraphPage = 2;
+
+/// A scene and the scale at which it fits.
+struct FittedScene {
+  GraphScene scene;
+  double scale = 1;
+  std::size_t max_nodes = 0;  ///< with which it was made
+};
+
+/// The largest graph that fits into w by h with legible text: scaled down to a floor first, then
+/// with less detail, then with fewer nodes. `first_try` bounds the nodes.
+Result<FittedScene> fit_scene(const graph::GrowthModel& model, Typesetter& type, std::size_t first_try, double w, double h);
+
+/// Height that page 2 has for its graph.
+double graph_page_room(const Story& story);
+
+/// "p2-n7" and the like.
+std::string page_prefix(int page);
+std::string row_anchor(int page, std::size_t row);
+
+/// Number of rows of inputs that page 1 has room for.
+bool inputs_fit_summary(const Story& story);
+int input_pages(const Story& story);
+
+/// `graph_rows` is row_node of the graph on page 2: rows link there.
+void draw_summary_page(const Story& story, PdfDocument& document, const std::vector<std::size_t>& rows,
+                       const std::vector<std::uint32_t>& graph_rows, int pages);
+/// Rows that the summary shows; they are the same when the page is drawn.
+std::vector<std::size_t> summary_rows(const Story& story, PdfDocument& document);
+void draw_graph_page(const Story& story, PdfDocument& document, const FittedScene& fitted,
+                     const std::vector<std::size_t>& summary);
+Status draw_pair_page(const Story& story, std::size_t pair, PdfDocument& document, const graph::GraphOptions& options,
+                      std::size_t& nodes_hint);
+void draw_input_pages(const Story& story, PdfDocument& document);
+
+}  // namespace snapdiff::render

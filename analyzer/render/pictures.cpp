@@ -1,0 +1,187 @@
+#include <cairo.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <new>
+
+#include "analyzer/render/cairo_painter.hpp"
+#include "analyzer/render/graph_scene.hpp"
+#include "analyzer/render/layout.hpp"
+#include "analyzer/render/render.hpp"
+#include "analyzer/render/story_facts.hpp"
+#include "analyzer/render/svg_painter.hpp"
+
+namespace snapdiff::render {
+namespace {
+
+constexpr double kMargin = 28;
+constexpr double kHead = 62;
+constexpr double kFoot = kLegendHeight + 34;
+/// Viewers and image libraries stop being reliable about here.
+constexpr double kMostPixels = 16000;
+
+/// The graph with a headline above and its legend below.
+struct Picture {
+  GraphScene scene;
+  std::string title, foot;
+  double w = 0, h = 0;
+};
+
+Result<Picture> make_picture(const Story& story, const graph::GraphOptions& options, Typesetter& type) {
+  auto graph = graph::build_growth_graph(story.overall, options);
+  if (!graph) return std::move(graph).error();
+  Result<GraphScene> scene = make_scene(std::move(*graph), type, Detail::full, kRankGap);
+  if (!scene) return std::move(scene).error();
+  Picture picture{std::move(*scene), headline(story.overall), footer_text(story.overall), 0, 0};
+  picture.foot.append("  \u00b7  ").append(printable(story.version));
+  picture.w = std::max(picture.scene.w, kWidth) + 2 * kMargin;
+  picture.h = kHead + picture.scene.h + kFoot + kMargin;
+  return picture;
+}
+
+void draw_picture(const Picture& picture, const std::string& program, Canvas& canvas) {
+  const double w = picture.w - 2 * kMargin;
+  canvas.text(kMargin, kMargin, "snapdiff", {8, FontWeight::bold}, kInk);
+  canvas.text_within(kMargin + 44, kMargin, program, {8}, kInk3, w - 50);
+  canvas.text_within(kMargin, kMargin + 22, picture.title, {14, FontWeight::semibold}, kInk, w);
+  canvas.painter().push({(picture.w - picture.scene.w) / 2, kHead}, 1);
+  draw_scene(picture.scene, canvas, {});
+  canvas.painter().pop();
+  // Legend and footer are made for the pages' columns.
+  canvas.painter().push({(picture.w - kWidth) / 2 - kLeft, 0}, 1);
+  const double y = kHead + picture.scene.h + 18;
+  draw_legend(picture.scene, canvas, y);
+  canvas.rule(kLeft, kRight, y + kLegendHeight + 4);
+  canvas.text_within(kLeft, y + kLegendHeight + 15, picture.foot, {6.8}, kInk3, kWidth);
+  canvas.painter().pop();
+}
+
+struct Release {
+  void operator()(cairo_surface_t* surface) const { cairo_surface_destroy(surface); }
+  void operator()(cairo_t* context) const { cairo_destroy(context); }
+};
+
+cairo_status_t append(void* closure, const unsigned char* data, unsigned int length) {
+  static_cast<std::string*>(closure)->append(reinterpret_cast<const char*>(data), length);
+  return CAIRO_STATUS_SUCCESS;
+}
+
+Result<std::string> write_svg(const Story& story, const graph::GraphOptions& options) {
+  auto type = Typesetter::make();
+  if (!type) return std::move(type).error();
+  Result<Picture> picture = make_picture(story, options, **type);
+  if (!picture) return std::move(picture).error();
+  SvgPainter painter(**type);
+  Canvas canvas(painter, **type);
+  draw_picture(*picture, printable(story.title), canvas);
+  return painter.finish(picture->title, picture->w, picture->h);
+}
+
+Result<std::string> write_png(const Story& story, const graph::GraphOptions& options, double scale) {
+  auto type = Typesetter::make();
+  if (!type) return std::move(type).error();
+  Result<Picture> picture = make_picture(story, options, **type);
+  if (!picture) return std::move(picture).error();
+  scale = std::min({scale, kMostPixels / picture->w, kMostPixels / picture->h});
+  const auto pixels = [scale](double points) {
+    return std::clamp(static_cast<int>(std::floor(points * scale)), 1, static_cast<int>(kMostPixels));
+  };
+  const std::unique_ptr<cairo_surface_t, Release> surface(
+      cairo_image_surface_create(CAIRO_FORMAT_RGB24, pixels(picture->w), pixels(picture->h)));
+  const std::unique_ptr<cairo_t, Release> context(cairo_create(surface.get()));
+  cairo_set_source_rgb(context.get(), 1, 1, 1);
+  cairo_paint(context.get());
+  cairo_scale(context.get(), scale, scale);
+  CairoPainter painter(context.get(), **type, false);
+  Canvas canvas(painter, **type);
+  draw_picture(*picture, printable(story.title), canvas);
+  std::string bytes;
+  const cairo_status_t drawing = cairo_status(context.get());
+  const cairo_status_t status =
+      drawing != CAIRO_STATUS_SUCCESS ? drawing : cairo_surface_write_to_png_stream(surface.get(), append, &bytes);
+  if (status != CAIRO_STATUS_SUCCESS)
+    return Error{ErrorCode::internal, std::string("writing the PNG: ").append(cairo_status_to_string(status))};
+  return bytes;
+}
+
+std::string color_text(Color color) {
+  char text[8] = {};
+  std::snprintf(text, sizeof text, "#%02x%02x%02x", static_cast<unsigned>(color.r), static_cast<unsigned>(color.g),
+                static_cast<unsigned>(color.b));
+  return text;
+}
+
+DotNode dot_node(const graph::GrowthGraph& graph, const graph::Node& node, bool root, double most, const Quantity& q) {
+  const auto net = static_cast<double>(node.cumulative.net());
+  DotNode out;
+  out.label = printable(node.name);
+  if (node.recursive) out.label += " \u21bb";
+  out.label.append("\n").append(q.growth(node.cumulative.net()));
+  if (!root && mostly_grew(graph) && net > 0)
+    out.label.append("  ").append(share_text(static_cast<double>(node.cumulative.grew) / static_cast<double>(graph.total.grew)));
+  out.label.append("\n").append(q.value(node.value.baseline)).append(" \u2192 ").append(q.value(node.value.current));
+  if (!node.site.empty()) out.label.append("\n").append(printable(node.site));
+  out.tooltip = printable(node.full_name);
+  out.fill = color_text(root ? kPaper : tint(net, most));
+  out.border = color_text(root ? kInk : node.spine ? ramp_of(net).c900 : ramp_of(net).c500);
+  out.bold = node.spine;
+  out.gone = node.gone;
+  out.added = node.added;
+  return out;
+}
+
+Result<std::string> make_dot(const Story& story, const graph::GraphOptions& options) {
+  auto graph = graph::build_growth_graph(story.overall, options);
+  if (!graph) return std::move(graph).error();
+  const Quantity q = quantity_of(graph->unit);
+  double most = 0;
+  double most_edge = 0;
+  for (const graph::Node& node : graph->nodes) most = std::max(most, std::fabs(static_cast<double>(node.cumulative.net())));
+  for (const graph::Edge& edge : graph->edges) most_edge = std::max(most_edge, static_cast<double>(edge.weight.importance()));
+  std::vector<DotNode> nodes;
+  for (std::size_t i = 0; i < graph->nodes.size(); ++i) nodes.push_back(dot_node(*graph, graph->nodes[i], i == 0, most, q));
+  std::vector<DotEdge> edges;
+  for (const graph::Edge& edge : graph->edges) {
+    const auto net = static_cast<double>(edge.weight.net());
+    DotEdge out;
+    out.from = edge.from;
+    out.to = edge.to;
+    out.width = 0.5 + 5.5 * std::sqrt(most_edge > 0 ? static_cast<double>(edge.weight.importance()) / most_edge : 0);
+    out.color = color_text(edge.spine ? ramp_of(net).c500 : ramp_of(net).c300);
+    out.residual = edge.residual;
+    out.shrinks = net < 0;
+    if (edge.residual) out.label = count_text(static_cast<std::int64_t>(edge.hidden_count)).append(edge.hidden_count == 1 ? " frame hidden" : " frames hidden");
+    edges.push_back(std::move(out));
+  }
+  std::string title = headline(story.overall).append("\n").append(footer_text(story.overall));
+  title.append("\nhidden: ").append(count_text(static_cast<std::int64_t>(graph->hidden_nodes))).append(" nodes, ").append(q.growth(graph->hidden_flat.net()));
+  title.append("; drawn ").append(q.growth(graph->drawn_flat.net())).append(" + hidden = total ").append(q.growth(graph->total.net()));
+  return write_dot(title, nodes, edges);
+}
+
+template <class Make>
+Result<std::string> guarded(const char* what, Make make) {
+  try {
+    return make();
+  } catch (const std::bad_alloc&) {
+    return Error{ErrorCode::limit, std::string("graph as ").append(what).append(": out of memory")};
+  }
+}
+
+}  // namespace
+
+Result<std::string> to_svg(const Story& story, const graph::GraphOptions& options) {
+  return guarded("SVG", [&] { return write_svg(story, options); });
+}
+
+Result<std::string> to_png(const Story& story, const graph::GraphOptions& options, double scale) {
+  if (!(scale > 0)) return Error{ErrorCode::usage, "scale of a picture: expected more than 0"};
+  return guarded("PNG", [&] { return write_png(story, options, scale); });
+}
+
+Result<std::string> to_dot(const Story& story, const graph::GraphOptions& options) {
+  return guarded("DOT", [&] { return make_dot(story, options); });
+}
+
+}  // namespace snapdiff::render

@@ -1,0 +1,292 @@
+#include "analyzer/render/summary_plot.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+namespace snapdiff::render {
+namespace {
+
+struct Paint {
+  Color fill;
+  bool hatched = false;
+};
+
+/// Growing bands get paler from the top down; what shrank or went is hatched blue.
+std::vector<Paint> paints_of(const std::vector<Band>& bands) {
+  const std::array<Color, 3> strengths = {kGrow.c500, kGrow.c300, kGrow.c100};
+  std::vector<Paint> out(bands.size(), Paint{kOther});
+  std::size_t strength = 0;
+  for (std::size_t i = bands.size(); i-- > 0;) {
+    if (bands[i].kind == Band::Kind::passing) out[i] = {kPaper, true};
+    if (bands[i].kind == Band::Kind::shrunk) out[i] = {kShrink.c100, true};
+    if (bands[i].kind == Band::Kind::suspect || bands[i].kind == Band::Kind::grown)
+      out[i] = {strengths[std::min<std::size_t>(strength++, 2)]};
+  }
+  return out;
+}
+
+/// Ticks at 1, 2 or 5 times a power of ten of the largest value's unit, at most five.
+struct Axis {
+  double top = 1, step = 1;
+  double unit = 1;
+};
+Axis axis_for(double most, bool bytes) {
+  Axis axis;
+  if (most <= 0) return axis;
+  if (bytes) {
+    while (most / axis.unit >= 999.5) axis.unit *= 1024;
+  }
+  const double value = most / axis.unit;
+  double step = std::pow(10, std::floor(std::log10(value)) - 1);
+  const std::array<double, 3> factors = {2, 2.5, 2};
+  for (std::size_t i = 0; value / step > 5; ++i) step *= factors[i % 3];
+  axis.step = step;
+  axis.top = std::ceil(value / step - 1e-9) * step;
+  return axis;
+}
+
+std::string tick_text(double value, const Axis& axis) {
+  const int digits = axis.step >= 1 ? 0 : static_cast<int>(std::ceil(-std::log10(axis.step) - 1e-9));
+  char text[48] = {};
+  std::snprintf(text, sizeof text, "%.*f", std::min(digits, 6), value);
+  return text;
+}
+
+std::string unit_of(const Axis& axis, bool bytes) {
+  if (!bytes) return "";
+  const std::string text = size_text(static_cast<std::int64_t>(std::min(axis.unit, 9e18)));
+  return text.substr(text.find(' ') + 1);
+}
+
+class SeriesPlot {
+ public:
+  SeriesPlot(const Story& story, Canvas& canvas, double y, double height)
+      : story_(story), canvas_(canvas), q_(quantity_of(story.overall.unit)), y0_(y + 14), y1_(y + height - 16) {
+    double most = 0;
+    for (const SeriesStep& step : story.steps) {
+      most = std::max(most, static_cast<double>(step.total));
+      least_ = std::min(least_, static_cast<double>(step.total));
+    }
+    axis_ = axis_for(most, q_.bytes);
+    bands_ = plot_bands(story);
+    if (least_ < 0) bands_.clear();
+    paints_ = paints_of(bands_);
+  }
+
+  void draw() {
+    grid();
+    stack();
+    line();
+    restarts();
+    names();
+  }
+
+ private:
+  double x(std::size_t i) const {
+    return kX0 + (kX1 - kX0) * static_cast<double>(i) / static_cast<double>(story_.steps.size() - 1);
+  }
+  double y(double value) const {
+    const double range = axis_.top * axis_.unit - least_;
+    return y1_ - (y1_ - y0_) * (value - least_) / (range > 0 ? range : 1);
+  }
+
+  void grid() {
+    const int ticks = static_cast<int>(std::lround(axis_.top / axis_.step));
+    for (int t = 0; t <= ticks && t < 12; ++t) {
+      const double value = t * axis_.step;
+      const double at = y(value * axis_.unit);
+      canvas_.rule(kX0, kX1, at, t == 0 ? kInk3 : kLine, 0.5);
+      std::string text = tick_text(value, axis_);
+      if (t == ticks) text.append(q_.bytes ? " " : "").append(unit_of(axis_, q_.bytes));
+      canvas_.text(kX0 - 5, at + 2.4, text, {7}, kInk2, Align::right);
+    }
+    const std::size_t n = story_.steps.size();
+    const std::size_t every = (n + 23) / 24;
+    for (std::size_t i = 0; i < n; ++i) {
+      const bool last = i + 1 == n;
+      if (!last && (i % every != 0 || n - 1 - i < every)) continue;
+      canvas_.text(x(i), y1_ + 11, std::to_string(i + 1), {7}, kInk2, Align::centre);
+    }
+  }
+
+  void stack() {
+    std::vector<double> low(story_.steps.size(), 0);
+    for (std::size_t b = 0; b < bands_.size(); ++b) {
+      std::vector<double> high = low;
+      for (std::size_t i = 0; i < low.size(); ++i) high[i] += bands_[b].values[i];
+      Path area;
+      area.move({x(0), y(low[0])});
+      for (std::size_t i = 1; i < low.size(); ++i) area.line({x(i), y(low[i])});
+      for (std::size_t i = low.size(); i-- > 0;) area.line({x(i), y(high[i])});
+      area.close();
+      canvas_.painter().fill(area, paints_[b].fill);
+      if (paints_[b].hatched) canvas_.painter().hatch(area, {kX0, y0_, kX1 - kX0, y1_ - y0_}, kShrink.c500, 3.6, 0.5);
+      Path edge;
+      edge.move({x(0), y(high[0])});
+      for (std::size_t i = 1; i < low.size(); ++i) edge.line({x(i), y(high[i])});
+      if (!paints_[b].hatched) canvas_.painter().stroke(edge, {kPaper, 0.8});
+      if (bands_[b].kind == Band::Kind::passing) name_passing(b, low, high);
+      ends_.push_back({(low.back() + high.back()) / 2, b});
+      low = std::move(high);
+    }
+  }
+
+  /// Beside its peak, where the line leaves room.
+  void name_passing(std::size_t b, const std::vector<double>&, const std::vector<double>& high) {
+    const std::vector<double>& v = bands_[b].values;
+    const auto peak = static_cast<std::size_t>(std::max_element(v.begin(), v.end()) - v.begin());
+    std::size_t first = peak;
+    std::size_t last = peak;
+    while (first > 0 && v[first - 1] > v[peak] / 2) --first;
+    while (last + 1 < v.size() && v[last + 1] > v[peak] / 2) ++last;
+    const std::string size = q_.value(static_cast<std::int64_t>(std::min(v[peak], 9e18)));
+    std::string text = std::string(bands_[b].name);
+    const bool gone = last + 1 < v.size() && v[last + 1] == 0;
+    text = canvas_.type().fit_middle(printable(text), {7, FontWeight::medium}, 120);
+    text.append(": ").append(size).append(", live at ").append(std::to_string(first + 1));
+    if (last > first) text.append(" to ").append(std::to_string(last + 1));
+    if (gone) text.append(", gone at ").append(std::to_string(last + 2));
+    passing_ = {text, x(last) + 9, y(high[last]) + 4, x(first) - 9};
+  }
+
+  void line() {
+    const std::size_t n = story_.steps.size();
+    Path path;
+    for (std::size_t i = 0; i < n; ++i) {
+      const Point at{x(i), y(static_cast<double>(story_.steps[i].total))};
+      if (i == 0) {
+        path.move(at);
+      } else {
+        path.line(at);
+      }
+    }
+    canvas_.painter().stroke(path, {kInk, 1.5, 0, 0, true});
+    for (std::size_t i = 0; i < n && n <= 40; ++i) {
+      const Path dot = Path::circle({x(i), y(static_cast<double>(story_.steps[i].total))}, 2.0);
+      canvas_.painter().fill(dot, kPaper);
+      canvas_.painter().stroke(dot, {kInk, 1.1});
+    }
+  }
+
+  void restarts() {
+    for (std::size_t i = 1; i < story_.steps.size(); ++i) {
+      if (story_.steps[i].restart.empty()) continue;
+      const double at = (x(i - 1) + x(i)) / 2;
+      canvas_.painter().stroke(Path().move({at, y0_}).line({at, y1_}), {kInk3, 0.7, 2, 2});
+      canvas_.text(at, y0_ - 3, "restart?", {6.8}, kInk2, Align::centre);
+    }
+  }
+
+  /// At the right end of the bands, moved apart where they would touch.
+  void names() {
+    if (!passing_.text.empty()) {
+      const TextStyle style{7, FontWeight::medium};
+      const double w = canvas_.width(passing_.text, style);
+      double at = passing_.x;
+      if (at + w > kX1) at = std::max(kX0 + 4, passing_.left - w);
+      canvas_.rect({at - 2, passing_.y - 7, w + 4, 9.5}, kPaper);
+      canvas_.text(at, passing_.y, passing_.text, style, kShrink.c900);
+    }
+    double floor = y1_ + 3;
+    for (const auto& [middle, b] : ends_) {
+      if (bands_[b].kind == Band::Kind::passing) continue;
+      const double at = std::min(y(middle) + 2.4, floor);
+      floor = at - 8.5;
+      const bool strong = bands_[b].kind != Band::Kind::other;
+      canvas_.text_within(kX1 + 8, at, bands_[b].name, {7.2, strong ? FontWeight::medium : FontWeight::regular},
+                          strong ? kInk : kInk2, kRight - kX1 - 8);
+    }
+  }
+
+  static constexpr double kX0 = kLeft + 34, kX1 = kRight - 100;
+  struct Passing {
+    std::string text;
+    double x = 0, y = 0, left = 0;
+  };
+  const Story& story_;
+  Canvas& canvas_;
+  Quantity q_;
+  double y0_, y1_;
+  double least_ = 0;
+  Axis axis_;
+  std::vector<Band> bands_;
+  std::vector<Paint> paints_;
+  std::vector<std::pair<double, std::size_t>> ends_;
+  Passing passing_;
+};
+
+constexpr double kBar = 22;
+
+/// Two bars of one scale, one above the other, and a key of the parts.
+void draw_bars(const Story& story, Canvas& canvas, double y) {
+  const Quantity q = quantity_of(story.overall.unit);
+  std::vector<Band> bands = plot_bands(story);
+  const std::array<double, 2> totals = {static_cast<double>(story.overall.total.baseline),
+                                        static_cast<double>(story.overall.total.current)};
+  const double most = std::max({totals[0], totals[1], 1.0});
+  const double x0 = kLeft + 40;
+  const double room = kRight - x0 - 62;
+  if (bands.empty()) bands.push_back({"all stacks", Band::Kind::other, {std::max(totals[0], 0.0), std::max(totals[1], 0.0)}});
+  const std::vector<Paint> paints = paints_of(bands);
+  for (std::size_t side = 0; side < 2; ++side) {
+    const double top = y + 12 + static_cast<double>(side) * (kBar + 8);
+    canvas.text(kLeft, top + kBar / 2 + 2.6, side == 0 ? "before" : "after", {7.4}, kInk2);
+    double x = x0;
+    for (std::size_t b = 0; b < bands.size(); ++b) {
+      const double w = room * bands[b].values[side] / most;
+      if (w <= 0) continue;
+      const Box box{x, top, std::max(w - 0.8, 0.3), kBar};
+      canvas.rect(box, paints[b].fill);
+      if (paints[b].hatched) canvas.hatched(box, kShrink.c500);
+      x += w;
+    }
+    canvas.rule(x0, x0, top, kInk, 0.7);
+    canvas.painter().stroke(Path().move({x0, top - 2}).line({x0, top + kBar + 2}), {kInk3, 0.7});
+    canvas.text(x0 + room * std::max(totals[side], 0.0) / most + 6, top + kBar / 2 + 2.8,
+                q.value(side == 0 ? story.overall.total.baseline : story.overall.total.current), {8.2, FontWeight::semibold}, kInk);
+  }
+  // The key, from the largest part after to the rest, as many as the line holds.
+  double x = x0;
+  const double line = y + 12 + 2 * (kBar + 8) + 9;
+  for (std::size_t b = bands.size(); b-- > 0;) {
+    const double growth = bands[b].values[1] - bands[b].values[0];
+    std::string text = canvas.type().fit_middle(printable(bands[b].name), {7.2, FontWeight::medium}, 110);
+    text.append("  ").append(q.growth(static_cast<std::int64_t>(std::clamp(growth, -9e18, 9e18))));
+    const double w = canvas.width(text, {7.2}) + 22;
+    if (x + w > kRight) break;
+    const Box box{x, line - 6.5, 9, 8};
+    canvas.rect(box, paints[b].fill);
+    if (paints[b].hatched) canvas.hatched(box, kShrink.c500, 2.6, 0.6);
+    canvas.frame(box, {kLine, 0.4});
+    canvas.text(x + 13, line, text, {7.2}, kInk2);
+    x += w;
+  }
+}
+
+}  // namespace
+
+double plot_height(const Story& story) {
+  if (story.steps.size() <= 2) return 88;
+  const auto changed = std::count_if(story.overall.rows.begin(), story.overall.rows.end(),
+                                     [](const GrowthRow& row) { return row.grew != 0 || row.shrank != 0; });
+  return changed <= 6 ? 200 : 172;
+}
+
+double draw_plot(const Story& story, Canvas& canvas, double y, double height) {
+  const std::string what = metric_title(story.overall.metric);
+  canvas.text(kLeft, y, story.steps.size() <= 2 ? std::string(what).append(" before and after") : std::string(what).append(" at each snapshot"),
+              {9, FontWeight::semibold}, kInk);
+  const double w = canvas.width(what, {9, FontWeight::semibold}) + 90;
+  const std::string note = canvas.type().fit_end(printable(story.order_note), {7}, kWidth - w);
+  canvas.text(kRight, y, note, {7}, kInk3, Align::right);
+  if (story.steps.size() <= 2) {
+    draw_bars(story, canvas, y);
+  } else {
+    SeriesPlot(story, canvas, y, height).draw();
+  }
+  return y + height;
+}
+
+}  // namespace snapdiff::render

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "analyzer/render/canvas.hpp"
+#include "analyzer/render/story_facts.hpp"
+
+namespace snapdiff::render {
+
+/// Totals over the series with the heaviest paths stacked under the line; of two snapshots a bar
+/// before and a bar after. From y down; returns the lower edge.
+double draw_plot(const Story& story, Canvas& canvas, double y, double height);
+/// Height the plot asks for.
+double plot_height(const Story& story);
+
+}  // namespace snapdiff::render

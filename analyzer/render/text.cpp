@@ -1,0 +1,255 @@
+#include "analyzer/render/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+#include <vector>
+
+#include "analyzer/graph/growth_graph.hpp"
+
+namespace snapdiff::render {
+namespace {
+
+constexpr std::size_t kMaxCodePoints = 600;
+constexpr std::string_view kMinus = "\u2212";
+constexpr std::string_view kThinSpace = "\u2009";
+
+/// Length of the valid sequence at the start of `text` and its code point; 0 for a stray byte.
+std::size_t decode(std::string_view text, char32_t& out) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  if (first < 0x80) {
+    out = first;
+    return 1;
+  }
+  const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4 || text.size() < length) return 0;
+  char32_t code = first & (0xffU >> (length + 1));
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+    code = (code << 6) | (byte(i) & 0x3fU);
+  }
+  constexpr std::array<char32_t, 5> kLeast = {0, 0, 0x80, 0x800, 0x10000};
+  if (code < kLeast[length] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) return 0;
+  out = code;
+  return length;
+}
+
+/// Control, formatting and bidirectional characters, separators of lines, noncharacters.
+bool is_unprintable(char32_t c) {
+  const auto in = [c](char32_t from, char32_t to) { return c >= from && c <= to; };
+  return c < 0x20 || in(0x7f, 0x9f) || c == 0xad || c == 0x61c || c == 0x180e || in(0x200b, 0x200f) ||
+         in(0x2028, 0x202e) || in(0x2060, 0x206f) || c == 0xfeff || in(0xfdd0, 0xfdef) || in(0xfff0, 0xfffb) ||
+         (c & 0xfffe) == 0xfffe || in(0xe0000, 0xe0fff);
+}
+
+void append_escape(std::string& out, char32_t c) {
+  char text[16] = {};
+  std::snprintf(text, sizeof text, c < 0x80 ? "\\x%02x" : c < 0x10000 ? "\\u%04x" : "\\U%08x", static_cast<unsigned>(c));
+  out += text;
+}
+
+bool is_plain(std::string_view bytes) {
+  if (bytes.size() > kMaxCodePoints) return false;
+  for (const char c : bytes) {
+    if (c < 0x20 || c > 0x7e) return false;
+  }
+  return true;
+}
+
+std::string grouped(std::uint64_t value) {
+  const std::string digits = std::to_string(value);
+  if (digits.size() < 4) return digits;
+  std::string out;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % 3 == 0) out += kThinSpace;
+    out += digits[i];
+  }
+  return out;
+}
+
+std::uint64_t magnitude(std::int64_t v) {
+  return v < 0 ? 0 - static_cast<std::uint64_t>(v) : static_cast<std::uint64_t>(v);
+}
+
+std::string size_of(std::uint64_t bytes) {
+  static constexpr std::array<std::string_view, 7> kUnits = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  std::size_t unit = 0;
+  // The next unit from 999.5 of this one on: in bytes from 1000 on.
+  while (unit + 1 < kUnits.size() && bytes >= ((1999ULL << (10 * unit)) + 1) / 2) ++unit;
+  if (unit == 0) return std::to_string(bytes).append(" B");
+  // The remainder is scaled by 100 below: take its low bits off where that would not fit.
+  const unsigned drop = unit > 5 ? 10 : 0;
+  const std::uint64_t one = 1ULL << (10 * unit - drop);
+  const std::uint64_t scaled = bytes >> drop;
+  const auto rounded = [&](std::uint64_t factor) {
+    return scaled / one * factor + ((scaled % one) * factor + one / 2) / one;
+  };
+  char text[40] = {};
+  const std::uint64_t hundredths = rounded(100);
+  const std::uint64_t tenths = rounded(10);
+  if (hundredths < 1000) {
+    std::snprintf(text, sizeof text, "%llu.%02llu", static_cast<unsigned long long>(hundredths / 100),
+                  static_cast<unsigned long long>(hundredths % 100));
+  } else if (tenths < 1000) {
+    std::snprintf(text, sizeof text, "%llu.%llu", static_cast<unsigned long long>(tenths / 10),
+                  static_cast<unsigned long long>(tenths % 10));
+  } else {
+    std::snprintf(text, sizeof text, "%llu", static_cast<unsigned long long>(rounded(1)));
+  }
+  return std::string(text).append(1, ' ').append(kUnits[unit]);
+}
+
+std::string with_sign(std::string text, std::int64_t v, bool plus) {
+  if (v < 0) return std::string(kMinus).append(text);
+  if (v > 0 && plus) return std::string("+").append(text);
+  return text;
+}
+
+}  // namespace
+
+std::string printable(std::string_view bytes) {
+  if (is_plain(bytes)) return std::string(bytes);
+  std::string out;
+  std::size_t shown = 0;
+  constexpr std::size_t kHalf = kMaxCodePoints / 2;
+  std::size_t tail = bytes.size();
+  if (bytes.size() > kMaxCodePoints) {
+    tail = bytes.size() - kHalf;
+    while (tail < bytes.size() && (static_cast<unsigned char>(bytes[tail]) & 0xc0) == 0x80) ++tail;
+  }
+  for (std::size_t i = 0; i < bytes.size();) {
+    if (shown == kHalf && i < tail && tail < bytes.size()) {
+      out += "\u2026";
+      i = tail;
+    }
+    char32_t code = 0;
+    const std::size_t length = decode(bytes.substr(i), code);
+    if (length == 0) {
+      char hex[8] = {};
+      std::snprintf(hex, sizeof hex, "\\x%02x", static_cast<unsigned>(static_cast<unsigned char>(bytes[i])));
+      out += hex;
+      ++i;
+    } else {
+      if (is_unprintable(code)) {
+        append_escape(out, code);
+      } else {
+        out.append(bytes.substr(i, length));
+      }
+      i += length;
+    }
+    ++shown;
+  }
+  return out;
+}
+
+std::string left_to_right(std::string_view text) {
+  const auto is_right_to_left = [](char32_t c) {
+    return (c >= 0x590 && c <= 0x8ff) || (c >= 0xfb1d && c <= 0xfdff) || (c >= 0xfe70 && c <= 0xfeff) ||
+           (c >= 0x10800 && c <= 0x10fff) || (c >= 0x1e800 && c <= 0x1efff);
+  };
+  std::string out;
+  bool right_to_left = false;
+  for (std::size_t i = 0; i < text.size();) {
+    char32_t code = 0;
+    const std::size_t length = std::max<std::size_t>(decode(text.substr(i), code), 1);
+    const bool now = is_right_to_left(code);
+    if (right_to_left && !now) out += "\u200e";
+    right_to_left = now;
+    out.append(text.substr(i, length));
+    i += length;
+  }
+  if (right_to_left) out += "\u200e";
+  return out;
+}
+
+std::string shortened(std::string_view text, std::size_t most) {
+  std::vector<std::size_t> starts;
+  for (std::size_t i = 0; i < text.size(); i += code_point_length(text, i)) starts.push_back(i);
+  if (starts.size() <= most || most < 3) return std::string(text);
+  const std::size_t head = (most - 1) * 2 / 5;
+  const std::size_t tail = most - 1 - head;
+  return std::string(text.substr(0, starts[head])).append("\u2026").append(text.substr(starts[starts.size() - tail]));
+}
+
+std::size_t code_point_length(std::string_view text, std::size_t at) {
+  const auto first = static_cast<unsigned char>(text[at]);
+  const std::size_t length = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+  return std::min(length, text.size() - at);
+}
+
+std::string xml_escaped(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (const char c : text) {
+    switch (c) {
+      case '&': out += "&amp;"; break;
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '"': out += "&quot;"; break;
+      case '\'': out += "&#39;"; break;
+      default: out += c;
+    }
+  }
+  return out;
+}
+
+std::string size_text(std::int64_t bytes) { return with_sign(size_of(magnitude(bytes)), bytes, false); }
+std::string size_growth_text(std::int64_t bytes) { return with_sign(size_of(magnitude(bytes)), bytes, true); }
+std::string count_text(std::int64_t count) { return with_sign(grouped(magnitude(count)), count, false); }
+std::string count_growth_text(std::int64_t count) { return with_sign(grouped(magnitude(count)), count, true); }
+
+std::string share_text(double share) {
+  if (!std::isfinite(share)) return "n/a";
+  const double percent = share * 100;
+  std::string text;
+  if (percent == 0) {
+    text = std::string("0");
+  } else if (std::fabs(percent) < 1) {
+    text = std::string("<1");
+  } else if (percent < 100 && std::lround(percent) >= 100) {
+    text = std::string(">99");
+  } else {
+    text = std::to_string(std::lround(percent));
+  }
+  return text.append(kThinSpace).append("%");
+}
+
+std::string metric_title(std::string_view metric) {
+  if (metric == "inuse_space") return "In-use bytes";
+  if (metric == "inuse_objects") return "In-use objects";
+  if (metric == "alloc_space") return "Allocated bytes";
+  if (metric == "alloc_objects") return "Allocated objects";
+  return printable(metric);
+}
+
+std::string_view matched_by(MatchTier tier) {
+  switch (tier) {
+    case MatchTier::build_id: return "build id and offset";
+    case MatchTier::module_offset: return "module and offset";
+    case MatchTier::function_line: return "function and line";
+    case MatchTier::function_file: return "function and file";
+    case MatchTier::normalised: return "normalised names";
+    case MatchTier::inline_free: return "frames without inlined ones";
+    case MatchTier::fuzzy: return "likeness";
+    case MatchTier::none: return "nothing";
+  }
+  return "nothing";
+}
+
+std::string time_text(std::int64_t ns) {
+  std::int64_t seconds = ns / 1'000'000'000;
+  if (ns % 1'000'000'000 < 0) --seconds;
+  const auto time = static_cast<std::time_t>(seconds);
+  std::tm parts{};
+  if (gmtime_r(&time, &parts) == nullptr) return "n/a";
+  char text[48] = {};
+  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%SZ", &parts);
+  return text;
+}
+
+std::string frame_name(const FrameView& frame) { return printable(graph::node_name(frame)); }
+
+}  // namespace snapdiff::render

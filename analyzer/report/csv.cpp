@@ -1,0 +1,214 @@
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "analyzer/report/names.hpp"
+#include "analyzer/report/output.hpp"
+#include "analyzer/report/writers.hpp"
+
+namespace snapdiff::report {
+
+namespace {
+
+/// One record of RFC 4180 (CRLF, quotes doubled).
+class Record {
+ public:
+  explicit Record(std::string& out) : out_(out) {}
+  ~Record() { out_ += "\r\n"; }
+  Record(const Record&) = delete;
+  Record& operator=(const Record&) = delete;
+
+  void number(std::int64_t value) {
+    separate();
+    std::array<char, 24> digits{};
+    out_.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr);
+  }
+  void number_if(bool known, std::int64_t value) { known ? number(value) : empty(); }
+  void number(double value) {
+    separate();
+    if (!std::isfinite(value)) return;  // unknown is empty
+    std::array<char, 32> digits{};
+    out_.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr);
+  }
+  void empty() { separate(); }
+
+  /// Text made safe twice: control characters and invalid UTF-8 as \xNN, and an apostrophe before
+  /// what a spreadsheet would run as a formula.
+  void text(std::string_view raw) {
+    separate();
+    const std::string safe = printable(raw);
+    std::string cell;
+    if (!safe.empty() && std::string_view("=+-@").find(safe[0]) != std::string_view::npos) cell += '\'';
+    cell += safe;
+    if (cell.find_first_of("\",") == std::string::npos) {
+      out_ += cell;
+      return;
+    }
+    out_ += '"';
+    for (const char c : cell) {
+      if (c == '"') out_ += '"';
+      out_ += c;
+    }
+    out_ += '"';
+  }
+
+ private:
+  void separate() {
+    if (!first_) out_ += ',';
+    first_ = false;
+  }
+  std::string& out_;
+  bool first_ = true;
+};
+
+void change(Record& record, const Change& value) {
+  record.number(value.baseline);
+  record.number(value.current);
+  record.number(value.growth());
+}
+
+void objects(Record& record, bool known, const Change& value) {
+  record.number_if(known, value.baseline);
+  record.number_if(known, value.current);
+  record.number_if(known, value.growth());
+}
+
+/// "leaf;caller;...": a semicolon or backslash inside a name gets a backslash.
+std::string stack_field(std::span<const FrameView> frames) {
+  std::string field(frames.empty() ? "[filtered out]" : "");
+  for (const FrameView& frame : frames) {
+    if (!field.empty()) field += ';';
+    for (const char c : frame_text(frame)) {
+      if (c == ';' || c == '\\') field += '\\';
+      field += c;
+    }
+  }
+  return field;
+}
+
+constexpr std::string_view kObjectColumns = ",baseline_objects,current_objects,growth_objects,error,";
+
+/// Rows that are no stack and no key: their flat values complete the sum.
+void rest_row(std::string& out, const GrowthReport& report, const std::string& name, const Change& value,
+              const Change& count, std::size_t extra) {
+  Record record(out);
+  record.empty();
+  change(record, value);
+  objects(record, report.has_objects, count);
+  record.empty();
+  if (report.options.by != GroupBy::stack) {
+    for (int i = 0; i < 3; ++i) record.empty();
+  }
+  record.text(name);
+  for (std::size_t i = 0; i < extra; ++i) record.empty();
+}
+
+}  // namespace
+
+void csv_diff(const GrowthReport& report, const std::vector<RowVerdict>& verdicts, const Style& style,
+              const Sink& sink) {
+  const bool grouped = report.options.by != GroupBy::stack;
+  const Selection selection = select_rows(report, style, Unchanged::shown);
+  Output out(sink);
+  std::string& text = out.text();
+  text += "class,baseline,current,growth";
+  text += kObjectColumns;
+  text += grouped ? "cum_baseline,cum_current,cum_growth,key" : "stack";
+  for (std::size_t i = 0; i < report.series_length; ++i) text += ",value_" + std::to_string(i + 1);
+  if (!verdicts.empty()) text += ",verdict,reason";
+  text += "\r\n";
+  const std::size_t extra = report.series_length + (verdicts.empty() ? 0 : 2);
+
+  std::vector<FrameView> frames;
+  for (const std::uint32_t index : selection.rows) {
+    const GrowthRow& row = report.rows[index];
+    {
+      Record record(text);
+      record.text(to_text(row.row_class));
+      change(record, row.value);
+      objects(record, report.has_objects, row.objects);
+      record.number(row.error);
+      if (grouped) {
+        change(record, report.cumulative[index].value);
+        record.text(report.keys[row.key]);
+      } else {
+        report.frames(row, frames);
+        record.text(stack_field(frames));
+      }
+      for (std::size_t i = 0; i < report.series_length; ++i)
+        record.number(report.series[index * report.series_length + i]);
+      if (!verdicts.empty()) {
+        record.text(verdicts[index].word);
+        record.text(verdicts[index].reason);
+      }
+    }
+    out.row_done();
+  }
+  if (selection.others.rows > 0) {
+    rest_row(text, report, others_name(selection.others, false), selection.others.value, selection.others.objects,
+             extra);
+  }
+  rest_row(text, report, std::string(kUnattributed), report.unattributed, report.unattributed_objects, extra);
+  if (report.filtered != Change{} || report.filtered_objects != Change{}) {
+    rest_row(text, report, "[filtered out]", report.filtered, report.filtered_objects, extra);
+  }
+}
+
+void csv_top(const TopReport& report, const Style& style, const Sink& sink) {
+  const bool grouped = report.options.by != GroupBy::stack;
+  const Selection selection = select_rows(report, style);
+  Output out(sink);
+  std::string& text = out.text();
+  text += grouped ? "flat,cum,objects,error,key\r\n" : "value,objects,error,stack\r\n";
+  std::vector<FrameView> frames;
+  for (const std::uint32_t index : selection.rows) {
+    const TopRow& row = report.rows[index];
+    {
+      Record record(text);
+      record.number(row.value);
+      if (grouped) record.number(row.cumulative);
+      record.number_if(report.has_objects, row.objects);
+      record.number(row.error);
+      if (grouped) {
+        record.text(report.keys[row.key]);
+      } else {
+        report.view->frames(report.stacks[row.key], frames);
+        record.text(stack_field(frames));
+      }
+    }
+    out.row_done();
+  }
+  const auto rest = [&](const std::string& name, std::int64_t value, std::int64_t count, bool known) {
+    Record record(text);
+    record.number(value);
+    if (grouped) record.empty();
+    record.number_if(known && report.has_objects, count);
+    record.empty();
+    record.text(name);
+  };
+  const Others& others = selection.others;
+  if (others.rows > 0) rest(others_name(others, false), others.value.current, others.objects.current, true);
+  if (report.unattributed != 0) rest(std::string(kUnattributed), report.unattributed, 0, false);
+  if (report.filtered != 0) rest("[filtered out]", report.filtered, 0, false);
+}
+
+std::string csv_peek(const PeekReport& report) {
+  std::string out = "function,relation,other,baseline,current,growth\r\n";
+  const auto row = [&](const PeekFunction& function, std::string_view relation, std::string_view other,
+                       const Change& value) {
+    Record record(out);
+    record.text(function.function);
+    record.text(relation);
+    record.text(other);
+    change(record, value);
+  };
+  for (const PeekFunction& function : report.functions) {
+    row(function, "flat", "", function.flat);
+    row(function, "cum", "", function.cumulative);
+    for (const PeekEdge& edge : function.callers) row(function, "caller", edge.function, edge.value);
+    for (const PeekEdge& edge : function.callees) row(function, "callee", edge.function, edge.value);
+  }
+  return out;
+}
+
+}  // namespace snapdiff::report

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyzer/report/report.hpp"
+#include "analyzer/report/text_tools.hpp"
+#include "snapdiff/growth.hpp"
+
+/// The lines above a table: they answer the question (product.md, the first screen).
+namespace snapdiff::report {
+
+/// One labelled line, as pieces that may be painted.
+struct HeadLine {
+  std::string label;
+  std::vector<std::pair<std::string, Paint>> pieces;
+
+  std::string plain() const;
+};
+
+/// What is known about the series a diff is the first -> last view of; two snapshots otherwise.
+struct SeriesFacts {
+  std::size_t snapshots = 2;
+  const std::vector<RowVerdict>* verdicts = nullptr;  ///< parallel to the report's rows, or null
+};
+
+/// Total before -> after; what the net hides; suspects; sites; verdict; share matched. Lines that
+/// have nothing to say are left out, the last two are always there.
+std::vector<HeadLine> headline(const GrowthReport& report, const SeriesFacts& series, const Style& style);
+
+/// The lines under each other, labels in one column, wrapped at `style.width`.
+std::string headline_text(const std::vector<HeadLine>& lines, const Style& style);
+
+/// Remarks, the gravest first, one line each: "data loss: ...", "warning: ...", "note: ...".
+std::vector<std::string> note_lines(const Notes& notes, bool utf8);
+
+/// The notes of a report plus what the engine found but did not use.
+std::vector<std::string> note_lines(const GrowthReport& report, bool utf8);
+
+/// `text` in lines of at most `width` columns, continued `indent` columns in; breaks at blanks.
+std::string wrapped(const std::string& text, std::size_t width, std::size_t indent);
+
+/// "in use" for inuse_space; the metric's own name where there is no better word.
+std::string metric_label(const std::string& metric);
+
+/// "12 snapshots", "1 object".
+std::string counted(std::int64_t count, const std::string& singular);
+
+/// A share 0..1 in whole percent, "<1 %" and ">99 %" at the ends.
+std::string share_text(double share);
+
+/// Base name of the source, else the operand.
+std::string snapshot_name(const SnapshotRef& ref, bool utf8);
+
+}  // namespace snapdiff::report

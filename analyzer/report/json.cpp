@@ -1,0 +1,232 @@
+#include <cmath>
+
+#include "analyzer/report/json_parts.hpp"
+#include "analyzer/report/output.hpp"
+#include "analyzer/report/writers.hpp"
+
+namespace snapdiff::report {
+
+namespace {
+
+/// Rows in the machine forms: everything, unless a limit was asked for.
+Selection rows_of(const GrowthReport& report, const Style& style) {
+  return select_rows(report, style, Unchanged::shown);
+}
+
+void head_fields(JsonWriter& json, const GrowthReport& report) {
+  json.field("schema", "snapdiff.diff/1");
+  json.field("metric", report.metric);
+  json.field("unit", report.unit);
+  json.field("by", to_text(report.options.by));
+  if (report.options.by == GroupBy::label) json.field("label", report.options.label_key);
+  json.key("baseline");
+  json_snapshot(json, report.baseline);
+  json.key("current");
+  json_snapshot(json, report.current);
+  json.key("total");
+  json.begin_object();
+  json_change_fields(json, report.total);
+  json.field("grew", report.grew);
+  json.field("shrank", report.shrank);
+  json.key("error");
+  json.number(report.total_error);
+  json.end_object();
+  json.key("exact");
+  json.boolean(report.exact);
+  json.key("matched");
+  json.begin_object();
+  for (std::size_t tier = 0; tier < kMatchTiers; ++tier) {
+    json.key(to_text(static_cast<MatchTier>(tier)));
+    json.number(report.matched[tier]);
+  }
+  json.end_object();
+  json.field_or_null("rule_set", report.rule_set);
+}
+
+void suspect_fields(JsonWriter& json, const GrowthReport& report) {
+  json.key("suspects");
+  json.begin_array();
+  for (const Suspect& suspect : report.suspects) {
+    json.begin_object();
+    json_stack(json, "path", suspect.path);
+    json.field("growth", suspect.growth);
+    json.key("share");
+    json.number(suspect.share);
+    json.key("sites");
+    json.begin_array();
+    for (const Suspect::Site& site : suspect.sites) {
+      json.begin_object();
+      json.key("frame");
+      json_frame(json, site.frame);
+      json.field("growth", site.growth);
+      json.field_or_null("growth_objects", report.has_objects ? std::optional(site.objects) : std::nullopt);
+      json.end_object();
+    }
+    json.end_array();
+    json.end_object();
+  }
+  json.end_array();
+}
+
+void tail_fields(JsonWriter& json, const GrowthReport& report, const Others& others) {
+  json.key("others");
+  json.begin_object();
+  json.field("rows", static_cast<std::int64_t>(others.rows));
+  json.field("growth", others.value.growth());
+  json.end_object();
+  json.key("unattributed");
+  json.begin_object();
+  json.field("growth", report.unattributed.growth());
+  json.end_object();
+  json.key("filtered");
+  json.begin_object();
+  json.field("growth", report.filtered.growth());
+  json.end_object();
+  json.key("possible_pairs");
+  json.unsigned_integer(report.possible_pairs);
+  json_notes(json, report.notes);
+}
+
+class RowWriter {
+ public:
+  RowWriter(JsonWriter& json, const GrowthReport& report, const std::vector<RowVerdict>& verdicts)
+      : json_(json), report_(report), verdicts_(verdicts) {}
+
+  void write(std::uint32_t index) {
+    const GrowthRow& row = report_.rows[index];
+    json_.begin_object();
+    json_.field("class", to_text(row.row_class));
+    json_change_fields(json_, row.value);
+    const auto objects = [&](std::int64_t value) { return report_.has_objects ? std::optional(value) : std::nullopt; };
+    json_.field_or_null("baseline_objects", objects(row.objects.baseline));
+    json_.field_or_null("current_objects", objects(row.objects.current));
+    json_.field_or_null("growth_objects", objects(row.objects.growth()));
+    json_.key("error");
+    json_.number(row.error);
+    json_.field("tier", to_text(row.tier));
+    if (report_.options.by == GroupBy::stack) {
+      report_.frames(row, frames_);
+      json_stack(json_, "stack", frames_);
+    } else {
+      json_.field("key", report_.keys[row.key]);
+      json_change(json_, "flat", row.value);
+      json_change(json_, "cum", report_.cumulative[index].value);
+    }
+    if (report_.series_length > 0) {
+      json_.key("values");
+      json_.begin_array();
+      for (std::size_t i = 0; i < report_.series_length; ++i) {
+        json_.integer(report_.series[index * report_.series_length + i]);
+      }
+      json_.end_array();
+    }
+    if (!verdicts_.empty()) {
+      json_.field("verdict", verdicts_[index].word);
+      json_.field("reason", verdicts_[index].reason);
+    }
+    json_.end_object();
+  }
+
+ private:
+  JsonWriter& json_;
+  const GrowthReport& report_;
+  const std::vector<RowVerdict>& verdicts_;
+  std::vector<FrameView> frames_;
+};
+
+void diff_object(JsonWriter& json, Output& out, const GrowthReport& report, const std::vector<RowVerdict>& verdicts,
+                 const Style& style) {
+  const Selection selection = rows_of(report, style);
+  json.begin_object();
+  head_fields(json, report);
+  suspect_fields(json, report);
+  json.key("rows");
+  json.begin_array();
+  RowWriter rows(json, report, verdicts);
+  for (const std::uint32_t row : selection.rows) {
+    json.new_line();
+    rows.write(row);
+    out.row_done();
+  }
+  json.end_array();
+  tail_fields(json, report, selection.others);
+  json.end_object();
+}
+
+/// Header line, then one line per row; each line is a document.
+void diff_lines(Output& out, const GrowthReport& report, const std::vector<RowVerdict>& verdicts, const Style& style) {
+  const Selection selection = rows_of(report, style);
+  {
+    JsonWriter json(out.text());
+    json.begin_object();
+    head_fields(json, report);
+    suspect_fields(json, report);
+    tail_fields(json, report, selection.others);
+    json.end_object();
+    out.text() += '\n';
+  }
+  for (const std::uint32_t row : selection.rows) {
+    JsonWriter json(out.text());
+    RowWriter(json, report, verdicts).write(row);
+    out.text() += '\n';
+    out.row_done();
+  }
+}
+
+std::vector<RowVerdict> matching(const GrowthReport& report, const std::vector<RowVerdict>& verdicts) {
+  return verdicts.size() == report.rows.size() ? verdicts : std::vector<RowVerdict>{};
+}
+
+}  // namespace
+
+void json_diff(const GrowthReport& report, const std::vector<RowVerdict>& verdicts, const Style& style,
+               const Sink& sink) {
+  Output out(sink);
+  if (style.form == Form::jsonl) {
+    diff_lines(out, report, verdicts, style);
+    return;
+  }
+  JsonWriter json(out.text());
+  diff_object(json, out, report, verdicts, style);
+  out.text() += '\n';
+}
+
+void json_series(const SeriesReport& series, const std::vector<GrowthReport>& steps,
+                 const std::vector<RowVerdict>& verdicts, const Style& style, const Sink& sink) {
+  const std::vector<RowVerdict> known = matching(series.overall, verdicts);
+  Output out(sink);
+  if (style.form == Form::jsonl) {
+    for (const GrowthReport& step : steps) diff_lines(out, step, {}, style);
+    diff_lines(out, series.overall, known, style);
+    return;
+  }
+  JsonWriter json(out.text());
+  json.begin_object();
+  json.field("schema", "snapdiff.diff/1");
+  json.key("snapshots");
+  json.begin_array();
+  for (const SeriesStep& step : series.steps) {
+    json.new_line();
+    json.begin_object();
+    json.field("ref", step.snapshot.ref);
+    json.field("total", step.total);
+    json.field_or_null("objects", step.objects);
+    json.field("growth", step.growth);
+    json.field_or_null("restart", step.restart);
+    json.end_object();
+  }
+  json.end_array();
+  json.key("steps");
+  json.begin_array();
+  for (const GrowthReport& step : steps) {
+    json.new_line();
+    diff_object(json, out, step, {}, style);
+  }
+  json.end_array();
+  json.key("overall");
+  diff_object(json, out, series.overall, known, style);
+  json.end_object();
+  out.text() += '\n';
+}
+
+}  // namespace snapdiff::report

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "analyzer/report/json_writer.hpp"
+#include "snapdiff/growth.hpp"
+
+/// Pieces that several of the machine forms share (product.md section 3, machine output).
+namespace snapdiff::report {
+
+/// RFC 3339 in UTC, with as many decimals as the time has: "2024-05-01T12:00:00Z".
+std::string rfc3339(std::int64_t nanoseconds);
+
+void json_snapshot(JsonWriter& json, const SnapshotRef& ref);
+void json_change(JsonWriter& json, std::string_view key, const Change& change);
+/// {"baseline", "current", "growth"} into the object that is open.
+void json_change_fields(JsonWriter& json, const Change& change);
+void json_frame(JsonWriter& json, const FrameView& frame);
+void json_stack(JsonWriter& json, std::string_view key, std::span<const FrameView> frames);
+void json_notes(JsonWriter& json, const Notes& notes);
+
+}  // namespace snapdiff::report

@@ -1,0 +1,159 @@
+#include <algorithm>
+
+#include "analyzer/report/json_parts.hpp"
+#include "analyzer/report/output.hpp"
+#include "analyzer/report/writers.hpp"
+
+namespace snapdiff::report {
+
+namespace {
+
+void top_head(JsonWriter& json, const TopReport& report) {
+  json.field("schema", "snapdiff.top/1");
+  json.key("snapshot");
+  json_snapshot(json, report.snapshot);
+  json.field("metric", report.metric);
+  json.field("unit", report.unit);
+  json.field("by", to_text(report.options.by));
+  if (report.options.by == GroupBy::label) json.field("label", report.options.label_key);
+  json.field("total", report.total);
+  json.field_or_null("total_objects", report.has_objects ? std::optional(report.total_objects) : std::nullopt);
+}
+
+void top_tail(JsonWriter& json, const TopReport& report, const Others& others) {
+  json.key("others");
+  json.begin_object();
+  json.field("rows", static_cast<std::int64_t>(others.rows));
+  json.field("value", others.value.current);
+  json.end_object();
+  json.field("unattributed", report.unattributed);
+  json.field("filtered", report.filtered);
+  json_notes(json, report.notes);
+}
+
+void top_row(JsonWriter& json, const TopReport& report, const TopRow& row, std::vector<FrameView>& frames) {
+  json.begin_object();
+  if (report.options.by == GroupBy::stack) {
+    json.field("value", row.value);
+  } else {
+    json.field("flat", row.value);
+    json.field("cum", row.cumulative);
+  }
+  json.field_or_null("objects", report.has_objects ? std::optional(row.objects) : std::nullopt);
+  json.key("error");
+  json.number(row.error);
+  if (report.options.by == GroupBy::stack) {
+    report.view->frames(report.stacks[row.key], frames);
+    json_stack(json, "stack", frames);
+  } else {
+    json.field("key", report.keys[row.key]);
+  }
+  json.end_object();
+}
+
+bool has_objects(const PeekReport& report) {
+  const auto counts = [](const PeekEdge& edge) { return edge.objects != Change{}; };
+  return std::any_of(report.functions.begin(), report.functions.end(), [&](const PeekFunction& function) {
+    return std::any_of(function.callers.begin(), function.callers.end(), counts) ||
+           std::any_of(function.callees.begin(), function.callees.end(), counts);
+  });
+}
+
+void peek_edges(JsonWriter& json, std::string_view key, const std::vector<PeekEdge>& edges, bool objects) {
+  json.key(key);
+  json.begin_array();
+  for (const PeekEdge& edge : edges) {
+    json.begin_object();
+    json.field("function", edge.function);
+    json_change_fields(json, edge.value);
+    const auto known = [&](std::int64_t value) { return objects ? std::optional(value) : std::nullopt; };
+    json.field_or_null("baseline_objects", known(edge.objects.baseline));
+    json.field_or_null("current_objects", known(edge.objects.current));
+    json.field_or_null("growth_objects", known(edge.objects.growth()));
+    json.end_object();
+  }
+  json.end_array();
+}
+
+void peek_function(JsonWriter& json, const PeekFunction& function, bool objects) {
+  json.begin_object();
+  json.field("function", function.function);
+  json_change(json, "flat", function.flat);
+  json_change(json, "cum", function.cumulative);
+  peek_edges(json, "callers", function.callers, objects);
+  peek_edges(json, "callees", function.callees, objects);
+  json.end_object();
+}
+
+}  // namespace
+
+void json_top(const TopReport& report, const Style& style, const Sink& sink) {
+  const Selection selection = select_rows(report, style);
+  const bool lines = style.form == Form::jsonl;
+  Output out(sink);
+  std::vector<FrameView> frames;
+  JsonWriter json(out.text());
+  json.begin_object();
+  top_head(json, report);
+  if (lines) {
+    top_tail(json, report, selection.others);
+    json.end_object();
+    out.text() += '\n';
+    for (const std::uint32_t row : selection.rows) {
+      JsonWriter line(out.text());
+      top_row(line, report, report.rows[row], frames);
+      out.text() += '\n';
+      out.row_done();
+    }
+    return;
+  }
+  json.key("rows");
+  json.begin_array();
+  for (const std::uint32_t row : selection.rows) {
+    json.new_line();
+    top_row(json, report, report.rows[row], frames);
+    out.row_done();
+  }
+  json.end_array();
+  top_tail(json, report, selection.others);
+  json.end_object();
+  out.text() += '\n';
+}
+
+std::string json_peek(const PeekReport& report, const Style& style) {
+  const bool lines = style.form == Form::jsonl;
+  const bool objects = has_objects(report);
+  std::string out;
+  JsonWriter json(out);
+  json.begin_object();
+  json.field("schema", "snapdiff.peek/1");
+  json.field("metric", report.metric);
+  json.field("unit", report.unit);
+  json.field("regex", report.regex);
+  json.key("baseline");
+  json_snapshot(json, report.baseline);
+  json.key("current");
+  json_snapshot(json, report.current);
+  json_change(json, "total", report.total);
+  if (lines) {
+    json.end_object();
+    out += '\n';
+    for (const PeekFunction& function : report.functions) {
+      JsonWriter line(out);
+      peek_function(line, function, objects);
+      out += '\n';
+    }
+    return out;
+  }
+  json.key("functions");
+  json.begin_array();
+  for (const PeekFunction& function : report.functions) {
+    json.new_line();
+    peek_function(json, function, objects);
+  }
+  json.end_array();
+  json.end_object();
+  return out + "\n";
+}
+
+}  // namespace snapdiff::report

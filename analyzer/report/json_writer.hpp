@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace snapdiff::report {
+
+/// Writes JSON straight into a string, so that a million rows need no tree. The caller nests calls
+/// rightly; commas are set here. Strings become valid UTF-8; control characters and
+/// code points that hide or reorder text are escaped, so that it is also safe on a terminal. Numbers: integers exact,
+/// doubles in the shortest form that reads back, NaN and infinities as null.
+class JsonWriter {
+ public:
+  explicit JsonWriter(std::string& out) : out_(out) {}
+
+  void begin_object() { open('{'); }
+  void end_object() { close('}'); }
+  void begin_array() { open('['); }
+  void end_array() { close(']'); }
+  /// Starts the next element on a line of its own.
+  void new_line() {
+    if (comma_) out_ += ',';
+    comma_ = false;
+    out_ += '\n';
+  }
+
+  void key(std::string_view name);  ///< `name` needs no escaping
+  /// A key of unknown origin.
+  void any_key(std::string_view name) {
+    string(name);
+    out_ += ':';
+    comma_ = false;
+  }
+  void string(std::string_view text);
+  void integer(std::int64_t value);
+  void unsigned_integer(std::uint64_t value);
+  void number(double value);
+  void boolean(bool value);
+  void null();
+
+  void field(std::string_view name, std::string_view text) {
+    key(name);
+    string(text);
+  }
+  void field(std::string_view name, std::int64_t value) {
+    key(name);
+    integer(value);
+  }
+  /// null instead of an empty text.
+  void field_or_null(std::string_view name, std::string_view text) {
+    key(name);
+    text.empty() ? null() : string(text);
+  }
+  void field_or_null(std::string_view name, std::optional<std::int64_t> value) {
+    key(name);
+    value ? integer(*value) : null();
+  }
+
+ private:
+  void separate() {
+    if (comma_) out_ += ',';
+    comma_ = true;
+  }
+  void open(char bracket) {
+    separate();
+    out_ += bracket;
+    comma_ = false;
+  }
+  void close(char bracket) {
+    out_ += bracket;
+    comma_ = true;
+  }
+
+  std::string& out_;
+  bool comma_ = false;
+};
+
+}  // namespace snapdiff::report

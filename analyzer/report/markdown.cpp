@@ -1,0 +1,241 @@
+#include <algorithm>
+
+#include "analyzer/report/headline.hpp"
+#include "analyzer/report/names.hpp"
+#include "analyzer/report/writers.hpp"
+#include "snapdiff/number_text.hpp"
+
+namespace snapdiff::report {
+
+namespace {
+
+constexpr std::size_t kNameWidth = 100;
+
+/// Text that Markdown takes literally: no markup, no HTML, no cell ends, and no mention or issue
+/// link that a code host would make of '@' and '#'.
+std::string literal(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '&': out += "&amp;"; break;
+      case '@': out += "&#64;"; break;
+      case '#': out += "&#35;"; break;
+      case '|':
+      case '`':
+      case '*':
+      case '_':
+      case '[':
+      case ']':
+      case '~':
+      case '\\': out += '\\'; [[fallthrough]];
+      default: out += c;
+    }
+  }
+  return out;
+}
+
+class Table {
+ public:
+  explicit Table(const std::vector<std::string>& headers, std::size_t text_from) {
+    add(headers);
+    for (std::size_t i = 0; i < headers.size(); ++i) out_ += i < text_from ? "| ---: " : "| :--- ";
+    out_ += "|\n";
+  }
+  void add(const std::vector<std::string>& cells) {
+    for (const std::string& cell : cells) {
+      out_ += "| ";
+      out_ += cell;
+      if (!cell.empty()) out_ += ' ';
+    }
+    out_ += "|\n";
+  }
+  const std::string& text() const { return out_; }
+
+ private:
+  std::string out_;
+};
+
+std::string head(const std::vector<HeadLine>& lines) {
+  std::string out;
+  for (const HeadLine& line : lines) out += "- **" + literal(line.label) + "** " + literal(line.plain()) + "\n";
+  return out + "\n";
+}
+
+std::string notes_list(const std::vector<std::string>& notes) {
+  std::string out;
+  for (const std::string& note : notes) out += "- " + literal(note) + "\n";
+  return out.empty() ? out : "\n" + out;
+}
+
+std::string growth_rows(const GrowthReport& report, const std::vector<RowVerdict>& verdicts, const Style& style) {
+  const Glyphs glyphs;
+  const bool grouped = report.options.by != GroupBy::stack;
+  const Selection selection = select_rows(report, style, unchanged_rows(report, style));
+  const auto value = [&](std::int64_t number, bool sign) { return snapdiff::value_text(number, report.unit, sign); };
+
+  std::vector<std::string> headers{grouped ? "flat" : "growth"};
+  if (grouped) headers.emplace_back("cum");
+  headers.insert(headers.end(), {"before", "after"});
+  if (report.has_objects) headers.emplace_back("objects");
+  if (report.has_error && !grouped) headers.emplace_back("±");
+  const std::size_t numbers = headers.size();
+  headers.emplace_back("class");
+  if (!verdicts.empty()) headers.emplace_back("verdict");
+  headers.emplace_back(grouped ? std::string(to_text(report.options.by)) : "stack (leaf first)");
+  Table table(headers, numbers);
+
+  const auto line = [&](const Change& flat, const std::string& cum, const Change& objects, const std::string& error,
+                        const std::string& row_class, const std::string& verdict, const std::string& name) {
+    std::vector<std::string> cells{value(flat.growth(), true)};
+    if (grouped) cells.push_back(cum);
+    cells.push_back(value(flat.baseline, false));
+    cells.push_back(value(flat.current, false));
+    if (report.has_objects) cells.push_back(snapdiff::growth_count_text(objects.growth()));
+    if (report.has_error && !grouped) cells.push_back(error);
+    cells.push_back(row_class);
+    if (!verdicts.empty()) cells.push_back(literal(printable(verdict)));
+    cells.push_back(name);
+    table.add(cells);
+  };
+  std::vector<FrameView> frames;
+  for (const std::uint32_t index : selection.rows) {
+    const GrowthRow& row = report.rows[index];
+    std::string name;
+    if (grouped) {
+      name = key_text(report.keys[row.key], report.options.by, kNameWidth, glyphs);
+    } else {
+      report.frames(row, frames);
+      name = stack_cell(frames, kNameWidth, glyphs).text;
+    }
+    const std::string error = row.error != row.error ? "n/a" : value(static_cast<std::int64_t>(row.error + 0.5), false);
+    line(row.value, grouped ? value(report.cumulative[index].value.growth(), true) : "", row.objects, error,
+         std::string(to_text(row.row_class)), verdicts.empty() ? "" : verdicts[index].word,
+         literal(name) + (within_error(report, row) ? " (within error)" : ""));
+  }
+  const Others& others = selection.others;
+  line(others.value, "", others.objects, "", "", "", literal(others_name(others, true)));
+  line(report.unattributed, "", report.unattributed_objects, "", "", "", literal(kUnattributed));
+  if (report.filtered != Change{} || report.filtered_objects != Change{}) {
+    line(report.filtered, "", report.filtered_objects, "", "", "", literal("[filtered out]"));
+  }
+  line(report.total, value(report.total.growth(), true), report.total_objects, "", "", "", "**TOTAL**");
+  return table.text();
+}
+
+std::string title(const SnapshotRef& baseline, const SnapshotRef& current, const std::string& metric,
+                  const Change& total, const std::string& unit) {
+  const char* verb = total.growth() > 0 ? " grew from " : total.growth() < 0 ? " shrank from " : " stayed at ";
+  // The headline is the answer: quantity, verb, before, after.
+  std::string text = metric == "inuse_space"   ? "In-use bytes"
+                     : metric == "alloc_space" ? "Allocated bytes"
+                                               : literal(printable(metric));
+  text += verb;
+  text += total.growth() == 0
+              ? snapdiff::value_text(total.current, unit)
+              : snapdiff::value_text(total.baseline, unit) + " to " + snapdiff::value_text(total.current, unit);
+  return "### " + text + "\n\n" + literal(snapshot_name(baseline, true)) + " → " +
+         literal(snapshot_name(current, true)) + "\n\n";
+}
+
+/// Head lines are not wrapped here.
+Style unwrapped(const Style& style) {
+  Style wide = style;
+  wide.width = 1000;
+  wide.utf8 = true;
+  wide.colour = false;
+  return wide;
+}
+
+}  // namespace
+
+std::string markdown_diff(const GrowthReport& report, const Style& style) {
+  return title(report.baseline, report.current, report.metric, report.total, report.unit) +
+         head(headline(report, {}, unwrapped(style))) + growth_rows(report, {}, style) +
+         notes_list(note_lines(report, true));
+}
+
+std::string markdown_series(const SeriesReport& series, const std::vector<RowVerdict>& verdicts, const Style& style) {
+  const GrowthReport& report = series.overall;
+  const std::vector<RowVerdict>& known = verdicts.size() == report.rows.size() ? verdicts : std::vector<RowVerdict>{};
+  std::string out = title(report.baseline, report.current, report.metric, report.total, report.unit) +
+                    head(headline(report, {series.steps.size(), &known}, unwrapped(style)));
+  Table table({"step", metric_label(report.metric), "growth", "snapshot"}, 3);
+  for (std::size_t i = 0; i < series.steps.size(); ++i) {
+    const SeriesStep& step = series.steps[i];
+    const std::string restart = step.restart.empty() ? "" : " (restart? " + literal(printable(step.restart)) + ")";
+    table.add({std::to_string(i + 1), snapdiff::value_text(step.total, report.unit),
+               i == 0 ? "" : snapdiff::value_text(step.growth, report.unit, true),
+               literal(snapshot_name(step.snapshot, true)) + restart});
+  }
+  return out + table.text() + "\n" + growth_rows(report, known, style) + notes_list(note_lines(report, true));
+}
+
+std::string markdown_top(const TopReport& report, const Style& style) {
+  const Glyphs glyphs;
+  const bool grouped = report.options.by != GroupBy::stack;
+  const Selection selection = select_rows(report, style);
+  std::string out =
+      "### " + literal(snapshot_name(report.snapshot, true)) + ": " + snapdiff::value_text(report.total, report.unit);
+  if (report.has_objects) out += " in " + counted(report.total_objects, "object");
+  out += ", " + literal(printable(report.metric)) + "\n\n";
+  std::vector<std::string> headers{grouped ? "flat" : "value", "%"};
+  if (grouped) headers.emplace_back("cum");
+  if (report.has_objects) headers.emplace_back("objects");
+  const std::size_t numbers = headers.size();
+  headers.emplace_back(grouped ? std::string(to_text(report.options.by)) : "stack (leaf first)");
+  Table table(headers, numbers);
+  const auto line = [&](std::int64_t flat, const std::string& cum, const std::string& objects,
+                        const std::string& name) {
+    std::vector<std::string> cells{snapdiff::value_text(flat, report.unit), snapdiff::percent_text(flat, report.total)};
+    if (grouped) cells.push_back(cum);
+    if (report.has_objects) cells.push_back(objects);
+    cells.push_back(name);
+    table.add(cells);
+  };
+  std::vector<FrameView> frames;
+  for (const std::uint32_t index : selection.rows) {
+    const TopRow& row = report.rows[index];
+    std::string name;
+    if (grouped) {
+      name = key_text(report.keys[row.key], report.options.by, kNameWidth, glyphs);
+    } else {
+      report.view->frames(report.stacks[row.key], frames);
+      name = stack_cell(frames, kNameWidth, glyphs).text;
+    }
+    line(row.value, snapdiff::value_text(row.cumulative, report.unit), snapdiff::count_text(row.objects),
+         literal(name));
+  }
+  const Others& others = selection.others;
+  line(others.value.current, "", snapdiff::count_text(others.objects.current), literal(others_name(others, true)));
+  if (report.unattributed != 0) line(report.unattributed, "", "", literal(kUnattributed));
+  if (report.filtered != 0) line(report.filtered, "", "", literal("[filtered out]"));
+  line(report.total, snapdiff::value_text(report.total, report.unit), snapdiff::count_text(report.total_objects),
+       "**TOTAL**");
+  return out + table.text() + notes_list(note_lines(report.notes, true));
+}
+
+std::string markdown_peek(const PeekReport& report, const Style& style) {
+  const Glyphs glyphs;
+  std::string out = title(report.baseline, report.current, report.metric, report.total, report.unit);
+  const auto value = [&](std::int64_t number, bool sign) { return snapdiff::value_text(number, report.unit, sign); };
+  std::size_t shown = 0;
+  for (const PeekFunction& function : report.functions) {
+    if (style.max_rows != 0 && shown++ == style.max_rows) break;
+    out += "#### " + literal(key_text(function.function, GroupBy::function, kNameWidth, glyphs)) + "\n\n";
+    Table table({"growth", "before", "after", "relation", "function"}, 3);
+    const auto line = [&](const Change& change, const std::string& relation, const std::string& name) {
+      table.add({value(change.growth(), true), value(change.baseline, false), value(change.current, false), relation,
+                 name.empty() ? "" : literal(key_text(name, GroupBy::function, kNameWidth, glyphs))});
+    };
+    for (const PeekEdge& edge : function.callers) line(edge.value, "called by", edge.function);
+    line(function.cumulative, "cum", "");
+    for (const PeekEdge& edge : function.callees) line(edge.value, "calls", edge.function);
+    line(function.flat, "flat", "");
+    out += table.text() + "\n";
+  }
+  return out;
+}
+
+}  // namespace snapdiff::report

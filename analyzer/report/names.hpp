@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analyzer/report/text_tools.hpp"
+#include "snapdiff/growth.hpp"
+
+/// What frames and stacks are called where people read them.
+namespace snapdiff::report {
+
+/// Plain, complete text of a frame for machine forms: the function as recorded, else
+/// "module+0x1234" (base name), else the bare address; pseudo frames as they are. Not escaped.
+std::string frame_text(const FrameView& frame);
+
+/// The same for tables: shortened (snapdiff/function_name.hpp), printable.
+std::string frame_name(const FrameView& frame, const Glyphs& glyphs);
+
+/// "svc_cache.cc:24", or "" when the frame has no file. Printable.
+std::string site_text(const FrameView& frame, const Glyphs& glyphs);
+
+/// A stack as one cell: frames after folding, leaf first, and where its leaf stands.
+struct StackCell {
+  std::string text;
+  std::string site;
+};
+
+/// Leaf first, at most `width` columns: runs of standard-library frames folded into the outermost,
+/// recursion into one frame with its mark, entry points dropped from the root end; then callers are
+/// dropped from the root end, and the last name is cut in the middle (design.md section 7).
+StackCell stack_cell(std::span<const FrameView> frames, std::size_t width, const Glyphs& glyphs);
+
+/// Text of a row's key in a table of functions, files, ...: `key` shortened to `width` columns.
+std::string key_text(const std::string& key, GroupBy by, std::size_t width, const Glyphs& glyphs);
+
+}  // namespace snapdiff::report

@@ -1,0 +1,77 @@
+#include "analyzer/report/report.hpp"
+
+#include "analyzer/report/writers.hpp"
+#include "snapdiff/number_text.hpp"
+
+namespace snapdiff::report {
+
+void write_diff(const GrowthReport& report, const Style& style, const Sink& sink) {
+  switch (style.form) {
+    case Form::text: sink(text_diff(report, style)); return;
+    case Form::markdown: sink(markdown_diff(report, style)); return;
+    case Form::csv: csv_diff(report, {}, style, sink); return;
+    case Form::json:
+    case Form::jsonl: json_diff(report, {}, style, sink); return;
+  }
+}
+
+void write_series(const SeriesReport& series, const std::vector<GrowthReport>& steps,
+                  const std::vector<RowVerdict>& verdicts, const Style& style, const Sink& sink) {
+  switch (style.form) {
+    case Form::text: sink(text_series(series, steps, verdicts, style)); return;
+    case Form::markdown: sink(markdown_series(series, verdicts, style)); return;
+    case Form::csv:
+      csv_diff(series.overall, verdicts.size() == series.overall.rows.size() ? verdicts : std::vector<RowVerdict>{},
+               style, sink);
+      return;
+    case Form::json:
+    case Form::jsonl: json_series(series, steps, verdicts, style, sink); return;
+  }
+}
+
+void write_top(const TopReport& report, const Style& style, const Sink& sink) {
+  switch (style.form) {
+    case Form::text: sink(text_top(report, style)); return;
+    case Form::markdown: sink(markdown_top(report, style)); return;
+    case Form::csv: csv_top(report, style, sink); return;
+    case Form::json:
+    case Form::jsonl: json_top(report, style, sink); return;
+  }
+}
+
+std::string write_diff(const GrowthReport& report, const Style& style) {
+  std::string out;
+  write_diff(report, style, [&](std::string_view piece) { out += piece; });
+  return out;
+}
+
+std::string write_series(const SeriesReport& series, const std::vector<GrowthReport>& steps,
+                         const std::vector<RowVerdict>& verdicts, const Style& style) {
+  std::string out;
+  write_series(series, steps, verdicts, style, [&](std::string_view piece) { out += piece; });
+  return out;
+}
+
+std::string write_top(const TopReport& report, const Style& style) {
+  std::string out;
+  write_top(report, style, [&](std::string_view piece) { out += piece; });
+  return out;
+}
+
+std::string write_peek(const PeekReport& report, const Style& style) {
+  switch (style.form) {
+    case Form::text: return text_peek(report, style);
+    case Form::markdown: return markdown_peek(report, style);
+    case Form::csv: return csv_peek(report);
+    case Form::json:
+    case Form::jsonl: return json_peek(report, style);
+  }
+  return {};
+}
+
+std::string bytes_text(std::int64_t bytes) { return snapdiff::bytes_text(bytes); }
+std::string growth_text(std::int64_t bytes) { return snapdiff::growth_text(bytes); }
+std::string count_text(std::int64_t count) { return snapdiff::count_text(count); }
+std::string growth_count_text(std::int64_t count) { return snapdiff::growth_count_text(count); }
+
+}  // namespace snapdiff::report

@@ -1,0 +1,129 @@
+#include "analyzer/report/selection.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "snapdiff/number_text.hpp"
+
+namespace snapdiff::report {
+
+namespace {
+
+/// |growth| without overflow.
+std::uint64_t size_of(std::int64_t growth) {
+  const auto bits = static_cast<std::uint64_t>(growth);
+  return growth < 0 ? ~bits + 1 : bits;
+}
+
+/// Sums wrap: parts of a total that fits may not fit themselves when negative values are about, and
+/// the sum over all parts is right again.
+void add(std::int64_t& sum, std::int64_t value) {
+  sum = static_cast<std::int64_t>(static_cast<std::uint64_t>(sum) + static_cast<std::uint64_t>(value));
+}
+
+void add(Change& sum, const Change& value) {
+  add(sum.baseline, value.baseline);
+  add(sum.current, value.current);
+}
+
+std::uint64_t size_of_row(const GrowthReport& report, std::size_t row) {
+  const std::uint64_t flat = size_of(report.rows[row].value.growth());
+  if (report.cumulative.empty()) return flat;
+  return std::max(flat, size_of(report.cumulative[row].value.growth()));
+}
+
+bool is_unchanged(const GrowthReport& report, std::size_t row) {
+  const GrowthRow& r = report.rows[row];
+  const bool flat = r.grew == 0 && r.shrank == 0 && r.value.growth() == 0 && r.objects.growth() == 0;
+  if (report.cumulative.empty() || !flat) return flat;
+  const CumulativeChange& cumulative = report.cumulative[row];
+  return cumulative.grew == 0 && cumulative.shrank == 0 && cumulative.value.growth() == 0;
+}
+
+/// A row of a series that is there neither at its start nor at its end.
+bool is_absent(const GrowthReport& report, std::size_t row) {
+  const GrowthRow& r = report.rows[row];
+  return r.value == Change{} && r.objects == Change{} && report.cumulative.empty();
+}
+
+}  // namespace
+
+std::string others_name(const Others& others, bool for_people) {
+  std::string name("[");
+  name += for_people ? snapdiff::count_text(static_cast<std::int64_t>(others.rows)) : std::to_string(others.rows);
+  name += others.rows == 1 ? " other]" : " others]";
+  return name;
+}
+
+Unchanged unchanged_rows(const GrowthReport& report, const Style& style) {
+  const bool by_change = report.options.sort == SortKey::change || report.options.sort == SortKey::growth;
+  return by_change && style.max_rows != 0 ? Unchanged::hidden : Unchanged::shown;
+}
+
+Selection select_rows(const GrowthReport& report, const Style& style, Unchanged unchanged) {
+  std::vector<std::uint32_t> order(report.rows.size());
+  std::iota(order.begin(), order.end(), 0U);
+  if (style.cumulative && !report.cumulative.empty()) {
+    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return size_of(report.cumulative[a].value.growth()) > size_of(report.cumulative[b].value.growth());
+    });
+  }
+  const std::size_t limit = style.max_rows == 0 ? order.size() : style.max_rows;
+  const std::uint64_t floor = style.min_bytes > 0 ? static_cast<std::uint64_t>(style.min_bytes) : 0;
+  Selection out;
+  out.rows.reserve(std::min(limit, order.size()));
+  double variance = 0;
+  for (const std::uint32_t row : order) {
+    if (unchanged == Unchanged::hidden && is_absent(report, row)) continue;
+    const bool hidden =
+        (unchanged == Unchanged::hidden && is_unchanged(report, row)) || size_of_row(report, row) < floor;
+    if (!hidden && out.rows.size() < limit) {
+      out.rows.push_back(row);
+      continue;
+    }
+    const GrowthRow& r = report.rows[row];
+    ++out.others.rows;
+    add(out.others.value, r.value);
+    if (report.has_objects) add(out.others.objects, r.objects);
+    out.others.changed = out.others.changed || !is_unchanged(report, row);
+    variance += r.error * r.error;
+  }
+  out.others.error = std::sqrt(variance);
+  return out;
+}
+
+Selection select_rows(const TopReport& report, const Style& style) {
+  std::vector<std::uint32_t> order(report.rows.size());
+  std::iota(order.begin(), order.end(), 0U);
+  if (style.cumulative && report.options.by != GroupBy::stack) {
+    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return size_of(report.rows[a].cumulative) > size_of(report.rows[b].cumulative);
+    });
+  }
+  const std::size_t limit = style.max_rows == 0 ? order.size() : style.max_rows;
+  const std::uint64_t floor = style.min_bytes > 0 ? static_cast<std::uint64_t>(style.min_bytes) : 0;
+  Selection out;
+  double variance = 0;
+  for (const std::uint32_t row : order) {
+    const TopRow& r = report.rows[row];
+    if (std::max(size_of(r.value), size_of(r.cumulative)) >= floor && out.rows.size() < limit) {
+      out.rows.push_back(row);
+      continue;
+    }
+    ++out.others.rows;
+    add(out.others.value.current, r.value);
+    add(out.others.objects.current, r.objects);
+    variance += r.error * r.error;
+  }
+  out.others.error = std::sqrt(variance);
+  return out;
+}
+
+bool within_error(const GrowthReport& report, const GrowthRow& row) {
+  if (!report.has_error || std::isnan(row.error) || row.error <= 0) return false;
+  return static_cast<double>(size_of(row.value.growth())) < 2 * row.error;
+}
+
+}  // namespace snapdiff::report

@@ -1,0 +1,69 @@
+#include "analyzer/report/table.hpp"
+
+#include <algorithm>
+
+namespace snapdiff::report {
+
+namespace {
+
+constexpr std::string_view kLastSeparator = "  ";
+
+void trim(std::string& line) {
+  while (!line.empty() && line.back() == ' ') line.pop_back();
+}
+
+}  // namespace
+
+std::size_t TextTable::column_width(std::size_t column) const {
+  std::size_t width = std::max(columns_[column].min_width, display_width(columns_[column].header));
+  for (const Row& row : rows_) {
+    if (column < row.cells.size()) width = std::max(width, display_width(row.cells[column].text));
+  }
+  return width;
+}
+
+std::size_t TextTable::rest_width(std::size_t width) const {
+  std::size_t used = kLastSeparator.size();
+  for (std::size_t c = 0; c < columns_.size(); ++c) used += display_width(columns_[c].separator) + column_width(c);
+  return width > used ? width - used : 0;
+}
+
+std::string TextTable::text(bool colour) const {
+  std::vector<std::size_t> widths(columns_.size());
+  for (std::size_t c = 0; c < columns_.size(); ++c) widths[c] = column_width(c);
+
+  std::string out;
+  std::string line;
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    const Column& column = columns_[c];
+    line.append(display_width(column.separator), ' ');
+    line += column.right ? pad_left(column.header, widths[c]) : pad_right(column.header, widths[c]);
+  }
+  line += kLastSeparator;
+  line += last_header_;
+  trim(line);
+  out += line + "\n";
+
+  for (const Row& row : rows_) {
+    line.clear();
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+      const Column& column = columns_[c];
+      const Cell cell = c < row.cells.size() ? row.cells[c] : Cell{};
+      const Paint paint = row.dim ? Paint::none : cell.paint;
+      if (cell.text.empty()) {
+        line.append(display_width(column.separator) + widths[c], ' ');
+        continue;
+      }
+      const std::string blanks(widths[c] - display_width(cell.text), ' ');
+      line += column.separator;
+      line += column.right ? blanks + painted(cell.text, paint, colour) : painted(cell.text, paint, colour) + blanks;
+    }
+    line += kLastSeparator;
+    line += painted(row.last, row.dim ? Paint::none : row.last_paint, colour);
+    trim(line);
+    out += (row.dim ? painted(line, Paint::dim, colour) : line) + "\n";
+  }
+  return out;
+}
+
+}  // namespace snapdiff::report

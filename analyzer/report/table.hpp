@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "analyzer/report/text_tools.hpp"
+
+namespace snapdiff::report {
+
+/// A table of the terminal screens: columns of fixed alignment, at least `min_width` wide, and a last
+/// column that takes what is left. Numbers are right-aligned to one edge.
+class TextTable {
+ public:
+  struct Column {
+    std::string header;
+    std::size_t min_width = 0;
+    bool right = true;
+    std::string separator = " ";  ///< before the cell; blanks where the cell is empty
+  };
+  struct Cell {
+    std::string text;
+    Paint paint = Paint::none;
+  };
+  struct Row {
+    std::vector<Cell> cells;  ///< one per column
+    std::string last;         ///< fills the rest
+    Paint last_paint = Paint::none;
+    bool dim = false;  ///< the whole row
+  };
+
+  explicit TextTable(std::vector<Column> columns, std::string last_header)
+      : columns_(std::move(columns)), last_header_(std::move(last_header)) {}
+
+  /// Adds a row whose `last` is still to come; returns it for filling once rest_width() is known.
+  Row& add() { return rows_.emplace_back(); }
+  std::vector<Row>& rows() { return rows_; }
+
+  /// Columns left for the last cell in a terminal `width` wide. Call after all cells are there.
+  std::size_t rest_width(std::size_t width) const;
+
+  /// Header line, then one line per row, without trailing blanks.
+  std::string text(bool colour) const;
+
+ private:
+  std::size_t column_width(std::size_t column) const;
+
+  std::vector<Column> columns_;
+  std::string last_header_;
+  std::vector<Row> rows_;
+};
+
+}  // namespace snapdiff::report

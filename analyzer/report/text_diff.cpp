@@ -1,0 +1,21 @@
+#include "analyzer/report/headline.hpp"
+#include "analyzer/report/writers.hpp"
+
+namespace snapdiff::report {
+
+std::string text_end(const std::vector<std::string>& notes, const Style& style) {
+  std::string out;
+  if (!notes.empty()) out += "\n";
+  for (const std::string& note : notes) out += wrapped(note, style.width, 2) + "\n";
+  if (!style.footer.empty()) out += "\n" + style.footer + "\n";
+  return out;
+}
+
+std::string text_diff(const GrowthReport& report, const Style& style) {
+  std::string out = headline_text(headline(report, {}, style), style);
+  out += "\n";
+  out += growth_table(report, select_rows(report, style, unchanged_rows(report, style)), {}, style);
+  return out + text_end(note_lines(report, style.utf8), style);
+}
+
+}  // namespace snapdiff::report

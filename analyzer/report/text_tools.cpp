@@ -1,0 +1,237 @@
+#include "analyzer/report/text_tools.hpp"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+namespace snapdiff::report {
+
+namespace {
+
+struct Range {
+  std::uint32_t first, last;
+};
+
+// Combining marks and variation selectors of the scripts that function names are written in; the
+// full list of Unicode is longer, an unlisted mark only costs a column of alignment.
+constexpr std::array<Range, 14> kZeroWidth{{{0x0300, 0x036F},
+                                            {0x0483, 0x0489},
+                                            {0x0591, 0x05BD},
+                                            {0x0610, 0x061A},
+                                            {0x064B, 0x065F},
+                                            {0x06D6, 0x06DC},
+                                            {0x0900, 0x0902},
+                                            {0x0E34, 0x0E3A},
+                                            {0x1AB0, 0x1AFF},
+                                            {0x1DC0, 0x1DFF},
+                                            {0x20D0, 0x20FF},
+                                            {0xFE00, 0xFE0F},
+                                            {0xFE20, 0xFE2F},
+                                            {0xE0100, 0xE01EF}}};
+
+// East Asian Width W and F, and emoji.
+constexpr std::array<Range, 13> kDoubleWidth{{{0x1100, 0x115F},
+                                              {0x2E80, 0x303E},
+                                              {0x3041, 0x33FF},
+                                              {0x3400, 0x4DBF},
+                                              {0x4E00, 0xA4CF},
+                                              {0xA960, 0xA97F},
+                                              {0xAC00, 0xD7A3},
+                                              {0xF900, 0xFAFF},
+                                              {0xFE30, 0xFE6F},
+                                              {0xFF00, 0xFF60},
+                                              {0xFFE0, 0xFFE6},
+                                              {0x1F300, 0x1FAFF},
+                                              {0x20000, 0x3FFFD}}};
+
+// Would hide text, or change the order in which a terminal shows it.
+constexpr std::array<Range, 9> kUnsafe{{{0x0000, 0x001F},
+                                        {0x007F, 0x009F},
+                                        {0x061C, 0x061C},
+                                        {0x200B, 0x200F},
+                                        {0x2028, 0x202E},
+                                        {0x2060, 0x206F},
+                                        {0xFEFF, 0xFEFF},
+                                        {0xFFF9, 0xFFFB},
+                                        {0xE0000, 0xE007F}}};
+
+bool contains(std::span<const Range> ranges, std::uint32_t value) {
+  const auto after = std::upper_bound(ranges.begin(), ranges.end(), value,
+                                      [](std::uint32_t v, const Range& range) { return v < range.first; });
+  return after != ranges.begin() && value <= std::prev(after)->last;
+}
+
+std::size_t width_of(std::uint32_t code) {
+  if (code < 0x300) return 1;
+  if (contains(kZeroWidth, code)) return 0;
+  return contains(kDoubleWidth, code) ? 2 : 1;
+}
+
+bool plain_ascii(std::string_view bytes) {
+  return std::all_of(bytes.begin(), bytes.end(), [](char c) { return c >= 0x20 && c < 0x7F; });
+}
+
+void append_hex(std::string& out, std::string_view bytes) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    out += "\\x";
+    out += kDigits[byte >> 4];
+    out += kDigits[byte & 15];
+  }
+}
+
+/// The longest prefix of at most `width` columns.
+std::size_t prefix_within(std::string_view text, std::size_t width) {
+  std::size_t used = 0;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const CodePoint code = decode_utf8(text, at);
+    const std::size_t columns = code.length == 0 ? 1 : width_of(code.value);
+    if (used + columns > width) break;
+    used += columns;
+    at += std::max<std::size_t>(1, code.length);
+  }
+  return at;
+}
+
+/// Where the longest suffix of at most `width` columns starts.
+std::size_t suffix_within(std::string_view text, std::size_t width) {
+  std::size_t total = display_width(text);
+  std::size_t at = 0;
+  while (at < text.size() && total > width) {
+    const CodePoint code = decode_utf8(text, at);
+    total -= std::min(total, code.length == 0 ? 1 : width_of(code.value));
+    at += std::max<std::size_t>(1, code.length);
+  }
+  return at;
+}
+
+}  // namespace
+
+Glyphs glyphs_for(bool utf8) {
+  if (utf8) return {};
+  return {"->", "<", "+-", "..", "(rec)", "x", "-", false};
+}
+
+CodePoint decode_utf8(std::string_view bytes, std::size_t at) {
+  const auto byte = [&](std::size_t i) {
+    return static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[at + i]));
+  };
+  const std::size_t left = bytes.size() - at;
+  const auto tail = [&](std::size_t i) { return i < left && (byte(i) & 0xC0) == 0x80; };
+  const std::uint32_t lead = byte(0);
+  if (lead < 0x80) return {lead, 1};
+  if (lead >= 0xC2 && lead <= 0xDF && tail(1)) return {(lead & 0x1F) << 6 | (byte(1) & 0x3F), 2};
+  if (lead >= 0xE0 && lead <= 0xEF && tail(1) && tail(2)) {
+    const std::uint32_t value = (lead & 0x0F) << 12 | (byte(1) & 0x3F) << 6 | (byte(2) & 0x3F);
+    if (value >= 0x800 && (value < 0xD800 || value > 0xDFFF)) return {value, 3};
+  }
+  if (lead >= 0xF0 && lead <= 0xF4 && tail(1) && tail(2) && tail(3)) {
+    const std::uint32_t value = (lead & 0x07) << 18 | (byte(1) & 0x3F) << 12 | (byte(2) & 0x3F) << 6 | (byte(3) & 0x3F);
+    if (value >= 0x10000 && value <= 0x10FFFF) return {value, 4};
+  }
+  return {};
+}
+
+bool is_unsafe(std::uint32_t code) { return contains(kUnsafe, code); }
+
+std::string printable(std::string_view bytes, bool utf8) {
+  if (plain_ascii(bytes)) return std::string(bytes);
+  std::string out;
+  for (std::size_t at = 0; at < bytes.size();) {
+    const CodePoint code = decode_utf8(bytes, at);
+    const std::size_t length = std::max<std::size_t>(1, code.length);
+    const bool safe = code.length > 0 && !is_unsafe(code.value) && (utf8 || code.value < 0x7F);
+    if (safe) {
+      out.append(bytes, at, length);
+    } else {
+      append_hex(out, bytes.substr(at, length));
+    }
+    at += length;
+  }
+  return out;
+}
+
+std::string valid_utf8(std::string_view bytes) {
+  std::string out;
+  for (std::size_t at = 0; at < bytes.size();) {
+    const CodePoint code = decode_utf8(bytes, at);
+    if (code.length > 0) {
+      out.append(bytes, at, code.length);
+    } else {
+      out += "\xEF\xBF\xBD";
+    }
+    at += std::max<std::size_t>(1, code.length);
+  }
+  return out;
+}
+
+std::size_t display_width(std::string_view text) {
+  std::size_t width = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const CodePoint code = decode_utf8(text, at);
+    width += code.length == 0 ? 1 : width_of(code.value);
+    at += std::max<std::size_t>(1, code.length);
+  }
+  return width;
+}
+
+std::string cut_middle(std::string_view text, std::size_t width, std::string_view ellipsis) {
+  if (display_width(text) <= width) return std::string(text);
+  const std::size_t mark = display_width(ellipsis);
+  if (width <= mark) return std::string(text.substr(0, prefix_within(text, width)));
+  const std::size_t head = (width - mark) / 2;
+  const std::size_t tail = width - mark - head;
+  std::string out(text.substr(0, prefix_within(text, head)));
+  out += ellipsis;
+  out += text.substr(suffix_within(text, tail));
+  return out;
+}
+
+std::string cut_name(std::string_view text, std::size_t width, std::string_view ellipsis) {
+  if (display_width(text) <= width) return std::string(text);
+  const std::size_t at = text.find_last_of(":./");
+  const std::string_view last = at == std::string_view::npos ? text : text.substr(at + 1);
+  const std::size_t kept = display_width(last) + display_width(ellipsis);
+  if (last.empty() || last.size() == text.size() || kept >= width) return cut_middle(text, width, ellipsis);
+  std::string out(text.substr(0, prefix_within(text, width - kept)));
+  out += ellipsis;
+  out += last;
+  return out;
+}
+
+std::string spaced(std::string_view sign) {
+  std::string text(1, ' ');
+  return text.append(sign).append(1, ' ');
+}
+
+std::string pad_left(std::string_view text, std::size_t width) {
+  const std::size_t used = display_width(text);
+  std::string out(used < width ? width - used : 0, ' ');
+  return out.append(text);
+}
+
+std::string pad_right(std::string_view text, std::size_t width) {
+  const std::size_t used = display_width(text);
+  std::string out(text);
+  return out.append(used < width ? width - used : 0, ' ');
+}
+
+std::string painted(std::string_view text, Paint paint, bool colour) {
+  if (!colour || paint == Paint::none || text.empty()) return std::string(text);
+  std::string out;
+  switch (paint) {
+    case Paint::none: break;
+    case Paint::growth: out = "\x1b[38;5;166m"; break;
+    case Paint::shrinkage: out = "\x1b[38;5;32m"; break;
+    case Paint::dim: out = "\x1b[2m"; break;
+    case Paint::bold: out = "\x1b[1m"; break;
+    case Paint::alarm: out = "\x1b[7;38;5;166m"; break;
+  }
+  out += text;
+  out += "\x1b[0m";
+  return out;
+}
+
+}  // namespace snapdiff::report

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+/// Text of unknown origin made safe and measured: names come out of input files and may hold
+/// anything, terminal escape sequences included.
+namespace snapdiff::report {
+
+/// Signs of the terminal screens, with their plain-ASCII stand-ins.
+struct Glyphs {
+  std::string_view arrow = "→";
+  std::string_view caller = "‹";
+  std::string_view plus_minus = "±";
+  std::string_view ellipsis = "…";
+  std::string_view recursion = "↻";
+  std::string_view times = "×";
+  std::string_view dash = "–";
+  bool utf8 = true;
+};
+Glyphs glyphs_for(bool utf8);
+
+/// One code point of UTF-8. `length` 0: the byte at `at` starts no valid sequence (overlong forms,
+/// surrogates and values beyond U+10FFFF are invalid).
+struct CodePoint {
+  std::uint32_t value = 0;
+  std::size_t length = 0;
+};
+CodePoint decode_utf8(std::string_view bytes, std::size_t at);
+
+/// Control characters, and code points that hide text or change the order in which it is shown.
+bool is_unsafe(std::uint32_t code);
+
+/// Control characters (C0, DEL, C1), invisible and direction-changing code points and invalid UTF-8
+/// as \xNN per byte; with `utf8` false every byte above 0x7E too.
+std::string printable(std::string_view bytes, bool utf8 = true);
+
+/// Valid UTF-8, invalid bytes as U+FFFD; everything else as it is.
+std::string valid_utf8(std::string_view bytes);
+
+/// Columns of a terminal that valid UTF-8 takes: 0 for combining marks, 2 for wide characters.
+std::size_t display_width(std::string_view text);
+
+/// At most `width` columns: cut in the middle, with the ellipsis between.
+std::string cut_middle(std::string_view text, std::size_t width, std::string_view ellipsis);
+
+/// As cut_middle, but keeps the part after the last "::", "." or "/" whole where it fits.
+std::string cut_name(std::string_view text, std::size_t width, std::string_view ellipsis);
+
+/// " → "
+std::string spaced(std::string_view sign);
+
+std::string pad_left(std::string_view text, std::size_t width);
+std::string pad_right(std::string_view text, std::size_t width);
+
+enum class Paint : std::uint8_t { none, growth, shrinkage, dim, bold, alarm };
+
+/// `text` in terminal colours (mock-ups: growth 166, shrinkage 32), or as it is.
+std::string painted(std::string_view text, Paint paint, bool colour);
+
+}  // namespace snapdiff::report

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyzer/report/report.hpp"
+#include "analyzer/report/selection.hpp"
+#include "snapdiff/growth.hpp"
+
+/// One function per result and form; report.cpp chooses among them.
+namespace snapdiff::report {
+
+/// The table of a diff alone, from its header line to TOTAL. `verdicts` parallel to the rows or empty.
+std::string growth_table(const GrowthReport& report, const Selection& selection,
+                         const std::vector<RowVerdict>& verdicts, const Style& style);
+
+/// "before → after  +growth" of a step's own heading and the lines at the end of every text screen.
+std::string text_end(const std::vector<std::string>& notes, const Style& style);
+
+std::string text_diff(const GrowthReport& report, const Style& style);
+std::string text_series(const SeriesReport& series, const std::vector<GrowthReport>& steps,
+                        const std::vector<RowVerdict>& verdicts, const Style& style);
+std::string text_top(const TopReport& report, const Style& style);
+std::string text_peek(const PeekReport& report, const Style& style);
+
+std::string markdown_diff(const GrowthReport& report, const Style& style);
+std::string markdown_series(const SeriesReport& series, const std::vector<RowVerdict>& verdicts, const Style& style);
+std::string markdown_top(const TopReport& report, const Style& style);
+std::string markdown_peek(const PeekReport& report, const Style& style);
+
+void csv_diff(const GrowthReport& report, const std::vector<RowVerdict>& verdicts, const Style& style,
+              const Sink& sink);
+void csv_top(const TopReport& report, const Style& style, const Sink& sink);
+std::string csv_peek(const PeekReport& report);
+
+void json_diff(const GrowthReport& report, const std::vector<RowVerdict>& verdicts, const Style& style,
+               const Sink& sink);
+void json_series(const SeriesReport& series, const std::vector<GrowthReport>& steps,
+                 const std::vector<RowVerdict>& verdicts, const Style& style, const Sink& sink);
+void json_top(const TopReport& report, const Style& style, const Sink& sink);
+std::string json_peek(const PeekReport& report, const Style& style);
+
+/// A value at each snapshot as bars from zero, at most `width` of them; zero is `_`.
+std::string sparkline(const std::int64_t* values, std::size_t count, std::size_t width, bool utf8);
+
+}  // namespace snapdiff::report

@@ -1,0 +1,180 @@
+#include "analyzer/store/connection.hpp"
+
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "analyzer/store/schema.hpp"
+
+namespace snapdiff::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kBusyTimeoutMs = 5000;
+/// Waiting for the other journal mode: short, since work can go on without it.
+constexpr int kModeTimeoutMs = 200;
+
+/// A path as an URI file name, so that "immutable" can be said.
+std::string immutable_uri(const std::string& path) {
+  constexpr const char* kHex = "0123456789abcdef";
+  std::string uri = "file:";
+  for (const char c : path) {
+    if (c == '%' || c == '?' || c == '#') {
+      const auto byte = static_cast<unsigned char>(c);
+      uri += {'%', kHex[byte >> 4], kHex[byte & 15]};
+    } else {
+      uri += c;
+    }
+  }
+  return uri + "?immutable=1";
+}
+
+bool exists(const std::string& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
+}
+
+/// Something in the -wal file means that the main file alone is not the whole truth.
+bool has_wal(const std::string& path) {
+  std::error_code error;
+  const auto size = fs::file_size(path + "-wal", error);
+  return !error && size > 0;
+}
+
+void check_folder_is_writable(const std::string& path) {
+  fs::path folder = fs::path(path).parent_path();
+  if (folder.empty()) folder = ".";
+  std::error_code ignored;
+  if (!fs::is_directory(folder, ignored))
+    fail(ErrorCode::io, "store cannot be made: there is no folder " + folder.string());
+  if (::access(folder.c_str(), W_OK) != 0)
+    fail(ErrorCode::io, "store cannot be made: folder " + folder.string() + " cannot be written");
+}
+
+bool is_about_locks_or_files(const Error& error) { return error.code == ErrorCode::io; }
+
+}  // namespace
+
+Connection::Connection(std::string path, Access access) : path_(std::move(path)), access_(access) {
+  if (path_.empty()) fail(ErrorCode::io, "store has no name: found an empty path");
+  in_memory_ = path_ == ":memory:";
+  if (in_memory_) {
+    open_pending_store();
+  } else if (exists(path_)) {
+    open_existing();
+  } else if (access_ == Access::create) {
+    check_folder_is_writable(path_);
+    pending_ = true;
+  } else {
+    fail(ErrorCode::io, "there is no such store");
+  }
+}
+
+Connection::~Connection() {
+  if (wal_) leave_wal();
+}
+
+void Connection::open(int flags) {
+  session_.reset();
+  database_ = Database();
+  database_ = Database(path_, flags);
+  sqlite3_extended_result_codes(database_.handle(), 1);
+  sqlite3_busy_timeout(database_.handle(), kBusyTimeoutMs);
+  session_ = std::make_shared<Session>(database_.handle());
+}
+
+void Connection::open_existing() {
+  std::error_code ignored;
+  if (fs::is_directory(path_, ignored)) fail(ErrorCode::unsupported, "not a store: found a folder, expected a SQLite file");
+  // Also to read: a store whose writer was killed is repaired by whoever opens it next.
+  open(SQLITE_OPEN_READWRITE);
+  SchemaState state = SchemaState::empty;
+  try {
+    state = schema_state(database_.handle());
+  } catch (const Failure& failure) {
+    // A store left in WAL mode on media that cannot be written; without a log it is complete.
+    const bool busy = (sqlite3_errcode(database_.handle()) & 0xff) == SQLITE_BUSY;
+    if (!is_about_locks_or_files(failure.error) || busy || access_ != Access::read || has_wal(path_)) throw;
+    const std::string plain = std::exchange(path_, immutable_uri(path_));
+    try {
+      open(SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+    } catch (...) {
+      path_ = plain;
+      throw failure;
+    }
+    path_ = plain;
+    state = schema_state(database_.handle());
+  }
+  if (state == SchemaState::current) return;
+  if (state == SchemaState::empty && access_ == Access::read) {
+    open_pending_store();
+    return;
+  }
+  write([](Session&) { return 0; });
+}
+
+/// An empty store in memory.
+void Connection::open_pending_store() {
+  const std::string real = std::exchange(path_, ":memory:");
+  open(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+  path_ = real;
+  Transaction transaction(database_.handle(), Transaction::Kind::write);
+  bring_schema_forward(database_.handle());
+  transaction.commit();
+}
+
+Session& Connection::reader() {
+  if (pending_ && session_ == nullptr) {
+    if (exists(path_)) {  // made by somebody else meanwhile
+      pending_ = false;
+      open_existing();
+    } else {
+      open_pending_store();
+    }
+  }
+  return *session_;
+}
+
+Session& Connection::writer() {
+  if (access_ == Access::read) fail(ErrorCode::io, "store cannot be written: it was opened for reading");
+  if (pending_) {
+    open(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+    pending_ = false;
+  }
+  if (!in_memory_ && !wal_) use_wal();
+  return *session_;
+}
+
+void Connection::begin_write() {
+  bring_schema_forward(database_.handle());
+  session_->refresh();
+}
+
+// Readers and one writer do not wait for each other in WAL mode. Where it cannot be had (a reader
+// in the other mode holds the file) the rollback journal is as safe.
+void Connection::use_wal() {
+  sqlite3* db = database_.handle();
+  if (sqlite3_db_readonly(db, "main") == 1) fail(ErrorCode::io, "store cannot be written: it is read-only");
+  schema_state(db);  // never touch what is no store
+  sqlite3_busy_timeout(db, kModeTimeoutMs);
+  wal_ = sqlite3_exec(db, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL", nullptr, nullptr, nullptr) == SQLITE_OK;
+  sqlite3_busy_timeout(db, kBusyTimeoutMs);
+}
+
+// A WAL store cannot be opened in a folder that is read-only, hence never left behind. The last
+// one to close does it; others get BUSY at once and go.
+void Connection::leave_wal() {
+  sqlite3* db = database_.handle();
+  sqlite3_busy_timeout(db, 0);
+  sqlite3_exec(db, "PRAGMA journal_mode=DELETE", nullptr, nullptr, nullptr);
+}
+
+void Connection::shrink() {
+  sqlite3* db = database_.handle();
+  if (2 * query_integer(db, "PRAGMA freelist_count") <= query_integer(db, "PRAGMA page_count")) return;
+  // Nothing depends on it: a full disk keeps the larger file.
+  sqlite3_exec(db, "VACUUM", nullptr, nullptr, nullptr);
+}
+
+}  // namespace snapdiff::store

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/store/sqlite.hpp"
+#include "snapdiff/snapshot_builder.hpp"
+
+/// The store's dictionary in memory: strings, modules, functions, frames, label sets, and by hash
+/// the stacks.
+namespace snapdiff::store {
+
+/// Ids of one table against rows in memory. Ids have gaps once something was removed.
+class IdMap {
+ public:
+  static constexpr std::uint32_t kNone = 0xffffffffU;
+  /// Ids come in ascending order.
+  void add(std::uint32_t id, std::uint32_t row);
+  std::uint32_t row_of(std::uint32_t id) const {
+    return id < direct_.size() ? direct_[id] : direct_.empty() ? search(id) : kNone;
+  }
+  std::uint32_t id_of(std::uint32_t row) const { return id_of_row_[row]; }
+  std::uint32_t next_id() const { return ids_.empty() ? 0 : ids_.back().id + 1; }
+  /// Call once after the last add() of a table that was read.
+  void index();
+  std::size_t size() const { return ids_.size(); }
+
+ private:
+  struct Pair {
+    std::uint32_t id;
+    std::uint32_t row;
+  };
+  std::uint32_t search(std::uint32_t id) const;
+  std::vector<Pair> ids_;
+  std::vector<std::uint32_t> id_of_row_;
+  std::vector<std::uint32_t> direct_;  // row by id; empty when the ids are too far apart
+};
+
+/// All dictionary tables but the stacks, as rows of a Dictionary.
+class Catalog {
+ public:
+  /// Reads the tables. Throws malformed when an id leads nowhere.
+  explicit Catalog(sqlite3* db);
+  const Dictionary& dictionary() const { return builder_.dictionary(); }
+  IdMap strings, modules, functions, frames, label_sets;
+
+  /// The frame's row; throws malformed when there is none.
+  std::uint32_t frame_row(std::uint32_t frame_id) const {
+    const std::uint32_t row = frames.row_of(frame_id);
+    if (row == IdMap::kNone) no_frame(frame_id);
+    return row;
+  }
+
+ private:
+  friend class CatalogWriter;
+  [[noreturn]] static void no_frame(std::uint32_t frame_id);
+  void read_strings(sqlite3* db);
+  void read_modules(sqlite3* db);
+  void read_functions(sqlite3* db);
+  void read_frames(sqlite3* db);
+  void read_labels(sqlite3* db);
+  StringId string_row(const Statement& statement, int column) const;
+  SnapshotBuilder builder_;
+};
+
+/// Gives store ids to what a snapshot's dictionary holds, and inserts what is new. When the
+/// transaction is rolled back, the catalog must be dropped.
+class CatalogWriter {
+ public:
+  CatalogWriter(sqlite3* db, Catalog& catalog, const Dictionary& from);
+  std::uint32_t string(StringId id);
+  std::uint32_t module(ModuleId id);
+  std::uint32_t function(FunctionId id);
+  std::uint32_t frame(FrameId id);
+  std::uint32_t label_set(LabelSetId id);
+
+ private:
+  std::uint32_t string_row(StringId id);
+  sqlite3* db_;
+  Catalog& catalog_;
+  const Dictionary& from_;
+  std::vector<std::uint32_t> string_row_, module_row_, function_row_, frame_id_, label_set_id_;
+  Statement insert_string_, insert_module_, insert_function_, insert_frame_, insert_label_;
+};
+
+/// Finds stored stacks by hash. Hashes are not stored but computed from the frames'.
+class StackIndex {
+ public:
+  static constexpr std::uint32_t kAbsent = 0;  // the id of the empty stack
+  /// Reads all stack chunks. Throws malformed.
+  StackIndex(sqlite3* db, const Catalog& catalog);
+  std::uint32_t find(const Hash128& hash) const;
+  void reserve(std::size_t more);
+  void add(const Hash128& hash, std::uint32_t id);
+  std::uint32_t next_id() const { return next_id_; }
+  std::size_t size() const { return ids_.size(); }
+
+ private:
+  std::vector<Hash128> hashes_;
+  std::vector<std::uint32_t> ids_;
+  HashIndex index_;
+  std::uint32_t next_id_ = 1;
+};
+
+Hash128 hash_of_root_first(const Catalog& catalog, std::span<const std::uint32_t> frame_ids);
+
+}  // namespace snapdiff::store

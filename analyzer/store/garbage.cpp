@@ -1,0 +1,166 @@
+#include <algorithm>
+#include <bitset>
+#include <memory>
+
+#include "analyzer/store/column_chunk.hpp"
+#include "analyzer/store/maintenance.hpp"
+#include "analyzer/store/sample_codec.hpp"
+#include "analyzer/store/snapshot_facts.hpp"
+#include "analyzer/store/stack_codec.hpp"
+
+namespace snapdiff::store {
+namespace {
+
+/// A set of ids: bits, in pages that exist once they are needed.
+class IdSet {
+ public:
+  void add(std::uint32_t id) {
+    std::unique_ptr<Page>& page = pages_[id / kPageIds];
+    if (page == nullptr) page = std::make_unique<Page>();
+    page->set(id % kPageIds);
+  }
+  bool has(std::uint32_t id) const {
+    const std::unique_ptr<Page>& page = pages_[id / kPageIds];
+    return page != nullptr && page->test(id % kPageIds);
+  }
+
+ private:
+  static constexpr std::uint32_t kPageIds = 65536;
+  using Page = std::bitset<kPageIds>;
+  std::vector<std::unique_ptr<Page>> pages_ = std::vector<std::unique_ptr<Page>>(65536);
+};
+
+struct UsedRows {
+  IdSet stacks;
+  IdSet label_sets;
+};
+
+UsedRows rows_in_use(sqlite3* db) {
+  UsedRows used;
+  Statement chunks(db, "SELECT id, data FROM sample_chunk ORDER BY id");
+  std::int64_t snapshot = -1;
+  std::size_t columns = 0;
+  while (chunks.step()) {
+    if (const std::int64_t of = chunks.integer(0) / kChunksPerSnapshot; of != snapshot) {
+      snapshot = of;
+      columns = read_columns(db, snapshot).columns.size();
+    }
+    naming("sample chunk of snapshot " + std::to_string(snapshot), [&] {
+      for (const std::uint64_t key : chunk_keys(chunks.blob(1), columns)) {
+        used.stacks.add(static_cast<std::uint32_t>(key >> 32));
+        used.label_sets.add(static_cast<std::uint32_t>(key & 0xffffffffU));
+      }
+    });
+  }
+  return used;
+}
+
+struct StackChunk {
+  std::uint32_t first = 0;
+  std::uint32_t stacks = 0;
+  std::string data;
+};
+
+/// Without the stacks that are not in use, their ids left as holes; nothing when none is.
+std::optional<StackChunk> thinned(const StackChunk& chunk, const IdSet& used, IdSet& frames) {
+  std::vector<std::vector<std::uint32_t>> kept(chunk.stacks);
+  std::uint32_t begin = chunk.stacks;
+  std::uint32_t end = 0;
+  bool all = true;
+  for_each_stack(chunk.data, chunk.first, chunk.stacks, [&](std::uint32_t id, const StackChunkReader& in) {
+    if (in.root_first().empty()) return;
+    if (!used.has(id)) {
+      all = false;
+      return;
+    }
+    const std::uint32_t place = id - chunk.first;
+    kept[place].assign(in.root_first().begin(), in.root_first().end());
+    for (const std::uint32_t frame : in.root_first()) frames.add(frame);
+    begin = std::min(begin, place);
+    end = std::max(end, place + 1);
+  });
+  if (all) return chunk;
+  if (end == 0) return std::nullopt;
+  StackChunkWriter writer;
+  for (std::uint32_t place = begin; place < end; ++place) writer.add(kept[place]);
+  return StackChunk{chunk.first + begin, end - begin, writer.finish(compression_level(0))};
+}
+
+void collect_stacks(sqlite3* db, const IdSet& used, IdSet& frames) {
+  std::vector<std::uint32_t> firsts;
+  {
+    Statement select(db, "SELECT first_id FROM stack_chunk ORDER BY first_id");
+    while (select.step()) firsts.push_back(select.id(0, "stack chunk"));
+  }
+  Statement select(db, "SELECT stacks, data FROM stack_chunk WHERE first_id = ?");
+  Statement remove(db, "DELETE FROM stack_chunk WHERE first_id = ?");
+  Statement insert(db, "INSERT INTO stack_chunk VALUES(?,?,?)");
+  for (const std::uint32_t first : firsts) {
+    select.bind(1, std::int64_t{first}).step();
+    const StackChunk chunk{first, select.id(0, "stack count"), std::string(select.blob(1))};
+    select.reset();
+    const std::optional<StackChunk> left = thinned(chunk, used, frames);
+    if (left && left->data == chunk.data) continue;
+    remove.bind(1, std::int64_t{first}).run();
+    if (!left) continue;
+    insert.bind(1, std::int64_t{left->first}).bind(2, std::int64_t{left->stacks}).bind_blob(3, left->data).run();
+  }
+}
+
+/// `id_column` of `table` lists what may go.
+void delete_unused(sqlite3* db, const std::string& table, const std::string& id_column, const IdSet& used) {
+  std::vector<std::uint32_t> unused;
+  {
+    Statement select(db, "SELECT DISTINCT " + id_column + " FROM " + table);
+    while (select.step()) {
+      const std::uint32_t id = select.id(0, table);
+      if (!used.has(id)) unused.push_back(id);
+    }
+  }
+  Statement remove(db, "DELETE FROM " + table + " WHERE " + id_column + " = ?");
+  for (const std::uint32_t id : unused) remove.bind(1, std::int64_t{id}).run();
+}
+
+void add_all(sqlite3* db, const char* select_sql, IdSet& used) {
+  Statement select(db, select_sql);
+  while (select.step()) used.add(select.id(0, "id"));
+}
+
+void collect_dictionary(sqlite3* db, IdSet& label_sets, IdSet& frames) {
+  delete_unused(db, "label", "label_set", label_sets);
+  delete_unused(db, "frame", "id", frames);
+  IdSet functions;
+  functions.add(0);
+  add_all(db, "SELECT function FROM frame", functions);
+  delete_unused(db, "function", "id", functions);
+  IdSet modules;
+  modules.add(0);
+  add_all(db, "SELECT module FROM frame", modules);
+  Statement maps(db, "SELECT data FROM memory_map");
+  while (maps.step()) {
+    for (const Mapping& mapping : decode_mappings(maps.blob(0))) modules.add(static_cast<std::uint32_t>(mapping.module));
+  }
+  delete_unused(db, "module", "id", modules);
+  IdSet strings;
+  strings.add(0);
+  for (const char* sql : {"SELECT name FROM module", "SELECT build_id FROM module", "SELECT name FROM function",
+                          "SELECT system_name FROM function", "SELECT file FROM function", "SELECT key FROM label",
+                          "SELECT text FROM label", "SELECT unit FROM label"})
+    add_all(db, sql, strings);
+  delete_unused(db, "string", "id", strings);
+}
+
+}  // namespace
+
+void collect_garbage(Session& session) {
+  sqlite3* db = session.db();
+  execute(db, "DELETE FROM series WHERE id NOT IN (SELECT series FROM snapshot)");
+  execute(db, "DELETE FROM source WHERE id NOT IN (SELECT source FROM snapshot WHERE source IS NOT NULL)");
+  execute(db, "DELETE FROM memory_map WHERE id NOT IN (SELECT memory_map FROM snapshot WHERE memory_map IS NOT NULL)");
+  UsedRows used = rows_in_use(db);
+  IdSet frames;
+  collect_stacks(db, used.stacks, frames);
+  collect_dictionary(db, used.label_sets, frames);
+}
+
+}  // namespace snapdiff::store

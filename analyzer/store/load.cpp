@@ -1,0 +1,230 @@
+#include <algorithm>
+
+#include "analyzer/store/snapshot_facts.hpp"
+#include "analyzer/store/snapshot_store.hpp"
+#include "analyzer/store/stack_codec.hpp"
+#include "snapdiff/validate.hpp"
+
+namespace snapdiff::store {
+namespace {
+
+constexpr std::uint32_t kUnset = 0xffffffffU;
+
+/// Makes a dictionary of just what is asked for, out of the store's.
+class DictionaryCopy {
+ public:
+  explicit DictionaryCopy(const Catalog& catalog)
+      : catalog_(catalog),
+        from_(catalog.dictionary()),
+        string_(from_.strings.size(), kUnset),
+        module_(from_.modules.size(), kUnset),
+        function_(from_.functions.size(), kUnset),
+        frame_(from_.frames.size(), kUnset) {
+    string_[0] = 0;
+    module_[0] = 0;
+    function_[0] = 0;
+  }
+
+  StringId string(StringId row) {
+    std::uint32_t& mine = string_[index_of(row)];
+    if (mine == kUnset) mine = static_cast<std::uint32_t>(to_.strings.append(from_.strings[row]));
+    return StringId{mine};
+  }
+
+  ModuleId module(ModuleId row) {
+    std::uint32_t& mine = module_[index_of(row)];
+    if (mine == kUnset) {
+      mine = static_cast<std::uint32_t>(to_.modules.size());
+      to_.modules.name.push_back(string(from_.modules.name[index_of(row)]));
+      to_.modules.build_id.push_back(string(from_.modules.build_id[index_of(row)]));
+    }
+    return ModuleId{mine};
+  }
+
+  ModuleId stored_module(std::uint32_t id) {
+    const std::uint32_t row = catalog_.modules.row_of(id);
+    if (row == IdMap::kNone) fail(ErrorCode::malformed, "module " + std::to_string(id) + " is missing");
+    return module(ModuleId{row});
+  }
+
+  FrameId stored_frame(std::uint32_t id) {
+    const std::uint32_t row = catalog_.frame_row(id);
+    const std::uint32_t mine = frame_[row];
+    return mine != kUnset ? FrameId{mine} : copy_frame(row);
+  }
+
+  /// Frames root first; ids of stacks count up in the order of the calls.
+  void append_stack(std::span<const std::uint32_t> root_first) {
+    StackTable& stacks = to_.stacks;
+    SequenceHasher hasher;
+    for (auto frame = root_first.rbegin(); frame != root_first.rend(); ++frame) {
+      const FrameId mine = stored_frame(*frame);
+      stacks.frame.push_back(mine);
+      hasher.add(to_.frames.hash[index_of(mine)]);
+    }
+    stacks.begin.push_back(stacks.frame.size());
+    stacks.hash.push_back(hasher.finish());
+  }
+
+  /// `ids` ascending; the copies keep that order.
+  void append_label_set(std::uint32_t id) {
+    const std::uint32_t row = catalog_.label_sets.row_of(id);
+    if (row == IdMap::kNone) fail(ErrorCode::malformed, "label set " + std::to_string(id) + " is missing");
+    for (const Label& label : from_.labels.labels(LabelSetId{row})) {
+      Label mine = label;
+      mine.key = string(label.key);
+      mine.text = string(label.text);
+      mine.unit = string(label.unit);
+      to_.labels.label.push_back(mine);
+    }
+    to_.labels.begin.push_back(to_.labels.label.size());
+  }
+
+  void reserve_stacks(std::size_t count) {
+    to_.stacks.begin.reserve(count + 2);
+    to_.stacks.hash.reserve(count + 1);
+  }
+
+  std::shared_ptr<const Dictionary> finish() { return std::make_shared<const Dictionary>(std::move(to_)); }
+
+ private:
+  FunctionId function(FunctionId row) {
+    std::uint32_t& mine = function_[index_of(row)];
+    if (mine == kUnset) {
+      const std::size_t f = index_of(row);
+      mine = static_cast<std::uint32_t>(to_.functions.size());
+      to_.functions.name.push_back(string(from_.functions.name[f]));
+      to_.functions.system_name.push_back(string(from_.functions.system_name[f]));
+      to_.functions.file.push_back(string(from_.functions.file[f]));
+      to_.functions.start_line.push_back(from_.functions.start_line[f]);
+    }
+    return FunctionId{mine};
+  }
+
+  FrameId copy_frame(std::uint32_t row) {
+    const FrameTable& from = from_.frames;
+    FrameTable& to = to_.frames;
+    frame_[row] = static_cast<std::uint32_t>(to.size());
+    to.module.push_back(module(from.module[row]));
+    to.offset.push_back(from.offset[row]);
+    to.function.push_back(function(from.function[row]));
+    to.line.push_back(from.line[row]);
+    to.column.push_back(from.column[row]);
+    to.flags.push_back(from.flags[row]);
+    to.hash.push_back(from.hash[row]);
+    return FrameId{frame_[row]};
+  }
+
+  const Catalog& catalog_;
+  const Dictionary& from_;
+  Dictionary to_;
+  std::vector<std::uint32_t> string_, module_, function_, frame_;
+};
+
+/// Ids in use, ascending, without 0; their place, counted from 1, is the row in the copy.
+template <class Id>
+class UsedIds {
+ public:
+  void add(std::span<const Id> ids) {
+    std::vector<std::uint32_t> mine;
+    mine.reserve(ids.size());
+    for (const Id id : ids) {
+      if (id != Id{} && (mine.empty() || mine.back() != static_cast<std::uint32_t>(id)))
+        mine.push_back(static_cast<std::uint32_t>(id));
+    }
+    if (!std::is_sorted(mine.begin(), mine.end())) std::sort(mine.begin(), mine.end());
+    mine.erase(std::unique(mine.begin(), mine.end()), mine.end());
+    std::vector<std::uint32_t> both;
+    both.reserve(used_.size() + mine.size());
+    std::set_union(used_.begin(), used_.end(), mine.begin(), mine.end(), std::back_inserter(both));
+    used_ = std::move(both);
+  }
+  const std::vector<std::uint32_t>& all() const { return used_; }
+
+  /// `hint` is where the last one was found: rows come in ascending order, mostly.
+  Id place(Id id, std::size_t& hint) const {
+    if (id == Id{}) return Id{};
+    const auto wanted = static_cast<std::uint32_t>(id);
+    while (hint < used_.size() && used_[hint] < wanted) ++hint;
+    if (hint == used_.size() || used_[hint] != wanted)
+      hint = static_cast<std::size_t>(std::lower_bound(used_.begin(), used_.end(), wanted) - used_.begin());
+    return static_cast<Id>(hint + 1);
+  }
+
+ private:
+  std::vector<std::uint32_t> used_;
+};
+
+void copy_stacks(sqlite3* db, const std::vector<std::uint32_t>& used, DictionaryCopy& copy) {
+  if (used.empty()) return;
+  copy.reserve_stacks(used.size());
+  auto next = used.begin();
+  Statement select(db, "SELECT first_id, stacks, data FROM stack_chunk WHERE first_id <= ? ORDER BY first_id");
+  select.bind(1, std::int64_t{used.back()});
+  while (next != used.end() && select.step()) {
+    const std::uint32_t first = select.id(0, "stack chunk");
+    const std::uint32_t count = select.id(1, "stack count");
+    if (*next < first || *next - first >= count) continue;
+    for_each_stack(select.blob(2), first, count, [&](std::uint32_t id, const StackChunkReader& in) {
+      if (next == used.end() || *next != id) return;
+      if (in.root_first().empty()) fail(ErrorCode::malformed, "stack " + std::to_string(id) + " is missing");
+      copy.append_stack(in.root_first());
+      ++next;
+    });
+  }
+  if (next != used.end()) fail(ErrorCode::malformed, "stack " + std::to_string(*next) + " is missing");
+}
+
+std::vector<Mapping> load_mappings(sqlite3* db, std::int64_t snapshot, DictionaryCopy& copy) {
+  Statement select(db,
+                   "SELECT memory_map.id, memory_map.data FROM snapshot JOIN memory_map "
+                   "ON memory_map.id = snapshot.memory_map WHERE snapshot.id = ?");
+  std::vector<Mapping> mappings;
+  if (!select.bind(1, snapshot).step()) return mappings;
+  naming("memory map " + std::to_string(select.integer(0)), [&] {
+    mappings = decode_mappings(select.blob(1));
+    for (Mapping& mapping : mappings) mapping.module = copy.stored_module(static_cast<std::uint32_t>(mapping.module));
+  });
+  return mappings;
+}
+
+}  // namespace
+
+std::vector<Snapshot> load_snapshots(Session& session, std::span<const SnapshotId> ids) {
+  sqlite3* db = session.db();
+  std::vector<std::shared_ptr<const SampleTable>> tables;
+  UsedIds<StackId> stacks;
+  UsedIds<LabelSetId> label_sets;
+  for (const SnapshotId id : ids) {
+    tables.push_back(session.samples(static_cast<std::int64_t>(id)));
+    stacks.add(tables.back()->stack);
+    label_sets.add(tables.back()->labels);
+  }
+
+  DictionaryCopy copy(session.catalog());
+  copy_stacks(db, stacks.all(), copy);
+  for (const std::uint32_t id : label_sets.all()) copy.append_label_set(id);
+
+  std::vector<Snapshot> snapshots(ids.size());
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const auto id = static_cast<std::int64_t>(ids[i]);
+    Snapshot& snapshot = snapshots[i];
+    snapshot.facts = read_facts(db, id);
+    snapshot.mappings = load_mappings(db, id, copy);
+    snapshot.samples = *tables[i];
+    tables[i].reset();
+    std::size_t stack_hint = 0;
+    std::size_t label_hint = 0;
+    for (StackId& stack : snapshot.samples.stack) stack = stacks.place(stack, stack_hint);
+    for (LabelSetId& labels : snapshot.samples.labels) labels = label_sets.place(labels, label_hint);
+  }
+  const std::shared_ptr<const Dictionary> dictionary = copy.finish();
+  for (Snapshot& snapshot : snapshots) {
+    snapshot.dictionary = dictionary;
+    if (Status valid = validate(snapshot); !valid)
+      fail(ErrorCode::malformed, "store is damaged: " + valid.error().message);
+  }
+  return snapshots;
+}
+
+}  // namespace snapdiff::store

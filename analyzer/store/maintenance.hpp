@@ -1,0 +1,29 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "analyzer/store/session.hpp"
+#include "analyzer/store/store.hpp"
+
+/// What keeps a store small, whole and together with others. All inside the caller's transaction.
+namespace snapdiff::store {
+
+/// Takes snapshots out, writes those anew that were stored as changes against them, and deletes
+/// what nothing refers to any more. Ids of the rest stay. Throws usage (unknown id).
+void remove_snapshots(Session& session, std::span<const SnapshotId> ids);
+
+/// Deletes sources, memory maps, stacks, frames, functions, modules, label sets and strings that no
+/// snapshot uses. The session must be dropped afterwards.
+void collect_garbage(Session& session);
+
+/// Failures in reading are about `from_path`. Returns how many snapshots were new.
+std::size_t merge_snapshots(Session& from, const std::string& from_path, Session& into);
+
+std::optional<std::string> read_source(sqlite3* db, std::int64_t snapshot);
+
+/// Throws malformed with the first thing that is wrong.
+void check_store(Session& session);
+
+}  // namespace snapdiff::store

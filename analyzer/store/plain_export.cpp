@@ -1,0 +1,120 @@
+#include "analyzer/store/plain_export.hpp"
+
+#include <filesystem>
+
+#include "analyzer/store/schema.hpp"
+#include "analyzer/store/snapshot_facts.hpp"
+
+namespace snapdiff::store {
+namespace {
+
+constexpr const char* kPlainTables = R"sql(
+CREATE TABLE stack(id INTEGER PRIMARY KEY, depth INTEGER NOT NULL, leaf_function TEXT, text TEXT NOT NULL);
+CREATE TABLE stack_frame(stack INTEGER NOT NULL, position INTEGER NOT NULL, frame INTEGER NOT NULL,
+                         PRIMARY KEY(stack, position)) WITHOUT ROWID;
+CREATE TABLE series(id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+CREATE TABLE snapshot(
+  id INTEGER PRIMARY KEY, series INTEGER NOT NULL, sha256 TEXT, size_bytes INTEGER, source_name TEXT NOT NULL,
+  file_time_ns INTEGER, position INTEGER NOT NULL, taken_at_ns INTEGER, sequence INTEGER, pid INTEGER,
+  format TEXT NOT NULL, format_detail TEXT NOT NULL, producer TEXT NOT NULL, duration_ns INTEGER, host TEXT NOT NULL,
+  rank INTEGER, command_line TEXT NOT NULL, default_metric TEXT NOT NULL, sampling TEXT NOT NULL,
+  period INTEGER NOT NULL, partial INTEGER NOT NULL, is_delta INTEGER NOT NULL, is_diff INTEGER NOT NULL,
+  drop_frames TEXT NOT NULL, keep_frames TEXT NOT NULL, doc_url TEXT NOT NULL, row_count INTEGER NOT NULL);
+CREATE TABLE snapshot_total(snapshot INTEGER NOT NULL, position INTEGER NOT NULL, metric TEXT NOT NULL,
+                            unit TEXT NOT NULL, total INTEGER NOT NULL, half_unit INTEGER NOT NULL);
+CREATE TABLE snapshot_detail(snapshot INTEGER NOT NULL, kind TEXT NOT NULL, position INTEGER NOT NULL,
+                             name TEXT NOT NULL, text TEXT NOT NULL, number INTEGER, extra INTEGER);
+CREATE TABLE sample(snapshot INTEGER NOT NULL, stack INTEGER NOT NULL, label_set INTEGER NOT NULL,
+                    metric TEXT NOT NULL, value INTEGER);
+CREATE TABLE mapping(snapshot INTEGER NOT NULL, "start" INTEGER NOT NULL, "limit" INTEGER NOT NULL,
+                     "offset" INTEGER NOT NULL, module INTEGER NOT NULL);
+)sql";
+
+struct Copy {
+  const char* select;
+  const char* insert;
+};
+
+constexpr Copy kCopies[] = {
+    {"SELECT id, text FROM string", "INSERT INTO string VALUES(?,?)"},
+    {"SELECT id, name, build_id FROM module", "INSERT INTO module VALUES(?,?,?)"},
+    {"SELECT id, name, system_name, file, start_line FROM function", "INSERT INTO function VALUES(?,?,?,?,?)"},
+    {"SELECT id, module, \"offset\", function, line, \"column\", flags, hash FROM frame",
+     "INSERT INTO frame VALUES(?,?,?,?,?,?,?,?)"},
+    {"SELECT label_set, position, key, text, number, unit FROM label", "INSERT INTO label VALUES(?,?,?,?,?,?)"},
+    {"SELECT id, depth, leaf_function, text FROM stack", "INSERT INTO stack VALUES(?,?,?,?)"},
+    {"SELECT stack, position, frame FROM stack_frame", "INSERT INTO stack_frame VALUES(?,?,?)"},
+    {"SELECT id, name FROM series", "INSERT INTO series VALUES(?,?)"},
+    {"SELECT snapshot.id, series, sha256, size_bytes, source_name, file_time_ns, position, taken_at_ns, sequence, pid,"
+     " format, format_detail, producer, duration_ns, host, rank, command_line, default_metric, sampling, period,"
+     " partial, is_delta, is_diff, drop_frames, keep_frames, doc_url, row_count"
+     " FROM snapshot LEFT JOIN source ON source.id = snapshot.source ORDER BY snapshot.id",
+     "INSERT INTO snapshot VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"},
+    {"SELECT snapshot, position, metric, unit, total, half_unit FROM snapshot_total",
+     "INSERT INTO snapshot_total VALUES(?,?,?,?,?,?)"},
+    {"SELECT snapshot, kind, position, name, text, number, extra FROM snapshot_detail",
+     "INSERT INTO snapshot_detail VALUES(?,?,?,?,?,?,?)"},
+    {"SELECT snapshot, stack, label_set, metric, value FROM sample", "INSERT INTO sample VALUES(?,?,?,?,?)"},
+};
+
+class Copier {
+ public:
+  Copier(sqlite3* from, const std::string& from_path, sqlite3* to) : from_(from), from_path_(from_path), to_(to) {}
+
+  void rows(const Copy& copy) {
+    Statement select(from_, copy.select);
+    Statement insert(to_, copy.insert);
+    while (concerning(from_path_, [&] { return select.step(); })) {
+      insert.bind_row(select);
+      insert.run();
+    }
+  }
+
+  void mappings() {
+    Statement select(from_, "SELECT snapshot.id, data FROM snapshot JOIN memory_map ON memory_map.id = memory_map");
+    Statement insert(to_, "INSERT INTO mapping VALUES(?,?,?,?,?)");
+    while (concerning(from_path_, [&] { return select.step(); })) {
+      const std::int64_t snapshot = select.integer(0);
+      for (const Mapping& mapping : concerning(from_path_, [&] { return decode_mappings(select.blob(1)); })) {
+        insert.bind(1, snapshot)
+            .bind(2, static_cast<std::int64_t>(mapping.start))
+            .bind(3, static_cast<std::int64_t>(mapping.limit))
+            .bind(4, static_cast<std::int64_t>(mapping.offset))
+            .bind(5, static_cast<std::int64_t>(mapping.module))
+            .run();
+      }
+    }
+  }
+
+ private:
+  sqlite3* from_;
+  const std::string& from_path_;
+  sqlite3* to_;
+};
+
+}  // namespace
+
+void write_plain_store(sqlite3* db, const std::string& store_path, const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::exists(path, ignored)) throw Failure{Error{ErrorCode::io, "file exists already", {}, path}};
+  try {
+    concerning(path, [&] {
+      const Database out(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+      // A file that is only ever whole or deleted needs no journal.
+      execute(out.handle(), "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF");
+      Transaction transaction(out.handle(), Transaction::Kind::write);
+      execute(out.handle(), dictionary_tables());
+      execute(out.handle(), kPlainTables);
+      Copier copier(db, store_path, out.handle());
+      for (const Copy& copy : kCopies) copier.rows(copy);
+      copier.mappings();
+      execute(out.handle(), "CREATE INDEX sample_of_snapshot ON sample(snapshot, stack)");
+      transaction.commit();
+    });
+  } catch (...) {
+    std::filesystem::remove(path, ignored);
+    throw;
+  }
+}
+
+}  // namespace snapdiff::store

@@ -1,0 +1,92 @@
+#include <algorithm>
+#include <set>
+
+#include "analyzer/store/maintenance.hpp"
+#include "analyzer/store/snapshot_facts.hpp"
+#include "analyzer/store/snapshot_store.hpp"
+
+namespace snapdiff::store {
+namespace {
+
+struct StoredAs {
+  std::optional<std::int64_t> base;
+  std::int64_t distance = 0;
+};
+
+StoredAs stored_as(sqlite3* db, std::int64_t snapshot) {
+  Statement select(db, "SELECT base, distance FROM snapshot WHERE id = ?");
+  if (!select.bind(1, snapshot).step())
+    fail(ErrorCode::usage, "snapshot @" + std::to_string(snapshot) + " is not in the store");
+  return {select.optional_integer(0), select.integer(1)};
+}
+
+void delete_chunks(sqlite3* db, std::int64_t snapshot) {
+  Statement(db, "DELETE FROM sample_chunk WHERE id >= ? AND id < ?")
+      .bind(1, snapshot * kChunksPerSnapshot)
+      .bind(2, (snapshot + 1) * kChunksPerSnapshot)
+      .run();
+}
+
+/// Writes a snapshot anew against the nearest one before it that stays.
+void move_to_other_base(Session& session, std::int64_t snapshot, const std::set<std::int64_t>& removed) {
+  sqlite3* db = session.db();
+  std::optional<std::int64_t> base = stored_as(db, snapshot).base;
+  while (base && removed.contains(*base)) base = stored_as(db, *base).base;
+  const auto table = session.samples(snapshot);
+  const auto before = base ? session.samples(*base) : nullptr;
+  delete_chunks(db, snapshot);
+  const bool is_delta = write_samples(db, snapshot, before.get(), *table);
+  Statement(db, "UPDATE snapshot SET base = ?, distance = ? WHERE id = ?")
+      .bind(1, is_delta ? base : std::nullopt)
+      .bind(2, is_delta ? stored_as(db, *base).distance + 1 : 0)
+      .bind(3, snapshot)
+      .run();
+}
+
+std::vector<std::int64_t> dependents(sqlite3* db, const std::set<std::int64_t>& removed) {
+  std::vector<std::int64_t> found;
+  Statement select(db, "SELECT id, base FROM snapshot WHERE base IS NOT NULL ORDER BY id");
+  while (select.step()) {
+    if (removed.contains(select.integer(1)) && !removed.contains(select.integer(0))) found.push_back(select.integer(0));
+  }
+  return found;
+}
+
+/// A comparison of what is gone is no longer one.
+void forget_comparison_with(sqlite3* db, const std::set<std::int64_t>& removed) {
+  bool mentioned = false;
+  {
+    Statement select(db, "SELECT snapshots FROM comparison");
+    if (!select.step()) return;
+    for (const SnapshotId id : parse_ids(select.text(0)))
+      mentioned = mentioned || removed.contains(static_cast<std::int64_t>(id));
+  }
+  if (mentioned) execute(db, "DELETE FROM comparison");
+}
+
+}  // namespace
+
+void remove_snapshots(Session& session, std::span<const SnapshotId> ids) {
+  sqlite3* db = session.db();
+  std::set<std::int64_t> removed;
+  for (const SnapshotId id : ids) {
+    stored_as(db, static_cast<std::int64_t>(id));
+    removed.insert(static_cast<std::int64_t>(id));
+  }
+  for (const std::int64_t id : dependents(db, removed)) move_to_other_base(session, id, removed);
+
+  Statement delete_totals(db, "DELETE FROM snapshot_total WHERE snapshot = ?");
+  Statement delete_details(db, "DELETE FROM snapshot_detail WHERE snapshot = ?");
+  Statement delete_snapshot(db, "DELETE FROM snapshot WHERE id = ?");
+  for (const std::int64_t id : removed) {
+    delete_chunks(db, id);
+    delete_totals.bind(1, id).run();
+    delete_details.bind(1, id).run();
+    delete_snapshot.bind(1, id).run();
+  }
+  forget_comparison_with(db, removed);
+  collect_garbage(session);
+  session.drop();
+}
+
+}  // namespace snapdiff::store

@@ -1,0 +1,161 @@
+#include "analyzer/store/schema.hpp"
+
+#include <string>
+
+#include "analyzer/store/sqlite.hpp"
+
+namespace snapdiff::store {
+namespace {
+
+constexpr const char* kDictionaryTables = R"sql(
+CREATE TABLE string(
+  id INTEGER PRIMARY KEY,
+  text TEXT NOT NULL);
+CREATE TABLE module(
+  id INTEGER PRIMARY KEY,
+  name INTEGER NOT NULL,      -- string
+  build_id INTEGER NOT NULL); -- string
+CREATE TABLE function(
+  id INTEGER PRIMARY KEY,
+  name INTEGER NOT NULL,        -- string, as people read it
+  system_name INTEGER NOT NULL, -- string, the linker's
+  file INTEGER NOT NULL,        -- string
+  start_line INTEGER NOT NULL);
+CREATE TABLE frame(
+  id INTEGER PRIMARY KEY,
+  module INTEGER NOT NULL,
+  "offset" INTEGER,             -- in the module's file; NULL: none; from 2^63 on negative
+  function INTEGER NOT NULL,
+  line INTEGER NOT NULL,
+  "column" INTEGER NOT NULL,
+  flags INTEGER NOT NULL,       -- 1 inlined, 2 pseudo
+  hash BLOB NOT NULL);          -- 16 bytes, as imported
+CREATE TABLE label(
+  label_set INTEGER NOT NULL,
+  position INTEGER NOT NULL,
+  key INTEGER NOT NULL,         -- string
+  text INTEGER NOT NULL,        -- string
+  number INTEGER,               -- NULL: a label with text
+  unit INTEGER NOT NULL,        -- string
+  PRIMARY KEY(label_set, position)) WITHOUT ROWID;
+)sql";
+
+constexpr const char* kVersion1 = R"sql(
+INSERT INTO string VALUES(0, '');
+INSERT INTO module VALUES(0, 0, 0);
+INSERT INTO function VALUES(0, 0, 0, 0, 0);
+CREATE TABLE stack_chunk(
+  first_id INTEGER PRIMARY KEY, -- id of the first stack; the others follow
+  stacks INTEGER NOT NULL,
+  data BLOB NOT NULL);
+CREATE TABLE series(
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL);
+CREATE TABLE source(
+  id INTEGER PRIMARY KEY,
+  sha256 TEXT NOT NULL,
+  size_bytes INTEGER NOT NULL,
+  original BLOB);
+CREATE TABLE memory_map(
+  id INTEGER PRIMARY KEY,
+  hash BLOB NOT NULL,
+  data BLOB NOT NULL);
+CREATE TABLE snapshot(
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  series INTEGER NOT NULL,
+  source INTEGER,
+  source_name TEXT NOT NULL,
+  file_time_ns INTEGER,
+  position INTEGER NOT NULL,
+  taken_at_ns INTEGER,
+  sequence INTEGER,
+  pid INTEGER,
+  format TEXT NOT NULL,
+  format_detail TEXT NOT NULL,
+  producer TEXT NOT NULL,
+  duration_ns INTEGER,
+  host TEXT NOT NULL,
+  rank INTEGER,
+  command_line TEXT NOT NULL,
+  default_metric TEXT NOT NULL,
+  sampling TEXT NOT NULL,
+  period INTEGER NOT NULL,
+  partial INTEGER NOT NULL,
+  is_delta INTEGER NOT NULL,
+  is_diff INTEGER NOT NULL,
+  drop_frames TEXT NOT NULL,
+  keep_frames TEXT NOT NULL,
+  doc_url TEXT NOT NULL,
+  row_count INTEGER NOT NULL,
+  memory_map INTEGER,
+  base INTEGER,                 -- snapshot that its chunks are changes against; NULL: a key
+  distance INTEGER NOT NULL);   -- steps to the key
+CREATE INDEX snapshot_of_series ON snapshot(series);
+CREATE TABLE snapshot_total(
+  snapshot INTEGER NOT NULL,
+  position INTEGER NOT NULL,
+  metric TEXT NOT NULL,
+  unit TEXT NOT NULL,
+  total INTEGER NOT NULL,
+  half_unit INTEGER NOT NULL,
+  PRIMARY KEY(snapshot, position)) WITHOUT ROWID;
+CREATE TABLE snapshot_detail(
+  snapshot INTEGER NOT NULL,
+  kind TEXT NOT NULL,           -- label, counter, comment, note
+  position INTEGER NOT NULL,
+  name TEXT NOT NULL,           -- label key, counter name, severity of a note
+  text TEXT NOT NULL,           -- label value, counter unit, comment, note
+  number INTEGER,               -- counter value, count of a note
+  extra INTEGER,                -- 1: cumulative counter; first offset of a note
+  PRIMARY KEY(snapshot, kind, position)) WITHOUT ROWID;
+CREATE TABLE sample_chunk(
+  id INTEGER PRIMARY KEY,       -- snapshot * 1048576 + number of the chunk
+  data BLOB NOT NULL);
+CREATE TABLE comparison(
+  id INTEGER PRIMARY KEY CHECK(id = 1),
+  snapshots TEXT NOT NULL,      -- ids with commas between
+  options TEXT NOT NULL);
+CREATE VIEW frame_text AS
+  SELECT frame.id AS id, fn.text AS function, file.text AS file, frame.line AS line, mn.text AS module,
+         build.text AS build_id, frame."offset" AS "offset", frame.flags & 1 AS inlined, frame.flags >> 1 & 1 AS pseudo
+  FROM frame
+  JOIN function ON function.id = frame.function
+  JOIN string fn ON fn.id = function.name
+  JOIN string file ON file.id = function.file
+  JOIN module ON module.id = frame.module
+  JOIN string mn ON mn.id = module.name
+  JOIN string build ON build.id = module.build_id;
+)sql";
+
+}  // namespace
+
+const char* dictionary_tables() { return kDictionaryTables; }
+
+SchemaState schema_state(sqlite3* db) {
+  const std::int64_t application = query_integer(db, "PRAGMA application_id");
+  const std::int64_t version = query_integer(db, "PRAGMA user_version");
+  if (application == kApplicationId) {
+    if (version > kSchemaVersion || version < 1)
+      fail(ErrorCode::incompatible,
+           "store version " + std::to_string(version) + ", expected 1 to " + std::to_string(kSchemaVersion));
+    return version < kSchemaVersion ? SchemaState::older : SchemaState::current;
+  }
+  if (application == 0 && version == 0 && query_integer(db, "SELECT count(*) FROM sqlite_schema") == 0)
+    return SchemaState::empty;
+  fail(ErrorCode::unsupported, "not a store: found a SQLite file with application id " + std::to_string(application) +
+                                   ", expected " + std::to_string(kApplicationId));
+}
+
+void bring_schema_forward(sqlite3* db) {
+  if (schema_state(db) == SchemaState::current) return;
+  // One step per version, each starting where the one before ended.
+  const std::int64_t from = query_integer(db, "PRAGMA user_version");
+  if (from < 1) {
+    execute(db, kDictionaryTables);
+    execute(db, kVersion1);
+    execute(db, ("PRAGMA application_id=" + std::to_string(kApplicationId)).c_str());
+  }
+  execute(db, ("PRAGMA user_version=" + std::to_string(kSchemaVersion)).c_str());
+}
+
+}  // namespace snapdiff::store

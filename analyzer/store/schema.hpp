@@ -1,0 +1,27 @@
+#pragma once
+
+#include <sqlite3ext.h>
+
+#include <cstdint>
+
+namespace snapdiff::store {
+
+/// "snpd": what file(1) shows, and how a store is told from other SQLite files.
+inline constexpr std::int64_t kApplicationId = 0x736e7064;
+
+/// PRAGMA user_version. Raised with every change of the tables or of a chunk's layout, together
+/// with a step in schema.cpp that brings older stores forward.
+inline constexpr std::int64_t kSchemaVersion = 1;
+
+enum class SchemaState : std::uint8_t { empty, older, current };
+
+/// Throws unsupported when the file is another program's, incompatible when the schema is newer.
+SchemaState schema_state(sqlite3* db);
+
+/// Creates or migrates; call inside a transaction.
+void bring_schema_forward(sqlite3* db);
+
+/// The tables alone, without rows and marks: what `export_plain` starts from.
+const char* dictionary_tables();
+
+}  // namespace snapdiff::store

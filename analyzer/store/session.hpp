@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "analyzer/store/dictionary_store.hpp"
+
+/// What one connection keeps in memory between calls. Also serves the virtual tables, in a host's
+/// connection; therefore it never keeps a prepared statement (an open one would keep the host from
+/// closing).
+namespace snapdiff::store {
+
+/// One stack chunk, decoded. Stack i has the frame ids frame[begin[i] .. begin[i + 1]), root first;
+/// none where its id is no longer in use.
+struct DecodedStacks {
+  std::uint32_t first_id = 0;
+  std::vector<std::size_t> begin{0};
+  std::vector<std::uint32_t> frame;
+  std::size_t size() const { return begin.size() - 1; }
+  std::span<const std::uint32_t> root_first(std::uint32_t id) const {
+    const std::size_t i = id - first_id;
+    return std::span(frame).subspan(begin[i], begin[i + 1] - begin[i]);
+  }
+};
+
+class Session {
+ public:
+  explicit Session(sqlite3* db) : db_(db) {}
+  sqlite3* db() const { return db_; }
+  bool has_tables = false;  ///< the virtual tables are registered with the connection
+
+  /// Forgets everything when somebody else has changed the store since; call inside a transaction.
+  void refresh();
+  void drop();
+  /// This connection's own changes up to now are in memory too.
+  void own_changes_are_known();
+
+  Catalog& catalog();
+  StackIndex& stacks();
+
+  /// A snapshot's rows with ids of the store. Throws usage (no such snapshot), malformed.
+  std::shared_ptr<const SampleTable> samples(std::int64_t snapshot);
+  void keep(std::int64_t snapshot, std::shared_ptr<const SampleTable> table);
+
+  /// The chunk that holds `stack`, or the first one after it; null behind the last.
+  std::shared_ptr<const DecodedStacks> stacks_from(std::uint32_t stack);
+
+ private:
+  sqlite3* db_;
+  std::optional<std::int64_t> data_version_;
+  std::int64_t own_changes_ = 0;
+  std::unique_ptr<Catalog> catalog_;
+  std::unique_ptr<StackIndex> stacks_;
+  std::list<std::pair<std::int64_t, std::shared_ptr<const SampleTable>>> tables_;  // latest first
+  std::list<std::shared_ptr<const DecodedStacks>> chunks_;  // latest first
+  std::size_t chunk_frames_ = 0;
+};
+
+/// The value columns of a snapshot, without values, and what is recorded about them.
+struct StoredColumns {
+  std::vector<Column> columns;
+  std::vector<std::int64_t> totals;
+};
+StoredColumns read_columns(sqlite3* db, std::int64_t snapshot);
+
+bool same_types(const std::vector<Column>& a, const std::vector<Column>& b);
+
+/// A series is read through at most this many changes down to a key.
+inline constexpr std::int64_t kKeyEvery = 16;
+
+/// sample_chunk.id = snapshot * kChunksPerSnapshot + number.
+inline constexpr std::int64_t kChunksPerSnapshot = 1048576;
+
+}  // namespace snapdiff::store

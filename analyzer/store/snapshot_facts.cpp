@@ -1,0 +1,220 @@
+#include "analyzer/store/snapshot_facts.hpp"
+
+#include <charconv>
+
+#include "analyzer/store/bytes.hpp"
+#include "analyzer/store/column_chunk.hpp"
+#include "snapdiff/checked.hpp"
+
+namespace snapdiff::store {
+namespace {
+
+constexpr std::size_t kMaxMemoryMapBytes = 256 * 1024 * 1024;
+
+constexpr std::string_view to_text(Sampling sampling) {
+  constexpr std::string_view kNames[] = {"exact", "poisson", "unknown"};
+  return kNames[static_cast<std::size_t>(sampling)];
+}
+
+Sampling sampling_from(std::string_view text) {
+  return text == "exact" ? Sampling::exact : text == "poisson" ? Sampling::poisson : Sampling::unknown;
+}
+
+Severity severity_from(std::string_view text) {
+  return text == "data loss" ? Severity::data_loss : text == "warning" ? Severity::warning : Severity::info;
+}
+
+void write_details(sqlite3* db, const SnapshotFacts& facts, std::int64_t snapshot) {
+  if (facts.labels.empty() && facts.counters.empty() && facts.comments.empty() && facts.notes.empty()) return;
+  Statement insert(db, "INSERT INTO snapshot_detail VALUES(?,?,?,?,?,?,?)");
+  insert.bind(1, snapshot);
+  const auto put = [&](std::string_view kind, std::int64_t position, std::string_view name, std::string_view text,
+                       std::optional<std::int64_t> number, std::optional<std::int64_t> extra) {
+    insert.bind_text(2, kind).bind(3, position).bind_text(4, name).bind_text(5, text).bind(6, number).bind(7, extra).run();
+  };
+  std::int64_t position = 0;
+  for (const auto& [key, value] : facts.labels) put("label", position++, key, value, {}, {});
+  position = 0;
+  for (const Counter& counter : facts.counters)
+    put("counter", position++, counter.name, counter.unit, counter.value, counter.cumulative ? 1 : 0);
+  position = 0;
+  for (const std::string& comment : facts.comments) put("comment", position++, {}, comment, {}, {});
+  position = 0;
+  for (const Note& note : facts.notes.all()) {
+    std::optional<std::int64_t> offset;
+    if (note.first_offset) offset = static_cast<std::int64_t>(*note.first_offset);
+    put("note", position++, snapdiff::to_text(note.severity), note.text, static_cast<std::int64_t>(note.count), offset);
+  }
+}
+
+void read_details(sqlite3* db, std::int64_t snapshot, SnapshotFacts& facts) {
+  Statement select(db,
+                   "SELECT kind, name, text, number, extra FROM snapshot_detail WHERE snapshot = ? "
+                   "ORDER BY kind, position");
+  select.bind(1, snapshot);
+  while (select.step()) {
+    const std::string_view kind = select.text(0);
+    const std::string name(select.text(1));
+    const std::string text(select.text(2));
+    if (kind == "label") {
+      facts.labels[name] = text;
+    } else if (kind == "counter") {
+      facts.counters.push_back({name, select.integer(3), text, select.integer(4) != 0});
+    } else if (kind == "comment") {
+      facts.comments.push_back(text);
+    } else if (kind == "note") {
+      std::optional<std::uint64_t> offset;
+      if (!select.is_null(4)) offset = static_cast<std::uint64_t>(select.integer(4));
+      facts.notes.add(severity_from(name), text, offset, static_cast<std::uint64_t>(select.integer(3)));
+    }
+  }
+}
+
+}  // namespace
+
+std::int64_t write_facts(sqlite3* db, const SnapshotFacts& facts, const Placement& placement) {
+  Statement insert(db,
+                   "INSERT INTO snapshot(series, source, source_name, file_time_ns, position, taken_at_ns, sequence,"
+                   " pid, format, format_detail, producer, duration_ns, host, rank, command_line, default_metric,"
+                   " sampling, period, partial, is_delta, is_diff, drop_frames, keep_frames, doc_url, row_count,"
+                   " memory_map, base, distance) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+  insert.bind(1, placement.series)
+      .bind(2, placement.source)
+      .bind_text(3, facts.source.name)
+      .bind(4, facts.source.file_time_ns)
+      .bind(5, std::int64_t{facts.position})
+      .bind(6, facts.taken_at_ns)
+      .bind(7, facts.sequence)
+      .bind(8, facts.pid)
+      .bind_text(9, facts.format)
+      .bind_text(10, facts.format_detail)
+      .bind_text(11, facts.producer)
+      .bind(12, facts.duration_ns)
+      .bind_text(13, facts.host)
+      .bind(14, facts.rank)
+      .bind_text(15, facts.command_line)
+      .bind_text(16, facts.default_metric)
+      .bind_text(17, to_text(facts.sampling))
+      .bind(18, facts.period)
+      .bind(19, std::int64_t{facts.partial})
+      .bind(20, std::int64_t{facts.is_delta})
+      .bind(21, std::int64_t{facts.is_diff})
+      .bind_text(22, facts.drop_frames)
+      .bind_text(23, facts.keep_frames)
+      .bind_text(24, facts.doc_url)
+      .bind(25, placement.rows)
+      .bind(26, placement.memory_map)
+      .bind(27, placement.base)
+      .bind(28, placement.distance)
+      .run();
+  const std::int64_t id = sqlite3_last_insert_rowid(db);
+  write_details(db, facts, id);
+  return id;
+}
+
+void write_totals(sqlite3* db, std::int64_t snapshot, const std::vector<Column>& columns) {
+  Statement insert(db, "INSERT INTO snapshot_total VALUES(?,?,?,?,?,?)");
+  std::int64_t position = 0;
+  for (const Column& column : columns) {
+    std::int64_t total = 0;
+    for (const std::int64_t value : column.value) {
+      if (!checked_add(total, value, total))
+        fail(ErrorCode::limit, "total of " + column.type.name + " is beyond 2^63-1, expected it to fit in 64 bits");
+    }
+    insert.bind(1, snapshot)
+        .bind(2, position++)
+        .bind_text(3, column.type.name)
+        .bind_text(4, column.type.unit)
+        .bind(5, total)
+        .bind(6, column.half_unit)
+        .run();
+  }
+}
+
+SnapshotFacts read_facts(sqlite3* db, std::int64_t snapshot) {
+  Statement select(db,
+                   "SELECT s.source_name, s.file_time_ns, s.position, s.taken_at_ns, s.sequence, s.pid, s.format,"
+                   " s.format_detail, s.producer, s.duration_ns, s.host, s.rank, s.command_line, s.default_metric,"
+                   " s.sampling, s.period, s.partial, s.is_delta, s.is_diff, s.drop_frames, s.keep_frames, s.doc_url,"
+                   " f.sha256, f.size_bytes FROM snapshot s LEFT JOIN source f ON f.id = s.source WHERE s.id = ?");
+  if (!select.bind(1, snapshot).step())
+    fail(ErrorCode::usage, "snapshot @" + std::to_string(snapshot) + " is not in the store");
+  const auto text = [&](int column) { return std::string(select.text(column)); };
+  SnapshotFacts facts;
+  facts.source.name = text(0);
+  facts.source.file_time_ns = select.optional_integer(1);
+  facts.position = static_cast<std::uint32_t>(select.integer(2));
+  facts.taken_at_ns = select.optional_integer(3);
+  facts.sequence = select.optional_integer(4);
+  facts.pid = select.optional_integer(5);
+  facts.format = text(6);
+  facts.format_detail = text(7);
+  facts.producer = text(8);
+  facts.duration_ns = select.optional_integer(9);
+  facts.host = text(10);
+  facts.rank = select.optional_integer(11);
+  facts.command_line = text(12);
+  facts.default_metric = text(13);
+  facts.sampling = sampling_from(select.text(14));
+  facts.period = select.integer(15);
+  facts.partial = select.integer(16) != 0;
+  facts.is_delta = select.integer(17) != 0;
+  facts.is_diff = select.integer(18) != 0;
+  facts.drop_frames = text(19);
+  facts.keep_frames = text(20);
+  facts.doc_url = text(21);
+  facts.source.sha256 = text(22);
+  facts.source.size_bytes = static_cast<std::uint64_t>(select.integer(23));
+  read_details(db, snapshot, facts);
+  return facts;
+}
+
+std::string encode_mappings(const std::vector<Mapping>& mappings) {
+  std::string bytes;
+  for (const Mapping& mapping : mappings) {
+    put_varint(bytes, mapping.start);
+    put_varint(bytes, mapping.limit - mapping.start);
+    put_varint(bytes, mapping.offset);
+    put_varint(bytes, static_cast<std::uint64_t>(mapping.module));
+  }
+  return pack_bytes(bytes, compression_level(bytes.size()));
+}
+
+std::vector<Mapping> decode_mappings(std::string_view blob) {
+  const std::string bytes = unpack_bytes(blob, kMaxMemoryMapBytes);
+  ByteReader in(bytes);
+  std::vector<Mapping> mappings;
+  while (in.left() > 0) {
+    Mapping mapping;
+    mapping.start = in.varint();
+    mapping.limit = mapping.start + in.varint();
+    mapping.offset = in.varint();
+    mapping.module = ModuleId{in.below(0xffffffffU, "module")};
+    mappings.push_back(mapping);
+  }
+  return mappings;
+}
+
+std::string format_ids(const std::vector<SnapshotId>& ids) {
+  std::string text;
+  for (const SnapshotId id : ids) {
+    if (!text.empty()) text += ',';
+    text += std::to_string(static_cast<std::int64_t>(id));
+  }
+  return text;
+}
+
+std::vector<SnapshotId> parse_ids(std::string_view text) {
+  std::vector<SnapshotId> ids;
+  while (!text.empty()) {
+    std::int64_t id = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
+    if (error != std::errc{}) fail(ErrorCode::malformed, "remembered comparison is damaged");
+    ids.push_back(SnapshotId{id});
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    if (text.starts_with(',')) text.remove_prefix(1);
+  }
+  return ids;
+}
+
+}  // namespace snapdiff::store

@@ -1,0 +1,160 @@
+#include "analyzer/store/sql_runner.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <memory>
+
+namespace snapdiff::store {
+namespace {
+
+using Value = std::optional<std::string>;
+
+std::string real_text(double value) {
+  if (std::isinf(value)) return value > 0 ? "Inf" : "-Inf";
+  std::array<char, 40> buffer{};
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;  // shortest that reads back
+  std::string text(buffer.data(), end);
+  if (text.find_first_of(".en") == std::string::npos) text += ".0";
+  return text;
+}
+
+std::string blob_text(std::string_view bytes) {
+  constexpr const char* kHex = "0123456789abcdef";
+  std::string text = "x'";
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    text += {kHex[byte >> 4], kHex[byte & 15]};
+  }
+  return text + "'";
+}
+
+Value value_of(sqlite3_stmt* statement, int column) {
+  const auto bytes = [&](const void* data) {
+    const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement, column));
+    return data == nullptr ? std::string_view() : std::string_view(static_cast<const char*>(data), size);
+  };
+  switch (sqlite3_column_type(statement, column)) {
+    case SQLITE_NULL: return std::nullopt;
+    case SQLITE_INTEGER: return std::to_string(sqlite3_column_int64(statement, column));
+    case SQLITE_FLOAT: return real_text(sqlite3_column_double(statement, column));
+    case SQLITE_BLOB: return blob_text(bytes(sqlite3_column_blob(statement, column)));
+    default: return std::string(bytes(sqlite3_column_text(statement, column)));
+  }
+}
+
+/// Reading pragmas; all others could change the file or the connection.
+bool is_reading_pragma(const char* name, const char* argument) {
+  constexpr std::array kWithArgument = {"table_info",      "table_xinfo",   "index_list",       "index_info",
+                                        "index_xinfo",     "table_list",    "foreign_key_list", "integrity_check",
+                                        "quick_check",     "function_list", "module_list",      "pragma_list",
+                                        "collation_list",  "database_list", "compile_options"};
+  constexpr std::array kWithout = {"application_id", "user_version", "schema_version", "page_count",   "page_size",
+                                   "freelist_count", "encoding",     "data_version",   "journal_mode", "synchronous",
+                                   "cache_size",     "busy_timeout", "query_only"};
+  const auto is_name = [name](const char* known) { return sqlite3_stricmp(name, known) == 0; };
+  if (std::any_of(kWithArgument.begin(), kWithArgument.end(), is_name)) return true;
+  return argument == nullptr && std::any_of(kWithout.begin(), kWithout.end(), is_name);
+}
+
+/// Lets queries through, and whatever stays in the temporary schema.
+int allow_reading(void* /*context*/, int action, const char* first, const char* second, const char* schema,
+                  const char* /*trigger*/) {
+  switch (action) {
+    case SQLITE_SELECT:
+    case SQLITE_READ:
+    case SQLITE_FUNCTION:
+    case SQLITE_RECURSIVE:
+    case SQLITE_CREATE_TEMP_INDEX:
+    case SQLITE_CREATE_TEMP_TABLE:
+    case SQLITE_CREATE_TEMP_VIEW:
+    case SQLITE_DROP_TEMP_INDEX:
+    case SQLITE_DROP_TEMP_TABLE:
+    case SQLITE_DROP_TEMP_VIEW: return SQLITE_OK;
+    case SQLITE_UPDATE:
+      // Asked whenever a virtual table declares its columns; SQLite itself lets nobody write to it.
+      if (first != nullptr && std::strcmp(first, "sqlite_master") == 0) return SQLITE_OK;
+      [[fallthrough]];
+    case SQLITE_INSERT:
+    case SQLITE_DELETE: return schema != nullptr && std::strcmp(schema, "temp") == 0 ? SQLITE_OK : SQLITE_DENY;
+    case SQLITE_PRAGMA: return is_reading_pragma(first, second) ? SQLITE_OK : SQLITE_DENY;
+    default: return SQLITE_DENY;
+  }
+}
+
+class ReadingOnly {
+ public:
+  ReadingOnly(sqlite3* db, bool on) : db_(on ? db : nullptr) {
+    if (db_ != nullptr) sqlite3_set_authorizer(db_, allow_reading, nullptr);
+  }
+  ReadingOnly(const ReadingOnly&) = delete;
+  ReadingOnly& operator=(const ReadingOnly&) = delete;
+  ~ReadingOnly() {
+    if (db_ != nullptr) sqlite3_set_authorizer(db_, nullptr, nullptr);
+  }
+
+ private:
+  sqlite3* db_;
+};
+
+/// What the user wrote wrongly is usage; what the file or the disk did keeps its own code.
+[[noreturn]] void fail_sql(sqlite3* db, int code) {
+  switch (code & 0xff) {
+    case SQLITE_ERROR:
+    case SQLITE_CONSTRAINT:
+    case SQLITE_MISMATCH:
+    case SQLITE_RANGE:
+    case SQLITE_TOOBIG:
+    case SQLITE_ABORT:
+    case SQLITE_INTERRUPT: fail(ErrorCode::usage, sqlite3_errmsg(db));
+    case SQLITE_AUTH: fail(ErrorCode::usage, "statement would change the store: expected queries only");
+    case SQLITE_CORRUPT: fail(ErrorCode::malformed, sqlite3_errmsg(db));
+    default: throw Failure{sqlite_error(db, code)};
+  }
+}
+
+struct Finalize {
+  void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+};
+
+void run_one(sqlite3* db, sqlite3_stmt* statement, const Store::SqlSink& sink) {
+  const int columns = sqlite3_column_count(statement);
+  if (columns > 0 && sink.on_columns) {
+    std::vector<std::string> names;
+    for (int c = 0; c < columns; ++c) names.emplace_back(sqlite3_column_name(statement, c));
+    sink.on_columns(names);
+  }
+  std::vector<Value> row(static_cast<std::size_t>(columns));
+  for (;;) {
+    const int code = sqlite3_step(statement);
+    if (code == SQLITE_DONE) return;
+    if (code != SQLITE_ROW) fail_sql(db, code);
+    if (!sink.on_row) continue;
+    for (int c = 0; c < columns; ++c) row[static_cast<std::size_t>(c)] = value_of(statement, c);
+    sink.on_row(row);
+  }
+}
+
+}  // namespace
+
+void run_sql(sqlite3* db, std::string_view script, const Store::SqlSink& sink, bool may_write) {
+  constexpr std::size_t kMaxScript = 1'000'000'000;
+  if (script.size() > kMaxScript) fail(ErrorCode::limit, "script of " + std::to_string(script.size()) + " bytes");
+  const ReadingOnly reading_only(db, !may_write);
+  const char* at = script.data();
+  const char* const end = at + script.size();
+  while (at != end) {
+    sqlite3_stmt* prepared = nullptr;
+    const char* tail = nullptr;
+    const int code = sqlite3_prepare_v2(db, at, static_cast<int>(end - at), &prepared, &tail);
+    const std::unique_ptr<sqlite3_stmt, Finalize> statement(prepared);
+    if (code != SQLITE_OK) fail_sql(db, code);
+    if (statement != nullptr) run_one(db, statement.get(), sink);
+    if (tail == at) break;  // a NUL byte ends the script
+    at = tail;
+  }
+}
+
+}  // namespace snapdiff::store

@@ -1,0 +1,153 @@
+#include "analyzer/store/sqlite.hpp"
+
+#include <limits>
+
+namespace snapdiff::store {
+
+Error sqlite_error(sqlite3* db, int code) {
+  const std::string said = db != nullptr ? sqlite3_errmsg(db) : sqlite3_errstr(code);
+  switch (code & 0xff) {
+    case SQLITE_FULL:
+      return {ErrorCode::io, "store cannot grow: " + said};
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return {ErrorCode::io, "store is busy: another process is writing to it (" + said + ")"};
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+      return {ErrorCode::io, "store cannot be written: " + said};
+    case SQLITE_IOERR:
+    case SQLITE_CANTOPEN:
+    case SQLITE_PROTOCOL:
+    case SQLITE_NOLFS:
+      return {ErrorCode::io, said};
+    case SQLITE_CORRUPT:
+      return {ErrorCode::malformed, "store is damaged: " + said};
+    case SQLITE_NOTADB:
+      return {ErrorCode::unsupported, "not a store: found a file of another kind, expected a SQLite file"};
+    case SQLITE_TOOBIG:
+    case SQLITE_NOMEM:
+      return {ErrorCode::limit, said};
+    case SQLITE_ERROR:
+      // A damaged schema page shows up as a table or column that is not there.
+      return {ErrorCode::malformed, "store is damaged: " + said};
+    default:
+      return {ErrorCode::internal, said};
+  }
+}
+
+namespace {
+
+void check(sqlite3* db, int code) {
+  if (code != SQLITE_OK) throw Failure{sqlite_error(db, code)};
+}
+
+int length_of(std::string_view bytes) {
+  if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+    fail(ErrorCode::limit, "value of " + std::to_string(bytes.size()) + " bytes, expected at most 2^31-1");
+  return static_cast<int>(bytes.size());
+}
+
+}  // namespace
+
+Statement::Statement(sqlite3* db, std::string_view sql) : db_(db) {
+  check(db_, sqlite3_prepare_v3(db_, sql.data(), length_of(sql), 0, &statement_, nullptr));
+}
+Statement::~Statement() { sqlite3_finalize(statement_); }
+
+Statement& Statement::bind(int index, std::int64_t value) {
+  check(db_, sqlite3_bind_int64(statement_, index, value));
+  return *this;
+}
+Statement& Statement::bind(int index, const std::optional<std::int64_t>& value) {
+  return value ? bind(index, *value) : bind_null(index);
+}
+Statement& Statement::bind_text(int index, std::string_view text) {
+  const char* data = text.data() != nullptr ? text.data() : "";  // a null pointer would bind NULL
+  check(db_, sqlite3_bind_text(statement_, index, data, length_of(text), nullptr));
+  return *this;
+}
+Statement& Statement::bind_blob(int index, std::string_view bytes) {
+  const char* data = bytes.data() != nullptr ? bytes.data() : "";
+  check(db_, sqlite3_bind_blob(statement_, index, data, length_of(bytes), nullptr));
+  return *this;
+}
+Statement& Statement::bind_null(int index) {
+  check(db_, sqlite3_bind_null(statement_, index));
+  return *this;
+}
+Statement& Statement::bind_row(const Statement& row) {
+  for (int c = 0; c < sqlite3_column_count(row.statement_); ++c)
+    check(db_, sqlite3_bind_value(statement_, c + 1, sqlite3_column_value(row.statement_, c)));
+  return *this;
+}
+
+bool Statement::step() {
+  const int code = sqlite3_step(statement_);
+  if (code == SQLITE_ROW) return true;
+  if (code == SQLITE_DONE) return false;
+  throw Failure{sqlite_error(db_, code)};
+}
+void Statement::reset() { sqlite3_reset(statement_); }
+void Statement::run() {
+  step();
+  reset();
+}
+
+std::int64_t Statement::integer(int column) const { return sqlite3_column_int64(statement_, column); }
+std::optional<std::int64_t> Statement::optional_integer(int column) const {
+  if (is_null(column)) return std::nullopt;
+  return integer(column);
+}
+std::string_view Statement::text(int column) const {
+  const void* data = sqlite3_column_text(statement_, column);
+  if (data == nullptr) return {};
+  return {static_cast<const char*>(data), static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
+}
+std::string_view Statement::blob(int column) const {
+  const void* data = sqlite3_column_blob(statement_, column);
+  if (data == nullptr) return {};
+  return {static_cast<const char*>(data), static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
+}
+bool Statement::is_null(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
+std::uint32_t Statement::id(int column, std::string_view what) const {
+  const std::int64_t value = integer(column);
+  if (value < 0 || value >= std::numeric_limits<std::uint32_t>::max())
+    fail(ErrorCode::malformed, std::string(what) + " " + std::to_string(value) + ", expected 0 to 2^32-2");
+  return static_cast<std::uint32_t>(value);
+}
+
+Database::Database(const std::string& path, int flags) {
+  const int code = sqlite3_open_v2(path.c_str(), &db_, flags, nullptr);
+  if (code == SQLITE_OK) return;
+  const Error error = sqlite_error(db_, code);
+  sqlite3_close(db_);
+  throw Failure{error};
+}
+Database::~Database() {
+  if (db_ != nullptr) sqlite3_close(db_);
+}
+
+void execute(sqlite3* db, const char* sql) { check(db, sqlite3_exec(db, sql, nullptr, nullptr, nullptr)); }
+
+std::int64_t query_integer(sqlite3* db, std::string_view sql) {
+  Statement statement(db, sql);
+  return statement.step() ? statement.integer(0) : 0;
+}
+
+Transaction::Transaction(sqlite3* db, Kind kind) : db_(db) {
+  if (sqlite3_get_autocommit(db_) == 0) return;
+  execute(db_, kind == Kind::write ? "BEGIN IMMEDIATE" : "BEGIN");
+  open_ = true;
+}
+Transaction::~Transaction() {
+  // A failed COMMIT or a full disk may have rolled back already.
+  if (open_ && sqlite3_get_autocommit(db_) == 0) sqlite3_exec(db_, "ROLLBACK", nullptr, nullptr, nullptr);
+}
+void Transaction::commit() {
+  if (!open_) return;
+  execute(db_, "COMMIT");
+  open_ = false;
+}
+
+}  // namespace snapdiff::store

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <sqlite3ext.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "analyzer/store/failure.hpp"
+
+#ifndef SQLITE_CORE
+/// Set by the extension's entry point: every call of SQLite goes through the host's own copy.
+extern "C" const sqlite3_api_routines* sqlite3_api;
+#endif
+
+/// Owning wrappers round SQLite's C interface. All of them throw Failure.
+namespace snapdiff::store {
+
+/// What SQLite's result code means to us: full, read-only, busy and unreadable files are io,
+/// damage is malformed, a file that is no database is unsupported.
+Error sqlite_error(sqlite3* db, int code);
+
+/// One prepared statement. Parameters count from 1, columns from 0. Bound texts and blobs must
+/// live until the next step() has returned.
+class Statement {
+ public:
+  Statement(sqlite3* db, std::string_view sql);
+  Statement(const Statement&) = delete;
+  Statement& operator=(const Statement&) = delete;
+  ~Statement();
+
+  Statement& bind(int index, std::int64_t value);
+  Statement& bind(int index, const std::optional<std::int64_t>& value);
+  Statement& bind_text(int index, std::string_view text);
+  Statement& bind_blob(int index, std::string_view bytes);
+  Statement& bind_null(int index);
+  /// Binds all columns of another statement's current row.
+  Statement& bind_row(const Statement& row);
+
+  /// True when there is a row.
+  bool step();
+  void reset();
+  /// Steps once, expecting no row, and makes ready for the next binding.
+  void run();
+
+  std::int64_t integer(int column) const;
+  std::optional<std::int64_t> optional_integer(int column) const;
+  std::string_view text(int column) const;  ///< valid until the next step
+  std::string_view blob(int column) const;  ///< valid until the next step
+  bool is_null(int column) const;
+  /// An id that is at least 0 and fits in 32 bits; malformed, naming `what`, otherwise.
+  std::uint32_t id(int column, std::string_view what) const;
+
+ private:
+  sqlite3* db_;
+  sqlite3_stmt* statement_ = nullptr;
+};
+
+/// One connection.
+class Database {
+ public:
+  Database() = default;
+  Database(const std::string& path, int flags);
+  Database(Database&& other) noexcept : db_(std::exchange(other.db_, nullptr)) {}
+  Database& operator=(Database&& other) noexcept {
+    std::swap(db_, other.db_);
+    return *this;
+  }
+  ~Database();
+  sqlite3* handle() const { return db_; }
+  explicit operator bool() const { return db_ != nullptr; }
+
+ private:
+  sqlite3* db_ = nullptr;
+};
+
+void execute(sqlite3* db, const char* sql);
+/// The first column of the first row, or 0.
+std::int64_t query_integer(sqlite3* db, std::string_view sql);
+
+/// Rolls back unless commit() was called. Nests: inside another transaction it does nothing.
+class Transaction {
+ public:
+  enum class Kind { read, write };
+  Transaction(sqlite3* db, Kind kind);
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+  ~Transaction();
+  void commit();
+
+ private:
+  sqlite3* db_;
+  bool open_ = false;
+};
+
+}  // namespace snapdiff::store

@@ -1,0 +1,144 @@
+#include "analyzer/store/store.hpp"
+
+#include <filesystem>
+
+#include "analyzer/store/connection.hpp"
+#include "analyzer/store/maintenance.hpp"
+#include "analyzer/store/plain_export.hpp"
+#include "analyzer/store/snapshot_facts.hpp"
+#include "analyzer/store/snapshot_store.hpp"
+#include "analyzer/store/sql_runner.hpp"
+#include "analyzer/store/tables.hpp"
+
+namespace snapdiff::store {
+struct Store::Impl {
+  Impl(const std::string& path, Access access) : connection(path, access) {}
+  Connection connection;
+
+  /// The connection, with the virtual tables.
+  Session& with_tables() {
+    Session& session = connection.reader();
+    if (!session.has_tables) register_tables(connection.shared_session());
+    session.has_tables = true;
+    return session;
+  }
+};
+
+Store::Store(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Store::Store(Store&&) noexcept = default;
+Store& Store::operator=(Store&&) noexcept = default;
+Store::~Store() = default;
+
+const std::string& Store::path() const { return impl_->connection.path(); }
+
+Result<Store> Store::open(const std::string& path, Access access) {
+  return guarded<Store>(path, [&] { return Store(std::make_unique<Impl>(path, access)); });
+}
+
+Result<Imported> Store::add(const Snapshot& snapshot, const std::string& series, std::string_view source_bytes) {
+  Connection& connection = impl_->connection;
+  return guarded<Imported>(path(), [&] {
+    // Looked up before the lock is taken: nothing is written when nothing is new.
+    const auto present = [&](Session& session) { return find_present(session.db(), snapshot.facts, series); };
+    if (const std::int64_t id = connection.read(present); id != 0) return Imported{SnapshotId{id}, true};
+    return connection.write([&](Session& session) {
+      if (const std::int64_t id = present(session); id != 0) return Imported{SnapshotId{id}, true};
+      return Imported{SnapshotId{add_snapshot(session, snapshot, series, source_bytes)}, false};
+    });
+  });
+}
+
+Result<std::vector<Snapshot>> Store::load(std::span<const SnapshotId> ids) {
+  return guarded<std::vector<Snapshot>>(path(), [&] {
+    return impl_->connection.read([&](Session& session) { return load_snapshots(session, ids); });
+  });
+}
+
+Result<std::vector<SeriesInfo>> Store::list() {
+  return guarded<std::vector<SeriesInfo>>(path(), [&] {
+    return impl_->connection.read([](Session& session) { return read_series(session.db()); });
+  });
+}
+
+Result<std::optional<std::string>> Store::source_bytes(SnapshotId id) {
+  return guarded<std::optional<std::string>>(path(), [&] {
+    return impl_->connection.read(
+        [&](Session& session) { return read_source(session.db(), static_cast<std::int64_t>(id)); });
+  });
+}
+
+Status Store::remove(std::span<const SnapshotId> ids) {
+  return guarded<std::monostate>(path(), [&] {
+    if (ids.empty()) return std::monostate{};
+    impl_->connection.write([&](Session& session) {
+      remove_snapshots(session, ids);
+      return 0;
+    });
+    impl_->connection.shrink();
+    return std::monostate{};
+  });
+}
+
+Result<std::size_t> Store::merge(const std::string& other_path) {
+  return guarded<std::size_t>(path(), [&] {
+    std::error_code ignored;
+    if (std::filesystem::equivalent(path(), other_path, ignored)) return std::size_t{0};
+    std::optional<Connection> other;
+    concerning(other_path, [&] { other.emplace(other_path, Access::read); });
+    return other->read([&](Session& from) {
+      return impl_->connection.write([&](Session& into) { return merge_snapshots(from, other_path, into); });
+    });
+  });
+}
+
+Status Store::remember(const Comparison& comparison) {
+  return guarded<std::monostate>(path(), [&] {
+    return impl_->connection.write([&](Session& session) {
+      const std::string ids = format_ids(comparison.snapshots);
+      Statement(session.db(), "INSERT OR REPLACE INTO comparison VALUES(1,?,?)")
+          .bind_text(1, ids)
+          .bind_text(2, comparison.options_json)
+          .run();
+      return std::monostate{};
+    });
+  });
+}
+
+Result<std::optional<Comparison>> Store::last_comparison() {
+  return guarded<std::optional<Comparison>>(path(), [&] {
+    return impl_->connection.read([](Session& session) -> std::optional<Comparison> {
+      Statement select(session.db(), "SELECT snapshots, options FROM comparison");
+      if (!select.step()) return std::nullopt;
+      return Comparison{parse_ids(select.text(0)), std::string(select.text(1))};
+    });
+  });
+}
+
+Status Store::sql(std::string_view script, const SqlSink& sink, bool may_write) {
+  return guarded<std::monostate>(path(), [&] {
+    if (may_write) impl_->connection.write([](Session&) { return 0; });  // makes a store that is not there yet
+    run_sql(impl_->with_tables().db(), script, sink, may_write);
+    return std::monostate{};
+  });
+}
+
+Status Store::export_plain(const std::string& to_path) {
+  return guarded<std::monostate>(path(), [&] {
+    Session& session = impl_->with_tables();
+    return impl_->connection.read([&](Session&) {
+      write_plain_store(session.db(), path(), to_path);
+      return std::monostate{};
+    });
+  });
+}
+
+Status Store::check() {
+  return guarded<std::monostate>(path(), [&] {
+    return impl_->connection.read([](Session& session) {
+      check_store(session);
+      return std::monostate{};
+    });
+  });
+}
+
+}  // namespace snapdiff::store

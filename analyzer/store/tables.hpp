@@ -1,0 +1,23 @@
+#pragma once
+
+#include <memory>
+
+#include "analyzer/store/session.hpp"
+
+/// The compressed columns as SQL tables (README.md, "Virtual tables"). Nothing of them is in the
+/// file: they exist in a connection once they are registered with it.
+namespace snapdiff::store {
+
+/// Registers stack, stack_frame, sample, growth and stack_text(); the connection shares the session
+/// until it is closed. Throws.
+void register_tables(const std::shared_ptr<Session>& session);
+
+/// One register function per module.
+void register_stack_tables(const std::shared_ptr<Session>& session);
+void register_sample_table(const std::shared_ptr<Session>& session);
+void register_growth_table(const std::shared_ptr<Session>& session);
+
+/// "leaf ‹ caller ‹ … ‹ main"; unsymbolized frames as module+0xoffset.
+std::string stack_text(const Catalog& catalog, std::span<const std::uint32_t> root_first);
+
+}  // namespace snapdiff::store

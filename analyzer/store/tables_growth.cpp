@@ -1,0 +1,154 @@
+#include <algorithm>
+
+#include "analyzer/store/tables.hpp"
+#include "analyzer/store/virtual_table.hpp"
+#include "snapdiff/checked.hpp"
+
+namespace snapdiff::store {
+namespace {
+
+/// One metric that both snapshots have.
+struct Shared {
+  const Column* baseline;
+  const Column* current;
+};
+
+/// A stack's value on one side: the sum over its label sets, none where one of them is unknown.
+using Sum = std::optional<std::int64_t>;
+
+class GrowthTable {
+ public:
+  static constexpr const char* kDeclaration =
+      "CREATE TABLE growth(stack INTEGER, metric TEXT, baseline INTEGER, current INTEGER, growth INTEGER,"
+      " class TEXT, \"from\" INTEGER HIDDEN, \"to\" INTEGER HIDDEN)";
+  static constexpr int kFrom = 6;
+  static constexpr int kTo = 7;
+
+  static bool plan(IndexPlan& plan) {
+    if (plan.comes_later(kFrom) || plan.comes_later(kTo)) return false;
+    const bool from = plan.take(kFrom, SQLITE_INDEX_CONSTRAINT_EQ, true);
+    const bool to = plan.take(kTo, SQLITE_INDEX_CONSTRAINT_EQ, true);
+    if (!from || !to) {
+      plan.refusal = "growth(from, to) needs two snapshot ids";
+      return false;
+    }
+    const bool metric = plan.take(1, SQLITE_INDEX_CONSTRAINT_EQ);
+    plan.expect(metric ? 25'000 : 100'000, metric ? 25'000.0 : 100'000.0);
+    return true;
+  }
+
+  explicit GrowthTable(Session& session) : session_(session) {}
+
+  void filter(Arguments& arguments) {
+    from_ = snapshot_id(arguments.take());
+    to_ = snapshot_id(arguments.take());
+    sqlite3_value* const metric = arguments.take();
+    baseline_ = session_.samples(from_);
+    current_ = session_.samples(to_);
+    shared_.clear();
+    for (const Column& column : baseline_->columns) {
+      if (metric != nullptr && sqlite3_value_type(metric) == SQLITE_TEXT &&
+          column.type.name != reinterpret_cast<const char*>(sqlite3_value_text(metric)))
+        continue;
+      for (const Column& other : current_->columns) {
+        if (other.type == column.type) shared_.push_back({&column, &other});
+      }
+    }
+    sums_.resize(shared_.size());
+    b_ = 0;
+    c_ = 0;
+    rowid_ = 0;
+    read_stack();
+  }
+
+  bool at_end() const { return at_end_; }
+  std::int64_t rowid() const { return rowid_; }
+  void next() {
+    ++rowid_;
+    if (++metric_ == shared_.size()) read_stack();
+  }
+
+  void column(Output& out, int column) {
+    const auto& [baseline, current] = sums_[metric_];
+    const auto put = [&out](const Sum& sum) { sum ? out.integer(*sum) : out.null(); };
+    switch (column) {
+      case 0: return out.integer(static_cast<std::int64_t>(stack_));
+      case 1: return out.text(shared_[metric_].baseline->type.name);
+      case 2: return put(baseline);
+      case 3: return put(current);
+      case 4: return baseline && current ? out.integer(growth(*baseline, *current)) : out.null();
+      case 5: return baseline && current ? out.text(row_class(*baseline, *current)) : out.null();
+      case kFrom: return out.integer(from_);
+      default: return out.integer(to_);
+    }
+  }
+
+ private:
+  static std::int64_t snapshot_id(sqlite3_value* value) {
+    if (sqlite3_value_type(value) != SQLITE_INTEGER) fail(ErrorCode::usage, "growth(from, to): expected two snapshot ids");
+    return sqlite3_value_int64(value);
+  }
+
+  static std::string_view row_class(std::int64_t baseline, std::int64_t current) {
+    if (baseline == current) return "same";
+    if (baseline == 0) return "new";
+    if (current == 0) return "gone";
+    return current > baseline ? "grew" : "shrank";
+  }
+
+  std::int64_t growth(std::int64_t baseline, std::int64_t current) const {
+    std::int64_t difference = 0;
+    if (!checked_sub(current, baseline, difference))
+      fail(ErrorCode::limit, "growth of stack " + std::to_string(index_of(stack_)) + " does not fit in 64 bits");
+    return difference;
+  }
+
+  void add(Sum& sum, const Column& column, std::size_t row) const {
+    if (!column.is_known(row)) {
+      sum.reset();
+    } else if (sum && !checked_add(*sum, column.value[row], *sum)) {
+      fail(ErrorCode::limit, "value of stack " + std::to_string(index_of(stack_)) + " does not fit in 64 bits");
+    }
+  }
+
+  /// The next stack of either side, all its label sets together.
+  void read_stack() {
+    metric_ = 0;
+    const std::vector<StackId>& before = baseline_->stack;
+    const std::vector<StackId>& after = current_->stack;
+    at_end_ = shared_.empty() || (b_ == before.size() && c_ == after.size());
+    if (at_end_) return;
+    stack_ = b_ == before.size()  ? after[c_]
+             : c_ == after.size() ? before[b_]
+                                  : std::min(before[b_], after[c_]);
+    std::fill(sums_.begin(), sums_.end(), std::pair<Sum, Sum>(0, 0));
+    for (; b_ < before.size() && before[b_] == stack_; ++b_) {
+      for (std::size_t m = 0; m < shared_.size(); ++m) add(sums_[m].first, *shared_[m].baseline, b_);
+    }
+    for (; c_ < after.size() && after[c_] == stack_; ++c_) {
+      for (std::size_t m = 0; m < shared_.size(); ++m) add(sums_[m].second, *shared_[m].current, c_);
+    }
+  }
+
+  Session& session_;
+  std::int64_t from_ = 0;
+  std::int64_t to_ = 0;
+  std::shared_ptr<const SampleTable> baseline_;
+  std::shared_ptr<const SampleTable> current_;
+  std::vector<Shared> shared_;
+  std::vector<std::pair<Sum, Sum>> sums_;
+  StackId stack_{};
+  std::size_t b_ = 0;
+  std::size_t c_ = 0;
+  std::size_t metric_ = 0;
+  bool at_end_ = true;
+  std::int64_t rowid_ = 0;
+};
+
+}  // namespace
+
+void register_growth_table(const std::shared_ptr<Session>& session) {
+  VirtualTable<GrowthTable>::register_with(session, "growth");
+}
+
+}  // namespace snapdiff::store

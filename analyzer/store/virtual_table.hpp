@@ -1,0 +1,241 @@
+#pragma once
+
+#include <memory>
+#include <new>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/store/schema.hpp"
+#include "analyzer/store/session.hpp"
+
+/// SQLite's virtual table callbacks, written once. A table is a class T with
+///   kDeclaration                      the columns, as CREATE TABLE
+///   plan(IndexPlan&)                  static; what is pushed down; false with a message to refuse
+///   T(Session&), filter(Arguments&), at_end(), next(), column(Output&, int), rowid()
+/// Eponymous-only: there is no xCreate, so nothing gets into the schema.
+namespace snapdiff::store {
+
+/// What xBestIndex may choose from. Bits of the plan, and the arguments, are in the order of take().
+class IndexPlan {
+ public:
+  explicit IndexPlan(sqlite3_index_info* info) : info_(info) {}
+
+  /// Pushes `column op ?` down when the query has it; the value comes as the next argument. SQLite
+  /// checks it again unless `omit`.
+  bool take(int column, int op, bool omit = false) {
+    const int bit = 1 << takes_++;
+    for (int i = 0; i < info_->nConstraint; ++i) {
+      const auto& constraint = info_->aConstraint[i];
+      if (constraint.iColumn != column || constraint.op != op || constraint.usable == 0) continue;
+      if (info_->aConstraintUsage[i].argvIndex != 0) continue;
+      info_->aConstraintUsage[i].argvIndex = ++arguments_;
+      info_->aConstraintUsage[i].omit = omit ? 1 : 0;
+      info_->idxNum |= bit;
+      return true;
+    }
+    return false;
+  }
+  /// After an EQ on the column was not to be had: a lower and an upper bound. They are taken as
+  /// inclusive, since SQLite checks again.
+  void take_bounds(int column) {
+    if (!take(column, SQLITE_INDEX_CONSTRAINT_GE)) take(column, SQLITE_INDEX_CONSTRAINT_GT);
+    if (!take(column, SQLITE_INDEX_CONSTRAINT_LE)) take(column, SQLITE_INDEX_CONSTRAINT_LT);
+  }
+  /// The query names the column but its value is not there yet in this join order.
+  bool comes_later(int column) const {
+    for (int i = 0; i < info_->nConstraint; ++i) {
+      const auto& constraint = info_->aConstraint[i];
+      if (constraint.iColumn == column && constraint.op == SQLITE_INDEX_CONSTRAINT_EQ && constraint.usable == 0)
+        return true;
+    }
+    return false;
+  }
+  void expect(std::int64_t rows, double cost) {
+    info_->estimatedRows = rows;
+    info_->estimatedCost = cost;
+  }
+  /// Rows come out by `column` ascending.
+  void sorted_by(int column) {
+    if (info_->nOrderBy == 1 && info_->aOrderBy[0].iColumn == column && info_->aOrderBy[0].desc == 0)
+      info_->orderByConsumed = 1;
+  }
+  std::string refusal;  ///< why plan() returned false; empty: try another join order
+
+ private:
+  sqlite3_index_info* info_;
+  int takes_ = 0;
+  int arguments_ = 0;
+};
+
+/// The values of what was pushed down.
+class Arguments {
+ public:
+  Arguments(int plan, int count, sqlite3_value** values) : plan_(plan), left_(count), next_(values) {}
+  /// In the order of IndexPlan::take(); null when that was not pushed down.
+  sqlite3_value* take() {
+    const bool has = ((plan_ >> takes_++) & 1) != 0 && left_ > 0;
+    if (!has) return nullptr;
+    --left_;
+    return *next_++;
+  }
+  /// An EQ or else the bounds, as a range of 32-bit ids; what is no integer is left to SQLite's own
+  /// check.
+  struct Range {
+    std::uint32_t low = 0;
+    std::uint32_t high = 0xffffffffU;
+  };
+  Range take_range();
+
+ private:
+  int plan_;
+  int left_;
+  int takes_ = 0;
+  sqlite3_value** next_;
+};
+
+/// One cell.
+class Output {
+ public:
+  explicit Output(sqlite3_context* context) : context_(context) {}
+  void integer(std::int64_t value) { sqlite3_result_int64(context_, value); }
+  void null() { sqlite3_result_null(context_); }
+  void text(std::string_view value) {
+    sqlite3_result_text64(context_, value.data() != nullptr ? value.data() : "", value.size(), kCopied, SQLITE_UTF8);
+  }
+  void text_or_null(std::string_view value) { value.empty() ? null() : text(value); }
+  void blob(std::string_view value) { sqlite3_result_blob64(context_, value.data(), value.size(), kCopied); }
+
+ private:
+  static const sqlite3_destructor_type kCopied;
+  sqlite3_context* context_;
+};
+
+/// Runs `body` for a callback that answers with a result code; a failure's text goes to `message`.
+template <class Body>
+int answering(char** message, Body&& body) {
+  const auto say = [message](const std::string& text) {
+    sqlite3_free(*message);
+    *message = sqlite3_mprintf("%s", text.c_str());
+  };
+  try {
+    return body();
+  } catch (const Failure& failure) {
+    say(failure.error.message);
+    return failure.error.code == ErrorCode::malformed ? SQLITE_CORRUPT_VTAB : SQLITE_ERROR;
+  } catch (const std::bad_alloc&) {
+    return SQLITE_NOMEM;
+  } catch (const std::exception& other) {
+    say(other.what());
+    return SQLITE_ERROR;
+  }
+}
+
+/// What SQLite holds for us: every module and function has a share, in whatever order they go.
+using SharedSession = std::shared_ptr<Session>;
+inline void release_session(void* shared) { delete static_cast<SharedSession*>(shared); }
+
+template <class Table>
+class VirtualTable {
+ public:
+  static void register_with(const std::shared_ptr<Session>& session, const char* name) {
+    const int code =
+        sqlite3_create_module_v2(session->db(), name, &kModule, new SharedSession(session), release_session);
+    if (code != SQLITE_OK) throw Failure{sqlite_error(session->db(), code)};
+  }
+
+ private:
+  struct Instance {
+    sqlite3_vtab base{};
+    SharedSession session;
+  };
+  struct Cursor {
+    sqlite3_vtab_cursor base{};
+    Table table;
+    explicit Cursor(Session& session) : table(session) {}
+  };
+  static Instance* instance(sqlite3_vtab* vtab) { return reinterpret_cast<Instance*>(vtab); }
+  static Cursor* cursor(sqlite3_vtab_cursor* base) { return reinterpret_cast<Cursor*>(base); }
+
+  static int connect(sqlite3* db, void* session, int, const char* const*, sqlite3_vtab** out, char** message) {
+    return answering(message, [&] {
+      const int code = sqlite3_declare_vtab(db, Table::kDeclaration);
+      if (code != SQLITE_OK) return code;
+      sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
+      auto* made = new Instance;
+      made->session = *static_cast<SharedSession*>(session);
+      *out = &made->base;
+      return SQLITE_OK;
+    });
+  }
+  static int disconnect(sqlite3_vtab* vtab) {
+    delete instance(vtab);
+    return SQLITE_OK;
+  }
+  static int best_index(sqlite3_vtab* vtab, sqlite3_index_info* info) {
+    return answering(&vtab->zErrMsg, [&] {
+      IndexPlan plan(info);
+      if (Table::plan(plan)) return SQLITE_OK;
+      if (plan.refusal.empty()) return SQLITE_CONSTRAINT;
+      fail(ErrorCode::usage, plan.refusal);
+    });
+  }
+  static int open(sqlite3_vtab* vtab, sqlite3_vtab_cursor** out) {
+    return answering(&vtab->zErrMsg, [&] {
+      Session& session = *instance(vtab)->session;
+      if (schema_state(session.db()) != SchemaState::current) fail(ErrorCode::usage, "this database is not a store");
+      session.refresh();
+      *out = &(new Cursor(session))->base;
+      return SQLITE_OK;
+    });
+  }
+  static int close(sqlite3_vtab_cursor* base) {
+    delete cursor(base);
+    return SQLITE_OK;
+  }
+  static int filter(sqlite3_vtab_cursor* base, int plan, const char*, int count, sqlite3_value** values) {
+    return answering(&base->pVtab->zErrMsg, [&] {
+      Arguments arguments(plan, count, values);
+      cursor(base)->table.filter(arguments);
+      return SQLITE_OK;
+    });
+  }
+  static int next(sqlite3_vtab_cursor* base) {
+    return answering(&base->pVtab->zErrMsg, [&] {
+      cursor(base)->table.next();
+      return SQLITE_OK;
+    });
+  }
+  static int eof(sqlite3_vtab_cursor* base) { return cursor(base)->table.at_end() ? 1 : 0; }
+  static int column(sqlite3_vtab_cursor* base, sqlite3_context* context, int column) {
+    return answering(&base->pVtab->zErrMsg, [&] {
+      Output out(context);
+      cursor(base)->table.column(out, column);
+      return SQLITE_OK;
+    });
+  }
+  static int rowid(sqlite3_vtab_cursor* base, sqlite3_int64* out) {
+    *out = cursor(base)->table.rowid();
+    return SQLITE_OK;
+  }
+
+  static constexpr sqlite3_module make_module() {
+    sqlite3_module module{};
+    module.iVersion = 2;
+    module.xConnect = connect;
+    module.xBestIndex = best_index;
+    module.xDisconnect = disconnect;
+    module.xDestroy = disconnect;
+    module.xOpen = open;
+    module.xClose = close;
+    module.xFilter = filter;
+    module.xNext = next;
+    module.xEof = eof;
+    module.xColumn = column;
+    module.xRowid = rowid;
+    return module;
+  }
+  static constexpr sqlite3_module kModule = make_module();
+};
+
+}  // namespace snapdiff::store

@@ -1,0 +1,140 @@
+#include "analyzer/trend/reason.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "snapdiff/number_text.hpp"
+
+namespace snapdiff::trend {
+
+namespace {
+
+std::string p_text(double p) {
+  if (p >= .995) return "p > 0.99";
+  const auto hundredths = std::lround(p * 100);
+  std::string text("p 0.");
+  if (hundredths < 10) text += '0';
+  return text += std::to_string(hundredths);
+}
+
+std::string spikes_text(const Findings& found) {
+  if (found.spikes == 0) return {};
+  std::string text("; ");
+  text += std::to_string(found.spikes);
+  return text += found.spikes == 1 ? " spike set aside" : " spikes set aside";
+}
+
+std::string count_of(const Findings& found) { return std::to_string(found.values.size()); }
+
+/// Jumps that each about double the value: how a growing hash table or vector looks. 0 when other
+/// rises are among them.
+std::size_t doublings(std::span<const double> values) {
+  std::size_t count = 0;
+  for (std::size_t i = 1; i < values.size(); ++i) {
+    if (values[i] == values[i - 1]) continue;
+    const double ratio = values[i - 1] > 0 ? values[i] / values[i - 1] : 0;
+    if (ratio < 1.8 || ratio > 2.2) return 0;
+    ++count;
+  }
+  return count;
+}
+
+double level(std::span<const double> values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
+}  // namespace
+
+std::string amount(double value, std::string_view unit) {
+  constexpr double kMost = 9e18;
+  return snapdiff::value_text(std::llround(std::clamp(value, -kMost, kMost)), unit);
+}
+
+std::string reason_growing(const Findings& found, std::string_view unit) {
+  const double slope = found.fit->slope;
+  const std::size_t half = found.values.size() / 2;
+  const bool everywhere = found.late_slope >= .65 * slope && slope_of(found.values.first(half)) >= .5 * slope;
+  std::string text("climbs ");
+  text += amount(slope, unit);
+  text += " per snapshot";
+  if (everywhere) {
+    text += " in every part of the window of ";
+    text += count_of(found);
+  } else {
+    text += ", ";
+    text += amount(found.late_slope, unit);
+    text += " in its last half";
+  }
+  text += "; ";
+  text += p_text(found.p_of(Group::climbing));
+  return text += spikes_text(found);
+}
+
+std::string reason_rising(const Findings& found) {
+  std::string text("rose, but ");
+  text += count_of(found);
+  text += " snapshots cannot exclude wandering; ";
+  text += p_text(found.p_of(Group::climbing));
+  if (found.values.size() < 8) text += " from few points";
+  return text += spikes_text(found);
+}
+
+std::string reason_saturating(const Findings& found) {
+  const double pace = found.fit->slope > 0 ? found.late_slope / found.fit->slope : 0;
+  std::string text("rose early, late part ");
+  if (pace < .005) return text.append("is level").append(spikes_text(found));
+  text += "climbs at ";
+  text += std::to_string(std::lround(100 * std::min(pace, 9.99)));
+  return text.append(" % of the average pace").append(spikes_text(found));
+}
+
+std::string reason_step(const Findings& found, std::string_view unit) {
+  const std::span<const double> values = found.values;
+  std::string text;
+  if (const std::size_t count = doublings(values); count >= 2) {
+    text += std::to_string(count);
+    return text.append(" jumps, each doubling: a table that resizes");
+  }
+  const std::vector<std::size_t>& cuts = found.fit->cuts;
+  const std::size_t last = cuts.back();
+  const std::size_t before = cuts.size() > 1 ? cuts[cuts.size() - 2] : 0;
+  const double jump = level(values.subspan(last)) - level(values.subspan(before, last - before));
+  if (cuts.size() == 1) {
+    text += jump > 0 ? "one jump of " : "one drop of ";
+  } else {
+    text += std::to_string(cuts.size());
+    text += jump > 0 ? " jumps, the last of " : " jumps, the last a drop of ";
+  }
+  text += amount(std::abs(jump), unit);
+  text += " at snapshot ";
+  text += std::to_string(last + 1);
+  return text.append(", level since").append(spikes_text(found));
+}
+
+std::string reason_shrinking(const Findings& found, std::string_view unit) {
+  std::string text("falls ");
+  text += amount(-found.fit->slope, unit);
+  text += " per snapshot; ";
+  return text.append(p_text(found.p_of(Group::falling))).append(spikes_text(found));
+}
+
+std::string reason_noisy(const Findings& found, std::string_view unit) {
+  std::string text;
+  if (found.leads(Group::climbing) && !found.kept && found.p_of(Group::climbing) >= .5) {
+    text += "rose, but gave back ";
+    text += amount(found.largest_fall, unit);
+    return text.append(" on the way").append(spikes_text(found));
+  }
+  if (found.leads(Group::walk)) return text.append("wanders, no direction is sure").append(spikes_text(found));
+  return text.append("changes, but within its own scatter").append(spikes_text(found));
+}
+
+std::string reason_flat(const Findings& found) {
+  std::string text("level, scatter below 2 % in ");
+  text += count_of(found);
+  return text.append(" snapshots").append(spikes_text(found));
+}
+
+}  // namespace snapdiff::trend

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+
+#include "analyzer/trend/shapes.hpp"
+
+namespace snapdiff::trend {
+
+/// What the rule found out about a series, before words.
+struct Findings {
+  std::span<const double> values;  ///< without spikes
+  const Fit* fit = nullptr;
+  double floor = 0;
+  std::size_t spikes = 0;
+  std::array<double, kGroups> p{};
+  Shape best = Shape::constant;
+  double warm_up = 0;  ///< coefficient of the best warm-up shape
+  double wander = 0;   ///< odds of walk, drifting walk, never back and the AR .8 shapes
+  double rise = 0;
+  double largest_fall = 0;  ///< from an earlier high
+  double late_slope = 0;    ///< of the last half
+  bool large = false;       ///< step 4
+  bool kept = false;        ///< step 5: never half undone
+  bool slowing = false;     ///< step 6
+
+  double p_of(Group group) const { return p[static_cast<std::size_t>(group)]; }
+  /// Holds more than every other group.
+  bool leads(Group group) const {
+    for (std::size_t g = 0; g < kGroups; ++g) {
+      if (g != static_cast<std::size_t>(group) && p[g] >= p_of(group)) return false;
+    }
+    return true;
+  }
+};
+
+/// Steps 2 to 6. `values` and `fit` must outlive the result; the range is above 0.
+Findings find_out(std::span<const double> values, double noise_variance, double floor, Fit& fit);
+
+/// Step 1: single points far off both neighbours become their mean, in place. Returns how many.
+std::size_t remove_spikes(std::span<double> values, double noise_variance);
+
+}  // namespace snapdiff::trend

@@ -1,0 +1,354 @@
+#include "analyzer/trend/shapes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "analyzer/trend/tables.hpp"
+
+namespace snapdiff::trend {
+
+namespace {
+
+constexpr double kNone = -std::numeric_limits<double>::infinity();
+
+/// No fit is believed beyond 0.3 % of the range: exact series need no special case.
+constexpr double kNoiseShare = 9e-6;
+
+constexpr std::size_t kLongestCycle = 16;
+
+/// Four sums at once: one alone waits for its last addition at every step.
+double dot(const std::vector<double>& a, const std::vector<double>& b) {
+  std::array<double, 4> sums{};
+  const std::size_t whole = a.size() / 4 * 4;
+  for (std::size_t i = 0; i < whole; i += 4) {
+    for (std::size_t k = 0; k < 4; ++k) sums[k] += a[i + k] * b[i + k];
+  }
+  for (std::size_t i = whole; i < a.size(); ++i) sums[0] += a[i] * b[i];
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+/// A working area per thread, so that judging a million rows allocates nothing.
+struct Scratch {
+  std::vector<double> y;
+  std::vector<double> sum;           // sum[i] = y_0 + .. + y_{i-1}
+  std::vector<double> weighted_sum;  // of i * y_i
+  std::array<double, kLongestCycle> phase_y{};
+};
+
+class Fitter {
+ public:
+  Fitter(std::span<const double> values, double noise_variance, Fit& fit, Scratch& scratch)
+      : fit_(fit),
+        s_(scratch),
+        n_(values.size()),
+        tables_(Tables::of(n_)),
+        size_(static_cast<double>(n_)),
+        ln_(std::log(size_)) {
+    prepare(values, noise_variance);
+  }
+
+  void run() {
+    add(Shape::constant, Group::level, 0);
+    autoregressive(.5, Shape::autoregressive_5, Shape::line_autoregressive_5);
+    autoregressive(.8, Shape::autoregressive_8, Shape::line_autoregressive_8);
+    // Periodic shapes only speak up against a line, so they are tried where there is one.
+    if (fit_.slope > 0 && fit_.slope * fit_.slope * fit_.t_spread >= .2 * rc_) {
+      cycles();
+      if (n_ >= 8) waves();
+    }
+    walks();
+    steps();
+    bends();
+    tabled(tables_.exponentials, Shape::exponential);
+    tabled(tables_.logarithms, Shape::logarithm);
+    rising(Shape::line, evidence(fit_.line_rss, 2) - ln_ / 2 + std::log(3.0), fit_.slope);
+  }
+
+ private:
+  void prepare(std::span<const double> values, double noise_variance) {
+    fit_.shapes.clear();
+    fit_.cuts.clear();
+    fit_.mean = std::accumulate(values.begin(), values.end(), 0.0) / size_;
+    const auto [least, most] = std::minmax_element(values.begin(), values.end());
+    fit_.range = *most - *least;
+    fit_.noise_floor = std::max(noise_variance, kNoiseShare * fit_.range * fit_.range);
+    fit_.t_spread = size_ * (size_ * size_ - 1) / 12;
+    s_.y.resize(n_);
+    s_.sum.assign(n_ + 1, 0);
+    s_.weighted_sum.assign(n_ + 1, 0);
+    double ty = 0;
+    rc_ = 0;
+    fit_.step_squares = 0;
+    for (std::size_t i = 0; i < n_; ++i) {
+      const double y = values[i] - fit_.mean;
+      s_.y[i] = y;
+      s_.sum[i + 1] = s_.sum[i] + y;
+      s_.weighted_sum[i + 1] = s_.weighted_sum[i] + static_cast<double>(i) * y;
+      rc_ += y * y;
+      ty += t(i) * y;
+      if (i > 0) fit_.step_squares += (values[i] - values[i - 1]) * (values[i] - values[i - 1]);
+    }
+    fit_.slope = ty / fit_.t_spread;
+    fit_.line_rss = 0;
+    for (std::size_t i = 0; i < n_; ++i) {
+      const double residual = s_.y[i] - fit_.slope * t(i);
+      fit_.line_rss += residual * residual;
+    }
+    fit_.mean_step = (values.back() - values.front()) / (size_ - 1);
+  }
+
+  double t(std::size_t i) const { return static_cast<double>(i) - (size_ - 1) / 2; }
+
+  /// E(RSS, k): a Schwarz-type evidence with the residual degrees of freedom as exponent.
+  double evidence(double rss, std::size_t k) const {
+    if (k >= n_) return kNone;
+    const double freedom = static_cast<double>(n_ - k);
+    const double w = fit_.noise_floor;
+    return -freedom / 2 * std::log(std::max(rss, freedom * w) / std::max(rc_, (size_ - 1) * w));
+  }
+
+  void add(Shape shape, Group group, double log_odds, double coefficient = 0) {
+    if (log_odds > kNone) fit_.shapes.push_back({shape, group, log_odds, coefficient});
+  }
+  void rising(Shape shape, double log_odds, double coefficient) {
+    add(shape, coefficient > 0 ? Group::climbing : Group::falling, log_odds, coefficient);
+  }
+
+  /// Generalised least squares: quadratic forms of V^-1 are sums over y_i - rho y_{i-1}, with the
+  /// factor 1 - rho^2 on the first point.
+  void autoregressive(double rho, Shape level, Shape line) {
+    const double first = 1 - rho * rho;
+    const double one = 1 - rho;
+    double s11 = first + (size_ - 1) * one * one;
+    double s1t = first * t(0), stt = first * t(0) * t(0);
+    double s1y = first * s_.y[0], sty = first * t(0) * s_.y[0], syy = first * s_.y[0] * s_.y[0];
+    for (std::size_t i = 1; i < n_; ++i) {
+      const double dt = t(i) - rho * t(i - 1);
+      const double dy = s_.y[i] - rho * s_.y[i - 1];
+      s1t += one * dt;
+      stt += dt * dt;
+      s1y += one * dy;
+      sty += dt * dy;
+      syy += dy * dy;
+    }
+    const double prior = std::log(first) / 2;
+    add(level, Group::level, evidence(syy - s1y * s1y / s11, 1) + prior - std::log(s11 / size_) / 2);
+    const double determinant = s11 * stt - s1t * s1t;
+    const double slope = (s11 * sty - s1t * s1y) / determinant;
+    const double constant = (s1y - slope * s1t) / s11;
+    const double q2 = syy - constant * s1y - slope * sty;
+    rising(line, evidence(q2, 2) + prior - std::log(determinant / (size_ * fit_.t_spread)) / 2 - ln_ / 2 + std::log(.5),
+           slope);
+  }
+
+  void cycles() {
+    double best = kNone, best_line = kNone, best_slope = 0;
+    for (std::size_t period = 2; period <= std::min(n_ / 2, kLongestCycle); ++period) {
+      s_.phase_y.fill(0);
+      for (std::size_t i = 0, phase = 0; i < n_; ++i, phase = phase + 1 == period ? 0 : phase + 1) {
+        s_.phase_y[phase] += s_.y[i];
+      }
+      double rss = rc_, vt = fit_.t_spread, ty = fit_.slope * fit_.t_spread;
+      for (std::size_t phase = 0; phase < period; ++phase) {
+        const std::size_t count = (n_ - phase + period - 1) / period;
+        const auto members = static_cast<double>(count);
+        // t of the phase's members runs in steps of the period.
+        const double sum_t = members * (t(phase) + static_cast<double>((count - 1) * period) / 2);
+        rss -= s_.phase_y[phase] * s_.phase_y[phase] / members;
+        vt -= sum_t * sum_t / members;
+        ty -= sum_t * s_.phase_y[phase] / members;
+      }
+      const auto p = static_cast<double>(period);
+      best = std::max(best, evidence(rss, period) - p / 2 * ln_);
+      if (n_ < 2 * period + 2) continue;
+      const double slope = ty / vt;
+      const double line = evidence(rss - slope * ty, period + 1) - (p + 1) / 2 * ln_ - std::log(vt / fit_.t_spread) / 2;
+      if (line > best_line) {
+        best_line = line;
+        best_slope = slope;
+      }
+    }
+    add(Shape::cycle, Group::level, best);
+    rising(Shape::line_cycle, best_line, best_slope);
+  }
+
+  void waves() {
+    double best = kNone, best_line = kNone, best_slope = 0;
+    for (const Tables::Wave& wave : tables_.waves) {
+      const double first = dot(wave.first, s_.y);
+      const double second = dot(wave.second, s_.y);
+      const double rss = rc_ - first * first - second * second;
+      best = std::max(best, evidence(rss, 3) - 1.5 * ln_);
+      const double slope = dot(wave.line, s_.y) / wave.line_squares;
+      const double line = evidence(rss - slope * slope * wave.line_squares, 4) - 2 * ln_;
+      if (line > best_line) {
+        best_line = line;
+        best_slope = slope;
+      }
+    }
+    add(Shape::wave, Group::level, best);
+    rising(Shape::line_wave, best_line, best_slope);
+  }
+
+  void walks() {
+    const double walk = evidence(fit_.step_squares, 1) + ln_ / 2;
+    add(Shape::walk, Group::walk, walk);
+    const double d = fit_.mean_step;
+    rising(Shape::drifting_walk,
+           evidence(fit_.step_squares - (size_ - 1) * d * d, 2) + ln_ / 2 + std::log(size_ / 12) / 2 + std::log(.7), d);
+    std::size_t rises = 0;
+    for (std::size_t i = 1; i < n_; ++i) {
+      if (s_.y[i] < s_.y[i - 1]) return;
+      rises += s_.y[i] > s_.y[i - 1] ? 1U : 0U;
+    }
+    rising(Shape::never_back, walk + static_cast<double>(rises) * std::log(2.0), d);
+  }
+
+  /// Squares that a level of its own explains of the points [from, to).
+  double explained(std::size_t from, std::size_t to) const {
+    const double sum = s_.sum[to] - s_.sum[from];
+    return sum * sum * tables_.inverse[to - from];
+  }
+
+  /// The best cut inside (from, to), and what it explains beyond one level; 0 when there is no room.
+  std::pair<std::size_t, double> best_cut(std::size_t from, std::size_t to) const {
+    std::size_t cut = 0;
+    double most = kNone;
+    for (std::size_t c = from + 1; c < to; ++c) {
+      const double gain = explained(from, c) + explained(c, to);
+      if (gain > most) {
+        most = gain;
+        cut = c;
+      }
+    }
+    return {cut, cut == 0 ? kNone : most - explained(from, to)};
+  }
+
+  double steps_rss(std::span<const std::size_t> cuts) const {
+    double rss = rc_;
+    std::size_t from = 0;
+    for (const std::size_t cut : cuts) {
+      rss -= explained(from, cut);
+      from = cut;
+    }
+    return rss - explained(from, n_);
+  }
+
+  /// Every position for one step; then the best split of a level, and two rounds in which each cut
+  /// moves to the best place between its neighbours.
+  void steps() {
+    constexpr std::array<Shape, 3> kKinds{Shape::one_step, Shape::two_steps, Shape::three_steps};
+    constexpr std::array<std::size_t, 3> kFrom{2, 5, 8};
+    std::array<std::size_t, 3> cuts{};
+    double best = kNone;
+    for (std::size_t count = 1; count <= 3 && n_ >= kFrom[count - 1]; ++count) {
+      std::size_t added = 0;
+      double most = kNone;
+      for (std::size_t i = 0; i < count; ++i) {
+        const auto [cut, gain] = best_cut(i == 0 ? 0 : cuts[i - 1], i + 1 == count ? n_ : cuts[i]);
+        if (gain > most) {
+          most = gain;
+          added = cut;
+        }
+      }
+      if (added == 0) return;
+      cuts[count - 1] = added;
+      std::sort(cuts.begin(), cuts.begin() + static_cast<std::ptrdiff_t>(count));
+      for (int round = 0; round < 2 && count > 1; ++round) {
+        for (std::size_t i = 0; i < count; ++i) {
+          cuts[i] = best_cut(i == 0 ? 0 : cuts[i - 1], i + 1 == count ? n_ : cuts[i + 1]).first;
+        }
+      }
+      const std::span<const std::size_t> used(cuts.data(), count);
+      const double log_odds = evidence(steps_rss(used), count + 1) - static_cast<double>(count) * ln_;
+      add(kKinds[count - 1], Group::steps, log_odds);
+      if (log_odds > best) {
+        best = log_odds;
+        fit_.cuts.assign(used.begin(), used.end());
+      }
+    }
+  }
+
+  /// ramp then flat: regressor min(i, c); flat then line: max(0, i - c) = i - min(i, c). Sums over
+  /// both come from the prefix sums.
+  void bends() {
+    const double all_squares = (size_ - 1) * size_ * (2 * size_ - 1) / 6;
+    const double all_sum = size_ * (size_ - 1) / 2;
+    const double iy = s_.weighted_sum[n_];
+    double best_ramp = kNone, ramp_slope = 0, best_late = kNone, late_slope = 0;
+    for (std::size_t c = 1; c + 1 < n_; ++c) {
+      const auto bend = static_cast<double>(c);
+      const double after = size_ - 1 - bend;  // points beyond c
+      const double sum = bend * (bend + 1) / 2 + bend * after;
+      const double squares = bend * (bend + 1) * (2 * bend + 1) / 6 + bend * bend * after;
+      // The values' sum is 0 but for rounding.
+      const double ry = s_.weighted_sum[c + 1] + bend * (s_.sum[n_] - s_.sum[c + 1]);
+      if (n_ >= 4 && c <= std::min(n_ - 3, 3 * n_ / 4)) {
+        const double spread = squares - sum * sum / size_;
+        const double log_odds = evidence(rc_ - ry * ry / spread, 2) - ln_;
+        if (log_odds > best_ramp) {
+          best_ramp = log_odds;
+          ramp_slope = ry / spread;
+        }
+      }
+      if (n_ >= 6 && c <= n_ - 5) {
+        // Products of i with min(i, c): i^2 up to c, c i beyond.
+        const double before = bend * (bend + 1) * (2 * bend + 1) / 6;
+        const double cross = before + bend * (all_sum - bend * (bend + 1) / 2);
+        const double late_sum = all_sum - sum;
+        const double late_squares = all_squares - 2 * cross + squares;
+        const double spread = late_squares - late_sum * late_sum / size_;
+        const double late_y = iy - ry;
+        const double log_odds = evidence(rc_ - late_y * late_y / spread, 2) - ln_ + std::log(.7);
+        if (log_odds > best_late) {
+          best_late = log_odds;
+          late_slope = late_y / spread;
+        }
+      }
+    }
+    add(Shape::ramp_then_flat, Group::warm_up, best_ramp, ramp_slope);
+    rising(Shape::flat_then_line, best_late, late_slope);
+  }
+
+  void tabled(const std::vector<std::vector<double>>& units, Shape shape) {
+    double best = kNone, coefficient = 0;
+    for (const std::vector<double>& unit : units) {
+      const double share = dot(unit, s_.y);
+      const double log_odds = evidence(rc_ - share * share, 2) - ln_;
+      if (log_odds > best) {
+        best = log_odds;
+        coefficient = share;
+      }
+    }
+    add(shape, Group::warm_up, best, coefficient);
+  }
+
+  Fit& fit_;
+  Scratch& s_;
+  std::size_t n_;
+  const Tables& tables_;
+  double size_;
+  double ln_;
+  double rc_ = 0;
+};
+
+}  // namespace
+
+void fit_shapes(std::span<const double> values, double noise_variance, Fit& fit) {
+  thread_local Scratch scratch;
+  Fitter(values, noise_variance, fit, scratch).run();
+}
+
+double slope_of(std::span<const double> values) {
+  const auto n = static_cast<double>(values.size());
+  if (values.size() < 2) return 0;
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
+  double sum = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) sum += (static_cast<double>(i) - (n - 1) / 2) * (values[i] - mean);
+  return sum / (n * (n * n - 1) / 12);
+}
+
+}  // namespace snapdiff::trend

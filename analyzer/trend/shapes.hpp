@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+/// Shapes fitted to a series, and the evidence for each (README.md, "The shapes").
+namespace snapdiff::trend {
+
+enum class Group : std::uint8_t { level, walk, steps, warm_up, climbing, falling };
+inline constexpr std::size_t kGroups = 6;
+
+enum class Shape : std::uint8_t {
+  constant,
+  autoregressive_5,
+  autoregressive_8,
+  cycle,
+  wave,
+  walk,
+  one_step,
+  two_steps,
+  three_steps,
+  ramp_then_flat,
+  exponential,
+  logarithm,
+  line,
+  flat_then_line,
+  line_autoregressive_5,
+  line_autoregressive_8,
+  line_cycle,
+  line_wave,
+  drifting_walk,
+  never_back
+};
+inline constexpr std::size_t kShapes = 20;
+
+struct Evidence {
+  Shape shape = Shape::constant;
+  Group group = Group::level;
+  double log_odds = 0;
+  double coefficient = 0;  ///< of the rising regressor, where there is one
+};
+
+/// Everything the rule asks of a series; values are centred on their mean inside.
+struct Fit {
+  std::vector<Evidence> shapes;
+  std::vector<std::size_t> cuts;  ///< first point after each jump, of the best of one to three steps
+  double mean = 0;
+  double range = 0;
+  double slope = 0;         ///< b
+  double line_rss = 0;      ///< around the line
+  double noise_floor = 0;   ///< w: no fit is believed beyond this variance per point
+  double t_spread = 0;      ///< Sxx
+  double step_squares = 0;  ///< D: sum of squared differences
+  double mean_step = 0;     ///< d
+};
+
+/// Fits all shapes to three or more values with a range above 0.
+/// Cost: O(40 n), plus tables the first time a thread sees this n.
+void fit_shapes(std::span<const double> values, double noise_variance, Fit& fit);
+
+/// Slope of least squares over some values.
+double slope_of(std::span<const double> values);
+
+}  // namespace snapdiff::trend

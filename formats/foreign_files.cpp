@@ -1,0 +1,131 @@
+#include "formats/foreign_files.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+namespace snapdiff::formats {
+namespace {
+
+struct Magic {
+  std::string_view bytes;
+  std::string_view kind;
+};
+
+using namespace std::string_view_literals;
+
+constexpr Magic kMagics[] = {
+    {"\x89PNG\r\n\x1a\n"sv, "a PNG image"},
+    {"\xff\xd8\xff"sv, "a JPEG image"},
+    {"GIF8"sv, "a GIF image"},
+    {"%PDF-"sv, "a PDF document"},
+    {"\x7f"
+     "ELF"sv,
+     "an ELF binary or core dump"},
+    {"MZ"sv, "a Windows program"},
+    {"\xcf\xfa\xed\xfe"sv, "a Mach-O binary"},
+    {"\xca\xfe\xba\xbe"sv, "a Java class or Mach-O binary"},
+    {"SQLite format 3\0"sv, "an SQLite file; if it is a store, give it with --db"},
+    {"PK\x03\x04"sv, "a zip archive; unpack it first"},
+    {"PK\x05\x06"sv, "an empty zip archive"},
+    {"BZh"sv, "bzip2-compressed; unpack it first"},
+    {"7z\xbc\xaf\x27\x1c"sv, "a 7z archive; unpack it first"},
+    {"JAVA PROFILE 1.0"sv, "a Java heap dump (hprof)"},
+    {"PERFILE2"sv, "a perf.data file"},
+    {"FLR\0"sv, "a Java flight recording"},
+    {"go1."sv, "a Go execution trace"},
+    {"go 1."sv, "a Go execution trace"},
+    {"heaptrack"sv, "a heaptrack recording"},
+    {"desc: "sv, "a massif recording"},
+    {"<?xml"sv, "XML"},
+    {"<!DOCTYPE"sv, "HTML"},
+    {"<!doctype"sv, "HTML"},
+    {"<html"sv, "HTML"},
+    {"<svg"sv, "an SVG image"},
+    {"digraph"sv, "a DOT graph"},
+    {"#!"sv, "a script"},
+    {"--- contention"sv, "a contention profile (locks, not memory)"},
+    {"--- mutex:"sv, "a mutex profile (locks, not memory)"},
+    {"--- threadz"sv, "a thread listing"},
+    {"--- cpu"sv, "a CPU profile"},
+    {"--- profile"sv, "a CPU profile"},
+    {"goroutine profile:"sv, "a goroutine profile"},
+    {"goroutine "sv, "a goroutine dump"},
+    {"threadcreate profile:"sv, "a threadcreate profile"},
+    {"mutex profile:"sv, "a mutex profile (locks, not memory)"},
+    {"block profile:"sv, "a block profile (waiting, not memory)"},
+};
+
+template <class Word>
+bool cpu_profile_header(std::string_view head, bool swapped) {
+  std::array<Word, 5> words{};
+  if (head.size() < sizeof words) return false;
+  std::memcpy(words.data(), head.data(), sizeof words);
+  if (swapped) {
+    for (Word& word : words) {
+      Word turned = 0;
+      for (std::size_t i = 0; i < sizeof(Word); ++i)
+        turned = static_cast<Word>((turned << 8) | ((word >> (8 * i)) & 0xff));
+      word = turned;
+    }
+  }
+  // Header words 0, header length 3, format version 0 (Java: 1), sampling period in us, padding 0.
+  return words[0] == 0 && words[1] == 3 && words[2] <= 1 && words[3] != 0 && words[4] == 0;
+}
+
+bool is_cpu_profile(std::string_view head) {
+  return cpu_profile_header<std::uint32_t>(head, false) || cpu_profile_header<std::uint64_t>(head, false) ||
+         cpu_profile_header<std::uint32_t>(head, true) || cpu_profile_header<std::uint64_t>(head, true);
+}
+
+/// `NAME profile: total N`, the first line of Go's other text profiles.
+bool is_count_profile(std::string_view head) {
+  const std::string_view line = head.substr(0, head.find('\n'));
+  return line.find(" profile: total ") != std::string_view::npos;
+}
+
+std::string json_kind(std::string_view head) {
+  const std::size_t first = head.find_first_not_of(" \t\r\n\xef\xbb\xbf");
+  if (first == std::string_view::npos || (head[first] != '{' && head[first] != '[')) return {};
+  const std::string_view start = head.substr(0, 512);
+  const auto has = [&](std::string_view key) { return start.find(key) != std::string_view::npos; };
+  if (has("\"snapshot\"") && has("\"meta\"")) return "a V8 heap snapshot (.heapsnapshot)";
+  if (has("\"head\"") && has("\"callFrame\"")) return "a V8 sampling heap profile (.heapprofile)";
+  if (has("\"stack_traces\"") || has("\"thread_uid\"")) return "a jemalloc allocation log, not a snapshot of the heap";
+  if (has("\"traceEvents\"")) return "a Chrome trace";
+  if (has("\"$schema\"") && has("speedscope")) return "a speedscope profile";
+  return "JSON of no kind that is read";
+}
+
+bool is_tar(std::string_view head) { return head.size() >= 263 && head.substr(257, 5) == "ustar"; }
+
+bool is_pickle(std::string_view head) { return head.size() >= 2 && head[0] == '\x80' && head[1] >= 2 && head[1] <= 5; }
+
+bool is_text(std::string_view head) {
+  if (head.empty()) return false;
+  const std::string_view start = head.substr(0, 1024);
+  return std::none_of(start.begin(), start.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte == 0x7f || (byte < 0x20 && c != '\n' && c != '\r' && c != '\t' && c != '\f' && c != '\x1b');
+  });
+}
+
+}  // namespace
+
+std::string foreign_kind(std::string_view head) {
+  for (const Magic& magic : kMagics) {
+    if (head.substr(0, magic.bytes.size()) == magic.bytes) return std::string(magic.kind);
+  }
+  if (is_cpu_profile(head)) return "a legacy CPU profile (time, not memory)";
+  if (is_count_profile(head)) return "a text profile of another kind than heap";
+  if (std::string json = json_kind(head); !json.empty()) return json;
+  if (is_tar(head)) return "a tar archive; unpack it first";
+  if (is_pickle(head)) return "a Python pickle";
+  if (head.find_first_not_of('\0') == std::string_view::npos && !head.empty()) return "nothing but zero bytes";
+  if (is_text(head)) return "text of no kind that is read";
+  return {};
+}
+
+}  // namespace snapdiff::formats

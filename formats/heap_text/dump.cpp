@@ -1,0 +1,208 @@
+#include "formats/heap_text/dump.hpp"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+
+#include "formats/heap_text/text_error.hpp"
+#include "snapdiff/checked.hpp"
+
+namespace snapdiff::formats::heap_text {
+namespace {
+
+constexpr const char* kTooBig = ", expected it to fit in 64 bits";
+
+/// Frames of each address; more than one where functions were inlined.
+class Resolver {
+ public:
+  explicit Resolver(DumpReader& dump) {
+    begin_.reserve(dump.addresses.addresses().size() + 1);
+    begin_.push_back(0);
+    std::uint64_t outside = 0;
+    for (const std::uint64_t address : dump.addresses.addresses()) {
+      if (!add(dump, address)) ++outside;
+      begin_.push_back(frames_.size());
+    }
+    if (outside > 0 && dump.map.present()) {
+      dump.builder.notes().add(Severity::info, "addresses outside the memory map, kept as bare addresses", std::nullopt,
+                               outside);
+    }
+  }
+
+  std::span<const FrameId> frames(std::uint32_t address) const {
+    return std::span(frames_).subspan(begin_[address], begin_[address + 1] - begin_[address]);
+  }
+
+ private:
+  /// False when no region holds the address.
+  bool add(DumpReader& dump, std::uint64_t address) {
+    SnapshotBuilder::FrameSpec spec;
+    spec.offset = address - 1;  // a return address; one less lies inside the call
+    const MemoryMap::Region* const region = dump.map.find(spec.offset);
+    if (region != nullptr && region->module != ModuleId{}) {
+      spec.module = region->module;
+      spec.offset = spec.offset - region->start + region->offset;
+    }
+    const auto lines = dump.symbols.find(address);
+    if (lines.empty()) frames_.push_back(dump.builder.frame(spec));
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      spec.function = lines[i].function;
+      spec.line = lines[i].line;
+      spec.flags = i + 1 < lines.size() ? kFrameInlined : std::uint8_t{0};
+      frames_.push_back(dump.builder.frame(spec));
+    }
+    return region != nullptr || !lines.empty();
+  }
+
+  std::vector<std::size_t> begin_;
+  std::vector<FrameId> frames_;
+};
+
+[[noreturn]] void fail_address(const DumpReader& dump, std::string_view line, const char* where, Number number) {
+  const std::string_view token = Cursor(line.substr(static_cast<std::size_t>(where - line.data()))).token();
+  if (number == Number::too_big) {
+    fail_at(dump, line, where, ErrorCode::malformed, "address too big: found " + quoted(token) + ", expected 64 bits");
+  }
+  fail_at(dump, line, where, ErrorCode::malformed,
+          "address not readable: found " + quoted(token) + ", expected 0x and hexadecimal digits");
+}
+
+}  // namespace
+
+void read_addresses(DumpReader& dump, Cursor at, std::string_view line) {
+  std::vector<std::uint64_t>& row = dump.row_addresses;
+  row.clear();
+  for (;;) {
+    const bool apart = at.skip_blanks();
+    if (at.at_end()) break;
+    const char* const where = at.position();
+    std::uint64_t address = 0;
+    const Number number = apart && at.take("0x") ? at.hex(address) : Number::none;
+    if (number != Number::ok || (!at.at_end() && !is_blank(at.peek()))) fail_address(dump, line, where, number);
+    if (address == 0) continue;  // unwinders end a stack so; no code lies there
+    if (row.size() >= kMaxFrames) {
+      fail_at(dump, line, where, ErrorCode::limit, "stack too deep: more than 1000000 frames");
+    }
+    dump.addresses.prefetch(address);
+    row.push_back(address);
+  }
+  dump.frames.clear();
+  for (const std::uint64_t address : row) dump.frames.push_back(dump.addresses.intern(address));
+}
+
+void reserve_rows(DumpReader& dump) {
+  constexpr std::size_t kBytesPerFrame = 15;  // " 0x" and the twelve digits of a 64-bit process
+  constexpr std::size_t kMostFrames = 64u << 20;
+  dump.stacks.reserve_frames(std::min(dump.lines.bytes_at_hand() / kBytesPerFrame, kMostFrames));
+}
+
+void add_row(DumpReader& dump, Values values) {
+  if (!unsample(dump.sampler, values)) {
+    fail(ErrorCode::limit, dump.lines.line_offset(),
+         std::string("estimate of a row is beyond 2^63-1 once sampling is undone") + kTooBig);
+  }
+  if (!dump.stacks.add(dump.frames, values)) {
+    fail(ErrorCode::limit, dump.lines.line_offset(),
+         std::string("sum over the rows of one stack is beyond 2^63-1") + kTooBig);
+  }
+}
+
+void attribute_residue(DumpReader& dump, const Values& header, const Values& sum) {
+  SnapshotFacts& facts = dump.builder.facts();
+  bool rows_exceed = false;
+  const auto residue = [&](std::int64_t total, std::int64_t rows) {
+    if (rows > total) rows_exceed = true;
+    std::int64_t difference = 0;
+    return rows < total && checked_sub(total, rows, difference) ? difference : 0;
+  };
+  Values& rest = dump.unattributed;
+  rest.inuse_objects = residue(header.inuse_objects, sum.inuse_objects);
+  rest.inuse_space = residue(header.inuse_space, sum.inuse_space);
+  if (dump.has_alloc) {
+    rest.alloc_objects = residue(header.alloc_objects, sum.alloc_objects);
+    rest.alloc_space = residue(header.alloc_space, sum.alloc_space);
+  }
+  if (rows_exceed) facts.notes.add(Severity::warning, "the rows add up to more than the totals in the header");
+  if (rest == Values{}) return;
+  // gperftools before 2.16 builds the dump in 1 MiB and drops the rows that do not fit.
+  constexpr std::uint64_t kWriterBuffer = 1u << 20;
+  constexpr std::uint64_t kLongestRow = 4096;
+  const std::uint64_t size = dump.lines.offset();
+  std::string text = "rows are missing: they hold " + std::to_string(rest.inuse_space) + " bytes in use (" +
+                     std::to_string(rest.inuse_objects) + " objects) less than the totals in the header";
+  if (dump.has_alloc) text += ", and " + std::to_string(rest.alloc_space) + " bytes allocated";
+  if (size <= kWriterBuffer && size + kLongestRow > kWriterBuffer) text += "; the writer cut the dump at 1 MiB";
+  facts.notes.add(Severity::data_loss, text);
+  facts.partial = true;
+}
+
+Snapshot finish(DumpReader& dump) {
+  SnapshotBuilder& builder = dump.builder;
+  builder.facts().format_detail = dump.detail;
+  builder.add_column({"inuse_objects", "count"});
+  builder.add_column({"inuse_space", "bytes"});
+  if (dump.has_alloc) {
+    builder.add_column({"alloc_objects", "count"});
+    builder.add_column({"alloc_space", "bytes"});
+  }
+  const std::size_t columns = dump.has_alloc ? 4 : 2;
+  if (!dump.map.present() && dump.addresses_need_map && dump.symbols.empty() && !dump.addresses.addresses().empty()) {
+    builder.notes().add(Severity::warning,
+                        "no memory map: frames are bare addresses, comparable within one process only");
+  }
+
+  const Resolver resolver(dump);
+  builder.reserve_stacks(dump.stacks.size() + 1, dump.stacks.frame_count() + 1);
+  std::vector<FrameId> frames;
+  const auto add = [&](StackId stack, const Values& v) {
+    const std::array<std::int64_t, 4> values{v.inuse_objects, v.inuse_space, v.alloc_objects, v.alloc_space};
+    builder.add_row(stack, LabelSetId{}, std::span(values).first(columns));
+  };
+  for (std::size_t i = 0; i < dump.stacks.size(); ++i) {
+    Values values = dump.stacks.values(i);
+    if (!dump.has_alloc) values.alloc_objects = values.alloc_space = 0;
+    if (values == Values{}) continue;
+    frames.clear();
+    for (const std::uint32_t address : dump.stacks.frames(i)) {
+      const auto expanded = resolver.frames(address);
+      frames.insert(frames.end(), expanded.begin(), expanded.end());
+    }
+    if (frames.size() > kMaxFrames) {
+      throw TextError{Error{ErrorCode::limit, "stack too deep: more than 1000000 frames with inlined functions"}};
+    }
+    add(builder.stack(frames), values);
+  }
+  if (dump.unattributed != Values{}) add(builder.pseudo_stack(kUnattributed), dump.unattributed);
+  dump.map.export_mappings(builder);
+
+  Result<Snapshot> snapshot = builder.finish();
+  if (!snapshot) throw TextError{std::move(snapshot).error()};
+  return std::move(snapshot).value();
+}
+
+void read_dump(DumpReader& dump, Dump wanted) {
+  const std::string expected = wanted == Dump::jemalloc     ? "\"heap_v2/\""
+                               : wanted == Dump::symbolized ? "\"heap profile:\" or \"heap_v2/\""
+                                                            : "\"heap profile:\"";
+  skip_preamble(dump.lines, dump.builder.notes());
+  std::string_view line;
+  if (!dump.lines.next(line)) {
+    fail(ErrorCode::malformed, dump.lines.offset(), "no dump: the input ends, expected " + expected);
+  }
+  const Dump found = signature_of(line).dump;
+  if (found == Dump::jemalloc && (wanted == Dump::jemalloc || wanted == Dump::symbolized)) {
+    dump.lines.unread();
+    return read_jemalloc(dump);
+  }
+  if ((found == Dump::gperftools || found == Dump::go_text) && wanted != Dump::jemalloc) {
+    dump.lines.unread();
+    return read_heap_profile(dump);
+  }
+  const std::string refused = refused_relative(line);
+  if (!refused.empty()) fail(ErrorCode::unsupported, dump.lines.line_offset(), refused);
+  fail(ErrorCode::malformed, dump.lines.line_offset(),
+       "header not recognised: found " + quoted(line) + ", expected " + expected);
+}
+
+}  // namespace snapdiff::formats::heap_text

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats/heap_text/line_reader.hpp"
+#include "formats/heap_text/memory_map.hpp"
+#include "formats/heap_text/raw_stacks.hpp"
+#include "formats/heap_text/scan.hpp"
+#include "formats/heap_text/signature.hpp"
+#include "formats/heap_text/symbol_table.hpp"
+#include "formats/heap_text/text_error.hpp"
+#include "formats/heap_text/unsampling.hpp"
+#include "snapdiff/snapshot_builder.hpp"
+
+namespace snapdiff::formats::heap_text {
+
+/// One dump while it is read: rows of raw addresses first, what the addresses mean afterwards.
+struct DumpReader {
+  explicit DumpReader(LineReader& input) : lines(input) {}
+
+  LineReader& lines;
+  SnapshotBuilder builder;
+  AddressTable addresses;
+  RawStacks stacks;
+  SymbolTable symbols;
+  MemoryMap map;
+  Sampler sampler;
+  Values unattributed;                       ///< what the header has and the rows have not
+  bool has_alloc = false;                    ///< the allocated-ever pair says something
+  bool addresses_need_map = true;            ///< false where the addresses are those of the file (Go)
+  std::string detail;                        ///< SnapshotFacts::format_detail
+  std::vector<std::uint32_t> frames;         ///< scratch: the stack of the last row, rows of `addresses`
+  std::vector<std::uint64_t> row_addresses;  ///< scratch: the same as they are written
+};
+
+/// The header line and all that follows, to the end of the input. The line reader stands before the
+/// header. Throw TextError: malformed, unsupported (header types that are not heaps), limit.
+void read_heap_profile(DumpReader& dump);
+void read_jemalloc(DumpReader& dump);
+/// Whichever of the two the next line opens, as far as `wanted` allows it: symbolized stands for
+/// both, gperftools and go_text for one another.
+void read_dump(DumpReader& dump, Dump wanted);
+
+/// Reads " 0x… 0x…" to the end of the line into dump.frames, leaf first. `line` is the whole line.
+void read_addresses(DumpReader& dump, Cursor at, std::string_view line);
+
+/// Makes room for the rows that the bytes at hand may hold. To be called after the header.
+void reserve_rows(DumpReader& dump);
+
+/// Un-samples and sums one row for the stack in dump.frames.
+void add_row(DumpReader& dump, Values values);
+
+/// Compares the totals that an exact header states with the sums of the rows. What the rows lack
+/// goes to dump.unattributed with a note.
+void attribute_residue(DumpReader& dump, const Values& header, const Values& sum);
+
+/// Resolves the addresses and makes the snapshot.
+Snapshot finish(DumpReader& dump);
+
+/// Go's comment lines: "#\t0x1234\tmain.f+0x1f\t/src/main.go:12" and "# HeapSys = 7471104".
+/// True when the line was one of them.
+bool read_go_comment(DumpReader& dump, std::string_view line);
+
+[[noreturn]] inline void fail_at(const DumpReader& dump, std::string_view line, const char* where, ErrorCode code,
+                                 std::string message) {
+  fail(code, dump.lines.line_offset() + static_cast<std::uint64_t>(where - line.data()), std::move(message));
+}
+
+}  // namespace snapdiff::formats::heap_text

@@ -1,0 +1,99 @@
+#include <array>
+#include <limits>
+
+#include "formats/heap_text/dump.hpp"
+
+namespace snapdiff::formats::heap_text {
+namespace {
+
+struct KnownCounter {
+  std::string_view name;
+  std::string_view unit;
+  bool cumulative;
+};
+
+/// Of runtime.MemStats (src/runtime/pprof/pprof.go prints them), those that help to read a heap.
+constexpr std::array<KnownCounter, 20> kCounters{{
+    {"Alloc", "bytes", false},       {"TotalAlloc", "bytes", true},    {"Sys", "bytes", false},
+    {"Lookups", "count", true},      {"Mallocs", "count", true},       {"Frees", "count", true},
+    {"HeapAlloc", "bytes", false},   {"HeapSys", "bytes", false},      {"HeapIdle", "bytes", false},
+    {"HeapInuse", "bytes", false},   {"HeapReleased", "bytes", false}, {"HeapObjects", "count", false},
+    {"BuckHashSys", "bytes", false}, {"GCSys", "bytes", false},        {"OtherSys", "bytes", false},
+    {"NextGC", "bytes", false},      {"LastGC", "nanoseconds", false}, {"NumGC", "count", true},
+    {"NumForcedGC", "count", true},  {"MaxRSS", "bytes", false},
+}};
+
+/// " HeapSys = 7471104", the text after the #.
+bool read_counter(DumpReader& dump, std::string_view text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos) return false;
+  const std::string_view name = trim(text.substr(0, equals));
+  for (const KnownCounter& known : kCounters) {
+    if (known.name != name) continue;
+    Cursor at(text.substr(equals + 1));
+    at.skip_blanks();
+    std::int64_t value = 0;
+    if (at.decimal(value) != Number::ok || (at.skip_blanks(), !at.at_end())) return false;
+    auto& counters = dump.builder.facts().counters;
+    for (const Counter& counter : counters) {
+      if (counter.name == name) return true;
+    }
+    counters.push_back({std::string(name), value, std::string(known.unit), known.cumulative});
+    return true;
+  }
+  return false;
+}
+
+/// Where "+0x1f" and a blank (or the end) follow the function's name.
+std::size_t end_of_name(std::string_view text) {
+  for (std::size_t plus = text.find("+0x"); plus != std::string_view::npos; plus = text.find("+0x", plus + 1)) {
+    std::size_t end = plus + 3;
+    while (end < text.size() && is_hex(text[end])) ++end;
+    if (end > plus + 3 && (end == text.size() || is_blank(text[end]))) return plus;
+  }
+  return std::string_view::npos;
+}
+
+/// "\t0x1234\tmain.f+0x1f\t/src/main.go:12", the text after the #.
+bool read_frame(DumpReader& dump, std::string_view text) {
+  Cursor at(text);
+  at.skip_blanks();
+  std::uint64_t pc = 0;
+  if (!at.take("0x") || at.hex(pc) != Number::ok) return false;
+  if (!at.skip_blanks()) return at.at_end();  // a frame without symbol
+  if (dump.symbols.contains(pc)) return true;
+  const std::string_view rest = trim(at.rest());
+  const std::size_t plus = end_of_name(rest);
+  const std::string_view name = trim(rest.substr(0, plus));
+  if (plus == std::string_view::npos || name.empty()) return false;
+  Cursor after(rest.substr(plus));
+  after.token();
+  std::string_view file = trim(after.rest());
+  std::int64_t line = 0;
+  const std::size_t colon = file.rfind(':');
+  if (colon != std::string_view::npos) {
+    Cursor digits(file.substr(colon + 1));
+    if (is_digit(digits.peek()) && digits.decimal(line) == Number::ok && digits.at_end()) {
+      file = file.substr(0, colon);
+    } else {
+      line = 0;
+    }
+  }
+  if (line > std::numeric_limits<std::int32_t>::max()) line = 0;
+  SnapshotBuilder& builder = dump.builder;
+  const StringId id = builder.string(name);
+  const SymbolTable::Line symbol{builder.function(id, id, builder.string(file), 0), static_cast<std::int32_t>(line)};
+  dump.symbols.add(pc, {&symbol, 1});
+  return true;
+}
+
+}  // namespace
+
+bool read_go_comment(DumpReader& dump, std::string_view line) {
+  line = trim(line);
+  if (!has_prefix(line, "#")) return false;
+  line.remove_prefix(1);
+  return read_frame(dump, line) || read_counter(dump, line);
+}
+
+}  // namespace snapdiff::formats::heap_text

@@ -1,0 +1,217 @@
+#include "formats/heap_text/dump.hpp"
+#include "snapdiff/checked.hpp"
+
+namespace snapdiff::formats::heap_text {
+namespace {
+
+// What the oldest sampler used when its header states no rate (perl pprof).
+constexpr std::int64_t kOldestPeriod = 128 * 1024;
+
+/// "objects: bytes [objects: bytes]" with any blanks between.
+Number read_counts(Cursor& at, Values& out) {
+  bool too_big = false;
+  const auto number = [&](std::int64_t& value, bool may_be_negative) {
+    at.skip_blanks();
+    if (!may_be_negative && at.peek() == '-') return false;
+    const Number result = at.decimal(value);
+    too_big = too_big || result == Number::too_big;
+    at.skip_blanks();
+    return result != Number::none;
+  };
+  const bool shaped = number(out.inuse_objects, true) && at.take(':') && number(out.inuse_space, true) &&
+                      at.take('[') && number(out.alloc_objects, false) && at.take(':') &&
+                      number(out.alloc_space, false) && at.take(']');
+  return !shaped ? Number::none : too_big ? Number::too_big : Number::ok;
+}
+
+class HeapProfileReader {
+ public:
+  explicit HeapProfileReader(DumpReader& dump) : dump_(dump) {}
+
+  void read() {
+    read_header();
+    reserve_rows(dump_);
+    std::string_view line;
+    while (dump_.lines.next(line)) {
+      Cursor at(line);
+      at.skip_blanks();
+      const char first = at.peek();
+      if (is_digit(first) || (first == '-' && at.left() > 1 && is_digit(at.rest()[1]))) {
+        read_row(line, at);
+      } else if (first == '#') {
+        read_comment(line);
+      } else if (MemoryMap::opens(line)) {
+        dump_.map.read(dump_.lines, dump_.builder);
+      } else if (!is_preamble(line)) {
+        fail_row(line);
+      }
+    }
+    at_end();
+  }
+
+ private:
+  void read_header() {
+    std::string_view line;
+    dump_.lines.next(line);
+    Cursor at(line);
+    at.take("heap profile:");
+    const Number number = read_counts(at, total_);
+    std::string_view type;
+    at.skip_blanks();
+    if (at.take('@')) {
+      at.skip_blanks();
+      type = at.token();
+    }
+    if (number == Number::none || !dump_.lines.terminated()) {
+      fail(ErrorCode::malformed, dump_.lines.line_offset(),
+           "header not readable: found " + quoted(line) +
+               ", expected heap profile: objects: bytes [objects: bytes] @ type");
+    }
+    if (number == Number::too_big) {
+      fail(ErrorCode::malformed, dump_.lines.line_offset(),
+           "number beyond 2^63-1: found " + quoted(line) + ", expected it to fit in 64 bits");
+    }
+    dump_.has_alloc = (total_.alloc_objects != total_.inuse_objects && total_.alloc_objects != 0) ||
+                      (total_.alloc_space != total_.inuse_space && total_.alloc_space != 0);
+    set_type(line, type);
+  }
+
+  /// `type`: the word after the @, "" without one: name, or name/period.
+  void set_type(std::string_view line, std::string_view type) {
+    const std::size_t slash = type.find('/');
+    name_ = type.substr(0, slash);
+    std::int64_t period = 0;
+    if (slash != std::string_view::npos) {
+      Cursor at(type.substr(slash + 1));
+      const Number number = at.peek() == '-' ? Number::none : at.decimal(period);
+      if (number == Number::too_big || (number == Number::none && !at.at_end()) || !at.at_end()) {
+        fail(ErrorCode::malformed, dump_.lines.line_offset(),
+             "sampling rate not readable: found " + quoted(type) + ", expected a number of bytes after the slash");
+      }
+    }
+    SnapshotFacts& facts = dump_.builder.facts();
+    facts.producer = "tcmalloc";
+    facts.sampling = Sampling::exact;
+    facts.period = 1;
+    if (name_ == "heapprofile" || name_ == "growth" || name_ == "growthz" || name_ == "fragmentation" ||
+        name_ == "fragmentationz") {
+      if (name_ != "heapprofile") {
+        facts.notes.add(Severity::warning, "the values are not what was in use: the dump's type is " + name_);
+      }
+    } else if (name_ == "heap_v2" || name_ == "heapz_v2") {
+      set_sampled(Rule::v2, period);
+    } else if (name_ == "heap" && slash != std::string_view::npos) {
+      is_go_ = true;
+      dump_.addresses_need_map = false;
+      facts.producer.clear();
+      set_sampled(Rule::v2, period / 2);
+    } else if (name_ == "heap" || name_ == "heapz") {
+      set_sampled(Rule::v1, period > 0 ? period / 2 : kOldestPeriod);
+    } else if (type.empty() && total_.inuse_objects == total_.alloc_objects &&
+               total_.inuse_space == total_.alloc_space && total_.inuse_space != 0) {
+      set_sampled(Rule::v1, kOldestPeriod);
+    } else if (!type.empty()) {
+      fail(ErrorCode::unsupported, dump_.lines.line_offset(),
+           "unknown kind of heap profile: found " + quoted(line.substr(line.rfind('@'))) +
+               ", expected heapprofile, heap_v2, heapz_v2, heap, growth or fragmentation");
+    }
+  }
+
+  void set_sampled(Rule rule, std::int64_t period) {
+    SnapshotFacts& facts = dump_.builder.facts();
+    if (period == 0) {
+      facts.sampling = Sampling::unknown;
+      facts.period = 0;
+      facts.notes.add(Severity::warning, "sampling rate missing in the header: values are taken as they are",
+                      dump_.lines.line_offset());
+      return;
+    }
+    if (rule == Rule::v1) {
+      facts.notes.add(Severity::warning, "dump of the oldest sampler: values are rough estimates");
+    }
+    facts.sampling = period > 1 ? Sampling::poisson : Sampling::exact;
+    facts.period = period;
+    if (period > 1) dump_.sampler = {rule, period};
+  }
+
+  void read_row(std::string_view line, Cursor at) {
+    Values values;
+    const Number number = read_counts(at, values);
+    if (number == Number::none || (at.skip_blanks(), !at.take('@'))) {
+      if (MemoryMap::opens(line)) return dump_.map.read(dump_.lines, dump_.builder);
+      fail_row(line);
+    }
+    if (number == Number::too_big) {
+      fail(ErrorCode::malformed, dump_.lines.line_offset(),
+           "number beyond 2^63-1: found " + quoted(line) + ", expected it to fit in 64 bits");
+    }
+    check_pair(values.inuse_objects, values.inuse_space, "in use");
+    if (dump_.has_alloc) check_pair(values.alloc_objects, values.alloc_space, "allocated");
+    read_addresses(dump_, at, line);
+    if (!dump_.lines.terminated()) {
+      fail(ErrorCode::malformed, dump_.lines.line_offset(),
+           "row cut: the input ends inside " + quoted(line) + ", expected the end of the line");
+    }
+    if (values.inuse_objects < 0 || values.inuse_space < 0) {
+      dump_.builder.notes().add(Severity::warning, "rows with negative values", dump_.lines.line_offset());
+    }
+    if (dump_.frames.empty()) {
+      dump_.builder.notes().add(Severity::info, "rows without a stack", dump_.lines.line_offset());
+    }
+    if (!checked_add(sum_, values)) sum_is_known_ = false;
+    if (!dump_.has_alloc) values.alloc_objects = values.alloc_space = 0;
+    add_row(dump_, values);
+  }
+
+  void check_pair(std::int64_t objects, std::int64_t bytes, const char* which) const {
+    if (objects != 0 || bytes == 0) return;
+    fail(ErrorCode::malformed, dump_.lines.line_offset(),
+         "row contradicts itself: found 0 objects with " + std::to_string(bytes) + " bytes " + which +
+             ", expected none");
+  }
+
+  void read_comment(std::string_view line) {
+    if (!is_go_) return;
+    if (!dump_.lines.terminated()) {
+      dump_.builder.notes().add(Severity::warning, "the last line has no end: the file may be cut",
+                                dump_.lines.line_offset());
+      return;
+    }
+    if (read_go_comment(dump_, line)) dump_.builder.facts().producer = "go";
+  }
+
+  void at_end() {
+    SnapshotFacts& facts = dump_.builder.facts();
+    dump_.detail = name_.empty() ? "no type" : name_;
+    if (dump_.map.mentions("jemalloc") && !dump_.map.mentions("tcmalloc")) facts.producer = "jemalloc";
+    if (!sum_is_known_) return;
+    // Go adds one byte where the pairs would be equal, so that readers keep the second one.
+    if (is_go_ && sum_.alloc_space == sum_.inuse_space && total_.alloc_space - 1 == sum_.alloc_space)
+      --total_.alloc_space;
+    if (facts.sampling == Sampling::exact) return attribute_residue(dump_, total_, sum_);
+    // A sampled header holds raw numbers, too; but their lack can be told, not sized.
+    if (sum_.inuse_objects < total_.inuse_objects || sum_.inuse_space < total_.inuse_space) {
+      facts.notes.add(Severity::data_loss, "rows are missing: they hold less than the totals in the header",
+                      dump_.lines.offset());
+      facts.partial = true;
+    }
+  }
+
+  [[noreturn]] void fail_row(std::string_view line) const {
+    fail(ErrorCode::malformed, dump_.lines.line_offset(),
+         "row not recognised: found " + quoted(line) + ", expected objects: bytes [objects: bytes] @ addresses");
+  }
+
+  DumpReader& dump_;
+  std::string name_;  // the type's name
+  Values total_;      // of the header
+  Values sum_;        // of the rows, before sampling is undone
+  bool sum_is_known_ = true;
+  bool is_go_ = false;  // header "heap/P"
+};
+
+}  // namespace
+
+void read_heap_profile(DumpReader& dump) { HeapProfileReader(dump).read(); }
+
+}  // namespace snapdiff::formats::heap_text

@@ -1,0 +1,167 @@
+#include "formats/heap_text/dump.hpp"
+
+namespace snapdiff::formats::heap_text {
+namespace {
+
+/// "objects: bytes [objects: bytes]", unsigned, then whatever follows (a thread's name).
+Number read_counts(Cursor& at, Values& out) {
+  bool too_big = false;
+  const auto number = [&](std::int64_t& value) {
+    at.skip_blanks();
+    if (!is_digit(at.peek())) return false;
+    too_big = at.decimal(value) == Number::too_big || too_big;
+    at.skip_blanks();
+    return true;
+  };
+  const bool shaped = number(out.inuse_objects) && at.take(':') && number(out.inuse_space) && at.take('[') &&
+                      number(out.alloc_objects) && at.take(':') && number(out.alloc_space) && at.take(']');
+  return !shaped ? Number::none : too_big ? Number::too_big : Number::ok;
+}
+
+class JemallocReader {
+ public:
+  explicit JemallocReader(DumpReader& dump) : dump_(dump) {}
+
+  void read() {
+    read_header();
+    reserve_rows(dump_);
+    std::string_view line;
+    while (dump_.lines.next(line)) {
+      if (!line.empty() && line.front() == '@') {
+        read_stack(line);
+      } else if (!read_counts_line(line) && read_other(line)) {
+        break;
+      }
+    }
+    at_end();
+  }
+
+ private:
+  void read_header() {
+    std::string_view line;
+    dump_.lines.next(line);
+    Cursor at(line);
+    at.take("heap_v2/");
+    std::int64_t rate = 0;
+    const bool readable = is_digit(at.peek()) && at.decimal(rate) == Number::ok;
+    at.skip_blanks();
+    if (!readable || !at.at_end() || !dump_.lines.terminated()) {
+      fail(ErrorCode::malformed, dump_.lines.line_offset(),
+           "header not readable: found " + quoted(line) + ", expected heap_v2/ and the sampling rate in bytes");
+    }
+    dump_.sampler = {rate > 1 ? Rule::v2 : Rule::none, rate};
+    SnapshotFacts& facts = dump_.builder.facts();
+    dump_.detail = "heap_v2";
+    facts.producer = "jemalloc";
+    facts.sampling = rate > 1 ? Sampling::poisson : Sampling::exact;
+    facts.period = rate;
+  }
+
+  void read_stack(std::string_view line) {
+    if (pending_) fail_without_counts();
+    Cursor at(line);
+    at.take('@');
+    read_addresses(dump_, at, line);
+    pending_ = true;
+    pending_offset_ = dump_.lines.line_offset();
+    any_stack_ = true;
+  }
+
+  /// "  t*: …" (the stack's sum over all threads) or "  t12: …" (one thread's part of it).
+  bool read_counts_line(std::string_view line) {
+    Cursor at(line);
+    at.skip_blanks();
+    if (!at.take('t')) return false;
+    if (is_digit(at.peek())) return true;
+    if (!at.take("*:")) return false;
+    Values values;
+    const Number number = read_counts(at, values);
+    if (number != Number::ok) {
+      fail(ErrorCode::malformed, dump_.lines.line_offset(),
+           std::string(number == Number::none ? "row not readable: " : "number beyond 2^63-1: ") + "found " +
+               quoted(line) + ", expected t*: objects: bytes [objects: bytes]");
+    }
+    if (!any_stack_) {
+      if (has_total_) fail_without_stack(line);
+      total_ = values;
+      has_total_ = true;
+      return true;
+    }
+    if (!pending_) fail_without_stack(line);
+    pending_ = false;
+    if (values.alloc_objects != 0 || values.alloc_space != 0) dump_.has_alloc = true;
+    add_row(dump_, values);
+    return true;
+  }
+
+  /// True at the memory map, which has then been read.
+  bool read_other(std::string_view line) {
+    if (MemoryMap::opens(line)) {
+      if (pending_) fail_without_counts();
+      dump_.map.read(dump_.lines, dump_.builder);
+      return true;
+    }
+    if (!is_preamble(line)) {
+      fail(ErrorCode::malformed, dump_.lines.line_offset(),
+           "row not recognised: found " + quoted(line) + ", expected @ and addresses, t*: counts or the memory map");
+    }
+    return false;
+  }
+
+  void at_end() {
+    SnapshotFacts& facts = dump_.builder.facts();
+    if (!has_total_ && !any_stack_) {
+      fail(ErrorCode::malformed, dump_.lines.offset(), "no totals: the input ends, expected a t*: row");
+    }
+    if (pending_) {
+      facts.notes.add(Severity::data_loss, "the input ends after a stack without its t*: row; the stack is left out",
+                      pending_offset_);
+      facts.partial = true;
+    }
+    if (!has_total_) return;
+    if (dump_.sampler.rule != Rule::none) return note_cut();
+    Values sum;
+    for (std::size_t i = 0; i < dump_.stacks.size(); ++i) {
+      if (!checked_add(sum, dump_.stacks.values(i))) return;  // finish() says so
+    }
+    dump_.has_alloc = dump_.has_alloc || total_.alloc_objects != 0 || total_.alloc_space != 0;
+    attribute_residue(dump_, total_, sum);
+  }
+
+  /// A dump ends with the memory map. Without it, compare estimates: those of the header and of the
+  /// rows agree within about 1 % (the header's is rounded once, and from 5.3 on it is biased back on
+  /// its own, so that its raw numbers are no sum of the rows').
+  void note_cut() {
+    if (dump_.map.present() || !unsample(dump_.sampler, total_)) return;
+    double sum = 0;
+    for (std::size_t i = 0; i < dump_.stacks.size(); ++i)
+      sum += static_cast<double>(dump_.stacks.values(i).inuse_space);
+    if (sum >= 0.95 * static_cast<double>(total_.inuse_space)) return;
+    SnapshotFacts& facts = dump_.builder.facts();
+    facts.notes.add(Severity::data_loss,
+                    "the input ends before the memory map and its rows hold less than its totals: the file is cut",
+                    dump_.lines.offset());
+    facts.partial = true;
+  }
+
+  [[noreturn]] void fail_without_counts() const {
+    fail(ErrorCode::malformed, pending_offset_, "stack without counts: found no t*: row after it, expected one");
+  }
+  [[noreturn]] void fail_without_stack(std::string_view line) const {
+    fail(ErrorCode::malformed, dump_.lines.line_offset(),
+         "counts without a stack: found " + quoted(line) + ", expected @ and addresses before it");
+  }
+
+  DumpReader& dump_;
+  Values total_;  // of the header
+  bool has_total_ = false;
+  bool any_stack_ = false;
+  bool pending_ = false;  // a stack waits for its counts
+  std::uint64_t pending_offset_ = 0;
+};
+
+}  // namespace
+
+void read_jemalloc(DumpReader& dump) { JemallocReader(dump).read(); }
+
+}  // namespace snapdiff::formats::heap_text

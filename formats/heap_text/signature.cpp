@@ -1,0 +1,161 @@
+#include "formats/heap_text/signature.hpp"
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+
+#include "formats/heap_text/scan.hpp"
+
+namespace snapdiff::formats::heap_text {
+namespace {
+
+/// The next line of `text`, which shrinks; false at its end.
+bool next_line(std::string_view& text, std::string_view& line) {
+  if (text.empty()) return false;
+  const std::size_t end = text.find('\n');
+  line = text.substr(0, end);
+  text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
+  while (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+  return true;
+}
+
+bool is_jemalloc_noise(std::string_view line) { return has_prefix(line, "<jemalloc>:"); }
+
+/// "---", blanks, `word`, then anything that does not continue the word.
+bool is_marker(std::string_view line, std::string_view word) {
+  Cursor at(line);
+  if (!at.take("---")) return false;
+  at.skip_blanks();
+  return at.take(word) && (at.at_end() || is_blank(at.peek()));
+}
+
+bool is_marker_alone(std::string_view line, std::string_view word) {
+  constexpr std::size_t kLongest = 16;
+  return line.size() <= kLongest && is_marker(line, word) && line.substr(line.size() - word.size()) == word;
+}
+
+/// "heap profile: 1: 2 [3: 4] @ heap/1048576"; the type decides between Go and the rest.
+Signature heap_profile(std::string_view line) {
+  Cursor at(line);
+  at.take("heap profile:");
+  at.skip_blanks();
+  std::int64_t number = 0;
+  const bool has_count = at.decimal(number) == Number::ok && (at.skip_blanks(), at.take(':'));
+  const std::size_t type = line.rfind('@');
+  if (type != std::string_view::npos) {
+    Cursor after(line.substr(type + 1));
+    after.skip_blanks();
+    if (after.take("heap/") && is_digit(after.peek())) return {Dump::go_text, has_count};
+  }
+  return {Dump::gperftools, has_count};
+}
+
+std::uint64_t word(std::string_view bytes, std::size_t index, std::size_t width, bool big_endian) {
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < width; ++i) {
+    const std::size_t at = index * width + (big_endian ? i : width - 1 - i);
+    value = value << 8 | static_cast<unsigned char>(bytes[at]);
+  }
+  return value;
+}
+
+/// Header words 0, 3, version 0 or 1, period, 0 in one of four codings (gperftools, profiledata.cc).
+bool is_cpu_profile(std::string_view head) {
+  for (const std::size_t width : {std::size_t{8}, std::size_t{4}}) {
+    if (head.size() < 5 * width) continue;
+    for (const bool big_endian : {false, true}) {
+      const auto at = [&](std::size_t index) { return word(head, index, width, big_endian); };
+      if (at(0) == 0 && at(1) == 3 && at(2) <= 1 && at(3) > 0 && at(4) == 0) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+Signature signature_of(std::string_view line) {
+  if (has_prefix(line, "heap profile:")) return heap_profile(line);
+  if (has_prefix(line, "heap_v2/")) {
+    return {Dump::jemalloc, line.size() > 8 && is_digit(line[8])};
+  }
+  if (has_prefix(line, "--- heapz 1 ---")) return {Dump::java_heapz, true};
+  if (is_marker(line, "symbol")) return {Dump::symbolized, true};
+  return {};
+}
+
+bool is_preamble(std::string_view line) {
+  const std::string_view text = trim(line);
+  if (text.empty() || text.front() == '%' || is_jemalloc_noise(text)) return true;
+  return is_marker_alone(text, "heap") || is_marker_alone(text, "growth") || is_marker_alone(text, "profile");
+}
+
+Signature identify(std::string_view head) {
+  std::string_view line;
+  bool noise = false;
+  while (next_line(head, line)) {
+    if (is_preamble(line)) {
+      noise = noise || is_jemalloc_noise(line);
+      continue;
+    }
+    return signature_of(line);
+  }
+  if (noise) return {Dump::jemalloc, false};  // more of it than the head shows
+  return {};
+}
+
+void skip_preamble(LineReader& lines, Notes& notes) {
+  std::string_view line;
+  while (lines.next(line)) {
+    if (!is_preamble(line)) {
+      lines.unread();
+      return;
+    }
+    if (is_jemalloc_noise(line)) {
+      notes.add(Severity::warning, "messages of jemalloc in front of the dump, skipped", lines.line_offset());
+    } else if (has_prefix(line, "%warn")) {
+      constexpr std::size_t kShown = 200;
+      notes.add(Severity::warning, "the profiler warns: " + std::string(trim(line.substr(5)).substr(0, kShown)),
+                lines.line_offset());
+    }
+  }
+}
+
+std::string refused_relative(std::string_view head) {
+  if (is_cpu_profile(head)) return "this is a CPU profile, expected a heap profile";
+  std::string_view line;
+  bool after_profile_marker = false;
+  while (next_line(head, line) && is_preamble(line)) {
+    after_profile_marker = is_marker_alone(trim(line), "profile");
+  }
+  if (signature_of(line).dump != Dump::none) return {};
+  if (after_profile_marker || is_marker(line, "cpu") || is_marker(line, "profile"))
+    return "this is a CPU profile, expected a heap profile";
+  if (has_prefix(line, "--- contention")) return "this is a contention profile, expected a heap profile";
+  if (has_prefix(line, "--- mutex:")) return "this is a mutex profile, expected a heap profile";
+  if (has_prefix(line, "--- threadz")) return "this is a list of threads, expected a heap profile";
+  // Go: "goroutine profile: total 7", "threadcreate profile: total 3".
+  constexpr std::string_view kTotal = " profile: total ";
+  const std::size_t total = line.substr(0, 64).find(kTotal);
+  if (total != std::string_view::npos && total > 0 && line.substr(0, total).find(' ') == std::string_view::npos &&
+      total + kTotal.size() < line.size() && is_digit(line[total + kTotal.size()])) {
+    std::string kind;
+    for (const char c : line.substr(0, total)) {
+      if (c < 'a' || c > 'z') return {};
+      kind += c;
+    }
+    return "this is a " + kind + " profile, expected a heap profile";
+  }
+  return {};
+}
+
+std::string refused_jemalloc_log(std::string_view head) {
+  const std::size_t begin = head.find_first_not_of(" \t\r\n");
+  if (begin == std::string_view::npos || head[begin] != '{') return {};
+  if (head.find("\"lg_sample_rate\"") == std::string_view::npos &&
+      head.find("\"stack_traces\"") == std::string_view::npos)
+    return {};
+  return "this is an allocation log of jemalloc, expected a heap dump: make one with mallctl \"prof.dump\" or "
+         "lg_prof_interval";
+}
+
+}  // namespace snapdiff::formats::heap_text

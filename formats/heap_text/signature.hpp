@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "formats/heap_text/line_reader.hpp"
+#include "snapdiff/notes.hpp"
+
+/// What the first lines of a text heap dump say it is.
+namespace snapdiff::formats::heap_text {
+
+enum class Dump { none, gperftools, go_text, jemalloc, java_heapz, symbolized };
+
+struct Signature {
+  Dump dump = Dump::none;
+  bool certain = false;  ///< the whole signature is there, not only how it begins
+};
+
+/// What `line`, the first one that is not preamble(), opens.
+Signature signature_of(std::string_view line);
+
+/// Lines that may stand in front of a dump: blank ones, perl pprof's commands ("%warn …"), the
+/// section markers "--- heap", "--- growth" and "--- profile" (which google-pprof 2.10 puts before
+/// a heap dump, too), and what jemalloc wrote to stderr.
+bool is_preamble(std::string_view line);
+
+/// The signature in `head`, the first bytes of an input.
+Signature identify(std::string_view head);
+
+/// Reads the preamble away; the next line is the signature. Warnings in it become notes.
+void skip_preamble(LineReader& lines, Notes& notes);
+
+/// Why `head` is refused although it comes from the same tools, or "".
+std::string refused_relative(std::string_view head);
+/// The same for the JSON allocation logs of jemalloc.
+std::string refused_jemalloc_log(std::string_view head);
+
+}  // namespace snapdiff::formats::heap_text

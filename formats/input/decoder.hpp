@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "formats/input/raw_bytes.hpp"
+#include "snapdiff/notes.hpp"
+#include "snapdiff/result.hpp"
+
+namespace snapdiff::formats {
+
+/// Bytes front to back.
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+  /// Up to `capacity` (> 0) next bytes into `out`; 0 at the end, then and ever after.
+  /// Errors: io, malformed (offset in this layer's compressed bytes), limit.
+  virtual Result<std::size_t> read(char* out, std::size_t capacity) = 0;
+};
+
+/// What the layers of one input share: the limits and what was used up of them.
+struct DecodeBudget {
+  std::uint64_t max_output_bytes = 0;  ///< of any layer
+  std::uint64_t raw_bytes_read = 0;    ///< so far, of the bytes as given
+  Notes* notes = nullptr;              ///< remarks; must outlive the sources
+};
+
+/// Beyond this many bytes, data that unfolds more than 2000-fold is a bomb. Deflate cannot pass
+/// 1032; real heap profiles stay under 60.
+inline constexpr std::uint64_t kRatioFreeBytes = std::uint64_t{64} << 20;
+inline constexpr std::uint64_t kMaxRatio = 2000;
+
+enum class Compression : std::uint8_t { none, gzip, zstd, xz, lz4 };
+std::string_view to_text(Compression compression);
+
+/// By the first bytes (12 are enough); never by a file's name.
+Compression compression_of(std::string_view head);
+
+/// The given bytes themselves. `raw`, `budget` must outlive the source.
+std::unique_ptr<ByteSource> make_raw_source(RawBytes& raw, DecodeBudget& budget);
+
+/// One layer peeled off `upstream`.
+/// Errors: limit, when the library finds no memory.
+Result<std::unique_ptr<ByteSource>> make_decoder(Compression compression, std::unique_ptr<ByteSource> upstream,
+                                                 DecodeBudget& budget);
+
+/// What the decoders have in common: a buffer of compressed bytes, limits, error texts.
+class Decoder : public ByteSource {
+ protected:
+  Decoder(std::string_view name, std::unique_ptr<ByteSource> upstream, DecodeBudget& budget)
+      : name_(name), upstream_(std::move(upstream)), budget_(budget) {}
+
+  /// The compressed bytes not yet decoded; refilled when they run out; empty at the end.
+  Result<std::string_view> input();
+  void used(std::size_t count) { begin_ += count; }
+  /// Makes input() hold at least `wanted` bytes where the upstream still has them.
+  Result<std::string_view> input(std::size_t wanted);
+
+  /// Offset of the next compressed byte in this layer.
+  std::uint64_t position() const { return before_ + begin_; }
+
+  /// Counts decoded bytes; refuses bombs.
+  Status produced(std::size_t count);
+
+  Error ends_early(std::string_view expected) const;
+  Error damaged(std::string_view what) const;
+  void note_trailing_bytes() const;
+
+ private:
+  static constexpr std::size_t kBufferBytes = 128 * 1024;
+
+  std::string_view name_;
+  std::unique_ptr<ByteSource> upstream_;
+  DecodeBudget& budget_;
+  std::unique_ptr<char[]> buffer_ = std::make_unique_for_overwrite<char[]>(kBufferBytes);
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;
+  std::uint64_t before_ = 0;  // compressed bytes of this layer before buffer_[0]
+  std::uint64_t output_ = 0;
+};
+
+std::unique_ptr<ByteSource> make_gzip_decoder(std::unique_ptr<ByteSource> upstream, DecodeBudget& budget);
+std::unique_ptr<ByteSource> make_zstd_decoder(std::unique_ptr<ByteSource> upstream, DecodeBudget& budget);
+std::unique_ptr<ByteSource> make_xz_decoder(std::unique_ptr<ByteSource> upstream, DecodeBudget& budget);
+std::unique_ptr<ByteSource> make_lz4_decoder(std::unique_ptr<ByteSource> upstream, DecodeBudget& budget);
+
+}  // namespace snapdiff::formats

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace snapdiff::formats {
+
+/// What the name of a profile file tells.
+///   sequence  number of the snapshot within its series: svc.0007.heap -> 7
+///   pid       process, where the name follows a pattern that states it
+///   stem      the name without number and extensions; equal for the files of one series and, as
+///             far as the pattern tells, different for different processes
+struct FileNameFacts {
+  std::optional<std::int64_t> sequence;
+  std::optional<std::int64_t> pid;
+  std::string stem;
+  friend bool operator==(const FileNameFacts&, const FileNameFacts&) = default;
+};
+
+/// Patterns, tried in this order on the last part of `path`, without its extensions:
+///   PREFIX.PID.SEQ.{i,m,u,f}N.heap     jemalloc (src/prof_sys.c); PREFIX.NS.PID.SEQ... as well
+///   PREFIX_PID.NNNN.heap               gperftools, child process (src/heap-profiler.cc)
+///   PREFIX.NNNN.heap                   gperftools
+///   PREFIX-YYYYMMDD-HHMMSS.EXT         time of day; the sequence is the number YYYYMMDDHHMMSS
+///   PREFIX[.-_]N.EXT, PREFIXN.EXT      anything numbered
+FileNameFacts file_name_facts(std::string_view path);
+
+}  // namespace snapdiff::formats

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats/input/decoder.hpp"
+#include "formats/input/gzip_whole.hpp"
+#include "formats/input/raw_bytes.hpp"
+#include "formats/input/window_input.hpp"
+#include "snapdiff/importer.hpp"
+#include "snapdiff/snapshot.hpp"
+
+/// The door of formats/input: a path or bytes in memory become an Input of decompressed bytes.
+namespace snapdiff::formats {
+
+inline constexpr std::uint64_t kDefaultMaxInputBytes = std::uint64_t{64} << 30;
+/// What is inflated or loaded in one piece at most; longer inputs go through a window.
+inline constexpr std::uint64_t kInMemoryBytes = std::uint64_t{256} << 20;
+
+struct InputOptions {
+  std::uint64_t max_input_bytes = kDefaultMaxInputBytes;
+  std::uint64_t in_memory_bytes = kInMemoryBytes;
+  std::size_t window_bytes = std::size_t{1} << 20;
+  std::function<void(std::uint64_t, std::uint64_t)> progress;  ///< as ReadOptions::progress
+};
+
+/// An input whose head is known. Order of calls: head(), body(), finish().
+class OpenedInput {
+ public:
+  /// Errors: io; malformed (empty; damaged compression within the head); limit.
+  static Result<std::unique_ptr<OpenedInput>> open_path(const std::string& path, InputOptions options);
+  /// `bytes` must outlive the result.
+  static Result<std::unique_ptr<OpenedInput>> open_bytes(std::string_view bytes, const std::string& name,
+                                                         InputOptions options);
+
+  /// The first kSniffBytes decompressed bytes; all of them when head_is_all().
+  std::string_view head() const { return head_; }
+  bool head_is_all() const { return head_.size() < kSniffBytes; }
+
+  /// All decompressed bytes from the start. Begins to compute the hash. Call once; the result
+  /// belongs to this object.
+  /// Errors: io, limit.
+  Result<Input*> body();
+
+  /// Hash, size, name and time of the bytes as given; waits for the hash.
+  /// Errors: io.
+  Result<SourceFacts> finish();
+
+  /// Remarks on the compression, e.g. bytes after its end. Complete after the last byte was read.
+  const Notes& notes() const { return notes_; }
+
+  /// Whether body() itself returned an error to its reader: offsets of such an error count
+  /// compressed bytes, those of a reader's own errors decompressed ones.
+  bool body_failed() const { return window_ != nullptr && window_->failed(); }
+  std::string compression() const;
+
+ private:
+  OpenedInput(std::unique_ptr<RawBytes> raw, std::string name, InputOptions options);
+  Status look_at_head();
+  Result<std::unique_ptr<ByteSource>> chain();
+
+  std::unique_ptr<RawBytes> raw_;
+  std::string name_;
+  InputOptions options_;
+  Notes notes_;
+  DecodeBudget budget_;
+  std::vector<Compression> layers_;
+  std::string head_;
+  WholeBytes inflated_;
+  std::unique_ptr<Input> body_;
+  const WindowInput* window_ = nullptr;  // body_, where it is one
+};
+
+}  // namespace snapdiff::formats

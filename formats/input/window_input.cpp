@@ -1,0 +1,63 @@
+#include "formats/input/window_input.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "formats/input/large_memory.hpp"
+
+namespace snapdiff::formats {
+
+Result<std::string_view> WindowInput::peek(std::size_t wanted) {
+  if (error_) return *error_;
+  if (end_ - begin_ < wanted && !ended_) {
+    if (Status filled = fill(wanted); !filled) {
+      error_ = std::move(filled).error();
+      return *error_;
+    }
+  }
+  return std::string_view(buffer_.get() + begin_, end_ - begin_);
+}
+
+Status WindowInput::fill(std::size_t wanted) {
+  if (wanted > kMaxWindowBytes) {
+    return Error{ErrorCode::limit, "record too long: " + std::to_string(wanted) + " bytes, expected at most 1 GiB",
+                 offset_};
+  }
+  const std::size_t target = std::max(wanted, window_bytes_);
+  make_room(std::min(target, std::max(window_bytes_, end_ - begin_)));
+  while (end_ - begin_ < wanted) {
+    // Doubling, and only as bytes come: a length field of 900 MB in a file of 1 KB costs nothing.
+    if (end_ == capacity_) {
+      const std::uint64_t next = std::max<std::uint64_t>(capacity_ * 2, expected_bytes_ + 1);
+      make_room(static_cast<std::size_t>(std::min<std::uint64_t>(target, next)));
+    }
+    Result<std::size_t> got = source_->read(buffer_.get() + end_, capacity_ - end_);
+    if (!got) return std::move(got).error();
+    if (*got == 0) {
+      ended_ = true;
+      break;
+    }
+    end_ += *got;
+  }
+  return ok();
+}
+
+/// Moves the unread bytes to the front of a buffer of at least `capacity`; gives back a buffer
+/// that has become far too large.
+void WindowInput::make_room(std::size_t capacity) {
+  const std::size_t unread = end_ - begin_;
+  if (capacity_ < capacity || capacity_ / 4 > capacity) {
+    auto moved = std::make_unique_for_overwrite<char[]>(capacity);
+    prefer_large_pages(moved.get(), capacity);
+    if (unread > 0) std::memcpy(moved.get(), buffer_.get() + begin_, unread);
+    buffer_ = std::move(moved);
+    capacity_ = capacity;
+  } else if (begin_ > 0 && unread > 0) {
+    std::memmove(buffer_.get(), buffer_.get() + begin_, unread);
+  }
+  begin_ = 0;
+  end_ = unread;
+}
+
+}  // namespace snapdiff::formats

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "formats/input/decoder.hpp"
+#include "snapdiff/importer.hpp"
+
+namespace snapdiff::formats {
+
+/// Bytes that are all in memory; they must outlive the input.
+class MemoryInput final : public Input {
+ public:
+  MemoryInput(std::string_view bytes, std::string name, std::string compression = {})
+      : bytes_(bytes), name_(std::move(name)), compression_(std::move(compression)) {}
+  Result<std::string_view> peek(std::size_t /*wanted*/) override { return bytes_.substr(offset_); }
+  void consume(std::size_t n) override { offset_ += n; }
+  std::uint64_t offset() const override { return offset_; }
+  const std::string& name() const override { return name_; }
+  std::string_view compression() const override { return compression_; }
+
+ private:
+  std::string_view bytes_;
+  std::size_t offset_ = 0;
+  std::string name_;
+  std::string compression_;
+};
+
+/// A window over a ByteSource. It grows with what is asked for, as far as bytes really come, and
+/// shrinks again. An error stays: every later peek() returns it.
+class WindowInput final : public Input {
+ public:
+  /// One record of an input may be this long at most.
+  static constexpr std::size_t kMaxWindowBytes = std::size_t{1} << 30;
+
+  /// `expected_bytes`: what will come in all, 0 where unknown; spares copies while the window grows.
+  WindowInput(std::unique_ptr<ByteSource> source, std::size_t window_bytes, std::uint64_t expected_bytes,
+              std::string name, std::string compression)
+      : source_(std::move(source)),
+        window_bytes_(window_bytes),
+        expected_bytes_(expected_bytes),
+        name_(std::move(name)),
+        compression_(std::move(compression)) {}
+
+  Result<std::string_view> peek(std::size_t wanted) override;
+  void consume(std::size_t n) override {
+    begin_ += n;
+    offset_ += n;
+  }
+  std::uint64_t offset() const override { return offset_; }
+  const std::string& name() const override { return name_; }
+  std::string_view compression() const override { return compression_; }
+  bool failed() const { return error_.has_value(); }
+
+ private:
+  Status fill(std::size_t wanted);
+  void make_room(std::size_t capacity);
+
+  std::unique_ptr<ByteSource> source_;
+  std::size_t window_bytes_;
+  std::uint64_t expected_bytes_;
+  std::string name_;
+  std::string compression_;
+  std::unique_ptr<char[]> buffer_;
+  std::size_t capacity_ = 0;
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;
+  std::uint64_t offset_ = 0;
+  bool ended_ = false;
+  std::optional<Error> error_;
+};
+
+}  // namespace snapdiff::formats

@@ -1,0 +1,77 @@
+#include "formats/pprof/columns.hpp"
+
+#include <algorithm>
+
+namespace snapdiff::formats::pprof {
+namespace {
+
+/// Older writers' names of the canonical columns; "allocations" and "size" are of Go before 1.1.
+constexpr std::pair<std::string_view, std::string_view> kSynonyms[] = {
+    {"objects", "inuse_objects"},
+    {"space", "inuse_space"},
+    {"allocations", "inuse_objects"},
+    {"size", "inuse_space"},
+};
+
+bool has(const std::vector<ColumnPlan>& plans, std::string_view name) {
+  return std::any_of(plans.begin(), plans.end(), [&](const ColumnPlan& plan) { return plan.type.name == name; });
+}
+
+std::string unique_name(const std::vector<ColumnPlan>& plans, const std::string& name) {
+  std::string out = name;
+  for (int n = 2; has(plans, out); ++n) out = name + " (" + std::to_string(n) + ")";
+  return out;
+}
+
+void normalise_unit(ColumnPlan& plan) {
+  SampleType& type = plan.type;
+  if (const std::optional<std::int64_t> bytes = bytes_per(type.unit)) {
+    plan.factor = *bytes;
+    type.unit = "bytes";
+  } else if (type.unit.empty() && type.name.ends_with("_space")) {
+    type.unit = "bytes";
+  } else if ((type.unit.empty() || type.unit == "objects") && type.name.ends_with("_objects")) {
+    type.unit = "count";
+  }
+}
+
+}  // namespace
+
+std::optional<std::int64_t> bytes_per(std::string_view unit) {
+  std::string lower(unit);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  if (lower.size() > 1 && lower.back() == 's') lower.pop_back();
+  constexpr std::string_view kNames[][3] = {{"b", "byte", "byte"},     {"kb", "kib", "kilobyte"},
+                                            {"mb", "mib", "megabyte"}, {"gb", "gib", "gigabyte"},
+                                            {"tb", "tib", "terabyte"}, {"pb", "pib", "petabyte"}};
+  std::int64_t bytes = 1;
+  for (const auto& names : kNames) {
+    if (std::find(std::begin(names), std::end(names), lower) != std::end(names)) return bytes;
+    bytes *= 1024;
+  }
+  return std::nullopt;
+}
+
+std::vector<ColumnPlan> plan_columns(const ProfileTables& tables) {
+  std::vector<std::string> written;
+  for (const RawValueType& type : tables.sample_types) written.emplace_back(tables.text(type.type, type.offset));
+
+  std::vector<ColumnPlan> plans;
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    std::string name = written[i];
+    for (const auto& [synonym, canonical] : kSynonyms) {
+      const bool taken = std::find(written.begin(), written.end(), canonical) != written.end() || has(plans, canonical);
+      if (name == synonym && !taken) name = canonical;
+    }
+    ColumnPlan plan;
+    plan.type.name = unique_name(plans, name);
+    plan.type.unit = tables.text(tables.sample_types[i].unit, tables.sample_types[i].offset);
+    plan.written_name = written[i];
+    normalise_unit(plan);
+    plans.push_back(std::move(plan));
+  }
+  return plans;
+}
+
+}  // namespace snapdiff::formats::pprof

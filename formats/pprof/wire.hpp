@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "snapdiff/result.hpp"
+
+/// The only place that includes protozero: its checks must throw, in every build, or a field of
+/// the wrong wire type aborts a debug build and reads nonsense in a release build.
+namespace snapdiff::formats::pprof {
+
+/// Private to this format: deep decoding throws it, read_profile() turns it into an Error.
+struct DecodeError {
+  Error error;
+};
+
+[[noreturn]] inline void fail(std::uint64_t offset, std::string message) {
+  throw DecodeError{Error{ErrorCode::malformed, std::move(message), offset}};
+}
+[[noreturn]] inline void fail_limit(std::uint64_t offset, std::string message) {
+  throw DecodeError{Error{ErrorCode::limit, std::move(message), offset}};
+}
+[[noreturn]] void wire_check_failed(const char* check);
+
+}  // namespace snapdiff::formats::pprof
+
+#ifdef PROTOZERO_CONFIG_HPP
+#error "protozero was included before formats/pprof/wire.hpp"
+#endif
+#define protozero_assert(x) \
+  (static_cast<bool>(x) ? static_cast<void>(0) : ::snapdiff::formats::pprof::wire_check_failed(#x))
+#include <protozero/pbf_reader.hpp>
+#include <protozero/varint.hpp>
+
+namespace snapdiff::formats::pprof {
+
+struct WireCheckFailed : protozero::exception {
+  const char* what() const noexcept override { return "field with an unexpected wire type"; }
+};
+[[noreturn]] inline void wire_check_failed(const char* /*check*/) { throw WireCheckFailed{}; }
+
+constexpr std::uint32_t varint_field(std::uint32_t number) {
+  return protozero::tag_and_type(number, protozero::pbf_wire_type::varint);
+}
+constexpr std::uint32_t bytes_field(std::uint32_t number) {
+  return protozero::tag_and_type(number, protozero::pbf_wire_type::length_delimited);
+}
+
+/// Runs `read(reader)` over one message; `what` names it in errors, `offset` is where its first
+/// byte lies in the input.
+template <class Read>
+void read_message(std::string_view message, std::uint64_t offset, const char* what, Read read) {
+  protozero::pbf_reader reader(message.data(), message.size());
+  try {
+    read(reader);
+  } catch (const protozero::exception& error) {
+    const auto at = static_cast<std::uint64_t>(reader.data().data() - message.data());
+    fail(offset + at, std::string(what) + " cannot be decoded: " + error.what() + ", expected a protobuf field");
+  }
+}
+
+/// For the `default` of a switch over tags: skips unknown fields, refuses known ones (numbers up
+/// to `known`) that have a wire type other than theirs.
+inline void skip_unknown(protozero::pbf_reader& reader, std::uint32_t known) {
+  if (reader.tag() <= known) throw WireCheckFailed{};
+  reader.skip();
+}
+
+/// As protozero::decode_varint, but with the two and three byte forms in line: ids of locations
+/// are mostly those. Requires p < end.
+inline std::uint64_t next_varint(const char*& p, const char* end) {
+  const auto byte = [&](int i) { return static_cast<std::uint64_t>(static_cast<unsigned char>(p[i])); };
+  const std::uint64_t first = byte(0);
+  if (first < 0x80) {
+    ++p;
+    return first;
+  }
+  if (end - p >= 3) {
+    const std::uint64_t second = byte(1);
+    if (second < 0x80) {
+      p += 2;
+      return (first & 0x7f) | (second << 7);
+    }
+    const std::uint64_t third = byte(2);
+    if (third < 0x80) {
+      p += 3;
+      return (first & 0x7f) | ((second & 0x7f) << 7) | (third << 14);
+    }
+  }
+  return protozero::decode_varint(&p, end);
+}
+
+}  // namespace snapdiff::formats::pprof

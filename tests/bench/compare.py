@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+"""Times whole snapdiff commands beside the tools people use today, on the same files in one run.
+
+  compare.py SNAPDIFF [--generator bench_generate] [--quick | --full] [--only CASE]... [--keep FOLDER]
+
+  default   10 KB pairs, 2 x 100 000 stacks, 2 x 80 MB of jemalloc text, the series
+  --quick   every case, tiny: does it run at all?
+  --full    2 x 1 000 000 stacks too; go tool pprof needs 12 GiB and some minutes for them
+
+The job is `snapdiff A B` in an empty folder, which prints the answer and writes the store; beside it
+the same with `--db :memory:`, and the floor: inflating the same two files with libdeflate-gunzip.
+Peers that are not installed are left out with a line. Wall time and peak memory are those of the
+command (wait4), its children included; files are read once before, so that all find them cached.
+A peak below some 12 MiB cannot be seen: that is this script itself before the command starts.
+Never fails for a time: it prints, a person judges. Ends 1 when a snapdiff command fails.
+"""
+
+import argparse
+import glob
+import os
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+PEER_LIMIT_SECONDS = 1800
+
+
+class Run:
+    """One finished command: wall and CPU seconds, peak memory in MiB of the largest process."""
+
+    def __init__(self, command, folder, environment):
+        with open(os.path.join(folder, "stdout"), "wb") as out, open(os.path.join(folder, "stderr"), "wb") as err:
+            begin = time.monotonic()
+            # A process of its own between this one and the command, so that its peak counts the
+            # command and the command's children (`go tool pprof` runs pprof), and nothing else.
+            child = os.fork()
+            if child == 0:
+                try:
+                    code = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=folder,
+                                          env=environment, timeout=PEER_LIMIT_SECONDS, check=False).returncode
+                except (OSError, subprocess.TimeoutExpired):
+                    code = 124
+                usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+                with open(os.path.join(folder, "usage"), "w", encoding="ascii") as file:
+                    file.write(f"{usage.ru_utime + usage.ru_stime} {usage.ru_maxrss}")
+                os._exit(code & 0xFF)
+            _, status, _ = os.wait4(child, 0)
+            self.wall = time.monotonic() - begin
+        with open(os.path.join(folder, "usage"), encoding="ascii") as file:
+            cpu, peak = file.read().split()
+        self.cpu, self.peak = float(cpu), int(peak) / 1024
+        self.code = os.waitstatus_to_exitcode(status)
+        with open(os.path.join(folder, "stderr"), encoding="utf-8", errors="replace") as err:
+            self.words = err.read().strip()
+
+
+class Bench:
+    def __init__(self, snapdiff, generator, scratch):
+        self.snapdiff, self.generator, self.scratch = os.path.abspath(snapdiff), os.path.abspath(generator), scratch
+        self.failed = False
+        self.environment = {key: value for key, value in os.environ.items() if key != "SNAPDIFF_DB"}
+        self.environment.update(NO_COLOR="1", PPROF_BINARY_PATH=os.path.join(scratch, "no-binaries"),
+                                PPROF_TMPDIR=scratch, HOME=scratch)
+
+    def make(self, name, kind, **numbers):
+        folder = os.path.join(self.scratch, name)
+        os.makedirs(folder, exist_ok=True)
+        subprocess.run([self.generator, kind, folder, *(f"{key}={value}" for key, value in numbers.items())], check=True)
+        for path in glob.glob(folder + "/*"):
+            with open(path, "rb") as file:
+                while file.read(1 << 22):
+                    pass
+        return folder
+
+    def time(self, command, runs):
+        """The run of median wall time, each in a new empty folder; None when the tool is missing."""
+        if not shutil.which(command[0]):
+            return None
+        results = []
+        for _ in range(runs):
+            with tempfile.TemporaryDirectory(dir=self.scratch) as folder:
+                results.append(Run(command, folder, self.environment))
+        worst = max(results, key=lambda run: run.code != 0)
+        if worst.code != 0:
+            return worst
+        middle = sorted(results, key=lambda run: run.wall)[(len(results) - 1) // 2]
+        middle.wall = statistics.median(run.wall for run in results)
+        middle.peak = max(run.peak for run in results)
+        return middle
+
+    def pair(self, title, before, after, peers, runs, peer_runs):
+        size = (os.path.getsize(before) + os.path.getsize(after)) / 1e6
+        print(f"\n{title} ({size:.2f} MB in all, median of {runs})")
+        rows = [("snapdiff A B", self.time([self.snapdiff, before, after], runs)),
+                ("snapdiff A B --db :memory:", self.time([self.snapdiff, before, after, "--db", ":memory:"], runs))]
+        rows += [(name, self.time(command, peer_runs)) for name, command in peers]
+        if before.endswith(".gz"):
+            inflate = f"libdeflate-gunzip -kc '{before}' >/dev/null && libdeflate-gunzip -kc '{after}' >/dev/null"
+            if shutil.which("libdeflate-gunzip"):
+                rows.append(("floor: libdeflate-gunzip A, B", self.time(["sh", "-c", inflate], runs)))
+            else:
+                rows.append(("floor: libdeflate-gunzip A, B", None))
+        self.table(rows)
+
+    def table(self, rows):
+        own = rows[0][1]
+        print(f"  {'command':38} {'wall':>10} {'cpu':>9} {'peak':>10}   time ratio  memory ratio")
+        for name, run in rows:
+            if run is None:
+                print(f"  {name:38} skipped: not installed")
+            elif run.code != 0:
+                print(f"  {name:38} failed: exit {run.code}: {run.words.splitlines()[-1:] or ''}")
+                self.failed |= name.startswith("snapdiff")
+            else:
+                ratio = f"{run.wall / own.wall:9.2f} x {run.peak / own.peak:11.2f} x" if own.code == 0 else ""
+                print(f"  {name:38} {run.wall:8.3f} s {run.cpu:7.2f} s {run.peak:6.0f} MiB   {ratio}")
+        sys.stdout.flush()
+
+    def proto_pair(self, title, name, stacks, runs, peer_runs):
+        folder = self.make(name, "pprof", stacks=stacks)
+        before, after = folder + "/a.pb.gz", folder + "/b.pb.gz"
+        self.pair(title, before, after,
+                  [("go tool pprof -top -diff_base", ["go", "tool", "pprof", "-top", f"-diff_base={before}", after])],
+                  runs, peer_runs)
+
+    def text_pair(self, title, name, kind, tool, stacks, runs, peer_runs):
+        folder = self.make(name, kind, stacks=stacks)
+        before, after = folder + "/a.heap", folder + "/b.heap"
+        # The program the dump names is not there; any other keeps the peer from asking for it.
+        self.pair(title, before, after, [(f"{tool} --text --base", [tool, "--text", f"--base={before}", "/bin/true", after])],
+                  runs, peer_runs)
+
+    def series(self, title, name, count, stacks, changed):
+        folder = self.make(name, "series", count=count, stacks=stacks, changed=changed)
+        paths = sorted(glob.glob(folder + "/s.*.pb.gz"))
+        size = sum(os.path.getsize(path) for path in paths)
+        store = os.path.join(folder, "series.db")
+        if os.path.exists(store):
+            os.remove(store)
+        with tempfile.TemporaryDirectory(dir=self.scratch) as scratch:
+            run = Run([self.snapdiff, "import", "--db", store, *paths], scratch, self.environment)
+        print(f"\n{title}")
+        if run.code != 0:
+            print(f"  snapdiff import failed: exit {run.code}: {run.words}")
+            self.failed = True
+            return
+        stored = os.path.getsize(store)
+        print(f"  inputs {size / 1e6:.2f} MB gzip'd, store {stored / 1e6:.2f} MB = {100 * stored / size:.1f} %, "
+              f"import {run.wall:.2f} s, peak {run.peak:.0f} MiB")
+        sys.stdout.flush()
+
+
+def cases(bench, arguments):
+    quick = arguments.quick
+    runs = 1 if quick else 5
+    stacks = 500 if quick else 20_000
+    count = 5 if quick else 100
+    return {
+        "small": lambda: bench.proto_pair("10 KB pair, profile.proto", "small", 200, 2 if quick else 30, 2 if quick else 30),
+        "100k": lambda: bench.proto_pair("2 x 100 000 stacks, profile.proto" if not quick else "2 x 1000 stacks, profile.proto",
+                                         "p100k", 1000 if quick else 100_000, runs, 1),
+        "jemalloc": lambda: bench.text_pair("2 x 80 MB of jemalloc text" if not quick else "jemalloc text", "jemalloc",
+                                            "jemalloc", "jeprof", 500 if quick else 155_000, runs, 1),
+        "tcmalloc": lambda: bench.text_pair("2 x 76 MB of gperftools text" if not quick else "gperftools text", "tcmalloc",
+                                            "tcmalloc", "google-pprof", 500 if quick else 155_000, runs, 1),
+        "series": lambda: bench.series(f"series of {count} x {stacks} stacks, 10 % changed and 1 % replaced in each step",
+                                       "series", count, stacks, 1000),
+        "series-all": lambda: bench.series(f"series of {count} x {stacks} stacks, 100 % changed and 1 % replaced in each step",
+                                           "series-all", count, stacks, 10_000),
+        "1m": lambda: bench.proto_pair("2 x 1 000 000 stacks, profile.proto", "p1m", 1_000_000, 3, 1),
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Times snapdiff beside its peers.")
+    parser.add_argument("snapdiff")
+    parser.add_argument("--generator", help="the bench_generate program (default: where the build puts it)")
+    size = parser.add_mutually_exclusive_group()
+    size.add_argument("--quick", action="store_true", help="tiny inputs: a smoke test")
+    size.add_argument("--full", action="store_true", help="2 x 1 000 000 stacks too")
+    parser.add_argument("--only", action="append", help="only this case; repeatable: " + ", ".join(cases(None, argparse.Namespace(quick=True))))
+    parser.add_argument("--keep", metavar="FOLDER", help="make the inputs there and leave them")
+    arguments = parser.parse_args()
+    generator = arguments.generator or os.path.join(os.path.dirname(arguments.snapdiff), "../../tests/bench/bench_generate")
+    if not os.path.exists(generator):
+        parser.error(f"no generator at {generator}; name it with --generator")
+    load = os.getloadavg()[0]
+    print(f"{os.cpu_count()} processors, load before the run {load:.1f}" + ("; times are too high" if load > 1 else ""))
+    with tempfile.TemporaryDirectory(prefix="snapdiff-bench-") as scratch:
+        if arguments.keep:
+            os.makedirs(arguments.keep, exist_ok=True)
+        bench = Bench(arguments.snapdiff, generator, os.path.abspath(arguments.keep or scratch))
+        table = cases(bench, arguments)
+        chosen = arguments.only or [name for name in table if name != "1m" or arguments.full]
+        for name in chosen:
+            if name not in table:
+                parser.error(f"no case {name}; there are {', '.join(table)}")
+            table[name]()
+    return 1 if bench.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,123 @@
+"""Small heap profiles written by hand, and a way to run the program on them."""
+import gzip
+import os
+import subprocess
+import tempfile
+import unittest
+
+BINARY = os.environ.get("SNAPDIFF", "snapdiff")
+SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+EXAMPLES = os.path.join(SOURCE, "examples")
+
+MAPS = """
+MAPPED_LIBRARIES:
+55d000000000-55d000001000 r--p 00000000 00:00 1  /srv/bin/service
+55d000001000-55d000009000 r-xp 00001000 00:00 1  /srv/bin/service
+55d000009000-55d00000a000 rw-p 00009000 00:00 1  /srv/bin/service
+"""
+
+
+def tcmalloc(rows, maps=MAPS):
+    """rows: (objects, bytes, [file offsets, leaf first]). An exact gperftools dump; alloc = in use."""
+    # Return addresses: one past the call, so the stored frame offset is the offset given here.
+    lines, objects, size = [], 0, 0
+    for count, total, stack in rows:
+        addresses = " ".join("0x%x" % (0x55D000000000 + offset + 1) for offset in stack)
+        lines.append("%6d: %8d [%6d: %8d] @ %s" % (count, total, count, total, addresses))
+        objects, size = objects + count, size + total
+    head = "heap profile: %6d: %8d [%6d: %8d] @ heapprofile" % (objects, size, objects, size)
+    return "\n".join([head] + lines) + "\n" + maps
+
+
+MAIN, GROW, KEEP, GONE = 0x1100, 0x1200, 0x1300, 0x1400
+BEFORE = tcmalloc([(10, 1000, [GROW, MAIN]), (5, 5000, [KEEP, MAIN]), (1, 64, [GONE, MAIN])])
+AFTER = tcmalloc([(30, 4096, [GROW, MAIN]), (5, 5000, [KEEP, MAIN])])
+TOTAL_BEFORE, TOTAL_AFTER = 6064, 9096
+
+
+def varint(number):
+    number &= (1 << 64) - 1
+    out = b""
+    while number >= 0x80:
+        out += bytes([number & 0x7F | 0x80])
+        number >>= 7
+    return out + bytes([number])
+
+
+def field(number, payload):
+    if isinstance(payload, int):
+        return varint(number << 3) + varint(payload)
+    if isinstance(payload, str):
+        payload = payload.encode("utf-8", "surrogateescape")
+    return varint(number << 3 | 2) + varint(len(payload)) + payload
+
+
+def pprof(sample_types, samples, time_ns=0, compress=True):
+    """sample_types: [(type, unit)]; samples: [([function, ...] leaf first, [values])]."""
+    strings, functions, body = [""], {}, b""
+
+    def text(value):
+        if value not in strings:
+            strings.append(value)
+        return strings.index(value)
+
+    for kind, unit in sample_types:
+        body += field(1, field(1, text(kind)) + field(2, text(unit)))
+    for stack, values in samples:
+        for name in stack:
+            functions.setdefault(name, len(functions) + 1)
+        body += field(2, field(1, b"".join(varint(functions[name]) for name in stack))
+                      + field(2, b"".join(varint(value) for value in values)))
+    for name, number in functions.items():
+        body += field(4, field(1, number) + field(4, field(1, number) + field(2, 10 + number)))
+        body += field(5, field(1, number) + field(2, text(name)) + field(4, text("app.go")))
+    body += b"".join(field(6, value) for value in strings)
+    if time_ns:
+        body += field(9, time_ns)
+    return gzip.compress(body, mtime=0) if compress else body
+
+
+INUSE = [("inuse_objects", "count"), ("inuse_space", "bytes")]
+
+
+class CliTest(unittest.TestCase):
+    """Each test runs in an empty folder of its own."""
+
+    def setUp(self):
+        self._folder = tempfile.TemporaryDirectory()
+        self.folder = self._folder.name
+        self.addCleanup(self._folder.cleanup)
+
+    def write(self, name, content):
+        path = os.path.join(self.folder, name)
+        with open(path, "wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
+        return name
+
+    def pair(self):
+        return self.write("a.heap", BEFORE), self.write("b.heap", AFTER)
+
+    def run_it(self, *arguments, code=0, env=None, stdin=None, text=True, **more):
+        environment = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "HOME": self.folder}
+        for name in ("LSAN_OPTIONS", "ASAN_OPTIONS", "UBSAN_OPTIONS"):
+            if name in os.environ:
+                environment[name] = os.environ[name]
+        environment.update(env or {})
+        done = subprocess.run([BINARY, *arguments], cwd=self.folder, env=environment, input=stdin,
+                              capture_output=True, timeout=120, check=False, **more)
+        out = done.stdout.decode("utf-8", "surrogateescape") if text else done.stdout
+        err = done.stderr.decode("utf-8", "surrogateescape")
+        self.assertEqual(done.returncode, code, "exit code of %s\nstdout: %s\nstderr: %s" % (arguments, out, err))
+        return out, err
+
+    def refused(self, *arguments, **more):
+        """Exit 2, nothing on stdout, exactly one line that starts with error (advice may follow)."""
+        out, err = self.run_it(*arguments, code=2, **more)
+        lines = err.splitlines()
+        self.assertEqual(out, "")
+        self.assertTrue(lines and lines[0].startswith("error: "), err)
+        self.assertTrue(all(line.startswith("       ") for line in lines[1:]), err)
+        return lines[0]
+
+    def exists(self, name):
+        return os.path.exists(os.path.join(self.folder, name))

@@ -1,0 +1,183 @@
+"""Hostile and foreign inputs: exit 2, one line, store untouched."""
+import os
+import struct
+import time
+import unittest
+import zlib
+
+from heaps import AFTER, BEFORE, INUSE, CliTest, field, pprof, tcmalloc
+
+
+class BadInput(CliTest):
+    def refuse_file(self, name, content, *expected):
+        self.write(name, content)
+        self.write("good.heap", BEFORE)
+        for arguments in ((name, "good.heap"), ("good.heap", name), ("import", name), ("info", name)):
+            line = self.refused(*arguments)
+            self.assertIn(name, line)
+            for word in expected:
+                self.assertIn(word, line)
+        self.assertFalse(self.exists("snapdiff.db"), "the store must stay untouched")
+
+    def test_empty_file(self):
+        self.refuse_file("empty.heap", b"", "empty")
+
+    def test_png(self):
+        self.refuse_file("a.png", b"\x89PNG\r\n\x1a\n" + bytes(64), "PNG")
+
+    def test_elf(self):
+        self.refuse_file("a.out", b"\x7fELF\x02\x01\x01" + bytes(64), "ELF")
+
+    def test_legacy_cpu_profile(self):
+        self.refuse_file("cpu.prof", struct.pack("<5Q", 0, 3, 0, 10000, 0) + bytes(64), "CPU profile")
+
+    def test_contention_text(self):
+        self.refuse_file("c.txt", "--- contention:\ncycles/second=1\nsampling period=1\n", "contention")
+
+    def test_plain_text(self):
+        self.refuse_file("readme.txt", "hello, this is no profile\n")
+
+    def test_gzip_cut_off(self):
+        whole = pprof(INUSE, [(["alloc", "main"], [1, 100])])
+        self.refuse_file("cut.pb.gz", whole[:len(whole) // 2], "gzip")
+
+    def test_every_truncation_of_a_text_dump_is_refused_or_told(self):
+        text = tcmalloc([(1, 100, [0x1200, 0x1100]), (2, 300, [0x1300, 0x1100])])
+        self.write("good.heap", BEFORE)
+        for size in range(0, len(text), 7):
+            self.write("cut.heap", text[:size])
+            done = self.run_any("info", "cut.heap", "--as", "json")
+            self.assertIn(done.returncode, (0, 2))
+
+    def run_any(self, *arguments):
+        import subprocess
+        from heaps import BINARY
+        return subprocess.run([BINARY, *arguments], cwd=self.folder, capture_output=True, timeout=60, check=False)
+
+    def test_string_index_out_of_range(self):
+        broken = field(1, field(1, 99) + field(2, 99)) + field(6, "") + field(6, "x")
+        self.refuse_file("broken.pb", broken)
+
+    def test_values_beyond_64_bits(self):
+        big = 2**63 - 1
+        self.refuse_file("big.pb.gz", pprof(INUSE, [(["a", "main"], [1, big]), (["b", "main"], [1, big])]), "2^63")
+
+    def test_single_largest_value_is_fine(self):
+        self.write("max.pb.gz", pprof(INUSE, [(["a", "main"], [1, 2**63 - 1])]))
+        out, _ = self.run_it("info", "max.pb.gz")
+        self.assertIn("EiB", out)
+
+    def test_growth_beyond_64_bits_is_refused_not_wrapped(self):
+        self.write("a.pb.gz", pprof(INUSE, [(["a", "main"], [1, -(2**63)])]))
+        self.write("b.pb.gz", pprof(INUSE, [(["a", "main"], [1, 2**63 - 1])]))
+        self.refused("a.pb.gz", "b.pb.gz")
+
+    def test_gzip_bomb_is_refused_quickly(self):
+        # 2 GiB of zeros in 2 MiB, as a text dump that never ends its first line.
+        packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+        bomb = packer.compress(b"heap profile: 1: 1 [1: 1] @ heapprofile\n")
+        block = b" " * (1 << 20)
+        for _ in range(512):
+            bomb += packer.compress(block)
+        bomb += packer.flush()
+        self.write("bomb.gz", bomb)
+        start = time.monotonic()
+        self.refused("info", "bomb.gz", "--max-input", "100MiB")
+        self.assertLess(time.monotonic() - start, 60)
+
+    def test_sparse_giant_is_refused_by_its_head(self):
+        with open(os.path.join(self.folder, "sparse.heap"), "wb") as file:
+            file.truncate(10 * 1024**3)
+        start = time.monotonic()
+        self.refused("info", "sparse.heap")
+        self.assertLess(time.monotonic() - start, 10)
+
+    def test_deep_stack_is_read(self):
+        deep = tcmalloc([(1, 4096, [0x1200] * 100_000 + [0x1100])])
+        self.write("deep.heap", deep)
+        self.write("none.heap", tcmalloc([(1, 1, [0x1300])]))
+        out, _ = self.run_it("none.heap", "deep.heap")
+        self.assertIn("+4.00 KiB", out)
+
+    def test_hostile_names_are_escaped(self):
+        self.write("a.pb.gz", pprof(INUSE, [(["\udcff\udcfe", "main"], [1, 100])]))
+        self.write("b.pb.gz", pprof(INUSE, [(["\udcff\udcfe", "main"], [1, 300])]))
+        out, _ = self.run_it("a.pb.gz", "b.pb.gz")
+        self.assertIn("\\xff", out)
+        self.run_it("a.pb.gz", "b.pb.gz", "--as", "json")
+        self.run_it("render", "--pdf")
+
+    def test_no_common_metric(self):
+        self.write("cpu.pb.gz", pprof([("samples", "count"), ("cpu", "nanoseconds")], [(["f", "main"], [1, 10])]))
+        self.write("heap.heap", BEFORE)
+        line = self.refused("cpu.pb.gz", "heap.heap")
+        self.assertIn("metric", line)
+        self.assertFalse(self.exists("snapdiff.db"))
+        self.run_it("cpu.pb.gz", "cpu.pb.gz", "--metric", "cpu")
+
+    def test_missing_file(self):
+        self.write("good.heap", BEFORE)
+        self.assertIn("no such file", self.refused("good.heap", "missing.heap"))
+
+    def test_directory_without_snapshots(self):
+        os.mkdir(os.path.join(self.folder, "d"))
+        self.write("d/x.txt", "no profile")
+        self.assertIn("no heap snapshot", self.refused("d"))
+
+    def test_store_that_is_no_store(self):
+        self.pair()
+        self.write("snapdiff.db", "this is no database at all, really\n" * 100)
+        out, err = self.run_it("a.heap", "b.heap")
+        self.assertIn("warning: not stored", err)
+        self.refused("list")
+        self.run_it("a.heap", "b.heap", "--db", "snapdiff.db", code=2)
+        with open(os.path.join(self.folder, "snapdiff.db"), encoding="utf-8") as file:
+            self.assertTrue(file.read().startswith("this is no database"))
+
+    def test_store_of_a_newer_schema(self):
+        import sqlite3
+        self.pair()
+        self.run_it("a.heap", "b.heap")
+        with sqlite3.connect(os.path.join(self.folder, "snapdiff.db")) as store:
+            store.execute("PRAGMA user_version = 999")
+        store.close()
+        line = self.refused("list")
+        self.assertIn("version 999", line)
+
+    def test_damaged_store(self):
+        self.pair()
+        self.run_it("a.heap", "b.heap")
+        path = os.path.join(self.folder, "snapdiff.db")
+        with open(path, "rb") as file:
+            whole = bytearray(file.read())
+        for start in range(4096, len(whole), 1024):
+            damaged = bytearray(whole)
+            damaged[start:start + 64] = os.urandom(64)
+            with open(path, "wb") as file:
+                file.write(damaged)
+            for arguments in (("diff",), ("list",), ("sql", "select count(*) from sample")):
+                self.assertIn(self.run_any(*arguments).returncode, (0, 2), "bytes at %d" % start)
+
+    def test_text_and_proto_of_one_kind_compare(self):
+        self.write("two.heap", "heap profile: 1: 100 [1: 100] @ heap_v2/1\n1: 100 [1: 100] @ 0x55d000001201\n")
+        self.write("four.heap", "heap profile: 1: 300 [5: 900] @ heap_v2/1\n1: 300 [5: 900] @ 0x55d000001201\n")
+        out, _ = self.run_it("two.heap", "four.heap")
+        self.assertIn("+200 B", out)
+
+    def test_usage_errors(self):
+        self.pair()
+        self.assertIn("render", self.run_it("rendr", code=2)[1])
+        self.refused("a.heap", "b.heap", "--by", "colour")
+        self.refused("a.heap", "b.heap", "--focus", "(")
+        self.refused("a.heap", "b.heap", "--as", "yaml")
+        self.refused("a.heap", "b.heap", "--no-such-option")
+        self.refused("a.heap", "b.heap", "--metric", "nonsense")
+        self.refused("a.heap", "b.heap", "--min-bytes", "lots")
+        self.refused("render", "--pdf", "--svg", "a.heap", "b.heap")
+        self.refused("export", "a.heap")
+        self.refused("@99")
+        self.refused("peek")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,2 @@
+module goq
+go 1.19

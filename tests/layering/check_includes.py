@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+"""Scans include lines against the rule of who may see whom.
+
+  check_includes.py ROOT       ends 1 and prints each line that breaks the rule
+  check_includes.py --self-test
+
+A room is a folder that becomes one library. Rooms see each other through one door each; only the
+command line sees both the formats and the analyzer. A third-party library lives in one room, so
+that replacing it changes one room: system headers are visible to every compiler call, and linking
+PRIVATE stops nobody from including them. The tables below are the rule; the reason stands beside
+each line.
+"""
+
+import argparse
+import os
+import re
+import sys
+import tempfile
+
+STANDARD = set("""
+algorithm any array atomic barrier bit bitset charconv chrono codecvt compare complex concepts condition_variable
+coroutine deque exception execution filesystem format forward_list fstream functional future initializer_list iomanip ios
+iosfwd iostream istream iterator latch limits list locale map memory memory_resource mutex new numbers numeric optional
+ostream queue random ranges ratio regex scoped_allocator semaphore set shared_mutex source_location span sstream stack
+stdexcept stop_token streambuf string string_view strstream syncstream system_error thread tuple type_traits typeindex
+typeinfo unordered_map unordered_set utility valarray variant vector version cassert cctype cerrno cfenv cfloat cinttypes
+climits clocale cmath csetjmp csignal cstdarg cstddef cstdint cstdio cstdlib cstring ctime cuchar cwchar cwctype
+""".split())
+
+POSIX = {"dirent.h", "dlfcn.h", "errno.h", "fcntl.h", "locale.h", "langinfo.h", "poll.h", "pthread.h", "signal.h", "time.h", "unistd.h"}
+
+# room: (rooms whose doors it may include, third-party header prefixes, why)
+ROOMS = {
+    "include": ([], [], "the model and the seams: whoever uses them must need nothing else"),
+    "formats": (["formats/*"], [], "the registry lists the importers; nothing here knows the analyzer"),
+    "formats/input": ([], ["libdeflate.h", "zlib.h", "zstd.h", "zstd_errors.h", "lzma.h", "lz4frame.h", "lz4.h", "nettle/"],
+                      "compression is peeled here and nowhere else; nettle for the SHA-256 of the bytes as given"),
+    "formats/pprof": (["formats/input"], ["protozero/"], "the wire format; no other room sees protobuf"),
+    "formats/heap_text": (["formats/input"], [], "text needs no library"),
+    "analyzer/store": ([], ["sqlite3.h", "sqlite3ext.h", "zstd.h", "zstd_errors.h"], "one room knows SQL; blobs are zstd chunks"),
+    "analyzer/diff": ([], ["re2/"], "works on models in memory; focus, ignore, hide and show are RE2"),
+    "analyzer/trend": ([], [], "works on models in memory"),
+    "analyzer/graph": ([], ["boost/"], "components and dominators: Boost.Graph stays inside"),
+    "analyzer/render": (["analyzer/graph"], ["graphviz/", "cairo/", "cairo.h", "cairo-pdf.h", "cairo-svg.h", "cairo-ft.h", "pango/",
+                                             "fontconfig/", "glib.h", "glib-object.h"],
+                        "draws graphs; layout, painting and fonts stay inside"),
+    "analyzer/report": ([], ["fmt/", "nlohmann/", "libdeflate.h", "protozero/"],
+                        "writes what the result types hold; export --pprof needs protobuf and gzip"),
+    "analyzer/cli": (["formats", "analyzer/*"], ["CLI/", "tbb/", "oneapi/tbb/", "nlohmann/", "fmt/"],
+                     "the only place that sees both sides"),
+}
+
+# A room's headers that other rooms may include.
+DOORS = {
+    "formats": {"registry.hpp"},
+    "formats/input": None,  # a toolbox for the formats beside it: every header
+    "formats/pprof": {"pprof_importer.hpp"},
+    "formats/heap_text": {"heap_text_importers.hpp"},
+    "analyzer/store": {"store.hpp", "sqlite_extension.hpp"},
+    "analyzer/diff": {"diff.hpp"},
+    "analyzer/trend": {"trend.hpp", "verdict.hpp"},
+    "analyzer/graph": {"growth_graph.hpp"},
+    "analyzer/render": {"render.hpp"},
+    "analyzer/report": {"report.hpp"},
+}
+
+SOURCES = (".hpp", ".h", ".cpp", ".cc", ".c")
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*(?:include|import)[ \t]*([<"])([^>"\n]+)[>"]')
+HAS_INCLUDE = re.compile(r'__has_include[ \t]*\([ \t]*([<"])([^>"\n]+)[>"]')
+
+
+def room_of(path):
+    """The room of a path relative to the root, or None where it is in no known room."""
+    parts = path.split("/")
+    if parts[0] == "include":
+        return "include"
+    if parts[0] == "formats":
+        return "/".join(parts[:2]) if len(parts) > 2 else "formats"
+    if parts[0] == "analyzer" and len(parts) > 2:
+        return "/".join(parts[:2])
+    return None
+
+
+def may_see(room, other):
+    allowed = ROOMS[room][0]
+    return other in allowed or (other.rsplit("/", 1)[0] + "/*" in allowed and "/" in other)
+
+
+def complaint(room, path, name, root):
+    """Why `path` of `room` may not include `name`, or None."""
+    libraries, reason = ROOMS[room][1], ROOMS[room][2]
+    if name in STANDARD:
+        return None
+    if name.startswith("snapdiff/"):
+        return None
+    if room != "include" and (name in POSIX or name.startswith("sys/")):
+        return None
+    if any(name == prefix or (prefix.endswith("/") and name.startswith(prefix)) for prefix in libraries):
+        return None
+    beside = os.path.normpath(os.path.join(os.path.dirname(path), name))
+    for target in (name, beside):
+        other = room_of(target)
+        if other is None or other not in ROOMS or not os.path.exists(os.path.join(root, target)):
+            continue
+        if other == room:
+            return None
+        if not may_see(room, other):
+            return f"{room} may not see {other}: {reason}"
+        doors = DOORS.get(other)
+        header = target[len(other) + 1:]
+        return None if doors is None or header in doors else f"{header} is not a door of {other}"
+    return f"{name} has no place in {room}: {reason}"
+
+
+def check(root):
+    """Every line that breaks the rule, as text; and how many files were read."""
+    out, files = [], 0
+    for top in ("include", "formats", "analyzer"):
+        for base, folders, names in os.walk(os.path.join(root, top)):
+            folders.sort()
+            for file in sorted(names):
+                if not file.endswith(SOURCES):
+                    continue
+                files += 1
+                path = os.path.relpath(os.path.join(base, file), root)
+                room = room_of(path)
+                if room not in ROOMS:
+                    out.append(f"{path}: no room called {room or path} in check_includes.py; add it with a reason")
+                    continue
+                with open(os.path.join(root, path), encoding="utf-8", errors="replace") as text:
+                    for number, line in enumerate(text, 1):
+                        match = INCLUDE.match(line) or HAS_INCLUDE.search(line)
+                        problem = match and complaint(room, path, match[2], root)
+                        if problem:
+                            out.append(f"{path}:{number}: {problem}")
+    return out, files
+
+
+PLANTED = {
+    "include/snapdiff/model.hpp": ("#include <zstd.h>", "#include <unistd.h>"),
+    "formats/pprof/reader.cpp": ('#include "formats/heap_text/heap_text_importers.hpp"', "#include <sqlite3.h>",
+                                 '#include "../heap_text/dump.hpp"', '#include "analyzer/diff/diff.hpp"'),
+    "formats/registry.cpp": ('#include "formats/heap_text/dump.hpp"', "#  include <nlohmann/json.hpp>"),
+    "analyzer/diff/join.cpp": ('#include "analyzer/store/store.hpp"', '#include "formats/registry.hpp"', "#include <cairo.h>"),
+    "analyzer/render/page.cpp": ('#include "analyzer/graph/dominators.hpp"', "#include <boost/graph/graph_traits.hpp>"),
+    "analyzer/report/json.cpp": ('#include "analyzer/cli/options.hpp"',),
+    "analyzer/unheard_of/a.cpp": ("#include <vector>",),
+}
+INNOCENT = {
+    "include/snapdiff/ids.hpp": ("#include <cstdint>",),
+    "formats/heap_text/heap_text_importers.hpp": ('#include "snapdiff/ids.hpp"',),
+    "formats/heap_text/dump.hpp": ("#include <string>", "#include <sys/stat.h>"),
+    "formats/registry.hpp": ("#include <span>",),
+    "formats/detect.cpp": ('#include "formats/registry.hpp"', '#include "formats/heap_text/heap_text_importers.hpp"'),
+    "analyzer/graph/dominators.hpp": ("#include <boost/graph/dominator_tree.hpp>",),
+    "analyzer/graph/growth_graph.hpp": ('#include "analyzer/graph/dominators.hpp"', '#include "dominators.hpp"'),
+    "analyzer/render/draw.cpp": ('#include "analyzer/graph/growth_graph.hpp"', "#include <graphviz/gvc.h>"),
+    "analyzer/store/store.hpp": ("#include <vector>",),
+    "analyzer/diff/diff.hpp": ("#include <vector>",),
+    "analyzer/cli/options.hpp": ('#include "analyzer/store/store.hpp"', '#include "formats/registry.hpp"', "#include <CLI/CLI.hpp>"),
+}
+
+
+def self_test():
+    """Each planted line is found, and nothing else."""
+    with tempfile.TemporaryDirectory() as root:
+        for path, lines in {**PLANTED, **INNOCENT}.items():
+            os.makedirs(os.path.join(root, os.path.dirname(path)), exist_ok=True)
+            with open(os.path.join(root, path), "w", encoding="utf-8") as file:
+                file.write("\n".join(("#pragma once", *lines)) + "\n")
+        found, _ = check(root)
+        expected = [f"{path}:{number}" for path, lines in PLANTED.items() if "unheard_of" not in path
+                    for number in range(2, len(lines) + 2)] + ["analyzer/unheard_of/a.cpp"]
+        places = [line.split(": ", 1)[0] for line in found]
+        for place in sorted(set(expected) ^ set(places)):
+            print(f"self-test: {place} {'not found' if place in expected else 'found, but innocent'}")
+        return sorted(expected) == sorted(places)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Scans include lines against the layering rule.")
+    parser.add_argument("root", nargs="?")
+    parser.add_argument("--self-test", action="store_true", help="plant violations in a made-up tree and find them")
+    arguments = parser.parse_args()
+    if arguments.self_test:
+        passed = self_test()
+        print("self-test passed" if passed else "self-test failed")
+        return 0 if passed else 1
+    if not arguments.root:
+        parser.error("ROOT is needed")
+    problems, files = check(arguments.root)
+    for line in problems:
+        print(line)
+    print(f"{files} files, {len(problems)} include lines against the rule")
+    return 1 if problems or files == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,229 @@
+#include <catch2/catch.hpp>
+
+#include "unit/analyzer/diff/diff_support.hpp"
+
+using namespace snapdiff;
+using namespace snapdiff::test;
+
+namespace {
+
+TextOptions with_id(std::string module, std::string id) {
+  TextOptions options;
+  options.build_ids[std::move(module)] = std::move(id);
+  return options;
+}
+
+TextOptions mapped(std::uint64_t start, std::uint64_t size, std::uint64_t offset = 0x1000) {
+  TextOptions options;
+  options.mappings.emplace_back("/bin/app", Mapping{start, start + size, offset, {}});
+  return options;
+}
+
+double share(const GrowthReport& r, MatchTier tier) { return r.matched[static_cast<std::size_t>(tier)]; }
+
+bool has_note(const GrowthReport& r, std::string_view part) {
+  for (const Note& note : r.notes.all()) {
+    if (note.text.find(part) != std::string::npos) return true;
+  }
+  return false;
+}
+
+/// A program whose functions all lie one line lower after an edit at the top of the file.
+std::string program(int shift, std::string_view worker = "worker") {
+  const auto line = [&](int n) { return std::to_string(n + shift); };
+  return "main@app.cc:" + line(40) + ";" + std::string(worker) + "@app.cc:" + line(20) + ";load@app.cc:" + line(10) +
+         " 100 1\nmain@app.cc:" + line(41) + ";" + std::string(worker) + "@app.cc:" + line(21) + ";save@app.cc:" + line(5) +
+         " 50 1\n";
+}
+
+}  // namespace
+
+TEST_CASE("T0: equal build ids match by offset") {
+  const TextOptions id = with_id("/bin/app", "abc");
+  const GrowthReport r = must_diff(heap("/bin/app+0x10;/bin/app+0x20 5 1\n", id), heap("/bin/app+0x10;/bin/app+0x20 9 1\n", id));
+  REQUIRE(r.rows.size() == 1);
+  CHECK(r.rows[0].tier == MatchTier::build_id);
+  CHECK(share(r, MatchTier::build_id) == 1);
+}
+
+TEST_CASE("T0: other build ids never match by offset, and say so") {
+  const GrowthReport r = must_diff(heap("/bin/app+0x10 5 1\n", with_id("/bin/app", "abc")),
+                                   heap("/bin/app+0x10 9 1\n", with_id("/bin/app", "def")));
+  CHECK(r.rows.size() == 2);
+  CHECK(share(r, MatchTier::none) == 1);
+  CHECK(has_note(r, "app is another build"));
+}
+
+TEST_CASE("T1: without build ids the size and offset of the mapping decide") {
+  // Another load address, sizes equal after rounding up to 4 KiB.
+  const GrowthReport same = must_diff(heap("/bin/app+0x1010 5 1\n", mapped(0x10000, 0x2000)),
+                                      heap("/bin/app+0x1010 9 1\n", mapped(0x7f0000, 0x1ff0)));
+  REQUIRE(same.rows.size() == 1);
+  CHECK(same.rows[0].tier == MatchTier::module_offset);
+  CHECK_FALSE(has_note(same, "another build"));
+  CHECK(has_note(same, "different processes"));
+  const GrowthReport other = must_diff(heap("/bin/app+0x1010 5 1\n", mapped(0x10000, 0x2000)),
+                                       heap("/bin/app+0x1010 9 1\n", mapped(0x10000, 0x3000)));
+  CHECK(other.rows.size() == 2);
+  CHECK(has_note(other, "app is another build"));
+  // Named frames of that module still match by name.
+  const GrowthReport named = must_diff(heap("f@a.cc:1#/bin/app;/bin/app+0x1010 5 1\nf@a.cc:1#/bin/app 1 1\n", mapped(0x10000, 0x2000)),
+                                       heap("f@a.cc:1#/bin/app;/bin/app+0x1010 9 1\nf@a.cc:1#/bin/app 2 1\n", mapped(0x10000, 0x3000)));
+  CHECK(named.rows.size() == 3);
+  CHECK(row_called(named, "f@a.cc:1").tier == MatchTier::function_line);
+  // No map at all contradicts nothing.
+  CHECK(must_diff("/bin/app+0x1010 5 1\n", "/bin/app+0x1010 9 1\n").rows[0].tier == MatchTier::module_offset);
+}
+
+TEST_CASE("T1: a mapping of data that differs is no other build") {
+  TextOptions a = mapped(0x10000, 0x2000);
+  TextOptions b = mapped(0x10000, 0x2000);
+  a.mappings.emplace_back("/bin/app", Mapping{0x12000, 0x13000, 0x2000, {}});
+  b.mappings.emplace_back("/bin/app", Mapping{0x12000, 0x15000, 0x2000, {}});
+  CHECK(must_diff(heap("/bin/app+0x2010 5 1\n", a), heap("/bin/app+0x2010 9 1\n", b)).rows.size() == 1);
+}
+
+TEST_CASE("T1: addresses outside of modules hold within one process only") {
+  TextOptions a, b;
+  a.facts.pid = 1;
+  b.facts.pid = 2;
+  CHECK(must_diff(heap("+0x10 5 1\n", a), heap("+0x10 9 1\n", a)).rows.size() == 1);
+  CHECK(must_diff(heap("+0x10 5 1\n", a), heap("+0x10 9 1\n", b)).rows.size() == 2);
+}
+
+TEST_CASE("T2: the weakest frame gives the tier of its stack") {
+  const TextOptions id = with_id("/bin/app", "abc");
+  const GrowthReport r = must_diff(heap("/bin/app+0x10;f@f.cc:3 5 1\n", id), heap("/bin/app+0x10;f@f.cc:3 9 1\n", id));
+  CHECK(r.rows[0].tier == MatchTier::function_line);
+}
+
+TEST_CASE("T3: moved functions match without their lines") {
+  const GrowthReport r = must_diff(program(0), program(3));
+  REQUIRE(r.rows.size() == 2);
+  for (const GrowthRow& row : r.rows) {
+    CHECK(row.tier == MatchTier::function_file);
+    CHECK(row.row_class == RowClass::same);
+  }
+  CHECK(share(r, MatchTier::function_file) == 1);
+  // The newer side's lines are shown.
+  CHECK(row_called(r, "main@app.cc:43;worker@app.cc:23;load@app.cc:13").value == Change{100, 100});
+}
+
+TEST_CASE("T3: by line, values stay where each side has them; by function nothing changed") {
+  const GrowthReport lines = must_diff(program(0), program(3), by(GroupBy::line));
+  CHECK(row_called(lines, "app.cc:10").value == Change{100, 0});
+  CHECK(row_called(lines, "app.cc:13").value == Change{0, 100});
+  const GrowthReport functions = must_diff(program(0), program(3), by(GroupBy::function));
+  for (const GrowthRow& row : functions.rows) CHECK(row.row_class == RowClass::same);
+  CHECK(functions.grew == 0);
+}
+
+TEST_CASE("T3: several stacks that only lines told apart become one row") {
+  const GrowthReport r = must_diff("main@m.cc:1;f@f.cc:10 5 1\nmain@m.cc:1;f@f.cc:20 6 1\n",
+                                   "main@m.cc:1;f@f.cc:12 7 1\nmain@m.cc:1;f@f.cc:22 8 1\n");
+  REQUIRE(r.rows.size() == 1);
+  CHECK(r.rows[0].value == Change{11, 15});
+  CHECK(r.rows[0].tier == MatchTier::function_file);
+}
+
+TEST_CASE("T3 does not fire within one build") {
+  SECTION("a line that both sides have shows that the function did not move") {
+    const GrowthReport r = must_diff("f@f.cc:10 5 1\nf@f.cc:20 6 1\n", "f@f.cc:20 6 1\nf@f.cc:30 7 1\n");
+    CHECK(r.rows.size() == 3);
+    CHECK(row_called(r, "f@f.cc:10").row_class == RowClass::gone);
+    CHECK(row_called(r, "f@f.cc:30").row_class == RowClass::added);
+  }
+  SECTION("equal build ids") {
+    const TextOptions id = with_id("/bin/app", "abc");
+    CHECK(must_diff(heap("f@f.cc:10#/bin/app 5 1\n", id), heap("f@f.cc:30#/bin/app 7 1\n", id)).rows.size() == 2);
+  }
+  SECTION("equal mappings with code") {
+    const std::string frames = "/bin/app+0x1010 1 1\n";
+    CHECK(must_diff(heap("f@f.cc:10#/bin/app 5 1\n" + frames, mapped(0x10000, 0x2000)),
+                    heap("f@f.cc:30#/bin/app 7 1\n" + frames, mapped(0x90000, 0x2000))).rows.size() == 3);
+  }
+  SECTION("one process") {
+    TextOptions pid;
+    pid.facts.pid = 7;
+    CHECK(must_diff(heap("f@f.cc:10 5 1\n", pid), heap("f@f.cc:30 7 1\n", pid)).rows.size() == 2);
+  }
+}
+
+TEST_CASE("T4: renumbered lambdas and clones of a rebuilt program match") {
+  const GrowthReport r = must_diff(program(0, "run(int)::{lambda(int)#1}::operator()(int) const"),
+                                   program(3, "run(int)::{lambda(int)#2}::operator()(int) const"));
+  REQUIRE(r.rows.size() == 2);
+  for (const GrowthRow& row : r.rows) {
+    CHECK(row.tier == MatchTier::normalised);
+    CHECK(row.value.growth() == 0);
+  }
+  CHECK(r.rule_set == "1");
+  const GrowthReport by_function = must_diff(program(0, "w.constprop.0"), program(3, "w.constprop.1"), by(GroupBy::function));
+  CHECK(by_function.grew == 0);
+  CHECK(by_function.shrank == 0);
+}
+
+TEST_CASE("T4: a name that both sides have is nobody's new name") {
+  // Lambda 1 is gone and lambda 2 is on both sides: they are two functions.
+  const GrowthReport r = must_diff("main@m.cc:1;f::{lambda()#1}@f.cc:5 5 1\nmain@m.cc:1;f::{lambda()#2}@f.cc:9 6 1\n",
+                                   "main@m.cc:3;f::{lambda()#2}@f.cc:11 6 1\n");
+  CHECK(row_called(r, "main@m.cc:1;f::{lambda()#1}@f.cc:5").row_class == RowClass::gone);
+  CHECK(row_called(r, "main@m.cc:3;f::{lambda()#2}@f.cc:11").value == Change{6, 6});
+}
+
+TEST_CASE("T4 does not fire without evidence of another build") {
+  const GrowthReport r = must_diff("main;serve.func1 5 1\n", "main;serve.func2 6 1\n");
+  CHECK(r.rows.size() == 2);
+}
+
+TEST_CASE("inline-free: a side that does not tell of inlined frames") {
+  const GrowthReport r = must_diff("main@m.cc:1;helper@h.cc:3~;alloc@a.cc:2 5 1\nmain@m.cc:9 1 1\n", "main@m.cc:1;alloc@a.cc:2 9 1\nmain@m.cc:9 1 1\n");
+  REQUIRE(r.rows.size() == 2);
+  CHECK(r.rows[0].tier == MatchTier::inline_free);
+  CHECK(r.rows[0].value == Change{5, 9});
+}
+
+TEST_CASE("inlining that changes only the flag changes nothing") {
+  const GrowthReport r = must_diff("main@m.cc:1;helper@h.cc:3~;alloc@a.cc:2 5 1\n", "main@m.cc:1;helper@h.cc:3;alloc@a.cc:2 9 1\n");
+  REQUIRE(r.rows.size() == 1);
+  CHECK(r.rows[0].tier == MatchTier::function_line);
+}
+
+TEST_CASE("inline-free does not fire within one build") {
+  const TextOptions id = with_id("/bin/app", "abc");
+  const GrowthReport r = must_diff(heap("main@m.cc:1#/bin/app;helper@h.cc:3#/bin/app~ 5 1\n", id), heap("main@m.cc:1#/bin/app 9 1\n", id));
+  CHECK(r.rows.size() == 2);
+}
+
+TEST_CASE("fuzzy: a frame that came between is accepted and marked") {
+  const std::string tail = ";b@b.cc:2;c@c.cc:3;d@d.cc:4;e@e.cc:5;f@f.cc:6;g@g.cc:7;h@h.cc:8;leaf@l.cc:9";
+  const GrowthReport r = must_diff("main@m.cc:1" + tail + " 1000 1\nmoved@x.cc:1 1 1\n",
+                                   "main@m.cc:1;wrapper@w.cc:1" + tail + " 1500 1\nmoved@x.cc:2 1 1\n");
+  REQUIRE(r.rows.size() == 2);
+  CHECK(r.rows[0].tier == MatchTier::fuzzy);
+  CHECK(r.rows[0].value == Change{1000, 1500});
+  CHECK(share(r, MatchTier::fuzzy) == Approx(2500.0 / 2502));
+}
+
+TEST_CASE("fuzzy: between 0.55 and 0.9 is only mentioned") {
+  const GrowthReport r = must_diff("main@m.cc:1;b@b.cc:2;c@c.cc:3;old@x.cc:4;leaf@l.cc:9 1000 1\nmoved@x.cc:1 1 1\n",
+                                   "main@m.cc:1;b@b.cc:2;c@c.cc:3;fresh@y.cc:4;leaf@l.cc:9 1500 1\nmoved@x.cc:2 1 1\n");
+  CHECK(r.rows.size() == 3);
+  CHECK(r.possible_pairs == 1);
+  CHECK(has_note(r, "may be the same"));
+}
+
+TEST_CASE("fuzzy does not fire without evidence of another build") {
+  const std::string tail = ";b@b.cc:2;c@c.cc:3;d@d.cc:4;e@e.cc:5;f@f.cc:6;g@g.cc:7;h@h.cc:8;leaf@l.cc:9";
+  const GrowthReport r = must_diff("main@m.cc:1" + tail + " 1000 1\n", "main@m.cc:1;wrapper@w.cc:1" + tail + " 1500 1\n");
+  CHECK(r.rows.size() == 2);
+  CHECK(r.possible_pairs == 0);
+}
+
+TEST_CASE("shares of the tiers add up to 1") {
+  const GrowthReport r = must_diff(heap("/bin/app+0x10 10 1\na@a.cc:1 20 1\ngone 5 1\n", with_id("/bin/app", "abc")),
+                                   heap("/bin/app+0x10 30 1\na@a.cc:1 20 1\nnew 15 1\n", with_id("/bin/app", "abc")));
+  CHECK(share(r, MatchTier::build_id) == Approx(0.4));
+  CHECK(share(r, MatchTier::function_line) == Approx(0.4));
+  CHECK(share(r, MatchTier::none) == Approx(0.2));
+}

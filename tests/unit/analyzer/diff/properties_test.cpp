@@ -1,0 +1,240 @@
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <map>
+#include <random>
+#include <tuple>
+
+#include "unit/analyzer/diff/diff_support.hpp"
+
+using namespace snapdiff;
+using namespace snapdiff::test;
+
+namespace {
+
+/// A random program: functions with lines, unsymbolized frames, allocators, labels, pseudo rows.
+class RandomHeap {
+ public:
+  explicit RandomHeap(unsigned seed) : random_(seed) {}
+
+  std::vector<std::string> rows(int count, int shift) {
+    std::vector<std::string> out;
+    for (int i = 0; i < count; ++i) {
+      std::string stack = "main@m.cc:" + std::to_string(1 + shift);
+      const unsigned depth = pick(8);
+      for (unsigned d = 0; d < depth; ++d) stack += ";" + frame(shift);
+      if (pick(3) == 0) stack += ";malloc";
+      if (pick(30) == 0) stack = "[unattributed]";
+      if (pick(30) == 0) stack = "";
+      if (pick(4) == 0) stack += " {thread=" + std::to_string(pick(3)) + "}";
+      if (!stack.empty() && stack.front() == ' ') stack.clear();
+      const unsigned objects = pick(5);
+      out.push_back(stack + " " + std::to_string(objects * (1 + pick(100))) + " " + std::to_string(objects));
+    }
+    return out;
+  }
+
+  unsigned pick(unsigned below) { return static_cast<unsigned>(random_() % below); }
+  std::mt19937& engine() { return random_; }
+
+ private:
+  std::string frame(int shift) {
+    switch (pick(6)) {
+      case 0: return "/lib/liba.so+0x" + std::to_string(10 + pick(20));
+      case 1: return "f" + std::to_string(pick(6)) + "::{lambda()#" + std::to_string(1 + pick(2)) + "}@f.cc:" + std::to_string(5 + shift);
+      case 2: return "inl" + std::to_string(pick(4)) + "@i.cc:9~";
+      default: return "f" + std::to_string(pick(12)) + "@f.cc:" + std::to_string(10 + pick(3) + static_cast<unsigned>(shift));
+    }
+  }
+  std::mt19937 random_;
+};
+
+std::string text_of(const std::vector<std::string>& rows) {
+  std::string text;
+  for (const std::string& row : rows) text += row + "\n";
+  return text;
+}
+
+std::vector<DiffOptions> all_options() {
+  std::vector<DiffOptions> out;
+  for (const GroupBy group : {GroupBy::stack, GroupBy::function, GroupBy::file, GroupBy::line, GroupBy::module, GroupBy::type, GroupBy::label}) {
+    for (int bits = 0; bits < 32; ++bits) {
+      DiffOptions o = by(group);
+      o.label_key = "thread";
+      if ((bits & 1) != 0) o.hide = "f3|lambda";
+      if ((bits & 2) != 0) o.focus = "f[1-7]|malloc";
+      if ((bits & 4) != 0) o.ignore = "f5";
+      if ((bits & 8) != 0) o.show = "f\\d|main";
+      if ((bits & 16) != 0) o.hide_allocator_frames = false;
+      o.sort = static_cast<SortKey>(bits % 5);
+      out.push_back(o);
+    }
+  }
+  return out;
+}
+
+using RowFacts = std::tuple<std::string, Change, Change, std::int64_t, std::int64_t, RowClass, MatchTier>;
+std::vector<std::string> printed(const GrowthReport& r) {
+  std::vector<std::string> out;
+  for (const GrowthRow& row : r.rows) {
+    out.push_back(key_of(r, row) + " " + std::to_string(row.value.baseline) + " " + std::to_string(row.value.current) + " " +
+                  std::to_string(row.objects.growth()) + " " + std::to_string(row.grew) + " " + std::to_string(row.shrank) + " " +
+                  std::string(to_text(row.row_class)) + " " + std::string(to_text(row.tier)));
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("property: diff(a, a) shows no growth") {
+  for (unsigned seed = 1; seed <= 30; ++seed) {
+    RandomHeap program(seed);
+    const std::string text = text_of(program.rows(60, 0));
+    for (const DiffOptions& options : all_options()) {
+      const GrowthReport r = must_diff(text, text, options);
+      CHECK(r.grew == 0);
+      CHECK(r.shrank == 0);
+      for (const GrowthRow& row : r.rows) REQUIRE(row.row_class == RowClass::same);
+    }
+  }
+}
+
+TEST_CASE("property: every byte is in one row, with every combination of options") {
+  for (unsigned seed = 1; seed <= 10; ++seed) {
+    RandomHeap program(seed);
+    const SnapshotRef a = heap(text_of(program.rows(80, 0)));
+    const SnapshotRef b = heap(text_of(program.rows(80, seed % 2 == 0 ? 100 : 0)));
+    for (const DiffOptions& options : all_options()) {
+      const GrowthReport r = must_diff(a, b, options);
+      REQUIRE(diff::check_conservation(r));
+      std::int64_t sum = r.unattributed.growth() + r.filtered.growth();
+      for (const GrowthRow& row : r.rows) sum += row.value.growth();
+      REQUIRE(sum == r.total.growth());
+      double shares = 0;
+      for (const double share : r.matched) shares += share;
+      const bool nothing = shares == 0;
+      CHECK((nothing || shares == Approx(1)));
+      for (std::size_t i = 0; i < r.cumulative.size(); ++i) {
+        REQUIRE(r.cumulative[i].grew + r.cumulative[i].shrank == r.cumulative[i].value.growth());
+      }
+    }
+  }
+}
+
+TEST_CASE("property: diff(b, a) mirrors diff(a, b)") {
+  for (unsigned seed = 1; seed <= 40; ++seed) {
+    RandomHeap program(seed);
+    const SnapshotRef a = heap(text_of(program.rows(60, 0)));
+    const SnapshotRef b = heap(text_of(program.rows(60, seed % 2 == 0 ? 100 : 0)));
+    for (const GroupBy group : {GroupBy::stack, GroupBy::function, GroupBy::line, GroupBy::label}) {
+      DiffOptions options = by(group);
+      options.label_key = "thread";
+      const GrowthReport there = must_diff(a, b, options);
+      const GrowthReport back = must_diff(b, a, options);
+      REQUIRE(there.rows.size() == back.rows.size());
+      const auto facts = [](const GrowthReport& r, bool mirror) {
+        std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, int, int>> out;
+        for (const GrowthRow& row : r.rows) {
+          RowClass c = row.row_class;
+          if (mirror) {
+            c = c == RowClass::added ? RowClass::gone : c == RowClass::gone ? RowClass::added
+                : c == RowClass::grew ? RowClass::shrank : c == RowClass::shrank ? RowClass::grew : c;
+          }
+          const Change v = mirror ? Change{row.value.current, row.value.baseline} : row.value;
+          const std::int64_t sign = mirror ? -1 : 1;
+          out.emplace_back(v.baseline, v.current, sign * row.objects.growth(), mirror ? -row.shrank : row.grew,
+                           mirror ? -row.grew : row.shrank, static_cast<int>(c), static_cast<int>(row.tier));
+        }
+        std::sort(out.begin(), out.end());
+        return out;
+      };
+      REQUIRE(facts(there, false) == facts(back, true));
+      if (group != GroupBy::stack && seed % 2 != 0) {
+        std::map<std::string, std::int64_t> negated;
+        for (const auto& [key, growth] : growth_by_key(back)) negated[key] = -growth;
+        REQUIRE(growth_by_key(there) == negated);
+      }
+    }
+  }
+}
+
+TEST_CASE("property: the order of the input does not matter") {
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    RandomHeap program(seed);
+    std::vector<std::string> a = program.rows(60, 0);
+    std::vector<std::string> b = program.rows(60, seed % 2 == 0 ? 100 : 0);
+    for (const GroupBy group : {GroupBy::stack, GroupBy::function, GroupBy::label}) {
+      DiffOptions options = by(group);
+      options.label_key = "thread";
+      const GrowthReport r = must_diff(text_of(a), text_of(b), options);
+      std::shuffle(a.begin(), a.end(), program.engine());
+      std::shuffle(b.begin(), b.end(), program.engine());
+      const GrowthReport shuffled = must_diff(text_of(a), text_of(b), options);
+      REQUIRE(printed(r) == printed(shuffled));
+      REQUIRE(r.suspects.size() == shuffled.suspects.size());
+      for (std::size_t i = 0; i < r.suspects.size(); ++i) {
+        CHECK(r.suspects[i].growth == shuffled.suspects[i].growth);
+        CHECK(r.suspects[i].rows == shuffled.suspects[i].rows);
+        CHECK(stack_text(r.suspects[i].path) == stack_text(shuffled.suspects[i].path));
+      }
+      CHECK(r.common_path == shuffled.common_path);
+      CHECK(r.possible_pairs == shuffled.possible_pairs);
+    }
+  }
+}
+
+TEST_CASE("property: the steps of a series add up") {
+  for (unsigned seed = 1; seed <= 10; ++seed) {
+    RandomHeap program(seed);
+    std::vector<SnapshotRef> snapshots;
+    for (int i = 0; i < 6; ++i) snapshots.push_back(heap(text_of(program.rows(40, i < 3 ? 0 : 100))));
+    for (const GroupBy group : {GroupBy::stack, GroupBy::function, GroupBy::label}) {
+      DiffOptions options = by(group);
+      options.label_key = "thread";
+      const Result<SeriesReport> s = diff::diff_series(snapshots, options);
+      REQUIRE(s);
+      std::int64_t sum = 0;
+      for (const SeriesStep& step : s->steps) sum += step.growth;
+      CHECK(sum == s->overall.total.growth());
+      for (std::size_t k = 0; k < snapshots.size(); ++k) {
+        std::int64_t rows = 0;
+        for (std::size_t i = 0; i < s->overall.rows.size(); ++i) rows += s->overall.series[i * 6 + k];
+        const Result<TopReport> top = diff::top(snapshots[k], options);
+        CHECK(rows + top->unattributed + top->filtered == s->steps[k].total);
+      }
+      for (std::size_t i = 0; i < s->overall.rows.size(); ++i) {
+        REQUIRE(s->overall.series[i * 6] == s->overall.rows[i].value.baseline);
+        REQUIRE(s->overall.series[i * 6 + 5] == s->overall.rows[i].value.current);
+      }
+    }
+  }
+}
+
+TEST_CASE("property: large inputs take the threaded ways and agree with small ones") {
+  RandomHeap program(7);
+  std::string a, b;
+  std::map<std::string, std::int64_t> expected;
+  for (int i = 0; i < 40'000; ++i) {
+    const std::string stack = "main;f" + std::to_string(i % 97) + ";g" + std::to_string(i % 1013) + ";h" + std::to_string(i);
+    const unsigned before = program.pick(50);
+    const unsigned after = program.pick(50);
+    a += stack + " " + std::to_string(before) + " 1\n";
+    b += stack + " " + std::to_string(after) + " 1\n";
+    expected["h" + std::to_string(i)] = static_cast<std::int64_t>(after) - before;
+  }
+  const GrowthReport r = must_diff(a, b);
+  REQUIRE(r.rows.size() == 40'000);
+  std::vector<FrameView> frames;
+  std::uint64_t last = ~std::uint64_t{0};
+  std::string last_leaf;
+  for (const GrowthRow& row : r.rows) {
+    r.frames(row, frames);
+    const std::string leaf(frames[0].function);
+    REQUIRE(expected.at(leaf) == row.value.growth());
+    const auto size = static_cast<std::uint64_t>(std::abs(row.value.growth()));
+    REQUIRE(size <= last);
+    if (size == last) REQUIRE(last_leaf < leaf);
+    last = size;
+    last_leaf = leaf;
+  }
+  CHECK(must_diff(a, b, by(GroupBy::function)).grew == r.grew);
+}

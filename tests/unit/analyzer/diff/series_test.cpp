@@ -1,0 +1,116 @@
+#include <catch2/catch.hpp>
+
+#include "unit/analyzer/diff/diff_support.hpp"
+
+using namespace snapdiff;
+using namespace snapdiff::test;
+
+namespace {
+
+SeriesReport must_series(const std::vector<SnapshotRef>& snapshots, const DiffOptions& options = {}) {
+  Result<SeriesReport> series = diff::diff_series(snapshots, options);
+  if (!series) throw std::invalid_argument(series.error().text());
+  return std::move(series).value();
+}
+
+std::vector<std::int64_t> values_of(const GrowthReport& r, std::string_view key) {
+  for (std::size_t i = 0; i < r.rows.size(); ++i) {
+    if (key_of(r, r.rows[i]) != key) continue;
+    const auto from = r.series.begin() + static_cast<std::ptrdiff_t>(i * r.series_length);
+    return {from, from + static_cast<std::ptrdiff_t>(r.series_length)};
+  }
+  throw std::invalid_argument("no row " + std::string(key));
+}
+
+}  // namespace
+
+TEST_CASE("series: steps, values at each snapshot, and what came and went") {
+  const SeriesReport s = must_series({heap("main;a 10 1\nmain;c 1 1\n"), heap("main;a 20 2\nmain;burst 400 1\nmain;c 1 1\n"),
+                                      heap("main;a 30 3\nmain;burst 100 1\n"), heap("main;a 40 4\nmain;b 5 1\n")});
+  REQUIRE(s.steps.size() == 4);
+  CHECK(s.steps[0].total == 11);
+  CHECK(s.steps[0].growth == 0);
+  CHECK(s.steps[0].heaviest.empty());
+  CHECK(s.steps[1].growth == 410);
+  CHECK(stack_text(s.steps[1].heaviest) == "main;burst");
+  CHECK(s.steps[1].heaviest_growth == 400);
+  CHECK(s.steps[2].heaviest_growth == -300);
+  CHECK(*s.steps[3].objects == 5);
+  CHECK(s.overall.total == Change{11, 45});
+  CHECK(s.overall.series_length == 4);
+  CHECK(values_of(s.overall, "main;a") == std::vector<std::int64_t>{10, 20, 30, 40});
+  CHECK(values_of(s.overall, "main;burst") == std::vector<std::int64_t>{0, 400, 100, 0});
+  CHECK(values_of(s.overall, "main;b") == std::vector<std::int64_t>{0, 0, 0, 5});
+  CHECK(row_called(s.overall, "main;burst").row_class == RowClass::same);
+  CHECK(row_called(s.overall, "main;c").row_class == RowClass::gone);
+  std::int64_t sum = 0;
+  for (const SeriesStep& step : s.steps) sum += step.growth;
+  CHECK(sum == s.overall.total.growth());
+}
+
+TEST_CASE("series: by function") {
+  const SeriesReport s = must_series({heap("m;a 10 1\n"), heap("m;a 20 1\nx;a 1 1\n"), heap("m;a 5 1\n")}, by(GroupBy::function));
+  CHECK(values_of(s.overall, "a") == std::vector<std::int64_t>{10, 21, 5});
+  CHECK(values_of(s.overall, "x") == std::vector<std::int64_t>{0, 0, 0});
+}
+
+TEST_CASE("series: by label") {
+  DiffOptions options = by(GroupBy::label);
+  options.label_key = "t";
+  const SeriesReport s = must_series({heap("a {t=1} 10 1\n"), heap("a {t=1} 5 1\nb {t=2} 7 1\n"), heap("b 1 1\n")}, options);
+  CHECK(values_of(s.overall, "1") == std::vector<std::int64_t>{10, 5, 0});
+  CHECK(values_of(s.overall, "2") == std::vector<std::int64_t>{0, 7, 0});
+  CHECK(values_of(s.overall, "[no label t]") == std::vector<std::int64_t>{0, 0, 1});
+}
+
+TEST_CASE("series: two snapshots are an ordinary diff") {
+  const SnapshotRef a = heap("m;a 10 1\n");
+  const SnapshotRef b = heap("m;a 30 1\n");
+  const SeriesReport s = must_series({a, b});
+  CHECK(s.overall.series.empty());
+  CHECK(s.overall.series_length == 0);
+  CHECK(growth_by_key(s.overall) == growth_by_key(must_diff(a, b)));
+}
+
+TEST_CASE("series: identity goes on through a rebuild in the middle") {
+  const auto at = [](int line, int value) {
+    return heap("main@m.cc:" + std::to_string(line) + ";f@f.cc:" + std::to_string(line + 1) + " " + std::to_string(value));
+  };
+  const SeriesReport s = must_series({at(1, 10), at(1, 20), at(7, 30), at(7, 40), at(9, 50)});
+  REQUIRE(s.overall.rows.size() == 1);
+  CHECK(s.overall.series == std::vector<std::int64_t>{10, 20, 30, 40, 50});
+  CHECK(s.overall.rows[0].tier == MatchTier::function_file);
+}
+
+TEST_CASE("series: restarts are told") {
+  TextOptions one, two;
+  one.facts.pid = 10;
+  two.facts.pid = 11;
+  const SeriesReport s = must_series({heap("a 100", one), heap("a 120", two), heap("a 20", two), heap("a 10", two)});
+  CHECK(s.steps[0].restart.empty());
+  CHECK(s.steps[1].restart == "process id 10, then 11");
+  CHECK(s.steps[2].restart == "total fell below 30 % of the one before");
+  CHECK(s.steps[3].restart.empty());
+}
+
+TEST_CASE("series: one snapshot is too few") {
+  const std::vector<SnapshotRef> one{heap("a 1")};
+  const Result<SeriesReport> r = diff::diff_series(one, {});
+  REQUIRE_FALSE(r);
+  CHECK(r.error().code == ErrorCode::usage);
+}
+
+TEST_CASE("series: a hundred snapshots") {
+  std::vector<SnapshotRef> snapshots;
+  for (int i = 0; i < 100; ++i) {
+    std::string text;
+    for (int k = i; k < i + 30; ++k) text += "main;f" + std::to_string(k) + " " + std::to_string(k + 1) + " 1\n";
+    snapshots.push_back(heap(text));
+  }
+  const SeriesReport s = must_series(snapshots);
+  CHECK(s.overall.rows.size() == 129);
+  std::int64_t sum = 0;
+  for (const SeriesStep& step : s.steps) sum += step.growth;
+  CHECK(sum == s.overall.total.growth());
+  CHECK(values_of(s.overall, "main;f50")[50] == 51);
+}

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+
+/// Other programs that check what was drawn.
+namespace snapdiff::test {
+
+/// Whether the program is installed.
+bool installed(const std::string& program);
+/// Writes a file into a fresh temporary folder; returns its path.
+std::string temporary_file(const std::string& name, const std::string& bytes);
+/// Standard output of a shell command; `status` gets its exit code.
+std::string output_of(const std::string& command, int& status);
+
+}  // namespace snapdiff::test

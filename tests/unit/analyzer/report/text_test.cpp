@@ -1,0 +1,261 @@
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <sstream>
+
+#include "analyzer/report/names.hpp"
+#include "analyzer/report/report.hpp"
+#include "analyzer/report/selection.hpp"
+#include "analyzer/report/text_tools.hpp"
+#include "fakes.hpp"
+
+using namespace snapdiff;
+using namespace snapdiff::report;
+
+namespace {
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+Style width(std::size_t columns) {
+  Style style;
+  style.width = columns;
+  return style;
+}
+
+}  // namespace
+
+TEST_CASE("text: no line is wider than the terminal, whatever the names") {
+  fakes::DiffMaker maker;
+  const std::string longest(300, 'x');
+  maker.row("ns::" + longest + "<int>::method(int) < caller_of_it < main", {0, 123456789}, {0, 1234567});
+  maker.row("漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字 < main", {5, 5000000000}, {1, 2});
+  maker.suspect("main < ns::" + longest, 123456789, 0.5, {0}, "ns::" + longest + "@/a/b/" + longest + ".cc:1");
+  maker.suspect("main < ns::other" + longest, 123, 0.3, {1}, "f@g.cc:2");
+  maker.report().matched[0] = 0.5;
+  maker.report().matched[2] = 0.3;
+  maker.report().matched[6] = 0.1;
+  maker.report().matched[7] = 0.1;
+  maker.report().notes.add(Severity::warning,
+                           "a rather long remark about the two files that does not fit on one line of eighty columns");
+  for (const std::size_t columns : {80U, 100U, 120U, 200U}) {
+    for (const std::string& line : lines_of(write_diff(maker.report(), width(columns)))) {
+      INFO(line);
+      CHECK((display_width(line) <= columns || line.find("cc:") != std::string::npos));
+    }
+  }
+}
+
+TEST_CASE("text: without UTF-8 every byte is ASCII") {
+  Style style = width(80);
+  style.utf8 = false;
+  fakes::DiffMaker maker;
+  maker.row("größe < main", {1, 2});
+  for (const std::string& out :
+       {write_diff(maker.report(), style), write_diff(fakes::svc_diff(4, 5), style),
+        write_diff(fakes::sampled_diff(), style), write_top(fakes::svc_top(), style),
+        write_series(fakes::svc_series(), {}, {}, style), write_peek(fakes::svc_peek(), style)}) {
+    CHECK(std::all_of(out.begin(), out.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; }));
+  }
+}
+
+TEST_CASE("text: terminal escapes of an input reach no form") {
+  fakes::DiffMaker maker;
+  maker.row("evil\x1b]0;title\x07\xc2\x9b < main", {1, 2});
+  maker.report().metric = "inuse\x1b[2Jspace";
+  maker.report().common_path = "main\x1b[1m";
+  maker.suspect("main < evil\x1b[31m", 1, 1, {0}, "evil\x1b[31m@f\x1b[31m.cc:1");
+  maker.report().notes.add(Severity::info, "text\x1b[0m");
+  maker.report().baseline = fakes::ref_named("a\x1b[31m.heap");
+  for (const Form form : {Form::text, Form::json, Form::jsonl, Form::csv, Form::markdown}) {
+    Style style = width(120);
+    style.form = form;
+    const std::string out = write_diff(maker.report(), style);
+    CHECK(out.find('\x1b') == std::string::npos);
+    CHECK(out.find('\x07') == std::string::npos);
+    CHECK(out.find("\xc2\x9b") == std::string::npos);
+  }
+  CHECK(to_folded(maker.report()).find('\x1b') == std::string::npos);
+  CHECK(to_speedscope(maker.report()).find('\x1b') == std::string::npos);
+}
+
+TEST_CASE("text: shown rows, others, unattributed and filtered add up to the total") {
+  GrowthReport report = fakes::svc_diff(4, 5);
+  report.filtered = {100, 50};
+  report.unattributed = {7, 9};
+  report.total.baseline += 107;
+  report.total.current += 59;
+  for (const std::size_t rows : {0U, 1U, 2U, 3U, 20U}) {
+    for (const std::int64_t floor : {0, 20000, 300000}) {
+      Style style;
+      style.max_rows = rows;
+      style.min_bytes = floor;
+      for (const Unchanged unchanged : {Unchanged::shown, Unchanged::hidden}) {
+        const Selection selection = select_rows(report, style, unchanged);
+        std::int64_t growth = selection.others.value.growth() + report.filtered.growth() + report.unattributed.growth();
+        for (const std::uint32_t row : selection.rows) growth += report.rows[row].value.growth();
+        CHECK(growth == report.total.growth());
+        CHECK(selection.rows.size() + selection.others.rows == report.rows.size());
+      }
+    }
+  }
+}
+
+TEST_CASE("text: values at both ends of 64 bits are shown, not computed wrong") {
+  fakes::DiffMaker maker;
+  maker.row("a < main", {0, INT64_MAX}, {0, INT64_MAX});
+  const std::string out = write_diff(maker.report(), width(80));
+  CHECK(out.find("+8.00 EiB") != std::string::npos);
+  CHECK(out.find("+9 223 372 036 854 775 807") != std::string::npos);
+  fakes::DiffMaker negative;
+  negative.row("a < main", {0, INT64_MIN});
+  CHECK(write_diff(negative.report(), width(80)).find("-8.00 EiB") != std::string::npos);
+}
+
+TEST_CASE("text: growth beyond 999 % is told as a ratio, none when the baseline is empty") {
+  fakes::DiffMaker maker;
+  maker.row("a < main", {1024, 12595});
+  CHECK(write_diff(maker.report(), width(80)).find("+11.3 KiB (×12.3 of baseline)") != std::string::npos);
+  fakes::DiffMaker fresh;
+  fresh.row("a < main", {0, 1024});
+  CHECK(write_diff(fresh.report(), width(80)).find('%') != std::string::npos);
+  CHECK(write_diff(fresh.report(), width(80)).find("of baseline") == std::string::npos);
+}
+
+TEST_CASE("text: a diff of equal snapshots says so") {
+  const std::string out = write_diff(fakes::svc_diff(3, 3), width(80));
+  CHECK(out.find("none: nothing grew") != std::string::npos);
+  CHECK(out.find("none: nothing changed in 2 snapshots") != std::string::npos);
+  CHECK(out.find("[7 others]") == std::string::npos);
+  CHECK(out.find("[8 others]") != std::string::npos);  // background holds 4 MiB at snapshot 4
+}
+
+TEST_CASE("text: a report without rows has its five fixed parts") {
+  fakes::DiffMaker maker;
+  maker.report().matched[0] = 0;
+  const std::string out = write_diff(maker.report(), width(80));
+  CHECK(out.find("nothing to match") != std::string::npos);
+  CHECK(out.find("[0 others]") != std::string::npos);
+  CHECK(out.find("TOTAL") != std::string::npos);
+}
+
+TEST_CASE("text: matching tiers are named, the unmatched last") {
+  GrowthReport report = fakes::svc_diff(0, 11);
+  report.matched[0] = 0.004;
+  report.matched[3] = 0.006;
+  report.matched[7] = 0.99;
+  const std::string out = write_diff(report, width(200));
+  CHECK(out.find("<1 % of bytes by function and file, <1 % by build id, 99 % unmatched (new or gone); exact") !=
+        std::string::npos);
+}
+
+TEST_CASE("text: notes stand below the table, the gravest first") {
+  GrowthReport report = fakes::svc_diff(0, 11);
+  report.notes.add(Severity::info, "one");
+  report.notes.add(Severity::warning, "two");
+  report.notes.add(Severity::data_loss, "three", 5, 4);
+  report.possible_pairs = 2;
+  const std::vector<std::string> lines = lines_of(write_diff(report, width(80)));
+  REQUIRE(lines.size() > 5);
+  const auto end = lines.end();
+  CHECK(end[-5] == "data loss: three (4 times)");
+  CHECK(end[-4] == "warning: two");
+  CHECK(end[-3] == "note: one");
+  CHECK(end[-2].substr(0, 40) == "note: 2 stacks are possibly the same as ");
+}
+
+TEST_CASE("text: a stack of a million frames is shown at once") {
+  fakes::DiffMaker maker;
+  std::vector<FrameView> frames;
+  FrameView a;
+  a.function = "ping";
+  FrameView b;
+  b.function = "pong";
+  for (int i = 0; i < 500000; ++i) {
+    frames.push_back(a);
+    frames.push_back(b);
+  }
+  maker.row(frames, {0, 10});
+  CHECK(write_diff(maker.report(), width(80)).find("ping ‹ pong ‹ ping") != std::string::npos);
+}
+
+TEST_CASE("names: frames without symbols are module and offset") {
+  fakes::FakeStacks stacks;
+  const Glyphs glyphs = glyphs_for(true);
+  const auto cell = [&](const std::string& text, std::size_t columns) {
+    return stack_cell(stacks.parse(text), columns, glyphs).text;
+  };
+  CHECK(cell("!/usr/lib/libx.so.6+1234", 80) == "libx.so.6+0x1234");
+  FrameView bare;
+  bare.offset = 0x77;
+  CHECK(frame_text(bare) == "0x77");
+  bare.module = "/m/lib.so";
+  bare.offset = kNoOffset;
+  CHECK(frame_text(bare) == "[unknown in lib.so]");
+  CHECK(frame_text(FrameView{}) == "[unknown]");
+}
+
+TEST_CASE("names: callers are dropped from the root end, then the leaf is cut") {
+  fakes::FakeStacks stacks;
+  const Glyphs glyphs = glyphs_for(true);
+  const auto cell = [&](const std::string& text, std::size_t columns) {
+    return stack_cell(stacks.parse(text), columns, glyphs).text;
+  };
+  CHECK(cell("alpha < beta < gamma", 20) == "alpha ‹ beta ‹ gamma");
+  CHECK(cell("alpha < beta < gamma", 19) == "alpha ‹ beta ‹ …");
+  CHECK(cell("alpha < beta < gamma", 15) == "alpha ‹ …");
+  CHECK(cell("alpha_beta_gamma < beta", 16) == "alpha_beta_gamma");
+  CHECK(cell("ns::alpha_beta_gamma < beta", 19) == "ns…alpha_beta_gamma");
+  CHECK(cell("f < f < f < g < g < main < _start", 40) == "f ↻ ‹ g ↻");
+  CHECK(cell("main < _start", 40) == "main");
+  CHECK(cell("std::a() < std::b() < user < std::thread::run() < main", 60) == "b ‹ user ‹ thread::run");
+}
+
+TEST_CASE("colour: only escapes are added") {
+  Style plain = width(120);
+  Style colour = plain;
+  colour.colour = true;
+  for (const GrowthReport& report : {fakes::svc_diff(4, 5), fakes::sampled_diff()}) {
+    std::string painted_text = write_diff(report, colour);
+    CHECK(painted_text.find("\x1b[38;5;166m") != std::string::npos);
+    std::string stripped;
+    for (std::size_t i = 0; i < painted_text.size(); ++i) {
+      if (painted_text[i] != '\x1b') {
+        stripped += painted_text[i];
+        continue;
+      }
+      while (painted_text[i] != 'm') ++i;
+    }
+    CHECK(stripped == write_diff(report, plain));
+  }
+}
+
+TEST_CASE("series: below 8 snapshots there is no verdict, and long ones show both ends") {
+  SeriesReport series = fakes::svc_series();
+  series.steps.resize(5);
+  CHECK(write_series(series, {}, {}, width(80)).find("none: 5 snapshots show growth, not a trend") !=
+        std::string::npos);
+
+  SeriesReport longer = fakes::svc_series();
+  const SeriesStep step = longer.steps[5];
+  longer.steps.resize(100, step);
+  const std::string out = write_series(longer, {}, {}, width(80));
+  CHECK(out.find("60 more steps: -n 0 shows all") != std::string::npos);
+  Style all = width(80);
+  all.max_rows = 0;
+  CHECK(write_series(longer, {}, {}, all).find("more steps") == std::string::npos);
+}
+
+TEST_CASE("series: suspects of different verdicts are told apart") {
+  const SeriesReport series = fakes::svc_series();
+  std::vector<RowVerdict> verdicts(series.overall.rows.size(), {"GROWING", "climbs"});
+  verdicts[1] = {"STEP", "one jump"};
+  CHECK(write_series(series, {}, verdicts, width(120))
+            .find("verdict   GROWING leak_sessions, STEP leak_log; leak_sessions climbs") != std::string::npos);
+  verdicts[0] = {"STEP", "one jump of 40.0 MiB at snapshot 5, level since"};
+  CHECK(write_series(series, {}, verdicts, width(120)).find("STEP: leak_sessions one jump of 40.0 MiB") !=
+        std::string::npos);
+}

@@ -1,0 +1,47 @@
+#include "analyzer/report/text_tools.hpp"
+
+#include <catch2/catch.hpp>
+#include <string>
+
+using namespace snapdiff::report;
+
+TEST_CASE("text: control characters, escape sequences and broken UTF-8 become \\xNN") {
+  CHECK(printable("plain") == "plain");
+  CHECK(printable("\x1b[31mred") == "\\x1B[31mred");
+  CHECK(printable(std::string_view("a\0b\n\t\x7f", 6)) == "a\\x00b\\x0A\\x09\\x7F");
+  CHECK(printable("\xc2\x9b"
+                  "31m") == "\\xC2\\x9B31m");                               // C1 control sequence introducer
+  CHECK(printable("\xff\xc3") == "\\xFF\\xC3");                             // stray, cut
+  CHECK(printable("\xc0\xaf\xed\xa0\x80") == "\\xC0\\xAF\\xED\\xA0\\x80");  // overlong, surrogate
+  CHECK(printable("\xf4\x90\x80\x80") == "\\xF4\\x90\\x80\\x80");           // beyond U+10FFFF
+  CHECK(printable("\xe2\x80\xae"
+                  "x") == "\\xE2\\x80\\xAEx");  // right-to-left override
+  CHECK(printable("größe 漢字") == "größe 漢字");
+  CHECK(printable("größe", false) == "gr\\xC3\\xB6\\xC3\\x9Fe");
+}
+
+TEST_CASE("text: widths are those of a terminal") {
+  CHECK(display_width("abc") == 3);
+  CHECK(display_width("größe") == 5);
+  CHECK(display_width("漢字") == 4);
+  CHECK(display_width("e\u0301") == 1);
+  CHECK(display_width("→ ‹ … ↻ ±") == 9);
+  CHECK(pad_left("漢", 4) == "  漢");
+  CHECK(pad_right("ö", 3) == "ö  ");
+}
+
+TEST_CASE("text: cutting keeps whole characters and the end of the name") {
+  CHECK(cut_middle("abcdefghij", 10, "…") == "abcdefghij");
+  CHECK(cut_middle("abcdefghij", 7, "…") == "abc…hij");
+  CHECK(cut_middle("漢字漢字", 5, "…") == "漢…字");
+  CHECK(cut_middle("abc", 0, "…").empty());
+  CHECK(cut_name("namespace::klass::method", 16, "…") == "namespace…method");
+  CHECK(cut_name("a_very_long_single_name", 9, "…") == "a_ve…name");
+  CHECK(cut_name("/usr/lib/some/where/file.c", 14, "..") == "/usr/lib/so..c");
+}
+
+TEST_CASE("text: no colour means no escape bytes") {
+  CHECK(painted("x", Paint::growth, false) == "x");
+  CHECK(painted("x", Paint::growth, true) == "\x1b[38;5;166mx\x1b[0m");
+  CHECK(painted("", Paint::growth, true).empty());
+}

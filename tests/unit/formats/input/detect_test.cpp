@@ -1,0 +1,108 @@
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <set>
+#include <string>
+
+#include "formats/foreign_files.hpp"
+#include "formats/registry.hpp"
+
+using namespace snapdiff;
+using namespace snapdiff::formats;
+
+namespace {
+
+/// The five header words of a legacy CPU profile.
+template <class Word>
+std::string cpu_profile(bool swapped, Word version) {
+  std::string out;
+  for (const Word word : {Word{0}, Word{3}, version, Word{10000}, Word{0}, Word{1}, Word{1}, Word{0x4005d0}}) {
+    for (std::size_t i = 0; i < sizeof word; ++i) {
+      const std::size_t byte = swapped ? sizeof word - 1 - i : i;
+      out.push_back(static_cast<char>((word >> (8 * byte)) & 0xff));
+    }
+  }
+  return out;
+}
+
+Error error_for(std::string_view bytes) {
+  const Result<std::vector<Snapshot>> read = read_bytes(bytes, "given", {});
+  REQUIRE_FALSE(read);
+  CHECK(read.error().subject == "given");
+  return read.error();
+}
+
+}  // namespace
+
+TEST_CASE("detect: legacy CPU profiles of every word size and byte order are refused by name") {
+  for (const std::string& bytes :
+       {cpu_profile<std::uint32_t>(false, 0), cpu_profile<std::uint32_t>(true, 0), cpu_profile<std::uint64_t>(false, 0),
+        cpu_profile<std::uint64_t>(true, 0), cpu_profile<std::uint64_t>(false, 1)}) {
+    const Error error = error_for(bytes);
+    CHECK(error.code == ErrorCode::unsupported);
+    CHECK(error.message.find("CPU profile") != std::string::npos);
+  }
+}
+
+TEST_CASE("detect: foreign files are refused by name") {
+  using namespace std::string_view_literals;
+  const auto [bytes, kind] = GENERATE(table<std::string_view, std::string>({
+      {"--- contentionz 1 ---\ncycles/second = 100\n"sv, "a contention profile"},
+      {"--- contention:\n"sv, "a contention profile"},
+      {"--- mutex:\ncycles/second=1\n"sv, "a mutex profile"},
+      {"--- threadz 1 ---\n"sv, "thread"},
+      {"goroutine profile: total 7\n1 @ 0x1\n"sv, "a goroutine profile"},
+      {"threadcreate profile: total 7\n"sv, "a threadcreate profile"},
+      {"custom profile: total 7\n"sv, " profile"},
+      {"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"sv, "a PNG image"},
+      {"\x7f"
+       "ELF\2\1\1\0\0\0\0\0\0\0\0\0"sv,
+       "an ELF binary"},
+      {"%PDF-1.7\n"sv, "a PDF document"},
+      {"SQLite format 3\0\x10\0"sv, "--db"},
+      {"PK\x03\x04\x14\0"sv, "a zip archive"},
+      {"\x80\x04\x95\0\0\0\0\0\0\0\0}."sv, "a Python pickle"},
+      {"{\"head\":{\"callFrame\":{\"functionName\":\"(root)\"}}}"sv, "a V8 sampling heap profile"},
+      {"{\"snapshot\":{\"meta\":{\"node_fields\":[]}}}"sv, "a V8 heap snapshot"},
+      {"{\"a\": 1}"sv, "JSON"},
+      {"<!DOCTYPE html><html>"sv, "HTML"},
+      {"hello world\n"sv, "text of no kind"},
+      {"heap"sv, "text of no kind"},
+      {"\0\0\0\0\0\0\0\0"sv, "zero bytes"},
+  }));
+  const Error error = error_for(bytes);
+  INFO(error.message);
+  CHECK(error.code == ErrorCode::unsupported);
+  CHECK(error.message.find(kind) != std::string::npos);
+}
+
+TEST_CASE("detect: unknown bytes are shown") {
+  const Error error = error_for("\xfe\xed\xfa\x01\x02\x03");
+  CHECK(error.code == ErrorCode::unsupported);
+  CHECK(error.message.find("first bytes fe ed fa 01 02 03") != std::string::npos);
+}
+
+TEST_CASE("detect: an empty head is an empty input") {
+  const Result<const Importer*> found = detect("", true);
+  REQUIRE_FALSE(found);
+  CHECK(found.error().code == ErrorCode::malformed);
+}
+
+TEST_CASE("detect: an unknown --format is told with the known ones") {
+  ReadOptions options;
+  options.format = "nonsense";
+  const Result<std::vector<Snapshot>> read = read_bytes("x", "given", options);
+  REQUIRE_FALSE(read);
+  CHECK(read.error().code == ErrorCode::usage);
+  CHECK(read.error().message.find("pprof") != std::string::npos);
+}
+
+TEST_CASE("detect: every importer is described, once") {
+  std::set<std::string_view> names;
+  for (const Importer* importer : importers()) {
+    CHECK_FALSE(importer->info().name.empty());
+    CHECK_FALSE(importer->info().summary.empty());
+    CHECK(names.insert(importer->info().name).second);
+    CHECK(importer->sniff("") == Match::no);
+  }
+  CHECK(names.count("pprof") == 1);
+}
