@@ -126,7 +126,8 @@ InputOptions input_options(const ReadOptions& options) {
   return out;
 }
 
-/// Running out of memory is the one failure that the standard library may throw from anywhere.
+/// Running out of memory is what the standard library may throw from anywhere; nothing else
+/// should come, and nothing may leave this room.
 template <class Read>
 Result<std::vector<Snapshot>> guarded(const std::string& name, Read read) {
   try {
@@ -137,6 +138,8 @@ Result<std::vector<Snapshot>> guarded(const std::string& name, Read read) {
     return Error{ErrorCode::limit, "not enough memory to read this input"}.about(name);
   } catch (const std::length_error&) {
     return Error{ErrorCode::limit, "a table outgrew what this machine can address"}.about(name);
+  } catch (const std::exception& error) {
+    return Error{ErrorCode::internal, std::string("reading failed: ") + error.what()}.about(name);
   }
 }
 

@@ -97,6 +97,7 @@ int run_import(const Arguments& arguments) {
       counts.bytes += item.ref.snapshot->facts.source.size_bytes;
     }
   }
+  if (counts.added + counts.present == 0) return code;
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   std::string line = "import  " + report::count_text(static_cast<std::int64_t>(counts.added)) +
                      (counts.added == 1 ? " snapshot" : " snapshots");

@@ -71,7 +71,9 @@ std::string sampling_text(const SnapshotFacts& facts) {
 std::string info_text(const Snapshot& snapshot, const std::string& ref, const Shape& shape) {
   const SnapshotFacts& facts = snapshot.facts;
   const auto row = [](const std::string& name, const std::string& value) {
-    return "  " + name + std::string(name.size() < 11 ? 11 - name.size() : 1, ' ') + escape_for_terminal(value) + "\n";
+    constexpr std::size_t kColumn = 15;
+    return "  " + name + std::string(name.size() < kColumn ? kColumn - name.size() : 1, ' ') +
+           escape_for_terminal(value) + "\n";
   };
   std::string out = escape_for_terminal(ref) + "   " + facts.format +
                     (facts.format_detail.empty() ? "" : ", " + escape_for_terminal(facts.format_detail)) + ", " +
@@ -83,7 +85,7 @@ std::string info_text(const Snapshot& snapshot, const std::string& ref, const Sh
   if (facts.sequence) out += row("number", std::to_string(*facts.sequence) + " (in the file name)");
   for (const Column& column : snapshot.samples.columns) {
     const std::string name = column.type.name;
-    out += row(name, (name.size() < 11 ? "" : "") + value_text(column.type, total_of(column)));
+    out += row(name, value_text(column.type, total_of(column)));
   }
   if (!facts.default_metric.empty()) out += row("default", facts.default_metric);
   out += row("stacks", report::count_text(static_cast<std::int64_t>(shape.stacks)) +

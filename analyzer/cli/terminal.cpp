@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "analyzer/report/text_tools.hpp"
+
 namespace snapdiff::cli {
 namespace {
 
@@ -29,7 +31,8 @@ bool locale_is_utf8() {
 }
 
 std::size_t terminal_width(bool stdout_is_terminal) {
-  constexpr std::size_t kDefault = 80;
+  // A pipe or a file has no edge to keep to: wider, so that stacks say more.
+  const std::size_t fallback = stdout_is_terminal ? 80 : 120;
   const std::string_view columns = environment("COLUMNS");
   std::size_t width = 0;
   if (std::from_chars(columns.data(), columns.data() + columns.size(), width).ec == std::errc{} && width >= 40) {
@@ -37,24 +40,7 @@ std::size_t terminal_width(bool stdout_is_terminal) {
   }
   winsize size{};
   if (stdout_is_terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40) return size.ws_col;
-  return kDefault;
-}
-
-// Length of the valid UTF-8 sequence at the start of `text` (no overlong forms, no surrogates), 0 if there is none.
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  if (lead < 0x80) return 1;
-  const std::size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc2 ? 2 : 0;
-  if (length == 0 || lead > 0xf4 || text.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  }
-  if ((lead == 0xe0 && byte(1) < 0xa0) || (lead == 0xed && byte(1) >= 0xa0) || (lead == 0xf0 && byte(1) < 0x90) ||
-      (lead == 0xf4 && byte(1) >= 0x90)) {
-    return 0;
-  }
-  return length;
+  return fallback;
 }
 
 }  // namespace
@@ -96,27 +82,6 @@ void say_error(const Error& error, std::string_view advice) {
   if (!advice.empty()) say("       " + std::string(advice));
 }
 
-std::string escape_for_terminal(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  while (!text.empty()) {
-    const std::size_t length = utf8_length(text);
-    const auto lead = static_cast<unsigned char>(text[0]);
-    const bool c1_control = length == 2 && lead == 0xc2 && static_cast<unsigned char>(text[1]) < 0xa0;
-    if (length == 0 || lead < 0x20 || lead == 0x7f || c1_control) {
-      const std::size_t bad = length == 0 ? 1 : length;
-      for (std::size_t i = 0; i < bad; ++i) {
-        char hex[5];
-        std::snprintf(hex, sizeof hex, "\\x%02x", static_cast<unsigned>(static_cast<unsigned char>(text[i])));
-        out += hex;
-      }
-      text.remove_prefix(bad);
-    } else {
-      out.append(text.substr(0, length));
-      text.remove_prefix(length);
-    }
-  }
-  return out;
-}
+std::string escape_for_terminal(std::string_view text) { return report::printable(text); }
 
 }  // namespace snapdiff::cli

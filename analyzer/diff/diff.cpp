@@ -7,6 +7,7 @@
 
 #include "analyzer/diff/engine.hpp"
 #include "analyzer/diff/names.hpp"
+#include "analyzer/diff/parallel.hpp"
 #include "analyzer/diff/row_order.hpp"
 #include "analyzer/diff/suspects.hpp"
 #include "snapdiff/checked.hpp"
@@ -79,9 +80,8 @@ void share_tiers(const Comparison& c, GrowthReport& r) {
   for (std::size_t t = 0; t < kMatchTiers; ++t) r.matched[t] = bytes[t] / all;
 }
 
-/// Puts rows and all that is parallel to them in the order asked for; returns for each row the
-/// number it had before.
-std::vector<std::uint32_t> sort_rows(const Comparison& c, Grouped& g) {
+/// The rows in the order asked for.
+std::vector<std::uint32_t> sort_rows(const Comparison& c, const Grouped& g) {
   std::vector<std::uint64_t> keys(g.rows.size());
   for (std::size_t i = 0; i < keys.size(); ++i) {
     keys[i] = sort_key(c.options.sort, g.rows[i].value, g.rows[i].objects);
@@ -112,21 +112,40 @@ std::vector<T> permuted(const std::vector<T>& in, const std::vector<std::uint32_
   return out;
 }
 
-void add_suspects(const Comparison& c, const std::vector<std::uint32_t>& unit_of_key, GrowthReport& r) {
-  const bool blurred = r.has_error && !std::isnan(r.total_error);
-  std::vector<std::uint32_t> place(unit_of_key.size());
-  for (std::size_t i = 0; i < r.rows.size(); ++i) place[r.rows[i].key] = static_cast<std::uint32_t>(i);
+/// Suspects of rows of stacks; Suspect::rows are rows of `g`.
+SuspectList suspects_of(const Comparison& c, const Grouped& g, std::int64_t grew, std::int64_t shrank) {
+  const bool blurred = std::any_of(c.sides.begin(), c.sides.end(),
+                                   [](const Side& side) { return side.blur.kind == Blur::Kind::known; }) &&
+                       !std::isnan(error_of(c, 0));
   std::vector<StackGrowth> rows;
-  for (std::size_t key = 0; key < unit_of_key.size(); ++key) {
-    const GrowthRow& row = r.rows[place[key]];
-    const std::int64_t growth = row.value.growth();
-    if (growth == 0) continue;
-    rows.push_back({unit_of_key[key], place[key], growth, r.has_objects ? row.objects.growth() : 0,
-                    blurred ? row.error * row.error : 0});
+  rows.reserve(g.rows.size());
+  for (std::uint32_t i = 0; i < g.rows.size(); ++i) {
+    const std::int64_t growth = g.rows[i].value.growth();
+    if (growth != 0) rows.push_back({g.unit[i], i, growth, g.rows[i].objects.growth(), blurred ? g.variance[i] : 0});
   }
-  SuspectList list = find_suspects(c, rows, r.grew, r.shrank, blurred);
-  r.suspects = std::move(list.suspects);
-  r.common_path = std::move(list.common_path);
+  return find_suspects(c, rows, grew, shrank, blurred);
+}
+
+/// The same where the rows are something else.
+SuspectList suspects_of_stacks(const Comparison& c, std::int64_t grew, std::int64_t shrank) {
+  Result<Grouped> stacks = group(c, GroupBy::stack, false);
+  if (!stacks) return {};
+  SuspectList list = suspects_of(c, *stacks, grew, shrank);
+  for (Suspect& suspect : list.suspects) suspect.rows.clear();
+  return list;
+}
+
+/// Rows of the report for what were rows before they were sorted by `order`.
+void place_rows(std::vector<Suspect>& suspects, const std::vector<std::uint32_t>& order) {
+  std::vector<std::uint8_t> below(order.size());
+  for (Suspect& suspect : suspects) {
+    std::fill(below.begin(), below.end(), 0);
+    for (const std::uint32_t row : suspect.rows) below[row] = 1;
+    std::size_t out = 0;
+    for (std::uint32_t place = 0; place < order.size(); ++place) {
+      if (below[order[place]] != 0) suspect.rows[out++] = place;
+    }
+  }
 }
 
 Result<GrowthReport> conserved(GrowthReport report) {
@@ -153,9 +172,19 @@ Result<GrowthReport> make_report(const Comparison& c, const ReportParts& parts) 
   for (std::size_t i = 0; i < g.rows.size(); ++i) g.rows[i].error = error_of(c, g.variance[i]);
   share_tiers(c, r);
 
-  const std::vector<std::uint32_t> order = sort_rows(c, g);
+  // Sorting and the search for suspects take about as long, and need nothing of each other.
+  SuspectList list;
+  std::vector<std::uint32_t> order;
+  for_each_parallel(parts.suspects ? 2 : 1, c.unit_count(), [&](std::size_t task) {
+    if (task == 0) {
+      order = sort_rows(c, g);
+    } else {
+      list = c.options.by == GroupBy::stack ? suspects_of(c, g, r.grew, r.shrank)
+                                            : suspects_of_stacks(c, r.grew, r.shrank);
+    }
+  });
   r.rows = permuted(g.rows, order);
-  r.cumulative = g.cumulative.empty() ? g.cumulative : permuted(g.cumulative, order);
+  r.cumulative = permuted(g.cumulative, g.cumulative.empty() ? std::vector<std::uint32_t>() : order);
   if (parts.series) {
     r.series = permuted(g.series, order, g.series_length);
     r.series_length = g.series_length;
@@ -164,28 +193,13 @@ Result<GrowthReport> make_report(const Comparison& c, const ReportParts& parts) 
   if (c.options.by == GroupBy::stack) {
     r.stacks.reserve(g.unit.size());
     for (const std::uint32_t unit : g.unit) r.stacks.push_back(view->refer(c.stack[unit], c.side[unit]));
-    r.view = std::move(view);
-    if (parts.suspects) add_suspects(c, g.unit, r);
+    place_rows(list.suspects, order);
   } else {
     r.keys = std::move(g.keys);
-    r.view = std::move(view);
-    if (!parts.suspects) return conserved(std::move(r));
-    // Suspects are found on stacks, whatever the rows are.
-    if (Result<Grouped> by_stack = group(c, GroupBy::stack, false); by_stack) {
-      GrowthReport shadow;
-      shadow.rows = std::move(by_stack->rows);
-      shadow.has_objects = r.has_objects;
-      shadow.has_error = r.has_error;
-      shadow.total_error = r.total_error;
-      shadow.grew = r.grew;
-      shadow.shrank = r.shrank;
-      for (std::size_t i = 0; i < shadow.rows.size(); ++i) shadow.rows[i].error = error_of(c, by_stack->variance[i]);
-      add_suspects(c, by_stack->unit, shadow);
-      r.suspects = std::move(shadow.suspects);
-      for (Suspect& suspect : r.suspects) suspect.rows.clear();
-      r.common_path = std::move(shadow.common_path);
-    }
   }
+  r.view = std::move(view);
+  r.suspects = std::move(list.suspects);
+  r.common_path = std::move(list.common_path);
   return conserved(std::move(r));
 }
 

@@ -48,6 +48,7 @@ struct Child {
   double ends_here = 0;  ///< of it, stacks whose leaf it is
   std::uint32_t heaviest = 0;
   std::int64_t heaviest_weight = -1;
+  Hash128 heaviest_hash;  ///< of its frame here; breaks ties
 };
 
 class Walk {
@@ -88,14 +89,15 @@ class Walk {
       if (key == kNone) continue;
       if (child_of_key_[key] == kNone) {
         child_of_key_[key] = static_cast<std::uint32_t>(out.size());
-        out.push_back({key});
+        out.emplace_back().key = key;
       }
       Child& child = out[child_of_key_[key]];
       child.weight += static_cast<double>(walker.weight);
       if (walker.at == 0) child.ends_here += static_cast<double>(walker.weight);
       if (walker.weight > child.heaviest_weight ||
-          (walker.weight == child.heaviest_weight && rows_[walker.row].row < rows_[child.heaviest].row)) {
+          (walker.weight == child.heaviest_weight && hash_of(walker) < child.heaviest_hash)) {
         child.heaviest_weight = walker.weight;
+        child.heaviest_hash = hash_of(walker);
         child.heaviest = walker.row;
       }
       node.walkers[kept++] = walker;
@@ -155,6 +157,11 @@ class Walk {
 
  private:
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+
+  const Hash128& hash_of(const Walker& walker) const {
+    return c_.dictionaries[walker.dictionary]->dictionary().frames.hash[index_of(walker.frames[walker.at])];
+  }
+
   const Comparison& c_;
   const FrameKeys& keys_;
   std::span<const StackGrowth> rows_;
@@ -190,25 +197,26 @@ bool saturating_add(std::int64_t& sum, std::int64_t value) {
 /// when the net does not point in the direction asked for or drowns in the sampling error.
 bool describe(const Comparison& c, const Walk& walk, const Node& node, bool falling, double whole, bool blurred,
               Suspect& out) {
-  std::vector<Suspect::Site> sites;
-  std::unordered_map<Hash128, std::size_t> site_of;
+  struct SiteSum {
+    std::int64_t growth = 0;
+    std::int64_t objects = 0;
+  };
+  std::vector<std::vector<SiteSum>> sums;  // per dictionary and leaf frame
+  for (const auto& dictionary : c.dictionaries) sums.emplace_back(dictionary->dictionary().frames.size());
   std::vector<std::uint8_t> on_path(walk.keys().size(), 0);
   std::vector<std::uint8_t> below;  // by row of the report
   double variance = 0;
   out = Suspect{};
-  for (std::size_t i = 0; i < walk.rows().size(); ++i) {
-    const StackGrowth& row = walk.rows()[i];
+  for (const StackGrowth& row : walk.rows()) {
     const VisibleFrames& frames = c.frames[row.unit];
     if (!runs_through(frames, walk.keys(), node.keys, on_path)) continue;
     saturating_add(out.growth, row.growth);
     variance += row.variance;
     if (row.row >= below.size()) below.resize(std::max<std::size_t>(row.row + 1, below.size() * 2), 0);
     below[row.row] = 1;
-    const Dictionary& d = c.dictionary_of(frames);
-    const auto [site, added] = site_of.try_emplace(d.frames.hash[index_of(frames.data[0])], sites.size());
-    if (added) sites.push_back({frame_view(d, frames.data[0]), 0, 0});
-    saturating_add(sites[site->second].growth, row.growth);
-    saturating_add(sites[site->second].objects, row.objects);
+    SiteSum& sum = sums[frames.dictionary][index_of(frames.data[0])];
+    saturating_add(sum.growth, row.growth);
+    saturating_add(sum.objects, row.objects);
   }
   for (std::uint32_t row = 0; row < below.size(); ++row) {
     if (below[row] != 0) out.rows.push_back(row);
@@ -221,14 +229,29 @@ bool describe(const Comparison& c, const Walk& walk, const Node& node, bool fall
     out.path.push_back(frame_view(c.dictionary_of(example), example.data[0]));
   }
 
+  // A leaf frame may be in several dictionaries.
+  std::unordered_map<Hash128, std::size_t> site_of;
+  std::vector<Suspect::Site> sites;
+  for (std::size_t d = 0; d < sums.size(); ++d) {
+    const Dictionary& dictionary = c.dictionaries[d]->dictionary();
+    for (std::size_t f = 0; f < sums[d].size(); ++f) {
+      if (sums[d][f].growth == 0 && sums[d][f].objects == 0) continue;
+      const auto [site, added] = site_of.try_emplace(dictionary.frames.hash[f], sites.size());
+      if (added) sites.push_back({frame_view(dictionary, FrameId{static_cast<std::uint32_t>(f)}), 0, 0});
+      saturating_add(sites[site->second].growth, sums[d][f].growth);
+      saturating_add(sites[site->second].objects, sums[d][f].objects);
+    }
+  }
   std::vector<Suspect::Site> merged;
   for (const Suspect::Site& site : sites) {
     if (site.growth != 0 && (site.growth < 0) == falling) merged.push_back(site);
   }
   std::stable_sort(merged.begin(), merged.end(), [&](const Suspect::Site& a, const Suspect::Site& b) {
     if (a.growth != b.growth) return falling ? a.growth < b.growth : a.growth > b.growth;
-    return function_text(a.frame) != function_text(b.frame) ? function_text(a.frame) < function_text(b.frame)
-                                                            : a.frame.line < b.frame.line;
+    const std::string name_a = function_text(a.frame);
+    const std::string name_b = function_text(b.frame);
+    if (name_a != name_b) return name_a < name_b;
+    return a.frame.file != b.frame.file ? a.frame.file < b.frame.file : a.frame.line < b.frame.line;
   });
   if (merged.size() > kMostSites) merged.resize(kMostSites);
   out.sites = std::move(merged);

@@ -18,7 +18,7 @@ struct SuspectList {
 /// Growth of one row of stacks, for find_suspects().
 struct StackGrowth {
   std::uint32_t unit;  ///< whose frames stand for the row
-  std::uint32_t row;   ///< its place in the report
+  std::uint32_t row;   ///< what Suspect::rows calls it
   std::int64_t growth;
   std::int64_t objects;
   double variance;

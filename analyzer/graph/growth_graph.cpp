@@ -108,8 +108,9 @@ class Drawing {
       if (heaviest_in[edges_[e].to] == e) continue;
       if (static_cast<double>(edges_[e].weight.importance()) < least) {
         keep[e] = 0;
-      } else if (!edges_[e].direct && static_cast<double>(edges_[e].weight.importance()) <
-                                          kRedundantShare * static_cast<double>(data_.nodes[edges_[e].to].cumulative.importance())) {
+      } else if (!edges_[e].direct &&
+                 static_cast<double>(edges_[e].weight.importance()) <
+                     kRedundantShare * static_cast<double>(data_.nodes[edges_[e].to].cumulative.importance())) {
         residual.push_back(e);
       }
     }
@@ -233,7 +234,7 @@ class Drawing {
     for (const Node& node : out_.nodes) add(out_.drawn_flat, node.flat);
     for (const Path& path : data_.paths) {
       const auto steps = data_.steps_of(path);
-      const bool drawn = path.tail_gap == 0 && (steps.empty() || kept_[steps.back().node] != 0);
+      const bool drawn = !path.tail_gap && (steps.empty() || kept_[steps.back().node] != 0);
       if (!drawn) add(out_.hidden_flat, path.weight);
     }
     Weight sum = out_.drawn_flat;

@@ -29,12 +29,16 @@ struct RowView {
 RowView row_at(const GrowthReport& report, std::size_t row) {
   if (row < report.rows.size()) {
     const GrowthRow& r = report.rows[row];
-    return {r.value, r.objects, {r.grew, r.shrank}, r.error, r.row_class == RowClass::added,
-            r.row_class == RowClass::gone};
+    return {
+        r.value, r.objects, {r.grew, r.shrank}, r.error, r.row_class == RowClass::added, r.row_class == RowClass::gone};
   }
   const std::int64_t growth = report.unattributed.growth();
-  return {report.unattributed, report.unattributed_objects, {std::max<std::int64_t>(growth, 0), std::min<std::int64_t>(growth, 0)},
-          0, false, false};
+  return {report.unattributed,
+          report.unattributed_objects,
+          {std::max<std::int64_t>(growth, 0), std::min<std::int64_t>(growth, 0)},
+          0,
+          false,
+          false};
 }
 
 class Reader {
@@ -97,33 +101,37 @@ class Reader {
     return ok();
   }
 
-  /// Importance of each function and of each node, once per stack.
+  /// Adds each stack once.
+  struct Weighed {
+    std::uint64_t importance = 0;
+    std::uint32_t row = kNone;
+    void add(std::uint64_t more, std::uint32_t stamp) {
+      if (row == stamp) return;
+      row = stamp;
+      importance += more;
+    }
+  };
+
+  /// Importance of each function and of each node.
   void weigh() {
     const std::size_t functions = data_->functions.size();
-    function_weight_.assign(functions, 0);
-    node_weight_.assign(data_->recursion.nodes, 0);
-    std::vector<std::uint32_t> function_row(functions, kNone);
-    std::vector<std::uint32_t> node_row(data_->recursion.nodes, kNone);
     const bool loops = data_->recursion.nodes != functions;
+    std::vector<Weighed> by_function(functions);
+    std::vector<Weighed> by_node(loops ? data_->recursion.nodes : 0);
     for (std::size_t row = 0; row < rows(); ++row) {
       const std::uint64_t importance = row_at(report_, row).weight.importance();
       if (importance == 0) continue;
       const auto stamp = static_cast<std::uint32_t>(row);
       for (const std::uint32_t function : data_->runs[row]) {
-        if (function_row[function] != stamp) {
-          function_row[function] = stamp;
-          function_weight_[function] += importance;
-        }
-        if (!loops) continue;
-        const std::uint32_t node = node_of(function);
-        if (node_row[node] != stamp) {
-          node_row[node] = stamp;
-          node_weight_[node] += importance;
-        }
+        by_function[function].add(importance, stamp);
+        if (loops) by_node[node_of(function)].add(importance, stamp);
       }
     }
-    if (!loops) {
-      for (std::uint32_t f = 0; f < functions; ++f) node_weight_[node_of(f)] = function_weight_[f];
+    function_weight_.resize(functions);
+    node_weight_.resize(data_->recursion.nodes);
+    for (std::uint32_t f = 0; f < functions; ++f) {
+      function_weight_[f] = by_function[f].importance;
+      node_weight_[node_of(f)] = loops ? by_node[node_of(f)].importance : by_function[f].importance;
     }
   }
 
@@ -147,8 +155,7 @@ class Reader {
         t = std::min<std::uint8_t>(t, i + 1 == suspect.path.size() ? 0 : 1);
       }
     }
-    const double least =
-        std::max(1.0, data_->options.node_fraction * static_cast<double>(data_->total.importance()));
+    const double least = std::max(1.0, data_->options.node_fraction * static_cast<double>(data_->total.importance()));
     std::vector<std::uint32_t> chosen;
     for (std::uint32_t n = 0; n < nodes; ++n) {
       if (node_weight_[n] == 0) continue;
@@ -179,6 +186,7 @@ class Reader {
     }
     for (std::uint32_t f = 0; f < functions; ++f) {
       const std::uint32_t c = data_->candidate[node_of(f)];
+      candidate_of_.push_back(c);
       if (c == kNone) continue;
       Node& node = data_->nodes[c];
       if (data_->recursion.direct[f] != 0) node.recursive = true;
@@ -198,15 +206,14 @@ class Reader {
   Status sum_candidates() {
     sums_.resize(data_->nodes.size());
     std::vector<std::uint32_t> stamp(data_->nodes.size(), kNone);
-    const std::size_t length = report_.series.size() == report_.rows.size() * report_.series_length
-                                   ? report_.series_length
-                                   : 0;
+    const std::size_t length =
+        report_.series.size() == report_.rows.size() * report_.series_length ? report_.series_length : 0;
     for (Node& node : data_->nodes) node.series.assign(length, 0);
     std::vector<Step> steps;
     for (std::size_t row = 0; row < rows(); ++row) {
       const RowView view = row_at(report_, row);
       steps.clear();
-      const std::uint32_t tail_gap = reduce(data_->runs[row], steps);
+      const bool tail_gap = reduce(data_->runs[row], steps);
       bool fits = add_cumulative(0, row, view);
       for (const Step& step : steps) {
         if (stamp[step.node] == row) {
@@ -216,31 +223,30 @@ class Reader {
         stamp[step.node] = static_cast<std::uint32_t>(row);
         fits = add_cumulative(step.node, row, view) && fits;
       }
-      if (tail_gap == 0) fits = add_flat(steps.empty() ? 0 : steps.back().node, row, view) && fits;
+      if (!tail_gap) fits = add_flat(steps.empty() ? 0 : steps.back().node, row, view) && fits;
       if (!fits)
-        return Error{ErrorCode::limit, "cumulative value of a function is beyond 2^63-1, expected it to fit in 64 bits"};
+        return Error{ErrorCode::limit,
+                     "cumulative value of a function is beyond 2^63-1, expected it to fit in 64 bits"};
       if (view.moved() || row < kMappedRows) add_path(static_cast<std::uint32_t>(row), steps, tail_gap, view.weight);
     }
     for (std::size_t c = 0; c < data_->nodes.size(); ++c) finish(static_cast<std::uint32_t>(c));
     return ok();
   }
 
-  /// The candidates of a stack; returns the gap below the last one.
-  std::uint32_t reduce(std::span<const std::uint32_t> run, std::vector<Step>& steps) const {
+  /// The candidates of a stack; returns whether frames below the last one were left out.
+  bool reduce(std::span<const std::uint32_t> run, std::vector<Step>& steps) const {
     std::uint64_t gap = 0;
-    std::uint32_t before = kNone;
     for (const std::uint32_t function : run) {
-      const std::uint32_t node = node_of(function);
-      const std::uint32_t candidate = data_->candidate[node];
+      const std::uint32_t candidate = candidate_of_[function];
       if (candidate == kNone) {
-        if (node != before) gap = mix64(gap + data_->functions.hash(function)) | 1U;
-      } else {
-        if (steps.empty() || steps.back().node != candidate) steps.push_back({candidate, static_cast<std::uint32_t>(gap)});
-        gap = 0;
+        gap = (gap ^ data_->functions.hash(function)) * 0x9e3779b97f4a7c15ULL | 1U;
+        continue;
       }
-      before = node;
+      if (steps.empty() || steps.back().node != candidate)
+        steps.push_back({candidate, gap == 0 ? 0 : static_cast<std::uint32_t>(gap >> 32) | 1U});
+      gap = 0;
     }
-    return static_cast<std::uint32_t>(gap);
+    return gap != 0;
   }
 
   /// What Node has no room for while rows are added up.
@@ -316,14 +322,17 @@ class Reader {
     }
   }
 
-  void add_path(std::uint32_t row, const std::vector<Step>& steps, std::uint32_t tail_gap, const Weight& weight) {
-    std::uint64_t hash = mix64(tail_gap + 1ULL);
+  void add_path(std::uint32_t row, const std::vector<Step>& steps, bool tail_gap, const Weight& weight) {
+    std::uint64_t hash = tail_gap ? 2 : 1;
     for (const Step& step : steps)
-      hash = mix64(hash ^ data_->functions.hash(data_->function[step.node])) * 0x9e3779b97f4a7c15ULL + step.gap;
+      hash = mix64(hash ^ data_->functions.hash(data_->function[step.node])) * 0x9e3779b97f4a7c15ULL +
+             (step.gap != 0 ? 1 : 0);
     hash = mix64(hash);
+    const auto alike = [](const Step& a, const Step& b) { return a.node == b.node && (a.gap != 0) == (b.gap != 0); };
     std::uint32_t id = path_index_.find(hash, [&](std::uint32_t p) {
       const auto other = data_->steps_of(data_->paths[p]);
-      return data_->paths[p].tail_gap == tail_gap && std::equal(steps.begin(), steps.end(), other.begin(), other.end());
+      return data_->paths[p].tail_gap == tail_gap &&
+             std::equal(steps.begin(), steps.end(), other.begin(), other.end(), alike);
     });
     if (id == HashIndex::kAbsent) {
       id = static_cast<std::uint32_t>(data_->paths.size());
@@ -340,11 +349,28 @@ class Reader {
     Path& path = data_->paths[id];
     path.weight.grew += weight.grew;
     path.weight.shrank += weight.shrank;
-    if (weight.importance() > path.heaviest) {
-      path.heaviest = weight.importance();
-      path.row = row;
+    if (weight.importance() > 0) {
+      for (std::size_t i = 0; i < steps.size(); ++i) {
+        std::uint32_t& gap = data_->steps[path.begin + i].gap;
+        if (gap != steps[i].gap && path.heaviest > 0) gap = kGapVaries;
+        if (path.heaviest == 0) gap = steps[i].gap;
+      }
+      if (weight.importance() > path.heaviest ||
+          (weight.importance() == path.heaviest && less_content(row, path.row))) {
+        path.heaviest = weight.importance();
+        path.row = row;
+      }
     }
     if (row < kMappedRows && row < report_.rows.size()) data_->row_path.push_back(id);
+  }
+
+  /// Order of stacks that does not depend on the order of rows.
+  bool less_content(std::uint32_t a, std::uint32_t b) const {
+    const auto x = data_->runs[a];
+    const auto y = data_->runs[b];
+    return std::lexicographical_compare(
+        x.begin(), x.end(), y.begin(), y.end(),
+        [this](std::uint32_t f, std::uint32_t g) { return data_->functions.hash(f) < data_->functions.hash(g); });
   }
 
   /// On the growing paths; nodes that only shrank get theirs among all paths.
@@ -387,6 +413,7 @@ class Reader {
   const GrowthReport& report_;
   std::shared_ptr<Data> data_ = std::make_shared<Data>();
   std::vector<std::int32_t> leaf_line_;
+  std::vector<std::uint32_t> candidate_of_;  ///< per function
   std::vector<std::uint64_t> function_weight_;
   std::vector<std::uint64_t> node_weight_;
   std::vector<Sums> sums_;
@@ -397,8 +424,8 @@ class Reader {
 
 Result<GrowthModel> GrowthModel::read(const GrowthReport& report, const GraphOptions& options) {
   if (report.options.by != GroupBy::stack || (report.view == nullptr && !report.rows.empty()))
-    return Error{ErrorCode::usage, "growth graph of a diff by " + std::string(to_text(report.options.by)) +
-                                       ": expected one by stack"};
+    return Error{ErrorCode::usage,
+                 "growth graph of a diff by " + std::string(to_text(report.options.by)) + ": expected one by stack"};
   auto data = Reader(report, options).read();
   if (!data) return std::move(data).error();
   return GrowthModel(std::move(data).value());

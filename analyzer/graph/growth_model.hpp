@@ -12,21 +12,24 @@ namespace snapdiff::graph {
 
 inline constexpr std::uint32_t kNone = 0xffffffff;
 
+/// A gap that is not the same in all stacks of a path.
+inline constexpr std::uint32_t kGapVaries = 2;
+
 /// One candidate on a path; `gap` tells apart what was left out between it and the step before
-/// (0: nothing).
+/// (0: nothing; kGapVaries; else odd).
 struct Step {
   std::uint32_t node = 0;
   std::uint32_t gap = 0;
-  friend bool operator==(const Step&, const Step&) = default;
 };
 
-/// All stacks that look the same when only candidates are looked at.
+/// All stacks that look the same when only candidates are looked at, and where something is left
+/// out between them.
 struct Path {
   std::size_t begin = 0, end = 0;  ///< of Data::steps, root side first, the root itself left out
-  std::uint32_t tail_gap = 0;      ///< not 0: frames below the last step were left out
+  bool tail_gap = false;           ///< frames below the last step were left out
   Weight weight;
-  std::uint32_t row = 0;         ///< its heaviest row
-  std::uint64_t heaviest = 0;    ///< importance of that row
+  std::uint32_t row = 0;       ///< its heaviest row; among equals the one of least content
+  std::uint64_t heaviest = 0;  ///< importance of that row
   std::uint64_t hash = 0;
 };
 

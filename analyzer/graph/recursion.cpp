@@ -18,36 +18,36 @@ constexpr int kRounds = 4;
 /// Edges of one pass that lie between two occurrences of a node in one stack, sorted, unique.
 class RepeatFinder {
  public:
-  RepeatFinder(std::uint32_t functions, std::vector<std::uint8_t>& direct)
-      : last_row_(functions, 0), last_position_(functions, 0), direct_(direct) {}
+  RepeatFinder(std::uint32_t functions, std::vector<std::uint8_t>& direct) : last_(functions), direct_(direct) {}
 
   std::vector<Edge> find(const StackRuns& stacks, const std::vector<std::uint32_t>& loop, bool first_round) {
     std::vector<Edge> edges;
-    std::fill(last_row_.begin(), last_row_.end(), 0);
-    for (std::size_t row = 0; row < stacks.size(); ++row) scan(stacks[row], loop, row + 1, first_round, edges);
+    std::fill(last_.begin(), last_.end(), Seen{});
+    for (std::size_t row = 0; row < stacks.size(); ++row)
+      scan(stacks[row], loop, static_cast<std::uint32_t>(row + 1), first_round, edges);
     std::sort(edges.begin(), edges.end());
     edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
     return edges;
   }
 
  private:
-  void scan(std::span<const std::uint32_t> stack, const std::vector<std::uint32_t>& loop, std::uint64_t stamp,
+  void scan(std::span<const std::uint32_t> stack, const std::vector<std::uint32_t>& loop, std::uint32_t stamp,
             bool first_round, std::vector<Edge>& edges) {
     bool repeats = false;
     for (std::size_t i = 0; i < stack.size(); ++i) {
       const std::uint32_t node = loop[stack[i]];
-      if (last_row_[node] == stamp) {
-        if (last_position_[node] + 1 == i) {
+      Seen& last = last_[node];
+      if (last.stamp == stamp) {
+        if (last.position + 1 == i) {
           if (first_round) direct_[stack[i]] = 1;
         } else {
           if (!repeats) depth_.assign(stack.size() + 1, 0);
           repeats = true;
-          ++depth_[last_position_[node]];
+          ++depth_[last.position];
           --depth_[i];
         }
       }
-      last_row_[node] = stamp;
-      last_position_[node] = i;
+      last = {stamp, static_cast<std::uint32_t>(i)};
     }
     if (!repeats) return;
     std::int64_t open = 0;
@@ -64,8 +64,12 @@ class RepeatFinder {
     }
   }
 
-  std::vector<std::uint64_t> last_row_;
-  std::vector<std::size_t> last_position_;
+  /// Where a node was met last: in which stack (plus one) and at which place.
+  struct Seen {
+    std::uint32_t stamp = 0;
+    std::uint32_t position = 0;
+  };
+  std::vector<Seen> last_;
   std::vector<std::int64_t> depth_;
   std::vector<std::uint8_t>& direct_;
   std::size_t compact_at_ = 1U << 20;

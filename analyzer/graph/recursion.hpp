@@ -19,9 +19,9 @@ struct StackRuns {
 
 /// Which functions call themselves, directly or through others.
 struct Recursion {
-  std::vector<std::uint32_t> loop;     ///< per function: the number of its node; of a loop's members the same
-  std::vector<std::uint8_t> direct;    ///< per function: calls itself directly
-  std::uint32_t nodes = 0;             ///< nodes are 0 .. nodes - 1
+  std::vector<std::uint32_t> loop;   ///< per function: the number of its node; of a loop's members the same
+  std::vector<std::uint8_t> direct;  ///< per function: calls itself directly
+  std::uint32_t nodes = 0;           ///< nodes are 0 .. nodes - 1
 };
 
 /// Collapses mutual recursion. Only what recurs inside one stack counts: the edges between two

@@ -82,14 +82,17 @@ std::vector<KeptEdge> edges_between(const GrowthModel::Data& data, const std::ve
     if (path.weight.importance() == 0) continue;
     std::uint32_t from = 0;
     std::uint64_t between = 0;
+    bool varies = false;
     for (const Step& step : data.steps_of(path)) {
       if (step.gap != 0) between = mix64(between + step.gap) | 1U;
+      varies = varies || step.gap == kGapVaries;
       if (kept[step.node] == 0) {
         between = mix64(between + data.functions.hash(data.function[step.node])) | 1U;
         continue;
       }
       if (step.node == from) {
         between = 0;
+        varies = false;
         continue;
       }
       const std::uint64_t key = (std::uint64_t{from} << 32) | step.node;
@@ -100,7 +103,7 @@ std::vector<KeptEdge> edges_between(const GrowthModel::Data& data, const std::ve
       }
       KeptEdge& edge = edges[slot->second];
       if (between == 0) edge.direct = true;
-      if (between != edge.between) edge.varies = true;
+      if (between != edge.between || varies) edge.varies = true;
       if (last_path[slot->second] != p) {
         last_path[slot->second] = p;
         edge.weight.grew += path.weight.grew;
@@ -115,11 +118,11 @@ std::vector<KeptEdge> edges_between(const GrowthModel::Data& data, const std::ve
       }
       from = step.node;
       between = 0;
+      varies = false;
     }
   }
-  std::sort(edges.begin(), edges.end(), [](const KeptEdge& a, const KeptEdge& b) {
-    return a.from != b.from ? a.from < b.from : a.to < b.to;
-  });
+  std::sort(edges.begin(), edges.end(),
+            [](const KeptEdge& a, const KeptEdge& b) { return a.from != b.from ? a.from < b.from : a.to < b.to; });
   return edges;
 }
 

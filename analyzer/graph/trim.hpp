@@ -11,9 +11,9 @@ namespace snapdiff::graph {
 struct KeptEdge {
   std::uint32_t from = 0, to = 0;
   Weight weight;
-  bool direct = false;          ///< some stack has nothing between
-  std::uint32_t path = kNone;   ///< the heaviest path over it
-  std::uint64_t between = 0;    ///< tells apart what that path hides
+  bool direct = false;         ///< some stack has nothing between
+  std::uint32_t path = kNone;  ///< the heaviest path over it
+  std::uint64_t between = 0;   ///< tells apart what that path hides
   bool varies = false;
 };
 

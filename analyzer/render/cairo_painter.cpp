@@ -10,15 +10,15 @@ void CairoPainter::trace(const Path& path) {
     switch (part.op) {
       case Path::Op::move: cairo_move_to(context_, part.a.x, part.a.y); break;
       case Path::Op::line: cairo_line_to(context_, part.a.x, part.a.y); break;
-      case Path::Op::curve:
-        cairo_curve_to(context_, part.a.x, part.a.y, part.b.x, part.b.y, part.c.x, part.c.y);
-        break;
+      case Path::Op::curve: cairo_curve_to(context_, part.a.x, part.a.y, part.b.x, part.b.y, part.c.x, part.c.y); break;
       case Path::Op::close: cairo_close_path(context_); break;
     }
   }
 }
 
-void CairoPainter::use(Color color) { cairo_set_source_rgb(context_, color.r / 255.0, color.g / 255.0, color.b / 255.0); }
+void CairoPainter::use(Color color) {
+  cairo_set_source_rgb(context_, color.r / 255.0, color.g / 255.0, color.b / 255.0);
+}
 
 void CairoPainter::fill(const Path& path, Color color) {
   trace(path);

@@ -40,7 +40,8 @@ double Canvas::text(double x, double y, std::string_view text, const TextStyle& 
   return w;
 }
 
-double Canvas::text_within(double x, double y, std::string_view text, const TextStyle& style, Color color, double width) {
+double Canvas::text_within(double x, double y, std::string_view text, const TextStyle& style, Color color,
+                           double width) {
   return this->text(x, y, type_.fit_middle(printable(text), style, width), style, color);
 }
 
@@ -51,7 +52,8 @@ double Canvas::text_cut(double x, double y, std::string_view text, const TextSty
 double Canvas::paragraph(double y, std::string_view text, const TextStyle& style, Color color, std::size_t max_lines) {
   const std::vector<std::string> lines = type_.wrap(unbroken(printable(text)), style, kWidth, max_lines);
   const double step = style.size * 1.45;
-  for (std::size_t i = 0; i < lines.size(); ++i) this->text(kLeft, y + static_cast<double>(i) * step, lines[i], style, color);
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    this->text(kLeft, y + static_cast<double>(i) * step, lines[i], style, color);
   return y + (lines.empty() ? 0 : static_cast<double>(lines.size() - 1) * step);
 }
 
@@ -62,7 +64,8 @@ void Canvas::number(double x, double y, std::string_view text, const TextStyle& 
   TextStyle small = style;
   small.size *= 0.92;
   small.weight = FontWeight::regular;
-  this->text(x - unit_width + 2.5, y, text.substr(space + 1), small, style.weight != FontWeight::regular ? color : kInk3);
+  this->text(x - unit_width + 2.5, y, text.substr(space + 1), small,
+             style.weight != FontWeight::regular ? color : kInk3);
 }
 
 void Canvas::rule(double x0, double x1, double y, Color color, double width) {
@@ -124,8 +127,8 @@ void Canvas::sparkline(const Box& box, std::span<const std::int64_t> values) {
   painter_.fill(Path::circle(at(values.size() - 1), 1.6), color);
 }
 
-double Canvas::growth(double x, double y, std::int64_t value, std::string_view text, const TextStyle& style, Color color,
-                      Align align) {
+double Canvas::growth(double x, double y, std::int64_t value, std::string_view text, const TextStyle& style,
+                      Color color, Align align) {
   const double mark = value != 0 ? style.size * 0.95 : 0;
   const double w = width(text, style) + mark;
   if (align == Align::right) x -= w;

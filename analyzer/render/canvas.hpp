@@ -20,7 +20,8 @@ class Canvas {
   Typesetter& type() { return type_; }
 
   /// One line with its baseline at y; x is its left end, middle or right end. Returns its width.
-  double text(double x, double y, std::string_view text, const TextStyle& style, Color color, Align align = Align::left);
+  double text(double x, double y, std::string_view text, const TextStyle& style, Color color,
+              Align align = Align::left);
   /// As text(), cut in the middle (or at its end) to `width`.
   double text_within(double x, double y, std::string_view text, const TextStyle& style, Color color, double width);
   double text_cut(double x, double y, std::string_view text, const TextStyle& style, Color color, double width);

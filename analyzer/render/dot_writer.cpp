@@ -70,7 +70,8 @@ Result<std::string> write_dot(const std::string& title, const std::vector<DotNod
   }
   std::size_t count = 0;
   for (const DotEdge& edge : edges) {
-    Agedge_t* const e = agedge(g, made[edge.from], made[edge.to], cs(std::string("e").append(std::to_string(count++))), 1);
+    Agedge_t* const e =
+        agedge(g, made[edge.from], made[edge.to], cs(std::string("e").append(std::to_string(count++))), 1);
     set(e, "label", label_text(edge.label));
     set(e, "color", edge.color);
     set(e, "penwidth", width_text(edge.width));

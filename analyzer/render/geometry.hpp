@@ -45,9 +45,7 @@ class Path {
     path.line({x0, y0 + r}).curve({x0, y0 + k}, {x0 + k, y0}, {x0 + r, y0}).close();
     return path;
   }
-  static Path circle(Point centre, double r) {
-    return round_rect({centre.x - r, centre.y - r, 2 * r, 2 * r}, r);
-  }
+  static Path circle(Point centre, double r) { return round_rect({centre.x - r, centre.y - r, 2 * r, 2 * r}, r); }
 
  private:
   Path& add(Part part) {

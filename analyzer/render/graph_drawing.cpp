@@ -19,7 +19,8 @@ void draw_edge(const GraphScene& scene, std::size_t index, Canvas& canvas) {
   const Color color = edge.spine ? ramp.c500 : ramp.c300;
   Path path;
   path.move(curve.points[0]);
-  for (std::size_t i = 1; i + 2 < curve.points.size(); i += 3) path.curve(curve.points[i], curve.points[i + 1], curve.points[i + 2]);
+  for (std::size_t i = 1; i + 2 < curve.points.size(); i += 3)
+    path.curve(curve.points[i], curve.points[i + 1], curve.points[i + 2]);
   Stroke stroke{color, edge_width(scene, static_cast<double>(edge.weight.importance()))};
   if (net_of(edge) < 0) {
     stroke.dash_on = 8;
@@ -31,7 +32,9 @@ void draw_edge(const GraphScene& scene, std::size_t index, Canvas& canvas) {
   }
   Painter& painter = canvas.painter();
   std::string title = printable(scene.graph.nodes[edge.from].full_name).append(" \u2192 ");
-  title.append(printable(scene.graph.nodes[edge.to].full_name)).append(": ").append(scene.quantity.growth(edge.weight.net()));
+  title.append(printable(scene.graph.nodes[edge.to].full_name))
+      .append(": ")
+      .append(scene.quantity.growth(edge.weight.net()));
   for (std::size_t i = 0; i < edge.hidden_frames.size(); ++i)
     title.append(i == 0 ? "; hidden: " : ", ").append(printable(edge.hidden_frames[i]));
   painter.begin_item(title);
@@ -77,17 +80,25 @@ void draw_frame(const GraphScene& scene, std::size_t index, Canvas& canvas) {
     border.dash_off = 2;
   }
   canvas.frame(box.box, border, 3);
-  if (node.added) canvas.frame({box.box.x + 2.2, box.box.y + 2.2, box.box.w - 4.4, box.box.h - 4.4}, {ramp.c700, 0.6}, 2);
+  if (node.added)
+    canvas.frame({box.box.x + 2.2, box.box.y + 2.2, box.box.w - 4.4, box.box.h - 4.4}, {ramp.c700, 0.6}, 2);
 }
 
 std::string tooltip(const GraphScene& scene, const Node& node) {
   std::string text = printable(node.full_name);
   text.append("\n").append(scene.quantity.growth(node.cumulative.net()));
-  text.append(" (").append(scene.quantity.value(node.value.baseline)).append(" \u2192 ").append(scene.quantity.value(node.value.current)).append(")");
+  text.append(" (")
+      .append(scene.quantity.value(node.value.baseline))
+      .append(" \u2192 ")
+      .append(scene.quantity.value(node.value.current))
+      .append(")");
   if (node.flat.importance() > 0) text.append("\nallocated here: ").append(scene.quantity.growth(node.flat.net()));
   if (!node.site.empty()) text.append(" at ").append(printable(node.site));
   if (node.dominator != 0)
-    text.append("\n").append(share_text(node.through_dominator)).append(" through ").append(printable(scene.graph.nodes[node.dominator].name));
+    text.append("\n")
+        .append(share_text(node.through_dominator))
+        .append(" through ")
+        .append(printable(scene.graph.nodes[node.dominator].name));
   for (std::size_t i = 0; i < node.members.size() && i < 12; ++i)
     text.append(i == 0 ? "\nloop of " : ", ").append(printable(node.members[i]));
   if (node.members.size() > 12) text.append(", \u2026");
@@ -101,13 +112,15 @@ void draw_node(const GraphScene& scene, std::size_t index, bool numbered, Canvas
   const bool full = shown.full;
   const double x = shown.box.x + 8;
   double y = shown.box.y + (full ? 14 : 12.5);
-  const TextStyle name{node.spine || node.suspect >= 0 ? (full ? 10.0 : 8.6) : (full ? 9.0 : 8.0), FontWeight::semibold};
+  const TextStyle name{node.spine || node.suspect >= 0 ? (full ? 10.0 : 8.6) : (full ? 9.0 : 8.0),
+                       FontWeight::semibold};
   const double w = canvas.text(x, y, shown.name, name, kInk);
   if (shown.loop) canvas.text(x + w + 4, y, "\u21bb", {name.size, FontWeight::semibold}, kInk2);
   if (numbered && node.suspect >= 0) {
     const Point centre{shown.box.x + shown.box.w - 11, y - name.size * 0.36};
     canvas.painter().fill(Path::circle(centre, 5.4), kInk);
-    canvas.text(centre.x, centre.y + 2.4, std::to_string(node.suspect + 1), {6.8, FontWeight::semibold}, kPaper, Align::centre);
+    canvas.text(centre.x, centre.y + 2.4, std::to_string(node.suspect + 1), {6.8, FontWeight::semibold}, kPaper,
+                Align::centre);
   }
   y += full ? 14 : 11.5;
   const auto net = static_cast<double>(node.cumulative.net());
@@ -135,15 +148,16 @@ void draw_fill_key(const GraphScene& scene, Canvas& canvas, double x, double y) 
     if (share != 0) canvas.triangle(box.x + 12.5, box.y + 8, share > 0, 5, ramp_of(share).c700);
     // Rounding to 2^53 is far below what three digits show.
     const double most = std::min(scene.max_net, 9.2e18);
-    canvas.text(box.x + 15, y + 38.5, scene.quantity.growth(part_of(most, share)), {kSmallestText}, kInk2, Align::centre);
+    canvas.text(box.x + 15, y + 38.5, scene.quantity.growth(part_of(most, share)), {kSmallestText}, kInk2,
+                Align::centre);
   }
 }
 
 void draw_width_key(const GraphScene& scene, Canvas& canvas, double x, double y) {
   canvas.text(x, y + 13,
               mostly_grew(scene.graph) || scene.graph.total == graph::Weight{} ? "Edge: width is the growth that passes"
-              : scene.graph.total.grew == 0                                    ? "Edge: width is the shrinkage that passes"
-                                                                               : "Edge: width is growth + shrinkage",
+              : scene.graph.total.grew == 0 ? "Edge: width is the shrinkage that passes"
+                                            : "Edge: width is growth + shrinkage",
               {7.4, FontWeight::semibold}, kInk);
   std::size_t i = 0;
   for (const double share : {1.0, 0.25, 0.0625}) {
@@ -199,14 +213,28 @@ void draw_legend(const GraphScene& scene, Canvas& canvas, double y) {
   draw_border_key(canvas, kLeft + 364, y);
   const auto number = [](std::size_t n) { return count_text(static_cast<std::int64_t>(n)); };
   canvas.text_cut(kLeft + 364, y + 39,
-             std::string("hidden: ").append(number(graph.hidden_nodes)).append(graph.hidden_nodes == 1 ? " node, " : " nodes, ").append(q.growth(graph.hidden_flat.net())),
-             {7}, kInk2, kWidth - 364);
+                  std::string("hidden: ")
+                      .append(number(graph.hidden_nodes))
+                      .append(graph.hidden_nodes == 1 ? " node, " : " nodes, ")
+                      .append(q.growth(graph.hidden_flat.net())),
+                  {7}, kInk2, kWidth - 364);
   const std::size_t frames = graph.nodes.size() - 1;
-  std::string sum = number(frames).append(frames == 1 ? " node and " : " nodes and ").append(number(graph.edges.size()));
-  sum.append(graph.edges.size() == 1 ? " edge. " : " edges. ").append("Drawn ").append(q.growth(graph.drawn_flat.net()));
-  sum.append(" + hidden ").append(q.growth(graph.hidden_flat.net())).append(" = total ").append(q.growth(graph.total.net())).append(".");
+  std::string sum =
+      number(frames).append(frames == 1 ? " node and " : " nodes and ").append(number(graph.edges.size()));
+  sum.append(graph.edges.size() == 1 ? " edge. " : " edges. ")
+      .append("Drawn ")
+      .append(q.growth(graph.drawn_flat.net()));
+  sum.append(" + hidden ")
+      .append(q.growth(graph.hidden_flat.net()))
+      .append(" = total ")
+      .append(q.growth(graph.total.net()))
+      .append(".");
   if (graph.total.shrank != 0 && graph.total.grew != 0)
-    sum.append(" Grew ").append(q.growth(graph.total.grew)).append(", shrank ").append(q.growth(graph.total.shrank)).append(".");
+    sum.append(" Grew ")
+        .append(q.growth(graph.total.grew))
+        .append(", shrank ")
+        .append(q.growth(graph.total.shrank))
+        .append(".");
   const bool loops = std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const Node& n) { return n.recursive; });
   if (loops) sum += " \u21bb recursion folded.";
   canvas.text_cut(kLeft, y + 53, sum, {7}, kInk2, kWidth);

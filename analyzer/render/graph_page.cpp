@@ -40,7 +40,8 @@ void draw_scaled(const FittedScene& fitted, Canvas& canvas, double y, const Scen
 }
 
 /// "handle_request › leak_sessions › alloc_body", callers dropped from the left where too long.
-std::string path_text(const GrowthReport& report, const Suspect& suspect, Canvas& canvas, const TextStyle& style, double room) {
+std::string path_text(const GrowthReport& report, const Suspect& suspect, Canvas& canvas, const TextStyle& style,
+                      double room) {
   std::vector<std::string> names = suspect_path(report, suspect);
   bool cut = false;
   for (;;) {
@@ -49,7 +50,8 @@ std::string path_text(const GrowthReport& report, const Suspect& suspect, Canvas
       if (!text.empty()) text += " \u203a ";
       text += name;
     }
-    if (names.size() < 2 || canvas.width(text, style) <= room) return canvas.type().fit_middle(printable(text), style, room);
+    if (names.size() < 2 || canvas.width(text, style) <= room)
+      return canvas.type().fit_middle(printable(text), style, room);
     names.erase(names.begin());
     cut = true;
   }
@@ -68,7 +70,10 @@ std::string sites_text(const Suspect& suspect, const GrowthReport& report) {
       if (site.frame.line > 0) text.append(":").append(std::to_string(site.frame.line));
     }
     text.append(" ").append(q.growth(site.growth));
-    if (report.has_objects && q.bytes) text.append(", ").append(count_growth_text(site.objects)).append(std::abs(site.objects) == 1 ? " object" : " objects");
+    if (report.has_objects && q.bytes)
+      text.append(", ")
+          .append(count_growth_text(site.objects))
+          .append(std::abs(site.objects) == 1 ? " object" : " objects");
   }
   if (suspect.sites.size() > kSites) text.append("; \u2026");
   return text;
@@ -84,8 +89,10 @@ void draw_suspects(const Story& story, PdfDocument& document, const FittedScene&
   Canvas& canvas = document.canvas();
   const Quantity q = quantity_of(story.overall.unit);
   canvas.text(kLeft, y, "Suspects", {9, FontWeight::semibold}, kInk);
-  canvas.text(kRight, y, "deepest frame that still carries 70\u2009% of its parent\u2019s growth, where it holds 20\u2009% of all growth", {7},
-              kInk3, Align::right);
+  canvas.text(
+      kRight, y,
+      "deepest frame that still carries 70\u2009% of its parent\u2019s growth, where it holds 20\u2009% of all growth",
+      {7}, kInk3, Align::right);
   canvas.rule(kLeft, kRight, y + 6, kInk3, 0.7);
   for (std::size_t i = 0; i < suspects.size(); ++i) {
     const Suspect& suspect = suspects[i];
@@ -131,14 +138,19 @@ std::string spine_sentence(const graph::GrowthGraph& graph) {
     }
   }
   const std::string what = mostly_grew(graph) ? "growth" : "change";
-  const auto branches = std::count_if(graph.edges.begin(), graph.edges.end(), [node](const graph::Edge& e) { return e.from == node; });
+  const auto branches =
+      std::count_if(graph.edges.begin(), graph.edges.end(), [node](const graph::Edge& e) { return e.from == node; });
   std::string text;
   if (node != 0) {
     text = share == 1 ? std::string("All ").append(what) : share_text(share).append(" of the ").append(what);
-    text.append(" passes ").append(printable(graph.nodes[node].name)).append(branches > 1 ? "; there it divides. " : ". ");
+    text.append(" passes ")
+        .append(printable(graph.nodes[node].name))
+        .append(branches > 1 ? "; there it divides. " : ". ");
   }
-  return text.append("The bold column follows the heavier side at each frame. An edge means \u201callocated through\u201d: a heap profile has no "
-                     "references, so nothing here says what still holds the memory.");
+  return text.append(
+      "The bold column follows the heavier side at each frame. An edge means \u201callocated through\u201d: a heap "
+      "profile has no "
+      "references, so nothing here says what still holds the memory.");
 }
 
 }  // namespace
@@ -148,7 +160,8 @@ double graph_page_room(const Story& story) { return kLegendTop - suspects_height
 std::string page_prefix(int page) { return std::string("p").append(std::to_string(page)).append("-"); }
 std::string row_anchor(int page, std::size_t row) { return page_prefix(page).append("r").append(std::to_string(row)); }
 
-Result<FittedScene> fit_scene(const graph::GrowthModel& model, Typesetter& type, std::size_t first_try, double w, double h) {
+Result<FittedScene> fit_scene(const graph::GrowthModel& model, Typesetter& type, std::size_t first_try, double w,
+                              double h) {
   std::size_t nodes = first_try;
   for (;;) {
     auto graph = model.trim(nodes);
@@ -186,7 +199,8 @@ void draw_graph_page(const Story& story, PdfDocument& document, const FittedScen
     if (graph.row_node[row] != 0 && target.empty()) target = row_anchor(kSummaryPage, row);
   }
   for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
-    if (graph.nodes[n].suspect >= 0) links.targets[n] = suspect_anchor(static_cast<std::size_t>(graph.nodes[n].suspect));
+    if (graph.nodes[n].suspect >= 0)
+      links.targets[n] = suspect_anchor(static_cast<std::size_t>(graph.nodes[n].suspect));
   }
   const double top = kGraphTop;
   draw_scaled(fitted, canvas, top, links);
@@ -205,7 +219,8 @@ Status draw_pair_page(const Story& story, std::size_t pair, PdfDocument& documen
   const double grew = static_cast<double>(report.grew);
   const double shrank = -static_cast<double>(report.shrank);
   canvas.text(kLeft, y - 5, std::string("grew ").append(q.value(report.grew)), {7.4, FontWeight::semibold}, kGrow.c700);
-  canvas.text(kRight, y - 5, std::string("shrank ").append(unsigned_text(q, report.shrank)), {7.4, FontWeight::semibold}, kShrink.c700, Align::right);
+  canvas.text(kRight, y - 5, std::string("shrank ").append(unsigned_text(q, report.shrank)),
+              {7.4, FontWeight::semibold}, kShrink.c700, Align::right);
   const double both = grew + shrank;
   if (both > 0) {
     const double left = kWidth * grew / both;
@@ -248,10 +263,16 @@ Status draw_pair_page(const Story& story, std::size_t pair, PdfDocument& documen
 
   std::size_t changed = 0;
   for (const GrowthRow& row : report.rows) changed += row.grew != 0 || row.shrank != 0 ? 1 : 0;
-  table.title = table.rows.size() == changed ? std::string("All rows of this step") : std::string("Largest changes of this step");
+  table.title =
+      table.rows.size() == changed ? std::string("All rows of this step") : std::string("Largest changes of this step");
   table.remark = table.rows.size() == changed ? std::string("largest change first, by size and not by sign")
-                                              : count_text(static_cast<std::int64_t>(table.rows.size())).append(" of ").append(count_text(static_cast<std::int64_t>(changed))).append(" changed rows; largest first, by size and not by sign");
-  draw_table(table, canvas, std::min(top + fitted->scene.h * fitted->scale + 26, kLegendTop - 14 - table_height(table, table.rows.size())));
+                                              : count_text(static_cast<std::int64_t>(table.rows.size()))
+                                                    .append(" of ")
+                                                    .append(count_text(static_cast<std::int64_t>(changed)))
+                                                    .append(" changed rows; largest first, by size and not by sign");
+  draw_table(
+      table, canvas,
+      std::min(top + fitted->scene.h * fitted->scale + 26, kLegendTop - 14 - table_height(table, table.rows.size())));
   draw_legend(fitted->scene, canvas, kLegendTop);
   return ok();
 }

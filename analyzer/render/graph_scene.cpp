@@ -35,27 +35,28 @@ bool is_unsure(const Node& node) {
   return node.error > 0 && std::fabs(static_cast<double>(node.cumulative.net())) < 2 * node.error;
 }
 
-/// "+11 000 × 240 B  ·  svc_cache.cc:24": what was allocated in the function itself.
+/// "+11 000 × 240 B": what was allocated in the function itself.
 std::string here_text(const Node& node, const Quantity& quantity) {
   if (node.flat.grew == 0 && node.flat.shrank == 0) return "";
   std::string text;
-  const bool all_here = node.flat == node.cumulative;
-  if (!all_here) text = std::string("here ").append(quantity.growth(node.flat.net()));
-  const auto add = [&text](const std::string& part, std::string_view gap) {
-    if (!text.empty()) text += gap;
-    text += part;
-  };
-  if (node.flat_objects != 0 && quantity.bytes) {
-    std::string objects = count_growth_text(node.flat_objects);
-    if (node.object_bytes > 0) {
-      objects.append(" \u00d7 ").append(size_text(node.object_bytes));
-    } else {
-      objects += node.flat_objects == 1 || node.flat_objects == -1 ? " object" : " objects";
-    }
-    add(objects, ", ");
-  }
-  if (!node.site.empty()) add(node.site, "  \u00b7  ");
-  return text;
+  if (node.flat != node.cumulative) text = std::string("here ").append(quantity.growth(node.flat.net()));
+  if (node.flat_objects == 0 || !quantity.bytes) return text;
+  if (!text.empty()) text += ", ";
+  text += count_growth_text(node.flat_objects);
+  if (node.object_bytes > 0) return text.append(" \u00d7 ").append(size_text(node.object_bytes));
+  return text.append(node.flat_objects == 1 || node.flat_objects == -1 ? " object" : " objects");
+}
+
+/// The same with its site, "+11 000 × 240 B  ·  svc_cache.cc:24", of which only the site is cut.
+std::string here_and_site(const Node& node, const Quantity& quantity, Typesetter& type, const TextStyle& style,
+                          double room) {
+  std::string text = type.fit_end(here_text(node, quantity), style, room);
+  if (node.site.empty()) return text;
+  if (!text.empty()) text += "  \u00b7  ";
+  const double left = room - type.width(text, style);
+  constexpr double kLeastSite = 30;
+  if (left >= kLeastSite) return text.append(type.fit_middle(printable(node.site), style, left));
+  return type.fit_end(here_text(node, quantity), style, room);
 }
 
 std::string hidden_label(const Edge& edge, Typesetter& type, double width) {
@@ -87,7 +88,8 @@ GraphScene::NodeBox measure(const GrowthGraph& graph, std::size_t index, const Q
   if (out.unsure) out.growth += " ~";
   if (index == 0) {
     out.name = mostly_grew(graph) ? "all growth" : "all change";
-    const double w = std::max(type.width(out.name, {8.4, FontWeight::semibold}), type.width(out.growth, growth_style(m)) + 10);
+    const double w =
+        std::max(type.width(out.name, {8.4, FontWeight::semibold}), type.width(out.growth, growth_style(m)) + 10);
     out.box.w = std::max(96.0, w + 2 * kPad);
     out.box.h = 33;
     return out;
@@ -111,13 +113,15 @@ GraphScene::NodeBox measure(const GrowthGraph& graph, std::size_t index, const Q
     const std::uint64_t small = std::min(static_cast<std::uint64_t>(node.cumulative.grew),
                                          0 - static_cast<std::uint64_t>(node.cumulative.shrank));
     if (small > node.cumulative.importance() / 100)
-      out.values.append("   ").append(quantity.growth(node.cumulative.grew)).append(" ").append(quantity.growth(node.cumulative.shrank));
+      out.values.append("   ")
+          .append(quantity.growth(node.cumulative.grew))
+          .append(" ")
+          .append(quantity.growth(node.cumulative.shrank));
     out.values = type.fit_end(out.values, {m.small}, inner);
     h += 11.5;
     w = std::max(w, type.width(out.values, {m.small}));
-    out.here = here_text(node, quantity);
+    out.here = here_and_site(node, quantity, type, {m.small}, inner);
     if (!out.here.empty()) {
-      out.here = type.fit_middle(printable(out.here), {m.small}, inner);
       h += 10.5;
       w = std::max(w, type.width(out.here, {m.small}));
     }
@@ -138,7 +142,8 @@ double edge_width(const GraphScene& scene, double importance) {
 }
 
 bool mostly_grew(const GrowthGraph& graph) {
-  return graph.total.grew > 0 && (0 - static_cast<std::uint64_t>(graph.total.shrank)) < static_cast<std::uint64_t>(graph.total.grew) / 100;
+  return graph.total.grew > 0 &&
+         (0 - static_cast<std::uint64_t>(graph.total.shrank)) < static_cast<std::uint64_t>(graph.total.grew) / 100;
 }
 
 Result<GraphScene> make_scene(GrowthGraph graph, Typesetter& type, Detail detail, double rank_gap) {

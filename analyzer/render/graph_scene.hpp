@@ -35,7 +35,7 @@ struct GraphScene {
   std::vector<NodeBox> nodes;    ///< parallel to graph.nodes
   std::vector<EdgeCurve> edges;  ///< parallel to graph.edges
   double w = 0, h = 0;
-  double max_net = 0;       ///< of the nodes, for the fill
+  double max_net = 0;         ///< of the nodes, for the fill
   double max_importance = 0;  ///< of the edges, for the width
 };
 

@@ -87,7 +87,8 @@ class TableDrawing {
     const std::int64_t growth = row.value.growth();
     const bool unsure = is_unsure(row);
     const Color color = unsure || growth == 0 ? kInk2 : ramp_of(static_cast<double>(growth)).c700;
-    numbers(line, growth, row.value, row.objects.growth(), {8.4, FontWeight::semibold}, color, true);
+    // A growth that may be chance has its sign, but no triangle.
+    numbers(line, growth, row.value, row.objects.growth(), {8.4, FontWeight::semibold}, color, !unsure);
     if (unsure) canvas_.text(c_.growth - kMark, line, "~", {8.4, FontWeight::semibold}, kInk2);
     canvas_.text(c_.error, line, error_text(report_, row.error, q_), {6.8}, kInk3, Align::right);
     if (table_.verdicts != nullptr) {
@@ -137,10 +138,11 @@ class TableDrawing {
     return text.empty() ? 0 : canvas_.text(x, y, text, style, kInk2);
   }
 
-  void numbers(double y, std::int64_t growth, const Change& value, std::int64_t objects, const TextStyle& style, Color color,
-               bool mark) {
+  void numbers(double y, std::int64_t growth, const Change& value, std::int64_t objects, const TextStyle& style,
+               Color color, bool mark) {
     const double unit = q_.bytes ? kUnit : 0;
-    if (mark && growth != 0) canvas_.triangle(c_.growth - kMark, y - 0.4, growth > 0, 5, ramp_of(static_cast<double>(growth)).c700);
+    if (mark && growth != 0)
+      canvas_.triangle(c_.growth - kMark, y - 0.4, growth > 0, 5, ramp_of(static_cast<double>(growth)).c700);
     canvas_.number(c_.growth, y, q_.growth(growth), style, color, unit);
     canvas_.number(c_.before, y, q_.value(value.baseline), {7.6}, kInk, unit);
     canvas_.number(c_.after, y, q_.value(value.current), {7.6}, kInk, unit);
@@ -163,7 +165,8 @@ class TableDrawing {
     if (has_filtered()) y = tail_row(y, "[filtered out]", report_.filtered, report_.filtered_objects, false);
     canvas_.rule(kLeft, kRight, y + 1, kInk3, 0.7);
     y = tail_row(y + 1, "TOTAL", report_.total, report_.total_objects, true);
-    if (!report_.exact) canvas_.text(c_.error, y - 4, error_text(report_, report_.total_error, q_), {6.8}, kInk3, Align::right);
+    if (!report_.exact)
+      canvas_.text(c_.error, y - 4, error_text(report_, report_.total_error, q_), {6.8}, kInk3, Align::right);
     return y;
   }
   bool has_filtered() const { return report_.filtered != Change{} || report_.filtered_objects != Change{}; }
@@ -192,19 +195,22 @@ std::vector<std::size_t> choose_rows(const GrowthReport& report, std::size_t mos
     if (!changed(row) && static_cast<std::ptrdiff_t>(row) != passing) level.push_back(row);
   }
   // Unchanged rows by what they hold; their order in the report is that of their names.
-  const std::size_t take = std::min({level.size(), unchanged > rows.size() ? unchanged - rows.size() : 0, most - std::min(most, rows.size())});
-  std::partial_sort(level.begin(), level.begin() + static_cast<std::ptrdiff_t>(take), level.end(), [&](std::size_t a, std::size_t b) {
-    const std::int64_t x = report.rows[a].value.current;
-    const std::int64_t y = report.rows[b].value.current;
-    return x != y ? x > y : a < b;
-  });
+  const std::size_t take = std::min(
+      {level.size(), unchanged > rows.size() ? unchanged - rows.size() : 0, most - std::min(most, rows.size())});
+  std::partial_sort(level.begin(), level.begin() + static_cast<std::ptrdiff_t>(take), level.end(),
+                    [&](std::size_t a, std::size_t b) {
+                      const std::int64_t x = report.rows[a].value.current;
+                      const std::int64_t y = report.rows[b].value.current;
+                      return x != y ? x > y : a < b;
+                    });
   rows.insert(rows.end(), level.begin(), level.begin() + static_cast<std::ptrdiff_t>(take));
   return rows;
 }
 
 double table_height(const GrowthTable& table, std::size_t rows) {
   const bool filtered = table.report->filtered != Change{} || table.report->filtered_objects != Change{};
-  return kHead + static_cast<double>(rows) * (table.two_lines ? kTwoLineRow : kOneLineRow) + kTailRow * (filtered ? 4 : 3) + 1;
+  return kHead + static_cast<double>(rows) * (table.two_lines ? kTwoLineRow : kOneLineRow) +
+         kTailRow * (filtered ? 4 : 3) + 1;
 }
 
 double draw_table(const GrowthTable& table, Canvas& canvas, double y) { return TableDrawing(table, canvas).draw(y); }

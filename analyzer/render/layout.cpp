@@ -22,10 +22,11 @@ std::string inches(double points) {
 /// An empty table of fixed size: the only label whose size dot does not take from a font.
 std::string blank_label(double w, double h) {
   char text[160] = {};
-  std::snprintf(text, sizeof text,
-                "<TABLE BORDER=\"0\" CELLBORDER=\"0\" CELLPADDING=\"0\" CELLSPACING=\"0\" FIXEDSIZE=\"TRUE\" WIDTH=\"%.0f\" "
-                "HEIGHT=\"%.0f\"><TR><TD></TD></TR></TABLE>",
-                std::ceil(std::min(w, kMaxBox)), std::ceil(std::min(h, kMaxBox)));
+  std::snprintf(
+      text, sizeof text,
+      "<TABLE BORDER=\"0\" CELLBORDER=\"0\" CELLPADDING=\"0\" CELLSPACING=\"0\" FIXEDSIZE=\"TRUE\" WIDTH=\"%.0f\" "
+      "HEIGHT=\"%.0f\"><TR><TD></TD></TR></TABLE>",
+      std::ceil(std::min(w, kMaxBox)), std::ceil(std::min(h, kMaxBox)));
   return text;
 }
 

@@ -24,7 +24,8 @@ struct FittedScene {
 
 /// The largest graph that fits into w by h with legible text: scaled down to a floor first, then
 /// with less detail, then with fewer nodes. `first_try` bounds the nodes.
-Result<FittedScene> fit_scene(const graph::GrowthModel& model, Typesetter& type, std::size_t first_try, double w, double h);
+Result<FittedScene> fit_scene(const graph::GrowthModel& model, Typesetter& type, std::size_t first_try, double w,
+                              double h);
 
 /// Height that page 2 has for its graph.
 double graph_page_room(const Story& story);

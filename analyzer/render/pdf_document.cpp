@@ -63,11 +63,12 @@ void PdfDocument::begin_page(const PageFrame& frame) {
   canvas_.text_within(kLeft + 44, kTop, frame.program, {8}, kInk3, kWidth - 60 - question);
   canvas_.text(kRight, kTop, frame.question, {8, FontWeight::regular, false, true}, kInk2, Align::right);
   canvas_.rule(kLeft, kRight, kTop + 8);
-  canvas_.text_within(kLeft, kTop + 36, frame.title, {19, FontWeight::semibold, false, false, -0.25}, kInk, kWidth - 100);
+  canvas_.text_within(kLeft, kTop + 36, frame.title, {19, FontWeight::semibold, false, false, -0.25}, kInk,
+                      kWidth - 100);
   canvas_.rule(kLeft, kRight, kBottom + 4);
   canvas_.text_within(kLeft, kBottom + 15, frame.foot, {6.8}, kInk3, kWidth - 50);
-  canvas_.text(kRight, kBottom + 15, std::to_string(page_).append(" / ").append(std::to_string(pages_)), {6.8, FontWeight::medium},
-               kInk2, Align::right);
+  canvas_.text(kRight, kBottom + 15, std::to_string(page_).append(" / ").append(std::to_string(pages_)),
+               {6.8, FontWeight::medium}, kInk2, Align::right);
 }
 
 void PdfDocument::end_page() {

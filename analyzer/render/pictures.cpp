@@ -119,7 +119,8 @@ DotNode dot_node(const graph::GrowthGraph& graph, const graph::Node& node, bool 
   if (node.recursive) out.label += " \u21bb";
   out.label.append("\n").append(q.growth(node.cumulative.net()));
   if (!root && mostly_grew(graph) && net > 0)
-    out.label.append("  ").append(share_text(static_cast<double>(node.cumulative.grew) / static_cast<double>(graph.total.grew)));
+    out.label.append("  ").append(
+        share_text(static_cast<double>(node.cumulative.grew) / static_cast<double>(graph.total.grew)));
   out.label.append("\n").append(q.value(node.value.baseline)).append(" \u2192 ").append(q.value(node.value.current));
   if (!node.site.empty()) out.label.append("\n").append(printable(node.site));
   out.tooltip = printable(node.full_name);
@@ -137,10 +138,13 @@ Result<std::string> make_dot(const Story& story, const graph::GraphOptions& opti
   const Quantity q = quantity_of(graph->unit);
   double most = 0;
   double most_edge = 0;
-  for (const graph::Node& node : graph->nodes) most = std::max(most, std::fabs(static_cast<double>(node.cumulative.net())));
-  for (const graph::Edge& edge : graph->edges) most_edge = std::max(most_edge, static_cast<double>(edge.weight.importance()));
+  for (const graph::Node& node : graph->nodes)
+    most = std::max(most, std::fabs(static_cast<double>(node.cumulative.net())));
+  for (const graph::Edge& edge : graph->edges)
+    most_edge = std::max(most_edge, static_cast<double>(edge.weight.importance()));
   std::vector<DotNode> nodes;
-  for (std::size_t i = 0; i < graph->nodes.size(); ++i) nodes.push_back(dot_node(*graph, graph->nodes[i], i == 0, most, q));
+  for (std::size_t i = 0; i < graph->nodes.size(); ++i)
+    nodes.push_back(dot_node(*graph, graph->nodes[i], i == 0, most, q));
   std::vector<DotEdge> edges;
   for (const graph::Edge& edge : graph->edges) {
     const auto net = static_cast<double>(edge.weight.net());
@@ -151,12 +155,20 @@ Result<std::string> make_dot(const Story& story, const graph::GraphOptions& opti
     out.color = color_text(edge.spine ? ramp_of(net).c500 : ramp_of(net).c300);
     out.residual = edge.residual;
     out.shrinks = net < 0;
-    if (edge.residual) out.label = count_text(static_cast<std::int64_t>(edge.hidden_count)).append(edge.hidden_count == 1 ? " frame hidden" : " frames hidden");
+    if (edge.residual)
+      out.label = count_text(static_cast<std::int64_t>(edge.hidden_count))
+                      .append(edge.hidden_count == 1 ? " frame hidden" : " frames hidden");
     edges.push_back(std::move(out));
   }
   std::string title = headline(story.overall).append("\n").append(footer_text(story.overall));
-  title.append("\nhidden: ").append(count_text(static_cast<std::int64_t>(graph->hidden_nodes))).append(" nodes, ").append(q.growth(graph->hidden_flat.net()));
-  title.append("; drawn ").append(q.growth(graph->drawn_flat.net())).append(" + hidden = total ").append(q.growth(graph->total.net()));
+  title.append("\nhidden: ")
+      .append(count_text(static_cast<std::int64_t>(graph->hidden_nodes)))
+      .append(" nodes, ")
+      .append(q.growth(graph->hidden_flat.net()));
+  title.append("; drawn ")
+      .append(q.growth(graph->drawn_flat.net()))
+      .append(" + hidden = total ")
+      .append(q.growth(graph->total.net()));
   return write_dot(title, nodes, edges);
 }
 

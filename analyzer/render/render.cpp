@@ -10,9 +10,15 @@ namespace {
 
 Status check(const Story& story) {
   if (story.steps.size() < 2)
-    return Error{ErrorCode::usage, std::string("report of ").append(std::to_string(story.steps.size())).append(" snapshots: expected two or more")};
+    return Error{ErrorCode::usage, std::string("report of ")
+                                       .append(std::to_string(story.steps.size()))
+                                       .append(" snapshots: expected two or more")};
   if (!story.verdicts.empty() && story.verdicts.size() != story.overall.rows.size())
-    return Error{ErrorCode::internal, std::string("verdicts do not fit the rows: ").append(std::to_string(story.verdicts.size())).append(" verdicts, ").append(std::to_string(story.overall.rows.size())).append(" rows")};
+    return Error{ErrorCode::internal, std::string("verdicts do not fit the rows: ")
+                                          .append(std::to_string(story.verdicts.size()))
+                                          .append(" verdicts, ")
+                                          .append(std::to_string(story.overall.rows.size()))
+                                          .append(" rows")};
   return ok();
 }
 
@@ -33,8 +39,9 @@ Result<std::string> write_pdf(const Story& story, const graph::GraphOptions& opt
   const std::string version = std::string("  \u00b7  ").append(printable(story.version));
   const std::string foot = footer_text(story.overall).append(version);
   const std::string fonts = std::string("fonts: ").append(type.sans()).append(", ").append(type.mono());
-  PdfDocument document(type, paper,
-                       {std::string("snapdiff report: ").append(program), printable(story.version), fonts, story.created_at_ns}, pages);
+  PdfDocument document(
+      type, paper,
+      {std::string("snapdiff report: ").append(program), printable(story.version), fonts, story.created_at_ns}, pages);
 
   const std::vector<std::size_t> rows = summary_rows(story, document);
   const std::string title = headline(story.overall);
@@ -43,12 +50,14 @@ Result<std::string> write_pdf(const Story& story, const graph::GraphOptions& opt
   draw_summary_page(story, document, rows, fitted->scene.graph.row_node, pages);
   document.end_page();
 
-  document.begin_page({program, "Where the growth came through", "Through which frames did all the growth come?", foot});
+  document.begin_page(
+      {program, "Where the growth came through", "Through which frames did all the growth come?", foot});
   const int graph_mark = document.bookmark(0, "Where the growth came through", "p2");
   for (std::size_t i = 0; i < story.overall.suspects.size(); ++i) {
     const Suspect& suspect = story.overall.suspects[i];
     if (suspect.path.empty()) continue;
-    std::string name = std::string("Suspect ").append(number(i + 1)).append(": ").append(frame_name(suspect.path.back()));
+    std::string name =
+        std::string("Suspect ").append(number(i + 1)).append(": ").append(frame_name(suspect.path.back()));
     document.bookmark(graph_mark, name.append(", ").append(quantity_of(story.overall.unit).growth(suspect.growth)),
                       page_prefix(kGraphPage).append("s").append(number(i)));
   }
@@ -61,12 +70,17 @@ Result<std::string> write_pdf(const Story& story, const graph::GraphOptions& opt
     const GrowthReport& report = story.pairs[pair];
     std::string step = std::string("Snapshot ").append(number(pair + 1)).append(" \u2192 ").append(number(pair + 2));
     step.append(": ").append(quantity_of(report.unit).growth(report.total.growth()));
-    const std::string step_foot = footer_text(report).append("  \u00b7  step ").append(number(pair + 1)).append(" of ").append(number(story.pairs.size()));
+    const std::string step_foot = footer_text(report)
+                                      .append("  \u00b7  step ")
+                                      .append(number(pair + 1))
+                                      .append(" of ")
+                                      .append(number(story.pairs.size()));
     document.begin_page({program, step, "What changed in this step?", step_foot});
     const std::string here = std::string("p").append(number(static_cast<std::size_t>(document.page())));
     if (pair == 0) steps_mark = document.bookmark(0, "Steps", here);
     document.bookmark(steps_mark, step, here);
-    if (Status status = draw_pair_page(story, pair, document, options, nodes_hint); !status) return std::move(status).error();
+    if (Status status = draw_pair_page(story, pair, document, options, nodes_hint); !status)
+      return std::move(status).error();
     document.end_page();
   }
   draw_input_pages(story, document);

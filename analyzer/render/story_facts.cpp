@@ -28,7 +28,8 @@ std::string before_and_after(const Quantity& q, std::int64_t before, std::int64_
   const std::string b = q.value(after);
   const std::size_t unit_a = a.find(' ');
   const std::size_t unit_b = b.find(' ');
-  if (unit_a != std::string::npos && unit_b != std::string::npos && a.substr(unit_a) == b.substr(unit_b)) a.resize(unit_a);
+  if (unit_a != std::string::npos && unit_b != std::string::npos && a.substr(unit_a) == b.substr(unit_b))
+    a.resize(unit_a);
   return a.append(" to ").append(b);
 }
 
@@ -36,7 +37,8 @@ std::string before_and_after(const Quantity& q, std::int64_t before, std::int64_
 constexpr std::size_t kSentenceName = 48;
 
 std::string name_of_suspect(const GrowthReport& report, const Suspect& suspect, bool with_share) {
-  std::string text = suspect.path.empty() ? std::string("a path without frames") : shortened(frame_name(suspect.path.back()), kSentenceName);
+  std::string text = suspect.path.empty() ? std::string("a path without frames")
+                                          : shortened(frame_name(suspect.path.back()), kSentenceName);
   if (suspect.path.size() > 1) {
     const std::string caller = frame_name(suspect.path[suspect.path.size() - 2]);
     if (caller != report.common_path) text.append(", called by ").append(shortened(caller, kSentenceName));
@@ -69,7 +71,10 @@ std::string heaviest_sentence(const GrowthReport& report) {
   std::string leaf;
   std::string site;
   const std::vector<std::string> path = callers(report, *heaviest, leaf, site);
-  std::string text = std::string("The largest change is ").append(q.growth(heaviest->value.growth())).append(", allocated in ").append(shortened(leaf, kSentenceName));
+  std::string text = std::string("The largest change is ")
+                         .append(q.growth(heaviest->value.growth()))
+                         .append(", allocated in ")
+                         .append(shortened(leaf, kSentenceName));
   if (!path.empty()) text.append(", called by ").append(shortened(path.front(), kSentenceName));
   return text.append(".");
 }
@@ -80,7 +85,11 @@ std::string hidden_sentence(const GrowthReport& report) {
   const double shrank = -static_cast<double>(report.shrank);
   if (std::min(grew, shrank) < kHidesShare * std::max(grew, shrank) || grew == 0) return "";
   const Quantity q = quantity_of(report.unit);
-  return std::string("The net hides ").append(q.growth(report.grew)).append(" of growth under ").append(q.growth(report.shrank)).append(" of shrinkage.");
+  return std::string("The net hides ")
+      .append(q.growth(report.grew))
+      .append(" of growth under ")
+      .append(q.growth(report.shrank))
+      .append(" of shrinkage.");
 }
 
 void add_sentence(std::string& text, const std::string& sentence) {
@@ -99,7 +108,9 @@ std::string headline(const GrowthReport& report) {
   const std::int64_t before = report.total.baseline;
   const std::int64_t after = report.total.current;
   if (before == after) return std::string(what).append(" stayed at ").append(q.value(after));
-  return std::string(what).append(after > before ? " grew from " : " shrank from ").append(before_and_after(q, before, after));
+  return std::string(what)
+      .append(after > before ? " grew from " : " shrank from ")
+      .append(before_and_after(q, before, after));
 }
 
 std::string summary_sentence(const Story& story) {
@@ -116,7 +127,10 @@ std::string summary_sentence(const Story& story) {
   if (!report.suspects.empty()) {
     const Story::Verdict* verdict = suspect_verdict(story, report.suspects.front());
     if (verdict != nullptr && !verdict->reason.empty() && !report.suspects.front().path.empty())
-      add_sentence(text, shortened(frame_name(report.suspects.front().path.back()), kSentenceName).append(": ").append(printable(verdict->reason)).append("."));
+      add_sentence(text, shortened(frame_name(report.suspects.front().path.back()), kSentenceName)
+                             .append(": ")
+                             .append(printable(verdict->reason))
+                             .append("."));
   }
   add_sentence(text, hidden_sentence(report));
   if (story.verdicts.empty() && report.grew != 0) {
@@ -204,12 +218,14 @@ std::vector<std::string> suspect_path(const GrowthReport& report, const Suspect&
     if (names.empty() || names.back() != name) names.push_back(std::move(name));
   }
   const auto common = std::find(names.begin(), names.end(), printable(report.common_path));
-  if (!report.common_path.empty() && common != names.end() && common + 1 != names.end()) names.erase(names.begin(), common + 1);
+  if (!report.common_path.empty() && common != names.end() && common + 1 != names.end())
+    names.erase(names.begin(), common + 1);
   if (names.size() > kFrames) names.erase(names.begin(), names.end() - kFrames);
   return names;
 }
 
-std::vector<std::string> callers(const GrowthReport& report, const GrowthRow& row, std::string& leaf, std::string& site) {
+std::vector<std::string> callers(const GrowthReport& report, const GrowthRow& row, std::string& leaf,
+                                 std::string& site) {
   std::vector<FrameView> frames;
   report.frames(row, frames);
   leaf = frames.empty() ? std::string("[every frame hidden]") : frame_name(frames.front());
@@ -261,7 +277,8 @@ double largest_total(const Story& story) {
 bool has_series(const Story& story) {
   const GrowthReport& report = story.overall;
   if (story.steps.size() == 2) return true;
-  return report.series_length == story.steps.size() && report.series.size() == report.rows.size() * report.series_length;
+  return report.series_length == story.steps.size() &&
+         report.series.size() == report.rows.size() * report.series_length;
 }
 
 /// Adds rows up into bands, each row into one at most.
@@ -310,7 +327,8 @@ std::ptrdiff_t passing_row(const Story& story) {
   for (std::size_t row = 0; row < report.rows.size(); ++row) {
     const double ends = static_cast<double>(std::max(report.rows[row].value.baseline, report.rows[row].value.current));
     double peak = ends;
-    for (std::size_t i = 0; i < report.series_length; ++i) peak = std::max(peak, static_cast<double>(value_at(report, row, i)));
+    for (std::size_t i = 0; i < report.series_length; ++i)
+      peak = std::max(peak, static_cast<double>(value_at(report, row, i)));
     if (peak - ends <= most) continue;
     most = peak - ends;
     best = static_cast<std::ptrdiff_t>(row);
@@ -362,8 +380,10 @@ Others others(const GrowthReport& report, const std::vector<std::size_t>& shown)
   std::array<std::uint64_t, 4> left = {
       wrapping(report.total.baseline) - wrapping(report.unattributed.baseline) - wrapping(report.filtered.baseline),
       wrapping(report.total.current) - wrapping(report.unattributed.current) - wrapping(report.filtered.current),
-      wrapping(report.total_objects.baseline) - wrapping(report.unattributed_objects.baseline) - wrapping(report.filtered_objects.baseline),
-      wrapping(report.total_objects.current) - wrapping(report.unattributed_objects.current) - wrapping(report.filtered_objects.current)};
+      wrapping(report.total_objects.baseline) - wrapping(report.unattributed_objects.baseline) -
+          wrapping(report.filtered_objects.baseline),
+      wrapping(report.total_objects.current) - wrapping(report.unattributed_objects.current) -
+          wrapping(report.filtered_objects.current)};
   std::vector<std::uint8_t> is_shown(report.rows.size(), 0);
   Others out;
   out.rows = report.rows.size() - shown.size();

@@ -35,7 +35,8 @@ std::string_view matching_text(const GrowthReport& report);
 std::vector<std::string> suspect_path(const GrowthReport& report, const Suspect& suspect);
 
 /// A row's callers, nearest first, repeated ones folded; without the leaf.
-std::vector<std::string> callers(const GrowthReport& report, const GrowthRow& row, std::string& leaf, std::string& site);
+std::vector<std::string> callers(const GrowthReport& report, const GrowthRow& row, std::string& leaf,
+                                 std::string& site);
 
 /// Value of a row at snapshot i of the series (of two: baseline, current).
 std::int64_t value_at(const GrowthReport& report, std::size_t row, std::size_t i);

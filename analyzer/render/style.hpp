@@ -31,8 +31,8 @@ struct Ramp {
 };
 inline constexpr Ramp kGrow = {Color::hex(0x8A2B04), Color::hex(0xB33C0A), Color::hex(0xDE6B2F), Color::hex(0xF0A87F),
                                Color::hex(0xFBE6DA)};
-inline constexpr Ramp kShrink = {Color::hex(0x0B3F70), Color::hex(0x155A9C), Color::hex(0x4A8CC7),
-                                 Color::hex(0x9AC0E2), Color::hex(0xE1EDF7)};
+inline constexpr Ramp kShrink = {Color::hex(0x0B3F70), Color::hex(0x155A9C), Color::hex(0x4A8CC7), Color::hex(0x9AC0E2),
+                                 Color::hex(0xE1EDF7)};
 inline constexpr Ramp kEven = {kInk2, kInk3, kInk3, kLine, kPanel};
 
 inline constexpr const Ramp& ramp_of(double growth) { return growth > 0 ? kGrow : growth < 0 ? kShrink : kEven; }

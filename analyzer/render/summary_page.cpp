@@ -57,7 +57,9 @@ void draw_inputs(const Story& story, Canvas& canvas, double y, int last_page) {
   canvas.text(kLeft, y, "Inputs", {8, FontWeight::semibold}, kInk);
   if (!inputs_fit_summary(story)) {
     std::string text = count_text(static_cast<std::int64_t>(story.steps.size())).append(" snapshots, from ");
-    text.append(snapshot_name(story.steps.front().snapshot)).append(" to ").append(snapshot_name(story.steps.back().snapshot));
+    text.append(snapshot_name(story.steps.front().snapshot))
+        .append(" to ")
+        .append(snapshot_name(story.steps.back().snapshot));
     text.append("; all are listed from page ").append(std::to_string(last_page - input_pages(story) + 1)).append(" on");
     canvas.painter().begin_link(std::string("p").append(std::to_string(last_page - input_pages(story) + 1)));
     canvas.text_within(kLeft, y + 12, text, {7}, kInk2, kWidth);
@@ -95,22 +97,31 @@ std::vector<KeyFigure> key_figures(const Story& story) {
       if (size(i) > size(largest)) largest = i;
     }
     out.push_back({"mean growth per snapshot", q.growth(growth / steps),
-                   std::string("largest step ").append(q.growth(story.steps[largest].growth)).append(" at ").append(std::to_string(largest + 1)), kInk});
+                   std::string("largest step ")
+                       .append(q.growth(story.steps[largest].growth))
+                       .append(" at ")
+                       .append(std::to_string(largest + 1)),
+                   kInk});
   } else {
-    out.push_back({"grew and shrank", q.growth(report.grew), std::string("and ").append(q.growth(report.shrank)), kInk});
+    out.push_back(
+        {"grew and shrank", q.growth(report.grew), std::string("and ").append(q.growth(report.shrank)), kInk});
   }
   if (report.has_objects) {
-    out.push_back({"objects", count_growth_text(report.total_objects.growth()),
-                   count_text(report.total_objects.baseline).append(" \u2192 ").append(count_text(report.total_objects.current)), kInk});
+    out.push_back(
+        {"objects", count_growth_text(report.total_objects.growth()),
+         count_text(report.total_objects.baseline).append(" \u2192 ").append(count_text(report.total_objects.current)),
+         kInk});
   } else {
     std::size_t changed = 0;
     for (const GrowthRow& row : report.rows) changed += row.grew != 0 || row.shrank != 0 ? 1 : 0;
     out.push_back({"stacks that changed", count_text(static_cast<std::int64_t>(changed)),
                    std::string("of ").append(count_text(static_cast<std::int64_t>(report.rows.size()))), kInk});
   }
-  std::string sampling = report.exact ? "of bytes; exact, no sampling" : report.has_error ? "of bytes; sampled" : "of bytes";
+  std::string sampling = report.exact       ? "of bytes; exact, no sampling"
+                         : report.has_error ? "of bytes; sampled"
+                                            : "of bytes";
   if (!report.exact && report.has_error && std::isfinite(report.total_error) && report.total_error < 9e18)
-    sampling.append(", growth \u00b1 ").append(q.value(std::llround(report.total_error)));
+    sampling.append(", \u00b1 ").append(q.value(std::llround(report.total_error)));
   const bool any = report.total.baseline != 0 || report.total.current != 0;
   out.push_back({"matched", any ? share_text(matched_share(report)) : std::string("n/a"), sampling, kInk});
   return out;
@@ -134,7 +145,8 @@ double draw_key_figures(const Story& story, Canvas& canvas, double y) {
 
 double sentence_end(const Story& story, Canvas& canvas) {
   const TextStyle style{kSentence};
-  const std::size_t lines = canvas.type().wrap(unbroken(printable(summary_sentence(story))), style, kWidth, kSentenceLines).size();
+  const std::size_t lines =
+      canvas.type().wrap(unbroken(printable(summary_sentence(story))), style, kWidth, kSentenceLines).size();
   return kTop + 58 + style.size * 1.45 * static_cast<double>(lines == 0 ? 0 : lines - 1);
 }
 
@@ -175,7 +187,7 @@ void draw_summary_page(const Story& story, PdfDocument& document, const std::vec
   table.report = &story.overall;
   table.verdicts = story.verdicts.empty() ? nullptr : &story.verdicts;
   table.title = std::string("Growth per stack, first \u2192 last");
-  table.remark = story.overall.exact ? "largest change first; \u00b10 because every allocation was recorded"
+  table.remark = story.overall.exact       ? "largest change first; \u00b10 because every allocation was recorded"
                  : story.overall.has_error ? "largest change first; \u00b1 is one standard deviation; ~ may be chance"
                                            : "largest change first; how far sampling may mislead is not known";
   table.before = "first";
@@ -193,10 +205,14 @@ void draw_summary_page(const Story& story, PdfDocument& document, const std::vec
 
 void draw_input_pages(const Story& story, PdfDocument& document) {
   for (int page = 0; page < input_pages(story); ++page) {
-    document.begin_page({printable(story.title), "Inputs", "Which files, in which order?", footer_text(story.overall).append("  \u00b7  ").append(printable(story.version))});
+    document.begin_page({printable(story.title), "Inputs", "Which files, in which order?",
+                         footer_text(story.overall).append("  \u00b7  ").append(printable(story.version))});
     if (page == 0) document.bookmark(0, "Inputs", std::string("p").append(std::to_string(document.page())));
     Canvas& canvas = document.canvas();
-    canvas.paragraph(kTop + 56, std::string("Name, first 8 digits of the SHA-256, file size, total. ").append(printable(story.order_note)), {8.6}, kInk2, 2);
+    canvas.paragraph(
+        kTop + 56,
+        std::string("Name, first 8 digits of the SHA-256, file size, total. ").append(printable(story.order_note)),
+        {8.6}, kInk2, 2);
     const std::size_t first = static_cast<std::size_t>(page) * kInputsPerPage;
     for (std::size_t i = first; i < story.steps.size() && i < first + kInputsPerPage; ++i)
       draw_input(story, i, canvas, kLeft, kTop + 92 + kInputRow * static_cast<double>(i - first), kWidth);

@@ -228,7 +228,8 @@ void draw_bars(const Story& story, Canvas& canvas, double y) {
   const double most = std::max({totals[0], totals[1], 1.0});
   const double x0 = kLeft + 40;
   const double room = kRight - x0 - 62;
-  if (bands.empty()) bands.push_back({"all stacks", Band::Kind::other, {std::max(totals[0], 0.0), std::max(totals[1], 0.0)}});
+  if (bands.empty())
+    bands.push_back({"all stacks", Band::Kind::other, {std::max(totals[0], 0.0), std::max(totals[1], 0.0)}});
   const std::vector<Paint> paints = paints_of(bands);
   for (std::size_t side = 0; side < 2; ++side) {
     const double top = y + 12 + static_cast<double>(side) * (kBar + 8);
@@ -245,7 +246,8 @@ void draw_bars(const Story& story, Canvas& canvas, double y) {
     canvas.rule(x0, x0, top, kInk, 0.7);
     canvas.painter().stroke(Path().move({x0, top - 2}).line({x0, top + kBar + 2}), {kInk3, 0.7});
     canvas.text(x0 + room * std::max(totals[side], 0.0) / most + 6, top + kBar / 2 + 2.8,
-                q.value(side == 0 ? story.overall.total.baseline : story.overall.total.current), {8.2, FontWeight::semibold}, kInk);
+                q.value(side == 0 ? story.overall.total.baseline : story.overall.total.current),
+                {8.2, FontWeight::semibold}, kInk);
   }
   // The key, from the largest part after to the rest, as many as the line holds.
   double x = x0;
@@ -276,7 +278,9 @@ double plot_height(const Story& story) {
 
 double draw_plot(const Story& story, Canvas& canvas, double y, double height) {
   const std::string what = metric_title(story.overall.metric);
-  canvas.text(kLeft, y, story.steps.size() <= 2 ? std::string(what).append(" before and after") : std::string(what).append(" at each snapshot"),
+  canvas.text(kLeft, y,
+              story.steps.size() <= 2 ? std::string(what).append(" before and after")
+                                      : std::string(what).append(" at each snapshot"),
               {9, FontWeight::semibold}, kInk);
   const double w = canvas.width(what, {9, FontWeight::semibold}) + 90;
   const std::string note = canvas.type().fit_end(printable(story.order_note), {7}, kWidth - w);

@@ -11,8 +11,8 @@ namespace {
 /// Hundredths of a point, without trailing zeros and without the locale's decimal comma.
 std::string number(double value) {
   const long long hundredths = std::llround(value * 100);
-  const unsigned long long size = hundredths < 0 ? 0ULL - static_cast<unsigned long long>(hundredths)
-                                                 : static_cast<unsigned long long>(hundredths);
+  const unsigned long long size =
+      hundredths < 0 ? 0ULL - static_cast<unsigned long long>(hundredths) : static_cast<unsigned long long>(hundredths);
   std::string out = std::to_string(size / 100);
   if (size % 100 != 0) {
     out += '.';
@@ -59,7 +59,11 @@ void SvgPainter::stroke(const Path& path, const Stroke& stroke) {
   body_.append("<path d=\"").append(data(path)).append("\" fill=\"none\" stroke=\"").append(color_text(stroke.color));
   body_.append("\" stroke-width=\"").append(number(stroke.width)).append("\"");
   if (stroke.dash_on > 0)
-    body_.append(" stroke-dasharray=\"").append(number(stroke.dash_on)).append(" ").append(number(stroke.dash_off)).append("\"");
+    body_.append(" stroke-dasharray=\"")
+        .append(number(stroke.dash_on))
+        .append(" ")
+        .append(number(stroke.dash_off))
+        .append("\"");
   if (stroke.round_joins) body_.append(" stroke-linejoin=\"round\"");
   body_.append("/>\n");
 }
@@ -111,8 +115,11 @@ std::string SvgPainter::finish(std::string_view title, double width, double heig
   std::string out = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"";
   out.append(number(width)).append("pt\" height=\"").append(number(height)).append("pt\" viewBox=\"0 0 ").append(size);
   out.append("\">\n<title>").append(xml_escaped(title)).append("</title>\n<style>text{font-family:\"");
-  out.append(xml_escaped(type_.sans())).append("\",\"DejaVu Sans\",sans-serif;font-feature-settings:\"tnum\" 1;white-space:pre}");
-  out.append(".m{font-family:\"").append(xml_escaped(type_.mono())).append("\",\"DejaVu Sans Mono\",monospace}</style>\n");
+  out.append(xml_escaped(type_.sans()))
+      .append("\",\"DejaVu Sans\",sans-serif;font-feature-settings:\"tnum\" 1;white-space:pre}");
+  out.append(".m{font-family:\"")
+      .append(xml_escaped(type_.mono()))
+      .append("\",\"DejaVu Sans Mono\",monospace}</style>\n");
   out.append("<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n").append(body_).append("</svg>\n");
   return out;
 }

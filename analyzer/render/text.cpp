@@ -47,7 +47,11 @@ bool is_unprintable(char32_t c) {
 
 void append_escape(std::string& out, char32_t c) {
   char text[16] = {};
-  std::snprintf(text, sizeof text, c < 0x80 ? "\\x%02x" : c < 0x10000 ? "\\u%04x" : "\\U%08x", static_cast<unsigned>(c));
+  std::snprintf(text, sizeof text,
+                c < 0x80      ? "\\x%02x"
+                : c < 0x10000 ? "\\u%04x"
+                              : "\\U%08x",
+                static_cast<unsigned>(c));
   out += text;
 }
 

@@ -64,8 +64,8 @@ struct Typesetter::Parts {
 
   Style& style(const TextStyle& wanted) {
     char key[96] = {};
-    std::snprintf(key, sizeof key, "%.3f %d %d %d %.3f", wanted.size, static_cast<int>(wanted.weight), wanted.mono ? 1 : 0,
-                  wanted.italic ? 1 : 0, wanted.track);
+    std::snprintf(key, sizeof key, "%.3f %d %d %d %.3f", wanted.size, static_cast<int>(wanted.weight),
+                  wanted.mono ? 1 : 0, wanted.italic ? 1 : 0, wanted.track);
     Style& found = styles[key];
     if (found.layout != nullptr) return found;
     found.layout.reset(pango_layout_new(context.get()));
@@ -78,7 +78,8 @@ struct Typesetter::Parts {
     const std::unique_ptr<PangoAttrList, FreeAttributes> attributes(pango_attr_list_new());
     pango_attr_list_insert(attributes.get(), pango_attr_font_features_new("tnum=1, calt=0"));
     if (wanted.track != 0)
-      pango_attr_list_insert(attributes.get(), pango_attr_letter_spacing_new(static_cast<int>(wanted.track * PANGO_SCALE)));
+      pango_attr_list_insert(attributes.get(),
+                             pango_attr_letter_spacing_new(static_cast<int>(wanted.track * PANGO_SCALE)));
     pango_layout_set_attributes(found.layout.get(), attributes.get());
     pango_layout_set_single_paragraph_mode(found.layout.get(), TRUE);
     // A name in Arabic or Hebrew keeps its place in the line: the page reads from left to right.
@@ -153,7 +154,9 @@ std::string Typesetter::fit_middle(std::string_view text, const TextStyle& style
   // Of what stays, more than half is the end: the last component of a name tells most.
   const auto cut = [&](std::size_t keep) {
     const std::size_t tail = keep - keep * 2 / 5;
-    return std::string(text.substr(0, starts[keep - tail])).append("\u2026").append(text.substr(starts[starts.size() - tail]));
+    return std::string(text.substr(0, starts[keep - tail]))
+        .append("\u2026")
+        .append(text.substr(starts[starts.size() - tail]));
   };
   std::size_t fits = 1;
   std::size_t too_many = starts.size();

@@ -128,7 +128,7 @@ using Pieces = std::vector<std::pair<std::string, Paint>>;
 
 /// The unit is printed once where it is the same for all: with shares on the first, else on the last.
 Pieces suspect_pieces(const GrowthReport& report, const GrowthRow* release, bool others_within_error,
-                      std::size_t name_width, const Glyphs& glyphs) {
+                      std::size_t name_width, bool with_common, const Glyphs& glyphs) {
   Pieces pieces;
   const bool shares = release == nullptr && !others_within_error;
   if (release != nullptr) {
@@ -138,7 +138,9 @@ Pieces suspect_pieces(const GrowthReport& report, const GrowthRow* release, bool
     pieces.emplace_back(" " + value(report, release->value.growth(), true), Paint::shrinkage);
     pieces.emplace_back(report.suspects.empty() ? " freed" : " freed; ", Paint::none);
   }
-  if (release == nullptr && report.suspects.size() > 1 && !report.common_path.empty()) {
+  // An address says nothing about where the paths part.
+  const bool named = !report.common_path.empty() && report.common_path.find("+0x") == std::string::npos;
+  if (with_common && release == nullptr && report.suspects.size() > 1 && named) {
     const std::string common = cut_name(
         printable(short_function_name(report.common_path, glyphs.ellipsis), glyphs.utf8), name_width, glyphs.ellipsis);
     pieces.emplace_back(std::to_string(report.suspects.size()) + " below " + common + ": ", Paint::none);
@@ -175,11 +177,13 @@ HeadLine suspects_line(const GrowthReport& report, const Style& style, const Gly
                                         : "none: growth is spread, no path holds 20 % of it";
     return {"suspects", {{text, Paint::none}}};
   }
-  // Long names give way, numbers never.
+  // Long names give way, then where the paths part; numbers never.
   Pieces pieces;
-  for (const std::size_t name_width : {60U, 48U, 40U, 32U, 26U, 20U, 16U}) {
-    pieces = suspect_pieces(report, release, quiet && !report.suspects.empty(), name_width, glyphs);
-    if (kLabelWidth + 2 + width_of(pieces) <= style.width) break;
+  for (const bool with_common : {true, false}) {
+    for (const std::size_t name_width : {60U, 48U, 40U, 32U, 26U, 20U, 16U}) {
+      pieces = suspect_pieces(report, release, quiet && !report.suspects.empty(), name_width, with_common, glyphs);
+      if (kLabelWidth + 2 + width_of(pieces) <= style.width) return {"suspects", pieces};
+    }
   }
   return {"suspects", pieces};
 }
@@ -259,6 +263,28 @@ std::string fuzzy_note(std::uint64_t pairs) {
          (pairs == 1 ? " is" : " are") + " possibly the same as another (score 0.55 to 0.9), never subtracted";
 }
 
+/// Where blanks of `text` become line ends so that no line is wider than `width`: after a comma,
+/// semicolon or colon where one is in reach, else anywhere.
+std::vector<std::size_t> break_points(const std::string& text, std::size_t width) {
+  std::vector<std::size_t> points;
+  std::size_t line = 0;
+  while (display_width(std::string_view(text).substr(line)) > width) {
+    std::size_t any = std::string::npos;
+    std::size_t clause = std::string::npos;
+    for (std::size_t i = text.find(' ', line); i != std::string::npos; i = text.find(' ', i + 1)) {
+      if (display_width(std::string_view(text).substr(line, i - line)) > width) break;
+      if (i == line) continue;
+      any = i;
+      if (text[i - 1] == ',' || text[i - 1] == ';' || text[i - 1] == ':') clause = i;
+    }
+    const std::size_t point = clause != std::string::npos ? clause : any;
+    if (point == std::string::npos) break;
+    points.push_back(point);
+    line = point + 1;
+  }
+  return points;
+}
+
 }  // namespace
 
 std::string HeadLine::plain() const {
@@ -290,30 +316,27 @@ std::string headline_text(const std::vector<HeadLine>& lines, const Style& style
   const std::size_t width = std::max<std::size_t>(style.width, indent + 30);
   std::string out;
   for (const HeadLine& line : lines) {
-    // Pieces are broken into words; a word keeps its paint.
+    const std::string plain = line.plain();
+    const std::vector<std::size_t> breaks = break_points(plain, width - indent);
     out += pad_right(line.label, indent);
-    std::size_t used = indent;
-    bool fresh = true;  // nothing but indentation on this line yet
+    // Each piece is written up to the next break, where the blank gives way to a new line.
+    std::size_t at = 0;
+    auto next = breaks.begin();
     for (const auto& [piece, paint] : line.pieces) {
-      for (std::size_t at = 0; at < piece.size();) {
-        std::size_t end = piece.find_first_not_of(' ', at);
-        end = end == std::string::npos ? piece.size() : piece.find(' ', end);
-        if (end == std::string::npos) end = piece.size();
-        std::string word = piece.substr(at, end - at);
-        at = end;
-        if (!fresh && word.find_first_not_of(' ') != std::string::npos && word[0] == ' ' &&
-            used + display_width(word) > width) {
-          out += "\n" + std::string(indent, ' ');
-          used = indent;
-          word.erase(0, word.find_first_not_of(' '));
+      const std::size_t end = at + piece.size();
+      while (at < end) {
+        const std::size_t stop = next == breaks.end() ? end : std::min(end, *next);
+        out += painted(std::string_view(plain).substr(at, stop - at), paint, style.colour);
+        at = stop;
+        if (next != breaks.end() && at == *next && at < end) {
+          out += '\n';
+          out.append(indent, ' ');
+          ++at;
+          ++next;
         }
-        used += display_width(word);
-        out += painted(word, paint, style.colour);
-        fresh = false;
       }
     }
-    while (!out.empty() && out.back() == ' ') out.pop_back();
-    out += "\n";
+    out += '\n';
   }
   return out;
 }

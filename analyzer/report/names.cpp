@@ -141,9 +141,13 @@ StackCell stack_cell(std::span<const FrameView> frames, std::size_t width, const
 }
 
 std::string key_text(const std::string& key, GroupBy by, std::size_t width, const Glyphs& glyphs) {
+  width = std::max(width, kNarrowestStack);
+  if (key.empty()) return "[unknown]";
+  if (by == GroupBy::file || by == GroupBy::line || by == GroupBy::module) {
+    return cut_path(printable(key, glyphs.utf8), width, glyphs.ellipsis);
+  }
   const std::string name = by == GroupBy::function ? without_std(short_function_name(key, glyphs.ellipsis)) : key;
-  return cut_name(printable(name.empty() ? "[unknown]" : name, glyphs.utf8), std::max(width, kNarrowestStack),
-                  glyphs.ellipsis);
+  return cut_name(printable(name, glyphs.utf8), width, glyphs.ellipsis);
 }
 
 }  // namespace snapdiff::report

@@ -106,13 +106,15 @@ std::string passing_text(const SeriesReport& series, const Style& style) {
   const Glyphs glyphs = glyphs_for(style.utf8);
   std::string out;
   std::vector<FrameView> frames;
+  constexpr std::size_t kNumbers = 66;  // what stands after the name, in full
+  const std::size_t room = std::max<std::size_t>(32, style.width > kNumbers ? style.width - kNumbers : 0);
   for (const Passing& passing : passing_rows(series)) {
     std::string name;
     if (overall.options.by == GroupBy::stack) {
       overall.frames(overall.rows[passing.row], frames);
-      name = stack_cell(frames, 32, glyphs).text;
+      name = stack_cell(frames, room, glyphs).text;
     } else {
-      name = key_text(overall.keys[overall.rows[passing.row].key], overall.options.by, 32, glyphs);
+      name = key_text(overall.keys[overall.rows[passing.row].key], overall.options.by, room, glyphs);
     }
     const auto at = [&](std::int64_t change, std::size_t step) {
       return snapdiff::value_text(change, overall.unit, true) + " at " + std::to_string(step + 1);

@@ -107,6 +107,11 @@ std::size_t suffix_within(std::string_view text, std::size_t width) {
   return at;
 }
 
+std::string_view base_name_of(std::string_view path) {
+  const std::size_t slash = path.find_last_of('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
 }  // namespace
 
 Glyphs glyphs_for(bool utf8) {
@@ -191,14 +196,27 @@ std::string cut_middle(std::string_view text, std::size_t width, std::string_vie
 
 std::string cut_name(std::string_view text, std::size_t width, std::string_view ellipsis) {
   if (display_width(text) <= width) return std::string(text);
+  // "module+0x1234": the offset is the name.
+  const std::size_t offset = text.rfind("+0x");
   const std::size_t at = text.find_last_of(":./");
-  const std::string_view last = at == std::string_view::npos ? text : text.substr(at + 1);
+  const std::string_view last = offset != std::string_view::npos ? text.substr(offset)
+                                : at == std::string_view::npos   ? text
+                                                                 : text.substr(at + 1);
   const std::size_t kept = display_width(last) + display_width(ellipsis);
   if (last.empty() || last.size() == text.size() || kept >= width) return cut_middle(text, width, ellipsis);
   std::string out(text.substr(0, prefix_within(text, width - kept)));
   out += ellipsis;
   out += last;
   return out;
+}
+
+std::string cut_path(std::string_view text, std::size_t width, std::string_view ellipsis) {
+  if (display_width(text) <= width) return std::string(text);
+  const std::size_t mark = display_width(ellipsis);
+  const std::size_t from = width > mark ? suffix_within(text, width - mark) : text.size();
+  const std::size_t slash = text.find('/', from);
+  if (slash == std::string_view::npos) return cut_middle(base_name_of(text), width, ellipsis);
+  return std::string(ellipsis).append(text.substr(slash));
 }
 
 std::string spaced(std::string_view sign) {

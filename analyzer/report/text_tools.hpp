@@ -46,8 +46,12 @@ std::size_t display_width(std::string_view text);
 /// At most `width` columns: cut in the middle, with the ellipsis between.
 std::string cut_middle(std::string_view text, std::size_t width, std::string_view ellipsis);
 
-/// As cut_middle, but keeps the part after the last "::", "." or "/" whole where it fits.
+/// As cut_middle, but keeps the part after the last "::", "." or "/", or the offset of
+/// "module+0x1234", whole where it fits.
 std::string cut_name(std::string_view text, std::size_t width, std::string_view ellipsis);
+
+/// Whole folders are dropped from the front: "…/goq/main.go:28".
+std::string cut_path(std::string_view text, std::size_t width, std::string_view ellipsis);
 
 /// " → "
 std::string spaced(std::string_view sign);

@@ -279,10 +279,20 @@ std::uint32_t CatalogWriter::label_set(LabelSetId id) {
   return set_id;
 }
 
-Hash128 hash_of_root_first(const Catalog& catalog, std::span<const std::uint32_t> frame_ids) {
-  const std::vector<Hash128>& hashes = catalog.dictionary().frames.hash;
+void StackFrames::move_to(std::span<const std::uint32_t> root_first, std::size_t shared) {
+  const std::size_t keep = std::min(valid_, shared);
+  rows_.resize(root_first.size());
+  hashes_.resize(root_first.size());
+  for (std::size_t i = keep; i < root_first.size(); ++i) {
+    rows_[i] = catalog_.frame_row(root_first[i]);
+    hashes_[i] = catalog_.dictionary().frames.hash[rows_[i]];
+  }
+  valid_ = root_first.size();
+}
+
+Hash128 StackFrames::hash() const {
   SequenceHasher hasher;
-  for (auto frame = frame_ids.rbegin(); frame != frame_ids.rend(); ++frame) hasher.add(hashes[catalog.frame_row(*frame)]);
+  for (auto hash = hashes_.rbegin(); hash != hashes_.rend(); ++hash) hasher.add(*hash);
   return hasher.finish();
 }
 
@@ -290,8 +300,11 @@ StackIndex::StackIndex(sqlite3* db, const Catalog& catalog) {
   Statement select(db, "SELECT first_id, stacks, data FROM stack_chunk ORDER BY first_id");
   while (select.step()) {
     const std::uint32_t first = select.id(0, "stack chunk");
+    StackFrames frames(catalog);
     for_each_stack(select.blob(2), first, select.id(1, "stack count"), [&](std::uint32_t id, const StackChunkReader& in) {
-      if (!in.root_first().empty()) add(hash_of_root_first(catalog, in.root_first()), id);
+      if (in.root_first().empty()) return;
+      frames.move_to(in.root_first(), in.shared());
+      add(frames.hash(), id);
     });
     next_id_ = first + select.id(1, "stack count");
   }

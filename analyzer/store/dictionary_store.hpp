@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -85,6 +86,25 @@ class CatalogWriter {
   Statement insert_string_, insert_module_, insert_function_, insert_frame_, insert_label_;
 };
 
+/// Rows and hashes of the frames of one stack after the other, looked up only where a stack differs
+/// from the one before.
+class StackFrames {
+ public:
+  explicit StackFrames(const Catalog& catalog) : catalog_(catalog) {}
+  /// `shared`: how many frames it has in common with the stack of the last call of move_to() or
+  /// skip(), from the root.
+  void move_to(std::span<const std::uint32_t> root_first, std::size_t shared);
+  void skip(std::size_t shared) { valid_ = std::min(valid_, shared); }
+  std::span<const std::uint32_t> rows() const { return rows_; }  ///< of the catalog, root first
+  Hash128 hash() const;
+
+ private:
+  const Catalog& catalog_;
+  std::vector<std::uint32_t> rows_;
+  std::vector<Hash128> hashes_;
+  std::size_t valid_ = 0;  // frames from the root that are those of the last stack
+};
+
 /// Finds stored stacks by hash. Hashes are not stored but computed from the frames'.
 class StackIndex {
  public:
@@ -103,7 +123,5 @@ class StackIndex {
   HashIndex index_;
   std::uint32_t next_id_ = 1;
 };
-
-Hash128 hash_of_root_first(const Catalog& catalog, std::span<const std::uint32_t> frame_ids);
 
 }  // namespace snapdiff::store

@@ -82,7 +82,13 @@ std::optional<StackChunk> thinned(const StackChunk& chunk, const IdSet& used, Id
   if (all) return chunk;
   if (end == 0) return std::nullopt;
   StackChunkWriter writer;
-  for (std::uint32_t place = begin; place < end; ++place) writer.add(kept[place]);
+  std::span<const std::uint32_t> last;
+  for (std::uint32_t place = begin; place < end; ++place) {
+    const std::span<const std::uint32_t> stack = kept[place];
+    const std::size_t shared = common_prefix(last, stack);
+    writer.add(shared, stack.subspan(shared));
+    if (!stack.empty()) last = stack;
+  }
   return StackChunk{chunk.first + begin, end - begin, writer.finish(compression_level(0))};
 }
 

@@ -47,23 +47,16 @@ class DictionaryCopy {
     return module(ModuleId{row});
   }
 
-  FrameId stored_frame(std::uint32_t id) {
-    const std::uint32_t row = catalog_.frame_row(id);
-    const std::uint32_t mine = frame_[row];
-    return mine != kUnset ? FrameId{mine} : copy_frame(row);
-  }
-
-  /// Frames root first; ids of stacks count up in the order of the calls.
-  void append_stack(std::span<const std::uint32_t> root_first) {
+  /// Ids of stacks count up in the order of the calls.
+  void append_stack(const StackFrames& stored) {
     StackTable& stacks = to_.stacks;
-    SequenceHasher hasher;
-    for (auto frame = root_first.rbegin(); frame != root_first.rend(); ++frame) {
-      const FrameId mine = stored_frame(*frame);
-      stacks.frame.push_back(mine);
-      hasher.add(to_.frames.hash[index_of(mine)]);
+    const auto rows = stored.rows();
+    for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
+      const std::uint32_t mine = frame_[*row];
+      stacks.frame.push_back(mine != kUnset ? FrameId{mine} : copy_frame(*row));
     }
     stacks.begin.push_back(stacks.frame.size());
-    stacks.hash.push_back(hasher.finish());
+    stacks.hash.push_back(stored.hash());
   }
 
   /// `ids` ascending; the copies keep that order.
@@ -155,7 +148,7 @@ class UsedIds {
   std::vector<std::uint32_t> used_;
 };
 
-void copy_stacks(sqlite3* db, const std::vector<std::uint32_t>& used, DictionaryCopy& copy) {
+void copy_stacks(sqlite3* db, const Catalog& catalog, const std::vector<std::uint32_t>& used, DictionaryCopy& copy) {
   if (used.empty()) return;
   copy.reserve_stacks(used.size());
   auto next = used.begin();
@@ -165,10 +158,15 @@ void copy_stacks(sqlite3* db, const std::vector<std::uint32_t>& used, Dictionary
     const std::uint32_t first = select.id(0, "stack chunk");
     const std::uint32_t count = select.id(1, "stack count");
     if (*next < first || *next - first >= count) continue;
+    StackFrames frames(catalog);
     for_each_stack(select.blob(2), first, count, [&](std::uint32_t id, const StackChunkReader& in) {
-      if (next == used.end() || *next != id) return;
+      if (next == used.end() || *next != id) {
+        if (!in.root_first().empty()) frames.skip(in.shared());
+        return;
+      }
       if (in.root_first().empty()) fail(ErrorCode::malformed, "stack " + std::to_string(id) + " is missing");
-      copy.append_stack(in.root_first());
+      frames.move_to(in.root_first(), in.shared());
+      copy.append_stack(frames);
       ++next;
     });
   }
@@ -202,7 +200,7 @@ std::vector<Snapshot> load_snapshots(Session& session, std::span<const SnapshotI
   }
 
   DictionaryCopy copy(session.catalog());
-  copy_stacks(db, stacks.all(), copy);
+  copy_stacks(db, session.catalog(), stacks.all(), copy);
   for (const std::uint32_t id : label_sets.all()) copy.append_label_set(id);
 
   std::vector<Snapshot> snapshots(ids.size());

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "analyzer/store/column_chunk.hpp"
+#include "analyzer/store/radix_sort.hpp"
 #include "analyzer/store/sample_codec.hpp"
 #include "analyzer/store/snapshot_facts.hpp"
 #include "analyzer/store/stack_codec.hpp"
@@ -32,14 +33,15 @@ class StackWriter {
         if (id == 0) max_frame_id = std::max(max_frame_id, id = catalog_.frame(frame));
       }
     }
-    sort_root_first(fresh, stacks.begin, stacks.frame, frame_id, max_frame_id);
+    const std::vector<std::uint32_t> shared =
+        sort_root_first(fresh, stacks.begin, stacks.frame, frame_id, max_frame_id);
 
     StackIndex& index = session_.stacks();
     const std::uint32_t first = index.next_id();
     if (fresh.size() >= kFresh - std::size_t{first})
       fail(ErrorCode::limit, "more than 2^32 stacks in one store");
     index.reserve(fresh.size());
-    write_chunks(fresh, frame_id, first);
+    write_chunks(fresh, shared, frame_id, first);
     std::uint32_t id = first;
     for (const std::uint32_t stack : fresh) {
       index.add(stacks.hash[stack], id);
@@ -48,8 +50,8 @@ class StackWriter {
   }
 
  private:
-  void write_chunks(const std::vector<std::uint32_t>& fresh, const std::vector<std::uint32_t>& frame_id,
-                    std::uint32_t first) {
+  void write_chunks(const std::vector<std::uint32_t>& fresh, const std::vector<std::uint32_t>& shared_with_last,
+                    const std::vector<std::uint32_t>& frame_id, std::uint32_t first) {
     constexpr std::size_t kBytesPerStack = 32;  // about; only chooses the level
     const int level = compression_level(fresh.size() * kBytesPerStack);
     Statement insert(session_.db(), "INSERT INTO stack_chunk VALUES(?,?,?)");
@@ -60,17 +62,28 @@ class StackWriter {
       insert.bind(1, std::int64_t{first}).bind(2, std::int64_t{count}).bind_blob(3, blob).run();
       first += count;
     };
-    std::vector<std::uint32_t> root_first;
-    for (const std::uint32_t stack : fresh) {
-      const auto leaf_first = from_.stacks.frames(StackId{stack});
-      root_first.resize(leaf_first.size());
-      for (std::size_t i = 0; i < leaf_first.size(); ++i)
-        root_first[leaf_first.size() - 1 - i] = frame_id[index_of(leaf_first[i])];
-      if (chunk.add(root_first)) continue;
-      flush();
-      chunk.add(root_first);
+    std::vector<std::uint32_t> own;
+    for (std::size_t i = 0; i < fresh.size(); ++i) {
+      prefetch(fresh, i);
+      const auto leaf_first = from_.stacks.frames(StackId{fresh[i]});
+      std::size_t shared = shared_with_last[i];
+      if (!chunk.has_room(leaf_first.size())) {
+        flush();
+        shared = 0;
+      }
+      own.resize(leaf_first.size() - shared);
+      for (std::size_t f = 0; f < own.size(); ++f) own[own.size() - 1 - f] = frame_id[index_of(leaf_first[f])];
+      chunk.add(shared, own);
     }
     flush();
+  }
+
+  /// Sorted stacks lie scattered over memory: asks for some that come later.
+  void prefetch(const std::vector<std::uint32_t>& fresh, std::size_t i) const {
+    const StackTable& stacks = from_.stacks;
+    if (i + 16 < fresh.size()) __builtin_prefetch(&stacks.begin[fresh[i + 16]]);
+    if (i + 8 >= fresh.size()) return;
+    __builtin_prefetch(stacks.frame.data() + stacks.begin[fresh[i + 8]]);
   }
 
   Session& session_;
@@ -100,15 +113,10 @@ std::vector<std::uint32_t> stack_ids(Session& session, CatalogWriter& catalog, c
   return ids;
 }
 
-struct KeyedRow {
-  std::uint64_t key;
-  std::uint32_t row;
-};
-
 /// The rows with ids of the store, sorted by them; without rows that say nothing.
 SampleTable stored_table(const SampleTable& samples, const std::vector<std::uint32_t>& id_of_stack,
                          CatalogWriter& catalog) {
-  std::vector<KeyedRow> rows;
+  std::vector<Keyed> rows;
   rows.reserve(samples.size());
   for (std::size_t row = 0; row < samples.size(); ++row) {
     const bool says_something = std::any_of(samples.columns.begin(), samples.columns.end(), [row](const Column& c) {
@@ -118,13 +126,13 @@ SampleTable stored_table(const SampleTable& samples, const std::vector<std::uint
     const std::uint64_t stack = id_of_stack[index_of(samples.stack[row])];
     rows.push_back({(stack << 32) | catalog.label_set(samples.labels[row]), static_cast<std::uint32_t>(row)});
   }
-  const auto less = [](const KeyedRow& a, const KeyedRow& b) { return a.key < b.key; };
-  if (!std::is_sorted(rows.begin(), rows.end(), less)) std::sort(rows.begin(), rows.end(), less);
+  std::vector<Keyed> spare;
+  sort_by_key(rows, spare);
 
   SampleTable table;
   table.stack.reserve(rows.size());
   table.labels.reserve(rows.size());
-  for (const KeyedRow& row : rows) {
+  for (const Keyed& row : rows) {
     table.stack.push_back(static_cast<StackId>(row.key >> 32));
     table.labels.push_back(static_cast<LabelSetId>(row.key & 0xffffffffU));
   }

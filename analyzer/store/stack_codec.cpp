@@ -1,36 +1,28 @@
 #include "analyzer/store/stack_codec.hpp"
 
 #include <algorithm>
+#include <bit>
 
-#include "analyzer/store/column_chunk.hpp"
+#include "analyzer/store/radix_sort.hpp"
 
 namespace snapdiff::store {
 
-bool StackChunkWriter::add(std::span<const std::uint32_t> root_first) {
-  if (stacks_ == kChunkRows || (stacks_ > 0 && frames_ + root_first.size() > kChunkFrames)) return false;
+void StackChunkWriter::add(std::size_t shared, std::span<const std::uint32_t> own) {
   ++stacks_;
-  frames_ += root_first.size();
-  if (root_first.empty()) {
-    columns_[0].push_back('\0');
-    columns_[1].push_back('\0');
-    return true;
-  }
-  const std::size_t most = std::min(root_first.size(), last_.size());
-  std::size_t shared = 0;
-  while (shared < most && root_first[shared] == last_[shared]) ++shared;
+  frames_ += shared + own.size();
   put_varint(columns_[0], shared);
-  put_varint(columns_[1], root_first.size() - shared);
+  put_varint(columns_[1], own.size());
   std::string& frames = columns_[2];
-  for (const std::uint32_t frame : root_first.subspan(shared)) put_varint(frames, frame);
-  last_.resize(shared);
-  last_.insert(last_.end(), root_first.begin() + static_cast<std::ptrdiff_t>(shared), root_first.end());
-  return true;
+  for (const std::uint32_t frame : own) put_varint(frames, frame);
+}
+
+std::size_t common_prefix(std::span<const std::uint32_t> a, std::span<const std::uint32_t> b) {
+  return static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
 }
 
 std::string StackChunkWriter::finish(int level) {
   std::string blob = pack_columns(columns_, level);
   for (std::string& column : columns_) column.clear();
-  last_.clear();
   stacks_ = 0;
   frames_ = 0;
   return blob;
@@ -73,86 +65,74 @@ bool StackChunkReader::next() {
 
 namespace {
 
-/// The next few frames of a stack, as many as fit, in one integer.
-struct Keyed {
-  std::uint64_t key;
-  std::uint32_t stack;
-};
-
 struct Range {
   std::size_t begin;
   std::size_t end;
   std::size_t depth;
 };
 
-constexpr std::size_t kRadixFrom = 2048;
+/// Keys hold the next frames of a stack, `count` of `bits` bits each, the root's on top; 0 behind
+/// the leaf.
+struct Digits {
+  unsigned bits = 1;
+  unsigned count = 64;
 
-/// Stable least-significant-digit sort; skips digits in which all keys agree.
-void radix_sort(std::span<Keyed> items, std::vector<Keyed>& spare) {
-  constexpr unsigned kBits = 11;
-  constexpr std::size_t kBuckets = std::size_t{1} << kBits;
-  spare.resize(std::max(spare.size(), items.size()));
-  std::uint64_t any = 0;
-  for (const Keyed& item : items) any |= item.key ^ items[0].key;
-  std::span<Keyed> from = items;
-  std::span<Keyed> to = std::span(spare).first(items.size());
-  for (unsigned shift = 0; shift < 64; shift += kBits) {
-    if (((any >> shift) & (kBuckets - 1)) == 0) continue;
-    std::size_t start[kBuckets] = {};
-    for (const Keyed& item : from) ++start[(item.key >> shift) & (kBuckets - 1)];
-    std::size_t sum = 0;
-    for (std::size_t& bucket : start) sum += std::exchange(bucket, sum);
-    for (const Keyed& item : from) to[start[(item.key >> shift) & (kBuckets - 1)]++] = item;
-    std::swap(from, to);
+  explicit Digits(std::uint32_t max_key) {
+    while (bits < 32 && (max_key >> bits) != 0) ++bits;
+    count = 64 / bits;
   }
-  if (from.data() != items.data()) std::copy(from.begin(), from.end(), items.begin());
-}
+  bool at_leaf(std::uint64_t key) const { return (key & ((std::uint64_t{1} << bits) - 1)) == 0; }
+  /// How many digits two different keys share.
+  std::uint32_t common(std::uint64_t a, std::uint64_t b) const {
+    return count - 1 - static_cast<unsigned>(std::bit_width(a ^ b) - 1) / bits;
+  }
+};
 
 }  // namespace
 
 // Comparing whole stacks would follow two random pointers per comparison. Instead each round
 // fetches the next frames of every stack that is still tied, sorts by them, and goes on with the
 // ties only.
-void sort_root_first(std::vector<std::uint32_t>& stacks, std::span<const std::uint64_t> begin,
-                     std::span<const FrameId> frame, std::span<const std::uint32_t> key, std::uint32_t max_key) {
-  unsigned bits = 1;
-  while (bits < 32 && (max_key >> bits) != 0) ++bits;
-  const unsigned per_round = 64 / bits;
+std::vector<std::uint32_t> sort_root_first(std::vector<std::uint32_t>& stacks, std::span<const std::uint64_t> begin,
+                                           std::span<const FrameId> frame, std::span<const std::uint32_t> key,
+                                           std::uint32_t max_key) {
+  const Digits digits(max_key);
   std::vector<Keyed> items(stacks.size());
-  for (std::size_t i = 0; i < stacks.size(); ++i) items[i].stack = stacks[i];
+  for (std::size_t i = 0; i < stacks.size(); ++i) items[i].row = stacks[i];
+  std::vector<std::uint32_t> shared(stacks.size());
   std::vector<Keyed> spare;
   std::vector<Range> open{{0, items.size(), 0}};
   while (!open.empty()) {
     const Range range = open.back();
     open.pop_back();
     const std::span<Keyed> tied = std::span(items).subspan(range.begin, range.end - range.begin);
-    for (Keyed& item : tied) {
-      const std::uint64_t first = begin[item.stack];
-      std::uint64_t next = begin[item.stack + 1];
-      next = next - first > range.depth ? next - range.depth : first;
+    for (std::size_t i = 0; i < tied.size(); ++i) {
+      // The stacks lie scattered over memory: ask for them some turns ahead.
+      if (i + 16 < tied.size()) __builtin_prefetch(&begin[tied[i + 16].row + 1]);
+      if (i + 8 < tied.size()) __builtin_prefetch(frame.data() + begin[tied[i + 8].row + 1] - 1 - range.depth);
+      const std::uint64_t leaf = begin[tied[i].row];
+      std::uint64_t next = begin[tied[i].row + 1];
+      next = next - leaf > range.depth ? next - range.depth : leaf;
       std::uint64_t packed = 0;
-      for (unsigned i = 0; i < per_round; ++i) {
-        packed <<= bits;
-        if (next != first) packed |= key[index_of(frame[--next])];
+      for (unsigned digit = 0; digit < digits.count; ++digit) {
+        packed <<= digits.bits;
+        if (next != leaf) packed |= key[index_of(frame[--next])];
       }
-      item.key = packed;
+      tied[i].key = packed;
     }
-    if (tied.size() >= kRadixFrom) {
-      radix_sort(tied, spare);
-    } else {
-      std::sort(tied.begin(), tied.end(),
-                [](const Keyed& a, const Keyed& b) { return a.key != b.key ? a.key < b.key : a.stack < b.stack; });
-    }
-    const std::uint64_t last_digit = bits == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
+    sort_by_key(tied, spare);
     for (std::size_t i = 0; i < tied.size();) {
+      if (i > 0)
+        shared[range.begin + i] = static_cast<std::uint32_t>(range.depth) + digits.common(tied[i - 1].key, tied[i].key);
       std::size_t j = i + 1;
       while (j < tied.size() && tied[j].key == tied[i].key) ++j;
-      const bool ended = (tied[i].key & last_digit) == 0;
-      if (j - i > 1 && !ended) open.push_back({range.begin + i, range.begin + j, range.depth + per_round});
+      if (j - i > 1 && !digits.at_leaf(tied[i].key))
+        open.push_back({range.begin + i, range.begin + j, range.depth + digits.count});
       i = j;
     }
   }
-  for (std::size_t i = 0; i < stacks.size(); ++i) stacks[i] = items[i].stack;
+  for (std::size_t i = 0; i < stacks.size(); ++i) stacks[i] = items[i].row;
+  return shared;
 }
 
 }  // namespace snapdiff::store

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/store/bytes.hpp"
+#include "analyzer/store/column_chunk.hpp"
 #include "snapdiff/ids.hpp"
 
 /// Stack chunks: runs of stacks as frame ids of the store (README.md, "Stack chunks"). A chunk
@@ -21,18 +22,23 @@ inline constexpr std::size_t kChunkFrames = 4 * 1024 * 1024;
 /// Frame ids, root first. An empty stack is a hole: an id that is no longer in use.
 class StackChunkWriter {
  public:
-  /// False when the chunk is full and the stack was not taken.
-  bool add(std::span<const std::uint32_t> root_first);
+  bool has_room(std::size_t depth) const {
+    return stacks_ == 0 || (stacks_ < kChunkRows && frames_ + depth <= kChunkFrames);
+  }
+  /// A stack of `shared` frames of the last one that was no hole, then `own`. Needs has_room().
+  void add(std::size_t shared, std::span<const std::uint32_t> own);
   std::size_t stacks() const { return stacks_; }
-  /// The blob; ready for the next chunk afterwards.
+  /// The blob; ready for the next chunk afterwards, where nothing is shared yet.
   std::string finish(int level);
 
  private:
   std::string columns_[3];  // shared, own, frames
-  std::vector<std::uint32_t> last_;
   std::size_t stacks_ = 0;
   std::size_t frames_ = 0;
 };
+
+/// The frames that two runs have in common at their beginning.
+std::size_t common_prefix(std::span<const std::uint32_t> a, std::span<const std::uint32_t> b);
 
 /// Walks the stacks of one chunk.
 class StackChunkReader {
@@ -72,9 +78,11 @@ void for_each_stack(std::string_view blob, std::uint32_t first_id, std::size_t s
   });
 }
 
-/// `stacks` (rows of begin/frame, which is leaf first) in root-first order of key[frame]; keys are
-/// greater than 0. Stacks that are prefixes of others come first.
-void sort_root_first(std::vector<std::uint32_t>& stacks, std::span<const std::uint64_t> begin,
-                     std::span<const FrameId> frame, std::span<const std::uint32_t> key, std::uint32_t max_key);
+/// Puts `stacks` (rows of begin/frame, which is leaf first) in root-first order of key[frame]; keys
+/// are greater than 0. Stacks that are the beginning of others come before them. Returns for each
+/// in the new order how many frames, from the root, it shares with the one before.
+std::vector<std::uint32_t> sort_root_first(std::vector<std::uint32_t>& stacks, std::span<const std::uint64_t> begin,
+                                           std::span<const FrameId> frame, std::span<const std::uint32_t> key,
+                                           std::uint32_t max_key);
 
 }  // namespace snapdiff::store

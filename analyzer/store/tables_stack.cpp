@@ -79,7 +79,9 @@ class StackTableView {
       case 2: return out.text_or_null(function_name(catalog.dictionary(), catalog.frame_row(frames.back())));
       case 3: return out.text(stack_text(catalog, frames));
       default: {
-        const Hash128 hash = hash_of_root_first(catalog, frames);
+        StackFrames resolved(catalog);
+        resolved.move_to(frames, 0);
+        const Hash128 hash = resolved.hash();
         out.blob({reinterpret_cast<const char*>(&hash), sizeof hash});
       }
     }

@@ -1,17 +1,25 @@
 #include "formats/pprof/id_map.hpp"
 
 #include <algorithm>
-#include <random>
+#include <chrono>
 
 #include "snapdiff/hash.hpp"
 
 namespace snapdiff::formats::pprof {
 
-// The seed differs from run to run, so that a file cannot choose ids that all fall into one slot;
-// nothing that is put out depends on it.
-IdMap::IdMap(std::size_t expected) : dense_(expected * 2 + 64, kAbsent), seed_(std::random_device{}()) {
-  seed_ = mix64(seed_ + 0x9e3779b97f4a7c15ULL);
+namespace {
+
+/// Differs from run to run, so that a file cannot choose ids that all fall into one slot; nothing
+/// that is put out depends on it.
+std::uint64_t fresh_seed() {
+  const int here = 0;
+  const auto now = static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+  return mix64(now ^ mix64(reinterpret_cast<std::uintptr_t>(&here)));
 }
+
+}  // namespace
+
+IdMap::IdMap(std::size_t expected) : dense_(expected * 2 + 64, kAbsent), seed_(fresh_seed()) {}
 
 bool IdMap::insert(std::uint64_t id, std::uint32_t row) {
   if (id < dense_.size()) {

@@ -11,7 +11,7 @@ class PprofImporter final : public Importer {
   const FormatInfo& info() const override {
     static constexpr FormatInfo kInfo{
         "pprof", "profile.proto of google/pprof: Go, Node.js, Rust, tcmalloc, and what pprof saves",
-        "*.pb.gz, *.pb, *.pprof, *.prof", ""};
+        "*.pb.gz, *.pb, *.pprof, *.prof", "flags of mappings and locations; number labels that are 0 without a unit"};
     return kInfo;
   }
   Match sniff(std::string_view head) const override { return pprof::sniff_profile(head); }

@@ -4,8 +4,8 @@
   compare_with_oracle.py SNAPDIFF FOLDER...
 
 For every heap profile under the folders: the totals of every sample type, the number of distinct
-stacks, and per function flat and cumulative values of every metric (all of them, and the order of
-the top 20: by size of the value, ties by name). Files that the oracle refuses have to end in exit
+stacks, and per function flat and cumulative values of every metric (all of them, frames without a
+name as module+0xoffset, and the order of the top 20: by size of the value, ties by name). Files that the oracle refuses have to end in exit
 code 2 with one line on stderr and nothing on stdout. Prints one line per file and a sum; ends 1 on
 a difference.
 """
@@ -36,7 +36,7 @@ def check_refused(snapdiff, path, reason):
 
 def expected_functions(profile, metric):
     table = {}
-    for name, (flat, cum) in profile.by_function(metric).items():
+    for name, (flat, cum) in profile.by_function(metric, unnamed=True).items():
         old = table.get(printable(name), (0, 0))
         table[printable(name)] = (old[0] + flat, old[1] + cum)
     return {name: values for name, values in table.items() if values != (0, 0)}

@@ -65,19 +65,30 @@ class Profile:
                 row[i] += value
         return sum(1 for values in merged.values() if any(values))
 
-    def by_function(self, metric):
-        """{function: [flat, cum]}; a function counts once per stack; unnamed frames are left out."""
+    def by_function(self, metric, unnamed=False):
+        """{function: [flat, cum]}; a function counts once per stack. Frames without a name are left
+        out, or with `unnamed` keyed as module+0xoffset, which is how snapdiff lists them."""
         column = self.types.index(metric)
         table = collections.defaultdict(lambda: [0, 0])
         for frames, values in self.samples:
             value = values[column]
             if value == 0:
                 continue
-            if frames and frames[0][0] == "fn":
-                table[frames[0][1]][0] += value
-            for name in {frame[1] for frame in frames if frame[0] == "fn"}:
-                table[name][1] += value
+            keys = [key_of(frame, unnamed) for frame in frames]
+            if keys and keys[0]:
+                table[keys[0]][0] += value
+            for key in set(keys) - {None}:
+                table[key][1] += value
         return dict(table)
+
+
+def key_of(frame, unnamed):
+    if frame[0] == "fn":
+        return frame[1]
+    if frame[0] == "pc" and unnamed:
+        module = frame[1][0]
+        return f"{module}+{frame[2]:#x}" if module else f"{frame[2]:#x}"
+    return None
 
 
 def unsample(count, size, period):

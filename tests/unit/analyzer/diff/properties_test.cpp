@@ -72,7 +72,6 @@ std::vector<DiffOptions> all_options() {
   return out;
 }
 
-using RowFacts = std::tuple<std::string, Change, Change, std::int64_t, std::int64_t, RowClass, MatchTier>;
 std::vector<std::string> printed(const GrowthReport& r) {
   std::vector<std::string> out;
   for (const GrowthRow& row : r.rows) {

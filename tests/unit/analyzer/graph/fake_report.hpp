@@ -47,8 +47,8 @@ class FakeReport {
     report_.matched[static_cast<std::size_t>(MatchTier::function_line)] = 1;
   }
 
-  FakeReport& row(std::string_view stack, std::int64_t baseline, std::int64_t current, std::int64_t objects_baseline = 0,
-                  std::int64_t objects_current = 0) {
+  FakeReport& row(std::string_view stack, std::int64_t baseline, std::int64_t current,
+                  std::int64_t objects_baseline = 0, std::int64_t objects_current = 0) {
     GrowthRow row;
     row.value = {baseline, current};
     row.objects = {objects_baseline, objects_current};

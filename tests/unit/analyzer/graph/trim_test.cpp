@@ -64,7 +64,8 @@ TEST_CASE("trim: a suspect's path stays however small it is") {
   report.row("main;big", 0, 100000).row("main;way;suspect", 0, 1).suspect("main;way;suspect", 1, 0.00001, {1});
   const GrowthGraph graph = build(report);
   CHECK(names(graph).count("suspect") == 1);
-  const auto it = std::find_if(graph.nodes.begin(), graph.nodes.end(), [](const auto& n) { return n.name == "suspect"; });
+  const auto it =
+      std::find_if(graph.nodes.begin(), graph.nodes.end(), [](const auto& n) { return n.name == "suspect"; });
   CHECK(it->suspect == 0);
 }
 
@@ -94,7 +95,8 @@ TEST_CASE("trim: a long run of frames that only pass on is folded, its ends and 
   report.suspect(stack.substr(0, stack.find(";f20;") + 4), 1000, 0.77, {0});
   const GrowthGraph graph = build(report);
   // start is start-up code before the fork; f0 begins the run, f20 is a suspect, f55 is next to the leaf.
-  CHECK(names(graph) == std::set<std::string>{"all growth", "run", "side", "f0", "f19", "f20", "f21", "f54", "f55", "leaf"});
+  CHECK(names(graph) ==
+        std::set<std::string>{"all growth", "run", "side", "f0", "f19", "f20", "f21", "f54", "f55", "leaf"});
   const auto hidden = std::find_if(graph.edges.begin(), graph.edges.end(),
                                    [&](const graph::Edge& e) { return graph.nodes[e.from].name == "f0"; });
   REQUIRE(hidden != graph.edges.end());
@@ -145,7 +147,8 @@ TEST_CASE("trim: the order of the rows makes no difference") {
       std::string stack = "main@m.cc:1";
       const int depth = static_cast<int>(random() % 8);
       for (int d = 0; d < depth; ++d) stack += numbered(";g", random() % 12);
-      lines.push_back({stack, static_cast<std::int64_t>(random() % 4) * 100, static_cast<std::int64_t>(random() % 4) * 100});
+      lines.push_back(
+          {stack, static_cast<std::int64_t>(random() % 4) * 100, static_cast<std::int64_t>(random() % 4) * 100});
     }
     const auto draw = [&] {
       FakeReport report;

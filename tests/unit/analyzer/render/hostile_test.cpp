@@ -20,12 +20,14 @@ void draw_everything(const render::Story& story) {
   int status = 0;
   if (installed("python3")) {
     const std::string path = temporary_file("hostile.svg", *svg);
-    const std::string told = output_of(std::string("python3 -c \"import xml.dom.minidom as m; m.parse('").append(path).append("')\" 2>&1"), status);
+    const std::string told = output_of(
+        std::string("python3 -c \"import xml.dom.minidom as m; m.parse('").append(path).append("')\" 2>&1"), status);
     INFO(told);
     REQUIRE(status == 0);
   }
   if (installed("qpdf")) {
-    const std::string told = output_of(std::string("qpdf --check '").append(temporary_file("hostile.pdf", *pdf)).append("' 2>&1"), status);
+    const std::string told =
+        output_of(std::string("qpdf --check '").append(temporary_file("hostile.pdf", *pdf)).append("' 2>&1"), status);
     INFO(told);
     REQUIRE(status == 0);
   }
@@ -49,11 +51,12 @@ TEST_CASE("hostile: names of a megabyte, deep templates, other scripts, only com
   for (int i = 0; i < 20000; ++i) deep += "A<";
   std::string marks;
   for (int i = 0; i < 500; ++i) marks += "\u0301";
-  draw_everything(story_of({{std::string("main;").append(1'000'000, 'x'), {0, 500'000}},
-                            {std::string("main;").append(deep), {0, 400'000}},
-                            {std::string("main;z").append(marks), {0, 300'000}},
-                            {"main;\u05e9\u05dc\u05d5\u05dd\u0645\u0631\u062d\u0628\u0627;\u4f60\u597d\U0001f600", {0, 200'000}},
-                            {"main;          ;\u3000\u00a0", {0, 100'000}}}));
+  draw_everything(
+      story_of({{std::string("main;").append(1'000'000, 'x'), {0, 500'000}},
+                {std::string("main;").append(deep), {0, 400'000}},
+                {std::string("main;z").append(marks), {0, 300'000}},
+                {"main;\u05e9\u05dc\u05d5\u05dd\u0645\u0631\u062d\u0628\u0627;\u4f60\u597d\U0001f600", {0, 200'000}},
+                {"main;          ;\u3000\u00a0", {0, 100'000}}}));
 }
 
 TEST_CASE("hostile: a stack of 100 000 frames, and one function that calls itself as often") {
@@ -81,8 +84,9 @@ TEST_CASE("hostile: random graphs always fit their pages") {
       std::string stack = "main";
       const int depth = static_cast<int>(random() % 15);
       for (int d = 0; d < depth; ++d) stack.append(";name_").append(std::to_string(random() % 40));
-      lines.push_back({stack, {static_cast<std::int64_t>(random() % 100'000), static_cast<std::int64_t>(random() % 100'000),
-                               static_cast<std::int64_t>(random() % 100'000)}});
+      lines.push_back({stack,
+                       {static_cast<std::int64_t>(random() % 100'000), static_cast<std::int64_t>(random() % 100'000),
+                        static_cast<std::int64_t>(random() % 100'000)}});
     }
     const auto pdf = render::to_pdf(story_of(lines), {});
     CAPTURE(round);

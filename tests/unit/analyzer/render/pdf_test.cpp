@@ -1,5 +1,5 @@
-#include <catch2/catch.hpp>
 #include <unistd.h>
+#include <catch2/catch.hpp>
 
 #include <array>
 #include <cstdlib>
@@ -70,7 +70,8 @@ TEST_CASE("pdf: bookmarks, links and embedded fonts are there") {
   }
   const std::string path = temporary_file("links.pdf", pdf_of(twelve_snapshots()));
   int status = 0;
-  const std::string objects = output_of(std::string("qpdf --qdf --object-streams=disable ").append(path).append(" - | strings"), status);
+  const std::string objects =
+      output_of(std::string("qpdf --qdf --object-streams=disable ").append(path).append(" - | strings"), status);
   CHECK(count(objects, "/Outlines") >= 1);
   CHECK(objects.find("Suspect 1: alloc_body") != std::string::npos);
   CHECK(count(objects, "/Subtype /Link") >= 20);
@@ -84,7 +85,8 @@ TEST_CASE("pdf: two runs give the same bytes") {
 }
 
 TEST_CASE("pdf: two snapshots make two pages and claim no trend") {
-  const render::Story story = story_of({{"main;serve;grow@a.cc:1", {100'000, 900'000}}, {"main;drop@a.cc:9", {300'000, 0}}});
+  const render::Story story =
+      story_of({{"main;serve;grow@a.cc:1", {100'000, 900'000}}, {"main;drop@a.cc:9", {300'000, 0}}});
   const std::string text = checked_text(pdf_of(story));
   if (text.empty()) return;
   CHECK(count(text, "\f") == 2);
@@ -127,13 +129,18 @@ TEST_CASE("pdf: the inputs of a long series get pages of their own") {
   const std::string text = checked_text(pdf_of(story_of({line})));
   if (text.empty()) return;
   CHECK(count(text, "\f") == 2 + 69 + 2);
-  for (int i = 0; i < 70; ++i) REQUIRE(text.find(std::string("svc.").append(std::to_string(1000 + i)).append(".heap")) != std::string::npos);
+  for (int i = 0; i < 70; ++i)
+    REQUIRE(text.find(std::string("svc.").append(std::to_string(1000 + i)).append(".heap")) != std::string::npos);
 }
 
 TEST_CASE("pdf: a wide graph loses nodes, not legibility, and says how many") {
   std::vector<Line> lines;
   for (int i = 0; i < 300; ++i)
-    lines.push_back({std::string("main;dispatch_with_a_rather_long_name_").append(std::to_string(i % 60)).append(";worker_").append(std::to_string(i)), {0, 100'000 + i}});
+    lines.push_back({std::string("main;dispatch_with_a_rather_long_name_")
+                         .append(std::to_string(i % 60))
+                         .append(";worker_")
+                         .append(std::to_string(i)),
+                     {0, 100'000 + i}});
   const std::string text = checked_text(pdf_of(story_of(lines)));
   if (text.empty()) return;
   CHECK(text.find("hidden: ") != std::string::npos);
@@ -177,9 +184,12 @@ TEST_CASE("pdf: without any font there is an error that names the package") {
   std::array<char, 4096> self{};
   const ssize_t length = readlink("/proc/self/exe", self.data(), self.size() - 1);
   REQUIRE(length > 0);
-  const std::string config = temporary_file("empty-fonts.conf", "<?xml version=\"1.0\"?><!DOCTYPE fontconfig SYSTEM \"fonts.dtd\"><fontconfig></fontconfig>");
+  const std::string config = temporary_file(
+      "empty-fonts.conf", "<?xml version=\"1.0\"?><!DOCTYPE fontconfig SYSTEM \"fonts.dtd\"><fontconfig></fontconfig>");
   int status = 0;
-  const std::string told = output_of(std::string("FONTCONFIG_FILE='").append(config).append("' '").append(self.data()).append("' '[.nofonts]' 2>&1"), status);
+  const std::string told = output_of(
+      std::string("FONTCONFIG_FILE='").append(config).append("' '").append(self.data()).append("' '[.nofonts]' 2>&1"),
+      status);
   INFO(told);
   CHECK(status == 0);
   CHECK(told.find("All tests passed") != std::string::npos);

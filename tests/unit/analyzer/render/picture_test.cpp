@@ -33,7 +33,12 @@ std::string svg_texts(const std::string& svg) {
       "print('\\n'.join(e.text or '' for e in r.iter() if e.tag in (n+'text',n+'title')))\n"
       "bad=[e.tag for e in r.iter() if e.tag.split('}')[1] in ('script','image','a','foreignObject')]\n"
       "assert not bad, bad\n";
-  const std::string text = output_of(std::string("PYTHONIOENCODING=utf-8 python3 '").append(temporary_file("texts.py", script)).append("' '").append(path).append("' 2>&1"), status);
+  const std::string text = output_of(std::string("PYTHONIOENCODING=utf-8 python3 '")
+                                         .append(temporary_file("texts.py", script))
+                                         .append("' '")
+                                         .append(path)
+                                         .append("' 2>&1"),
+                                     status);
   INFO(text);
   REQUIRE(status == 0);
   return text;

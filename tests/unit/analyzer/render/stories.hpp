@@ -51,7 +51,8 @@ inline render::Story story_of(const std::vector<Line>& lines) {
   story.overall = report_between(lines, 0, n - 1);
   if (n > 2) {
     story.overall.series_length = n;
-    for (const Line& line : lines) story.overall.series.insert(story.overall.series.end(), line.values.begin(), line.values.end());
+    for (const Line& line : lines)
+      story.overall.series.insert(story.overall.series.end(), line.values.begin(), line.values.end());
     for (std::size_t i = 0; i + 1 < n; ++i) story.pairs.push_back(report_between(lines, i, i + 1));
   }
   for (std::size_t i = 0; i < n; ++i) {

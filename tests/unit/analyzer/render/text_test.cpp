@@ -10,15 +10,15 @@ using namespace snapdiff::render;
 TEST_CASE("text: sizes have three significant digits, half away from zero") {
   CHECK(size_text(0) == "0 B");
   CHECK(size_text(999) == "999 B");
-  CHECK(size_text(1000) == "0.98 KiB");    // 1000 / 1024 = 0.9766
+  CHECK(size_text(1000) == "0.98 KiB");  // 1000 / 1024 = 0.9766
   CHECK(size_text(1024) == "1.00 KiB");
   CHECK(size_text(65536) == "64.0 KiB");
-  CHECK(size_text(2176) == "2.13 KiB");    // 2.125 exactly
-  CHECK(size_text(10234) == "9.99 KiB");   // 9.9941
-  CHECK(size_text(10236) == "10.0 KiB");   // 9.9961
-  CHECK(size_text(102348) == "99.9 KiB");  // 99.949
-  CHECK(size_text(102349) == "100 KiB");   // 99.950
-  CHECK(size_text(1023487) == "999 KiB");  // 999.499
+  CHECK(size_text(2176) == "2.13 KiB");     // 2.125 exactly
+  CHECK(size_text(10234) == "9.99 KiB");    // 9.9941
+  CHECK(size_text(10236) == "10.0 KiB");    // 9.9961
+  CHECK(size_text(102348) == "99.9 KiB");   // 99.949
+  CHECK(size_text(102349) == "100 KiB");    // 99.950
+  CHECK(size_text(1023487) == "999 KiB");   // 999.499
   CHECK(size_text(1023488) == "0.98 MiB");  // 999.5: the next unit
   CHECK(size_text(255852544) == "244 MiB");
   CHECK(size_text(-4194304) == "\u22124.00 MiB");
@@ -49,10 +49,10 @@ TEST_CASE("text: shares are whole percents and never 0 or 100 by rounding") {
 TEST_CASE("text: what cannot be printed is escaped") {
   CHECK(printable("plain<name>") == "plain<name>");
   CHECK(printable(std::string("a\x1b[31m\n\0b", 9)) == "a\\x1b[31m\\x0a\\x00b");
-  CHECK(printable("\xff\xc3(\xe2\x82") == "\\xff\\xc3(\\xe2\\x82");       // stray bytes
+  CHECK(printable("\xff\xc3(\xe2\x82") == "\\xff\\xc3(\\xe2\\x82");         // stray bytes
   CHECK(printable("\xc0\xaf\xed\xa0\x80") == "\\xc0\\xaf\\xed\\xa0\\x80");  // overlong; a surrogate
   CHECK(printable("\xf5\x80\x80\x80") == "\\xf5\\x80\\x80\\x80");           // beyond U+10FFFF
-  CHECK(printable("x\u202e\u2066y") == "x\\u202e\\u2066y");                // turns the reading direction
+  CHECK(printable("x\u202e\u2066y") == "x\\u202e\\u2066y");                 // turns the reading direction
   CHECK(printable("\u2028\ufeff\uffff") == "\\u2028\\ufeff\\uffff");
   CHECK(printable("\u05d0\u05d1 \u00e9 \u4e2d") == "\u05d0\u05d1 \u00e9 \u4e2d");
 }
@@ -70,7 +70,9 @@ TEST_CASE("text: markup is escaped for XML") {
 
 TEST_CASE("text: paragraphs do not part a number from its unit") {
   CHECK(unbroken("hides 509 KiB of 12\u2009%, 3 blocks") == "hides 509\u00a0KiB of 12\u202f%, 3 blocks");
-  CHECK(unbroken("5 B.") == "5\u00a0" "B.");
+  CHECK(unbroken("5 B.") ==
+        "5\u00a0"
+        "B.");
 }
 
 TEST_CASE("text: times are ISO 8601 in UTC") {

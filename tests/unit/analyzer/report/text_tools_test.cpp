@@ -40,6 +40,14 @@ TEST_CASE("text: cutting keeps whole characters and the end of the name") {
   CHECK(cut_name("/usr/lib/some/where/file.c", 14, "..") == "/usr/lib/so..c");
 }
 
+TEST_CASE("text: paths lose folders from the front, offsets stay whole") {
+  CHECK(cut_path("/srv/build/src/goq/main.go:28", 19, "…") == "…/goq/main.go:28");
+  CHECK(cut_path("/srv/build/src/goq/main.go:28", 12, "…") == "…/main.go:28");
+  CHECK(cut_path("/srv/a_rather_long_file_name.cc", 12, "…") == "a_rat…ame.cc");
+  CHECK(cut_path("short.c", 12, "…") == "short.c");
+  CHECK(cut_name("libsqlite3.so.0.8.6+0xa7503", 20, "…") == "libsqlite3.…+0xa7503");
+}
+
 TEST_CASE("text: no colour means no escape bytes") {
   CHECK(painted("x", Paint::growth, false) == "x");
   CHECK(painted("x", Paint::growth, true) == "\x1b[38;5;166mx\x1b[0m");
