@@ -115,20 +115,28 @@ std::string FrameKeys::text(std::uint32_t key) const {
   return key_text(frame_view(*dictionaries_[where.dictionary], where.frame), by_);
 }
 
-void FrameKeys::rename(std::string_view from, std::string_view to) {
-  std::uint32_t from_key = static_cast<std::uint32_t>(size());
-  std::uint32_t to_key = from_key;
+void FrameKeys::rename(std::span<const std::pair<std::string, std::string>> pairs) {
+  if (pairs.empty()) return;
+  std::unordered_map<std::string_view, std::uint32_t> key_of;
   for (std::uint32_t key = 0; key < size(); ++key) {
     const Where& where = first_[key];
     const std::string_view name = frame_view(*dictionaries_[where.dictionary], where.frame).function;
-    if (name == from) from_key = key;
-    if (name == to) to_key = key;
+    if (!name.empty()) key_of.try_emplace(name, key);
   }
-  if (from_key == size() || to_key == size()) return;
+  // A series may go back to an older build, so the pairs may go round in a circle.
+  std::vector<std::uint32_t> newer(size());
+  for (std::uint32_t key = 0; key < size(); ++key) newer[key] = key;
+  const auto newest = [&](std::uint32_t key) {
+    while (newer[key] != key) key = newer[key] = newer[newer[key]];
+    return key;
+  };
+  for (const auto& [from, to] : pairs) {
+    const auto old_key = key_of.find(from);
+    const auto new_key = key_of.find(to);
+    if (old_key != key_of.end() && new_key != key_of.end()) newer[newest(old_key->second)] = newest(new_key->second);
+  }
   for (auto& keys : keys_) {
-    for (std::uint32_t& key : keys) {
-      if (key == from_key) key = to_key;
-    }
+    for (std::uint32_t& key : keys) key = newest(key);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analyzer/diff/visibility.hpp"
@@ -21,8 +22,8 @@ class FrameKeys {
   std::size_t size() const { return first_.size(); }
   std::string text(std::uint32_t key) const;
 
-  /// Makes the key of one text stand for that of another; both must be functions' names.
-  void rename(std::string_view from, std::string_view to);
+  /// Makes functions that another build calls otherwise share a key; pairs of names, old and new.
+  void rename(std::span<const std::pair<std::string, std::string>> pairs);
 
  private:
   struct Where {

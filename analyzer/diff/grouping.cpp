@@ -134,9 +134,7 @@ Grouped by_stack(const Comparison& c, bool with_series, Adder& adder) {
 /// By what a frame tells: flat to the leaf's key, cumulative once per stack and key.
 Grouped by_frame(const Comparison& c, GroupBy by, bool with_series, Adder& adder) {
   FrameKeys keys(c.dictionaries, by);
-  if (by == GroupBy::function) {
-    for (const auto& [from, to] : c.renamed) keys.rename(from, to);
-  }
+  if (by == GroupBy::function) keys.rename(c.renamed);
   Grouped g;
   resize(g, keys.size(), c, with_series, true);
   const std::vector<std::uint8_t> large = in_large_rows(c);

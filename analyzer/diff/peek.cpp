@@ -65,7 +65,7 @@ Result<PeekReport> peek(const SnapshotRef& baseline, const SnapshotRef& current,
   if (!comparison) return std::move(comparison).error();
   const Comparison& c = *comparison;
   FrameKeys keys(c.dictionaries, GroupBy::function);
-  for (const auto& [from, to] : c.renamed) keys.rename(from, to);
+  keys.rename(c.renamed);
 
   std::vector<std::uint8_t> matches(keys.size(), 0);
   for (std::uint32_t key = 0; key < keys.size(); ++key) matches[key] = RE2::PartialMatch(keys.text(key), wanted);

@@ -76,17 +76,24 @@ void each_symbolized(const Half& half, Body body) {
   }
 }
 
+/// The functions of one normalised name.
+struct Namesakes {
+  std::string_view one;
+  std::size_t count = 0;
+};
+using OwnNames = std::map<std::string, Namesakes>;
+
 /// Names of functions that only this side has, in modules that may be another build, normalised.
-std::map<std::string, std::vector<std::string_view>> own_names(const Half& half,
-                                                               const HashSet& other_names) {
-  std::map<std::string, std::vector<std::string_view>> out;
-  std::vector<std::uint8_t> done(half.d->functions.size(), 0);
+OwnNames own_names(const Half& half, const HashSet& other_names) {
+  OwnNames out;
+  HashSet done;
   each_symbolized(half, [&](std::size_t, std::size_t function, bool same) {
-    if (same || done[function] != 0 || other_names.contains(half.name[function])) return;
-    done[function] = 1;
+    if (same || done.contains(half.name[function]) || other_names.contains(half.name[function])) return;
+    done.insert(half.name[function]);
     const std::string_view name = half.d->strings[half.d->functions.name[function]];
-    auto& names = out[normalise(name)];
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    Namesakes& namesakes = out[normalise(name)];
+    namesakes.one = name;
+    ++namesakes.count;
   });
   return out;
 }
@@ -100,8 +107,7 @@ HashSet names_of(const Half& half) {
 }
 
 void name_frames(Half& half, const Half& other, const std::unordered_map<Hash128, FunctionEvidence>& functions,
-                 const std::map<std::string, std::vector<std::string_view>>& renamed_here,
-                 const std::map<std::string, std::vector<std::string_view>>& renamed_there) {
+                 const HashSet& other_names, const OwnNames& renamed_there) {
   FrameIdentities& out = *half.out;
   out.file = out.exact;
   out.normalised = out.exact;
@@ -113,10 +119,7 @@ void name_frames(Half& half, const Half& other, const std::unordered_map<Hash128
     if (state[function] == 0) {
       const std::string text = normalise(d.strings[d.functions.name[function]]);
       normalised[function] = hash_bytes(text, 4);
-      const auto here = renamed_here.find(text);
-      const bool renamed = here != renamed_here.end() && renamed_there.contains(text) &&
-                           std::find(here->second.begin(), here->second.end(),
-                                     d.strings[d.functions.name[function]]) != here->second.end();
+      const bool renamed = !other_names.contains(half.name[function]) && renamed_there.contains(text);
       state[function] = renamed ? 2 : 1;
     }
     out.function[i] = normalised[function];
@@ -199,19 +202,21 @@ RebuildEvidence find_rebuild(const Side& before, const Side& after, const BuildF
   evidence.rebuilt = evidence.rebuilt || evidence.any_moved;
   if (!evidence.any()) return evidence;
 
-  const auto names_before = own_names(first, names_of(second));
-  const auto names_after = own_names(second, names_of(first));
+  const HashSet all_before = names_of(first);
+  const HashSet all_after = names_of(second);
+  const OwnNames names_before = own_names(first, all_after);
+  const OwnNames names_after = own_names(second, all_before);
   for (const auto& [normal, names] : names_before) {
     if (!evidence.rebuilt) break;  // one build may well hold f.func1 and f.func2
     const auto there = names_after.find(normal);
     if (there == names_after.end()) continue;
     evidence.any_renamed = true;
-    if (names.size() == 1 && there->second.size() == 1) {
-      evidence.renamed.emplace_back(std::string(names.front()), std::string(there->second.front()));
+    if (names.count == 1 && there->second.count == 1) {
+      evidence.renamed.emplace_back(std::string(names.one), std::string(there->second.one));
     }
   }
-  name_frames(first, second, functions, names_before, names_after);
-  name_frames(second, first, functions, names_after, names_before);
+  name_frames(first, second, functions, all_after, names_after);
+  name_frames(second, first, functions, all_before, names_before);
   return evidence;
 }
 

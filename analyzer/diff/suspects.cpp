@@ -37,7 +37,7 @@ struct Walker {
 /// What the walk knows of one caller path: the frames down to it and the stacks through it.
 struct Node {
   std::vector<std::uint32_t> keys;     ///< functions from the root side
-  std::vector<VisibleFrames> example;  ///< per function the stack, cut so that its leaf is that frame
+  std::vector<VisibleFrames> example;  ///< per function one of its frames here
   std::vector<Walker> walkers;
   double weight = 0;
 };
@@ -46,9 +46,9 @@ struct Child {
   std::uint32_t key = 0;
   double weight = 0;
   double ends_here = 0;  ///< of it, stacks whose leaf it is
-  std::uint32_t heaviest = 0;
+  VisibleFrames heaviest;  ///< its frame here, of the heaviest stack
   std::int64_t heaviest_weight = -1;
-  Hash128 heaviest_hash;  ///< of its frame here; breaks ties
+  Hash128 heaviest_hash;  ///< of that frame; breaks ties
 };
 
 class Walk {
@@ -73,13 +73,20 @@ class Walk {
     return node;
   }
 
-  /// The next functions of the stacks through `node`, heaviest first. A function that is already
-  /// on the path is passed over, which folds recursion. Stacks that end are left out.
-  std::vector<Child> children(Node& node) {
-    for (const std::uint32_t key : node.keys) on_path_[key] = 1;
+  /// Functions on the path that children() works below.
+  void mark(std::span<const std::uint32_t> keys, std::uint8_t on) {
+    for (const std::uint32_t key : keys) on_path_[key] = on;
+  }
+
+  /// Moves the walkers on to the next functions of their stacks and returns these, heaviest first.
+  /// A function that is already on the marked path is passed over, which folds recursion. Stacks that
+  /// end are dropped.
+  std::vector<Child> children(std::vector<Walker>& walkers) {
     std::vector<Child> out;
     std::size_t kept = 0;
-    for (Walker walker : node.walkers) {
+    double whole = 0;
+    for (Walker walker : walkers) {
+      whole += static_cast<double>(walker.weight);
       std::uint32_t key = kNone;
       while (walker.at > 0) {
         key = keys_.key(walker.dictionary, walker.frames[--walker.at]);
@@ -98,15 +105,14 @@ class Walk {
           (walker.weight == child.heaviest_weight && hash_of(walker) < child.heaviest_hash)) {
         child.heaviest_weight = walker.weight;
         child.heaviest_hash = hash_of(walker);
-        child.heaviest = walker.row;
+        child.heaviest = {walker.frames + walker.at, 1, walker.dictionary};
       }
-      node.walkers[kept++] = walker;
+      walkers[kept++] = walker;
     }
-    node.walkers.resize(kept);
+    walkers.resize(kept);
     for (const Child& child : out) child_of_key_[child.key] = kNone;
-    for (const std::uint32_t key : node.keys) on_path_[key] = 0;
     // Only children that can be named or walked into need an order.
-    const double floor = node.weight * kHolds / 2;
+    const double floor = whole * kHolds / 2;
     std::sort(out.begin(), out.end(), [&](const Child& a, const Child& b) {
       if (a.weight != b.weight) return a.weight > b.weight;
       if (a.weight < floor) return a.key < b.key;
@@ -117,38 +123,31 @@ class Walk {
     return out;
   }
 
-  /// The node one step below `node`, whose walkers stand on its children after children().
-  Node step(const Node& node, const Child& child) const {
-    Node next;
-    next.keys = node.keys;
-    next.example = node.example;
-    next.keys.push_back(child.key);
-    next.weight = child.weight;
-    for (const Walker& walker : node.walkers) {
-      if (keys_.key(walker.dictionary, walker.frames[walker.at]) != child.key) continue;
-      next.walkers.push_back(walker);
-      if (walker.row == child.heaviest) {
-        const VisibleFrames& frames = c_.frames[rows_[walker.row].unit];
-        next.example.push_back({frames.data + walker.at, frames.size - walker.at, frames.dictionary});
-      }
+  /// One step down: `walkers` as children() has left them.
+  void step(Node& node, std::span<const Walker> walkers, const Child& child) const {
+    node.keys.push_back(child.key);
+    node.example.push_back(child.heaviest);
+    node.weight = child.weight;
+    node.walkers.clear();
+    for (const Walker& walker : walkers) {
+      if (keys_.key(walker.dictionary, walker.frames[walker.at]) == child.key) node.walkers.push_back(walker);
     }
-    return next;
   }
 
   /// A frame in which most stacks end allocates; the walk stops above it.
   static bool is_site(const Child& child) { return child.ends_here >= kCarries * child.weight; }
 
-  /// Down while one child carries 70 % of its parent, or of `whole` when that is given.
+  /// Down while one child carries 70 % of its parent, or of `whole` when that is given. The path is
+  /// marked; what is added to it stays marked.
   void descend(Node& node, double whole) {
-    std::vector<Walker> above;
+    std::vector<Walker> next;
     for (;;) {
-      above = node.walkers;
-      const std::vector<Child> next = children(node);
-      if (next.empty() || next.front().weight < kCarries * (whole > 0 ? whole : node.weight) || is_site(next.front())) {
-        node.walkers = std::move(above);
-        return;
-      }
-      node = step(node, next.front());
+      next = node.walkers;
+      const std::vector<Child> below = children(next);
+      if (below.empty() || below.front().weight < kCarries * (whole > 0 ? whole : node.weight)) return;
+      if (is_site(below.front())) return;
+      step(node, next, below.front());
+      mark(std::span(&node.keys.back(), 1), 1);
     }
   }
 
@@ -266,7 +265,7 @@ SuspectList search(const Comparison& c, Walk& walk, std::span<const std::uint8_t
   if (trunk.walkers.empty() || all <= 0) return list;
   walk.descend(trunk, all);
 
-  Node below = trunk;
+  std::vector<Walker> below = trunk.walkers;
   const std::vector<Child> children = walk.children(below);
   std::vector<const Child*> named;
   double named_sites = 0;
@@ -285,11 +284,18 @@ SuspectList search(const Comparison& c, Walk& walk, std::span<const std::uint8_t
     nodes.push_back(trunk);
   } else {
     for (const Child* child : named) {
-      Node node = walk.step(below, *child);
+      Node node;
+      node.keys = trunk.keys;
+      node.example = trunk.example;
+      walk.step(node, below, *child);
+      const std::size_t own = trunk.keys.size();
+      walk.mark(std::span(node.keys).subspan(own), 1);
       walk.descend(node, 0);
+      walk.mark(std::span(node.keys).subspan(own), 0);
       nodes.push_back(std::move(node));
     }
   }
+  walk.mark(trunk.keys, 0);
   for (const Node& node : nodes) {
     Suspect suspect;
     if (!describe(c, walk, node, falling, whole, blurred, suspect)) continue;

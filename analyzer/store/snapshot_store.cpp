@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::uint32_t kUnset = 0xffffffffU;
 constexpr std::uint32_t kFresh = 0xfffffffeU;
+constexpr std::size_t kAhead = 32;  // stacks to fetch from memory before their turn
 
 /// Stacks that the store does not have yet, root-first sorted, as new chunks. Fills in their ids.
 class StackWriter {
@@ -81,9 +82,11 @@ class StackWriter {
   /// Sorted stacks lie scattered over memory: asks for some that come later.
   void prefetch(const std::vector<std::uint32_t>& fresh, std::size_t i) const {
     const StackTable& stacks = from_.stacks;
-    if (i + 16 < fresh.size()) __builtin_prefetch(&stacks.begin[fresh[i + 16]]);
-    if (i + 8 >= fresh.size()) return;
-    __builtin_prefetch(stacks.frame.data() + stacks.begin[fresh[i + 8]]);
+    if (i + 2 * kAhead < fresh.size()) __builtin_prefetch(&stacks.begin[fresh[i + 2 * kAhead]]);
+    if (i + kAhead >= fresh.size()) return;
+    const FrameId* const leaf = stacks.frame.data() + stacks.begin[fresh[i + kAhead]];
+    __builtin_prefetch(leaf);
+    __builtin_prefetch(leaf + 12);
   }
 
   Session& session_;

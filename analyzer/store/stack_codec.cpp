@@ -65,6 +65,8 @@ bool StackChunkReader::next() {
 
 namespace {
 
+constexpr std::size_t kAhead = 32;  // stacks to fetch from memory before their turn
+
 struct Range {
   std::size_t begin;
   std::size_t end;
@@ -108,8 +110,8 @@ std::vector<std::uint32_t> sort_root_first(std::vector<std::uint32_t>& stacks, s
     const std::span<Keyed> tied = std::span(items).subspan(range.begin, range.end - range.begin);
     for (std::size_t i = 0; i < tied.size(); ++i) {
       // The stacks lie scattered over memory: ask for them some turns ahead.
-      if (i + 16 < tied.size()) __builtin_prefetch(&begin[tied[i + 16].row + 1]);
-      if (i + 8 < tied.size()) __builtin_prefetch(frame.data() + begin[tied[i + 8].row + 1] - 1 - range.depth);
+      if (i + 2 * kAhead < tied.size()) __builtin_prefetch(&begin[tied[i + 2 * kAhead].row + 1]);
+      if (i + kAhead < tied.size()) __builtin_prefetch(frame.data() + begin[tied[i + kAhead].row + 1] - 1 - range.depth);
       const std::uint64_t leaf = begin[tied[i].row];
       std::uint64_t next = begin[tied[i].row + 1];
       next = next - leaf > range.depth ? next - range.depth : leaf;

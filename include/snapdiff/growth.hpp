@@ -120,7 +120,8 @@ struct FrameView {
   friend bool operator==(const FrameView&, const FrameView&) = default;
 };
 
-/// A stack of one of the two sides; `side` 0 = baseline, 1 = current.
+/// A stack of one of the two sides; `side` 0 = baseline, 1 = current. In a series, 2 = a stack that
+/// neither of them has; only the report's view can resolve it.
 struct StackRef {
   StackId stack{};
   std::uint8_t side = 0;

@@ -4,7 +4,7 @@
   check_oracle.py FOLDER...
 
 profile.proto files: flat and cum of every function against `go tool pprof -top -unit=bytes`, for
-every metric. Texts of exact or sampled heaps: the total against `google-pprof` (tcmalloc) and
+every metric (files of a series: for the last). Texts of exact or sampled heaps: the total against `google-pprof` (tcmalloc) and
 `jeprof` (jemalloc), which sum fractions where the oracle cuts them off row by row: they may differ
 by one byte a row. Golden decodes *.expected.txt: every value.
 Ends 0, also when a tool is missing (it says so), and 1 on a difference.
@@ -48,7 +48,10 @@ def compare_functions(path):
     if profile.drop_frames or any(name.endswith(("cpu", "time")) for name in profile.types):
         return None
     out = []
-    for index, metric in enumerate(profile.types):
+    columns = list(enumerate(profile.types))
+    if re.search(r"\.\d+\.pb\.gz$", path):  # one of many of a series: its last metric alone
+        columns = columns[-1:]
+    for index, metric in columns:
         theirs = pprof_top(path, index)
         for name, (flat, cum) in profile.by_function(metric).items():
             if (flat, cum) == (0, 0):

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <map>
@@ -170,9 +171,10 @@ inline Snapshot snapshot(std::string_view text, const TextOptions& options = {})
     std::vector<FrameId> frames;
     while (!line.empty()) {
       const std::size_t semicolon = line.find(';');
-      frames.insert(frames.begin(), frame(builder, line.substr(0, semicolon), options));
+      frames.push_back(frame(builder, line.substr(0, semicolon), options));
       line = semicolon == std::string_view::npos ? std::string_view() : line.substr(semicolon + 1);
     }
+    std::reverse(frames.begin(), frames.end());
     builder.add_row(builder.stack(frames), label_set, values, known);
   }
   for (const auto& [name, mapping] : options.mappings) {

@@ -126,8 +126,13 @@ TEST_CASE("suspects: two processes' load addresses do not matter") {
 
 TEST_CASE("suspects: deep and wide inputs are no trouble") {
   std::string deep;
-  for (int i = 0; i < 20'000; ++i) deep.append("f").append(std::to_string(i)).append(";");
+  for (int i = 0; i < 200'000; ++i) deep.append("f").append(std::to_string(i)).append(";");
   const GrowthReport r = must_diff("", deep + "leaf 10 1\n");
   REQUIRE(r.suspects.size() == 1);
-  CHECK(r.suspects[0].path.size() == 20'000);
+  CHECK(r.suspects[0].path.size() == 200'000);
+  std::string wide;
+  for (int i = 0; i < 20'000; ++i) {
+    wide.append("r").append(std::to_string(i)).append(";x;leaf ").append(std::to_string(1 + i % 7)).append(" 1\n");
+  }
+  CHECK(must_diff("", wide).suspects.empty());
 }
