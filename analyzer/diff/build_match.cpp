@@ -107,7 +107,8 @@ std::string other_process(const Snapshot& a, const Snapshot& b) {
     std::map<std::pair<std::string_view, ModuleFacts::Range>, std::set<std::uint64_t>> out;
     for (const Mapping& m : snapshot.mappings) {
       const std::string_view name = d.strings[d.modules.name[index_of(m.module)]];
-      if (!name.empty() && name.front() != '[' && m.start != 0) out[{name, {round_up(m.limit - m.start), m.offset}}].insert(m.start);
+      if (!name.empty() && name.front() != '[' && m.start != 0)
+        out[{name, {round_up(m.limit - m.start), m.offset}}].insert(m.start);
     }
     return out;
   };

@@ -69,7 +69,8 @@ class RowUnion {
     if (size(a) != size(b)) return size(a) > size(b);
     const auto hash = [&](std::size_t u) {
       SequenceHasher hasher;
-      for (const FrameId frame : c_.frames[u].frames()) hasher.add(c_.dictionary_of(c_.frames[u]).frames.hash[index_of(frame)]);
+      for (const FrameId frame : c_.frames[u].frames())
+        hasher.add(c_.dictionary_of(c_.frames[u]).frames.hash[index_of(frame)]);
       return hasher.finish();
     };
     return hash(a) < hash(b);
@@ -166,7 +167,8 @@ class Pair {
         for (const FrameId frame : stacks[i].frames.frames()) {
           touched = touched || (in.flags[index_of(frame)] & flags) != 0;
         }
-        if (touched) keyed.push_back({sequence(stacks[i].frames, in.*identity), static_cast<std::uint32_t>(i), after, true});
+        if (touched)
+          keyed.push_back({sequence(stacks[i].frames, in.*identity), static_cast<std::uint32_t>(i), after, true});
       }
     };
     add(before_, in_before, false);
@@ -216,8 +218,7 @@ class Pair {
 
 }  // namespace
 
-void match_coarsely(Comparison& c, std::span<const BuildFacts> facts,
-                    std::span<const std::vector<std::uint8_t>> used) {
+void match_coarsely(Comparison& c, std::span<const BuildFacts> facts, std::span<const std::vector<std::uint8_t>> used) {
   RowUnion rows(c);
   for (std::size_t s = 0; s + 1 < c.sides.size(); ++s) {
     Pair pair(c, rows, s);

@@ -123,8 +123,8 @@ Status join_side(Comparison& c, IdentityTable& table, std::size_t s) {
     if ((first || last) && !side.variance.empty()) sum.variance += side.variance[entry];
   }
   if (fits) return ok();
-  return Error{ErrorCode::limit,
-               std::string("sum of ") + c.metric + " over equal stacks is beyond 2^63-1, expected it to fit in 64 bits"};
+  return Error{ErrorCode::limit, std::string("sum of ") + c.metric +
+                                     " over equal stacks is beyond 2^63-1, expected it to fit in 64 bits"};
 }
 
 /// What one frame says of the tier by which its stack was matched.
@@ -221,8 +221,9 @@ Result<Comparison> compare(std::span<const SnapshotRef> snapshots, const DiffOpt
   if (Status columns = pick_columns(c); !columns) return std::move(columns).error();
 
   c.dictionaries.resize(dictionaries.size());
-  for_each_parallel(dictionaries.size(), samples,
-                    [&](std::size_t d) { c.dictionaries[d] = std::make_shared<Visibility>(dictionaries[d], *filters); });
+  for_each_parallel(dictionaries.size(), samples, [&](std::size_t d) {
+    c.dictionaries[d] = std::make_shared<Visibility>(dictionaries[d], *filters);
+  });
   const bool keep_rows = options.by == GroupBy::label || options.by == GroupBy::type;
   std::vector<Status> done(c.sides.size(), ok());
   std::vector<std::vector<std::uint8_t>> used(c.sides.size());

@@ -39,7 +39,7 @@ struct Comparison {
   std::vector<std::uint32_t> side;    ///< which side that is
   std::vector<StackId> stack;
   std::vector<UnitValue> values;
-  std::vector<MatchTier> tier;  ///< none unless in both the first and the last side
+  std::vector<MatchTier> tier;                            ///< none unless in both the first and the last side
   std::vector<std::vector<std::uint32_t>> unit_of_entry;  ///< per side
 
   /// Set by match_coarsely(): row_of_unit[u] is the unit that stands for u's row, u itself mostly.

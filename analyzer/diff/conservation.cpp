@@ -8,7 +8,8 @@ namespace {
 __extension__ using Wide = __int128;
 
 Status broken(const std::string& what) {
-  return Error{ErrorCode::internal, std::string("conservation: ") + what + ", expected the rows, [unattributed] and the filtered " +
+  return Error{ErrorCode::internal, std::string("conservation: ") + what +
+                                        ", expected the rows, [unattributed] and the filtered " +
                                         "stacks to add up to the total"};
 }
 

@@ -58,7 +58,8 @@ Status sum_parts(const Grouped& g, GrowthReport& r) {
           checked_sub(r.unattributed_objects.current, r.unattributed_objects.baseline, ignored) &&
           checked_sub(r.filtered_objects.current, r.filtered_objects.baseline, ignored);
   if (fits) return ok();
-  return Error{ErrorCode::limit, std::string("growth of ") + r.metric + " is beyond 2^63-1, expected it to fit in 64 bits"};
+  return Error{ErrorCode::limit,
+               std::string("growth of ") + r.metric + " is beyond 2^63-1, expected it to fit in 64 bits"};
 }
 
 void share_tiers(const Comparison& c, GrowthReport& r) {
@@ -72,8 +73,8 @@ void share_tiers(const Comparison& c, GrowthReport& r) {
     bytes[static_cast<std::size_t>(tier)] += both;
     all += both;
   }
-  const double pseudo = std::abs(static_cast<double>(r.unattributed.baseline)) +
-                        std::abs(static_cast<double>(r.unattributed.current));
+  const double pseudo =
+      std::abs(static_cast<double>(r.unattributed.baseline)) + std::abs(static_cast<double>(r.unattributed.current));
   bytes[static_cast<std::size_t>(MatchTier::function_line)] += pseudo;
   all += pseudo;
   if (all <= 0) return;

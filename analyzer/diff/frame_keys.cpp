@@ -63,7 +63,8 @@ class KeyHasher {
 
 std::string function_text(const FrameView& frame) {
   if (!frame.function.empty()) return std::string(frame.function);
-  if (!frame.module.empty() && frame.offset == kNoOffset) return std::string("[unknown in ").append(base_name(frame.module)) + "]";
+  if (!frame.module.empty() && frame.offset == kNoOffset)
+    return std::string("[unknown in ").append(base_name(frame.module)) + "]";
   if (!frame.module.empty()) return std::string(base_name(frame.module)) + "+" + hex(frame.offset);
   return frame.offset == kNoOffset ? "[unknown]" : hex(frame.offset);
 }

@@ -37,9 +37,8 @@ std::vector<std::vector<std::uint32_t>> rank_texts(std::size_t dictionaries, Row
       all.push_back({prefix_of(text), text, static_cast<std::uint32_t>(d), static_cast<std::uint32_t>(row)});
     }
   }
-  std::sort(all.begin(), all.end(), [](const Text& a, const Text& b) {
-    return a.prefix != b.prefix ? a.prefix < b.prefix : a.text < b.text;
-  });
+  std::sort(all.begin(), all.end(),
+            [](const Text& a, const Text& b) { return a.prefix != b.prefix ? a.prefix < b.prefix : a.text < b.text; });
   std::uint32_t rank = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (i > 0 && all[i].text != all[i - 1].text) ++rank;
@@ -68,9 +67,8 @@ FrameOrder::FrameOrder(std::span<const std::shared_ptr<const Visibility>> dictio
   const auto d = [&](std::size_t i) -> const Dictionary& { return dictionaries[i]->dictionary(); };
   const auto functions = [&](std::size_t i) { return d(i).functions.size(); };
   const auto modules = [&](std::size_t i) { return d(i).modules.size(); };
-  const auto names = rank_texts(count, functions, [&](std::size_t i, std::size_t row) {
-    return d(i).strings[d(i).functions.name[row]];
-  });
+  const auto names = rank_texts(count, functions,
+                                [&](std::size_t i, std::size_t row) { return d(i).strings[d(i).functions.name[row]]; });
   // Files are few against functions: rank each string once.
   std::vector<std::vector<StringId>> file_ids(count);
   for (std::size_t i = 0; i < count; ++i) {
@@ -81,12 +79,10 @@ FrameOrder::FrameOrder(std::span<const std::shared_ptr<const Visibility>> dictio
   const auto files = rank_texts(
       count, [&](std::size_t i) { return file_ids[i].size(); },
       [&](std::size_t i, std::size_t row) { return d(i).strings[file_ids[i][row]]; });
-  const auto bases = rank_texts(count, modules, [&](std::size_t i, std::size_t row) {
-    return base_name(d(i).strings[d(i).modules.name[row]]);
-  });
-  const auto ids = rank_texts(count, modules, [&](std::size_t i, std::size_t row) {
-    return d(i).strings[d(i).modules.build_id[row]];
-  });
+  const auto bases = rank_texts(
+      count, modules, [&](std::size_t i, std::size_t row) { return base_name(d(i).strings[d(i).modules.name[row]]); });
+  const auto ids = rank_texts(count, modules,
+                              [&](std::size_t i, std::size_t row) { return d(i).strings[d(i).modules.build_id[row]]; });
 
   std::vector<Place> places;
   rank_.resize(count);
@@ -104,10 +100,8 @@ FrameOrder::FrameOrder(std::span<const std::shared_ptr<const Visibility>> dictio
     for (std::size_t f = 0; f < frames.size(); ++f) {
       const std::size_t function = index_of(frames.function[f]);
       const std::size_t module = index_of(frames.module[f]);
-      Place place{names[i][function], file_of[function],
-                  0,                  0,
-                  0,                  static_cast<std::uint32_t>(i),
-                  0,                  static_cast<std::uint32_t>(f)};
+      Place place{names[i][function],           file_of[function], 0, 0, 0, static_cast<std::uint32_t>(i), 0,
+                  static_cast<std::uint32_t>(f)};
       if (function != 0) {
         place.line = static_cast<std::uint32_t>(frames.line[f]);
       } else {

@@ -44,7 +44,8 @@ std::vector<std::size_t> heaviest(std::span<const Leftover> stacks, std::int64_t
 }
 
 /// The functions of a stack that fewest of all stacks hold.
-Rare rarest(const VisibleFrames& frames, const FrameIdentities& in, const std::unordered_map<Hash128, std::size_t>& count) {
+Rare rarest(const VisibleFrames& frames, const FrameIdentities& in,
+            const std::unordered_map<Hash128, std::size_t>& count) {
   std::vector<std::pair<std::size_t, Hash128>> found;
   for (std::size_t i = 0; i < std::min<std::size_t>(frames.size, kDeepest); ++i) {
     const Hash128& function = in.function[index_of(frames.data[i])];

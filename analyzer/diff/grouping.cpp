@@ -32,7 +32,8 @@ class Adder {
   }
   Status status(const Comparison& c) const {
     if (fits_) return ok();
-    return Error{ErrorCode::limit, std::string("growth of ") + c.metric + " is beyond 2^63-1, expected it to fit in 64 bits"};
+    return Error{ErrorCode::limit,
+                 std::string("growth of ") + c.metric + " is beyond 2^63-1, expected it to fit in 64 bits"};
   }
 
  private:
@@ -244,7 +245,8 @@ Grouped by_label(const Comparison& c, const std::string& label, bool with_series
   std::unordered_map<std::string, std::uint32_t> known;
   Grouped g;
   std::vector<std::vector<std::uint32_t>> keys;
-  for (const auto& dictionary : c.dictionaries) keys.push_back(label_keys(dictionary->dictionary(), label, known, g.keys));
+  for (const auto& dictionary : c.dictionaries)
+    keys.push_back(label_keys(dictionary->dictionary(), label, known, g.keys));
   resize(g, g.keys.size(), c, with_series, true);
   std::vector<Part> parts;
   std::vector<std::uint8_t> used(g.keys.size(), 0);
@@ -264,10 +266,9 @@ Grouped by_label(const Comparison& c, const std::string& label, bool with_series
       if (last) part.value.current = value, part.objects.current = objects;
       if (side.blur.kind == Blur::Kind::known) {
         const Columns& columns = side.columns;
-        part.variance = sampling_variance(
-            static_cast<double>(columns.bytes->value[r]),
-            columns.counts != nullptr ? static_cast<double>(columns.counts->value[r]) : 0, side.blur.period,
-            columns.value == columns.counts);
+        part.variance = sampling_variance(static_cast<double>(columns.bytes->value[r]),
+                                          columns.counts != nullptr ? static_cast<double>(columns.counts->value[r]) : 0,
+                                          side.blur.period, columns.value == columns.counts);
       }
       used[part.key] = 1;
       if (with_series) adder.add(g.series[part.key * g.series_length + s], value);

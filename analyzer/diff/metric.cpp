@@ -11,9 +11,7 @@
 namespace snapdiff::diff {
 namespace {
 
-std::string name_of(const SnapshotRef& ref) {
-  return !ref.ref.empty() ? ref.ref : ref.snapshot->facts.source.name;
-}
+std::string name_of(const SnapshotRef& ref) { return !ref.ref.empty() ? ref.ref : ref.snapshot->facts.source.name; }
 
 std::string list_of(const std::vector<std::string>& names) {
   std::string out;
@@ -105,8 +103,8 @@ Result<std::string> choose_wanted(std::span<const SnapshotRef> snapshots, const 
     return Error{ErrorCode::usage, std::string("unknown metric: '") + wanted + "', expected one of " + list_of(names)};
   }
   if (!in_all(snapshots, chosen)) {
-    return Error{ErrorCode::incompatible,
-                 std::string("metric not in every snapshot: ") + both_lists(snapshots, chosen) + ", expected " + chosen + " in each"};
+    return Error{ErrorCode::incompatible, std::string("metric not in every snapshot: ") +
+                                              both_lists(snapshots, chosen) + ", expected " + chosen + " in each"};
   }
   return chosen;
 }

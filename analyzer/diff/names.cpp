@@ -130,7 +130,7 @@ std::size_t operator_length(std::string_view text) {
   constexpr std::string_view kOperator = "operator";
   if (!text.starts_with(kOperator)) return 0;
   constexpr std::array<std::string_view, 14> kBracketed = {"()", "<=>", "<<=", ">>=", "->*", "<<", ">>",
-                                                          "<=", ">=",  "->",  "[]",  "<",   ">",  "\"\""};
+                                                           "<=", ">=",  "->",  "[]",  "<",   ">",  "\"\""};
   const std::string_view rest = text.substr(kOperator.size());
   for (const std::string_view symbol : kBracketed) {
     if (rest.starts_with(symbol)) return kOperator.size() + symbol.size();

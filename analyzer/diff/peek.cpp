@@ -21,8 +21,8 @@ struct Sum {
 class Adder {
  public:
   void add(Change& sum, const Change& value) {
-    fits_ &= checked_add(sum.baseline, value.baseline, sum.baseline) &&
-             checked_add(sum.current, value.current, sum.current);
+    fits_ &=
+        checked_add(sum.baseline, value.baseline, sum.baseline) && checked_add(sum.current, value.current, sum.current);
     std::int64_t ignored = 0;
     fits_ &= checked_sub(sum.current, sum.baseline, ignored);
   }
@@ -101,7 +101,8 @@ Result<PeekReport> peek(const SnapshotRef& baseline, const SnapshotRef& current,
     }
   }
   if (!adder.fits()) {
-    return Error{ErrorCode::limit, std::string("sum of ") + c.metric + " is beyond 2^63-1, expected it to fit in 64 bits"};
+    return Error{ErrorCode::limit,
+                 std::string("sum of ") + c.metric + " is beyond 2^63-1, expected it to fit in 64 bits"};
   }
 
   PeekReport report;

@@ -57,8 +57,7 @@ void read_half(Half& half, bool other_process) {
     if (half.function_used[function] != 0) continue;
     half.function_used[function] = 1;
     half.name[function] = hash_bytes(d.strings[d.functions.name[function]]);
-    half.name_file[function] =
-        combine(half.name[function], hash_bytes(d.strings[d.functions.file[function]]), 3);
+    half.name_file[function] = combine(half.name[function], hash_bytes(d.strings[d.functions.file[function]]), 3);
   }
 }
 
@@ -125,8 +124,8 @@ void name_frames(Half& half, const Half& other, const std::unordered_map<Hash128
     out.function[i] = normalised[function];
     if (same) return;
     const auto evidence = functions.find(half.name_file[function]);
-    const bool moved = evidence != functions.end() && evidence->second.before && evidence->second.after &&
-                       !evidence->second.fixed;
+    const bool moved =
+        evidence != functions.end() && evidence->second.before && evidence->second.after && !evidence->second.fixed;
     if (moved) {
       out.flags[i] |= FrameIdentities::kMoved;
       out.file[i] = half.name_file[function];
@@ -191,7 +190,8 @@ RebuildEvidence find_rebuild(const Side& before, const Side& after, const BuildF
     each_symbolized(half, [&](std::size_t i, std::size_t function, bool same) {
       FunctionEvidence& of_function = functions[half.name_file[function]];
       of_function.*seen = true;
-      if (same || half.d->frames.line[i] == 0 || other.frames.contains(half.d->frames.hash[i])) of_function.fixed = true;
+      if (same || half.d->frames.line[i] == 0 || other.frames.contains(half.d->frames.hash[i]))
+        of_function.fixed = true;
     });
   };
   gather(first, second, &FunctionEvidence::before);

@@ -13,7 +13,8 @@ constexpr double kCollapse = 0.3;  // of the total before: more than any collect
 std::string restart_between(const Snapshot& before, const Snapshot& after, std::int64_t total_before,
                             std::int64_t total_after) {
   std::string why = other_process(before, after);
-  if (why.empty() && total_before > 0 && static_cast<double>(total_after) < kCollapse * static_cast<double>(total_before))
+  if (why.empty() && total_before > 0 &&
+      static_cast<double>(total_after) < kCollapse * static_cast<double>(total_before))
     why = "total fell below 30 % of the one before";
   return why;
 }
@@ -26,7 +27,8 @@ struct Heaviest {
 
 class StepFinder {
  public:
-  explicit StepFinder(const Comparison& c) : c_(c), order_(c.dictionaries), before_(c.unit_count()), after_(c.unit_count()) {
+  explicit StepFinder(const Comparison& c)
+      : c_(c), order_(c.dictionaries), before_(c.unit_count()), after_(c.unit_count()) {
     add(0, after_);
   }
 
@@ -92,8 +94,8 @@ Result<SeriesReport> diff_series(std::span<const SnapshotRef> snapshots, const D
     if (s > 0) {
       const Side& before = c.sides[s - 1];
       if (__builtin_sub_overflow(side.total, before.total, &step.growth)) {
-        return Error{ErrorCode::limit,
-                     std::string("growth of ") + c.metric + " in a step is beyond 2^63-1, expected it to fit in 64 bits"};
+        return Error{ErrorCode::limit, std::string("growth of ") + c.metric +
+                                           " in a step is beyond 2^63-1, expected it to fit in 64 bits"};
       }
       step.restart = restart_between(*before.ref.snapshot, *side.ref.snapshot, before.total, side.total);
       const Heaviest heaviest = finder.step(s);

@@ -150,8 +150,8 @@ Status summarise(Side& side, const Visibility& visibility, bool keep_rows) {
       fits &= checked_add(value, values[row], value) && checked_add(count, row_count, count);
       if (blurred) {
         const double counts = columns.counts != nullptr ? static_cast<double>(columns.counts->value[row]) : 0;
-        variance += sampling_variance(static_cast<double>(columns.bytes->value[row]), counts, side.blur.period,
-                                      of_counts);
+        variance +=
+            sampling_variance(static_cast<double>(columns.bytes->value[row]), counts, side.blur.period, of_counts);
       }
     }
     if (empty) continue;

@@ -45,7 +45,7 @@ struct Node {
 struct Child {
   std::uint32_t key = 0;
   double weight = 0;
-  double ends_here = 0;  ///< of it, stacks whose leaf it is
+  double ends_here = 0;    ///< of it, stacks whose leaf it is
   VisibleFrames heaviest;  ///< its frame here, of the heaviest stack
   std::int64_t heaviest_weight = -1;
   Hash128 heaviest_hash;  ///< of that frame; breaks ties
@@ -54,7 +54,12 @@ struct Child {
 class Walk {
  public:
   Walk(const Comparison& c, const FrameKeys& keys, std::span<const StackGrowth> rows, bool falling)
-      : c_(c), keys_(keys), rows_(rows), falling_(falling), on_path_(keys.size(), 0), child_of_key_(keys.size(), kNone) {}
+      : c_(c),
+        keys_(keys),
+        rows_(rows),
+        falling_(falling),
+        on_path_(keys.size(), 0),
+        child_of_key_(keys.size(), kNone) {}
 
   /// All stacks that move in the direction asked for, above their roots.
   Node root(std::span<const std::uint8_t> leave_out) const {

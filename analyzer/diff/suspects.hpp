@@ -26,8 +26,8 @@ struct StackGrowth {
 
 /// algorithms.md section 6 on the tree of callers, by function, recursion folded, weighted by the
 /// stacks that grow. When more was freed than grew, the largest freed path comes first.
-/// `rows`: those whose growth is not 0, in any order (that of the units is quickest). `grew` and `shrank`: of the report, the wholes of the
-/// shares. `blurred`: sampling errors are known, and what is below two of them is no suspect.
+/// `rows`: those whose growth is not 0, in any order (that of the units is quickest). `grew` and `shrank`: of the
+/// report, the wholes of the shares. `blurred`: sampling errors are known, and what is below two of them is no suspect.
 SuspectList find_suspects(const Comparison& comparison, std::span<const StackGrowth> rows, std::int64_t grew,
                           std::int64_t shrank, bool blurred);
 

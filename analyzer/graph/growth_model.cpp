@@ -155,6 +155,11 @@ class Reader {
         t = std::min<std::uint8_t>(t, i + 1 == suspect.path.size() ? 0 : 1);
       }
     }
+    for (const Suspect& suspect : report_.suspects) {
+      if (suspect.sites.empty()) continue;
+      const std::uint32_t f = data_->functions.find(suspect.sites.front().frame);
+      if (f != FunctionIndex::kAbsent) tier[node_of(f)] = std::min<std::uint8_t>(tier[node_of(f)], 1);
+    }
     const double least = std::max(1.0, data_->options.node_fraction * static_cast<double>(data_->total.importance()));
     std::vector<std::uint32_t> chosen;
     for (std::uint32_t n = 0; n < nodes; ++n) {

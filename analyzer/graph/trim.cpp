@@ -10,22 +10,22 @@ namespace {
 /// it got.
 constexpr double kPassShare = 0.99;
 
-/// Per node its only edge in and its only edge out; edges too light to be drawn do not count.
+/// Per node its only edge in and its only edge out; what is lighter than the rest of kPassShare does
+/// not count.
 struct Neighbours {
   static constexpr std::uint32_t kMany = kNone - 1;
   std::vector<std::uint32_t> in, out;  ///< edge numbers, kNone, kMany
   Neighbours(const GrowthModel::Data& data, const std::vector<KeptEdge>& edges)
       : in(data.nodes.size(), kNone), out(data.nodes.size(), kNone) {
-    const double least = data.options.edge_fraction * static_cast<double>(data.total.importance());
+    const auto count = [&](std::uint32_t node, std::uint32_t e, std::uint32_t& only) {
+      const double least = (1 - kPassShare) * static_cast<double>(data.nodes[node].cumulative.importance());
+      if (static_cast<double>(edges[e].weight.importance()) > least) only = only == kNone ? e : kMany;
+    };
     for (std::uint32_t e = 0; e < edges.size(); ++e) {
-      if (static_cast<double>(edges[e].weight.importance()) < least) continue;
-      count(in[edges[e].to], e);
-      count(out[edges[e].from], e);
+      count(edges[e].to, e, in[edges[e].to]);
+      count(edges[e].from, e, out[edges[e].from]);
     }
   }
-
- private:
-  static void count(std::uint32_t& only, std::uint32_t e) { only = only == kNone ? e : kMany; }
 };
 
 bool passes_through(const GrowthModel::Data& data, const std::vector<KeptEdge>& edges, const Neighbours& near,

@@ -16,14 +16,6 @@ constexpr double kGraphTop = kTop + 94;
 /// A table that shortens the graph below this gives up rows first.
 constexpr double kWantedGraph = 300;
 
-/// The size of a change without its sign.
-std::string unsigned_text(const Quantity& q, std::int64_t value) {
-  std::string text = q.value(value);
-  constexpr std::string_view kMinus = "\u2212";
-  if (text.starts_with(kMinus)) text.erase(0, kMinus.size());
-  return text;
-}
-
 /// One line more where there are verdicts with reasons.
 double suspect_row(const Story& story) { return story.verdicts.empty() ? 32 : 43; }
 
@@ -62,6 +54,7 @@ std::string sites_text(const Suspect& suspect, const GrowthReport& report) {
   const Quantity q = quantity_of(report.unit);
   constexpr std::size_t kSites = 3;
   std::string text;
+  if (suspect.growth < 0) text = share_text(suspect.share).append(" of all shrinkage; ");
   for (std::size_t i = 0; i < suspect.sites.size() && i < kSites; ++i) {
     const Suspect::Site& site = suspect.sites[i];
     text.append(i == 0 ? "allocated in " : "; ").append(frame_name(site.frame));
@@ -109,7 +102,7 @@ void draw_suspects(const Story& story, PdfDocument& document, const FittedScene&
     canvas.text(kLeft + 16, line, path_text(story.overall, suspect, canvas, name, 290), name, kInk);
     canvas.growth(kRight - 122, line, suspect.growth, q.growth(suspect.growth), name,
                   ramp_of(static_cast<double>(suspect.growth)).c700, Align::right);
-    canvas.text(kRight - 82, line, share_text(suspect.share), {8.4}, kInk2, Align::right);
+    if (suspect.growth > 0) canvas.text(kRight - 82, line, share_text(suspect.share), {8.4}, kInk2, Align::right);
     const Story::Verdict* verdict = suspect_verdict(story, suspect);
     if (verdict != nullptr) canvas.badge(kRight, line, verdict->word, 6.4, Align::right);
     canvas.text_cut(kLeft + 16, line + 11.5, sites_text(suspect, story.overall), {7.6}, kInk2, kWidth - 16);
@@ -219,7 +212,7 @@ Status draw_pair_page(const Story& story, std::size_t pair, PdfDocument& documen
   const double grew = static_cast<double>(report.grew);
   const double shrank = -static_cast<double>(report.shrank);
   canvas.text(kLeft, y - 5, std::string("grew ").append(q.value(report.grew)), {7.4, FontWeight::semibold}, kGrow.c700);
-  canvas.text(kRight, y - 5, std::string("shrank ").append(unsigned_text(q, report.shrank)),
+  canvas.text(kRight, y - 5, std::string("shrank ").append(q.size(report.shrank)),
               {7.4, FontWeight::semibold}, kShrink.c700, Align::right);
   const double both = grew + shrank;
   if (both > 0) {

@@ -59,20 +59,18 @@ std::string here_and_site(const Node& node, const Quantity& quantity, Typesetter
   return type.fit_end(here_text(node, quantity), style, room);
 }
 
-std::string hidden_label(const Edge& edge, Typesetter& type, double width) {
+/// "2 frames hidden: _start, libc.so.6"; names only on the spine, where there is room.
+std::string hidden_label(const Edge& edge, Typesetter& type) {
   if (!edge.residual) return "";
-  const TextStyle style{kHiddenLabelSize};
-  std::string names;
-  for (const std::string& name : edge.hidden_frames) {
-    if (!names.empty()) names += ", ";
-    names += printable(name);
-  }
-  if (edge.hidden_frames.size() < edge.hidden_count) names += ", \u2026";
-  std::string text = edge.hidden_varies ? std::string("frames hidden, e.g. ")
+  std::string text = edge.hidden_varies ? std::string("frames hidden")
                                         : count_text(static_cast<std::int64_t>(edge.hidden_count))
-                                              .append(edge.hidden_count == 1 ? " frame hidden: " : " frames hidden: ");
-  if (type.width(text, style) > width * 0.8 || names.empty()) return text.substr(0, text.find_last_of(':'));
-  return type.fit_end(text.append(names), style, width);
+                                              .append(edge.hidden_count == 1 ? " frame hidden" : " frames hidden");
+  if (!edge.spine || edge.hidden_frames.empty()) return text;
+  text += edge.hidden_varies ? ", e.g. " : ": ";
+  for (std::size_t i = 0; i < edge.hidden_frames.size(); ++i)
+    text.append(i == 0 ? "" : ", ").append(printable(edge.hidden_frames[i]));
+  if (edge.hidden_frames.size() < edge.hidden_count) text += ", \u2026";
+  return type.fit_end(text, {kHiddenLabelSize}, kHiddenLabelWidth);
 }
 
 GraphScene::NodeBox measure(const GrowthGraph& graph, std::size_t index, const Quantity& quantity, Typesetter& type,
@@ -162,7 +160,7 @@ Result<GraphScene> make_scene(GrowthGraph graph, Typesetter& type, Detail detail
   }
   for (const Edge& edge : scene.graph.edges) {
     GraphScene::EdgeCurve curve;
-    curve.label = hidden_label(edge, type, edge.spine ? kHiddenLabelWidth : kHiddenLabelWidth / 2);
+    curve.label = hidden_label(edge, type);
     const double label_w = curve.label.empty() ? 0 : type.width(curve.label, {kHiddenLabelSize}) + 10;
     layout.edges.push_back({edge.from, edge.to, edge.spine, label_w, label_w > 0 ? 10.0 : 0.0});
     scene.edges.push_back(std::move(curve));

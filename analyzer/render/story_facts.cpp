@@ -47,18 +47,34 @@ std::string name_of_suspect(const GrowthReport& report, const Suspect& suspect, 
   return text;
 }
 
+/// "Two call paths below main hold 88 % of the growth: ...; background released 4.00 MiB."
 std::string paths_sentence(const GrowthReport& report) {
   double share = 0;
-  for (const Suspect& suspect : report.suspects) share += suspect.share;
-  const std::size_t n = report.suspects.size();
-  std::string text = number_word(n).append(n == 1 ? " call path" : " call paths");
-  if (!report.common_path.empty()) text.append(" below ").append(printable(report.common_path));
-  text.append(n == 1 ? " holds " : " hold ").append(share_text(std::min(share, 1.0))).append(" of the growth: ");
+  std::vector<const Suspect*> rising;
+  std::vector<const Suspect*> falling;
+  for (const Suspect& suspect : report.suspects) {
+    (suspect.growth > 0 ? rising : falling).push_back(&suspect);
+    if (suspect.growth > 0) share += suspect.share;
+  }
+  std::string text;
+  const std::size_t n = rising.size();
+  if (n > 0) {
+    text = number_word(n).append(n == 1 ? " call path" : " call paths");
+    if (!report.common_path.empty()) text.append(" below ").append(printable(report.common_path));
+    text.append(n == 1 ? " holds " : " hold ").append(share_text(std::min(share, 1.0))).append(" of the growth: ");
+  }
   for (std::size_t i = 0; i < n; ++i) {
     if (i > 0) text += i + 1 == n ? (n == 2 ? ", and " : " and ") : ", ";
-    text += name_of_suspect(report, report.suspects[i], n > 1);
+    text += name_of_suspect(report, *rising[i], n > 1);
   }
-  return text.append(".");
+  if (n > 0) text += ".";
+  const Quantity q = quantity_of(report.unit);
+  for (const Suspect* suspect : falling) {
+    if (!text.empty()) text += ' ';
+    text.append(name_of_suspect(report, *suspect, false)).append(", shrank by ").append(q.size(suspect->growth));
+    text.append(", ").append(share_text(suspect->share)).append(" of the shrinkage.");
+  }
+  return text;
 }
 
 std::string heaviest_sentence(const GrowthReport& report) {
@@ -343,7 +359,7 @@ std::vector<Band> plot_bands(const Story& story) {
   BandMaker maker(story);
   std::vector<Band> growing;
   for (const Suspect& suspect : report.suspects) {
-    if (!suspect.path.empty() && !suspect.rows.empty())
+    if (!suspect.path.empty() && !suspect.rows.empty() && suspect.growth > 0)
       growing.push_back(maker.band(frame_name(suspect.path.back()), Band::Kind::suspect, suspect.rows));
   }
   std::vector<Band> passing;
@@ -352,6 +368,11 @@ std::vector<Band> plot_bands(const Story& story) {
     passing.push_back(maker.band(leaf_name(report, static_cast<std::size_t>(passed)), Band::Kind::passing,
                                  {static_cast<std::uint32_t>(passed)}));
   std::vector<Band> shrunk;
+  // What lies below a growing path as well has been counted there.
+  for (const Suspect& suspect : report.suspects) {
+    if (!suspect.path.empty() && !suspect.rows.empty() && suspect.growth < 0 && shrunk.empty())
+      shrunk.push_back(maker.band(frame_name(suspect.path.back()), Band::Kind::shrunk, suspect.rows));
+  }
   for (std::uint32_t row = 0; row < report.rows.size() && row < kBandRows; ++row) {
     const auto growth = static_cast<double>(report.rows[row].value.growth());
     if (maker.used(row) || std::fabs(growth) < least || growth == 0) continue;

@@ -39,10 +39,10 @@ void draw_input(const Story& story, std::size_t i, Canvas& canvas, double x, dou
   const Quantity q = quantity_of(story.overall.unit);
   const TextStyle style{6.8};
   const double time_w = has_times(story) ? 84 : 0;
-  const double right = x + w - 6 - time_w;
+  const double right = x + w - 10 - time_w;
   canvas.text(x + 12, y, std::to_string(i + 1), style, kInk3, Align::right);
-  const double hash_x = right - 97;
-  canvas.text_within(x + 16, y, snapshot_name(step.snapshot), style, kInk2, hash_x - x - 19);
+  const double hash_x = right - 95;
+  canvas.text_within(x + 16, y, snapshot_name(step.snapshot), style, kInk2, hash_x - x - 17);
   canvas.text(hash_x, y, short_hash(step.snapshot), {6.4, FontWeight::regular, true}, kInk3);
   if (step.snapshot.snapshot != nullptr) {
     const std::uint64_t size = std::min<std::uint64_t>(step.snapshot.snapshot->facts.source.size_bytes, 1ULL << 62);

@@ -205,6 +205,12 @@ std::string size_growth_text(std::int64_t bytes) { return with_sign(size_of(magn
 std::string count_text(std::int64_t count) { return with_sign(grouped(magnitude(count)), count, false); }
 std::string count_growth_text(std::int64_t count) { return with_sign(grouped(magnitude(count)), count, true); }
 
+std::string Quantity::size(std::int64_t v) const {
+  std::string text = value(v);
+  if (v < 0) text.erase(0, kMinus.size());
+  return text;
+}
+
 std::string share_text(double share) {
   if (!std::isfinite(share)) return "n/a";
   const double percent = share * 100;

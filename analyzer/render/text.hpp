@@ -40,6 +40,8 @@ struct Quantity {
   bool bytes = true;
   std::string value(std::int64_t v) const { return bytes ? size_text(v) : count_text(v); }
   std::string growth(std::int64_t v) const { return bytes ? size_growth_text(v) : count_growth_text(v); }
+  /// Without a sign.
+  std::string size(std::int64_t v) const;
 };
 inline Quantity quantity_of(std::string_view unit) { return {unit == "bytes"}; }
 

@@ -87,7 +87,7 @@ std::string_view without_checksum(std::string_view blob) {
 
 }  // namespace
 
-int compression_level(std::size_t bytes) { return bytes < 4 * 1024 * 1024 ? 9 : 3; }
+int compression_level(std::size_t bytes) { return bytes < 1024 * 1024 ? 9 : 3; }
 
 std::string pack_columns(std::span<const std::string> columns, int level) {
   std::size_t raw_size = 0;

@@ -124,6 +124,8 @@ void Connection::open_pending_store() {
   transaction.commit();
 }
 
+bool Connection::is_new() const { return pending_ && !exists(path_); }
+
 Session& Connection::reader() {
   if (pending_ && session_ == nullptr) {
     if (exists(path_)) {  // made by somebody else meanwhile
@@ -153,21 +155,32 @@ void Connection::begin_write() {
 
 // Readers and one writer do not wait for each other in WAL mode. Where it cannot be had (a reader
 // in the other mode holds the file) the rollback journal is as safe.
+//
+// The change of mode rewrites two bytes of the first page. It needs no sync of its own: whichever of
+// the two states a power failure leaves, the content is the same, and the journal of the change is
+// gone for good once the new log file's folder entry is synced, before any page can change.
 void Connection::use_wal() {
   sqlite3* db = database_.handle();
   if (sqlite3_db_readonly(db, "main") == 1) fail(ErrorCode::io, "store cannot be written: it is read-only");
-  schema_state(db);  // never touch what is no store
+  {
+    const Transaction transaction(db, Transaction::Kind::read);
+    schema_state(db);  // never touch what is no store
+  }
   sqlite3_busy_timeout(db, kModeTimeoutMs);
-  wal_ = sqlite3_exec(db, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL", nullptr, nullptr, nullptr) == SQLITE_OK;
+  execute(db, "PRAGMA synchronous=OFF");
+  wal_ = sqlite3_exec(db, "PRAGMA journal_mode=WAL", nullptr, nullptr, nullptr) == SQLITE_OK;
+  execute(db, wal_ ? "PRAGMA synchronous=NORMAL" : "PRAGMA synchronous=FULL");
   sqlite3_busy_timeout(db, kBusyTimeoutMs);
 }
 
 // A WAL store cannot be opened in a folder that is read-only, hence never left behind. The last
-// one to close does it; others get BUSY at once and go.
+// one to close does it; others get BUSY at once and go. The checkpoint syncs everything; what
+// follows is again two bytes.
 void Connection::leave_wal() {
   sqlite3* db = database_.handle();
   sqlite3_busy_timeout(db, 0);
-  sqlite3_exec(db, "PRAGMA journal_mode=DELETE", nullptr, nullptr, nullptr);
+  if (sqlite3_wal_checkpoint_v2(db, "main", SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr) != SQLITE_OK) return;
+  sqlite3_exec(db, "PRAGMA synchronous=OFF; PRAGMA journal_mode=DELETE", nullptr, nullptr, nullptr);
 }
 
 void Connection::shrink() {

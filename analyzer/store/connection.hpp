@@ -21,6 +21,9 @@ class Connection {
 
   const std::string& path() const { return path_; }
 
+  /// Nothing has been written yet, here or by others.
+  bool is_new() const;
+
   /// Runs `body(session)` in one read transaction.
   template <class Body>
   auto read(Body body) {

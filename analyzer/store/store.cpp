@@ -40,7 +40,8 @@ Result<Imported> Store::add(const Snapshot& snapshot, const std::string& series,
   return guarded<Imported>(path(), [&] {
     // Looked up before the lock is taken: nothing is written when nothing is new.
     const auto present = [&](Session& session) { return find_present(session.db(), snapshot.facts, series); };
-    if (const std::int64_t id = connection.read(present); id != 0) return Imported{SnapshotId{id}, true};
+    const std::int64_t known = connection.is_new() ? 0 : connection.read(present);
+    if (known != 0) return Imported{SnapshotId{known}, true};
     return connection.write([&](Session& session) {
       if (const std::int64_t id = present(session); id != 0) return Imported{SnapshotId{id}, true};
       return Imported{SnapshotId{add_snapshot(session, snapshot, series, source_bytes)}, false};

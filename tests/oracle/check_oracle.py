@@ -4,9 +4,9 @@
   check_oracle.py FOLDER...
 
 profile.proto files: flat and cum of every function against `go tool pprof -top -unit=bytes`, for
-every metric (files of a series: for the last). Texts of exact or sampled heaps: the total against `google-pprof` (tcmalloc) and
-`jeprof` (jemalloc), which sum fractions where the oracle cuts them off row by row: they may differ
-by one byte a row. Golden decodes *.expected.txt: every value.
+every metric (files of a series: for the last). Texts of exact or sampled heaps: the total against
+`google-pprof` (tcmalloc) and `jeprof` (jemalloc), which sum fractions where the oracle cuts them off
+row by row: they may differ by one byte a row. Golden decodes *.expected.txt: every value.
 Ends 0, also when a tool is missing (it says so), and 1 on a difference.
 """
 

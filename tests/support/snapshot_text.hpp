@@ -180,7 +180,8 @@ inline Snapshot snapshot(std::string_view text, const TextOptions& options = {})
   for (const auto& [name, mapping] : options.mappings) {
     Mapping copy = mapping;
     const auto id = options.build_ids.find(name);
-    copy.module = builder.module(name, id == options.build_ids.end() ? std::string_view() : std::string_view(id->second));
+    copy.module =
+        builder.module(name, id == options.build_ids.end() ? std::string_view() : std::string_view(id->second));
     builder.add_mapping(copy);
   }
   Result<Snapshot> built = builder.finish();
@@ -203,7 +204,8 @@ inline std::string frame_text(const FrameView& frame) {
   if (text.empty()) {
     text = std::string(base_name(frame.module)) + "+0x";
     std::string digits;
-    for (std::uint64_t rest = frame.offset; rest != 0 || digits.empty(); rest /= 16) digits.insert(digits.begin(), kDigits[rest % 16]);
+    for (std::uint64_t rest = frame.offset; rest != 0 || digits.empty(); rest /= 16)
+      digits.insert(digits.begin(), kDigits[rest % 16]);
     return text + digits;
   }
   if (!frame.file.empty()) text.append("@").append(frame.file);
@@ -214,7 +216,8 @@ inline std::string frame_text(const FrameView& frame) {
 /// A stack root first: "main;parse@parse.cc:12".
 inline std::string stack_text(const std::vector<FrameView>& leaf_first) {
   std::string text;
-  for (std::size_t i = leaf_first.size(); i-- > 0;) text.append(text.empty() ? "" : ";").append(frame_text(leaf_first[i]));
+  for (std::size_t i = leaf_first.size(); i-- > 0;)
+    text.append(text.empty() ? "" : ";").append(frame_text(leaf_first[i]));
   return text;
 }
 

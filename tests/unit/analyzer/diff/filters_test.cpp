@@ -59,12 +59,13 @@ TEST_CASE("filters: drop_frames of the input cut as pprof does") {
   options.facts.keep_frames = "drop_not";
   // The first match after a frame that stays goes, with all on its leaf side.
   const GrowthReport r = must_diff(heap("", options), heap("main;user;dropped(int);inner;leaf 1 1\n"
-                                                         "drop_root;main;leaf 2 1\n"
-                                                         "dropped;drop2 3 1\n"
-                                                         "main;drop_not;leaf 4 1\n",
-                                                         options));
-  CHECK(growth_by_key(r) == std::map<std::string, std::int64_t>{
-                                {"main;user", 1}, {"drop_root;main;leaf", 2}, {"dropped;drop2", 3}, {"main;drop_not;leaf", 4}});
+                                                           "drop_root;main;leaf 2 1\n"
+                                                           "dropped;drop2 3 1\n"
+                                                           "main;drop_not;leaf 4 1\n",
+                                                           options));
+  CHECK(growth_by_key(r) ==
+        std::map<std::string, std::int64_t>{
+            {"main;user", 1}, {"drop_root;main;leaf", 2}, {"dropped;drop2", 3}, {"main;drop_not;leaf", 4}});
   // One that only one side carries holds for both, else nothing would match.
   const GrowthReport mixed = must_diff(heap("main;dropped 5 1\n"), heap("main;dropped 5 1\n", options));
   CHECK(mixed.rows.size() == 1);
@@ -74,8 +75,10 @@ TEST_CASE("filters: drop_frames of the input cut as pprof does") {
 }
 
 TEST_CASE("filters: focus and ignore move stacks to `filtered`") {
-  const std::string_view before = "main;a;x 1 1\nmain;b;x 2 1\nmain;c@lib/c.cc:1 4 1\nmain;d#/usr/lib/libz.so.1 8 1\n[unattributed] 3 1\n";
-  const std::string_view after = "main;a;x 10 2\nmain;b;x 20 1\nmain;c@lib/c.cc:1 40 1\nmain;d#/usr/lib/libz.so.1 80 1\n[unattributed] 5 1\n";
+  const std::string_view before =
+      "main;a;x 1 1\nmain;b;x 2 1\nmain;c@lib/c.cc:1 4 1\nmain;d#/usr/lib/libz.so.1 8 1\n[unattributed] 3 1\n";
+  const std::string_view after =
+      "main;a;x 10 2\nmain;b;x 20 1\nmain;c@lib/c.cc:1 40 1\nmain;d#/usr/lib/libz.so.1 80 1\n[unattributed] 5 1\n";
   DiffOptions options;
   options.focus = "^a$";
   GrowthReport r = must_diff(before, after, options);

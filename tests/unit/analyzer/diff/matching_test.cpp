@@ -32,15 +32,16 @@ bool has_note(const GrowthReport& r, std::string_view part) {
 std::string program(int shift, std::string_view worker = "worker") {
   const auto line = [&](int n) { return std::to_string(n + shift); };
   return "main@app.cc:" + line(40) + ";" + std::string(worker) + "@app.cc:" + line(20) + ";load@app.cc:" + line(10) +
-         " 100 1\nmain@app.cc:" + line(41) + ";" + std::string(worker) + "@app.cc:" + line(21) + ";save@app.cc:" + line(5) +
-         " 50 1\n";
+         " 100 1\nmain@app.cc:" + line(41) + ";" + std::string(worker) + "@app.cc:" + line(21) +
+         ";save@app.cc:" + line(5) + " 50 1\n";
 }
 
 }  // namespace
 
 TEST_CASE("T0: equal build ids match by offset") {
   const TextOptions id = with_id("/bin/app", "abc");
-  const GrowthReport r = must_diff(heap("/bin/app+0x10;/bin/app+0x20 5 1\n", id), heap("/bin/app+0x10;/bin/app+0x20 9 1\n", id));
+  const GrowthReport r =
+      must_diff(heap("/bin/app+0x10;/bin/app+0x20 5 1\n", id), heap("/bin/app+0x10;/bin/app+0x20 9 1\n", id));
   REQUIRE(r.rows.size() == 1);
   CHECK(r.rows[0].tier == MatchTier::build_id);
   CHECK(share(r, MatchTier::build_id) == 1);
@@ -67,8 +68,9 @@ TEST_CASE("T1: without build ids the size and offset of the mapping decide") {
   CHECK(other.rows.size() == 2);
   CHECK(has_note(other, "app is another build"));
   // Named frames of that module still match by name.
-  const GrowthReport named = must_diff(heap("f@a.cc:1#/bin/app;/bin/app+0x1010 5 1\nf@a.cc:1#/bin/app 1 1\n", mapped(0x10000, 0x2000)),
-                                       heap("f@a.cc:1#/bin/app;/bin/app+0x1010 9 1\nf@a.cc:1#/bin/app 2 1\n", mapped(0x10000, 0x3000)));
+  const GrowthReport named =
+      must_diff(heap("f@a.cc:1#/bin/app;/bin/app+0x1010 5 1\nf@a.cc:1#/bin/app 1 1\n", mapped(0x10000, 0x2000)),
+                heap("f@a.cc:1#/bin/app;/bin/app+0x1010 9 1\nf@a.cc:1#/bin/app 2 1\n", mapped(0x10000, 0x3000)));
   CHECK(named.rows.size() == 3);
   CHECK(row_called(named, "f@a.cc:1").tier == MatchTier::function_line);
   // No map at all contradicts nothing.
@@ -140,7 +142,8 @@ TEST_CASE("T3 does not fire within one build") {
   SECTION("equal mappings with code") {
     const std::string frames = "/bin/app+0x1010 1 1\n";
     CHECK(must_diff(heap("f@f.cc:10#/bin/app 5 1\n" + frames, mapped(0x10000, 0x2000)),
-                    heap("f@f.cc:30#/bin/app 7 1\n" + frames, mapped(0x90000, 0x2000))).rows.size() == 3);
+                    heap("f@f.cc:30#/bin/app 7 1\n" + frames, mapped(0x90000, 0x2000)))
+              .rows.size() == 3);
   }
   SECTION("one process") {
     TextOptions pid;
@@ -158,7 +161,8 @@ TEST_CASE("T4: renumbered lambdas and clones of a rebuilt program match") {
     CHECK(row.value.growth() == 0);
   }
   CHECK(r.rule_set == "1");
-  const GrowthReport by_function = must_diff(program(0, "w.constprop.0"), program(3, "w.constprop.1"), by(GroupBy::function));
+  const GrowthReport by_function =
+      must_diff(program(0, "w.constprop.0"), program(3, "w.constprop.1"), by(GroupBy::function));
   CHECK(by_function.grew == 0);
   CHECK(by_function.shrank == 0);
 }
@@ -177,21 +181,24 @@ TEST_CASE("T4 does not fire without evidence of another build") {
 }
 
 TEST_CASE("inline-free: a side that does not tell of inlined frames") {
-  const GrowthReport r = must_diff("main@m.cc:1;helper@h.cc:3~;alloc@a.cc:2 5 1\nmain@m.cc:9 1 1\n", "main@m.cc:1;alloc@a.cc:2 9 1\nmain@m.cc:9 1 1\n");
+  const GrowthReport r = must_diff("main@m.cc:1;helper@h.cc:3~;alloc@a.cc:2 5 1\nmain@m.cc:9 1 1\n",
+                                   "main@m.cc:1;alloc@a.cc:2 9 1\nmain@m.cc:9 1 1\n");
   REQUIRE(r.rows.size() == 2);
   CHECK(r.rows[0].tier == MatchTier::inline_free);
   CHECK(r.rows[0].value == Change{5, 9});
 }
 
 TEST_CASE("inlining that changes only the flag changes nothing") {
-  const GrowthReport r = must_diff("main@m.cc:1;helper@h.cc:3~;alloc@a.cc:2 5 1\n", "main@m.cc:1;helper@h.cc:3;alloc@a.cc:2 9 1\n");
+  const GrowthReport r =
+      must_diff("main@m.cc:1;helper@h.cc:3~;alloc@a.cc:2 5 1\n", "main@m.cc:1;helper@h.cc:3;alloc@a.cc:2 9 1\n");
   REQUIRE(r.rows.size() == 1);
   CHECK(r.rows[0].tier == MatchTier::function_line);
 }
 
 TEST_CASE("inline-free does not fire within one build") {
   const TextOptions id = with_id("/bin/app", "abc");
-  const GrowthReport r = must_diff(heap("main@m.cc:1#/bin/app;helper@h.cc:3#/bin/app~ 5 1\n", id), heap("main@m.cc:1#/bin/app 9 1\n", id));
+  const GrowthReport r =
+      must_diff(heap("main@m.cc:1#/bin/app;helper@h.cc:3#/bin/app~ 5 1\n", id), heap("main@m.cc:1#/bin/app 9 1\n", id));
   CHECK(r.rows.size() == 2);
 }
 
@@ -215,7 +222,8 @@ TEST_CASE("fuzzy: between 0.55 and 0.9 is only mentioned") {
 
 TEST_CASE("fuzzy does not fire without evidence of another build") {
   const std::string tail = ";b@b.cc:2;c@c.cc:3;d@d.cc:4;e@e.cc:5;f@f.cc:6;g@g.cc:7;h@h.cc:8;leaf@l.cc:9";
-  const GrowthReport r = must_diff("main@m.cc:1" + tail + " 1000 1\n", "main@m.cc:1;wrapper@w.cc:1" + tail + " 1500 1\n");
+  const GrowthReport r =
+      must_diff("main@m.cc:1" + tail + " 1000 1\n", "main@m.cc:1;wrapper@w.cc:1" + tail + " 1500 1\n");
   CHECK(r.rows.size() == 2);
   CHECK(r.possible_pairs == 0);
 }

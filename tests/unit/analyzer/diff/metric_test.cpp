@@ -76,8 +76,9 @@ TEST_CASE("metric: absent on one side is incompatible, with both lists") {
   const Result<std::string> none = choose(a, b);
   REQUIRE_FALSE(none);
   CHECK(none.error().code == ErrorCode::incompatible);
-  CHECK(none.error().message ==
-        "no common metric: a.heap has inuse_space; b.heap has alloc_space, alloc_objects, expected one that is in each");
+  CHECK(
+      none.error().message ==
+      "no common metric: a.heap has inuse_space; b.heap has alloc_space, alloc_objects, expected one that is in each");
   const Result<std::string> wanted = choose(a, b, "alloc_space");
   REQUIRE_FALSE(wanted);
   CHECK(wanted.error().code == ErrorCode::incompatible);

@@ -40,9 +40,12 @@ class RandomHeap {
   std::string frame(int shift) {
     switch (pick(6)) {
       case 0: return "/lib/liba.so+0x" + std::to_string(10 + pick(20));
-      case 1: return "f" + std::to_string(pick(6)) + "::{lambda()#" + std::to_string(1 + pick(2)) + "}@f.cc:" + std::to_string(5 + shift);
+      case 1:
+        return "f" + std::to_string(pick(6)) + "::{lambda()#" + std::to_string(1 + pick(2)) +
+               "}@f.cc:" + std::to_string(5 + shift);
       case 2: return "inl" + std::to_string(pick(4)) + "@i.cc:9~";
-      default: return "f" + std::to_string(pick(12)) + "@f.cc:" + std::to_string(10 + pick(3) + static_cast<unsigned>(shift));
+      default:
+        return "f" + std::to_string(pick(12)) + "@f.cc:" + std::to_string(10 + pick(3) + static_cast<unsigned>(shift));
     }
   }
   std::mt19937 random_;
@@ -56,7 +59,8 @@ std::string text_of(const std::vector<std::string>& rows) {
 
 std::vector<DiffOptions> all_options() {
   std::vector<DiffOptions> out;
-  for (const GroupBy group : {GroupBy::stack, GroupBy::function, GroupBy::file, GroupBy::line, GroupBy::module, GroupBy::type, GroupBy::label}) {
+  for (const GroupBy group : {GroupBy::stack, GroupBy::function, GroupBy::file, GroupBy::line, GroupBy::module,
+                              GroupBy::type, GroupBy::label}) {
     for (int bits = 0; bits < 32; ++bits) {
       DiffOptions o = by(group);
       o.label_key = "thread";
@@ -75,9 +79,10 @@ std::vector<DiffOptions> all_options() {
 std::vector<std::string> printed(const GrowthReport& r) {
   std::vector<std::string> out;
   for (const GrowthRow& row : r.rows) {
-    out.push_back(key_of(r, row) + " " + std::to_string(row.value.baseline) + " " + std::to_string(row.value.current) + " " +
-                  std::to_string(row.objects.growth()) + " " + std::to_string(row.grew) + " " + std::to_string(row.shrank) + " " +
-                  std::string(to_text(row.row_class)) + " " + std::string(to_text(row.tier)));
+    out.push_back(key_of(r, row) + " " + std::to_string(row.value.baseline) + " " + std::to_string(row.value.current) +
+                  " " + std::to_string(row.objects.growth()) + " " + std::to_string(row.grew) + " " +
+                  std::to_string(row.shrank) + " " + std::string(to_text(row.row_class)) + " " +
+                  std::string(to_text(row.tier)));
   }
   return out;
 }
@@ -135,8 +140,11 @@ TEST_CASE("property: diff(b, a) mirrors diff(a, b)") {
         for (const GrowthRow& row : r.rows) {
           RowClass c = row.row_class;
           if (mirror) {
-            c = c == RowClass::added ? RowClass::gone : c == RowClass::gone ? RowClass::added
-                : c == RowClass::grew ? RowClass::shrank : c == RowClass::shrank ? RowClass::grew : c;
+            c = c == RowClass::added    ? RowClass::gone
+                : c == RowClass::gone   ? RowClass::added
+                : c == RowClass::grew   ? RowClass::shrank
+                : c == RowClass::shrank ? RowClass::grew
+                                        : c;
           }
           const Change v = mirror ? Change{row.value.current, row.value.baseline} : row.value;
           const std::int64_t sign = mirror ? -1 : 1;
@@ -213,7 +221,8 @@ TEST_CASE("property: large inputs take the threaded ways and agree with small on
   std::string a, b;
   std::map<std::string, std::int64_t> expected;
   for (int i = 0; i < 40'000; ++i) {
-    const std::string stack = "main;f" + std::to_string(i % 97) + ";g" + std::to_string(i % 1013) + ";h" + std::to_string(i);
+    const std::string stack =
+        "main;f" + std::to_string(i % 97) + ";g" + std::to_string(i % 1013) + ";h" + std::to_string(i);
     const unsigned before = program.pick(50);
     const unsigned after = program.pick(50);
     a += stack + " " + std::to_string(before) + " 1\n";

@@ -54,8 +54,9 @@ TEST_CASE("real: two runs under address randomisation diff to zero on every stac
   CHECK(r.matched[static_cast<std::size_t>(MatchTier::module_offset)] == 1);
   DiffOptions alloc;
   alloc.metric = "alloc_space";
-  for (const GrowthRow& row :
-       must_diff(load("allocator-dumps/tcmalloc-run1.0002.heap"), load("allocator-dumps/tcmalloc-run2.0002.heap"), alloc).rows) {
+  for (const GrowthRow& row : must_diff(load("allocator-dumps/tcmalloc-run1.0002.heap"),
+                                        load("allocator-dumps/tcmalloc-run2.0002.heap"), alloc)
+                                  .rows) {
     CHECK(row.row_class == RowClass::same);
   }
 }
@@ -71,7 +72,8 @@ TEST_CASE("real: growth within one tcmalloc process, as two other tools measured
 TEST_CASE("real: step 11 to 12 of the service, within a process and across two") {
   if (!have_shared()) return;
   for (const std::string run : {"tcmalloc-svc", "tcmalloc-svc-run2"}) {
-    const GrowthReport r = must_diff(load("series/tcmalloc-svc/svc.0011.heap"), load("series/" + run + "/svc.0012.heap"));
+    const GrowthReport r =
+        must_diff(load("series/tcmalloc-svc/svc.0011.heap"), load("series/" + run + "/svc.0012.heap"));
     CHECK(r.total.growth() == 521'536);
     CHECK(r.total_objects.growth() == 4001);
     // leak_sessions, its bodies, the log lines, and one depth of leak_rec; nothing else moved.
@@ -86,7 +88,8 @@ TEST_CASE("real: step 11 to 12 of the service, within a process and across two")
 
 TEST_CASE("real: the tcmalloc series, first to last, has its two suspects") {
   if (!have_shared()) return;
-  const GrowthReport r = must_diff(load("series/tcmalloc-svc/svc.0001.heap"), load("series/tcmalloc-svc/svc.0012.heap"));
+  const GrowthReport r =
+      must_diff(load("series/tcmalloc-svc/svc.0001.heap"), load("series/tcmalloc-svc/svc.0012.heap"));
   REQUIRE(r.suspects.size() == 2);
   CHECK(r.suspects[0].growth == 2'640'000);  // through leak_sessions' call of alloc_body
   CHECK(r.suspects[1].growth == 2'200'000);  // through leak_log's call of make_log_line
@@ -122,7 +125,7 @@ TEST_CASE("real: the Go series, its steps and its restart") {
   for (int i = 1; i <= 12; ++i) snapshots.push_back(load("series/go-queue/" + numbered("heap.%03d.pb.gz", i)));
   const Result<SeriesReport> s = diff::diff_series(snapshots, {});
   REQUIRE(s);
-  const std::vector<std::int64_t> growth = {0,      832520,  771104,   7160288, 764320, 789152,
+  const std::vector<std::int64_t> growth = {0,       832520,   771104, 7160288, 764320, 789152,
                                             1134336, -5708160, 764320, 788896,  775584, 780160};
   std::int64_t sum = 0;
   for (std::size_t i = 0; i < growth.size(); ++i) {
@@ -148,8 +151,10 @@ TEST_CASE("real: the pair of dd-trace-go grows by function as go tool pprof -dif
     const std::string& name = r.keys[r.rows[i].key];
     top[name.substr(name.rfind('.') + 1)] = r.rows[i].value.growth();
   }
-  CHECK(top == std::map<std::string, std::int64_t>{{"mapSample", 29'911'812}, {"postDecode", 16'780'536}, {"decodeUint64s", 8'389'736}});
-  const GrowthReport in_use = must_diff(load("go-proto-dd-stress.before.pb.gz"), load("go-proto-dd-stress.after.pb.gz"));
+  CHECK(top == std::map<std::string, std::int64_t>{
+                   {"mapSample", 29'911'812}, {"postDecode", 16'780'536}, {"decodeUint64s", 8'389'736}});
+  const GrowthReport in_use =
+      must_diff(load("go-proto-dd-stress.before.pb.gz"), load("go-proto-dd-stress.after.pb.gz"));
   CHECK(in_use.total == Change{6'374'088, 6'374'088});
   CHECK(in_use.grew == 0);
   const GrowthReport small = must_diff(load("go-proto-dd-heap.before.pb.gz"), load("go-proto-dd-heap.after.pb.gz"));
@@ -162,7 +167,8 @@ TEST_CASE("real: invariants hold for every profile that loads") {
   std::vector<SnapshotRef> all;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(kShared)) {
     const std::string name = entry.path().filename().string();
-    if (!entry.is_regular_file() || name.starts_with("malformed") || (!name.ends_with(".gz") && !name.ends_with(".heap") && !name.ends_with(".pb")))
+    if (!entry.is_regular_file() || name.starts_with("malformed") ||
+        (!name.ends_with(".gz") && !name.ends_with(".heap") && !name.ends_with(".pb")))
       continue;
     Result<std::vector<Snapshot>> read = formats::read_file(entry.path().string(), {});
     if (!read || read->empty()) continue;
@@ -175,7 +181,8 @@ TEST_CASE("real: invariants hold for every profile that loads") {
   for (std::size_t i = 0; i < all.size(); ++i) {
     CAPTURE(all[i].ref);
     DiffOptions options;
-    if (!diff::choose_metric(std::span(&all[i], 1), {})) options.metric = all[i].snapshot->samples.columns.at(0).type.name;
+    if (!diff::choose_metric(std::span(&all[i], 1), {}))
+      options.metric = all[i].snapshot->samples.columns.at(0).type.name;
     for (const GroupBy group : {GroupBy::stack, GroupBy::function}) {
       options.by = group;
       const Result<GrowthReport> self = diff::diff(all[i], all[i], options);

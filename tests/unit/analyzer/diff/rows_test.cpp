@@ -41,8 +41,8 @@ TEST_CASE("diff: each stack gets its class") {
 TEST_CASE("diff: rows come by size of change, then by key text from the leaf") {
   const GrowthReport r = must_diff("main;b 10\nmain;z 3\nmain;same2 1\nmain;same1 1\n",
                                    "main;a 10\nmain;c 5\nmain;z 3\nother;a 10\nmain;same1 1\nmain;same2 1\n");
-  CHECK(keys_in_order(r) == std::vector<std::string>{"main;a", "other;a", "main;b", "main;c", "main;same1",
-                                                     "main;same2", "main;z"});
+  CHECK(keys_in_order(r) ==
+        std::vector<std::string>{"main;a", "other;a", "main;b", "main;c", "main;same1", "main;same2", "main;z"});
 }
 
 TEST_CASE("diff: other sort keys") {
@@ -74,7 +74,9 @@ TEST_CASE("diff: many ties are in text order too") {
   for (std::size_t i = 0; i + 1 < r.rows.size(); ++i) {
     r.frames(r.rows[i], one);
     r.frames(r.rows[i + 1], next);
-    const auto key = [](const std::vector<FrameView>& f) { return std::string(f[0].function) + ";" + std::string(f[1].function); };
+    const auto key = [](const std::vector<FrameView>& f) {
+      return std::string(f[0].function) + ";" + std::string(f[1].function);
+    };
     REQUIRE(key(one) < key(next));
   }
 }
@@ -173,7 +175,8 @@ TEST_CASE("diff: a stack of 100 000 frames and its twin with another root") {
   r.frames(r.rows[0], frames);
   CHECK(frames.size() == 100'002);
   for (const GroupBy group : {GroupBy::function, GroupBy::line, GroupBy::file, GroupBy::module}) {
-    CHECK(diff::check_conservation(must_diff("root1;" + deep + "leaf 10 1\n", "root1;" + deep + "leaf 30 1\n", by(group))));
+    CHECK(diff::check_conservation(
+        must_diff("root1;" + deep + "leaf 10 1\n", "root1;" + deep + "leaf 30 1\n", by(group))));
   }
 }
 

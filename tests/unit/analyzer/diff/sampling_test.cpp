@@ -28,17 +28,20 @@ TEST_CASE("sampling error: the vectors of the simulation, R = 512 KiB") {
 }
 
 TEST_CASE("sampling error: small objects cost about sqrt(bytes * period), large ones nothing") {
-  CHECK(std::sqrt(diff::sampling_variance(1e6, 1e6 / 16, 524288, false)) == Approx(std::sqrt(1e6 * 524288)).epsilon(1e-4));
+  CHECK(std::sqrt(diff::sampling_variance(1e6, 1e6 / 16, 524288, false)) ==
+        Approx(std::sqrt(1e6 * 524288)).epsilon(1e-4));
   CHECK(diff::sampling_variance(1e9, 1, 4096, false) == Approx(0).margin(1e-6));
   CHECK(diff::sampling_variance(0, 0, 4096, false) == 0);
   // Without counts the bound.
   CHECK(diff::sampling_variance(1e6, 0, 4096, false) == Approx(1e6 * 4096));
   // Counts: that of the bytes over the size squared.
-  CHECK(diff::sampling_variance(6400, 100, 4096, true) * 64 * 64 == Approx(diff::sampling_variance(6400, 100, 4096, false)));
+  CHECK(diff::sampling_variance(6400, 100, 4096, true) * 64 * 64 ==
+        Approx(diff::sampling_variance(6400, 100, 4096, false)));
 }
 
 TEST_CASE("sampling error: a row adds the variances of both sides") {
-  const GrowthReport r = must_diff(heap("a 6400 100\nb 10 1\n", sampled(4096)), heap("a 12800 200\nc 5 1\n", sampled(8192)));
+  const GrowthReport r =
+      must_diff(heap("a 6400 100\nb 10 1\n", sampled(4096)), heap("a 12800 200\nc 5 1\n", sampled(8192)));
   CHECK(r.has_error);
   CHECK_FALSE(r.exact);
   const double expected = std::sqrt(6400.0 * 64 / std::expm1(64.0 / 4096) + 12800.0 * 64 / std::expm1(64.0 / 8192));
@@ -48,11 +51,14 @@ TEST_CASE("sampling error: a row adds the variances of both sides") {
 }
 
 TEST_CASE("sampling error: each label's row counts with its own size") {
-  const GrowthReport r = must_diff(heap("", sampled(4096)), heap("a {bytes=16} 1600 100\na {bytes=4096} 40960 10\n", sampled(4096)));
+  const GrowthReport r =
+      must_diff(heap("", sampled(4096)), heap("a {bytes=16} 1600 100\na {bytes=4096} 40960 10\n", sampled(4096)));
   const double expected = std::sqrt(1600.0 * 16 / std::expm1(16.0 / 4096) + 40960.0 * 4096 / std::expm1(1.0));
   CHECK(r.rows[0].error == Approx(expected));
   CHECK(must_diff(heap("", sampled(4096)), heap("a {bytes=16} 1600 100\na {bytes=4096} 40960 10\n", sampled(4096)),
-                  by(GroupBy::type)).rows[0].error == Approx(expected));
+                  by(GroupBy::type))
+            .rows[0]
+            .error == Approx(expected));
 }
 
 TEST_CASE("sampling error: exact is 0, unknown is unknown") {

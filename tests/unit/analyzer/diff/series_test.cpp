@@ -25,8 +25,9 @@ std::vector<std::int64_t> values_of(const GrowthReport& r, std::string_view key)
 }  // namespace
 
 TEST_CASE("series: steps, values at each snapshot, and what came and went") {
-  const SeriesReport s = must_series({heap("main;a 10 1\nmain;c 1 1\n"), heap("main;a 20 2\nmain;burst 400 1\nmain;c 1 1\n"),
-                                      heap("main;a 30 3\nmain;burst 100 1\n"), heap("main;a 40 4\nmain;b 5 1\n")});
+  const SeriesReport s =
+      must_series({heap("main;a 10 1\nmain;c 1 1\n"), heap("main;a 20 2\nmain;burst 400 1\nmain;c 1 1\n"),
+                   heap("main;a 30 3\nmain;burst 100 1\n"), heap("main;a 40 4\nmain;b 5 1\n")});
   REQUIRE(s.steps.size() == 4);
   CHECK(s.steps[0].total == 11);
   CHECK(s.steps[0].growth == 0);
@@ -49,7 +50,8 @@ TEST_CASE("series: steps, values at each snapshot, and what came and went") {
 }
 
 TEST_CASE("series: by function") {
-  const SeriesReport s = must_series({heap("m;a 10 1\n"), heap("m;a 20 1\nx;a 1 1\n"), heap("m;a 5 1\n")}, by(GroupBy::function));
+  const SeriesReport s =
+      must_series({heap("m;a 10 1\n"), heap("m;a 20 1\nx;a 1 1\n"), heap("m;a 5 1\n")}, by(GroupBy::function));
   CHECK(values_of(s.overall, "a") == std::vector<std::int64_t>{10, 21, 5});
   CHECK(values_of(s.overall, "x") == std::vector<std::int64_t>{0, 0, 0});
 }
@@ -57,7 +59,8 @@ TEST_CASE("series: by function") {
 TEST_CASE("series: by label") {
   DiffOptions options = by(GroupBy::label);
   options.label_key = "t";
-  const SeriesReport s = must_series({heap("a {t=1} 10 1\n"), heap("a {t=1} 5 1\nb {t=2} 7 1\n"), heap("b 1 1\n")}, options);
+  const SeriesReport s =
+      must_series({heap("a {t=1} 10 1\n"), heap("a {t=1} 5 1\nb {t=2} 7 1\n"), heap("b 1 1\n")}, options);
   CHECK(values_of(s.overall, "1") == std::vector<std::int64_t>{10, 5, 0});
   CHECK(values_of(s.overall, "2") == std::vector<std::int64_t>{0, 7, 0});
   CHECK(values_of(s.overall, "[no label t]") == std::vector<std::int64_t>{0, 0, 1});
@@ -74,7 +77,8 @@ TEST_CASE("series: two snapshots are an ordinary diff") {
 
 TEST_CASE("series: identity goes on through a rebuild in the middle") {
   const auto at = [](int line, int value) {
-    return heap("main@m.cc:" + std::to_string(line) + ";f@f.cc:" + std::to_string(line + 1) + " " + std::to_string(value));
+    return heap("main@m.cc:" + std::to_string(line) + ";f@f.cc:" + std::to_string(line + 1) + " " +
+                std::to_string(value));
   };
   const SeriesReport s = must_series({at(1, 10), at(1, 20), at(7, 30), at(7, 40), at(9, 50)});
   REQUIRE(s.overall.rows.size() == 1);

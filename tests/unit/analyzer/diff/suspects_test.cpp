@@ -16,11 +16,11 @@ std::string path_of(const Suspect& suspect) {
 /// The shape of the sample service: what grows in each of its steps.
 std::string service(int steps, bool warm) {
   const auto n = [&](int per_step) { return std::to_string(per_step * steps); };
-  return "main;handle_request;leak_sessions " + n(16'000) + " " + n(1000) + "\nmain;handle_request;leak_sessions;alloc_body " +
-         n(240'000) + " " + n(1000) + "\nmain;handle_request;lru_touch;alloc_body 524288 256\n" +
-         "main;background;leak_log;make_log_line " + n(200'000) + " " + n(2000) +
-         "\nmain;background;leak_log;vector 16384 1\nmain;background;leak_rec;leak_rec " + n(65'536) + " " + n(1) + "\n" +
-         (warm ? "main;background 4194304 1\n" : "");
+  return "main;handle_request;leak_sessions " + n(16'000) + " " + n(1000) +
+         "\nmain;handle_request;leak_sessions;alloc_body " + n(240'000) + " " + n(1000) +
+         "\nmain;handle_request;lru_touch;alloc_body 524288 256\n" + "main;background;leak_log;make_log_line " +
+         n(200'000) + " " + n(2000) + "\nmain;background;leak_log;vector 16384 1\nmain;background;leak_rec;leak_rec " +
+         n(65'536) + " " + n(1) + "\n" + (warm ? "main;background 4194304 1\n" : "");
 }
 
 }  // namespace
@@ -86,7 +86,8 @@ TEST_CASE("suspects: growth from many small callers names where it fans out") {
 }
 
 TEST_CASE("suspects: recursion is folded, also of two functions") {
-  const GrowthReport r = must_diff("", "main;a;b;a;b;grow;site 10 1\nmain;a;b;grow;site 10 1\nmain;a;b;a;b;a;b;grow;site 10 1\n");
+  const GrowthReport r =
+      must_diff("", "main;a;b;a;b;grow;site 10 1\nmain;a;b;grow;site 10 1\nmain;a;b;a;b;a;b;grow;site 10 1\n");
   REQUIRE(r.suspects.size() == 1);
   CHECK(path_of(r.suspects[0]) == "main > a > b > grow");
   CHECK(r.suspects[0].growth == 30);
@@ -109,7 +110,8 @@ TEST_CASE("suspects: growth within its sampling error is none") {
   TextOptions sampled;
   sampled.sampling = Sampling::poisson;
   sampled.period = 524288;
-  const GrowthReport r = must_diff(heap("main;a;x 1000000 10000\n", sampled), heap("main;a;x 1100000 11000\n", sampled));
+  const GrowthReport r =
+      must_diff(heap("main;a;x 1000000 10000\n", sampled), heap("main;a;x 1100000 11000\n", sampled));
   CHECK(r.suspects.empty());
   // One that stands out although it is a small part of the noise.
   const GrowthReport one = must_diff(heap("main;a;x 10000000 100000\nmain;b;big 1048576 1\n", sampled),

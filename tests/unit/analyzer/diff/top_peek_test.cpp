@@ -59,7 +59,8 @@ TEST_CASE("top: sampling error of one snapshot") {
 }
 
 TEST_CASE("peek: callers and callees with their growth") {
-  Result<PeekReport> r = diff::peek(heap("main;f;g 10 1\nother;f 5 1\n"), heap("main;f;g 30 2\nother;f 6 1\nmain;f;f;h 7 1\n"), "^f$", {});
+  Result<PeekReport> r =
+      diff::peek(heap("main;f;g 10 1\nother;f 5 1\n"), heap("main;f;g 30 2\nother;f 6 1\nmain;f;f;h 7 1\n"), "^f$", {});
   REQUIRE(r);
   CHECK(r->total == Change{15, 43});
   REQUIRE(r->functions.size() == 1);

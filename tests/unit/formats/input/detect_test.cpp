@@ -1,9 +1,11 @@
 #include <catch2/catch.hpp>
 #include <cstdint>
+#include <filesystem>
 #include <set>
 #include <string>
 
 #include "formats/foreign_files.hpp"
+#include "formats/input/open_input.hpp"
 #include "formats/registry.hpp"
 
 using namespace snapdiff;
@@ -105,4 +107,33 @@ TEST_CASE("detect: every importer is described, once") {
     CHECK(importer->sniff("") == Match::no);
   }
   CHECK(names.count("pprof") == 1);
+}
+
+TEST_CASE("detect: each real sample is claimed by one importer, and by no other") {
+  namespace fs = std::filesystem;
+  const fs::path samples = fs::path(SNAPDIFF_SHARED_DATA) / "pprof";
+  if (!fs::exists(samples)) {
+    WARN("skipped: the shared sample files are not here");
+    return;
+  }
+  int checked = 0;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(samples)) {
+    const fs::path& path = entry.path();
+    const std::string folder = path.parent_path().filename().string();
+    if (!entry.is_regular_file() || path.extension() == ".md" || path.extension() == ".txt") continue;
+    if (folder == "bin" || folder == "src" || folder == "goq") continue;
+    const Result<std::unique_ptr<OpenedInput>> opened = OpenedInput::open_path(path.string(), {});
+    REQUIRE(opened);
+    int certain = 0;
+    int possible = 0;
+    for (const Importer* importer : importers()) {
+      const Match match = importer->sniff((*opened)->head());
+      certain += match == Match::certain ? 1 : 0;
+      possible += match == Match::possible ? 1 : 0;
+    }
+    INFO(path);
+    CHECK(certain + possible == 1);
+    ++checked;
+  }
+  CHECK(checked > 100);
 }
