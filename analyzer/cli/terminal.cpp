@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "analyzer/report/text_tools.hpp"
+#include "analyzer/report/report.hpp"
 
 namespace snapdiff::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <tuple>
 
-#include "analyzer/diff/diff.hpp"
+#include "snapdiff/function_name.hpp"
 
 namespace snapdiff::graph {
 namespace {
@@ -103,7 +103,7 @@ std::string full_name(const FrameView& frame) {
 
 std::string display_name(const FrameView& frame) {
   if (!named(frame) || frame.pseudo) return full_name(frame);
-  std::string name = diff::short_name(frame.function);
+  std::string name = short_function_name(frame.function);
   return name.empty() ? std::string(frame.function) : name;
 }
 

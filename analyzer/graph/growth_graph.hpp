@@ -97,7 +97,8 @@ class GrowthModel {
  public:
   /// `report` must outlive the model. Errors: as build_growth_graph.
   static Result<GrowthModel> read(const GrowthReport& report, const GraphOptions& options);
-  /// At most `max_nodes` nodes beside the root, more only where the suspects' paths need them.
+  /// At most `max_nodes` nodes beside the root, more only where that is less than the suspects' last
+  /// frames and first sites. Errors: internal.
   Result<GrowthGraph> trim(std::size_t max_nodes) const;
 
   struct Data;

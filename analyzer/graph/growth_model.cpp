@@ -6,6 +6,7 @@
 #include <string>
 
 #include "analyzer/graph/dominators.hpp"
+#include "analyzer/graph/trim.hpp"
 #include "snapdiff/checked.hpp"
 
 namespace snapdiff::graph {
@@ -55,6 +56,7 @@ class Reader {
     weigh();
     choose_candidates();
     if (Status status = sum_candidates(); !status) return std::move(status).error();
+    rank_candidates();
     find_dominators();
     mark_suspects();
     return std::shared_ptr<const Data>(std::move(data_));
@@ -146,7 +148,7 @@ class Reader {
           (function_weight_[f] == function_weight_[best] && data_->functions.less(f, best)))
         best = f;
     }
-    std::vector<std::uint8_t> tier(nodes, 2);  // 0 end of a suspect's path, 1 on it, 2 other
+    std::vector<std::uint8_t> tier(nodes, 2);  // 0 end of a suspect's path or its first site, 1 on it, 2 other
     for (const Suspect& suspect : report_.suspects) {
       for (std::size_t i = 0; i < suspect.path.size(); ++i) {
         const std::uint32_t f = data_->functions.find(suspect.path[i]);
@@ -158,7 +160,7 @@ class Reader {
     for (const Suspect& suspect : report_.suspects) {
       if (suspect.sites.empty()) continue;
       const std::uint32_t f = data_->functions.find(suspect.sites.front().frame);
-      if (f != FunctionIndex::kAbsent) tier[node_of(f)] = std::min<std::uint8_t>(tier[node_of(f)], 1);
+      if (f != FunctionIndex::kAbsent) tier[node_of(f)] = 0;
     }
     const double least = std::max(1.0, data_->options.node_fraction * static_cast<double>(data_->total.importance()));
     std::vector<std::uint32_t> chosen;
@@ -376,6 +378,29 @@ class Reader {
     return std::lexicographical_compare(
         x.begin(), x.end(), y.begin(), y.end(),
         [this](std::uint32_t f, std::uint32_t g) { return data_->functions.hash(f) < data_->functions.hash(g); });
+  }
+
+  /// What a node tells beyond its heaviest callee and caller: its own growth and its other branches.
+  /// By importance alone, frames that only pass on would fill the page before any site is drawn.
+  void rank_candidates() {
+    const std::vector<std::uint8_t> all(data_->nodes.size(), 1);
+    std::vector<std::uint64_t> in(data_->nodes.size(), 0);
+    std::vector<std::uint64_t> out(data_->nodes.size(), 0);
+    for (const KeptEdge& edge : edges_between(*data_, all)) {
+      in[edge.to] = std::max(in[edge.to], edge.weight.importance());
+      out[edge.from] = std::max(out[edge.from], edge.weight.importance());
+    }
+    const auto tells = [&](std::uint32_t c) {
+      const std::uint64_t whole = data_->nodes[c].cumulative.importance();
+      return whole - std::min({whole, in[c], out[c]});
+    };
+    std::sort(data_->rank.begin() + static_cast<std::ptrdiff_t>(data_->always_kept), data_->rank.end(),
+              [&](std::uint32_t a, std::uint32_t b) {
+                if (tells(a) != tells(b)) return tells(a) > tells(b);
+                const std::uint64_t x = data_->nodes[a].cumulative.importance();
+                const std::uint64_t y = data_->nodes[b].cumulative.importance();
+                return x != y ? x > y : data_->less(a, b);
+              });
   }
 
   /// On the growing paths; nodes that only shrank get theirs among all paths.

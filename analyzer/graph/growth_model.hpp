@@ -36,8 +36,8 @@ struct Path {
 /// The report's stacks, read and reduced to the candidates: the functions that may be drawn.
 ///   nodes     candidates with all sums; nodes[0] is the root. `dominator` among candidates
 ///   function  per candidate, the function that names it
-///   rank      candidates in the order in which they are kept: ends of suspects' paths, then the
-///             paths, then by importance
+///   rank      candidates in the order in which they are kept: ends of suspects' paths and their
+///             first sites, then those that tell most
 struct GrowthModel::Data {
   const GrowthReport* report = nullptr;
   GraphOptions options;

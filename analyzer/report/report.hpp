@@ -57,6 +57,10 @@ std::string growth_text(std::int64_t bytes);
 std::string count_text(std::int64_t count);
 std::string growth_count_text(std::int64_t count);
 
+/// Control characters (C0, DEL, C1), invisible and direction-changing code points and invalid UTF-8
+/// as \xNN per byte; with `utf8` false every byte above 0x7E too.
+std::string printable(std::string_view bytes, bool utf8 = true);
+
 /// Files for other tools, from a diff (growth) or from one snapshot (value).
 std::string to_folded(const GrowthReport& report);
 std::string to_folded(const TopReport& report);

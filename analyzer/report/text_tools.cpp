@@ -72,7 +72,7 @@ bool plain_ascii(std::string_view bytes) {
 }
 
 void append_hex(std::string& out, std::string_view bytes) {
-  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  constexpr std::string_view kDigits = "0123456789abcdef";
   for (const char c : bytes) {
     const auto byte = static_cast<unsigned char>(c);
     out += "\\x";

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "analyzer/report/report.hpp"
+
 /// Text of unknown origin made safe and measured: names come out of input files and may hold
 /// anything, terminal escape sequences included.
 namespace snapdiff::report {
@@ -32,10 +34,6 @@ CodePoint decode_utf8(std::string_view bytes, std::size_t at);
 
 /// Control characters, and code points that hide text or change the order in which it is shown.
 bool is_unsafe(std::uint32_t code);
-
-/// Control characters (C0, DEL, C1), invisible and direction-changing code points and invalid UTF-8
-/// as \xNN per byte; with `utf8` false every byte above 0x7E too.
-std::string printable(std::string_view bytes, bool utf8 = true);
 
 /// Valid UTF-8, invalid bytes as U+FFFD; everything else as it is.
 std::string valid_utf8(std::string_view bytes);

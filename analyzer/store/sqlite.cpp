@@ -118,7 +118,7 @@ std::uint32_t Statement::id(int column, std::string_view what) const {
 }
 
 Database::Database(const std::string& path, int flags) {
-  const int code = sqlite3_open_v2(path.c_str(), &db_, flags, nullptr);
+  const int code = sqlite3_open_v2(path.c_str(), &db_, flags | SQLITE_OPEN_NOMUTEX, nullptr);
   if (code == SQLITE_OK) return;
   const Error error = sqlite_error(db_, code);
   sqlite3_close(db_);

@@ -61,7 +61,7 @@ DOORS = {
     "analyzer/trend": {"trend.hpp", "verdict.hpp"},
     "analyzer/graph": {"growth_graph.hpp"},
     "analyzer/render": {"render.hpp"},
-    "analyzer/report": {"report.hpp"},
+    "analyzer/report": {"report.hpp", "text_tools.hpp"},  # the width of text, for the terminal
 }
 
 SOURCES = (".hpp", ".h", ".cpp", ".cc", ".c")

@@ -41,7 +41,7 @@ TEST_CASE("folded: values of one snapshot add up to its total, root first") {
 TEST_CASE("folded: line ends and semicolons in names break no line") {
   fakes::DiffMaker maker;
   maker.row("a;b\nc < main", {0, 1});
-  CHECK(report::to_folded(maker.report()) == "[grew];main;a:b\\x0Ac 1\n");
+  CHECK(report::to_folded(maker.report()) == "[grew];main;a:b\\x0ac 1\n");
 }
 
 TEST_CASE("speedscope: two sampled profiles, one weight per stack, sums at the end value") {
