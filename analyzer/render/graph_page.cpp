@@ -212,8 +212,8 @@ Status draw_pair_page(const Story& story, std::size_t pair, PdfDocument& documen
   const double grew = static_cast<double>(report.grew);
   const double shrank = -static_cast<double>(report.shrank);
   canvas.text(kLeft, y - 5, std::string("grew ").append(q.value(report.grew)), {7.4, FontWeight::semibold}, kGrow.c700);
-  canvas.text(kRight, y - 5, std::string("shrank ").append(q.size(report.shrank)),
-              {7.4, FontWeight::semibold}, kShrink.c700, Align::right);
+  canvas.text(kRight, y - 5, std::string("shrank ").append(q.size(report.shrank)), {7.4, FontWeight::semibold},
+              kShrink.c700, Align::right);
   const double both = grew + shrank;
   if (both > 0) {
     const double left = kWidth * grew / both;

@@ -22,7 +22,7 @@ struct Measures {
   double least_w, most_w, name, suspect_name, growth, share, small;
 };
 Measures measures_of(bool full) {
-  return full ? Measures{88, 164, 9, 10, 9.2, 8.4, 7} : Measures{64, 128, 8, 8.6, 8, 7.4, 7};
+  return full ? Measures{88, 176, 9, 10, 9.2, 8.4, 7} : Measures{64, 128, 8, 8.6, 8, 7.4, 7};
 }
 
 TextStyle name_style(const Measures& m, const Node& node) {

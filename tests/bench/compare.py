@@ -9,6 +9,7 @@
 
 The job is `snapdiff A B` in an empty folder, which prints the answer and writes the store; beside it
 the same with `--db :memory:`, and the floor: inflating the same two files with libdeflate-gunzip.
+`answer` is when the last byte was printed, `wall` when the command had ended; ratios are of `wall`.
 Peers that are not installed are left out with a line. Wall time and peak memory are those of the
 command (wait4), its children included; files are read once before, so that all find them cached.
 A peak below some 12 MiB cannot be seen: that is this script itself before the command starts.
@@ -30,32 +31,45 @@ PEER_LIMIT_SECONDS = 1800
 
 
 class Run:
-    """One finished command: wall and CPU seconds, peak memory in MiB of the largest process."""
+    """One finished command: seconds until its last byte of output (answer), until its end (wall) and
+    of CPU; peak memory in MiB of the largest process."""
 
     def __init__(self, command, folder, environment):
-        with open(os.path.join(folder, "stdout"), "wb") as out, open(os.path.join(folder, "stderr"), "wb") as err:
-            begin = time.monotonic()
-            # A process of its own between this one and the command, so that its peak counts the
-            # command and the command's children (`go tool pprof` runs pprof), and nothing else.
-            child = os.fork()
-            if child == 0:
-                try:
-                    code = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=folder,
-                                          env=environment, timeout=PEER_LIMIT_SECONDS, check=False).returncode
-                except (OSError, subprocess.TimeoutExpired):
-                    code = 124
-                usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-                with open(os.path.join(folder, "usage"), "w", encoding="ascii") as file:
-                    file.write(f"{usage.ru_utime + usage.ru_stime} {usage.ru_maxrss}")
-                os._exit(code & 0xFF)
-            _, status, _ = os.wait4(child, 0)
-            self.wall = time.monotonic() - begin
+        reader, writer = os.pipe()
+        begin = time.monotonic()
+        # A process of its own between this one and the command, so that its peak counts the
+        # command and the command's children (`go tool pprof` runs pprof), and nothing else.
+        child = os.fork()
+        if child == 0:
+            os.close(reader)
+            measure(command, folder, environment, writer)
+        os.close(writer)
+        self.answer = 0.0
+        while os.read(reader, 1 << 16):
+            self.answer = time.monotonic() - begin
+        os.close(reader)
+        _, status, _ = os.wait4(child, 0)
+        self.wall = time.monotonic() - begin
         with open(os.path.join(folder, "usage"), encoding="ascii") as file:
             cpu, peak = file.read().split()
         self.cpu, self.peak = float(cpu), int(peak) / 1024
         self.code = os.waitstatus_to_exitcode(status)
         with open(os.path.join(folder, "stderr"), encoding="utf-8", errors="replace") as err:
             self.words = err.read().strip()
+
+
+def measure(command, folder, environment, out):
+    """Runs the command and leaves what it used in the file `usage`. Does not return."""
+    try:
+        with open(os.path.join(folder, "stderr"), "wb") as err:
+            code = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=folder, env=environment,
+                                  timeout=PEER_LIMIT_SECONDS, check=False).returncode
+    except (OSError, subprocess.TimeoutExpired):
+        code = 124
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with open(os.path.join(folder, "usage"), "w", encoding="ascii") as file:
+        file.write(f"{usage.ru_utime + usage.ru_stime} {usage.ru_maxrss}")
+    os._exit(code & 0xFF)
 
 
 class Bench:
@@ -89,6 +103,7 @@ class Bench:
             return worst
         middle = sorted(results, key=lambda run: run.wall)[(len(results) - 1) // 2]
         middle.wall = statistics.median(run.wall for run in results)
+        middle.answer = statistics.median(run.answer for run in results)
         middle.peak = max(run.peak for run in results)
         return middle
 
@@ -108,16 +123,17 @@ class Bench:
 
     def table(self, rows):
         own = rows[0][1]
-        print(f"  {'command':38} {'wall':>10} {'cpu':>9} {'peak':>10}   time ratio  memory ratio")
+        print(f"  {'command':32} {'answer':>9} {'wall':>10} {'cpu':>9} {'peak':>10}   time ratio  memory ratio")
         for name, run in rows:
             if run is None:
-                print(f"  {name:38} skipped: not installed")
+                print(f"  {name:32} skipped: not installed")
             elif run.code != 0:
-                print(f"  {name:38} failed: exit {run.code}: {run.words.splitlines()[-1:] or ''}")
+                print(f"  {name:32} failed: exit {run.code}: {run.words.splitlines()[-1:] or ''}")
                 self.failed |= name.startswith("snapdiff")
             else:
                 ratio = f"{run.wall / own.wall:9.2f} x {run.peak / own.peak:11.2f} x" if own.code == 0 else ""
-                print(f"  {name:38} {run.wall:8.3f} s {run.cpu:7.2f} s {run.peak:6.0f} MiB   {ratio}")
+                answer = f"{run.answer:7.3f} s" if run.answer else " " * 9
+                print(f"  {name:32} {answer} {run.wall:8.3f} s {run.cpu:7.2f} s {run.peak:6.0f} MiB   {ratio}")
         sys.stdout.flush()
 
     def proto_pair(self, title, name, stacks, runs, peer_runs):
