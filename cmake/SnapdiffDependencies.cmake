@@ -7,7 +7,6 @@ find_package(zstd REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(LibLZMA REQUIRED)
 find_package(Boost 1.74 REQUIRED)
-find_package(TBB REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
@@ -24,7 +23,7 @@ target_include_directories(protozero SYSTEM INTERFACE ${PROTOZERO_INCLUDE_DIR})
 # What a header may need when it is compiled alone.
 add_library(snapdiff_third_party INTERFACE)
 target_link_libraries(snapdiff_third_party INTERFACE
-  SQLite::SQLite3 zstd::libzstd_shared ZLIB::ZLIB LibLZMA::LibLZMA Boost::headers TBB::tbb CLI11::CLI11 fmt::fmt
+  SQLite::SQLite3 zstd::libzstd_shared ZLIB::ZLIB LibLZMA::LibLZMA Boost::headers CLI11::CLI11 fmt::fmt
   nlohmann_json::nlohmann_json PkgConfig::DEFLATE PkgConfig::LZ4 PkgConfig::NETTLE PkgConfig::RE2 PkgConfig::GVC
   PkgConfig::CAIRO protozero)
 
