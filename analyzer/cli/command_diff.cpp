@@ -11,12 +11,22 @@
 namespace snapdiff::cli {
 namespace {
 
+// Machine forms carry what was noted while reading the inputs; text says it on stderr.
+void add_import_notes(GrowthReport& report) {
+  for (const SnapshotRef& side : {report.baseline, report.current}) {
+    for (const Note& note : side.snapshot->facts.notes.all()) {
+      report.notes.add(note.severity, side.ref + ": " + note.text, note.first_offset, note.count);
+    }
+  }
+}
+
 // The report as text, whatever its kind. `refs` holds two or more snapshots.
 Result<std::string> answer(const std::vector<SnapshotRef>& refs, const DiffOptions& options, const report::Style& style,
                            bool steps_wanted) {
   if (refs.size() == 2) {
     Result<GrowthReport> report = diff::diff(refs[0], refs[1], options);
     if (!report) return std::move(report).error();
+    if (style.form != report::Form::text) add_import_notes(*report);
     return report::write_diff(*report, style);
   }
   Result<SeriesReport> series = diff::diff_series(refs, options);
@@ -26,9 +36,11 @@ Result<std::string> answer(const std::vector<SnapshotRef>& refs, const DiffOptio
     for (std::size_t i = 1; i < refs.size(); ++i) {
       Result<GrowthReport> step = diff::diff(refs[i - 1], refs[i], options);
       if (!step) return std::move(step).error();
+      if (style.form != report::Form::text) add_import_notes(*step);
       steps.push_back(*std::move(step));
     }
   }
+  if (style.form != report::Form::text) add_import_notes(series->overall);
   return report::write_series(*series, steps, row_verdicts(series->overall), style);
 }
 

@@ -33,6 +33,15 @@ class MainJob(CliTest):
         self.assertEqual(flat + report["others"]["growth"] + report["unattributed"]["growth"] +
                          report["filtered"]["growth"], TOTAL_AFTER - TOTAL_BEFORE)
 
+    def test_json_carries_what_was_noted_while_reading(self):
+        a, _ = self.pair()
+        lines = AFTER.splitlines(keepends=True)
+        self.write("cut.heap", lines[0] + "".join(lines[2:]))  # the header counts a row that is missing
+        report = json.loads(self.run_it(a, "cut.heap", "--as", "json")[0])
+        self.assertTrue(any(note["severity"] == "data loss" and "cut.heap" in note["text"] for note in report["notes"]))
+        self.assertEqual(report["unattributed"]["growth"], 4096)
+        self.run_it(a, "cut.heap", "--strict", code=2)
+
     def test_stdout_is_the_same_every_time(self):
         a, b = self.pair()
         first, _ = self.run_it(a, b)
