@@ -10,9 +10,7 @@
 /// all but the last byte (LEB128, as in protobuf).
 namespace snapdiff::store {
 
-constexpr std::uint64_t zigzag(std::uint64_t value) {
-  return (value << 1) ^ (std::uint64_t{0} - (value >> 63));
-}
+constexpr std::uint64_t zigzag(std::uint64_t value) { return (value << 1) ^ (std::uint64_t{0} - (value >> 63)); }
 constexpr std::uint64_t unzigzag(std::uint64_t value) { return (value >> 1) ^ (std::uint64_t{0} - (value & 1)); }
 
 inline void put_varint(std::string& out, std::uint64_t value) {

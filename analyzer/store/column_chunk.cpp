@@ -55,7 +55,8 @@ void read_frame(std::string_view stored, char* to, std::size_t raw_size) {
     return;
   }
   const std::size_t size = ZSTD_decompressDCtx(decompressor(), to, raw_size, stored.data(), stored.size());
-  if (ZSTD_isError(size) != 0U) fail(ErrorCode::malformed, std::string("compressed column: ") + ZSTD_getErrorName(size));
+  if (ZSTD_isError(size) != 0U)
+    fail(ErrorCode::malformed, std::string("compressed column: ") + ZSTD_getErrorName(size));
   if (size != raw_size)
     fail(ErrorCode::malformed,
          "compressed column holds " + std::to_string(size) + " bytes, expected " + std::to_string(raw_size));
@@ -161,7 +162,8 @@ std::string pack_bytes(std::string_view bytes, int level) {
 std::string unpack_bytes(std::string_view blob, std::size_t cap) {
   ByteReader in(without_checksum(blob));
   const std::uint64_t raw_size = in.varint();
-  if (raw_size > cap) fail(ErrorCode::malformed, std::to_string(raw_size) + " bytes declared, expected at most " + std::to_string(cap));
+  if (raw_size > cap)
+    fail(ErrorCode::malformed, std::to_string(raw_size) + " bytes declared, expected at most " + std::to_string(cap));
   const std::string_view stored = in.bytes(in.left());
   check_frame_size(stored, raw_size);
   std::string bytes(raw_size, '\0');

@@ -1,5 +1,6 @@
 #include "analyzer/store/connection.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -48,7 +49,7 @@ void check_folder_is_writable(const std::string& path) {
   std::error_code ignored;
   if (!fs::is_directory(folder, ignored))
     fail(ErrorCode::io, "store cannot be made: there is no folder " + folder.string());
-  if (::access(folder.c_str(), W_OK) != 0)
+  if (::faccessat(AT_FDCWD, folder.c_str(), W_OK, AT_EACCESS) != 0)
     fail(ErrorCode::io, "store cannot be made: folder " + folder.string() + " cannot be written");
 }
 
@@ -86,7 +87,8 @@ void Connection::open(int flags) {
 
 void Connection::open_existing() {
   std::error_code ignored;
-  if (fs::is_directory(path_, ignored)) fail(ErrorCode::unsupported, "not a store: found a folder, expected a SQLite file");
+  if (fs::is_directory(path_, ignored))
+    fail(ErrorCode::unsupported, "not a store: found a folder, expected a SQLite file");
   // Also to read: a store whose writer was killed is repaired by whoever opens it next.
   open(SQLITE_OPEN_READWRITE);
   SchemaState state = SchemaState::empty;

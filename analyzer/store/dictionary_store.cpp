@@ -42,8 +42,8 @@ void IdMap::index() {
 }
 
 std::uint32_t IdMap::search(std::uint32_t id) const {
-  const auto at =
-      std::lower_bound(ids_.begin(), ids_.end(), id, [](const Pair& pair, std::uint32_t wanted) { return pair.id < wanted; });
+  const auto at = std::lower_bound(ids_.begin(), ids_.end(), id,
+                                   [](const Pair& pair, std::uint32_t wanted) { return pair.id < wanted; });
   return at != ids_.end() && at->id == id ? at->row : kNone;
 }
 
@@ -65,7 +65,8 @@ StringId Catalog::string_row(const Statement& statement, int column) const {
 
 void Catalog::read_strings(sqlite3* db) {
   Statement select(db, "SELECT id, text FROM string ORDER BY id");
-  while (select.step()) strings.add(select.id(0, "string"), static_cast<std::uint32_t>(builder_.string(select.text(1))));
+  while (select.step())
+    strings.add(select.id(0, "string"), static_cast<std::uint32_t>(builder_.string(select.text(1))));
   strings.index();
 }
 
@@ -83,8 +84,8 @@ void Catalog::read_modules(sqlite3* db) {
 void Catalog::read_functions(sqlite3* db) {
   Statement select(db, "SELECT id, name, system_name, file, start_line FROM function ORDER BY id");
   while (select.step()) {
-    const FunctionId row = builder_.function(string_row(select, 1), string_row(select, 2), string_row(select, 3),
-                                             line_of(select, 4));
+    const FunctionId row =
+        builder_.function(string_row(select, 1), string_row(select, 2), string_row(select, 3), line_of(select, 4));
     functions.add(select.id(0, "function"), static_cast<std::uint32_t>(row));
   }
   functions.index();
@@ -266,7 +267,10 @@ std::uint32_t CatalogWriter::label_set(LabelSetId id) {
       const auto id_of = [this](StringId text) {
         return std::int64_t{catalog_.strings.id_of(static_cast<std::uint32_t>(text))};
       };
-      insert_label_.bind(1, std::int64_t{new_id}).bind(2, position++).bind(3, id_of(label.key)).bind(4, id_of(label.text));
+      insert_label_.bind(1, std::int64_t{new_id})
+          .bind(2, position++)
+          .bind(3, id_of(label.key))
+          .bind(4, id_of(label.text));
       if (label.is_number) {
         insert_label_.bind(5, label.number);
       } else {
@@ -301,11 +305,12 @@ StackIndex::StackIndex(sqlite3* db, const Catalog& catalog) {
   while (select.step()) {
     const std::uint32_t first = select.id(0, "stack chunk");
     StackFrames frames(catalog);
-    for_each_stack(select.blob(2), first, select.id(1, "stack count"), [&](std::uint32_t id, const StackChunkReader& in) {
-      if (in.root_first().empty()) return;
-      frames.move_to(in.root_first(), in.shared());
-      add(frames.hash(), id);
-    });
+    for_each_stack(select.blob(2), first, select.id(1, "stack count"),
+                   [&](std::uint32_t id, const StackChunkReader& in) {
+                     if (in.root_first().empty()) return;
+                     frames.move_to(in.root_first(), in.shared());
+                     add(frames.hash(), id);
+                   });
     next_id_ = first + select.id(1, "stack count");
   }
 }
@@ -325,7 +330,8 @@ void StackIndex::add(const Hash128& hash, std::uint32_t id) {
   hashes_.push_back(hash);
   ids_.push_back(id);
   next_id_ = id + 1;
-  index_.insert(hash.low, static_cast<std::uint32_t>(hashes_.size() - 1), [&](std::uint32_t r) { return hashes_[r].low; });
+  index_.insert(hash.low, static_cast<std::uint32_t>(hashes_.size() - 1),
+                [&](std::uint32_t r) { return hashes_[r].low; });
 }
 
 }  // namespace snapdiff::store

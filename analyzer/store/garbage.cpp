@@ -144,7 +144,8 @@ void collect_dictionary(sqlite3* db, IdSet& label_sets, IdSet& frames) {
   add_all(db, "SELECT module FROM frame", modules);
   Statement maps(db, "SELECT data FROM memory_map");
   while (maps.step()) {
-    for (const Mapping& mapping : decode_mappings(maps.blob(0))) modules.add(static_cast<std::uint32_t>(mapping.module));
+    for (const Mapping& mapping : decode_mappings(maps.blob(0)))
+      modules.add(static_cast<std::uint32_t>(mapping.module));
   }
   delete_unused(db, "module", "id", modules);
   IdSet strings;

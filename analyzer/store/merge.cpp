@@ -17,7 +17,8 @@ constexpr std::size_t kMaxSourceBytes = std::size_t{64} << 30;
 
 std::vector<SnapshotInfo> in_import_order(sqlite3* db) {
   std::vector<SnapshotInfo> all;
-  for (SeriesInfo& series : read_series(db)) std::move(series.snapshots.begin(), series.snapshots.end(), std::back_inserter(all));
+  for (SeriesInfo& series : read_series(db))
+    std::move(series.snapshots.begin(), series.snapshots.end(), std::back_inserter(all));
   std::sort(all.begin(), all.end(), [](const SnapshotInfo& a, const SnapshotInfo& b) { return a.id < b.id; });
   return all;
 }
@@ -47,8 +48,7 @@ std::optional<std::string> read_source(sqlite3* db, std::int64_t snapshot) {
     fail(ErrorCode::usage, "snapshot @" + std::to_string(snapshot) + " is not in the store");
   if (select.is_null(1)) return std::nullopt;
   std::string bytes;
-  naming("source " + std::to_string(select.integer(0)),
-         [&] { bytes = unpack_bytes(select.blob(1), kMaxSourceBytes); });
+  naming("source " + std::to_string(select.integer(0)), [&] { bytes = unpack_bytes(select.blob(1), kMaxSourceBytes); });
   return bytes;
 }
 
@@ -59,8 +59,7 @@ std::size_t merge_snapshots(Session& from, const std::string& from_path, Session
   });
   for (std::span<const SnapshotInfo> left = fresh; !left.empty();) {
     const auto batch = next_batch(left);
-    const std::vector<Snapshot> snapshots =
-        concerning(from_path, [&] { return load_snapshots(from, ids_of(batch)); });
+    const std::vector<Snapshot> snapshots = concerning(from_path, [&] { return load_snapshots(from, ids_of(batch)); });
     for (std::size_t i = 0; i < batch.size(); ++i) {
       const auto original =
           concerning(from_path, [&] { return read_source(from.db(), static_cast<std::int64_t>(batch[i].id)); });
@@ -80,14 +79,16 @@ void check_store(Session& session) {
   }
   session.drop();  // what is in memory proves nothing about the file
   session.stacks();
-  if (query_integer(db, "SELECT count(*) FROM sample_chunk WHERE id / 1048576 NOT IN (SELECT id FROM snapshot)") != 0)
-    fail(ErrorCode::malformed, "sample chunks without a snapshot");
-  if (query_integer(db, "SELECT count(*) FROM snapshot WHERE source NOT IN (SELECT id FROM source)") != 0)
-    fail(ErrorCode::malformed, "snapshot without its source");
-  if (query_integer(db, "SELECT count(*) FROM snapshot WHERE memory_map NOT IN (SELECT id FROM memory_map)") != 0)
-    fail(ErrorCode::malformed, "snapshot without its memory map");
-  if (query_integer(db, "SELECT count(*) FROM snapshot WHERE series NOT IN (SELECT id FROM series)") != 0)
-    fail(ErrorCode::malformed, "snapshot without its series");
+  constexpr std::pair<const char*, const char*> kDangling[] = {
+      {"FROM sample_chunk WHERE id / 1048576 NOT IN (SELECT id FROM snapshot)", "sample chunks without a snapshot"},
+      {"FROM snapshot WHERE source IS NOT NULL AND source NOT IN (SELECT id FROM source)",
+       "snapshot without its source"},
+      {"FROM snapshot s WHERE s.memory_map IS NOT NULL AND s.memory_map NOT IN (SELECT id FROM memory_map)",
+       "snapshot without its memory map"},
+      {"FROM snapshot WHERE series NOT IN (SELECT id FROM series)", "snapshot without its series"}};
+  for (const auto& [rows, what] : kDangling) {
+    if (query_integer(db, std::string("SELECT count(*) ") + rows) != 0) fail(ErrorCode::malformed, what);
+  }
   const std::vector<SnapshotInfo> all = in_import_order(db);
   for (std::span<const SnapshotInfo> left = all; !left.empty();) {
     const auto batch = next_batch(left);

@@ -125,8 +125,7 @@ Keys decode_keys(std::string_view blob, std::size_t values, std::string& buffer)
     labels = label;
     first = false;
     keys.key.push_back((stack << 32) | labels);
-    if (keys.key.size() > kChunkRows)
-      fail(ErrorCode::malformed, "more than " + std::to_string(kChunkRows) + " rows");
+    if (keys.key.size() > kChunkRows) fail(ErrorCode::malformed, "more than " + std::to_string(kChunkRows) + " rows");
   }
   if (any_labels) label_column.expect_end();
   const std::size_t mask_bytes = (values + 7) / 8;
@@ -282,9 +281,10 @@ void SampleDecoder::add_chunk(std::string_view blob) {
       Column& column = after_.columns[c];
       const bool is_unknown =
           !unknown.empty() && ((static_cast<unsigned char>(unknown[r * mask_bytes + c / 8]) >> (c % 8)) & 1U) != 0;
-      if (is_unknown && column.known.empty()) column.known.assign(row, 1);
       column.value.push_back(static_cast<std::int64_t>(now[c][r]));
-      if (!column.known.empty()) column.known.push_back(is_unknown ? 0 : 1);
+      if (!is_unknown && column.known.empty()) continue;
+      column.known.resize(row, 1);
+      column.known.push_back(is_unknown ? 0 : 1);
     }
   }
 }

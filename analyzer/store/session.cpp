@@ -49,7 +49,8 @@ void check_table(const SampleTable& table, std::int64_t rows, const std::vector<
 
 StoredColumns read_columns(sqlite3* db, std::int64_t snapshot) {
   StoredColumns out;
-  Statement select(db, "SELECT metric, unit, half_unit, total FROM snapshot_total WHERE snapshot = ? ORDER BY position");
+  Statement select(db,
+                   "SELECT metric, unit, half_unit, total FROM snapshot_total WHERE snapshot = ? ORDER BY position");
   select.bind(1, snapshot);
   while (select.step()) {
     SampleType type{std::string(select.text(0)), std::string(select.text(1))};
@@ -160,9 +161,10 @@ std::shared_ptr<const DecodedStacks> Session::stacks_from(std::uint32_t stack) {
     chunks_.splice(chunks_.begin(), chunks_, at);
     return chunks_.front();
   }
-  Statement select(db_,
-                   "SELECT first_id, stacks, data FROM stack_chunk WHERE first_id >= "
-                   "coalesce((SELECT max(first_id) FROM stack_chunk WHERE first_id <= ?1), 0) ORDER BY first_id LIMIT 2");
+  Statement select(
+      db_,
+      "SELECT first_id, stacks, data FROM stack_chunk WHERE first_id >= "
+      "coalesce((SELECT max(first_id) FROM stack_chunk WHERE first_id <= ?1), 0) ORDER BY first_id LIMIT 2");
   select.bind(1, std::int64_t{stack});
   while (select.step()) {
     const std::uint32_t first = select.id(0, "stack chunk");

@@ -30,7 +30,13 @@ void write_details(sqlite3* db, const SnapshotFacts& facts, std::int64_t snapsho
   insert.bind(1, snapshot);
   const auto put = [&](std::string_view kind, std::int64_t position, std::string_view name, std::string_view text,
                        std::optional<std::int64_t> number, std::optional<std::int64_t> extra) {
-    insert.bind_text(2, kind).bind(3, position).bind_text(4, name).bind_text(5, text).bind(6, number).bind(7, extra).run();
+    insert.bind_text(2, kind)
+        .bind(3, position)
+        .bind_text(4, name)
+        .bind_text(5, text)
+        .bind(6, number)
+        .bind(7, extra)
+        .run();
   };
   std::int64_t position = 0;
   for (const auto& [key, value] : facts.labels) put("label", position++, key, value, {}, {});

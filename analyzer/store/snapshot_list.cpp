@@ -11,9 +11,8 @@ Order order_of(const std::vector<SnapshotInfo>& snapshots) {
   const auto all = [&](auto has) { return std::all_of(snapshots.begin(), snapshots.end(), has); };
   if (all([](const SnapshotInfo& s) { return s.facts.taken_at_ns.has_value(); })) return Order::time;
   std::set<std::int64_t> numbers;
-  const bool distinct = all([&](const SnapshotInfo& s) {
-    return s.facts.sequence.has_value() && numbers.insert(*s.facts.sequence).second;
-  });
+  const bool distinct = all(
+      [&](const SnapshotInfo& s) { return s.facts.sequence.has_value() && numbers.insert(*s.facts.sequence).second; });
   return distinct ? Order::sequence : Order::import;
 }
 

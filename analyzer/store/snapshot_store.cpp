@@ -39,8 +39,7 @@ class StackWriter {
 
     StackIndex& index = session_.stacks();
     const std::uint32_t first = index.next_id();
-    if (fresh.size() >= kFresh - std::size_t{first})
-      fail(ErrorCode::limit, "more than 2^32 stacks in one store");
+    if (fresh.size() >= kFresh - std::size_t{first}) fail(ErrorCode::limit, "more than 2^32 stacks in one store");
     index.reserve(fresh.size());
     write_chunks(fresh, shared, frame_id, first);
     std::uint32_t id = first;
@@ -122,9 +121,8 @@ SampleTable stored_table(const SampleTable& samples, const std::vector<std::uint
   std::vector<Keyed> rows;
   rows.reserve(samples.size());
   for (std::size_t row = 0; row < samples.size(); ++row) {
-    const bool says_something = std::any_of(samples.columns.begin(), samples.columns.end(), [row](const Column& c) {
-      return c.value[row] != 0 || !c.is_known(row);
-    });
+    const bool says_something = std::any_of(samples.columns.begin(), samples.columns.end(),
+                                            [row](const Column& c) { return c.value[row] != 0 || !c.is_known(row); });
     if (!says_something) continue;
     const std::uint64_t stack = id_of_stack[index_of(samples.stack[row])];
     rows.push_back({(stack << 32) | catalog.label_set(samples.labels[row]), static_cast<std::uint32_t>(row)});
@@ -248,7 +246,8 @@ std::int64_t add_snapshot(Session& session, const Snapshot& snapshot, std::strin
   auto table = std::make_shared<const SampleTable>(stored_table(snapshot.samples, id_of_stack, catalog));
 
   Placement placement;
-  placement.series = find_or_add(db, "SELECT id FROM series WHERE name = ?", "INSERT INTO series(name) VALUES(?)", series);
+  placement.series =
+      find_or_add(db, "SELECT id FROM series WHERE name = ?", "INSERT INTO series(name) VALUES(?)", series);
   placement.source = store_source(db, snapshot.facts.source, source_bytes);
   placement.memory_map = store_mappings(db, snapshot.mappings, catalog);
   placement.rows = static_cast<std::int64_t>(table->size());

@@ -47,10 +47,10 @@ Value value_of(sqlite3_stmt* statement, int column) {
 
 /// Reading pragmas; all others could change the file or the connection.
 bool is_reading_pragma(const char* name, const char* argument) {
-  constexpr std::array kWithArgument = {"table_info",      "table_xinfo",   "index_list",       "index_info",
-                                        "index_xinfo",     "table_list",    "foreign_key_list", "integrity_check",
-                                        "quick_check",     "function_list", "module_list",      "pragma_list",
-                                        "collation_list",  "database_list", "compile_options"};
+  constexpr std::array kWithArgument = {"table_info",     "table_xinfo",   "index_list",       "index_info",
+                                        "index_xinfo",    "table_list",    "foreign_key_list", "integrity_check",
+                                        "quick_check",    "function_list", "module_list",      "pragma_list",
+                                        "collation_list", "database_list", "compile_options"};
   constexpr std::array kWithout = {"application_id", "user_version", "schema_version", "page_count",   "page_size",
                                    "freelist_count", "encoding",     "data_version",   "journal_mode", "synchronous",
                                    "cache_size",     "busy_timeout", "query_only"};

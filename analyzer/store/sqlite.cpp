@@ -7,32 +7,25 @@ namespace snapdiff::store {
 Error sqlite_error(sqlite3* db, int code) {
   const std::string said = db != nullptr ? sqlite3_errmsg(db) : sqlite3_errstr(code);
   switch (code & 0xff) {
-    case SQLITE_FULL:
-      return {ErrorCode::io, "store cannot grow: " + said};
+    case SQLITE_FULL: return {ErrorCode::io, "store cannot grow: " + said};
     case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-      return {ErrorCode::io, "store is busy: another process is writing to it (" + said + ")"};
+    case SQLITE_LOCKED: return {ErrorCode::io, "store is busy: another process is writing to it (" + said + ")"};
     case SQLITE_READONLY:
     case SQLITE_PERM:
-    case SQLITE_AUTH:
-      return {ErrorCode::io, "store cannot be written: " + said};
+    case SQLITE_AUTH: return {ErrorCode::io, "store cannot be written: " + said};
     case SQLITE_IOERR:
     case SQLITE_CANTOPEN:
     case SQLITE_PROTOCOL:
-    case SQLITE_NOLFS:
-      return {ErrorCode::io, said};
-    case SQLITE_CORRUPT:
-      return {ErrorCode::malformed, "store is damaged: " + said};
+    case SQLITE_NOLFS: return {ErrorCode::io, said};
+    case SQLITE_CORRUPT: return {ErrorCode::malformed, "store is damaged: " + said};
     case SQLITE_NOTADB:
       return {ErrorCode::unsupported, "not a store: found a file of another kind, expected a SQLite file"};
     case SQLITE_TOOBIG:
-    case SQLITE_NOMEM:
-      return {ErrorCode::limit, said};
+    case SQLITE_NOMEM: return {ErrorCode::limit, said};
     case SQLITE_ERROR:
       // A damaged schema page shows up as a table or column that is not there.
       return {ErrorCode::malformed, "store is damaged: " + said};
-    default:
-      return {ErrorCode::internal, said};
+    default: return {ErrorCode::internal, said};
   }
 }
 

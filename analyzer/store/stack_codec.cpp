@@ -111,7 +111,8 @@ std::vector<std::uint32_t> sort_root_first(std::vector<std::uint32_t>& stacks, s
     for (std::size_t i = 0; i < tied.size(); ++i) {
       // The stacks lie scattered over memory: ask for them some turns ahead.
       if (i + 2 * kAhead < tied.size()) __builtin_prefetch(&begin[tied[i + 2 * kAhead].row + 1]);
-      if (i + kAhead < tied.size()) __builtin_prefetch(frame.data() + begin[tied[i + kAhead].row + 1] - 1 - range.depth);
+      if (i + kAhead < tied.size())
+        __builtin_prefetch(frame.data() + begin[tied[i + kAhead].row + 1] - 1 - range.depth);
       const std::uint64_t leaf = begin[tied[i].row];
       std::uint64_t next = begin[tied[i].row + 1];
       next = next - leaf > range.depth ? next - range.depth : leaf;

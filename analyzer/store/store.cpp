@@ -50,15 +50,13 @@ Result<Imported> Store::add(const Snapshot& snapshot, const std::string& series,
 }
 
 Result<std::vector<Snapshot>> Store::load(std::span<const SnapshotId> ids) {
-  return guarded<std::vector<Snapshot>>(path(), [&] {
-    return impl_->connection.read([&](Session& session) { return load_snapshots(session, ids); });
-  });
+  return guarded<std::vector<Snapshot>>(
+      path(), [&] { return impl_->connection.read([&](Session& session) { return load_snapshots(session, ids); }); });
 }
 
 Result<std::vector<SeriesInfo>> Store::list() {
-  return guarded<std::vector<SeriesInfo>>(path(), [&] {
-    return impl_->connection.read([](Session& session) { return read_series(session.db()); });
-  });
+  return guarded<std::vector<SeriesInfo>>(
+      path(), [&] { return impl_->connection.read([](Session& session) { return read_series(session.db()); }); });
 }
 
 Result<std::optional<std::string>> Store::source_bytes(SnapshotId id) {

@@ -46,8 +46,7 @@ void append_hex(std::string& text, std::uint64_t value) {
 
 void append_frame(std::string& text, const Dictionary& dictionary, std::uint32_t row) {
   const FrameTable& frames = dictionary.frames;
-  const std::string_view function =
-      dictionary.strings[dictionary.functions.name[index_of(frames.function[row])]];
+  const std::string_view function = dictionary.strings[dictionary.functions.name[index_of(frames.function[row])]];
   if (!function.empty()) {
     text += function;
     return;
@@ -83,9 +82,9 @@ void stack_text_function(sqlite3_context* context, int /*count*/, sqlite3_value*
 }
 
 void register_function(const std::shared_ptr<Session>& session) {
-  const int code = sqlite3_create_function_v2(session->db(), "stack_text", 1, SQLITE_UTF8 | SQLITE_INNOCUOUS,
-                                              new SharedSession(session), stack_text_function, nullptr, nullptr,
-                                              release_session);
+  const int code =
+      sqlite3_create_function_v2(session->db(), "stack_text", 1, SQLITE_UTF8 | SQLITE_INNOCUOUS,
+                                 new SharedSession(session), stack_text_function, nullptr, nullptr, release_session);
   if (code != SQLITE_OK) throw Failure{sqlite_error(session->db(), code)};
 }
 

@@ -85,7 +85,8 @@ class GrowthTable {
 
  private:
   static std::int64_t snapshot_id(sqlite3_value* value) {
-    if (sqlite3_value_type(value) != SQLITE_INTEGER) fail(ErrorCode::usage, "growth(from, to): expected two snapshot ids");
+    if (sqlite3_value_type(value) != SQLITE_INTEGER)
+      fail(ErrorCode::usage, "growth(from, to): expected two snapshot ids");
     return sqlite3_value_int64(value);
   }
 
@@ -118,9 +119,7 @@ class GrowthTable {
     const std::vector<StackId>& after = current_->stack;
     at_end_ = shared_.empty() || (b_ == before.size() && c_ == after.size());
     if (at_end_) return;
-    stack_ = b_ == before.size()  ? after[c_]
-             : c_ == after.size() ? before[b_]
-                                  : std::min(before[b_], after[c_]);
+    stack_ = b_ == before.size() ? after[c_] : c_ == after.size() ? before[b_] : std::min(before[b_], after[c_]);
     std::fill(sums_.begin(), sums_.end(), std::pair<Sum, Sum>(0, 0));
     for (; b_ < before.size() && before[b_] == stack_; ++b_) {
       for (std::size_t m = 0; m < shared_.size(); ++m) add(sums_[m].first, *shared_[m].baseline, b_);

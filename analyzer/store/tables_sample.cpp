@@ -69,7 +69,8 @@ class SampleTableView {
   void list_snapshots(sqlite3_value* wanted) {
     snapshots_.clear();
     const bool one = wanted != nullptr && sqlite3_value_type(wanted) == SQLITE_INTEGER;
-    Statement select(session_.db(), one ? "SELECT id FROM snapshot WHERE id = ?" : "SELECT id FROM snapshot ORDER BY id");
+    Statement select(session_.db(),
+                     one ? "SELECT id FROM snapshot WHERE id = ?" : "SELECT id FROM snapshot ORDER BY id");
     if (one) select.bind(1, std::int64_t{sqlite3_value_int64(wanted)});
     while (select.step()) snapshots_.push_back(select.integer(0));
   }

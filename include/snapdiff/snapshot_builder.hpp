@@ -194,9 +194,7 @@ class SnapshotBuilder {
   }
 
   /// Interns a whole stack, leaf first. An empty one is the pseudo stack `[no stack recorded]`.
-  StackId stack(std::span<const FrameId> leaf_first) {
-    return stack(leaf_first, prepare_stack(leaf_first));
-  }
+  StackId stack(std::span<const FrameId> leaf_first) { return stack(leaf_first, prepare_stack(leaf_first)); }
 
   /// For many stacks in a row: prepare the next one, then intern this one with the hash that
   /// prepare_stack() gave for it. A million stacks are interned in two thirds of the time.

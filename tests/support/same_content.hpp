@@ -33,9 +33,9 @@ inline std::string text_of(const Dictionary& d, FrameId id) {
                               d.functions.system_name[fn], d.functions.file[fn]})
     text += std::string(d.strings[part]) + '|';
   for (const std::uint64_t part :
-       {d.frames.offset[f], static_cast<std::uint64_t>(d.frames.line[f]), static_cast<std::uint64_t>(d.frames.column[f]),
-        static_cast<std::uint64_t>(d.frames.flags[f]), static_cast<std::uint64_t>(d.functions.start_line[fn]),
-        d.frames.hash[f].high, d.frames.hash[f].low})
+       {d.frames.offset[f], static_cast<std::uint64_t>(d.frames.line[f]),
+        static_cast<std::uint64_t>(d.frames.column[f]), static_cast<std::uint64_t>(d.frames.flags[f]),
+        static_cast<std::uint64_t>(d.functions.start_line[fn]), d.frames.hash[f].high, d.frames.hash[f].low})
     text += std::to_string(part) + '|';
   return text;
 }
@@ -44,7 +44,9 @@ struct RowKey {
   Hash128 stack;
   std::string labels;
   std::size_t row = 0;
-  friend bool operator<(const RowKey& a, const RowKey& b) { return std::tie(a.stack, a.labels) < std::tie(b.stack, b.labels); }
+  friend bool operator<(const RowKey& a, const RowKey& b) {
+    return std::tie(a.stack, a.labels) < std::tie(b.stack, b.labels);
+  }
 };
 
 inline std::vector<RowKey> sorted_rows(const Snapshot& s) {

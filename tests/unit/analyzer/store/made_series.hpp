@@ -54,7 +54,8 @@ class MadeSeries {
         if (frame == FrameId{0xffffffffU}) frame = make_frame(builder, module, nodes_[node]);
         leaf_first.push_back(frame);
       }
-      const std::int64_t values[] = {stack.allocated, stack.allocated * stack.size, stack.live, stack.live * stack.size};
+      const std::int64_t values[] = {stack.allocated, stack.allocated * stack.size, stack.live,
+                                     stack.live * stack.size};
       builder.add_row(builder.stack(leaf_first), LabelSetId{}, values);
     }
     SnapshotFacts& facts = builder.facts();
@@ -92,9 +93,9 @@ class MadeSeries {
     const std::string number = std::to_string(node.function);
     const StringId name = builder.string("example.com/service/package" + std::to_string(node.function % 97) +
                                          ".(*Handler" + number + ").process" + number);
-    const StringId file = builder.string("/home/build/src/example.com/service/package" +
-                                         std::to_string(node.function % 97) + "/file" +
-                                         std::to_string(node.function % 701) + ".go");
+    const StringId file =
+        builder.string("/home/build/src/example.com/service/package" + std::to_string(node.function % 97) + "/file" +
+                       std::to_string(node.function % 701) + ".go");
     SnapshotBuilder::FrameSpec spec;
     spec.module = module;
     spec.offset = 0x1000 + std::uint64_t{node.function} * 2048 + static_cast<std::uint64_t>(node.line);
@@ -135,7 +136,8 @@ class MadeSeries {
     }
     for (unsigned at = depth_of(node); at < depth; ++at) node = child_of(node);
     if (node == 0 || !taken_.insert(node).second) return;
-    static constexpr std::int64_t kSizes[] = {16, 32, 48, 64, 96, 128, 256, 512, 1024, 2048, 4096, 8192, 32768, 1048576};
+    static constexpr std::int64_t kSizes[] = {16,  32,   48,   64,   96,   128,   256,
+                                              512, 1024, 2048, 4096, 8192, 32768, 1048576};
     Stack stack;
     stack.node = node;
     stack.size = kSizes[below(std::size(kSizes))];

@@ -110,7 +110,9 @@ TEST_CASE("store: pruning to the newest keeps its ids and frees the space") {
     std::vector<SnapshotId> ids;
     for (const Snapshot& snapshot : snapshots) ids.push_back(store->add(snapshot, "s")->id);
     REQUIRE(store->add(small("large", {{std::string(300'000, 'x') + ";f", 1, 1}}), "t"));
-    const std::string frames = sql_value(*store, "SELECT group_concat(id || text) FROM stack WHERE id IN (SELECT stack FROM sample WHERE snapshot = 30)");
+    const std::string frames = sql_value(
+        *store,
+        "SELECT group_concat(id || text) FROM stack WHERE id IN (SELECT stack FROM sample WHERE snapshot = 30)");
     ids.back() = SnapshotId{31};
     remove(*store, ids);
     CHECK(frames == sql_value(*store, "SELECT group_concat(id || text) FROM stack"));

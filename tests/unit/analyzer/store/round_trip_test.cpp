@@ -51,7 +51,8 @@ void check_identity(const std::vector<Snapshot>& snapshots) {
   CHECK((sound ? "" : sound.error().text()) == "");
 }
 
-Snapshot with_values(const std::string& name, const std::vector<std::int64_t>& objects, const std::vector<std::int64_t>& bytes) {
+Snapshot with_values(const std::string& name, const std::vector<std::int64_t>& objects,
+                     const std::vector<std::int64_t>& bytes) {
   std::vector<test::SmallRow> rows;
   for (std::size_t i = 0; i < objects.size(); ++i) rows.push_back({test::numbered("main;f", i), objects[i], bytes[i]});
   return test::small(name, rows);
@@ -113,9 +114,10 @@ TEST_CASE("store: values at the ends of 64 bits come back") {
   constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
   constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
   // Within a column the values must add up; from one snapshot to the next they may jump as they like.
-  check_identity({with_values("1", {kMax, -kMax, 1}, {kMin, kMax, 1}), with_values("2", {kMin, kMax, -1}, {kMax, -1, kMin}),
-                  with_values("3", {1, 0, 3}, {kMax, 0, kMin}), with_values("4", {kMax, 2, kMin}, {1, kMax, kMin}),
-                  with_values("5", {2, kMax, kMin}, {kMax, 2, -3})});
+  check_identity({with_values("1", {kMax, -kMax, 1}, {kMin, kMax, 1}),
+                  with_values("2", {-1, kMax, kMin}, {kMax, 0, kMin}), with_values("3", {1, 0, 3}, {kMax, 0, kMin}),
+                  with_values("4", {kMax, -2, kMin}, {-1, kMax, kMin}),
+                  with_values("5", {2, -kMax, kMax}, {kMax, kMin, -3})});
 }
 
 TEST_CASE("store: a row that goes and comes again is what it was") {
