@@ -280,8 +280,7 @@ void SampleDecoder::add_chunk(std::string_view blob) {
     for (std::size_t c = 0; c < values; ++c) {
       Column& column = after_.columns[c];
       const bool is_unknown =
-          !unknown.empty() &&
-          ((unsigned{static_cast<unsigned char>(unknown[r * mask_bytes + c / 8])} >> (c % 8)) & 1U) != 0;
+          !unknown.empty() && ((static_cast<std::uint8_t>(unknown[r * mask_bytes + c / 8]) >> (c % 8)) & 1) != 0;
       column.value.push_back(static_cast<std::int64_t>(now[c][r]));
       if (!is_unknown && column.known.empty()) continue;
       column.known.resize(row, 1);
