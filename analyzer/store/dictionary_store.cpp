@@ -34,6 +34,10 @@ void IdMap::add(std::uint32_t id, std::uint32_t row) {
 }
 
 void IdMap::index() {
+  // A damaged index can hand out rows in any order, whatever ORDER BY says.
+  const auto not_ascending = [](const Pair& a, const Pair& b) { return a.id >= b.id; };
+  if (std::adjacent_find(ids_.begin(), ids_.end(), not_ascending) != ids_.end())
+    fail(ErrorCode::malformed, "row ids out of order, expected them ascending");
   constexpr std::size_t kSpread = 16;
   const std::uint32_t last = ids_.empty() ? 0 : ids_.back().id;
   if (last / kSpread > ids_.size() + 4096) return;
