@@ -42,7 +42,9 @@ func handleRequest(request int) {
 }
 
 func writeProfile(path string) error {
-	runtime.GC() // the profile is as of the last collection
+	// A heap profile may be up to two collections old.
+	runtime.GC()
+	runtime.GC()
 	file, err := os.Create(path)
 	if err != nil {
 		return err
