@@ -29,7 +29,8 @@ std::uint32_t row_or_fail(const IdMap& map, const Statement& statement, int colu
 
 void IdMap::add(std::uint32_t id, std::uint32_t row) {
   ids_.push_back({id, row});
-  if (row == id_of_row_.size()) id_of_row_.push_back(id);
+  if (row >= id_of_row_.size()) id_of_row_.resize(std::size_t{row} + 1, kNone);
+  if (id_of_row_[row] == kNone) id_of_row_[row] = id;  // a damaged store may hold a row twice
   if (!direct_.empty() && id == direct_.size()) direct_.push_back(row);
 }
 
@@ -49,6 +50,12 @@ std::uint32_t IdMap::search(std::uint32_t id) const {
   const auto at = std::lower_bound(ids_.begin(), ids_.end(), id,
                                    [](const Pair& pair, std::uint32_t wanted) { return pair.id < wanted; });
   return at != ids_.end() && at->id == id ? at->row : kNone;
+}
+
+std::uint32_t IdMap::id_of(std::uint32_t row) const {
+  const std::uint32_t id = row < id_of_row_.size() ? id_of_row_[row] : kNone;
+  if (id == kNone) fail(ErrorCode::malformed, "dictionary row 0 is missing");
+  return id;
 }
 
 void Catalog::no_frame(std::uint32_t frame_id) {

@@ -22,7 +22,7 @@ class IdMap {
   std::uint32_t row_of(std::uint32_t id) const {
     return id < direct_.size() ? direct_[id] : direct_.empty() ? search(id) : kNone;
   }
-  std::uint32_t id_of(std::uint32_t row) const { return id_of_row_[row]; }
+  std::uint32_t id_of(std::uint32_t row) const;
   std::uint32_t next_id() const { return ids_.empty() ? 0 : ids_.back().id + 1; }
   /// Call once after the last add() of a table that was read.
   void index();

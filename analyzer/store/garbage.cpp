@@ -63,18 +63,19 @@ struct StackChunk {
 
 /// Without the stacks that are not in use, their ids left as holes; nothing when none is.
 std::optional<StackChunk> thinned(const StackChunk& chunk, const IdSet& used, IdSet& frames) {
-  std::vector<std::vector<std::uint32_t>> kept(chunk.stacks);
+  std::vector<std::vector<std::uint32_t>> kept;  // by place in the chunk
   std::uint32_t begin = chunk.stacks;
   std::uint32_t end = 0;
   bool all = true;
   for_each_stack(chunk.data, chunk.first, chunk.stacks, [&](std::uint32_t id, const StackChunkReader& in) {
+    kept.emplace_back();
     if (in.root_first().empty()) return;
     if (!used.has(id)) {
       all = false;
       return;
     }
     const std::uint32_t place = id - chunk.first;
-    kept[place].assign(in.root_first().begin(), in.root_first().end());
+    kept.back().assign(in.root_first().begin(), in.root_first().end());
     for (const std::uint32_t frame : in.root_first()) frames.add(frame);
     begin = std::min(begin, place);
     end = std::max(end, place + 1);
