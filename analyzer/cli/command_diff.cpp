@@ -73,9 +73,10 @@ int run_diff(const Arguments& arguments) {
   if (!compared) return fail(compared.error());
   if (compared->loaded.snapshots.size() == 1) return show_single(*compared, options, *style);
 
+  Recording recording(choose_store(options), compared->loaded, compared->options, terminal);
   const Result<std::string> text = answer(compared->loaded.refs(), compared->options, *style, options.steps);
   if (!text) return fail(text.error());
-  Recording recording(choose_store(options), compared->loaded, compared->options, terminal);
+  recording.answered();
   const Status printed = print_data(*text);
   const int partial_code = tell_notes(compared->loaded, options);
   const int stored_code = recording.finish();

@@ -1,5 +1,8 @@
 #include "analyzer/cli/recording.hpp"
 
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "analyzer/cli/exit_codes.hpp"
@@ -15,27 +18,54 @@ Recording::Recording(StoreChoice choice, const Loaded& loaded, const DiffOptions
   if (!choice_.in_memory()) thread_ = std::jthread([this] { work(); });
 }
 
-void Recording::work() { status_ = store_all(); }
+Recording::~Recording() { decide(false); }
 
-Status Recording::store_all() {
-  Result<store::Store> store =
-      store::Store::open(choice_.path, any_new_ ? store::Access::create : store::Access::write);
-  if (!store) return std::move(store).error();
+void Recording::decide(bool wanted) {
+  if (!std::exchange(decided_, true)) decision_.set_value(wanted);
+}
+
+void Recording::work() {
+  std::optional<store::Store> prepared = draft();
+  if (!decision_.get_future().get() || (prepared && prepared->publish())) return;
+  prepared.reset();
+  ids_.clear();
+  status_ = store_all();
+}
+
+std::optional<store::Store> Recording::draft() {
+  std::error_code ignored;
+  const auto exists = [&] { return std::filesystem::exists(choice_.path, ignored); };
+  if (exists() || std::any_of(snapshots_.begin(), snapshots_.end(), [](const auto& s) { return s.stored; }))
+    return std::nullopt;
+  Result<store::Store> store = store::Store::draft(choice_.path);
+  if (!store || !add_all(*store)) return std::nullopt;
+  return *std::move(store);
+}
+
+Status Recording::add_all(store::Store& store) {
   const std::string series = default_series(snapshots_);
   for (const LoadedSnapshot& s : snapshots_) {
     if (s.stored) {
       ids_.push_back(*s.stored);
       continue;
     }
-    const Result<store::Imported> imported = store->add(*s.ref.snapshot, series);
+    const Result<store::Imported> imported = store.add(*s.ref.snapshot, series);
     if (!imported) return imported.error();
     ids_.push_back(imported->id);
   }
-  return store->remember({ids_, options_to_json(options_)});
+  return store.remember({ids_, options_to_json(options_)});
+}
+
+Status Recording::store_all() {
+  Result<store::Store> store =
+      store::Store::open(choice_.path, any_new_ ? store::Access::create : store::Access::write);
+  if (!store) return std::move(store).error();
+  return add_all(*store);
 }
 
 int Recording::finish() {
   if (!thread_.joinable()) return kExitDone;
+  decide(true);
   thread_.join();
   if (!status_) {
     if (!any_new_) return kExitDone;  // only the memory of this comparison is missing

@@ -69,7 +69,7 @@ std::uint32_t FunctionIndex::id(const FrameView& frame) {
     id = static_cast<std::uint32_t>(frames_.size());
     frames_.push_back(frame);
     hashes_.push_back(hash);
-    by_text_.insert(hash, id, [&](std::uint32_t row) { return hashes_[row]; });
+    by_text_.insert(hash, id);
   }
   key.id = id;
   by_address_[slot] = key;

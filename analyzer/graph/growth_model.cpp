@@ -351,7 +351,7 @@ class Reader {
       path.hash = hash;
       path.row = row;
       data_->paths.push_back(path);
-      path_index_.insert(hash, id, [&](std::uint32_t p) { return data_->paths[p].hash; });
+      path_index_.insert(hash, id);
     }
     Path& path = data_->paths[id];
     path.weight.grew += weight.grew;

@@ -88,7 +88,7 @@ std::string_view without_checksum(std::string_view blob) {
 
 }  // namespace
 
-int compression_level(std::size_t bytes) { return bytes < 1024 * 1024 ? 9 : 3; }
+int compression_level(std::size_t bytes) { return bytes < 512 * 1024 ? 9 : 1; }
 
 std::string pack_columns(std::span<const std::string> columns, int level) {
   std::size_t raw_size = 0;

@@ -72,6 +72,10 @@ Connection::Connection(std::string path, Access access) : path_(std::move(path))
   }
 }
 
+Connection::Connection(std::string path, Draft) : path_(std::move(path)), access_(Access::create), in_memory_(true) {
+  open_in_memory("file:draft?vfs=memdb");  // unlike :memory: one run of bytes; no other connection sees the name
+}
+
 Connection::~Connection() {
   if (wal_) leave_wal();
 }
@@ -117,9 +121,11 @@ void Connection::open_existing() {
 }
 
 /// An empty store in memory.
-void Connection::open_pending_store() {
-  const std::string real = std::exchange(path_, ":memory:");
-  open(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+void Connection::open_pending_store() { open_in_memory(":memory:"); }
+
+void Connection::open_in_memory(const char* uri) {
+  const std::string real = std::exchange(path_, uri);
+  open(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI);
   path_ = real;
   Transaction transaction(database_.handle(), Transaction::Kind::write);
   bring_schema_forward(database_.handle());
@@ -183,6 +189,12 @@ void Connection::leave_wal() {
   sqlite3_busy_timeout(db, 0);
   if (sqlite3_wal_checkpoint_v2(db, "main", SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr) != SQLITE_OK) return;
   sqlite3_exec(db, "PRAGMA synchronous=OFF; PRAGMA journal_mode=DELETE", nullptr, nullptr, nullptr);
+}
+
+std::span<const unsigned char> Connection::image() {
+  sqlite3_int64 size = 0;
+  const unsigned char* bytes = sqlite3_serialize(database_.handle(), "main", &size, SQLITE_SERIALIZE_NOCOPY);
+  return {bytes, bytes != nullptr ? static_cast<std::size_t>(size) : 0};
 }
 
 void Connection::shrink() {

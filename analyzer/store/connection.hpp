@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "analyzer/store/session.hpp"
@@ -15,6 +16,9 @@ class Connection {
   /// With Access::create a missing file is made by the first write, so that a command that fails
   /// leaves nothing behind.
   Connection(std::string path, Access access);
+  /// A store in memory, as one piece, that is to become the file `path`.
+  struct Draft {};
+  Connection(std::string path, Draft draft);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
   ~Connection();
@@ -56,6 +60,9 @@ class Connection {
     return session_;
   }
 
+  /// The pages of a draft. Valid until the next change.
+  std::span<const unsigned char> image();
+
   /// Gives freed pages back to the file system when there are more of them than used ones.
   void shrink();
 
@@ -64,6 +71,7 @@ class Connection {
   void open(int flags);
   void open_existing();
   void open_pending_store();
+  void open_in_memory(const char* uri);
   void begin_write();
   void use_wal();
   void leave_wal();

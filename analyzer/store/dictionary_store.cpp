@@ -155,104 +155,65 @@ CatalogWriter::CatalogWriter(sqlite3* db, Catalog& catalog, const Dictionary& fr
       function_row_(from.functions.size(), kUnset),
       frame_id_(from.frames.size(), kUnset),
       label_set_id_(from.labels.size(), kUnset),
-      insert_string_(db, "INSERT INTO string VALUES(?,?)"),
-      insert_module_(db, "INSERT INTO module VALUES(?,?,?)"),
-      insert_function_(db, "INSERT INTO function VALUES(?,?,?,?,?)"),
-      insert_frame_(db, "INSERT INTO frame VALUES(?,?,?,?,?,?,?,?)"),
-      insert_label_(db, "INSERT INTO label VALUES(?,?,?,?,?,?)") {}
+      written_{catalog.dictionary().strings.size(), catalog.dictionary().modules.size(),
+               catalog.dictionary().functions.size(), catalog.dictionary().frames.size(),
+               catalog.dictionary().labels.size()} {}
 
 std::uint32_t CatalogWriter::string_row(StringId id) {
   std::uint32_t& row = string_row_[index_of(id)];
   if (row != kUnset) return row;
   const std::size_t known = catalog_.dictionary().strings.size();
-  const std::string_view text = from_.strings[id];
-  row = static_cast<std::uint32_t>(catalog_.builder_.string(text));
-  if (row == known) {
-    const std::uint32_t new_id = catalog_.strings.next_id();
-    catalog_.strings.add(new_id, row);
-    insert_string_.bind(1, std::int64_t{new_id}).bind_text(2, text).run();
-  }
+  row = static_cast<std::uint32_t>(catalog_.builder_.string(from_.strings[id]));
+  if (row == known) catalog_.strings.add(catalog_.strings.next_id(), row);
+  return row;
+}
+
+std::uint32_t CatalogWriter::module_row(ModuleId id) {
+  std::uint32_t& row = module_row_[index_of(id)];
+  if (row != kUnset) return row;
+  const StringId name = from_.modules.name[index_of(id)];
+  const StringId build_id = from_.modules.build_id[index_of(id)];
+  string_row(name);
+  string_row(build_id);
+  const std::size_t known = catalog_.dictionary().modules.size();
+  row = static_cast<std::uint32_t>(catalog_.builder_.module(from_.strings[name], from_.strings[build_id]));
+  if (row == known) catalog_.modules.add(catalog_.modules.next_id(), row);
+  return row;
+}
+
+std::uint32_t CatalogWriter::function_row(FunctionId id) {
+  std::uint32_t& row = function_row_[index_of(id)];
+  if (row != kUnset) return row;
+  const FunctionTable& table = from_.functions;
+  const std::size_t f = index_of(id);
+  const StringId name{string_row(table.name[f])};
+  const StringId system_name{string_row(table.system_name[f])};
+  const StringId file{string_row(table.file[f])};
+  const std::size_t known = catalog_.dictionary().functions.size();
+  row = static_cast<std::uint32_t>(catalog_.builder_.function(name, system_name, file, table.start_line[f]));
+  if (row == known) catalog_.functions.add(catalog_.functions.next_id(), row);
   return row;
 }
 
 std::uint32_t CatalogWriter::string(StringId id) { return catalog_.strings.id_of(string_row(id)); }
-
-std::uint32_t CatalogWriter::module(ModuleId id) {
-  std::uint32_t& row = module_row_[index_of(id)];
-  if (row == kUnset) {
-    const std::uint32_t name = string(from_.modules.name[index_of(id)]);
-    const std::uint32_t build_id = string(from_.modules.build_id[index_of(id)]);
-    const std::size_t known = catalog_.dictionary().modules.size();
-    row = static_cast<std::uint32_t>(catalog_.builder_.module(from_.strings[from_.modules.name[index_of(id)]],
-                                                              from_.strings[from_.modules.build_id[index_of(id)]]));
-    if (row == known) {
-      const std::uint32_t new_id = catalog_.modules.next_id();
-      catalog_.modules.add(new_id, row);
-      insert_module_.bind(1, std::int64_t{new_id}).bind(2, std::int64_t{name}).bind(3, std::int64_t{build_id}).run();
-    }
-  }
-  return catalog_.modules.id_of(row);
-}
-
-std::uint32_t CatalogWriter::function(FunctionId id) {
-  std::uint32_t& row = function_row_[index_of(id)];
-  if (row == kUnset) {
-    const FunctionTable& table = from_.functions;
-    const std::size_t f = index_of(id);
-    const std::uint32_t name = string_row(table.name[f]);
-    const std::uint32_t system_name = string_row(table.system_name[f]);
-    const std::uint32_t file = string_row(table.file[f]);
-    const std::size_t known = catalog_.dictionary().functions.size();
-    row = static_cast<std::uint32_t>(
-        catalog_.builder_.function(StringId{name}, StringId{system_name}, StringId{file}, table.start_line[f]));
-    if (row == known) {
-      const std::uint32_t new_id = catalog_.functions.next_id();
-      catalog_.functions.add(new_id, row);
-      const IdMap& strings = catalog_.strings;
-      insert_function_.bind(1, std::int64_t{new_id})
-          .bind(2, std::int64_t{strings.id_of(static_cast<std::uint32_t>(catalog_.dictionary().functions.name[row]))})
-          .bind(3, std::int64_t{strings.id_of(system_name)})
-          .bind(4, std::int64_t{strings.id_of(file)})
-          .bind(5, std::int64_t{table.start_line[f]})
-          .run();
-    }
-  }
-  return catalog_.functions.id_of(row);
-}
+std::uint32_t CatalogWriter::module(ModuleId id) { return catalog_.modules.id_of(module_row(id)); }
+std::uint32_t CatalogWriter::function(FunctionId id) { return catalog_.functions.id_of(function_row(id)); }
 
 std::uint32_t CatalogWriter::frame(FrameId id) {
   std::uint32_t& frame_id = frame_id_[index_of(id)];
   if (frame_id != kUnset) return frame_id;
   const FrameTable& table = from_.frames;
   const std::size_t f = index_of(id);
-  const std::uint32_t module_id = module(table.module[f]);
-  const std::uint32_t function_id = function(table.function[f]);
   SnapshotBuilder::FrameSpec spec;
-  spec.module = ModuleId{module_row_[index_of(table.module[f])]};
+  spec.module = ModuleId{module_row(table.module[f])};
   spec.offset = table.offset[f];
-  spec.function = FunctionId{function_row_[index_of(table.function[f])]};
+  spec.function = FunctionId{function_row(table.function[f])};
   spec.line = table.line[f];
   spec.column = table.column[f];
   spec.flags = table.flags[f];
   const std::size_t known = catalog_.dictionary().frames.size();
   const auto row = static_cast<std::uint32_t>(catalog_.builder_.frame_with_hash(spec, table.hash[f]));
-  if (row == known) {
-    const std::uint32_t new_id = std::max(catalog_.frames.next_id(), 1U);  // 0 is never a frame
-    catalog_.frames.add(new_id, row);
-    const std::string_view hash(reinterpret_cast<const char*>(&table.hash[f]), sizeof(Hash128));
-    insert_frame_.bind(1, std::int64_t{new_id}).bind(2, std::int64_t{module_id});
-    if (spec.offset == kNoOffset) {
-      insert_frame_.bind_null(3);
-    } else {
-      insert_frame_.bind(3, static_cast<std::int64_t>(spec.offset));
-    }
-    insert_frame_.bind(4, std::int64_t{function_id})
-        .bind(5, std::int64_t{spec.line})
-        .bind(6, std::int64_t{spec.column})
-        .bind(7, std::int64_t{spec.flags})
-        .bind_blob(8, hash)
-        .run();
-  }
+  if (row == known) catalog_.frames.add(std::max(catalog_.frames.next_id(), 1U), row);  // 0 is never a frame
   frame_id = catalog_.frames.id_of(row);
   return frame_id;
 }
@@ -270,28 +231,96 @@ std::uint32_t CatalogWriter::label_set(LabelSetId id) {
   }
   const std::size_t known = catalog_.dictionary().labels.size();
   const auto row = static_cast<std::uint32_t>(catalog_.builder_.labels(std::move(set)));
-  if (row == known) {
-    const std::uint32_t new_id = catalog_.label_sets.next_id();
-    catalog_.label_sets.add(new_id, row);
-    std::int64_t position = 0;
-    for (const Label& label : catalog_.dictionary().labels.labels(LabelSetId{row})) {
-      const auto id_of = [this](StringId text) {
-        return std::int64_t{catalog_.strings.id_of(static_cast<std::uint32_t>(text))};
-      };
-      insert_label_.bind(1, std::int64_t{new_id})
-          .bind(2, position++)
-          .bind(3, id_of(label.key))
-          .bind(4, id_of(label.text));
-      if (label.is_number) {
-        insert_label_.bind(5, label.number);
-      } else {
-        insert_label_.bind_null(5);
-      }
-      insert_label_.bind(6, id_of(label.unit)).run();
-    }
-  }
+  if (row == known) catalog_.label_sets.add(catalog_.label_sets.next_id(), row);
   set_id = catalog_.label_sets.id_of(row);
   return set_id;
+}
+
+void CatalogWriter::insert_new() {
+  insert_strings();
+  insert_modules();
+  insert_functions();
+  insert_frames();
+  insert_label_sets();
+}
+
+void CatalogWriter::insert_strings() {
+  Statement insert(db_, "INSERT INTO string VALUES(?,?)");
+  const StringTable& table = catalog_.dictionary().strings;
+  for (std::size_t& row = written_.strings; row < table.size(); ++row) {
+    const auto r = static_cast<std::uint32_t>(row);
+    insert.bind(1, std::int64_t{catalog_.strings.id_of(r)}).bind_text(2, table[StringId{r}]).run();
+  }
+}
+
+void CatalogWriter::insert_modules() {
+  Statement insert(db_, "INSERT INTO module VALUES(?,?,?)");
+  const ModuleTable& table = catalog_.dictionary().modules;
+  for (std::size_t& row = written_.modules; row < table.size(); ++row) {
+    insert.bind(1, std::int64_t{catalog_.modules.id_of(static_cast<std::uint32_t>(row))})
+        .bind(2, string_id(table.name[row]))
+        .bind(3, string_id(table.build_id[row]))
+        .run();
+  }
+}
+
+void CatalogWriter::insert_functions() {
+  Statement insert(db_, "INSERT INTO function VALUES(?,?,?,?,?)");
+  const FunctionTable& table = catalog_.dictionary().functions;
+  for (std::size_t& row = written_.functions; row < table.size(); ++row) {
+    insert.bind(1, std::int64_t{catalog_.functions.id_of(static_cast<std::uint32_t>(row))})
+        .bind(2, string_id(table.name[row]))
+        .bind(3, string_id(table.system_name[row]))
+        .bind(4, string_id(table.file[row]))
+        .bind(5, std::int64_t{table.start_line[row]})
+        .run();
+  }
+}
+
+void CatalogWriter::insert_frames() {
+  Statement insert(db_, "INSERT INTO frame VALUES(?,?,?,?,?,?,?,?)");
+  const FrameTable& table = catalog_.dictionary().frames;
+  for (std::size_t& row = written_.frames; row < table.size(); ++row) {
+    const std::string_view hash(reinterpret_cast<const char*>(&table.hash[row]), sizeof(Hash128));
+    insert.bind(1, std::int64_t{catalog_.frames.id_of(static_cast<std::uint32_t>(row))})
+        .bind(2, std::int64_t{catalog_.modules.id_of(static_cast<std::uint32_t>(table.module[row]))});
+    if (table.offset[row] == kNoOffset) {
+      insert.bind_null(3);
+    } else {
+      insert.bind(3, static_cast<std::int64_t>(table.offset[row]));
+    }
+    insert.bind(4, std::int64_t{catalog_.functions.id_of(static_cast<std::uint32_t>(table.function[row]))})
+        .bind(5, std::int64_t{table.line[row]})
+        .bind(6, std::int64_t{table.column[row]})
+        .bind(7, std::int64_t{table.flags[row]})
+        .bind_blob(8, hash)
+        .run();
+  }
+}
+
+void CatalogWriter::insert_label_sets() {
+  Statement insert(db_, "INSERT INTO label VALUES(?,?,?,?,?,?)");
+  const LabelTable& table = catalog_.dictionary().labels;
+  for (std::size_t& row = written_.label_sets; row < table.size(); ++row) {
+    const auto r = static_cast<std::uint32_t>(row);
+    std::int64_t position = 0;
+    for (const Label& label : table.labels(LabelSetId{r})) {
+      insert.bind(1, std::int64_t{catalog_.label_sets.id_of(r)})
+          .bind(2, position++)
+          .bind(3, string_id(label.key))
+          .bind(4, string_id(label.text));
+      if (label.is_number) {
+        insert.bind(5, label.number);
+      } else {
+        insert.bind_null(5);
+      }
+      insert.bind(6, string_id(label.unit)).run();
+    }
+  }
+}
+
+std::int64_t CatalogWriter::string_id(StringId row) const {
+  return catalog_.strings.id_of(static_cast<std::uint32_t>(row));
 }
 
 void StackFrames::move_to(std::span<const std::uint32_t> root_first, std::size_t shared) {
@@ -334,15 +363,14 @@ std::uint32_t StackIndex::find(const Hash128& hash) const {
 void StackIndex::reserve(std::size_t more) {
   hashes_.reserve(hashes_.size() + more);
   ids_.reserve(ids_.size() + more);
-  index_.reserve(hashes_.size() + more, [&](std::uint32_t r) { return hashes_[r].low; });
+  index_.reserve(hashes_.size() + more);
 }
 
 void StackIndex::add(const Hash128& hash, std::uint32_t id) {
   hashes_.push_back(hash);
   ids_.push_back(id);
   next_id_ = id + 1;
-  index_.insert(hash.low, static_cast<std::uint32_t>(hashes_.size() - 1),
-                [&](std::uint32_t r) { return hashes_[r].low; });
+  index_.insert(hash.low, static_cast<std::uint32_t>(hashes_.size() - 1));
 }
 
 }  // namespace snapdiff::store

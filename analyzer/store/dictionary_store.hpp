@@ -76,14 +76,28 @@ class CatalogWriter {
   std::uint32_t function(FunctionId id);
   std::uint32_t frame(FrameId id);
   std::uint32_t label_set(LabelSetId id);
+  /// Writes what has got an id since the last call. Only reads the catalog.
+  void insert_new();
 
  private:
   std::uint32_t string_row(StringId id);
+  std::uint32_t module_row(ModuleId id);
+  std::uint32_t function_row(FunctionId id);
+  std::int64_t string_id(StringId row) const;
+  void insert_strings();
+  void insert_modules();
+  void insert_functions();
+  void insert_frames();
+  void insert_label_sets();
+
   sqlite3* db_;
   Catalog& catalog_;
   const Dictionary& from_;
   std::vector<std::uint32_t> string_row_, module_row_, function_row_, frame_id_, label_set_id_;
-  Statement insert_string_, insert_module_, insert_function_, insert_frame_, insert_label_;
+  struct Rows {
+    std::size_t strings, modules, functions, frames, label_sets;
+  };
+  Rows written_;  // of the catalog; those behind them are new
 };
 
 /// Rows and hashes of the frames of one stack after the other, looked up only where a stack differs

@@ -35,10 +35,11 @@ void move_to_other_base(Session& session, std::int64_t snapshot, const std::set<
   const auto table = session.samples(snapshot);
   const auto before = base ? session.samples(*base) : nullptr;
   delete_chunks(db, snapshot);
-  const bool is_delta = write_samples(db, snapshot, before.get(), *table);
+  const EncodedSamples samples = encode_best(before.get(), *table);
+  write_samples(db, snapshot, samples);
   Statement(db, "UPDATE snapshot SET base = ?, distance = ? WHERE id = ?")
-      .bind(1, is_delta ? base : std::nullopt)
-      .bind(2, is_delta ? stored_as(db, *base).distance + 1 : 0)
+      .bind(1, samples.is_delta ? base : std::nullopt)
+      .bind(2, samples.is_delta ? stored_as(db, *base).distance + 1 : 0)
       .bind(3, snapshot)
       .run();
 }

@@ -132,6 +132,12 @@ Keys decode_keys(std::string_view blob, std::size_t values, std::string& buffer)
   if (!keys.columns[2].empty() && keys.columns[2].size() != keys.key.size() * mask_bytes)
     fail(ErrorCode::malformed, std::to_string(keys.columns[2].size()) + " bytes of unknown flags, expected " +
                                    std::to_string(keys.key.size() * mask_bytes));
+  if (values % 8 != 0) {
+    for (std::size_t last = mask_bytes - 1; last < keys.columns[2].size(); last += mask_bytes) {
+      if ((static_cast<std::uint8_t>(keys.columns[2][last]) >> (values % 8)) != 0)
+        fail(ErrorCode::malformed, "unknown flag of a column that is not there");
+    }
+  }
   return keys;
 }
 

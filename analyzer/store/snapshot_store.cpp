@@ -1,8 +1,10 @@
 #include "analyzer/store/snapshot_store.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <future>
+#include <memory>
 #include <numeric>
+#include <optional>
 
 #include "analyzer/store/column_chunk.hpp"
 #include "analyzer/store/radix_sort.hpp"
@@ -16,91 +18,19 @@ namespace {
 constexpr std::uint32_t kUnset = 0xffffffffU;
 constexpr std::uint32_t kFresh = 0xfffffffeU;
 constexpr std::size_t kAhead = 32;  // stacks to fetch from memory before their turn
+constexpr std::size_t kRowsWorthAThread = 4096;
 
-/// Stacks that the store does not have yet, root-first sorted, as new chunks. Fills in their ids.
-class StackWriter {
- public:
-  StackWriter(Session& session, CatalogWriter& catalog, const Dictionary& from)
-      : session_(session), catalog_(catalog), from_(from) {}
-
-  void write(std::vector<std::uint32_t>& fresh, std::vector<std::uint32_t>& id_of_stack) {
-    if (fresh.empty()) return;
-    const StackTable& stacks = from_.stacks;
-    std::vector<std::uint32_t> frame_id(from_.frames.size());
-    std::uint32_t max_frame_id = 0;
-    for (const std::uint32_t stack : fresh) {
-      for (const FrameId frame : stacks.frames(StackId{stack})) {
-        std::uint32_t& id = frame_id[index_of(frame)];
-        if (id == 0) max_frame_id = std::max(max_frame_id, id = catalog_.frame(frame));
-      }
-    }
-    const std::vector<std::uint32_t> shared =
-        sort_root_first(fresh, stacks.begin, stacks.frame, frame_id, max_frame_id);
-
-    StackIndex& index = session_.stacks();
-    const std::uint32_t first = index.next_id();
-    if (fresh.size() >= kFresh - std::size_t{first}) fail(ErrorCode::limit, "more than 2^32 stacks in one store");
-    index.reserve(fresh.size());
-    write_chunks(fresh, shared, frame_id, first);
-    std::uint32_t id = first;
-    for (const std::uint32_t stack : fresh) {
-      index.add(stacks.hash[stack], id);
-      id_of_stack[stack] = id++;
-    }
-  }
-
- private:
-  void write_chunks(const std::vector<std::uint32_t>& fresh, const std::vector<std::uint32_t>& shared_with_last,
-                    const std::vector<std::uint32_t>& frame_id, std::uint32_t first) {
-    constexpr std::size_t kBytesPerStack = 32;  // about; only chooses the level
-    const int level = compression_level(fresh.size() * kBytesPerStack);
-    Statement insert(session_.db(), "INSERT INTO stack_chunk VALUES(?,?,?)");
-    StackChunkWriter chunk;
-    const auto flush = [&] {
-      const auto count = static_cast<std::uint32_t>(chunk.stacks());
-      const std::string blob = chunk.finish(level);
-      insert.bind(1, std::int64_t{first}).bind(2, std::int64_t{count}).bind_blob(3, blob).run();
-      first += count;
-    };
-    std::vector<std::uint32_t> own;
-    for (std::size_t i = 0; i < fresh.size(); ++i) {
-      prefetch(fresh, i);
-      const auto leaf_first = from_.stacks.frames(StackId{fresh[i]});
-      std::size_t shared = shared_with_last[i];
-      if (!chunk.has_room(leaf_first.size())) {
-        flush();
-        shared = 0;
-      }
-      own.resize(leaf_first.size() - shared);
-      for (std::size_t f = 0; f < own.size(); ++f) own[own.size() - 1 - f] = frame_id[index_of(leaf_first[f])];
-      chunk.add(shared, own);
-    }
-    flush();
-  }
-
-  /// Sorted stacks lie scattered over memory: asks for some that come later.
-  void prefetch(const std::vector<std::uint32_t>& fresh, std::size_t i) const {
-    const StackTable& stacks = from_.stacks;
-    if (i + 2 * kAhead < fresh.size()) __builtin_prefetch(&stacks.begin[fresh[i + 2 * kAhead]]);
-    if (i + kAhead >= fresh.size()) return;
-    const FrameId* const leaf = stacks.frame.data() + stacks.begin[fresh[i + kAhead]];
-    __builtin_prefetch(leaf);
-    __builtin_prefetch(leaf + 12);
-  }
-
-  Session& session_;
-  CatalogWriter& catalog_;
-  const Dictionary& from_;
+/// Where the stacks of a snapshot are: known to the store, or fresh.
+struct StackPlaces {
+  std::vector<std::uint32_t> id;     // by stack of the snapshot; kFresh: not known yet
+  std::vector<std::uint32_t> fresh;  // stacks of the snapshot that the store does not have
 };
 
-/// The ids of all stacks in use, by stack of the snapshot.
-std::vector<std::uint32_t> stack_ids(Session& session, CatalogWriter& catalog, const Snapshot& snapshot) {
+StackPlaces find_stacks(const StackIndex& index, const Snapshot& snapshot) {
   const StackTable& stacks = snapshot.dictionary->stacks;
-  const StackIndex& index = session.stacks();
-  std::vector<std::uint32_t> ids(stacks.size(), kUnset);
-  std::vector<std::uint32_t> fresh;
+  StackPlaces places{std::vector<std::uint32_t>(stacks.size(), kUnset), {}};
   for (const StackId stack : snapshot.samples.stack) {
-    std::uint32_t& id = ids[index_of(stack)];
+    std::uint32_t& id = places.id[index_of(stack)];
     if (id != kUnset) continue;
     if (stacks.frames(stack).empty()) {
       id = StackIndex::kAbsent;
@@ -109,23 +39,104 @@ std::vector<std::uint32_t> stack_ids(Session& session, CatalogWriter& catalog, c
     id = index.size() == 0 ? StackIndex::kAbsent : index.find(stacks.hash[index_of(stack)]);
     if (id != StackIndex::kAbsent) continue;
     id = kFresh;
-    fresh.push_back(static_cast<std::uint32_t>(stack));
+    places.fresh.push_back(static_cast<std::uint32_t>(stack));
   }
-  StackWriter(session, catalog, *snapshot.dictionary).write(fresh, ids);
+  return places;
+}
+
+/// Ids in the store by frame of the snapshot, for the frames of some stacks.
+struct FrameIds {
+  std::vector<std::uint32_t> id;
+  std::uint32_t max = 0;
+};
+
+FrameIds name_frames(CatalogWriter& catalog, const Dictionary& from, const std::vector<std::uint32_t>& stacks) {
+  FrameIds frames;
+  if (stacks.empty()) return frames;
+  frames.id.resize(from.frames.size());
+  for (const std::uint32_t stack : stacks) {
+    for (const FrameId frame : from.stacks.frames(StackId{stack})) {
+      std::uint32_t& id = frames.id[index_of(frame)];
+      if (id == 0) frames.max = std::max(frames.max, id = catalog.frame(frame));
+    }
+  }
+  return frames;
+}
+
+struct StackChunk {
+  std::uint32_t first = 0;
+  std::uint32_t stacks = 0;
+  std::string blob;
+};
+
+/// Sorted stacks lie scattered over memory: asks for some that come later.
+void prefetch(const StackTable& stacks, const std::vector<std::uint32_t>& order, std::size_t i) {
+  if (i + 2 * kAhead < order.size()) __builtin_prefetch(&stacks.begin[order[i + 2 * kAhead]]);
+  if (i + kAhead >= order.size()) return;
+  const FrameId* const leaf = stacks.frame.data() + stacks.begin[order[i + kAhead]];
+  __builtin_prefetch(leaf);
+  __builtin_prefetch(leaf + 12);
+}
+
+/// Puts the fresh stacks in root-first order, numbers them from `first` up, and makes their chunks.
+std::vector<StackChunk> encode_stacks(const StackTable& stacks, const FrameIds& frames, StackPlaces& places,
+                                      std::uint32_t first) {
+  std::vector<StackChunk> chunks;
+  std::vector<std::uint32_t>& fresh = places.fresh;
+  if (fresh.empty()) return chunks;
+  const std::vector<std::uint32_t> shared_with_last =
+      sort_root_first(fresh, stacks.begin, stacks.frame, frames.id, frames.max);
+  constexpr std::size_t kBytesPerStack = 32;  // about; only chooses the level
+  const int level = compression_level(fresh.size() * kBytesPerStack);
+  StackChunkWriter chunk;
+  std::uint32_t id = first;
+  const auto flush = [&] {
+    const auto count = static_cast<std::uint32_t>(chunk.stacks());
+    chunks.push_back({id - count, count, chunk.finish(level)});
+  };
+  std::vector<std::uint32_t> own;
+  for (std::size_t i = 0; i < fresh.size(); ++i) {
+    prefetch(stacks, fresh, i);
+    const auto leaf_first = stacks.frames(StackId{fresh[i]});
+    std::size_t shared = shared_with_last[i];
+    if (!chunk.has_room(leaf_first.size())) {
+      flush();
+      shared = 0;
+    }
+    own.resize(leaf_first.size() - shared);
+    for (std::size_t f = 0; f < own.size(); ++f) own[own.size() - 1 - f] = frames.id[index_of(leaf_first[f])];
+    chunk.add(shared, own);
+    places.id[fresh[i]] = id++;
+  }
+  flush();
+  return chunks;
+}
+
+bool says_something(const SampleTable& samples, std::size_t row) {
+  return std::any_of(samples.columns.begin(), samples.columns.end(),
+                     [row](const Column& c) { return c.value[row] != 0 || !c.is_known(row); });
+}
+
+/// Ids in the store by label set of the snapshot.
+std::vector<std::uint32_t> name_label_sets(CatalogWriter& catalog, const Snapshot& snapshot) {
+  std::vector<std::uint32_t> ids(snapshot.dictionary->labels.size(), kUnset);
+  for (std::size_t row = 0; row < snapshot.samples.size(); ++row) {
+    const LabelSetId set = snapshot.samples.labels[row];
+    if (ids[index_of(set)] == kUnset && says_something(snapshot.samples, row))
+      ids[index_of(set)] = catalog.label_set(set);
+  }
   return ids;
 }
 
 /// The rows with ids of the store, sorted by them; without rows that say nothing.
 SampleTable stored_table(const SampleTable& samples, const std::vector<std::uint32_t>& id_of_stack,
-                         CatalogWriter& catalog) {
+                         const std::vector<std::uint32_t>& id_of_label_set) {
   std::vector<Keyed> rows;
   rows.reserve(samples.size());
   for (std::size_t row = 0; row < samples.size(); ++row) {
-    const bool says_something = std::any_of(samples.columns.begin(), samples.columns.end(),
-                                            [row](const Column& c) { return c.value[row] != 0 || !c.is_known(row); });
-    if (!says_something) continue;
+    if (!says_something(samples, row)) continue;
     const std::uint64_t stack = id_of_stack[index_of(samples.stack[row])];
-    rows.push_back({(stack << 32) | catalog.label_set(samples.labels[row]), static_cast<std::uint32_t>(row)});
+    rows.push_back({(stack << 32) | id_of_label_set[index_of(samples.labels[row])], static_cast<std::uint32_t>(row)});
   }
   std::vector<Keyed> spare;
   sort_by_key(rows, spare);
@@ -212,58 +223,99 @@ std::int64_t find_present(sqlite3* db, const SnapshotFacts& facts, std::string_v
   return select.bind_text(4, facts.source.sha256).step() ? select.integer(0) : 0;
 }
 
-bool write_samples(sqlite3* db, std::int64_t snapshot, const SampleTable* before, const SampleTable& after) {
-  std::vector<std::string> blobs;
-  bool is_delta = false;
+EncodedSamples encode_best(const SampleTable* before, const SampleTable& after) {
+  EncodedSamples out;
   if (before != nullptr && same_types(before->columns, after.columns)) {
-    const std::vector<ChangedRow> rows = changed_rows(*before, after);
-    blobs = encode_samples(*before, after, rows);
-    is_delta = true;
+    out.chunks = encode_samples(*before, after, changed_rows(*before, after));
+    out.is_delta = true;
   }
   // A restart can make the changes larger than the whole.
-  if (!is_delta || bytes_of(blobs) > after.size()) {
+  if (!out.is_delta || bytes_of(out.chunks) > after.size()) {
     SampleTable nothing;
     nothing.columns.resize(after.columns.size());
     std::vector<std::string> whole = encode_samples(nothing, after, all_rows(after));
-    if (!is_delta || bytes_of(whole) <= bytes_of(blobs)) {
-      blobs = std::move(whole);
-      is_delta = false;
-    }
+    if (!out.is_delta || bytes_of(whole) <= bytes_of(out.chunks)) out = {std::move(whole), false};
   }
-  if (static_cast<std::int64_t>(blobs.size()) >= kChunksPerSnapshot)
+  if (static_cast<std::int64_t>(out.chunks.size()) >= kChunksPerSnapshot)
     fail(ErrorCode::limit, "more than 2^34 rows in one snapshot");
+  return out;
+}
+
+void write_samples(sqlite3* db, std::int64_t snapshot, const EncodedSamples& samples) {
   Statement insert(db, "INSERT INTO sample_chunk VALUES(?,?)");
   std::int64_t id = snapshot * kChunksPerSnapshot;
-  for (const std::string& blob : blobs) insert.bind(1, id++).bind_blob(2, blob).run();
-  return is_delta;
+  for (const std::string& blob : samples.chunks) insert.bind(1, id++).bind_blob(2, blob).run();
 }
+
+namespace {
+
+/// The end of a series: what a new snapshot's rows may be told as changes against.
+struct Before {
+  std::optional<std::int64_t> id;
+  std::int64_t distance = 0;
+  std::shared_ptr<const SampleTable> samples;
+};
+
+Before end_of(Session& session, std::int64_t series) {
+  Before before;
+  Statement last(session.db(), "SELECT id, distance FROM snapshot WHERE series = ? ORDER BY id DESC LIMIT 1");
+  if (last.bind(1, series).step() && last.integer(1) + 1 < kKeyEvery) {
+    before.id = last.integer(0);
+    before.distance = last.integer(1) + 1;
+    before.samples = session.samples(*before.id);
+  }
+  return before;
+}
+
+}  // namespace
 
 std::int64_t add_snapshot(Session& session, const Snapshot& snapshot, std::string_view series,
                           std::string_view source_bytes) {
   sqlite3* db = session.db();
+  const StackTable& stacks = snapshot.dictionary->stacks;
   CatalogWriter catalog(db, session.catalog(), *snapshot.dictionary);
-  const std::vector<std::uint32_t> id_of_stack = stack_ids(session, catalog, snapshot);
-  auto table = std::make_shared<const SampleTable>(stored_table(snapshot.samples, id_of_stack, catalog));
+  StackIndex& index = session.stacks();
 
+  // First everything gets its id ...
+  StackPlaces places = find_stacks(index, snapshot);
+  const std::uint32_t first = index.next_id();
+  if (places.fresh.size() >= kFresh - std::size_t{first}) fail(ErrorCode::limit, "more than 2^32 stacks in one store");
+  const FrameIds frames = name_frames(catalog, *snapshot.dictionary, places.fresh);
+  const std::vector<std::uint32_t> label_sets = name_label_sets(catalog, snapshot);
   Placement placement;
   placement.series =
       find_or_add(db, "SELECT id FROM series WHERE name = ?", "INSERT INTO series(name) VALUES(?)", series);
   placement.source = store_source(db, snapshot.facts.source, source_bytes);
   placement.memory_map = store_mappings(db, snapshot.mappings, catalog);
+  const Before before = end_of(session, placement.series);
+
+  // ... then the chunks are made beside the writing of the dictionary.
+  std::vector<StackChunk> stack_chunks;
+  std::shared_ptr<const SampleTable> table;
+  EncodedSamples samples;
+  const bool is_large = places.fresh.size() + snapshot.samples.size() > kRowsWorthAThread;
+  std::future<void> chunks = std::async(is_large ? std::launch::async : std::launch::deferred, [&] {
+    stack_chunks = encode_stacks(stacks, frames, places, first);
+    table = std::make_shared<const SampleTable>(stored_table(snapshot.samples, places.id, label_sets));
+    samples = encode_best(before.samples.get(), *table);
+  });
+  catalog.insert_new();
+  chunks.get();
+
+  Statement insert(db, "INSERT INTO stack_chunk VALUES(?,?,?)");
+  for (const StackChunk& chunk : stack_chunks)
+    insert.bind(1, std::int64_t{chunk.first}).bind(2, std::int64_t{chunk.stacks}).bind_blob(3, chunk.blob).run();
+  index.reserve(places.fresh.size());
+  for (const std::uint32_t stack : places.fresh) index.add(stacks.hash[stack], places.id[stack]);
+
   placement.rows = static_cast<std::int64_t>(table->size());
-  std::shared_ptr<const SampleTable> before;
-  {
-    Statement last(db, "SELECT id, distance FROM snapshot WHERE series = ? ORDER BY id DESC LIMIT 1");
-    if (last.bind(1, placement.series).step() && last.integer(1) + 1 < kKeyEvery) {
-      placement.base = last.integer(0);
-      placement.distance = last.integer(1) + 1;
-      before = session.samples(*placement.base);
-    }
+  if (samples.is_delta) {
+    placement.base = before.id;
+    placement.distance = before.distance;
   }
   const std::int64_t id = write_facts(db, snapshot.facts, placement);
   write_totals(db, id, table->columns);
-  if (!write_samples(db, id, before.get(), *table) && before != nullptr)
-    Statement(db, "UPDATE snapshot SET base = NULL, distance = 0 WHERE id = ?").bind(1, id).run();
+  write_samples(db, id, samples);
   session.keep(id, std::move(table));
   return id;
 }

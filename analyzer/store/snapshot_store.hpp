@@ -3,6 +3,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "analyzer/store/session.hpp"
 #include "analyzer/store/store.hpp"
@@ -17,9 +18,14 @@ std::int64_t find_present(sqlite3* db, const SnapshotFacts& facts, std::string_v
 std::int64_t add_snapshot(Session& session, const Snapshot& snapshot, std::string_view series,
                           std::string_view source_bytes);
 
-/// Writes the rows of `after` as chunks of `snapshot`: changes against `before` where that is
-/// given and smaller. True when it was.
-bool write_samples(sqlite3* db, std::int64_t snapshot, const SampleTable* before, const SampleTable& after);
+/// A snapshot's rows as chunks.
+struct EncodedSamples {
+  std::vector<std::string> chunks;
+  bool is_delta = false;  ///< they are changes
+};
+/// As changes against `before` where that is given and smaller, else whole.
+EncodedSamples encode_best(const SampleTable* before, const SampleTable& after);
+void write_samples(sqlite3* db, std::int64_t snapshot, const EncodedSamples& samples);
 
 std::vector<Snapshot> load_snapshots(Session& session, std::span<const SnapshotId> ids);
 

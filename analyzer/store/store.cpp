@@ -4,6 +4,7 @@
 
 #include "analyzer/store/connection.hpp"
 #include "analyzer/store/maintenance.hpp"
+#include "analyzer/store/new_file.hpp"
 #include "analyzer/store/plain_export.hpp"
 #include "analyzer/store/snapshot_facts.hpp"
 #include "analyzer/store/snapshot_store.hpp"
@@ -12,7 +13,8 @@
 
 namespace snapdiff::store {
 struct Store::Impl {
-  Impl(const std::string& path, Access access) : connection(path, access) {}
+  template <class How>
+  Impl(const std::string& path, How how) : connection(path, how) {}
   Connection connection;
 
   /// The connection, with the virtual tables.
@@ -34,6 +36,12 @@ const std::string& Store::path() const { return impl_->connection.path(); }
 Result<Store> Store::open(const std::string& path, Access access) {
   return guarded<Store>(path, [&] { return Store(std::make_unique<Impl>(path, access)); });
 }
+
+Result<Store> Store::draft(const std::string& path) {
+  return guarded<Store>(path, [&] { return Store(std::make_unique<Impl>(path, Connection::Draft{})); });
+}
+
+bool Store::publish() { return place_new_file(path(), impl_->connection.image()); }
 
 Result<Imported> Store::add(const Snapshot& snapshot, const std::string& series, std::string_view source_bytes) {
   Connection& connection = impl_->connection;

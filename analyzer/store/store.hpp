@@ -59,6 +59,17 @@ class Store {
   /// Errors: io (missing, read-only, full), incompatible (newer schema), unsupported (a file that
   /// is no store), malformed (damaged).
   static Result<Store> open(const std::string& path, Access access);
+
+  /// A store that does not exist yet, built in memory: nothing is seen at `path` before publish().
+  /// Errors: limit (out of memory); members end with io once it is larger than SQLite's limit for a
+  /// database in memory (1 GiB).
+  static Result<Store> draft(const std::string& path);
+
+  /// Puts a draft in place, whole and synced, with all that was added. False, with nothing done,
+  /// where that cannot be: something is there already, or the file system cannot give a name to a
+  /// finished file. Then open() and do it again.
+  bool publish();
+
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;
   ~Store();

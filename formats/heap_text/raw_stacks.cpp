@@ -46,7 +46,7 @@ bool RawStacks::add(std::span<const std::uint32_t> frames, const Values& values)
     return hash_[r] == hash && std::equal(frames.begin(), frames.end(), other.begin(), other.end());
   });
   if (row != HashIndex::kAbsent) return checked_add(values_[row], values);
-  index_.insert(hash, static_cast<std::uint32_t>(size()), [this](std::uint32_t r) { return hash_[r]; });
+  index_.insert(hash, static_cast<std::uint32_t>(size()));
   frame_.insert(frame_.end(), frames.begin(), frames.end());
   begin_.push_back(frame_.size());
   hash_.push_back(hash);

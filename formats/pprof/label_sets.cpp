@@ -47,7 +47,7 @@ std::uint32_t LabelSets::row_of(std::string_view fields, std::uint64_t offset) {
   hash_.push_back(hash);
   resolved_.push_back(kUnresolved);
   const auto id = static_cast<std::uint32_t>(size() - 1);
-  index_.insert(hash.low, id, [&](std::uint32_t r) { return hash_[r].low; });
+  index_.insert(hash.low, id);
   return id;
 }
 

@@ -154,7 +154,7 @@ void StreamedSamples::add(std::string_view payload, std::uint64_t offset) {
     at = static_cast<std::uint32_t>(rows_.size());
     rows_.push_back(row);
     values_.resize(values_.size() + values_per_sample_);
-    row_index_.insert(hash, at, [&](std::uint32_t r) { return hash_of(rows_[r]); });
+    row_index_.insert(hash, at);
   }
   for (std::size_t i = 0; i < values_per_sample_; ++i) {
     std::int64_t& sum = values_[at * values_per_sample_ + i];
@@ -175,7 +175,7 @@ std::uint32_t StreamedSamples::stack_row(std::string_view ids, std::uint64_t off
   stack_offset_.push_back(offset);
   stack_hash_.push_back(hash);
   const auto id = static_cast<std::uint32_t>(stack_hash_.size() - 1);
-  stacks_.insert(hash.low, id, [&](std::uint32_t r) { return stack_hash_[r].low; });
+  stacks_.insert(hash.low, id);
   return id;
 }
 

@@ -250,24 +250,30 @@ constexpr std::string_view base_name(std::string_view path) {
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
+namespace detail {
+inline Hash128 combine_frame(std::uint64_t kind, const Hash128& a, const Hash128& b, std::uint64_t number) {
+  SequenceHasher hasher;
+  hasher.add({mix64(kind), mix64(kind + 1)});
+  hasher.add(a);
+  hasher.add(b);
+  hasher.add({mix64(number ^ 0x5bd1e995ULL), mix64(number + 0x9e3779b9ULL)});
+  return hasher.finish();
+}
+}  // namespace detail
+
+/// Identity of a frame that is symbolized at import, of the hashes of its function name and file.
+inline Hash128 named_frame_hash(const Hash128& function, const Hash128& file, std::int32_t line) {
+  return detail::combine_frame(2, function, file, static_cast<std::uint32_t>(line));
+}
+
 /// Identity of a frame, the same on every machine. Covers function name, file and line where the
 /// frame is symbolized at import; else module base name, build id and offset; for pseudo frames
 /// their text.
 inline Hash128 frame_hash(std::string_view module_name, std::string_view build_id, std::uint64_t offset,
                           std::string_view function, std::string_view file, std::int32_t line, bool pseudo) {
-  const auto combine = [](std::uint64_t kind, const Hash128& a, const Hash128& b, std::uint64_t number) {
-    SequenceHasher hasher;
-    hasher.add({mix64(kind), mix64(kind + 1)});
-    hasher.add(a);
-    hasher.add(b);
-    hasher.add({mix64(number ^ 0x5bd1e995ULL), mix64(number + 0x9e3779b9ULL)});
-    return hasher.finish();
-  };
-  if (pseudo) return combine(1, hash_bytes(function), Hash128{}, 0);
-  if (!function.empty()) {
-    return combine(2, hash_bytes(function), hash_bytes(file), static_cast<std::uint32_t>(line));
-  }
-  return combine(3, hash_bytes(base_name(module_name)), hash_bytes(build_id), offset);
+  if (pseudo) return detail::combine_frame(1, hash_bytes(function), Hash128{}, 0);
+  if (!function.empty()) return named_frame_hash(hash_bytes(function), hash_bytes(file), line);
+  return detail::combine_frame(3, hash_bytes(base_name(module_name)), hash_bytes(build_id), offset);
 }
 
 }  // namespace snapdiff

@@ -30,7 +30,7 @@ class HashIndex {
   std::uint32_t find(std::uint64_t hash, IsSame is_same) const {
     if (slots_.empty()) return kAbsent;
     const std::uint32_t tag = tag_of(hash);
-    for (std::size_t i = hash & mask();; i = (i + 1) & mask()) {
+    for (std::size_t i = tag & mask();; i = (i + 1) & mask()) {
       const Slot& slot = slots_[i];
       if (slot.row == kAbsent) return kAbsent;
       if (slot.tag == tag && is_same(slot.row)) return slot.row;
@@ -39,40 +39,37 @@ class HashIndex {
 
   /// Fetches what find() will look at: a large table costs a cache miss for each look.
   void prefetch(std::uint64_t hash) const {
-    if (!slots_.empty()) __builtin_prefetch(&slots_[hash & mask()]);
+    if (!slots_.empty()) __builtin_prefetch(&slots_[tag_of(hash) & mask()]);
   }
 
-  /// Adds a row that find() did not return. `rehash(row)` gives the hash of any earlier row.
-  template <class HashOfRow>
-  void insert(std::uint64_t hash, std::uint32_t row, HashOfRow rehash) {
-    if ((used_ + 1) * 2 > slots_.size()) grow(rehash);
-    place(hash, row);
+  /// Adds a row that find() did not return.
+  void insert(std::uint64_t hash, std::uint32_t row) {
+    if ((used_ + 1) * 2 > slots_.size()) grow_to(std::max<std::size_t>(16, slots_.size() * 2));
+    place({row, tag_of(hash)});
     ++used_;
   }
 
-  template <class HashOfRow>
-  void reserve(std::size_t rows, HashOfRow rehash) {
-    while (rows * 2 > slots_.size()) grow(rehash);
+  void reserve(std::size_t rows) {
+    if (rows * 2 > slots_.size()) grow_to(std::bit_ceil(std::max<std::size_t>(16, rows * 2)));
   }
 
  private:
+  // The tag is all that is kept of a hash: it finds the slot, and finds it again in a larger table.
   struct Slot {
     std::uint32_t row = kAbsent;
     std::uint32_t tag = 0;
   };
-  static std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32); }
+  static std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash); }
   std::size_t mask() const { return slots_.size() - 1; }
-  void place(std::uint64_t hash, std::uint32_t row) {
-    std::size_t i = hash & mask();
+  void place(const Slot& slot) {
+    std::size_t i = slot.tag & mask();
     while (slots_[i].row != kAbsent) i = (i + 1) & mask();
-    slots_[i] = {row, tag_of(hash)};
+    slots_[i] = slot;
   }
-  template <class HashOfRow>
-  void grow(HashOfRow rehash) {
-    std::vector<Slot> old(std::max<std::size_t>(16, slots_.size() * 2));
-    old.swap(slots_);
+  void grow_to(std::size_t size) {
+    const std::vector<Slot> old = std::exchange(slots_, std::vector<Slot>(size));
     for (const Slot& slot : old) {
-      if (slot.row != kAbsent) place(rehash(slot.row), slot.row);
+      if (slot.row != kAbsent) place(slot);
     }
   }
 
@@ -102,12 +99,12 @@ class SnapshotBuilder {
   StringId string(std::string_view text) {
     if (text.empty()) return StringId{};
     StringTable& table = dictionary_->strings;
-    const std::uint64_t hash = hash_bytes(text).low;
-    const std::uint32_t row = strings_.find(hash, [&](std::uint32_t r) { return table[StringId{r}] == text; });
+    const Hash128 hash = hash_bytes(text);
+    const std::uint32_t row = strings_.find(hash.low, [&](std::uint32_t r) { return table[StringId{r}] == text; });
     if (row != HashIndex::kAbsent) return StringId{row};
     const StringId id = table.append(text);
-    strings_.insert(hash, static_cast<std::uint32_t>(id),
-                    [&](std::uint32_t r) { return hash_bytes(table[StringId{r}]).low; });
+    text_hash_.push_back(hash);
+    strings_.insert(hash.low, static_cast<std::uint32_t>(id));
     return id;
   }
 
@@ -126,7 +123,7 @@ class SnapshotBuilder {
     table.name.push_back(name_id);
     table.build_id.push_back(build);
     const auto id = static_cast<std::uint32_t>(table.size() - 1);
-    modules_.insert(hash, id, [&](std::uint32_t r) { return hash_of(table.name[r], table.build_id[r]); });
+    modules_.insert(hash, id);
     return ModuleId{id};
   }
 
@@ -148,8 +145,7 @@ class SnapshotBuilder {
     table.file.push_back(file);
     table.start_line.push_back(start_line);
     const auto id = static_cast<std::uint32_t>(table.size() - 1);
-    functions_.insert(hash, id,
-                      [&](std::uint32_t r) { return hash_of(table.name[r], table.system_name[r], table.file[r]); });
+    functions_.insert(hash, id);
     return FunctionId{id};
   }
 
@@ -158,6 +154,10 @@ class SnapshotBuilder {
     const Dictionary& d = *dictionary_;
     const std::size_t f = index_of(spec.function);
     const std::size_t m = index_of(spec.module);
+    if ((spec.flags & kFramePseudo) == 0 && spec.function != FunctionId{}) {
+      return frame_with_hash(spec, named_frame_hash(text_hash_[index_of(d.functions.name[f])],
+                                                    text_hash_[index_of(d.functions.file[f])], spec.line));
+    }
     return frame_with_hash(spec, frame_hash(d.strings[d.modules.name[m]], d.strings[d.modules.build_id[m]], spec.offset,
                                             d.strings[d.functions.name[f]], d.strings[d.functions.file[f]], spec.line,
                                             (spec.flags & kFramePseudo) != 0));
@@ -176,7 +176,7 @@ class SnapshotBuilder {
     table.flags.push_back(spec.flags);
     table.hash.push_back(hash);
     const auto id = static_cast<std::uint32_t>(table.size() - 1);
-    frames_.insert(hash.low, id, [&](std::uint32_t r) { return table.hash[r].low; });
+    frames_.insert(hash.low, id);
     return FrameId{id};
   }
 
@@ -215,7 +215,7 @@ class SnapshotBuilder {
     table.begin.push_back(table.frame.size());
     table.hash.push_back(hash);
     const auto id = static_cast<std::uint32_t>(table.size() - 1);
-    stacks_.insert(hash.low, id, [&](std::uint32_t r) { return table.hash[r].low; });
+    stacks_.insert(hash.low, id);
     return StackId{id};
   }
 
@@ -225,7 +225,7 @@ class SnapshotBuilder {
     table.begin.reserve(stacks + 2);
     table.hash.reserve(stacks + 1);
     table.frame.reserve(frames);
-    stacks_.reserve(stacks, [&](std::uint32_t r) { return table.hash[r].low; });
+    stacks_.reserve(stacks);
   }
 
   /// Interns a set of labels; their order does not matter.
@@ -249,7 +249,7 @@ class SnapshotBuilder {
     table.label.insert(table.label.end(), set.begin(), set.end());
     table.begin.push_back(table.label.size());
     const auto id = static_cast<std::uint32_t>(table.size() - 1);
-    labels_.insert(hash, id, [&](std::uint32_t r) { return hash_of(table.labels(LabelSetId{r})); });
+    labels_.insert(hash, id);
     return LabelSetId{id};
   }
 
@@ -308,6 +308,7 @@ class SnapshotBuilder {
   std::vector<LabelSetId> label_set_;
   std::vector<Column> columns_;
   std::vector<Mapping> mappings_;
+  std::vector<Hash128> text_hash_{hash_bytes({})};  // by string
   HashIndex strings_;
   HashIndex modules_;
   HashIndex functions_;

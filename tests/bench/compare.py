@@ -19,8 +19,8 @@ Never fails for a time: it prints, a person judges. Ends 1 when a snapdiff comma
 import argparse
 import glob
 import os
-import resource
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -36,40 +36,36 @@ class Run:
 
     def __init__(self, command, folder, environment):
         reader, writer = os.pipe()
+        errors = os.path.join(folder, "stderr")
         begin = time.monotonic()
-        # A process of its own between this one and the command, so that its peak counts the
-        # command and the command's children (`go tool pprof` runs pprof), and nothing else.
         child = os.fork()
         if child == 0:
-            os.close(reader)
-            measure(command, folder, environment, writer)
+            become(command, folder, environment, writer, errors)
         os.close(writer)
         self.answer = 0.0
         while os.read(reader, 1 << 16):
             self.answer = time.monotonic() - begin
         os.close(reader)
-        _, status, _ = os.wait4(child, 0)
+        # Of the command and of the children it waited for (`go tool pprof` runs pprof).
+        _, status, usage = os.wait4(child, 0)
         self.wall = time.monotonic() - begin
-        with open(os.path.join(folder, "usage"), encoding="ascii") as file:
-            cpu, peak = file.read().split()
-        self.cpu, self.peak = float(cpu), int(peak) / 1024
+        self.cpu, self.peak = usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
         self.code = os.waitstatus_to_exitcode(status)
-        with open(os.path.join(folder, "stderr"), encoding="utf-8", errors="replace") as err:
+        with open(errors, encoding="utf-8", errors="replace") as err:
             self.words = err.read().strip()
 
 
-def measure(command, folder, environment, out):
-    """Runs the command and leaves what it used in the file `usage`. Does not return."""
+def become(command, folder, environment, out, errors):
+    """Turns this forked process into the command. Does not return."""
     try:
-        with open(os.path.join(folder, "stderr"), "wb") as err:
-            code = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=folder, env=environment,
-                                  timeout=PEER_LIMIT_SECONDS, check=False).returncode
-    except (OSError, subprocess.TimeoutExpired):
-        code = 124
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    with open(os.path.join(folder, "usage"), "w", encoding="ascii") as file:
-        file.write(f"{usage.ru_utime + usage.ru_stime} {usage.ru_maxrss}")
-    os._exit(code & 0xFF)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.dup2(out, 1)
+        os.dup2(os.open(errors, os.O_WRONLY | os.O_CREAT), 2)
+        os.chdir(folder)
+        signal.alarm(PEER_LIMIT_SECONDS)
+        os.execvpe(command[0], command, environment)
+    finally:
+        os._exit(127)
 
 
 class Bench:

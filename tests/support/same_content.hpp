@@ -58,14 +58,19 @@ inline std::vector<RowKey> sorted_rows(const Snapshot& s) {
   return rows;
 }
 
-inline std::string difference_of_stacks(const Snapshot& a, StackId in_a, const Snapshot& b, StackId in_b) {
+/// `same[frame of a]` is the frame of b that was found to say the same.
+inline std::string difference_of_stacks(const Snapshot& a, StackId in_a, const Snapshot& b, StackId in_b,
+                                        std::vector<FrameId>& same) {
   const auto frames_a = a.dictionary->stacks.frames(in_a);
   const auto frames_b = b.dictionary->stacks.frames(in_b);
   if (frames_a.size() != frames_b.size()) return "depth of a stack";
   for (std::size_t i = 0; i < frames_a.size(); ++i) {
+    FrameId& known = same[index_of(frames_a[i])];
+    if (known == frames_b[i]) continue;
     const std::string said_a = text_of(*a.dictionary, frames_a[i]);
     const std::string said_b = text_of(*b.dictionary, frames_b[i]);
     if (said_a != said_b) return "frame " + said_a + " against " + said_b;
+    known = frames_b[i];
   }
   return {};
 }
@@ -102,6 +107,7 @@ inline std::string difference(const Snapshot& a, const Snapshot& b, bool frames_
     return "rows: " + std::to_string(a.samples.size()) + " against " + std::to_string(b.samples.size());
   const auto rows_a = detail::sorted_rows(a);
   const auto rows_b = detail::sorted_rows(b);
+  std::vector<FrameId> same(a.dictionary->frames.size(), FrameId{0xffffffffU});
   for (std::size_t i = 0; i < rows_a.size(); ++i) {
     const detail::RowKey& x = rows_a[i];
     const detail::RowKey& y = rows_b[i];
@@ -116,7 +122,8 @@ inline std::string difference(const Snapshot& a, const Snapshot& b, bool frames_
                " against " + std::to_string(in_b.value[y.row]);
     }
     if (!frames_too) continue;
-    if (auto what = detail::difference_of_stacks(a, a.samples.stack[x.row], b, b.samples.stack[y.row]); !what.empty())
+    if (auto what = detail::difference_of_stacks(a, a.samples.stack[x.row], b, b.samples.stack[y.row], same);
+        !what.empty())
       return what;
   }
   return detail::difference_of_mappings(a, b);

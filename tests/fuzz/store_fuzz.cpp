@@ -1,0 +1,94 @@
+// Chunks of a damaged store: decoded or refused. What a sample chunk decodes to comes back the same
+// after it was encoded again.
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/store/column_chunk.hpp"
+#include "analyzer/store/failure.hpp"
+#include "analyzer/store/sample_codec.hpp"
+#include "analyzer/store/stack_codec.hpp"
+
+namespace {
+
+using namespace snapdiff;
+using namespace snapdiff::store;
+
+constexpr std::size_t kValues = 2;  // inuse_objects, inuse_space
+constexpr std::size_t kSampleColumns = 3 + 2 * kValues;
+constexpr std::size_t kStackColumns = 3;
+
+// Two bytes of length in front of each column: a checksum would keep out whatever a fuzzer makes.
+std::vector<std::string> cut_columns(std::string_view& bytes, std::size_t count) {
+  std::vector<std::string> columns;
+  for (std::size_t c = 0; c < count; ++c) {
+    std::size_t size = 0;
+    if (bytes.size() >= 2) {
+      size = static_cast<std::uint8_t>(bytes[0]) | (static_cast<std::size_t>(static_cast<std::uint8_t>(bytes[1])) << 8);
+      bytes.remove_prefix(2);
+    }
+    size = std::min(size, bytes.size());
+    columns.emplace_back(bytes.substr(0, size));
+    bytes.remove_prefix(size);
+  }
+  return columns;
+}
+
+SampleTable empty_table() {
+  SampleTable table;
+  table.columns = {Column{{"inuse_objects", "count"}, {}, {}, 0}, Column{{"inuse_space", "bytes"}, {}, {}, 0}};
+  return table;
+}
+
+bool equal(const SampleTable& a, const SampleTable& b) {
+  if (a.stack != b.stack || a.labels != b.labels) return false;
+  for (std::size_t c = 0; c < kValues; ++c) {
+    if (a.columns[c].value != b.columns[c].value || a.columns[c].known != b.columns[c].known) return false;
+  }
+  return true;
+}
+
+SampleTable decode(const SampleTable& before, const std::vector<std::string>& blobs) {
+  SampleDecoder decoder(before);
+  for (const std::string& blob : blobs) decoder.add_chunk(blob);
+  return decoder.finish();
+}
+
+void read_samples(std::string_view bytes) {
+  const SampleTable key = decode(empty_table(), {pack_columns(cut_columns(bytes, kSampleColumns), 1)});
+  const SampleTable next = decode(key, {pack_columns(cut_columns(bytes, kSampleColumns), 1)});
+  if (!equal(decode(empty_table(), encode_samples(empty_table(), key, all_rows(key))), key)) __builtin_trap();
+  if (!equal(decode(key, encode_samples(key, next, changed_rows(key, next))), next)) __builtin_trap();
+}
+
+void read_stacks(std::string_view bytes) {
+  const std::size_t stacks = static_cast<std::uint8_t>(bytes[0]);
+  bytes.remove_prefix(1);
+  StackChunkReader in(pack_columns(cut_columns(bytes, kStackColumns), 1), stacks);
+  while (in.next()) {
+    if (in.shared() > in.root_first().size()) __builtin_trap();
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size < 2) return 0;
+  const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
+  try {
+    switch (data[0] % 3) {
+      case 0: {
+        std::string buffer;
+        unpack_columns(bytes, kSampleColumns, buffer);
+        break;
+      }
+      case 1: read_samples(bytes); break;
+      case 2: read_stacks(bytes); break;
+    }
+  } catch (const Failure& failure) {
+    if (failure.error.code != ErrorCode::malformed) __builtin_trap();
+  }
+  return 0;
+}
