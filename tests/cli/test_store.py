@@ -13,6 +13,9 @@ import unittest
 
 from heaps import BINARY, INUSE, CliTest, pprof, tcmalloc
 
+# SNAPDIFF_KILLS=200 for a long loop.
+KILLS = int(os.environ.get("SNAPDIFF_KILLS", "25"))
+
 
 class StoreCommands(CliTest):
     def series(self, count=4):
@@ -136,27 +139,66 @@ class StoreCommands(CliTest):
         series = json.loads(self.run_it("list", "--as", "json", "--db", "s.db")[0])["series"]
         self.assertEqual(len(series[0]["snapshots"]), 12)
 
-    def test_kill_at_any_moment_leaves_whole_snapshots(self):
+    def kill_series(self):
+        """Files whose totals tell them apart, large enough to be killed in the middle of; their totals."""
+        totals = {}
         for i in range(8):
             rows = [(1 + n % 7, 64 * (n + i + 1), [0x1000 + 8 * n, 0x1100, 0x1200 + n % 50]) for n in range(2000)]
-            self.write("svc.%04d.heap" % i, tcmalloc(rows))
-        totals = {sum(64 * (n + i + 1) for n in range(2000)) for i in range(8)}
+            name = self.write("svc.%04d.heap" % i, tcmalloc(rows))
+            totals[name] = sum(64 * (n + i + 1) for n in range(2000))
+        return totals
+
+    def kill_after(self, seconds, *arguments):
+        child = subprocess.Popen([BINARY, *arguments, "--db", "s.db"], cwd=self.folder,
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(seconds)
+        child.send_signal(signal.SIGKILL)
+        child.wait(60)
+
+    def whole_snapshots(self, totals):
+        """How many snapshots the store holds; fails unless each is whole and SQLite finds the file sound."""
+        if not self.exists("s.db"):
+            return 0
+        out, _ = self.run_it("sql", "pragma integrity_check", "--db", "s.db", "--as", "csv")
+        self.assertEqual(out.split(), ["integrity_check", "ok"])
+        count = 0
+        for series in json.loads(self.run_it("list", "--as", "json", "--db", "s.db")[0])["series"]:
+            for snapshot in series["snapshots"]:
+                self.assertEqual(snapshot["totals"]["inuse_space"], totals[snapshot["source"]])
+                top = json.loads(self.run_it("top", snapshot["ref"], "--db", "s.db", "--as", "json")[0])
+                self.assertEqual(sum(row["value"] for row in top["rows"]), totals[snapshot["source"]])
+                count += 1
+        return count
+
+    def test_kill_at_any_moment_of_an_import_leaves_whole_snapshots(self):
+        totals = self.kill_series()
         chance = random.Random(7)
-        for _ in range(25):
-            child = subprocess.Popen([BINARY, "import", *["svc.%04d.heap" % i for i in range(8)], "--db", "s.db"],
-                                     cwd=self.folder, stderr=subprocess.DEVNULL)
-            time.sleep(chance.uniform(0, 0.08))
-            child.send_signal(signal.SIGKILL)
-            child.wait(60)
-            if not self.exists("s.db"):
-                continue
-            out, _ = self.run_it("list", "--as", "json", "--db", "s.db")
-            for series in json.loads(out)["series"]:
-                for snapshot in series["snapshots"]:
-                    self.assertIn(snapshot["totals"]["inuse_space"], totals)
-                    self.run_it("top", snapshot["ref"], "--db", "s.db", "-n", "1")
-            out, _ = self.run_it("sql", "pragma integrity_check", "--db", "s.db", "--as", "csv")
-            self.assertIn("ok", out)
+        seen = set()
+        for _ in range(KILLS):
+            self.kill_after(chance.uniform(0, 0.08), "import", *totals)
+            count = self.whole_snapshots(totals)
+            seen.add(count)
+            if count == len(totals):
+                for left in ("s.db", "s.db-wal", "s.db-shm", "s.db-journal"):
+                    if self.exists(left):
+                        os.remove(os.path.join(self.folder, left))
+        self.assertTrue(seen - {0, len(totals)} or KILLS < 25, "no import was caught in its middle: %s" % seen)
+
+    def test_kill_at_any_moment_of_a_comparison_leaves_a_whole_store_or_none(self):
+        totals = self.kill_series()
+        names = sorted(totals)
+        chance = random.Random(8)
+        seen = set()
+        for _ in range(KILLS):
+            self.kill_after(chance.uniform(0, 0.06), names[0], names[-1])
+            count = self.whole_snapshots(totals)
+            self.assertIn(count, (0, 2))
+            seen.add(count)
+            left = set(os.listdir(self.folder)) - set(names)
+            self.assertEqual(left, {"s.db"} if count else set())
+            if count:
+                os.remove(os.path.join(self.folder, "s.db"))
+        self.assertTrue(seen == {0, 2} or KILLS < 25, seen)
 
     def test_zstd_and_plain_are_the_same_snapshot(self):
         if shutil.which("zstd") is None:
