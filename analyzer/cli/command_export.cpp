@@ -83,7 +83,10 @@ int run_export(const Arguments& arguments) {
   if (!compared) return fail(compared.error());
   const auto& snapshots = compared->loaded.snapshots;
   DiffOptions view = compared->options;
-  if (wanted.pprof || wanted.folded || wanted.speedscope) view.by = GroupBy::stack;
+  if (wanted.pprof || wanted.folded || wanted.speedscope) {
+    view.by = GroupBy::stack;
+    view.fold_recursion = false;  // the other tool shows whole stacks
+  }
   const Result<std::string> bytes =
       snapshots.size() == 1 ? export_snapshot(snapshots[0].ref, view, wanted, *style)
                             : export_growth(snapshots.front().ref, snapshots.back().ref, view, wanted, *style);

@@ -53,11 +53,11 @@ class HelpFormatter : public CLI::Formatter {
   std::vector<std::string> examples_;
 };
 
-constexpr std::array kValueOptions = {"--db",    "--as",       "--format", "--max-input", "--metric",
-                                      "--by",    "--sort",     "-n",       "--rows",      "--min-bytes",
-                                      "--focus", "--ignore",   "--hide",   "--show",      "--allocator-frames",
-                                      "-o",      "--output",   "--series", "--label",     "--keep",
-                                      "--paper", "--max-nodes"};
+constexpr std::array kValueOptions = {"--db",    "--as",        "--format",   "--max-input", "--metric",
+                                      "--by",    "--sort",      "-n",         "--rows",      "--min-bytes",
+                                      "--focus", "--ignore",    "--hide",     "--show",      "--allocator-frames",
+                                      "-o",      "--output",    "--series",   "--label",     "--keep",
+                                      "--paper", "--max-nodes", "--recursion"};
 
 }  // namespace
 
@@ -91,6 +91,9 @@ void add_options(CLI::App& app, Options& options, unsigned groups) {
     app.add_option("--allocator-frames", options.allocator_frames, "hide|show malloc, operator new at the leaf (hide)")
         ->type_name("X")
         ->check(CLI::IsMember({"hide", "show"}));
+    app.add_option("--recursion", options.recursion, "fold|show how deep a recursion went (fold)")
+        ->type_name("X")
+        ->check(CLI::IsMember({"fold", "show"}));
   }
   if ((groups & kTakesRows) != 0) {
     app.add_option("-n,--rows", options.rows, "rows shown; 0 = all (text 20, others all)")->type_name("N");
@@ -190,6 +193,7 @@ Result<DiffOptions> diff_options(const Options& options) {
   out.hide = options.hide;
   out.show = options.show;
   out.hide_allocator_frames = options.allocator_frames == "hide";
+  out.fold_recursion = options.recursion == "fold";
   return out;
 }
 
@@ -202,7 +206,8 @@ std::string options_to_json(const DiffOptions& options) {
                                  {"ignore", options.ignore},
                                  {"hide", options.hide},
                                  {"show", options.show},
-                                 {"hide_allocator_frames", options.hide_allocator_frames}};
+                                 {"hide_allocator_frames", options.hide_allocator_frames},
+                                 {"fold_recursion", options.fold_recursion}};
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
@@ -225,9 +230,11 @@ DiffOptions options_from_json(const std::string& text) {
   read_text("show", options.show);
   options.by = static_cast<GroupBy>(read_number("by", static_cast<int>(GroupBy::label)));
   options.sort = static_cast<SortKey>(read_number("sort", static_cast<int>(SortKey::name)));
-  if (const auto found = json.find("hide_allocator_frames"); found != json.end() && found->is_boolean()) {
-    options.hide_allocator_frames = *found;
-  }
+  const auto read_flag = [&](const char* key, bool& out) {
+    if (const auto found = json.find(key); found != json.end() && found->is_boolean()) out = *found;
+  };
+  read_flag("hide_allocator_frames", options.hide_allocator_frames);
+  read_flag("fold_recursion", options.fold_recursion);
   return options;
 }
 

@@ -29,6 +29,7 @@ struct Options {
   std::string min_bytes;
   std::string focus, ignore, hide, show;
   std::string allocator_frames = "hide";
+  std::string recursion = "fold";
   bool cumulative = false;
   bool steps = false;
   std::string output;

@@ -7,6 +7,7 @@
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/diff/metric.hpp"
 #include "analyzer/diff/parallel.hpp"
+#include "analyzer/diff/recursion.hpp"
 #include "snapdiff/checked.hpp"
 
 namespace snapdiff::diff {
@@ -231,7 +232,7 @@ Result<Comparison> compare(std::span<const SnapshotRef> snapshots, const DiffOpt
   for_each_parallel(c.sides.size(), samples, [&](std::size_t s) {
     Side& side = c.sides[s];
     const Visibility& visibility = *c.dictionaries[side.dictionary];
-    done[s] = summarise(side, visibility, keep_rows);
+    done[s] = summarise(side, visibility, {options.fold_recursion, keep_rows});
     if (c.sides.size() == 1) return;
     // A dictionary of one snapshot holds hardly a frame that the snapshot does not use.
     if (sharers[side.dictionary] > 1) {
@@ -281,7 +282,8 @@ FrameView frame_view(const Dictionary& d, FrameId frame) {
   return view;
 }
 
-ComparisonView::ComparisonView(const Comparison& comparison) : dictionaries_(comparison.dictionaries) {
+ComparisonView::ComparisonView(const Comparison& comparison)
+    : dictionaries_(comparison.dictionaries), fold_recursion_(comparison.options.fold_recursion) {
   for (const Side& side : comparison.sides) dictionary_of_side_.push_back(side.dictionary);
 }
 
@@ -302,9 +304,12 @@ void ComparisonView::frames(StackRef ref, std::vector<FrameView>& out) const {
   }
   const Visibility& visibility = *dictionaries_[dictionary_of_side_[side]];
   const std::span<const FrameId> all = visibility.dictionary().stacks.frames(stack);
+  std::vector<FrameId> visible;
   for (const FrameId frame : all.subspan(visibility.leaf_cut(all))) {
-    if (!visibility.is_hidden(frame)) out.push_back(frame_view(visibility.dictionary(), frame));
+    if (!visibility.is_hidden(frame)) visible.push_back(frame);
   }
+  if (fold_recursion_ && may_recurse(visible)) fold_recursion(std::vector(visible), visible);
+  for (const FrameId frame : visible) out.push_back(frame_view(visibility.dictionary(), frame));
 }
 
 }  // namespace snapdiff::diff

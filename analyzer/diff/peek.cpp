@@ -61,7 +61,9 @@ Result<PeekReport> peek(const SnapshotRef& baseline, const SnapshotRef& current,
                  std::string("bad regular expression: '") + regex + "', expected RE2 syntax (" + wanted.error() + ")"};
   }
   const SnapshotRef both[] = {baseline, current};
-  Result<Comparison> comparison = compare(both, options);
+  DiffOptions whole_stacks = options;
+  whole_stacks.fold_recursion = false;  // a function that calls itself is its own caller here
+  Result<Comparison> comparison = compare(both, whole_stacks);
   if (!comparison) return std::move(comparison).error();
   const Comparison& c = *comparison;
   FrameKeys keys(c.dictionaries, GroupBy::function);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/diff/recursion.hpp"
 #include "snapdiff/checked.hpp"
 
 namespace snapdiff::diff {
@@ -32,7 +33,8 @@ struct Seen {
 
 class Eye {
  public:
-  Eye(Side& side, const Visibility& visibility) : side_(side), visibility_(visibility), d_(visibility.dictionary()) {}
+  Eye(Side& side, const Visibility& visibility, bool fold)
+      : side_(side), visibility_(visibility), d_(visibility.dictionary()), fold_(fold) {}
 
   Seen look(StackId stack) {
     const std::span<const FrameId> all = d_.stacks.frames(stack);
@@ -58,6 +60,10 @@ class Eye {
       }
       if (scratch_.size() != frames.size()) frames = {side_.arena.keep(scratch_), scratch_.size()};
     }
+    if (fold_ && may_recurse(frames)) {
+      fold_recursion(frames, folded_);
+      if (folded_.size() != frames.size()) frames = {side_.arena.keep(folded_), folded_.size()};
+    }
     seen.frames.data = frames.data();
     seen.frames.size = static_cast<std::uint32_t>(frames.size());
     seen.identity = frames.size() == all.size() ? d_.stacks.hash[index_of(stack)] : identity_of(d_, frames);
@@ -68,7 +74,8 @@ class Eye {
   Side& side_;
   const Visibility& visibility_;
   const Dictionary& d_;
-  std::vector<FrameId> scratch_;
+  bool fold_;
+  std::vector<FrameId> scratch_, folded_;
 };
 
 Status too_large(std::string_view metric, std::string_view name) {
@@ -111,7 +118,7 @@ double sampling_variance(double bytes, double counts, double period, bool of_cou
   return of_counts ? counts / odds : bytes * size / odds;
 }
 
-Status summarise(Side& side, const Visibility& visibility, bool keep_rows) {
+Status summarise(Side& side, const Visibility& visibility, const Summary& how) {
   const SampleTable& samples = side.ref.snapshot->samples;
   const Columns& columns = side.columns;
   const std::vector<std::int64_t>& values = columns.value->value;
@@ -132,9 +139,9 @@ Status summarise(Side& side, const Visibility& visibility, bool keep_rows) {
   side.identity.reserve(rows);
   if (objects != nullptr) side.objects.reserve(rows);
   if (blurred) side.variance.reserve(rows);
-  if (keep_rows) side.entry_of_row.assign(rows, Side::kNoEntry);
+  if (how.keep_rows) side.entry_of_row.assign(rows, Side::kNoEntry);
 
-  Eye eye(side, visibility);
+  Eye eye(side, visibility, how.fold_recursion);
   bool fits = true;
   for (std::size_t row = 0; row < rows;) {
     const std::size_t first = row;
@@ -165,7 +172,7 @@ Status summarise(Side& side, const Visibility& visibility, bool keep_rows) {
       fits &= checked_add(sum, value, sum) && checked_add(sum_objects, count, sum_objects);
       continue;
     }
-    if (keep_rows) {
+    if (how.keep_rows) {
       for (std::size_t r = first; r < row; ++r) side.entry_of_row[r] = static_cast<std::uint32_t>(side.stack.size());
     }
     side.stack.push_back(stack);

@@ -81,7 +81,13 @@ struct Side {
   FrameArena arena;
 };
 
+/// What summarise() does beyond adding up.
+struct Summary {
+  bool fold_recursion = false;  ///< frames that repeat those right before them are taken out
+  bool keep_rows = false;       ///< fills entry_of_row
+};
+
 /// Fills all but ref, dictionary and columns. Errors: limit.
-Status summarise(Side& side, const Visibility& visibility, bool keep_rows);
+Status summarise(Side& side, const Visibility& visibility, const Summary& how);
 
 }  // namespace snapdiff::diff

@@ -53,6 +53,12 @@ void check_folder_is_writable(const std::string& path) {
     fail(ErrorCode::io, "store cannot be made: folder " + folder.string() + " cannot be written");
 }
 
+/// At one moment: another process may be making the store just now.
+SchemaState state_now(sqlite3* db) {
+  const Transaction transaction(db, Transaction::Kind::read);
+  return schema_state(db);
+}
+
 bool is_about_locks_or_files(const Error& error) { return error.code == ErrorCode::io; }
 
 }  // namespace
@@ -97,7 +103,7 @@ void Connection::open_existing() {
   open(SQLITE_OPEN_READWRITE);
   SchemaState state = SchemaState::empty;
   try {
-    state = schema_state(database_.handle());
+    state = state_now(database_.handle());
   } catch (const Failure& failure) {
     // A store left in WAL mode on media that cannot be written; without a log it is complete.
     const bool busy = (sqlite3_errcode(database_.handle()) & 0xff) == SQLITE_BUSY;
@@ -110,7 +116,7 @@ void Connection::open_existing() {
       throw failure;
     }
     path_ = plain;
-    state = schema_state(database_.handle());
+    state = state_now(database_.handle());
   }
   if (state == SchemaState::current) return;
   if (state == SchemaState::empty && access_ == Access::read) {
@@ -170,10 +176,7 @@ void Connection::begin_write() {
 void Connection::use_wal() {
   sqlite3* db = database_.handle();
   if (sqlite3_db_readonly(db, "main") == 1) fail(ErrorCode::io, "store cannot be written: it is read-only");
-  {
-    const Transaction transaction(db, Transaction::Kind::read);
-    schema_state(db);  // never touch what is no store
-  }
+  state_now(db);  // never touch what is no store
   sqlite3_busy_timeout(db, kModeTimeoutMs);
   execute(db, "PRAGMA synchronous=OFF");
   wal_ = sqlite3_exec(db, "PRAGMA journal_mode=WAL", nullptr, nullptr, nullptr) == SQLITE_OK;

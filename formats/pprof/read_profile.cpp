@@ -20,7 +20,8 @@ bool is_sample(const Field& field) { return field.number == kSampleField && fiel
 /// Everything behind the samples: `add_rows(context)` puts them into the builder.
 template <class AddRows>
 Result<Snapshot> build(ProfileTables tables, std::uint64_t input_bytes, AddRows add_rows) {
-  if (tables.strings.size() == 0) fail(input_bytes, "no string table: expected one that begins with ''");
+  if (tables.strings.size() == 0)
+    fail(input_bytes, "no string table: the profile ends before it, or is of another kind");
   SnapshotBuilder builder;
   const std::vector<ColumnPlan> columns = plan_columns(tables);
   for (const ColumnPlan& column : columns) builder.add_column(column.type);

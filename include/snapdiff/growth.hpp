@@ -43,6 +43,7 @@ struct DiffOptions {
   std::string hide;    ///< drop matching frames from stacks
   std::string show;    ///< keep only matching frames of stacks
   bool hide_allocator_frames = true;
+  bool fold_recursion = true;  ///< stacks that differ only in how deep they recurse are one row
   friend bool operator==(const DiffOptions&, const DiffOptions&) = default;
 };
 

@@ -148,6 +148,14 @@ class StoreCommands(CliTest):
             totals[name] = sum(64 * (n + i + 1) for n in range(2000))
         return totals
 
+    def time_of(self, *arguments):
+        """How long the command takes when nobody kills it; leaves no store."""
+        begin = time.monotonic()
+        self.run_it(*arguments, "--db", "s.db")
+        spent = time.monotonic() - begin
+        os.remove(os.path.join(self.folder, "s.db"))
+        return spent
+
     def kill_after(self, seconds, *arguments):
         child = subprocess.Popen([BINARY, *arguments, "--db", "s.db"], cwd=self.folder,
                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -173,9 +181,10 @@ class StoreCommands(CliTest):
     def test_kill_at_any_moment_of_an_import_leaves_whole_snapshots(self):
         totals = self.kill_series()
         chance = random.Random(7)
+        longest = 1.2 * self.time_of("import", *totals)
         seen = set()
         for _ in range(KILLS):
-            self.kill_after(chance.uniform(0, 0.08), "import", *totals)
+            self.kill_after(chance.uniform(0, longest), "import", *totals)
             count = self.whole_snapshots(totals)
             seen.add(count)
             if count == len(totals):
@@ -188,9 +197,10 @@ class StoreCommands(CliTest):
         totals = self.kill_series()
         names = sorted(totals)
         chance = random.Random(8)
+        longest = 1.5 * self.time_of(names[0], names[-1])
         seen = set()
         for _ in range(KILLS):
-            self.kill_after(chance.uniform(0, 0.06), names[0], names[-1])
+            self.kill_after(chance.uniform(0, longest), names[0], names[-1])
             count = self.whole_snapshots(totals)
             self.assertIn(count, (0, 2))
             seen.add(count)

@@ -205,3 +205,26 @@ TEST_CASE("diff: same bytes twice, and a baseline that is younger, are noted") {
   CHECK(r.notes.all()[0].severity == Severity::warning);
   CHECK(r.notes.all()[1].text == "two snapshots come from equal bytes");
 }
+
+TEST_CASE("diff: stacks that differ only in how deep they recurse are one row") {
+  const std::string_view before = "main;walk;walk;leaf 10 1\nmain;visit;accept;visit;accept;leaf 4 1\n";
+  const std::string_view after =
+      "main;walk;walk;walk;walk;leaf 30 2\nmain;walk;leaf 5 1\nmain;visit;accept;visit;accept;visit;accept;leaf 9 1\n";
+  const GrowthReport r = must_diff(before, after);
+  CHECK(keys_in_order(r) == std::vector<std::string>{"main;walk;leaf", "main;visit;accept;leaf"});
+  CHECK(row_called(r, "main;walk;leaf").value == Change{10, 35});
+  CHECK(row_called(r, "main;walk;leaf").objects == Change{1, 3});
+  CHECK(row_called(r, "main;visit;accept;leaf").value == Change{4, 9});
+  CHECK(r.total == Change{14, 44});
+  CHECK(diff::check_conservation(r));
+
+  DiffOptions whole;
+  whole.fold_recursion = false;
+  CHECK(must_diff(before, after, whole).rows.size() == 5);
+}
+
+TEST_CASE("diff: what only looks like recursion is not folded") {
+  // A function that comes again further up, a cycle of five, and two lines of one function.
+  const GrowthReport r = must_diff("main;a;b;a;c 1\n", "main;a;b;a;c 2\nmain;a;b;c;d;e;a;b;c;d;e 8\n");
+  CHECK(keys_in_order(r) == std::vector<std::string>{"main;a;b;c;d;e;a;b;c;d;e", "main;a;b;a;c"});
+}
