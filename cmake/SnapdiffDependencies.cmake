@@ -14,6 +14,7 @@ pkg_check_modules(DEFLATE REQUIRED IMPORTED_TARGET libdeflate)
 pkg_check_modules(LZ4 REQUIRED IMPORTED_TARGET liblz4)
 pkg_check_modules(NETTLE REQUIRED IMPORTED_TARGET nettle)
 pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
+pkg_check_modules(DW REQUIRED IMPORTED_TARGET libdw libelf)
 pkg_check_modules(GVC REQUIRED IMPORTED_TARGET libgvc libcgraph libcdt)
 pkg_check_modules(CAIRO REQUIRED IMPORTED_TARGET cairo cairo-pdf cairo-svg pangocairo fontconfig)
 find_path(PROTOZERO_INCLUDE_DIR protozero/version.hpp REQUIRED)
@@ -25,7 +26,7 @@ add_library(snapdiff_third_party INTERFACE)
 target_link_libraries(snapdiff_third_party INTERFACE
   SQLite::SQLite3 zstd::libzstd_shared ZLIB::ZLIB LibLZMA::LibLZMA Boost::headers CLI11::CLI11 fmt::fmt
   nlohmann_json::nlohmann_json PkgConfig::DEFLATE PkgConfig::LZ4 PkgConfig::NETTLE PkgConfig::RE2 PkgConfig::GVC
-  PkgConfig::CAIRO protozero)
+  PkgConfig::CAIRO PkgConfig::DW protozero)
 
 if(SNAPDIFF_TESTS)
   find_package(Catch2 2.13 REQUIRED)

@@ -62,7 +62,7 @@ int run_diff(const Arguments& arguments) {
                               "  SERIES#3, label:K=V or @2..@9; without any: the newest series",
                               {"snapdiff a.heap b.heap", "snapdiff diff @first @last --by function --cum",
                                "snapdiff diff a.heap b.heap --focus 'leak_' --as csv"});
-  add_options(*app, options, kTakesOperands | kTakesView | kTakesRows | kTakesForm | kReadsFiles);
+  add_options(*app, options, kTakesOperands | kTakesView | kTakesRows | kTakesForm | kReadsFiles | kTakesSymbols);
   app->add_flag("--steps", options.steps, "a table for each step of a series");
   if (const auto code = parse_arguments(*app, options, arguments)) return *code;
 

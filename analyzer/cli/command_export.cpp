@@ -55,7 +55,7 @@ int run_export(const Arguments& arguments) {
   app->add_flag("--jsonl", wanted.jsonl, "a header, then an object per stack");
   app->add_flag("--plain-sqlite", wanted.plain_sqlite, "the whole store as plain tables; needs -o");
   app->add_option("-o,--output", options.output, "file (stdout)")->type_name("FILE");
-  add_options(*app, options, kTakesOperands | kTakesView | kReadsFiles);
+  add_options(*app, options, kTakesOperands | kTakesView | kReadsFiles | kTakesSymbols);
   if (const auto code = parse_arguments(*app, options, arguments)) return *code;
   if (wanted.count() != 1) {
     return fail({ErrorCode::usage,

@@ -11,7 +11,7 @@ int run_peek(const Arguments& arguments) {
                               "peek [options] REGEX [OPERAND OPERAND]\n\n"
                               "  without operands: what was last compared",
                               {"snapdiff peek 'leak_' a.heap b.heap", "snapdiff peek push_back"});
-  add_options(*app, options, kTakesOperands | kTakesView | kTakesRows | kTakesForm | kReadsFiles);
+  add_options(*app, options, kTakesOperands | kTakesView | kTakesRows | kTakesForm | kReadsFiles | kTakesSymbols);
   if (const auto code = parse_arguments(*app, options, arguments)) return *code;
   if (options.operands.empty()) return fail({ErrorCode::usage, "peek needs a regular expression, see --help"});
   const std::string regex = options.operands.front();

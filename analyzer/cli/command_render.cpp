@@ -83,7 +83,7 @@ int run_render(const Arguments& arguments) {
                               "render [options] [OPERAND OPERAND...]\n\n"
                               "  without operands: what was last compared",
                               {"snapdiff render --pdf", "snapdiff render --svg @1 @12 -o growth.svg"});
-  add_options(*app, options, kTakesOperands | kTakesView | kReadsFiles);
+  add_options(*app, options, kTakesOperands | kTakesView | kReadsFiles | kTakesSymbols);
   auto* pdf = app->add_flag("--pdf", wanted.pdf, "summary, graph, a page per step (default)");
   auto* svg = app->add_flag("--svg", wanted.svg, "the graph, text stays text")->excludes(pdf);
   auto* png = app->add_flag("--png", wanted.png, "the graph as pixels")->excludes(pdf)->excludes(svg);

@@ -11,7 +11,7 @@ int run_top(const Arguments& arguments) {
                               "top [options] [OPERAND]\n\n"
                               "  OPERAND is a file, - (stdin), @3, @last or SERIES#3 (@last)",
                               {"snapdiff top svc.0012.heap -n 5", "snapdiff top @last --by function --cum"});
-  add_options(*app, options, kTakesOperands | kTakesView | kTakesRows | kTakesForm | kReadsFiles);
+  add_options(*app, options, kTakesOperands | kTakesView | kTakesRows | kTakesForm | kReadsFiles | kTakesSymbols);
   if (const auto code = parse_arguments(*app, options, arguments)) return *code;
   if (options.operands.empty()) options.operands.emplace_back("@last");
   if (options.operands.size() > 1) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "analyzer/cli/exit_codes.hpp"
+#include "analyzer/cli/naming.hpp"
 #include "analyzer/diff/diff.hpp"
 
 namespace snapdiff::cli {
@@ -35,6 +36,7 @@ Result<Compared> load_from_store(const Options& options, Fallback fallback) {
   Result<Loaded> loaded = load_stored(*store, ids);
   if (!loaded) return std::move(loaded).error();
   compared.loaded = *std::move(loaded);
+  if (Status named = name_addresses(compared.loaded, options); !named) return std::move(named).error();
   return compared;
 }
 

@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "analyzer/cli/naming.hpp"
 #include "analyzer/cli/progress.hpp"
 #include "formats/registry.hpp"
 
@@ -357,6 +358,7 @@ Result<Loaded> load_operands(const std::vector<Operand>& operands, const Options
   }
   if (loaded.order_note.empty()) loaded.order_note = "in the order given";
   note_disagreeing_times(loaded);
+  if (Status named = name_addresses(loaded, options); !named) return std::move(named).error();
   return loaded;
 }
 

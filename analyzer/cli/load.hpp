@@ -34,6 +34,7 @@ struct Loaded {
   std::vector<LoadedSnapshot> snapshots;  ///< in the order of the operands; directories in their order
   std::string order_note;                 ///< for reports: what gave the order
   Notes notes;
+  bool named = false;  ///< addresses got names from binaries
   std::vector<SnapshotRef> refs() const;
   bool partial() const;  ///< a part of an input was lost
 };

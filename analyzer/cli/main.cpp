@@ -18,12 +18,13 @@
 namespace snapdiff::cli {
 
 std::span<const Command> commands() {
-  static constexpr std::array kCommands = {
-      Command{"diff", run_diff},     Command{"top", run_top},         Command{"peek", run_peek},
-      Command{"render", run_render}, Command{"import", run_import},   Command{"list", run_list},
-      Command{"rm", run_rm},         Command{"prune", run_prune},     Command{"merge", run_merge},
-      Command{"info", run_info},     Command{"formats", run_formats}, Command{"sql", run_sql},
-      Command{"export", run_export}};
+  static constexpr std::array kCommands = {Command{"diff", run_diff},       Command{"top", run_top},
+                                           Command{"peek", run_peek},       Command{"render", run_render},
+                                           Command{"import", run_import},   Command{"list", run_list},
+                                           Command{"rm", run_rm},           Command{"prune", run_prune},
+                                           Command{"merge", run_merge},     Command{"info", run_info},
+                                           Command{"formats", run_formats}, Command{"sql", run_sql},
+                                           Command{"export", run_export},   Command{"symbolize", run_symbolize}};
   return kCommands;
 }
 
@@ -48,6 +49,7 @@ automate
   import FILE...    read snapshots into the store
   sql [QUERY]       SQL over the store
   rm, prune, merge  remove snapshots, keep the newest N, take in another store
+  symbolize         names for raw addresses in the store, from binaries
   formats           formats read
 
   --db PATH         store (snapdiff.db; SNAPDIFF_DB; :memory: leaves nothing)

@@ -53,11 +53,12 @@ class HelpFormatter : public CLI::Formatter {
   std::vector<std::string> examples_;
 };
 
-constexpr std::array kValueOptions = {"--db",    "--as",        "--format",   "--max-input", "--metric",
-                                      "--by",    "--sort",      "-n",         "--rows",      "--min-bytes",
-                                      "--focus", "--ignore",    "--hide",     "--show",      "--allocator-frames",
-                                      "-o",      "--output",    "--series",   "--label",     "--keep",
-                                      "--paper", "--max-nodes", "--recursion"};
+constexpr std::array kValueOptions = {"--db",      "--as",        "--format",    "--max-input", "--metric",
+                                      "--by",      "--sort",      "-n",          "--rows",      "--min-bytes",
+                                      "--focus",   "--ignore",    "--hide",      "--show",      "--allocator-frames",
+                                      "-o",        "--output",    "--series",    "--label",     "--keep",
+                                      "--paper",   "--max-nodes", "--recursion", "--symbols",   "--sysroot",
+                                      "--demangle"};
 
 }  // namespace
 
@@ -110,6 +111,17 @@ void add_options(CLI::App& app, Options& options, unsigned groups) {
         ->type_name("NAME");
     app.add_option("--max-input", options.max_input, "refuse more decompressed bytes (64GiB)")->type_name("SIZE");
     app.add_flag("--strict", options.strict, "exit 2 when a part of an input is lost");
+  }
+  if ((groups & kTakesSymbols) != 0) {
+    app.add_option("--symbols", options.symbols,
+                   "name raw addresses from this binary or debug file,\n"
+                   "                           or those in this folder; repeatable")
+        ->type_name("PATH")
+        ->expected(1);
+    app.add_option("--sysroot", options.sysroot, "name them from recorded paths below this folder")->type_name("DIR");
+    app.add_option("--demangle", options.demangle, "none|simple|full (full)")
+        ->type_name("X")
+        ->check(CLI::IsMember({"none", "simple", "full"}));
   }
   app.add_option("--db", options.db,
                  "store (SNAPDIFF_DB, else snapdiff.db; :memory:\n"

@@ -30,6 +30,9 @@ struct Options {
   std::string focus, ignore, hide, show;
   std::string allocator_frames = "hide";
   std::string recursion = "fold";
+  std::vector<std::string> symbols;
+  std::string sysroot;
+  std::string demangle = "full";
   bool cumulative = false;
   bool steps = false;
   std::string output;
@@ -38,10 +41,11 @@ struct Options {
 /// Which groups of options a command takes.
 enum OptionGroup : unsigned {
   kTakesOperands = 1,
-  kTakesView = 2,    ///< --metric, --by, --sort, filters
-  kTakesRows = 4,    ///< -n, --min-bytes, --cum
-  kTakesForm = 8,    ///< --as
-  kReadsFiles = 16,  ///< --format, --max-input, --strict
+  kTakesView = 2,      ///< --metric, --by, --sort, filters
+  kTakesRows = 4,      ///< -n, --min-bytes, --cum
+  kTakesForm = 8,      ///< --as
+  kReadsFiles = 16,    ///< --format, --max-input, --strict
+  kTakesSymbols = 32,  ///< --symbols, --sysroot, --demangle
 };
 
 /// An app for one command with its help in our form. `usage` starts after "usage: snapdiff ";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -14,6 +15,7 @@ Recording::Recording(StoreChoice choice, const Loaded& loaded, const DiffOptions
       snapshots_(loaded.snapshots),
       options_(options),
       quiet_(!terminal.stdout_is_terminal && !terminal.stderr_is_terminal) {
+  named_ = loaded.named;
   for (const LoadedSnapshot& s : snapshots_) any_new_ = any_new_ || !s.stored;
   if (!choice_.in_memory()) thread_ = std::jthread([this] { work(); });
 }
@@ -52,6 +54,14 @@ Status Recording::add_all(store::Store& store) {
     const Result<store::Imported> imported = store.add(*s.ref.snapshot, series);
     if (!imported) return imported.error();
     ids_.push_back(imported->id);
+  }
+  if (named_) {
+    std::set<const Dictionary*> done;
+    for (const LoadedSnapshot& s : snapshots_) {
+      const Dictionary* const dictionary = s.ref.snapshot->dictionary.get();
+      if (!done.insert(dictionary).second) continue;
+      if (const Result<std::size_t> taken = store.take_names(*dictionary); !taken) return taken.error();
+    }
   }
   return store.remember({ids_, options_to_json(options_)});
 }

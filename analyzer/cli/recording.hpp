@@ -40,6 +40,7 @@ class Recording {
   DiffOptions options_;
   bool quiet_;
   bool any_new_ = false;
+  bool named_ = false;
   Status status_ = ok();
   std::vector<SnapshotId> ids_;
   std::promise<bool> decision_;

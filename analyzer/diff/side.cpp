@@ -21,7 +21,9 @@ bool is_unattributed(const Dictionary& d, std::span<const FrameId> frames) {
 
 Hash128 identity_of(const Dictionary& d, std::span<const FrameId> frames) {
   SequenceHasher hasher;
-  for (const FrameId frame : frames) hasher.add(d.frames.hash[index_of(frame)]);
+  for (const FrameId frame : frames) {
+    if ((d.frames.flags[index_of(frame)] & kFrameDerived) == 0) hasher.add(d.frames.hash[index_of(frame)]);
+  }
   return hasher.finish();
 }
 

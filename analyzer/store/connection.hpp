@@ -60,6 +60,11 @@ class Connection {
     return session_;
   }
 
+  /// Drops what is kept in memory: rows that were read before have changed.
+  void forget() {
+    if (session_ != nullptr) session_->drop();
+  }
+
   /// The pages of a draft. Valid until the next change.
   std::span<const unsigned char> image();
 

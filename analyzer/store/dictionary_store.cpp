@@ -336,7 +336,10 @@ void StackFrames::move_to(std::span<const std::uint32_t> root_first, std::size_t
 
 Hash128 StackFrames::hash() const {
   SequenceHasher hasher;
-  for (auto hash = hashes_.rbegin(); hash != hashes_.rend(); ++hash) hasher.add(*hash);
+  const std::vector<std::uint8_t>& flags = catalog_.dictionary().frames.flags;
+  for (std::size_t i = hashes_.size(); i-- > 0;) {
+    if ((flags[rows_[i]] & kFrameDerived) == 0) hasher.add(hashes_[i]);
+  }
   return hasher.finish();
 }
 

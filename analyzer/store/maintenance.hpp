@@ -26,4 +26,7 @@ std::optional<std::string> read_source(sqlite3* db, std::int64_t snapshot);
 /// Throws malformed with the first thing that is wrong.
 void check_store(Session& session);
 
+/// Names of addresses, from a dictionary that has them. Drop the session afterwards.
+std::size_t name_addresses(Session& session, const Dictionary& named);
+
 }  // namespace snapdiff::store

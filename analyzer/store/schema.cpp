@@ -28,7 +28,7 @@ CREATE TABLE frame(
   function INTEGER NOT NULL,
   line INTEGER NOT NULL,
   "column" INTEGER NOT NULL,
-  flags INTEGER NOT NULL,       -- 1 inlined, 2 pseudo
+  flags INTEGER NOT NULL,       -- 1 inlined, 2 pseudo, 4 inlined where an address was named later
   hash BLOB NOT NULL);          -- 16 bytes, as imported
 CREATE TABLE label(
   label_set INTEGER NOT NULL,

@@ -74,6 +74,14 @@ Result<std::optional<std::string>> Store::source_bytes(SnapshotId id) {
   });
 }
 
+Result<std::size_t> Store::take_names(const Dictionary& named) {
+  return guarded<std::size_t>(path(), [&] {
+    const std::size_t count = impl_->connection.write([&](Session& session) { return name_addresses(session, named); });
+    impl_->connection.forget();
+    return count;
+  });
+}
+
 Status Store::remove(std::span<const SnapshotId> ids) {
   return guarded<std::monostate>(path(), [&] {
     if (ids.empty()) return std::monostate{};

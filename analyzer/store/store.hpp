@@ -87,6 +87,11 @@ class Store {
   /// The original bytes of a snapshot's source, where add() was given them.
   Result<std::optional<std::string>> source_bytes(SnapshotId id);
 
+  /// Takes over the names of addresses: frames of `named` that were imported as addresses and have a
+  /// function now, with the frames derived from them (kFrameDerived). Stacks keep their ids and
+  /// hashes. Returns how many addresses were named anew or otherwise.
+  Result<std::size_t> take_names(const Dictionary& named);
+
   /// Removes snapshots, and the sources, stacks and strings that nothing else uses.
   Status remove(std::span<const SnapshotId> ids);
 

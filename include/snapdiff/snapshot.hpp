@@ -64,6 +64,8 @@ inline constexpr std::uint64_t kNoOffset = std::numeric_limits<std::uint64_t>::m
 
 inline constexpr std::uint8_t kFrameInlined = 1;  ///< inlined into the next frame root-wards
 inline constexpr std::uint8_t kFramePseudo = 2;   ///< no code: `[no stack recorded]` and its kin
+/// Put into stacks when an address was named after the import: inlined there. No part of a stack's hash.
+inline constexpr std::uint8_t kFrameDerived = 4;
 
 /// Frames: one function at one line (or one unsymbolized address), in one module.
 ///   offset  file offset of the call inside the module: pc - mapping start + mapping offset, with
@@ -84,8 +86,8 @@ struct FrameTable {
 };
 
 /// Whole stacks, leaf (allocation site) first. Stack s is frame[begin[s] .. begin[s + 1]);
-/// stack 0 is empty. hash[s] is SequenceHasher over the hashes of its frames, leaf first, and
-/// tells stacks apart: no two rows share one.
+/// stack 0 is empty. hash[s] is SequenceHasher over the hashes of its frames, leaf first, derived
+/// ones left out, and tells stacks apart: no two rows share one.
 struct StackTable {
   std::vector<std::uint64_t> begin{0, 0};
   std::vector<FrameId> frame;
@@ -274,6 +276,15 @@ inline Hash128 frame_hash(std::string_view module_name, std::string_view build_i
   if (pseudo) return detail::combine_frame(1, hash_bytes(function), Hash128{}, 0);
   if (!function.empty()) return named_frame_hash(hash_bytes(function), hash_bytes(file), line);
   return detail::combine_frame(3, hash_bytes(base_name(module_name)), hash_bytes(build_id), offset);
+}
+
+/// What frame_hash() says of a frame's address alone. Equal to hash[f] where the frame was imported
+/// without a name, whatever it is called now.
+inline Hash128 address_hash(const Dictionary& d, FrameId frame) {
+  const std::size_t f = index_of(frame);
+  const std::size_t module = index_of(d.frames.module[f]);
+  return frame_hash(d.strings[d.modules.name[module]], d.strings[d.modules.build_id[module]], d.frames.offset[f], {},
+                    {}, 0, false);
 }
 
 }  // namespace snapdiff

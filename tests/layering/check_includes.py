@@ -46,6 +46,8 @@ ROOMS = {
                         "draws graphs; layout, painting and fonts stay inside"),
     "analyzer/report": ([], ["fmt/", "nlohmann/", "libdeflate.h", "protozero/"],
                         "writes what the result types hold; export --pprof needs protobuf and gzip"),
+    "analyzer/symbols": ([], ["elfutils/", "dwarf.h", "libelf.h", "gelf.h", "elf.h", "cxxabi.h"],
+                         "names for addresses: elfutils stays inside; elf.h is the C library's list of constants"),
     "analyzer/cli": (["formats", "analyzer/*"], ["CLI/", "tbb/", "oneapi/tbb/", "nlohmann/", "fmt/"],
                      "the only place that sees both sides"),
 }
@@ -61,6 +63,7 @@ DOORS = {
     "analyzer/trend": {"trend.hpp", "verdict.hpp"},
     "analyzer/graph": {"growth_graph.hpp"},
     "analyzer/render": {"render.hpp"},
+    "analyzer/symbols": {"symbols.hpp"},
     "analyzer/report": {"report.hpp", "text_tools.hpp"},  # the width of text, for the terminal
 }
 
@@ -144,6 +147,7 @@ PLANTED = {
     "analyzer/diff/join.cpp": ('#include "analyzer/store/store.hpp"', '#include "formats/registry.hpp"', "#include <cairo.h>"),
     "analyzer/render/page.cpp": ('#include "analyzer/graph/dominators.hpp"', "#include <boost/graph/graph_traits.hpp>"),
     "analyzer/report/json.cpp": ('#include "analyzer/cli/options.hpp"',),
+    "analyzer/diff/names.cpp": ("#include <elfutils/libdw.h>", '#include "analyzer/symbols/symbols.hpp"'),
     "analyzer/unheard_of/a.cpp": ("#include <vector>",),
 }
 INNOCENT = {

@@ -1,0 +1,47 @@
+#include "analyzer/cli/naming.hpp"
+
+#include <memory>
+#include <utility>
+
+namespace snapdiff::cli {
+
+bool wants_names(const Options& options) { return !options.symbols.empty() || !options.sysroot.empty(); }
+
+symbols::SymbolOptions symbol_options(const Options& options) {
+  symbols::SymbolOptions out;
+  out.paths = options.symbols;
+  out.sysroot = options.sysroot;
+  out.demangle = options.demangle == "none"     ? symbols::Demangle::none
+                 : options.demangle == "simple" ? symbols::Demangle::simple
+                                                : symbols::Demangle::full;
+  return out;
+}
+
+std::string naming_summary(const symbols::SymbolReport& report) {
+  const auto count = [](std::uint64_t n) { return report::count_text(static_cast<std::int64_t>(n)); };
+  if (report.addresses == 0) return "no addresses to name";
+  std::string text =
+      count(report.addresses - report.unnamed) + " of " + count(report.addresses) + " addresses have names";
+  if (report.unnamed > 0 && report.unnamed_bytes > 0)
+    text += "; " + report::bytes_text(report.unnamed_bytes) + " in rows with others";
+  return text;
+}
+
+Status name_addresses(Loaded& loaded, const Options& options) {
+  if (!wants_names(options) || loaded.snapshots.empty()) return ok();
+  std::vector<Snapshot> snapshots;
+  for (const LoadedSnapshot& s : loaded.snapshots) snapshots.push_back(*s.ref.snapshot);
+  Result<symbols::Named> named = symbols::name_snapshots(snapshots, symbol_options(options));
+  if (!named) return std::move(named).error();
+  for (std::size_t i = 0; i < loaded.snapshots.size(); ++i)
+    loaded.snapshots[i].ref.snapshot = std::make_shared<const Snapshot>(std::move(named->snapshots[i]));
+  loaded.named = named->report.addresses > named->report.unnamed;
+  loaded.notes.add(Severity::info, naming_summary(named->report));
+  for (const symbols::ModuleReport& module : named->report.modules) {
+    if (!module.advice.empty() && module.unnamed_bytes > 0) loaded.notes.add(Severity::info, module.advice);
+  }
+  loaded.notes.add_all(named->report.notes);
+  return ok();
+}
+
+}  // namespace snapdiff::cli
