@@ -194,6 +194,10 @@ void show(const std::string& name, const Agreement& a) {
 
 /// Shares below are what the listed reasons leave; a rise of DIFFERENT is a defect of ours.
 void check(const std::string& name, const std::string& binary, double fewest) {
+  if (!has_program("llvm-symbolizer")) {
+    WARN("skipped: no llvm-symbolizer to say who is right where addr2line differs");
+    return;
+  }
   if (!has_program("addr2line") || !has_program("readelf") || binary.empty() || !std::filesystem::exists(binary)) {
     WARN("skipped: " << name << ": no such binary, or no binutils");
     return;
