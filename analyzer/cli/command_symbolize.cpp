@@ -1,7 +1,3 @@
-#include <algorithm>
-#include <map>
-#include <utility>
-
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/exit_codes.hpp"
@@ -10,30 +6,14 @@
 namespace snapdiff::cli {
 namespace {
 
-/// Snapshots that are named in one go: the memory for them is bounded.
-constexpr std::uint64_t kRowsAtOnce = 4'000'000;
-
-using Reports = std::map<std::pair<std::string, std::string>, symbols::ModuleReport>;
-
-void add_report(Reports& all, const symbols::SymbolReport& report) {
-  for (const symbols::ModuleReport& module : report.modules) {
-    const auto [entry, added] = all.try_emplace({module.name, module.build_id}, module);
-    if (added) continue;
-    symbols::ModuleReport& sum = entry->second;
-    sum.addresses = std::max(sum.addresses, module.addresses);
-    sum.named = std::max(sum.named, module.named);
-    if (!module.advice.empty()) sum.advice = module.advice;
-  }
-}
-
-std::string table_of(const Reports& reports) {
+std::string table_of(const symbols::SymbolReport& report) {
   std::string text = "  named     of  module\n";
   const auto padded = [](std::uint64_t n) {
     std::string digits = std::to_string(n);
     digits.insert(0, digits.size() < 7 ? 7 - digits.size() : 0, ' ');
     return digits;
   };
-  for (const auto& [key, module] : reports) {
+  for (const symbols::ModuleReport& module : report.modules) {
     text += padded(module.named) + padded(module.addresses) + "  " +
             escape_for_terminal(module.name.empty() ? "[no module]" : module.name);
     if (!module.binary.empty()) text += "  from " + escape_for_terminal(module.binary);
@@ -64,41 +44,21 @@ int run_symbolize(const Arguments& arguments) {
 
   Result<store::Store> store = open_store(choose_store(options), store::Access::write);
   if (!store) return fail(store.error());
-  const Result<std::vector<store::SeriesInfo>> listed = store->list();
-  if (!listed) return fail(listed.error());
-  std::vector<store::SnapshotInfo> all;
-  for (const store::SeriesInfo& series : *listed)
-    all.insert(all.end(), series.snapshots.begin(), series.snapshots.end());
-  symbols::SymbolOptions how = symbol_options(options);
-  how.again = again;
-  Reports reports;
-  Notes notes;
-  std::size_t changed = 0;
-  for (std::size_t next = 0; next < all.size();) {
-    std::vector<SnapshotId> ids;
-    for (std::uint64_t rows = 0; next < all.size() && (ids.empty() || rows + all[next].rows <= kRowsAtOnce); ++next) {
-      ids.push_back(all[next].id);
-      rows += all[next].rows;
-    }
-    const Result<std::vector<Snapshot>> snapshots = store->load(ids);
-    if (!snapshots) return fail(snapshots.error());
-    const Result<symbols::Named> named = symbols::name_snapshots(*snapshots, how);
-    if (!named) return fail(named.error());
-    add_report(reports, named->report);
-    notes.add_all(named->report.notes);
-    const Result<std::size_t> taken = store->take_names(*named->snapshots.front().dictionary);
-    if (!taken) return fail(taken.error());
-    changed += *taken;
-  }
-  if (reports.empty()) {
+  const Result<std::vector<Snapshot>> addresses = store->addresses();
+  if (!addresses) return fail(addresses.error());
+  const Result<symbols::Named> named = name_snapshots(*addresses, options, again, look_at_terminal(options.no_color));
+  if (!named) return fail(named.error());
+  if (named->report.addresses == 0) {
     say("nothing to name: the store holds no raw addresses");
     return kExitDone;
   }
-  if (Status printed = print_data(table_of(reports)); !printed) return fail(printed.error());
-  for (const Note& note : notes.all()) {
+  const Result<std::size_t> changed = store->take_names(*named->snapshots.front().dictionary);
+  if (!changed) return fail(changed.error());
+  if (Status printed = print_data(table_of(named->report)); !printed) return fail(printed.error());
+  for (const Note& note : named->report.notes.all()) {
     say(std::string(note.severity == Severity::info ? "note: " : "warning: ") + escape_for_terminal(note.text));
   }
-  say("named " + report::count_text(static_cast<std::int64_t>(changed)) + " addresses");
+  say("named " + report::count_text(static_cast<std::int64_t>(*changed)) + " addresses");
   return kExitDone;
 }
 

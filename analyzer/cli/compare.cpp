@@ -9,7 +9,7 @@
 namespace snapdiff::cli {
 namespace {
 
-Result<Compared> load_from_store(const Options& options, Fallback fallback) {
+Result<Compared> load_from_store(const Options& options, const Terminal& terminal, Fallback fallback) {
   Result<store::Store> store = open_store(choose_store(options), store::Access::read);
   if (!store) return std::move(store).error();
   const Result<DiffOptions> wanted = diff_options(options);
@@ -36,14 +36,14 @@ Result<Compared> load_from_store(const Options& options, Fallback fallback) {
   Result<Loaded> loaded = load_stored(*store, ids);
   if (!loaded) return std::move(loaded).error();
   compared.loaded = *std::move(loaded);
-  if (Status named = name_addresses(compared.loaded, options); !named) return std::move(named).error();
+  if (Status named = name_addresses(compared.loaded, options, terminal); !named) return std::move(named).error();
   return compared;
 }
 
 }  // namespace
 
 Result<Compared> load_compared(const Options& options, const Terminal& terminal, Fallback fallback) {
-  if (options.operands.empty()) return load_from_store(options, fallback);
+  if (options.operands.empty()) return load_from_store(options, terminal, fallback);
   const Result<DiffOptions> wanted = diff_options(options);
   if (!wanted) return wanted.error();
   const Result<std::vector<Operand>> operands = parse_operands(options.operands);

@@ -358,7 +358,7 @@ Result<Loaded> load_operands(const std::vector<Operand>& operands, const Options
   }
   if (loaded.order_note.empty()) loaded.order_note = "in the order given";
   note_disagreeing_times(loaded);
-  if (Status named = name_addresses(loaded, options); !named) return std::move(named).error();
+  if (Status named = name_addresses(loaded, options, terminal); !named) return std::move(named).error();
   return loaded;
 }
 

@@ -11,6 +11,7 @@
 
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/exit_codes.hpp"
+#include "analyzer/cli/naming.hpp"
 #include "analyzer/cli/operands.hpp"
 #include "analyzer/cli/options.hpp"
 #include "analyzer/cli/terminal.hpp"
@@ -112,7 +113,7 @@ int run(Arguments arguments) {
 int main(int argc, char** argv) {
   // Reading symbols must never reach the network by itself; a closed pipe and a file size limit are
   // told by write(), and must not end the process inside a transaction.
-  unsetenv("DEBUGINFOD_URLS");
+  snapdiff::cli::withhold_debuginfod();
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   try {

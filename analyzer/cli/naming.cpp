@@ -1,11 +1,20 @@
 #include "analyzer/cli/naming.hpp"
 
+#include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <utility>
 
+#include "analyzer/cli/progress.hpp"
+
 namespace snapdiff::cli {
 
-bool wants_names(const Options& options) { return !options.symbols.empty() || !options.sysroot.empty(); }
+namespace {
+
+std::string& withheld_servers() {
+  static std::string servers;
+  return servers;
+}
 
 symbols::SymbolOptions symbol_options(const Options& options) {
   symbols::SymbolOptions out;
@@ -14,7 +23,37 @@ symbols::SymbolOptions symbol_options(const Options& options) {
   out.demangle = options.demangle == "none"     ? symbols::Demangle::none
                  : options.demangle == "simple" ? symbols::Demangle::simple
                                                 : symbols::Demangle::full;
+  out.debuginfod = options.debuginfod;
   return out;
+}
+
+}  // namespace
+
+bool wants_names(const Options& options) {
+  return !options.symbols.empty() || !options.sysroot.empty() || options.debuginfod;
+}
+
+void withhold_debuginfod() {
+  const char* servers = std::getenv("DEBUGINFOD_URLS");
+  withheld_servers() = servers == nullptr ? "" : servers;
+  unsetenv("DEBUGINFOD_URLS");
+}
+
+Result<symbols::Named> name_snapshots(std::span<const Snapshot> snapshots, const Options& options, bool again,
+                                      const Terminal& terminal) {
+  if (options.debuginfod) {
+    if (withheld_servers().empty())
+      return Error{ErrorCode::usage, "--debuginfod found no server: expected their addresses in DEBUGINFOD_URLS"};
+    setenv("DEBUGINFOD_URLS", withheld_servers().c_str(), 1);
+  }
+  symbols::SymbolOptions how = symbol_options(options);
+  how.again = again;
+  ProgressLine line(terminal.stderr_is_terminal, "naming");
+  how.progress = [&](std::uint64_t done, std::uint64_t all) {
+    line.update(static_cast<double>(done) / static_cast<double>(std::max<std::uint64_t>(all, 1)),
+                [&] { return std::to_string(done) + " of " + std::to_string(all) + " addresses"; });
+  };
+  return symbols::name_snapshots(snapshots, how);
 }
 
 std::string naming_summary(const symbols::SymbolReport& report) {
@@ -27,11 +66,11 @@ std::string naming_summary(const symbols::SymbolReport& report) {
   return text;
 }
 
-Status name_addresses(Loaded& loaded, const Options& options) {
+Status name_addresses(Loaded& loaded, const Options& options, const Terminal& terminal) {
   if (!wants_names(options) || loaded.snapshots.empty()) return ok();
   std::vector<Snapshot> snapshots;
   for (const LoadedSnapshot& s : loaded.snapshots) snapshots.push_back(*s.ref.snapshot);
-  Result<symbols::Named> named = symbols::name_snapshots(snapshots, symbol_options(options));
+  Result<symbols::Named> named = name_snapshots(snapshots, options, false, terminal);
   if (!named) return std::move(named).error();
   for (std::size_t i = 0; i < loaded.snapshots.size(); ++i)
     loaded.snapshots[i].ref.snapshot = std::make_shared<const Snapshot>(std::move(named->snapshots[i]));

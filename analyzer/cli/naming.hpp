@@ -1,9 +1,11 @@
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "analyzer/cli/load.hpp"
 #include "analyzer/cli/options.hpp"
+#include "analyzer/cli/terminal.hpp"
 #include "analyzer/symbols/symbols.hpp"
 
 /// Names for raw addresses, as the command line asks for them.
@@ -12,11 +14,18 @@ namespace snapdiff::cli {
 /// Whether an option asks for names.
 bool wants_names(const Options& options);
 
-symbols::SymbolOptions symbol_options(const Options& options);
+/// Takes DEBUGINFOD_URLS out of the environment: elfutils would ask these servers by itself. Call
+/// once at start. --debuginfod puts it back.
+void withhold_debuginfod();
+
+/// symbols::name_snapshots() with a line of progress on a terminal.
+/// Errors: limit; usage (--debuginfod without servers).
+Result<symbols::Named> name_snapshots(std::span<const Snapshot> snapshots, const Options& options, bool again,
+                                      const Terminal& terminal);
 
 /// Names the addresses of all snapshots at once; what was found and what is missing goes to
-/// `loaded.notes`. Does nothing unless wants_names(). Errors: limit.
-Status name_addresses(Loaded& loaded, const Options& options);
+/// `loaded.notes`. Does nothing unless wants_names(). Errors: as name_snapshots().
+Status name_addresses(Loaded& loaded, const Options& options, const Terminal& terminal);
 
 /// "812 of 830 addresses have names; 1.20 MiB in rows with others".
 std::string naming_summary(const symbols::SymbolReport& report);

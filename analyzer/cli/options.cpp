@@ -117,8 +117,12 @@ void add_options(CLI::App& app, Options& options, unsigned groups) {
                    "name raw addresses from this binary or debug file,\n"
                    "                           or those in this folder; repeatable")
         ->type_name("PATH")
-        ->expected(1);
+        ->expected(1)
+        ->take_all();
     app.add_option("--sysroot", options.sysroot, "name them from recorded paths below this folder")->type_name("DIR");
+    app.add_flag("--debuginfod", options.debuginfod,
+                 "name them with debug files that the servers in\n"
+                 "                           DEBUGINFOD_URLS have; the only use of a network");
     app.add_option("--demangle", options.demangle, "none|simple|full (full)")
         ->type_name("X")
         ->check(CLI::IsMember({"none", "simple", "full"}));

@@ -33,6 +33,7 @@ struct Options {
   std::vector<std::string> symbols;
   std::string sysroot;
   std::string demangle = "full";
+  bool debuginfod = false;
   bool cumulative = false;
   bool steps = false;
   std::string output;
@@ -45,7 +46,7 @@ enum OptionGroup : unsigned {
   kTakesRows = 4,      ///< -n, --min-bytes, --cum
   kTakesForm = 8,      ///< --as
   kReadsFiles = 16,    ///< --format, --max-input, --strict
-  kTakesSymbols = 32,  ///< --symbols, --sysroot, --demangle
+  kTakesSymbols = 32,  ///< --symbols, --sysroot, --debuginfod, --demangle
 };
 
 /// An app for one command with its help in our form. `usage` starts after "usage: snapdiff ";

@@ -14,8 +14,8 @@ Recording::Recording(StoreChoice choice, const Loaded& loaded, const DiffOptions
     : choice_(std::move(choice)),
       snapshots_(loaded.snapshots),
       options_(options),
+      named_(loaded.named),
       quiet_(!terminal.stdout_is_terminal && !terminal.stderr_is_terminal) {
-  named_ = loaded.named;
   for (const LoadedSnapshot& s : snapshots_) any_new_ = any_new_ || !s.stored;
   if (!choice_.in_memory()) thread_ = std::jthread([this] { work(); });
 }

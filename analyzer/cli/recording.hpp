@@ -38,9 +38,9 @@ class Recording {
   StoreChoice choice_;
   std::vector<LoadedSnapshot> snapshots_;
   DiffOptions options_;
+  bool named_;
   bool quiet_;
   bool any_new_ = false;
-  bool named_ = false;
   Status status_ = ok();
   std::vector<SnapshotId> ids_;
   std::promise<bool> decision_;

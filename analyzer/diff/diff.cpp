@@ -10,6 +10,7 @@
 #include "analyzer/diff/parallel.hpp"
 #include "analyzer/diff/row_order.hpp"
 #include "analyzer/diff/suspects.hpp"
+#include "analyzer/diff/unnamed.hpp"
 #include "snapdiff/checked.hpp"
 
 namespace snapdiff::diff {
@@ -173,12 +174,15 @@ Result<GrowthReport> make_report(const Comparison& c, const ReportParts& parts) 
   for (std::size_t i = 0; i < g.rows.size(); ++i) g.rows[i].error = error_of(c, g.variance[i]);
   share_tiers(c, r);
 
-  // Sorting and the search for suspects take about as long, and need nothing of each other.
+  // Sorting and the search for suspects take about as long; none needs anything of the others.
   SuspectList list;
   std::vector<std::uint32_t> order;
-  for_each_parallel(parts.suspects ? 2 : 1, c.unit_count(), [&](std::size_t task) {
+  for_each_parallel(parts.suspects ? 3 : 2, c.unit_count(), [&](std::size_t task) {
     if (task == 0) {
       order = sort_rows(c, g);
+    } else if (task == 1) {
+      const Side& last = c.sides.back();
+      r.unnamed = find_unnamed(last, c.dictionaries[last.dictionary]->dictionary());
     } else {
       list = c.options.by == GroupBy::stack ? suspects_of(c, g, r.grew, r.shrank)
                                             : suspects_of_stacks(c, r.grew, r.shrank);

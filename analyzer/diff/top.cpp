@@ -34,6 +34,7 @@ Result<TopReport> top(const SnapshotRef& snapshot, const DiffOptions& options) {
   out.total_objects = report->total_objects.current;
   out.unattributed = report->unattributed.current;
   out.filtered = report->filtered.current;
+  out.unnamed = std::move(report->unnamed);
   out.notes = std::move(report->notes);
   out.rows.reserve(report->rows.size());
   for (std::size_t i = 0; i < report->rows.size(); ++i) {

@@ -258,6 +258,10 @@ HeadLine matched_line(const GrowthReport& report, const Style& style) {
   return {"matched", {{fits ? full : text + "; " + sampling_words(report, true), Paint::none}}};
 }
 
+HeadLine unnamed_line(const GrowthReport& report, bool utf8) {
+  return {"names", {{unnamed_text(report.unnamed, report.unit, utf8), Paint::none}}};
+}
+
 std::string fuzzy_note(std::uint64_t pairs) {
   return counted(static_cast<std::int64_t>(std::min<std::uint64_t>(pairs, INT64_MAX)), "stack") +
          (pairs == 1 ? " is" : " are") + " possibly the same as another (score 0.55 to 0.9), never subtracted";
@@ -306,6 +310,7 @@ std::vector<HeadLine> headline(const GrowthReport& report, const SeriesFacts& se
   }
   lines.push_back(verdict_line(report, series, glyphs));
   lines.push_back(matched_line(report, style));
+  if (report.unnamed.unnamed > 0) lines.push_back(unnamed_line(report, style.utf8));
   return lines;
 }
 
@@ -381,6 +386,24 @@ std::string wrapped(const std::string& text, std::size_t width, std::size_t inde
     out += word;
   }
   return out;
+}
+
+std::string unnamed_text(const Unnamed& unnamed, const std::string& unit, bool utf8) {
+  constexpr std::size_t kModules = 3;
+  const auto number = [](std::uint64_t n) {
+    return snapdiff::count_text(static_cast<std::int64_t>(std::min<std::uint64_t>(n, INT64_MAX)));
+  };
+  std::string text = unnamed.unnamed == unnamed.addresses
+                         ? "none of " + number(unnamed.addresses) + " addresses has one: "
+                         : number(unnamed.unnamed) + " of " + number(unnamed.addresses) + " addresses have none: ";
+  for (std::size_t i = 0; i < std::min(kModules, unnamed.modules.size()); ++i) {
+    const UnnamedModule& module = unnamed.modules[i];
+    const std::string name = module.module.empty() ? "[no module]" : printable(base_name(module.module), utf8);
+    text += (i > 0 ? ", " : "") + name + " " + number(module.addresses) + " (" +
+            snapdiff::value_text(module.value, unit) + ")";
+  }
+  if (unnamed.modules.size() > kModules) text += ", " + number(unnamed.modules.size() - kModules) + " more modules";
+  return text + "; --symbols DIR with the binaries adds them";
 }
 
 std::string metric_label(const std::string& metric) {

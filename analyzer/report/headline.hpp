@@ -26,8 +26,8 @@ struct SeriesFacts {
   const std::vector<RowVerdict>* verdicts = nullptr;  ///< parallel to the report's rows, or null
 };
 
-/// Total before -> after; what the net hides; suspects; sites; verdict; share matched. Lines that
-/// have nothing to say are left out, the last two are always there.
+/// Total before -> after; what the net hides; suspects; sites; verdict; share matched; addresses
+/// without names. Lines that have nothing to say are left out; verdict and share are always there.
 std::vector<HeadLine> headline(const GrowthReport& report, const SeriesFacts& series, const Style& style);
 
 /// The lines under each other, labels in one column, wrapped at `style.width`.
@@ -41,6 +41,9 @@ std::vector<std::string> note_lines(const GrowthReport& report, bool utf8);
 
 /// `text` in lines of at most `width` columns, continued `indent` columns in; breaks at blanks.
 std::string wrapped(const std::string& text, std::size_t width, std::size_t indent);
+
+/// "3 of 31 addresses have none: libc.so.6 3 (12 KiB); ...": how far naming came, and what helps.
+std::string unnamed_text(const Unnamed& unnamed, const std::string& unit, bool utf8);
 
 /// "in use" for inuse_space; the metric's own name where there is no better word.
 std::string metric_label(const std::string& metric);

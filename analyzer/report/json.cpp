@@ -41,6 +41,7 @@ void head_fields(JsonWriter& json, const GrowthReport& report) {
   }
   json.end_object();
   json.field_or_null("rule_set", report.rule_set);
+  json_unnamed(json, report.unnamed);
 }
 
 void suspect_fields(JsonWriter& json, const GrowthReport& report) {

@@ -133,6 +133,28 @@ void json_stack(JsonWriter& json, std::string_view key, std::span<const FrameVie
   json.end_array();
 }
 
+void json_unnamed(JsonWriter& json, const Unnamed& unnamed) {
+  json.key("names");
+  json.begin_object();
+  json.key("addresses");
+  json.unsigned_integer(unnamed.addresses);
+  json.key("unnamed");
+  json.unsigned_integer(unnamed.unnamed);
+  json.field("value", unnamed.value);
+  json.key("modules");
+  json.begin_array();
+  for (const UnnamedModule& module : unnamed.modules) {
+    json.begin_object();
+    json.field_or_null("module", module.module);
+    json.key("unnamed");
+    json.unsigned_integer(module.addresses);
+    json.field("value", module.value);
+    json.end_object();
+  }
+  json.end_array();
+  json.end_object();
+}
+
 void json_notes(JsonWriter& json, const Notes& notes) {
   json.key("notes");
   json.begin_array();

@@ -20,6 +20,8 @@ void json_change(JsonWriter& json, std::string_view key, const Change& change);
 void json_change_fields(JsonWriter& json, const Change& change);
 void json_frame(JsonWriter& json, const FrameView& frame);
 void json_stack(JsonWriter& json, std::string_view key, std::span<const FrameView> frames);
+/// "names": how many addresses have one, and where they are missing.
+void json_unnamed(JsonWriter& json, const Unnamed& unnamed);
 void json_notes(JsonWriter& json, const Notes& notes);
 
 }  // namespace snapdiff::report

@@ -18,6 +18,7 @@ void top_head(JsonWriter& json, const TopReport& report) {
   if (report.options.by == GroupBy::label) json.field("label", report.options.label_key);
   json.field("total", report.total);
   json.field_or_null("total_objects", report.has_objects ? std::optional(report.total_objects) : std::nullopt);
+  json_unnamed(json, report.unnamed);
 }
 
 void top_tail(JsonWriter& json, const TopReport& report, const Others& others) {

@@ -111,7 +111,10 @@ std::string text_top(const TopReport& report, const Style& style) {
   std::string out =
       snapshot_name(report.snapshot, style.utf8) + "   " + snapdiff::value_text(report.total, report.unit);
   if (report.has_objects) out += " in " + counted(report.total_objects, "object");
-  out += "   " + printable(report.metric, style.utf8) + "\n\n";
+  out += "   " + printable(report.metric, style.utf8) + "\n";
+  if (report.unnamed.unnamed > 0)
+    out += wrapped("names     " + unnamed_text(report.unnamed, report.unit, style.utf8), style.width, 10) + "\n";
+  out += "\n";
   out += TopTable(report, style).text();
   return out + text_end(note_lines(report.notes, style.utf8), style);
 }

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <bitset>
 #include <memory>
 
@@ -6,7 +5,7 @@
 #include "analyzer/store/maintenance.hpp"
 #include "analyzer/store/sample_codec.hpp"
 #include "analyzer/store/snapshot_facts.hpp"
-#include "analyzer/store/stack_codec.hpp"
+#include "analyzer/store/stack_rewrite.hpp"
 
 namespace snapdiff::store {
 namespace {
@@ -55,63 +54,21 @@ UsedRows rows_in_use(sqlite3* db) {
   return used;
 }
 
-struct StackChunk {
-  std::uint32_t first = 0;
-  std::uint32_t stacks = 0;
-  std::string data;
-};
-
-/// Without the stacks that are not in use, their ids left as holes; nothing when none is.
-std::optional<StackChunk> thinned(const StackChunk& chunk, const IdSet& used, IdSet& frames) {
-  std::vector<std::vector<std::uint32_t>> kept;  // by place in the chunk
-  std::uint32_t begin = chunk.stacks;
-  std::uint32_t end = 0;
-  bool all = true;
-  for_each_stack(chunk.data, chunk.first, chunk.stacks, [&](std::uint32_t id, const StackChunkReader& in) {
-    kept.emplace_back();
-    if (in.root_first().empty()) return;
-    if (!used.has(id)) {
-      all = false;
-      return;
-    }
-    const std::uint32_t place = id - chunk.first;
-    kept.back().assign(in.root_first().begin(), in.root_first().end());
-    for (const std::uint32_t frame : in.root_first()) frames.add(frame);
-    begin = std::min(begin, place);
-    end = std::max(end, place + 1);
-  });
-  if (all) return chunk;
-  if (end == 0) return std::nullopt;
-  StackChunkWriter writer;
-  std::span<const std::uint32_t> last;
-  for (std::uint32_t place = begin; place < end; ++place) {
-    const std::span<const std::uint32_t> stack = kept[place];
-    const std::size_t shared = common_prefix(last, stack);
-    writer.add(shared, stack.subspan(shared));
-    if (!stack.empty()) last = stack;
-  }
-  return StackChunk{chunk.first + begin, end - begin, writer.finish(compression_level(0))};
-}
-
+/// Stacks that are not in use become holes; `frames` gets the frames of the others.
 void collect_stacks(sqlite3* db, const IdSet& used, IdSet& frames) {
-  std::vector<std::uint32_t> firsts;
-  {
-    Statement select(db, "SELECT first_id FROM stack_chunk ORDER BY first_id");
-    while (select.step()) firsts.push_back(select.id(0, "stack chunk"));
-  }
-  Statement select(db, "SELECT stacks, data FROM stack_chunk WHERE first_id = ?");
-  Statement remove(db, "DELETE FROM stack_chunk WHERE first_id = ?");
-  Statement insert(db, "INSERT INTO stack_chunk VALUES(?,?,?)");
-  for (const std::uint32_t first : firsts) {
-    select.bind(1, std::int64_t{first}).step();
-    const StackChunk chunk{first, select.id(0, "stack count"), std::string(select.blob(1))};
-    select.reset();
-    const std::optional<StackChunk> left = thinned(chunk, used, frames);
-    if (left && left->data == chunk.data) continue;
-    remove.bind(1, std::int64_t{first}).run();
-    if (!left) continue;
-    insert.bind(1, std::int64_t{left->first}).bind(2, std::int64_t{left->stacks}).bind_blob(3, left->data).run();
-  }
+  rewrite_stacks(db, [&](StackRun& run) {
+    bool changed = false;
+    for (std::size_t i = 0; i < run.stacks.size(); ++i) {
+      std::vector<std::uint32_t>& stack = run.stacks[i];
+      if (used.has(static_cast<std::uint32_t>(run.first + i))) {
+        for (const std::uint32_t frame : stack) frames.add(frame);
+      } else if (!stack.empty()) {
+        stack.clear();
+        changed = true;
+      }
+    }
+    return changed;
+  });
 }
 
 /// `id_column` of `table` lists what may go.

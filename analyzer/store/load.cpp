@@ -186,7 +186,39 @@ std::vector<Mapping> load_mappings(sqlite3* db, std::int64_t snapshot, Dictionar
   return mappings;
 }
 
+void share(const std::shared_ptr<const Dictionary>& dictionary, std::vector<Snapshot>& snapshots) {
+  for (Snapshot& snapshot : snapshots) {
+    snapshot.dictionary = dictionary;
+    if (Status valid = validate(snapshot); !valid)
+      fail(ErrorCode::malformed, "store is damaged: " + valid.error().message);
+  }
+}
+
 }  // namespace
+
+std::vector<Snapshot> load_addresses(Session& session) {
+  sqlite3* db = session.db();
+  const Catalog& catalog = session.catalog();
+  const FrameTable& frames = catalog.dictionary().frames;
+  DictionaryCopy copy(catalog);
+  StackFrames stack(catalog);
+  for (std::uint32_t row = 0; row < frames.size(); ++row) {
+    if (frames.offset[row] == kNoOffset || (frames.flags[row] & (kFramePseudo | kFrameInlined)) != 0) continue;
+    const std::uint32_t id = catalog.frames.id_of(row);
+    stack.move_to(std::span(&id, 1), 0);
+    copy.append_stack(stack);
+  }
+  std::vector<Snapshot> snapshots;
+  Statement select(db, "SELECT id FROM snapshot ORDER BY id");
+  while (select.step()) {
+    const std::int64_t id = select.integer(0);
+    Snapshot& snapshot = snapshots.emplace_back();
+    snapshot.facts = read_facts(db, id);
+    snapshot.mappings = load_mappings(db, id, copy);
+  }
+  share(copy.finish(), snapshots);
+  return snapshots;
+}
 
 std::vector<Snapshot> load_snapshots(Session& session, std::span<const SnapshotId> ids) {
   sqlite3* db = session.db();
@@ -216,12 +248,7 @@ std::vector<Snapshot> load_snapshots(Session& session, std::span<const SnapshotI
     for (StackId& stack : snapshot.samples.stack) stack = stacks.place(stack, stack_hint);
     for (LabelSetId& labels : snapshot.samples.labels) labels = label_sets.place(labels, label_hint);
   }
-  const std::shared_ptr<const Dictionary> dictionary = copy.finish();
-  for (Snapshot& snapshot : snapshots) {
-    snapshot.dictionary = dictionary;
-    if (Status valid = validate(snapshot); !valid)
-      fail(ErrorCode::malformed, "store is damaged: " + valid.error().message);
-  }
+  share(copy.finish(), snapshots);
   return snapshots;
 }
 

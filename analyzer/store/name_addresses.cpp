@@ -1,21 +1,12 @@
-#include <algorithm>
-#include <optional>
 #include <unordered_map>
 
-#include "analyzer/store/column_chunk.hpp"
 #include "analyzer/store/maintenance.hpp"
-#include "analyzer/store/stack_codec.hpp"
+#include "analyzer/store/stack_rewrite.hpp"
 
 namespace snapdiff::store {
 namespace {
 
 bool is_derived(const Dictionary& d, FrameId frame) { return (d.frames.flags[index_of(frame)] & kFrameDerived) != 0; }
-
-bool is_named_address(const Dictionary& d, FrameId frame) {
-  const std::size_t f = index_of(frame);
-  return d.frames.function[f] != FunctionId{} && d.frames.offset[f] != kNoOffset &&
-         (d.frames.flags[f] & (kFramePseudo | kFrameDerived)) == 0 && d.frames.hash[f] == address_hash(d, frame);
-}
 
 /// By id of an address in the store: the ids of what is inlined there, the outermost first.
 using Chains = std::unordered_map<std::uint32_t, std::vector<std::uint32_t>>;
@@ -92,23 +83,15 @@ class NameWriter {
   std::size_t addresses_changed_ = 0;
 };
 
-struct Chunk {
-  std::uint32_t first = 0;
-  std::uint32_t stacks = 0;
-  std::string data;
-};
-
-/// The stacks of a chunk, root first, with what is inlined at named addresses; nothing when all of
-/// it is there already.
-std::optional<std::vector<std::vector<std::uint32_t>>> expanded(const Chunk& chunk, const Chains& chains,
-                                                                const Catalog& catalog) {
+/// Puts what is inlined at named addresses behind them; false when all of it is there already.
+bool expand(StackRun& run, const Chains& chains, const Catalog& catalog) {
   const FrameTable& frames = catalog.dictionary().frames;
-  std::vector<std::vector<std::uint32_t>> stacks;
   bool changed = false;
-  for_each_stack(chunk.data, chunk.first, chunk.stacks, [&](std::uint32_t, const StackChunkReader& in) {
-    std::vector<std::uint32_t>& out = stacks.emplace_back();
+  std::vector<std::uint32_t> out;
+  for (std::vector<std::uint32_t>& stack : run.stacks) {
+    out.clear();
     bool replaced = false;  // what was derived from the last address before
-    for (const std::uint32_t frame : in.root_first()) {
+    for (const std::uint32_t frame : stack) {
       if ((frames.flags[catalog.frame_row(frame)] & kFrameDerived) != 0) {
         if (!replaced) out.push_back(frame);
         continue;
@@ -118,55 +101,20 @@ std::optional<std::vector<std::vector<std::uint32_t>>> expanded(const Chunk& chu
       replaced = chain != chains.end();
       if (replaced) out.insert(out.end(), chain->second.begin(), chain->second.end());
     }
-    changed = changed || !std::ranges::equal(out, in.root_first());
-  });
-  if (!changed) return std::nullopt;
-  return stacks;
-}
-
-void write_stacks(const std::vector<std::vector<std::uint32_t>>& stacks, std::uint32_t first, Statement& insert) {
-  StackChunkWriter writer;
-  std::span<const std::uint32_t> last;
-  const auto flush = [&] {
-    const auto count = static_cast<std::uint32_t>(writer.stacks());
-    const std::string blob = writer.finish(compression_level(0));
-    insert.bind(1, std::int64_t{first}).bind(2, std::int64_t{count}).bind_blob(3, blob).run();
-    first += count;
-    last = {};
-  };
-  for (const std::vector<std::uint32_t>& stack : stacks) {
-    if (!writer.has_room(stack.size())) flush();
-    const std::size_t shared = common_prefix(last, stack);
-    writer.add(shared, std::span(stack).subspan(shared));
-    if (!stack.empty()) last = stack;
+    if (out == stack) continue;
+    stack = out;
+    changed = true;
   }
-  flush();
+  return changed;
 }
 
 }  // namespace
 
 std::size_t name_addresses(Session& session, const Dictionary& named) {
-  sqlite3* db = session.db();
   NameWriter names(session, named);
   const Chains chains = names.write();
   if (chains.empty()) return 0;
-  std::vector<std::uint32_t> firsts;
-  {
-    Statement select(db, "SELECT first_id FROM stack_chunk ORDER BY first_id");
-    while (select.step()) firsts.push_back(select.id(0, "stack chunk"));
-  }
-  Statement select(db, "SELECT stacks, data FROM stack_chunk WHERE first_id = ?");
-  Statement remove(db, "DELETE FROM stack_chunk WHERE first_id = ?");
-  Statement insert(db, "INSERT INTO stack_chunk VALUES(?,?,?)");
-  for (const std::uint32_t first : firsts) {
-    select.bind(1, std::int64_t{first}).step();
-    const Chunk chunk{first, select.id(0, "stack count"), std::string(select.blob(1))};
-    select.reset();
-    const auto stacks = expanded(chunk, chains, session.catalog());
-    if (!stacks) continue;
-    remove.bind(1, std::int64_t{first}).run();
-    write_stacks(*stacks, first, insert);
-  }
+  rewrite_stacks(session.db(), [&](StackRun& run) { return expand(run, chains, session.catalog()); });
   return names.addresses_changed();
 }
 

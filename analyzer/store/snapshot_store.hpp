@@ -27,6 +27,7 @@ struct EncodedSamples {
 EncodedSamples encode_best(const SampleTable* before, const SampleTable& after);
 void write_samples(sqlite3* db, std::int64_t snapshot, const EncodedSamples& samples);
 
+std::vector<Snapshot> load_addresses(Session& session);
 std::vector<Snapshot> load_snapshots(Session& session, std::span<const SnapshotId> ids);
 
 }  // namespace snapdiff::store

@@ -57,6 +57,10 @@ Result<Imported> Store::add(const Snapshot& snapshot, const std::string& series,
   });
 }
 
+Result<std::vector<Snapshot>> Store::addresses() {
+  return guarded<std::vector<Snapshot>>(path(), [&] { return impl_->connection.read(load_addresses); });
+}
+
 Result<std::vector<Snapshot>> Store::load(std::span<const SnapshotId> ids) {
   return guarded<std::vector<Snapshot>>(
       path(), [&] { return impl_->connection.read([&](Session& session) { return load_snapshots(session, ids); }); });

@@ -100,7 +100,7 @@ void DwarfIndex::list_units() {
   // Units that only say where their functions lie.
   for (const std::uint32_t row : without_ranges) {
     Unit& unit = units_[row];
-    walk(unit.die, [&](Dwarf_Die& die, int tag) {
+    walk(unit.die, [&](Dwarf_Die& die, int tag, std::size_t, std::uint32_t&) {
       if (tag == DW_TAG_subprogram) add_ranges(die, kSmallFirst, row, unit_at_);
       return holds_functions(tag);
     });
@@ -108,26 +108,32 @@ void DwarfIndex::list_units() {
   unit_at_.build();
 }
 
-/// Calls visit(die, tag) for what stands below `parent`; below those for which it says true, too.
+/// Walks what stands below `parent`, depth first: visit(die, tag, depth, around) is called with how
+/// deep it stands (1: a child of `parent`) and what the visit of the entry around it left in `around`;
+/// it says whether to go below. What it puts in `around` holds there.
 template <class Visit>
 void DwarfIndex::walk(const Dwarf_Die& parent, Visit visit) {
-  std::vector<Dwarf_Die> path;
+  struct Place {
+    Dwarf_Die die;
+    std::uint32_t around;
+  };
   Dwarf_Die from = parent;
   Dwarf_Die die;
   if (dwarf_child(&from, &die) != 0) return;
-  path.push_back(die);
+  std::vector<Place> path{{die, IntervalMap::kNone}};
   while (!path.empty()) {
     if (++dies_ > kMaxDies) return;
-    Dwarf_Die& here = path.back();
-    const bool descend = visit(here, dwarf_tag(&here));
-    if (descend && path.size() < kMaxScopeDepth && dwarf_child(&here, &die) == 0) {
-      path.push_back(die);
+    Place& here = path.back();
+    std::uint32_t inside = here.around;
+    const bool descend = visit(here.die, dwarf_tag(&here.die), path.size(), inside);
+    if (descend && path.size() < kMaxScopeDepth && dwarf_child(&here.die, &die) == 0) {
+      path.push_back({die, inside});
       continue;
     }
     for (bool moved = false; !moved && !path.empty();) {
-      const int got = dwarf_siblingof(&path.back(), &die);
+      const int got = dwarf_siblingof(&path.back().die, &die);
       if (got == 0) {
-        path.back() = die;
+        path.back().die = die;
         moved = true;
       } else {
         damaged_ = damaged_ || got < 0;
@@ -140,7 +146,7 @@ void DwarfIndex::walk(const Dwarf_Die& parent, Visit visit) {
 void DwarfIndex::list_functions(Unit& unit, bool deeply) {
   unit.functions.clear();
   unit.at = {};
-  walk(unit.die, [&](Dwarf_Die& die, int tag) {
+  walk(unit.die, [&](Dwarf_Die& die, int tag, std::size_t, std::uint32_t&) {
     if (tag == DW_TAG_subprogram) {
       const auto row = static_cast<std::uint32_t>(unit.functions.size());
       if (add_ranges(die, kSmallFirst, row, unit.at) > 0) {
@@ -160,41 +166,16 @@ void DwarfIndex::list_functions(Unit& unit, bool deeply) {
 
 void DwarfIndex::list_inlined(Function& function) {
   function.listed = true;
-  // The inlined calls around the place the walk is at, by depth of the walk.
-  std::vector<std::uint32_t> around;
-  std::vector<Dwarf_Die> path;
-  Dwarf_Die die;
-  if (dwarf_child(&function.die, &die) != 0) return;
-  path.push_back(die);
-  around.push_back(IntervalMap::kNone);
-  while (!path.empty()) {
-    if (++dies_ > kMaxDies) break;
-    const int tag = dwarf_tag(&path.back());
-    std::uint32_t inside = around.back();
+  walk(function.die, [&](Dwarf_Die& die, int tag, std::size_t depth, std::uint32_t& around) {
     if (tag == DW_TAG_inlined_subroutine) {
       const auto row = static_cast<std::uint32_t>(function.inlined.size());
-      if (add_ranges(path.back(), path.size(), row, function.at) > 0) {
-        function.inlined.push_back({path.back(), around.back()});
-        inside = row;
+      if (add_ranges(die, depth, row, function.at) > 0) {
+        function.inlined.push_back({die, around});
+        around = row;
       }
     }
-    if (holds_blocks(tag) && path.size() < kMaxScopeDepth && dwarf_child(&path.back(), &die) == 0) {
-      path.push_back(die);
-      around.push_back(inside);
-      continue;
-    }
-    for (bool moved = false; !moved && !path.empty();) {
-      const int got = dwarf_siblingof(&path.back(), &die);
-      if (got == 0) {
-        path.back() = die;
-        moved = true;
-      } else {
-        damaged_ = damaged_ || got < 0;
-        path.pop_back();
-        around.pop_back();
-      }
-    }
-  }
+    return holds_blocks(tag);
+  });
   function.at.build();
 }
 

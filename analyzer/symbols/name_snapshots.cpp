@@ -75,7 +75,7 @@ class Addresses {
     for (std::size_t i = 0; i < d.frames.size(); ++i) {
       if (d.frames.offset[i] == kNoOffset || (d.frames.flags[i] & (kFramePseudo | kFrameInlined)) != 0) continue;
       if (d.frames.function[i] != FunctionId{} &&
-          !(again && d.frames.hash[i] == address_hash(d, FrameId{static_cast<std::uint32_t>(i)})))
+          !(again && is_named_address(d, FrameId{static_cast<std::uint32_t>(i)})))
         continue;
       const std::size_t module = index_of(d.frames.module[i]);
       std::size_t& query = query_of_[number][module];
@@ -352,12 +352,6 @@ Hash128 inlined_frame_hash(const Hash128& outer, std::uint64_t depth) {
   hasher.add(outer);
   hasher.add({mix64(depth + 0x6b43a9b5ULL), mix64(depth ^ 0x9e3779b97f4a7c15ULL)});
   return hasher.finish();
-}
-
-bool is_address_frame(const Dictionary& dictionary, FrameId frame) {
-  const std::size_t i = index_of(frame);
-  if ((dictionary.frames.flags[i] & kFramePseudo) != 0 || dictionary.frames.offset[i] == kNoOffset) return false;
-  return dictionary.frames.function[i] == FunctionId{} || dictionary.frames.hash[i] == address_hash(dictionary, frame);
 }
 
 Result<Named> name_snapshots(std::span<const Snapshot> snapshots, const SymbolOptions& options) {

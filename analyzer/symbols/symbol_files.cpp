@@ -134,8 +134,11 @@ void SymbolFiles::add_file(const std::string& path, bool asked_for) {
     files_.push_back(*std::move(head));
     return;
   }
-  if (asked_for) notes_.add(Severity::warning, path + ": no symbols: " + head.error().message);
-  unreadable_.push_back({path, head.error().message});
+  if (asked_for) {
+    notes_.add(Severity::warning, path + ": no symbols: " + head.error().message);
+  } else {
+    unreadable_.push_back({path, head.error().message});
+  }
 }
 
 std::string SymbolFiles::perf_map(std::optional<std::int64_t> pid) const {

@@ -132,9 +132,6 @@ Result<Named> name_snapshot(const Snapshot& snapshot, const SymbolOptions& optio
 /// the address whose frame has the hash `outer`.
 Hash128 inlined_frame_hash(const Hash128& outer, std::uint64_t depth);
 
-/// True for a frame that is an address: of no function, or named from a binary after the import.
-bool is_address_frame(const Dictionary& dictionary, FrameId frame);
-
 /// A linker name for people: C++ (Itanium), Rust (legacy and v0). What is none of them, or is too
 /// long to be decoded safely, comes back as it was. Clone suffixes (".constprop.0") are kept as
 /// " [clone .constprop.0]" in full names.

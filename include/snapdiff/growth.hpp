@@ -151,6 +151,19 @@ struct Suspect {
   std::vector<std::uint32_t> rows;  ///< by stack: rows of the report below it; else empty
 };
 
+/// Addresses without a name: what a binary could tell (symbolize, --symbols).
+struct UnnamedModule {
+  std::string_view module;  ///< path as recorded, "" = outside every module
+  std::uint64_t addresses = 0;
+  std::int64_t value = 0;  ///< of the metric, in stacks that hold one of them
+};
+struct Unnamed {
+  std::uint64_t addresses = 0;  ///< distinct addresses in the stacks, named ones too; hidden frames are left out
+  std::uint64_t unnamed = 0;
+  std::int64_t value = 0;              ///< of the metric, in stacks that hold an unnamed one
+  std::vector<UnnamedModule> modules;  ///< most value first, then by name
+};
+
 /// Growth between two snapshots.
 ///   rows     total order: by the sort key, then key text, so that output is reproducible. Holds
 ///            every row, also unchanged ones; never [unattributed] or filtered stacks
@@ -183,6 +196,7 @@ struct GrowthReport {
   std::uint64_t possible_pairs = 0;  ///< unmatched stacks that score 0.55 to 0.9; noted, never subtracted
   std::string rule_set;              ///< id of the normalisation rules, e.g. "1"
   std::vector<Suspect> suspects;     ///< at most three
+  Unnamed unnamed;                   ///< of `current`; all 0 where nothing is unnamed
   std::string common_path;           ///< last frame that all suspects share, e.g. "main", or ""
   std::vector<std::int64_t> series;
   std::size_t series_length = 0;
@@ -228,6 +242,7 @@ struct TopReport {
   std::shared_ptr<const StackView> view;
   std::int64_t total = 0, total_objects = 0;
   std::int64_t unattributed = 0, filtered = 0;
+  Unnamed unnamed;
   Notes notes;
 };
 

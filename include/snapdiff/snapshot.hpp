@@ -287,4 +287,11 @@ inline Hash128 address_hash(const Dictionary& d, FrameId frame) {
                     {}, 0, false);
 }
 
+/// True for a frame that was imported as an address and got its name from a binary afterwards.
+inline bool is_named_address(const Dictionary& d, FrameId frame) {
+  const std::size_t f = index_of(frame);
+  return d.frames.function[f] != FunctionId{} && d.frames.offset[f] != kNoOffset &&
+         (d.frames.flags[f] & (kFramePseudo | kFrameDerived)) == 0 && d.frames.hash[f] == address_hash(d, frame);
+}
+
 }  // namespace snapdiff

@@ -17,8 +17,11 @@ Never fails for a time: it prints, a person judges. Ends 1 when a snapdiff comma
 """
 
 import argparse
+import csv
 import glob
+import io
 import os
+import re
 import shutil
 import signal
 import statistics
@@ -28,6 +31,8 @@ import tempfile
 import time
 
 PEER_LIMIT_SECONDS = 1800
+# Beside the checkout: dumps of a program whose leaks are known, and the program.
+SERIES = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../shared/data/pprof/series"))
 
 
 class Run:
@@ -146,6 +151,55 @@ class Bench:
         self.pair(title, before, after, [(f"{tool} --text --base", [tool, "--text", f"--base={before}", "/bin/true", after])],
                   runs, peer_runs)
 
+    def sum_of(self, commands):
+        """One Run that stands for all of these, one after the other; None when the tool is missing."""
+        runs = [self.time(command, 1) for command in commands]
+        if None in runs:
+            return None
+        total = next((run for run in runs if run.code != 0), runs[0])
+        total.answer = 0.0
+        total.wall, total.cpu = sum(run.wall for run in runs), sum(run.cpu for run in runs)
+        total.peak = max(run.peak for run in runs)
+        return total
+
+    def names(self, title, tool, series, other_process, runs):
+        """A series of raw addresses with names from the program that wrote it. `other_process`: the same
+        series out of another process, whose last dump has the same state at other addresses; or None."""
+        folder = os.path.join(self.scratch, "names")
+        program = os.path.join(SERIES, "bin", "svc_cache")
+        if not os.path.exists(program):
+            print(f"\n{title}\n  skipped: no {SERIES}")
+            return
+        for name in filter(None, (series, other_process)):
+            os.makedirs(os.path.join(folder, name), exist_ok=True)
+            for path in glob.glob(os.path.join(SERIES, name, "*.heap")):
+                with open(path, encoding="ascii") as file:
+                    # The peers take names from the recorded path only, and that is not there.
+                    text = re.sub(r"/\S*/svc_cache$", program, file.read(), flags=re.MULTILINE)
+                with open(os.path.join(folder, name, os.path.basename(path)), "w", encoding="ascii") as file:
+                    file.write(text)
+        paths = sorted(glob.glob(os.path.join(folder, series, "*.heap")))
+        names = ["--symbols", os.path.dirname(program)]
+
+        def peer(before, after):
+            return [tool, "--text", f"--base={before}", program, after]
+        print(f"\n{title} (median of {runs})")
+        self.table([(f"snapdiff FILES... ({len(paths)})", self.time([self.snapdiff, *paths, *names], runs)),
+                    (f"{tool}, {len(paths) - 1} pairs", self.sum_of([peer(*pair) for pair in zip(paths, paths[1:])]))])
+        self.table([("snapdiff FIRST LAST", self.time([self.snapdiff, paths[0], paths[-1], *names], runs)),
+                    (f"{tool} --text --base", self.time(peer(paths[0], paths[-1]), runs))])
+        if other_process is None or not shutil.which(tool):
+            return
+        same = os.path.join(folder, other_process, os.path.basename(paths[-1]))
+        own = subprocess.run([self.snapdiff, paths[-1], same, *names, "--db", ":memory:", "--as", "csv"], text=True,
+                             capture_output=True, env=self.environment, cwd=folder, check=False).stdout
+        theirs = subprocess.run(peer(paths[-1], same), capture_output=True, text=True, env=self.environment, cwd=folder,
+                                check=False).stdout
+        rows = list(csv.DictReader(io.StringIO(own)))
+        print(f"  the same state in two processes: snapdiff has {sum(int(row['growth']) != 0 for row in rows)} of "
+              f"{len(rows)} rows that changed, {tool} {sum('inf' in line for line in theirs.splitlines())}")
+        sys.stdout.flush()
+
     def series(self, title, name, count, stacks, changed):
         folder = self.make(name, "series", count=count, stacks=stacks, changed=changed)
         paths = sorted(glob.glob(folder + "/s.*.pb.gz"))
@@ -183,6 +237,8 @@ def cases(bench, arguments):
                                        "series", count, stacks, 1000),
         "series-all": lambda: bench.series(f"series of {count} x {stacks} stacks, 100 % changed and 1 % replaced in each step",
                                            "series-all", count, stacks, 10_000),
+        "names-tcmalloc": lambda: bench.names("names, tcmalloc series", "google-pprof", "tcmalloc-svc", "tcmalloc-svc-run2", runs),
+        "names-jemalloc": lambda: bench.names("names, jemalloc series", "jeprof", "jemalloc-svc", None, runs),
         "1m": lambda: bench.proto_pair("2 x 1 000 000 stacks, profile.proto", "p1m", 1_000_000, 3, 1),
     }
 

@@ -1,26 +1,28 @@
 # bash completion for snapdiff
 _snapdiff() {
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-  local commands="diff top peek render import list rm prune merge info formats sql export"
+  local commands="diff top peek render import list rm prune merge info formats sql export symbolize"
   local common="--db --no-color --help" view="--metric --by --sort --focus --ignore --hide --show --allocator-frames --recursion"
-  local rows="-n --rows --min-bytes --cum" files="--format --max-input --strict" options command="" candidate
+  local rows="-n --rows --min-bytes --cum" files="--format --max-input --strict" symbols="--symbols --sysroot --debuginfod --demangle" options command="" candidate
   case $previous in
     --by) mapfile -t COMPREPLY < <(compgen -W "stack function file line module type label:" -- "$word"); return ;;
     --as) mapfile -t COMPREPLY < <(compgen -W "text json jsonl csv md" -- "$word"); return ;;
     --sort) mapfile -t COMPREPLY < <(compgen -W "change growth after objects name" -- "$word"); return ;;
     --allocator-frames) mapfile -t COMPREPLY < <(compgen -W "hide show" -- "$word"); return ;;
     --recursion) mapfile -t COMPREPLY < <(compgen -W "fold show" -- "$word"); return ;;
+    --demangle) mapfile -t COMPREPLY < <(compgen -W "none simple full" -- "$word"); return ;;
     --paper) mapfile -t COMPREPLY < <(compgen -W "a4 letter" -- "$word"); return ;;
   esac
   for candidate in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     [[ " $commands " == *" $candidate "* ]] && { command=$candidate; break; }
   done
   case $command in
-    ""|diff) options="$common $view $rows $files --as --steps" ;;
-    top|peek) options="$common $view $rows $files --as" ;;
-    render) options="$common $view $files --pdf --svg --png --dot --output --paper --max-nodes" ;;
-    export) options="$common $view $files --pprof --folded --speedscope --csv --jsonl --plain-sqlite --output" ;;
+    ""|diff) options="$common $view $rows $files $symbols --as --steps" ;;
+    top|peek) options="$common $view $rows $files $symbols --as" ;;
+    render) options="$common $view $files $symbols --pdf --svg --png --dot --output --paper --max-nodes" ;;
+    export) options="$common $view $files $symbols --pprof --folded --speedscope --csv --jsonl --plain-sqlite --output" ;;
     import) options="$common $files --series --label" ;;
+    symbolize) options="$common $symbols --again" ;;
     info) options="$common $files --as" ;;
     prune) options="$common --keep --series" ;;
     *) options="$common --as" ;;

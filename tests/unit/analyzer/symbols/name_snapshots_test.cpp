@@ -73,9 +73,9 @@ TEST_CASE("naming: an address becomes its chain of frames, hashes stay") {
     CHECK(frames.offset[i] == built.offset);
     CHECK(frames.module[i] == frames.module[outer]);
   }
-  CHECK(symbols::is_address_frame(*after.dictionary, row[2]));
-  CHECK_FALSE(symbols::is_address_frame(*after.dictionary, row[0]));
-  CHECK_FALSE(symbols::is_address_frame(*after.dictionary, row[3]));
+  CHECK(is_named_address(*after.dictionary, row[2]));
+  CHECK_FALSE(is_named_address(*after.dictionary, row[0]));
+  CHECK_FALSE(is_named_address(*after.dictionary, row[3]));
   const FunctionTable& functions = after.dictionary->functions;
   CHECK(after.dictionary->strings[functions.system_name[index_of(frames.function[outer])]] == "_ZN4shop5outerEi");
   CHECK(functions.start_line[index_of(frames.function[outer])] == 8);
