@@ -6,6 +6,7 @@
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/exit_codes.hpp"
+#include "analyzer/cli/naming.hpp"
 #include "formats/registry.hpp"
 
 namespace snapdiff::cli {
@@ -41,7 +42,7 @@ int run_import(const Arguments& arguments) {
                               "import [options] FILE...\n\n"
                               "  FILE is a file, a directory of snapshots, or - (stdin)",
                               {"snapdiff import heaps/ --series web", "snapdiff import a.heap --label release=1.4"});
-  add_options(*app, options, kTakesOperands | kReadsFiles);
+  add_options(*app, options, kTakesOperands | kReadsFiles | kTakesSymbols);
   app->add_option("--series", series, "series to add to (from the file names)")->type_name("NAME");
   app->add_option("--label", label_texts, "a label for each snapshot; repeatable")
       ->type_name("K=V")
@@ -64,8 +65,12 @@ int run_import(const Arguments& arguments) {
   std::optional<store::Store> store;
   Counts counts;
   int code = kExitDone;
+  Options reading = options;  // addresses are named once for all files, in the store
+  reading.symbols.clear();
+  reading.sysroot.clear();
+  reading.debuginfod = false;
   for (const Operand& operand : *operands) {
-    Result<Loaded> loaded = load_operands({operand}, options, terminal, true);
+    Result<Loaded> loaded = load_operands({operand}, reading, terminal, true);
     if (!loaded) {
       say_error(loaded.error());
       ++counts.refused;
@@ -98,6 +103,12 @@ int run_import(const Arguments& arguments) {
     }
   }
   if (counts.added + counts.present == 0) return code;
+  if (wants_names(options)) {
+    const Result<StoreNames> names = name_store(*store, options, false, terminal);
+    if (!names) return fail(names.error());
+    say("naming  " + naming_summary(names->report));
+    for (const Note& note : names->report.notes.all()) say_note(note);
+  }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   std::string line = "import  " + report::count_text(static_cast<std::int64_t>(counts.added)) +
                      (counts.added == 1 ? " snapshot" : " snapshots");

@@ -44,21 +44,15 @@ int run_symbolize(const Arguments& arguments) {
 
   Result<store::Store> store = open_store(choose_store(options), store::Access::write);
   if (!store) return fail(store.error());
-  const Result<std::vector<Snapshot>> addresses = store->addresses();
-  if (!addresses) return fail(addresses.error());
-  const Result<symbols::Named> named = name_snapshots(*addresses, options, again, look_at_terminal(options.no_color));
-  if (!named) return fail(named.error());
-  if (named->report.addresses == 0) {
+  const Result<StoreNames> names = name_store(*store, options, again, look_at_terminal(options.no_color));
+  if (!names) return fail(names.error());
+  if (names->report.addresses == 0) {
     say("nothing to name: the store holds no raw addresses");
     return kExitDone;
   }
-  const Result<std::size_t> changed = store->take_names(*named->snapshots.front().dictionary);
-  if (!changed) return fail(changed.error());
-  if (Status printed = print_data(table_of(named->report)); !printed) return fail(printed.error());
-  for (const Note& note : named->report.notes.all()) {
-    say(std::string(note.severity == Severity::info ? "note: " : "warning: ") + escape_for_terminal(note.text));
-  }
-  say("named " + report::count_text(static_cast<std::int64_t>(*changed)) + " addresses");
+  if (Status printed = print_data(table_of(names->report)); !printed) return fail(printed.error());
+  for (const Note& note : names->report.notes.all()) say_note(note);
+  say("named " + report::count_text(static_cast<std::int64_t>(names->changed)) + " addresses");
   return kExitDone;
 }
 

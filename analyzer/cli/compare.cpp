@@ -87,9 +87,7 @@ int tell_notes(const Loaded& loaded, const Options& options) {
           escape_for_terminal(s.ref.ref + ": " + note.text) + times);
     }
   }
-  for (const Note& note : loaded.notes.all()) {
-    say(std::string(note.severity == Severity::info ? "note: " : "warning: ") + escape_for_terminal(note.text));
-  }
+  for (const Note& note : loaded.notes.all()) say_note(note);
   return options.strict && loaded.partial() ? kExitBadInput : kExitDone;
 }
 

@@ -56,6 +56,19 @@ Result<symbols::Named> name_snapshots(std::span<const Snapshot> snapshots, const
   return symbols::name_snapshots(snapshots, how);
 }
 
+Result<StoreNames> name_store(store::Store& store, const Options& options, bool again, const Terminal& terminal) {
+  const Result<std::vector<Snapshot>> addresses = store.addresses();
+  if (!addresses) return addresses.error();
+  Result<symbols::Named> named = name_snapshots(*addresses, options, again, terminal);
+  if (!named) return std::move(named).error();
+  StoreNames names{std::move(named->report), 0};
+  if (names.report.addresses == 0) return names;
+  const Result<std::size_t> changed = store.take_names(*named->snapshots.front().dictionary);
+  if (!changed) return changed.error();
+  names.changed = *changed;
+  return names;
+}
+
 std::string naming_summary(const symbols::SymbolReport& report) {
   const auto count = [](std::uint64_t n) { return report::count_text(static_cast<std::int64_t>(n)); };
   if (report.addresses == 0) return "no addresses to name";

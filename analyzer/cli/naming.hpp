@@ -27,6 +27,14 @@ Result<symbols::Named> name_snapshots(std::span<const Snapshot> snapshots, const
 /// `loaded.notes`. Does nothing unless wants_names(). Errors: as name_snapshots().
 Status name_addresses(Loaded& loaded, const Options& options, const Terminal& terminal);
 
+struct StoreNames {
+  symbols::SymbolReport report;
+  std::size_t changed = 0;  ///< addresses that have another name than before
+};
+
+/// Names the addresses in the store, each once. Errors: as name_snapshots(), and what the store returns.
+Result<StoreNames> name_store(store::Store& store, const Options& options, bool again, const Terminal& terminal);
+
 /// "812 of 830 addresses have names; 1.20 MiB in rows with others".
 std::string naming_summary(const symbols::SymbolReport& report);
 

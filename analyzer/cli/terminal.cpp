@@ -76,6 +76,10 @@ void say(std::string_view line) {
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
+void say_note(const Note& note) {
+  say(std::string(note.severity == Severity::info ? "note: " : "warning: ") + escape_for_terminal(note.text));
+}
+
 void say_error(const Error& error, std::string_view advice) {
   const bool bold = isatty(STDERR_FILENO) == 1 && environment("NO_COLOR").empty();
   say((bold ? "\x1b[1merror\x1b[0m: " : "error: ") + escape_for_terminal(error.text()));

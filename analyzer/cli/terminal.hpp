@@ -30,6 +30,9 @@ void say(std::string_view line);
 /// "error: TEXT" on stderr; `advice`, where given, on a line of its own below it.
 void say_error(const Error& error, std::string_view advice = {});
 
+/// A remark on stderr: "note: ..." or "warning: ...", made harmless.
+void say_note(const Note& note);
+
 /// Bytes of an input made harmless for a terminal: control characters and bytes that are no valid
 /// UTF-8 as \xNN.
 std::string escape_for_terminal(std::string_view text);

@@ -265,6 +265,11 @@ class Naming(CliTest):
         self.run_it("import", *self.dumps())  # the same files: still there, still two
         self.assertEqual(self.run_it("sql", "SELECT count(*) FROM snapshot")[0].split()[-1], "2")
 
+    def test_import_can_name_at_once(self):
+        _, err = self.run_it("import", *self.dumps(), "--symbols", self.build.name)
+        self.assertIn("addresses have names", err)
+        self.assert_named(self.diff("diff", "@1", "@2")[0])
+
     def test_a_later_import_meets_the_named_stacks(self):
         self.run_it("import", self.dumps()[0])
         self.run_it("symbolize", "--symbols", self.build.name)

@@ -21,7 +21,7 @@ _snapdiff() {
     top|peek) options="$common $view $rows $files $symbols --as" ;;
     render) options="$common $view $files $symbols --pdf --svg --png --dot --output --paper --max-nodes" ;;
     export) options="$common $view $files $symbols --pprof --folded --speedscope --csv --jsonl --plain-sqlite --output" ;;
-    import) options="$common $files --series --label" ;;
+    import) options="$common $files $symbols --series --label" ;;
     symbolize) options="$common $symbols --again" ;;
     info) options="$common $files --as" ;;
     prune) options="$common --keep --series" ;;
