@@ -19,13 +19,12 @@
 namespace snapdiff::cli {
 
 std::span<const Command> commands() {
-  static constexpr std::array kCommands = {Command{"diff", run_diff},       Command{"top", run_top},
-                                           Command{"peek", run_peek},       Command{"render", run_render},
-                                           Command{"import", run_import},   Command{"list", run_list},
-                                           Command{"rm", run_rm},           Command{"prune", run_prune},
-                                           Command{"merge", run_merge},     Command{"info", run_info},
-                                           Command{"formats", run_formats}, Command{"sql", run_sql},
-                                           Command{"export", run_export},   Command{"symbolize", run_symbolize}};
+  static constexpr std::array kCommands = {
+      Command{"diff", run_diff},   Command{"trend", run_trend},   Command{"top", run_top},
+      Command{"peek", run_peek},   Command{"render", run_render}, Command{"import", run_import},
+      Command{"list", run_list},   Command{"rm", run_rm},         Command{"prune", run_prune},
+      Command{"merge", run_merge}, Command{"info", run_info},     Command{"formats", run_formats},
+      Command{"sql", run_sql},     Command{"export", run_export}, Command{"symbolize", run_symbolize}};
   return kCommands;
 }
 
@@ -39,6 +38,7 @@ usage: snapdiff A B [C ...]          compare files, oldest first
 
 look
   diff [REF REF]    growth per stack between two snapshots, or over a series
+  trend [REF...]    leak or not: slope and verdict per stack over a series
   top REF           heaviest stacks of one snapshot
   peek RE [REF REF] callers and callees of a function, with their growth
   info FILE...      what a file is, and what was dropped

@@ -57,8 +57,8 @@ constexpr std::array kValueOptions = {"--db",      "--as",        "--format",   
                                       "--by",      "--sort",      "-n",          "--rows",      "--min-bytes",
                                       "--focus",   "--ignore",    "--hide",      "--show",      "--allocator-frames",
                                       "-o",        "--output",    "--series",    "--label",     "--keep",
-                                      "--paper",   "--max-nodes", "--recursion", "--symbols",   "--sysroot",
-                                      "--demangle"};
+                                      "--paper",   "--max-nodes", "--recursion", "--symbols",   "--limit",
+                                      "--sysroot", "--demangle"};
 
 }  // namespace
 

@@ -9,14 +9,13 @@ namespace {
 
 constexpr double kCollapse = 0.3;  // of the total before: more than any collection of garbage is likely to free
 
-/// Why the snapshot may be of another process than the one before, "" if nothing says so.
-std::string restart_between(const Snapshot& before, const Snapshot& after, std::int64_t total_before,
-                            std::int64_t total_after) {
-  std::string why = other_process(before, after);
-  if (why.empty() && total_before > 0 &&
-      static_cast<double>(total_after) < kCollapse * static_cast<double>(total_before))
-    why = "total fell below 30 % of the one before";
-  return why;
+/// Notes why the snapshot may be of another process than the one before, if anything says so.
+void find_restart(const Side& before, const Side& after, SeriesStep& step) {
+  step.restart = other_process(*before.ref.snapshot, *after.ref.snapshot);
+  step.other_process = !step.restart.empty();
+  if (!step.other_process && before.total > 0 &&
+      static_cast<double>(after.total) < kCollapse * static_cast<double>(before.total))
+    step.restart = "total fell below 30 % of the one before";
 }
 
 /// The row of stacks that changed most from side `s - 1` to `s`, by its values there.
@@ -97,7 +96,7 @@ Result<SeriesReport> diff_series(std::span<const SnapshotRef> snapshots, const D
         return Error{ErrorCode::limit, std::string("growth of ") + c.metric +
                                            " in a step is beyond 2^63-1, expected it to fit in 64 bits"};
       }
-      step.restart = restart_between(*before.ref.snapshot, *side.ref.snapshot, before.total, side.total);
+      find_restart(before, side, step);
       const Heaviest heaviest = finder.step(s);
       step.heaviest_growth = heaviest.growth;
       if (heaviest.growth != 0) {

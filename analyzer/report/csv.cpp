@@ -4,6 +4,7 @@
 
 #include "analyzer/report/names.hpp"
 #include "analyzer/report/output.hpp"
+#include "analyzer/report/trend_parts.hpp"
 #include "analyzer/report/writers.hpp"
 
 namespace snapdiff::report {
@@ -152,6 +153,53 @@ void csv_diff(const GrowthReport& report, const std::vector<RowVerdict>& verdict
   if (report.filtered != Change{} || report.filtered_objects != Change{}) {
     rest_row(text, report, "[filtered out]", report.filtered, report.filtered_objects, extra);
   }
+}
+
+void csv_trend(const TrendReport& trend, const Style& style, const Sink& sink) {
+  const GrowthReport& overall = trend.series.overall;
+  const bool grouped = overall.options.by != GroupBy::stack;
+  const Selection selection = select_rows(trend, style);
+  Output out(sink);
+  std::string& text = out.text();
+  text += "baseline,current,growth,slope,slope_low,slope_high,slope_per_hour,p,verdict,reason,";
+  text += grouped ? "key" : "stack";
+  for (std::size_t i = 0; i < overall.series_length; ++i) text += ",value_" + std::to_string(i + 1);
+  text += "\r\n";
+  std::vector<FrameView> frames;
+  for (const std::uint32_t index : selection.rows) {
+    const GrowthRow& row = overall.rows[index];
+    const Verdict& verdict = trend.verdicts[index];
+    {
+      Record record(text);
+      change(record, row.value);
+      record.number(verdict.slope);
+      record.number(verdict.slope_low);
+      record.number(verdict.slope_high);
+      record.number(trend.axis.step_seconds > 0 ? per_hour(trend, verdict.slope) : std::nan(""));
+      record.number(verdict.p);
+      record.text(is_judged(trend) ? verdict.word : "");
+      record.text(verdict.reason);
+      if (grouped) {
+        record.text(overall.keys[row.key]);
+      } else {
+        overall.frames(row, frames);
+        record.text(stack_field(frames));
+      }
+      for (std::size_t i = 0; i < overall.series_length; ++i)
+        record.number(overall.series[index * overall.series_length + i]);
+    }
+    out.row_done();
+  }
+  const auto rest = [&](const std::string& name, const Change& value) {
+    Record record(text);
+    change(record, value);
+    for (int i = 0; i < 7; ++i) record.empty();
+    record.text(name);
+    for (std::size_t i = 0; i < overall.series_length; ++i) record.empty();
+  };
+  if (selection.others.rows > 0) rest(others_name(selection.others, false), selection.others.value);
+  rest(std::string(kUnattributed), overall.unattributed);
+  if (overall.filtered != Change{}) rest("[filtered out]", overall.filtered);
 }
 
 void csv_top(const TopReport& report, const Style& style, const Sink& sink) {

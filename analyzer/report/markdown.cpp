@@ -2,6 +2,7 @@
 
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/names.hpp"
+#include "analyzer/report/trend_parts.hpp"
 #include "analyzer/report/writers.hpp"
 #include "snapdiff/number_text.hpp"
 
@@ -170,6 +171,46 @@ std::string markdown_series(const SeriesReport& series, const std::vector<RowVer
                literal(snapshot_name(step.snapshot, true)) + restart});
   }
   return out + table.text() + "\n" + growth_rows(report, known, style) + notes_list(note_lines(report, true));
+}
+
+std::string markdown_trend(const TrendReport& trend, const Style& style) {
+  const Glyphs glyphs;
+  const GrowthReport& overall = trend.series.overall;
+  const bool grouped = overall.options.by != GroupBy::stack;
+  const Selection selection = select_rows(trend, style);
+  std::string out = title(overall.baseline, overall.current, overall.metric, overall.total, overall.unit) +
+                    head(headline(trend, unwrapped(style)));
+  std::vector<std::string> headers{"growth", "a snapshot", "±", "p"};
+  const std::size_t numbers = headers.size();
+  if (is_judged(trend)) headers.emplace_back("verdict");
+  headers.emplace_back(grouped ? std::string(to_text(overall.options.by)) : "stack (leaf first)");
+  Table table(headers, numbers);
+  const auto line = [&](const Change& value, const Verdict* verdict, const std::string& name) {
+    std::vector<std::string> cells{snapdiff::value_text(value.growth(), overall.unit, true)};
+    cells.push_back(verdict == nullptr ? "" : slope_text(trend, verdict->slope, true));
+    cells.push_back(verdict == nullptr ? "" : slope_text(trend, band_of(*verdict), false));
+    cells.push_back(verdict == nullptr ? "" : share_text(verdict->p));
+    if (is_judged(trend)) cells.push_back(verdict == nullptr ? "" : literal(verdict->word));
+    cells.push_back(name);
+    table.add(cells);
+  };
+  std::vector<FrameView> frames;
+  for (const std::uint32_t index : selection.rows) {
+    const GrowthRow& row = overall.rows[index];
+    std::string name;
+    if (grouped) {
+      name = key_text(overall.keys[row.key], overall.options.by, kNameWidth, glyphs);
+    } else {
+      overall.frames(row, frames);
+      name = stack_cell(frames, kNameWidth, glyphs).text;
+    }
+    line(row.value, &trend.verdicts[index], literal(name));
+  }
+  if (selection.others.rows > 0) line(selection.others.value, nullptr, literal(others_name(selection.others, true)));
+  line(overall.unattributed, nullptr, literal(kUnattributed));
+  if (overall.filtered != Change{}) line(overall.filtered, nullptr, literal("[filtered out]"));
+  line(overall.total, &trend.whole, "**TOTAL**");
+  return out + table.text() + notes_list(note_lines(overall, true));
 }
 
 std::string markdown_top(const TopReport& report, const Style& style) {

@@ -29,6 +29,16 @@ void write_series(const SeriesReport& series, const std::vector<GrowthReport>& s
   }
 }
 
+void write_trend(const TrendReport& trend, const Style& style, const Sink& sink) {
+  switch (style.form) {
+    case Form::text: sink(text_trend(trend, style)); return;
+    case Form::markdown: sink(markdown_trend(trend, style)); return;
+    case Form::csv: csv_trend(trend, style, sink); return;
+    case Form::json:
+    case Form::jsonl: json_trend(trend, style, sink); return;
+  }
+}
+
 void write_top(const TopReport& report, const Style& style, const Sink& sink) {
   switch (style.form) {
     case Form::text: sink(text_top(report, style)); return;
@@ -49,6 +59,12 @@ std::string write_series(const SeriesReport& series, const std::vector<GrowthRep
                          const std::vector<RowVerdict>& verdicts, const Style& style) {
   std::string out;
   write_series(series, steps, verdicts, style, [&](std::string_view piece) { out += piece; });
+  return out;
+}
+
+std::string write_trend(const TrendReport& trend, const Style& style) {
+  std::string out;
+  write_trend(trend, style, [&](std::string_view piece) { out += piece; });
   return out;
 }
 

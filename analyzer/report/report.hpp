@@ -9,6 +9,7 @@
 
 #include "snapdiff/growth.hpp"
 #include "snapdiff/result.hpp"
+#include "snapdiff/trend.hpp"
 
 /// The door of the report room: results as text, JSON, JSON Lines, CSV and Markdown, and as files for
 /// other tools. Reads result types only; returns strings, prints nothing.
@@ -38,6 +39,7 @@ std::string write_diff(const GrowthReport& report, const Style& style);
 /// series.overall.rows, or empty.
 std::string write_series(const SeriesReport& series, const std::vector<GrowthReport>& steps,
                          const std::vector<RowVerdict>& verdicts, const Style& style);
+std::string write_trend(const TrendReport& trend, const Style& style);
 std::string write_top(const TopReport& report, const Style& style);
 std::string write_peek(const PeekReport& report, const Style& style);
 
@@ -49,6 +51,7 @@ using Sink = std::function<void(std::string_view)>;
 void write_diff(const GrowthReport& report, const Style& style, const Sink& sink);
 void write_series(const SeriesReport& series, const std::vector<GrowthReport>& steps,
                   const std::vector<RowVerdict>& verdicts, const Style& style, const Sink& sink);
+void write_trend(const TrendReport& trend, const Style& style, const Sink& sink);
 void write_top(const TopReport& report, const Style& style, const Sink& sink);
 
 /// The numbers of product.md and design.md section 5: "1.02 MiB", "+44 011", "-4.00 MiB".

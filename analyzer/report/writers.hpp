@@ -20,16 +20,19 @@ std::string text_end(const std::vector<std::string>& notes, const Style& style);
 std::string text_diff(const GrowthReport& report, const Style& style);
 std::string text_series(const SeriesReport& series, const std::vector<GrowthReport>& steps,
                         const std::vector<RowVerdict>& verdicts, const Style& style);
+std::string text_trend(const TrendReport& trend, const Style& style);
 std::string text_top(const TopReport& report, const Style& style);
 std::string text_peek(const PeekReport& report, const Style& style);
 
 std::string markdown_diff(const GrowthReport& report, const Style& style);
 std::string markdown_series(const SeriesReport& series, const std::vector<RowVerdict>& verdicts, const Style& style);
+std::string markdown_trend(const TrendReport& trend, const Style& style);
 std::string markdown_top(const TopReport& report, const Style& style);
 std::string markdown_peek(const PeekReport& report, const Style& style);
 
 void csv_diff(const GrowthReport& report, const std::vector<RowVerdict>& verdicts, const Style& style,
               const Sink& sink);
+void csv_trend(const TrendReport& trend, const Style& style, const Sink& sink);
 void csv_top(const TopReport& report, const Style& style, const Sink& sink);
 std::string csv_peek(const PeekReport& report);
 
@@ -37,6 +40,7 @@ void json_diff(const GrowthReport& report, const std::vector<RowVerdict>& verdic
                const Sink& sink);
 void json_series(const SeriesReport& series, const std::vector<GrowthReport>& steps,
                  const std::vector<RowVerdict>& verdicts, const Style& style, const Sink& sink);
+void json_trend(const TrendReport& trend, const Style& style, const Sink& sink);
 void json_top(const TopReport& report, const Style& style, const Sink& sink);
 std::string json_peek(const PeekReport& report, const Style& style);
 

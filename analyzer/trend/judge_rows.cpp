@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/trend/resample.hpp"
 #include "analyzer/trend/verdict.hpp"
 
 namespace snapdiff::trend {
@@ -25,19 +26,20 @@ double largest_total(const GrowthReport& report) {
 
 }  // namespace
 
-std::vector<Verdict> judge_rows(const GrowthReport& overall) {
+std::vector<Verdict> judge_rows(const GrowthReport& overall, const TimeAxis* axis) {
   std::vector<Verdict> verdicts;
   const std::size_t n = overall.series_length;
   if (n == 0 || overall.series.size() != n * overall.rows.size()) return verdicts;
   const double floor = kFloorShare * largest_total(overall);
   verdicts.reserve(overall.rows.size());
+  const Resampler even(axis, n);
   std::vector<double> values(n);
   for (std::size_t row = 0; row < overall.rows.size(); ++row) {
     for (std::size_t i = 0; i < n; ++i) values[i] = static_cast<double>(overall.series[row * n + i]);
     // The row's error is that of a difference of two snapshots: two variances.
     const double error = overall.rows[row].error;
     const double variance = overall.has_error && std::isfinite(error) ? error * error / 2 : 0;
-    verdicts.push_back(judge(values, variance, floor, overall.unit));
+    verdicts.push_back(judge(even.at_even_times(values), variance, floor, overall.unit));
   }
   return verdicts;
 }

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "snapdiff/growth.hpp"
+#include "snapdiff/trend.hpp"
 
 /// The door of the trend room: is a series of values a leak, a step, a warm-up, or noise? README.md
 /// beside this file has the rule.
@@ -14,24 +17,7 @@ namespace snapdiff::trend {
 /// From this many values on a series can be judged GROWING; below, RISING is the most.
 inline constexpr std::size_t kJudgedFrom = 8;
 
-/// What one series shows.
-///   word        GROWING, RISING, SATURATING, STEP, SHRINKING, NOISY, FLAT, NEW or GONE; "" for fewer
-///               than three values
-///   reason      why, for people, without a full stop
-///   p           odds of the climbing shapes, 0..1; over-confident below kJudgedFrom values
-///   slope       least squares, per snapshot, in the values' unit
-///   slope_low, slope_high   95 % band; where the series wanders it is centred on the mean step
-///               instead of the slope
-///   rise        slope times (number of snapshots - 1)
-struct Verdict {
-  std::string word;
-  std::string reason;
-  double p = 0;
-  double slope = 0;
-  double slope_low = 0;
-  double slope_high = 0;
-  double rise = 0;
-};
+using snapdiff::Verdict;
 
 /// Judges equally spaced values, oldest first.
 ///
@@ -43,6 +29,17 @@ Verdict judge(std::span<const double> values, double noise_variance, double floo
 
 /// A verdict per row of the first -> last view of a series, by its values in the metric's unit; the
 /// floor is 0.2 % of the largest snapshot. Empty when the report has no series.
-std::vector<Verdict> judge_rows(const GrowthReport& overall);
+/// `axis` uneven: values are taken at even times. Null: the snapshots are evenly spaced.
+std::vector<Verdict> judge_rows(const GrowthReport& overall, const TimeAxis* axis = nullptr);
+
+/// The first snapshot of the part to judge: the one after the last restart; 0 without one. Totals that
+/// collapse again and again (a collector at work) are no restarts.
+std::size_t judged_from(const SeriesReport& series);
+
+/// Times of the snapshots, from inside the inputs.
+TimeAxis time_axis(const SeriesReport& series);
+
+/// Verdicts, ranks and the forecast of a series that is to be judged as a whole.
+TrendReport analyse(SeriesReport series, std::optional<std::int64_t> limit);
 
 }  // namespace snapdiff::trend

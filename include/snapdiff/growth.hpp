@@ -213,7 +213,8 @@ struct SeriesStep {
   std::int64_t growth = 0;          ///< 0 for the first
   std::vector<FrameView> heaviest;  ///< visible frames of the stack that changed most, leaf first
   std::int64_t heaviest_growth = 0;
-  std::string restart;  ///< why a restart is suspected here, "" if not
+  std::string restart;         ///< why a restart is suspected here, "" if not
+  bool other_process = false;  ///< because the snapshots say so (pid, mappings), not by the total alone
 };
 
 /// More than two snapshots: totals per step and the first -> last view.

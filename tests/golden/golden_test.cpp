@@ -50,6 +50,31 @@ std::string series(const Style& style) {
   return report::write_series(report, {}, verdicts(report.overall), style);
 }
 
+/// Verdicts by hand: the goldens are about how they are shown.
+TrendReport trend() {
+  TrendReport report;
+  report.series = fakes::svc_series();
+  const GrowthReport& overall = report.series.overall;
+  for (std::uint32_t row = 0; row < overall.rows.size(); ++row) {
+    const double slope = static_cast<double>(overall.rows[row].value.growth()) / 11;
+    const bool grew = slope > 0;
+    report.verdicts.push_back({grew ? "GROWING" : "FLAT", grew ? "climbs in every part of the window" : "",
+                               grew ? 0.99 : 0, slope, slope - 256, slope + 256, slope * 11});
+    report.order.push_back(row);
+  }
+  report.whole = {"GROWING", "climbs in every part of the window", 0.99, 524288, 516096, 532480, 524288 * 11.0};
+  report.left_out = 3;
+  report.restart = "pid 10, then 11";
+  report.axis.step_seconds = 600;
+  report.axis.even = false;
+  report.axis.note = "snapshots are missing in between: judged at even times, by the lines between them";
+  for (std::size_t i = 0; i < report.series.steps.size(); ++i)
+    report.axis.seconds.push_back(600 * static_cast<double>(i));
+  report.limit = std::int64_t{1} << 30;
+  report.forecast = {Forecast::Kind::ahead, 2000, 1950, 2100};
+  return report;
+}
+
 GrowthReport hostile() {
   fakes::DiffMaker maker;
   maker.row(
@@ -128,6 +153,12 @@ const std::vector<Golden>& goldens() {
        }},
       {"series.svc.csv", [] { return series(form(Form::csv)); }},
       {"series.svc.md", [] { return series(form(Form::markdown)); }},
+      {"trend.svc.80.txt", [] { return report::write_trend(trend(), text(80)); }},
+      {"trend.svc.140.txt", [] { return report::write_trend(trend(), text(140)); }},
+      {"trend.svc.json", [] { return report::write_trend(trend(), form(Form::json)); }},
+      {"trend.svc.jsonl", [] { return report::write_trend(trend(), form(Form::jsonl)); }},
+      {"trend.svc.csv", [] { return report::write_trend(trend(), form(Form::csv)); }},
+      {"trend.svc.md", [] { return report::write_trend(trend(), form(Form::markdown)); }},
       {"top.svc.80.txt", [] { return report::write_top(fakes::svc_top(), text(80, 5)); }},
       {"top.svc.120.txt", [] { return report::write_top(fakes::svc_top(), text(120, 5)); }},
       {"top.svc.json", [] { return report::write_top(fakes::svc_top(), form(Form::json)); }},

@@ -1,0 +1,173 @@
+#include <cmath>
+
+#include "analyzer/report/json_parts.hpp"
+#include "analyzer/report/output.hpp"
+#include "analyzer/report/trend_parts.hpp"
+#include "analyzer/report/writers.hpp"
+
+namespace snapdiff::report {
+namespace {
+
+void verdict_fields(JsonWriter& json, const TrendReport& trend, const Verdict& verdict) {
+  json.field_or_null("verdict", is_judged(trend) ? std::string_view(verdict.word) : std::string_view());
+  json.field_or_null("reason", verdict.reason);
+  const auto number = [&](std::string_view name, double value) {
+    json.key(name);
+    json.number(value);
+  };
+  number("p", verdict.p);
+  number("slope", verdict.slope);
+  number("slope_low", verdict.slope_low);
+  number("slope_high", verdict.slope_high);
+  number("slope_per_hour", trend.axis.step_seconds > 0 ? per_hour(trend, verdict.slope) : std::nan(""));
+  number("rise", verdict.rise);
+}
+
+constexpr std::string_view kind_text(Forecast::Kind kind) {
+  switch (kind) {
+    case Forecast::Kind::none: return "insufficient points";
+    case Forecast::Kind::reached: return "reached";
+    case Forecast::Kind::never: return "never";
+    case Forecast::Kind::ahead: return "ahead";
+  }
+  return "";
+}
+
+void forecast_field(JsonWriter& json, const TrendReport& trend) {
+  json.key("forecast");
+  if (!trend.limit) {
+    json.null();
+    return;
+  }
+  const Forecast& forecast = trend.forecast;
+  const bool ahead = forecast.kind == Forecast::Kind::ahead;
+  json.begin_object();
+  json.field("limit", *trend.limit);
+  json.field("kind", kind_text(forecast.kind));
+  for (const auto& [name, steps] : {std::pair("steps", forecast.steps), std::pair("soonest", forecast.soonest),
+                                    std::pair("latest", forecast.latest)}) {
+    json.key(name);
+    json.number(ahead ? steps : std::nan(""));
+  }
+  json.end_object();
+}
+
+/// `lines`: each snapshot on one of its own.
+void head_fields(JsonWriter& json, const TrendReport& trend, bool lines) {
+  const GrowthReport& overall = trend.series.overall;
+  json.field("schema", "snapdiff.trend/1");
+  json.field("metric", overall.metric);
+  json.field("unit", overall.unit);
+  json.field("by", to_text(overall.options.by));
+  if (overall.options.by == GroupBy::label) json.field("label", overall.options.label_key);
+  json.key("judged");
+  json.boolean(is_judged(trend));
+  json.key("snapshots");
+  json.begin_array();
+  for (std::size_t i = 0; i < trend.series.steps.size(); ++i) {
+    const SeriesStep& step = trend.series.steps[i];
+    if (lines) json.new_line();
+    json.begin_object();
+    json.field("ref", step.snapshot.ref);
+    json.field("total", step.total);
+    json.field_or_null("objects", step.objects);
+    json.field("growth", step.growth);
+    json.key("seconds");
+    json.number(i < trend.axis.seconds.size() ? trend.axis.seconds[i] : std::nan(""));
+    json.end_object();
+  }
+  json.end_array();
+  json.field("left_out", static_cast<std::int64_t>(trend.left_out));
+  json.field_or_null("restart", trend.restart);
+  json.key("step_seconds");
+  json.number(trend.axis.step_seconds > 0 ? trend.axis.step_seconds : std::nan(""));
+  json.key("even");
+  json.boolean(trend.axis.even);
+  json.field_or_null("times", trend.axis.note);
+  json.key("total");
+  json.begin_object();
+  json_change_fields(json, overall.total);
+  verdict_fields(json, trend, trend.whole);
+  json.end_object();
+  forecast_field(json, trend);
+}
+
+void tail_fields(JsonWriter& json, const TrendReport& trend, const Others& others) {
+  const GrowthReport& overall = trend.series.overall;
+  json.key("others");
+  json.begin_object();
+  json.field("rows", static_cast<std::int64_t>(others.rows));
+  json.field("growth", others.value.growth());
+  json.end_object();
+  json.key("unattributed");
+  json.begin_object();
+  json.field("growth", overall.unattributed.growth());
+  json.end_object();
+  json.key("filtered");
+  json.begin_object();
+  json.field("growth", overall.filtered.growth());
+  json.end_object();
+  json_notes(json, overall.notes);
+}
+
+void row_object(JsonWriter& json, const TrendReport& trend, std::uint32_t index, std::vector<FrameView>& frames) {
+  const GrowthReport& overall = trend.series.overall;
+  const GrowthRow& row = overall.rows[index];
+  json.begin_object();
+  json.field("class", to_text(row.row_class));
+  json_change_fields(json, row.value);
+  verdict_fields(json, trend, trend.verdicts[index]);
+  if (overall.options.by == GroupBy::stack) {
+    overall.frames(row, frames);
+    json_stack(json, "stack", frames);
+  } else {
+    json.field("key", overall.keys[row.key]);
+  }
+  json.key("values");
+  json.begin_array();
+  for (std::size_t i = 0; i < overall.series_length; ++i)
+    json.integer(overall.series[index * overall.series_length + i]);
+  json.end_array();
+  json.end_object();
+}
+
+}  // namespace
+
+void json_trend(const TrendReport& trend, const Style& style, const Sink& sink) {
+  const Selection selection = select_rows(trend, style);
+  Output out(sink);
+  std::vector<FrameView> frames;
+  if (style.form == Form::jsonl) {
+    {
+      JsonWriter json(out.text());
+      json.begin_object();
+      head_fields(json, trend, false);
+      tail_fields(json, trend, selection.others);
+      json.end_object();
+      out.text() += '\n';
+    }
+    for (const std::uint32_t row : selection.rows) {
+      JsonWriter json(out.text());
+      row_object(json, trend, row, frames);
+      out.text() += '\n';
+      out.row_done();
+    }
+    return;
+  }
+  JsonWriter json(out.text());
+  json.begin_object();
+  head_fields(json, trend, true);
+  json.key("rows");
+  json.begin_array();
+  for (const std::uint32_t row : selection.rows) {
+    json.new_line();
+    row_object(json, trend, row, frames);
+    out.row_done();
+  }
+  json.end_array();
+  tail_fields(json, trend, selection.others);
+  json.end_object();
+  out.text() += '\n';
+}
+
+}  // namespace snapdiff::report

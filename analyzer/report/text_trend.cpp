@@ -1,0 +1,159 @@
+#include <cstdio>
+
+#include "analyzer/report/names.hpp"
+#include "analyzer/report/table.hpp"
+#include "analyzer/report/trend_parts.hpp"
+#include "analyzer/report/writers.hpp"
+#include "snapdiff/number_text.hpp"
+
+namespace snapdiff::report {
+namespace {
+
+constexpr std::size_t kWide = 100;
+constexpr std::size_t kSparkWidth = 24;
+
+Paint paint_of(const std::string& word) {
+  if (word == "GROWING") return Paint::alarm;
+  return word == "GONE" || word == "SHRINKING" ? Paint::shrinkage : Paint::none;
+}
+
+class TrendTable {
+ public:
+  TrendTable(const TrendReport& trend, const Style& style)
+      : trend_(trend),
+        overall_(trend.series.overall),
+        style_(style),
+        glyphs_(glyphs_for(style.utf8)),
+        wide_(style.width >= kWide),
+        timed_(wide_ && trend.axis.step_seconds > 0),
+        selection_(select_rows(trend, style)) {}
+
+  std::string text() {
+    TextTable table(columns(), overall_.options.by == GroupBy::stack ? "stack (leaf first)"
+                                                                     : std::string(to_text(overall_.options.by)));
+    for (const std::uint32_t row : selection_.rows) fill(row, table.add());
+    if (selection_.others.rows > 0) rest(table, others_name(selection_.others, true), selection_.others.value);
+    rest(table, std::string(kUnattributed), overall_.unattributed);
+    if (overall_.filtered != Change{}) rest(table, "[filtered out]", overall_.filtered);
+    total(table);
+    const std::size_t width = table.rest_width(style_.width);
+    for (std::size_t i = 0; i < selection_.rows.size(); ++i) table.rows()[i].last = name(selection_.rows[i], width);
+    return table.text(style_.colour);
+  }
+
+ private:
+  std::vector<TextTable::Column> columns() const {
+    std::vector<TextTable::Column> columns{
+        {"growth", 9, true, ""}, {"share", 5, true, " "}, {"a snapshot", 10, true, "  "}};
+    if (wide_) columns.push_back({std::string(glyphs_.plus_minus), 8, true, " "});
+    if (timed_) columns.push_back({"an hour", 9, true, "  "});
+    columns.push_back({"p", 4, true, "  "});
+    if (wide_)
+      columns.push_back(
+          {"1 " + std::string(glyphs_.dash) + " " + std::to_string(overall_.series_length), 6, false, "  "});
+    if (is_judged(trend_)) columns.push_back({"verdict", 7, false, "  "});
+    return columns;
+  }
+
+  void slopes(const Verdict& verdict, TextTable::Row& row) const {
+    if (verdict.word == "FLAT" && verdict.slope == 0) {  // below the floor: not fitted
+      row.cells.resize(row.cells.size() + (wide_ ? 2U : 1U) + (timed_ ? 1U : 0U) + 1U);
+      return;
+    }
+    row.cells.push_back({slope_text(trend_, verdict.slope, true), Paint::none});
+    if (wide_) row.cells.push_back({slope_text(trend_, band_of(verdict), false), Paint::none});
+    if (timed_) row.cells.push_back({slope_text(trend_, per_hour(trend_, verdict.slope), true), Paint::none});
+    char p[16];
+    std::snprintf(p, sizeof p, "%.2f", verdict.p);
+    row.cells.push_back({p, Paint::none});
+  }
+
+  std::string share(const Change& value) const {
+    const std::int64_t growth = value.growth();
+    return growth > 0 && overall_.grew > 0 ? snapdiff::percent_text(growth, overall_.grew) : "";
+  }
+
+  void fill(std::uint32_t index, TextTable::Row& row) const {
+    const GrowthRow& r = overall_.rows[index];
+    const Verdict& verdict = trend_.verdicts[index];
+    row.cells = {{snapdiff::value_text(r.value.growth(), overall_.unit, true), r.value.growth() > 0   ? Paint::growth
+                                                                               : r.value.growth() < 0 ? Paint::shrinkage
+                                                                                                      : Paint::none},
+                 {share(r.value), Paint::none}};
+    slopes(verdict, row);
+    const std::size_t n = overall_.series_length;
+    if (wide_)
+      row.cells.push_back({sparkline(overall_.series.data() + index * n, n, kSparkWidth, style_.utf8), Paint::none});
+    if (is_judged(trend_)) row.cells.push_back({verdict.word, paint_of(verdict.word)});
+  }
+
+  void rest(TextTable& table, std::string name, const Change& value) const {
+    TextTable::Row& row = table.add();
+    row.cells.assign(columns().size(), {});
+    row.cells[0].text = snapdiff::value_text(value.growth(), overall_.unit, true);
+    row.last = std::move(name);
+  }
+
+  void total(TextTable& table) const {
+    std::vector<std::int64_t> totals;
+    for (const SeriesStep& step : trend_.series.steps) totals.push_back(step.total);
+    TextTable::Row& row = table.add();
+    row.cells = {{snapdiff::value_text(overall_.total.growth(), overall_.unit, true), Paint::bold}, {"", Paint::none}};
+    slopes(trend_.whole, row);
+    if (wide_) row.cells.push_back({sparkline(totals.data(), totals.size(), kSparkWidth, style_.utf8), Paint::none});
+    if (is_judged(trend_)) row.cells.push_back({trend_.whole.word, paint_of(trend_.whole.word)});
+    row.last = "TOTAL";
+  }
+
+  std::string name(std::uint32_t index, std::size_t width) const {
+    const GrowthRow& row = overall_.rows[index];
+    if (overall_.options.by != GroupBy::stack)
+      return key_text(overall_.keys[row.key], overall_.options.by, width, glyphs_);
+    std::vector<FrameView> frames;
+    overall_.frames(row, frames);
+    return stack_cell(frames, width, glyphs_).text;
+  }
+
+  const TrendReport& trend_;
+  const GrowthReport& overall_;
+  const Style& style_;
+  Glyphs glyphs_;
+  bool wide_;
+  bool timed_;
+  Selection selection_;
+};
+
+/// Why the leading rows are what they are.
+std::string reasons(const TrendReport& trend, const Style& style) {
+  constexpr std::size_t kTold = 3;
+  if (!is_judged(trend)) return {};
+  const Glyphs glyphs = glyphs_for(style.utf8);
+  const GrowthReport& overall = trend.series.overall;
+  std::string out;
+  std::vector<FrameView> frames;
+  for (std::size_t i = 0; i < std::min(kTold, trend.order.size()); ++i) {
+    const std::uint32_t index = trend.order[i];
+    const Verdict& verdict = trend.verdicts[index];
+    if (verdict.word != "GROWING" && verdict.word != "RISING") break;
+    std::string name;
+    if (overall.options.by == GroupBy::stack) {
+      overall.frames(overall.rows[index], frames);
+      name = frames.empty() ? "[filtered out]" : frame_name(frames.front(), glyphs);
+    } else {
+      name = key_text(overall.keys[overall.rows[index].key], overall.options.by, 40, glyphs);
+    }
+    out += wrapped(name + " " + verdict.word + ": " + printable(verdict.reason, style.utf8), style.width, 2) + "\n";
+  }
+  return out.empty() ? out : "\n" + out;
+}
+
+}  // namespace
+
+std::string text_trend(const TrendReport& trend, const Style& style) {
+  std::string out = headline_text(headline(trend, style), style) + "\n";
+  out += TrendTable(trend, style).text();
+  out += reasons(trend, style);
+  return out + text_end(note_lines(trend.series.overall, style.utf8), style);
+}
+
+}  // namespace snapdiff::report

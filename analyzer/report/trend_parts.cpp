@@ -1,0 +1,152 @@
+#include "analyzer/report/trend_parts.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "snapdiff/number_text.hpp"
+
+namespace snapdiff::report {
+namespace {
+
+/// Sums wrap: parts of a total that fits may not fit themselves, and the sum over all parts does.
+void add(std::int64_t& sum, std::int64_t value) {
+  sum = static_cast<std::int64_t>(static_cast<std::uint64_t>(sum) + static_cast<std::uint64_t>(value));
+}
+
+void add(Change& sum, const Change& value) {
+  add(sum.baseline, value.baseline);
+  add(sum.current, value.current);
+}
+
+bool has_times(const TrendReport& trend) { return trend.axis.step_seconds > 0; }
+
+std::string steps_text(double steps) { return counted(std::llround(std::min(steps, 9e15)), "snapshot"); }
+
+/// "12 snapshots, 11.0 h"
+std::string span_text(const TrendReport& trend) {
+  std::string text = counted(static_cast<std::int64_t>(trend.series.steps.size()), "snapshot");
+  if (has_times(trend)) text += ", " + duration_text(trend.axis.seconds.back());
+  return text;
+}
+
+HeadLine whole_line(const TrendReport& trend, const Glyphs& glyphs) {
+  HeadLine line{"trend", {}};
+  const Verdict& whole = trend.whole;
+  if (!is_judged(trend)) {
+    line.pieces.emplace_back(
+        "insufficient points: " + span_text(trend) + " rank, they prove nothing (8 or more are judged)", Paint::none);
+    return line;
+  }
+  line.pieces.emplace_back(whole.word, whole.word == "GROWING" ? Paint::alarm : Paint::none);
+  std::string text = " over " + span_text(trend) + ": " + slope_text(trend, whole.slope, true) +
+                     spaced(glyphs.plus_minus) + slope_text(trend, band_of(whole), false) + " a snapshot";
+  if (has_times(trend)) text += ", " + slope_text(trend, per_hour(trend, whole.slope), true) + " an hour";
+  if (!whole.reason.empty()) text += "; " + printable(whole.reason, glyphs.utf8);
+  line.pieces.emplace_back(text, Paint::none);
+  return line;
+}
+
+HeadLine forecast_line(const TrendReport& trend) {
+  const std::string limit = snapdiff::value_text(*trend.limit, trend.series.overall.unit);
+  const Forecast& forecast = trend.forecast;
+  std::string text;
+  switch (forecast.kind) {
+    case Forecast::Kind::none: text = limit + ": insufficient points to say when"; break;
+    case Forecast::Kind::reached: text = limit + " is reached already"; break;
+    case Forecast::Kind::never:
+      text = limit + ": never, as far as these snapshots say: the band of the slope holds 0";
+      break;
+    case Forecast::Kind::ahead:
+      text = limit + " in " + steps_text(forecast.steps) + " (" +
+             std::to_string(std::llround(std::min(forecast.soonest, 9e15))) + " to " +
+             std::to_string(std::llround(std::min(forecast.latest, 9e15))) + ")";
+      if (has_times(trend)) {
+        const double step = trend.axis.step_seconds;
+        text += ", that is " + duration_text(forecast.steps * step) + " (" + duration_text(forecast.soonest * step) +
+                " to " + duration_text(forecast.latest * step) + ")";
+      }
+      break;
+  }
+  return {"forecast", {{text, Paint::none}}};
+}
+
+}  // namespace
+
+Selection select_rows(const TrendReport& trend, const Style& style) {
+  const GrowthReport& overall = trend.series.overall;
+  const bool for_people = style.form == Form::text || style.form == Form::markdown;
+  const std::size_t limit = style.max_rows == 0 ? trend.order.size() : style.max_rows;
+  Selection out;
+  for (const std::uint32_t row : trend.order) {
+    const Verdict& verdict = trend.verdicts[row];
+    const std::int64_t growth = overall.rows[row].value.growth();
+    const bool flat =
+        for_people && style.max_rows != 0 && (verdict.word == "FLAT" || verdict.word.empty()) && growth == 0;
+    const bool small = style.min_bytes > 0 && growth < style.min_bytes && -growth < style.min_bytes;
+    if (out.rows.size() < limit && !flat && !small) {
+      out.rows.push_back(row);
+      continue;
+    }
+    ++out.others.rows;
+    add(out.others.value, overall.rows[row].value);
+    add(out.others.objects, overall.rows[row].objects);
+  }
+  return out;
+}
+
+std::vector<HeadLine> headline(const TrendReport& trend, const Style& style) {
+  const Glyphs glyphs = glyphs_for(style.utf8);
+  const std::vector<RowVerdict> verdicts = row_verdicts(trend);
+  std::vector<HeadLine> lines = headline(trend.series.overall, {trend.series.steps.size(), &verdicts}, style);
+  std::erase_if(lines, [](const HeadLine& line) { return line.label == "verdict"; });
+  std::vector<HeadLine> more{whole_line(trend, glyphs)};
+  if (trend.limit) more.push_back(forecast_line(trend));
+  if (trend.left_out > 0)
+    more.push_back({"restart",
+                    {{counted(static_cast<std::int64_t>(trend.left_out), "snapshot") +
+                          " before it left out: " + printable(trend.restart, style.utf8),
+                      Paint::none}}});
+  if (!trend.axis.note.empty()) more.push_back({"times", {{trend.axis.note, Paint::none}}});
+  lines.insert(lines.begin() + 1, more.begin(), more.end());
+  return lines;
+}
+
+double per_hour(const TrendReport& trend, double slope) {
+  return has_times(trend) ? slope * 3600 / trend.axis.step_seconds : 0;
+}
+
+std::string slope_text(const TrendReport& trend, double slope, bool sign) {
+  // Below one unit a rounded number would read as "nothing".
+  if (slope != 0 && std::abs(slope) < 0.5) return sign && slope < 0 ? "-<1" : "<1";
+  const double bounded = std::clamp(slope, -9e18, 9e18);
+  return snapdiff::value_text(std::llround(bounded), trend.series.overall.unit, sign);
+}
+
+double band_of(const Verdict& verdict) { return (verdict.slope_high - verdict.slope_low) / 2; }
+
+std::string duration_text(double seconds) {
+  struct Unit {
+    double seconds;
+    const char* name;
+  };
+  constexpr Unit kUnits[] = {{1, "s"}, {60, "min"}, {3600, "h"}, {86400, "d"}};
+  const Unit* unit = &kUnits[0];
+  for (const Unit& larger : kUnits) {
+    if (std::abs(seconds) >= 2 * larger.seconds) unit = &larger;
+  }
+  const double number = seconds / unit->seconds;
+  char text[48];
+  std::snprintf(text, sizeof text, number < 100 ? "%.3g %s" : "%.0f %s", number, unit->name);
+  return text;
+}
+
+std::vector<RowVerdict> row_verdicts(const TrendReport& trend) {
+  std::vector<RowVerdict> out;
+  if (!is_judged(trend)) return out;
+  out.reserve(trend.verdicts.size());
+  for (const Verdict& verdict : trend.verdicts) out.push_back({verdict.word, verdict.reason});
+  return out;
+}
+
+}  // namespace snapdiff::report

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyzer/report/headline.hpp"
+#include "analyzer/report/selection.hpp"
+#include "snapdiff/trend.hpp"
+
+/// What the forms of a trend share.
+namespace snapdiff::report {
+
+/// Below this many snapshots rows are ranked, and nothing is claimed (verdict.md).
+inline constexpr std::size_t kTrendFrom = 8;
+inline bool is_judged(const TrendReport& trend) { return trend.series.steps.size() >= kTrendFrom; }
+
+/// Rows by rank, as many as the style shows; people are not shown flat ones. `others` is the rest.
+Selection select_rows(const TrendReport& trend, const Style& style);
+
+/// The lines above the table: those of the diff, the trend of the total, the forecast, and what is
+/// not as it should be about the series.
+std::vector<HeadLine> headline(const TrendReport& trend, const Style& style);
+
+/// Growth an hour, for a slope a step; 0 without times.
+double per_hour(const TrendReport& trend, double slope);
+
+/// A slope or an error as a value of the metric: "+430 KiB".
+std::string slope_text(const TrendReport& trend, double slope, bool sign);
+
+/// Half the width of the slope's band.
+double band_of(const Verdict& verdict);
+
+/// "42 s", "11.5 min", "3.20 h", "12.4 d".
+std::string duration_text(double seconds);
+
+/// Verdicts as the tables of a diff take them; empty below kTrendFrom snapshots.
+std::vector<RowVerdict> row_verdicts(const TrendReport& trend);
+
+}  // namespace snapdiff::report

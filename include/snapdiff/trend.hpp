@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "snapdiff/growth.hpp"
+
+/// What a series of snapshots shows over time. Everything that prints a trend works from these types.
+namespace snapdiff {
+
+/// What one series of values shows.
+///   word        GROWING, RISING, SATURATING, STEP, SHRINKING, NOISY, FLAT, NEW or GONE; "" for fewer
+///               than three values
+///   reason      why, for people, without a full stop
+///   p           odds of the climbing shapes, 0..1; over-confident below 8 values
+///   slope       least squares, per step, in the values' unit
+///   slope_low, slope_high   95 % band; where the series wanders it is centred on the mean step
+///               instead of the slope
+///   rise        slope times (number of values - 1)
+struct Verdict {
+  std::string word;
+  std::string reason;
+  double p = 0;
+  double slope = 0;
+  double slope_low = 0;
+  double slope_high = 0;
+  double rise = 0;
+};
+
+/// When the snapshots of a series were taken, and what one step stands for.
+///   seconds   since the first, one per snapshot; empty where the inputs hold no usable times
+///   step_seconds  mean distance; 0 without times. One step of a slope is this long
+///   even      false where snapshots are missing in a regular series: values are then judged as the
+///             straight lines between the snapshots have them at even times. Snapshots taken at no
+///             rhythm at all (one per request, say) are judged by their order
+///   note      what is wrong with the times, "" when nothing
+struct TimeAxis {
+  std::vector<double> seconds;
+  double step_seconds = 0;
+  bool even = true;
+  std::string note;
+};
+
+/// When a climbing total meets a limit.
+///   none      no limit was given, or too few snapshots to say
+///   reached   it is there
+///   never     the band of the slope holds 0
+///   ahead     in `steps` steps, between `soonest` and `latest`
+struct Forecast {
+  enum class Kind : std::uint8_t { none, reached, never, ahead };
+  Kind kind = Kind::none;
+  double steps = 0;
+  double soonest = 0;
+  double latest = 0;
+};
+
+/// The trend of a series, per row of its first -> last view.
+///   series    of the snapshots that were judged: those since the last restart
+///   left_out  snapshots before that restart; `restart` says why one is believed
+///   verdicts  parallel to series.overall.rows
+///   order     rows of series.overall by rank: GROWING, then RISING, then all others; by p times rise
+///   whole     of the total
+struct TrendReport {
+  SeriesReport series;
+  std::size_t left_out = 0;
+  std::string restart;
+  TimeAxis axis;
+  std::vector<Verdict> verdicts;
+  std::vector<std::uint32_t> order;
+  Verdict whole;
+  std::optional<std::int64_t> limit;
+  Forecast forecast;
+};
+
+}  // namespace snapdiff

@@ -1,0 +1,185 @@
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analyzer/trend/resample.hpp"
+#include "analyzer/trend/verdict.hpp"
+
+using namespace snapdiff;
+using Numbers = std::vector<std::int64_t>;
+
+namespace {
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+
+/// A series of totals, and of one row per entry of `rows` (values per snapshot); taken at `seconds`.
+SeriesReport series_of(const Numbers& totals, const std::vector<Numbers>& rows = {}, const Numbers& seconds = {}) {
+  SeriesReport series;
+  for (std::size_t i = 0; i < totals.size(); ++i) {
+    auto snapshot = std::make_shared<Snapshot>();
+    if (i < seconds.size()) snapshot->facts.taken_at_ns = seconds[i] * kSecond;
+    SeriesStep step;
+    step.snapshot = {snapshot, "@" + std::to_string(i + 1), ""};
+    step.total = totals[i];
+    step.growth = i == 0 ? 0 : totals[i] - totals[i - 1];
+    series.steps.push_back(std::move(step));
+  }
+  GrowthReport& overall = series.overall;
+  overall.unit = "bytes";
+  overall.total = {totals.front(), totals.back()};
+  overall.series_length = totals.size();
+  for (const Numbers& values : rows) {
+    GrowthRow row;
+    row.value = {values.front(), values.back()};
+    overall.rows.push_back(row);
+    overall.series.insert(overall.series.end(), values.begin(), values.end());
+  }
+  return series;
+}
+
+Numbers line(std::int64_t start, std::int64_t step, std::size_t count) {
+  Numbers values;
+  for (std::size_t i = 0; i < count; ++i) values.push_back(start + static_cast<std::int64_t>(i) * step);
+  return values;
+}
+
+}  // namespace
+
+TEST_CASE("times: evenly spaced within a quarter of the median") {
+  const TimeAxis axis = trend::time_axis(series_of(line(0, 1, 5), {}, {100, 110, 119, 131, 140}));
+  CHECK(axis.even);
+  CHECK(axis.step_seconds == Approx(10));
+  CHECK(axis.seconds == std::vector<double>{0, 10, 19, 31, 40});
+  CHECK(axis.note.empty());
+}
+
+TEST_CASE("times: what cannot be used is said, and steps are counted") {
+  const auto note = [](const Numbers& seconds) {
+    const TimeAxis axis = trend::time_axis(series_of(line(0, 1, 4), {}, seconds));
+    CHECK(axis.seconds.empty());
+    CHECK(axis.step_seconds == 0);
+    CHECK(axis.even);
+    return axis.note;
+  };
+  CHECK(note({}).empty());
+  CHECK(note({10, 20}) == "2 of 4 snapshots hold no time: steps are counted, not timed");
+  CHECK(note({10, 20, 15, 30}) == "times run backwards at snapshot 3: steps are counted, not timed");
+  CHECK(note({10, 20, 20, 30}) == "two snapshots have one time at snapshot 3: steps are counted, not timed");
+}
+
+TEST_CASE("times: without a rhythm snapshots are judged by their order") {
+  const Numbers totals = line(1'000'000, 1000, 10);
+  const TrendReport report =
+      trend::analyse(series_of(totals, {totals}, {0, 1, 9, 11, 12, 30, 31, 40, 90, 91}), std::nullopt);
+  CHECK(report.axis.even);
+  CHECK(report.axis.note ==
+        "snapshots were taken at uneven times: judged by their order, growth an hour is an average");
+  CHECK(report.axis.step_seconds == Approx(91.0 / 9));
+  CHECK(report.whole.slope == Approx(1000));
+}
+
+TEST_CASE("times: the ends of the range") {
+  SeriesReport series = series_of(line(0, 1, 3));
+  const auto at = [&](std::size_t i, std::int64_t time) {
+    auto snapshot = std::make_shared<Snapshot>();
+    snapshot->facts.taken_at_ns = time;
+    series.steps[i].snapshot.snapshot = snapshot;
+  };
+  at(0, std::numeric_limits<std::int64_t>::min());
+  at(1, 0);
+  at(2, std::numeric_limits<std::int64_t>::max());
+  CHECK(trend::time_axis(series).seconds.back() == Approx(18446744073.709551615));
+}
+
+TEST_CASE("times: a missing snapshot is uneven, and a line stays a line") {
+  const Numbers seconds = {0, 10, 20, 60, 70, 80, 90, 100, 110, 120};
+  Numbers totals;
+  for (const std::int64_t second : seconds) totals.push_back(1'000'000 + 1000 * second);
+  const TrendReport report = trend::analyse(series_of(totals, {totals}, seconds), std::nullopt);
+  CHECK_FALSE(report.axis.even);
+  CHECK(report.whole.word == "GROWING");
+  // 120 s in 9 steps of 13.3 s: 13 333 bytes a step.
+  CHECK(report.whole.slope == Approx(1000 * 120.0 / 9));
+  CHECK(report.verdicts[0].slope == Approx(1000 * 120.0 / 9));
+  CHECK(report.axis.step_seconds == Approx(120.0 / 9));
+}
+
+TEST_CASE("resampling: values on the straight lines between the snapshots") {
+  TimeAxis axis;
+  axis.even = false;
+  axis.seconds = {0, 1, 4};
+  const trend::Resampler resampler(&axis, 3);
+  const std::vector<double> values = {10, 20, 50};
+  const auto even = resampler.at_even_times(values);
+  CHECK(std::vector<double>(even.begin(), even.end()) == std::vector<double>{10, 30, 50});
+  const trend::Resampler same(nullptr, 3);
+  CHECK(same.at_even_times(values).data() == values.data());
+}
+
+TEST_CASE("restart: the part after another process is judged") {
+  SeriesReport series = series_of(line(100, 1, 6));
+  CHECK(trend::judged_from(series) == 0);
+  series.steps[3].restart = "pid 10, then 11";
+  series.steps[3].other_process = true;
+  CHECK(trend::judged_from(series) == 3);
+}
+
+TEST_CASE("restart: one collapse of the total splits, a sawtooth does not") {
+  SeriesReport series = series_of(line(100, 1, 12));
+  series.steps[4].restart = "total fell";
+  CHECK(trend::judged_from(series) == 4);
+  series.steps[8].restart = "total fell";
+  CHECK(trend::judged_from(series) == 8);
+  series.steps[10].restart = "total fell";
+  CHECK(trend::judged_from(series) == 0);
+  series.steps[2].restart = "pid 10, then 11";
+  series.steps[2].other_process = true;
+  CHECK(trend::judged_from(series) == 2);
+}
+
+TEST_CASE("forecast: an exact line meets the limit when it does") {
+  const TrendReport report = trend::analyse(series_of(line(1000, 100, 10)), 2900);
+  REQUIRE(report.forecast.kind == Forecast::Kind::ahead);
+  CHECK(report.forecast.steps == Approx(10));
+  CHECK(report.forecast.soonest == Approx(10));
+  CHECK(report.forecast.latest == Approx(10));
+}
+
+TEST_CASE("forecast: reached, never, and too few to say") {
+  CHECK(trend::analyse(series_of(line(1000, 100, 10)), 1900).forecast.kind == Forecast::Kind::reached);
+  CHECK(trend::analyse(series_of(line(1000, -10, 10)), 2000).forecast.kind == Forecast::Kind::never);
+  CHECK(trend::analyse(series_of({100, 103, 98, 101, 99, 102, 97, 101, 100, 103}), 2000).forecast.kind ==
+        Forecast::Kind::never);
+  CHECK(trend::analyse(series_of(line(1000, 100, 7)), 2900).forecast.kind == Forecast::Kind::none);
+  CHECK(trend::analyse(series_of(line(1000, 100, 10)), std::nullopt).forecast.kind == Forecast::Kind::none);
+}
+
+TEST_CASE("rank: GROWING before RISING before the rest, by odds times rise") {
+  const Numbers flat(10, 5000), small = line(10'000, 1000, 10), large = line(10'000, 5000, 10);
+  const Numbers noisy = {9000, 9500, 9100, 9600, 9000, 9500, 9200, 9400, 9100, 9300};
+  Numbers totals(10, 0);
+  for (const Numbers& row : {flat, small, large, noisy}) {
+    for (std::size_t i = 0; i < 10; ++i) totals[i] += row[i];
+  }
+  const TrendReport report = trend::analyse(series_of(totals, {flat, small, large, noisy}), std::nullopt);
+  REQUIRE(report.order.size() == 4);
+  CHECK(report.order[0] == 2);
+  CHECK(report.order[1] == 1);
+  CHECK(report.verdicts[2].word == "GROWING");
+  CHECK(report.verdicts[0].word == "FLAT");
+}
+
+TEST_CASE("analyse: extreme values give numbers, never NaN") {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  const Numbers extreme = {0, kMost, 0, kMost, 0, kMost, 0, kMost, 0, kMost};
+  const TrendReport report = trend::analyse(series_of(extreme, {extreme, Numbers(10, 0)}), kMost);
+  for (const Verdict& verdict : {report.whole, report.verdicts[0], report.verdicts[1]}) {
+    CHECK(std::isfinite(verdict.slope));
+    CHECK(std::isfinite(verdict.p));
+    CHECK(std::isfinite(verdict.slope_low));
+    CHECK(std::isfinite(verdict.slope_high));
+  }
+}
