@@ -103,6 +103,8 @@ void register_tables(const std::shared_ptr<Session>& session) {
   register_stack_tables(session);
   register_sample_table(session);
   register_growth_table(session);
+  register_trend_table(session);
+  register_statistics(session->db());
   register_function(session);
 }
 

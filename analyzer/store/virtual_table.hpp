@@ -99,6 +99,7 @@ class Output {
  public:
   explicit Output(sqlite3_context* context) : context_(context) {}
   void integer(std::int64_t value) { sqlite3_result_int64(context_, value); }
+  void real(double value) { sqlite3_result_double(context_, value); }
   void null() { sqlite3_result_null(context_); }
   void text(std::string_view value) {
     sqlite3_result_text64(context_, value.data() != nullptr ? value.data() : "", value.size(), kCopied, SQLITE_UTF8);

@@ -8,10 +8,6 @@ namespace snapdiff::trend {
 
 namespace {
 
-/// Below 0.2 % of the heap a leak is not worth a word, and among a hundred thousand stacks harmless
-/// rises of that size outnumber leaks.
-constexpr double kFloorShare = .002;
-
 /// The largest snapshot, as far as the rows tell, and the totals at both ends.
 double largest_total(const GrowthReport& report) {
   double most = std::max(std::abs(static_cast<double>(report.total.baseline)),

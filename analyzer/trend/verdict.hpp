@@ -17,6 +17,10 @@ namespace snapdiff::trend {
 /// From this many values on a series can be judged GROWING; below, RISING is the most.
 inline constexpr std::size_t kJudgedFrom = 8;
 
+/// Of the largest snapshot. Below 0.2 % of the heap a leak is not worth a word, and among a hundred
+/// thousand stacks harmless rises of that size outnumber leaks.
+inline constexpr double kFloorShare = .002;
+
 using snapdiff::Verdict;
 
 /// Judges equally spaced values, oldest first.

@@ -37,7 +37,7 @@ ROOMS = {
                       "compression is peeled here and nowhere else; nettle for the SHA-256 of the bytes as given"),
     "formats/pprof": (["formats/input"], ["protozero/"], "the wire format; no other room sees protobuf"),
     "formats/heap_text": (["formats/input"], [], "text needs no library"),
-    "analyzer/store": ([], ["sqlite3.h", "sqlite3ext.h", "zstd.h", "zstd_errors.h"], "one room knows SQL; blobs are zstd chunks"),
+    "analyzer/store": (["analyzer/trend"], ["sqlite3.h", "sqlite3ext.h", "zstd.h", "zstd_errors.h"], "one room knows SQL, verdicts among it; blobs are zstd chunks"),
     "analyzer/diff": ([], ["re2/"], "works on models in memory; focus, ignore, hide and show are RE2"),
     "analyzer/trend": ([], [], "works on models in memory"),
     "analyzer/graph": ([], ["boost/"], "components and dominators: Boost.Graph stays inside"),

@@ -258,3 +258,61 @@ TEST_CASE("store export: plain tables hold the same without us") {
     CHECK(nowhere.error().subject == folder.file("no/where.db"));
   }
 }
+
+// The p values are those of the reference implementation that the verdict rule was tried with.
+TEST_CASE("store sql: mann_kendall and theil_sen") {
+  Store store = two_snapshots();
+  const auto over = [&](const std::string& values, const std::string& what) {
+    std::string sql = "WITH v(x, y) AS (VALUES ";
+    int x = 0;
+    for (std::size_t at = 0; at < values.size();) {
+      const std::size_t end = std::min(values.find(' ', at), values.size());
+      sql += (x > 0 ? ",(" : "(") + std::to_string(x) + "," + values.substr(at, end - at) + ")";
+      ++x;
+      at = end + 1;
+    }
+    return query(store, sql + ") SELECT " + what + " FROM (SELECT * FROM v ORDER BY x * 7919 % 101)");
+  };
+  const std::string p = "printf('%.6f', mann_kendall(x, y))";
+  CHECK(over("100 108 116 124 132 140 148 156", p) == "0.000418");
+  CHECK(over("100 106 104 111 110 118 117 121", p) == "0.004687");
+  CHECK(over("100 103 98 101 99 102 97 101 100 103 98 100", p) == "0.582784");
+  CHECK(over("100 101 99 100 140 141 139 140 141 140 139 140", p) == "0.033335");
+  CHECK(over("100 130 146 153 157 159 160 160 161 160 160 161", p) == "0.000075");
+  CHECK(over("200 191 182 170 161 152 139 131 120 110", p) == "0.999958");
+  CHECK(over("7 7 7 7", "mann_kendall(x, y)") == "0.5");
+  CHECK(over("1 2", "mann_kendall(x, y)") == "NULL");
+
+  CHECK(over("10 20 30 1000 50", "theil_sen(x, y)") == "10.0");
+  CHECK(over("1 4 2", "theil_sen(x, y)") == "0.5");  // slopes -2, 0.5, 3
+  CHECK(over("1 4", "theil_sen(x, y)") == "3.0");
+  CHECK(over("5", "theil_sen(x, y)") == "NULL");
+  CHECK(query(store, "SELECT theil_sen(1, 2), mann_kendall(1, 2) FROM stack") == "NULL|0.5");
+  CHECK(query(store, "SELECT theil_sen(NULL, 2), theil_sen(x, 9e999) FROM (SELECT 1 AS x)") == "NULL|NULL");
+  CHECK(query(store,
+              "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) "
+              "SELECT theil_sen(i, i) FROM n")
+            .starts_with("error: too many points"));
+}
+
+TEST_CASE("store sql: trend of a series, stack by stack") {
+  auto opened = Store::open(":memory:", Access::create);
+  REQUIRE(opened);
+  Store store = std::move(opened).value();
+  for (int i = 1; i <= 9; ++i)
+    REQUIRE(store.add(small(std::to_string(i), {{"main;leak", i, 1000 * i}, {"main;cache", 1, 5000}}), "s"));
+  CHECK(query(store,
+              "SELECT stack_text(stack), verdict, first, last, growth, round(slope), snapshots, metric "
+              "FROM trend('s') ORDER BY growth DESC") ==
+        "leak ‹ main|GROWING|1000|9000|8000|1000.0|9|inuse_space;cache ‹ main|FLAT|5000|5000|0|0.0|9|inuse_space");
+  CHECK(query(store, "SELECT growth FROM trend('s', 'inuse_objects') ORDER BY growth DESC LIMIT 1") == "8");
+  CHECK(query(store, "SELECT count(*) FROM trend('none')") == "error: trend(series): no series 'none' in the store");
+  CHECK(query(store, "SELECT count(*) FROM trend('s', 'cpu')") ==
+        "error: trend(series, metric): no metric 'cpu' in every snapshot of the series");
+  CHECK(query(store, "SELECT * FROM trend").starts_with("error: trend(series) needs the name of a series"));
+}
+
+TEST_CASE("store sql: fewer than eight snapshots have no verdict") {
+  Store store = two_snapshots();
+  CHECK(query(store, "SELECT DISTINCT verdict FROM trend('s')") == "NULL");
+}

@@ -1,0 +1,190 @@
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+#include "analyzer/store/snapshot_facts.hpp"
+#include "analyzer/store/tables.hpp"
+#include "analyzer/store/virtual_table.hpp"
+#include "analyzer/trend/verdict.hpp"
+#include "snapdiff/checked.hpp"
+
+namespace snapdiff::store {
+namespace {
+
+/// trend(series, metric): a row per stack with its values at every snapshot of the series judged.
+class TrendTable {
+ public:
+  static constexpr const char* kDeclaration =
+      "CREATE TABLE trend(stack INTEGER, verdict TEXT, p REAL, slope REAL, slope_low REAL, slope_high REAL,"
+      " first INTEGER, last INTEGER, growth INTEGER, reason TEXT, snapshots INTEGER, metric TEXT,"
+      " series TEXT HIDDEN, wanted TEXT HIDDEN)";
+  static constexpr int kSeries = 12;
+  static constexpr int kWanted = 13;
+
+  static bool plan(IndexPlan& plan) {
+    if (plan.comes_later(kSeries) || plan.comes_later(kWanted)) return false;
+    if (!plan.take(kSeries, SQLITE_INDEX_CONSTRAINT_EQ, true)) {
+      plan.refusal = "trend(series) needs the name of a series";
+      return false;
+    }
+    plan.take(kWanted, SQLITE_INDEX_CONSTRAINT_EQ, true);
+    plan.expect(25'000, 1'000'000);
+    return true;
+  }
+
+  explicit TrendTable(Session& session) : session_(session) {}
+
+  void filter(Arguments& arguments) {
+    name_ = text_of(arguments.take());
+    const std::string wanted = text_of(arguments.take());
+    stacks_.clear();
+    at_ = 0;
+    const std::vector<std::int64_t> snapshots = snapshots_of(name_);
+    std::vector<std::shared_ptr<const SampleTable>> tables;
+    for (const std::int64_t id : snapshots) tables.push_back(session_.samples(id));
+    count_ = tables.size();
+    if (count_ == 0) return;
+    metric_ = choose_metric(tables, wanted);
+    add_values(tables);
+  }
+
+  bool at_end() const { return at_ == stacks_.size(); }
+  std::int64_t rowid() const { return static_cast<std::int64_t>(at_); }
+  void next() { ++at_; }
+
+  void column(Output& out, int column) {
+    const std::int64_t* const values = values_.data() + rows_[at_] * count_;
+    const bool judged = (column > 0 && column < 6) || column == 9;
+    // A value that the input does not know is not zero: such a stack has no trend.
+    if ((judged || (column > 5 && column < 9)) && unknown_[rows_[at_]] != 0) return out.null();
+    if (judged) judge_row(values);
+    switch (column) {
+      case 0: return out.integer(static_cast<std::int64_t>(stacks_[at_]));
+      case 1:
+        return out.text_or_null(count_ < trend::kJudgedFrom ? std::string_view() : std::string_view(verdict_.word));
+      case 2: return out.real(verdict_.p);
+      case 3: return out.real(verdict_.slope);
+      case 4: return out.real(verdict_.slope_low);
+      case 5: return out.real(verdict_.slope_high);
+      case 6: return out.integer(values[0]);
+      case 7: return out.integer(values[count_ - 1]);
+      case 8: {
+        std::int64_t growth = 0;
+        if (!checked_sub(values[count_ - 1], values[0], growth))
+          fail(ErrorCode::limit,
+               "growth of stack " + std::to_string(index_of(stacks_[at_])) + " does not fit in 64 bits");
+        return out.integer(growth);
+      }
+      case 9: return out.text_or_null(verdict_.reason);
+      case 10: return out.integer(static_cast<std::int64_t>(count_));
+      case 11: return out.text(metric_);
+      case kSeries: return out.text(name_);
+      default: return out.text(metric_);
+    }
+  }
+
+ private:
+  static std::string text_of(sqlite3_value* value) {
+    if (value == nullptr || sqlite3_value_type(value) == SQLITE_NULL) return {};
+    return {reinterpret_cast<const char*>(sqlite3_value_text(value)),
+            static_cast<std::size_t>(sqlite3_value_bytes(value))};
+  }
+
+  std::vector<std::int64_t> snapshots_of(const std::string& name) {
+    std::vector<std::int64_t> ids;
+    for (const SeriesInfo& series : read_series(session_.db())) {
+      if (series.name != name) continue;
+      for (const SnapshotInfo& snapshot : series.snapshots) ids.push_back(static_cast<std::int64_t>(snapshot.id));
+    }
+    if (ids.empty()) fail(ErrorCode::usage, "trend(series): no series '" + name + "' in the store");
+    return ids;
+  }
+
+  static const Column* find(const SampleTable& table, std::string_view metric) {
+    for (const Column& column : table.columns) {
+      if (column.type.name == metric) return &column;
+    }
+    return nullptr;
+  }
+
+  static std::string choose_metric(const std::vector<std::shared_ptr<const SampleTable>>& tables,
+                                   const std::string& wanted) {
+    const auto everywhere = [&](std::string_view metric) {
+      return std::all_of(tables.begin(), tables.end(),
+                         [&](const auto& table) { return find(*table, metric) != nullptr; });
+    };
+    if (!wanted.empty()) {
+      if (everywhere(wanted)) return wanted;
+      fail(ErrorCode::usage, "trend(series, metric): no metric '" + wanted + "' in every snapshot of the series");
+    }
+    if (everywhere("inuse_space")) return "inuse_space";
+    for (const Column& column : tables.front()->columns) {
+      if (column.type.unit == "bytes" && everywhere(column.type.name)) return column.type.name;
+    }
+    fail(ErrorCode::usage, "trend(series): the snapshots have no metric in bytes in common, name one");
+  }
+
+  /// Stacks in order of their ids, their values a row of count_ each.
+  void add_values(const std::vector<std::shared_ptr<const SampleTable>>& tables) {
+    std::unordered_map<std::uint32_t, std::size_t> row_of;
+    values_.clear();
+    unknown_.clear();
+    std::vector<double> totals(count_, 0);
+    for (std::size_t s = 0; s < tables.size(); ++s) {
+      const Column& column = *find(*tables[s], metric_);
+      unit_ = column.type.unit;
+      for (std::size_t row = 0; row < tables[s]->size(); ++row) {
+        const StackId stack = tables[s]->stack[row];
+        const auto [entry, added] = row_of.try_emplace(static_cast<std::uint32_t>(stack), stacks_.size());
+        if (added) {
+          stacks_.push_back(stack);
+          values_.resize(values_.size() + count_, 0);
+          unknown_.push_back(0);
+        }
+        if (!column.is_known(row)) unknown_[entry->second] = 1;
+        std::int64_t& value = values_[entry->second * count_ + s];
+        if (!checked_add(value, column.value[row], value))
+          fail(ErrorCode::limit, "value of stack " + std::to_string(index_of(stack)) + " does not fit in 64 bits");
+        totals[s] += static_cast<double>(column.value[row]);
+      }
+    }
+    rows_.resize(stacks_.size());
+    for (std::size_t i = 0; i < rows_.size(); ++i) rows_[i] = i;
+    std::sort(rows_.begin(), rows_.end(), [&](std::size_t a, std::size_t b) { return stacks_[a] < stacks_[b]; });
+    std::sort(stacks_.begin(), stacks_.end());
+    double most = 0;
+    for (const double total : totals) most = std::max(most, std::abs(total));
+    floor_ = trend::kFloorShare * most;
+    judged_ = rows_.size();
+  }
+
+  void judge_row(const std::int64_t* values) {
+    if (judged_ == at_) return;
+    judged_ = at_;
+    numbers_.assign(values, values + count_);
+    verdict_ = trend::judge(numbers_, 0, floor_, unit_);
+  }
+
+  Session& session_;
+  std::string name_;
+  std::string metric_;
+  std::string unit_;
+  std::size_t count_ = 0;
+  std::vector<StackId> stacks_;
+  std::vector<std::size_t> rows_;  // of values_, by place in stacks_
+  std::vector<std::int64_t> values_;
+  std::vector<std::uint8_t> unknown_;  // by row of values_
+  std::vector<double> numbers_;
+  double floor_ = 0;
+  std::size_t at_ = 0;
+  std::size_t judged_ = 0;  // the place verdict_ is of
+  Verdict verdict_;
+};
+
+}  // namespace
+
+void register_trend_table(const std::shared_ptr<Session>& session) {
+  VirtualTable<TrendTable>::register_with(session, "trend");
+}
+
+}  // namespace snapdiff::store
