@@ -13,6 +13,7 @@ using Arguments = std::vector<std::string>;
 
 int run_diff(const Arguments& arguments);
 int run_trend(const Arguments& arguments);
+int run_gate(const Arguments& arguments);
 int run_top(const Arguments& arguments);
 int run_peek(const Arguments& arguments);
 int run_render(const Arguments& arguments);

@@ -19,12 +19,14 @@
 namespace snapdiff::cli {
 
 std::span<const Command> commands() {
-  static constexpr std::array kCommands = {
-      Command{"diff", run_diff},   Command{"trend", run_trend},   Command{"top", run_top},
-      Command{"peek", run_peek},   Command{"render", run_render}, Command{"import", run_import},
-      Command{"list", run_list},   Command{"rm", run_rm},         Command{"prune", run_prune},
-      Command{"merge", run_merge}, Command{"info", run_info},     Command{"formats", run_formats},
-      Command{"sql", run_sql},     Command{"export", run_export}, Command{"symbolize", run_symbolize}};
+  static constexpr std::array kCommands = {Command{"diff", run_diff},       Command{"trend", run_trend},
+                                           Command{"gate", run_gate},       Command{"top", run_top},
+                                           Command{"peek", run_peek},       Command{"render", run_render},
+                                           Command{"import", run_import},   Command{"list", run_list},
+                                           Command{"rm", run_rm},           Command{"prune", run_prune},
+                                           Command{"merge", run_merge},     Command{"info", run_info},
+                                           Command{"formats", run_formats}, Command{"sql", run_sql},
+                                           Command{"export", run_export},   Command{"symbolize", run_symbolize}};
   return kCommands;
 }
 
@@ -47,6 +49,7 @@ share
   render --pdf|--svg|--png|--dot          graph of the last comparison
   export --pprof|--folded|--speedscope|--csv|--jsonl|--plain-sqlite
 automate
+  gate [REF...]     fail when growth breaks a budget
   import FILE...    read snapshots into the store
   sql [QUERY]       SQL over the store
   rm, prune, merge  remove snapshots, keep the newest N, take in another store

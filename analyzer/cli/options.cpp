@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
-#include <charconv>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/terminal.hpp"
+#include "snapdiff/size_text.hpp"
 
 namespace snapdiff::cli {
 namespace {
@@ -53,12 +52,13 @@ class HelpFormatter : public CLI::Formatter {
   std::vector<std::string> examples_;
 };
 
-constexpr std::array kValueOptions = {"--db",      "--as",        "--format",    "--max-input", "--metric",
-                                      "--by",      "--sort",      "-n",          "--rows",      "--min-bytes",
-                                      "--focus",   "--ignore",    "--hide",      "--show",      "--allocator-frames",
-                                      "-o",        "--output",    "--series",    "--label",     "--keep",
-                                      "--paper",   "--max-nodes", "--recursion", "--symbols",   "--limit",
-                                      "--sysroot", "--demangle"};
+constexpr std::array kValueOptions = {"--db",     "--as",        "--format",    "--max-input", "--metric",
+                                      "--by",     "--sort",      "-n",          "--rows",      "--min-bytes",
+                                      "--focus",  "--ignore",    "--hide",      "--show",      "--allocator-frames",
+                                      "-o",       "--output",    "--series",    "--label",     "--keep",
+                                      "--paper",  "--max-nodes", "--recursion", "--symbols",   "--limit",
+                                      "--budget", "--budgets",   "--allow",     "--accept",    "--until",
+                                      "--reason", "--junit",     "--sarif",     "--sysroot",   "--demangle"};
 
 }  // namespace
 
@@ -157,27 +157,8 @@ std::optional<int> parse_arguments(CLI::App& app, Options& options, std::vector<
 }
 
 Result<std::int64_t> parse_size(const std::string& text) {
-  const auto bad = [&] {
-    return Error{ErrorCode::usage, "'" + text + "' is no size: expected e.g. 4096, 64KiB or 2GiB"};
-  };
-  double number = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (failure != std::errc{}) return bad();
-  std::string unit;
-  for (const char* c = end; c != text.data() + text.size(); ++c) {
-    if (*c != ' ') unit += static_cast<char>(std::tolower(static_cast<unsigned char>(*c)));
-  }
-  static constexpr std::string_view kPrefixes = "kmgtp";
-  int shift = 0;
-  if (!unit.empty() && unit != "b") {
-    const std::size_t power = kPrefixes.find(unit[0]);
-    const std::string rest = unit.substr(1);
-    if (power == std::string_view::npos || (!rest.empty() && rest != "b" && rest != "ib")) return bad();
-    shift = 10 * (static_cast<int>(power) + 1);
-  }
-  const double bytes = number * static_cast<double>(std::int64_t{1} << shift);
-  if (!(bytes > -9.2e18 && bytes < 9.2e18)) return bad();
-  return static_cast<std::int64_t>(bytes);
+  if (const std::optional<double> bytes = parse_bytes(text)) return static_cast<std::int64_t>(*bytes);
+  return Error{ErrorCode::usage, "'" + text + "' is no size: expected e.g. 4096, 64KiB or 2GiB"};
 }
 
 Result<DiffOptions> diff_options(const Options& options) {

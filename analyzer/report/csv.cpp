@@ -2,6 +2,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "analyzer/report/gate_parts.hpp"
 #include "analyzer/report/names.hpp"
 #include "analyzer/report/output.hpp"
 #include "analyzer/report/trend_parts.hpp"
@@ -238,6 +239,24 @@ void csv_top(const TopReport& report, const Style& style, const Sink& sink) {
   if (others.rows > 0) rest(others_name(others, false), others.value.current, others.objects.current, true);
   if (report.unattributed != 0) rest(std::string(kUnattributed), report.unattributed, 0, false);
   if (report.filtered != 0) rest("[filtered out]", report.filtered, 0, false);
+}
+
+std::string csv_gate(const GateReport& report) {
+  std::string text = "outcome,budget,measured,allowed,verdict,id,stack,file,line,note\r\n";
+  for (const GateFinding& finding : report.findings) {
+    Record record(text);
+    record.text(to_text(finding.outcome));
+    record.text(budget_name(report.budgets[finding.budget]));
+    record.number(finding.measured);
+    record.number(finding.allowed);
+    record.text(finding.verdict.word);
+    record.text(finding.id);
+    record.text(finding.name);
+    record.text(finding.file);
+    record.number_if(finding.line > 0, finding.line);
+    record.text(finding.note);
+  }
+  return text;
 }
 
 std::string csv_peek(const PeekReport& report) {

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "analyzer/report/gate_parts.hpp"
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/names.hpp"
 #include "analyzer/report/trend_parts.hpp"
@@ -171,6 +172,18 @@ std::string markdown_series(const SeriesReport& series, const std::vector<RowVer
                literal(snapshot_name(step.snapshot, true)) + restart});
   }
   return out + table.text() + "\n" + growth_rows(report, known, style) + notes_list(note_lines(report, true));
+}
+
+std::string markdown_gate(const GateReport& report) {
+  std::string out = "### " + gate_summary(report) + "\n";
+  if (report.findings.empty()) return out;
+  out += "\n| outcome | budget | measured | verdict | stack | id |\n| :--- | :--- | ---: | :--- | :--- | :--- |\n";
+  for (const GateFinding& finding : report.findings) {
+    out += "| " + std::string(to_text(finding.outcome)) + " | " + literal(budget_name(report.budgets[finding.budget])) +
+           " | " + measured_text(report, finding) + " | " + finding.verdict.word + " | " + literal(finding.name) +
+           (finding.note.empty() ? "" : " (" + literal(finding.note) + ")") + " | " + finding.id + " |\n";
+  }
+  return out;
 }
 
 std::string markdown_trend(const TrendReport& trend, const Style& style) {

@@ -85,6 +85,17 @@ std::string write_peek(const PeekReport& report, const Style& style) {
   return {};
 }
 
+std::string write_gate(const GateReport& report, const Style& style) {
+  switch (style.form) {
+    case Form::text: return text_gate(report, style);
+    case Form::markdown: return markdown_gate(report);
+    case Form::csv: return csv_gate(report);
+    case Form::json:
+    case Form::jsonl: return json_gate(report, style);
+  }
+  return {};
+}
+
 std::string bytes_text(std::int64_t bytes) { return snapdiff::bytes_text(bytes); }
 std::string growth_text(std::int64_t bytes) { return snapdiff::growth_text(bytes); }
 std::string count_text(std::int64_t count) { return snapdiff::count_text(count); }

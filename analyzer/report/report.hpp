@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "snapdiff/gate.hpp"
 #include "snapdiff/growth.hpp"
 #include "snapdiff/result.hpp"
 #include "snapdiff/trend.hpp"
@@ -42,6 +43,11 @@ std::string write_series(const SeriesReport& series, const std::vector<GrowthRep
 std::string write_trend(const TrendReport& trend, const Style& style);
 std::string write_top(const TopReport& report, const Style& style);
 std::string write_peek(const PeekReport& report, const Style& style);
+
+std::string write_gate(const GateReport& report, const Style& style);
+/// For CI servers: JUnit XML, one test case per finding; SARIF 2.1.0, one result per broken finding.
+std::string gate_junit(const GateReport& report);
+std::string gate_sarif(const GateReport& report, std::string_view version);
 
 /// Takes an output piece by piece, in order.
 using Sink = std::function<void(std::string_view)>;

@@ -21,12 +21,14 @@ std::string text_diff(const GrowthReport& report, const Style& style);
 std::string text_series(const SeriesReport& series, const std::vector<GrowthReport>& steps,
                         const std::vector<RowVerdict>& verdicts, const Style& style);
 std::string text_trend(const TrendReport& trend, const Style& style);
+std::string text_gate(const GateReport& report, const Style& style);
 std::string text_top(const TopReport& report, const Style& style);
 std::string text_peek(const PeekReport& report, const Style& style);
 
 std::string markdown_diff(const GrowthReport& report, const Style& style);
 std::string markdown_series(const SeriesReport& series, const std::vector<RowVerdict>& verdicts, const Style& style);
 std::string markdown_trend(const TrendReport& trend, const Style& style);
+std::string markdown_gate(const GateReport& report);
 std::string markdown_top(const TopReport& report, const Style& style);
 std::string markdown_peek(const PeekReport& report, const Style& style);
 
@@ -34,6 +36,7 @@ void csv_diff(const GrowthReport& report, const std::vector<RowVerdict>& verdict
               const Sink& sink);
 void csv_trend(const TrendReport& trend, const Style& style, const Sink& sink);
 void csv_top(const TopReport& report, const Style& style, const Sink& sink);
+std::string csv_gate(const GateReport& report);
 std::string csv_peek(const PeekReport& report);
 
 void json_diff(const GrowthReport& report, const std::vector<RowVerdict>& verdicts, const Style& style,
@@ -42,6 +45,7 @@ void json_series(const SeriesReport& series, const std::vector<GrowthReport>& st
                  const std::vector<RowVerdict>& verdicts, const Style& style, const Sink& sink);
 void json_trend(const TrendReport& trend, const Style& style, const Sink& sink);
 void json_top(const TopReport& report, const Style& style, const Sink& sink);
+std::string json_gate(const GateReport& report, const Style& style);
 std::string json_peek(const PeekReport& report, const Style& style);
 
 /// A value at each snapshot as bars from zero, at most `width` of them; zero is `_`.

@@ -48,6 +48,7 @@ ROOMS = {
                         "writes what the result types hold; export --pprof needs protobuf and gzip"),
     "analyzer/symbols": ([], ["elfutils/", "dwarf.h", "libelf.h", "gelf.h", "elf.h", "cxxabi.h"],
                          "names for addresses: elfutils stays inside; elf.h is the C library's list of constants"),
+    "analyzer/gate": (["analyzer/trend"], ["toml.hpp"], "sums are judged as rows are; budgets are TOML"),
     "analyzer/cli": (["formats", "analyzer/*"], ["CLI/", "tbb/", "oneapi/tbb/", "nlohmann/", "fmt/"],
                      "the only place that sees both sides"),
 }
@@ -60,6 +61,7 @@ DOORS = {
     "formats/heap_text": {"heap_text_importers.hpp"},
     "analyzer/store": {"store.hpp", "sqlite_extension.hpp"},
     "analyzer/diff": {"diff.hpp"},
+    "analyzer/gate": {"gate.hpp"},
     "analyzer/trend": {"trend.hpp", "verdict.hpp"},
     "analyzer/graph": {"growth_graph.hpp"},
     "analyzer/render": {"render.hpp"},

@@ -1,0 +1,155 @@
+#include <exception>
+#include <sstream>
+#include <toml.hpp>
+
+#include "analyzer/gate/gate.hpp"
+
+namespace snapdiff::gate {
+namespace {
+
+using Table = toml::value;
+
+/// toml11 draws the place over several lines; its first line says what is wrong.
+std::string first_line(const std::string& text) {
+  std::string line = text.substr(0, text.find('\n'));
+  for (const std::string_view prefix : {"[error] ", "toml::"}) {
+    if (line.starts_with(prefix)) line.erase(0, prefix.size());
+  }
+  return line;
+}
+
+Error about(const std::string& file, std::uint_least32_t line, const std::string& what) {
+  return Error{ErrorCode::usage, "line " + std::to_string(line) + ": " + what, std::nullopt, file};
+}
+
+/// The entries of the array of tables `name`; nothing else may stand in the file.
+Result<std::vector<Table>> entries_of(const std::string& text, const std::string& file, const std::string& name,
+                                      const std::vector<std::string>& keys) {
+  try {
+    std::istringstream stream(text);
+    const Table root = toml::parse(stream, file);
+    std::vector<Table> entries;
+    for (const auto& [key, value] : root.as_table()) {
+      if (key != name || !value.is_array())
+        return about(file, value.location().line(), "'" + key + "' is unknown: expected [[" + name + "]] entries");
+      for (const Table& entry : value.as_array()) {
+        if (!entry.is_table()) return about(file, entry.location().line(), "expected a table in [[" + name + "]]");
+        for (const auto& [field, content] : entry.as_table()) {
+          if (std::find(keys.begin(), keys.end(), field) == keys.end())
+            return about(file, content.location().line(), "'" + field + "' is unknown in [[" + name + "]]");
+          if (!content.is_string() && !content.is_local_date())
+            return about(file, content.location().line(), "'" + field + "' must be a text in quotes");
+        }
+        entries.push_back(entry);
+      }
+    }
+    return entries;
+  } catch (const toml::exception& failure) {
+    return about(file, failure.location().line(), first_line(failure.what()));
+  } catch (const std::exception& failure) {
+    return Error{ErrorCode::usage, first_line(failure.what()), std::nullopt, file};
+  }
+}
+
+/// A text, or a date as text; "" where there is none.
+std::string field(const Table& entry, const std::string& key) {
+  if (!entry.contains(key)) return {};
+  const Table& value = entry.at(key);
+  if (value.is_string()) return value.as_string().str;
+  std::ostringstream out;
+  out << value.as_local_date();
+  return out.str();
+}
+
+bool is_date(const std::string& text) {
+  if (text.size() != 10) return false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool dash = i == 4 || i == 7;
+    if (dash ? text[i] != '-' : text[i] < '0' || text[i] > '9') return false;
+  }
+  return true;
+}
+
+std::string quoted(const std::string& text) {
+  static constexpr char kHex[] = "0123456789abcdef";
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (byte < 0x20 || byte == 0x7f) {
+      out += "\\u00";
+      out += kHex[byte >> 4];
+      out += kHex[byte & 15];
+    } else {
+      out += c;
+    }
+  }
+  return out + '"';
+}
+
+}  // namespace
+
+Result<std::vector<Budget>> parse_budgets(const std::string& toml, const std::string& file_name) {
+  const auto entries =
+      entries_of(toml, file_name, "budget", {"name", "owner", "for", "allow", "function", "file", "module"});
+  if (!entries) return entries.error();
+  std::vector<Budget> budgets;
+  for (const Table& entry : *entries) {
+    const auto line = entry.location().line();
+    const std::string amount = field(entry, "allow");
+    if (amount.empty()) return about(file_name, line, "a budget needs allow = \"AMOUNT\"");
+    Result<Budget> budget = parse_budget(amount);
+    if (!budget) return about(file_name, line, budget.error().message);
+    const std::string scope = field(entry, "for");
+    if (!scope.empty() && scope != "stack" && scope != "total")
+      return about(file_name, line, "for = '" + scope + "': expected stack or total");
+    if (scope == "total") budget->scope = BudgetScope::total;
+    budget->name = field(entry, "name");
+    budget->owner = field(entry, "owner");
+    budget->function = field(entry, "function");
+    budget->file = field(entry, "file");
+    budget->module = field(entry, "module");
+    if (!budget->function.empty() || !budget->file.empty() || !budget->module.empty()) {
+      if (budget->scope == BudgetScope::total)
+        return about(file_name, line, "a budget for the total takes no function, file or module");
+      if (scope.empty()) budget->scope = BudgetScope::match;
+    }
+    budgets.push_back(*std::move(budget));
+  }
+  return budgets;
+}
+
+Result<std::vector<Allowance>> parse_allowances(const std::string& toml, const std::string& file_name) {
+  const auto entries = entries_of(toml, file_name, "accept", {"id", "name", "amount", "until", "reason"});
+  if (!entries) return entries.error();
+  std::vector<Allowance> allowances;
+  for (const Table& entry : *entries) {
+    const auto line = entry.location().line();
+    Allowance one{field(entry, "id"), field(entry, "name"), field(entry, "amount"), field(entry, "until"),
+                  field(entry, "reason")};
+    if (one.id.empty()) return about(file_name, line, "an entry needs id = \"LEAK-ID\"");
+    if (!one.until.empty() && !is_date(one.until))
+      return about(file_name, line, "until = '" + one.until + "': expected a day like 2026-12-31");
+    if (!one.text.empty()) {
+      const Result<Budget> amount = parse_budget(one.text);
+      if (!amount) return about(file_name, line, amount.error().message);
+    }
+    allowances.push_back(std::move(one));
+  }
+  return allowances;
+}
+
+std::string allowance_text(const std::vector<Allowance>& entries) {
+  std::string out;
+  for (const Allowance& one : entries) {
+    out += "\n[[accept]]\nid = " + quoted(one.id) + "\nname = " + quoted(one.name) + "\n";
+    if (!one.text.empty()) out += "amount = " + quoted(one.text) + "\n";
+    if (!one.until.empty()) out += "until = " + quoted(one.until) + "\n";
+    if (!one.reason.empty()) out += "reason = " + quoted(one.reason) + "\n";
+  }
+  return out;
+}
+
+}  // namespace snapdiff::gate

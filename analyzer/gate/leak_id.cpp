@@ -1,0 +1,88 @@
+#include "analyzer/gate/leak_id.hpp"
+
+#include "snapdiff/function_name.hpp"
+#include "snapdiff/hash.hpp"
+
+namespace snapdiff::gate {
+namespace {
+
+constexpr std::size_t kNamed = 4;
+
+std::string hex(std::uint64_t number, std::size_t digits) {
+  static constexpr char kHex[] = "0123456789abcdef";
+  std::string out;
+  for (std::size_t i = 0; i < digits; ++i) out += kHex[(number >> (60 - 4 * i)) & 15];
+  return out;
+}
+
+std::string stable_name(const FrameView& frame) {
+  if (!frame.function.empty()) return short_function_name(frame.function);
+  std::string name(base_name(frame.module));
+  std::uint64_t offset = frame.offset;
+  std::string digits;
+  do {
+    digits.insert(digits.begin(), "0123456789abcdef"[offset & 15]);
+    offset >>= 4;
+  } while (offset != 0);
+  return name + "+0x" + digits;
+}
+
+/// What is called when a program or a thread starts says nothing, and changes with the C library.
+bool is_start(const FrameView& frame) {
+  if (!frame.function.empty()) return is_entry_point(frame.function);
+  const std::string_view module = base_name(frame.module);
+  return module.starts_with("libc.so") || module.starts_with("libc-") || module.starts_with("ld-linux");
+}
+
+std::string id_of(const SequenceHasher& hasher) { return hex(hasher.finish().high, 12); }
+
+}  // namespace
+
+std::string leak_id(const TrendReport& trend, std::uint32_t row) {
+  const GrowthReport& overall = trend.series.overall;
+  SequenceHasher hasher;
+  if (overall.options.by != GroupBy::stack) {
+    hasher.add(hash_bytes(to_text(overall.options.by)));
+    hasher.add(hash_bytes(overall.keys[overall.rows[row].key]));
+    return id_of(hasher);
+  }
+  std::vector<FrameView> frames;
+  overall.frames(overall.rows[row], frames);
+  std::string last;
+  for (const FrameView& frame : frames) {
+    if (is_start(frame)) continue;
+    const std::string name = stable_name(frame);
+    if (name == last) continue;  // how deep a function recurses is no other leak
+    hasher.add(hash_bytes(name));
+    last = name;
+  }
+  return id_of(hasher);
+}
+
+std::string leak_id(const Budget& budget) {
+  SequenceHasher hasher;
+  for (const std::string* part : {&budget.name, &budget.owner, &budget.function, &budget.file, &budget.module})
+    hasher.add(hash_bytes(*part));
+  return id_of(hasher);
+}
+
+std::string leak_name(const TrendReport& trend, std::uint32_t row) {
+  const GrowthReport& overall = trend.series.overall;
+  if (overall.options.by != GroupBy::stack) return overall.keys[overall.rows[row].key];
+  std::vector<FrameView> frames;
+  overall.frames(overall.rows[row], frames);
+  std::string text;
+  std::string last;
+  std::size_t named = 0;
+  for (const FrameView& frame : frames) {
+    if (is_start(frame)) continue;
+    const std::string name = stable_name(frame);
+    if (name == last) continue;
+    last = name;
+    if (named == kNamed) return text + " ‹ …";
+    text += (named++ > 0 ? " ‹ " : "") + name;
+  }
+  return text.empty() ? "[filtered out]" : text;
+}
+
+}  // namespace snapdiff::gate

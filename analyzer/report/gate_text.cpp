@@ -1,0 +1,117 @@
+#include <algorithm>
+#include <cmath>
+
+#include "analyzer/report/gate_parts.hpp"
+#include "analyzer/report/headline.hpp"
+#include "analyzer/report/table.hpp"
+#include "analyzer/report/writers.hpp"
+#include "snapdiff/number_text.hpp"
+
+namespace snapdiff::report {
+namespace {
+
+constexpr double kHour = 3600;
+
+std::string amount_text(const GateReport& report, double amount, bool sign) {
+  const std::string& unit = report.trend.series.overall.unit;
+  return snapdiff::value_text(std::llround(std::clamp(amount, -9e18, 9e18)), unit, sign);
+}
+
+std::size_t count_of(const GateReport& report, Outcome outcome) {
+  return static_cast<std::size_t>(std::count_if(report.findings.begin(), report.findings.end(),
+                                                [&](const GateFinding& f) { return f.outcome == outcome; }));
+}
+
+}  // namespace
+
+std::string_view to_text(Outcome outcome) {
+  constexpr std::string_view kNames[] = {"within", "accepted", "unjudged", "broken"};
+  return kNames[static_cast<std::size_t>(outcome)];
+}
+
+std::string budget_name(const Budget& budget) {
+  if (!budget.name.empty()) return budget.name + " " + budget.text;
+  return budget.owner.empty() ? budget.text : budget.owner + " " + budget.text;
+}
+
+std::string measured_text(const GateReport& report, const GateFinding& finding) {
+  switch (report.budgets[finding.budget].measure) {
+    case Measure::growth: return amount_text(report, finding.measured, true);
+    case Measure::per_step: return amount_text(report, finding.measured, true) + " a snapshot";
+    case Measure::per_second: return amount_text(report, finding.measured * kHour, true) + " an hour";
+  }
+  return {};
+}
+
+std::string gate_summary(const GateReport& report) {
+  const std::size_t broken = count_of(report, Outcome::broken);
+  const std::size_t unjudged = count_of(report, Outcome::unjudged);
+  const std::size_t accepted = count_of(report, Outcome::accepted);
+  std::vector<std::uint8_t> failed(report.budgets.size(), 0);
+  for (const GateFinding& finding : report.findings) {
+    if (finding.outcome == Outcome::broken) failed[finding.budget] = 1;
+  }
+  const auto budgets = std::count(failed.begin(), failed.end(), std::uint8_t{1});
+  const auto number = [](std::size_t n) { return static_cast<std::int64_t>(n); };
+  std::string text = broken > 0 ? "FAIL  " + std::to_string(budgets) + " of " +
+                                      counted(number(report.budgets.size()), "budget") + " broken by " +
+                                      counted(number(broken), "finding")
+                                : "PASS  " + counted(number(report.budgets.size()), "budget") + " held";
+  if (accepted > 0) text += ", " + std::to_string(accepted) + " accepted";
+  if (unjudged > 0) text += ", " + std::to_string(unjudged) + " not judged";
+  return text;
+}
+
+std::string finding_text(const GateReport& report, const GateFinding& finding) {
+  std::string text = finding.name + " grows " + measured_text(report, finding) + ", allowed " +
+                     budget_name(report.budgets[finding.budget]);
+  if (!finding.verdict.reason.empty()) text += "; " + finding.verdict.reason;
+  if (!finding.note.empty()) text += "; " + finding.note;
+  return text;
+}
+
+std::string text_gate(const GateReport& report, const Style& style) {
+  const Glyphs glyphs = glyphs_for(style.utf8);
+  std::string out =
+      painted(gate_summary(report), report.is_breached() ? Paint::alarm : Paint::none, style.colour) + "\n";
+  if (!report.findings.empty()) {
+    TextTable table({{"budget", 14, false, "  "},
+                     {"measured", 10, true, "  "},
+                     {"", 8, false, "  "},
+                     {"verdict", 7, false, "  "},
+                     {"id", 12, false, "  "}},
+                    "stack");
+    std::size_t shown = 0;
+    for (const GateFinding& finding : report.findings) {
+      if (style.max_rows != 0 && shown++ == style.max_rows) break;
+      TextTable::Row& row = table.add();
+      const Paint paint = finding.outcome == Outcome::broken ? Paint::alarm : Paint::none;
+      row.cells = {{printable(budget_name(report.budgets[finding.budget]), style.utf8), Paint::none},
+                   {measured_text(report, finding), Paint::none},
+                   {std::string(to_text(finding.outcome)), paint},
+                   {finding.verdict.word, Paint::none},
+                   {finding.id, Paint::dim}};
+      row.last = finding.name;
+    }
+    const std::size_t rest = std::max<std::size_t>(24, table.rest_width(style.width));
+    for (TextTable::Row& row : table.rows())
+      row.last = cut_middle(printable(row.last, style.utf8), rest, glyphs.ellipsis);
+    out += "\n" + table.text(style.colour);
+    if (style.max_rows != 0 && report.findings.size() > style.max_rows)
+      out += "  " + counted(static_cast<std::int64_t>(report.findings.size() - style.max_rows), "more finding") +
+             ": -n 0 shows all\n";
+  }
+  for (const GateFinding& finding : report.findings) {
+    if (finding.note.empty()) continue;
+    out +=
+        wrapped(std::string(to_text(finding.outcome)) + " " + finding.id + ": " + printable(finding.note, style.utf8),
+                style.width, 2) +
+        "\n";
+  }
+  for (const std::string& name : report.stale)
+    out += wrapped("note: accepted growth that is not there any more: " + printable(name, style.utf8), style.width, 2) +
+           "\n";
+  return out;
+}
+
+}  // namespace snapdiff::report

@@ -1,0 +1,162 @@
+"""The gate: exit codes, budgets in files, accepted growth, JUnit and SARIF as their standards have them."""
+import json
+import os
+import subprocess
+import sys
+import unittest
+import xml.etree.ElementTree as ElementTree
+
+from heaps import BINARY, GROW, KEEP, MAIN, SOURCE, CliTest, tcmalloc
+
+
+class Gate(CliTest):
+    def heaps(self, values, keep=1000000):
+        """One exact dump per value: a stack that holds it, beside one that stays."""
+        os.makedirs(os.path.join(self.folder, "heaps"), exist_ok=True)
+        for i, value in enumerate(values):
+            self.write("heaps/svc.%04d.heap" % (i + 1),
+                       tcmalloc([(i + 1, int(value), [GROW, MAIN]), (5, keep, [KEEP, MAIN])]))
+        return "heaps"
+
+    def leak(self, count=12, step=30000):
+        return self.heaps([100000 + step * i for i in range(count)])
+
+    def warming_cache(self):
+        return self.heaps([100000 + 2000000 * (1 - 0.4 ** i) for i in range(12)])
+
+    def test_a_leak_of_three_percent_a_step_fails(self):
+        out, _ = self.run_it("gate", self.leak(), code=1)
+        self.assertTrue(out.startswith("FAIL  1 of 1 budget broken"), out)
+        self.assertIn("GROWING", out)
+        # Each step alone is small against what is there: no check of a step against itself would see it.
+        out, _ = self.run_it("gate", "heaps", "--budget", "total:1%/step", code=1)
+        self.assertIn("TOTAL", out)
+        self.run_it("gate", "heaps", "--budget", "total:4%/step")
+
+    def test_a_warming_cache_passes(self):
+        out, _ = self.run_it("gate", self.warming_cache(), "--budget", "0/step", "--budget", "total:1%/step")
+        self.assertTrue(out.startswith("PASS"), out)
+
+    def test_the_script_of_the_examples(self):
+        script = os.path.join(SOURCE, "examples", "ci", "gate.sh")
+        def run(folder):
+            return subprocess.run(["sh", script, folder], cwd=self.folder, capture_output=True, text=True, timeout=120,
+                                  env=dict(os.environ, SNAPDIFF=BINARY, LC_ALL="C.UTF-8"), check=False)
+        done = run(self.leak())
+        self.assertEqual(done.returncode, 1, done.stderr)
+        for name in ("gate.junit.xml", "gate.sarif", "growth.pdf", "leaks.db"):
+            self.assertTrue(self.exists(name), name)
+        os.remove(os.path.join(self.folder, "leaks.db"))
+        self.assertEqual(run(self.warming_cache()).returncode, 0)
+        self.assertEqual(run("missing").returncode, 2)
+
+    def test_budgets_in_a_file(self):
+        self.write("b.toml", '[[budget]]\nname = "service"\nmodule = "*/service"\nallow = "20KiB/step"\n')
+        out, _ = self.run_it("gate", self.leak(), "--budgets", "b.toml", "--as", "json", code=1)
+        report = json.loads(out)
+        self.assertEqual(report["schema"], "snapdiff.gate/1")
+        self.assertTrue(report["breached"])
+        self.assertEqual(report["findings"][0]["name"], "service (2 rows)")
+        self.assertAlmostEqual(report["findings"][0]["measured"], 30000)
+        self.write("b.toml", '[[budget]]\nallow = "far too much"\n')
+        self.assertIn("b.toml: usage: line 1: 'far too much' is no budget", self.refused("gate", "heaps", "--budgets", "b.toml"))
+        self.assertIn("none.toml", self.refused("gate", "heaps", "--budgets", "none.toml"))
+        self.assertIn("is no budget", self.refused("gate", "heaps", "--budget", "10parsec"))
+
+    def test_accept_and_what_it_holds(self):
+        env = {"SOURCE_DATE_EPOCH": "1795000000"}  # 2026-11-18
+        out, err = self.run_it("gate", self.leak(), "--accept", "service+0x1200", "--until", "2026-12-31", "--reason",
+                               "the queue is drained at night", env=env)
+        self.assertIn("accepted 1 in snapdiff-accept.toml", err)
+        self.assertTrue(out.startswith("PASS"), out)
+        with open(os.path.join(self.folder, "snapdiff-accept.toml"), encoding="utf-8") as file:
+            text = file.read()
+        self.assertIn("drained at night", text)
+        self.run_it("gate", "heaps", env=env)
+        self.run_it("gate", "heaps", code=1, env={"SOURCE_DATE_EPOCH": "1800000000"})  # 2027-01-15
+        self.leak(step=40000)
+        out, _ = self.run_it("gate", "heaps", code=1, env=env)
+        self.assertIn("more than the accepted", out)
+        self.assertIn("--accept nothing", self.refused("gate", "heaps", "--accept", "nothing", env=env))
+        self.assertIn("expected a day", self.refused("gate", "heaps", "--accept", "x", "--until", "tomorrow", env=env))
+
+    def test_too_few_snapshots_are_said_and_strict_refuses(self):
+        out, _ = self.run_it("gate", self.leak(count=5))
+        self.assertIn("not judged", out)
+        self.run_it("gate", "heaps", "--strict", code=2)
+        self.run_it("gate", "heaps", "--budget", "100000", code=1)  # growth needs no verdict
+
+    def test_junit(self):
+        self.run_it("gate", self.leak(), "--budget", "0/step", "--budget", "total:1GiB", "--junit", "g.xml", code=1)
+        root = ElementTree.parse(os.path.join(self.folder, "g.xml")).getroot()
+        self.assertEqual(root.tag, "testsuites")
+        suite = root.find("testsuite")
+        cases = suite.findall("testcase")
+        self.assertEqual(int(suite.get("tests")), len(cases))
+        self.assertEqual(int(suite.get("failures")), len([case for case in cases if case.find("failure") is not None]))
+        self.assertEqual(int(suite.get("failures")), 1)
+        for case in cases:
+            self.assertTrue(case.get("name") and case.get("classname"))
+        failure = suite.find("testcase/failure")
+        self.assertIn("a snapshot", failure.get("message"))
+        self.run_it("gate", self.heaps([100000] * 12), "--junit", "g.xml")
+        self.assertEqual(len(ElementTree.parse(os.path.join(self.folder, "g.xml")).getroot().findall(".//testcase")), 1)
+
+    def test_sarif(self):
+        self.run_it("gate", self.leak(), "--sarif", "g.sarif", code=1)
+        with open(os.path.join(self.folder, "g.sarif"), encoding="utf-8") as file:
+            log = json.load(file)
+        # What SARIF 2.1.0 requires, sections 3.13, 3.14, 3.18, 3.19, 3.27.
+        self.assertEqual(log["version"], "2.1.0")
+        self.assertEqual(len(log["runs"]), 1)
+        driver = log["runs"][0]["tool"]["driver"]
+        self.assertEqual(driver["name"], "snapdiff")
+        rules = [rule["id"] for rule in driver["rules"]]
+        self.assertEqual(len(rules), len(set(rules)))
+        results = log["runs"][0]["results"]
+        self.assertEqual(len(results), 1)
+        for result in results:
+            self.assertEqual(rules[result["ruleIndex"]], result["ruleId"])
+            self.assertIn(result["level"], ("none", "note", "warning", "error"))
+            self.assertTrue(result["message"]["text"])
+            self.assertTrue(result["partialFingerprints"]["snapdiffLeakId/v1"])
+            for location in result["locations"]:
+                self.assertLessEqual(set(location), {"physicalLocation", "logicalLocations"})
+        self.run_it("gate", self.heaps([100000] * 12), "--sarif", "g.sarif")
+        with open(os.path.join(self.folder, "g.sarif"), encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["runs"][0]["results"], [])
+
+    def test_forms(self):
+        self.leak()
+        markdown, _ = self.run_it("gate", "heaps", "--as", "md", code=1)
+        self.assertIn("| broken |", markdown)
+        table, _ = self.run_it("gate", "heaps", "--as", "csv", code=1)
+        self.assertTrue(table.startswith("outcome,budget,measured,allowed"))
+        lines, _ = self.run_it("gate", "heaps", "--as", "jsonl", code=1)
+        self.write("g.json", self.run_it("gate", "heaps", "--as", "json", code=1)[0])
+        self.write("g.jsonl", lines)
+        for name, schema in (("g.json", "gate.schema.json"), ("g.jsonl", "gate.line.schema.json")):
+            done = subprocess.run([sys.executable, os.path.join(SOURCE, "tests/unit/analyzer/report/validate_json.py"),
+                                   os.path.join(SOURCE, "analyzer/report/schema", schema), os.path.join(self.folder, name)],
+                                  capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_same_leak_same_id_at_other_addresses(self):
+        def ids(text):
+            return {finding["id"] for finding in json.loads(text)["findings"] if finding["outcome"] == "broken"}
+        first = ids(self.run_it("gate", self.leak(), "--as", "json", code=1)[0])
+        for name in os.listdir(os.path.join(self.folder, "heaps")):
+            path = os.path.join(self.folder, "heaps", name)
+            with open(path, encoding="ascii") as file:
+                moved = file.read().replace("55d0000", "7a10000")
+            with open(path, "w", encoding="ascii") as file:
+                file.write(moved)
+        self.assertEqual(ids(self.run_it("gate", "heaps", "--as", "json", code=1)[0]), first)
+
+    def test_two_snapshots_are_the_least(self):
+        self.heaps([1000])
+        self.assertIn("at least two", self.refused("gate", "heaps"))
+
+
+if __name__ == "__main__":
+    unittest.main()
