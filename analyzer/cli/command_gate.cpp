@@ -11,8 +11,9 @@
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/output_file.hpp"
 #include "analyzer/cli/recording.hpp"
-#include "analyzer/cli/series_trend.hpp"
+#include "analyzer/diff/diff.hpp"
 #include "analyzer/gate/gate.hpp"
+#include "analyzer/trend/verdict.hpp"
 
 namespace snapdiff::cli {
 namespace {
@@ -176,7 +177,8 @@ int run_gate(const Arguments& arguments) {
     return fail({ErrorCode::usage, "a gate needs at least two snapshots: found 1"});
 
   Recording recording(choose_store(options), compared->loaded, compared->options, terminal);
-  Result<TrendReport> trend = trend_of(compared->loaded.refs(), compared->options, std::nullopt);
+  const auto diff_part = [&](std::span<const SnapshotRef> part) { return diff::diff_series(part, compared->options); };
+  Result<TrendReport> trend = trend::judge_since_restart(compared->loaded.refs(), diff_part, std::nullopt);
   if (!trend) return fail(trend.error());
   GateReport report = gate::check(*std::move(trend), *budgets, *allowances, today());
   if (!wanted.accept.empty()) {

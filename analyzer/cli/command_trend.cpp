@@ -5,7 +5,8 @@
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/recording.hpp"
-#include "analyzer/cli/series_trend.hpp"
+#include "analyzer/diff/diff.hpp"
+#include "analyzer/trend/verdict.hpp"
 
 namespace snapdiff::cli {
 int run_trend(const Arguments& arguments) {
@@ -39,7 +40,8 @@ int run_trend(const Arguments& arguments) {
   }
 
   Recording recording(choose_store(options), compared->loaded, compared->options, terminal);
-  const Result<TrendReport> trend = trend_of(compared->loaded.refs(), compared->options, limit);
+  const auto diff_part = [&](std::span<const SnapshotRef> part) { return diff::diff_series(part, compared->options); };
+  const Result<TrendReport> trend = trend::judge_since_restart(compared->loaded.refs(), diff_part, limit);
   if (!trend) return fail(trend.error());
   const std::string text = report::write_trend(*trend, *style);
   recording.answered();

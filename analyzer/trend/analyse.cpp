@@ -74,6 +74,24 @@ std::size_t judged_from(const SeriesReport& series) {
   return collapses > 0 && collapses <= kMostRestarts ? std::max(from, last_collapse) : from;
 }
 
+Result<TrendReport> judge_since_restart(std::span<const SnapshotRef> snapshots, const DiffSeries& diff,
+                                        std::optional<std::int64_t> limit) {
+  Result<SeriesReport> series = diff(snapshots);
+  if (!series) return std::move(series).error();
+  const std::size_t from = judged_from(*series);
+  const std::string restart = series->steps[from].restart;
+  if (from > 0 && from + 1 < snapshots.size()) {
+    series = diff(snapshots.subspan(from));
+    if (!series) return std::move(series).error();
+  }
+  TrendReport report = analyse(*std::move(series), limit);
+  if (report.series.steps.size() < snapshots.size()) {
+    report.left_out = from;
+    report.restart = restart;
+  }
+  return report;
+}
+
 TrendReport analyse(SeriesReport series, std::optional<std::int64_t> limit) {
   TrendReport report;
   report.axis = time_axis(series);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "snapdiff/growth.hpp"
+#include "snapdiff/result.hpp"
 #include "snapdiff/trend.hpp"
 
 /// The door of the trend room: is a series of values a leak, a step, a warm-up, or noise? README.md
@@ -42,6 +44,13 @@ std::size_t judged_from(const SeriesReport& series);
 
 /// Times of the snapshots, from inside the inputs.
 TimeAxis time_axis(const SeriesReport& series);
+
+/// Makes the view of a part of a series: diff::diff_series() with the caller's options.
+using DiffSeries = std::function<Result<SeriesReport>(std::span<const SnapshotRef>)>;
+
+/// The trend of two or more snapshots since the last restart. Errors: what `diff` returns.
+Result<TrendReport> judge_since_restart(std::span<const SnapshotRef> snapshots, const DiffSeries& diff,
+                                        std::optional<std::int64_t> limit);
 
 /// Verdicts, ranks and the forecast of a series that is to be judged as a whole.
 TrendReport analyse(SeriesReport series, std::optional<std::int64_t> limit);

@@ -49,6 +49,7 @@ ROOMS = {
     "analyzer/symbols": ([], ["elfutils/", "dwarf.h", "libelf.h", "gelf.h", "elf.h", "cxxabi.h"],
                          "names for addresses: elfutils stays inside; elf.h is the C library's list of constants"),
     "analyzer/gate": (["analyzer/trend"], ["toml.hpp"], "sums are judged as rows are; budgets are TOML"),
+    "analyzer/library": (["formats", "analyzer/diff", "analyzer/trend"], [], "the same for other programs: reads, diffs, judges"),
     "analyzer/cli": (["formats", "analyzer/*"], ["CLI/", "tbb/", "oneapi/tbb/", "nlohmann/", "fmt/"],
                      "the only place that sees both sides"),
 }

@@ -1,0 +1,30 @@
+#!/usr/bin/env python3
+"""Installs the build into a scratch folder and builds the example against it.
+check_library.py BUILD CMAKE COMPILER [FLAGS]"""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+build, cmake, compiler = sys.argv[1:4]
+flags = sys.argv[4] if len(sys.argv) > 4 else ""
+here = os.path.dirname(os.path.abspath(__file__))
+series = os.path.join(here, "..", "go-queue")
+files = sorted(os.path.join(series, name) for name in os.listdir(series) if name.endswith(".pb.gz"))
+with tempfile.TemporaryDirectory() as scratch:
+    prefix = os.path.join(scratch, "prefix")
+    subprocess.run([cmake, "--install", build, "--prefix", prefix], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([cmake, "-S", here, "-B", scratch + "/build", "-DCMAKE_PREFIX_PATH=" + prefix,
+                    "-DCMAKE_CXX_COMPILER=" + compiler, "-DCMAKE_CXX_FLAGS=" + flags], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([cmake, "--build", scratch + "/build"], check=True, stdout=subprocess.DEVNULL)
+    program = scratch + "/build/watch_growth"
+    text = subprocess.run([program, *files], check=True, capture_output=True, text=True).stdout
+    # The leak of the truth table that every step of the series shows: 512 000 bytes a step.
+    assert "5632000 bytes main.newBody: climbs" in text, text
+    assert "burstLoad" not in text, text
+    bad = subprocess.run([program, __file__], capture_output=True, text=True, check=False)
+    assert bad.returncode == 2 and "unsupported" in bad.stderr, bad.stderr
+    few = subprocess.run([program, *files[:2]], capture_output=True, text=True, check=False)
+    assert few.returncode == 2 and "expected at least 3" in few.stderr, few.stderr
+print("ok")
