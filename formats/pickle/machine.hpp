@@ -51,6 +51,7 @@ struct MachineLimits {
 ///   void item(Role, const Value&)            the next item of a list
 ///   Value close(Role)                        a handle (role: class 0..2, bits: number below 2^29),
 ///                                            a pair, or lost
+///   bool is_empty(Role)                      whether the open list of that role has no items yet
 ///   void reopen(Role, uint64_t number)       takes back close(), where items follow after all
 ///   void at(uint64_t offset)                 where in the input the next calls come from
 ///   void bad_text()                          a text was not UTF-8 and has been mended
@@ -79,10 +80,22 @@ class Machine {
   };
 
   [[noreturn]] void malformed(const std::string& what) const { fail_malformed(what, offset()); }
-  [[noreturn]] void truncated() const {
+  [[noreturn]] void truncated(std::uint64_t at) const {
     fail_malformed("truncated pickle: input ends at byte " + std::to_string(bytes_.offset_of(bytes_.end())) +
                        ", expected more up to a STOP",
-                   offset());
+                   at);
+  }
+  /// more() and skip() for the rest of an opcode. They move the window, and op_ with it.
+  void need(const char*& p, std::uint64_t count) {
+    if (static_cast<std::uint64_t>(bytes_.end() - p) >= count) return;
+    const std::uint64_t at = offset();
+    if (!bytes_.more(p, static_cast<std::size_t>(count))) truncated(at);
+    op_ = p;
+  }
+  void pass_over(const char*& p, std::uint64_t count) {
+    const std::uint64_t at = offset();
+    if (!bytes_.skip(p, count)) truncated(at);
+    op_ = p;
   }
   static std::uint64_t load(const char* p, std::size_t n) {
     std::uint64_t v = 0;
@@ -171,9 +184,9 @@ void Machine<Consumer>::run() {
       if (bytes_.ended() && bytes_.end() - p < static_cast<std::ptrdiff_t>(PickleBytes::kPadding)) {
         bytes_.more(p, PickleBytes::kPadding);
         op_ = p;
-        if (p >= bytes_.end()) truncated();
+        if (p >= bytes_.end()) truncated(offset());
         const OpcodeInfo& info = opcode_info(static_cast<std::uint8_t>(*p));
-        if (bytes_.end() - p < 1 + info.argument_bytes) truncated();
+        if (bytes_.end() - p < 1 + info.argument_bytes) truncated(offset());
       }
     }
     op_ = p;
@@ -203,12 +216,7 @@ void Machine<Consumer>::run() {
       case kLong1: {
         const std::uint64_t n = load(p, 1);
         ++p;
-        if (n > 8 && static_cast<std::uint64_t>(bytes_.end() - p) < n) {
-          if (!bytes_.more(p, n)) truncated();
-          op_ = p;
-        } else if (static_cast<std::uint64_t>(bytes_.end() - p) < n) {
-          truncated();
-        }
+        need(p, n);
         push_long(p, n);
         p += n;
         break;
@@ -365,14 +373,12 @@ const char* Machine<Consumer>::long4(const char* p) {
   p += 4;
   const auto size = static_cast<std::uint64_t>(n);
   if (n <= 255) {
-    if (static_cast<std::uint64_t>(bytes_.end() - p) < size && !bytes_.more(p, size)) truncated();
-    op_ = p;
+    need(p, size);
     push_long(p, size);
     return p + size;
   }
   const char* q = p;
-  if (!bytes_.skip(q, size)) truncated();
-  op_ = q;
+  pass_over(q, size);
   push(make_value(Kind::huge));
   return q;
 }
@@ -407,13 +413,11 @@ const char* Machine<Consumer>::text(const char* p, std::uint64_t n) {
   }
   if (static_cast<std::uint64_t>(bytes_.end() - p) < n) {
     if (!wanted) {
-      if (!bytes_.skip(p, n)) truncated();
-      op_ = p;
+      pass_over(p, n);
       push(make_value(Kind::lost_text));
       return p;
     }
-    if (!bytes_.more(p, static_cast<std::size_t>(n))) truncated();
-    op_ = p;
+    need(p, n);
   }
   if (!wanted) {
     push(make_value(Kind::lost_text));
@@ -675,6 +679,7 @@ const char* Machine<Consumer>::mark(const char* p) {
   if (list.kind != Kind::list || !list.is_container() || list.role == kNoRole || !consumer_.takes_runs(list.role) ||
       open_at_[list.role] != stack_.size() || !consumer_.is_empty(list.role))
     return p;
+  if (bytes_.end() - p < static_cast<std::ptrdiff_t>(PickleBytes::kPadding)) return p;
   const char* q = p;
   const char* const last = bytes_.end() - static_cast<std::ptrdiff_t>(PickleBytes::kPadding);
   while (q < last) {

@@ -30,7 +30,7 @@ class PickleImporter final : public Importer {
 class HtmlImporter final : public Importer {
  public:
   const FormatInfo& info() const override {
-    static constexpr FormatInfo kInfo{"torch-cuda-html", "memory_viz page with embedded CUDA snapshots", "*.html", kLost};
+    static constexpr FormatInfo kInfo{"torch-html", "memory_viz page with embedded CUDA snapshots", "*.html", "as torch-cuda"};
     return kInfo;
   }
   Match sniff(std::string_view head) const override { return torch_cuda::sniff_html(head); }
@@ -41,7 +41,7 @@ class HtmlImporter final : public Importer {
 class JsonImporter final : public Importer {
  public:
   const FormatInfo& info() const override {
-    static constexpr FormatInfo kInfo{"torch-cuda-json", "the dictionary of a CUDA snapshot as JSON", "*.json", kLost};
+    static constexpr FormatInfo kInfo{"torch-json", "the dictionary of a CUDA snapshot as JSON", "*.json", "as torch-cuda"};
     return kInfo;
   }
   Match sniff(std::string_view head) const override { return torch_cuda::sniff_json(head); }

@@ -28,6 +28,11 @@ std::string quoted(std::string_view text) {
   return out + (text.size() > 40 ? "..." : "");
 }
 
+/// A container that close() was called for, in its own place.
+bool is_record(const Value& value) {
+  return value.is_container() && value.kind == Kind::lost && value.role != kNowhere;
+}
+
 std::string_view kind_name(Kind kind) {
   switch (kind) {
     case Kind::none: return "None";
@@ -43,7 +48,7 @@ std::string_view kind_name(Kind kind) {
     case Kind::dict: return "a dict";
     case Kind::list: return "a list";
     case Kind::handle: return "a list or dict of another kind";
-    case Kind::lost: return "a shared record (a dict, list or text that was already used elsewhere)";
+    case Kind::lost: return "a shared record, or one of another kind (a dict, list or text that was not kept)";
   }
   return "something else";
 }
@@ -177,7 +182,7 @@ void Records::item(Role place, const Value& value) {
       return;
     case kTraces:
     case kHostTraces:
-      if (value.is_container() && (value.kind == Kind::lost || value.kind == Kind::handle)) return;
+      if (is_record(value) || (value.is_container() && value.kind == Kind::handle)) return;
       if (value.kind == Kind::handle && value.role == kEmptyHandle) {  // one empty list for several devices
         in_host_ = place == kHostTraces;
         open(kTrace);
@@ -190,7 +195,7 @@ void Records::item(Role place, const Value& value) {
     case kHistory:
     case kTrace:
     case kAnnotations:
-      if (value.is_container() && value.kind == Kind::lost) return;
+      if (is_record(value)) return;
       break;
     default: return;
   }
@@ -349,7 +354,7 @@ std::string Records::text_of(const Value& value) const {
 // ---- fields --------------------------------------------------------------------------------------
 
 void Records::root_field(Word word, std::uint32_t key, const Value& value) {
-  const bool is_list = value.is_container() && value.kind == Kind::lost;
+  const bool is_list = is_record(value);
   switch (word) {
     case Word::segments:
       if (!is_list) wrong_type(word, value, "a list of segments");
@@ -392,7 +397,7 @@ void Records::segment_field(Word word, const Value& value) {
       seen_.segment_frames = true;
       return;
     case Word::blocks:
-      if (!(value.is_container() && value.kind == Kind::lost)) wrong_type(word, value, "a list of blocks");
+      if (!is_record(value)) wrong_type(word, value, "a list of blocks");
       return;
     default: return;
   }
@@ -410,7 +415,7 @@ void Records::block_field(Word word, const Value& value) {
       seen_.block_frames = true;
       return;
     case Word::history:
-      if (!(value.is_container() && value.kind == Kind::lost)) wrong_type(word, value, "a list");
+      if (!is_record(value)) wrong_type(word, value, "a list");
       seen_.history = true;
       return;
     default: return;
