@@ -47,12 +47,12 @@ struct LiveRow {
 /// What is live after the first `events` events of a trace.
 struct LiveSet {
   std::uint64_t events = 0;
-  std::int64_t time_us = kNoTime;        ///< of the last of them, where known
+  std::int64_t time_us = kNoTime;  ///< of the last of them, where known
   std::vector<LiveRow> rows;
-  std::int64_t blocks = 0;               ///< sums over the rows that are not pending
+  std::int64_t blocks = 0;  ///< sums over the rows that are not pending
   std::int64_t requested = 0;
   std::int64_t bytes = 0;
-  std::int64_t pending_blocks = 0;       ///< and over those that are
+  std::int64_t pending_blocks = 0;  ///< and over those that are
   std::int64_t pending_requested = 0;
   std::optional<std::int64_t> reserved;  ///< bytes of segments; unknown where the input has no segments
   bool final_state_known = false;        ///< false: only what the trace itself opens is known

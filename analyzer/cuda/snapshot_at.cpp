@@ -82,7 +82,8 @@ void add_notes(const LiveSet& live, Notes& notes) {
   notes.add(Severity::info,
             "blocks that are gone at the end of the trace count with their requested size rounded up to 512 bytes");
   if (!live.final_state_known)
-    notes.add(Severity::warning, "no segments in this snapshot: memory from before the trace that was never freed is missing");
+    notes.add(Severity::warning,
+              "no segments in this snapshot: memory from before the trace that was never freed is missing");
   const auto warn = [&notes](std::string_view text, std::uint64_t count) {
     if (count != 0) notes.add(Severity::warning, text, std::nullopt, count);
   };

@@ -21,12 +21,12 @@
 namespace snapdiff::formats::pickle {
 
 struct MachineLimits {
-  std::size_t stack_values = std::size_t{1} << 20;     ///< CPython's writer needs some 2000
-  std::size_t marks = 64;                              ///< containers that are being filled
-  std::size_t height = 64;                             ///< containers inside one another
-  std::size_t text_bytes = std::size_t{1} << 20;       ///< of a text that the consumer wants
-  std::size_t short_text_bytes = 64;                   ///< of one that it may not want, but could fetch later
-  std::size_t short_text_total = std::size_t{8} << 20; ///< of all those
+  std::size_t stack_values = std::size_t{1} << 20;      ///< CPython's writer needs some 2000
+  std::size_t marks = 64;                               ///< containers that are being filled
+  std::size_t height = 64;                              ///< containers inside one another
+  std::size_t text_bytes = std::size_t{1} << 20;        ///< of a text that the consumer wants
+  std::size_t short_text_bytes = 64;                    ///< of one that it may not want, but could fetch later
+  std::size_t short_text_total = std::size_t{8} << 20;  ///< of all those
 };
 
 /// Runs a pickle without making any object: containers are handed to the consumer piece by piece
@@ -156,7 +156,7 @@ class Machine {
   std::vector<std::size_t> marks_;
   Memo memo_;
   RunCache runs_;
-  std::string run_;                // the run of the list whose mark is open, "" when none
+  std::string run_;  // the run of the list whose mark is open, "" when none
   std::uint64_t run_hash_ = 0;
   std::size_t run_mark_ = 0;
   std::array<std::uint32_t, 256> open_at_{};  // stack position + 1 of the open container of a role
@@ -575,8 +575,8 @@ void Machine<Consumer>::raise_height(Value& parent, const Value& child) const {
   if (parent.height > child.height) return;
   parent.height = static_cast<std::uint8_t>(child.height + 1);
   if (parent.height > limits_.height)
-    malformed("nested too deeply: " + std::to_string(parent.height) + " containers inside one another, expected at most " +
-              std::to_string(limits_.height));
+    malformed("nested too deeply: " + std::to_string(parent.height) +
+              " containers inside one another, expected at most " + std::to_string(limits_.height));
 }
 
 /// The container that is to be filled.
@@ -589,7 +589,8 @@ Value& Machine<Consumer>::container(std::size_t at, Kind kind, std::string_view 
     malformed("shared before it was complete, or inside itself: " + std::string(opcode) +
               " on a container that has been fetched from the memo");
   if ((value.flags & kClosed) != 0) {
-    if (value.kind != Kind::handle || kind != Kind::list) malformed("changed after it was complete: " + std::string(opcode));
+    if (value.kind != Kind::handle || kind != Kind::list)
+      malformed("changed after it was complete: " + std::string(opcode));
     const auto role = static_cast<Role>(value.bits >> 32);
     if (open_at_[role] != 0) close(open_at_[role] - 1);
     consumer_.reopen(role, value.bits & 0xffffffff);
@@ -639,8 +640,8 @@ void Machine<Consumer>::set_items(std::size_t dict, std::size_t from) {
     const std::uint32_t name = key.kind == Kind::text ? static_cast<std::uint32_t>(key.bits) : kNoKey;
     Value& value = stack_[i + 1];
     if (value.is_container()) {
-      const bool fits = (value.flags & kClosed) != 0 ||
-                        (name != kNoKey && consumer_.child(role, name, value.kind) == value.role);
+      const bool fits =
+          (value.flags & kClosed) != 0 || (name != kNoKey && consumer_.child(role, name, value.kind) == value.role);
       take(i + 1);
       raise_height(parent, value);
       if (!fits) value.kind = Kind::tuple;
@@ -719,8 +720,7 @@ void Machine<Consumer>::appends() {
   if (run_.empty() || run_mark_ != from) return;
   close(from - 1);
   const Value& list = stack_[from - 1];
-  if (list.kind == Kind::handle)
-    runs_.add(run_, run_hash_, (list.bits & 0xffffffff) | std::uint64_t{list.role} << 32);
+  if (list.kind == Kind::handle) runs_.add(run_, run_hash_, (list.bits & 0xffffffff) | std::uint64_t{list.role} << 32);
   run_.clear();
 }
 

@@ -50,8 +50,8 @@ class Memo {
 
  private:
   static constexpr std::size_t kChunk = 4096;
-  static constexpr std::size_t kPlain = 32;   // first chunks, 512 KiB: never packed
-  static constexpr std::size_t kRecent = 8;   // newest chunks: not yet packed
+  static constexpr std::size_t kPlain = 32;  // first chunks, 512 KiB: never packed
+  static constexpr std::size_t kRecent = 8;  // newest chunks: not yet packed
   static constexpr std::size_t kMostFar = 1 << 16;
 
   /// 64 slots: two bit planes and the number of listed codes before them.

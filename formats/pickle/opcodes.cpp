@@ -117,8 +117,7 @@ void refuse(std::uint8_t opcode, std::uint64_t offset) {
            "unsupported pickle: opcode " + name + " at byte " + std::to_string(offset) +
                ", expected only what memory snapshots are written with",
            offset);
-    default:
-      fail_malformed("not an opcode: byte " + hex_byte(opcode) + ", expected a pickle opcode", offset);
+    default: fail_malformed("not an opcode: byte " + hex_byte(opcode) + ", expected a pickle opcode", offset);
   }
 }
 

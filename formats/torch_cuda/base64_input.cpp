@@ -28,7 +28,8 @@ Status Base64Input::decode_some() {
   Result<std::string_view> view = page_.peek(1);
   if (!view) return std::move(view).error();
   const std::string_view text = view->substr(0, kStep);
-  if (text.empty()) return Error{ErrorCode::malformed, "truncated page: base64 text without its closing quote", offset_};
+  if (text.empty())
+    return Error{ErrorCode::malformed, "truncated page: base64 text without its closing quote", offset_};
   std::size_t used = 0;
   for (; used < text.size(); ++used) {
     const auto byte = static_cast<std::uint8_t>(text[used]);

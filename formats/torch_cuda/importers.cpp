@@ -14,7 +14,8 @@ constexpr std::string_view kLost =
 class PickleImporter final : public Importer {
  public:
   const FormatInfo& info() const override {
-    static constexpr FormatInfo kInfo{"torch-cuda", "memory snapshot of PyTorch's CUDA allocator (a pickle; read, never executed)",
+    static constexpr FormatInfo kInfo{"torch-cuda",
+                                      "memory snapshot of PyTorch's CUDA allocator (a pickle; read, never executed)",
                                       "*.pickle, *.pkl", kLost};
     return kInfo;
   }
@@ -30,7 +31,8 @@ class PickleImporter final : public Importer {
 class HtmlImporter final : public Importer {
  public:
   const FormatInfo& info() const override {
-    static constexpr FormatInfo kInfo{"torch-html", "memory_viz page with embedded CUDA snapshots", "*.html", "as torch-cuda"};
+    static constexpr FormatInfo kInfo{"torch-html", "memory_viz page with embedded CUDA snapshots", "*.html",
+                                      "as torch-cuda"};
     return kInfo;
   }
   Match sniff(std::string_view head) const override { return torch_cuda::sniff_html(head); }
@@ -41,7 +43,8 @@ class HtmlImporter final : public Importer {
 class JsonImporter final : public Importer {
  public:
   const FormatInfo& info() const override {
-    static constexpr FormatInfo kInfo{"torch-json", "the dictionary of a CUDA snapshot as JSON", "*.json", "as torch-cuda"};
+    static constexpr FormatInfo kInfo{"torch-json", "the dictionary of a CUDA snapshot as JSON", "*.json",
+                                      "as torch-cuda"};
     return kInfo;
   }
   Match sniff(std::string_view head) const override { return torch_cuda::sniff_json(head); }

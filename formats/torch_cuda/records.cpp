@@ -19,7 +19,9 @@ constexpr std::uint32_t kMostUnknown = 16;  // unknown actions noted by name
 constexpr std::uint32_t kNoPool = 0xffffffff;
 constexpr std::uint32_t kMostDevices = 65536;
 
-Word word_of(std::uint32_t key) { return key < static_cast<std::uint32_t>(Word::count) ? static_cast<Word>(key) : Word::count; }
+Word word_of(std::uint32_t key) {
+  return key < static_cast<std::uint32_t>(Word::count) ? static_cast<Word>(key) : Word::count;
+}
 
 /// Bytes of a text from the input that go into a message.
 std::string quoted(std::string_view text) {
@@ -536,10 +538,10 @@ TraceAction Records::action_of(std::uint32_t text) {
   }
   const bool named = text != kNoKey && unknown_actions_ < kMostUnknown;
   const std::size_t before = builder_.notes().all().size();
-  builder_.notes().add(Severity::warning,
-                       named ? "unknown action " + quoted(pools_.texts[text]) + ", without effect"
-                             : "unknown action, without effect",
-                       offset_);
+  builder_.notes().add(
+      Severity::warning,
+      named ? "unknown action " + quoted(pools_.texts[text]) + ", without effect" : "unknown action, without effect",
+      offset_);
   if (builder_.notes().all().size() != before) ++unknown_actions_;
   return TraceAction::unknown;
 }

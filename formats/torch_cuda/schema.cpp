@@ -39,7 +39,8 @@ Role child_place(Role parent, std::uint32_t key, Kind kind) {
   if (key == 0xffffffff) return in_list(parent, kind);
   const auto word = static_cast<Word>(key);
   if (parent == kRoot) return in_root(word, kind);
-  if (parent == kSettings) return kind == Kind::dict && word == Word::roundup_power2_divisions ? kSettingsTable : kNowhere;
+  if (parent == kSettings)
+    return kind == Kind::dict && word == Word::roundup_power2_divisions ? kSettingsTable : kNowhere;
   if (kind != Kind::list) return kNowhere;
   if (word == Word::frames) {
     switch (parent) {

@@ -8,9 +8,7 @@ namespace {
 
 bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
-bool is_pickle(std::string_view head) {
-  return head.size() >= 2 && head[0] == '\x80' && head[1] >= 2 && head[1] <= 5;
-}
+bool is_pickle(std::string_view head) { return head.size() >= 2 && head[0] == '\x80' && head[1] >= 2 && head[1] <= 5; }
 
 bool is_html(std::string_view head) {
   const std::size_t first = head.find_first_not_of(" \t\r\n\xef\xbb\xbf");

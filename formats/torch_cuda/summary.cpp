@@ -81,7 +81,8 @@ void check_segment(const AllocatorState& state, std::size_t segment, const Segme
   };
   if (differs(segments.stated_allocated, sums.allocated))
     warn("segment whose allocated_size is not the sum of its allocated blocks");
-  if (differs(segments.stated_active, sums.active)) warn("segment whose active_size is not the sum of its active blocks");
+  if (differs(segments.stated_active, sums.active))
+    warn("segment whose active_size is not the sum of its active blocks");
   if (differs(segments.stated_requested, sums.active_requested))
     warn("segment whose requested_size is not the sum of its active blocks");
   if (segments.stated_active[segment] > segments.size[segment]) warn("segment with active_size beyond its total_size");
@@ -242,8 +243,9 @@ void add_trace_notes(const AllocatorState& state, SnapshotFacts& facts) {
   std::uint64_t events = 0;
   for (const DeviceTrace& trace : state.traces) {
     events += trace.events.size();
-    facts.counters.push_back({(trace.host ? "host.trace_events" : "device" + std::to_string(trace.device) + ".trace_events"),
-                              static_cast<std::int64_t>(trace.events.size()), "count", false});
+    facts.counters.push_back(
+        {(trace.host ? "host.trace_events" : "device" + std::to_string(trace.device) + ".trace_events"),
+         static_cast<std::int64_t>(trace.events.size()), "count", false});
     if (!trace.host && trace.events.size() == 1)
       facts.notes.add(Severity::info, "trace of a single entry: the recorder kept the state only, not the history");
   }
@@ -289,7 +291,8 @@ Status summarize(const AllocatorState& state, const SeenKeys& seen, std::string_
     if (!value.empty()) facts.comments.push_back(key + " = " + value);
   }
   if (!state.has_segments)
-    facts.notes.add(Severity::warning, "no segments in this snapshot, only traces: what is live can be told at events only");
+    facts.notes.add(Severity::warning,
+                    "no segments in this snapshot, only traces: what is live can be told at events only");
   return ok();
 }
 

@@ -83,7 +83,8 @@ std::string name_of(const Snapshot& s, const LiveRow& row) {
   const auto frames = s.dictionary->stacks.frames(row.stack);
   if (frames.empty()) return "[none]";
   return std::string(
-      s.dictionary->strings[s.dictionary->functions.name[index_of(s.dictionary->frames.function[index_of(frames[0])])]]);
+      s.dictionary
+          ->strings[s.dictionary->functions.name[index_of(s.dictionary->frames.function[index_of(frames[0])])]]);
 }
 
 /// name, pending, before the trace -> blocks, requested bytes
@@ -180,7 +181,8 @@ TEST_CASE("live set: reserved bytes follow segments and mapped ranges back") {
   m.event(TraceAction::segment_free, 0x8000, 512, 1);
   m.block(0x1000, 5120, 0, BlockState::inactive, 0);
   const Snapshot s = m.make();
-  const std::vector<std::int64_t> truth = {5120 + 512 + 1024 - 4096 - 2048, 5120 + 512 + 1024 - 4096, 5120 + 512 + 1024, 5120 + 512, 5120};
+  const std::vector<std::int64_t> truth = {5120 + 512 + 1024 - 4096 - 2048, 5120 + 512 + 1024 - 4096, 5120 + 512 + 1024,
+                                           5120 + 512, 5120};
   for (std::uint64_t k = 0; k <= 4; ++k) CHECK(live_set(s, {}, k)->reserved == truth[k]);
 }
 
@@ -280,7 +282,8 @@ TEST_CASE("live set: equals a brute-force walk back from the final state") {
       for (const auto& [address, alive] : now) {
         bool freed_later = false;
         for (std::size_t i = hidden + k; i < events.size(); ++i)
-          freed_later = freed_later || (events[i].address == address && events[i].action == TraceAction::free_completed);
+          freed_later =
+              freed_later || (events[i].address == address && events[i].action == TraceAction::free_completed);
         const bool unknown = !alive.block.recorded && freed_later;
         const std::string name = unknown ? "[before trace]" : "f" + std::to_string(alive.block.stack);
         // Nothing tells that a block was freed before the trace when it is gone at the end.

@@ -61,7 +61,9 @@ class Recorder {
       case Kind::huge: return "huge";
       case Kind::real: return std::to_string(std::bit_cast<double>(v.bits));
       case Kind::text: return "'" + std::string(pools_.texts[static_cast<std::uint32_t>(v.bits)]) + "'";
-      case Kind::pair: return "(" + std::to_string(pools_.pairs[v.bits].first) + "," + std::to_string(pools_.pairs[v.bits].second) + ")";
+      case Kind::pair:
+        return "(" + std::to_string(pools_.pairs[v.bits].first) + "," + std::to_string(pools_.pairs[v.bits].second) +
+               ")";
       case Kind::handle: return "[" + lists[v.bits & 0xffffffff] + "]";
       default: return "-";
     }
@@ -101,22 +103,39 @@ const std::string kHead = "\x80\x04"s;
 }  // namespace
 
 TEST_CASE("machine: every kind of value reaches the consumer") {
-  const std::string body = "}\x94("
-                           "\x8c\x01" "aK\x07"
-                           "\x8c\x01" "bM\x00\x01"
-                           "\x8c\x01" "cJ\xff\xff\xff\xff"
-                           "\x8c\x01" "d\x8a\x06\x00\x00\x00\x00\x00\x7f"
-                           "\x8c\x01" "e\x8a\x09\xff\xff\xff\xff\xff\xff\xff\xff\x00"
-                           "\x8c\x01" "f\x8a\x00"
-                           "\x8c\x01" "gG\x3f\xf8\x00\x00\x00\x00\x00\x00"
-                           "\x8c\x01" "hN"
-                           "\x8c\x01" "i\x88"
-                           "\x8c\x01" "jX\x02\x00\x00\x00hi"
-                           "\x8c\x01" "kK\x01K\x02\x86"
-                           "\x8c\x01" "l](K\x01K\x02" "e"
-                           "\x8c\x01" "m\x8a\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"
-                           "\x8c\x01" "n\x8b\x02\x00\x00\x00\x00\x80"
-                           "\x8c\x01" "o)u."s;
+  const std::string body =
+      "}\x94("
+      "\x8c\x01"
+      "aK\x07"
+      "\x8c\x01"
+      "bM\x00\x01"
+      "\x8c\x01"
+      "cJ\xff\xff\xff\xff"
+      "\x8c\x01"
+      "d\x8a\x06\x00\x00\x00\x00\x00\x7f"
+      "\x8c\x01"
+      "e\x8a\x09\xff\xff\xff\xff\xff\xff\xff\xff\x00"
+      "\x8c\x01"
+      "f\x8a\x00"
+      "\x8c\x01"
+      "gG\x3f\xf8\x00\x00\x00\x00\x00\x00"
+      "\x8c\x01"
+      "hN"
+      "\x8c\x01"
+      "i\x88"
+      "\x8c\x01"
+      "jX\x02\x00\x00\x00hi"
+      "\x8c\x01"
+      "kK\x01K\x02\x86"
+      "\x8c\x01"
+      "l](K\x01K\x02"
+      "e"
+      "\x8c\x01"
+      "m\x8a\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"
+      "\x8c\x01"
+      "n\x8b\x02\x00\x00\x00\x00\x80"
+      "\x8c\x01"
+      "o)u."s;
   for (const std::size_t window : std::vector<std::size_t>{0, 1, 16, 23}) {
     const Outcome out = run(kHead + body, window);
     CAPTURE(window, out.error.message);
@@ -129,20 +148,34 @@ TEST_CASE("machine: every kind of value reaches the consumer") {
 
 TEST_CASE("machine: lists are shared through the memo, runs of fetches are one step") {
   // Two texts in memo 1 and 2; the same run of fetches twice, then the list itself from the memo.
-  const std::string body = "}\x94(\x8c\x01x\x94\x8c\x01y\x94"
-                           "\x8c\x01" "a](h\x01h\x02" "e"
-                           "\x8c\x01" "b]\x94(h\x01h\x02" "e"
-                           "\x8c\x01" "ch\x03"
-                           "\x8c\x01" "d]h\x01" "a"
-                           "u."s;
+  const std::string body =
+      "}\x94(\x8c\x01x\x94\x8c\x01y\x94"
+      "\x8c\x01"
+      "a](h\x01h\x02"
+      "e"
+      "\x8c\x01"
+      "b]\x94(h\x01h\x02"
+      "e"
+      "\x8c\x01"
+      "ch\x03"
+      "\x8c\x01"
+      "d]h\x01"
+      "a"
+      "u."s;
   const Outcome out = run(kHead + body + std::string(64, '\0'));
   CHECK(out.error.message == "");
   CHECK(out.log.find(" a=['x','y',] b=['x','y',] c=['x','y',] d=['x',]") != std::string::npos);
 }
 
 TEST_CASE("machine: a list in several batches is one list") {
-  const Outcome good = run(kHead + "}\x94(\x8c\x01x\x94K\x05\x8c\x01" "a](h\x01h\x01" "e(h\x01" "eh\x01" "a"
-                           "\x8c\x01zK\x01u."s + std::string(32, '\0'));
+  const Outcome good = run(kHead +
+                           "}\x94(\x8c\x01x\x94K\x05\x8c\x01"
+                           "a](h\x01h\x01"
+                           "e(h\x01"
+                           "eh\x01"
+                           "a"
+                           "\x8c\x01zK\x01u."s +
+                           std::string(32, '\0'));
   CHECK(good.error.message == "");
   CHECK(good.log.find("a=['x','x','x','x',]") != std::string::npos);
 }
@@ -174,8 +207,8 @@ TEST_CASE("machine: every opcode outside the list is refused by name and offset"
 
 TEST_CASE("machine: the unsafe opcodes are those of the pickle format") {
   const std::vector<std::pair<unsigned, std::string>> unsafe = {
-      {0x63, "GLOBAL"}, {0x93, "STACK_GLOBAL"}, {0x52, "REDUCE"}, {0x62, "BUILD"},   {0x69, "INST"},
-      {0x6f, "OBJ"},    {0x81, "NEWOBJ"},       {0x92, "NEWOBJ_EX"}, {0x82, "EXT1"}, {0x83, "EXT2"},
+      {0x63, "GLOBAL"}, {0x93, "STACK_GLOBAL"}, {0x52, "REDUCE"},    {0x62, "BUILD"},       {0x69, "INST"},
+      {0x6f, "OBJ"},    {0x81, "NEWOBJ"},       {0x92, "NEWOBJ_EX"}, {0x82, "EXT1"},        {0x83, "EXT2"},
       {0x84, "EXT4"},   {0x50, "PERSID"},       {0x51, "BINPERSID"}, {0x97, "NEXT_BUFFER"}, {0x98, "READONLY_BUFFER"}};
   for (const auto& [code, name] : unsafe) {
     CHECK(opcode_info(static_cast<std::uint8_t>(code)).treatment == Treatment::unsafe);
@@ -185,7 +218,8 @@ TEST_CASE("machine: the unsafe opcodes are those of the pickle format") {
 
 TEST_CASE("machine: os.system is refused, nothing is called") {
   // pickle.dumps of an object whose __reduce__ gives (os.system, ("true",)), protocol 4.
-  const std::string bytes = "\x80\x04\x95\x1d\x00\x00\x00\x00\x00\x00\x00\x8c\x05posix\x94\x8c\x06system\x94\x93\x94\x8c\x04true\x94\x85\x94R\x94."s;
+  const std::string bytes =
+      "\x80\x04\x95\x1d\x00\x00\x00\x00\x00\x00\x00\x8c\x05posix\x94\x8c\x06system\x94\x93\x94\x8c\x04true\x94\x85\x94R\x94."s;
   const Outcome out = run(bytes);
   REQUIRE(out.failed);
   CHECK(out.error.message.find("unsafe pickle: opcode STACK_GLOBAL") == 0);
@@ -208,7 +242,9 @@ TEST_CASE("machine: errors say what is wrong and where") {
       {"\x80"s, "truncated pickle", 0},
       {kHead + "}", "truncated pickle: input ends at byte 3", 3},
       {kHead + "K", "truncated pickle", 2},
-      {kHead + "}\x8c\x05" "ab"s, "truncated pickle", 3},
+      {kHead + "}\x8c\x05"
+               "ab"s,
+       "truncated pickle", 3},
       {kHead + "a.", "stack underflow", 2},
       {kHead + "]a.", "stack underflow", 3},
       {kHead + "}K\x01s.", "stack underflow", 5},
@@ -216,21 +252,31 @@ TEST_CASE("machine: errors say what is wrong and where") {
       {kHead + "u.", "no MARK", 2},
       {kHead + "(e.", "APPENDS without a list", 3},
       {kHead + "](K\x01u.", "SETITEM on a list, expected a dict", 6},
-      {kHead + "}(K\x01" "e.", "APPEND on a dict, expected a list", 6},
+      {kHead + "}(K\x01"
+               "e.",
+       "APPEND on a dict, expected a list", 6},
       {kHead + "}(K\x01u.", "SETITEMS of a key without a value", 6},
-      {kHead + "K\x01(K\x01" "e.", "APPEND on a value", 7},
+      {kHead + "K\x01(K\x01"
+               "e.",
+       "APPEND on a value", 7},
       {kHead + "}}.", "STOP with 2 values", 4},
       {kHead + "}(.", "STOP with 1 values", 4},
       {kHead + ".", "STOP with 0 values", 2},
       {kHead + "h\x07.", "memo slot 7 fetched before it was written", 2},
-      {kHead + "](K\x01]\x94h\x00" "ae."s, "inside itself", 10},
+      {kHead + "](K\x01]\x94h\x00"
+               "ae."s,
+       "inside itself", 10},
       {kHead + "\x86.", "stack underflow", 2},
       {kHead + "\x8b\xff\xff\xff\xff.", "LONG4 of negative length: found -1", 2},
       {kHead + "}\x94q\x00."s, "memoized twice", 4},
-      {kHead + "\x8c\x01" "aq\x00\x8c\x01" "bq\x00."s, "memo slot 0 written twice", 10},
+      {kHead + "\x8c\x01"
+               "aq\x00\x8c\x01"
+               "bq\x00."s,
+       "memo slot 0 written twice", 10},
       {kHead + many_marks, "nested too deeply", 66},
       {deep, "nested too deeply", 136},
-      {kHead + "\x95\x40\x00\x00\x00\x00\x00\x00\x00}."s, "frame beyond the end: it should end at byte 75, the input ends at byte 13", 2},
+      {kHead + "\x95\x40\x00\x00\x00\x00\x00\x00\x00}."s,
+       "frame beyond the end: it should end at byte 75, the input ends at byte 13", 2},
   };
   for (const Case& c : cases) {
     const Outcome out = run(c.bytes);
@@ -242,8 +288,12 @@ TEST_CASE("machine: errors say what is wrong and where") {
 }
 
 TEST_CASE("machine: a list put into itself is refused") {
-  CHECK(run(kHead + "](K\x01]\x94h\x00" "ae."s).failed);
-  const Outcome out = run(kHead + "]\x94(h\x00" "e."s);
+  CHECK(run(kHead + "](K\x01]\x94h\x00"
+                    "ae."s)
+            .failed);
+  const Outcome out = run(kHead +
+                          "]\x94(h\x00"
+                          "e."s);
   CHECK(out.failed);
   CHECK(out.error.message.find("inside itself") != std::string::npos);
 }
@@ -286,12 +336,18 @@ TEST_CASE("machine: records of a list in one batch need no stack") {
   MachineLimits limits;
   limits.stack_values = 100;
   std::string bytes = kHead + "](";
-  for (int i = 0; i < 5000; ++i) bytes += "}(\x8c\x01" "aK\x01u";
+  for (int i = 0; i < 5000; ++i)
+    bytes +=
+        "}(\x8c\x01"
+        "aK\x01u";
   CHECK_FALSE(run(bytes + "e.", 0, limits).failed);
 }
 
 TEST_CASE("machine: bytes that are no UTF-8 are replaced and counted") {
-  const Outcome out = run(kHead + "}(\x8c\x02" "a\xffK\x01\x8c\x02" "a\xffK\x02u."s);
+  const Outcome out = run(kHead +
+                          "}(\x8c\x02"
+                          "a\xffK\x01\x8c\x02"
+                          "a\xffK\x02u."s);
   CHECK(out.log == " a\xef\xbf\xbd=1 a\xef\xbf\xbd=2");
   CHECK(out.bad_texts == 1);
 }
@@ -305,7 +361,11 @@ TEST_CASE("machine: text that is wanted has a limit") {
   MachineLimits limits;
   limits.text_bytes = 100;
   std::string text(200, 't');
-  const Outcome out = run(kHead + "}(\x8c\x01" "a\x8c\xc8"s + text + "u.", 0, limits);
+  const Outcome out = run(kHead +
+                              "}(\x8c\x01"
+                              "a\x8c\xc8"s +
+                              text + "u.",
+                          0, limits);
   REQUIRE(out.failed);
   CHECK(out.error.code == ErrorCode::limit);
 }

@@ -89,10 +89,15 @@ TEST_CASE("pair pool: row 0 is (0, 0)") {
 }
 
 TEST_CASE("utf-8: what is no character is replaced byte by byte") {
-  CHECK(is_utf8("gr\xc3\xb6\xc3\x9f" "e \xe2\x82\xac \xf0\x9f\x98\x80"));
+  CHECK(
+      is_utf8("gr\xc3\xb6\xc3\x9f"
+              "e \xe2\x82\xac \xf0\x9f\x98\x80"));
   CHECK_FALSE(is_utf8("\xed\xa0\x80"));      // a surrogate
   CHECK_FALSE(is_utf8("\xc0\xaf"));          // long form of a slash
   CHECK_FALSE(is_utf8("\xf4\x90\x80\x80"));  // beyond U+10FFFF
   CHECK_FALSE(is_utf8("a\xe2\x82"));
-  CHECK(mended_utf8("a\xff" "b") == "a\xef\xbf\xbd" "b");
+  CHECK(mended_utf8("a\xff"
+                    "b") ==
+        "a\xef\xbf\xbd"
+        "b");
 }

@@ -131,10 +131,11 @@ TEST_CASE("torch-cuda: other pickles are named") {
   // Found by content, without --format.
   CHECK(error_of(pickled(dict({{"epoch", 3}})), "").message.find("a Python pickle without segments") !=
         std::string::npos);
-  const std::string checkpoint = "\x80\x02}q\0(X\x05\0\0\0modelq\1ccollections\nOrderedDict\nq\2)Rq\3ctorch._utils\n_rebuild_tensor_v2\n"s;
+  const std::string checkpoint =
+      "\x80\x02}q\0(X\x05\0\0\0modelq\1ccollections\nOrderedDict\nq\2)Rq\3ctorch._utils\n_rebuild_tensor_v2\n"s;
   CHECK(error_of(checkpoint, "").message.find("torch.save checkpoint") != std::string::npos);
-  CHECK(error_of("PK\x03\x04" + std::string(26, '\0') + "archive/data.pkl", "").message.find("zip archive of torch.save") !=
-        std::string::npos);
+  CHECK(error_of("PK\x03\x04" + std::string(26, '\0') + "archive/data.pkl", "")
+            .message.find("zip archive of torch.save") != std::string::npos);
 }
 
 TEST_CASE("torch-cuda: an unsafe opcode deep in a snapshot is refused by name and byte") {
@@ -150,15 +151,27 @@ TEST_CASE("torch-cuda: an unsafe opcode deep in a snapshot is refused by name an
 
 TEST_CASE("torch-cuda: a record that is used twice is told") {
   // segments: [seg, the same seg from the memo]
-  const std::string seg = "}\x94(\x8c\x07" "addressK\x01\x8c\x0a" "total_sizeK\x00u"s;
-  const std::string bytes = "\x80\x04}\x94(\x8c\x08segments](" + seg + "h\x01" "eu."s;
+  const std::string seg =
+      "}\x94(\x8c\x07"
+      "addressK\x01\x8c\x0a"
+      "total_sizeK\x00u"s;
+  const std::string bytes = "\x80\x04}\x94(\x8c\x08segments](" + seg +
+                            "h\x01"
+                            "eu."s;
   const Error error = error_of(bytes);
   CHECK(error.message.find("item of segments is a shared record") == 0);
 }
 
 TEST_CASE("torch-cuda: frames that repeat without end are cut") {
-  std::string bytes = "\x80\x04}\x94(\x8c\x08segments](}(\x8c\x07" "addressK\x01\x8c\x0atotal_sizeM\x00\x02\x8c\x06" "blocks](}(\x8c\x04sizeM\x00\x02\x8c\x05stateX\x10\x00\x00\x00" "active_allocated\x8c\x06" "frames]("
-                      "}\x94(\x8c\x08" "filename\x8c\x01" "f\x8c\x04lineK\x01\x8c\x04nameh\x00u"s;
+  std::string bytes =
+      "\x80\x04}\x94(\x8c\x08segments](}(\x8c\x07"
+      "addressK\x01\x8c\x0atotal_sizeM\x00\x02\x8c\x06"
+      "blocks](}(\x8c\x04sizeM\x00\x02\x8c\x05stateX\x10\x00\x00\x00"
+      "active_allocated\x8c\x06"
+      "frames]("
+      "}\x94(\x8c\x08"
+      "filename\x8c\x01"
+      "f\x8c\x04lineK\x01\x8c\x04nameh\x00u"s;
   const std::size_t fetch = bytes.find("nameh\x00u"s);
   bytes = bytes.substr(0, fetch) + "name\x8c\x01nu"s;
   for (int i = 0; i < 70'000; ++i) bytes += "h\x01"s;

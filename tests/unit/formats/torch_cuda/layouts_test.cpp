@@ -145,7 +145,8 @@ TEST_CASE("torch-cuda: older layouts give the same rows") {
   SECTION("A: a bare list, requested size from the history") {
     for (std::size_t i = 0; i < 3; ++i) {
       Py& b = block(s, i);
-      at(b, "history") = list({dict({{"addr", 1}, {"real_size", at(b, "requested_size")}, {"frames", at(b, "frames")}})});
+      at(b, "history") =
+          list({dict({{"addr", 1}, {"real_size", at(b, "requested_size")}, {"frames", at(b, "frames")}})});
       drop(b, "frames");
       drop(b, "address");
       drop(b, "requested_size");

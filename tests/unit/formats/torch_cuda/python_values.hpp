@@ -134,29 +134,48 @@ inline Py small_snapshot() {
   const Py stack = list({frame("a.py", 7, "make"), frame("a.py", 20, "main")});
   const Py other = list({frame("b.py", 3, "other")});
   const auto entry = [](const char* action, std::int64_t addr, std::int64_t size, const Py& frames, std::int64_t time) {
-    return dict({{"action", action}, {"addr", Py(addr)}, {"size", Py(size)}, {"stream", 0}, {"time_us", Py(time)},
-                 {"compile_context", "N/A"}, {"user_metadata", ""}, {"frames", frames}});
+    return dict({{"action", action},
+                 {"addr", Py(addr)},
+                 {"size", Py(size)},
+                 {"stream", 0},
+                 {"time_us", Py(time)},
+                 {"compile_context", "N/A"},
+                 {"user_metadata", ""},
+                 {"frames", frames}});
   };
   const auto block = [](std::int64_t addr, std::int64_t size, std::int64_t asked, const char* state, const Py& frames) {
-    return dict({{"address", Py(addr)}, {"size", Py(size)}, {"requested_size", Py(asked)}, {"state", state}, {"frames", frames}});
+    return dict({{"address", Py(addr)},
+                 {"size", Py(size)},
+                 {"requested_size", Py(asked)},
+                 {"state", state},
+                 {"frames", frames}});
   };
   const std::int64_t base = 0x7f0000000000;
   return dict(
-      {{"segments",
-        list({dict({{"device", 0}, {"address", Py(base)}, {"total_size", 2097152}, {"allocated_size", 1024},
-                    {"active_size", 1536}, {"requested_size", 1500}, {"stream", 0}, {"segment_type", "small"},
-                    {"segment_pool_id", tuple({0, 0})}, {"is_expandable", 0},
-                    {"blocks", list({block(base, 1024, 1000, "active_allocated", stack),
-                                     block(base + 1024, 512, 500, "active_pending_free", other),
-                                     block(base + 1536, 2097152 - 1536, 77, "inactive", list({}))})},
-                    {"frames", stack}})})},
+      {{"segments", list({dict({{"device", 0},
+                                {"address", Py(base)},
+                                {"total_size", 2097152},
+                                {"allocated_size", 1024},
+                                {"active_size", 1536},
+                                {"requested_size", 1500},
+                                {"stream", 0},
+                                {"segment_type", "small"},
+                                {"segment_pool_id", tuple({0, 0})},
+                                {"is_expandable", 0},
+                                {"blocks", list({block(base, 1024, 1000, "active_allocated", stack),
+                                                 block(base + 1024, 512, 500, "active_pending_free", other),
+                                                 block(base + 1536, 2097152 - 1536, 77, "inactive", list({}))})},
+                                {"frames", stack}})})},
        {"device_traces", list({list({entry("segment_alloc", base, 2097152, stack, 1'700'000'000'000'000),
                                      entry("alloc", base, 1000, stack, 1'700'000'000'000'001),
                                      entry("alloc", base + 1024, 500, other, 1'700'000'000'000'002),
                                      entry("free_requested", base + 1024, 500, other, 1'700'000'000'000'003)})})},
-       {"allocator_settings", dict({{"max_split_size", -1}, {"expandable_segments", 0},
+       {"allocator_settings", dict({{"max_split_size", -1},
+                                    {"expandable_segments", 0},
                                     {"roundup_power2_divisions", dict({{"1", 0}, {"2", 0}})}})},
-       {"external_annotations", list({dict({{"name", "ProfilerStep#1"}, {"stage", "START"}, {"device", 0},
+       {"external_annotations", list({dict({{"name", "ProfilerStep#1"},
+                                            {"stage", "START"},
+                                            {"device", 0},
                                             {"time_us", Py(std::int64_t{1'700'000'000'000'000})}})})}});
 }
 

@@ -50,8 +50,9 @@ std::string slurp(const fs::path& path) {
   return text.str();
 }
 
-constexpr std::string_view kActions[] = {"alloc",       "free_requested", "free_completed", "segment_alloc", "segment_free",
-                                         "segment_map", "segment_unmap",  "oom",            "snapshot"};
+constexpr std::string_view kActions[] = {"alloc",        "free_requested", "free_completed", "segment_alloc",
+                                         "segment_free", "segment_map",    "segment_unmap",  "oom",
+                                         "snapshot"};
 
 void check_file(const fs::path& path, const std::string& expected_json) {
   CAPTURE(path.string());

@@ -1,5 +1,5 @@
-#include <catch2/catch.hpp>
 #include <zlib.h>
+#include <catch2/catch.hpp>
 
 #include <filesystem>
 #include <fstream>
@@ -39,9 +39,12 @@ std::string base64(std::string_view bytes) {
 }
 
 std::string page(const std::vector<std::string>& blobs) {
-  std::string out = "<!DOCTYPE html>\n<html><head><script type=\"module\">\nimport {add_local_files} from \"MemoryViz.js\"\nconst local_files = [";
+  std::string out =
+      "<!DOCTYPE html>\n<html><head><script type=\"module\">\nimport {add_local_files} from \"MemoryViz.js\"\nconst "
+      "local_files = [";
   for (const std::string& blob : blobs)
-    out += (blob == blobs.front() ? "" : ", ") + std::string("{\"name\": \"snapshot.pickle\", \"base64\": \"") + base64(blob) + "\"}";
+    out += (blob == blobs.front() ? "" : ", ") + std::string("{\"name\": \"snapshot.pickle\", \"base64\": \"") +
+           base64(blob) + "\"}";
   return out + "]\nadd_local_files(local_files, 'Active Memory Timeline')\n</script></head></html>\n";
 }
 
@@ -64,9 +67,9 @@ bool same(const Snapshot& a, const Snapshot& b) {
   const AllocatorState& x = *a.allocator;
   const AllocatorState& y = *b.allocator;
   return a.samples.columns.size() == b.samples.columns.size() && a.samples.stack.size() == b.samples.stack.size() &&
-         a.facts.counters == b.facts.counters && x.traces == y.traces && x.streams == y.streams &&
-         x.pools == y.pools && x.annotations == y.annotations && x.blocks.address == y.blocks.address &&
-         x.blocks.stack == y.blocks.stack && x.segments.stack == y.segments.stack;
+         a.facts.counters == b.facts.counters && x.traces == y.traces && x.streams == y.streams && x.pools == y.pools &&
+         x.annotations == y.annotations && x.blocks.address == y.blocks.address && x.blocks.stack == y.blocks.stack &&
+         x.segments.stack == y.segments.stack;
 }
 
 }  // namespace
@@ -91,9 +94,12 @@ TEST_CASE("torch-cuda: gzip, HTML and JSON give the same snapshot") {
 }
 
 TEST_CASE("torch-html: pages without a snapshot are told") {
-  CHECK(error_of("<!DOCTYPE html><html><script>let alloc_data = {\"a\": 1}</script></html>").find("HTML without an embedded snapshot") == 0);
-  CHECK(error_of("<html><body><img src=\"data:image/png;base64,iVBOR\"></body></html>").find("HTML without an embedded snapshot") == 0);
-  CHECK(error_of("<html><script>const local_files = []\nadd_local_files(local_files)</script></html>").find("HTML without an embedded snapshot") == 0);
+  CHECK(error_of("<!DOCTYPE html><html><script>let alloc_data = {\"a\": 1}</script></html>")
+            .find("HTML without an embedded snapshot") == 0);
+  CHECK(error_of("<html><body><img src=\"data:image/png;base64,iVBOR\"></body></html>")
+            .find("HTML without an embedded snapshot") == 0);
+  CHECK(error_of("<html><script>const local_files = []\nadd_local_files(local_files)</script></html>")
+            .find("HTML without an embedded snapshot") == 0);
   CHECK(error_of("<html>hello</html>").find("not a heap profile: this is HTML") == 0);
 }
 
@@ -129,7 +135,9 @@ TEST_CASE("torch-json: truncation and damage are errors") {
   CHECK(message("{\"a\": [01x]}").find("found 'x', expected , or ]") != std::string::npos);
   CHECK(message("{\"segments\": [], \"a\": \"\\q\"}").find("expected an escape") != std::string::npos);
   CHECK(message("{\"segments\": [], \"\\u00e4\\ud83d\\ude00\": tru}").find("expected true") != std::string::npos);
-  CHECK(message("{\"segments\": [], \"a\": " + std::string(100, '[') + std::string(100, ']') + "}").find("nested too deeply") == 0);
+  CHECK(message("{\"segments\": [], \"a\": " + std::string(100, '[') + std::string(100, ']') + "}")
+            .find("nested too deeply") == 0);
   CHECK(message("{\"a\": 1}").find("not a memory snapshot: the root is a dict with the keys a") == 0);
-  CHECK(message("{\"segments\": [], \"a\": 123456789012345678901234567890, \"b\": 1e400, \"c\": -0.5}") == "it was read");
+  CHECK(message("{\"segments\": [], \"a\": 123456789012345678901234567890, \"b\": 1e400, \"c\": -0.5}") ==
+        "it was read");
 }
