@@ -136,6 +136,12 @@ class Machine {
   void get(std::uint64_t slot);
   std::uint32_t code(const Value& value) const;
 
+  /// Role of a list that can be filled: also of one that was closed early, as lists of fetches are.
+  static Role list_role(const Value& value) {
+    if (!value.is_container()) return kNoRole;
+    if (value.kind == Kind::list) return value.role;
+    return value.kind == Kind::handle ? static_cast<Role>(value.bits >> 32) : kNoRole;
+  }
   Place place(Kind kind) const;
   void push_container(Kind kind);
   void close(std::size_t at);
@@ -506,10 +512,9 @@ typename Machine<Consumer>::Place Machine<Consumer>::place(Kind kind) const {
     if (above >= 2 && stack_[size - 2].kind == Kind::dict) return {stack_[size - 2].role, key};
     return {};
   }
-  if (above > 0 && last.kind == Kind::list && last.is_container() && last.role != kNoRole &&
-      consumer_.child(last.role, kNoKey, kind) != kNoRole)
-    return {last.role, kNoKey};
-  if (base != nullptr && base->kind == Kind::list) return {base->role, kNoKey};
+  if (above > 0 && list_role(last) != kNoRole && consumer_.child(list_role(last), kNoKey, kind) != kNoRole)
+    return {list_role(last), kNoKey};
+  if (base != nullptr) return {list_role(*base), kNoKey};
   return {};
 }
 
@@ -525,8 +530,8 @@ void Machine<Consumer>::push_container(Kind kind) {
     // Records that are complete make room for the next one, so that a list of ten million of them
     // in one batch (the C++ writer's) needs no more stack than one.
     if (at.key == kNoKey && value.role != kNoRole && !marks_.empty() && marks_.back() > 0 &&
-        stack_.size() > marks_.back() && stack_[marks_.back() - 1].kind == Kind::list &&
-        stack_[marks_.back() - 1].role == at.role && consumer_.gathers(at.role)) {
+        stack_.size() > marks_.back() && list_role(stack_[marks_.back() - 1]) == at.role &&
+        consumer_.gathers(at.role)) {
       append_items(marks_.back() - 1, marks_.back());
     }
   }
