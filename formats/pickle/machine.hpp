@@ -703,10 +703,9 @@ const char* Machine<Consumer>::mark(const char* p) {
   if (const RunCache::Entry* known = runs_.find(run, hash); known != nullptr) {
     marks_.pop_back();
     open_at_[list.role] = 0;
-    list.bits = known->bits | std::uint64_t{list.role} << 32;
+    list.bits = (known->bits & 0xffffffff) | std::uint64_t{list.role} << 32;
     list.kind = Kind::handle;
     list.role = static_cast<Role>(known->bits >> 32);
-    list.bits = (known->bits & 0xffffffff) | (list.bits & ~std::uint64_t{0xffffffff});
     list.flags |= kClosed;
     list.height = 1;
     return q + 1;

@@ -180,6 +180,22 @@ TEST_CASE("machine: a list in several batches is one list") {
   CHECK(good.log.find("a=['x','x','x','x',]") != std::string::npos);
 }
 
+TEST_CASE("machine: a list that begins with a known run can go on with a new record") {
+  // As CPython writes a stack of 1001 frames the last of which is new: APPENDS, dict, APPEND.
+  const std::string head =
+      "}\x94(\x8c\x01x\x94K\x05\x8c\x01"
+      "a](h\x01h\x01"
+      "e\x8c\x01"
+      "b](h\x01h\x01"
+      "e";
+  const Outcome out = run(kHead + head +
+                          "h\x01"
+                          "a\x8c\x01zK\x01u."s +
+                          std::string(32, '\0'));
+  CHECK(out.error.message == "");
+  CHECK(out.log.find("a=['x','x',] b=['x','x','x',]") != std::string::npos);
+}
+
 TEST_CASE("machine: every opcode outside the list is refused by name and offset") {
   int refused = 0;
   for (unsigned code = 0; code < 256; ++code) {
