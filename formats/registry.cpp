@@ -12,6 +12,7 @@
 #include "formats/input/file_name_facts.hpp"
 #include "formats/input/open_input.hpp"
 #include "formats/pprof/pprof_importer.hpp"
+#include "formats/torch_cuda/torch_cuda_importers.hpp"
 
 namespace snapdiff::formats {
 namespace {
@@ -29,6 +30,9 @@ Registered make_importers() {
   all.owned.push_back(make_go_text_importer());
   all.owned.push_back(make_java_heapz_importer());
   all.owned.push_back(make_symbolized_importer());
+  all.owned.push_back(make_torch_cuda_importer());
+  all.owned.push_back(make_torch_cuda_html_importer());
+  all.owned.push_back(make_torch_cuda_json_importer());
   for (const auto& importer : all.owned) all.listed.push_back(importer.get());
   return all;
 }

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "snapdiff/allocator_state.hpp"
 #include "snapdiff/hash.hpp"
 #include "snapdiff/ids.hpp"
 #include "snapdiff/notes.hpp"
@@ -111,7 +112,7 @@ struct Label {
 
 /// Sets of labels, each sorted by key text, then value; a key may occur more than once. Keys in
 /// use: what a profile.proto holds (`bytes`, `thread`, ...), `type`, `device`, `stream`, `pool`,
-/// `domain`. Set s is label[begin[s] .. begin[s + 1]); set 0 is empty.
+/// `state`, `domain`. Set s is label[begin[s] .. begin[s + 1]); set 0 is empty.
 struct LabelTable {
   std::vector<std::uint64_t> begin{0, 0};
   std::vector<Label> label;
@@ -231,6 +232,7 @@ struct Snapshot {
   SampleTable samples;
   std::vector<Mapping> mappings;  ///< sorted by start
   SnapshotFacts facts;
+  std::shared_ptr<const AllocatorState> allocator;  ///< null where the input has nothing of the kind
 
   /// The column called `metric`, or null.
   const Column* column(std::string_view metric) const {

@@ -286,6 +286,9 @@ class SnapshotBuilder {
 
   void add_mapping(const Mapping& mapping) { mappings_.push_back(mapping); }
 
+  /// Its stack and string ids must be of this builder.
+  void set_allocator(std::shared_ptr<const AllocatorState> state) { allocator_ = std::move(state); }
+
   /// Sums equal rows, drops rows whose values are all zero, sorts, validates.
   /// Errors: limit, when a sum (of equal rows, or of a whole column) leaves 64 bits; internal,
   /// when validate() finds the model broken. The builder is used up.
@@ -308,6 +311,7 @@ class SnapshotBuilder {
   std::vector<LabelSetId> label_set_;
   std::vector<Column> columns_;
   std::vector<Mapping> mappings_;
+  std::shared_ptr<const AllocatorState> allocator_;
   std::vector<Hash128> text_hash_{hash_bytes({})};  // by string
   HashIndex strings_;
   HashIndex modules_;
@@ -374,6 +378,7 @@ inline Result<Snapshot> SnapshotBuilder::finish() {
   });
   snapshot.mappings = std::move(mappings_);
   snapshot.facts = std::move(facts_);
+  snapshot.allocator = std::move(allocator_);
   snapshot.dictionary = std::shared_ptr<const Dictionary>(std::move(dictionary_));
   if (Status valid = validate(snapshot); !valid) return std::move(valid).error();
   return snapshot;

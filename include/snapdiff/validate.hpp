@@ -8,6 +8,46 @@
 
 namespace snapdiff {
 
+/// The part of validate() about AllocatorState. Events are not decoded: whoever reads them looks
+/// their ids up with a check, as validate_event() does.
+inline Status validate(const AllocatorState& state, const Dictionary& d) {
+  const auto broken = [](std::string what) -> Status { return Error{ErrorCode::internal, std::move(what)}; };
+  const SegmentTable& segments = state.segments;
+  const BlockTable& blocks = state.blocks;
+  const std::size_t rows = segments.size_rows();
+  if (segments.device.size() != rows || segments.size.size() != rows || segments.stated_allocated.size() != rows ||
+      segments.stated_active.size() != rows || segments.stated_requested.size() != rows ||
+      segments.stream.size() != rows || segments.pool.size() != rows || segments.flags.size() != rows ||
+      segments.stack.size() != rows || segments.block_begin.size() != rows + 1)
+    return broken("segment columns differ in length");
+  if (segments.block_begin.front() != 0 || segments.block_begin.back() != blocks.size_rows())
+    return broken("segments do not cover the block columns");
+  for (std::size_t row = 0; row < rows; ++row) {
+    if (segments.block_begin[row] > segments.block_begin[row + 1]) return broken("blocks of segments out of order");
+    if (segments.stream[row] >= state.streams.size() || segments.pool[row] >= state.pools.size())
+      return broken("segment names a stream or pool that does not exist");
+    if (index_of(segments.stack[row]) >= d.stacks.size()) return broken("segment names a stack that does not exist");
+  }
+  if (blocks.segment.size() != blocks.size_rows() || blocks.size.size() != blocks.size_rows() ||
+      blocks.requested.size() != blocks.size_rows() || blocks.state.size() != blocks.size_rows() ||
+      blocks.stack.size() != blocks.size_rows())
+    return broken("block columns differ in length");
+  for (std::size_t row = 0; row < blocks.size_rows(); ++row) {
+    if (blocks.segment[row] >= rows) return broken("block names a segment that does not exist");
+    if (index_of(blocks.stack[row]) >= d.stacks.size()) return broken("block names a stack that does not exist");
+  }
+  for (const Annotation& annotation : state.annotations) {
+    if (index_of(annotation.name) >= d.strings.size()) return broken("annotation names a string that does not exist");
+  }
+  return ok();
+}
+
+/// Whether the ids of an event exist.
+inline bool validate_event(const TraceEvent& event, const AllocatorState& state, const Dictionary& d) {
+  return event.stream < state.streams.size() && event.pool < state.pools.size() &&
+         index_of(event.stack) < d.stacks.size();
+}
+
 /// The one validity pass over a finished model, whatever format it came from: table columns of
 /// equal length, every id inside its table, stack and label runs in order, rows sorted and
 /// unique, column names unique, column totals within 64 bits.
@@ -92,6 +132,7 @@ inline Status validate(const Snapshot& snapshot) {
   for (const Mapping& mapping : snapshot.mappings) {
     if (index_of(mapping.module) >= modules) return broken("mapping names a module that does not exist");
   }
+  if (snapshot.allocator != nullptr) return validate(*snapshot.allocator, d);
   return ok();
 }
 

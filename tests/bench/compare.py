@@ -20,6 +20,7 @@ import argparse
 import csv
 import glob
 import io
+import json
 import os
 import re
 import shutil
@@ -219,6 +220,34 @@ class Bench:
               f"import {run.wall:.2f} s, peak {run.peak:.0f} MiB")
         sys.stdout.flush()
 
+    def cuda(self, title, name, size):
+        """Beside pickle.load and a sum of live blocks per stack, on one generated snapshot."""
+        folder = os.path.join(self.scratch, name)
+        os.makedirs(folder, exist_ok=True)
+        path = os.path.join(folder, "big.pickle")
+        maker = os.path.join(os.path.dirname(os.path.abspath(__file__)), "big_cuda_snapshot.py")
+        made = json.loads(subprocess.run([sys.executable, maker, path, str(size)], capture_output=True, text=True, check=True).stdout)
+        script = ("import pickle, sys\nsums = {}\n"
+                  "for s in pickle.load(open(sys.argv[1], 'rb'))['segments']:\n"
+                  "    for b in s['blocks']:\n"
+                  "        if b['state'] == 'active_allocated':\n"
+                  "            k = tuple((f['filename'], f['line'], f['name']) for f in b['frames'])\n"
+                  "            sums[k] = sums.get(k, 0) + b['size']\n"
+                  "print(sum(sums.values()))\n")
+        ours = self.time([self.snapdiff, "info", path], 3)
+        theirs = self.time([sys.executable, "-c", script, path], 1)
+        floor = self.time(["cat", path], 3)
+        print(f"\n{title} ({made['bytes'] / 1e6:.0f} MB, {made['entries']} entries, {made['memo_slots']} memo slots)")
+        for row, run in (("snapdiff info", ours), ("pickle.load + sums", theirs), ("floor: cat (page cache)", floor)):
+            if run is None or run.code != 0:
+                print(f"  {row} failed: {'missing' if run is None else run.words}")
+                self.failed = True
+                return
+            print(f"  {row:<26} {run.wall:8.3f} s  {run.peak:7.0f} MiB  {made['bytes'] / 1e6 / run.wall:8.0f} MB/s")
+        print(f"  {theirs.wall / ours.wall:.1f} times as fast; {ours.peak * 1048576 / made['memo_slots']:.2f} bytes of peak memory "
+              f"per memo slot; {100 * floor.wall / ours.wall:.1f} % of the rate of reading the file alone")
+        sys.stdout.flush()
+
 
 def cases(bench, arguments):
     quick = arguments.quick
@@ -239,6 +268,8 @@ def cases(bench, arguments):
                                            "series-all", count, stacks, 10_000),
         "names-tcmalloc": lambda: bench.names("names, tcmalloc series", "google-pprof", "tcmalloc-svc", "tcmalloc-svc-run2", runs),
         "names-jemalloc": lambda: bench.names("names, jemalloc series", "jeprof", "jemalloc-svc", None, runs),
+        "cuda": lambda: bench.cuda("CUDA memory snapshot", "cuda", 1_000_000 if quick else 200_000_000),
+        "cuda-1g": lambda: bench.cuda("CUDA memory snapshot of 1 GB", "cuda-1g", 1_000_000_000),
         "1m": lambda: bench.proto_pair("2 x 1 000 000 stacks, profile.proto", "p1m", 1_000_000, 3, 1),
     }
 
@@ -249,7 +280,7 @@ def main():
     parser.add_argument("--generator", help="the bench_generate program (default: where the build puts it)")
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--quick", action="store_true", help="tiny inputs: a smoke test")
-    size.add_argument("--full", action="store_true", help="2 x 1 000 000 stacks too")
+    size.add_argument("--full", action="store_true", help="2 x 1 000 000 stacks and a 1 GB CUDA snapshot too")
     parser.add_argument("--only", action="append", help="only this case; repeatable: " + ", ".join(cases(None, argparse.Namespace(quick=True))))
     parser.add_argument("--keep", metavar="FOLDER", help="make the inputs there and leave them")
     arguments = parser.parse_args()
@@ -263,7 +294,7 @@ def main():
             os.makedirs(arguments.keep, exist_ok=True)
         bench = Bench(arguments.snapdiff, generator, os.path.abspath(arguments.keep or scratch))
         table = cases(bench, arguments)
-        chosen = arguments.only or [name for name in table if name != "1m" or arguments.full]
+        chosen = arguments.only or [name for name in table if name not in ("1m", "cuda-1g") or arguments.full]
         for name in chosen:
             if name not in table:
                 parser.error(f"no case {name}; there are {', '.join(table)}")

@@ -37,6 +37,9 @@ ROOMS = {
                       "compression is peeled here and nowhere else; nettle for the SHA-256 of the bytes as given"),
     "formats/pprof": (["formats/input"], ["protozero/"], "the wire format; no other room sees protobuf"),
     "formats/heap_text": (["formats/input"], [], "text needs no library"),
+    "formats/pickle": ([], [], "a toolbox for the formats that are pickles; executes nothing, needs nothing"),
+    "formats/torch_cuda": (["formats/pickle"], [], "one dictionary in three wrappings"),
+    "analyzer/cuda": ([], [], "works on models in memory"),
     "analyzer/store": (["analyzer/trend"], ["sqlite3.h", "sqlite3ext.h", "zstd.h", "zstd_errors.h"], "one room knows SQL, verdicts among it; blobs are zstd chunks"),
     "analyzer/diff": ([], ["re2/"], "works on models in memory; focus, ignore, hide and show are RE2"),
     "analyzer/trend": ([], [], "works on models in memory"),
@@ -60,10 +63,13 @@ DOORS = {
     "formats/input": None,  # a toolbox for the formats beside it: every header
     "formats/pprof": {"pprof_importer.hpp"},
     "formats/heap_text": {"heap_text_importers.hpp"},
+    "formats/pickle": None,  # a toolbox as well
+    "formats/torch_cuda": {"torch_cuda_importers.hpp"},
     "analyzer/store": {"store.hpp", "sqlite_extension.hpp"},
     "analyzer/diff": {"diff.hpp"},
     "analyzer/gate": {"gate.hpp"},
     "analyzer/trend": {"trend.hpp", "verdict.hpp"},
+    "analyzer/cuda": {"cuda.hpp"},
     "analyzer/graph": {"growth_graph.hpp"},
     "analyzer/render": {"render.hpp"},
     "analyzer/symbols": {"symbols.hpp"},

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "snapdiff/result.hpp"
+#include "snapdiff/snapshot.hpp"
+
+/// The door of analyzer/cuda: what was live at an earlier moment, worked out from the final state
+/// and the trace of a caching allocator (Snapshot::allocator).
+namespace snapdiff::cuda {
+
+/// Stack of memory that was there before the trace begins and went away within it: who allocated
+/// it is not known. (A free's own stack is the one of the free call in some versions.)
+inline constexpr std::string_view kBeforeTrace = "[before trace]";
+
+/// One trace of a snapshot.
+struct TraceRef {
+  std::uint32_t device = 0;
+  bool host = false;
+};
+
+/// Live memory of one stack, stream and pool. Rows are unique by all fields before the numbers and
+/// sorted by them.
+///   stack         stack 0 where unknown: none recorded, or (unattributed) `[before trace]`
+///   before_trace  it was there before the first event
+///   pending       freed by the program, held for another stream
+///   requested     bytes as asked for
+///   bytes         bytes as allocated: the block's size where it is still there at the end, else
+///                 `requested` rounded up to 512, which is what the allocator hands out at least
+struct LiveRow {
+  StackId stack{};
+  std::uint32_t stream = 0;  ///< row of AllocatorState::streams
+  std::uint32_t pool = 0;    ///< row of AllocatorState::pools
+  bool pending = false;
+  bool before_trace = false;
+  bool unattributed = false;
+  std::int64_t blocks = 0;
+  std::int64_t requested = 0;
+  std::int64_t bytes = 0;
+  friend bool operator==(const LiveRow&, const LiveRow&) = default;
+};
+
+/// What is live after the first `events` events of a trace.
+struct LiveSet {
+  std::uint64_t events = 0;
+  std::int64_t time_us = kNoTime;  ///< of the last of them, where known
+  std::vector<LiveRow> rows;
+  std::int64_t blocks = 0;  ///< sums over the rows that are not pending
+  std::int64_t requested = 0;
+  std::int64_t bytes = 0;
+  std::int64_t pending_blocks = 0;  ///< and over those that are
+  std::int64_t pending_requested = 0;
+  std::optional<std::int64_t> reserved;  ///< bytes of segments; unknown where the input has no segments
+  bool final_state_known = false;        ///< false: only what the trace itself opens is known
+  /// Signs that trace and final state do not fit together.
+  std::uint64_t double_allocations = 0;  ///< alloc at an address that is still open: the older one ends
+  std::uint64_t double_frees = 0;        ///< free of a block that the trace has freed already
+  std::uint64_t lost_at_end = 0;         ///< open at the end of the trace, but no such block in the final state
+  std::uint64_t other_size_at_end = 0;   ///< the same, and the block has another requested size
+  friend bool operator==(const LiveSet&, const LiveSet&) = default;
+};
+
+/// The live set of one trace after its first `events` events: 0 is before the trace, its size is
+/// the end. One pass over the whole trace; memory grows with the number of different addresses.
+/// Errors: usage (no allocator state, no such trace, more events than it has), limit (a sum beyond
+/// 2^63-1), internal (damaged event ids).
+Result<LiveSet> live_set(const Snapshot& snapshot, TraceRef trace, std::uint64_t events);
+
+/// The same as a snapshot of its own, with the columns inuse_objects, inuse_space,
+/// requested_space, active_space and pending_space and the labels device, stream, pool and state,
+/// so that it can be compared, listed and drawn like any other. Facts are those of `snapshot`, its
+/// time that of the last event. Errors: as live_set().
+Result<Snapshot> snapshot_at(const Snapshot& snapshot, TraceRef trace, std::uint64_t events);
+
+}  // namespace snapdiff::cuda

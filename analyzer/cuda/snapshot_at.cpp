@@ -1,0 +1,134 @@
+#include <array>
+#include <cstdio>
+#include <map>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "analyzer/cuda/cuda.hpp"
+#include "snapdiff/snapshot_builder.hpp"
+
+namespace snapdiff::cuda {
+namespace {
+
+/// Copies stacks of one dictionary into the builder of another snapshot.
+class StackCopier {
+ public:
+  StackCopier(const Dictionary& from, SnapshotBuilder& to) : from_(from), to_(to) {}
+
+  StackId stack(StackId id) {
+    const auto [at, is_new] = stacks_.try_emplace(id, StackId{});
+    if (is_new) {
+      frames_.clear();
+      for (const FrameId f : from_.stacks.frames(id)) frames_.push_back(frame(f));
+      at->second = to_.stack(frames_);
+    }
+    return at->second;
+  }
+
+ private:
+  FrameId frame(FrameId id) {
+    const auto [at, is_new] = frame_ids_.try_emplace(id, FrameId{});
+    if (!is_new) return at->second;
+    const std::size_t f = index_of(id);
+    const std::size_t function = index_of(from_.frames.function[f]);
+    const std::size_t module = index_of(from_.frames.module[f]);
+    const auto text = [this](StringId s) { return to_.string(from_.strings[s]); };
+    SnapshotBuilder::FrameSpec spec;
+    spec.module = to_.module(from_.strings[from_.modules.name[module]], from_.strings[from_.modules.build_id[module]]);
+    spec.offset = from_.frames.offset[f];
+    const StringId name = text(from_.functions.name[function]);
+    const StringId system_name = text(from_.functions.system_name[function]);
+    const StringId file = text(from_.functions.file[function]);
+    spec.function = to_.function(name, system_name, file, from_.functions.start_line[function]);
+    spec.line = from_.frames.line[f];
+    spec.column = from_.frames.column[f];
+    spec.flags = from_.frames.flags[f];
+    return at->second = to_.frame_with_hash(spec, from_.frames.hash[f]);
+  }
+
+  const Dictionary& from_;
+  SnapshotBuilder& to_;
+  std::unordered_map<StackId, StackId> stacks_;
+  std::unordered_map<FrameId, FrameId> frame_ids_;
+  std::vector<FrameId> frames_;
+};
+
+std::string stream_text(std::uint64_t stream) {
+  if (stream == 0) return "0";
+  char text[24];
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(stream));
+  return text;
+}
+
+LabelSetId labels_of(const LiveRow& row, const AllocatorState& state, TraceRef trace, SnapshotBuilder& builder) {
+  std::vector<Label> set;
+  const auto add = [&](std::string_view key, std::string_view text) {
+    Label label;
+    label.key = builder.string(key);
+    label.text = builder.string(text);
+    set.push_back(label);
+  };
+  const PoolId pool = state.pools[row.pool];
+  add("device", trace.host ? "host" : std::to_string(trace.device));
+  add("stream", stream_text(state.streams[row.stream]));
+  add("pool", "(" + std::to_string(pool.first) + ", " + std::to_string(pool.second) + ")");
+  if (row.pending) add("state", "pending");
+  return builder.labels(std::move(set));
+}
+
+void add_notes(const LiveSet& live, Notes& notes) {
+  notes.add(Severity::info,
+            "blocks that are gone at the end of the trace count with their requested size rounded up to 512 bytes");
+  if (!live.final_state_known)
+    notes.add(Severity::warning,
+              "no segments in this snapshot: memory from before the trace that was never freed is missing");
+  const auto warn = [&notes](std::string_view text, std::uint64_t count) {
+    if (count != 0) notes.add(Severity::warning, text, std::nullopt, count);
+  };
+  warn("allocation at an address that was still in use", live.double_allocations);
+  warn("free of a block that was already freed", live.double_frees);
+  warn("allocation of the trace that is neither freed nor in the final state", live.lost_at_end);
+  warn("block with another requested size in the final state than in the trace", live.other_size_at_end);
+}
+
+}  // namespace
+
+Result<Snapshot> snapshot_at(const Snapshot& snapshot, TraceRef trace, std::uint64_t events) {
+  Result<LiveSet> live = live_set(snapshot, trace, events);
+  if (!live) return std::move(live).error();
+  SnapshotBuilder builder;
+  builder.facts() = snapshot.facts;
+  SnapshotFacts& facts = builder.facts();
+  facts.counters.clear();
+  if (live->reserved) facts.counters.push_back({"reserved", *live->reserved, "bytes", false});
+  facts.taken_at_ns.reset();
+  std::int64_t ns = 0;
+  if (live->time_us > 0 && !__builtin_mul_overflow(live->time_us, std::int64_t{1000}, &ns)) facts.taken_at_ns = ns;
+  facts.format_detail += ", after event " + std::to_string(events) + " of device " + std::to_string(trace.device);
+  add_notes(*live, facts.notes);
+
+  builder.add_column({"inuse_objects", "count"});
+  builder.add_column({"inuse_space", "bytes"});
+  builder.add_column({"requested_space", "bytes"});
+  builder.add_column({"active_space", "bytes"});
+  builder.add_column({"pending_space", "bytes"});
+  StackCopier copier(*snapshot.dictionary, builder);
+  for (const LiveRow& row : live->rows) {
+    const StackId stack = row.unattributed ? builder.pseudo_stack(kBeforeTrace) : copier.stack(row.stack);
+    std::array<std::int64_t, 5> values{};
+    values[3] = row.bytes;
+    if (row.pending) {
+      values[4] = row.bytes;
+    } else {
+      values[0] = row.blocks;
+      values[1] = row.bytes;
+      values[2] = row.requested;
+    }
+    builder.add_row(stack, labels_of(row, *snapshot.allocator, trace, builder), values);
+  }
+  return builder.finish();
+}
+
+}  // namespace snapdiff::cuda

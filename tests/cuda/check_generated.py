@@ -1,0 +1,384 @@
+#!/usr/bin/env python3
+"""Generates CUDA memory snapshots from a small model of a caching allocator and compares what
+snapdiff reads with what the model knows: rows per stack, totals, and the live set at events.
+
+  check_generated.py --dump CUDA_DUMP [--count 1000] [--seed 1]      all of it, many files in one process
+  check_generated.py --snapdiff SNAPDIFF [--count 40]                rows, through `snapdiff top --as json`
+
+Standard library only; it knows nothing of snapdiff's code.
+"""
+import argparse
+import base64
+import gzip
+import json
+import os
+import pickle
+import random
+import subprocess
+import sys
+import tempfile
+
+MIB = 1 << 20
+NO_STACK = ":0:[no stack recorded]"
+LAYOUTS = ["A-history", "A-modern", "B", "C", "D", "E", "F", "G"]
+
+
+def rounded(n, unit=512):
+    return (n + unit - 1) // unit * unit
+
+
+class Device:
+    """Blocks in segments, with a trace. Addresses are used again as soon as they are free."""
+
+    def __init__(self, rng, index, expandable):
+        self.rng, self.index, self.expandable = rng, index, expandable
+        self.segments = []          # {address, size, stream, pool, expandable, ctx, blocks: [block]}
+        self.trace = []             # (entry, stack key or None, block)
+        self.next = 0x7F0000000000 + index * 0x10000000000
+        self.time = 1_760_000_000_000_000
+
+    def record(self, action, addr, size, stream, pool, frames):
+        self.time += self.rng.randrange(0, 50)
+        entry = {"action": action, ("device_free" if action == "oom" else "addr"): addr, "size": size, "stream": stream,
+                 "time_us": self.time, "compile_context": "N/A", "user_metadata": self.rng.choice(["", "step"]), "pool_id": pool}
+        if frames is not None:
+            entry["frames"] = frames
+        self.trace.append(entry)
+
+    def segment(self, size, stream, pool, frames):
+        if self.expandable:
+            for s in self.segments:     # grow the run of this stream and pool
+                if s["expandable"] and s["stream"] == stream and s["pool"] == pool:
+                    self.record("segment_map", s["address"] + s["size"], size, stream, pool, frames)
+                    tail = {"address": s["address"] + s["size"], "size": size, "req": 0, "state": "inactive", "frames": [], "seg": s}
+                    s["size"] += size
+                    if s["blocks"] and s["blocks"][-1]["state"] == "inactive":
+                        s["blocks"][-1]["size"] += size
+                        return s["blocks"][-1]
+                    s["blocks"].append(tail)
+                    return tail
+        s = {"address": self.next, "size": size, "stream": stream, "pool": pool, "expandable": self.expandable, "ctx": frames, "blocks": []}
+        self.next += 1 << 32 if self.expandable else size
+        self.record("segment_map" if self.expandable else "segment_alloc", s["address"], size, stream, pool, frames)
+        block = {"address": s["address"], "size": size, "req": 0, "state": "inactive", "frames": [], "seg": s}
+        s["blocks"].append(block)
+        self.segments.append(s)
+        return block
+
+    def malloc(self, n, frames, stream=0, pool=(0, 0)):
+        size = max(512, rounded(n))
+        block = next((b for s in self.segments if s["stream"] == stream and s["pool"] == pool for b in s["blocks"]
+                      if b["state"] == "inactive" and b["size"] >= size), None)
+        if block is None:
+            block = self.segment(rounded(size, 2 * MIB), stream, pool, frames)
+        s = block["seg"]
+        if block["size"] > size:
+            i = next(i for i, b in enumerate(s["blocks"]) if b is block)
+            s["blocks"].insert(i + 1, {"address": block["address"] + size, "size": block["size"] - size, "req": 0,
+                                       "state": "inactive", "frames": [], "seg": s})
+            block["size"] = size
+        block.update(req=n, state="active_allocated", frames=frames)
+        self.record("alloc", block["address"], n, stream, pool, frames)
+        return block
+
+    def request_free(self, block, frames):
+        block["state"] = "active_pending_free"
+        self.record("free_requested", block["address"], block["req"], block["seg"]["stream"], block["seg"]["pool"], frames)
+
+    def complete_free(self, block, frames):
+        s = block["seg"]
+        self.record("free_completed", block["address"], block["req"], s["stream"], s["pool"], frames)
+        block.update(state="inactive", frames=[])       # req stays: stale in real files too
+        i = next(i for i, b in enumerate(s["blocks"]) if b is block)
+        for j in (i + 1, i):                             # merge with the neighbours
+            if 0 < j < len(s["blocks"]) and s["blocks"][j]["state"] == s["blocks"][j - 1]["state"] == "inactive":
+                s["blocks"][j - 1]["size"] += s["blocks"][j]["size"]
+                del s["blocks"][j]
+
+    def release(self, frames):
+        for s in list(self.segments):
+            if len(s["blocks"]) == 1 and s["blocks"][0]["state"] == "inactive":
+                self.segments.remove(s)
+                self.record("segment_unmap" if s["expandable"] else "segment_free", s["address"], s["size"], s["stream"], s["pool"], frames)
+            elif s["expandable"] and s["blocks"][-1]["state"] == "inactive" and s["blocks"][-1]["size"] > 2 * MIB:
+                cut = 2 * MIB                            # give the end of a run back
+                s["size"] -= cut
+                s["blocks"][-1]["size"] -= cut
+                self.record("segment_unmap", s["address"] + s["size"], cut, s["stream"], s["pool"], frames)
+
+
+def key_of(frames):
+    return "|".join("%s:%d:%s" % (f["filename"], f["line"], f["name"]) for f in frames) or NO_STACK
+
+
+def run_model(rng, layout):
+    names = ["f%d" % i for i in range(8)]
+    frame = {}
+
+    def stack():
+        depth = rng.choice([0, 1, 2, 3, 5, 20]) if rng.random() < 0.9 else 1
+        out = []
+        for _ in range(depth):
+            key = (rng.choice(["a.py", "/opt/b.py", "??"]), rng.randrange(0, 4), rng.choice(names))
+            if key not in frame:
+                order = rng.random() < 0.5
+                frame[key] = ({"name": key[2], "filename": key[0], "line": key[1]} if order else
+                              {"filename": key[0], "name": key[2], "line": key[1]})
+            out.append(frame[key])
+        return out
+
+    modern = layout in ("C", "D", "E", "F", "G", "A-modern")
+    expandable = modern and rng.random() < 0.3
+    devices = [Device(rng, i, expandable) for i in range(rng.choice([1, 1, 2, 3]))]
+    stacks = [stack() for _ in range(12)]
+    streams = [0, 0, 0x55D0A0, 0x7F00DEAD0000]
+    pools = [(0, 0), (0, 0), (0, 1), (3, 9)] if modern else [(0, 0)]
+    for d in devices:
+        live, pending = [], []
+        for _ in range(rng.randrange(0, 160)):
+            x = rng.random()
+            if x < 0.5 or not live:
+                n = rng.choice([1, 100, 512, 1000, 70000, 3 * MIB]) + rng.randrange(0, 300)
+                live.append(d.malloc(n, list(rng.choice(stacks)), rng.choice(streams), rng.choice(pools)))
+            elif x < 0.85:
+                b = live.pop(rng.randrange(len(live)))
+                frames = rng.choice([b["frames"], list(rng.choice(stacks)), None])
+                d.request_free(b, frames)
+                if rng.random() < 0.3:
+                    pending.append(b)
+                else:
+                    d.complete_free(b, frames)
+            elif x < 0.95 and pending:
+                d.complete_free(pending.pop(0), None)
+            elif x < 0.98:
+                d.release(list(rng.choice(stacks)))
+            else:
+                d.record("snapshot", 0, 0, 0, (0, 0), None)
+        if rng.random() < 0.2:
+            d.record("oom", 12345, 1 << 40, 0, (0, 0), list(rng.choice(stacks)))
+    return devices, stacks
+
+
+def play(trace, upto, final):
+    """The live set after the first `upto` entries: {addr: (stack key, pending, size)}, from the whole
+    trace and the final blocks {addr: block}."""
+    events = [(e["action"], e.get("addr"), e["size"], e.get("frames")) for e in trace]
+    state = {a: [key_of(b["frames"]), b["state"] == "active_pending_free", b["req"]] for a, b in final.items()}
+    for i in range(len(events) - 1, upto - 1, -1):          # undo
+        action, addr, size, _ = events[i]
+        if action == "alloc":
+            del state[addr]
+        elif action == "free_completed":
+            assert addr not in state
+            state[addr] = [None, True, size]
+        elif action == "free_requested":
+            if addr in state:
+                state[addr][1] = False
+            else:
+                state[addr] = [None, False, size]
+    for addr, cell in state.items():
+        if cell[0] is None:                                 # look further back for its alloc
+            cell[0] = "[before trace]"
+            for i in range(upto - 1, -1, -1):
+                if events[i][1] == addr and events[i][0] == "alloc":
+                    cell[0] = key_of(events[i][3] or [])
+                    break
+            if cell[0] == "[before trace]" and cell[1]:
+                # freed before the trace began: only the completion is left of it
+                cell[1] = any(e[0] == "free_requested" and e[1] == addr for e in events[:upto])
+    return state
+
+
+def write(rng, devices, layout, path):
+    ring = rng.choice([0, 0, 0, 5, 40, 1])
+    segments, host = [], []
+    for d in devices:
+        if ring:
+            d.trace = d.trace[-ring:]
+        for s in sorted(d.segments, key=lambda s: s["address"]):
+            blocks = [{"address": b["address"], "size": b["size"], "requested_size": b["req"], "state": b["state"], "frames": b["frames"]} for b in s["blocks"]]
+            act = [b for b in s["blocks"] if b["state"] == "active_allocated"]
+            busy = [b for b in s["blocks"] if b["state"] != "inactive"]
+            out = {"device": d.index, "address": s["address"], "total_size": s["size"], "allocated_size": sum(b["size"] for b in act),
+                   "active_size": sum(b["size"] for b in busy), "requested_size": sum(b["req"] for b in busy), "stream": s["stream"],
+                   "segment_type": "large", "segment_pool_id": s["pool"], "is_expandable": s["expandable"]}
+            if rng.random() < 0.5:
+                out["frames"], out["blocks"] = s["ctx"], blocks
+            else:
+                out["blocks"], out["frames"] = blocks, s["ctx"]
+            segments.append(out)
+    snap = {"segments": segments, "device_traces": [d.trace for d in devices],
+            "allocator_settings": {"max_split_size": -1, "garbage_collection_threshold": 0.5, "roundup_power2_divisions": {"1": 0}},
+            "external_annotations": [{"name": "ProfilerStep#1", "stage": "START", "device": 0, "time_us": 1_760_000_000_000_000}]}
+    if layout == "G" and rng.random() < 0.5:
+        snap["host_segments"] = [dict(s, blocks=[dict(b) for b in s["blocks"]]) for s in segments[:2]]
+        snap["host_traces"] = [[dict(e) for e in devices[0].trace[:3]]]
+        host = snap["host_segments"]
+    for d in devices:
+        for e in d.trace:
+            for key, least in (("pool_id", "G"), ("compile_context", "F"), ("user_metadata", "F"), ("time_us", "D")):
+                if layout[0] < least:
+                    e.pop(key, None)
+    if layout[0] < "E":
+        snap.pop("allocator_settings")
+        snap.pop("external_annotations")
+    if layout in ("A-history", "B"):
+        for s in segments:
+            for key in ("frames", "segment_pool_id", "is_expandable", "requested_size"):
+                s.pop(key)
+            for b in s["blocks"]:
+                frames, addr, req = b.pop("frames"), b.pop("address"), b["requested_size"]
+                if layout == "A-history":
+                    b.pop("requested_size")
+                if b["state"] != "inactive" or rng.random() < 0.3:
+                    b["history"] = [{"addr": addr, "real_size": req, "frames": frames}]
+                    if rng.random() < 0.3:
+                        b["history"].append({"addr": addr, "real_size": 7})
+    if rng.random() < 0.3:
+        snap = {k: snap[k] for k in rng.sample(list(snap), len(snap))}
+    value = snap["segments"] if layout.startswith("A") else snap
+    form = rng.choice(["pickle"] * 6 + ["json", "html", "gz"])
+    data = pickle.dumps(value, protocol=rng.choice([2, 3, 4, 5]))
+    if form == "json" and segments:
+        path += ".json"
+        data = json.dumps(value).encode()
+    elif form == "html":
+        path += ".html"
+        blob = base64.b64encode(data + b"\0" * rng.randrange(1, 4)).decode()
+        data = ("<!DOCTYPE html>\n<script>\nconst local_files = [{\"name\": \"snapshot.pickle\", \"base64\": \"%s\"}]\n"
+                "add_local_files(local_files, 'Active Memory Timeline')\n</script>\n" % blob).encode()
+    elif form == "gz":
+        data = gzip.compress(data)
+    with open(path, "wb") as out:
+        out.write(data)
+    return path, host
+
+
+def truth_rows(devices, layout, host):
+    rows, old = {}, layout in ("A-history", "B")
+
+    def add(key, values):
+        have = rows.setdefault(key, [0] * 7)
+        for i, v in enumerate(values):
+            have[i] += v
+    for d in devices:
+        for s in d.segments:
+            pool = (0, 0) if old else s["pool"]
+            for b in s["blocks"]:
+                stream = "0" if s["stream"] == 0 else hex(s["stream"])
+                key = (key_of(b["frames"]), str(d.index), stream, "(%d, %d)" % pool)
+                if b["state"] == "active_allocated":
+                    add(key + ("",), [1, b["size"], b["req"], b["size"], 0, 0, 0])
+                elif b["state"] == "active_pending_free":
+                    add(key + ("pending",), [0, 0, 0, b["size"], b["size"], 0, 0])
+    for s in host:
+        stream = "0" if s["stream"] == 0 else hex(s["stream"])
+        for b in s["blocks"]:
+            if b["state"] == "active_allocated":
+                add((key_of(b["frames"]), "host", stream, "(%d, %d)" % tuple(s["segment_pool_id"]), ""), [0, 0, 0, 0, 0, 1, b["size"]])
+    return rows
+
+
+def generate(number, seed, folder):
+    rng = random.Random(seed * 1_000_003 + number)
+    layout = LAYOUTS[number % len(LAYOUTS)]
+    devices, _ = run_model(rng, layout)
+    path, host = write(rng, devices, layout, os.path.join(folder, "s%d.pickle" % number))
+    return rng, layout, devices, path, host
+
+
+def check_dump(dump, count, seed, folder):
+    process = subprocess.Popen([dump], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8")
+    events_checked = 0
+    for number in range(count):
+        rng, layout, devices, path, host = generate(number, seed, folder)
+        probes = []
+        if not layout.startswith("A"):
+            for d in devices:
+                n = len(d.trace)
+                probes += [(d.index, k) for k in sorted({0, n, rng.randint(0, n), rng.randint(0, n)})]
+        process.stdin.write(path + "".join(" %d:%d" % p for p in probes) + "\n")
+        process.stdin.flush()
+        rows, live, reserved, counters = {}, {}, {}, {}
+        while True:
+            line = process.stdout.readline()
+            if not line:
+                sys.exit("%s (layout %s): the dump ended" % (path, layout))
+            word, *fields = line.rstrip("\n").split("\t")
+            if word == "end":
+                break
+            if word == "row":
+                values = [int(v) for v in fields[5:]]
+                rows[tuple(fields[:5])] = values + [0] * (7 - len(values))
+            elif word == "counter":
+                counters[fields[0]] = int(fields[1])
+            elif word == "live":
+                live.setdefault((int(fields[0]), int(fields[1])), {})[(fields[2], fields[3] == "1")] = (int(fields[4]), int(fields[5]))
+            elif word == "reserved":
+                reserved[(int(fields[0]), int(fields[1]))] = int(fields[2])
+            elif word == "odd" and fields[2] != "0":
+                sys.exit("%s (layout %s): %s contradictions at event %s" % (path, layout, fields[2], fields[1]))
+        want = truth_rows(devices, layout, host)
+        if rows != want:
+            sys.exit("%s (layout %s): rows differ\n got %r\nwant %r" % (path, layout, rows, want))
+        total = sum(s["size"] for d in devices for s in d.segments)
+        if counters["reserved"] != total:
+            sys.exit("%s (layout %s): reserved %d, want %d" % (path, layout, counters["reserved"], total))
+        for index, k in probes:
+            d = devices[index]
+            final = {b["address"]: b for s in d.segments for b in s["blocks"] if b["state"] != "inactive"}
+            picture = {}
+            for stack, pending, size in play(d.trace, k, final).values():
+                blocks, requested = picture.get((stack, pending), (0, 0))
+                picture[(stack, pending)] = (blocks + 1, requested + size)
+            if live.get((index, k), {}) != picture:
+                sys.exit("%s (layout %s): live set of device %d after %d events differs\n got %r\nwant %r"
+                         % (path, layout, index, k, live.get((index, k), {}), picture))
+            at = sum(s["size"] for s in d.segments)
+            for e in d.trace[k:]:
+                at += {"segment_alloc": -1, "segment_map": -1, "segment_free": 1, "segment_unmap": 1}.get(e["action"], 0) * e["size"]
+            if reserved[(index, k)] != at:
+                sys.exit("%s: reserved after %d events is %d, want %d" % (path, k, reserved[(index, k)], at))
+            events_checked += 1
+        os.remove(path)
+    process.stdin.close()
+    print("%d snapshots, %d live sets: equal" % (count, events_checked))
+
+
+def check_top(snapdiff, count, seed, folder):
+    for number in range(count):
+        _, layout, devices, path, host = generate(number, seed, folder)
+        want = {}
+        for key, values in truth_rows(devices, layout, host).items():
+            if values[1]:
+                have = want.setdefault(key[0], [0, 0])
+                have[0] += values[1]
+                have[1] += values[0]
+        out = subprocess.run([snapdiff, "top", path, "--as", "json", "--by", "stack", "--recursion", "show", "-n", "0"], capture_output=True, text=True)
+        if out.returncode != 0:
+            sys.exit("%s (layout %s): %s" % (path, layout, out.stderr))
+        got = {}
+        for row in json.loads(out.stdout)["rows"]:
+            key = "|".join("%s:%d:%s" % (f["file"] or "", f["line"] or 0, f["function"]) for f in row["stack"])
+            got[key] = [row["value"], row["objects"]]
+        if got != want:
+            sys.exit("%s (layout %s): rows of top differ\n got %r\nwant %r" % (path, layout, got, want))
+    print("%d snapshots through top: equal" % count)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--dump")
+    parser.add_argument("--snapdiff")
+    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=1)
+    a = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        if a.dump:
+            check_dump(a.dump, a.count, a.seed, folder)
+        if a.snapdiff:
+            check_top(a.snapdiff, a.count, a.seed, folder)
+
+
+if __name__ == "__main__":
+    main()
