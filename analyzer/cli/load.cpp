@@ -12,6 +12,7 @@
 
 #include "analyzer/cli/naming.hpp"
 #include "analyzer/cli/progress.hpp"
+#include "analyzer/cuda/cuda.hpp"
 #include "formats/registry.hpp"
 
 namespace snapdiff::cli {
@@ -118,6 +119,32 @@ Result<std::vector<std::size_t>> choose_points(const std::vector<Snapshot>& snap
     chosen.push_back(number - 1);
   }
   return chosen;
+}
+
+// What was live at moments of a trace. "1:peak" is of device 1; else of the busiest one.
+Result<std::vector<LoadedSnapshot>> load_moments(const Snapshot& snapshot, const Job& job) {
+  cuda::TraceRef trace = *cuda::busiest_trace(snapshot);
+  std::string point = job.point;
+  const std::size_t colon = point.find(':');
+  if (colon != std::string::npos && colon > 0 && colon < 6 && point.find_first_not_of("0123456789") == colon) {
+    trace.device = static_cast<std::uint32_t>(std::stoul(point.substr(0, colon)));
+    point.erase(0, colon + 1);
+  }
+  if (point == "last") point = "end";
+  const Result<std::vector<std::uint64_t>> moments = cuda::points(snapshot, trace, point);
+  if (!moments) return moments.error();
+  std::vector<LoadedSnapshot> found;
+  for (const std::uint64_t events : *moments) {
+    Result<Snapshot> live = cuda::snapshot_at(snapshot, trace, events);
+    if (!live) return std::move(live).error();
+    // Another moment of the same bytes is another snapshot for the store.
+    live->facts.position = static_cast<std::uint32_t>(std::min<std::uint64_t>(events, 0xfffffffeU) + 1);
+    LoadedSnapshot item;
+    item.ref.ref = job.path + "@" + (moments->size() == 1 ? job.point : std::to_string(events));
+    item.ref.snapshot = std::make_shared<const Snapshot>(*std::move(live));
+    found.push_back(std::move(item));
+  }
+  return found;
 }
 
 // Snapshots of a directory in the order of product.md: time, number in the name, then name.
@@ -330,6 +357,12 @@ Result<Loaded> load_operands(const std::vector<Operand>& operands, const Options
         const bool foreign = result.error().code == ErrorCode::unsupported;
         if (!job.optional || !foreign) return std::move(result).error().about(job.path);
         ++skipped;
+        continue;
+      }
+      if (result->size() == 1 && !job.point.empty() && cuda::busiest_trace(result->front())) {
+        Result<std::vector<LoadedSnapshot>> live = load_moments(result->front(), job);
+        if (!live) return std::move(live).error().about(job.path);
+        for (LoadedSnapshot& item : *live) found.push_back(std::move(item));
         continue;
       }
       const Result<std::vector<std::size_t>> chosen = choose_points(*result, job, expand || job.optional);

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -75,5 +76,14 @@ Result<LiveSet> live_set(const Snapshot& snapshot, TraceRef trace, std::uint64_t
 /// so that it can be compared, listed and drawn like any other. Facts are those of `snapshot`, its
 /// time that of the last event. Errors: as live_set().
 Result<Snapshot> snapshot_at(const Snapshot& snapshot, TraceRef trace, std::uint64_t events);
+
+/// The device trace with the most events, if any has one.
+std::optional<TraceRef> busiest_trace(const Snapshot& snapshot);
+
+/// After how many events the point stands: "end"; "peak" (most bytes live); "oom" (before the last failure);
+/// "12.5s" after the first event; a number of events. Several for "steps" (ProfilerStep annotations, else ends of
+/// optimizer steps) and "every:N" (events, and the end).
+/// Errors: usage (no such point: says what there is), limit (more than 10 000).
+Result<std::vector<std::uint64_t>> points(const Snapshot& snapshot, TraceRef trace, const std::string& point);
 
 }  // namespace snapdiff::cuda

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "formats/torch_cuda/pinning.hpp"
 #include "formats/torch_cuda/records.hpp"
 #include "snapdiff/checked.hpp"
 
@@ -150,13 +151,14 @@ class RowLabels {
 };
 
 void add_rows(const AllocatorState& state, bool host, SnapshotBuilder& builder) {
-  constexpr std::size_t kDeviceColumns = 5;
+  constexpr std::size_t kDeviceColumns = 6;
   constexpr std::size_t kHostColumns = 2;
   builder.add_column({"inuse_objects", "count"});
   builder.add_column({"inuse_space", "bytes"});
   builder.add_column({"requested_space", "bytes"});
   builder.add_column({"active_space", "bytes"});
   builder.add_column({"pending_space", "bytes"});
+  builder.add_column({"pinned_space", "bytes"});
   if (host) {
     builder.add_column({"host_inuse_objects", "count"});
     builder.add_column({"host_inuse_space", "bytes"});
@@ -185,6 +187,13 @@ void add_rows(const AllocatorState& state, bool host, SnapshotBuilder& builder) 
       }
     }
     builder.add_row(stack, labels.of(segment, pending),
+                    std::span(values.data(), kDeviceColumns + (host ? kHostColumns : 0)));
+  }
+  for (const PinnedShare& share : pinned_shares(state)) {
+    const StackId stack = share.stack == StackId{} ? builder.pseudo_stack(kNoStackRecorded) : share.stack;
+    std::array<std::int64_t, kDeviceColumns + kHostColumns> values{};
+    values[kDeviceColumns - 1] = share.bytes;
+    builder.add_row(stack, labels.of(share.segment, share.pending),
                     std::span(values.data(), kDeviceColumns + (host ? kHostColumns : 0)));
   }
 }

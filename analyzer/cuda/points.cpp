@@ -1,0 +1,156 @@
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "analyzer/cuda/cuda.hpp"
+
+namespace snapdiff::cuda {
+namespace {
+
+// As many snapshots as one series may have out of one file.
+constexpr std::size_t kMostPoints = 10'000;
+
+Error no_point(const std::string& point, const DeviceTrace& trace) {
+  return Error{ErrorCode::usage, "no point '" + point + "': expected end, peak, oom, steps, every:N, 12.5s or 0 to " +
+                                     std::to_string(trace.events.size()) + " (events)"};
+}
+
+/// After the event at which most bytes were live; the first of several.
+std::uint64_t peak_of(const EventLog& events) {
+  EventLog::Reader reader = events.read();
+  TraceEvent event;
+  // Before the trace some bytes were live that nothing here tells: they move every sum alike.
+  double live = 0;
+  double most = 0;
+  std::uint64_t at = 0;
+  for (std::uint64_t n = 1; reader.next(event); ++n) {
+    if (event.action == TraceAction::alloc) live += static_cast<double>(event.size);
+    if (event.action == TraceAction::free_completed) live -= static_cast<double>(event.size);
+    if (live > most) {
+      most = live;
+      at = n;
+    }
+  }
+  return at;
+}
+
+/// The events before the last failure; nothing without one.
+std::optional<std::uint64_t> before_oom(const EventLog& events) {
+  EventLog::Reader reader = events.read();
+  TraceEvent event;
+  std::optional<std::uint64_t> at;
+  for (std::uint64_t n = 0; reader.next(event); ++n) {
+    if (event.action == TraceAction::oom) at = n;
+  }
+  return at;
+}
+
+/// How many events there are up to each of `times`, which ascend.
+std::vector<std::uint64_t> events_up_to(const EventLog& events, const std::vector<std::int64_t>& times) {
+  std::vector<std::uint64_t> counts;
+  EventLog::Reader reader = events.read();
+  TraceEvent event;
+  std::uint64_t n = 0;
+  std::size_t next = 0;
+  while (next < times.size() && reader.next(event)) {
+    while (next < times.size() && event.time_us != kNoTime && event.time_us > times[next]) {
+      counts.push_back(n);
+      ++next;
+    }
+    ++n;
+  }
+  while (counts.size() < times.size()) counts.push_back(events.size());
+  return counts;
+}
+
+/// Times of the marks that begin a step: ProfilerStep#N, else the ends of an optimizer's steps.
+std::vector<std::int64_t> step_times(const Snapshot& snapshot, std::uint32_t device) {
+  std::vector<std::int64_t> times;
+  for (const bool profiler : {true, false}) {
+    for (const Annotation& mark : snapshot.allocator->annotations) {
+      const std::string_view name = snapshot.dictionary->strings[mark.name];
+      const bool begins = profiler ? mark.stage == AnnotationStage::start && name.starts_with("ProfilerStep#")
+                                   : mark.stage == AnnotationStage::end && name.starts_with("Optimizer.step#");
+      if (begins && mark.device == device && mark.time_us != kNoTime) times.push_back(mark.time_us);
+    }
+    if (!times.empty()) break;
+  }
+  std::sort(times.begin(), times.end());
+  times.erase(std::unique(times.begin(), times.end()), times.end());
+  return times;
+}
+
+std::optional<std::uint64_t> whole_number(std::string_view text) {
+  std::uint64_t number = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (failure != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+Result<std::vector<std::uint64_t>> at_seconds(const std::string& point, const DeviceTrace& trace) {
+  double seconds = 0;
+  const char* const last = point.data() + point.size() - 1;  // the 's'
+  const auto [end, failure] = std::from_chars(point.data(), last, seconds);
+  if (failure != std::errc{} || end != last || !(seconds >= 0 && seconds < 1e9)) return no_point(point, trace);
+  EventLog::Reader reader = trace.events.read();
+  TraceEvent event;
+  while (reader.next(event)) {
+    if (event.time_us == kNoTime) continue;
+    return events_up_to(trace.events, {event.time_us + static_cast<std::int64_t>(std::llround(seconds * 1e6))});
+  }
+  return Error{ErrorCode::usage, "no point '" + point + "': the events hold no times"};
+}
+
+}  // namespace
+
+std::optional<TraceRef> busiest_trace(const Snapshot& snapshot) {
+  const DeviceTrace* most = nullptr;
+  if (snapshot.allocator == nullptr) return std::nullopt;
+  for (const DeviceTrace& trace : snapshot.allocator->traces) {
+    if (!trace.host && !trace.events.empty() && (most == nullptr || trace.events.size() > most->events.size()))
+      most = &trace;
+  }
+  if (most == nullptr) return std::nullopt;
+  return TraceRef{most->device, false};
+}
+
+Result<std::vector<std::uint64_t>> points(const Snapshot& snapshot, TraceRef where, const std::string& point) {
+  const DeviceTrace* trace =
+      snapshot.allocator == nullptr ? nullptr : snapshot.allocator->trace(where.device, where.host);
+  if (trace == nullptr)
+    return Error{ErrorCode::usage, "no trace of device " + std::to_string(where.device) + " in this snapshot"};
+  const EventLog& events = trace->events;
+  using Counts = std::vector<std::uint64_t>;
+  if (point == "end") return Counts{events.size()};
+  if (point == "peak") return Counts{peak_of(events)};
+  if (point == "oom") {
+    if (const std::optional<std::uint64_t> at = before_oom(events)) return Counts{*at};
+    return Error{ErrorCode::usage, "no point 'oom': the trace holds no out-of-memory event"};
+  }
+  if (point == "steps") {
+    const std::vector<std::int64_t> times = step_times(snapshot, where.device);
+    if (times.empty())
+      return Error{
+          ErrorCode::usage,
+          "no point 'steps': the snapshot holds no ProfilerStep or Optimizer.step annotations; every:N counts events"};
+    if (times.size() > kMostPoints) return Error{ErrorCode::limit, "more than 10 000 steps"};
+    return events_up_to(events, times);
+  }
+  if (point.starts_with("every:")) {
+    const std::optional<std::uint64_t> step = whole_number(std::string_view(point).substr(6));
+    if (!step || *step == 0) return no_point(point, *trace);
+    if (events.size() / *step > kMostPoints)
+      return Error{ErrorCode::limit,
+                   "'" + point + "' makes more than 10 000 snapshots of " + std::to_string(events.size()) + " events"};
+    Counts counts;
+    for (std::uint64_t n = *step; n <= events.size(); n += *step) counts.push_back(n);
+    if (counts.empty() || counts.back() != events.size()) counts.push_back(events.size());
+    return counts;
+  }
+  if (const std::optional<std::uint64_t> number = whole_number(point); number && *number <= events.size())
+    return Counts{*number};
+  if (point.size() > 1 && point.ends_with('s')) return at_seconds(point, *trace);
+  return no_point(point, *trace);
+}
+
+}  // namespace snapdiff::cuda
