@@ -86,6 +86,7 @@ int run_export(const Arguments& arguments) {
   if (wanted.pprof || wanted.folded || wanted.speedscope) {
     view.by = GroupBy::stack;
     view.fold_recursion = false;  // the other tool shows whole stacks
+    if (view.frames == FrameSet::usual) view.frames = FrameSet::all;
   }
   const Result<std::string> bytes =
       snapshots.size() == 1 ? export_snapshot(snapshots[0].ref, view, wanted, *style)

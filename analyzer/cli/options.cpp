@@ -52,13 +52,14 @@ class HelpFormatter : public CLI::Formatter {
   std::vector<std::string> examples_;
 };
 
-constexpr std::array kValueOptions = {"--db",     "--as",        "--format",    "--max-input", "--metric",
-                                      "--by",     "--sort",      "-n",          "--rows",      "--min-bytes",
-                                      "--focus",  "--ignore",    "--hide",      "--show",      "--allocator-frames",
-                                      "-o",       "--output",    "--series",    "--label",     "--keep",
-                                      "--paper",  "--max-nodes", "--recursion", "--symbols",   "--limit",
-                                      "--budget", "--budgets",   "--allow",     "--accept",    "--until",
-                                      "--reason", "--junit",     "--sarif",     "--sysroot",   "--demangle"};
+constexpr std::array kValueOptions = {"--db",      "--as",        "--format",    "--max-input", "--metric",
+                                      "--by",      "--sort",      "-n",          "--rows",      "--min-bytes",
+                                      "--focus",   "--ignore",    "--hide",      "--show",      "--allocator-frames",
+                                      "-o",        "--output",    "--series",    "--label",     "--keep",
+                                      "--paper",   "--max-nodes", "--recursion", "--frames",    "--symbols",
+                                      "--limit",   "--budget",    "--budgets",   "--allow",     "--accept",
+                                      "--until",   "--reason",    "--junit",     "--sarif",     "--sysroot",
+                                      "--demangle"};
 
 }  // namespace
 
@@ -92,6 +93,9 @@ void add_options(CLI::App& app, Options& options, unsigned groups) {
     app.add_option("--allocator-frames", options.allocator_frames, "hide|show malloc, operator new at the leaf (hide)")
         ->type_name("X")
         ->check(CLI::IsMember({"hide", "show"}));
+    app.add_option("--frames", options.frames, "python|native|all of CUDA snapshots (all but noise)")
+        ->type_name("X")
+        ->check(CLI::IsMember({"usual", "python", "native", "all"}));
     app.add_option("--recursion", options.recursion, "fold|show how deep a recursion went (fold)")
         ->type_name("X")
         ->check(CLI::IsMember({"fold", "show"}));
@@ -191,6 +195,9 @@ Result<DiffOptions> diff_options(const Options& options) {
   out.show = options.show;
   out.hide_allocator_frames = options.allocator_frames == "hide";
   out.fold_recursion = options.recursion == "fold";
+  for (const FrameSet set : {FrameSet::usual, FrameSet::python, FrameSet::native, FrameSet::all}) {
+    if (options.frames == to_text(set)) out.frames = set;
+  }
   return out;
 }
 
@@ -204,6 +211,7 @@ std::string options_to_json(const DiffOptions& options) {
                                  {"hide", options.hide},
                                  {"show", options.show},
                                  {"hide_allocator_frames", options.hide_allocator_frames},
+                                 {"frames", static_cast<int>(options.frames)},
                                  {"fold_recursion", options.fold_recursion}};
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
@@ -227,6 +235,7 @@ DiffOptions options_from_json(const std::string& text) {
   read_text("show", options.show);
   options.by = static_cast<GroupBy>(read_number("by", static_cast<int>(GroupBy::label)));
   options.sort = static_cast<SortKey>(read_number("sort", static_cast<int>(SortKey::name)));
+  options.frames = static_cast<FrameSet>(read_number("frames", static_cast<int>(FrameSet::all)));
   const auto read_flag = [&](const char* key, bool& out) {
     if (const auto found = json.find(key); found != json.end() && found->is_boolean()) out = *found;
   };

@@ -30,6 +30,7 @@ struct Options {
   std::string focus, ignore, hide, show;
   std::string allocator_frames = "hide";
   std::string recursion = "fold";
+  std::string frames = "usual";
   std::vector<std::string> symbols;
   std::string sysroot;
   std::string demangle = "full";

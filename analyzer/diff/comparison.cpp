@@ -308,6 +308,10 @@ void ComparisonView::frames(StackRef ref, std::vector<FrameView>& out) const {
   for (const FrameId frame : all.subspan(visibility.leaf_cut(all))) {
     if (!visibility.is_hidden(frame)) visible.push_back(frame);
   }
+  if (visible.empty() && visibility.shows_emptied()) {
+    const std::span<const FrameId> whole = all.subspan(visibility.leaf_cut(all));
+    visible.assign(whole.begin(), whole.end());
+  }
   if (fold_recursion_ && may_recurse(visible)) fold_recursion(std::vector(visible), visible);
   for (const FrameId frame : visible) out.push_back(frame_view(visibility.dictionary(), frame));
 }

@@ -56,11 +56,11 @@ class Eye {
       for (const FrameId frame : frames) {
         if (!visibility_.is_hidden(frame)) scratch_.push_back(frame);
       }
-      if (scratch_.empty()) {
+      if (scratch_.empty() && !visibility_.shows_emptied()) {
         seen.fate = Fate::filtered;
         return seen;
       }
-      if (scratch_.size() != frames.size()) frames = {side_.arena.keep(scratch_), scratch_.size()};
+      if (!scratch_.empty() && scratch_.size() != frames.size()) frames = {side_.arena.keep(scratch_), scratch_.size()};
     }
     if (fold_ && may_recurse(frames)) {
       fold_recursion(frames, folded_);

@@ -2,6 +2,8 @@
 
 #include <re2/re2.h>
 
+#include <algorithm>
+
 #include "analyzer/diff/names.hpp"
 
 namespace snapdiff::diff {
@@ -29,6 +31,16 @@ constexpr std::string_view kAllocatorNames =
     "|je_prof_backtrace|imalloc\\w*|mallocx|rallocx|xallocx|sdallocx|(je_)?(mallocx|rallocx|xallocx)"
     "|irallocx_prof\\w*|ixallocx_prof\\w*|newImpl|fallbackNewImpl|fallback_impl"
     "|__rust_(alloc|realloc|alloc_zeroed)|__r(dl|g)_(alloc|realloc|alloc_zeroed)";
+
+/// Functions and files of PyTorch's stacks that are there in every stack: the recorder, the interpreter,
+/// the dispatcher. Source: pytorch/pytorch torch/cuda/_memory_viz.py and torch/utils/viz/MemoryViz.js.
+constexpr std::string_view kNoiseNames =
+    "unwind::unwind|CapturedTraceback::gather|gather_with_cpp|_start|__libc_start_main|PyEval_|PyObject_|PyFunction_";
+constexpr std::string_view kNoiseFiles =
+    "core/boxing|/Register|/Redispatch|pythonrun\\.c|Modules/main\\.c|Objects/call\\.c|Objects/methodobject\\.c|"
+    "pycore_ceval\\.h|ceval\\.c|cpython/abstract\\.h";
+
+bool is_python(std::string_view file) { return file.ends_with(".py") || file.starts_with('<'); }
 
 RE2::Options quiet() {
   RE2::Options options;
@@ -59,6 +71,16 @@ bool is_allocator_library(std::string_view path) {
 struct FrameFilters::Impl {
   std::unique_ptr<RE2> allocator, focus, ignore, hide, show;
   std::vector<std::unique_ptr<RE2>> drop, keep;
+  std::unique_ptr<RE2> noise_name, noise_file;
+  FrameSet frames = FrameSet::all;
+
+  /// Whether the frame set hides a function.
+  bool hides(std::string_view name, std::string_view file) const {
+    if (frames == FrameSet::all) return false;
+    if (frames == FrameSet::python) return !is_python(file);
+    if (frames == FrameSet::native && is_python(file)) return true;
+    return found(noise_name, name) || found(noise_file, file);
+  }
 };
 
 Result<FrameFilters> FrameFilters::compile(const DiffOptions& options, std::span<const SnapshotRef> snapshots,
@@ -95,6 +117,16 @@ Result<FrameFilters> FrameFilters::compile(const DiffOptions& options, std::span
       add(ref.snapshot->facts.drop_frames, impl->drop);
       add(ref.snapshot->facts.keep_frames, impl->keep);
     }
+  }
+  const bool both_kinds = std::any_of(snapshots.begin(), snapshots.end(),
+                                      [](const SnapshotRef& ref) { return ref.snapshot->facts.producer == "pytorch"; });
+  if (both_kinds && options.frames != FrameSet::all) {
+    impl->frames = options.frames;
+    impl->noise_name = make(kNoiseNames);
+    impl->noise_file = make(kNoiseFiles);
+    if (options.frames == FrameSet::usual)
+      notes.add(Severity::info,
+                "frames of the recorder, the interpreter and the dispatcher are hidden: --frames all shows them");
   }
   FrameFilters filters;
   filters.impl_ = std::move(impl);
@@ -137,8 +169,10 @@ Visibility::Visibility(std::shared_ptr<const Dictionary> dictionary, const Frame
       hidden[row] = found(f.hide, name) || found(f.hide, file);
       shown[row] = found(f.show, name) || found(f.show, file);
     }
+    if (f.frames != FrameSet::all && f.hides(name, d.strings[d.functions.file[row]])) hidden[row] = 1;
     by_function[row] = flags;
   }
+  shows_emptied_ = !f.hide && !f.show;
 
   const std::size_t modules = d.modules.size();
   std::vector<std::uint8_t> by_module(modules, 0);

@@ -51,6 +51,8 @@ class Visibility {
 
   /// Whether a frame in the middle of a stack may be hidden.
   bool any_hidden() const { return any_hidden_; }
+  /// A stack whose frames are all hidden is shown whole: a frame set hides them, no expression of the user's.
+  bool shows_emptied() const { return shows_emptied_; }
   bool is_hidden(FrameId frame) const { return has(frame, kHidden); }
 
   /// Whether --focus and --ignore leave the stack in. `frames` without those that leaf_cut() drops.
@@ -70,6 +72,7 @@ class Visibility {
   std::vector<std::uint8_t> flags_;
   bool any_allocator_ = false;
   bool any_drop_ = false;
+  bool shows_emptied_ = false;
   bool any_hidden_ = false;
   bool any_ignore_ = false;
   bool focused_ = false;

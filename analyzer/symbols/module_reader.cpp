@@ -2,6 +2,7 @@
 
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
+#include <gelf.h>
 
 #include <cstring>
 #include <optional>
@@ -47,6 +48,28 @@ const Dwfl_Callbacks kCallbacks = {find_no_elf, find_debuginfo, dwfl_offline_sec
 std::string_view view(const char* text) {
   if (text == nullptr) return {};
   return {text, ::strnlen(text, kMaxNameBytes)};
+}
+
+/// libdw 0.188 takes texts of line tables without looking for their end: a section whose last text has
+/// none would be read beyond its end.
+bool texts_end(Dwarf* dwarf) {
+  for (Dwarf* one : {dwarf, dwarf_getalt(dwarf)}) {
+    Elf* const elf = one == nullptr ? nullptr : dwarf_getelf(one);
+    std::size_t names = 0;
+    if (elf == nullptr || elf_getshdrstrndx(elf, &names) != 0) continue;
+    for (Elf_Scn* section = elf_nextscn(elf, nullptr); section != nullptr; section = elf_nextscn(elf, section)) {
+      GElf_Shdr header;
+      if (gelf_getshdr(section, &header) == nullptr) continue;
+      const char* const name = elf_strptr(elf, names, header.sh_name);
+      if (name == nullptr) continue;
+      const std::string_view text(name);
+      if (!text.ends_with("debug_str") && !text.ends_with("debug_line_str")) continue;
+      const Elf_Data* const data = elf_rawdata(section, nullptr);
+      if (data == nullptr || data->d_size == 0 || data->d_buf == nullptr) continue;
+      if (static_cast<const char*>(data->d_buf)[data->d_size - 1] != '\0') return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace
@@ -104,7 +127,11 @@ Result<std::unique_ptr<ModuleReader>> ModuleReader::open(const SymbolFileChoice&
   *user = &impl->files;
   if (dwfl_module_getelf(impl->module, &impl->bias) == nullptr) return refuse("damaged ELF file");
   if (Dwarf* dwarf = dwfl_module_getdwarf(impl->module, &impl->dwarf_bias); dwarf != nullptr) {
-    impl->dwarf.emplace(dwarf);
+    if (texts_end(dwarf)) {
+      impl->dwarf.emplace(dwarf);
+    } else {
+      impl->dwarf_error = "its debug information is damaged: a table of texts has no end";
+    }
   } else if (main.has_dwarf || files.debug) {
     const char* why = dwfl_errmsg(-1);
     impl->dwarf_error =

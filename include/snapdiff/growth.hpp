@@ -31,6 +31,15 @@ constexpr std::string_view to_text(GroupBy by) {
 
 enum class SortKey : std::uint8_t { change, growth, after, objects, name };
 
+/// Which frames of snapshots with both kinds are shown (PyTorch's with C++ stacks).
+///   usual   all but the recorder's, the interpreter's and the dispatcher's
+///   A stack of which nothing is left is shown whole.
+enum class FrameSet : std::uint8_t { usual, python, native, all };
+constexpr std::string_view to_text(FrameSet set) {
+  constexpr std::string_view kNames[] = {"usual", "python", "native", "all"};
+  return kNames[static_cast<std::size_t>(set)];
+}
+
 /// One view of a diff. Regular expressions are RE2, searched (not anchored) in function name,
 /// file and module name of each frame, as pprof does.
 struct DiffOptions {
@@ -43,6 +52,7 @@ struct DiffOptions {
   std::string hide;    ///< drop matching frames from stacks
   std::string show;    ///< keep only matching frames of stacks
   bool hide_allocator_frames = true;
+  FrameSet frames = FrameSet::usual;
   bool fold_recursion = true;  ///< stacks that differ only in how deep they recurse are one row
   friend bool operator==(const DiffOptions&, const DiffOptions&) = default;
 };

@@ -162,6 +162,26 @@ class Cuda(CliTest):
         self.run_it("import", path + "@5", path + "@10")
         self.assertEqual(self.run_it("sql", "SELECT count(*) FROM snapshot")[0].split()[-1], "2")
 
+    def test_frames_of_the_recorder_and_the_interpreter_are_hidden(self):
+        native = [{"filename": "unwind.cpp", "line": 1, "name": "torch::unwind::unwind()"},
+                  {"filename": "combined_traceback.cpp", "line": 2, "name": "torch::CapturedTraceback::gather(bool)"},
+                  {"filename": "CUDACachingAllocator.cpp", "line": 3, "name": "c10::cuda::malloc"},
+                  {"filename": "ceval.c", "line": 4, "name": "_PyEval_EvalFrameDefault"}]
+        base = 0x7D0000000000
+        blocks = [(base, 512, native + LEAK), (base + 4096, 1024, native[:2])]
+        path = self.dump("both.pickle", {"segments": [Run(1).segment(base, 2 * MIB, blocks)], "device_traces": [[]]})
+        def stacks(*more):
+            return {row["value"]: [frame["function"] for frame in row["stack"]] for row in self.json("top", path, *more)["rows"]}
+        python = [frame["name"] for frame in LEAK]
+        only_noise = [frame["name"] for frame in native[:2]]
+        self.assertEqual(stacks(), {512: ["c10::cuda::malloc"] + python, 1024: only_noise})
+        self.assertEqual(stacks("--frames", "python"), {512: python, 1024: only_noise})
+        self.assertEqual(stacks("--frames", "native"), {512: ["c10::cuda::malloc"], 1024: only_noise})
+        self.assertEqual(stacks("--frames", "all"), {512: [f["name"] for f in native] + python, 1024: only_noise})
+        report = self.json("top", path)
+        self.assertTrue(any("--frames all" in note["text"] for note in report["notes"]))
+        self.assertEqual(report["filtered"], 0)
+
     def test_by_device_stream_and_pool(self):
         path = self.dump("run.pickle", Run(5))
         for key in ("device", "stream", "pool"):
