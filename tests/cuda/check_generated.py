@@ -279,6 +279,37 @@ def truth_rows(devices, layout, host):
     return rows
 
 
+def kept(segment, block):
+    """What of a free block the driver cannot take back: of an expandable run whole pages can go."""
+    begin = block["address"] - segment["address"]
+    pages = 0
+    if segment["expandable"]:
+        page = 20 * MIB
+        pages = max(0, (begin + block["size"]) // page - -(-begin // page)) * page
+    return block["size"] - pages
+
+
+def truth_pinned(devices, layout):
+    """{row key: (least, most)} and the sum: the free bytes of each segment shared evenly among the stacks in it; who
+    gets the bytes that do not divide is not told."""
+    bounds, total, old = {}, 0, layout in ("A-history", "B")
+    for d in devices:
+        for s in d.segments:
+            free = sum(kept(s, b) for b in s["blocks"] if b["state"] == "inactive")
+            holders = {}
+            for b in s["blocks"]:
+                if b["state"] != "inactive":
+                    holders.setdefault(key_of(b["frames"]), []).append(b["state"])
+            total += free if holders else 0
+            for stack, states in holders.items():
+                stream = "0" if s["stream"] == 0 else hex(s["stream"])
+                key = (stack, str(d.index), stream, "(%d, %d)" % ((0, 0) if old else s["pool"]),
+                       "pending" if "active_allocated" not in states else "")
+                least, most = bounds.get(key, (0, 0))
+                bounds[key] = (least + free // len(holders), most + -(-free // len(holders)))
+    return bounds, total
+
+
 def generate(number, seed, folder):
     rng = random.Random(seed * 1_000_003 + number)
     layout = LAYOUTS[number % len(LAYOUTS)]
@@ -299,7 +330,7 @@ def check_dump(dump, count, seed, folder):
                 probes += [(d.index, k) for k in sorted({0, n, rng.randint(0, n), rng.randint(0, n)})]
         process.stdin.write(path + "".join(" %d:%d" % p for p in probes) + "\n")
         process.stdin.flush()
-        rows, live, reserved, counters = {}, {}, {}, {}
+        rows, pinned, live, reserved, counters = {}, {}, {}, {}, {}
         while True:
             line = process.stdout.readline()
             if not line:
@@ -309,6 +340,7 @@ def check_dump(dump, count, seed, folder):
                 break
             if word == "row":
                 values = [int(v) for v in fields[5:]]
+                pinned[tuple(fields[:5])] = values.pop(5)
                 rows[tuple(fields[:5])] = values + [0] * (7 - len(values))
             elif word == "counter":
                 counters[fields[0]] = int(fields[1])
@@ -321,6 +353,12 @@ def check_dump(dump, count, seed, folder):
         want = truth_rows(devices, layout, host)
         if rows != want:
             sys.exit("%s (layout %s): rows differ\n got %r\nwant %r" % (path, layout, rows, want))
+        bounds, pinned_total = truth_pinned(devices, layout)
+        wrong = {key: (value, bounds.get(key, (0, 0))) for key, value in pinned.items()
+                 if not bounds.get(key, (0, 0))[0] <= value <= bounds.get(key, (0, 0))[1]}
+        if wrong or sum(pinned.values()) != pinned_total:
+            sys.exit("%s (layout %s): pinned bytes %d, want %d; out of bounds: %r"
+                     % (path, layout, sum(pinned.values()), pinned_total, wrong))
         total = sum(s["size"] for d in devices for s in d.segments)
         if counters["reserved"] != total:
             sys.exit("%s (layout %s): reserved %d, want %d" % (path, layout, counters["reserved"], total))
