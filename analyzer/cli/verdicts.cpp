@@ -6,8 +6,7 @@ namespace snapdiff::cli {
 
 std::vector<report::RowVerdict> row_verdicts(const GrowthReport& overall) {
   std::vector<report::RowVerdict> out;
-  constexpr std::size_t kFewestJudged = 8;
-  if (overall.series_length < kFewestJudged) return out;
+  if (overall.series_length < trend::kJudgedFrom) return out;
   for (const trend::Verdict& verdict : trend::judge_rows(overall)) out.push_back({verdict.word, verdict.reason});
   return out;
 }

@@ -70,19 +70,7 @@ void suspect_fields(JsonWriter& json, const GrowthReport& report) {
 }
 
 void tail_fields(JsonWriter& json, const GrowthReport& report, const Others& others) {
-  json.key("others");
-  json.begin_object();
-  json.field("rows", static_cast<std::int64_t>(others.rows));
-  json.field("growth", others.value.growth());
-  json.end_object();
-  json.key("unattributed");
-  json.begin_object();
-  json.field("growth", report.unattributed.growth());
-  json.end_object();
-  json.key("filtered");
-  json.begin_object();
-  json.field("growth", report.filtered.growth());
-  json.end_object();
+  json_rest(json, report, others);
   json.key("possible_pairs");
   json.unsigned_integer(report.possible_pairs);
   json_notes(json, report.notes);

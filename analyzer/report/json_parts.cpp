@@ -169,4 +169,20 @@ void json_notes(JsonWriter& json, const Notes& notes) {
   json.end_array();
 }
 
+void json_rest(JsonWriter& json, const GrowthReport& report, const Others& others) {
+  json.key("others");
+  json.begin_object();
+  json.field("rows", static_cast<std::int64_t>(others.rows));
+  json.field("growth", others.value.growth());
+  json.end_object();
+  json.key("unattributed");
+  json.begin_object();
+  json.field("growth", report.unattributed.growth());
+  json.end_object();
+  json.key("filtered");
+  json.begin_object();
+  json.field("growth", report.filtered.growth());
+  json.end_object();
+}
+
 }  // namespace snapdiff::report

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "analyzer/report/json_writer.hpp"
+#include "analyzer/report/selection.hpp"
 #include "snapdiff/growth.hpp"
 
 /// Pieces that several of the machine forms share (product.md section 3, machine output).
@@ -23,5 +24,7 @@ void json_stack(JsonWriter& json, std::string_view key, std::span<const FrameVie
 /// "names": how many addresses have one, and where they are missing.
 void json_unnamed(JsonWriter& json, const Unnamed& unnamed);
 void json_notes(JsonWriter& json, const Notes& notes);
+/// "others", "unattributed" and "filtered": what completes the sum of the rows shown.
+void json_rest(JsonWriter& json, const GrowthReport& report, const Others& others);
 
 }  // namespace snapdiff::report

@@ -93,21 +93,8 @@ void head_fields(JsonWriter& json, const TrendReport& trend, bool lines) {
 }
 
 void tail_fields(JsonWriter& json, const TrendReport& trend, const Others& others) {
-  const GrowthReport& overall = trend.series.overall;
-  json.key("others");
-  json.begin_object();
-  json.field("rows", static_cast<std::int64_t>(others.rows));
-  json.field("growth", others.value.growth());
-  json.end_object();
-  json.key("unattributed");
-  json.begin_object();
-  json.field("growth", overall.unattributed.growth());
-  json.end_object();
-  json.key("filtered");
-  json.begin_object();
-  json.field("growth", overall.filtered.growth());
-  json.end_object();
-  json_notes(json, overall.notes);
+  json_rest(json, trend.series.overall, others);
+  json_notes(json, trend.series.overall.notes);
 }
 
 void row_object(JsonWriter& json, const TrendReport& trend, std::uint32_t index, std::vector<FrameView>& frames) {

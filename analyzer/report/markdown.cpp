@@ -101,16 +101,9 @@ std::string growth_rows(const GrowthReport& report, const std::vector<RowVerdict
     cells.push_back(name);
     table.add(cells);
   };
-  std::vector<FrameView> frames;
   for (const std::uint32_t index : selection.rows) {
     const GrowthRow& row = report.rows[index];
-    std::string name;
-    if (grouped) {
-      name = key_text(report.keys[row.key], report.options.by, kNameWidth, glyphs);
-    } else {
-      report.frames(row, frames);
-      name = stack_cell(frames, kNameWidth, glyphs).text;
-    }
+    const std::string name = row_text(report, row, kNameWidth, glyphs);
     const std::string error = row.error != row.error ? "n/a" : value(static_cast<std::int64_t>(row.error + 0.5), false);
     line(row.value, grouped ? value(report.cumulative[index].value.growth(), true) : "", row.objects, error,
          std::string(to_text(row.row_class)), verdicts.empty() ? "" : verdicts[index].word,
@@ -207,16 +200,9 @@ std::string markdown_trend(const TrendReport& trend, const Style& style) {
     cells.push_back(name);
     table.add(cells);
   };
-  std::vector<FrameView> frames;
   for (const std::uint32_t index : selection.rows) {
     const GrowthRow& row = overall.rows[index];
-    std::string name;
-    if (grouped) {
-      name = key_text(overall.keys[row.key], overall.options.by, kNameWidth, glyphs);
-    } else {
-      overall.frames(row, frames);
-      name = stack_cell(frames, kNameWidth, glyphs).text;
-    }
+    const std::string name = row_text(overall, row, kNameWidth, glyphs);
     line(row.value, &trend.verdicts[index], literal(name));
   }
   if (selection.others.rows > 0) line(selection.others.value, nullptr, literal(others_name(selection.others, true)));

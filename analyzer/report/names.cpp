@@ -150,4 +150,11 @@ std::string key_text(const std::string& key, GroupBy by, std::size_t width, cons
   return cut_name(printable(name, glyphs.utf8), width, glyphs.ellipsis);
 }
 
+std::string row_text(const GrowthReport& report, const GrowthRow& row, std::size_t width, const Glyphs& glyphs) {
+  if (report.options.by != GroupBy::stack) return key_text(report.keys[row.key], report.options.by, width, glyphs);
+  std::vector<FrameView> frames;
+  report.frames(row, frames);
+  return stack_cell(frames, width, glyphs).text;
+}
+
 }  // namespace snapdiff::report

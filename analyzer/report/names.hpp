@@ -35,4 +35,7 @@ StackCell stack_cell(std::span<const FrameView> frames, std::size_t width, const
 /// Text of a row's key in a table of functions, files, ...: `key` shortened to `width` columns.
 std::string key_text(const std::string& key, GroupBy by, std::size_t width, const Glyphs& glyphs);
 
+/// A row of a diff in at most `width` columns: its stack_cell() or key_text().
+std::string row_text(const GrowthReport& report, const GrowthRow& row, std::size_t width, const Glyphs& glyphs);
+
 }  // namespace snapdiff::report

@@ -23,11 +23,6 @@ void add(std::int64_t& sum, std::int64_t value) {
   sum = static_cast<std::int64_t>(static_cast<std::uint64_t>(sum) + static_cast<std::uint64_t>(value));
 }
 
-void add(Change& sum, const Change& value) {
-  add(sum.baseline, value.baseline);
-  add(sum.current, value.current);
-}
-
 std::uint64_t size_of_row(const GrowthReport& report, std::size_t row) {
   const std::uint64_t flat = size_of(report.rows[row].value.growth());
   if (report.cumulative.empty()) return flat;
@@ -49,6 +44,11 @@ bool is_absent(const GrowthReport& report, std::size_t row) {
 }
 
 }  // namespace
+
+void add(Change& sum, const Change& value) {
+  add(sum.baseline, value.baseline);
+  add(sum.current, value.current);
+}
 
 std::string others_name(const Others& others, bool for_people) {
   std::string name("[");

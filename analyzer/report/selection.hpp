@@ -21,6 +21,9 @@ struct Others {
   double error = 0;      ///< of the sum; NaN when one is unknown
 };
 
+/// Adds both sides, modulo 2^64: parts of a total that fits may not fit themselves.
+void add(Change& sum, const Change& value);
+
 struct Selection {
   std::vector<std::uint32_t> rows;  ///< row numbers in the order they are shown
   Others others;

@@ -1,12 +1,18 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "analyzer/report/text_tools.hpp"
 
 namespace snapdiff::report {
+
+/// How growth is painted; none where nothing changed.
+constexpr Paint growth_paint(std::int64_t growth) {
+  return growth > 0 ? Paint::growth : growth < 0 ? Paint::shrinkage : Paint::none;
+}
 
 /// A table of the terminal screens: columns of fixed alignment, at least `min_width` wide, and a last
 /// column that takes what is left. Numbers are right-aligned to one edge.

@@ -8,12 +8,6 @@
 
 namespace snapdiff::report {
 
-namespace {
-
-Paint paint_of(std::int64_t growth) { return growth > 0 ? Paint::growth : growth < 0 ? Paint::shrinkage : Paint::none; }
-
-}  // namespace
-
 std::string text_peek(const PeekReport& report, const Style& style) {
   const Glyphs glyphs = glyphs_for(style.utf8);
   const auto value = [&](std::int64_t number, bool sign) { return snapdiff::value_text(number, report.unit, sign); };
@@ -38,7 +32,7 @@ std::string text_peek(const PeekReport& report, const Style& style) {
     std::vector<std::pair<std::string, std::string>> names;  // lead, name
     const auto add = [&](const Change& change, std::int64_t whole, const std::string& lead, const std::string& name) {
       TextTable::Row& row = table.add();
-      row.cells = {{value(change.growth(), true), paint_of(change.growth())},
+      row.cells = {{value(change.growth(), true), growth_paint(change.growth())},
                    {whole == 0 ? "" : snapdiff::percent_text(change.growth(), whole), Paint::none},
                    {value(change.baseline, false), Paint::dim},
                    {value(change.current, false), Paint::dim}};

@@ -49,10 +49,9 @@ std::string step_table(const SeriesReport& series, const Style& style) {
     }
     const SeriesStep& step = series.steps[i];
     TextTable::Row& row = table.add();
-    const Paint paint = step.growth > 0 ? Paint::growth : step.growth < 0 ? Paint::shrinkage : Paint::none;
     row.cells = {{std::to_string(i + 1), Paint::none},
                  {snapdiff::value_text(step.total, overall.unit), Paint::none},
-                 {i == 0 ? "" : snapdiff::value_text(step.growth, overall.unit, true), paint}};
+                 {i == 0 ? "" : snapdiff::value_text(step.growth, overall.unit, true), growth_paint(step.growth)}};
     const double share = static_cast<double>(std::max<std::int64_t>(step.total, 0)) / static_cast<double>(most);
     row.last.assign(static_cast<std::size_t>(std::lround(static_cast<double>(kBarWidth) * share)), '#');
     if (heaviest && i > 0 && step.heaviest_growth != 0) {
@@ -105,17 +104,10 @@ std::string passing_text(const SeriesReport& series, const Style& style) {
   const GrowthReport& overall = series.overall;
   const Glyphs glyphs = glyphs_for(style.utf8);
   std::string out;
-  std::vector<FrameView> frames;
   constexpr std::size_t kNumbers = 66;  // what stands after the name, in full
   const std::size_t room = std::max<std::size_t>(32, style.width > kNumbers ? style.width - kNumbers : 0);
   for (const Passing& passing : passing_rows(series)) {
-    std::string name;
-    if (overall.options.by == GroupBy::stack) {
-      overall.frames(overall.rows[passing.row], frames);
-      name = stack_cell(frames, room, glyphs).text;
-    } else {
-      name = key_text(overall.keys[overall.rows[passing.row].key], overall.options.by, room, glyphs);
-    }
+    const std::string name = row_text(overall, overall.rows[passing.row], room, glyphs);
     const auto at = [&](std::int64_t change, std::size_t step) {
       return snapdiff::value_text(change, overall.unit, true) + " at " + std::to_string(step + 1);
     };

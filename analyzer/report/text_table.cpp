@@ -5,6 +5,7 @@
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/names.hpp"
 #include "analyzer/report/table.hpp"
+#include "analyzer/report/verdict_line.hpp"
 #include "analyzer/report/writers.hpp"
 #include "snapdiff/number_text.hpp"
 
@@ -19,13 +20,6 @@ constexpr std::size_t kAnyWidth = 1000;  // nothing is cut
 
 using Column = TextTable::Column;
 using Cell = TextTable::Cell;
-
-Paint paint_of(std::int64_t growth) { return growth > 0 ? Paint::growth : growth < 0 ? Paint::shrinkage : Paint::none; }
-
-Paint paint_of(const std::string& word) {
-  if (word == "GROWING") return Paint::alarm;
-  return word == "GONE" || word == "SHRINKING" ? Paint::shrinkage : Paint::none;
-}
 
 std::string tag_of(RowClass row_class) {
   switch (row_class) {
@@ -219,8 +213,8 @@ class GrowthTable {
   void fill(const Line& line, TextTable::Row& row) const {
     std::vector<Cell>& cells = row.cells;
     const std::int64_t growth = line.lead.growth();
-    cells.push_back(line.has_lead ? Cell{value(growth, true), paint_of(growth)} : Cell{});
-    if (grouped_) cells.push_back(line.has_second ? Cell{value(line.second, true), paint_of(line.second)} : Cell{});
+    cells.push_back(line.has_lead ? Cell{value(growth, true), growth_paint(growth)} : Cell{});
+    if (grouped_) cells.push_back(line.has_second ? Cell{value(line.second, true), growth_paint(line.second)} : Cell{});
     const bool error_beside = with_error() && !wide_;
     if (error_beside) cells.push_back({error_text(line), Paint::none});
     if (with_tags_) cells.push_back({line.tag, Paint::dim});
@@ -240,7 +234,7 @@ class GrowthTable {
                        Paint::none});
       if (!verdicts_.empty()) {
         const std::string word = line.fixed ? std::string() : verdicts_[line.row].word;
-        cells.push_back({printable(word, style_.utf8), paint_of(word)});
+        cells.push_back({printable(word, style_.utf8), verdict_paint(word)});
       }
     }
     row.dim = noise(line);

@@ -3,6 +3,7 @@
 #include "analyzer/report/names.hpp"
 #include "analyzer/report/table.hpp"
 #include "analyzer/report/trend_parts.hpp"
+#include "analyzer/report/verdict_line.hpp"
 #include "analyzer/report/writers.hpp"
 #include "snapdiff/number_text.hpp"
 
@@ -11,11 +12,6 @@ namespace {
 
 constexpr std::size_t kWide = 100;
 constexpr std::size_t kSparkWidth = 24;
-
-Paint paint_of(const std::string& word) {
-  if (word == "GROWING") return Paint::alarm;
-  return word == "GONE" || word == "SHRINKING" ? Paint::shrinkage : Paint::none;
-}
 
 class TrendTable {
  public:
@@ -37,7 +33,8 @@ class TrendTable {
     if (overall_.filtered != Change{}) rest(table, "[filtered out]", overall_.filtered);
     total(table);
     const std::size_t width = table.rest_width(style_.width);
-    for (std::size_t i = 0; i < selection_.rows.size(); ++i) table.rows()[i].last = name(selection_.rows[i], width);
+    for (std::size_t i = 0; i < selection_.rows.size(); ++i)
+      table.rows()[i].last = row_text(overall_, overall_.rows[selection_.rows[i]], width, glyphs_);
     return table.text(style_.colour);
   }
 
@@ -76,15 +73,13 @@ class TrendTable {
   void fill(std::uint32_t index, TextTable::Row& row) const {
     const GrowthRow& r = overall_.rows[index];
     const Verdict& verdict = trend_.verdicts[index];
-    row.cells = {{snapdiff::value_text(r.value.growth(), overall_.unit, true), r.value.growth() > 0   ? Paint::growth
-                                                                               : r.value.growth() < 0 ? Paint::shrinkage
-                                                                                                      : Paint::none},
+    row.cells = {{snapdiff::value_text(r.value.growth(), overall_.unit, true), growth_paint(r.value.growth())},
                  {share(r.value), Paint::none}};
     slopes(verdict, row);
     const std::size_t n = overall_.series_length;
     if (wide_)
       row.cells.push_back({sparkline(overall_.series.data() + index * n, n, kSparkWidth, style_.utf8), Paint::none});
-    if (is_judged(trend_)) row.cells.push_back({verdict.word, paint_of(verdict.word)});
+    if (is_judged(trend_)) row.cells.push_back({verdict.word, verdict_paint(verdict.word)});
   }
 
   void rest(TextTable& table, std::string name, const Change& value) const {
@@ -101,17 +96,8 @@ class TrendTable {
     row.cells = {{snapdiff::value_text(overall_.total.growth(), overall_.unit, true), Paint::bold}, {"", Paint::none}};
     slopes(trend_.whole, row);
     if (wide_) row.cells.push_back({sparkline(totals.data(), totals.size(), kSparkWidth, style_.utf8), Paint::none});
-    if (is_judged(trend_)) row.cells.push_back({trend_.whole.word, paint_of(trend_.whole.word)});
+    if (is_judged(trend_)) row.cells.push_back({trend_.whole.word, verdict_paint(trend_.whole.word)});
     row.last = "TOTAL";
-  }
-
-  std::string name(std::uint32_t index, std::size_t width) const {
-    const GrowthRow& row = overall_.rows[index];
-    if (overall_.options.by != GroupBy::stack)
-      return key_text(overall_.keys[row.key], overall_.options.by, width, glyphs_);
-    std::vector<FrameView> frames;
-    overall_.frames(row, frames);
-    return stack_cell(frames, width, glyphs_).text;
   }
 
   const TrendReport& trend_;

@@ -9,16 +9,6 @@
 namespace snapdiff::report {
 namespace {
 
-/// Sums wrap: parts of a total that fits may not fit themselves, and the sum over all parts does.
-void add(std::int64_t& sum, std::int64_t value) {
-  sum = static_cast<std::int64_t>(static_cast<std::uint64_t>(sum) + static_cast<std::uint64_t>(value));
-}
-
-void add(Change& sum, const Change& value) {
-  add(sum.baseline, value.baseline);
-  add(sum.current, value.current);
-}
-
 bool has_times(const TrendReport& trend) { return trend.axis.step_seconds > 0; }
 
 std::string steps_text(double steps) { return counted(std::llround(std::min(steps, 9e15)), "snapshot"); }

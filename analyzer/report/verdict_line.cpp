@@ -9,13 +9,12 @@
 #include <vector>
 
 #include "analyzer/report/names.hpp"
+#include "analyzer/report/trend_parts.hpp"
 #include "snapdiff/number_text.hpp"
 
 namespace snapdiff::report {
 
 namespace {
-
-constexpr std::size_t kJudgedFrom = 8;  // verdict.md: below, no shape can be told from another
 
 struct Judged {
   std::string word;
@@ -24,11 +23,6 @@ struct Judged {
   std::vector<double> values;  ///< of all rows below the suspect, per snapshot
   std::size_t rises = 0;
 };
-
-Paint paint_of(std::string_view word) {
-  if (word == "GROWING") return Paint::alarm;
-  return word == "GONE" || word == "SHRINKING" ? Paint::shrinkage : Paint::none;
-}
 
 std::optional<Judged> judge_suspect(const GrowthReport& report, const Suspect& suspect,
                                     const std::vector<RowVerdict>& verdicts, const Glyphs& glyphs) {
@@ -80,10 +74,15 @@ HeadLine none(const std::string& why) { return {"verdict", {{"none: " + why, Pai
 
 }  // namespace
 
+Paint verdict_paint(std::string_view word) {
+  if (word == "GROWING") return Paint::alarm;
+  return word == "GONE" || word == "SHRINKING" ? Paint::shrinkage : Paint::none;
+}
+
 HeadLine verdict_line(const GrowthReport& report, const SeriesFacts& series, const Glyphs& glyphs) {
   const bool judged_rows = series.verdicts != nullptr && series.verdicts->size() == report.rows.size();
-  if (series.snapshots < kJudgedFrom || !judged_rows || report.series_length < 2) {
-    if (series.snapshots >= kJudgedFrom) return none("no row of the series was judged");
+  if (series.snapshots < kTrendFrom || !judged_rows || report.series_length < 2) {
+    if (series.snapshots >= kTrendFrom) return none("no row of the series was judged");
     if (report.grew == 0 && report.shrank == 0) {
       return none("nothing changed in " + counted(static_cast<std::int64_t>(series.snapshots), "snapshot"));
     }
@@ -100,7 +99,7 @@ HeadLine verdict_line(const GrowthReport& report, const SeriesFacts& series, con
   const bool same =
       std::all_of(judged.begin(), judged.end(), [&](const Judged& j) { return j.word == judged[0].word; });
   if (same) {
-    line.pieces.emplace_back(judged[0].word, paint_of(judged[0].word));
+    line.pieces.emplace_back(judged[0].word, verdict_paint(judged[0].word));
     const bool climbs = judged[0].word == "GROWING" || judged[0].word == "RISING";
     std::string text = climbs ? climb_words(report, judged) : printable(judged[0].reason, glyphs.utf8);
     if (!climbs && judged.size() > 1) text = judged[0].name + " " + text;
@@ -109,7 +108,7 @@ HeadLine verdict_line(const GrowthReport& report, const SeriesFacts& series, con
   }
   for (std::size_t i = 0; i < judged.size(); ++i) {
     if (i > 0) line.pieces.emplace_back(", ", Paint::none);
-    line.pieces.emplace_back(judged[i].word, paint_of(judged[i].word));
+    line.pieces.emplace_back(judged[i].word, verdict_paint(judged[i].word));
     line.pieces.emplace_back(" " + judged[i].name, Paint::none);
   }
   if (!judged[0].reason.empty())

@@ -8,4 +8,7 @@ namespace snapdiff::report {
 /// would decide it).
 HeadLine verdict_line(const GrowthReport& report, const SeriesFacts& series, const Glyphs& glyphs);
 
+/// How a verdict's word is painted.
+Paint verdict_paint(std::string_view word);
+
 }  // namespace snapdiff::report
