@@ -22,6 +22,10 @@ if(SNAPDIFF_SANITIZE)
     -fsanitize=${SNAPDIFF_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(snapdiff_options INTERFACE -fsanitize=${SNAPDIFF_SANITIZE})
 endif()
+if(SNAPDIFF_FUZZ)
+  target_compile_options(snapdiff_options INTERFACE
+    -fsanitize-coverage-ignorelist=${PROJECT_SOURCE_DIR}/tests/fuzz/coverage_ignore.txt)
+endif()
 
 # The model and the seams: headers only, standard library only.
 add_library(snapdiff_core INTERFACE)
