@@ -143,7 +143,7 @@ int run_gate(const Arguments& arguments) {
                                "snapdiff gate --budgets leaks.toml --junit gate.xml --sarif gate.sarif",
                                "snapdiff gate heaps/ --accept leak_log --until 2026-12-31"});
   add_options(*app, options, kTakesOperands | kTakesView | kTakesRows | kTakesForm | kReadsFiles | kTakesSymbols);
-  app->add_option("--budget", wanted.budgets, "a budget; repeatable")->type_name("AMOUNT")->expected(1)->take_all();
+  app->add_option("--budget", wanted.budgets, "a budget; repeatable")->type_name("AMOUNT")->allow_extra_args(false);
   app->add_option("--budgets", wanted.budget_file, "budgets in a TOML file, see analyzer/gate/README.md")
       ->type_name("FILE");
   app->add_option("--allow", wanted.allowance_file, "accepted growth (snapdiff-accept.toml, when there)")
@@ -152,8 +152,7 @@ int run_gate(const Arguments& arguments) {
                   "accept what breaks a budget and has this in its\n"
                   "                           name, or this id; repeatable")
       ->type_name("NAME")
-      ->expected(1)
-      ->take_all();
+      ->allow_extra_args(false);
   app->add_option("--until", wanted.until, "last day of what is accepted")->type_name("YYYY-MM-DD");
   app->add_option("--reason", wanted.reason, "why it is accepted")->type_name("TEXT");
   app->add_option("--junit", wanted.junit, "write JUnit XML")->type_name("FILE");

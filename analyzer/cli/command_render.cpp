@@ -90,10 +90,10 @@ int run_render(const Arguments& arguments) {
   app->add_flag("--dot", wanted.dot, "the graph for Graphviz")->excludes(pdf)->excludes(svg)->excludes(png);
   app->add_option("-o,--output", options.output, "file (snapdiff.pdf, .svg, .png, .dot; - is stdout)")
       ->type_name("FILE");
-  app->add_option("--paper", wanted.paper, "a4, letter (a4)")->type_name("X")->check(CLI::IsMember({"a4", "letter"}));
+  app->add_option("--paper", wanted.paper, "a4, letter (a4)")->type_name("X")->check(one_of({"a4", "letter"}));
   app->add_option("--max-nodes", wanted.graph.max_nodes, "boxes drawn at most (40)")
       ->type_name("N")
-      ->check(CLI::Range(std::size_t{2}, std::size_t{2000}));
+      ->check(CLI::Range(std::size_t{2}, std::size_t{2000}).description(""));
   if (const auto code = parse_arguments(*app, options, arguments)) return *code;
 
   const Terminal terminal = look_at_terminal(options.no_color);

@@ -75,6 +75,8 @@ std::unique_ptr<CLI::App> make_command_app(const std::string& purpose, const std
   return app;
 }
 
+CLI::Validator one_of(const std::vector<std::string>& words) { return CLI::IsMember(words).description(""); }
+
 void add_options(CLI::App& app, Options& options, unsigned groups) {
   if ((groups & kTakesOperands) != 0) app.add_option("operands", options.operands)->type_name("OPERAND");
   if ((groups & kTakesView) != 0) {
@@ -85,20 +87,20 @@ void add_options(CLI::App& app, Options& options, unsigned groups) {
         ->type_name("KIND");
     app.add_option("--sort", options.sort, "change, growth, after, objects, name (change)")
         ->type_name("KEY")
-        ->check(CLI::IsMember({"change", "growth", "after", "objects", "name"}));
+        ->check(one_of({"change", "growth", "after", "objects", "name"}));
     app.add_option("--focus", options.focus, "only stacks with a matching frame")->type_name("RE");
     app.add_option("--ignore", options.ignore, "no stacks with a matching frame")->type_name("RE");
     app.add_option("--hide", options.hide, "drop matching frames from stacks")->type_name("RE");
     app.add_option("--show", options.show, "keep only matching frames of stacks")->type_name("RE");
     app.add_option("--allocator-frames", options.allocator_frames, "hide|show malloc, operator new at the leaf (hide)")
         ->type_name("X")
-        ->check(CLI::IsMember({"hide", "show"}));
+        ->check(one_of({"hide", "show"}));
     app.add_option("--frames", options.frames, "python|native|all of CUDA snapshots (all but noise)")
         ->type_name("X")
-        ->check(CLI::IsMember({"usual", "python", "native", "all"}));
+        ->check(one_of({"usual", "python", "native", "all"}));
     app.add_option("--recursion", options.recursion, "fold|show how deep a recursion went (fold)")
         ->type_name("X")
-        ->check(CLI::IsMember({"fold", "show"}));
+        ->check(one_of({"fold", "show"}));
   }
   if ((groups & kTakesRows) != 0) {
     app.add_option("-n,--rows", options.rows, "rows shown; 0 = all (text 20, others all)")->type_name("N");
@@ -108,7 +110,7 @@ void add_options(CLI::App& app, Options& options, unsigned groups) {
   if ((groups & kTakesForm) != 0) {
     app.add_option("--as", options.as, "text, json, jsonl, csv, md (text)")
         ->type_name("FORM")
-        ->check(CLI::IsMember({"text", "json", "jsonl", "csv", "md"}));
+        ->check(one_of({"text", "json", "jsonl", "csv", "md"}));
   }
   if ((groups & kReadsFiles) != 0) {
     app.add_option("--format", options.input_format, "input format, see 'snapdiff formats' (detect)")
@@ -121,15 +123,14 @@ void add_options(CLI::App& app, Options& options, unsigned groups) {
                    "name raw addresses from this binary or debug file,\n"
                    "                           or those in this folder; repeatable")
         ->type_name("PATH")
-        ->expected(1)
-        ->take_all();
+        ->allow_extra_args(false);
     app.add_option("--sysroot", options.sysroot, "name them from recorded paths below this folder")->type_name("DIR");
     app.add_flag("--debuginfod", options.debuginfod,
                  "name them with debug files that the servers in\n"
                  "                           DEBUGINFOD_URLS have; the only use of a network");
     app.add_option("--demangle", options.demangle, "none|simple|full (full)")
         ->type_name("X")
-        ->check(CLI::IsMember({"none", "simple", "full"}));
+        ->check(one_of({"none", "simple", "full"}));
   }
   app.add_option("--db", options.db,
                  "store (SNAPDIFF_DB, else snapdiff.db; :memory:\n"

@@ -60,6 +60,9 @@ void add_options(CLI::App& app, Options& options, unsigned groups);
 /// "--" are operands whatever they look like.
 std::optional<int> parse_arguments(CLI::App& app, Options& options, std::vector<std::string> arguments);
 
+/// Takes one of these words; the help of the option names them itself.
+CLI::Validator one_of(const std::vector<std::string>& words);
+
 /// "64KiB", "10MB", "4096": binary units, case ignored. Errors: usage.
 Result<std::int64_t> parse_size(const std::string& text);
 

@@ -97,14 +97,18 @@ class CliTest(unittest.TestCase):
     def pair(self):
         return self.write("a.heap", BEFORE), self.write("b.heap", AFTER)
 
-    def run_it(self, *arguments, code=0, env=None, stdin=None, text=True, **more):
+    def run_any(self, *arguments, env=None, stdin=None, **more):
+        """The finished process, whatever its exit code; output as bytes."""
         environment = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "HOME": self.folder}
         for name in ("LSAN_OPTIONS", "ASAN_OPTIONS", "UBSAN_OPTIONS"):
             if name in os.environ:
                 environment[name] = os.environ[name]
         environment.update(env or {})
-        done = subprocess.run([BINARY, *arguments], cwd=self.folder, env=environment, input=stdin,
+        return subprocess.run([BINARY, *arguments], cwd=self.folder, env=environment, input=stdin,
                               capture_output=True, timeout=120, check=False, **more)
+
+    def run_it(self, *arguments, code=0, text=True, **more):
+        done = self.run_any(*arguments, **more)
         out = done.stdout.decode("utf-8", "surrogateescape") if text else done.stdout
         err = done.stderr.decode("utf-8", "surrogateescape")
         self.assertEqual(done.returncode, code, "exit code of %s\nstdout: %s\nstderr: %s" % (arguments, out, err))

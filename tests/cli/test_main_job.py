@@ -2,6 +2,7 @@
 import json
 import os
 import pty
+import re
 import subprocess
 import unittest
 
@@ -122,6 +123,37 @@ class MainJob(CliTest):
         self.write("list", AFTER)
         out, _ = self.run_it("diff", "--", "-odd.heap", "list")
         self.assertIn("+2.96 KiB", out)
+
+    def test_an_option_takes_one_value_wherever_it_stands(self):
+        values = {"FILE": "out.txt", "PATH": "kept.db", "DIR": "names", "NAME": "inuse_space", "KIND": "function",
+                  "KEY": "name", "RE": ".", "X": None, "N": "5", "SIZE": "1KiB", "FORM": "json", "AMOUNT": "9GiB",
+                  "TEXT": "why", "YYYY-MM-DD": "2999-01-01", "K=V": "k=v"}
+        words = {"--format": "gperftools", "--symbols": "names", "--accept": "nothing-has-this", "--allow": "allow.toml",
+                 "--budgets": "budgets.toml", "--series": "s", "--rows": "5"}
+        os.mkdir(os.path.join(self.folder, "names"))
+        self.write("allow.toml", "")
+        self.write("budgets.toml", "")
+        seen = 0
+        for command in ("diff", "top", "trend", "gate", "import", "render", "export"):
+            help_text = self.run_it(command, "--help")[0]
+            for names, kind, text in re.findall(r"^  (-[^ ]+(?:, -[^ ]+)?) ([A-Z][A-Z=-]*)\n? +(.*)$", help_text, re.M):
+                option = names.split(", ")[-1]
+                value = words.get(option) or values[kind] or re.match(r"[a-z0-9]+", text)[0]
+                operands = {"top": self.pair()[:1], "trend": (*self.pair(), self.write("c.heap", AFTER + " "))}
+                more = {"render": ["--pdf"], "export": ["--csv"]}.get(command, [])
+                with self.subTest(command=command, option=option, value=value):
+                    seen += 1
+                    runs = []
+                    for arguments in ([option, value, *operands.get(command, self.pair())],
+                                      [*operands.get(command, self.pair()), option, value]):
+                        run = self.run_any(command, *more, *arguments, env={"SNAPDIFF_DB": ":memory:"})
+                        runs.append((run.returncode, run.stdout, run.stderr))
+                        if self.exists("kept.db"):
+                            os.remove(os.path.join(self.folder, "kept.db"))
+                    self.assertEqual(runs[0], runs[1])
+                    if option != "--accept":  # nothing breaks a budget here, which it tells
+                        self.assertLess(runs[0][0], 2, runs[0][2])
+        self.assertGreater(seen, 90)
 
     def test_one_file_shows_top_and_a_hint(self):
         a, _ = self.pair()
