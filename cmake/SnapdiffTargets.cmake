@@ -52,6 +52,8 @@ function(snapdiff_test name)
   target_compile_definitions(${name} PRIVATE
     SNAPDIFF_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data"
     SNAPDIFF_SHARED_DATA="${PROJECT_SOURCE_DIR}/../shared/data")
+  # The rooms under test are optimised as the preset says; the tests themselves are built once and run once.
+  target_compile_options(${name} PRIVATE -O0)
   target_link_libraries(${name} PRIVATE snapdiff_core snapdiff_options Catch2::Catch2WithMain ${TEST_LIBRARIES})
   catch_discover_tests(${name} TEST_PREFIX "${name}: " PROPERTIES TIMEOUT 300)
 endfunction()
