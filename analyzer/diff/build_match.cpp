@@ -1,6 +1,7 @@
 #include "analyzer/diff/build_match.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace snapdiff::diff {
 namespace {
@@ -37,21 +38,24 @@ void salt_identities(Side& side, const std::vector<std::uint32_t>& class_of_modu
     const std::uint32_t group = module == 0 ? process_class : class_of_module[module];
     if (group != 0 && hashed_by_address(d, i)) salt[i] = mix64(group * 0x9e3779b97f4a7c15ULL + module);
   }
-  for (std::size_t entry = 0; entry < side.identity.size(); ++entry) {
+  std::vector<Hash128> salted(side.stack.size());
+  for (std::size_t entry = 0; entry < salted.size(); ++entry) {
+    salted[entry] = side.identity(entry);
     std::uint64_t sum = 0;
-    for (const FrameId frame : side.frames[entry].frames()) sum += salt[index_of(frame)];
+    for (const FrameId frame : side.frames(entry).frames()) sum += salt[index_of(frame)];
     if (sum == 0) continue;
-    side.identity[entry].high ^= mix64(sum);
-    side.identity[entry].low ^= mix64(sum + 1);
+    salted[entry].high ^= mix64(sum);
+    salted[entry].low ^= mix64(sum + 1);
   }
+  side.salted = std::move(salted);
 }
 
 }  // namespace
 
 std::vector<std::uint8_t> used_frames(const Side& side, const Dictionary& dictionary) {
   std::vector<std::uint8_t> used(dictionary.frames.size(), 0);
-  for (const VisibleFrames& frames : side.frames) {
-    for (const FrameId frame : frames.frames()) used[index_of(frame)] = 1;
+  for (std::size_t entry = 0; entry < side.stack.size(); ++entry) {
+    for (const FrameId frame : side.frames(entry).frames()) used[index_of(frame)] = 1;
   }
   return used;
 }

@@ -128,7 +128,7 @@ class Pair {
     const Side& s = c_.sides[side];
     for (std::size_t entry = 0; entry < s.stack.size(); ++entry) {
       const std::uint32_t row = rows_.find(c_.unit_of_entry[side][entry]);
-      if (present[row] == only) out.push_back({row, s.frames[entry], s.value[entry], {}});
+      if (present[row] == only) out.push_back({row, s.frames(entry), s.value[entry], {}});
     }
   }
 

@@ -92,7 +92,8 @@ class IdentityTable {
 };
 
 /// One side's entries into units; new units are represented by their first entry here.
-Status join_side(Comparison& c, IdentityTable& table, std::size_t s) {
+/// `unit_of_stack`, by StackId of the side's dictionary: units that are known without a look at the table.
+Status join_side(Comparison& c, IdentityTable& table, std::vector<std::uint32_t>& unit_of_stack, std::size_t s) {
   constexpr std::size_t kAhead = 16;
   const Side& side = c.sides[s];
   const std::size_t entries = side.stack.size();
@@ -102,12 +103,17 @@ Status join_side(Comparison& c, IdentityTable& table, std::size_t s) {
   unit_of_entry.resize(entries);
   bool fits = true;
   for (std::size_t entry = 0; entry < entries; ++entry) {
-    if (entry + kAhead < entries) table.prefetch(side.identity[entry + kAhead]);
-    const std::uint32_t u = table.unit(side.identity[entry]);
+    const bool memo = side.salted.empty();
+    std::uint32_t u = memo ? unit_of_stack[index_of(side.stack[entry])] : kNone;
+    if (u == kNone) {
+      if (entry + kAhead < entries) table.prefetch(side.identity(entry + kAhead));
+      u = table.unit(side.identity(entry));
+      if (memo) unit_of_stack[index_of(side.stack[entry])] = u;
+    }
     unit_of_entry[entry] = u;
     if (u == c.values.size()) {
       c.values.push_back(UnitValue{});
-      c.frames.push_back(side.frames[entry]);
+      c.frames.push_back(side.frames(entry));
       c.side.push_back(static_cast<std::uint32_t>(s));
       c.stack.push_back(side.stack[entry]);
     }
@@ -225,6 +231,9 @@ Result<Comparison> compare(std::span<const SnapshotRef> snapshots, const DiffOpt
   for_each_parallel(dictionaries.size(), samples, [&](std::size_t d) {
     c.dictionaries[d] = std::make_shared<Visibility>(dictionaries[d], *filters);
   });
+  for (std::uint32_t d = 0; d < dictionaries.size(); ++d) {
+    c.seen.push_back(std::make_unique<const SeenStacks>(see_stacks(*c.dictionaries[d], d, options.fold_recursion)));
+  }
   const bool keep_rows = options.by == GroupBy::label || options.by == GroupBy::type;
   std::vector<Status> done(c.sides.size(), ok());
   std::vector<std::vector<std::uint8_t>> used(c.sides.size());
@@ -232,7 +241,9 @@ Result<Comparison> compare(std::span<const SnapshotRef> snapshots, const DiffOpt
   for_each_parallel(c.sides.size(), samples, [&](std::size_t s) {
     Side& side = c.sides[s];
     const Visibility& visibility = *c.dictionaries[side.dictionary];
-    done[s] = summarise(side, visibility, {options.fold_recursion, keep_rows});
+    side.seen = c.seen[side.dictionary].get();
+    const bool at_an_end = s == 0 || s + 1 == c.sides.size();
+    done[s] = summarise(side, {.keep_rows = keep_rows, .keep_variance = at_an_end});
     if (c.sides.size() == 1) return;
     // A dictionary of one snapshot holds hardly a frame that the snapshot does not use.
     if (sharers[side.dictionary] > 1) {
@@ -255,8 +266,11 @@ Result<Comparison> compare(std::span<const SnapshotRef> snapshots, const DiffOpt
   c.side.reserve(expected);
   c.stack.reserve(expected);
   c.unit_of_entry.resize(c.sides.size());
+  std::vector<std::vector<std::uint32_t>> unit_of_stack;
+  for (const auto& seen : c.seen) unit_of_stack.emplace_back(seen->fate.size(), kNone);
   for (std::size_t s = c.sides.size(); s-- > 0;) {
-    if (Status joined = join_side(c, table, s); !joined) return std::move(joined).error();
+    if (Status joined = join_side(c, table, unit_of_stack[c.sides[s].dictionary], s); !joined)
+      return std::move(joined).error();
   }
   find_tiers(c);
   if (c.sides.size() > 1) {

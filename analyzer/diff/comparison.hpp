@@ -33,6 +33,7 @@ struct Comparison {
   Notes notes;
 
   std::vector<std::shared_ptr<const Visibility>> dictionaries;
+  std::vector<std::unique_ptr<const SeenStacks>> seen;  ///< of each dictionary
   std::vector<Side> sides;
 
   std::vector<VisibleFrames> frames;  ///< of a representative, from the latest side that has one

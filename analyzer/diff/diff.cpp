@@ -106,12 +106,27 @@ std::vector<std::uint32_t> sort_rows(const Comparison& c, const Grouped& g) {
 }
 
 template <class T>
-std::vector<T> permuted(const std::vector<T>& in, const std::vector<std::uint32_t>& order, std::size_t width = 1) {
+std::vector<T> permuted(const std::vector<T>& in, const std::vector<std::uint32_t>& order) {
   std::vector<T> out(in.size());
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    for (std::size_t k = 0; k < width; ++k) out[i * width + k] = in[order[i] * width + k];
-  }
+  for (std::size_t i = 0; i < order.size(); ++i) out[i] = in[order[i]];
   return out;
+}
+
+/// Brings rows of `width` values into `order` where they are: of a long series they are the largest thing here.
+void permute_rows(std::vector<std::int64_t>& values, const std::vector<std::uint32_t>& order, std::size_t width) {
+  std::vector<bool> placed(order.size(), false);
+  std::vector<std::int64_t> first(width);
+  const auto row = [&](std::size_t i) { return values.begin() + static_cast<std::ptrdiff_t>(i * width); };
+  for (std::size_t start = 0; start < order.size(); ++start) {
+    if (placed[start] || order[start] == start) continue;
+    std::copy_n(row(start), width, first.begin());
+    std::size_t to = start;
+    for (placed[to] = true; order[to] != start; placed[to] = true) {
+      std::copy_n(row(order[to]), width, row(to));
+      to = order[to];
+    }
+    std::copy_n(first.begin(), width, row(to));
+  }
 }
 
 /// Suspects of rows of stacks; Suspect::rows are rows of `g`.
@@ -191,7 +206,8 @@ Result<GrowthReport> make_report(const Comparison& c, const ReportParts& parts) 
   r.rows = permuted(g.rows, order);
   r.cumulative = permuted(g.cumulative, g.cumulative.empty() ? std::vector<std::uint32_t>() : order);
   if (parts.series) {
-    r.series = permuted(g.series, order, g.series_length);
+    permute_rows(g.series, order, g.series_length);
+    r.series = std::move(g.series);
     r.series_length = g.series_length;
   }
   auto view = std::make_shared<ComparisonView>(c);

@@ -3,82 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analyzer/diff/recursion.hpp"
 #include "snapdiff/checked.hpp"
 
 namespace snapdiff::diff {
 namespace {
-
-enum class Fate : std::uint8_t { visible, unattributed, filtered };
-
-/// The frame of `[unattributed]` in this dictionary is told by its text.
-bool is_unattributed(const Dictionary& d, std::span<const FrameId> frames) {
-  if (frames.size() != 1) return false;
-  const std::size_t frame = index_of(frames.front());
-  return (d.frames.flags[frame] & kFramePseudo) != 0 &&
-         d.strings[d.functions.name[index_of(d.frames.function[frame])]] == kUnattributed;
-}
-
-Hash128 identity_of(const Dictionary& d, std::span<const FrameId> frames) {
-  SequenceHasher hasher;
-  for (const FrameId frame : frames) {
-    if ((d.frames.flags[index_of(frame)] & kFrameDerived) == 0) hasher.add(d.frames.hash[index_of(frame)]);
-  }
-  return hasher.finish();
-}
-
-struct Seen {
-  Fate fate = Fate::visible;
-  VisibleFrames frames;
-  Hash128 identity;
-};
-
-class Eye {
- public:
-  Eye(Side& side, const Visibility& visibility, bool fold)
-      : side_(side), visibility_(visibility), d_(visibility.dictionary()), fold_(fold) {}
-
-  Seen look(StackId stack) {
-    const std::span<const FrameId> all = d_.stacks.frames(stack);
-    Seen seen;
-    seen.frames.dictionary = side_.dictionary;
-    if (all.empty() || is_unattributed(d_, all)) {
-      seen.fate = Fate::unattributed;
-      return seen;
-    }
-    std::span<const FrameId> frames = all.subspan(visibility_.leaf_cut(all));
-    if (!visibility_.passes(frames)) {
-      seen.fate = Fate::filtered;
-      return seen;
-    }
-    if (visibility_.any_hidden()) {
-      scratch_.clear();
-      for (const FrameId frame : frames) {
-        if (!visibility_.is_hidden(frame)) scratch_.push_back(frame);
-      }
-      if (scratch_.empty() && !visibility_.shows_emptied()) {
-        seen.fate = Fate::filtered;
-        return seen;
-      }
-      if (!scratch_.empty() && scratch_.size() != frames.size()) frames = {side_.arena.keep(scratch_), scratch_.size()};
-    }
-    if (fold_ && may_recurse(frames)) {
-      fold_recursion(frames, folded_);
-      if (folded_.size() != frames.size()) frames = {side_.arena.keep(folded_), folded_.size()};
-    }
-    seen.frames.data = frames.data();
-    seen.frames.size = static_cast<std::uint32_t>(frames.size());
-    seen.identity = frames.size() == all.size() ? d_.stacks.hash[index_of(stack)] : identity_of(d_, frames);
-    return seen;
-  }
-
- private:
-  Side& side_;
-  const Visibility& visibility_;
-  const Dictionary& d_;
-  bool fold_;
-  std::vector<FrameId> scratch_, folded_;
-};
 
 Status too_large(std::string_view metric, std::string_view name) {
   return Error{ErrorCode::limit, std::string("sum of ") + std::string(metric) + " in " + std::string(name) +
@@ -86,18 +14,6 @@ Status too_large(std::string_view metric, std::string_view name) {
 }
 
 }  // namespace
-
-const FrameId* FrameArena::keep(std::span<const FrameId> frames) {
-  if (capacity_ - used_ < frames.size()) {
-    capacity_ = std::max(kChunk, frames.size());
-    chunks_.push_back(std::make_unique<FrameId[]>(capacity_));
-    used_ = 0;
-  }
-  FrameId* const copy = chunks_.back().get() + used_;
-  std::copy(frames.begin(), frames.end(), copy);
-  used_ += frames.size();
-  return copy;
-}
 
 Blur blur_of(const SnapshotFacts& facts) {
   switch (facts.sampling) {
@@ -120,7 +36,7 @@ double sampling_variance(double bytes, double counts, double period, bool of_cou
   return of_counts ? counts / odds : bytes * size / odds;
 }
 
-Status summarise(Side& side, const Visibility& visibility, const Summary& how) {
+Status summarise(Side& side, const Summary& how) {
   const SampleTable& samples = side.ref.snapshot->samples;
   const Columns& columns = side.columns;
   const std::vector<std::int64_t>& values = columns.value->value;
@@ -137,13 +53,10 @@ Status summarise(Side& side, const Visibility& visibility, const Summary& how) {
   const std::size_t rows = samples.size();
   side.stack.reserve(rows);
   side.value.reserve(rows);
-  side.frames.reserve(rows);
-  side.identity.reserve(rows);
   if (objects != nullptr) side.objects.reserve(rows);
-  if (blurred) side.variance.reserve(rows);
+  if (blurred && how.keep_variance) side.variance.reserve(rows);
   if (how.keep_rows) side.entry_of_row.assign(rows, Side::kNoEntry);
 
-  Eye eye(side, visibility, how.fold_recursion);
   bool fits = true;
   for (std::size_t row = 0; row < rows;) {
     const std::size_t first = row;
@@ -166,9 +79,9 @@ Status summarise(Side& side, const Visibility& visibility, const Summary& how) {
     if (empty) continue;
     fits &= checked_add(side.total, value, side.total) && checked_add(side.total_objects, count, side.total_objects);
     side.total_variance += variance;
-    Seen seen = eye.look(stack);
-    if (seen.fate != Fate::visible) {
-      const bool filtered = seen.fate == Fate::filtered;
+    const Fate fate = side.seen->fate[index_of(stack)];
+    if (fate != Fate::visible) {
+      const bool filtered = fate == Fate::filtered;
       std::int64_t& sum = filtered ? side.filtered : side.unattributed;
       std::int64_t& sum_objects = filtered ? side.filtered_objects : side.unattributed_objects;
       fits &= checked_add(sum, value, sum) && checked_add(sum_objects, count, sum_objects);
@@ -180,9 +93,7 @@ Status summarise(Side& side, const Visibility& visibility, const Summary& how) {
     side.stack.push_back(stack);
     side.value.push_back(value);
     if (objects != nullptr) side.objects.push_back(count);
-    if (blurred) side.variance.push_back(variance);
-    side.frames.push_back(seen.frames);
-    side.identity.push_back(seen.identity);
+    if (blurred && how.keep_variance) side.variance.push_back(variance);
   }
   return fits ? ok() : too_large(columns.value->type.name, side.ref.snapshot->facts.source.name);
 }

@@ -1,37 +1,15 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
-#include "analyzer/diff/visibility.hpp"
+#include "analyzer/diff/seen_stacks.hpp"
 #include "snapdiff/growth.hpp"
 #include "snapdiff/hash.hpp"
 #include "snapdiff/result.hpp"
 
 namespace snapdiff::diff {
-
-/// Frames of a stack that are visible, leaf first; points into a dictionary or an arena.
-struct VisibleFrames {
-  const FrameId* data = nullptr;
-  std::uint32_t size = 0;
-  std::uint32_t dictionary = 0;  ///< which one of the comparison
-  std::span<const FrameId> frames() const { return {data, size}; }
-};
-
-/// Keeps copies of visible frames where some in the middle of a stack are hidden.
-class FrameArena {
- public:
-  const FrameId* keep(std::span<const FrameId> frames);
-
- private:
-  static constexpr std::size_t kChunk = 64 * 1024;
-  std::vector<std::unique_ptr<FrameId[]>> chunks_;
-  std::size_t used_ = 0;
-  std::size_t capacity_ = 0;
-};
 
 /// The columns of one snapshot that a diff looks at.
 struct Columns {
@@ -60,15 +38,15 @@ struct Side {
 
   SnapshotRef ref;
   std::uint32_t dictionary = 0;
+  const SeenStacks* seen = nullptr;  ///< the dictionary's stacks
   Columns columns;
   Blur blur;
 
   std::vector<StackId> stack;
   std::vector<std::int64_t> value;
   std::vector<std::int64_t> objects;  ///< empty without an objects column
-  std::vector<double> variance;       ///< empty unless blur is known
-  std::vector<VisibleFrames> frames;
-  std::vector<Hash128> identity;  ///< of the visible frames
+  std::vector<double> variance;       ///< empty unless blur is known and it was asked for
+  std::vector<Hash128> salted;        ///< identities, where those of `seen` do not hold; mostly empty
 
   /// Entry of each sample row; kNoEntry where it has none. Only when asked for.
   std::vector<std::uint32_t> entry_of_row;
@@ -78,16 +56,20 @@ struct Side {
   std::int64_t filtered = 0, filtered_objects = 0;
   double total_variance = 0;
   std::uint64_t unknown_values = 0;  ///< values of the metric that the input does not know
-  FrameArena arena;
+
+  const VisibleFrames& frames(std::size_t entry) const { return seen->frames[index_of(stack[entry])]; }
+  const Hash128& identity(std::size_t entry) const {
+    return salted.empty() ? seen->identity[index_of(stack[entry])] : salted[entry];
+  }
 };
 
 /// What summarise() does beyond adding up.
 struct Summary {
-  bool fold_recursion = false;  ///< frames that repeat those right before them are taken out
-  bool keep_rows = false;       ///< fills entry_of_row
+  bool keep_rows = false;      ///< fills entry_of_row
+  bool keep_variance = false;  ///< fills variance
 };
 
-/// Fills all but ref, dictionary and columns. Errors: limit.
-Status summarise(Side& side, const Visibility& visibility, const Summary& how);
+/// Fills all but ref, dictionary, seen, columns and salted. Errors: limit.
+Status summarise(Side& side, const Summary& how);
 
 }  // namespace snapdiff::diff

@@ -29,7 +29,7 @@ class AddressCount {
   Unnamed count() {
     for (std::size_t entry = 0; entry < side_.stack.size(); ++entry) {
       unnamed_here_.clear();
-      for (const FrameId frame : side_.frames[entry].frames()) look_at(frame);
+      for (const FrameId frame : side_.frames(entry).frames()) look_at(frame);
       if (unnamed_here_.empty()) continue;
       add_saturated(out_.value, side_.value[entry]);
       for (const std::uint32_t module : unnamed_here_) add_saturated(modules_[module].value, side_.value[entry]);

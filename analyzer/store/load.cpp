@@ -222,27 +222,25 @@ std::vector<Snapshot> load_addresses(Session& session) {
 
 std::vector<Snapshot> load_snapshots(Session& session, std::span<const SnapshotId> ids) {
   sqlite3* db = session.db();
-  std::vector<std::shared_ptr<const SampleTable>> tables;
+  std::vector<Snapshot> snapshots(ids.size());
   UsedIds<StackId> stacks;
   UsedIds<LabelSetId> label_sets;
-  for (const SnapshotId id : ids) {
-    tables.push_back(session.samples(static_cast<std::int64_t>(id)));
-    stacks.add(tables.back()->stack);
-    label_sets.add(tables.back()->labels);
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    SampleTable& samples = snapshots[i].samples;
+    samples = *session.samples(static_cast<std::int64_t>(ids[i]));
+    stacks.add(samples.stack);
+    label_sets.add(samples.labels);
   }
 
   DictionaryCopy copy(session.catalog());
   copy_stacks(db, session.catalog(), stacks.all(), copy);
   for (const std::uint32_t id : label_sets.all()) copy.append_label_set(id);
 
-  std::vector<Snapshot> snapshots(ids.size());
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const auto id = static_cast<std::int64_t>(ids[i]);
     Snapshot& snapshot = snapshots[i];
     snapshot.facts = read_facts(db, id);
     snapshot.mappings = load_mappings(db, id, copy);
-    snapshot.samples = *tables[i];
-    tables[i].reset();
     std::size_t stack_hint = 0;
     std::size_t label_hint = 0;
     for (StackId& stack : snapshot.samples.stack) stack = stacks.place(stack, stack_hint);

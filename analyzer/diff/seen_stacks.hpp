@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "analyzer/diff/visibility.hpp"
+#include "snapdiff/hash.hpp"
+
+namespace snapdiff::diff {
+
+/// Frames of a stack that are visible, leaf first; points into a dictionary or an arena.
+struct VisibleFrames {
+  const FrameId* data = nullptr;
+  std::uint32_t size = 0;
+  std::uint32_t dictionary = 0;  ///< which one of the comparison
+  std::span<const FrameId> frames() const { return {data, size}; }
+};
+
+/// Keeps copies of visible frames where some in the middle of a stack are hidden.
+class FrameArena {
+ public:
+  const FrameId* keep(std::span<const FrameId> frames);
+
+ private:
+  static constexpr std::size_t kChunk = 64 * 1024;
+  std::vector<std::unique_ptr<FrameId[]>> chunks_;
+  std::size_t used_ = 0;
+  std::size_t capacity_ = 0;
+};
+
+enum class Fate : std::uint8_t { visible, unattributed, filtered };
+
+/// What the filters leave of each stack of a dictionary. Each is looked at once, however many
+/// snapshots hold it. All vectors by StackId; frames and identity mean something for visible ones.
+struct SeenStacks {
+  std::vector<Fate> fate;
+  std::vector<VisibleFrames> frames;
+  std::vector<Hash128> identity;  ///< of the visible frames
+  std::vector<FrameArena> arenas;
+};
+
+/// `dictionary` is its number in the comparison; with `fold_recursion` frames that repeat those
+/// right before them are taken out.
+SeenStacks see_stacks(const Visibility& visibility, std::uint32_t dictionary, bool fold_recursion);
+
+}  // namespace snapdiff::diff
