@@ -24,6 +24,12 @@ std::string spikes_text(const Findings& found) {
   return text += found.spikes == 1 ? " spike set aside" : " spikes set aside";
 }
 
+std::string cycle_text(const Findings& found) {
+  if (found.cycle == 0) return {};
+  std::string text(" beside a cycle of ");
+  return text.append(std::to_string(found.cycle)).append(" snapshots");
+}
+
 std::string count_of(const Findings& found) { return std::to_string(found.values.size()); }
 
 /// Jumps that each about double the value: how a growing hash table or vector looks. 0 when other
@@ -67,6 +73,7 @@ std::string reason_growing(const Findings& found, std::string_view unit) {
     text += amount(found.late_slope, unit);
     text += " in its last half";
   }
+  text += cycle_text(found);
   text += "; ";
   text += p_text(found.p_of(Group::climbing));
   return text += spikes_text(found);
@@ -75,7 +82,9 @@ std::string reason_growing(const Findings& found, std::string_view unit) {
 std::string reason_rising(const Findings& found) {
   std::string text("rose, but ");
   text += count_of(found);
-  text += " snapshots cannot exclude wandering; ";
+  text += " snapshots cannot exclude wandering";
+  text += cycle_text(found);
+  text += "; ";
   text += p_text(found.p_of(Group::climbing));
   if (found.values.size() < 8) text += " from few points";
   return text += spikes_text(found);

@@ -1,6 +1,7 @@
 #include "analyzer/trend/rule.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -10,14 +11,33 @@ namespace {
 
 constexpr double kLargeShare = .05;  // of the mean
 
-double largest_fall(std::span<const double> values) {
-  double high = values[0];
+/// From an earlier high. `offset` is taken from the values, again and again.
+double largest_fall(std::span<const double> values, std::span<const double> offset) {
+  double high = values[0] - offset[0];
   double fall = 0;
-  for (const double value : values) {
+  for (std::size_t i = 0, phase = 0; i < values.size(); ++i, phase = phase + 1 == offset.size() ? 0 : phase + 1) {
+    const double value = values[i] - offset[phase];
     high = std::max(high, value);
     fall = std::max(fall, high - value);
   }
   return fall;
+}
+
+/// With a line and a cycle of at least three whole periods as the best shape, what the cycle takes
+/// back each time undoes no climb: its phases' mean distances from the line are taken out first.
+double fall_beside_cycle(std::span<const double> values, const Fit& fit) {
+  std::array<double, kLongestCycle> offset{};
+  const std::size_t period = fit.cycle_period;
+  const double middle = (static_cast<double>(values.size()) - 1) / 2;
+  for (std::size_t phase = 0; phase < period; ++phase) {
+    double sum = 0;
+    std::size_t count = 0;
+    for (std::size_t i = phase; i < values.size(); i += period, ++count) {
+      sum += values[i] - fit.mean - fit.slope * (static_cast<double>(i) - middle);
+    }
+    offset[phase] = sum / static_cast<double>(count);
+  }
+  return largest_fall(values, std::span(offset).first(period));
 }
 
 /// From 16 values on a series may fall deep and still climb as a whole: minima and maxima of its
@@ -120,8 +140,14 @@ Findings find_out(std::span<const double> values, double noise_variance, double 
   weigh(fit, found);
   found.rise = fit.slope * static_cast<double>(values.size() - 1);
   found.large = std::abs(found.rise) >= std::max(floor, kLargeShare * std::abs(fit.mean)) && found.rise != 0;
-  found.largest_fall = largest_fall(values);
+  constexpr std::array<double, 1> kNothing{};
+  found.largest_fall = largest_fall(values, kNothing);
   found.kept = found.largest_fall <= found.rise / 2 || thirds_climb(values, fit.slope);
+  const bool cycles = found.best == Shape::line_cycle && values.size() >= 3 * fit.cycle_period;
+  if (!found.kept && cycles && fall_beside_cycle(values, fit) <= found.rise / 2) {
+    found.kept = true;
+    found.cycle = fit.cycle_period;
+  }
   found.late_slope = slope_of(values.last(values.size() / 2));
   const double pace = found.late_slope / fit.slope;
   found.slowing = quadratic_t(values, fit) < -2 && pace < (dependent(found.best) ? .35 : .65);

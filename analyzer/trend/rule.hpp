@@ -23,6 +23,7 @@ struct Findings {
   double late_slope = 0;    ///< of the last half
   bool large = false;       ///< step 4
   bool kept = false;        ///< step 5: never half undone
+  std::size_t cycle = 0;    ///< its period, where only that excuses what was undone
   bool slowing = false;     ///< step 6
 
   double p_of(Group group) const { return p[static_cast<std::size_t>(group)]; }

@@ -17,8 +17,6 @@ constexpr double kNone = -std::numeric_limits<double>::infinity();
 /// No fit is believed beyond 0.3 % of the range: exact series need no special case.
 constexpr double kNoiseShare = 9e-6;
 
-constexpr std::size_t kLongestCycle = 16;
-
 /// Four sums at once: one alone waits for its last addition at every step.
 double dot(const std::vector<double>& a, const std::vector<double>& b) {
   std::array<double, 4> sums{};
@@ -71,6 +69,7 @@ class Fitter {
   void prepare(std::span<const double> values, double noise_variance) {
     fit_.shapes.clear();
     fit_.cuts.clear();
+    fit_.cycle_period = 0;
     fit_.mean = std::accumulate(values.begin(), values.end(), 0.0) / size_;
     const auto [least, most] = std::minmax_element(values.begin(), values.end());
     fit_.range = *most - *least;
@@ -169,6 +168,7 @@ class Fitter {
       if (line > best_line) {
         best_line = line;
         best_slope = slope;
+        fit_.cycle_period = period;
       }
     }
     add(Shape::cycle, Group::level, best);

@@ -35,6 +35,8 @@ enum class Shape : std::uint8_t {
 };
 inline constexpr std::size_t kShapes = 20;
 
+inline constexpr std::size_t kLongestCycle = 16;
+
 struct Evidence {
   Shape shape = Shape::constant;
   Group group = Group::level;
@@ -45,6 +47,7 @@ struct Evidence {
 /// Everything the rule asks of a series; values are centred on their mean inside.
 struct Fit {
   std::vector<Evidence> shapes;
+  std::size_t cycle_period = 0;   ///< of the best line with a cycle; 0: none was tried
   std::vector<std::size_t> cuts;  ///< first point after each jump, of the best of one to three steps
   double mean = 0;
   double range = 0;
