@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "analyzer/cli/commands.hpp"
@@ -6,21 +7,53 @@
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/recording.hpp"
 #include "analyzer/diff/diff.hpp"
+#include "analyzer/trend/scenario.hpp"
 #include "analyzer/trend/verdict.hpp"
 
 namespace snapdiff::cli {
+namespace {
+
+/// A scenario is judged as it was made, from its first snapshot on; any other series since its last restart.
+Result<TrendReport> find_trend(const std::vector<SnapshotRef>& snapshots, const DiffOptions& options,
+                               std::optional<std::int64_t> limit, std::optional<std::int64_t> loops, bool triple) {
+  if (!loops && !triple) {
+    const auto diff_part = [&](std::span<const SnapshotRef> part) { return diff::diff_series(part, options); };
+    return trend::judge_since_restart(snapshots, diff_part, limit);
+  }
+  Result<SeriesReport> series = diff::diff_series(snapshots, options, loops.has_value());
+  if (!series) return std::move(series).error();
+  TrendReport report = trend::analyse(*std::move(series), limit);
+  if (Status found = loops ? trend::find_round_trips(report, *loops) : trend::find_triple(report); !found)
+    return std::move(found).error();
+  return report;
+}
+
+}  // namespace
+
 int run_trend(const Arguments& arguments) {
   Options options;
   std::string limit_text;
-  auto app = make_command_app("Leak or not: slope and verdict per stack over a series of snapshots.",
-                              "trend [OPERAND...] [options]\n\n"
-                              "  OPERAND is a file, a directory, SERIES#3, @2..@9; without any: the newest\n"
-                              "  series in the store. From 8 snapshots on stacks get a verdict; below they\n"
-                              "  are ranked",
-                              {"snapdiff trend heaps/", "snapdiff trend web.*.heap --limit 24GiB --by function"});
+  std::optional<std::int64_t> loops;
+  bool triple = false;
+  auto app = make_command_app(
+      "Leak or not: slope and verdict per stack over a series of snapshots.",
+      "trend [OPERAND...] [options]\n\n"
+      "  OPERAND is a file, a directory, SERIES#3, @2..@9; without any: the newest\n"
+      "  series in the store. From 8 snapshots on stacks get a verdict; below they\n"
+      "  are ranked",
+      {"snapdiff trend heaps/", "snapdiff trend web.*.heap --limit 24GiB --by function",
+       "snapdiff trend --loops 7 after-*.heap", "snapdiff trend --triple idle.pb.gz busy.pb.gz idle-again.pb.gz"});
   add_options(*app, options, kTakesOperands | kTakesView | kTakesRows | kTakesForm | kReadsFiles | kTakesSymbols);
   app->add_option("--limit", limit_text, "say when the total will reach this")->type_name("SIZE");
+  app->add_option("--loops", loops,
+                  "each snapshot follows L round trips that should leave\n"
+                  "                           nothing: rows with L objects more each time")
+      ->type_name("L");
+  app->add_flag("--triple", triple,
+                "baseline, target, final: what the target added and\n"
+                "                           the final snapshot still holds");
   if (const auto code = parse_arguments(*app, options, arguments)) return *code;
+  if (loops && triple) return fail({ErrorCode::usage, "--loops and --triple: found both, expected one of them"});
   std::optional<std::int64_t> limit;
   if (!limit_text.empty()) {
     const Result<std::int64_t> size = parse_size(limit_text);
@@ -34,14 +67,15 @@ int run_trend(const Arguments& arguments) {
   const Result<Compared> compared = load_compared(options, terminal, Fallback::newest_series);
   if (!compared) return fail(compared.error());
   const std::size_t count = compared->loaded.snapshots.size();
-  if (count < 3) {
+  const std::size_t least = loops ? 2 : 3;
+  if (count < least) {
     return fail({ErrorCode::usage, "too few snapshots for a trend: found " + std::to_string(count) +
-                                       ", expected at least 3; 'snapdiff diff' compares two"});
+                                       ", expected at least " + std::to_string(least) +
+                                       "; 'snapdiff diff' compares two"});
   }
 
   Recording recording(choose_store(options), compared->loaded, compared->options, terminal);
-  const auto diff_part = [&](std::span<const SnapshotRef> part) { return diff::diff_series(part, compared->options); };
-  const Result<TrendReport> trend = trend::judge_since_restart(compared->loaded.refs(), diff_part, limit);
+  Result<TrendReport> trend = find_trend(compared->loaded.refs(), compared->options, limit, loops, triple);
   if (!trend) return fail(trend.error());
   const std::string text = report::write_trend(*trend, *style);
   recording.answered();

@@ -145,7 +145,7 @@ SuspectList suspects_of(const Comparison& c, const Grouped& g, std::int64_t grew
 
 /// The same where the rows are something else.
 SuspectList suspects_of_stacks(const Comparison& c, std::int64_t grew, std::int64_t shrank) {
-  Result<Grouped> stacks = group(c, GroupBy::stack, false);
+  Result<Grouped> stacks = group(c, GroupBy::stack, SeriesOf::none);
   if (!stacks) return {};
   SuspectList list = suspects_of(c, *stacks, grew, shrank);
   for (Suspect& suspect : list.suspects) suspect.rows.clear();
@@ -205,10 +205,12 @@ Result<GrowthReport> make_report(const Comparison& c, const ReportParts& parts) 
   });
   r.rows = permuted(g.rows, order);
   r.cumulative = permuted(g.cumulative, g.cumulative.empty() ? std::vector<std::uint32_t>() : order);
-  if (parts.series) {
+  if (parts.series != SeriesOf::none) {
     permute_rows(g.series, order, g.series_length);
     r.series = std::move(g.series);
     r.series_length = g.series_length;
+    r.object_place = permuted(g.object_place, g.object_place.empty() ? std::vector<std::uint32_t>() : order);
+    r.object_series = std::move(g.object_series);
   }
   auto view = std::make_shared<ComparisonView>(c);
   if (c.options.by == GroupBy::stack) {

@@ -17,8 +17,10 @@ namespace snapdiff::diff {
 Result<GrowthReport> diff(const SnapshotRef& baseline, const SnapshotRef& current, const DiffOptions& options);
 
 /// Totals per step and the first -> last view with the values of every row at each snapshot.
-/// Needs at least two snapshots.
-Result<SeriesReport> diff_series(std::span<const SnapshotRef> snapshots, const DiffOptions& options);
+/// Needs at least two snapshots. `all_objects`: with the objects of every row too, else of those only
+/// that pass the byte floor.
+Result<SeriesReport> diff_series(std::span<const SnapshotRef> snapshots, const DiffOptions& options,
+                                 bool all_objects = false);
 
 Result<TopReport> top(const SnapshotRef& snapshot, const DiffOptions& options);
 

@@ -1,11 +1,13 @@
 #include "analyzer/diff/grouping.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <unordered_map>
 
 #include "analyzer/diff/frame_keys.hpp"
 #include "snapdiff/checked.hpp"
+#include "snapdiff/trend.hpp"
 
 namespace snapdiff::diff {
 namespace {
@@ -92,9 +94,49 @@ void resize(Grouped& g, std::size_t rows, const Comparison& c, bool with_series,
   if (!with_series) return;
   g.series_length = c.sides.size();
   g.series.assign(rows * g.series_length, 0);
+  if (!keyed || !c.has_objects) return;
+  g.object_series.assign(rows * g.series_length, 0);
+  g.object_place.resize(rows);
+  for (std::size_t r = 0; r < rows; ++r) g.object_place[r] = static_cast<std::uint32_t>(r);
 }
 
-Grouped by_stack(const Comparison& c, bool with_series, Adder& adder) {
+/// Moves row `from` of both series to `to`, which is not behind it.
+void move_series(Grouped& g, std::size_t from, std::size_t to) {
+  if (from == to) return;
+  for (std::size_t s = 0; s < g.series_length; ++s) {
+    g.series[to * g.series_length + s] = g.series[from * g.series_length + s];
+    if (!g.object_series.empty()) {
+      g.object_series[to * g.series_length + s] = g.object_series[from * g.series_length + s];
+    }
+  }
+}
+
+void cut_series(Grouped& g, std::size_t rows) {
+  g.series.resize(rows * g.series_length);
+  if (g.object_series.empty()) return;
+  g.object_series.resize(rows * g.series_length);
+  g.object_place.resize(rows);
+}
+
+/// Rows by stack whose objects are kept: all, or those whose values range over the byte floor.
+void choose_objects(Grouped& g, const Comparison& c, SeriesOf which) {
+  double largest = 0;
+  for (const Side& side : c.sides) largest = std::max(largest, std::abs(static_cast<double>(side.total)));
+  const double floor = which == SeriesOf::all ? 0 : kFloorShare * largest;
+  const std::size_t n = g.series_length;
+  g.object_place.assign(g.rows.size(), GrowthReport::kNoPlace);
+  std::uint32_t places = 0;
+  for (std::size_t r = 0; r < g.rows.size(); ++r) {
+    const auto first = g.series.begin() + static_cast<std::ptrdiff_t>(r * n);
+    const auto [low, high] = std::minmax_element(first, first + static_cast<std::ptrdiff_t>(n));
+    const double range = static_cast<double>(*high) - static_cast<double>(*low);
+    if (range >= floor && (range > 0 || which == SeriesOf::all)) g.object_place[r] = places++;
+  }
+  g.object_series.assign(std::size_t{places} * n, 0);
+}
+
+Grouped by_stack(const Comparison& c, SeriesOf series, Adder& adder) {
+  const bool with_series = series != SeriesOf::none;
   Grouped g;
   std::vector<std::uint32_t> row_of_unit;
   if (c.row_of_unit.empty()) {
@@ -127,6 +169,15 @@ Grouped by_stack(const Comparison& c, bool with_series, Adder& adder) {
   for (std::size_t s = 0; s < c.sides.size(); ++s) {
     for (std::size_t entry = 0; entry < c.unit_of_entry[s].size(); ++entry) {
       adder.add(g.series[row_of(c.unit_of_entry[s][entry]) * g.series_length + s], c.sides[s].value[entry]);
+    }
+  }
+  if (!c.has_objects) return g;
+  choose_objects(g, c, series);
+  for (std::size_t s = 0; s < c.sides.size(); ++s) {
+    for (std::size_t entry = 0; entry < c.unit_of_entry[s].size(); ++entry) {
+      const std::uint32_t place = g.object_place[row_of(c.unit_of_entry[s][entry])];
+      if (place == GrowthReport::kNoPlace) continue;
+      adder.add(g.object_series[place * g.series_length + s], c.sides[s].objects[entry]);
     }
   }
   return g;
@@ -188,6 +239,7 @@ Grouped by_frame(const Comparison& c, GroupBy by, bool with_series, Adder& adder
       for (std::size_t entry = 0; entry < c.unit_of_entry[s].size(); ++entry) {
         const std::uint32_t key = leaf[c.unit_of_entry[s][entry]];
         adder.add(g.series[key * g.series_length + s], c.sides[s].value[entry]);
+        if (c.has_objects) adder.add(g.object_series[key * g.series_length + s], c.sides[s].objects[entry]);
       }
     }
   }
@@ -199,9 +251,7 @@ Grouped by_frame(const Comparison& c, GroupBy by, bool with_series, Adder& adder
     g.rows[rows] = g.rows[k];
     g.cumulative[rows] = g.cumulative[k];
     g.variance[rows] = g.variance[k];
-    for (std::size_t s = 0; s < g.series_length; ++s) {
-      g.series[rows * g.series_length + s] = g.series[k * g.series_length + s];
-    }
+    move_series(g, k, rows);
     g.rows[rows].key = static_cast<std::uint32_t>(rows);
     g.keys.push_back(keys.text(k));
     ++rows;
@@ -209,7 +259,7 @@ Grouped by_frame(const Comparison& c, GroupBy by, bool with_series, Adder& adder
   g.rows.resize(rows);
   g.cumulative.resize(rows);
   g.variance.resize(rows);
-  g.series.resize(rows * g.series_length);
+  cut_series(g, rows);
   return g;
 }
 
@@ -271,7 +321,10 @@ Grouped by_label(const Comparison& c, const std::string& label, bool with_series
                                           side.blur.period, columns.value == columns.counts);
       }
       used[part.key] = 1;
-      if (with_series) adder.add(g.series[part.key * g.series_length + s], value);
+      if (with_series) {
+        adder.add(g.series[part.key * g.series_length + s], value);
+        if (c.has_objects) adder.add(g.object_series[part.key * g.series_length + s], objects);
+      }
       weaken(g.rows[part.key].tier, tier_of(c, part.row, u));
       if (first || last) parts.push_back(part);
     }
@@ -292,9 +345,7 @@ Grouped by_label(const Comparison& c, const std::string& label, bool with_series
     g.rows[rows].key = static_cast<std::uint32_t>(rows);
     g.variance[rows] = g.variance[k];
     if (rows != k) g.keys[rows] = std::move(g.keys[k]);
-    for (std::size_t s = 0; s < g.series_length; ++s) {
-      g.series[rows * g.series_length + s] = g.series[k * g.series_length + s];
-    }
+    move_series(g, k, rows);
     const GrowthRow& row = g.rows[rows];
     g.cumulative[rows] = {row.value, row.objects, row.grew, row.shrank};
     ++rows;
@@ -303,7 +354,7 @@ Grouped by_label(const Comparison& c, const std::string& label, bool with_series
   g.cumulative.resize(rows);
   g.keys.resize(rows);
   g.variance.resize(rows);
-  g.series.resize(rows * g.series_length);
+  cut_series(g, rows);
   return g;
 }
 
@@ -316,11 +367,12 @@ RowClass class_of(const Change& value) {
   return value.current > value.baseline ? RowClass::grew : RowClass::shrank;
 }
 
-Result<Grouped> group(const Comparison& c, GroupBy by, bool with_series) {
+Result<Grouped> group(const Comparison& c, GroupBy by, SeriesOf series) {
+  const bool with_series = series != SeriesOf::none;
   Adder adder;
   Grouped g;
   switch (by) {
-    case GroupBy::stack: g = by_stack(c, with_series, adder); break;
+    case GroupBy::stack: g = by_stack(c, series, adder); break;
     case GroupBy::type: g = by_label(c, "type", with_series, adder); break;
     case GroupBy::label: g = by_label(c, c.options.label_key, with_series, adder); break;
     default: g = by_frame(c, by, with_series, adder); break;

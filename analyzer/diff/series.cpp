@@ -70,7 +70,7 @@ class StepFinder {
 
 }  // namespace
 
-Result<SeriesReport> diff_series(std::span<const SnapshotRef> snapshots, const DiffOptions& options) {
+Result<SeriesReport> diff_series(std::span<const SnapshotRef> snapshots, const DiffOptions& options, bool all_objects) {
   if (snapshots.size() < 2) {
     return Error{ErrorCode::usage,
                  std::string("too few snapshots: found ") + std::to_string(snapshots.size()) + ", expected at least 2"};
@@ -78,7 +78,8 @@ Result<SeriesReport> diff_series(std::span<const SnapshotRef> snapshots, const D
   Result<Comparison> comparison = compare(snapshots, options);
   if (!comparison) return std::move(comparison).error();
   const Comparison& c = *comparison;
-  Result<GrowthReport> overall = make_report(c, {.series = snapshots.size() > 2, .suspects = true});
+  const SeriesOf kept = all_objects ? SeriesOf::all : snapshots.size() > 2 ? SeriesOf::large : SeriesOf::none;
+  Result<GrowthReport> overall = make_report(c, {.series = kept, .suspects = true});
   if (!overall) return std::move(overall).error();
 
   SeriesReport series;

@@ -163,6 +163,7 @@ void csv_trend(const TrendReport& trend, const Style& style, const Sink& sink) {
   Output out(sink);
   std::string& text = out.text();
   text += "baseline,current,growth,slope,slope_low,slope_high,slope_per_hour,p,verdict,reason,";
+  if (trend.scenario) text += "kept,";
   text += grouped ? "key" : "stack";
   for (std::size_t i = 0; i < overall.series_length; ++i) text += ",value_" + std::to_string(i + 1);
   text += "\r\n";
@@ -180,6 +181,7 @@ void csv_trend(const TrendReport& trend, const Style& style, const Sink& sink) {
       record.number(verdict.p);
       record.text(is_judged(trend) ? verdict.word : "");
       record.text(verdict.reason);
+      if (trend.scenario) record.number(trend.scenario->kept[index]);
       if (grouped) {
         record.text(overall.keys[row.key]);
       } else {
@@ -194,7 +196,7 @@ void csv_trend(const TrendReport& trend, const Style& style, const Sink& sink) {
   const auto rest = [&](const std::string& name, const Change& value) {
     Record record(text);
     change(record, value);
-    for (int i = 0; i < 7; ++i) record.empty();
+    for (int i = 0; i < (trend.scenario ? 8 : 7); ++i) record.empty();
     record.text(name);
     for (std::size_t i = 0; i < overall.series_length; ++i) record.empty();
   };

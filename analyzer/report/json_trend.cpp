@@ -21,6 +21,23 @@ void verdict_fields(JsonWriter& json, const TrendReport& trend, const Verdict& v
   number("slope_high", verdict.slope_high);
   number("slope_per_hour", trend.axis.step_seconds > 0 ? per_hour(trend, verdict.slope) : std::nan(""));
   number("rise", verdict.rise);
+  json.key("by_objects");
+  json.boolean(verdict.by_objects);
+}
+
+void scenario_field(JsonWriter& json, const TrendReport& trend) {
+  json.key("scenario");
+  if (!trend.scenario) {
+    json.null();
+    return;
+  }
+  const bool trips = trend.scenario->kind == Scenario::Kind::round_trips;
+  json.begin_object();
+  json.field("kind", trips ? "round trips" : "triple");
+  json.field_or_null("loops", trips ? std::optional(trend.scenario->loops) : std::nullopt);
+  json.field("rows", static_cast<std::int64_t>(trend.scenario->rows.size()));
+  json.field("kept", trend.scenario->kept_total);
+  json.end_object();
 }
 
 constexpr std::string_view kind_text(Forecast::Kind kind) {
@@ -90,6 +107,7 @@ void head_fields(JsonWriter& json, const TrendReport& trend, bool lines) {
   verdict_fields(json, trend, trend.whole);
   json.end_object();
   forecast_field(json, trend);
+  scenario_field(json, trend);
 }
 
 void tail_fields(JsonWriter& json, const TrendReport& trend, const Others& others) {
@@ -115,6 +133,20 @@ void row_object(JsonWriter& json, const TrendReport& trend, std::uint32_t index,
   for (std::size_t i = 0; i < overall.series_length; ++i)
     json.integer(overall.series[index * overall.series_length + i]);
   json.end_array();
+  json.key("objects");
+  if (index < overall.object_place.size() && overall.object_place[index] != GrowthReport::kNoPlace) {
+    json.begin_array();
+    for (std::size_t i = 0; i < overall.series_length; ++i)
+      json.integer(overall.object_series[overall.object_place[index] * overall.series_length + i]);
+    json.end_array();
+  } else {
+    json.null();
+  }
+  if (trend.scenario) {
+    const bool trips = trend.scenario->kind == Scenario::Kind::round_trips;
+    json.field("kept", trend.scenario->kept[index]);
+    json.field_or_null("least_objects", trips ? std::optional(trend.scenario->least[index]) : std::nullopt);
+  }
   json.end_object();
 }
 

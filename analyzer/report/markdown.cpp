@@ -186,24 +186,35 @@ std::string markdown_trend(const TrendReport& trend, const Style& style) {
   const Selection selection = select_rows(trend, style);
   std::string out = title(overall.baseline, overall.current, overall.metric, overall.total, overall.unit) +
                     head(headline(trend, unwrapped(style)));
+  const bool judged = is_judged(trend) && !trend.scenario;
   std::vector<std::string> headers{"growth", "a snapshot", "±", "p"};
+  if (trend.scenario) headers = {"growth", "kept"};
   const std::size_t numbers = headers.size();
-  if (is_judged(trend)) headers.emplace_back("verdict");
+  if (judged) headers.emplace_back("verdict");
   headers.emplace_back(grouped ? std::string(to_text(overall.options.by)) : "stack (leaf first)");
   Table table(headers, numbers);
-  const auto line = [&](const Change& value, const Verdict* verdict, const std::string& name) {
+  const auto line = [&](const Change& value, const Verdict* verdict, const std::string& name,
+                        std::optional<std::int64_t> kept = {}) {
     std::vector<std::string> cells{snapdiff::value_text(value.growth(), overall.unit, true)};
+    if (trend.scenario) {
+      cells.push_back(kept ? snapdiff::value_text(*kept, overall.unit, true) : "");
+      cells.push_back(name);
+      table.add(cells);
+      return;
+    }
     cells.push_back(verdict == nullptr ? "" : slope_text(trend, verdict->slope, true));
     cells.push_back(verdict == nullptr ? "" : slope_text(trend, band_of(*verdict), false));
     cells.push_back(verdict == nullptr ? "" : share_text(verdict->p));
-    if (is_judged(trend)) cells.push_back(verdict == nullptr ? "" : literal(verdict->word));
+    if (judged) cells.push_back(verdict == nullptr ? "" : literal(verdict->word));
     cells.push_back(name);
     table.add(cells);
   };
   for (const std::uint32_t index : selection.rows) {
     const GrowthRow& row = overall.rows[index];
     const std::string name = row_text(overall, row, kNameWidth, glyphs);
-    line(row.value, &trend.verdicts[index], literal(name));
+    std::optional<std::int64_t> kept;
+    if (trend.scenario) kept = trend.scenario->kept[index];
+    line(row.value, &trend.verdicts[index], literal(name), kept);
   }
   if (selection.others.rows > 0) line(selection.others.value, nullptr, literal(others_name(selection.others, true)));
   line(overall.unattributed, nullptr, literal(kUnattributed));

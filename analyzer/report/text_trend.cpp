@@ -40,17 +40,31 @@ class TrendTable {
 
  private:
   std::vector<TextTable::Column> columns() const {
-    std::vector<TextTable::Column> columns{
-        {"growth", 9, true, ""}, {"share", 5, true, " "}, {"a snapshot", 10, true, "  "}};
+    std::vector<TextTable::Column> columns{{"growth", 9, true, ""}, {"share", 5, true, " "}};
+    if (trend_.scenario) {
+      if (trips()) {
+        columns.push_back({"a round trip", 9, true, "  "});
+        columns.push_back({"objects a round", 9, true, "  "});
+      } else {
+        columns.push_back({"kept", 9, true, "  "});
+      }
+      if (wide_) columns.push_back(sparkline_column());
+      return columns;
+    }
+    columns.push_back({"a snapshot", 10, true, "  "});
     if (wide_) columns.push_back({std::string(glyphs_.plus_minus), 8, true, " "});
     if (timed_) columns.push_back({"an hour", 9, true, "  "});
     columns.push_back({"p", 4, true, "  "});
-    if (wide_)
-      columns.push_back(
-          {"1 " + std::string(glyphs_.dash) + " " + std::to_string(overall_.series_length), 6, false, "  "});
+    if (wide_) columns.push_back(sparkline_column());
     if (is_judged(trend_)) columns.push_back({"verdict", 7, false, "  "});
     return columns;
   }
+
+  TextTable::Column sparkline_column() const {
+    return {"1 " + std::string(glyphs_.dash) + " " + std::to_string(overall_.series_length), 6, false, "  "};
+  }
+
+  bool trips() const { return trend_.scenario->kind == Scenario::Kind::round_trips; }
 
   void slopes(const Verdict& verdict, TextTable::Row& row) const {
     if (verdict.word == "FLAT" && verdict.slope == 0) {  // below the floor: not fitted
@@ -75,11 +89,27 @@ class TrendTable {
     const Verdict& verdict = trend_.verdicts[index];
     row.cells = {{snapdiff::value_text(r.value.growth(), overall_.unit, true), growth_paint(r.value.growth())},
                  {share(r.value), Paint::none}};
-    slopes(verdict, row);
+    if (trend_.scenario) {
+      keep(index, row);
+    } else {
+      slopes(verdict, row);
+    }
     const std::size_t n = overall_.series_length;
     if (wide_)
       row.cells.push_back({sparkline(overall_.series.data() + index * n, n, kSparkWidth, style_.utf8), Paint::none});
-    if (is_judged(trend_)) row.cells.push_back({verdict.word, verdict_paint(verdict.word)});
+    if (is_judged(trend_) && !trend_.scenario) row.cells.push_back({verdict.word, verdict_paint(verdict.word)});
+  }
+
+  /// What the scenario left at this row.
+  void keep(std::uint32_t index, TextTable::Row& row) const {
+    const Scenario& scenario = *trend_.scenario;
+    const std::int64_t kept = scenario.kept[index];
+    if (trips()) {
+      row.cells.push_back({snapdiff::value_text(per_loop(trend_, kept), overall_.unit, true), Paint::none});
+      row.cells.push_back({">= " + snapdiff::count_text(scenario.least[index]), Paint::none});
+    } else {
+      row.cells.push_back({snapdiff::value_text(kept, overall_.unit, true), Paint::none});
+    }
   }
 
   void rest(TextTable& table, std::string name, const Change& value) const {
@@ -94,9 +124,14 @@ class TrendTable {
     for (const SeriesStep& step : trend_.series.steps) totals.push_back(step.total);
     TextTable::Row& row = table.add();
     row.cells = {{snapdiff::value_text(overall_.total.growth(), overall_.unit, true), Paint::bold}, {"", Paint::none}};
-    slopes(trend_.whole, row);
+    if (trend_.scenario) {
+      row.cells.resize(trips() ? 4 : 3);
+    } else {
+      slopes(trend_.whole, row);
+    }
     if (wide_) row.cells.push_back({sparkline(totals.data(), totals.size(), kSparkWidth, style_.utf8), Paint::none});
-    if (is_judged(trend_)) row.cells.push_back({trend_.whole.word, verdict_paint(trend_.whole.word)});
+    if (is_judged(trend_) && !trend_.scenario)
+      row.cells.push_back({trend_.whole.word, verdict_paint(trend_.whole.word)});
     row.last = "TOTAL";
   }
 
@@ -112,7 +147,7 @@ class TrendTable {
 /// Why the leading rows are what they are.
 std::string reasons(const TrendReport& trend, const Style& style) {
   constexpr std::size_t kTold = 3;
-  if (!is_judged(trend)) return {};
+  if (!is_judged(trend) || trend.scenario) return {};
   const Glyphs glyphs = glyphs_for(style.utf8);
   const GrowthReport& overall = trend.series.overall;
   std::string out;

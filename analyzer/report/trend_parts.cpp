@@ -61,9 +61,55 @@ HeadLine forecast_line(const TrendReport& trend) {
   return {"forecast", {{text, Paint::none}}};
 }
 
+HeadLine scenario_line(const TrendReport& trend) {
+  const Scenario& scenario = *trend.scenario;
+  const GrowthReport& overall = trend.series.overall;
+  const std::string rows =
+      counted(static_cast<std::int64_t>(scenario.rows.size()), std::string(to_text(overall.options.by)));
+  std::string text;
+  if (scenario.kind == Scenario::Kind::triple) {
+    text = rows + " of which the final snapshot still holds what the target added: " +
+           snapdiff::value_text(scenario.kept_total, overall.unit, true);
+  } else {
+    const auto rounds = static_cast<std::int64_t>(trend.series.steps.size()) - 1;
+    text = rows + " left " + counted(scenario.loops, "object") + " or more in each of " + counted(rounds, "round");
+    if (scenario.kept_total != 0)
+      text += ": " + snapdiff::value_text(scenario.kept_total, overall.unit, true) + " in all, " +
+              snapdiff::value_text(per_loop(trend, scenario.kept_total), overall.unit, true) + " a round trip";
+  }
+  return {"scenario", {{text, scenario.rows.empty() ? Paint::none : Paint::alarm}}};
+}
+
 }  // namespace
 
+std::int64_t per_loop(const TrendReport& trend, std::int64_t growth) {
+  const auto rounds = static_cast<std::int64_t>(trend.series.steps.size()) - 1;
+  return growth / rounds / trend.scenario->loops;
+}
+
+Selection select_scenario(const TrendReport& trend, const Style& style) {
+  const GrowthReport& overall = trend.series.overall;
+  const std::size_t limit = style.max_rows == 0 ? overall.rows.size() : style.max_rows;
+  Selection out;
+  std::vector<bool> shown(overall.rows.size(), false);
+  for (const std::uint32_t row : trend.scenario->rows) {
+    const std::int64_t growth = overall.rows[row].value.growth();
+    if (out.rows.size() == limit || (style.min_bytes > 0 && growth < style.min_bytes && -growth < style.min_bytes))
+      continue;
+    out.rows.push_back(row);
+    shown[row] = true;
+  }
+  for (std::size_t row = 0; row < shown.size(); ++row) {
+    if (shown[row]) continue;
+    ++out.others.rows;
+    add(out.others.value, overall.rows[row].value);
+    add(out.others.objects, overall.rows[row].objects);
+  }
+  return out;
+}
+
 Selection select_rows(const TrendReport& trend, const Style& style) {
+  if (trend.scenario) return select_scenario(trend, style);
   const GrowthReport& overall = trend.series.overall;
   const bool for_people = style.form == Form::text || style.form == Form::markdown;
   const std::size_t limit = style.max_rows == 0 ? trend.order.size() : style.max_rows;
@@ -90,7 +136,9 @@ std::vector<HeadLine> headline(const TrendReport& trend, const Style& style) {
   const std::vector<RowVerdict> verdicts = row_verdicts(trend);
   std::vector<HeadLine> lines = headline(trend.series.overall, {trend.series.steps.size(), &verdicts}, style);
   std::erase_if(lines, [](const HeadLine& line) { return line.label == "verdict"; });
-  std::vector<HeadLine> more{whole_line(trend, glyphs)};
+  std::vector<HeadLine> more;
+  if (trend.scenario) more.push_back(scenario_line(trend));
+  if (!trend.scenario) more.push_back(whole_line(trend, glyphs));
   if (trend.limit) more.push_back(forecast_line(trend));
   if (trend.left_out > 0)
     more.push_back({"restart",

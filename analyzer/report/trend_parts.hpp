@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,9 +11,8 @@
 /// What the forms of a trend share.
 namespace snapdiff::report {
 
-/// Below this many snapshots rows are ranked, and nothing is claimed (verdict.md).
-inline constexpr std::size_t kTrendFrom = 8;
-inline bool is_judged(const TrendReport& trend) { return trend.series.steps.size() >= kTrendFrom; }
+/// Below this many snapshots rows are ranked, and nothing is claimed.
+inline bool is_judged(const TrendReport& trend) { return trend.series.steps.size() >= kJudgedFrom; }
 
 /// Rows by rank, as many as the style shows; people are not shown flat ones. `others` is the rest.
 Selection select_rows(const TrendReport& trend, const Style& style);
@@ -20,6 +20,9 @@ Selection select_rows(const TrendReport& trend, const Style& style);
 /// The lines above the table: those of the diff, the trend of the total, the forecast, and what is
 /// not as it should be about the series.
 std::vector<HeadLine> headline(const TrendReport& trend, const Style& style);
+
+/// What one round trip leaves of this growth over the whole series, cut to a whole number.
+std::int64_t per_loop(const TrendReport& trend, std::int64_t growth);
 
 /// Growth an hour, for a slope a step; 0 without times.
 double per_hour(const TrendReport& trend, double slope);
@@ -33,7 +36,7 @@ double band_of(const Verdict& verdict);
 /// "42 s", "11.5 min", "3.20 h", "12.4 d".
 std::string duration_text(double seconds);
 
-/// Verdicts as the tables of a diff take them; empty below kTrendFrom snapshots.
+/// Verdicts as the tables of a diff take them; empty below kJudgedFrom snapshots.
 std::vector<RowVerdict> row_verdicts(const TrendReport& trend);
 
 }  // namespace snapdiff::report

@@ -81,8 +81,8 @@ Paint verdict_paint(std::string_view word) {
 
 HeadLine verdict_line(const GrowthReport& report, const SeriesFacts& series, const Glyphs& glyphs) {
   const bool judged_rows = series.verdicts != nullptr && series.verdicts->size() == report.rows.size();
-  if (series.snapshots < kTrendFrom || !judged_rows || report.series_length < 2) {
-    if (series.snapshots >= kTrendFrom) return none("no row of the series was judged");
+  if (series.snapshots < kJudgedFrom || !judged_rows || report.series_length < 2) {
+    if (series.snapshots >= kJudgedFrom) return none("no row of the series was judged");
     if (report.grew == 0 && report.shrank == 0) {
       return none("nothing changed in " + counted(static_cast<std::int64_t>(series.snapshots), "snapshot"));
     }

@@ -118,7 +118,7 @@ void Connection::open_existing() {
     path_ = plain;
     state = state_now(database_.handle());
   }
-  if (state == SchemaState::current) return;
+  if (state == SchemaState::current || (state == SchemaState::older && access_ == Access::read)) return;
   if (state == SchemaState::empty && access_ == Access::read) {
     open_pending_store();
     return;

@@ -127,6 +127,23 @@ CREATE VIEW frame_text AS
   JOIN string build ON build.id = module.build_id;
 )sql";
 
+constexpr const char* kVersion2 = R"sql(
+CREATE VIEW snapshot_info AS
+  SELECT snapshot.id AS snapshot, series.name AS series, snapshot.source_name AS source, snapshot.position AS position,
+         strftime('%Y-%m-%dT%H:%M:%SZ', snapshot.taken_at_ns / 1000000000, 'unixepoch') AS taken_at,
+         snapshot.pid AS pid, snapshot.host AS host, snapshot.rank AS rank, snapshot.format AS format,
+         snapshot.producer AS producer, snapshot.sampling AS sampling, snapshot.period AS period,
+         snapshot.partial AS partial, snapshot.row_count AS rows
+  FROM snapshot JOIN series ON series.id = snapshot.series;
+CREATE VIEW series_total AS
+  SELECT series.name AS series, snapshot.id AS snapshot, snapshot_total.metric AS metric, snapshot_total.unit AS unit,
+         snapshot_total.total AS total,
+         snapshot_total.total - lag(snapshot_total.total)
+           OVER (PARTITION BY snapshot.series, snapshot_total.metric ORDER BY snapshot.id) AS step
+  FROM snapshot_total JOIN snapshot ON snapshot.id = snapshot_total.snapshot
+  JOIN series ON series.id = snapshot.series;
+)sql";
+
 }  // namespace
 
 const char* dictionary_tables() { return kDictionaryTables; }
@@ -155,6 +172,7 @@ void bring_schema_forward(sqlite3* db) {
     execute(db, kVersion1);
     execute(db, ("PRAGMA application_id=" + std::to_string(kApplicationId)).c_str());
   }
+  if (from < 2) execute(db, kVersion2);
   execute(db, ("PRAGMA user_version=" + std::to_string(kSchemaVersion)).c_str());
 }
 

@@ -11,8 +11,12 @@ inline constexpr std::int64_t kApplicationId = 0x736e7064;
 
 /// PRAGMA user_version. Raised with every change of the tables or of a chunk's layout, together
 /// with a step in schema.cpp that brings older stores forward.
-inline constexpr std::int64_t kSchemaVersion = 1;
+///   1  first
+///   2  the views snapshot_info and series_total
+inline constexpr std::int64_t kSchemaVersion = 2;
 
+/// older: everything can be read as it is, since all that version 2 adds is views; the first write
+/// brings it forward.
 enum class SchemaState : std::uint8_t { empty, older, current };
 
 /// Throws unsupported when the file is another program's, incompatible when the schema is newer.

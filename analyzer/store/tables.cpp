@@ -90,6 +90,12 @@ void register_function(const std::shared_ptr<Session>& session) {
 
 }  // namespace
 
+std::string frame_text(const Dictionary& dictionary, std::uint32_t row) {
+  std::string text;
+  append_frame(text, dictionary, row);
+  return text;
+}
+
 std::string stack_text(const Catalog& catalog, std::span<const std::uint32_t> root_first) {
   std::string text;
   for (auto frame = root_first.rbegin(); frame != root_first.rend(); ++frame) {
@@ -104,6 +110,7 @@ void register_tables(const std::shared_ptr<Session>& session) {
   register_sample_table(session);
   register_growth_table(session);
   register_trend_table(session);
+  register_retained_table(session);
   register_statistics(session->db());
   register_function(session);
 }

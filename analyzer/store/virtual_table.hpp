@@ -184,7 +184,7 @@ class VirtualTable {
   static int open(sqlite3_vtab* vtab, sqlite3_vtab_cursor** out) {
     return answering(&vtab->zErrMsg, [&] {
       Session& session = *instance(vtab)->session;
-      if (schema_state(session.db()) != SchemaState::current) fail(ErrorCode::usage, "this database is not a store");
+      if (schema_state(session.db()) == SchemaState::empty) fail(ErrorCode::usage, "this database is not a store");
       session.refresh();
       *out = &(new Cursor(session))->base;
       return SQLITE_OK;

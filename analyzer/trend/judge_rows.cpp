@@ -20,6 +20,36 @@ double largest_total(const GrowthReport& report) {
   return most;
 }
 
+/// Scatter and jumps of the values may hide a climb. A warm-up that slows down is itself well seen: more
+/// objects then are small ones.
+bool bytes_may_hide_a_climb(const Verdict& verdict) {
+  return verdict.word == "RISING" || verdict.word == "NOISY" || verdict.word == "FLAT" || verdict.word == "STEP";
+}
+
+/// A leak of objects whose sizes scatter shows in their number first.
+void judge_objects(const GrowthReport& overall, std::size_t row, const Resampler& even, double variance, double floor,
+                   Verdict& verdict) {
+  const std::size_t n = overall.series_length;
+  const std::int64_t* const first = overall.object_series.data() + overall.object_place[row] * n;
+  std::vector<double> counts(n);
+  double objects = 0, bytes = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    counts[i] = static_cast<double>(first[i]);
+    objects += counts[i];
+    bytes += static_cast<double>(overall.series[row * n + i]);
+  }
+  if (!(objects > 0) || !(bytes > 0)) return;
+  const double size = bytes / objects;
+  // Whole objects round by up to a half: a variance of 1/12.
+  const Verdict counted = judge(even.at_even_times(counts), variance / (size * size) + 1.0 / 12, floor / size, "count");
+  if (counted.word != "GROWING") return;
+  verdict.reason = "counted in objects: " + counted.reason + "; by " + overall.metric + " alone " + verdict.word;
+  verdict.word = counted.word;
+  verdict.p = counted.p;
+  verdict.rise = std::max(verdict.rise, counted.rise * size);
+  verdict.by_objects = true;
+}
+
 }  // namespace
 
 std::vector<Verdict> judge_rows(const GrowthReport& overall, const TimeAxis* axis) {
@@ -36,6 +66,9 @@ std::vector<Verdict> judge_rows(const GrowthReport& overall, const TimeAxis* axi
     const double error = overall.rows[row].error;
     const double variance = overall.has_error && std::isfinite(error) ? error * error / 2 : 0;
     verdicts.push_back(judge(even.at_even_times(values), variance, floor, overall.unit));
+    Verdict& verdict = verdicts.back();
+    const bool counted = row < overall.object_place.size() && overall.object_place[row] != GrowthReport::kNoPlace;
+    if (counted && bytes_may_hide_a_climb(verdict)) judge_objects(overall, row, even, variance, floor, verdict);
   }
   return verdicts;
 }

@@ -16,13 +16,8 @@
 /// beside this file has the rule.
 namespace snapdiff::trend {
 
-/// From this many values on a series can be judged GROWING; below, RISING is the most.
-inline constexpr std::size_t kJudgedFrom = 8;
-
-/// Of the largest snapshot. Below 0.2 % of the heap a leak is not worth a word, and among a hundred
-/// thousand stacks harmless rises of that size outnumber leaks.
-inline constexpr double kFloorShare = .002;
-
+using snapdiff::kFloorShare;
+using snapdiff::kJudgedFrom;
 using snapdiff::Verdict;
 
 /// Judges equally spaced values, oldest first.
@@ -34,7 +29,8 @@ using snapdiff::Verdict;
 Verdict judge(std::span<const double> values, double noise_variance, double floor, std::string_view unit = "bytes");
 
 /// A verdict per row of the first -> last view of a series, by its values in the metric's unit; the
-/// floor is 0.2 % of the largest snapshot. Empty when the report has no series.
+/// floor is kFloorShare of the largest snapshot. A row whose values are not GROWING is, when its counts
+/// of objects are (where the report has them). Empty when the report has no series.
 /// `axis` uneven: values are taken at even times. Null: the snapshots are evenly spaced.
 std::vector<Verdict> judge_rows(const GrowthReport& overall, const TimeAxis* axis = nullptr);
 

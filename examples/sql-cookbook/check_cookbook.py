@@ -67,6 +67,44 @@ class Cookbook(unittest.TestCase):
         means = {row["mean"] for row in self.query("AS mean")}
         self.assertLessEqual({"240.0", "100.0", "65536.0"}, means)
 
+    def test_retained_is_what_cannot_be_reached_without_the_function(self):
+        """Takes each function out of the merged call graph and adds up what the root no longer reaches."""
+        for snapshot in (12, 24):
+            sums, stacks = {}, {}
+            for row in self.rows(f"SELECT stack, sum(value) AS value FROM sample WHERE snapshot = {snapshot} AND "
+                                 "metric = 'inuse_space' GROUP BY stack"):
+                if int(row["value"]) != 0:
+                    sums[row["stack"]] = int(row["value"])
+            for row in self.rows("SELECT stack, function, module, \"offset\" FROM stack_frame ORDER BY stack, position DESC"):
+                name = row["function"] or f"{os.path.basename(row['module'])}+{int(row['offset'] or 0):#x}"
+                if row["stack"] in sums:
+                    stacks.setdefault(row["stack"], []).append((name, row["module"]))
+            edges, flat, cum = {}, {}, {}
+            for stack, value in sums.items():
+                above = None
+                for node in stacks[stack]:
+                    edges.setdefault(above, set()).add(node)
+                    above = node
+                flat[above] = flat.get(above, 0) + value
+                for node in set(stacks[stack]):
+                    cum[node] = cum.get(node, 0) + value
+
+            def reached(without):
+                seen, todo = {None, without}, [None]
+                while todo:
+                    for node in edges.get(todo.pop(), ()):
+                        if node not in seen:
+                            seen.add(node)
+                            todo.append(node)
+                return sum(flat.get(node, 0) for node in seen if node != without)
+
+            total = sum(sums.values())
+            expected = {node: (flat.get(node, 0), cum[node], total - reached(node)) for node in cum}
+            found = {(row["name"], row["module"]): (int(row["flat"]), int(row["cum"]), int(row["retained"]))
+                     for row in self.rows(f"SELECT * FROM retained({snapshot})")}
+            self.assertGreater(len(found), 10)
+            self.assertEqual(found, expected)
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])

@@ -551,6 +551,7 @@ void Machine<Consumer>::close(std::size_t at) {
   Value& value = stack_[at];
   if ((value.flags & kClosed) != 0) return;
   value.flags |= kClosed;
+  if (value.kind == Kind::list) value.flags |= kWasList;
   if (value.role == kNoRole) {
     value.kind = Kind::lost;
     return;
@@ -593,6 +594,10 @@ Value& Machine<Consumer>::container(std::size_t at, Kind kind, std::string_view 
   if ((value.flags & kFetched) != 0)
     malformed("shared before it was complete, or inside itself: " + std::string(opcode) +
               " on a container that has been fetched from the memo");
+  // A list that repeats a known run is complete at once, where a window holds the run whole: that
+  // must make no difference.
+  if (kind == Kind::dict && (value.flags & kWasList) != 0)
+    malformed(std::string(opcode) + " on a list, expected a dict");
   if ((value.flags & kClosed) != 0) {
     if (value.kind != Kind::handle || kind != Kind::list)
       malformed("changed after it was complete: " + std::string(opcode));
@@ -707,6 +712,7 @@ const char* Machine<Consumer>::mark(const char* p) {
     list.kind = Kind::handle;
     list.role = static_cast<Role>(known->bits >> 32);
     list.flags |= kClosed;
+    list.flags |= kWasList;
     list.height = 1;
     return q + 1;
   }

@@ -180,6 +180,9 @@ struct Unnamed {
 ///   cumulative  parallel to rows when by != stack, else empty
 ///   series   parallel to rows, `series_length` values each, when the report is the first -> last
 ///            view of a longer series; else empty
+///   object_series, object_place   the same of objects: row `r` has its counts at
+///            object_series[object_place[r] * series_length], kNoPlace where they were not kept.
+///            Rows that stay below the byte floor (kFloorShare) are kept only when asked for
 /// Conservation: sum of rows' growth + unattributed + filtered == total, exactly.
 struct GrowthReport {
   SnapshotRef baseline;
@@ -210,6 +213,9 @@ struct GrowthReport {
   std::string common_path;           ///< last frame that all suspects share, e.g. "main", or ""
   std::vector<std::int64_t> series;
   std::size_t series_length = 0;
+  static constexpr std::uint32_t kNoPlace = 0xffffffff;
+  std::vector<std::int64_t> object_series;
+  std::vector<std::uint32_t> object_place;
   Notes notes;
 
   void frames(const GrowthRow& row, std::vector<FrameView>& out) const { view->frames(stacks[row.key], out); }

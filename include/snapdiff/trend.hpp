@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,6 +11,13 @@
 /// What a series of snapshots shows over time. Everything that prints a trend works from these types.
 namespace snapdiff {
 
+/// From this many snapshots on a series can be judged GROWING; below, RISING is the most.
+inline constexpr std::size_t kJudgedFrom = 8;
+
+/// Of the largest snapshot. Below 0.2 % of the heap a leak is not worth a word, and among a hundred
+/// thousand stacks harmless rises of that size outnumber leaks.
+inline constexpr double kFloorShare = .002;
+
 /// What one series of values shows.
 ///   word        GROWING, RISING, SATURATING, STEP, SHRINKING, NOISY, FLAT, NEW or GONE; "" for fewer
 ///               than three values
@@ -19,6 +27,8 @@ namespace snapdiff {
 ///   slope_low, slope_high   95 % band; where the series wanders it is centred on the mean step
 ///               instead of the slope
 ///   rise        slope times (number of values - 1)
+///   by_objects  the word and p come from counts of objects, which scatter less than bytes; slope and
+///               rise are still of the values
 struct Verdict {
   std::string word;
   std::string reason;
@@ -27,6 +37,7 @@ struct Verdict {
   double slope_low = 0;
   double slope_high = 0;
   double rise = 0;
+  bool by_objects = false;
 };
 
 /// When the snapshots of a series were taken, and what one step stands for.
@@ -56,12 +67,32 @@ struct Forecast {
   double latest = 0;
 };
 
+/// How the snapshots of a series were made, where the user says so, and what that leaves behind.
+///   round_trips  each snapshot follows `loops` repetitions of something that should leave nothing:
+///                rows whose objects grew by at least that many between every two snapshots
+///   triple       baseline, target, final: rows of which the final snapshot still holds what the
+///                target added
+///   rows         of series.overall, most kept first
+///   kept         by row of series.overall, 0 for all others. round_trips: growth from first to last;
+///                triple: what target and final both have beyond the baseline
+///   least        likewise. round_trips: objects in the round that left fewest
+struct Scenario {
+  enum class Kind : std::uint8_t { round_trips, triple };
+  Kind kind = Kind::round_trips;
+  std::int64_t loops = 0;
+  std::vector<std::uint32_t> rows;
+  std::vector<std::int64_t> kept;
+  std::vector<std::int64_t> least;
+  std::int64_t kept_total = 0;
+};
+
 /// The trend of a series, per row of its first -> last view.
 ///   series    of the snapshots that were judged: those since the last restart
 ///   left_out  snapshots before that restart; `restart` says why one is believed
 ///   verdicts  parallel to series.overall.rows
 ///   order     rows of series.overall by rank: GROWING, then RISING, then all others; by p times rise
 ///   whole     of the total
+///   scenario  set where one was asked for: its rows are the answer then
 struct TrendReport {
   SeriesReport series;
   std::size_t left_out = 0;
@@ -72,6 +103,7 @@ struct TrendReport {
   Verdict whole;
   std::optional<std::int64_t> limit;
   Forecast forecast;
+  std::optional<Scenario> scenario;
 };
 
 }  // namespace snapdiff

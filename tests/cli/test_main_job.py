@@ -127,7 +127,7 @@ class MainJob(CliTest):
     def test_an_option_takes_one_value_wherever_it_stands(self):
         values = {"FILE": "out.txt", "PATH": "kept.db", "DIR": "names", "NAME": "inuse_space", "KIND": "function",
                   "KEY": "name", "RE": ".", "X": None, "N": "5", "SIZE": "1KiB", "FORM": "json", "AMOUNT": "9GiB",
-                  "TEXT": "why", "YYYY-MM-DD": "2999-01-01", "K=V": "k=v"}
+                  "TEXT": "why", "YYYY-MM-DD": "2999-01-01", "K=V": "k=v", "L": "1"}
         words = {"--format": "gperftools", "--symbols": "names", "--accept": "nothing-has-this", "--allow": "allow.toml",
                  "--budgets": "budgets.toml", "--series": "s", "--rows": "5"}
         os.mkdir(os.path.join(self.folder, "names"))

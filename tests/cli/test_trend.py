@@ -5,7 +5,7 @@ import json
 import os
 import unittest
 
-from heaps import EXAMPLES, GROW, INUSE, KEEP, MAIN, CliTest, pprof, tcmalloc
+from heaps import EXAMPLES, GONE, GROW, INUSE, KEEP, MAIN, CliTest, pprof, tcmalloc
 
 MINUTE = 60 * 10**9
 START = 1_700_000_000 * 10**9
@@ -107,6 +107,72 @@ class Trend(CliTest):
         self.assertEqual(len(lines), 1 + len(rows) - 1)  # [unattributed] is no line
         markdown, _ = self.run_it("trend", *files, "--as", "md")
         self.assertIn("**TOTAL**", markdown)
+
+    def rounds(self, counts_of):
+        """Dumps with these object counts per stack (20 bytes each but for BLOB's one growing block)."""
+        steps = len(next(iter(counts_of.values())))
+        return [self.write("round.%d.heap" % i, tcmalloc(
+            [(counts[i], counts[i] * 20, [stack, MAIN]) for stack, counts in counts_of.items() if counts[i]]
+            + [(1, 1000 * (i + 1), [GONE, MAIN])])) for i in range(steps)]
+
+    def test_round_trips_keep_what_grew_in_every_round(self):
+        # GROW leaves 7 a round and more; KEEP misses one round; a block that grows is no new object.
+        paths = self.rounds({GROW: [10, 17, 30, 37], KEEP: [5, 12, 18, 40]})
+        report = self.trend("--loops", "7", *paths)
+        self.assertEqual(report["scenario"], {"kind": "round trips", "loops": 7, "rows": 1, "kept": 540})
+        row = report["rows"][0]
+        self.assertEqual((row["growth"], row["kept"], row["least_objects"]), (540, 540, 7))
+        self.assertEqual(row["objects"], [10, 17, 30, 37])
+        self.assertEqual(row["stack"][0]["offset"], GROW)
+        self.assertEqual(len(report["rows"]), 1)
+        self.assertEqual(report["others"]["growth"], 35 * 20 + 3000)
+        self.assertEqual(sum(r["growth"] for r in report["rows"]) + report["others"]["growth"],
+                         report["total"]["growth"])
+        self.assertEqual(self.trend("--loops", "6", *paths)["scenario"]["rows"], 2)
+        self.assertEqual(self.trend("--loops", "8", *paths)["scenario"]["rows"], 0)
+        self.assertEqual(self.trend("--loops", "7", "--metric", "inuse_objects", *paths)["scenario"]["kept"], 27)
+        out, _ = self.run_it("trend", "--loops", "7", *paths, env={"COLUMNS": "140"})
+        self.assertRegex(out, r"scenario +1 stack left 7 objects or more in each of 3 rounds: \+540 B in all, \+25 B a round trip")
+        self.assertIn("TOTAL", out)
+        self.assertNotIn("verdict", out)
+        for form in ("csv", "md", "jsonl"):
+            self.assertIn("kept", self.run_it("trend", "--loops", "7", *paths, "--as", form)[0])
+        self.assertEqual(self.trend("--loops", "7", *paths[:2])["scenario"]["rows"], 2)  # two snapshots are one round
+
+    def test_a_triple_keeps_what_the_target_added_and_the_end_still_holds(self):
+        # GROW: +40 at the target, 15 of them left. KEEP: freed again. The block: 1000 added, still there at the end.
+        paths = self.rounds({GROW: [10, 50, 25], KEEP: [5, 40, 5]})
+        report = self.trend("--triple", *paths)
+        self.assertEqual(report["scenario"], {"kind": "triple", "loops": None, "rows": 2, "kept": 1300})
+        self.assertEqual([(row["stack"][0]["offset"], row["kept"], row["growth"]) for row in report["rows"]],
+                         [(GONE, 1000, 2000), (GROW, 300, 300)])
+        self.assertEqual(sum(r["growth"] for r in report["rows"]) + report["others"]["growth"],
+                         report["total"]["growth"])
+        out, _ = self.run_it("trend", "--triple", *paths)
+        self.assertRegex(out, r"2 stacks of which the final snapshot still holds what the target\s+added: \+1\.27 KiB")
+
+    def test_scenarios_that_make_no_sense_are_refused(self):
+        paths = self.rounds({GROW: [10, 17, 30, 37]})
+        self.assertIn("expected 1 or more", self.refused("trend", "--loops", "0", *paths))
+        self.assertIn("found 4 snapshots, expected 3", self.refused("trend", "--triple", *paths))
+        self.assertIn("expected one of them", self.refused("trend", "--triple", "--loops", "3", *paths))
+        bare = [self.write("bare%d.pb.gz" % i, pprof([("inuse_space", "bytes")], [(["leak", "main"], [100 + i])]))
+                for i in range(3)]
+        self.assertIn("no counts of objects beside inuse_space", self.refused("trend", "--loops", "1", *bare))
+
+    def test_a_leak_beside_a_buffer_of_changing_size_is_told_by_its_number(self):
+        # Ten blocks of 1000 bytes more each time, under one buffer whose size changes by far more than that.
+        buffer = [90, 200, 20, 170, 10, 140, 60, 190, 30, 80, 180, 40, 120, 10, 200, 70, 30, 150, 100, 50]
+        paths = [self.write("buffer.%02d.heap" % i, tcmalloc(
+            [(10 * i + 11, 1000 * (10 * i + 10 + buffer[i]), [GROW, MAIN]), (5, 500000, [KEEP, MAIN])]))
+            for i in range(20)]
+        row = self.trend(*paths)["rows"][0]
+        self.assertEqual((row["verdict"], row["by_objects"]), ("GROWING", True))
+        self.assertRegex(row["reason"], r"^counted in objects: climbs 10 per snapshot.*; by inuse_space alone [A-Z]+$")
+        # A cache that is full stays one, whatever its count says.
+        paths = [self.write("cache.%02d.heap" % i, tcmalloc(
+            [(i + 1, int(100000 + 2000000 * (1 - 0.4 ** i)), [GROW, MAIN])])) for i in range(12)]
+        self.assertEqual(self.trend(*paths)["rows"][0]["verdict"], "SATURATING")
 
     def test_from_the_store_without_operands(self):
         self.run_it("import", *self.heaps(12))

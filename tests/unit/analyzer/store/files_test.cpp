@@ -164,8 +164,29 @@ TEST_CASE("store: a newer schema is refused") {
   for (const Access access : {Access::read, Access::create}) {
     const Error error = error_of_open(folder.file("s.db"), access);
     CHECK(error.code == ErrorCode::incompatible);
-    CHECK(error.message == "store version 7, expected 1 to 1");
+    CHECK(error.message == "store version 7, expected 1 to 2");
   }
+}
+
+TEST_CASE("store: one of version 1 is read as it is, and brought forward by the first write") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("s.db");
+  make_store(path);
+  change(path, "DROP VIEW snapshot_info; DROP VIEW series_total; PRAGMA user_version = 1");
+  const auto views = [&](Access access) {
+    auto store = Store::open(path, access);
+    REQUIRE(store);
+    std::string found;
+    const auto row = [&](auto cells) { found += *cells[0] + " "; };
+    REQUIRE(
+        store->sql("SELECT count(*) FROM stack; SELECT count(*) FROM sqlite_schema WHERE type = 'view'; "
+                   "PRAGMA user_version",
+                   {[](auto) {}, row}));
+    return found;
+  };
+  CHECK(views(Access::read) == "1 1 1 ");
+  CHECK(views(Access::write) == "1 3 2 ");
+  CHECK(views(Access::read) == "1 3 2 ");
 }
 
 TEST_CASE("store: a store opened for reading is not written") {
