@@ -13,14 +13,24 @@
 namespace snapdiff::cli {
 namespace {
 
+struct Wanted {
+  std::optional<std::int64_t> limit;
+  std::optional<double> floor;
+  std::optional<std::int64_t> loops;
+  bool triple = false;
+};
+
 /// A scenario is judged as it was made, from its first snapshot on; any other series since its last restart.
 Result<TrendReport> find_trend(const std::vector<SnapshotRef>& snapshots, const DiffOptions& options,
-                               std::optional<std::int64_t> limit, std::optional<std::int64_t> loops, bool triple) {
+                               const Wanted& wanted) {
+  const auto& [limit, floor, loops, triple] = wanted;
   if (!loops && !triple) {
-    const auto diff_part = [&](std::span<const SnapshotRef> part) { return diff::diff_series(part, options); };
-    return trend::judge_since_restart(snapshots, diff_part, limit);
+    const auto diff_part = [&, object_floor = floor](std::span<const SnapshotRef> part) {
+      return diff::diff_series(part, options, object_floor);
+    };
+    return trend::judge_since_restart(snapshots, diff_part, limit, floor);
   }
-  Result<SeriesReport> series = diff::diff_series(snapshots, options, loops.has_value());
+  Result<SeriesReport> series = diff::diff_series(snapshots, options, loops ? std::optional(0.0) : std::nullopt);
   if (!series) return std::move(series).error();
   TrendReport report = trend::analyse(*std::move(series), limit);
   if (Status found = loops ? trend::find_round_trips(report, *loops) : trend::find_triple(report); !found)
@@ -32,9 +42,8 @@ Result<TrendReport> find_trend(const std::vector<SnapshotRef>& snapshots, const 
 
 int run_trend(const Arguments& arguments) {
   Options options;
-  std::string limit_text;
-  std::optional<std::int64_t> loops;
-  bool triple = false;
+  std::string limit_text, floor_text;
+  Wanted wanted;
   auto app = make_command_app(
       "Leak or not: slope and verdict per stack over a series of snapshots.",
       "trend [OPERAND...] [options]\n\n"
@@ -45,20 +54,29 @@ int run_trend(const Arguments& arguments) {
        "snapdiff trend --loops 7 after-*.heap", "snapdiff trend --triple idle.pb.gz busy.pb.gz idle-again.pb.gz"});
   add_options(*app, options, kTakesOperands | kTakesView | kTakesRows | kTakesForm | kReadsFiles | kTakesSymbols);
   app->add_option("--limit", limit_text, "say when the total will reach this")->type_name("SIZE");
-  app->add_option("--loops", loops,
+  app->add_option("--floor", floor_text,
+                  "rows that change less are FLAT (0.2 % of the largest\n"
+                  "                           snapshot)")
+      ->type_name("SIZE");
+  app->add_option("--loops", wanted.loops,
                   "each snapshot follows L round trips that should leave\n"
                   "                           nothing: rows with L objects more each time")
       ->type_name("L");
-  app->add_flag("--triple", triple,
+  app->add_flag("--triple", wanted.triple,
                 "baseline, target, final: what the target added and\n"
                 "                           the final snapshot still holds");
   if (const auto code = parse_arguments(*app, options, arguments)) return *code;
-  if (loops && triple) return fail({ErrorCode::usage, "--loops and --triple: found both, expected one of them"});
-  std::optional<std::int64_t> limit;
+  if (wanted.loops && wanted.triple)
+    return fail({ErrorCode::usage, "--loops and --triple: found both, expected one of them"});
   if (!limit_text.empty()) {
     const Result<std::int64_t> size = parse_size(limit_text);
     if (!size) return fail(size.error());
-    limit = *size;
+    wanted.limit = *size;
+  }
+  if (!floor_text.empty()) {
+    const Result<std::int64_t> size = parse_size(floor_text);
+    if (!size) return fail(size.error());
+    wanted.floor = static_cast<double>(*size);
   }
 
   const Terminal terminal = look_at_terminal(options.no_color);
@@ -67,7 +85,7 @@ int run_trend(const Arguments& arguments) {
   const Result<Compared> compared = load_compared(options, terminal, Fallback::newest_series);
   if (!compared) return fail(compared.error());
   const std::size_t count = compared->loaded.snapshots.size();
-  const std::size_t least = loops ? 2 : 3;
+  const std::size_t least = wanted.loops ? 2 : 3;
   if (count < least) {
     return fail({ErrorCode::usage, "too few snapshots for a trend: found " + std::to_string(count) +
                                        ", expected at least " + std::to_string(least) +
@@ -75,7 +93,7 @@ int run_trend(const Arguments& arguments) {
   }
 
   Recording recording(choose_store(options), compared->loaded, compared->options, terminal);
-  Result<TrendReport> trend = find_trend(compared->loaded.refs(), compared->options, limit, loops, triple);
+  Result<TrendReport> trend = find_trend(compared->loaded.refs(), compared->options, wanted);
   if (!trend) return fail(trend.error());
   const std::string text = report::write_trend(*trend, *style);
   recording.answered();

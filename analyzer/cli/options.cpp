@@ -59,7 +59,7 @@ constexpr std::array kValueOptions = {"--db",       "--as",        "--format",  
                                       "--paper",    "--max-nodes", "--recursion", "--frames",    "--symbols",
                                       "--limit",    "--budget",    "--budgets",   "--allow",     "--accept",
                                       "--until",    "--reason",    "--junit",     "--sarif",     "--sysroot",
-                                      "--demangle", "--loops"};
+                                      "--demangle", "--loops",     "--floor"};
 
 }  // namespace
 

@@ -6,9 +6,9 @@
 #include "analyzer/diff/coarse_match.hpp"
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/diff/metric.hpp"
-#include "analyzer/diff/parallel.hpp"
 #include "analyzer/diff/recursion.hpp"
 #include "snapdiff/checked.hpp"
+#include "snapdiff/parallel.hpp"
 
 namespace snapdiff::diff {
 namespace {

@@ -7,11 +7,11 @@
 
 #include "analyzer/diff/engine.hpp"
 #include "analyzer/diff/names.hpp"
-#include "analyzer/diff/parallel.hpp"
 #include "analyzer/diff/row_order.hpp"
 #include "analyzer/diff/suspects.hpp"
 #include "analyzer/diff/unnamed.hpp"
 #include "snapdiff/checked.hpp"
+#include "snapdiff/parallel.hpp"
 
 namespace snapdiff::diff {
 namespace {
@@ -145,7 +145,7 @@ SuspectList suspects_of(const Comparison& c, const Grouped& g, std::int64_t grew
 
 /// The same where the rows are something else.
 SuspectList suspects_of_stacks(const Comparison& c, std::int64_t grew, std::int64_t shrank) {
-  Result<Grouped> stacks = group(c, GroupBy::stack, SeriesOf::none);
+  Result<Grouped> stacks = group(c, GroupBy::stack, {});
   if (!stacks) return {};
   SuspectList list = suspects_of(c, *stacks, grew, shrank);
   for (Suspect& suspect : list.suspects) suspect.rows.clear();
@@ -205,7 +205,7 @@ Result<GrowthReport> make_report(const Comparison& c, const ReportParts& parts) 
   });
   r.rows = permuted(g.rows, order);
   r.cumulative = permuted(g.cumulative, g.cumulative.empty() ? std::vector<std::uint32_t>() : order);
-  if (parts.series != SeriesOf::none) {
+  if (parts.series.wanted) {
     permute_rows(g.series, order, g.series_length);
     r.series = std::move(g.series);
     r.series_length = g.series_length;

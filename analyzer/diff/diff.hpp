@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,10 +18,11 @@ namespace snapdiff::diff {
 Result<GrowthReport> diff(const SnapshotRef& baseline, const SnapshotRef& current, const DiffOptions& options);
 
 /// Totals per step and the first -> last view with the values of every row at each snapshot.
-/// Needs at least two snapshots. `all_objects`: with the objects of every row too, else of those only
-/// that pass the byte floor.
+/// Needs at least two snapshots. Counts of objects are kept of rows whose values range over
+/// `object_floor` at least, by default kFloorShare of the largest snapshot; with one given, two
+/// snapshots are a series too.
 Result<SeriesReport> diff_series(std::span<const SnapshotRef> snapshots, const DiffOptions& options,
-                                 bool all_objects = false);
+                                 std::optional<double> object_floor = {});
 
 Result<TopReport> top(const SnapshotRef& snapshot, const DiffOptions& options);
 

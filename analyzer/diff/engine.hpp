@@ -12,7 +12,7 @@ namespace snapdiff::diff {
 /// conservation checked.
 /// Errors: limit, internal.
 struct ReportParts {
-  SeriesOf series = SeriesOf::none;  ///< of GrowthReport::series and object_series
+  SeriesOf series;  ///< of GrowthReport::series and object_series
   bool suspects = true;
 };
 Result<GrowthReport> make_report(const Comparison& comparison, const ReportParts& parts);

@@ -118,11 +118,11 @@ void cut_series(Grouped& g, std::size_t rows) {
   g.object_place.resize(rows);
 }
 
-/// Rows by stack whose objects are kept: all, or those whose values range over the byte floor.
-void choose_objects(Grouped& g, const Comparison& c, SeriesOf which) {
+/// Rows by stack whose objects are kept.
+void choose_objects(Grouped& g, const Comparison& c, std::optional<double> wanted) {
   double largest = 0;
   for (const Side& side : c.sides) largest = std::max(largest, std::abs(static_cast<double>(side.total)));
-  const double floor = which == SeriesOf::all ? 0 : kFloorShare * largest;
+  const double floor = wanted ? *wanted : kFloorShare * largest;
   const std::size_t n = g.series_length;
   g.object_place.assign(g.rows.size(), GrowthReport::kNoPlace);
   std::uint32_t places = 0;
@@ -130,13 +130,13 @@ void choose_objects(Grouped& g, const Comparison& c, SeriesOf which) {
     const auto first = g.series.begin() + static_cast<std::ptrdiff_t>(r * n);
     const auto [low, high] = std::minmax_element(first, first + static_cast<std::ptrdiff_t>(n));
     const double range = static_cast<double>(*high) - static_cast<double>(*low);
-    if (range >= floor && (range > 0 || which == SeriesOf::all)) g.object_place[r] = places++;
+    if (range >= floor) g.object_place[r] = places++;
   }
   g.object_series.assign(std::size_t{places} * n, 0);
 }
 
-Grouped by_stack(const Comparison& c, SeriesOf series, Adder& adder) {
-  const bool with_series = series != SeriesOf::none;
+Grouped by_stack(const Comparison& c, const SeriesOf& series, Adder& adder) {
+  const bool with_series = series.wanted;
   Grouped g;
   std::vector<std::uint32_t> row_of_unit;
   if (c.row_of_unit.empty()) {
@@ -172,7 +172,7 @@ Grouped by_stack(const Comparison& c, SeriesOf series, Adder& adder) {
     }
   }
   if (!c.has_objects) return g;
-  choose_objects(g, c, series);
+  choose_objects(g, c, series.object_floor);
   for (std::size_t s = 0; s < c.sides.size(); ++s) {
     for (std::size_t entry = 0; entry < c.unit_of_entry[s].size(); ++entry) {
       const std::uint32_t place = g.object_place[row_of(c.unit_of_entry[s][entry])];
@@ -367,8 +367,8 @@ RowClass class_of(const Change& value) {
   return value.current > value.baseline ? RowClass::grew : RowClass::shrank;
 }
 
-Result<Grouped> group(const Comparison& c, GroupBy by, SeriesOf series) {
-  const bool with_series = series != SeriesOf::none;
+Result<Grouped> group(const Comparison& c, GroupBy by, const SeriesOf& series) {
+  const bool with_series = series.wanted;
   Adder adder;
   Grouped g;
   switch (by) {

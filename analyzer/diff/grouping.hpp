@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,11 +9,12 @@
 
 namespace snapdiff::diff {
 
-/// Which values at the sides between first and last are kept.
-///   large   of all rows; counts of objects only where a row passes the byte floor (by stack: keeping
-///           all of them would double the memory of a long series)
-///   all     of all rows, objects too
-enum class SeriesOf : std::uint8_t { none, large, all };
+/// The values at all sides, where a series is wanted. Counts of objects are kept of rows whose values
+/// range over `object_floor` at least: keeping all of them would double the memory of a long series.
+struct SeriesOf {
+  bool wanted = false;
+  std::optional<double> object_floor;  ///< empty: kFloorShare of the largest side
+};
 
 /// Rows before they are sorted; the vectors are parallel.
 struct Grouped {
@@ -29,7 +31,7 @@ struct Grouped {
 
 /// One row per stack, or per key for any other `by`; GrowthRow::key is the row's number.
 /// Errors: limit.
-Result<Grouped> group(const Comparison& comparison, GroupBy by, SeriesOf series);
+Result<Grouped> group(const Comparison& comparison, GroupBy by, const SeriesOf& series);
 
 RowClass class_of(const Change& value);
 

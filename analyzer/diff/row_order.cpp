@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "analyzer/diff/parallel.hpp"
+#include "snapdiff/parallel.hpp"
 
 namespace snapdiff::diff {
 namespace {

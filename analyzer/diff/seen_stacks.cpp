@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "analyzer/diff/parallel.hpp"
 #include "analyzer/diff/recursion.hpp"
 #include "snapdiff/growth.hpp"
+#include "snapdiff/parallel.hpp"
 
 namespace snapdiff::diff {
 namespace {

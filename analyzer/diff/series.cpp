@@ -70,7 +70,8 @@ class StepFinder {
 
 }  // namespace
 
-Result<SeriesReport> diff_series(std::span<const SnapshotRef> snapshots, const DiffOptions& options, bool all_objects) {
+Result<SeriesReport> diff_series(std::span<const SnapshotRef> snapshots, const DiffOptions& options,
+                                 std::optional<double> object_floor) {
   if (snapshots.size() < 2) {
     return Error{ErrorCode::usage,
                  std::string("too few snapshots: found ") + std::to_string(snapshots.size()) + ", expected at least 2"};
@@ -78,8 +79,8 @@ Result<SeriesReport> diff_series(std::span<const SnapshotRef> snapshots, const D
   Result<Comparison> comparison = compare(snapshots, options);
   if (!comparison) return std::move(comparison).error();
   const Comparison& c = *comparison;
-  const SeriesOf kept = all_objects ? SeriesOf::all : snapshots.size() > 2 ? SeriesOf::large : SeriesOf::none;
-  Result<GrowthReport> overall = make_report(c, {.series = kept, .suspects = true});
+  const bool wanted = snapshots.size() > 2 || object_floor.has_value();
+  Result<GrowthReport> overall = make_report(c, {.series = {wanted, object_floor}, .suspects = true});
   if (!overall) return std::move(overall).error();
 
   SeriesReport series;

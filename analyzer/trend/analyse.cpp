@@ -75,7 +75,7 @@ std::size_t judged_from(const SeriesReport& series) {
 }
 
 Result<TrendReport> judge_since_restart(std::span<const SnapshotRef> snapshots, const DiffSeries& diff,
-                                        std::optional<std::int64_t> limit) {
+                                        std::optional<std::int64_t> limit, std::optional<double> floor) {
   Result<SeriesReport> series = diff(snapshots);
   if (!series) return std::move(series).error();
   const std::size_t from = judged_from(*series);
@@ -84,7 +84,7 @@ Result<TrendReport> judge_since_restart(std::span<const SnapshotRef> snapshots, 
     series = diff(snapshots.subspan(from));
     if (!series) return std::move(series).error();
   }
-  TrendReport report = analyse(*std::move(series), limit);
+  TrendReport report = analyse(*std::move(series), limit, floor);
   if (report.series.steps.size() < snapshots.size()) {
     report.left_out = from;
     report.restart = restart;
@@ -92,10 +92,10 @@ Result<TrendReport> judge_since_restart(std::span<const SnapshotRef> snapshots, 
   return report;
 }
 
-TrendReport analyse(SeriesReport series, std::optional<std::int64_t> limit) {
+TrendReport analyse(SeriesReport series, std::optional<std::int64_t> limit, std::optional<double> floor) {
   TrendReport report;
   report.axis = time_axis(series);
-  report.verdicts = judge_rows(series.overall, &report.axis);
+  report.verdicts = judge_rows(series.overall, &report.axis, floor);
   report.order = ranked(report.verdicts);
   report.whole = judge_total(series, report.axis);
   report.limit = limit;

@@ -3,6 +3,7 @@
 
 #include "analyzer/trend/resample.hpp"
 #include "analyzer/trend/verdict.hpp"
+#include "snapdiff/parallel.hpp"
 
 namespace snapdiff::trend {
 
@@ -13,8 +14,9 @@ double largest_total(const GrowthReport& report) {
   double most = std::max(std::abs(static_cast<double>(report.total.baseline)),
                          std::abs(static_cast<double>(report.total.current)));
   std::vector<double> totals(report.series_length, 0);
-  for (std::size_t i = 0; i < report.series.size(); ++i) {
-    totals[i % report.series_length] += static_cast<double>(report.series[i]);
+  for (std::size_t row = 0; row < report.rows.size(); ++row) {
+    const std::int64_t* const values = report.series.data() + row * totals.size();
+    for (std::size_t i = 0; i < totals.size(); ++i) totals[i] += static_cast<double>(values[i]);
   }
   for (const double total : totals) most = std::max(most, std::abs(total));
   return most;
@@ -52,24 +54,30 @@ void judge_objects(const GrowthReport& overall, std::size_t row, const Resampler
 
 }  // namespace
 
-std::vector<Verdict> judge_rows(const GrowthReport& overall, const TimeAxis* axis) {
+std::vector<Verdict> judge_rows(const GrowthReport& overall, const TimeAxis* axis, std::optional<double> wanted) {
   std::vector<Verdict> verdicts;
   const std::size_t n = overall.series_length;
   if (n == 0 || overall.series.size() != n * overall.rows.size()) return verdicts;
-  const double floor = kFloorShare * largest_total(overall);
-  verdicts.reserve(overall.rows.size());
-  const Resampler even(axis, n);
-  std::vector<double> values(n);
-  for (std::size_t row = 0; row < overall.rows.size(); ++row) {
-    for (std::size_t i = 0; i < n; ++i) values[i] = static_cast<double>(overall.series[row * n + i]);
-    // The row's error is that of a difference of two snapshots: two variances.
-    const double error = overall.rows[row].error;
-    const double variance = overall.has_error && std::isfinite(error) ? error * error / 2 : 0;
-    verdicts.push_back(judge(even.at_even_times(values), variance, floor, overall.unit));
-    Verdict& verdict = verdicts.back();
-    const bool counted = row < overall.object_place.size() && overall.object_place[row] != GrowthReport::kNoPlace;
-    if (counted && bytes_may_hide_a_climb(verdict)) judge_objects(overall, row, even, variance, floor, verdict);
-  }
+  const double floor = wanted ? *wanted : kFloorShare * largest_total(overall);
+  const Resampler shared(axis, n);
+  verdicts.resize(overall.rows.size());
+  constexpr std::size_t kBlock = 1024;
+  const std::size_t blocks = (verdicts.size() + kBlock - 1) / kBlock;
+  for_each_parallel(blocks, verdicts.size(), [&](std::size_t block) {
+    const Resampler even = shared;  // works in place
+    std::vector<double> values(n);
+    const std::size_t end = std::min(verdicts.size(), (block + 1) * kBlock);
+    for (std::size_t row = block * kBlock; row < end; ++row) {
+      for (std::size_t i = 0; i < n; ++i) values[i] = static_cast<double>(overall.series[row * n + i]);
+      // The row's error is that of a difference of two snapshots: two variances.
+      const double error = overall.rows[row].error;
+      const double variance = overall.has_error && std::isfinite(error) ? error * error / 2 : 0;
+      Verdict& verdict = verdicts[row];
+      verdict = judge(even.at_even_times(values), variance, floor, overall.unit);
+      const bool counted = row < overall.object_place.size() && overall.object_place[row] != GrowthReport::kNoPlace;
+      if (counted && bytes_may_hide_a_climb(verdict)) judge_objects(overall, row, even, variance, floor, verdict);
+    }
+  });
   return verdicts;
 }
 

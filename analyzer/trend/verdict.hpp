@@ -29,10 +29,11 @@ using snapdiff::Verdict;
 Verdict judge(std::span<const double> values, double noise_variance, double floor, std::string_view unit = "bytes");
 
 /// A verdict per row of the first -> last view of a series, by its values in the metric's unit; the
-/// floor is kFloorShare of the largest snapshot. A row whose values are not GROWING is, when its counts
+/// floor is kFloorShare of the largest snapshot, or `floor`. A row whose values are not GROWING is, when its counts
 /// of objects are (where the report has them). Empty when the report has no series.
 /// `axis` uneven: values are taken at even times. Null: the snapshots are evenly spaced.
-std::vector<Verdict> judge_rows(const GrowthReport& overall, const TimeAxis* axis = nullptr);
+std::vector<Verdict> judge_rows(const GrowthReport& overall, const TimeAxis* axis = nullptr,
+                                std::optional<double> floor = {});
 
 /// The first snapshot of the part to judge: the one after the last restart; 0 without one. Totals that
 /// collapse again and again (a collector at work) are no restarts.
@@ -46,9 +47,9 @@ using DiffSeries = std::function<Result<SeriesReport>(std::span<const SnapshotRe
 
 /// The trend of two or more snapshots since the last restart. Errors: what `diff` returns.
 Result<TrendReport> judge_since_restart(std::span<const SnapshotRef> snapshots, const DiffSeries& diff,
-                                        std::optional<std::int64_t> limit);
+                                        std::optional<std::int64_t> limit, std::optional<double> floor = {});
 
 /// Verdicts, ranks and the forecast of a series that is to be judged as a whole.
-TrendReport analyse(SeriesReport series, std::optional<std::int64_t> limit);
+TrendReport analyse(SeriesReport series, std::optional<std::int64_t> limit, std::optional<double> floor = {});
 
 }  // namespace snapdiff::trend

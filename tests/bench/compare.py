@@ -220,6 +220,27 @@ class Bench:
               f"import {run.wall:.2f} s, peak {run.peak:.0f} MiB")
         sys.stdout.flush()
 
+    def trend(self, title, name, count, stacks):
+        """Verdicts of all rows out of the store: where 1 % of the rows pass the byte floor, and where all do."""
+        folder = self.make(name, "series", count=count, stacks=stacks, changed=1000)
+        store = os.path.join(folder, "series.db")
+        paths = sorted(glob.glob(folder + "/s.*.pb.gz"))
+        if not os.path.exists(store):
+            subprocess.run([self.snapdiff, "import", "--db", store, *paths], env=self.environment, check=True, capture_output=True)
+        command = [self.snapdiff, "trend", "--db", store]
+        rows = json.loads(subprocess.run([*command, "--as", "json", "-n", "0"], env=self.environment, check=True,
+                                         capture_output=True).stdout)["rows"]
+        ranges = sorted((max(row["values"]) - min(row["values"]) for row in rows), reverse=True)
+        print(f"\n{title}, {len(rows)} rows in all")
+        for words, floor in (("1 % of the rows above the floor", ranges[len(ranges) // 100]), ("all rows above it", 0)):
+            run = self.time([*command, "--floor", str(floor)], 3)
+            if run is None or run.code != 0:
+                print(f"  trend failed: {'missing' if run is None else run.words}")
+                self.failed = True
+                return
+            print(f"  {words:<34} {run.wall:8.3f} s  {run.peak:7.0f} MiB")
+        sys.stdout.flush()
+
     def cuda(self, title, name, size):
         """Beside pickle.load and a sum of live blocks per stack, on one generated snapshot."""
         folder = os.path.join(self.scratch, name)
@@ -266,6 +287,7 @@ def cases(bench, arguments):
                                        "series", count, stacks, 1000),
         "series-all": lambda: bench.series(f"series of {count} x {stacks} stacks, 100 % changed and 1 % replaced in each step",
                                            "series-all", count, stacks, 10_000),
+        "trend": lambda: bench.trend(f"trend over {count} x {5 * stacks} stacks from the store", "trend", count, 5 * stacks),
         "names-tcmalloc": lambda: bench.names("names, tcmalloc series", "google-pprof", "tcmalloc-svc", "tcmalloc-svc-run2", runs),
         "names-jemalloc": lambda: bench.names("names, jemalloc series", "jeprof", "jemalloc-svc", None, runs),
         "cuda": lambda: bench.cuda("CUDA memory snapshot", "cuda", 1_000_000 if quick else 200_000_000),

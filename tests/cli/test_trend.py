@@ -108,6 +108,14 @@ class Trend(CliTest):
         markdown, _ = self.run_it("trend", *files, "--as", "md")
         self.assertIn("**TOTAL**", markdown)
 
+    def test_the_floor_is_a_fifth_of_a_percent_or_what_is_asked_for(self):
+        paths = self.heaps(12, leak=10)  # 110 bytes of growth, in 50 120
+        self.assertEqual(self.trend(*paths)["rows"][0]["verdict"], "GROWING")
+        self.assertEqual(self.trend(*paths, "--floor", "111")["rows"][0]["verdict"], "FLAT")
+        paths = self.heaps(12, leak=5)
+        self.assertEqual(self.trend(*paths)["rows"][0]["verdict"], "FLAT")
+        self.assertEqual(self.trend(*paths, "--floor", "0")["rows"][0]["verdict"], "GROWING")
+
     def rounds(self, counts_of):
         """Dumps with these object counts per stack (20 bytes each but for BLOB's one growing block)."""
         steps = len(next(iter(counts_of.values())))

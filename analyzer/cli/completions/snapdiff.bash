@@ -19,7 +19,7 @@ _snapdiff() {
   done
   case $command in
     ""|diff) options="$common $view $rows $files $symbols --as --steps" ;;
-    trend) options="$common $view $rows $files $symbols --as --limit --loops --triple" ;;
+    trend) options="$common $view $rows $files $symbols --as --limit --floor --loops --triple" ;;
     gate) options="$common $view $rows $files $symbols --as --budget --budgets --allow --accept --until --reason --junit --sarif" ;;
     top|peek) options="$common $view $rows $files $symbols --as" ;;
     render) options="$common $view $files $symbols --pdf --svg --png --dot --output --paper --max-nodes" ;;

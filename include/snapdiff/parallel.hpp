@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-namespace snapdiff::diff {
+namespace snapdiff {
 
 /// Below this many stacks a second thread costs more than it saves.
 inline constexpr std::size_t kParallelStacks = 20'000;
@@ -35,4 +35,4 @@ void for_each_parallel(std::size_t count, std::size_t stacks, Body body) {
   for (std::future<void>& other : others) other.get();
 }
 
-}  // namespace snapdiff::diff
+}  // namespace snapdiff
