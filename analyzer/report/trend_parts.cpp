@@ -80,13 +80,6 @@ HeadLine scenario_line(const TrendReport& trend) {
   return {"scenario", {{text, scenario.rows.empty() ? Paint::none : Paint::alarm}}};
 }
 
-}  // namespace
-
-std::int64_t per_loop(const TrendReport& trend, std::int64_t growth) {
-  const auto rounds = static_cast<std::int64_t>(trend.series.steps.size()) - 1;
-  return growth / rounds / trend.scenario->loops;
-}
-
 Selection select_scenario(const TrendReport& trend, const Style& style) {
   const GrowthReport& overall = trend.series.overall;
   const std::size_t limit = style.max_rows == 0 ? overall.rows.size() : style.max_rows;
@@ -106,6 +99,13 @@ Selection select_scenario(const TrendReport& trend, const Style& style) {
     add(out.others.objects, overall.rows[row].objects);
   }
   return out;
+}
+
+}  // namespace
+
+std::int64_t per_loop(const TrendReport& trend, std::int64_t growth) {
+  const auto rounds = static_cast<std::int64_t>(trend.series.steps.size()) - 1;
+  return growth / rounds / trend.scenario->loops;
 }
 
 Selection select_rows(const TrendReport& trend, const Style& style) {
