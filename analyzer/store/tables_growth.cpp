@@ -29,8 +29,8 @@ class GrowthTable {
     const bool from = plan.take(kFrom, SQLITE_INDEX_CONSTRAINT_EQ, true);
     const bool to = plan.take(kTo, SQLITE_INDEX_CONSTRAINT_EQ, true);
     if (!from || !to) {
-      plan.refusal = "growth(from, to) needs two snapshot ids";
-      return false;
+      plan.without_arguments();
+      return true;
     }
     const bool metric = plan.take(1, SQLITE_INDEX_CONSTRAINT_EQ);
     plan.expect(metric ? 25'000 : 100'000, metric ? 25'000.0 : 100'000.0);
@@ -85,8 +85,8 @@ class GrowthTable {
 
  private:
   static std::int64_t snapshot_id(sqlite3_value* value) {
-    if (sqlite3_value_type(value) != SQLITE_INTEGER)
-      fail(ErrorCode::usage, "growth(from, to): expected two snapshot ids");
+    if (value == nullptr || sqlite3_value_type(value) != SQLITE_INTEGER)
+      fail(ErrorCode::usage, "growth(from, to) needs two snapshot ids");
     return sqlite3_value_int64(value);
   }
 

@@ -32,8 +32,8 @@ class RetainedTable {
   static bool plan(IndexPlan& plan) {
     if (plan.comes_later(kSnapshot) || plan.comes_later(kWanted)) return false;
     if (!plan.take(kSnapshot, SQLITE_INDEX_CONSTRAINT_EQ, true)) {
-      plan.refusal = "retained(snapshot) needs a snapshot id";
-      return false;
+      plan.without_arguments();
+      return true;
     }
     plan.take(kWanted, SQLITE_INDEX_CONSTRAINT_EQ, true);
     plan.expect(5'000, 1'000'000);
@@ -44,7 +44,8 @@ class RetainedTable {
 
   void filter(Arguments& arguments) {
     sqlite3_value* const id = arguments.take();
-    if (sqlite3_value_type(id) != SQLITE_INTEGER) fail(ErrorCode::usage, "retained(snapshot) needs a snapshot id");
+    if (id == nullptr || sqlite3_value_type(id) != SQLITE_INTEGER)
+      fail(ErrorCode::usage, "retained(snapshot) needs a snapshot id");
     snapshot_ = sqlite3_value_int64(id);
     const auto table = session_.samples(snapshot_);
     const Column& column = choose(*table, arguments.take());

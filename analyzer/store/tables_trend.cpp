@@ -24,8 +24,8 @@ class TrendTable {
   static bool plan(IndexPlan& plan) {
     if (plan.comes_later(kSeries) || plan.comes_later(kWanted)) return false;
     if (!plan.take(kSeries, SQLITE_INDEX_CONSTRAINT_EQ, true)) {
-      plan.refusal = "trend(series) needs the name of a series";
-      return false;
+      plan.without_arguments();
+      return true;
     }
     plan.take(kWanted, SQLITE_INDEX_CONSTRAINT_EQ, true);
     plan.expect(25'000, 1'000'000);
@@ -35,7 +35,9 @@ class TrendTable {
   explicit TrendTable(Session& session) : session_(session) {}
 
   void filter(Arguments& arguments) {
-    name_ = text_of(arguments.take());
+    sqlite3_value* const name = arguments.take();
+    if (name == nullptr) fail(ErrorCode::usage, "trend(series) needs the name of a series");
+    name_ = text_of(name);
     const std::string wanted = text_of(arguments.take());
     stacks_.clear();
     at_ = 0;

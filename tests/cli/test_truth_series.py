@@ -7,6 +7,7 @@ import glob
 import json
 import os
 import subprocess
+import tempfile
 import unittest
 
 from heaps import BINARY, SOURCE
@@ -105,6 +106,39 @@ class TruthSeries(unittest.TestCase):
                     self.assertTrue(all(row["verdict"] is None for row in report["rows"]))
                     self.assertEqual(report["rows"][0]["stack"][0]["function"].split("(")[0], leaf)
                     self.assertGreater(report["rows"][0]["growth"], 0)
+
+    def test_other_sqlite_programs_see_the_rows_of_the_diff(self):
+        """The sqlite3 shell and Debian's python3 with the extension, against diff --as json, for each series."""
+        extension = os.environ.get("SNAPDIFF_EXTENSION")
+        if not extension:
+            self.skipTest("skipped: SNAPDIFF_EXTENSION does not name the extension")
+        compared = 0
+        for series in sorted(name for name in os.listdir(SERIES) if glob.glob(os.path.join(SERIES, name, "*heap*"))):
+            paths = sorted(glob.glob(os.path.join(SERIES, series, "*heap*")) or glob.glob(os.path.join(SERIES, series, "*.gz")))
+            with self.subTest(series=series), tempfile.TemporaryDirectory() as folder:
+                store = os.path.join(folder, "s.db")
+                run = lambda *words, script=None: subprocess.run(words, input=script, capture_output=True, check=True,
+                                                                 timeout=120, text=True).stdout
+                run(BINARY, "--db", store, "import", *paths)
+                report = json.loads(run(BINARY, "--db", store, "diff", "@1", f"@{len(paths)}", "--as", "json", "-n", "0",
+                                        "--allocator-frames", "show", "--recursion", "show"))
+                text = lambda frame: frame["function"] or f"{os.path.basename(frame['module'])}+{frame['offset']:#x}"
+                wanted = sorted((" ‹ ".join(text(frame) for frame in row["stack"]), row["baseline"], row["current"],
+                                 row["growth"]) for row in report["rows"] if row["baseline"] or row["current"])
+                query = ("SELECT stack_text(stack), sum(baseline), sum(current), sum(growth) "
+                         f"FROM growth(1, {len(paths)}) WHERE metric = '{report['metric']}' AND stack_text(stack) <> '[unattributed]' "
+                         "AND (baseline <> 0 OR current <> 0) GROUP BY stack")
+                shell = run("sqlite3", "-batch", store, script=f".load {extension}\n.mode json\n{query};\n")
+                by_shell = sorted(tuple(row.values()) for row in json.loads(shell or "[]"))
+                script = ("import json, sqlite3, sys\ndb = sqlite3.connect(sys.argv[1])\ndb.enable_load_extension(True)\n"
+                          "db.load_extension(sys.argv[2])\nprint(json.dumps(db.execute(sys.argv[3]).fetchall()))")
+                python = run("/usr/bin/python3", "-c", script, store, extension, query)
+                by_python = sorted(tuple(row) for row in json.loads(python))
+                self.assertGreater(len(wanted), 3)
+                self.assertEqual(by_shell, wanted)
+                self.assertEqual(by_python, wanted)
+                compared += 1
+        self.assertGreaterEqual(compared, 8)
 
 
 if __name__ == "__main__":
