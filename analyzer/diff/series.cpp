@@ -9,9 +9,30 @@ namespace {
 
 constexpr double kCollapse = 0.3;  // of the total before: more than any collection of garbage is likely to free
 
+/// Below this many stacks two snapshots of one program may share none by chance.
+constexpr std::size_t kFewStacks = 5;
+
+/// Which sides have no row in common with the one before, though both have some.
+std::vector<bool> strangers(const Comparison& c) {
+  constexpr std::uint32_t kNever = 0xffffffff;
+  std::vector<std::uint32_t> last(c.unit_count(), kNever);  // by row: the last side that has it
+  std::vector<bool> out(c.sides.size(), false);
+  for (std::uint32_t s = 0; s < c.sides.size(); ++s) {
+    bool shared = false;
+    for (const std::uint32_t unit : c.unit_of_entry[s]) {
+      std::uint32_t& at = last[c.row_of(unit)];
+      shared = shared || (at != kNever && at + 1 == s);
+      at = s;
+    }
+    out[s] = s > 0 && !shared && c.unit_of_entry[s].size() >= kFewStacks && c.unit_of_entry[s - 1].size() >= kFewStacks;
+  }
+  return out;
+}
+
 /// Notes why the snapshot may be of another process than the one before, if anything says so.
-void find_restart(const Side& before, const Side& after, SeriesStep& step) {
+void find_restart(const Side& before, const Side& after, bool stranger, SeriesStep& step) {
   step.restart = other_process(*before.ref.snapshot, *after.ref.snapshot);
+  if (step.restart.empty() && stranger) step.restart = "not one stack in common with the one before: another program";
   step.other_process = !step.restart.empty();
   if (!step.other_process && before.total > 0 &&
       static_cast<double>(after.total) < kCollapse * static_cast<double>(before.total))
@@ -86,6 +107,7 @@ Result<SeriesReport> diff_series(std::span<const SnapshotRef> snapshots, const D
   SeriesReport series;
   series.overall = std::move(*overall);
   StepFinder finder(c);
+  const std::vector<bool> is_stranger = strangers(c);
   for (std::size_t s = 0; s < c.sides.size(); ++s) {
     const Side& side = c.sides[s];
     SeriesStep step;
@@ -98,7 +120,7 @@ Result<SeriesReport> diff_series(std::span<const SnapshotRef> snapshots, const D
         return Error{ErrorCode::limit, std::string("growth of ") + c.metric +
                                            " in a step is beyond 2^63-1, expected it to fit in 64 bits"};
       }
-      find_restart(before, side, step);
+      find_restart(before, side, is_stranger[s], step);
       const Heaviest heaviest = finder.step(s);
       step.heaviest_growth = heaviest.growth;
       if (heaviest.growth != 0) {

@@ -96,6 +96,16 @@ class Trend(CliTest):
         out, _ = self.run_it("trend", *before, *after)
         self.assertIn("5 snapshots before it left out", out)
 
+    def test_two_programs_are_not_one_series(self):
+        def heaps(name, count):
+            return [self.write("%s%02d.pb.gz" % (name, i), pprof(INUSE, [([name + str(k), "main"], [1, 1000 * k + i])
+                                                                         for k in range(1, 8)])) for i in range(count)]
+        report = self.trend(*heaps("one", 9), *heaps("two", 9))
+        self.assertEqual(report["left_out"], 9)
+        self.assertEqual(report["restart"], "not one stack in common with the one before: another program")
+        self.assertEqual(len(report["snapshots"]), 9)
+        self.assertEqual(report["total"]["growth"], 7 * 8)
+
     def test_by_function_and_other_forms(self):
         files = self.heaps(12)
         report = self.trend(*files, "--by", "module")
