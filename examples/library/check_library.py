@@ -23,6 +23,10 @@ with tempfile.TemporaryDirectory() as scratch:
     # The leak of the truth table that every step of the series shows: 512 000 bytes a step.
     assert "5632000 bytes main.newBody: climbs" in text, text
     assert "burstLoad" not in text, text
+    unnamed = os.path.join(here, "..", "tcmalloc-svc")
+    text = subprocess.run([program, *(os.path.join(unnamed, f"svc.{i:04}.heap") for i in range(1, 13))], check=True,
+                          capture_output=True, text=True).stdout
+    assert "bytes svc_cache+0x" in text, text
     bad = subprocess.run([program, __file__], capture_output=True, text=True, check=False)
     assert bad.returncode == 2 and "unsupported" in bad.stderr, bad.stderr
     few = subprocess.run([program, *files[:2]], capture_output=True, text=True, check=False)

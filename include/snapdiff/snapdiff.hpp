@@ -39,7 +39,8 @@ SNAPDIFF_API Result<SeriesReport> compare_series(std::span<const SnapshotRef> sn
 SNAPDIFF_API Result<TrendReport> judge(std::span<const SnapshotRef> snapshots, const DiffOptions& options = {},
                                        std::optional<std::int64_t> limit = std::nullopt);
 
-/// "1.02 MiB"; a function's name without arguments and template arguments beyond depth 1; for printing.
+/// For printing: a function's name without arguments and template arguments beyond depth 1; without a
+/// name "module+0x1234".
 SNAPDIFF_API std::string frame_text(const FrameView& frame);
 
 }  // namespace snapdiff
