@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "snapdiff/device_memory.hpp"
 #include "snapdiff/result.hpp"
 #include "snapdiff/snapshot.hpp"
 
@@ -73,9 +74,14 @@ Result<LiveSet> live_set(const Snapshot& snapshot, TraceRef trace, std::uint64_t
 
 /// The same as a snapshot of its own, with the columns inuse_objects, inuse_space,
 /// requested_space, active_space and pending_space and the labels device, stream, pool and state,
-/// so that it can be compared, listed and drawn like any other. Facts are those of `snapshot`, its
-/// time that of the last event. Errors: as live_set().
+/// so that it can be compared, listed and drawn like any other. Where segments are known, also pinned_space and
+/// sole_space, and Snapshot::allocator has them as they were. Facts are those of `snapshot`, its time that of the last
+/// event. Errors: as live_set().
 Result<Snapshot> snapshot_at(const Snapshot& snapshot, TraceRef trace, std::uint64_t events);
+
+/// The last allocation of the trace that failed, what was there for it, and why that was not enough;
+/// nothing where none failed. Errors: as live_set().
+Result<std::optional<OutOfMemory>> out_of_memory(const Snapshot& snapshot, TraceRef trace);
 
 /// The device trace with the most events, if any has one.
 std::optional<TraceRef> busiest_trace(const Snapshot& snapshot);

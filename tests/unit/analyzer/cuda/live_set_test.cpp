@@ -213,9 +213,9 @@ TEST_CASE("snapshot at an event: a snapshot of its own, with the same columns") 
     row.stack = then->samples.stack[r];
     for (const Column& column : then->samples.columns) rows[name_of(*then, row)].push_back(column.value[r]);
   }
-  CHECK(rows["f1"] == std::vector<std::int64_t>{1, 4096, 100, 4096, 0});
-  CHECK(rows["f2"] == std::vector<std::int64_t>{0, 0, 0, 1024, 1024});
-  CHECK(rows["[before trace]"] == std::vector<std::int64_t>{1, 512, 60, 512, 0});
+  CHECK(rows["f1"] == std::vector<std::int64_t>{1, 4096, 100, 4096, 0, 0, 4096});
+  CHECK(rows["f2"] == std::vector<std::int64_t>{0, 0, 0, 1024, 1024, 0, 0});
+  CHECK(rows["[before trace]"] == std::vector<std::int64_t>{1, 512, 60, 512, 0, 0, 0});
   CHECK(then->facts.taken_at_ns == 1'002'000);
 }
 
