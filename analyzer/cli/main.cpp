@@ -49,6 +49,7 @@ look
   list              series and snapshots in the store
 share
   render --pdf|--svg|--png|--dot          graph of the last comparison
+  render --timeline|--segments|--pins     charts of a CUDA snapshot
   export --pprof|--folded|--speedscope|--csv|--jsonl|--plain-sqlite
 automate
   gate [REF...]     fail when growth breaks a budget

@@ -12,21 +12,6 @@
 namespace snapdiff::cli {
 namespace {
 
-/// What tells one stack from another in a table: its visible frames.
-std::string key_of(const std::vector<FrameView>& frames) {
-  std::string key;
-  for (const FrameView& frame : frames) {
-    const auto part = [&key](std::string_view text) {
-      key.append(std::to_string(text.size())).append(":").append(text);
-    };
-    part(frame.function);
-    part(frame.file);
-    part(frame.module);
-    key.append(std::to_string(frame.line)).append(",").append(std::to_string(frame.offset)).append(";");
-  }
-  return key;
-}
-
 /// Values of one metric by stack, joined with those of the others by the frames that are shown.
 class Join {
  public:
@@ -59,7 +44,7 @@ class Join {
   /// `frames_` holds the stack's frames. All reports are of the same two snapshots, so any view resolves it.
   PinnedRow& row_of(StackRef stack, const std::shared_ptr<const StackView>& view) {
     if (out_.view == nullptr) out_.view = view;
-    const auto [at, is_new] = rows_.try_emplace(key_of(frames_), static_cast<std::uint32_t>(out_.rows.size()));
+    const auto [at, is_new] = rows_.try_emplace(stack_key(frames_), static_cast<std::uint32_t>(out_.rows.size()));
     if (is_new) {
       PinnedRow row;
       row.key = at->second;
@@ -138,7 +123,7 @@ void sort_rows(PinReport& out) {
   std::vector<FrameView> frames;
   for (const StackRef stack : out.stacks) {
     out.view->frames(stack, frames);
-    keys.push_back(key_of(frames));
+    keys.push_back(stack_key(frames));
   }
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
     const PinnedRow& x = out.rows[a];
@@ -159,6 +144,31 @@ void sort_rows(PinReport& out) {
 
 }  // namespace
 
+std::string stack_key(const std::vector<FrameView>& frames) {
+  std::string key;
+  for (const FrameView& frame : frames) {
+    const auto part = [&key](std::string_view text) {
+      key.append(std::to_string(text.size())).append(":").append(text);
+    };
+    part(frame.function);
+    part(frame.file);
+    part(frame.module);
+    key.append(std::to_string(frame.line)).append(",").append(std::to_string(frame.offset)).append(";");
+  }
+  return key;
+}
+
+StackId no_stack_recorded(const Snapshot& snapshot) {
+  const Dictionary& d = *snapshot.dictionary;
+  for (const StackId stack : snapshot.samples.stack) {
+    const auto frames = d.stacks.frames(stack);
+    if (frames.size() != 1 || (d.frames.flags[index_of(frames[0])] & kFramePseudo) == 0) continue;
+    const std::size_t function = index_of(d.frames.function[index_of(frames[0])]);
+    if (d.strings[d.functions.name[function]] == kNoStackRecorded) return stack;
+  }
+  return StackId{};
+}
+
 Result<PinReport> make_pins(const SnapshotRef& baseline, const SnapshotRef& current, const DiffOptions& options) {
   const Snapshot& snapshot = *current.snapshot;
   if (snapshot.allocator == nullptr || !snapshot.allocator->has_segments || snapshot.column("pinned_space") == nullptr)
@@ -167,14 +177,6 @@ Result<PinReport> make_pins(const SnapshotRef& baseline, const SnapshotRef& curr
   out.baseline = baseline;
   out.current = current;
   Join join(out);
-  StackId no_stack{};
-  for (std::size_t row = 0; row < snapshot.samples.size() && no_stack == StackId{}; ++row) {
-    const auto frames = snapshot.dictionary->stacks.frames(snapshot.samples.stack[row]);
-    if (frames.size() != 1 || (snapshot.dictionary->frames.flags[index_of(frames[0])] & kFramePseudo) == 0) continue;
-    const std::size_t function = index_of(snapshot.dictionary->frames.function[index_of(frames[0])]);
-    if (snapshot.dictionary->strings[snapshot.dictionary->functions.name[function]] == kNoStackRecorded)
-      no_stack = snapshot.samples.stack[row];
-  }
   constexpr std::pair<const char*, Change PinnedRow::*> kColumns[] = {
       {"inuse_space", &PinnedRow::live}, {"pinned_space", &PinnedRow::pinned}, {"sole_space", &PinnedRow::sole}};
   for (const auto& [metric, column] : kColumns) {
@@ -199,7 +201,7 @@ Result<PinReport> make_pins(const SnapshotRef& baseline, const SnapshotRef& curr
     if (!report) return std::move(report).error();
     out.view = report->view;
   }
-  add_segments(*snapshot.allocator, no_stack, join, out);
+  add_segments(*snapshot.allocator, no_stack_recorded(snapshot), join, out);
   sort_rows(out);
   for (const PinnedRow& row : out.rows) {
     out.live.baseline += row.live.baseline;

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -82,6 +83,21 @@ Result<Snapshot> snapshot_at(const Snapshot& snapshot, TraceRef trace, std::uint
 /// The last allocation of the trace that failed, what was there for it, and why that was not enough;
 /// nothing where none failed. Errors: as live_set().
 Result<std::optional<OutOfMemory>> out_of_memory(const Snapshot& snapshot, TraceRef trace);
+
+/// What a timeline shows: at most so many columns, and bands of stacks besides those of the rest.
+struct TimelineOptions {
+  std::size_t columns = 360;
+  std::size_t steady = 4;  ///< bands of stacks that did not grow
+  std::size_t grown = 2;   ///< bands of stacks that did
+};
+
+/// Numbers stacks so that those of one number are one band.
+using StackGroups = std::function<std::uint32_t(StackId)>;
+
+/// Memory over the trace. `group` is asked once for each stack. Reads the trace a few times; memory grows with the
+/// number of different addresses. Errors: as live_set(); usage for an empty trace.
+Result<MemoryTimeline> timeline(const Snapshot& snapshot, TraceRef trace, const StackGroups& group,
+                                const TimelineOptions& options);
 
 /// The device trace with the most events, if any has one.
 std::optional<TraceRef> busiest_trace(const Snapshot& snapshot);

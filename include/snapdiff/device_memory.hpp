@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -75,6 +77,48 @@ struct OutOfMemory {
 
   std::int64_t rounding() const { return allocated - requested; }
   std::int64_t cached() const { return usable.bytes + other_size.bytes + other_streams.bytes + other_pools.bytes; }
+};
+
+/// One layer of a memory timeline.
+struct TimelineBand {
+  /// stack: one group of stacks; others: the rest of them; before_trace: memory of unknown stacks that was there when
+  /// the trace began and went away in it; pending: freed, waiting for another stream
+  enum class Kind : std::uint8_t { stack, others, before_trace, pending };
+  Kind kind = Kind::stack;
+  std::uint32_t group = 0;          ///< number that the caller gave the stacks; of Kind::stack
+  std::uint64_t groups = 1;         ///< how many are in it; of Kind::others more than one
+  bool grew = false;                ///< least in the last quarter of the columns > most in the first
+  std::vector<std::int64_t> bytes;  ///< at each column
+  std::int64_t at_end = 0;
+  std::int64_t at_peak = 0;  ///< when most bytes were in use in all
+  friend bool operator==(const TimelineBand&, const TimelineBand&) = default;
+};
+
+/// A moment on the axis of a timeline: 0 is the first event, 1 the end.
+struct TimelineMark {
+  double at = 0;
+  std::string text;
+  friend bool operator==(const TimelineMark&, const TimelineMark&) = default;
+};
+
+/// Memory of one device over its trace. Columns divide the axis evenly; each shows the moment in it at which most
+/// bytes were held, so that no peak is lost. Bands lie on one another, the first at the bottom.
+/// Sum of the bands' bytes == held, at each column, at the peak and at the end, exactly.
+struct MemoryTimeline {
+  std::uint32_t device = 0;
+  std::uint64_t events = 0;
+  bool by_time = false;      ///< the axis is time, else the number of the event
+  std::int64_t span_us = 0;  ///< of the axis, when by time
+  std::size_t columns = 0;
+  std::vector<std::int64_t> held;      ///< in use or pending
+  std::vector<std::int64_t> reserved;  ///< the most in each column; empty where not known
+  std::vector<TimelineBand> bands;
+  std::int64_t held_at_start = 0, held_at_end = 0, peak = 0;
+  std::uint64_t peak_event = 0;  ///< after so many events
+  double peak_at = 0;            ///< on the axis
+  std::vector<TimelineMark> steps;
+  std::optional<OutOfMemory> failure;  ///< the last one
+  std::vector<TimelineMark> failures;  ///< all of them
 };
 
 /// Who pins memory: one row for each stack that is shown.

@@ -189,6 +189,48 @@ class CudaMemory(CliTest):
                 self.assertEqual(report["live"]["current"], run.bytes_at(moment))
                 self.assertEqual(report["pinned"]["current"], self.json("top", "%s@%d" % (path, moment), "--metric", "pinned_space")["total"])
 
+    def drawing(self, *arguments):
+        """The SVG; the same bytes each time."""
+        out = self.run_it("render", *arguments, "--svg", "-o", "-", text=False)[0]
+        self.assertEqual(out, self.run_it("render", *arguments, "--svg", "-o", "-", text=False)[0])
+        return out.decode().replace("\u00a0", " ")
+
+    def test_charts_of_one_trace(self):
+        run = Run(12)
+        run.trace.append({"action": "oom", "device_free": 1 * MIB, "size": 512 * MIB, "stream": 0, "time_us": run.now + 1, "frames": LEAK})
+        path = self.dump("run.pickle", run)
+        timeline = self.drawing("--timeline", path)
+        for text in ("Out of memory at", "keep_output", "build_model", "workspace", "reserved by the allocator", "asked 512 MiB", "step 1"):
+            self.assertTrue(text in timeline, text)
+        self.assertTrue("2 segments, 84.0 MiB reserved" in self.drawing("--segments", path))
+        self.assertTrue("free but pinned" in self.drawing("--pins", path))
+        self.assertTrue("pinned +63.0 MiB, live +1.00 MiB" in self.drawing("--pins", path + "@1", path + "@2"))
+        both = self.drawing("--timeline", "--segments", "--pins", path)
+        self.assertGreater(len(both), len(timeline))
+        for ending, magic in (("pdf", b"%PDF-"), ("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF-")):
+            self.run_it("render", "--timeline", path, "-o", "out." + ending)
+            with open(os.path.join(self.folder, "out." + ending), "rb") as file:
+                self.assertTrue(file.read(8).startswith(magic), ending)
+        self.assertFalse(self.exists("snapdiff.db"))
+
+    def test_a_device_each_has_its_timeline(self):
+        run, other = Run(4).snapshot(), Run(7).snapshot()
+        for segment in other["segments"]:
+            segment["device"] = 1
+        both = {"segments": run["segments"] + other["segments"], "device_traces": run["device_traces"] + other["device_traces"]}
+        drawing = self.drawing("--timeline", self.dump("two.pickle", both))
+        self.assertTrue("device 0" in drawing)
+        self.assertTrue("device 1" in drawing)
+
+    def test_charts_refuse_what_they_cannot_draw(self):
+        path = self.dump("run.pickle", Run(3))
+        self.assertIn("no trace", self.refused("render", "--timeline", path + "@peak"))
+        self.assertIn("no trace", self.refused("render", "--timeline", self.pair()[0]))
+        self.assertIn("no segments", self.refused("render", "--segments", self.pair()[0]))
+        self.assertIn("--dot has no charts", self.refused("render", "--pins", "--dot", path))
+        self.assertIn("need the snapshot's file", self.refused("render", "--pins"))
+        self.assertIn("found 3", self.refused("render", "--pins", path, path, path))
+
     def test_pins_refuses_what_has_no_segments(self):
         self.assertIn("no segments", self.refused("pins", self.pair()[0]))
         self.assertIn("one file, or a baseline and a file", self.refused("pins"))

@@ -23,7 +23,7 @@ _snapdiff() {
     gate) options="$common $view $rows $files $symbols --as --budget --budgets --allow --accept --until --reason --junit --sarif" ;;
     top|peek) options="$common $view $rows $files $symbols --as" ;;
     pins) options="$common $files --hide --show --frames -n --rows --as" ;;
-    render) options="$common $view $files $symbols --pdf --svg --png --dot --output --paper --max-nodes" ;;
+    render) options="$common $view $files $symbols --pdf --svg --png --dot --timeline --segments --pins --output --paper --max-nodes" ;;
     export) options="$common $view $files $symbols --pprof --folded --speedscope --csv --jsonl --plain-sqlite --output" ;;
     import) options="$common $files $symbols --series --label" ;;
     symbolize) options="$common $symbols --again" ;;
