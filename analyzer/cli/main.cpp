@@ -27,7 +27,7 @@ std::span<const Command> commands() {
                                            Command{"merge", run_merge},     Command{"info", run_info},
                                            Command{"formats", run_formats}, Command{"sql", run_sql},
                                            Command{"export", run_export},   Command{"symbolize", run_symbolize},
-                                           Command{"pins", run_pins}};
+                                           Command{"pins", run_pins},       Command{"ranks", run_ranks}};
   return kCommands;
 }
 
@@ -45,6 +45,7 @@ look
   top REF           heaviest stacks of one snapshot
   peek RE [REF REF] callers and callees of a function, with their growth
   pins [BASE] FILE  CUDA: who keeps memory from going back to the driver
+  ranks FILE...     processes or devices side by side: which one differs
   info FILE...      what a file is, and what was dropped
   list              series and snapshots in the store
 share

@@ -83,14 +83,15 @@ SegmentFacts facts_of(const AllocatorState& state, std::size_t s) {
   return facts;
 }
 
-void add_segments(const AllocatorState& state, StackId no_stack, Join& join, PinReport& out) {
+Status add_segments(const AllocatorState& state, StackId no_stack, Join& join, PinReport& out) {
   constexpr std::uint32_t kHidden = 0xffffffff;
   std::vector<std::uint32_t> number(state.segments.size_rows(), kHidden);
   for (std::size_t s = 0; s < state.segments.size_rows(); ++s) {
     if ((state.segments.flags[s] & kSegmentHost) != 0) continue;
     number[s] = static_cast<std::uint32_t>(out.segments.size());
     out.segments.push_back(facts_of(state, s));
-    out.reserved += out.segments.back().size;
+    if (__builtin_add_overflow(out.reserved, out.segments.back().size, &out.reserved))
+      return Error{ErrorCode::limit, "sum of segments is beyond 2^63-1, expected it to fit in 64 bits"};
   }
   // One edge for each shown stack: several stacks may look the same once frames are hidden.
   std::map<std::pair<std::uint32_t, std::uint32_t>, PinEdge> edges;
@@ -114,6 +115,7 @@ void add_segments(const AllocatorState& state, StackId no_stack, Join& join, Pin
   for (const SegmentFacts& segment : out.segments) {
     if (segment.holders == 0) out.releasable += segment.size;
   }
+  return ok();
 }
 
 void sort_rows(PinReport& out) {
@@ -201,7 +203,8 @@ Result<PinReport> make_pins(const SnapshotRef& baseline, const SnapshotRef& curr
     if (!report) return std::move(report).error();
     out.view = report->view;
   }
-  add_segments(*snapshot.allocator, no_stack_recorded(snapshot), join, out);
+  if (Status added = add_segments(*snapshot.allocator, no_stack_recorded(snapshot), join, out); !added)
+    return std::move(added).error();
   sort_rows(out);
   for (const PinnedRow& row : out.rows) {
     out.live.baseline += row.live.baseline;

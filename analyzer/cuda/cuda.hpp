@@ -84,6 +84,11 @@ Result<Snapshot> snapshot_at(const Snapshot& snapshot, TraceRef trace, std::uint
 /// nothing where none failed. Errors: as live_set().
 Result<std::optional<OutOfMemory>> out_of_memory(const Snapshot& snapshot, TraceRef trace);
 
+/// The rows of each device of a snapshot as a snapshot of its own, by device; facts.labels has "device", counters are
+/// those of the device. Of a snapshot without the label, itself. They share the dictionary, and have no allocator
+/// state.
+std::vector<Snapshot> by_device(const Snapshot& snapshot);
+
 /// What a timeline shows: at most so many columns, and bands of stacks besides those of the rest.
 struct TimelineOptions {
   std::size_t columns = 360;

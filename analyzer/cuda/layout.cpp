@@ -62,7 +62,7 @@ void give_back(Ranges& ranges, std::uint64_t address, Range range) {
     if (end_of(*before) == address && joins(before->second, range)) {
       const std::int64_t added = range.size;
       range = before->second;
-      range.size += added;
+      if (__builtin_add_overflow(range.size, added, &range.size)) return;
       address = before->first;
       ranges.erase(before);
     }
@@ -71,7 +71,7 @@ void give_back(Ranges& ranges, std::uint64_t address, Range range) {
       joins(next->second, range)) {
     const std::int64_t added = range.size;
     range = next->second;
-    range.size += added;
+    if (__builtin_add_overflow(range.size, added, &range.size)) return;
     ranges.erase(next);
   }
   ranges.emplace(address, range);

@@ -21,9 +21,11 @@ std::int64_t round_up(std::int64_t size, std::int64_t unit) {
   return (size + unit - 1) / unit * unit;
 }
 
-bool has_setting(const AllocatorState& state, std::string_view name, std::string_view value) {
-  return std::any_of(state.settings.begin(), state.settings.end(),
-                     [&](const auto& setting) { return setting.first == name && setting.second == value; });
+bool is_expandable(const AllocatorState& state) {
+  return std::any_of(state.settings.begin(), state.settings.end(), [](const auto& setting) {
+    const std::string& value = setting.second;
+    return setting.first == "expandable_segments" && (value == "True" || value == "true" || value == "1");
+  });
 }
 
 /// What the allocator asks the driver for where no cached block will do (get_allocation_size there).
@@ -53,9 +55,13 @@ std::optional<Failure> last_failure(const EventLog& events) {
   return found;
 }
 
+/// Sums that stay at the end of 64 bits: sizes of events were not summed at import.
+void add_up(std::int64_t& sum, std::int64_t value) {
+  if (__builtin_add_overflow(sum, value, &sum)) sum = std::numeric_limits<std::int64_t>::max();
+}
+
 void add_free(FreeBytes& free, std::int64_t size) {
-  // Cannot overflow: all blocks of the layout lie in ranges that do not overlap, or were summed at import.
-  free.bytes += size;
+  add_up(free.bytes, size);
   free.largest = std::max(free.largest, size);
   ++free.blocks;
 }
@@ -178,7 +184,7 @@ Result<std::optional<OutOfMemory>> out_of_memory(const Snapshot& snapshot, Trace
   out.time_us = failure->event.time_us;
   if (out.time_us != kNoTime && failure->start_us != kNoTime) out.after_us = out.time_us - failure->start_us;
   out.asked = failure->event.size;
-  out.segment = new_segment(out.asked, has_setting(state, "expandable_segments", "True"));
+  out.segment = new_segment(out.asked, is_expandable(state));
   out.stream = state.streams[failure->event.stream];
   out.pool = state.pools[failure->event.pool];
   out.device_free = static_cast<std::int64_t>(
@@ -193,14 +199,14 @@ Result<std::optional<OutOfMemory>> out_of_memory(const Snapshot& snapshot, Trace
     Result<LiveSet> live = live_set(snapshot, ref, failure->before);
     if (!live) return std::move(live).error();
     take(*live);
-    for (const LiveRow& row : live->rows) out.pending += row.pending ? row.bytes : 0;
+    for (const LiveRow& row : live->rows) add_up(out.pending, row.pending ? row.bytes : 0);
     out.sentence = "unknown: the snapshot holds no segments, so what the allocator had reserved cannot be told";
     return std::optional(out);
   }
   Result<Layout> layout = layout_at(snapshot, ref, failure->before);
   if (!layout) return std::move(layout).error();
   take(layout->live);
-  for (const LiveRow& row : layout->live.rows) out.pending += row.pending ? row.bytes : 0;
+  for (const LiveRow& row : layout->live.rows) add_up(out.pending, row.pending ? row.bytes : 0);
   out.reserved = layout->live.reserved;
   out.exact = layout->exact;
   measure_free(layout->state, *failure, out);

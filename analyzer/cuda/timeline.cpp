@@ -6,6 +6,7 @@
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/cuda/live_blocks.hpp"
 #include "analyzer/cuda/steps.hpp"
+#include "snapdiff/checked.hpp"
 
 namespace snapdiff::cuda {
 namespace {
@@ -150,7 +151,8 @@ class Walk {
   std::int64_t size_of(std::uint64_t number, const TraceEvent& event) const {
     const auto found = survivors_.find(event.address);
     if (found != survivors_.end() && found->second.first == number) return found->second.second;
-    // At most 2^62: live_set() refused the rest.
+    // A sum with such a size in it does not fit, which Survey finds.
+    if (event.size > std::numeric_limits<std::int64_t>::max() - 511) return std::numeric_limits<std::int64_t>::max();
     return std::max<std::int64_t>((event.size + 511) / 512, 1) * 512;
   }
 
@@ -182,7 +184,7 @@ class Survey {
   explicit Survey(const Axis& axis) : axis_(axis) {}
 
   void change(std::uint32_t group, bool pending, std::int64_t difference) {
-    held_ = sum(held_, difference);
+    fits = checked_add(held_, difference, held_) && fits;
     if (pending || group == kUnknownGroup) return;
     Group& g = groups_[group];
     g.area += static_cast<double>(g.now) * (at_ - g.since);
@@ -218,6 +220,7 @@ class Survey {
   std::int64_t start = 0, end = 0, peak = 0;
   std::uint64_t peak_event = 0;
   double peak_at = 0;
+  bool fits = true;  ///< every sum within 64 bits; then those of single bands are, too
 
  private:
   const Axis& axis_;
@@ -375,6 +378,7 @@ Result<MemoryTimeline> timeline(const Snapshot& snapshot, TraceRef ref, const St
   Survey survey(axis);
   walk.run(survey);
   survey.finish();
+  if (!survey.fits) return Error{ErrorCode::limit, "sum of live bytes is beyond 2^63-1, expected it to fit in 64 bits"};
   out.held_at_start = survey.start;
   out.held_at_end = survey.end;
   out.peak = survey.peak;

@@ -12,7 +12,7 @@ bool is_python(const FrameView& frame) { return frame.file.ends_with(".py") || f
 /// Frames of the recorder, and of the allocator and what wraps every call into it.
 bool is_allocator(const FrameView& frame) {
   const auto has = [&](std::string_view part) { return frame.function.find(part) != std::string_view::npos; };
-  return frame.function.starts_with("c10::") || frame.function.starts_with("at::detail::") || has("unwind::unwind") ||
+  return frame.function.starts_with("c10::") || has("at::detail::") || has("unwind::unwind") ||
          has("CapturedTraceback") || has("gather_with_cpp");
 }
 

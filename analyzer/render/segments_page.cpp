@@ -16,8 +16,9 @@ constexpr double kBar = 10.4, kRowGap = 2.8, kBarGap = 1.4;
 constexpr double kHeading = 13;
 /// Narrower than this no bar or block can be seen; what is smaller is drawn together.
 constexpr double kLeastBar = 1.6, kCell = 0.35;
-/// One row of the map is at least this many bytes: a few small segments are not blown up.
-constexpr double kLeastRowBytes = 32.0 * 1024 * 1024;
+/// A row of the map is as long as the largest segment, within these: a few small ones are not blown up, a huge one is
+/// broken.
+constexpr std::int64_t kLeastRowBytes = std::int64_t{32} << 20, kMostRowBytes = std::int64_t{2} << 30;
 
 enum Part : std::uint8_t { kPartLive, kPartRounding, kPartPending, kPartFree };
 
@@ -54,7 +55,7 @@ class Map {
     const auto rows = static_cast<std::size_t>(std::max(rows_room / (kBar + kRowGap), 1.0));
     // The largest scale with which all fits, found by halving.
     double low = 0;
-    double high = kWidth / kLeastRowBytes;
+    double high = kWidth / static_cast<double>(std::clamp(largest_, kLeastRowBytes, kMostRowBytes));
     if (rows_at(high) > rows) {
       for (int i = 0; i < 60; ++i) {
         const double middle = (low + high) / 2;
@@ -99,6 +100,7 @@ class Map {
       Group& group = groups[{s.device[i], s.stream[i], s.pool[i]}];
       group.segments.push_back(i);
       group.bytes += s.size[i];
+      largest_ = std::max(largest_, s.size[i]);
       totals_.reserved += s.size[i];
       ++totals_.segments;
       for (const Piece& piece : pieces_of(i)) totals_.bytes[piece.part] += piece.bytes;
@@ -282,6 +284,7 @@ class Map {
   Canvas& canvas_;
   std::vector<Group> groups_;
   Totals totals_;
+  std::int64_t largest_ = 0;
   double scale_ = 0;
 };
 

@@ -79,7 +79,7 @@ class Plot {
     for (const std::int64_t v : t_.held) most = std::max(most, v);
     for (const std::int64_t v : t_.reserved) most = std::max(most, v);
     if (t_.failure && t_.failure->reserved) {
-      room_ = *t_.failure->reserved + t_.failure->device_free;
+      if (__builtin_add_overflow(*t_.failure->reserved, t_.failure->device_free, &room_)) room_ = 0;
       // A device that was mostly free says nothing about the heights.
       if (static_cast<double>(room_) <= 1.6 * static_cast<double>(most)) most = std::max(most, room_);
     }
@@ -188,7 +188,8 @@ class Plot {
       canvas_.painter().stroke(Path().move({at, y1_}).line({at, y1_ + 3.5}), {kInk, 0.7});
     }
     // As many numbers as have room; above the name of the limit where that stands at the top.
-    const double base = room_ > 0 && y(room_) < y0_ + 9 ? y0_ - 11.5 : y0_ - 2;
+    const bool limit_on_top = limit_drawn() && y(room_) < y0_ + 9;
+    const double base = limit_on_top ? y0_ - 11.5 : y0_ - 2;
     double free_from = kX0;
     for (const TimelineMark& step : t_.steps) {
       const std::string text = &step == &t_.steps.front() ? std::string("step ").append(step.text) : step.text;
@@ -234,7 +235,7 @@ class Plot {
         top = std::min(top, y(tops_[i]));
       }
       const double below = top - lowest - 11;
-      const double above = highest - y0_ - 11 - (room_ > 0 && y(room_) < highest ? 12 : 0);
+      const double above = highest - y0_ - 11 - (limit_drawn() && y(room_) < highest ? 12 : 0);
       if (below > best) {
         best = below;
         at = c;
@@ -254,8 +255,10 @@ class Plot {
     canvas_.text(column_x(at), base, text, style, kInk);
   }
 
+  bool limit_drawn() const { return room_ > 0 && static_cast<double>(room_) <= axis_.top * axis_.unit; }
+
   void limit() {
-    if (room_ <= 0 || static_cast<double>(room_) > axis_.top * axis_.unit) return;
+    if (!limit_drawn()) return;
     canvas_.painter().stroke(Path().move({kX0, y(room_)}).line({kX1, y(room_)}), {kInk, 0.8, 3, 2});
     const std::string text = std::string("reserved and free at the failure ").append(bytes(room_));
     const double w = canvas_.width(text, {7, FontWeight::medium});

@@ -52,6 +52,9 @@ std::string write_out_of_memory(const OutOfMemory& failure, const TopReport& liv
 /// Who pins memory, by stack and by segment. Text, or one JSON object for all other forms.
 std::string write_pins(const PinReport& report, const Style& style);
 
+/// Ranks beside each other. Text, or one JSON object for all other forms.
+std::string write_ranks(const RankReport& report, const Style& style);
+
 std::string write_gate(const GateReport& report, const Style& style);
 /// For CI servers: JUnit XML, one test case per finding; SARIF 2.1.0, one result per broken finding.
 std::string gate_junit(const GateReport& report);

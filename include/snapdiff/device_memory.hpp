@@ -76,7 +76,6 @@ struct OutOfMemory {
   std::string sentence;  ///< the reason with its figures, lower case, no full stop
 
   std::int64_t rounding() const { return allocated - requested; }
-  std::int64_t cached() const { return usable.bytes + other_size.bytes + other_streams.bytes + other_pools.bytes; }
 };
 
 /// One layer of a memory timeline.
@@ -173,6 +172,35 @@ struct PinReport {
   std::int64_t reserved = 0;
   std::int64_t releasable = 0;  ///< segments in which nothing is in use
   bool has_baseline() const { return baseline.snapshot != nullptr; }
+};
+
+/// One of several processes or devices that do the same work.
+struct RankFacts {
+  std::string name;                  ///< "rank 3", "run.pickle, device 1"
+  std::optional<std::int64_t> rank;  ///< as the file's name tells it
+  std::optional<std::int64_t> device;
+  std::int64_t total = 0;  ///< of the metric
+  std::optional<std::int64_t> reserved;
+  std::int64_t off = 0;  ///< sum over the rows of what lies between it and the middle, either way
+};
+
+/// A row of several ranks: `row` of RankReport::series.overall.
+struct RankRow {
+  std::uint32_t row = 0;
+  std::int64_t middle = 0;  ///< median over the ranks, the lower one of two
+  std::int64_t lowest = 0, highest = 0;
+  std::size_t odd = 0;  ///< the rank that is farthest from the middle, the first of several
+};
+
+/// Ranks beside each other: the steps of `series` are no moments but ranks.
+///   rows  most spread first
+///   odd   the rank that differs most; nothing where all agree, or of two
+struct RankReport {
+  SeriesReport series;
+  std::vector<RankFacts> ranks;
+  std::vector<RankRow> rows;
+  std::int64_t middle = 0;  ///< of the totals
+  std::optional<std::size_t> odd;
 };
 
 }  // namespace snapdiff

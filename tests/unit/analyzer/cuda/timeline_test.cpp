@@ -1,4 +1,5 @@
 #include <catch2/catch.hpp>
+#include <limits>
 #include <map>
 #include <random>
 
@@ -189,4 +190,14 @@ TEST_CASE("timeline: without times the axis counts events; an empty trace has no
   CHECK(t.reserved.empty() == false);
   CHECK(t.held.back() == 512);
   CHECK(t.peak_event == 1);
+}
+
+TEST_CASE("timeline: sizes that do not add up within 64 bits are an error") {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  Maker m;
+  for (const std::uint64_t at : {0x1000U, 0x2000U}) m.event(TraceAction::alloc, at, kMost / 2 + 600, 1);
+  for (const std::uint64_t at : {0x1000U, 0x2000U}) m.event(TraceAction::free_completed, at, kMost / 2 + 600, 1);
+  m.event(TraceAction::alloc, 0x3000, kMost - 5, 1);
+  m.event(TraceAction::free_completed, 0x3000, kMost - 5, 1);
+  CHECK(timeline(m.make(), {}, [](StackId) { return 0U; }, {}).error().code == ErrorCode::limit);
 }

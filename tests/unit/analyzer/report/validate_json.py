@@ -86,7 +86,7 @@ def conservation(document):
     """rows + others + unattributed + filtered = total, in every table of the document."""
     if "overall" in document:
         return sum((conservation(one) for one in document["steps"] + [document["overall"]]), [])
-    if "rows" not in document:
+    if "rows" not in document or isinstance(document["others"], int):
         return []
     if "pinned" in document["others"]:
         parts = sum(r["pinned"]["current"] for r in document["rows"]) + document["others"]["pinned"]
