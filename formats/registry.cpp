@@ -33,6 +33,7 @@ Registered make_importers() {
   all.owned.push_back(make_torch_cuda_importer());
   all.owned.push_back(make_torch_cuda_html_importer());
   all.owned.push_back(make_torch_cuda_json_importer());
+  all.owned.push_back(make_torch_timeline_importer());
   for (const auto& importer : all.owned) all.listed.push_back(importer.get());
   return all;
 }
@@ -87,6 +88,7 @@ void complete(Snapshot& snapshot, const OpenedInput& opened, const FormatInfo& f
   }
   if (!facts.pid) facts.pid = name.pid;
   if (!facts.sequence) facts.sequence = name.sequence;
+  if (!facts.rank) facts.rank = name.rank;
 }
 
 Result<std::vector<Snapshot>> import_all(OpenedInput& opened, const Importer& importer, const std::string& name) {

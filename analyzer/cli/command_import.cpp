@@ -7,6 +7,7 @@
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/naming.hpp"
+#include "analyzer/cuda/cuda.hpp"
 #include "formats/registry.hpp"
 
 namespace snapdiff::cli {
@@ -31,6 +32,25 @@ struct Counts {
   std::uint64_t bytes = 0;
 };
 
+std::vector<LoadedSnapshot> devices_of(const std::vector<LoadedSnapshot>& snapshots, bool per_device) {
+  if (!per_device) return snapshots;
+  std::vector<LoadedSnapshot> parts;
+  for (const LoadedSnapshot& item : snapshots) {
+    for (Snapshot& part : cuda::by_device(*item.ref.snapshot)) {
+      parts.push_back(item);
+      parts.back().ref.snapshot = std::make_shared<const Snapshot>(std::move(part));
+    }
+  }
+  return parts;
+}
+
+std::string device_suffix(const LoadedSnapshot& item, bool per_device) {
+  const auto& labels = item.ref.snapshot->facts.labels;
+  const auto device = labels.find("device");
+  if (!per_device || device == labels.end()) return {};
+  return device->second == "host" ? "/host" : "/cuda:" + device->second;
+}
+
 }  // namespace
 
 int run_import(const Arguments& arguments) {
@@ -47,6 +67,8 @@ int run_import(const Arguments& arguments) {
   app->add_option("--label", label_texts, "a label for each snapshot; repeatable")
       ->type_name("K=V")
       ->allow_extra_args(false);
+  bool per_device = false;
+  app->add_flag("--per-device", per_device, "CUDA: a series for each device (NAME/cuda:0, ...)");
   if (const auto code = parse_arguments(*app, options, arguments)) return *code;
   if (options.operands.empty()) return fail({ErrorCode::usage, "import needs at least one file, see --help"});
   const auto labels = parse_labels(label_texts);
@@ -89,8 +111,8 @@ int run_import(const Arguments& arguments) {
       code = partial_code;
       continue;
     }
-    for (const LoadedSnapshot& item : loaded->snapshots) {
-      const std::string name = series.empty() ? default_series({item}) : series;
+    for (const LoadedSnapshot& item : devices_of(loaded->snapshots, per_device)) {
+      const std::string name = (series.empty() ? default_series({item}) : series) + device_suffix(item, per_device);
       Result<store::Imported> imported = [&] {
         if (labels->empty()) return store->add(*item.ref.snapshot, name);
         Snapshot labelled = *item.ref.snapshot;

@@ -9,6 +9,7 @@
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/facts_text.hpp"
+#include "analyzer/cli/failures.hpp"
 
 namespace snapdiff::cli {
 namespace {
@@ -131,6 +132,29 @@ Json totals_json(const Snapshot& snapshot) {
   return totals;
 }
 
+// Stacks of a failed allocation that info shows; `top FILE@oom` has them all.
+constexpr std::size_t kFailureStacks = 5;
+
+// The post-mortems of a snapshot's failed allocations: text, or objects for "out_of_memory".
+Result<std::string> failures_text(const LoadedSnapshot& loaded, const DiffOptions& view, report::Style style) {
+  Result<std::vector<TracedFailure>> failures = failures_of(loaded, view);
+  if (!failures) return std::move(failures).error();
+  style.max_rows = kFailureStacks;
+  std::string out;
+  for (const TracedFailure& f : *failures) out += "\n" + report::write_out_of_memory(f.failure, f.live, style);
+  return out;
+}
+
+Result<Json> failures_json(const LoadedSnapshot& loaded, const DiffOptions& view, report::Style style) {
+  Result<std::vector<TracedFailure>> failures = failures_of(loaded, view);
+  if (!failures) return std::move(failures).error();
+  style.max_rows = kFailureStacks;
+  Json out = Json::array();
+  for (const TracedFailure& f : *failures)
+    out.push_back(Json::parse(report::write_out_of_memory(f.failure, f.live, style)));
+  return out;
+}
+
 // One object per file. `parts` are the snapshots of that file.
 Json info_json(const std::vector<const LoadedSnapshot*>& parts) {
   const Snapshot& last = *parts.back()->ref.snapshot;
@@ -179,7 +203,8 @@ Json info_json(const std::vector<const LoadedSnapshot*>& parts) {
 
 int run_info(const Arguments& arguments) {
   Options options;
-  auto app = make_command_app("What a file is, what is in it, and what was dropped and why.", "info [options] FILE...",
+  auto app = make_command_app("What a file is, what is in it, and what was dropped and why.",
+                              "info [options] FILE...\n\n  of a CUDA snapshot also why an allocation failed",
                               {"snapdiff info svc.0012.heap", "snapdiff info *.heap --as json"});
   add_options(*app, options, kTakesOperands | kTakesForm | kReadsFiles);
   if (const auto code = parse_arguments(*app, options, arguments)) return *code;
@@ -188,6 +213,10 @@ int run_info(const Arguments& arguments) {
     return fail({ErrorCode::usage, "info --as " + options.as + ": expected text, json or jsonl"});
   }
   const Terminal terminal = look_at_terminal(options.no_color);
+  const Result<report::Style> style = style_of(options, terminal);
+  if (!style) return fail(style.error());
+  const Result<DiffOptions> view = diff_options(options);
+  if (!view) return fail(view.error());
   const Result<std::vector<Operand>> operands = parse_operands(options.operands);
   if (!operands) return fail(operands.error());
 
@@ -204,12 +233,20 @@ int run_info(const Arguments& arguments) {
     if (options.as == "text") {
       for (const LoadedSnapshot& item : loaded->snapshots) {
         out += (out.empty() ? "" : "\n") + info_text(*item.ref.snapshot, item.ref.ref, measure(*item.ref.snapshot));
+        const Result<std::string> failures = failures_text(item, *view, *style);
+        if (!failures) return fail(failures.error());
+        out += *failures;
       }
       continue;
     }
     std::map<std::string, std::vector<const LoadedSnapshot*>> by_file;
     for (const LoadedSnapshot& item : loaded->snapshots) by_file[item.ref.snapshot->facts.source.name].push_back(&item);
-    for (const auto& [file, parts] : by_file) objects.push_back(info_json(parts));
+    for (const auto& [file, parts] : by_file) {
+      objects.push_back(info_json(parts));
+      const Result<Json> failures = failures_json(*parts.back(), *view, *style);
+      if (!failures) return fail(failures.error());
+      if (!failures->empty()) objects.back()["out_of_memory"] = *failures;
+    }
   }
   const auto dump = [](const Json& json, int indent) {
     return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -8,6 +8,7 @@
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/exit_codes.hpp"
+#include "analyzer/cli/memory_story.hpp"
 #include "analyzer/cli/output_file.hpp"
 #include "analyzer/cli/verdicts.hpp"
 #include "analyzer/diff/diff.hpp"
@@ -18,6 +19,7 @@ namespace {
 
 struct RenderOptions {
   bool pdf = false, svg = false, png = false, dot = false;
+  MemoryPages memory;
   std::string paper = "a4";
   graph::GraphOptions graph;
 };
@@ -74,6 +76,48 @@ Result<render::Story> tell_story(const Compared& compared) {
   return story;
 }
 
+int write_picture(const Options& options, std::string_view ending, const std::string& bytes) {
+  const std::string path = options.output.empty() ? "snapdiff." + std::string(ending) : options.output;
+  if (Status written = write_output(path, bytes); !written) return fail(written.error());
+  if (path != "-") {
+    say("wrote " + escape_for_terminal(path) + " (" + report::bytes_text(static_cast<std::int64_t>(bytes.size())) +
+        ")");
+  }
+  return kExitDone;
+}
+
+// Charts of CUDA snapshots: --timeline, --segments, --pins.
+int render_memory(const Options& options, const RenderOptions& wanted, const Terminal& terminal) {
+  if (wanted.dot) return fail({ErrorCode::usage, "--dot has no charts: expected --pdf, --svg or --png"});
+  if (options.operands.empty())
+    return fail({ErrorCode::usage, "charts need the snapshot's file: the store keeps no segments and traces"});
+  const Result<DiffOptions> view = diff_options(options);
+  if (!view) return fail(view.error());
+  const Result<std::vector<Operand>> operands = parse_operands(options.operands);
+  if (!operands) return fail(operands.error());
+  const Result<Loaded> loaded = load_operands(*operands, options, terminal, false);
+  if (!loaded) return fail(loaded.error());
+  Result<render::MemoryStory> story = tell_memory(*loaded, wanted.memory, *view);
+  if (!story) return fail(story.error());
+  story->title = title_of(*loaded);
+  story->version = "snapdiff " SNAPDIFF_VERSION;
+  story->created_at_ns = document_time_ns(*loaded);
+  const auto form = wanted.svg   ? render::PictureForm::svg
+                    : wanted.png ? render::PictureForm::png
+                                 : render::PictureForm::pdf;
+  const auto paper = wanted.paper == "letter" ? render::Paper::letter : render::Paper::a4;
+  const Result<std::string> bytes = render::draw_memory(*story, form, paper);
+  if (!bytes) return fail(bytes.error());
+  if (const int code = write_picture(options,
+                                     wanted.svg   ? "svg"
+                                     : wanted.png ? "png"
+                                                  : "pdf",
+                                     *bytes);
+      code != kExitDone)
+    return code;
+  return tell_notes(*loaded, options);
+}
+
 }  // namespace
 
 int run_render(const Arguments& arguments) {
@@ -81,8 +125,10 @@ int run_render(const Arguments& arguments) {
   RenderOptions wanted;
   auto app = make_command_app("Retention graph of a comparison as a document or a picture.",
                               "render [options] [OPERAND OPERAND...]\n\n"
-                              "  without operands: what was last compared",
-                              {"snapdiff render --pdf", "snapdiff render --svg @1 @12 -o growth.svg"});
+                              "  without operands: what was last compared; charts of a CUDA snapshot take its\n"
+                              "  file (FILE@peak for --segments and --pins), a baseline may stand before it",
+                              {"snapdiff render --pdf", "snapdiff render --svg @1 @12 -o growth.svg",
+                               "snapdiff render --timeline --segments run.pickle"});
   add_options(*app, options, kTakesOperands | kTakesView | kReadsFiles | kTakesSymbols);
   auto* pdf = app->add_flag("--pdf", wanted.pdf, "summary, graph, a page per step (default)");
   auto* svg = app->add_flag("--svg", wanted.svg, "the graph, text stays text")->excludes(pdf);
@@ -94,9 +140,19 @@ int run_render(const Arguments& arguments) {
   app->add_option("--max-nodes", wanted.graph.max_nodes, "boxes drawn at most (40)")
       ->type_name("N")
       ->check(CLI::Range(std::size_t{2}, std::size_t{2000}).description(""));
+  app->add_flag("--timeline", wanted.memory.timeline, "CUDA: memory over time, by stack");
+  app->add_flag("--segments", wanted.memory.segments, "CUDA: map of segments, and who pins them");
+  app->add_flag("--pins", wanted.memory.pins, "CUDA: graph segment, blocks, stack");
   if (const auto code = parse_arguments(*app, options, arguments)) return *code;
+  // No form given: the ending of the output's name tells it.
+  if (!wanted.pdf && !wanted.svg && !wanted.png && !wanted.dot) {
+    wanted.svg = options.output.ends_with(".svg");
+    wanted.png = options.output.ends_with(".png");
+    wanted.dot = options.output.ends_with(".dot");
+  }
 
   const Terminal terminal = look_at_terminal(options.no_color);
+  if (wanted.memory.any()) return render_memory(options, wanted, terminal);
   const Result<Compared> compared = load_compared(options, terminal, Fallback::last_comparison);
   if (!compared) return fail(compared.error());
   if (compared->loaded.snapshots.size() < 2) {
@@ -112,12 +168,7 @@ int run_render(const Arguments& arguments) {
                                                  : render::to_pdf(*story, wanted.graph, paper);
   if (!bytes) return fail(bytes.error());
   const std::string_view ending = wanted.svg ? "svg" : wanted.png ? "png" : wanted.dot ? "dot" : "pdf";
-  const std::string path = options.output.empty() ? "snapdiff." + std::string(ending) : options.output;
-  if (Status written = write_output(path, *bytes); !written) return fail(written.error());
-  if (path != "-") {
-    say("wrote " + escape_for_terminal(path) + " (" + report::bytes_text(static_cast<std::int64_t>(bytes->size())) +
-        ")");
-  }
+  if (const int code = write_picture(options, ending, *bytes); code != kExitDone) return code;
   return tell_notes(compared->loaded, options);
 }
 

@@ -33,7 +33,9 @@ int run_top(const Arguments& arguments) {
   }
   const Result<TopReport> report = diff::top(loaded->snapshots.front().ref, *view);
   if (!report) return fail(report.error());
-  if (Status printed = print_data(report::write_top(*report, *style)); !printed) return fail(printed.error());
+  if (Status printed = print_data(report::write_top(*report, *style, loaded->snapshots.front().failure.get()));
+      !printed)
+    return fail(printed.error());
   return tell_notes(*loaded, options);
 }
 

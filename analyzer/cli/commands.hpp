@@ -15,6 +15,8 @@ int run_diff(const Arguments& arguments);
 int run_trend(const Arguments& arguments);
 int run_gate(const Arguments& arguments);
 int run_top(const Arguments& arguments);
+int run_pins(const Arguments& arguments);
+int run_ranks(const Arguments& arguments);
 int run_peek(const Arguments& arguments);
 int run_render(const Arguments& arguments);
 int run_import(const Arguments& arguments);

@@ -142,6 +142,11 @@ Result<std::vector<LoadedSnapshot>> load_moments(const Snapshot& snapshot, const
     LoadedSnapshot item;
     item.ref.ref = job.path + "@" + (moments->size() == 1 ? job.point : std::to_string(events));
     item.ref.snapshot = std::make_shared<const Snapshot>(*std::move(live));
+    if (point == "oom") {
+      Result<std::optional<OutOfMemory>> failure = cuda::out_of_memory(snapshot, trace);
+      if (!failure) return std::move(failure).error();
+      if (*failure) item.failure = std::make_shared<const OutOfMemory>(**std::move(failure));
+    }
     found.push_back(std::move(item));
   }
   return found;

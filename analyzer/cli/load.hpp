@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "analyzer/cli/options.hpp"
 #include "analyzer/cli/terminal.hpp"
 #include "analyzer/store/store.hpp"
+#include "snapdiff/device_memory.hpp"
 #include "snapdiff/growth.hpp"
 
 /// From operands to snapshots in memory: files are read side by side, stored ones come out of the
@@ -27,7 +29,8 @@ Result<store::Store> open_store(const StoreChoice& choice, store::Access access)
 
 struct LoadedSnapshot {
   SnapshotRef ref;
-  std::optional<SnapshotId> stored;  ///< empty when it came from a file
+  std::optional<SnapshotId> stored;            ///< empty when it came from a file
+  std::shared_ptr<const OutOfMemory> failure;  ///< it is the moment before this one; null else
 };
 
 struct Loaded {

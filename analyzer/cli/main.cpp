@@ -26,7 +26,8 @@ std::span<const Command> commands() {
                                            Command{"rm", run_rm},           Command{"prune", run_prune},
                                            Command{"merge", run_merge},     Command{"info", run_info},
                                            Command{"formats", run_formats}, Command{"sql", run_sql},
-                                           Command{"export", run_export},   Command{"symbolize", run_symbolize}};
+                                           Command{"export", run_export},   Command{"symbolize", run_symbolize},
+                                           Command{"pins", run_pins},       Command{"ranks", run_ranks}};
   return kCommands;
 }
 
@@ -43,10 +44,13 @@ look
   trend [REF...]    leak or not: slope and verdict per stack over a series
   top REF           heaviest stacks of one snapshot
   peek RE [REF REF] callers and callees of a function, with their growth
+  pins [BASE] FILE  CUDA: who keeps memory from going back to the driver
+  ranks FILE...     processes or devices side by side: which one differs
   info FILE...      what a file is, and what was dropped
   list              series and snapshots in the store
 share
   render --pdf|--svg|--png|--dot          graph of the last comparison
+  render --timeline|--segments|--pins     charts of a CUDA snapshot
   export --pprof|--folded|--speedscope|--csv|--jsonl|--plain-sqlite
 automate
   gate [REF...]     fail when growth breaks a budget

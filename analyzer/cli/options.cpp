@@ -102,8 +102,16 @@ void add_options(CLI::App& app, Options& options, unsigned groups) {
         ->type_name("X")
         ->check(one_of({"fold", "show"}));
   }
-  if ((groups & kTakesRows) != 0) {
+  if ((groups & kTakesFrames) != 0) {
+    app.add_option("--hide", options.hide, "drop matching frames from stacks")->type_name("RE");
+    app.add_option("--show", options.show, "keep only matching frames of stacks")->type_name("RE");
+    app.add_option("--frames", options.frames, "python|native|all of CUDA snapshots (all but noise)")
+        ->type_name("X")
+        ->check(one_of({"usual", "python", "native", "all"}));
+  }
+  if ((groups & (kTakesRows | kTakesCount)) != 0)
     app.add_option("-n,--rows", options.rows, "rows shown; 0 = all (text 20, others all)")->type_name("N");
+  if ((groups & kTakesRows) != 0) {
     app.add_option("--min-bytes", options.min_bytes, "smaller rows go to [N others] (0)")->type_name("SIZE");
     app.add_flag("--cum", options.cumulative, "with --by: order by what a frame calls, too");
   }

@@ -48,6 +48,8 @@ enum OptionGroup : unsigned {
   kTakesForm = 8,      ///< --as
   kReadsFiles = 16,    ///< --format, --max-input, --strict
   kTakesSymbols = 32,  ///< --symbols, --sysroot, --debuginfod, --demangle
+  kTakesFrames = 64,   ///< --hide, --show, --frames alone
+  kTakesCount = 128,   ///< -n alone
 };
 
 /// An app for one command with its help in our form. `usage` starts after "usage: snapdiff ";

@@ -2,11 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "snapdiff/device_memory.hpp"
 #include "snapdiff/result.hpp"
 #include "snapdiff/snapshot.hpp"
 
@@ -73,9 +75,34 @@ Result<LiveSet> live_set(const Snapshot& snapshot, TraceRef trace, std::uint64_t
 
 /// The same as a snapshot of its own, with the columns inuse_objects, inuse_space,
 /// requested_space, active_space and pending_space and the labels device, stream, pool and state,
-/// so that it can be compared, listed and drawn like any other. Facts are those of `snapshot`, its
-/// time that of the last event. Errors: as live_set().
+/// so that it can be compared, listed and drawn like any other. Where segments are known, also pinned_space and
+/// sole_space, and Snapshot::allocator has them as they were. Facts are those of `snapshot`, its time that of the last
+/// event. Errors: as live_set().
 Result<Snapshot> snapshot_at(const Snapshot& snapshot, TraceRef trace, std::uint64_t events);
+
+/// The last allocation of the trace that failed, what was there for it, and why that was not enough;
+/// nothing where none failed. Errors: as live_set().
+Result<std::optional<OutOfMemory>> out_of_memory(const Snapshot& snapshot, TraceRef trace);
+
+/// The rows of each device of a snapshot as a snapshot of its own, by device; facts.labels has "device", counters are
+/// those of the device. Of a snapshot without the label, itself. They share the dictionary, and have no allocator
+/// state.
+std::vector<Snapshot> by_device(const Snapshot& snapshot);
+
+/// What a timeline shows: at most so many columns, and bands of stacks besides those of the rest.
+struct TimelineOptions {
+  std::size_t columns = 360;
+  std::size_t steady = 4;  ///< bands of stacks that did not grow
+  std::size_t grown = 2;   ///< bands of stacks that did
+};
+
+/// Numbers stacks so that those of one number are one band.
+using StackGroups = std::function<std::uint32_t(StackId)>;
+
+/// Memory over the trace. `group` is asked once for each stack. Reads the trace a few times; memory grows with the
+/// number of different addresses. Errors: as live_set(); usage for an empty trace.
+Result<MemoryTimeline> timeline(const Snapshot& snapshot, TraceRef trace, const StackGroups& group,
+                                const TimelineOptions& options);
 
 /// The device trace with the most events, if any has one.
 std::optional<TraceRef> busiest_trace(const Snapshot& snapshot);

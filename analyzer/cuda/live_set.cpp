@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "analyzer/cuda/cuda.hpp"
+#include "analyzer/cuda/live_blocks.hpp"
 #include "snapdiff/checked.hpp"
 #include "snapdiff/validate.hpp"
 
@@ -40,7 +41,8 @@ auto key_of(const LiveRow& r) {
 
 class Pass {
  public:
-  Pass(const AllocatorState& state, TraceRef trace, std::uint64_t events) : state_(state), trace_(trace) {
+  Pass(const AllocatorState& state, TraceRef trace, std::uint64_t events, LiveBlocks* blocks)
+      : state_(state), trace_(trace), blocks_(blocks) {
     set_.events = events;
     moment_ = static_cast<std::int64_t>(events) - 1;
   }
@@ -53,11 +55,11 @@ class Pass {
       case TraceAction::free_completed: return free_completed(index, event);
       case TraceAction::segment_alloc:
       case TraceAction::segment_map:
-        if (index > moment_) add(reserved_change_, -event.size);
+        if (index > moment_) segment_event(-event.size, event);
         return;
       case TraceAction::segment_free:
       case TraceAction::segment_unmap:
-        if (index > moment_) add(reserved_change_, event.size);
+        if (index > moment_) segment_event(event.size, event);
         return;
       default: return;
     }
@@ -68,7 +70,7 @@ class Pass {
     for (const auto& [address, at] : addresses_) {
       if (!at.open) continue;
       if (state_.has_segments) ++set_.lost_at_end;
-      count(at.life, kNever);
+      count(address, at.life, kNever);
     }
     set_.final_state_known = state_.has_segments;
     if (state_.has_segments) {
@@ -86,6 +88,11 @@ class Pass {
  private:
   void add(std::int64_t& sum, std::int64_t value) { fits_ = checked_add(sum, value, sum) && fits_; }
 
+  void segment_event(std::int64_t undone, const TraceEvent& event) {
+    add(reserved_change_, undone);
+    if (blocks_ != nullptr) blocks_->later_segments.push_back(event);
+  }
+
   bool is_mine(std::size_t segment) const {
     const bool host = (state_.segments.flags[segment] & kSegmentHost) != 0;
     return host == trace_.host && state_.segments.device[segment] == trace_.device;
@@ -95,7 +102,7 @@ class Pass {
     Address& at = addresses_[event.address];
     if (at.open) {
       ++set_.double_allocations;
-      count(at.life, index);
+      count(event.address, at.life, index);
     }
     at.open = true;
     at.life = {};
@@ -132,7 +139,7 @@ class Pass {
   void free_completed(std::int64_t index, const TraceEvent& event) {
     Address& at = addresses_[event.address];
     if (!at.open) unopened(at, event);
-    count(at.life, index);
+    count(event.address, at.life, index);
     at.open = false;
     at.ended = index;
   }
@@ -162,12 +169,12 @@ class Pass {
         life.unattributed = false;
       }
       life.bytes = blocks.size[b];
-      count(life, kNever);
+      count(blocks.address[b], life, kNever);
     }
   }
 
   /// Counts a life that ends with event `end`, if it covers the moment.
-  void count(const Life& life, std::int64_t end) {
+  void count(std::uint64_t address, const Life& life, std::int64_t end) {
     if (life.start > moment_ || end <= moment_) return;
     LiveRow row;
     row.stack = life.stack;
@@ -183,6 +190,9 @@ class Pass {
       fits_ = checked_add(row.requested, kRounding - 1, row.bytes) && fits_;
       row.bytes = std::max(row.bytes / kRounding, std::int64_t{1}) * kRounding;
     }
+    if (blocks_ != nullptr)
+      blocks_->blocks.push_back({address, row.bytes, life.bytes >= 0, row.requested, row.stack, row.unattributed,
+                                 row.pending, row.stream, row.pool});
     set_.rows.push_back(row);
     if (set_.rows.size() >= next_merge_) {
       merge_rows();
@@ -215,6 +225,7 @@ class Pass {
   static constexpr std::size_t kMergeAt = 1 << 16;
   const AllocatorState& state_;
   TraceRef trace_;
+  LiveBlocks* blocks_;
   std::int64_t moment_ = 0;  // number of the last event that has happened
   std::int64_t reserved_change_ = 0;
   std::unordered_map<std::uint64_t, Address> addresses_;
@@ -226,6 +237,10 @@ class Pass {
 }  // namespace
 
 Result<LiveSet> live_set(const Snapshot& snapshot, TraceRef ref, std::uint64_t events) {
+  return live_set(snapshot, ref, events, nullptr);
+}
+
+Result<LiveSet> live_set(const Snapshot& snapshot, TraceRef ref, std::uint64_t events, LiveBlocks* blocks) {
   if (snapshot.allocator == nullptr)
     return Error{ErrorCode::usage, "no allocator trace in this snapshot, expected a CUDA memory snapshot"};
   const AllocatorState& state = *snapshot.allocator;
@@ -235,7 +250,7 @@ Result<LiveSet> live_set(const Snapshot& snapshot, TraceRef ref, std::uint64_t e
   if (events > trace->events.size())
     return Error{ErrorCode::usage, "no event " + std::to_string(events) + ": the trace has " +
                                        std::to_string(trace->events.size()) + " events"};
-  Pass pass(state, ref, events);
+  Pass pass(state, ref, events, blocks);
   EventLog::Reader reader = trace->events.read();
   TraceEvent event;
   for (std::int64_t index = 0; reader.next(event); ++index) {

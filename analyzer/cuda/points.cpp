@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "analyzer/cuda/cuda.hpp"
+#include "analyzer/cuda/steps.hpp"
 
 namespace snapdiff::cuda {
 namespace {
@@ -63,7 +64,8 @@ std::vector<std::uint64_t> events_up_to(const EventLog& events, const std::vecto
   return counts;
 }
 
-/// Times of the marks that begin a step: ProfilerStep#N, else the ends of an optimizer's steps.
+}  // namespace
+
 std::vector<std::int64_t> step_times(const Snapshot& snapshot, std::uint32_t device) {
   std::vector<std::int64_t> times;
   for (const bool profiler : {true, false}) {
@@ -79,6 +81,8 @@ std::vector<std::int64_t> step_times(const Snapshot& snapshot, std::uint32_t dev
   times.erase(std::unique(times.begin(), times.end()), times.end());
   return times;
 }
+
+namespace {
 
 std::optional<std::uint64_t> whole_number(std::string_view text) {
   std::uint64_t number = 0;

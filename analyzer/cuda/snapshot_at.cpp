@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "analyzer/cuda/cuda.hpp"
+#include "analyzer/cuda/layout.hpp"
+#include "snapdiff/pinning.hpp"
 #include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::cuda {
@@ -62,7 +64,13 @@ std::string stream_text(std::uint64_t stream) {
   return text;
 }
 
-LabelSetId labels_of(const LiveRow& row, const AllocatorState& state, TraceRef trace, SnapshotBuilder& builder) {
+struct Place {
+  std::uint32_t stream = 0;
+  std::uint32_t pool = 0;
+  bool pending = false;
+};
+
+LabelSetId labels_of(const Place& row, const AllocatorState& state, TraceRef trace, SnapshotBuilder& builder) {
   std::vector<Label> set;
   const auto add = [&](std::string_view key, std::string_view text) {
     Label label;
@@ -93,31 +101,83 @@ void add_notes(const LiveSet& live, Notes& notes) {
   warn("block with another requested size in the final state than in the trace", live.other_size_at_end);
 }
 
+/// Stacks of the snapshot's dictionary and of blocks whose stack is not known, as the builder calls them.
+class NewStacks {
+ public:
+  NewStacks(const Dictionary& from, SnapshotBuilder& to) : copier_(from, to), to_(to) {}
+  StackId of(StackId stack, bool unattributed) {
+    if (unattributed) return to_.pseudo_stack(kBeforeTrace);
+    return stack == StackId{} ? to_.pseudo_stack(kNoStackRecorded) : copier_.stack(stack);
+  }
+
+ private:
+  StackCopier copier_;
+  SnapshotBuilder& to_;
+};
+
+using Values = std::array<std::int64_t, 7>;
+
+/// Who pins and who holds segments alone; keeps the layout as the new snapshot's allocator state.
+void add_layout(Layout layout, TraceRef trace, NewStacks& stacks, SnapshotBuilder& builder) {
+  AllocatorState& state = layout.state;
+  for (StackId& stack : state.segments.stack) stack = stack == StackId{} ? stack : stacks.of(stack, false);
+  for (std::size_t b = 0; b < state.blocks.size_rows(); ++b) {
+    if (state.blocks.state[b] != BlockState::inactive)
+      state.blocks.stack[b] = stacks.of(state.blocks.stack[b], layout.unattributed[b]);
+    else
+      state.blocks.stack[b] = StackId{};
+  }
+  for (const SegmentHolder& holder : segment_holders(state)) {
+    if (holder.pinned == 0 && !holder.sole) continue;
+    Values values{};
+    values[5] = holder.pinned;
+    if (holder.sole) values[6] = state.segments.size[holder.segment];
+    const Place place{state.segments.stream[holder.segment], state.segments.pool[holder.segment], holder.pending};
+    builder.add_row(holder.stack, labels_of(place, state, trace, builder), values);
+  }
+  builder.set_allocator(std::make_shared<const AllocatorState>(std::move(state)));
+}
+
 }  // namespace
 
 Result<Snapshot> snapshot_at(const Snapshot& snapshot, TraceRef trace, std::uint64_t events) {
-  Result<LiveSet> live = live_set(snapshot, trace, events);
-  if (!live) return std::move(live).error();
+  // Host memory has no columns for what is pinned there: it is all pinned, in another sense.
+  const bool with_layout = snapshot.allocator != nullptr && snapshot.allocator->has_segments && !trace.host;
+  Layout layout;
+  LiveSet live;
+  if (with_layout) {
+    Result<Layout> found = layout_at(snapshot, trace, events);
+    if (!found) return std::move(found).error();
+    layout = *std::move(found);
+    live = std::move(layout.live);
+  } else {
+    Result<LiveSet> found = live_set(snapshot, trace, events);
+    if (!found) return std::move(found).error();
+    live = *std::move(found);
+  }
   SnapshotBuilder builder;
   builder.facts() = snapshot.facts;
   SnapshotFacts& facts = builder.facts();
   facts.counters.clear();
-  if (live->reserved) facts.counters.push_back({"reserved", *live->reserved, "bytes", false});
+  if (live.reserved) facts.counters.push_back({"reserved", *live.reserved, "bytes", false});
   facts.taken_at_ns.reset();
   std::int64_t ns = 0;
-  if (live->time_us > 0 && !__builtin_mul_overflow(live->time_us, std::int64_t{1000}, &ns)) facts.taken_at_ns = ns;
+  if (live.time_us > 0 && !__builtin_mul_overflow(live.time_us, std::int64_t{1000}, &ns)) facts.taken_at_ns = ns;
   facts.format_detail += ", after event " + std::to_string(events) + " of device " + std::to_string(trace.device);
-  add_notes(*live, facts.notes);
+  add_notes(live, facts.notes);
+  if (layout.odd_blocks > 0)
+    facts.notes.add(Severity::warning, "block of the trace outside every segment, or over another block", std::nullopt,
+                    layout.odd_blocks);
 
-  builder.add_column({"inuse_objects", "count"});
-  builder.add_column({"inuse_space", "bytes"});
-  builder.add_column({"requested_space", "bytes"});
-  builder.add_column({"active_space", "bytes"});
-  builder.add_column({"pending_space", "bytes"});
-  StackCopier copier(*snapshot.dictionary, builder);
-  for (const LiveRow& row : live->rows) {
-    const StackId stack = row.unattributed ? builder.pseudo_stack(kBeforeTrace) : copier.stack(row.stack);
-    std::array<std::int64_t, 5> values{};
+  for (const char* column : {"inuse_objects", "inuse_space", "requested_space", "active_space", "pending_space",
+                             "pinned_space", "sole_space"}) {
+    const std::string_view name = column;
+    if (with_layout || (name != "pinned_space" && name != "sole_space"))
+      builder.add_column({column, name == "inuse_objects" ? "count" : "bytes"});
+  }
+  NewStacks stacks(*snapshot.dictionary, builder);
+  for (const LiveRow& row : live.rows) {
+    Values values{};
     values[3] = row.bytes;
     if (row.pending) {
       values[4] = row.bytes;
@@ -126,8 +186,11 @@ Result<Snapshot> snapshot_at(const Snapshot& snapshot, TraceRef trace, std::uint
       values[1] = row.bytes;
       values[2] = row.requested;
     }
-    builder.add_row(stack, labels_of(row, *snapshot.allocator, trace, builder), values);
+    builder.add_row(stacks.of(row.stack, row.unattributed),
+                    labels_of({row.stream, row.pool, row.pending}, *snapshot.allocator, trace, builder),
+                    std::span(values).first(with_layout ? 7 : 5));
   }
+  if (with_layout) add_layout(std::move(layout), trace, stacks, builder);
   return builder.finish();
 }
 

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "analyzer/graph/growth_graph.hpp"
+#include "snapdiff/device_memory.hpp"
 #include "snapdiff/growth.hpp"
 #include "snapdiff/result.hpp"
 
@@ -39,5 +42,37 @@ Result<std::string> to_pdf(const Story& story, const graph::GraphOptions& option
 Result<std::string> to_svg(const Story& story, const graph::GraphOptions& options);
 Result<std::string> to_png(const Story& story, const graph::GraphOptions& options, double scale = 2.0);
 Result<std::string> to_dot(const Story& story, const graph::GraphOptions& options);
+
+/// Memory of one device over its trace.
+struct TimelinePage {
+  MemoryTimeline timeline;
+  std::vector<StackRef> stacks;  ///< by TimelineBand::group
+  std::shared_ptr<const StackView> view;
+};
+/// Where segments and blocks lie, and who pins them; the blocks are those of pins.current's allocator.
+struct SegmentsPage {
+  PinReport pins;
+};
+/// The retention graph segment -> blocks -> stack.
+struct PinsPage {
+  PinReport pins;
+};
+using MemoryPage = std::variant<TimelinePage, SegmentsPage, PinsPage>;
+
+/// Pages about the memory of devices.
+struct MemoryStory {
+  std::vector<MemoryPage> pages;
+  std::string title;    ///< file or program, for the page head
+  std::string source;   ///< inputs, for the foot: "run.pickle 24732c64"
+  std::string version;  ///< "snapdiff 0.1"
+  std::int64_t created_at_ns = 0;
+};
+
+enum class PictureForm { pdf, svg, png };
+
+/// PDF: a page each. SVG and PNG (at `scale` pixels a point): one below the other.
+/// Errors: usage (no pages), io (no fonts), limit, internal. Returns the file's bytes.
+Result<std::string> draw_memory(const MemoryStory& story, PictureForm form, Paper paper = Paper::a4,
+                                double scale = 2.0);
 
 }  // namespace snapdiff::render

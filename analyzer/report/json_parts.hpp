@@ -7,6 +7,7 @@
 
 #include "analyzer/report/json_writer.hpp"
 #include "analyzer/report/selection.hpp"
+#include "snapdiff/device_memory.hpp"
 #include "snapdiff/growth.hpp"
 
 /// Pieces that several of the machine forms share (product.md section 3, machine output).
@@ -24,6 +25,8 @@ void json_stack(JsonWriter& json, std::string_view key, std::span<const FrameVie
 /// "names": how many addresses have one, and where they are missing.
 void json_unnamed(JsonWriter& json, const Unnamed& unnamed);
 void json_notes(JsonWriter& json, const Notes& notes);
+/// The fields of a failed allocation, into the object that is open.
+void json_out_of_memory_fields(JsonWriter& json, const OutOfMemory& failure);
 /// "others", "unattributed" and "filtered": what completes the sum of the rows shown.
 void json_rest(JsonWriter& json, const GrowthReport& report, const Others& others);
 

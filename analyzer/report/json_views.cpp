@@ -21,7 +21,7 @@ void top_head(JsonWriter& json, const TopReport& report) {
   json_unnamed(json, report.unnamed);
 }
 
-void top_tail(JsonWriter& json, const TopReport& report, const Others& others) {
+void top_tail(JsonWriter& json, const TopReport& report, const Others& others, const OutOfMemory* failure) {
   json.key("others");
   json.begin_object();
   json.field("rows", static_cast<std::int64_t>(others.rows));
@@ -29,6 +29,12 @@ void top_tail(JsonWriter& json, const TopReport& report, const Others& others) {
   json.end_object();
   json.field("unattributed", report.unattributed);
   json.field("filtered", report.filtered);
+  if (failure != nullptr) {
+    json.key("out_of_memory");
+    json.begin_object();
+    json_out_of_memory_fields(json, *failure);
+    json.end_object();
+  }
   json_notes(json, report.notes);
 }
 
@@ -88,7 +94,7 @@ void peek_function(JsonWriter& json, const PeekFunction& function, bool objects)
 
 }  // namespace
 
-void json_top(const TopReport& report, const Style& style, const Sink& sink) {
+void json_top(const TopReport& report, const Style& style, const Sink& sink, const OutOfMemory* failure) {
   const Selection selection = select_rows(report, style);
   const bool lines = style.form == Form::jsonl;
   Output out(sink);
@@ -97,7 +103,7 @@ void json_top(const TopReport& report, const Style& style, const Sink& sink) {
   json.begin_object();
   top_head(json, report);
   if (lines) {
-    top_tail(json, report, selection.others);
+    top_tail(json, report, selection.others, failure);
     json.end_object();
     out.text() += '\n';
     for (const std::uint32_t row : selection.rows) {
@@ -116,7 +122,7 @@ void json_top(const TopReport& report, const Style& style, const Sink& sink) {
     out.row_done();
   }
   json.end_array();
-  top_tail(json, report, selection.others);
+  top_tail(json, report, selection.others, failure);
   json.end_object();
   out.text() += '\n';
 }

@@ -39,13 +39,19 @@ void write_trend(const TrendReport& trend, const Style& style, const Sink& sink)
   }
 }
 
-void write_top(const TopReport& report, const Style& style, const Sink& sink) {
+void write_top(const TopReport& report, const Style& style, const Sink& sink, const OutOfMemory* failure) {
   switch (style.form) {
-    case Form::text: sink(text_top(report, style)); return;
-    case Form::markdown: sink(markdown_top(report, style)); return;
+    case Form::text:
+      if (failure != nullptr) sink(text_out_of_memory(*failure, style).append("\n"));
+      sink(text_top(report, style));
+      return;
+    case Form::markdown:
+      if (failure != nullptr) sink(markdown_out_of_memory(*failure));
+      sink(markdown_top(report, style));
+      return;
     case Form::csv: csv_top(report, style, sink); return;
     case Form::json:
-    case Form::jsonl: json_top(report, style, sink); return;
+    case Form::jsonl: json_top(report, style, sink, failure); return;
   }
 }
 
@@ -68,9 +74,10 @@ std::string write_trend(const TrendReport& trend, const Style& style) {
   return out;
 }
 
-std::string write_top(const TopReport& report, const Style& style) {
+std::string write_top(const TopReport& report, const Style& style, const OutOfMemory* failure) {
   std::string out;
-  write_top(report, style, [&](std::string_view piece) { out += piece; });
+  write_top(
+      report, style, [&](std::string_view piece) { out += piece; }, failure);
   return out;
 }
 

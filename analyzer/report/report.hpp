@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "snapdiff/device_memory.hpp"
 #include "snapdiff/gate.hpp"
 #include "snapdiff/growth.hpp"
 #include "snapdiff/result.hpp"
@@ -41,8 +42,18 @@ std::string write_diff(const GrowthReport& report, const Style& style);
 std::string write_series(const SeriesReport& series, const std::vector<GrowthReport>& steps,
                          const std::vector<RowVerdict>& verdicts, const Style& style);
 std::string write_trend(const TrendReport& trend, const Style& style);
-std::string write_top(const TopReport& report, const Style& style);
+std::string write_top(const TopReport& report, const Style& style, const OutOfMemory* failure = nullptr);
 std::string write_peek(const PeekReport& report, const Style& style);
+
+/// A failed allocation in words and figures. `live` is what was in use just before: its
+/// `style.max_rows` heaviest rows follow. Text, or one JSON object for all other forms.
+std::string write_out_of_memory(const OutOfMemory& failure, const TopReport& live, const Style& style);
+
+/// Who pins memory, by stack and by segment. Text, or one JSON object for all other forms.
+std::string write_pins(const PinReport& report, const Style& style);
+
+/// Ranks beside each other. Text, or one JSON object for all other forms.
+std::string write_ranks(const RankReport& report, const Style& style);
 
 std::string write_gate(const GateReport& report, const Style& style);
 /// For CI servers: JUnit XML, one test case per finding; SARIF 2.1.0, one result per broken finding.
@@ -58,7 +69,8 @@ void write_diff(const GrowthReport& report, const Style& style, const Sink& sink
 void write_series(const SeriesReport& series, const std::vector<GrowthReport>& steps,
                   const std::vector<RowVerdict>& verdicts, const Style& style, const Sink& sink);
 void write_trend(const TrendReport& trend, const Style& style, const Sink& sink);
-void write_top(const TopReport& report, const Style& style, const Sink& sink);
+/// `failure`: the snapshot is the moment before it; null where it is not.
+void write_top(const TopReport& report, const Style& style, const Sink& sink, const OutOfMemory* failure = nullptr);
 
 /// The numbers of product.md and design.md section 5: "1.02 MiB", "+44 011", "-4.00 MiB".
 std::string bytes_text(std::int64_t bytes);

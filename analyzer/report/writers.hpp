@@ -24,6 +24,8 @@ std::string text_trend(const TrendReport& trend, const Style& style);
 std::string text_gate(const GateReport& report, const Style& style);
 std::string text_top(const TopReport& report, const Style& style);
 std::string text_peek(const PeekReport& report, const Style& style);
+/// The figures of a failed allocation, one labelled line each.
+std::string text_out_of_memory(const OutOfMemory& failure, const Style& style);
 
 std::string markdown_diff(const GrowthReport& report, const Style& style);
 std::string markdown_series(const SeriesReport& series, const std::vector<RowVerdict>& verdicts, const Style& style);
@@ -31,6 +33,7 @@ std::string markdown_trend(const TrendReport& trend, const Style& style);
 std::string markdown_gate(const GateReport& report);
 std::string markdown_top(const TopReport& report, const Style& style);
 std::string markdown_peek(const PeekReport& report, const Style& style);
+std::string markdown_out_of_memory(const OutOfMemory& failure);
 
 void csv_diff(const GrowthReport& report, const std::vector<RowVerdict>& verdicts, const Style& style,
               const Sink& sink);
@@ -44,7 +47,7 @@ void json_diff(const GrowthReport& report, const std::vector<RowVerdict>& verdic
 void json_series(const SeriesReport& series, const std::vector<GrowthReport>& steps,
                  const std::vector<RowVerdict>& verdicts, const Style& style, const Sink& sink);
 void json_trend(const TrendReport& trend, const Style& style, const Sink& sink);
-void json_top(const TopReport& report, const Style& style, const Sink& sink);
+void json_top(const TopReport& report, const Style& style, const Sink& sink, const OutOfMemory* failure);
 std::string json_gate(const GateReport& report, const Style& style);
 std::string json_peek(const PeekReport& report, const Style& style);
 

@@ -96,6 +96,31 @@ std::optional<FileNameFacts> numbered_name(std::string_view name) {
   return facts;
 }
 
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+struct Rank {
+  std::int64_t number = 0;
+  std::size_t end = 0;  ///< behind its digits
+};
+
+std::optional<Rank> rank_in(std::string_view name) {
+  constexpr std::string_view kWord = "rank";
+  for (std::size_t at = 0; at + kWord.size() < name.size(); ++at) {
+    if (at > 0 && is_letter(name[at - 1])) continue;
+    const std::string_view word = name.substr(at, kWord.size());
+    if (!std::equal(word.begin(), word.end(), kWord.begin(),
+                    [](char a, char b) { return a == b || a + ('a' - 'A') == b; }))
+      continue;
+    std::size_t begin = at + kWord.size();
+    if (name[begin] == '_' || name[begin] == '-') ++begin;
+    std::size_t end = begin;
+    while (end < name.size() && is_digit(name[end])) ++end;
+    const std::optional<std::int64_t> value = number(name.substr(begin, end - begin));
+    if (value) return Rank{*value, end};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 FileNameFacts file_name_facts(std::string_view path) {
@@ -104,8 +129,10 @@ FileNameFacts file_name_facts(std::string_view path) {
   std::optional<FileNameFacts> facts;
   if (is_heap) facts = jemalloc_name(name);
   if (!facts) facts = dated_name(name);
-  if (!facts) facts = numbered_name(name);
+  const std::optional<Rank> rank = rank_in(name);
+  if (!facts && !(rank && rank->end == name.size())) facts = numbered_name(name);
   if (!facts) facts = FileNameFacts{std::nullopt, std::nullopt, std::string(name)};
+  if (rank) facts->rank = rank->number;
   while (!facts->stem.empty() && is_separator(facts->stem.back())) facts->stem.pop_back();
   if (facts->stem.empty()) facts->stem = facts->sequence ? "snapshot" : name;
   if (is_heap && facts->sequence && !facts->pid) {

@@ -16,6 +16,8 @@ struct FileNameFacts {
   std::optional<std::int64_t> sequence;
   std::optional<std::int64_t> pid;
   std::string stem;
+  std::optional<std::int64_t> rank =
+      std::nullopt;  ///< of a process among several: snap_rank3.pickle -> 3; stays in the stem
   friend bool operator==(const FileNameFacts&, const FileNameFacts&) = default;
 };
 
@@ -24,7 +26,8 @@ struct FileNameFacts {
 ///   PREFIX_PID.NNNN.heap               gperftools, child process (src/heap-profiler.cc)
 ///   PREFIX.NNNN.heap                   gperftools
 ///   PREFIX-YYYYMMDD-HHMMSS.EXT         time of day; the sequence is the number YYYYMMDDHHMMSS
-///   PREFIX[.-_]N.EXT, PREFIXN.EXT      anything numbered
+///   PREFIX[.-_]N.EXT, PREFIXN.EXT      anything numbered, but for the number of a rank
+/// A rank is the word "rank" with a number, "rank3", "rank_3" or "rank-3", anywhere in the name.
 FileNameFacts file_name_facts(std::string_view path);
 
 }  // namespace snapdiff::formats

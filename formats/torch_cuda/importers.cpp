@@ -1,6 +1,7 @@
 #include "formats/torch_cuda/read_html.hpp"
 #include "formats/torch_cuda/read_json.hpp"
 #include "formats/torch_cuda/read_pickle.hpp"
+#include "formats/torch_cuda/read_timeline.hpp"
 #include "formats/torch_cuda/sniff.hpp"
 #include "formats/torch_cuda/torch_cuda_importers.hpp"
 
@@ -55,10 +56,23 @@ class JsonImporter final : public Importer {
   }
 };
 
+class TimelineImporter final : public Importer {
+ public:
+  const FormatInfo& info() const override {
+    static constexpr FormatInfo kInfo{"torch-timeline", "memory timeline of torch.profiler: bytes by category",
+                                      "*.json, *.raw.json.gz", "single tensors and versions of raw timelines"};
+    return kInfo;
+  }
+  Match sniff(std::string_view head) const override { return torch_cuda::sniff_timeline(head); }
+  Status read(Input& in, SnapshotSink& out) const override { return torch_cuda::read_timeline(in, out); }
+};
+
 }  // namespace
 
 std::unique_ptr<Importer> make_torch_cuda_importer() { return std::make_unique<PickleImporter>(); }
 std::unique_ptr<Importer> make_torch_cuda_html_importer() { return std::make_unique<HtmlImporter>(); }
 std::unique_ptr<Importer> make_torch_cuda_json_importer() { return std::make_unique<JsonImporter>(); }
+
+std::unique_ptr<Importer> make_torch_timeline_importer() { return std::make_unique<TimelineImporter>(); }
 
 }  // namespace snapdiff::formats

@@ -9,9 +9,9 @@
 #include <tuple>
 #include <vector>
 
-#include "formats/torch_cuda/pinning.hpp"
 #include "formats/torch_cuda/records.hpp"
 #include "snapdiff/checked.hpp"
+#include "snapdiff/pinning.hpp"
 
 namespace snapdiff::formats::torch_cuda {
 namespace {
@@ -151,7 +151,7 @@ class RowLabels {
 };
 
 void add_rows(const AllocatorState& state, bool host, SnapshotBuilder& builder) {
-  constexpr std::size_t kDeviceColumns = 6;
+  constexpr std::size_t kDeviceColumns = 7;
   constexpr std::size_t kHostColumns = 2;
   builder.add_column({"inuse_objects", "count"});
   builder.add_column({"inuse_space", "bytes"});
@@ -159,6 +159,7 @@ void add_rows(const AllocatorState& state, bool host, SnapshotBuilder& builder) 
   builder.add_column({"active_space", "bytes"});
   builder.add_column({"pending_space", "bytes"});
   builder.add_column({"pinned_space", "bytes"});
+  builder.add_column({"sole_space", "bytes"});
   if (host) {
     builder.add_column({"host_inuse_objects", "count"});
     builder.add_column({"host_inuse_space", "bytes"});
@@ -189,11 +190,13 @@ void add_rows(const AllocatorState& state, bool host, SnapshotBuilder& builder) 
     builder.add_row(stack, labels.of(segment, pending),
                     std::span(values.data(), kDeviceColumns + (host ? kHostColumns : 0)));
   }
-  for (const PinnedShare& share : pinned_shares(state)) {
-    const StackId stack = share.stack == StackId{} ? builder.pseudo_stack(kNoStackRecorded) : share.stack;
+  for (const SegmentHolder& holder : segment_holders(state)) {
+    if (holder.pinned == 0 && !holder.sole) continue;
+    const StackId stack = holder.stack == StackId{} ? builder.pseudo_stack(kNoStackRecorded) : holder.stack;
     std::array<std::int64_t, kDeviceColumns + kHostColumns> values{};
-    values[kDeviceColumns - 1] = share.bytes;
-    builder.add_row(stack, labels.of(share.segment, share.pending),
+    values[kDeviceColumns - 2] = holder.pinned;
+    if (holder.sole) values[kDeviceColumns - 1] = state.segments.size[holder.segment];
+    builder.add_row(stack, labels.of(holder.segment, holder.pending),
                     std::span(values.data(), kDeviceColumns + (host ? kHostColumns : 0)));
   }
 }

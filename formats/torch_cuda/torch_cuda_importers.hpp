@@ -13,5 +13,7 @@ std::unique_ptr<Importer> make_torch_cuda_importer();
 std::unique_ptr<Importer> make_torch_cuda_html_importer();
 /// The same dictionary as JSON.
 std::unique_ptr<Importer> make_torch_cuda_json_importer();
+/// Memory timelines of torch.profiler: bytes by category over time.
+std::unique_ptr<Importer> make_torch_timeline_importer();
 
 }  // namespace snapdiff::formats

@@ -32,6 +32,8 @@ class Device:
 
     def __init__(self, rng, index, expandable):
         self.rng, self.index, self.expandable = rng, index, expandable
+        self.lost = 0
+        self.moments = {}           # number of events: the segments as they were
         self.segments = []          # {address, size, stream, pool, expandable, ctx, blocks: [block]}
         self.trace = []             # (entry, stack key or None, block)
         self.next = 0x7F0000000000 + index * 0x10000000000
@@ -45,10 +47,10 @@ class Device:
             entry["frames"] = frames
         self.trace.append(entry)
 
-    def segment(self, size, stream, pool, frames):
+    def segment(self, size, stream, pool, frames, small):
         if self.expandable:
             for s in self.segments:     # grow the run of this stream and pool
-                if s["expandable"] and s["stream"] == stream and s["pool"] == pool:
+                if s["expandable"] and s["stream"] == stream and s["pool"] == pool and s["small"] == small:
                     self.record("segment_map", s["address"] + s["size"], size, stream, pool, frames)
                     tail = {"address": s["address"] + s["size"], "size": size, "req": 0, "state": "inactive", "frames": [], "seg": s}
                     s["size"] += size
@@ -57,7 +59,8 @@ class Device:
                         return s["blocks"][-1]
                     s["blocks"].append(tail)
                     return tail
-        s = {"address": self.next, "size": size, "stream": stream, "pool": pool, "expandable": self.expandable, "ctx": frames, "blocks": []}
+        s = {"address": self.next, "size": size, "stream": stream, "pool": pool, "expandable": self.expandable, "small": small,
+             "ctx": frames, "blocks": []}
         self.next += 1 << 32 if self.expandable else size
         self.record("segment_map" if self.expandable else "segment_alloc", s["address"], size, stream, pool, frames)
         block = {"address": s["address"], "size": size, "req": 0, "state": "inactive", "frames": [], "seg": s}
@@ -67,12 +70,14 @@ class Device:
 
     def malloc(self, n, frames, stream=0, pool=(0, 0)):
         size = max(512, rounded(n))
-        block = next((b for s in self.segments if s["stream"] == stream and s["pool"] == pool for b in s["blocks"]
+        small = size <= MIB
+        block = next((b for s in self.segments if s["stream"] == stream and s["pool"] == pool and s["small"] == small for b in s["blocks"]
                       if b["state"] == "inactive" and b["size"] >= size), None)
         if block is None:
-            block = self.segment(rounded(size, 2 * MIB), stream, pool, frames)
+            block = self.segment(rounded(size, 2 * MIB), stream, pool, frames, small)
         s = block["seg"]
-        if block["size"] > size:
+        # As the allocator does: nothing of up to 1 MiB is split off in a plain segment of the large pool.
+        if block["size"] - size > (0 if small or self.expandable else MIB):
             i = next(i for i, b in enumerate(s["blocks"]) if b is block)
             s["blocks"].insert(i + 1, {"address": block["address"] + size, "size": block["size"] - size, "req": 0,
                                        "state": "inactive", "frames": [], "seg": s})
@@ -94,6 +99,10 @@ class Device:
             if 0 < j < len(s["blocks"]) and s["blocks"][j]["state"] == s["blocks"][j - 1]["state"] == "inactive":
                 s["blocks"][j - 1]["size"] += s["blocks"][j]["size"]
                 del s["blocks"][j]
+
+    def remember(self):
+        self.moments[len(self.trace)] = [(s["address"], s["size"], [(b["address"], b["size"], b["state"]) for b in s["blocks"]])
+                                         for s in sorted(self.segments, key=lambda s: s["address"])]
 
     def release(self, frames):
         for s in list(self.segments):
@@ -154,6 +163,9 @@ def run_model(rng, layout):
                 d.release(list(rng.choice(stacks)))
             else:
                 d.record("snapshot", 0, 0, 0, (0, 0), None)
+            if rng.random() < 0.03:
+                d.remember()
+        d.remember()
         if rng.random() < 0.2:
             d.record("oom", 12345, 1 << 40, 0, (0, 0), list(rng.choice(stacks)))
     return devices, stacks
@@ -194,14 +206,16 @@ def write(rng, devices, layout, path):
     segments, host = [], []
     for d in devices:
         if ring:
-            d.trace = d.trace[-ring:]
+            lost = max(0, len(d.trace) - ring)
+            d.trace, d.lost = d.trace[lost:], lost
+            d.moments = {k - lost: m for k, m in d.moments.items() if k >= lost}
         for s in sorted(d.segments, key=lambda s: s["address"]):
             blocks = [{"address": b["address"], "size": b["size"], "requested_size": b["req"], "state": b["state"], "frames": b["frames"]} for b in s["blocks"]]
             act = [b for b in s["blocks"] if b["state"] == "active_allocated"]
             busy = [b for b in s["blocks"] if b["state"] != "inactive"]
             out = {"device": d.index, "address": s["address"], "total_size": s["size"], "allocated_size": sum(b["size"] for b in act),
                    "active_size": sum(b["size"] for b in busy), "requested_size": sum(b["req"] for b in busy), "stream": s["stream"],
-                   "segment_type": "large", "segment_pool_id": s["pool"], "is_expandable": s["expandable"]}
+                   "segment_type": "small" if s["small"] else "large", "segment_pool_id": s["pool"], "is_expandable": s["expandable"]}
             if rng.random() < 0.5:
                 out["frames"], out["blocks"] = s["ctx"], blocks
             else:
@@ -284,7 +298,7 @@ def kept(segment, block):
     begin = block["address"] - segment["address"]
     pages = 0
     if segment["expandable"]:
-        page = 20 * MIB
+        page = (2 if segment["small"] else 20) * MIB
         pages = max(0, (begin + block["size"]) // page - -(-begin // page)) * page
     return block["size"] - pages
 
@@ -310,6 +324,41 @@ def truth_pinned(devices, layout):
     return bounds, total
 
 
+def truth_sole(devices, layout):
+    """{row key: bytes of the segments in which the stack is alone}"""
+    sole = {}
+    for d in devices:
+        for s in d.segments:
+            busy = [b for b in s["blocks"] if b["state"] != "inactive"]
+            if len({key_of(b["frames"]) for b in busy}) != 1:
+                continue
+            stream = "0" if s["stream"] == 0 else hex(s["stream"])
+            pool = (0, 0) if layout in ("A-history", "B") else s["pool"]
+            state = "" if any(b["state"] == "active_allocated" for b in busy) else "pending"
+            key = (key_of(busy[0]["frames"]), str(d.index), stream, "(%d, %d)" % pool, state)
+            sole[key] = sole.get(key, 0) + s["size"]
+    return sole
+
+
+def check_moment(where, got, want, exact, lost):
+    """Segments as they were at a moment. A block that is gone by the end may be taken for up to 1 MiB smaller than
+    it was, and the gap behind it for as much larger. That a block was freed already can lie before the trace."""
+    if [(a, n) for a, n, _ in got] != [(a, n) for a, n, _ in want]:
+        sys.exit("%s: segments differ\n got %r\nwant %r" % (where, got, want))
+    for (address, size, blocks), (_, _, true) in zip(got, want):
+        if sum(b[1] for b in blocks) != size:
+            sys.exit("%s: blocks of segment %d do not fill it" % (where, address))
+        mine = {b[0]: b for b in blocks if b[2] != "inactive"}
+        theirs = {b[0]: b for b in true if b[2] != "inactive"}
+        if set(mine) != set(theirs):
+            sys.exit("%s: blocks of segment %d differ\n got %r\nwant %r" % (where, address, blocks, true))
+        for a, b in theirs.items():
+            if mine[a][2] != b[2] and not (lost and b[2] == "active_pending_free"):
+                sys.exit("%s: block %d is %r, want %r" % (where, a, mine[a], b))
+            if not 0 <= b[1] - mine[a][1] <= (0 if exact else MIB):
+                sys.exit("%s: block %d is %r, want %r" % (where, a, mine[a], b))
+
+
 def generate(number, seed, folder):
     rng = random.Random(seed * 1_000_003 + number)
     layout = LAYOUTS[number % len(LAYOUTS)]
@@ -320,17 +369,17 @@ def generate(number, seed, folder):
 
 def check_dump(dump, count, seed, folder):
     process = subprocess.Popen([dump], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8")
-    events_checked = 0
+    events_checked = layouts_checked = 0
     for number in range(count):
         rng, layout, devices, path, host = generate(number, seed, folder)
         probes = []
         if not layout.startswith("A"):
             for d in devices:
                 n = len(d.trace)
-                probes += [(d.index, k) for k in sorted({0, n, rng.randint(0, n), rng.randint(0, n)})]
+                probes += [(d.index, k) for k in sorted({0, n, rng.randint(0, n), rng.randint(0, n)} | set(d.moments))]
         process.stdin.write(path + "".join(" %d:%d" % p for p in probes) + "\n")
         process.stdin.flush()
-        rows, pinned, live, reserved, counters = {}, {}, {}, {}, {}
+        rows, pinned, sole, live, reserved, counters, layouts = {}, {}, {}, {}, {}, {}, {}
         while True:
             line = process.stdout.readline()
             if not line:
@@ -341,11 +390,18 @@ def check_dump(dump, count, seed, folder):
             if word == "row":
                 values = [int(v) for v in fields[5:]]
                 pinned[tuple(fields[:5])] = values.pop(5)
+                alone = values.pop(5)
+                if alone:
+                    sole[tuple(fields[:5])] = alone
                 rows[tuple(fields[:5])] = values + [0] * (7 - len(values))
             elif word == "counter":
                 counters[fields[0]] = int(fields[1])
             elif word == "live":
                 live.setdefault((int(fields[0]), int(fields[1])), {})[(fields[2], fields[3] == "1")] = (int(fields[4]), int(fields[5]))
+            elif word == "segment":
+                layouts.setdefault((int(fields[0]), int(fields[1])), []).append((int(fields[2]), int(fields[3]), []))
+            elif word == "block":
+                layouts[(int(fields[0]), int(fields[1]))][-1][2].append((int(fields[2]), int(fields[3]), fields[4]))
             elif word == "reserved":
                 reserved[(int(fields[0]), int(fields[1]))] = int(fields[2])
             elif word == "odd" and fields[2] != "0":
@@ -359,6 +415,8 @@ def check_dump(dump, count, seed, folder):
         if wrong or sum(pinned.values()) != pinned_total:
             sys.exit("%s (layout %s): pinned bytes %d, want %d; out of bounds: %r"
                      % (path, layout, sum(pinned.values()), pinned_total, wrong))
+        if sole != truth_sole(devices, layout):
+            sys.exit("%s (layout %s): bytes held alone differ\n got %r\nwant %r" % (path, layout, sole, truth_sole(devices, layout)))
         total = sum(s["size"] for d in devices for s in d.segments)
         if counters["reserved"] != total:
             sys.exit("%s (layout %s): reserved %d, want %d" % (path, layout, counters["reserved"], total))
@@ -378,9 +436,13 @@ def check_dump(dump, count, seed, folder):
             if reserved[(index, k)] != at:
                 sys.exit("%s: reserved after %d events is %d, want %d" % (path, k, reserved[(index, k)], at))
             events_checked += 1
+            if k in d.moments:
+                check_moment("%s (layout %s), device %d after %d of %d events" % (path, layout, index, k, len(d.trace)),
+                             layouts.get((index, k), []), d.moments[k], k == len(d.trace), d.lost > 0)
+                layouts_checked += 1
         os.remove(path)
     process.stdin.close()
-    print("%d snapshots, %d live sets: equal" % (count, events_checked))
+    print("%d snapshots, %d live sets, %d layouts: equal" % (count, events_checked, layouts_checked))
 
 
 def check_top(snapdiff, count, seed, folder):

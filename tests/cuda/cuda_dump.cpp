@@ -2,6 +2,8 @@
 // tab-separated fields, for check_generated.py:
 //   row <stack> <device> <stream> <pool> <state> <values ...>
 //   live <device> <events> <stack> <pending> <blocks> <requested>
+//   segment <device> <events> <address> <size>      as they were then, by address, each followed by its
+//   block <device> <events> <address> <size> <state>
 //   counter <name> <value>
 //   end
 #include <cstdint>
@@ -45,6 +47,26 @@ void print_rows(const Snapshot& s) {
     std::cout << "counter\t" << counter.name << '\t' << counter.value << '\n';
 }
 
+int print_layout(const Snapshot& s, std::uint32_t device, std::uint64_t events) {
+  const Result<Snapshot> then = cuda::snapshot_at(s, {device, false}, events);
+  if (!then) {
+    std::cerr << then.error().text() << '\n';
+    return 1;
+  }
+  const AllocatorState& state = *then->allocator;
+  std::map<std::uint64_t, std::size_t> by_address;
+  for (std::size_t i = 0; i < state.segments.size_rows(); ++i) by_address[state.segments.address[i]] = i;
+  for (const auto& [address, i] : by_address) {
+    std::cout << "segment\t" << device << '\t' << events << '\t' << address << '\t' << state.segments.size[i] << '\n';
+    for (std::size_t b = state.segments.block_begin[i]; b < state.segments.block_begin[i + 1]; ++b) {
+      constexpr const char* kStates[] = {"active_allocated", "active_pending_free", "inactive"};
+      std::cout << "block\t" << device << '\t' << events << '\t' << state.blocks.address[b] << '\t'
+                << state.blocks.size[b] << '\t' << kStates[static_cast<std::size_t>(state.blocks.state[b])] << '\n';
+    }
+  }
+  return 0;
+}
+
 int print_live(const Snapshot& s, std::uint32_t device, std::uint64_t events) {
   const Result<cuda::LiveSet> live = cuda::live_set(s, {device, false}, events);
   if (!live) {
@@ -64,7 +86,7 @@ int print_live(const Snapshot& s, std::uint32_t device, std::uint64_t events) {
   std::cout << "reserved\t" << device << '\t' << events << '\t' << live->reserved.value_or(-1) << '\n';
   std::cout << "odd\t" << device << '\t' << events << '\t'
             << live->double_allocations + live->double_frees + live->lost_at_end + live->other_size_at_end << '\n';
-  return 0;
+  return print_layout(s, device, events);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 # bash completion for snapdiff
 _snapdiff() {
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-  local commands="diff trend gate top peek render import list rm prune merge info formats sql export symbolize"
+  local commands="diff trend gate top pins ranks peek render import list rm prune merge info formats sql export symbolize"
   local common="--db --no-color --help" view="--metric --by --sort --focus --ignore --hide --show --allocator-frames --frames --recursion"
   local rows="-n --rows --min-bytes --cum" files="--format --max-input --strict" symbols="--symbols --sysroot --debuginfod --demangle" options command="" candidate
   case $previous in
@@ -22,9 +22,11 @@ _snapdiff() {
     trend) options="$common $view $rows $files $symbols --as --limit --floor --loops --triple" ;;
     gate) options="$common $view $rows $files $symbols --as --budget --budgets --allow --accept --until --reason --junit --sarif" ;;
     top|peek) options="$common $view $rows $files $symbols --as" ;;
-    render) options="$common $view $files $symbols --pdf --svg --png --dot --output --paper --max-nodes" ;;
+    pins) options="$common $files --hide --show --frames -n --rows --as" ;;
+    ranks) options="$common $view $files -n --rows --as" ;;
+    render) options="$common $view $files $symbols --pdf --svg --png --dot --timeline --segments --pins --output --paper --max-nodes" ;;
     export) options="$common $view $files $symbols --pprof --folded --speedscope --csv --jsonl --plain-sqlite --output" ;;
-    import) options="$common $files $symbols --series --label" ;;
+    import) options="$common $files $symbols --series --label --per-device" ;;
     symbolize) options="$common $symbols --again" ;;
     info) options="$common $files --as" ;;
     prune) options="$common --keep --series" ;;

@@ -10,73 +10,13 @@
 
 #include "analyzer/cuda/cuda.hpp"
 #include "snapdiff/snapshot_builder.hpp"
+#include "unit/analyzer/cuda/maker.hpp"
 
 using namespace snapdiff;
 using namespace snapdiff::cuda;
+using snapdiff::test::Maker;
 
 namespace {
-
-/// A snapshot under construction: stacks are called by number.
-class Maker {
- public:
-  Maker() {
-    state_->streams = {0, 0x55, 0x66};
-    state_->pools = {{0, 0}, {0, 1}};
-    state_->has_segments = true;
-    state_->traces.push_back({0, false, {}});
-  }
-  StackId stack(int number) {
-    if (number == 0) return StackId{};
-    SnapshotBuilder::FrameSpec spec;
-    const StringId name = builder_.string("f" + std::to_string(number));
-    spec.function = builder_.function(name, StringId{}, StringId{}, 0);
-    const FrameId frame = builder_.frame(spec);
-    return builder_.stack(std::span(&frame, 1));
-  }
-  void event(TraceAction action, std::uint64_t address, std::int64_t size, int stack_number, std::uint32_t stream = 0) {
-    TraceEvent e;
-    e.action = action;
-    e.address = address;
-    e.size = size;
-    e.stream = stream;
-    e.stack = stack(stack_number);
-    e.time_us = 1000 + static_cast<std::int64_t>(state_->traces[0].events.size());
-    state_->traces[0].events.append(e);
-  }
-  void block(std::uint64_t address, std::int64_t size, std::int64_t requested, BlockState s, int stack_number,
-             std::uint32_t stream = 0) {
-    SegmentTable& segments = state_->segments;
-    BlockTable& blocks = state_->blocks;
-    blocks.segment.push_back(static_cast<std::uint32_t>(segments.size_rows()));
-    blocks.address.push_back(address);
-    blocks.size.push_back(size);
-    blocks.requested.push_back(requested);
-    blocks.state.push_back(s);
-    blocks.stack.push_back(stack(stack_number));
-    segments.device.push_back(0);
-    segments.address.push_back(address);
-    segments.size.push_back(size);
-    segments.stated_allocated.push_back(-1);
-    segments.stated_active.push_back(-1);
-    segments.stated_requested.push_back(-1);
-    segments.stream.push_back(stream);
-    segments.pool.push_back(0);
-    segments.flags.push_back(0);
-    segments.stack.push_back(StackId{});
-    segments.block_begin.push_back(blocks.size_rows());
-  }
-  void without_segments() { state_->has_segments = false; }
-  Snapshot make() {
-    builder_.set_allocator(state_);
-    Result<Snapshot> made = builder_.finish();
-    if (!made) FAIL(made.error().text());
-    return std::move(*made);
-  }
-
- private:
-  SnapshotBuilder builder_;
-  std::shared_ptr<AllocatorState> state_ = std::make_shared<AllocatorState>();
-};
 
 std::string name_of(const Snapshot& s, const LiveRow& row) {
   if (row.unattributed) return "[before trace]";
@@ -213,9 +153,9 @@ TEST_CASE("snapshot at an event: a snapshot of its own, with the same columns") 
     row.stack = then->samples.stack[r];
     for (const Column& column : then->samples.columns) rows[name_of(*then, row)].push_back(column.value[r]);
   }
-  CHECK(rows["f1"] == std::vector<std::int64_t>{1, 4096, 100, 4096, 0});
-  CHECK(rows["f2"] == std::vector<std::int64_t>{0, 0, 0, 1024, 1024});
-  CHECK(rows["[before trace]"] == std::vector<std::int64_t>{1, 512, 60, 512, 0});
+  CHECK(rows["f1"] == std::vector<std::int64_t>{1, 4096, 100, 4096, 0, 0, 4096});
+  CHECK(rows["f2"] == std::vector<std::int64_t>{0, 0, 0, 1024, 1024, 0, 0});
+  CHECK(rows["[before trace]"] == std::vector<std::int64_t>{1, 512, 60, 512, 0, 0, 0});
   CHECK(then->facts.taken_at_ns == 1'002'000);
 }
 

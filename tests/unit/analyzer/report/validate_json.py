@@ -86,9 +86,14 @@ def conservation(document):
     """rows + others + unattributed + filtered = total, in every table of the document."""
     if "overall" in document:
         return sum((conservation(one) for one in document["steps"] + [document["overall"]]), [])
-    if "rows" not in document:
+    if "rows" not in document or isinstance(document["others"], int):
         return []
-    if "growth" in document["others"]:
+    if "pinned" in document["others"]:
+        parts = sum(r["pinned"]["current"] for r in document["rows"]) + document["others"]["pinned"]
+        whole = document["pinned"]["current"]
+        if whole != sum(s["pinned"] for s in document["segments"]):
+            return ["segments do not add up to what is pinned, %d" % whole]
+    elif "growth" in document["others"]:
         parts = sum(r["growth"] for r in document["rows"]) + document["others"]["growth"]
         parts += document["unattributed"]["growth"] + document["filtered"]["growth"]
         whole = document["total"]["growth"]

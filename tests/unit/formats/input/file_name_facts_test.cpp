@@ -50,3 +50,18 @@ TEST_CASE("file names: number, process and stem") {
   CHECK(file_name_facts(name) == FileNameFacts{sequence, pid, stem});
   CHECK(series_stem(name) == stem);
 }
+
+TEST_CASE("file names: ranks are no numbers of a series, and each has its own") {
+  const auto [name, rank, sequence, stem] = GENERATE(table<std::string, Number, Number, std::string>({
+      {"rank0.pickle", 0, kNone, "rank0"},
+      {"snap_rank3.pickle", 3, kNone, "snap_rank3"},
+      {"snap-rank_12.step100.pickle.gz", 12, 100, "snap-rank_12.step"},
+      {"Rank-7_20240131-235959.pickle", 7, 20240131235959, "Rank-7"},
+      {"frank7.pickle", kNone, 7, "frank"},
+      {"rank.pickle", kNone, kNone, "rank"},
+      {"rank.3.pickle", kNone, 3, "rank"},
+      {"rank99999999999999999999.pickle", kNone, kNone, "rank99999999999999999999"},
+  }));
+  INFO(name);
+  CHECK(file_name_facts(name) == FileNameFacts{sequence, kNone, stem, rank});
+}

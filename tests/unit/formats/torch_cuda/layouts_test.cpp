@@ -56,8 +56,8 @@ Py& entry(Py& s, std::size_t i) { return at(s, "device_traces").items[0].items[i
 
 const std::map<std::string, std::string> kSmallRows = {
     {"a.py:7:make;a.py:20:main; device=0 pool=(0, 0) stream=0",
-     "1 1024 1000 1024 0 1047808 "},  // half of 2 MiB - 1536 free bytes
-    {"b.py:3:other; device=0 pool=(0, 0) state=pending stream=0", "0 0 0 512 512 1047808 "}};
+     "1 1024 1000 1024 0 1047808 0 "},  // half of 2 MiB - 1536 free bytes
+    {"b.py:3:other; device=0 pool=(0, 0) state=pending stream=0", "0 0 0 512 512 1047808 0 "}};
 
 }  // namespace
 
@@ -194,8 +194,8 @@ TEST_CASE("torch-cuda: private pools, streams and devices are labels; host memor
   const Snapshot snapshot = read(s);
   const auto all = rows(snapshot);
   CHECK(all.size() == 5);  // pending host memory has no value in any column
-  CHECK(all.at("a.py:7:make;a.py:20:main; device=3 pool=(0, 7) stream=0x55aa") == "1 1024 1000 1024 0 1047808 0 0 ");
-  CHECK(all.at("a.py:7:make;a.py:20:main; device=host pool=(0, 0) stream=0") == "0 0 0 0 0 0 1 1024 ");
+  CHECK(all.at("a.py:7:make;a.py:20:main; device=3 pool=(0, 7) stream=0x55aa") == "1 1024 1000 1024 0 1047808 0 0 0 ");
+  CHECK(all.at("a.py:7:make;a.py:20:main; device=host pool=(0, 0) stream=0") == "0 0 0 0 0 0 0 1 1024 ");
   CHECK(counter(snapshot, "reserved") == 2 * 2097152);
   CHECK(counter(snapshot, "host.reserved") == 2097152);
   CHECK(counter(snapshot, "device3.private_pool_inactive") == 2097152 - 1536);
@@ -225,7 +225,7 @@ TEST_CASE("torch-cuda: blocks without a stack are one pseudo frame") {
   at(block(s, 0), "frames") = list({});
   drop(block(s, 1), "frames");
   const auto all = rows(read(s));
-  CHECK(all.at(":0:[no stack recorded]; device=0 pool=(0, 0) stream=0") == "1 1024 1000 1024 0 2095616 ");
+  CHECK(all.at(":0:[no stack recorded]; device=0 pool=(0, 0) stream=0") == "1 1024 1000 1024 0 2095616 2097152 ");
 }
 
 TEST_CASE("torch-cuda: inconsistent numbers are counted and the import goes on") {

@@ -1,0 +1,39 @@
+#include "analyzer/cli/commands.hpp"
+#include "analyzer/cli/compare.hpp"
+#include "analyzer/cli/pins.hpp"
+
+namespace snapdiff::cli {
+
+int run_pins(const Arguments& arguments) {
+  Options options;
+  auto app = make_command_app("Which stacks keep segments of a CUDA allocator from going back to the driver.",
+                              "pins [options] [BASELINE] FILE\n\n"
+                              "  FILE may be a moment of a trace: run.pickle@peak",
+                              {"snapdiff pins run.pickle", "snapdiff pins run.pickle@100 run.pickle@end --as json"});
+  add_options(*app, options, kTakesOperands | kTakesFrames | kTakesCount | kTakesForm | kReadsFiles);
+  if (const auto code = parse_arguments(*app, options, arguments)) return *code;
+  if (options.operands.empty() || options.operands.size() > 2)
+    return fail({ErrorCode::usage,
+                 "pins takes one file, or a baseline and a file: found " + std::to_string(options.operands.size())});
+  if (options.as != "text" && options.as != "json")
+    return fail({ErrorCode::usage, "pins --as " + options.as + ": expected text or json"});
+  const Terminal terminal = look_at_terminal(options.no_color);
+  const Result<report::Style> style = style_of(options, terminal);
+  if (!style) return fail(style.error());
+  const Result<DiffOptions> view = diff_options(options);
+  if (!view) return fail(view.error());
+  const Result<std::vector<Operand>> operands = parse_operands(options.operands);
+  if (!operands) return fail(operands.error());
+  const Result<Loaded> loaded = load_operands(*operands, options, terminal, false);
+  if (!loaded) return fail(loaded.error());
+  if (loaded->snapshots.size() != operands->size())
+    return fail(
+        {ErrorCode::usage, "pins takes one snapshot of each file: found " + std::to_string(loaded->snapshots.size())});
+  const SnapshotRef baseline = loaded->snapshots.size() == 2 ? loaded->snapshots.front().ref : SnapshotRef{};
+  const Result<PinReport> report = make_pins(baseline, loaded->snapshots.back().ref, *view);
+  if (!report) return fail(report.error());
+  if (Status printed = print_data(report::write_pins(*report, *style)); !printed) return fail(printed.error());
+  return tell_notes(*loaded, options);
+}
+
+}  // namespace snapdiff::cli

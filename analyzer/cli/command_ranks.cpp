@@ -1,0 +1,138 @@
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "analyzer/cli/commands.hpp"
+#include "analyzer/cli/compare.hpp"
+#include "analyzer/cuda/cuda.hpp"
+#include "analyzer/diff/diff.hpp"
+
+namespace snapdiff::cli {
+namespace {
+
+std::int64_t distance(std::int64_t a, std::int64_t b) {
+  std::int64_t difference = 0;
+  if (__builtin_sub_overflow(a, b, &difference)) return std::numeric_limits<std::int64_t>::max();
+  return difference < 0 ? -std::max(difference, -std::numeric_limits<std::int64_t>::max()) : difference;
+}
+
+std::int64_t middle_of(std::vector<std::int64_t> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// A rank for each device of each snapshot.
+std::vector<SnapshotRef> split(const Loaded& loaded, std::vector<RankFacts>& facts) {
+  std::vector<SnapshotRef> refs;
+  for (const LoadedSnapshot& item : loaded.snapshots) {
+    std::vector<Snapshot> parts = cuda::by_device(*item.ref.snapshot);
+    std::erase_if(parts, [](const Snapshot& part) {
+      const auto device = part.facts.labels.find("device");
+      return device != part.facts.labels.end() && device->second == "host";
+    });
+    for (Snapshot& part : parts) {
+      RankFacts rank;
+      rank.rank = part.facts.rank;
+      const std::string file = std::string(base_name(item.ref.ref));
+      const auto device = part.facts.labels.find("device");
+      if (device != part.facts.labels.end() && device->second.find_first_not_of("0123456789") == std::string::npos &&
+          device->second.size() < 10)
+        rank.device = std::stoll("0" + device->second);
+      rank.name = rank.rank ? "rank " + std::to_string(*rank.rank) + " (" + file + ")" : file;
+      if (parts.size() > 1 && rank.device) rank.name += ", device " + std::to_string(*rank.device);
+      for (const Counter& counter : part.facts.counters) {
+        if (counter.name == "reserved") rank.reserved = counter.value;
+      }
+      facts.push_back(std::move(rank));
+      SnapshotRef ref = item.ref;
+      ref.snapshot = std::make_shared<const Snapshot>(std::move(part));
+      refs.push_back(std::move(ref));
+    }
+  }
+  return refs;
+}
+
+Result<RankReport> compare_ranks(const Loaded& loaded, const DiffOptions& options) {
+  RankReport report;
+  const std::vector<SnapshotRef> refs = split(loaded, report.ranks);
+  if (refs.size() < 2)
+    return Error{ErrorCode::usage,
+                 "ranks compares at least two files or devices: found " + std::to_string(refs.size())};
+  Result<SeriesReport> series = diff::diff_series(refs, options);
+  if (!series) return std::move(series).error();
+  report.series = *std::move(series);
+  const std::size_t count = refs.size();
+  GrowthReport& overall = report.series.overall;
+  // Of two there is no series beside the two sides.
+  if (overall.series.empty()) {
+    overall.series_length = count;
+    for (const GrowthRow& row : overall.rows) {
+      overall.series.push_back(row.value.baseline);
+      overall.series.push_back(row.value.current);
+    }
+  }
+  std::vector<std::int64_t> totals;
+  for (std::size_t i = 0; i < count; ++i) {
+    report.ranks[i].total = report.series.steps[i].total;
+    totals.push_back(report.ranks[i].total);
+  }
+  report.middle = middle_of(totals);
+  for (std::uint32_t r = 0; r < overall.rows.size(); ++r) {
+    const std::int64_t* values = overall.series.data() + r * count;
+    RankRow row;
+    row.row = r;
+    row.middle = middle_of(std::vector<std::int64_t>(values, values + count));
+    row.lowest = *std::min_element(values, values + count);
+    row.highest = *std::max_element(values, values + count);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::int64_t off = distance(values[i], row.middle);
+      if (off > distance(values[row.odd], row.middle)) row.odd = i;
+      if (__builtin_add_overflow(report.ranks[i].off, off, &report.ranks[i].off))
+        report.ranks[i].off = std::numeric_limits<std::int64_t>::max();
+    }
+    report.rows.push_back(row);
+  }
+  std::stable_sort(report.rows.begin(), report.rows.end(), [](const RankRow& a, const RankRow& b) {
+    return distance(a.highest, a.lowest) > distance(b.highest, b.lowest);
+  });
+  if (count > 2) {
+    const auto odd = std::max_element(report.ranks.begin(), report.ranks.end(),
+                                      [](const RankFacts& a, const RankFacts& b) { return a.off < b.off; });
+    if (odd->off > 0) report.odd = static_cast<std::size_t>(odd - report.ranks.begin());
+  }
+  return report;
+}
+
+}  // namespace
+
+int run_ranks(const Arguments& arguments) {
+  Options options;
+  auto app = make_command_app("Processes or devices that do the same work beside each other: which one differs.",
+                              "ranks [options] FILE FILE...\n\n"
+                              "  a rank is a file, or a device of a CUDA snapshot of several; ranks are told by\n"
+                              "  names like snap_rank3.pickle; moments of a trace are taken too: FILE@peak",
+                              {"snapdiff ranks snap_rank*.pickle", "snapdiff ranks all.pickle --metric pinned_space"});
+  add_options(*app, options, kTakesOperands | kTakesView | kTakesCount | kTakesForm | kReadsFiles);
+  if (const auto code = parse_arguments(*app, options, arguments)) return *code;
+  if (options.operands.empty()) return fail({ErrorCode::usage, "ranks needs at least one file, see --help"});
+  if (options.as != "text" && options.as != "json")
+    return fail({ErrorCode::usage, "ranks --as " + options.as + ": expected text or json"});
+  const Terminal terminal = look_at_terminal(options.no_color);
+  const Result<report::Style> style = style_of(options, terminal);
+  if (!style) return fail(style.error());
+  const Result<DiffOptions> view = diff_options(options);
+  if (!view) return fail(view.error());
+  const Result<std::vector<Operand>> operands = parse_operands(options.operands);
+  if (!operands) return fail(operands.error());
+  Result<Loaded> loaded = load_operands(*operands, options, terminal, false);
+  if (!loaded) return fail(loaded.error());
+  // They were taken side by side: the order of their times means nothing.
+  loaded->notes = {};
+  const Result<RankReport> report = compare_ranks(*loaded, *view);
+  if (!report) return fail(report.error());
+  if (Status printed = print_data(report::write_ranks(*report, *style)); !printed) return fail(printed.error());
+  return tell_notes(*loaded, options);
+}
+
+}  // namespace snapdiff::cli

@@ -1,0 +1,36 @@
+#include "analyzer/cli/failures.hpp"
+
+#include <utility>
+
+#include "analyzer/cuda/cuda.hpp"
+#include "analyzer/diff/diff.hpp"
+
+namespace snapdiff::cli {
+
+Result<std::vector<TracedFailure>> failures_of(const LoadedSnapshot& loaded, const DiffOptions& options) {
+  std::vector<TracedFailure> found;
+  const Snapshot& snapshot = *loaded.ref.snapshot;
+  if (loaded.failure != nullptr) {
+    Result<TopReport> live = diff::top(loaded.ref, options);
+    if (!live) return std::move(live).error();
+    found.push_back({*loaded.failure, *std::move(live)});
+    return found;
+  }
+  if (snapshot.allocator == nullptr) return found;
+  for (const DeviceTrace& trace : snapshot.allocator->traces) {
+    const cuda::TraceRef ref{trace.device, trace.host};
+    Result<std::optional<OutOfMemory>> failure = cuda::out_of_memory(snapshot, ref);
+    if (!failure) return std::move(failure).error();
+    if (!*failure) continue;
+    Result<Snapshot> before = cuda::snapshot_at(snapshot, ref, (*failure)->event);
+    if (!before) return std::move(before).error();
+    SnapshotRef moment = loaded.ref;
+    moment.snapshot = std::make_shared<const Snapshot>(*std::move(before));
+    Result<TopReport> live = diff::top(moment, options);
+    if (!live) return std::move(live).error();
+    found.push_back({**std::move(failure), *std::move(live)});
+  }
+  return found;
+}
+
+}  // namespace snapdiff::cli

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "analyzer/cli/load.hpp"
+#include "analyzer/render/render.hpp"
+
+namespace snapdiff::cli {
+
+/// Which charts of CUDA snapshots are wanted.
+struct MemoryPages {
+  bool timeline = false, segments = false, pins = false;
+  bool any() const { return timeline || segments || pins; }
+};
+
+/// A timeline of every device of every snapshot; segments and pins of the last one, with the growth since the one
+/// before it. Errors: usage (nothing of the kind in the snapshots, more than two of them), and those of the diff.
+Result<render::MemoryStory> tell_memory(const Loaded& loaded, const MemoryPages& pages, const DiffOptions& options);
+
+}  // namespace snapdiff::cli

@@ -1,0 +1,137 @@
+#include <cairo.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <new>
+
+#include "analyzer/render/cairo_painter.hpp"
+#include "analyzer/render/memory_pages.hpp"
+#include "analyzer/render/pdf_document.hpp"
+#include "analyzer/render/svg_painter.hpp"
+#include "analyzer/render/text.hpp"
+
+namespace snapdiff::render {
+namespace {
+
+/// Where a page's content begins below its title.
+constexpr double kContent = kTop + 57;
+constexpr double kPictureWidth = kLeft + kRight;
+constexpr double kMostPixels = 16000;  // see pictures.cpp
+
+PageText text_of_any(const MemoryPage& page) {
+  return std::visit([](const auto& p) { return text_of(p); }, page);
+}
+
+double draw_any(const MemoryPage& page, Canvas& canvas, double bottom) {
+  return std::visit([&](const auto& p) { return draw_page(p, canvas, kContent, bottom); }, page);
+}
+
+std::string foot_of(const MemoryStory& story) {
+  return printable(story.source).append("  \u00b7  ").append(printable(story.version));
+}
+
+Result<std::string> write_pdf(const MemoryStory& story, Typesetter& type, Paper paper) {
+  const std::string fonts = std::string("fonts: ").append(type.sans()).append(", ").append(type.mono());
+  PdfDocument document(
+      type, paper,
+      {std::string("snapdiff: ").append(printable(story.title)), printable(story.version), fonts, story.created_at_ns},
+      static_cast<int>(story.pages.size()));
+  for (const MemoryPage& page : story.pages) {
+    const PageText text = text_of_any(page);
+    document.begin_page({printable(story.title), text.title, text.question, foot_of(story)});
+    document.bookmark(0, text.title, std::string("p").append(std::to_string(document.page())));
+    draw_any(page, document.canvas(), kBottom - 4);
+    document.end_page();
+  }
+  return document.finish();
+}
+
+/// All pages, one below the other; returns the height.
+double draw_pages(const MemoryStory& story, Canvas& canvas) {
+  double offset = 0;
+  for (const MemoryPage& page : story.pages) {
+    const PageText text = text_of_any(page);
+    canvas.painter().push({0, offset}, 1);
+    canvas.text(kLeft, kTop, "snapdiff", {8, FontWeight::bold}, kInk);
+    const TextStyle question{8, FontWeight::regular, false, true};
+    const double w = canvas.width(text.question, question);
+    canvas.text_within(kLeft + 44, kTop, printable(story.title), {8}, kInk3, kWidth - 60 - w);
+    canvas.text(kRight, kTop, text.question, question, kInk2, Align::right);
+    canvas.rule(kLeft, kRight, kTop + 8);
+    canvas.text_within(kLeft, kTop + 36, text.title, {19, FontWeight::semibold, false, false, -0.25}, kInk, kWidth);
+    const double end = draw_any(page, canvas, kBottom - 4) + 12;
+    canvas.rule(kLeft, kRight, end);
+    canvas.text_within(kLeft, end + 11, foot_of(story), {6.8}, kInk3, kWidth);
+    canvas.painter().pop();
+    offset += end + 24;
+  }
+  return offset;
+}
+
+Result<std::string> write_svg(const MemoryStory& story, Typesetter& type) {
+  SvgPainter painter(type);
+  Canvas canvas(painter, type);
+  const double height = draw_pages(story, canvas);
+  return painter.finish(text_of_any(story.pages.front()).title, kPictureWidth, height);
+}
+
+struct Release {
+  void operator()(cairo_surface_t* surface) const { cairo_surface_destroy(surface); }
+  void operator()(cairo_t* context) const { cairo_destroy(context); }
+};
+
+cairo_status_t append(void* closure, const unsigned char* data, unsigned int length) {
+  static_cast<std::string*>(closure)->append(reinterpret_cast<const char*>(data), length);
+  return CAIRO_STATUS_SUCCESS;
+}
+
+Result<std::string> write_png(const MemoryStory& story, Typesetter& type, double scale) {
+  double height = 0;
+  {
+    SvgPainter measure(type);
+    Canvas canvas(measure, type);
+    height = draw_pages(story, canvas);
+  }
+  scale = std::min({scale, kMostPixels / kPictureWidth, kMostPixels / height});
+  const auto pixels = [scale](double points) {
+    return std::clamp(static_cast<int>(std::floor(points * scale)), 1, static_cast<int>(kMostPixels));
+  };
+  const std::unique_ptr<cairo_surface_t, Release> surface(
+      cairo_image_surface_create(CAIRO_FORMAT_RGB24, pixels(kPictureWidth), pixels(height)));
+  const std::unique_ptr<cairo_t, Release> context(cairo_create(surface.get()));
+  cairo_set_source_rgb(context.get(), 1, 1, 1);
+  cairo_paint(context.get());
+  cairo_scale(context.get(), scale, scale);
+  CairoPainter painter(context.get(), type, false);
+  Canvas canvas(painter, type);
+  draw_pages(story, canvas);
+  std::string bytes;
+  const cairo_status_t drawing = cairo_status(context.get());
+  const cairo_status_t status =
+      drawing != CAIRO_STATUS_SUCCESS ? drawing : cairo_surface_write_to_png_stream(surface.get(), append, &bytes);
+  if (status != CAIRO_STATUS_SUCCESS)
+    return Error{ErrorCode::internal, std::string("writing the PNG: ").append(cairo_status_to_string(status))};
+  return bytes;
+}
+
+}  // namespace
+
+Result<std::string> draw_memory(const MemoryStory& story, PictureForm form, Paper paper, double scale) {
+  if (story.pages.empty()) return Error{ErrorCode::usage, "document of 0 pages: expected one or more"};
+  if (!(scale > 0)) return Error{ErrorCode::usage, "scale of a picture: expected more than 0"};
+  try {
+    Result<std::unique_ptr<Typesetter>> type = Typesetter::make();
+    if (!type) return std::move(type).error();
+    switch (form) {
+      case PictureForm::pdf: return write_pdf(story, **type, paper);
+      case PictureForm::svg: return write_svg(story, **type);
+      case PictureForm::png: return write_png(story, **type, scale);
+    }
+  } catch (const std::bad_alloc&) {
+    return Error{ErrorCode::limit, "charts of memory: out of memory"};
+  }
+  return Error{ErrorCode::internal, "unknown form of picture"};
+}
+
+}  // namespace snapdiff::render

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analyzer/render/canvas.hpp"
+#include "analyzer/render/render.hpp"
+
+/// Pages about device memory. All draw between kLeft and kRight, from `top` (below the page's title) down to at
+/// most `bottom`, and return the lower edge of what they drew.
+namespace snapdiff::render {
+
+/// How a stack is called in a drawing: by its first Python frame where it has one, else by the first frame that is
+/// not the allocator's; texts are printable.
+struct StackLabel {
+  std::string name;
+  std::string site;                  ///< "train.py:12" or ""
+  std::vector<std::string> callers;  ///< nearest first
+};
+StackLabel label_of(const StackView& view, StackRef stack);
+
+/// Site and as many callers as fit into `width`. Returns the width used.
+double draw_origin(Canvas& canvas, double x, double y, const StackLabel& label, const TextStyle& style, double width);
+
+/// "0x7f0000000000".
+std::string hex_text(std::uint64_t value);
+std::string pool_name(const PoolId& pool);
+
+struct PageText {
+  std::string title;
+  std::string question;
+};
+PageText text_of(const TimelinePage& page);
+PageText text_of(const SegmentsPage& page);
+PageText text_of(const PinsPage& page);
+
+double draw_page(const TimelinePage& page, Canvas& canvas, double top, double bottom);
+double draw_page(const SegmentsPage& page, Canvas& canvas, double top, double bottom);
+double draw_page(const PinsPage& page, Canvas& canvas, double top, double bottom);
+
+/// "Who pins the segments": the heaviest rows, the rest, the sum. At most `bottom`.
+double draw_pins_table(const PinReport& report, Canvas& canvas, double y, double bottom);
+
+}  // namespace snapdiff::render

@@ -1,0 +1,262 @@
+#include <algorithm>
+#include <cstdio>
+
+#include "analyzer/report/headline.hpp"
+#include "analyzer/report/json_parts.hpp"
+#include "analyzer/report/names.hpp"
+#include "analyzer/report/table.hpp"
+#include "analyzer/report/writers.hpp"
+#include "snapdiff/number_text.hpp"
+
+namespace snapdiff::report {
+namespace {
+
+/// The operand, without folders: "run.pickle@peak" says more than the file's name.
+std::string name_of(const SnapshotRef& ref, bool utf8) {
+  return printable(ref.ref.empty() ? snapshot_name(ref, utf8) : std::string(base_name(ref.ref)), utf8);
+}
+
+std::string hex(std::uint64_t value) {
+  char text[24] = {};
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
+  return text;
+}
+
+std::string pool_text(const PoolId& pool) {
+  return "(" + std::to_string(pool.first) + ", " + std::to_string(pool.second) + ")";
+}
+
+/// Segments with most pinned bytes first, those without left out.
+std::vector<std::uint32_t> pinned_segments(const PinReport& report) {
+  std::vector<std::uint32_t> order;
+  for (std::uint32_t s = 0; s < report.segments.size(); ++s) {
+    if (report.segments[s].pinned > 0) order.push_back(s);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return report.segments[a].pinned > report.segments[b].pinned;
+  });
+  return order;
+}
+
+std::size_t shown_of(std::size_t rows, const Style& style) {
+  return style.max_rows == 0 ? rows : std::min(rows, style.max_rows);
+}
+
+class Rows {
+ public:
+  Rows(const PinReport& report, const Style& style) : report_(report), style_(style), glyphs_(glyphs_for(style.utf8)) {}
+
+  std::string text() {
+    const bool before = report_.has_baseline();
+    std::vector<TextTable::Column> columns = {{"live", 9, true, ""}};
+    if (before) columns.push_back({"growth", 9, true, " "});
+    columns.push_back({"segs", 5, true, " "});
+    columns.push_back({"pinned", 9, true, " "});
+    if (before) columns.push_back({"growth", 9, true, " "});
+    columns.push_back({"alone in", 9, true, " "});
+    TextTable table(columns, "stack (leaf first)");
+    const std::size_t shown = shown_of(report_.rows.size(), style_);
+    for (std::size_t i = 0; i < shown; ++i) fill(table, report_.rows[i], "");
+    if (shown < report_.rows.size()) {
+      PinnedRow rest;
+      for (std::size_t i = shown; i < report_.rows.size(); ++i) sum(rest, report_.rows[i]);
+      fill(table, rest,
+           "[" + snapdiff::count_text(static_cast<std::int64_t>(report_.rows.size() - shown)) + " others]");
+    }
+    PinnedRow total;
+    for (const PinnedRow& row : report_.rows) sum(total, row);
+    fill(table, total, "TOTAL");
+    const std::size_t width = table.rest_width(style_.width);
+    std::vector<FrameView> frames;
+    for (std::size_t i = 0; i < shown; ++i) {
+      report_.view->frames(report_.stacks[report_.rows[i].key], frames);
+      table.rows()[i].last = stack_cell(frames, width, glyphs_).text;
+    }
+    return table.text(style_.colour);
+  }
+
+ private:
+  static void sum(PinnedRow& total, const PinnedRow& row) {
+    const auto add = [](Change& a, const Change& b) {
+      a.baseline += b.baseline;
+      a.current += b.current;
+    };
+    add(total.live, row.live);
+    add(total.pinned, row.pinned);
+    add(total.sole, row.sole);
+    total.segments = -1;  // a segment may be held by several stacks
+  }
+
+  void fill(TextTable& table, const PinnedRow& r, std::string name) {
+    TextTable::Row& row = table.add();
+    const auto bytes = [&](const Change& change, bool growth) {
+      row.cells.push_back({snapdiff::bytes_text(change.current), Paint::none});
+      if (growth && report_.has_baseline())
+        row.cells.push_back({snapdiff::growth_text(change.growth()), growth_paint(change.growth())});
+    };
+    bytes(r.live, true);
+    row.cells.push_back({r.segments < 0 ? "" : snapdiff::count_text(r.segments), Paint::none});
+    bytes(r.pinned, true);
+    bytes(r.sole, false);
+    row.last = std::move(name);
+  }
+
+  const PinReport& report_;
+  const Style& style_;
+  Glyphs glyphs_;
+};
+
+std::string segment_table(const PinReport& report, const Style& style) {
+  const std::vector<std::uint32_t> order = pinned_segments(report);
+  TextTable table({{"size", 9, true, ""}, {"live", 9, true, " "}, {"pinned", 9, true, " "}, {"stacks", 6, true, " "}},
+                  "segment");
+  const std::size_t shown =
+      std::min<std::size_t>(shown_of(order.size(), style), style.max_rows == 0 ? order.size() : 5);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const SegmentFacts& s = report.segments[order[i]];
+    TextTable::Row& row = table.add();
+    for (const std::int64_t bytes : {s.size, s.live, s.pinned})
+      row.cells.push_back({snapdiff::bytes_text(bytes), Paint::none});
+    row.cells.push_back({snapdiff::count_text(s.holders), Paint::none});
+    row.last = "device " + std::to_string(s.device) + ", " + hex(s.address) +
+               (s.stream == 0 ? "" : ", stream " + hex(s.stream)) +
+               (s.pool == PoolId{} ? "" : ", pool " + pool_text(s.pool)) +
+               ((s.flags & kSegmentExpandable) != 0 ? ", expandable" : "");
+  }
+  if (shown < order.size()) {
+    SegmentFacts rest;
+    for (std::size_t i = shown; i < order.size(); ++i) {
+      const SegmentFacts& s = report.segments[order[i]];
+      rest.size += s.size;
+      rest.live += s.live;
+      rest.pinned += s.pinned;
+    }
+    TextTable::Row& row = table.add();
+    for (const std::int64_t bytes : {rest.size, rest.live, rest.pinned})
+      row.cells.push_back({snapdiff::bytes_text(bytes), Paint::none});
+    row.cells.push_back({"", Paint::none});
+    row.last = "[" + snapdiff::count_text(static_cast<std::int64_t>(order.size() - shown)) + " others]";
+  }
+  return table.text(style.colour);
+}
+
+std::string pins_text(const PinReport& report, const Style& style) {
+  const auto segments = static_cast<std::int64_t>(report.segments.size());
+  std::string out = name_of(report.current, style.utf8) + "   " + snapdiff::bytes_text(report.pinned.current) +
+                    " pinned   " + snapdiff::bytes_text(report.live.current) + " live   " +
+                    snapdiff::bytes_text(report.reserved) + " in " + counted(segments, "segment") + "\n";
+  if (report.has_baseline())
+    out += wrapped("since " + name_of(report.baseline, style.utf8) + ": pinned " +
+                       snapdiff::growth_text(report.pinned.growth()) + ", live " +
+                       snapdiff::growth_text(report.live.growth()),
+                   style.width, 2) +
+           "\n";
+  out += "\n" + Rows(report, style).text();
+  if (report.pinned.current > 0) out += "\n" + segment_table(report, style);
+  out += "\n" +
+         wrapped(
+             "pinned: free bytes of a segment in which something is in use, shared evenly among its stacks; "
+             "alone in: segments that could go back if this stack were gone",
+             style.width, 2) +
+         "\n";
+  if (report.releasable > 0)
+    out += wrapped(snapdiff::bytes_text(report.releasable) + " in segments without a live block are pinned by nothing",
+                   style.width, 2) +
+           "\n";
+  return out;
+}
+
+void change(JsonWriter& json, std::string_view key, const Change& value, bool before) {
+  if (before) {
+    json_change(json, key, value);
+    return;
+  }
+  json.key(key);
+  json.begin_object();
+  json.field_or_null("baseline", std::optional<std::int64_t>());
+  json.field("current", value.current);
+  json.field_or_null("growth", std::optional<std::int64_t>());
+  json.end_object();
+}
+
+void row_json(JsonWriter& json, const PinReport& report, const PinnedRow& row, std::vector<FrameView>& frames) {
+  const bool before = report.has_baseline();
+  json.begin_object();
+  change(json, "live", row.live, before);
+  change(json, "pinned", row.pinned, before);
+  change(json, "sole", row.sole, before);
+  json.field("segments", row.segments);
+  json.field("sole_segments", row.sole_segments);
+  report.view->frames(report.stacks[row.key], frames);
+  json_stack(json, "stack", frames);
+  json.end_object();
+}
+
+std::string pins_json(const PinReport& report, const Style& style) {
+  std::string out;
+  JsonWriter json(out);
+  json.begin_object();
+  json.field("schema", "snapdiff.pins/1");
+  json.key("baseline");
+  if (report.has_baseline())
+    json_snapshot(json, report.baseline);
+  else
+    json.null();
+  json.key("current");
+  json_snapshot(json, report.current);
+  change(json, "live", report.live, report.has_baseline());
+  change(json, "pinned", report.pinned, report.has_baseline());
+  json.field("reserved", report.reserved);
+  json.field("releasable", report.releasable);
+  json.key("rows");
+  json.begin_array();
+  std::vector<FrameView> frames;
+  const std::size_t shown = shown_of(report.rows.size(), style);
+  for (std::size_t i = 0; i < shown; ++i) {
+    json.new_line();
+    row_json(json, report, report.rows[i], frames);
+  }
+  json.end_array();
+  std::int64_t others = 0;
+  for (std::size_t i = shown; i < report.rows.size(); ++i) others += report.rows[i].pinned.current;
+  json.key("others");
+  json.begin_object();
+  json.field("rows", static_cast<std::int64_t>(report.rows.size() - shown));
+  json.field("pinned", others);
+  json.end_object();
+  json.key("segments");
+  json.begin_array();
+  for (const SegmentFacts& s : report.segments) {
+    json.new_line();
+    json.begin_object();
+    json.field("device", std::int64_t{s.device});
+    json.key("stream");
+    json.unsigned_integer(s.stream);
+    json.field("pool", pool_text(s.pool));
+    json.key("address");
+    json.unsigned_integer(s.address);
+    json.key("small");
+    json.boolean((s.flags & kSegmentSmall) != 0);
+    json.key("expandable");
+    json.boolean((s.flags & kSegmentExpandable) != 0);
+    json.field("size", s.size);
+    json.field("live", s.live);
+    json.field("rounding", s.rounding);
+    json.field("pending", s.pending);
+    json.field("free", s.free);
+    json.field("pinned", s.pinned);
+    json.field("stacks", std::int64_t{s.holders});
+    json.end_object();
+  }
+  json.end_array();
+  json.end_object();
+  return out + "\n";
+}
+
+}  // namespace
+
+std::string write_pins(const PinReport& report, const Style& style) {
+  return style.form == Form::text ? pins_text(report, style) : pins_json(report, style);
+}
+
+}  // namespace snapdiff::report

@@ -1,0 +1,185 @@
+#include <algorithm>
+
+#include "analyzer/report/headline.hpp"
+#include "analyzer/report/json_parts.hpp"
+#include "analyzer/report/names.hpp"
+#include "analyzer/report/table.hpp"
+#include "analyzer/report/writers.hpp"
+#include "snapdiff/number_text.hpp"
+
+namespace snapdiff::report {
+namespace {
+
+std::size_t shown_of(const RankReport& report, const Style& style) {
+  return style.max_rows == 0 ? report.rows.size() : std::min(report.rows.size(), style.max_rows);
+}
+
+/// Modulo 2^64: values of profiles that a diff saved may be far apart.
+std::int64_t minus(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
+}
+
+const std::int64_t* values_of(const RankReport& report, const RankRow& row) {
+  return report.series.overall.series.data() + row.row * report.ranks.size();
+}
+
+class Text {
+ public:
+  Text(const RankReport& report, const Style& style)
+      : report_(report), style_(style), glyphs_(glyphs_for(style.utf8)) {}
+
+  std::string all() {
+    std::string out = headline() + "\n" + ranks() + "\n" + rows();
+    return out;
+  }
+
+ private:
+  std::string value(std::int64_t v) const { return snapdiff::value_text(v, report_.series.overall.unit); }
+  std::string growth(std::int64_t v) const { return snapdiff::value_text(v, report_.series.overall.unit, true); }
+  std::string name(std::size_t rank) const { return printable(report_.ranks[rank].name, style_.utf8); }
+
+  std::string headline() const {
+    const auto [low, high] =
+        std::minmax_element(report_.ranks.begin(), report_.ranks.end(),
+                            [](const RankFacts& a, const RankFacts& b) { return a.total < b.total; });
+    std::string out = counted(static_cast<std::int64_t>(report_.ranks.size()), "rank") + "   " + value(low->total) +
+                      " to " + value(high->total) + "   " + printable(report_.series.overall.metric, style_.utf8) +
+                      "\n";
+    std::string text;
+    if (report_.odd) {
+      const RankFacts& odd = report_.ranks[*report_.odd];
+      text =
+          name(*report_.odd) + " differs most: " + growth(minus(odd.total, report_.middle)) + " from the middle rank";
+      const RankRow* most = nullptr;
+      std::int64_t off = 0;
+      for (const RankRow& row : report_.rows) {
+        const std::int64_t difference = minus(values_of(report_, row)[*report_.odd], row.middle);
+        if (number_detail::magnitude(difference) > number_detail::magnitude(off)) {
+          most = &row;
+          off = difference;
+        }
+      }
+      if (most != nullptr)
+        text += "; most of it " + growth(off) + " in " +
+                row_text(report_.series.overall, report_.series.overall.rows[most->row], 60, glyphs_);
+    } else if (high->off == 0 && low->off == 0 &&
+               (report_.rows.empty() || report_.rows.front().lowest == report_.rows.front().highest)) {
+      text = "all ranks hold the same in every row";
+    } else {
+      text = "of two ranks neither is the odd one; the rows that differ most stand first";
+    }
+    return out + wrapped(text, style_.width, 2) + "\n";
+  }
+
+  std::string ranks() const {
+    TextTable table({{"total", 9, true, ""}, {"from middle", 11, true, " "}, {"reserved", 9, true, " "}}, "rank");
+    for (std::size_t i = 0; i < report_.ranks.size(); ++i) {
+      const RankFacts& rank = report_.ranks[i];
+      TextTable::Row& row = table.add();
+      const std::int64_t off = minus(rank.total, report_.middle);
+      row.cells = {{value(rank.total), Paint::none},
+                   {growth(off), growth_paint(off)},
+                   {rank.reserved ? snapdiff::bytes_text(*rank.reserved) : "n/a", Paint::none}};
+      row.last = name(i);
+    }
+    return table.text(style_.colour);
+  }
+
+  std::string rows() const {
+    const GrowthReport& overall = report_.series.overall;
+    TextTable table(
+        {{"lowest", 9, true, ""}, {"middle", 9, true, " "}, {"highest", 9, true, " "}, {"farthest", 10, false, "  "}},
+        overall.options.by == GroupBy::stack ? "stack (leaf first)" : std::string(to_text(overall.options.by)));
+    const std::size_t shown = shown_of(report_, style_);
+    for (std::size_t i = 0; i < shown; ++i) {
+      const RankRow& r = report_.rows[i];
+      TextTable::Row& row = table.add();
+      row.cells = {{value(r.lowest), Paint::none},
+                   {value(r.middle), Paint::none},
+                   {value(r.highest), Paint::none},
+                   {r.lowest == r.highest ? std::string("all agree") : cut_middle(name(r.odd), 24, glyphs_.ellipsis),
+                    r.lowest == r.highest ? Paint::dim : Paint::none}};
+    }
+    const std::size_t width = table.rest_width(style_.width);
+    for (std::size_t i = 0; i < shown; ++i)
+      table.rows()[i].last = row_text(overall, overall.rows[report_.rows[i].row], width, glyphs_);
+    if (shown < report_.rows.size())
+      table.add().last =
+          "[" + snapdiff::count_text(static_cast<std::int64_t>(report_.rows.size() - shown)) + " others]";
+    return table.text(style_.colour);
+  }
+
+  const RankReport& report_;
+  const Style& style_;
+  Glyphs glyphs_;
+};
+
+std::string ranks_json(const RankReport& report, const Style& style) {
+  const GrowthReport& overall = report.series.overall;
+  const bool by_stack = overall.options.by == GroupBy::stack;
+  std::string out;
+  JsonWriter json(out);
+  const auto index_or_null = [&](std::string_view key, std::optional<std::size_t> index) {
+    json.field_or_null(key, index ? std::optional(static_cast<std::int64_t>(*index)) : std::nullopt);
+  };
+  json.begin_object();
+  json.field("schema", "snapdiff.ranks/1");
+  json.field("metric", overall.metric);
+  json.field("unit", overall.unit);
+  json.field("by", to_text(overall.options.by));
+  json.field("middle", report.middle);
+  index_or_null("odd", report.odd);
+  json.key("ranks");
+  json.begin_array();
+  for (std::size_t i = 0; i < report.ranks.size(); ++i) {
+    const RankFacts& rank = report.ranks[i];
+    json.new_line();
+    json.begin_object();
+    json.field("name", rank.name);
+    json.field_or_null("rank", rank.rank);
+    json.field_or_null("device", rank.device);
+    json.field("total", rank.total);
+    json.field("off", rank.off);
+    json.field_or_null("reserved", rank.reserved);
+    json.key("snapshot");
+    json_snapshot(json, report.series.steps[i].snapshot);
+    json.end_object();
+  }
+  json.end_array();
+  json.key("rows");
+  json.begin_array();
+  const std::size_t shown = shown_of(report, style);
+  std::vector<FrameView> frames;
+  for (std::size_t i = 0; i < shown; ++i) {
+    const RankRow& row = report.rows[i];
+    json.new_line();
+    json.begin_object();
+    json.key("values");
+    json.begin_array();
+    for (std::size_t r = 0; r < report.ranks.size(); ++r) json.integer(values_of(report, row)[r]);
+    json.end_array();
+    json.field("middle", row.middle);
+    json.field("lowest", row.lowest);
+    json.field("highest", row.highest);
+    index_or_null("odd", row.lowest == row.highest ? std::nullopt : std::optional(row.odd));
+    if (by_stack) {
+      overall.frames(overall.rows[row.row], frames);
+      json_stack(json, "stack", frames);
+    } else {
+      json.field("key", overall.keys[overall.rows[row.row].key]);
+    }
+    json.end_object();
+  }
+  json.end_array();
+  json.field("others", static_cast<std::int64_t>(report.rows.size() - shown));
+  json.end_object();
+  return out + "\n";
+}
+
+}  // namespace
+
+std::string write_ranks(const RankReport& report, const Style& style) {
+  return style.form == Form::text ? Text(report, style).all() : ranks_json(report, style);
+}
+
+}  // namespace snapdiff::report

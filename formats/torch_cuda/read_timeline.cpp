@@ -1,0 +1,338 @@
+#include "formats/torch_cuda/read_timeline.hpp"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "formats/pickle/pickle_bytes.hpp"
+#include "snapdiff/checked.hpp"
+#include "snapdiff/snapshot_builder.hpp"
+
+namespace snapdiff::formats::torch_cuda {
+namespace {
+
+using pickle::fail_malformed;
+
+/// torch/profiler/_memory_profiler.py, _CATEGORY_TO_INDEX.
+constexpr std::array<std::string_view, 8> kCategories = {
+    "parameter", "optimizer state", "input", "temporary", "activation", "gradient", "autograd detail", "unknown"};
+using Sizes = std::array<std::int64_t, kCategories.size()>;
+
+constexpr std::size_t kLongestNumber = 64;
+/// Times below are no dates: seconds since 1970 that late are after 2001.
+constexpr std::int64_t kFirstDateUs = 1'000'000'000'000'000;
+
+struct Point {
+  std::uint64_t number = 0;  // of the moment
+  Sizes sizes{};
+  std::int64_t total = 0;
+};
+
+/// Keeps the fullest moment of each stretch; stretches double when there are too many.
+class Thinner {
+ public:
+  void add(Point point) {
+    last_ = point;
+    ++count_;
+    if (!points_.empty() && in_stretch_ < stretch_) {
+      if (point.total > points_.back().total) points_.back() = point;
+      ++in_stretch_;
+      return;
+    }
+    if (points_.size() == 2 * kMostTimelinePoints) {
+      for (std::size_t i = 0; i < kMostTimelinePoints; ++i) {
+        const Point& a = points_[2 * i];
+        const Point& b = points_[2 * i + 1];
+        points_[i] = b.total > a.total ? b : a;
+      }
+      points_.resize(kMostTimelinePoints);
+      stretch_ *= 2;
+    }
+    points_.push_back(point);
+    in_stretch_ = 1;
+  }
+  std::uint64_t count() const { return count_; }
+  /// At most kMostTimelinePoints, the last moment among them.
+  std::vector<Point> finish() {
+    while (points_.size() > kMostTimelinePoints - 1) {
+      std::vector<Point> half;
+      for (std::size_t i = 0; i < points_.size(); i += 2)
+        half.push_back(i + 1 < points_.size() && points_[i + 1].total > points_[i].total ? points_[i + 1] : points_[i]);
+      points_ = std::move(half);
+    }
+    if (last_ && (points_.empty() || points_.back().number != last_->number)) points_.push_back(*last_);
+    return std::move(points_);
+  }
+
+ private:
+  std::vector<Point> points_;
+  std::optional<Point> last_;
+  std::uint64_t count_ = 0;
+  std::uint64_t stretch_ = 1;
+  std::uint64_t in_stretch_ = 0;
+};
+
+class Reader {
+ public:
+  explicit Reader(Input& in) : bytes_(in) {}
+
+  void run() {
+    open();
+    open();
+    if (peek() == ']' || peek() == '[') unexpected("a number");
+    std::vector<std::int64_t> first;
+    // A list of four numbers may begin either form: what follows it tells.
+    list([&](std::int64_t value) { first.push_back(value); });
+    if (peek() == ',') {
+      ++p_;
+      open();
+      if (peek() == '[' || peek() == ']') {
+        times_ = std::move(first);
+        read_sizes();
+        return;
+      }
+      raw_ = true;
+      event(first);
+      for (;;) {
+        std::vector<std::int64_t> more;
+        list([&](std::int64_t value) {
+          if (more.size() == 4)
+            fail_malformed("event of more than 4 numbers, expected time, action, bytes, category", offset());
+          more.push_back(value);
+        });
+        event(more);
+        if (peek() != ',') break;
+        ++p_;
+        open();
+      }
+      close();
+    } else {
+      raw_ = true;
+      event(first);
+      close();
+    }
+    flush();
+  }
+
+  std::vector<Point> points() { return thinner_.finish(); }
+  std::uint64_t count() const { return thinner_.count(); }
+  std::uint64_t negative() const { return negative_; }
+  std::optional<std::int64_t> time_ns(std::uint64_t number) const {
+    if (number >= times_.size()) return std::nullopt;
+    std::int64_t ns = times_[number];
+    if (!raw_ && __builtin_mul_overflow(ns, std::int64_t{1000}, &ns)) return std::nullopt;
+    if (ns / 1000 < kFirstDateUs) return std::nullopt;
+    return ns;
+  }
+
+ private:
+  std::uint64_t offset() const { return bytes_.offset_of(p_); }
+  char byte() {
+    if (p_ == bytes_.end() && !bytes_.more(p_, 1)) return '\0';
+    return *p_;
+  }
+  char peek() {
+    for (;;) {
+      const char c = byte();
+      if (c != ' ' && c != '\n' && c != '\r' && c != '\t') return c;
+      ++p_;
+    }
+  }
+  [[noreturn]] void unexpected(const std::string& expected) {
+    const char c = peek();
+    if (p_ == bytes_.end()) fail_malformed("truncated JSON: input ends, expected " + expected, offset());
+    fail_malformed(
+        std::string("malformed JSON: found '") + (c >= 0x20 && c < 0x7f ? c : '?') + "', expected " + expected,
+        offset());
+  }
+  void open() {
+    if (peek() != '[') unexpected("[");
+    ++p_;
+  }
+  void close() {
+    if (peek() != ']') unexpected("]");
+    ++p_;
+  }
+
+  std::int64_t number() {
+    peek();
+    const std::uint64_t start = offset();
+    std::string text;
+    for (char c = byte(); (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E';
+         c = byte()) {
+      if (text.size() == kLongestNumber) fail_malformed("number of more than 64 characters", start);
+      text += c;
+      ++p_;
+    }
+    if (text.empty()) unexpected("a number");
+    const char* const end = text.data() + text.size();
+    std::int64_t value = 0;
+    if (const auto [at, failure] = std::from_chars(text.data(), end, value); failure == std::errc{} && at == end)
+      return value;
+    double real = 0;
+    const auto [at, failure] = std::from_chars(text.data(), end, real);
+    if (failure != std::errc{} || at != end || !(std::fabs(real) < 9e18))
+      fail_malformed("'" + text + "' is no number below 2^63", start);
+    return static_cast<std::int64_t>(std::floor(real));
+  }
+
+  /// Items of the list that is open, and its end.
+  template <class Take>
+  void list(const Take& take) {
+    if (peek() == ']') {
+      ++p_;
+      return;
+    }
+    for (;;) {
+      take(number());
+      if (peek() == ']') break;
+      if (peek() != ',') unexpected(", or ]");
+      ++p_;
+    }
+    ++p_;
+  }
+
+  void add(std::int64_t& sum, std::int64_t value) {
+    if (!checked_add(sum, value, sum)) pickle::fail(ErrorCode::limit, "sum of sizes is beyond 2^63-1", offset());
+  }
+
+  void take(const Sizes& sizes, std::uint64_t number) {
+    Point point;
+    point.number = number;
+    point.sizes = sizes;
+    for (const std::int64_t size : sizes) {
+      add(point.total, size);
+      if (size < 0) ++negative_;
+    }
+    thinner_.add(point);
+  }
+
+  /// `[times, sizes]`: behind the bracket of sizes.
+  void read_sizes() {
+    std::uint64_t number = 0;
+    if (peek() != ']') {
+      for (;;) {
+        const std::uint64_t start = offset();
+        open();
+        Sizes sizes{};
+        std::size_t i = 0;
+        list([&](std::int64_t value) {
+          // The first is always 0: where the stacked areas of the plot begin.
+          if (i > kCategories.size())
+            fail_malformed("more than 9 sizes at one moment, expected 0 and one for each of 8 categories", start);
+          if (i > 0) sizes[i - 1] = value;
+          ++i;
+        });
+        if (number >= times_.size())
+          fail_malformed("more sizes than times: " + std::to_string(times_.size()) + " times", start);
+        take(sizes, number++);
+        if (peek() == ']') break;
+        if (peek() != ',') unexpected(", or ]");
+        ++p_;
+      }
+    }
+    close();
+    close();
+    if (number != times_.size())
+      fail_malformed(
+          "fewer sizes than times: found " + std::to_string(number) + ", expected " + std::to_string(times_.size()),
+          offset());
+  }
+
+  /// Sums up; the state after all events of one time is a moment.
+  void event(const std::vector<std::int64_t>& e) {
+    if (e.size() != 4)
+      fail_malformed("event of " + std::to_string(e.size()) + " numbers, expected time, action, bytes, category",
+                     offset());
+    if (e[1] < 1 || e[1] > 4) fail_malformed("action " + std::to_string(e[1]) + ", expected 1 to 4", offset());
+    if (e[3] < 0 || e[3] >= static_cast<std::int64_t>(kCategories.size()))
+      fail_malformed("category " + std::to_string(e[3]) + ", expected 0 to 7", offset());
+    if (has_time_ && e[0] != time_) flush();
+    has_time_ = true;
+    time_ = e[0];
+    add(state_[static_cast<std::size_t>(e[3])], e[2]);
+  }
+  void flush() {
+    if (!has_time_) return;
+    take(state_, times_.size());
+    times_.push_back(time_);
+    has_time_ = false;
+  }
+
+  pickle::PickleBytes bytes_;
+  const char* p_ = nullptr;
+  bool raw_ = false;
+  std::vector<std::int64_t> times_;
+  Thinner thinner_;
+  Sizes state_{};
+  bool has_time_ = false;
+  std::int64_t time_ = 0;
+  std::uint64_t negative_ = 0;
+};
+
+Result<Snapshot> snapshot_of(const Point& point, const Reader& reader, bool thinned) {
+  SnapshotBuilder builder;
+  SnapshotFacts& facts = builder.facts();
+  facts.format_detail = "memory timeline of the profiler, moment " + std::to_string(point.number + 1) + " of " +
+                        std::to_string(reader.count());
+  facts.producer = "pytorch";
+  facts.sampling = Sampling::exact;
+  facts.taken_at_ns = reader.time_ns(point.number);
+  facts.notes.add(Severity::info, "no stacks in a profiler's timeline: --by label:category shows what it holds");
+  if (thinned)
+    facts.notes.add(Severity::info, "of " + std::to_string(reader.count()) +
+                                        " moments the fullest of each stretch, and the last, are read");
+  if (reader.negative() > 0)
+    facts.notes.add(Severity::warning, "size below 0 in a profiler's timeline", std::nullopt, reader.negative());
+  builder.add_column({"inuse_space", "bytes"});
+  const StackId stack = builder.pseudo_stack(kNoStackRecorded);
+  for (std::size_t c = 0; c < kCategories.size(); ++c) {
+    if (point.sizes[c] == 0) continue;
+    Label label;
+    label.key = builder.string("category");
+    label.text = builder.string(kCategories[c]);
+    builder.add_row(stack, builder.labels({label}), std::span(&point.sizes[c], 1));
+  }
+  return builder.finish();
+}
+
+}  // namespace
+
+Match sniff_timeline(std::string_view head) {
+  std::size_t at = 0;
+  const auto skip = [&] {
+    while (at < head.size() && std::string_view(" \t\r\n").find(head[at]) != std::string_view::npos) ++at;
+  };
+  for (int i = 0; i < 2; ++i) {
+    skip();
+    if (at == head.size() || head[at] != '[') return Match::no;
+    ++at;
+  }
+  skip();
+  if (at == head.size() || (head[at] != '-' && (head[at] < '0' || head[at] > '9'))) return Match::no;
+  return head.find_first_not_of("0123456789+-.eE,[] \t\r\n", at) == std::string_view::npos ? Match::possible
+                                                                                           : Match::no;
+}
+
+Status read_timeline(Input& in, SnapshotSink& out) {
+  try {
+    Reader reader(in);
+    reader.run();
+    const std::vector<Point> points = reader.points();
+    if (points.empty()) return Error{ErrorCode::malformed, "no moment in this timeline, expected at least one"};
+    for (const Point& point : points) {
+      Result<Snapshot> snapshot = snapshot_of(point, reader, points.size() < reader.count());
+      if (!snapshot) return std::move(snapshot).error();
+      if (Status taken = out.take(*std::move(snapshot)); !taken) return taken;
+    }
+    return ok();
+  } catch (pickle::PickleError& error) {
+    return std::move(error.error);
+  }
+}
+
+}  // namespace snapdiff::formats::torch_cuda

@@ -1,0 +1,206 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "snapdiff/allocator_state.hpp"
+#include "snapdiff/growth.hpp"
+
+/// What is worked out from a caching allocator's state and trace, as reports and documents show it.
+namespace snapdiff {
+
+/// Free bytes in blocks of a caching allocator.
+struct FreeBytes {
+  std::int64_t bytes = 0;
+  std::int64_t largest = 0;
+  std::int64_t blocks = 0;
+  friend bool operator==(const FreeBytes&, const FreeBytes&) = default;
+};
+
+/// Why an allocation failed. The room is what the allocator has reserved and the device has free.
+///   exhausted      what the program had asked for, and this request, are more than the room
+///   rounding       they fit, but not with what was lost by rounding sizes up
+///   fragmentation  enough is free where the request may go, in no block that is large enough
+///   private_pools  enough is free in other memory pools, which cannot serve it
+///   other_streams  enough is free, or waits to be, in memory of other streams
+///   several        enough is free in all, no one of these alone
+///   unknown        the figures do not explain it, or are missing
+enum class OutOfMemoryReason : std::uint8_t {
+  exhausted,
+  rounding,
+  fragmentation,
+  private_pools,
+  other_streams,
+  several,
+  unknown
+};
+constexpr std::string_view to_text(OutOfMemoryReason reason) {
+  constexpr std::string_view kNames[] = {"real exhaustion", "rounding", "fragmentation", "private pools",
+                                         "other streams",   "several",  "unknown"};
+  return kNames[static_cast<std::size_t>(reason)];
+}
+
+/// An allocation that failed, and the memory just before. Bytes.
+struct OutOfMemory {
+  std::uint32_t device = 0;
+  std::uint64_t event = 0;   ///< number of events of the trace before it
+  std::uint64_t events = 0;  ///< of the trace
+  std::int64_t time_us = kNoTime;
+  std::int64_t after_us = kNoTime;  ///< after the first event of the trace
+  std::uint64_t failures = 0;       ///< of the trace; this is the last
+  std::int64_t asked = 0;           ///< rounded up, as the allocator looked for it
+  std::int64_t segment = 0;         ///< what a new segment for it takes from the device
+  std::uint64_t stream = 0;
+  PoolId pool;
+  std::int64_t device_free = 0;
+
+  std::int64_t blocks = 0;     ///< in use
+  std::int64_t allocated = 0;  ///< bytes of these
+  std::int64_t requested = 0;  ///< the same before rounding
+  std::int64_t pending = 0;    ///< freed, waiting for another stream
+
+  /// What follows is known only where the input holds segments.
+  std::optional<std::int64_t> reserved;
+  FreeBytes usable;         ///< same pool, stream and size class: the request could have gone there
+  FreeBytes other_size;     ///< same pool and stream, segments of the other size class
+  FreeBytes other_streams;  ///< same pool
+  FreeBytes other_pools;
+  bool exact = false;  ///< sizes and gaps are the allocator's own; else worked out from later events
+
+  OutOfMemoryReason reason = OutOfMemoryReason::unknown;
+  std::string sentence;  ///< the reason with its figures, lower case, no full stop
+
+  std::int64_t rounding() const { return allocated - requested; }
+};
+
+/// One layer of a memory timeline.
+struct TimelineBand {
+  /// stack: one group of stacks; others: the rest of them; before_trace: memory of unknown stacks that was there when
+  /// the trace began and went away in it; pending: freed, waiting for another stream
+  enum class Kind : std::uint8_t { stack, others, before_trace, pending };
+  Kind kind = Kind::stack;
+  std::uint32_t group = 0;          ///< number that the caller gave the stacks; of Kind::stack
+  std::uint64_t groups = 1;         ///< how many are in it; of Kind::others more than one
+  bool grew = false;                ///< least in the last quarter of the columns > most in the first
+  std::vector<std::int64_t> bytes;  ///< at each column
+  std::int64_t at_end = 0;
+  std::int64_t at_peak = 0;  ///< when most bytes were in use in all
+  friend bool operator==(const TimelineBand&, const TimelineBand&) = default;
+};
+
+/// A moment on the axis of a timeline: 0 is the first event, 1 the end.
+struct TimelineMark {
+  double at = 0;
+  std::string text;
+  friend bool operator==(const TimelineMark&, const TimelineMark&) = default;
+};
+
+/// Memory of one device over its trace. Columns divide the axis evenly; each shows the moment in it at which most
+/// bytes were held, so that no peak is lost. Bands lie on one another, the first at the bottom.
+/// Sum of the bands' bytes == held, at each column, at the peak and at the end, exactly.
+struct MemoryTimeline {
+  std::uint32_t device = 0;
+  std::uint64_t events = 0;
+  bool by_time = false;      ///< the axis is time, else the number of the event
+  std::int64_t span_us = 0;  ///< of the axis, when by time
+  std::size_t columns = 0;
+  std::vector<std::int64_t> held;      ///< in use or pending
+  std::vector<std::int64_t> reserved;  ///< the most in each column; empty where not known
+  std::vector<TimelineBand> bands;
+  std::int64_t held_at_start = 0, held_at_end = 0, peak = 0;
+  std::uint64_t peak_event = 0;  ///< after so many events
+  double peak_at = 0;            ///< on the axis
+  std::vector<TimelineMark> steps;
+  std::optional<OutOfMemory> failure;  ///< the last one
+  std::vector<TimelineMark> failures;  ///< all of them
+};
+
+/// Who pins memory: one row for each stack that is shown.
+struct PinnedRow {
+  std::uint32_t key = 0;  ///< row of PinReport::stacks
+  Change live;            ///< bytes of its blocks in use
+  Change pinned;          ///< its share of free bytes in segments that cannot go back
+  Change sole;            ///< bytes of segments in which it is alone
+  std::int64_t segments = 0;
+  std::int64_t sole_segments = 0;
+};
+
+/// A segment, as reports show it.
+struct SegmentFacts {
+  std::uint32_t device = 0;
+  std::uint64_t stream = 0;
+  PoolId pool;
+  std::uint8_t flags = 0;
+  std::uint64_t address = 0;
+  std::int64_t size = 0;
+  std::int64_t live = 0;      ///< as allocated
+  std::int64_t rounding = 0;  ///< of that
+  std::int64_t pending = 0;
+  std::int64_t free = 0;
+  std::int64_t pinned = 0;    ///< of that; 0 where nothing is in use
+  std::uint32_t holders = 0;  ///< stacks with blocks in it
+};
+
+/// An edge stack -> segment of the retention graph.
+struct PinEdge {
+  std::uint32_t row = 0;      ///< of PinReport::rows
+  std::uint32_t segment = 0;  ///< of PinReport::segments
+  std::int64_t blocks = 0;
+  std::int64_t live = 0;
+  std::int64_t pinned = 0;
+};
+
+/// Who pins the segments of one snapshot, and how that grew since another.
+///   rows      most pinned first, then live, then key: every stack with blocks
+///   segments  in the order of the input, without those of the host
+///   edges     by segment, then row
+/// Sum of the rows' pinned == sum of the segments' == sum of the edges', exactly.
+struct PinReport {
+  SnapshotRef baseline;  ///< without a snapshot where there is none
+  SnapshotRef current;
+  std::vector<PinnedRow> rows;
+  std::vector<StackRef> stacks;
+  std::shared_ptr<const StackView> view;  ///< for `stacks`
+  std::vector<SegmentFacts> segments;
+  std::vector<PinEdge> edges;
+  Change live, pinned;
+  std::int64_t reserved = 0;
+  std::int64_t releasable = 0;  ///< segments in which nothing is in use
+  bool has_baseline() const { return baseline.snapshot != nullptr; }
+};
+
+/// One of several processes or devices that do the same work.
+struct RankFacts {
+  std::string name;                  ///< "rank 3", "run.pickle, device 1"
+  std::optional<std::int64_t> rank;  ///< as the file's name tells it
+  std::optional<std::int64_t> device;
+  std::int64_t total = 0;  ///< of the metric
+  std::optional<std::int64_t> reserved;
+  std::int64_t off = 0;  ///< sum over the rows of what lies between it and the middle, either way
+};
+
+/// A row of several ranks: `row` of RankReport::series.overall.
+struct RankRow {
+  std::uint32_t row = 0;
+  std::int64_t middle = 0;  ///< median over the ranks, the lower one of two
+  std::int64_t lowest = 0, highest = 0;
+  std::size_t odd = 0;  ///< the rank that is farthest from the middle, the first of several
+};
+
+/// Ranks beside each other: the steps of `series` are no moments but ranks.
+///   rows  most spread first
+///   odd   the rank that differs most; nothing where all agree, or of two
+struct RankReport {
+  SeriesReport series;
+  std::vector<RankFacts> ranks;
+  std::vector<RankRow> rows;
+  std::int64_t middle = 0;  ///< of the totals
+  std::optional<std::size_t> odd;
+};
+
+}  // namespace snapdiff
