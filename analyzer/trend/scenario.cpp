@@ -85,7 +85,8 @@ Status find_triple(TrendReport& report) {
     const std::int64_t* values = overall.series.data() + std::size_t{row} * 3;
     std::int64_t kept = 0;
     if (!checked_sub(std::min(values[1], values[2]), values[0], kept))
-      return Error{ErrorCode::limit, "growth of " + overall.metric + " is beyond 2^63-1, expected it to fit in 64 bits"};
+      return Error{ErrorCode::limit,
+                   "growth of " + overall.metric + " is beyond 2^63-1, expected it to fit in 64 bits"};
     if (kept > 0) found.push_back({row, kept, 0});
   }
   if (Status filled = fill(scenario, overall.rows.size(), std::move(found)); !filled) return filled;

@@ -133,12 +133,10 @@ std::vector<Law> harmless_laws() {
     }
     return 0.0;
   });
-  add("sawtooth, period up to n/2", [](Source& s, Values& v) {
-    return sawtooth(s, v, s.uniform(2, static_cast<double>(v.size()) / 2), 300, 0);
-  });
-  add("sawtooth, period n/2 to n", [](Source& s, Values& v) {
-    return sawtooth(s, v, s.uniform(.5, 1) * static_cast<double>(v.size()), 300, 0);
-  });
+  add("sawtooth, period up to n/2",
+      [](Source& s, Values& v) { return sawtooth(s, v, s.uniform(2, static_cast<double>(v.size()) / 2), 300, 0); });
+  add("sawtooth, period n/2 to n",
+      [](Source& s, Values& v) { return sawtooth(s, v, s.uniform(.5, 1) * static_cast<double>(v.size()), 300, 0); });
   add("collections at no rhythm", [](Source& s, Values& v) { return irregular_collector(s, v, 0); });
   add("season, period up to n", [](Source& s, Values& v) {
     const double period = s.uniform(3, static_cast<double>(v.size()));
@@ -166,7 +164,8 @@ std::vector<Law> leaking_laws() {
   const auto add = [&](std::string name, std::function<double(Source&, Values&)> fill) {
     laws.push_back({std::move(name), true, std::move(fill)});
   };
-  for (const auto& [name, step] : {std::pair{"leak, step = sd", 1.0}, {"leak, step = sd/2", .5}, {"leak, step = 2 sd", 2.0}}) {
+  for (const auto& [name, step] :
+       {std::pair{"leak, step = sd", 1.0}, {"leak, step = sd/2", .5}, {"leak, step = 2 sd", 2.0}}) {
     add(name, [step = step](Source& s, Values& v) {
       return noisy(s, v, kNoise, [&](double i) { return kNoise * step * i; });
     });
@@ -222,9 +221,8 @@ std::vector<Law> leaking_laws() {
     const auto n = static_cast<double>(v.size());
     const double period = s.uniform(3, n);
     const double phase = s.uniform(0, 6.283185307179586);
-    return noisy(s, v, 10, [&](double i) {
-      return 100 * std::sin(6.283185307179586 * i / period + phase) + 400 * i / n;
-    });
+    return noisy(s, v, 10,
+                 [&](double i) { return 100 * std::sin(6.283185307179586 * i / period + phase) + 400 * i / n; });
   });
   add("leak with one step", [](Source& s, Values& v) { return steps(s, v, 1, 20, 20); });
   add("leak with outliers", [](Source& s, Values& v) {
