@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
 """Installs the build into a scratch folder and builds the example against it.
-check_library.py BUILD CMAKE COMPILER [FLAGS]"""
+check_library.py BUILD CMAKE GENERATOR COMPILER [FLAGS]"""
 
 import os
 import subprocess
 import sys
 import tempfile
 
-build, cmake, compiler = sys.argv[1:4]
-flags = sys.argv[4] if len(sys.argv) > 4 else ""
+build, cmake, generator, compiler = sys.argv[1:5]
+flags = sys.argv[5] if len(sys.argv) > 5 else ""
 here = os.path.dirname(os.path.abspath(__file__))
 series = os.path.join(here, "..", "go-queue")
 files = sorted(os.path.join(series, name) for name in os.listdir(series) if name.endswith(".pb.gz"))
 with tempfile.TemporaryDirectory() as scratch:
     prefix = os.path.join(scratch, "prefix")
     subprocess.run([cmake, "--install", build, "--prefix", prefix], check=True, stdout=subprocess.DEVNULL)
-    subprocess.run([cmake, "-S", here, "-B", scratch + "/build", "-DCMAKE_PREFIX_PATH=" + prefix,
+    subprocess.run([cmake, "-G", generator, "-S", here, "-B", scratch + "/build", "-DCMAKE_PREFIX_PATH=" + prefix,
                     "-DCMAKE_CXX_COMPILER=" + compiler, "-DCMAKE_CXX_FLAGS=" + flags], check=True, stdout=subprocess.DEVNULL)
     subprocess.run([cmake, "--build", scratch + "/build"], check=True, stdout=subprocess.DEVNULL)
     program = scratch + "/build/watch_growth"

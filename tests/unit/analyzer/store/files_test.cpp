@@ -367,7 +367,10 @@ TEST_CASE("store: killed at any moment an import leaves whole snapshots") {
   std::mt19937 random(11);
   std::size_t present = 0;
   int in_the_middle = 0;
-  for (int round = 0; round < 40; ++round) {
+  // The child lives longer where it is too slow to get anything done.
+  std::uint32_t longest_us = 60'000;
+  const auto seen_enough = [&] { return present > 0 && in_the_middle > 0; };
+  for (int round = 0; round < 40 || (round < 200 && !seen_enough()); ++round) {
     const pid_t child = fork();
     REQUIRE(child >= 0);
     if (child == 0) {
@@ -381,11 +384,12 @@ TEST_CASE("store: killed at any moment an import leaves whole snapshots") {
         if (!store->remember({{SnapshotId{1}}, "{}"})) _exit(3);
       }
     }
-    usleep(static_cast<useconds_t>(random() % 60'000));
+    usleep(static_cast<useconds_t>(random() % longest_us));
     kill(child, SIGKILL);
     int status = 0;
     waitpid(child, &status, 0);
     CHECK(WIFSIGNALED(status));
+    if (!seen_enough()) longest_us = std::min<std::uint32_t>(longest_us + longest_us / 4, 4'000'000);
     if (!fs::exists(path)) continue;
     in_the_middle += fs::exists(path + "-wal") || fs::exists(path + "-journal") ? 1 : 0;
     auto store = Store::open(path, Access::read);
