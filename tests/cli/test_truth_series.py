@@ -6,6 +6,7 @@ who is called GROWING and who is not.
 import glob
 import json
 import os
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -112,6 +113,10 @@ class TruthSeries(unittest.TestCase):
         extension = os.environ.get("SNAPDIFF_EXTENSION")
         if not extension:
             self.skipTest("skipped: SNAPDIFF_EXTENSION does not name the extension")
+        loads = "import sqlite3; sqlite3.connect(':memory:').enable_load_extension(True)"
+        if shutil.which("sqlite3") is None or not os.path.exists("/usr/bin/python3") or subprocess.run(
+                ["/usr/bin/python3", "-c", loads], capture_output=True, check=False).returncode != 0:
+            self.skipTest("skipped: no sqlite3 shell, or no /usr/bin/python3 that loads extensions")
         compared = 0
         for series in sorted(os.listdir(SERIES)):
             paths = sorted(path for ending in ("*.heap", "*.pb.gz") for path in glob.glob(os.path.join(SERIES, series, ending)))
