@@ -213,17 +213,13 @@ int run_info(const Arguments& arguments) {
     return fail({ErrorCode::usage, "info --as " + options.as + ": expected text, json or jsonl"});
   }
   const Terminal terminal = look_at_terminal(options.no_color);
-  const Result<report::Style> style = style_of(options, terminal);
-  if (!style) return fail(style.error());
-  const Result<DiffOptions> view = diff_options(options);
-  if (!view) return fail(view.error());
-  const Result<std::vector<Operand>> operands = parse_operands(options.operands);
-  if (!operands) return fail(operands.error());
+  const Result<Question> asked = understand(options, terminal);
+  if (!asked) return fail(asked.error());
 
   int code = kExitDone;
   std::string out;
   std::vector<Json> objects;
-  for (const Operand& operand : *operands) {
+  for (const Operand& operand : asked->operands) {
     const Result<Loaded> loaded = load_operands({operand}, options, terminal, true);
     if (!loaded) {
       code = fail(loaded.error());
@@ -233,7 +229,7 @@ int run_info(const Arguments& arguments) {
     if (options.as == "text") {
       for (const LoadedSnapshot& item : loaded->snapshots) {
         out += (out.empty() ? "" : "\n") + info_text(*item.ref.snapshot, item.ref.ref, measure(*item.ref.snapshot));
-        const Result<std::string> failures = failures_text(item, *view, *style);
+        const Result<std::string> failures = failures_text(item, asked->view, asked->style);
         if (!failures) return fail(failures.error());
         out += *failures;
       }
@@ -243,7 +239,7 @@ int run_info(const Arguments& arguments) {
     for (const LoadedSnapshot& item : loaded->snapshots) by_file[item.ref.snapshot->facts.source.name].push_back(&item);
     for (const auto& [file, parts] : by_file) {
       objects.push_back(info_json(parts));
-      const Result<Json> failures = failures_json(*parts.back(), *view, *style);
+      const Result<Json> failures = failures_json(*parts.back(), asked->view, asked->style);
       if (!failures) return fail(failures.error());
       if (!failures->empty()) objects.back()["out_of_memory"] = *failures;
     }

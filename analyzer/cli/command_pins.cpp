@@ -18,21 +18,17 @@ int run_pins(const Arguments& arguments) {
   if (options.as != "text" && options.as != "json")
     return fail({ErrorCode::usage, "pins --as " + options.as + ": expected text or json"});
   const Terminal terminal = look_at_terminal(options.no_color);
-  const Result<report::Style> style = style_of(options, terminal);
-  if (!style) return fail(style.error());
-  const Result<DiffOptions> view = diff_options(options);
-  if (!view) return fail(view.error());
-  const Result<std::vector<Operand>> operands = parse_operands(options.operands);
-  if (!operands) return fail(operands.error());
-  const Result<Loaded> loaded = load_operands(*operands, options, terminal, false);
+  const Result<Question> asked = understand(options, terminal);
+  if (!asked) return fail(asked.error());
+  const Result<Loaded> loaded = load_operands(asked->operands, options, terminal, false);
   if (!loaded) return fail(loaded.error());
-  if (loaded->snapshots.size() != operands->size())
+  if (loaded->snapshots.size() != asked->operands.size())
     return fail(
         {ErrorCode::usage, "pins takes one snapshot of each file: found " + std::to_string(loaded->snapshots.size())});
   const SnapshotRef baseline = loaded->snapshots.size() == 2 ? loaded->snapshots.front().ref : SnapshotRef{};
-  const Result<PinReport> report = make_pins(baseline, loaded->snapshots.back().ref, *view);
+  const Result<PinReport> report = make_pins(baseline, loaded->snapshots.back().ref, asked->view);
   if (!report) return fail(report.error());
-  if (Status printed = print_data(report::write_pins(*report, *style)); !printed) return fail(printed.error());
+  if (Status printed = print_data(report::write_pins(*report, asked->style)); !printed) return fail(printed.error());
   return tell_notes(*loaded, options);
 }
 

@@ -119,19 +119,15 @@ int run_ranks(const Arguments& arguments) {
   if (options.as != "text" && options.as != "json")
     return fail({ErrorCode::usage, "ranks --as " + options.as + ": expected text or json"});
   const Terminal terminal = look_at_terminal(options.no_color);
-  const Result<report::Style> style = style_of(options, terminal);
-  if (!style) return fail(style.error());
-  const Result<DiffOptions> view = diff_options(options);
-  if (!view) return fail(view.error());
-  const Result<std::vector<Operand>> operands = parse_operands(options.operands);
-  if (!operands) return fail(operands.error());
-  Result<Loaded> loaded = load_operands(*operands, options, terminal, false);
+  const Result<Question> asked = understand(options, terminal);
+  if (!asked) return fail(asked.error());
+  Result<Loaded> loaded = load_operands(asked->operands, options, terminal, false);
   if (!loaded) return fail(loaded.error());
   // They were taken side by side: the order of their times means nothing.
   loaded->notes = {};
-  const Result<RankReport> report = compare_ranks(*loaded, *view);
+  const Result<RankReport> report = compare_ranks(*loaded, asked->view);
   if (!report) return fail(report.error());
-  if (Status printed = print_data(report::write_ranks(*report, *style)); !printed) return fail(printed.error());
+  if (Status printed = print_data(report::write_ranks(*report, asked->style)); !printed) return fail(printed.error());
   return tell_notes(*loaded, options);
 }
 

@@ -22,6 +22,9 @@ struct RenderOptions {
   MemoryPages memory;
   std::string paper = "a4";
   graph::GraphOptions graph;
+
+  std::string_view ending() const { return svg ? "svg" : png ? "png" : dot ? "dot" : "pdf"; }
+  render::Paper page() const { return paper == "letter" ? render::Paper::letter : render::Paper::a4; }
 };
 
 // SOURCE_DATE_EPOCH, else the newest time of the inputs, so that equal inputs give equal bytes.
@@ -91,13 +94,11 @@ int render_memory(const Options& options, const RenderOptions& wanted, const Ter
   if (wanted.dot) return fail({ErrorCode::usage, "--dot has no charts: expected --pdf, --svg or --png"});
   if (options.operands.empty())
     return fail({ErrorCode::usage, "charts need the snapshot's file: the store keeps no segments and traces"});
-  const Result<DiffOptions> view = diff_options(options);
-  if (!view) return fail(view.error());
-  const Result<std::vector<Operand>> operands = parse_operands(options.operands);
-  if (!operands) return fail(operands.error());
-  const Result<Loaded> loaded = load_operands(*operands, options, terminal, false);
+  const Result<Question> asked = understand(options, terminal);
+  if (!asked) return fail(asked.error());
+  const Result<Loaded> loaded = load_operands(asked->operands, options, terminal, false);
   if (!loaded) return fail(loaded.error());
-  Result<render::MemoryStory> story = tell_memory(*loaded, wanted.memory, *view);
+  Result<render::MemoryStory> story = tell_memory(*loaded, wanted.memory, asked->view);
   if (!story) return fail(story.error());
   story->title = title_of(*loaded);
   story->version = "snapdiff " SNAPDIFF_VERSION;
@@ -105,16 +106,9 @@ int render_memory(const Options& options, const RenderOptions& wanted, const Ter
   const auto form = wanted.svg   ? render::PictureForm::svg
                     : wanted.png ? render::PictureForm::png
                                  : render::PictureForm::pdf;
-  const auto paper = wanted.paper == "letter" ? render::Paper::letter : render::Paper::a4;
-  const Result<std::string> bytes = render::draw_memory(*story, form, paper);
+  const Result<std::string> bytes = render::draw_memory(*story, form, wanted.page());
   if (!bytes) return fail(bytes.error());
-  if (const int code = write_picture(options,
-                                     wanted.svg   ? "svg"
-                                     : wanted.png ? "png"
-                                                  : "pdf",
-                                     *bytes);
-      code != kExitDone)
-    return code;
+  if (const int code = write_picture(options, wanted.ending(), *bytes); code != kExitDone) return code;
   return tell_notes(*loaded, options);
 }
 
@@ -161,14 +155,12 @@ int run_render(const Arguments& arguments) {
   const Result<render::Story> story = tell_story(*compared);
   if (!story) return fail(story.error());
 
-  const auto paper = wanted.paper == "letter" ? render::Paper::letter : render::Paper::a4;
   const Result<std::string> bytes = wanted.svg   ? render::to_svg(*story, wanted.graph)
                                     : wanted.png ? render::to_png(*story, wanted.graph)
                                     : wanted.dot ? render::to_dot(*story, wanted.graph)
-                                                 : render::to_pdf(*story, wanted.graph, paper);
+                                                 : render::to_pdf(*story, wanted.graph, wanted.page());
   if (!bytes) return fail(bytes.error());
-  const std::string_view ending = wanted.svg ? "svg" : wanted.png ? "png" : wanted.dot ? "dot" : "pdf";
-  if (const int code = write_picture(options, ending, *bytes); code != kExitDone) return code;
+  if (const int code = write_picture(options, wanted.ending(), *bytes); code != kExitDone) return code;
   return tell_notes(compared->loaded, options);
 }
 

@@ -19,21 +19,17 @@ int run_top(const Arguments& arguments) {
   }
 
   const Terminal terminal = look_at_terminal(options.no_color);
-  const Result<report::Style> style = style_of(options, terminal);
-  if (!style) return fail(style.error());
-  const Result<DiffOptions> view = diff_options(options);
-  if (!view) return fail(view.error());
-  const Result<std::vector<Operand>> operands = parse_operands(options.operands);
-  if (!operands) return fail(operands.error());
-  const Result<Loaded> loaded = load_operands(*operands, options, terminal, false);
+  const Result<Question> asked = understand(options, terminal);
+  if (!asked) return fail(asked.error());
+  const Result<Loaded> loaded = load_operands(asked->operands, options, terminal, false);
   if (!loaded) return fail(loaded.error());
   if (loaded->snapshots.size() != 1) {
     return fail({ErrorCode::usage, "top takes one snapshot: '" + options.operands[0] + "' means " +
                                        std::to_string(loaded->snapshots.size())});
   }
-  const Result<TopReport> report = diff::top(loaded->snapshots.front().ref, *view);
+  const Result<TopReport> report = diff::top(loaded->snapshots.front().ref, asked->view);
   if (!report) return fail(report.error());
-  if (Status printed = print_data(report::write_top(*report, *style, loaded->snapshots.front().failure.get()));
+  if (Status printed = print_data(report::write_top(*report, asked->style, loaded->snapshots.front().failure.get()));
       !printed)
     return fail(printed.error());
   return tell_notes(*loaded, options);

@@ -77,6 +77,20 @@ Result<report::Style> style_of(const Options& options, const Terminal& terminal)
   return style;
 }
 
+Result<Question> understand(const Options& options, const Terminal& terminal) {
+  Question question;
+  Result<report::Style> style = style_of(options, terminal);
+  if (!style) return std::move(style).error();
+  question.style = *std::move(style);
+  Result<DiffOptions> view = diff_options(options);
+  if (!view) return std::move(view).error();
+  question.view = *std::move(view);
+  Result<std::vector<Operand>> operands = parse_operands(options.operands);
+  if (!operands) return std::move(operands).error();
+  question.operands = *std::move(operands);
+  return question;
+}
+
 int tell_notes(const Loaded& loaded, const Options& options) {
   for (const LoadedSnapshot& s : loaded.snapshots) {
     for (const Note& note : s.ref.snapshot->facts.notes.all()) {

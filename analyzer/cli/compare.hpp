@@ -25,6 +25,15 @@ enum class Fallback { newest_series, last_comparison };
 /// view, where the command line sets none of its own.
 Result<Compared> load_compared(const Options& options, const Terminal& terminal, Fallback fallback);
 
+/// What the options of a command that reads its operands say: which, how to look at them, how to write.
+struct Question {
+  std::vector<Operand> operands;
+  DiffOptions view;
+  report::Style style;
+};
+/// Errors: usage.
+Result<Question> understand(const Options& options, const Terminal& terminal);
+
 /// Exit code for a failure, which it tells.
 int fail(const Error& error);
 

@@ -77,6 +77,21 @@ std::unique_ptr<CLI::App> make_command_app(const std::string& purpose, const std
 
 CLI::Validator one_of(const std::vector<std::string>& words) { return CLI::IsMember(words).description(""); }
 
+namespace {
+
+void add_hide_and_show(CLI::App& app, Options& options) {
+  app.add_option("--hide", options.hide, "drop matching frames from stacks")->type_name("RE");
+  app.add_option("--show", options.show, "keep only matching frames of stacks")->type_name("RE");
+}
+
+void add_frame_sets(CLI::App& app, Options& options) {
+  app.add_option("--frames", options.frames, "python|native|all of CUDA snapshots (all but noise)")
+      ->type_name("X")
+      ->check(one_of({"usual", "python", "native", "all"}));
+}
+
+}  // namespace
+
 void add_options(CLI::App& app, Options& options, unsigned groups) {
   if ((groups & kTakesOperands) != 0) app.add_option("operands", options.operands)->type_name("OPERAND");
   if ((groups & kTakesView) != 0) {
@@ -90,24 +105,18 @@ void add_options(CLI::App& app, Options& options, unsigned groups) {
         ->check(one_of({"change", "growth", "after", "objects", "name"}));
     app.add_option("--focus", options.focus, "only stacks with a matching frame")->type_name("RE");
     app.add_option("--ignore", options.ignore, "no stacks with a matching frame")->type_name("RE");
-    app.add_option("--hide", options.hide, "drop matching frames from stacks")->type_name("RE");
-    app.add_option("--show", options.show, "keep only matching frames of stacks")->type_name("RE");
+    add_hide_and_show(app, options);
     app.add_option("--allocator-frames", options.allocator_frames, "hide|show malloc, operator new at the leaf (hide)")
         ->type_name("X")
         ->check(one_of({"hide", "show"}));
-    app.add_option("--frames", options.frames, "python|native|all of CUDA snapshots (all but noise)")
-        ->type_name("X")
-        ->check(one_of({"usual", "python", "native", "all"}));
+    add_frame_sets(app, options);
     app.add_option("--recursion", options.recursion, "fold|show how deep a recursion went (fold)")
         ->type_name("X")
         ->check(one_of({"fold", "show"}));
   }
   if ((groups & kTakesFrames) != 0) {
-    app.add_option("--hide", options.hide, "drop matching frames from stacks")->type_name("RE");
-    app.add_option("--show", options.show, "keep only matching frames of stacks")->type_name("RE");
-    app.add_option("--frames", options.frames, "python|native|all of CUDA snapshots (all but noise)")
-        ->type_name("X")
-        ->check(one_of({"usual", "python", "native", "all"}));
+    add_hide_and_show(app, options);
+    add_frame_sets(app, options);
   }
   if ((groups & (kTakesRows | kTakesCount)) != 0)
     app.add_option("-n,--rows", options.rows, "rows shown; 0 = all (text 20, others all)")->type_name("N");

@@ -1,19 +1,13 @@
 #include "analyzer/diff/frame_keys.hpp"
 
-#include <charconv>
 #include <unordered_map>
 
 #include "analyzer/diff/comparison.hpp"
 #include "snapdiff/hash.hpp"
+#include "snapdiff/number_text.hpp"
 
 namespace snapdiff::diff {
 namespace {
-
-std::string hex(std::uint64_t number) {
-  char digits[16];
-  const auto end = std::to_chars(digits, digits + sizeof digits, number, 16).ptr;
-  return "0x" + std::string(digits, end);
-}
 
 Hash128 combine(const Hash128& a, std::uint64_t number) {
   SequenceHasher hasher;
@@ -65,8 +59,8 @@ std::string function_text(const FrameView& frame) {
   if (!frame.function.empty()) return std::string(frame.function);
   if (!frame.module.empty() && frame.offset == kNoOffset)
     return std::string("[unknown in ").append(base_name(frame.module)) + "]";
-  if (!frame.module.empty()) return std::string(base_name(frame.module)) + "+" + hex(frame.offset);
-  return frame.offset == kNoOffset ? "[unknown]" : hex(frame.offset);
+  if (!frame.module.empty()) return std::string(base_name(frame.module)) + "+" + hex_text(frame.offset);
+  return frame.offset == kNoOffset ? "[unknown]" : hex_text(frame.offset);
 }
 
 std::string key_text(const FrameView& frame, GroupBy by) {

@@ -1,10 +1,9 @@
-#include <array>
-#include <charconv>
 #include <utility>
 
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/trend/verdict.hpp"
 #include "formats/registry.hpp"
+#include "snapdiff/frame_text.hpp"
 #include "snapdiff/function_name.hpp"
 #include "snapdiff/snapdiff.hpp"
 
@@ -41,12 +40,7 @@ Result<TrendReport> judge(std::span<const SnapshotRef> snapshots, const DiffOpti
 }
 
 std::string frame_text(const FrameView& frame) {
-  if (!frame.function.empty()) return short_function_name(frame.function);
-  const std::string module(base_name(frame.module));
-  if (frame.offset == kNoOffset) return module.empty() ? "[unknown]" : "[unknown in " + module + "]";
-  std::array<char, 16> digits{};
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), frame.offset, 16).ptr;
-  return module + (module.empty() ? "0x" : "+0x") + std::string(digits.data(), end);
+  return frame.function.empty() ? address_text(frame) : short_function_name(frame.function);
 }
 
 }  // namespace snapdiff

@@ -1,13 +1,10 @@
-#include <cairo.h>
-
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <new>
 
-#include "analyzer/render/cairo_painter.hpp"
 #include "analyzer/render/memory_pages.hpp"
 #include "analyzer/render/pdf_document.hpp"
+#include "analyzer/render/png_picture.hpp"
 #include "analyzer/render/svg_painter.hpp"
 #include "analyzer/render/text.hpp"
 
@@ -17,7 +14,6 @@ namespace {
 /// Where a page's content begins below its title.
 constexpr double kContent = kTop + 57;
 constexpr double kPictureWidth = kLeft + kRight;
-constexpr double kMostPixels = 16000;  // see pictures.cpp
 
 PageText text_of_any(const MemoryPage& page) {
   return std::visit([](const auto& p) { return text_of(p); }, page);
@@ -76,16 +72,6 @@ Result<std::string> write_svg(const MemoryStory& story, Typesetter& type) {
   return painter.finish(text_of_any(story.pages.front()).title, kPictureWidth, height);
 }
 
-struct Release {
-  void operator()(cairo_surface_t* surface) const { cairo_surface_destroy(surface); }
-  void operator()(cairo_t* context) const { cairo_destroy(context); }
-};
-
-cairo_status_t append(void* closure, const unsigned char* data, unsigned int length) {
-  static_cast<std::string*>(closure)->append(reinterpret_cast<const char*>(data), length);
-  return CAIRO_STATUS_SUCCESS;
-}
-
 Result<std::string> write_png(const MemoryStory& story, Typesetter& type, double scale) {
   double height = 0;
   {
@@ -93,26 +79,7 @@ Result<std::string> write_png(const MemoryStory& story, Typesetter& type, double
     Canvas canvas(measure, type);
     height = draw_pages(story, canvas);
   }
-  scale = std::min({scale, kMostPixels / kPictureWidth, kMostPixels / height});
-  const auto pixels = [scale](double points) {
-    return std::clamp(static_cast<int>(std::floor(points * scale)), 1, static_cast<int>(kMostPixels));
-  };
-  const std::unique_ptr<cairo_surface_t, Release> surface(
-      cairo_image_surface_create(CAIRO_FORMAT_RGB24, pixels(kPictureWidth), pixels(height)));
-  const std::unique_ptr<cairo_t, Release> context(cairo_create(surface.get()));
-  cairo_set_source_rgb(context.get(), 1, 1, 1);
-  cairo_paint(context.get());
-  cairo_scale(context.get(), scale, scale);
-  CairoPainter painter(context.get(), type, false);
-  Canvas canvas(painter, type);
-  draw_pages(story, canvas);
-  std::string bytes;
-  const cairo_status_t drawing = cairo_status(context.get());
-  const cairo_status_t status =
-      drawing != CAIRO_STATUS_SUCCESS ? drawing : cairo_surface_write_to_png_stream(surface.get(), append, &bytes);
-  if (status != CAIRO_STATUS_SUCCESS)
-    return Error{ErrorCode::internal, std::string("writing the PNG: ").append(cairo_status_to_string(status))};
-  return bytes;
+  return png_picture(kPictureWidth, height, scale, type, [&](Canvas& canvas) { draw_pages(story, canvas); });
 }
 
 }  // namespace

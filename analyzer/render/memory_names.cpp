@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cstdio>
 
 #include "analyzer/render/memory_pages.hpp"
 #include "analyzer/render/text.hpp"
@@ -64,12 +63,6 @@ double draw_origin(Canvas& canvas, double x, double y, const StackLabel& label, 
     text = std::move(longer);
   }
   return text.empty() ? 0 : canvas.text_within(x, y, text, style, kInk2, width);
-}
-
-std::string hex_text(std::uint64_t value) {
-  char text[24] = {};
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
-  return text;
 }
 
 std::string pool_name(const PoolId& pool) {

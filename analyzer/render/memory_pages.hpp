@@ -23,8 +23,6 @@ StackLabel label_of(const StackView& view, StackRef stack);
 /// Site and as many callers as fit into `width`. Returns the width used.
 double draw_origin(Canvas& canvas, double x, double y, const StackLabel& label, const TextStyle& style, double width);
 
-/// "0x7f0000000000".
-std::string hex_text(std::uint64_t value);
 std::string pool_name(const PoolId& pool);
 
 struct PageText {

@@ -1,13 +1,11 @@
-#include <cairo.h>
-
 #include <algorithm>
 #include <cmath>
 #include <memory>
 #include <new>
 
-#include "analyzer/render/cairo_painter.hpp"
 #include "analyzer/render/graph_scene.hpp"
 #include "analyzer/render/layout.hpp"
+#include "analyzer/render/png_picture.hpp"
 #include "analyzer/render/render.hpp"
 #include "analyzer/render/story_facts.hpp"
 #include "analyzer/render/svg_painter.hpp"
@@ -18,8 +16,6 @@ namespace {
 constexpr double kMargin = 28;
 constexpr double kHead = 62;
 constexpr double kFoot = kLegendHeight + 34;
-/// Viewers and image libraries stop being reliable about here.
-constexpr double kMostPixels = 16000;
 
 /// The graph with a headline above and its legend below.
 struct Picture {
@@ -57,16 +53,6 @@ void draw_picture(const Picture& picture, const std::string& program, Canvas& ca
   canvas.painter().pop();
 }
 
-struct Release {
-  void operator()(cairo_surface_t* surface) const { cairo_surface_destroy(surface); }
-  void operator()(cairo_t* context) const { cairo_destroy(context); }
-};
-
-cairo_status_t append(void* closure, const unsigned char* data, unsigned int length) {
-  static_cast<std::string*>(closure)->append(reinterpret_cast<const char*>(data), length);
-  return CAIRO_STATUS_SUCCESS;
-}
-
 Result<std::string> write_svg(const Story& story, const graph::GraphOptions& options) {
   auto type = Typesetter::make();
   if (!type) return std::move(type).error();
@@ -83,26 +69,8 @@ Result<std::string> write_png(const Story& story, const graph::GraphOptions& opt
   if (!type) return std::move(type).error();
   Result<Picture> picture = make_picture(story, options, **type);
   if (!picture) return std::move(picture).error();
-  scale = std::min({scale, kMostPixels / picture->w, kMostPixels / picture->h});
-  const auto pixels = [scale](double points) {
-    return std::clamp(static_cast<int>(std::floor(points * scale)), 1, static_cast<int>(kMostPixels));
-  };
-  const std::unique_ptr<cairo_surface_t, Release> surface(
-      cairo_image_surface_create(CAIRO_FORMAT_RGB24, pixels(picture->w), pixels(picture->h)));
-  const std::unique_ptr<cairo_t, Release> context(cairo_create(surface.get()));
-  cairo_set_source_rgb(context.get(), 1, 1, 1);
-  cairo_paint(context.get());
-  cairo_scale(context.get(), scale, scale);
-  CairoPainter painter(context.get(), **type, false);
-  Canvas canvas(painter, **type);
-  draw_picture(*picture, printable(story.title), canvas);
-  std::string bytes;
-  const cairo_status_t drawing = cairo_status(context.get());
-  const cairo_status_t status =
-      drawing != CAIRO_STATUS_SUCCESS ? drawing : cairo_surface_write_to_png_stream(surface.get(), append, &bytes);
-  if (status != CAIRO_STATUS_SUCCESS)
-    return Error{ErrorCode::internal, std::string("writing the PNG: ").append(cairo_status_to_string(status))};
-  return bytes;
+  return png_picture(picture->w, picture->h, scale, **type,
+                     [&](Canvas& canvas) { draw_picture(*picture, printable(story.title), canvas); });
 }
 
 std::string color_text(Color color) {

@@ -5,6 +5,7 @@
 
 #include "analyzer/render/memory_pages.hpp"
 #include "analyzer/render/text.hpp"
+#include "snapdiff/number_text.hpp"
 
 namespace snapdiff::render {
 namespace {

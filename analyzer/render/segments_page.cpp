@@ -6,6 +6,7 @@
 
 #include "analyzer/render/memory_pages.hpp"
 #include "analyzer/render/text.hpp"
+#include "snapdiff/number_text.hpp"
 
 namespace snapdiff::render {
 namespace {

@@ -1,10 +1,9 @@
 #include "analyzer/report/names.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <utility>
 
+#include "snapdiff/frame_text.hpp"
 #include "snapdiff/function_name.hpp"
 
 namespace snapdiff::report {
@@ -15,13 +14,6 @@ constexpr std::size_t kNarrowestStack = 12;
 
 /// Enough folded frames to fill any terminal; a stack of a million frames is not walked to its end.
 constexpr std::size_t kMostFramesShown = 256;
-
-std::string hex(std::uint64_t value) {
-  std::array<char, 20> digits{};
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, 16).ptr;
-  std::string text("0x");
-  return text.append(digits.data(), end);
-}
 
 /// Unsymbolized frames of the C library below main.
 bool is_start_code(const FrameView& frame) {
@@ -78,15 +70,7 @@ std::vector<Folded> fold(std::span<const FrameView> frames, const Glyphs& glyphs
 }  // namespace
 
 std::string frame_text(const FrameView& frame) {
-  if (!frame.function.empty()) return std::string(frame.function);
-  const std::string_view module = base_name(frame.module);
-  std::string text;
-  if (frame.offset == kNoOffset) {
-    if (module.empty()) return "[unknown]";
-    return text.append("[unknown in ").append(module).append("]");
-  }
-  if (!module.empty()) text.append(module).append("+");
-  return text.append(hex(frame.offset));
+  return frame.function.empty() ? address_text(frame) : std::string(frame.function);
 }
 
 std::string frame_name(const FrameView& frame, const Glyphs& glyphs) {

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cstdio>
 
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/json_parts.hpp"
@@ -14,12 +13,6 @@ namespace {
 /// The operand, without folders: "run.pickle@peak" says more than the file's name.
 std::string name_of(const SnapshotRef& ref, bool utf8) {
   return printable(ref.ref.empty() ? snapshot_name(ref, utf8) : std::string(base_name(ref.ref)), utf8);
-}
-
-std::string hex(std::uint64_t value) {
-  char text[24] = {};
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
-  return text;
 }
 
 std::string pool_text(const PoolId& pool) {
@@ -60,8 +53,7 @@ class Rows {
     if (shown < report_.rows.size()) {
       PinnedRow rest;
       for (std::size_t i = shown; i < report_.rows.size(); ++i) sum(rest, report_.rows[i]);
-      fill(table, rest,
-           "[" + snapdiff::count_text(static_cast<std::int64_t>(report_.rows.size() - shown)) + " others]");
+      fill(table, rest, others_text(static_cast<std::int64_t>(report_.rows.size() - shown)));
     }
     PinnedRow total;
     for (const PinnedRow& row : report_.rows) sum(total, row);
@@ -118,8 +110,8 @@ std::string segment_table(const PinReport& report, const Style& style) {
     for (const std::int64_t bytes : {s.size, s.live, s.pinned})
       row.cells.push_back({snapdiff::bytes_text(bytes), Paint::none});
     row.cells.push_back({snapdiff::count_text(s.holders), Paint::none});
-    row.last = "device " + std::to_string(s.device) + ", " + hex(s.address) +
-               (s.stream == 0 ? "" : ", stream " + hex(s.stream)) +
+    row.last = "device " + std::to_string(s.device) + ", " + hex_text(s.address) +
+               (s.stream == 0 ? "" : ", stream " + hex_text(s.stream)) +
                (s.pool == PoolId{} ? "" : ", pool " + pool_text(s.pool)) +
                ((s.flags & kSegmentExpandable) != 0 ? ", expandable" : "");
   }
@@ -135,7 +127,7 @@ std::string segment_table(const PinReport& report, const Style& style) {
     for (const std::int64_t bytes : {rest.size, rest.live, rest.pinned})
       row.cells.push_back({snapdiff::bytes_text(bytes), Paint::none});
     row.cells.push_back({"", Paint::none});
-    row.last = "[" + snapdiff::count_text(static_cast<std::int64_t>(order.size() - shown)) + " others]";
+    row.last = others_text(static_cast<std::int64_t>(order.size() - shown));
   }
   return table.text(style.colour);
 }

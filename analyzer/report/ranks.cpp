@@ -104,8 +104,7 @@ class Text {
     for (std::size_t i = 0; i < shown; ++i)
       table.rows()[i].last = row_text(overall, overall.rows[report_.rows[i].row], width, glyphs_);
     if (shown < report_.rows.size())
-      table.add().last =
-          "[" + snapdiff::count_text(static_cast<std::int64_t>(report_.rows.size() - shown)) + " others]";
+      table.add().last = others_text(static_cast<std::int64_t>(report_.rows.size() - shown));
     return table.text(style_.colour);
   }
 

@@ -50,11 +50,14 @@ void add(Change& sum, const Change& value) {
   add(sum.current, value.current);
 }
 
+void add(Others& others, const GrowthRow& row) {
+  ++others.rows;
+  add(others.value, row.value);
+  add(others.objects, row.objects);
+}
+
 std::string others_name(const Others& others, bool for_people) {
-  std::string name("[");
-  name += for_people ? snapdiff::count_text(static_cast<std::int64_t>(others.rows)) : std::to_string(others.rows);
-  name += others.rows == 1 ? " other]" : " others]";
-  return name;
+  return others_text(static_cast<std::int64_t>(others.rows), {.thousands = for_people ? " " : ""});
 }
 
 Unchanged unchanged_rows(const GrowthReport& report, const Style& style) {

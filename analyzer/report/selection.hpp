@@ -24,6 +24,9 @@ struct Others {
 /// Adds both sides, modulo 2^64: parts of a total that fits may not fit themselves.
 void add(Change& sum, const Change& value);
 
+/// Takes a row in: its count, value and objects.
+void add(Others& others, const GrowthRow& row);
+
 struct Selection {
   std::vector<std::uint32_t> rows;  ///< row numbers in the order they are shown
   Others others;

@@ -94,9 +94,7 @@ Selection select_scenario(const TrendReport& trend, const Style& style) {
   }
   for (std::size_t row = 0; row < shown.size(); ++row) {
     if (shown[row]) continue;
-    ++out.others.rows;
-    add(out.others.value, overall.rows[row].value);
-    add(out.others.objects, overall.rows[row].objects);
+    add(out.others, overall.rows[row]);
   }
   return out;
 }
@@ -124,9 +122,7 @@ Selection select_rows(const TrendReport& trend, const Style& style) {
       out.rows.push_back(row);
       continue;
     }
-    ++out.others.rows;
-    add(out.others.value, overall.rows[row].value);
-    add(out.others.objects, overall.rows[row].objects);
+    add(out.others, overall.rows[row]);
   }
   return out;
 }

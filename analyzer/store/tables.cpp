@@ -1,10 +1,9 @@
 #include "analyzer/store/tables.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 
 #include "analyzer/store/virtual_table.hpp"
+#include "snapdiff/number_text.hpp"
 
 namespace snapdiff::store {
 
@@ -39,11 +38,6 @@ Arguments::Range Arguments::take_range() {
 
 namespace {
 
-void append_hex(std::string& text, std::uint64_t value) {
-  std::array<char, 20> digits{};
-  text.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value, 16).ptr);
-}
-
 void append_frame(std::string& text, const Dictionary& dictionary, std::uint32_t row) {
   const FrameTable& frames = dictionary.frames;
   const std::string_view function = dictionary.strings[dictionary.functions.name[index_of(frames.function[row])]];
@@ -58,8 +52,7 @@ void append_frame(std::string& text, const Dictionary& dictionary, std::uint32_t
     text += '?';
     return;
   }
-  text += "0x";
-  append_hex(text, frames.offset[row]);
+  text += hex_text(frames.offset[row]);
 }
 
 void stack_text_function(sqlite3_context* context, int /*count*/, sqlite3_value** values) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <map>
 #include <numeric>
 #include <string>
@@ -11,6 +10,7 @@
 
 #include "formats/torch_cuda/records.hpp"
 #include "snapdiff/checked.hpp"
+#include "snapdiff/number_text.hpp"
 #include "snapdiff/pinning.hpp"
 
 namespace snapdiff::formats::torch_cuda {
@@ -110,12 +110,6 @@ void check_overlaps(const AllocatorState& state, Notes& notes) {
   }
 }
 
-std::string hex(std::uint64_t value) {
-  char text[24];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
-  return text;
-}
-
 /// The label sets of rows: device, stream, pool, and state where it is not "allocated".
 class RowLabels {
  public:
@@ -131,7 +125,7 @@ class RowLabels {
     const PoolId pool = state_.pools[s.pool[segment]];
     std::vector<Label> set;
     set.push_back(label("device", host ? "host" : std::to_string(s.device[segment])));
-    set.push_back(label("stream", stream == 0 ? "0" : hex(stream)));
+    set.push_back(label("stream", stream == 0 ? "0" : hex_text(stream)));
     set.push_back(label("pool", "(" + std::to_string(pool.first) + ", " + std::to_string(pool.second) + ")"));
     if (pending) set.push_back(label("state", "pending"));
     return made_[key] = builder_.labels(std::move(set));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -120,6 +121,20 @@ inline std::string value_text(std::int64_t value, std::string_view unit, bool fo
   if (unit == "nanoseconds")
     return with_sign(value, force_plus, scaled(magnitude(value), 1000, kTimeUnits, glyphs), glyphs);
   return force_plus ? growth_count_text(value, glyphs) : count_text(value, glyphs);
+}
+
+/// "[1 other]", "[2 000 others]": rows that a table leaves out.
+inline std::string others_text(std::int64_t count, const NumberGlyphs& glyphs = {}) {
+  std::string text("[");
+  return text.append(count_text(count, glyphs)).append(count == 1 ? " other]" : " others]");
+}
+
+/// "0x7f00".
+inline std::string hex_text(std::uint64_t value) {
+  std::array<char, 16> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, 16).ptr;
+  std::string text("0x");
+  return text.append(digits.data(), end);
 }
 
 /// "47 %", "<1 %", ">99 %", "0 %"; "n/a" when the whole is 0. Whole numbers; the sign is kept.

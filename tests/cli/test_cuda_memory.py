@@ -163,7 +163,7 @@ class CudaMemory(CliTest):
         self.assertIsNone(report["baseline"])
         self.valid("pins", json.dumps(report))
         text = self.run_it("pins", "a.pickle", "-n", "1")[0]
-        for part in ("29.0 MiB pinned", "[1 others]", "TOTAL", "20.0 MiB in segments without a live block"):
+        for part in ("29.0 MiB pinned", "[1 other]", "TOTAL", "20.0 MiB in segments without a live block"):
             self.assertIn(part, text)
 
     def test_growth_of_what_is_pinned_is_apart_from_growth_of_what_is_live(self):

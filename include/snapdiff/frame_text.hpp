@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "snapdiff/growth.hpp"
+#include "snapdiff/number_text.hpp"
+
+namespace snapdiff {
+
+/// What a frame without a function is called: "module+0x1234" (base name), "0x1234" outside every
+/// module, "[unknown in module]" or "[unknown]" without an address. Not escaped.
+inline std::string address_text(const FrameView& frame) {
+  const std::string_view module = base_name(frame.module);
+  std::string text;
+  if (frame.offset == kNoOffset) {
+    if (module.empty()) return "[unknown]";
+    return text.append("[unknown in ").append(module).append("]");
+  }
+  if (!module.empty()) text.append(module).append("+");
+  return text.append(hex_text(frame.offset));
+}
+
+}  // namespace snapdiff
