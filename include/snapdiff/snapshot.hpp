@@ -21,6 +21,8 @@
 /// row numbers, nothing recursive; immutable once SnapshotBuilder::finish() has validated it.
 namespace snapdiff {
 
+struct ObjectGraph;  // snapdiff/object_graph.hpp
+
 /// All texts of a dictionary, as bytes; they need not be valid UTF-8 and may hold control
 /// characters and NULs. Row 0 is "". Views stay valid as long as the table does not grow.
 class StringTable {
@@ -145,7 +147,8 @@ struct SampleType {
 /// One value per row, in the unit of its type.
 ///   known      empty: every value is known; else one flag per row, 0 = unknown (not zero; the
 ///              value is then 0)
-///   half_unit  half of the rounding step the source printed with, 0 when exact
+///   half_unit  half of the rounding step the source printed with, 0 when exact. Where the step differs
+///              from row to row, a column of its own says it: half_unit_name() of this one's name
 struct Column {
   SampleType type;
   std::vector<std::int64_t> value;
@@ -153,6 +156,11 @@ struct Column {
   std::int64_t half_unit = 0;
   bool is_known(std::size_t row) const { return known.empty() || known[row] != 0; }
 };
+
+/// Name of the column, in the unit of `metric`, that holds half of the rounding step of each of its values;
+/// no metric itself.
+inline constexpr std::string_view kHalfUnitEnding = "_half_unit";
+inline std::string half_unit_name(std::string_view metric) { return std::string(metric).append(kHalfUnitEnding); }
 
 /// The samples. Rows are unique by (stack, labels), sorted by them, and hold at least one value
 /// that is not zero. stack.size() == labels.size() == every column's value.size().
@@ -163,12 +171,14 @@ struct SampleTable {
   std::size_t size() const { return stack.size(); }
 };
 
-/// A number about the whole snapshot, e.g. HeapSys of Go's MemStats.
+/// A number about the whole snapshot, e.g. HeapSys of Go's MemStats. Tags are part of the name, as
+/// `live{thread=3}`, in order of their keys.
 struct Counter {
   std::string name;
   std::int64_t value = 0;
-  std::string unit;
-  bool cumulative = false;  ///< counts up since process start, rather than a level
+  std::string unit;            ///< "bytes", "count", or what the source says
+  bool cumulative = false;     ///< counts up since process start, rather than a level
+  std::int64_t half_unit = 0;  ///< half of the rounding step the source printed with, 0 when exact
   friend bool operator==(const Counter&, const Counter&) = default;
 };
 
@@ -214,6 +224,7 @@ struct SnapshotFacts {
   Sampling sampling = Sampling::unknown;
   std::int64_t period = 0;  ///< mean bytes between samples; 0 or 1 when exact
   bool partial = false;     ///< a part of the input could not be read
+  bool complete = true;     ///< false: the source leaves rows out (top N, a threshold): an absent row is unknown, not 0
   bool is_delta = false;    ///< alloc_* already are differences over duration_ns
   bool is_diff = false;     ///< saved by a diff; values may be negative
   std::string drop_frames;  ///< regex of frames to prune, "" when none
@@ -233,6 +244,7 @@ struct Snapshot {
   std::vector<Mapping> mappings;  ///< sorted by start
   SnapshotFacts facts;
   std::shared_ptr<const AllocatorState> allocator;  ///< null where the input has nothing of the kind
+  std::shared_ptr<const ObjectGraph> graph;         ///< null where the input has no references between objects
 
   /// The column called `metric`, or null.
   const Column* column(std::string_view metric) const {

@@ -289,6 +289,9 @@ class SnapshotBuilder {
   /// Its stack and string ids must be of this builder.
   void set_allocator(std::shared_ptr<const AllocatorState> state) { allocator_ = std::move(state); }
 
+  /// Its string ids must be of this builder. Checked by whoever made it (validate() of object_graph.hpp).
+  void set_graph(std::shared_ptr<const ObjectGraph> graph) { graph_ = std::move(graph); }
+
   /// Sums equal rows, drops rows whose values are all zero, sorts, validates.
   /// Errors: limit, when a sum (of equal rows, or of a whole column) leaves 64 bits; internal,
   /// when validate() finds the model broken. The builder is used up.
@@ -312,6 +315,7 @@ class SnapshotBuilder {
   std::vector<Column> columns_;
   std::vector<Mapping> mappings_;
   std::shared_ptr<const AllocatorState> allocator_;
+  std::shared_ptr<const ObjectGraph> graph_;
   std::vector<Hash128> text_hash_{hash_bytes({})};  // by string
   HashIndex strings_;
   HashIndex modules_;
@@ -379,6 +383,7 @@ inline Result<Snapshot> SnapshotBuilder::finish() {
   snapshot.mappings = std::move(mappings_);
   snapshot.facts = std::move(facts_);
   snapshot.allocator = std::move(allocator_);
+  snapshot.graph = std::move(graph_);
   snapshot.dictionary = std::shared_ptr<const Dictionary>(std::move(dictionary_));
   if (Status valid = validate(snapshot); !valid) return std::move(valid).error();
   return snapshot;
