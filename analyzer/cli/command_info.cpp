@@ -85,6 +85,7 @@ std::string info_text(const Snapshot& snapshot, const std::string& ref, const Sh
   if (facts.pid) out += row("pid", std::to_string(*facts.pid));
   if (facts.sequence) out += row("number", std::to_string(*facts.sequence) + " (in the file name)");
   for (const Column& column : snapshot.samples.columns) {
+    if (!is_metric(column)) continue;
     const std::string name = column.type.name;
     out += row(name, value_text(column.type, total_of(column)));
   }
@@ -128,7 +129,9 @@ std::string info_text(const Snapshot& snapshot, const std::string& ref, const Sh
 
 Json totals_json(const Snapshot& snapshot) {
   Json totals = Json::object();
-  for (const Column& column : snapshot.samples.columns) totals[column.type.name] = total_of(column);
+  for (const Column& column : snapshot.samples.columns) {
+    if (is_metric(column)) totals[column.type.name] = total_of(column);
+  }
   return totals;
 }
 

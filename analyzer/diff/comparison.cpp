@@ -20,6 +20,12 @@ Status pick_columns(Comparison& c) {
   for (const Side& side : c.sides) {
     if (!objects.empty() && side.ref.snapshot->column(objects) == nullptr) objects.clear();
   }
+  for (const Side& side : c.sides) {
+    const Column* const column = objects.empty() ? nullptr : side.ref.snapshot->column(objects);
+    if (column == nullptr || column->known.empty()) continue;
+    c.notes.add(Severity::warning, "an input does not know every count: no counts are compared");
+    objects.clear();
+  }
   c.objects_metric = objects;
   c.has_objects = !objects.empty();
   for (Side& side : c.sides) {
@@ -27,6 +33,7 @@ Status pick_columns(Comparison& c) {
     Columns& columns = side.columns;
     columns.value = snapshot.column(c.metric);
     if (c.has_objects) columns.objects = snapshot.column(objects);
+    columns.half_units = snapshot.column(half_unit_name(c.metric));
     if (&side == &c.sides.front()) c.unit = columns.value->type.unit;
     if (columns.value->type.unit != c.unit) {
       return Error{ErrorCode::incompatible, std::string("unit of ") + c.metric + " differs: " + c.unit + " and " +
@@ -175,15 +182,26 @@ void find_tiers(Comparison& c) {
 
 void note_facts(Comparison& c) {
   std::uint64_t unknown = 0;
+  bool leaves_out = false;
   for (const Side& side : c.sides) {
     unknown += side.unknown_values;
+    leaves_out = leaves_out || !side.ref.snapshot->facts.complete;
     const SnapshotFacts& facts = side.ref.snapshot->facts;
     if (facts.partial) c.notes.add(Severity::data_loss, "a snapshot is partial: what could not be read counts as 0");
     if (facts.is_diff) c.notes.add(Severity::warning, "a snapshot already is a difference of two");
     if (facts.is_delta && c.metric.starts_with("alloc_"))
       c.notes.add(Severity::warning, "alloc_* of a delta profile already are differences over its duration");
   }
-  if (unknown > 0) c.notes.add(Severity::warning, "values that an input leaves out count as 0", std::nullopt, unknown);
+  if (unknown > 0)
+    c.notes.add(Severity::warning, "values that an input does not know: such rows are not compared", std::nullopt,
+                unknown);
+  if (leaves_out)
+    c.notes.add(Severity::info,
+                "an input lists only a part of its rows: what it does not list is unknown, and the totals are of rows "
+                "that are listed on both sides");
+  if (c.bridged > 0)
+    c.notes.add(Severity::info, "points of the series that no input lists lie on the line between their neighbours",
+                std::nullopt, c.bridged);
   for (std::size_t s = 1; s < c.sides.size(); ++s) {
     const SnapshotFacts& a = c.sides[s - 1].ref.snapshot->facts;
     const SnapshotFacts& b = c.sides[s].ref.snapshot->facts;
@@ -256,7 +274,10 @@ Result<Comparison> compare(std::span<const SnapshotRef> snapshots, const DiffOpt
   for (Status& status : done) {
     if (!status) return std::move(status).error();
   }
-  if (c.sides.size() > 1) guard_identities(c.sides, facts, c.notes);
+  if (c.sides.size() > 1) {
+    guard_identities(c.sides, facts, c.notes);
+    if (Status done_so_far = set_aside_listed_once(c); !done_so_far) return std::move(done_so_far).error();
+  }
 
   // Newest first, so that a unit is represented by its newest entry.
   IdentityTable table(c.sides.front().stack.size() + c.sides.back().stack.size());
@@ -275,6 +296,7 @@ Result<Comparison> compare(std::span<const SnapshotRef> snapshots, const DiffOpt
   find_tiers(c);
   if (c.sides.size() > 1) {
     match_coarsely(c, facts, used);
+    bridge_gaps(c);
     note_facts(c);
   }
   return c;

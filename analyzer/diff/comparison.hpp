@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/diff/build_match.hpp"
+#include "analyzer/diff/listed_once.hpp"
 #include "analyzer/diff/side.hpp"
 #include "analyzer/diff/visibility.hpp"
 #include "snapdiff/growth.hpp"
@@ -50,6 +51,10 @@ struct Comparison {
   std::uint64_t possible_pairs = 0;
   /// Name keys (FrameKeys, by function) that another build calls otherwise: old -> new, in pairs.
   std::vector<std::pair<std::string, std::string>> renamed;
+
+  std::vector<ListedOnceUnit> listed_once;  ///< stacks whose growth nobody knows; in no other part of this
+  Change listed_once_value;                 ///< their sums at the first and at the last side
+  std::uint64_t bridged = 0;                ///< points of the series that no source lists
 
   std::size_t unit_count() const { return values.size(); }
   std::uint32_t row_of(std::size_t u) const {

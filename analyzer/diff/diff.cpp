@@ -26,8 +26,11 @@ void fill_head(const Comparison& c, GrowthReport& r) {
   r.unit = c.unit;
   r.objects_metric = c.objects_metric;
   r.has_objects = c.has_objects;
-  r.has_error = first.blur.kind == Blur::Kind::known || last.blur.kind == Blur::Kind::known;
-  r.exact = first.blur.kind == Blur::Kind::none && last.blur.kind == Blur::Kind::none;
+  const bool sampled = first.blur.kind == Blur::Kind::known || last.blur.kind == Blur::Kind::known;
+  const bool rounded = first.rounded || last.rounded;
+  r.has_error = sampled || rounded;
+  r.rounded = rounded && !sampled;
+  r.exact = first.blur.kind == Blur::Kind::none && last.blur.kind == Blur::Kind::none && !rounded;
   r.total = {first.total, last.total};
   r.total_objects = {first.total_objects, last.total_objects};
   r.unattributed = {first.unattributed, last.unattributed};
@@ -113,9 +116,10 @@ std::vector<T> permuted(const std::vector<T>& in, const std::vector<std::uint32_
 }
 
 /// Brings rows of `width` values into `order` where they are: of a long series they are the largest thing here.
-void permute_rows(std::vector<std::int64_t>& values, const std::vector<std::uint32_t>& order, std::size_t width) {
+template <class T>
+void permute_rows(std::vector<T>& values, const std::vector<std::uint32_t>& order, std::size_t width) {
   std::vector<bool> placed(order.size(), false);
-  std::vector<std::int64_t> first(width);
+  std::vector<T> first(width);
   const auto row = [&](std::size_t i) { return values.begin() + static_cast<std::ptrdiff_t>(i * width); };
   for (std::size_t start = 0; start < order.size(); ++start) {
     if (placed[start] || order[start] == start) continue;
@@ -131,9 +135,10 @@ void permute_rows(std::vector<std::int64_t>& values, const std::vector<std::uint
 
 /// Suspects of rows of stacks; Suspect::rows are rows of `g`.
 SuspectList suspects_of(const Comparison& c, const Grouped& g, std::int64_t grew, std::int64_t shrank) {
-  const bool blurred = std::any_of(c.sides.begin(), c.sides.end(),
-                                   [](const Side& side) { return side.blur.kind == Blur::Kind::known; }) &&
-                       !std::isnan(error_of(c, 0));
+  const bool blurred =
+      std::any_of(c.sides.begin(), c.sides.end(),
+                  [](const Side& side) { return side.blur.kind == Blur::Kind::known || side.rounded; }) &&
+      !std::isnan(error_of(c, 0));
   std::vector<StackGrowth> rows;
   rows.reserve(g.rows.size());
   for (std::uint32_t i = 0; i < g.rows.size(); ++i) {
@@ -207,7 +212,9 @@ Result<GrowthReport> make_report(const Comparison& c, const ReportParts& parts) 
   r.cumulative = permuted(g.cumulative, g.cumulative.empty() ? std::vector<std::uint32_t>() : order);
   if (parts.series.wanted) {
     permute_rows(g.series, order, g.series_length);
+    if (!g.series_known.empty()) permute_rows(g.series_known, order, g.series_length);
     r.series = std::move(g.series);
+    r.series_known = std::move(g.series_known);
     r.series_length = g.series_length;
     r.object_place = permuted(g.object_place, g.object_place.empty() ? std::vector<std::uint32_t>() : order);
     r.object_series = std::move(g.object_series);
@@ -220,6 +227,9 @@ Result<GrowthReport> make_report(const Comparison& c, const ReportParts& parts) 
   } else {
     r.keys = std::move(g.keys);
   }
+  r.listed_once_value = c.listed_once_value;
+  for (const ListedOnceUnit& unit : c.listed_once)
+    r.listed_once.push_back({view->refer(unit.stack, unit.side), unit.first, unit.last, unit.value, unit.objects});
   r.view = std::move(view);
   r.suspects = std::move(list.suspects);
   r.common_path = std::move(list.common_path);

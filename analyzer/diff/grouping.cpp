@@ -94,6 +94,7 @@ void resize(Grouped& g, std::size_t rows, const Comparison& c, bool with_series,
   if (!with_series) return;
   g.series_length = c.sides.size();
   g.series.assign(rows * g.series_length, 0);
+  if (c.bridged > 0) g.series_known.assign(g.series.size(), 1);
   if (!keyed || !c.has_objects) return;
   g.object_series.assign(rows * g.series_length, 0);
   g.object_place.resize(rows);
@@ -105,6 +106,7 @@ void move_series(Grouped& g, std::size_t from, std::size_t to) {
   if (from == to) return;
   for (std::size_t s = 0; s < g.series_length; ++s) {
     g.series[to * g.series_length + s] = g.series[from * g.series_length + s];
+    if (!g.series_known.empty()) g.series_known[to * g.series_length + s] = g.series_known[from * g.series_length + s];
     if (!g.object_series.empty()) {
       g.object_series[to * g.series_length + s] = g.object_series[from * g.series_length + s];
     }
@@ -113,6 +115,7 @@ void move_series(Grouped& g, std::size_t from, std::size_t to) {
 
 void cut_series(Grouped& g, std::size_t rows) {
   g.series.resize(rows * g.series_length);
+  if (!g.series_known.empty()) g.series_known.resize(g.series.size());
   if (g.object_series.empty()) return;
   g.object_series.resize(rows * g.series_length);
   g.object_place.resize(rows);
@@ -168,7 +171,9 @@ Grouped by_stack(const Comparison& c, const SeriesOf& series, Adder& adder) {
   if (!with_series) return g;
   for (std::size_t s = 0; s < c.sides.size(); ++s) {
     for (std::size_t entry = 0; entry < c.unit_of_entry[s].size(); ++entry) {
-      adder.add(g.series[row_of(c.unit_of_entry[s][entry]) * g.series_length + s], c.sides[s].value[entry]);
+      const std::size_t at = row_of(c.unit_of_entry[s][entry]) * g.series_length + s;
+      adder.add(g.series[at], c.sides[s].value[entry]);
+      if (entry >= c.sides[s].stack.size()) g.series_known[at] = 0;
     }
   }
   if (!c.has_objects) return g;
@@ -239,6 +244,7 @@ Grouped by_frame(const Comparison& c, GroupBy by, bool with_series, Adder& adder
       for (std::size_t entry = 0; entry < c.unit_of_entry[s].size(); ++entry) {
         const std::uint32_t key = leaf[c.unit_of_entry[s][entry]];
         adder.add(g.series[key * g.series_length + s], c.sides[s].value[entry]);
+        if (entry >= c.sides[s].stack.size()) g.series_known[key * g.series_length + s] = 0;
         if (c.has_objects) adder.add(g.object_series[key * g.series_length + s], c.sides[s].objects[entry]);
       }
     }
@@ -314,12 +320,7 @@ Grouped by_label(const Comparison& c, const std::string& label, bool with_series
       Part part{c.row_of(u), keys[side.dictionary][index_of(samples.labels[r])], {}, {}, 0};
       if (first) part.value.baseline = value, part.objects.baseline = objects;
       if (last) part.value.current = value, part.objects.current = objects;
-      if (side.blur.kind == Blur::Kind::known) {
-        const Columns& columns = side.columns;
-        part.variance = sampling_variance(static_cast<double>(columns.bytes->value[r]),
-                                          columns.counts != nullptr ? static_cast<double>(columns.counts->value[r]) : 0,
-                                          side.blur.period, columns.value == columns.counts);
-      }
+      if (first || last) part.variance = row_variance(side, r);
       used[part.key] = 1;
       if (with_series) {
         adder.add(g.series[part.key * g.series_length + s], value);

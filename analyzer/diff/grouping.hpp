@@ -24,7 +24,8 @@ struct Grouped {
   std::vector<double> variance;
   std::vector<std::uint32_t> unit;  ///< by stack: the unit that stands for the row
   std::vector<std::int64_t> series;
-  std::size_t series_length = 0;  ///< 0: no series wanted
+  std::vector<std::uint8_t> series_known;  ///< as in GrowthReport
+  std::size_t series_length = 0;           ///< 0: no series wanted
   std::vector<std::int64_t> object_series;
   std::vector<std::uint32_t> object_place;  ///< as in GrowthReport
 };

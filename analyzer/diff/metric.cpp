@@ -21,7 +21,9 @@ std::string list_of(const std::vector<std::string>& names) {
 
 std::vector<std::string> columns_of(const Snapshot& snapshot) {
   std::vector<std::string> names;
-  for (const Column& column : snapshot.samples.columns) names.push_back(column.type.name);
+  for (const Column& column : snapshot.samples.columns) {
+    if (is_metric(column)) names.push_back(column.type.name);
+  }
   return names;
 }
 
@@ -151,7 +153,7 @@ Result<std::string> choose_metric(std::span<const SnapshotRef> snapshots, const 
   std::vector<std::string> in_bytes;
   bool any_common = false;
   for (const Column& column : snapshots.front().snapshot->samples.columns) {
-    if (!in_all(snapshots, column.type.name)) continue;
+    if (!in_all(snapshots, column.type.name) || !is_metric(column)) continue;
     any_common = true;
     if (column.type.unit == "bytes") in_bytes.push_back(column.type.name);
   }
@@ -167,6 +169,8 @@ Result<std::string> choose_metric(std::span<const SnapshotRef> snapshots, const 
     }
   }
   if (in_bytes.size() == 1) return in_bytes.front();
+  // Formats that count objects and know no sizes.
+  if (in_bytes.empty() && in_all(snapshots, "inuse_objects")) return std::string("inuse_objects");
   return Error{ErrorCode::incompatible, (in_bytes.empty() ? "no memory metric: " : "no default metric: ") +
                                             both_lists(snapshots, {}) + ", expected a choice by --metric"};
 }

@@ -36,6 +36,22 @@ double sampling_variance(double bytes, double counts, double period, bool of_cou
   return of_counts ? counts / odds : bytes * size / odds;
 }
 
+double row_variance(const Side& side, std::size_t row) {
+  const Columns& columns = side.columns;
+  double variance = 0;
+  if (side.blur.kind == Blur::Kind::known && columns.bytes != nullptr) {
+    const double counts = columns.counts != nullptr ? static_cast<double>(columns.counts->value[row]) : 0;
+    variance = sampling_variance(static_cast<double>(columns.bytes->value[row]), counts, side.blur.period,
+                                 columns.value == columns.counts);
+  }
+  if (side.rounded) {
+    const auto half =
+        static_cast<double>(columns.half_units != nullptr ? columns.half_units->value[row] : columns.value->half_unit);
+    variance += half * half;
+  }
+  return variance;
+}
+
 Status summarise(Side& side, const Summary& how) {
   const SampleTable& samples = side.ref.snapshot->samples;
   const Columns& columns = side.columns;
@@ -44,8 +60,10 @@ Status summarise(Side& side, const Summary& how) {
   side.blur = blur_of(side.ref.snapshot->facts);
   const bool blurred = side.blur.kind == Blur::Kind::known && columns.bytes != nullptr;
   if (side.blur.kind == Blur::Kind::known && columns.bytes == nullptr) side.blur.kind = Blur::Kind::unknown;
-  const bool of_counts = columns.value == columns.counts;
-  if (!columns.value->known.empty()) {
+  side.rounded = columns.half_units != nullptr || columns.value->half_unit != 0;
+  const bool uncertain = blurred || side.rounded;
+  const bool some_unknown = !columns.value->known.empty();
+  if (some_unknown) {
     side.unknown_values =
         static_cast<std::uint64_t>(std::count(columns.value->known.begin(), columns.value->known.end(), 0));
   }
@@ -54,7 +72,7 @@ Status summarise(Side& side, const Summary& how) {
   side.stack.reserve(rows);
   side.value.reserve(rows);
   if (objects != nullptr) side.objects.reserve(rows);
-  if (blurred && how.keep_variance) side.variance.reserve(rows);
+  if (uncertain && how.keep_variance) side.variance.reserve(rows);
   if (how.keep_rows) side.entry_of_row.assign(rows, Side::kNoEntry);
 
   bool fits = true;
@@ -65,16 +83,17 @@ Status summarise(Side& side, const Summary& how) {
     std::int64_t count = 0;
     double variance = 0;
     bool empty = true;
+    bool is_unknown = false;
     for (; row < rows && samples.stack[row] == stack; ++row) {
       const std::int64_t row_count = objects != nullptr ? (*objects)[row] : 0;
+      if (some_unknown && !columns.value->is_known(row)) {
+        is_unknown = true;
+        empty = false;
+      }
       if (values[row] == 0 && row_count == 0) continue;
       empty = false;
       fits &= checked_add(value, values[row], value) && checked_add(count, row_count, count);
-      if (blurred) {
-        const double counts = columns.counts != nullptr ? static_cast<double>(columns.counts->value[row]) : 0;
-        variance +=
-            sampling_variance(static_cast<double>(columns.bytes->value[row]), counts, side.blur.period, of_counts);
-      }
+      if (uncertain) variance += row_variance(side, row);
     }
     if (empty) continue;
     fits &= checked_add(side.total, value, side.total) && checked_add(side.total_objects, count, side.total_objects);
@@ -93,8 +112,13 @@ Status summarise(Side& side, const Summary& how) {
     side.stack.push_back(stack);
     side.value.push_back(value);
     if (objects != nullptr) side.objects.push_back(count);
-    if (blurred && how.keep_variance) side.variance.push_back(variance);
+    if (uncertain && how.keep_variance) side.variance.push_back(variance);
+    if (is_unknown) {
+      side.unknown.resize(side.stack.size(), 0);
+      side.unknown.back() = 1;
+    }
   }
+  if (!side.unknown.empty()) side.unknown.resize(side.stack.size(), 0);
   return fits ? ok() : too_large(columns.value->type.name, side.ref.snapshot->facts.source.name);
 }
 

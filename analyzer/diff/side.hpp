@@ -17,6 +17,7 @@ struct Columns {
   const Column* objects = nullptr;  ///< null when the report has none
   const Column* bytes = nullptr;    ///< for the sampling error: bytes and counts, null where absent
   const Column* counts = nullptr;
+  const Column* half_units = nullptr;  ///< half of the rounding step of each value; null: Column::half_unit of `value`
 };
 
 /// How much the sampling of a snapshot blurs its values.
@@ -31,6 +32,12 @@ Blur blur_of(const SnapshotFacts& facts);
 /// (0) the bound bytes * period. Source: pprof.md section 6.2.
 double sampling_variance(double bytes, double counts, double period, bool of_counts);
 
+struct Side;
+
+/// Variance of the metric's value in one sample row: of the sampling, and of rounding, of which half a step
+/// counts as one standard deviation. 0 where neither is known.
+double row_variance(const Side& side, std::size_t row);
+
 /// One snapshot, summed per distinct stack: an entry is a stack that holds the metric or objects
 /// and that the filters let through. All vectors below are parallel, entries in order of StackId.
 struct Side {
@@ -41,11 +48,13 @@ struct Side {
   const SeenStacks* seen = nullptr;  ///< the dictionary's stacks
   Columns columns;
   Blur blur;
+  bool rounded = false;  ///< the source printed rounded values
 
   std::vector<StackId> stack;
   std::vector<std::int64_t> value;
   std::vector<std::int64_t> objects;  ///< empty without an objects column
-  std::vector<double> variance;       ///< empty unless blur is known and it was asked for
+  std::vector<double> variance;       ///< empty unless blurred or rounded, and it was asked for
+  std::vector<std::uint8_t> unknown;  ///< 1: the value is not known (and 0 here); empty: all are
   std::vector<Hash128> salted;        ///< identities, where those of `seen` do not hold; mostly empty
 
   /// Entry of each sample row; kNoEntry where it has none. Only when asked for.

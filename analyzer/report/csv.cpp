@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "analyzer/report/gate_parts.hpp"
+#include "analyzer/report/listed_once.hpp"
 #include "analyzer/report/names.hpp"
 #include "analyzer/report/output.hpp"
 #include "analyzer/report/trend_parts.hpp"
@@ -75,6 +76,12 @@ void objects(Record& record, bool known, const Change& value) {
   record.number_if(known, value.growth());
 }
 
+/// Value at each snapshot; empty where no source lists the row.
+void series(Record& record, const GrowthReport& report, std::size_t row) {
+  for (std::size_t i = row * report.series_length; i < (row + 1) * report.series_length; ++i)
+    record.number_if(report.series_known.empty() || report.series_known[i] != 0, report.series[i]);
+}
+
 /// "leaf;caller;...": a semicolon or backslash inside a name gets a backslash.
 std::string stack_field(std::span<const FrameView> frames) {
   std::string field(frames.empty() ? "[filtered out]" : "");
@@ -89,6 +96,22 @@ std::string stack_field(std::span<const FrameView> frames) {
 }
 
 constexpr std::string_view kObjectColumns = ",baseline_objects,current_objects,growth_objects,error,";
+
+/// Stacks without a known growth, class "unknown"; their values are in no sum.
+void listed_once_rows(std::string& out, const GrowthReport& report, std::size_t extra) {
+  std::vector<FrameView> frames;
+  for (const ListedOnce& row : report.listed_once) {
+    Record record(out);
+    record.text("unknown");
+    for (const auto& value : {known_baseline(row, report), known_current(row, report)})
+      record.number_if(value.has_value(), value.value_or(0));
+    const std::size_t empty = report.options.by == GroupBy::stack ? 5 : 8;
+    for (std::size_t i = 0; i < empty; ++i) record.empty();
+    report.view->frames(row.stack, frames);
+    record.text(stack_field(frames));
+    for (std::size_t i = 0; i < extra; ++i) record.empty();
+  }
+}
 
 /// Rows that are no stack and no key: their flat values complete the sum.
 void rest_row(std::string& out, const GrowthReport& report, const std::string& name, const Change& value,
@@ -137,8 +160,7 @@ void csv_diff(const GrowthReport& report, const std::vector<RowVerdict>& verdict
         report.frames(row, frames);
         record.text(stack_field(frames));
       }
-      for (std::size_t i = 0; i < report.series_length; ++i)
-        record.number(report.series[index * report.series_length + i]);
+      series(record, report, index);
       if (!verdicts.empty()) {
         record.text(verdicts[index].word);
         record.text(verdicts[index].reason);
@@ -154,6 +176,7 @@ void csv_diff(const GrowthReport& report, const std::vector<RowVerdict>& verdict
   if (report.filtered != Change{} || report.filtered_objects != Change{}) {
     rest_row(text, report, "[filtered out]", report.filtered, report.filtered_objects, extra);
   }
+  listed_once_rows(text, report, extra);
 }
 
 void csv_trend(const TrendReport& trend, const Style& style, const Sink& sink) {
@@ -188,8 +211,7 @@ void csv_trend(const TrendReport& trend, const Style& style, const Sink& sink) {
         overall.frames(row, frames);
         record.text(stack_field(frames));
       }
-      for (std::size_t i = 0; i < overall.series_length; ++i)
-        record.number(overall.series[index * overall.series_length + i]);
+      series(record, overall, index);
     }
     out.row_done();
   }

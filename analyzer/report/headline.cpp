@@ -87,6 +87,10 @@ std::pair<std::string, std::string> split_unit(const std::string& text) {
   return {text.substr(0, blank), text.substr(blank + 1)};
 }
 
+std::string what_blurs(const GrowthReport& report) {
+  return report.rounded ? "what the inputs are rounded to" : "its sampling error";
+}
+
 /// Row that lost most, when it outweighs every suspect; else null.
 const GrowthRow* heaviest_release(const GrowthReport& report) {
   if (report.options.by != GroupBy::stack) return nullptr;
@@ -158,7 +162,8 @@ Pieces suspect_pieces(const GrowthReport& report, const GrowthRow* release, bool
     pieces.emplace_back(" " + number + (said || unit.empty() ? "" : " " + unit), Paint::growth);
     if (shares) pieces.emplace_back(" (" + share_text(suspect.share) + ")", Paint::none);
   }
-  if (others_within_error) pieces.emplace_back("; every other change is within its sampling error", Paint::none);
+  if (others_within_error)
+    pieces.emplace_back(std::string("; every other change is within ") + what_blurs(report), Paint::none);
   return pieces;
 }
 
@@ -172,9 +177,9 @@ HeadLine suspects_line(const GrowthReport& report, const Style& style, const Gly
   const GrowthRow* release = heaviest_release(report);
   const bool quiet = all_others_within_error(report);
   if (report.suspects.empty() && release == nullptr) {
-    const char* text = report.grew == 0 ? "none: nothing grew"
-                       : quiet          ? "none: every change is within its sampling error"
-                                        : "none: growth is spread, no path holds 20 % of it";
+    const std::string text = report.grew == 0 ? "none: nothing grew"
+                             : quiet          ? "none: every change is within " + what_blurs(report)
+                                              : "none: growth is spread, no path holds 20 % of it";
     return {"suspects", {{text, Paint::none}}};
   }
   // Long names give way, then where the paths part; numbers never.

@@ -71,6 +71,7 @@ void suspect_fields(JsonWriter& json, const GrowthReport& report) {
 
 void tail_fields(JsonWriter& json, const GrowthReport& report, const Others& others) {
   json_rest(json, report, others);
+  json_listed_once(json, report);
   json.key("possible_pairs");
   json.unsigned_integer(report.possible_pairs);
   json_notes(json, report.notes);
@@ -102,12 +103,7 @@ class RowWriter {
       json_change(json_, "cum", report_.cumulative[index].value);
     }
     if (report_.series_length > 0) {
-      json_.key("values");
-      json_.begin_array();
-      for (std::size_t i = 0; i < report_.series_length; ++i) {
-        json_.integer(report_.series[index * report_.series_length + i]);
-      }
-      json_.end_array();
+      json_values(json_, report_, index);
     }
     if (!verdicts_.empty()) {
       json_.field("verdict", verdicts_[index].word);

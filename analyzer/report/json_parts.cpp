@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "analyzer/report/listed_once.hpp"
 #include "snapdiff/checked.hpp"
 
 namespace snapdiff::report {
@@ -92,6 +93,7 @@ void json_snapshot(JsonWriter& json, const SnapshotRef& ref) {
   json.key("totals");
   json.begin_object();
   for (const Column& column : ref.snapshot->samples.columns) {
+    if (!is_metric(column)) continue;
     json.any_key(column.type.name);
     const std::optional<std::int64_t> total = total_of(column);
     total ? json.integer(*total) : json.null();
@@ -183,6 +185,35 @@ void json_rest(JsonWriter& json, const GrowthReport& report, const Others& other
   json.begin_object();
   json.field("growth", report.filtered.growth());
   json.end_object();
+}
+
+void json_values(JsonWriter& json, const GrowthReport& report, std::size_t row) {
+  json.key("values");
+  json.begin_array();
+  const std::size_t length = report.series_length;
+  for (std::size_t i = row * length; i < (row + 1) * length; ++i)
+    report.series_known.empty() || report.series_known[i] != 0 ? json.integer(report.series[i]) : json.null();
+  json.end_array();
+}
+
+void json_listed_once(JsonWriter& json, const GrowthReport& report) {
+  if (report.listed_once.empty()) return;
+  json.key("listed_once");
+  json.begin_array();
+  std::vector<FrameView> frames;
+  for (const ListedOnce& row : report.listed_once) {
+    json.new_line();
+    json.begin_object();
+    json.field_or_null("baseline", known_baseline(row, report));
+    json.field_or_null("current", known_current(row, report));
+    json.field("from", static_cast<std::int64_t>(row.first) + 1);
+    json.field("to", static_cast<std::int64_t>(row.last) + 1);
+    json_change(json, "known", row.value);
+    report.view->frames(row.stack, frames);
+    json_stack(json, "stack", frames);
+    json.end_object();
+  }
+  json.end_array();
 }
 
 }  // namespace snapdiff::report

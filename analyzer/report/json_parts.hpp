@@ -29,5 +29,9 @@ void json_notes(JsonWriter& json, const Notes& notes);
 void json_out_of_memory_fields(JsonWriter& json, const OutOfMemory& failure);
 /// "others", "unattributed" and "filtered": what completes the sum of the rows shown.
 void json_rest(JsonWriter& json, const GrowthReport& report, const Others& others);
+/// "listed_once", where there is such a stack.
+void json_listed_once(JsonWriter& json, const GrowthReport& report);
+/// "values": null where no source lists the row.
+void json_values(JsonWriter& json, const GrowthReport& report, std::size_t row);
 
 }  // namespace snapdiff::report

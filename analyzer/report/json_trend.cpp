@@ -112,6 +112,7 @@ void head_fields(JsonWriter& json, const TrendReport& trend, bool lines) {
 
 void tail_fields(JsonWriter& json, const TrendReport& trend, const Others& others) {
   json_rest(json, trend.series.overall, others);
+  json_listed_once(json, trend.series.overall);
   json_notes(json, trend.series.overall.notes);
 }
 
@@ -128,11 +129,7 @@ void row_object(JsonWriter& json, const TrendReport& trend, std::uint32_t index,
   } else {
     json.field("key", overall.keys[row.key]);
   }
-  json.key("values");
-  json.begin_array();
-  for (std::size_t i = 0; i < overall.series_length; ++i)
-    json.integer(overall.series[index * overall.series_length + i]);
-  json.end_array();
+  json_values(json, overall, index);
   json.key("objects");
   if (index < overall.object_place.size() && overall.object_place[index] != GrowthReport::kNoPlace) {
     json.begin_array();

@@ -2,6 +2,7 @@
 
 #include "analyzer/report/gate_parts.hpp"
 #include "analyzer/report/headline.hpp"
+#include "analyzer/report/listed_once.hpp"
 #include "analyzer/report/names.hpp"
 #include "analyzer/report/trend_parts.hpp"
 #include "analyzer/report/writers.hpp"
@@ -119,6 +120,22 @@ std::string growth_rows(const GrowthReport& report, const std::vector<RowVerdict
   return table.text();
 }
 
+/// "" where every stack is listed at both ends.
+std::string listed_once_rows(const GrowthReport& report, const Style& style) {
+  if (report.listed_once.empty()) return {};
+  const Glyphs glyphs = glyphs_for(true);
+  Table table({"before", "after", "stack (leaf first)"}, 2);
+  std::vector<FrameView> frames;
+  for (std::size_t i = 0; i < listed_once_shown(report, style); ++i) {
+    const ListedOnce& row = report.listed_once[i];
+    report.view->frames(row.stack, frames);
+    table.add({value_or_unknown(known_baseline(row, report), report.unit),
+               value_or_unknown(known_current(row, report), report.unit),
+               literal(stack_cell(frames, kNameWidth, glyphs).text)});
+  }
+  return "\n" + listed_once_heading(report) + ":\n\n" + table.text();
+}
+
 std::string title(const SnapshotRef& baseline, const SnapshotRef& current, const std::string& metric,
                   const Change& total, const std::string& unit) {
   const char* verb = total.growth() > 0 ? " grew from " : total.growth() < 0 ? " shrank from " : " stayed at ";
@@ -148,7 +165,7 @@ Style unwrapped(const Style& style) {
 std::string markdown_diff(const GrowthReport& report, const Style& style) {
   return title(report.baseline, report.current, report.metric, report.total, report.unit) +
          head(headline(report, {}, unwrapped(style))) + growth_rows(report, {}, style) +
-         notes_list(note_lines(report, true));
+         listed_once_rows(report, style) + notes_list(note_lines(report, true));
 }
 
 std::string markdown_series(const SeriesReport& series, const std::vector<RowVerdict>& verdicts, const Style& style) {
@@ -164,7 +181,8 @@ std::string markdown_series(const SeriesReport& series, const std::vector<RowVer
                i == 0 ? "" : snapdiff::value_text(step.growth, report.unit, true),
                literal(snapshot_name(step.snapshot, true)) + restart});
   }
-  return out + table.text() + "\n" + growth_rows(report, known, style) + notes_list(note_lines(report, true));
+  return out + table.text() + "\n" + growth_rows(report, known, style) + listed_once_rows(report, style) +
+         notes_list(note_lines(report, true));
 }
 
 std::string markdown_gate(const GateReport& report) {

@@ -304,6 +304,7 @@ std::string to_pprof(const SnapshotRef& ref) {
   writer.add_modules(snapshot);
   std::vector<const Column*> columns;
   for (const Column& column : snapshot.samples.columns) {
+    if (!is_metric(column)) continue;
     writer.sample_type(column.type);
     columns.push_back(&column);
   }
@@ -322,7 +323,7 @@ Result<std::string> to_pprof_diff(const GrowthReport& report) {
   writer.add_modules(baseline);
   for (const Column& column : current.samples.columns) {
     const Column* old = baseline.column(column.type.name);
-    if (old == nullptr || old->type.unit != column.type.unit) continue;
+    if (old == nullptr || old->type.unit != column.type.unit || !is_metric(column)) continue;
     writer.sample_type(column.type);
     old_columns.push_back(old);
     new_columns.push_back(&column);

@@ -1,4 +1,5 @@
 #include "analyzer/report/headline.hpp"
+#include "analyzer/report/listed_once.hpp"
 #include "analyzer/report/writers.hpp"
 
 namespace snapdiff::report {
@@ -15,6 +16,7 @@ std::string text_diff(const GrowthReport& report, const Style& style) {
   std::string out = headline_text(headline(report, {}, style), style);
   out += "\n";
   out += growth_table(report, select_rows(report, style, unchanged_rows(report, style)), {}, style);
+  out += listed_once_text(report, style);
   return out + text_end(note_lines(report, style.utf8), style);
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "analyzer/report/headline.hpp"
+#include "analyzer/report/listed_once.hpp"
 #include "analyzer/report/names.hpp"
 #include "analyzer/report/table.hpp"
 #include "analyzer/report/writers.hpp"
@@ -130,6 +131,7 @@ std::string step_tables(const std::vector<GrowthReport>& steps, const Style& sty
            std::string(glyphs.arrow) + " " + snapshot_name(step.current, style.utf8) + "   " +
            snapdiff::value_text(step.total.growth(), step.unit, true) + "\n\n";
     out += growth_table(step, select_rows(step, style, unchanged_rows(step, style)), {}, style);
+    out += listed_once_text(step, style);
     for (const std::string& note : note_lines(step, style.utf8)) out += wrapped(note, style.width, 2) + "\n";
   }
   return out;
@@ -148,6 +150,7 @@ std::string text_series(const SeriesReport& series, const std::vector<GrowthRepo
   out += "\n";
   if (!steps.empty()) out += "first " + std::string(glyphs.arrow) + " last\n\n";
   out += growth_table(overall, select_rows(overall, style, unchanged_rows(overall, style)), known, style);
+  out += listed_once_text(overall, style);
   out += passing_text(series, style);
   return out + text_end(note_lines(overall, style.utf8), style);
 }

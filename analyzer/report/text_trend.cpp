@@ -1,5 +1,6 @@
 #include <cstdio>
 
+#include "analyzer/report/listed_once.hpp"
 #include "analyzer/report/names.hpp"
 #include "analyzer/report/table.hpp"
 #include "analyzer/report/trend_parts.hpp"
@@ -173,6 +174,7 @@ std::string reasons(const TrendReport& trend, const Style& style) {
 std::string text_trend(const TrendReport& trend, const Style& style) {
   std::string out = headline_text(headline(trend, style), style) + "\n";
   out += TrendTable(trend, style).text();
+  out += listed_once_text(trend.series.overall, style);
   out += reasons(trend, style);
   return out + text_end(note_lines(trend.series.overall, style.utf8), style);
 }

@@ -31,8 +31,9 @@ class JsonReader {
 
   void run() {
     char c = next_token();
-    if (c == '\xef') {  // byte order mark
-      p_ += 3;
+    constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+    if (c == kByteOrderMark[0] && holds(kByteOrderMark)) {
+      p_ += kByteOrderMark.size();
       c = next_token();
     }
     if (c != '{' && c != '[') fail_malformed("not JSON: expected { or [", offset());
@@ -62,6 +63,11 @@ class JsonReader {
   char peek() {
     if (p_ == bytes_.end() && !bytes_.more(p_, 1)) return '\0';
     return *p_;
+  }
+  /// Whether these bytes come next.
+  bool holds(std::string_view bytes) {
+    if (static_cast<std::size_t>(bytes_.end() - p_) < bytes.size() && !bytes_.more(p_, bytes.size())) return false;
+    return std::string_view(p_, bytes.size()) == bytes;
   }
   char next_token() {
     for (;;) {

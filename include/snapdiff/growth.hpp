@@ -174,6 +174,15 @@ struct Unnamed {
   std::vector<UnnamedModule> modules;  ///< most value first, then by name
 };
 
+/// A stack whose growth nobody knows, because a source that leaves rows out does not list it at one
+/// end, or because a value there is unknown. In no row and in no total.
+struct ListedOnce {
+  StackRef stack;
+  std::uint32_t first = 0, last = 0;  ///< snapshots of the series between which it is known at both ends
+  Change value;                       ///< there
+  Change objects;
+};
+
 /// Growth between two snapshots.
 ///   rows     total order: by the sort key, then key text, so that output is reproducible. Holds
 ///            every row, also unchanged ones; never [unattributed] or filtered stacks
@@ -183,6 +192,9 @@ struct Unnamed {
 ///   object_series, object_place   the same of objects: row `r` has its counts at
 ///            object_series[object_place[r] * series_length], kNoPlace where they were not kept.
 ///            Rows that stay below the byte floor (kFloorShare) are kept only when asked for
+///   series_known   parallel to series where some points are on no list, else empty: 0 = the value is
+///            that of the line between its neighbours
+///   listed_once   most value first; listed_once_value is their sum at baseline and current
 /// Conservation: sum of rows' growth + unattributed + filtered == total, exactly.
 struct GrowthReport {
   SnapshotRef baseline;
@@ -192,7 +204,8 @@ struct GrowthReport {
   std::string unit;
   std::string objects_metric;  ///< the count column beside the metric, "" when there is none
   bool has_objects = false;
-  bool has_error = false;  ///< one of the sides is sampled with a known period
+  bool has_error = false;  ///< one of the sides is sampled with a known period, or rounded
+  bool rounded = false;    ///< has_error because of rounding alone
   bool exact = false;      ///< both sides record every allocation
   std::vector<GrowthRow> rows;
   std::vector<CumulativeChange> cumulative;
@@ -212,10 +225,13 @@ struct GrowthReport {
   Unnamed unnamed;                   ///< of `current`; all 0 where nothing is unnamed
   std::string common_path;           ///< last frame that all suspects share, e.g. "main", or ""
   std::vector<std::int64_t> series;
+  std::vector<std::uint8_t> series_known;
   std::size_t series_length = 0;
   static constexpr std::uint32_t kNoPlace = 0xffffffff;
   std::vector<std::int64_t> object_series;
   std::vector<std::uint32_t> object_place;
+  std::vector<ListedOnce> listed_once;
+  Change listed_once_value;
   Notes notes;
 
   void frames(const GrowthRow& row, std::vector<FrameView>& out) const { view->frames(stacks[row.key], out); }

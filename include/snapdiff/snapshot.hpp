@@ -161,6 +161,7 @@ struct Column {
 /// no metric itself.
 inline constexpr std::string_view kHalfUnitEnding = "_half_unit";
 inline std::string half_unit_name(std::string_view metric) { return std::string(metric).append(kHalfUnitEnding); }
+inline bool is_metric(const Column& column) { return !column.type.name.ends_with(kHalfUnitEnding); }
 
 /// The samples. Rows are unique by (stack, labels), sorted by them, and hold at least one value
 /// that is not zero. stack.size() == labels.size() == every column's value.size().

@@ -137,6 +137,8 @@ TEST_CASE("torch-json: truncation and damage are errors") {
   CHECK(message("{\"segments\": [], \"\\u00e4\\ud83d\\ude00\": tru}").find("expected true") != std::string::npos);
   CHECK(message("{\"segments\": [], \"a\": " + std::string(100, '[') + std::string(100, ']') + "}")
             .find("nested too deeply") == 0);
+  CHECK(formats::read_bytes("\xef\xbb\xbf" + good, "x", options).has_value());
+  CHECK(message("\r\xef").find("not JSON: expected { or [") == 0);
   CHECK(message("{\"a\": 1}").find("not a memory snapshot: the root is a dict with the keys a") == 0);
   CHECK(message("{\"segments\": [], \"a\": 123456789012345678901234567890, \"b\": 1e400, \"c\": -0.5}") ==
         "it was read");
