@@ -3,6 +3,7 @@
 
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
+#include "analyzer/cli/counters.hpp"
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/recording.hpp"
 #include "analyzer/cli/verdicts.hpp"
@@ -45,6 +46,12 @@ Result<std::string> answer(const std::vector<SnapshotRef>& refs, const DiffOptio
 }
 
 int show_single(const Compared& compared, const Options& options, const report::Style& style) {
+  if (asks_for_counters(compared.loaded.refs(), options)) {
+    const Result<std::string> text = answer_counters(compared.loaded.refs(), style);
+    if (!text) return fail(text.error());
+    if (Status printed = print_data(*text); !printed) return fail(printed.error());
+    return tell_notes(compared.loaded, options);
+  }
   const Result<TopReport> report = diff::top(compared.loaded.snapshots.front().ref, compared.options);
   if (!report) return fail(report.error());
   if (Status printed = print_data(report::write_top(*report, style)); !printed) return fail(printed.error());
@@ -64,6 +71,7 @@ int run_diff(const Arguments& arguments) {
                                "snapdiff diff a.heap b.heap --focus 'leak_' --as csv"});
   add_options(*app, options, kTakesOperands | kTakesView | kTakesRows | kTakesForm | kReadsFiles | kTakesSymbols);
   app->add_flag("--steps", options.steps, "a table for each step of a series");
+  app->add_flag("--counters", options.counters, "growth of counters (HeapSys, rss) instead of stacks");
   if (const auto code = parse_arguments(*app, options, arguments)) return *code;
 
   const Terminal terminal = look_at_terminal(options.no_color);
@@ -74,7 +82,10 @@ int run_diff(const Arguments& arguments) {
   if (compared->loaded.snapshots.size() == 1) return show_single(*compared, options, *style);
 
   Recording recording(choose_store(options), compared->loaded, compared->options, terminal);
-  const Result<std::string> text = answer(compared->loaded.refs(), compared->options, *style, options.steps);
+  const std::vector<SnapshotRef> refs = compared->loaded.refs();
+  const Result<std::string> text = asks_for_counters(refs, options)
+                                       ? answer_counters(refs, *style)
+                                       : answer(refs, compared->options, *style, options.steps);
   if (!text) return fail(text.error());
   recording.answered();
   const Status printed = print_data(*text);

@@ -13,6 +13,7 @@
 #include "analyzer/cli/verdicts.hpp"
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/render/render.hpp"
+#include "analyzer/trend/verdict.hpp"
 
 namespace snapdiff::cli {
 namespace {
@@ -89,6 +90,31 @@ int write_picture(const Options& options, std::string_view ending, const std::st
   return kExitDone;
 }
 
+int write_memory(const Options& options, const RenderOptions& wanted, const Loaded& loaded, render::MemoryStory story) {
+  story.title = title_of(loaded);
+  story.version = "snapdiff " SNAPDIFF_VERSION;
+  story.created_at_ns = document_time_ns(loaded);
+  const auto form = wanted.svg   ? render::PictureForm::svg
+                    : wanted.png ? render::PictureForm::png
+                                 : render::PictureForm::pdf;
+  const Result<std::string> bytes = render::draw_memory(story, form, wanted.page());
+  if (!bytes) return fail(bytes.error());
+  if (const int code = write_picture(options, wanted.ending(), *bytes); code != kExitDone) return code;
+  return tell_notes(loaded, options);
+}
+
+// Snapshots of logs: lines over time.
+int render_counters(const Options& options, const RenderOptions& wanted, const Loaded& loaded) {
+  if (wanted.dot) return fail({ErrorCode::usage, "--dot has no charts: expected --pdf, --svg or --png"});
+  Result<CounterReport> counters = diff::diff_counters(loaded.refs());
+  if (!counters) return fail(counters.error());
+  trend::judge_counters(*counters);
+  render::MemoryStory story;
+  story.source = base_name(loaded.snapshots.front().ref.snapshot->facts.source.name);
+  story.pages.push_back(render::CountersPage{*std::move(counters)});
+  return write_memory(options, wanted, loaded, std::move(story));
+}
+
 // Charts of CUDA snapshots: --timeline, --segments, --pins.
 int render_memory(const Options& options, const RenderOptions& wanted, const Terminal& terminal) {
   if (wanted.dot) return fail({ErrorCode::usage, "--dot has no charts: expected --pdf, --svg or --png"});
@@ -98,18 +124,10 @@ int render_memory(const Options& options, const RenderOptions& wanted, const Ter
   if (!asked) return fail(asked.error());
   const Result<Loaded> loaded = load_operands(asked->operands, options, terminal, false);
   if (!loaded) return fail(loaded.error());
+  if (diff::has_counters_only(loaded->refs())) return render_counters(options, wanted, *loaded);
   Result<render::MemoryStory> story = tell_memory(*loaded, wanted.memory, asked->view);
   if (!story) return fail(story.error());
-  story->title = title_of(*loaded);
-  story->version = "snapdiff " SNAPDIFF_VERSION;
-  story->created_at_ns = document_time_ns(*loaded);
-  const auto form = wanted.svg   ? render::PictureForm::svg
-                    : wanted.png ? render::PictureForm::png
-                                 : render::PictureForm::pdf;
-  const Result<std::string> bytes = render::draw_memory(*story, form, wanted.page());
-  if (!bytes) return fail(bytes.error());
-  if (const int code = write_picture(options, wanted.ending(), *bytes); code != kExitDone) return code;
-  return tell_notes(*loaded, options);
+  return write_memory(options, wanted, *loaded, *std::move(story));
 }
 
 }  // namespace
@@ -152,6 +170,7 @@ int run_render(const Arguments& arguments) {
   if (compared->loaded.snapshots.size() < 2) {
     return fail({ErrorCode::usage, "render needs at least two snapshots: found 1"});
   }
+  if (diff::has_counters_only(compared->loaded.refs())) return render_counters(options, wanted, compared->loaded);
   const Result<render::Story> story = tell_story(*compared);
   if (!story) return fail(story.error());
 

@@ -1,5 +1,6 @@
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
+#include "analyzer/cli/counters.hpp"
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/diff/diff.hpp"
 
@@ -12,6 +13,7 @@ int run_top(const Arguments& arguments) {
                               "  OPERAND is a file, - (stdin), @3, @last or SERIES#3 (@last)",
                               {"snapdiff top svc.0012.heap -n 5", "snapdiff top @last --by function --cum"});
   add_options(*app, options, kTakesOperands | kTakesView | kTakesRows | kTakesForm | kReadsFiles | kTakesSymbols);
+  app->add_flag("--counters", options.counters, "values of counters (HeapSys, rss) instead of stacks");
   if (const auto code = parse_arguments(*app, options, arguments)) return *code;
   if (options.operands.empty()) options.operands.emplace_back("@last");
   if (options.operands.size() > 1) {
@@ -26,6 +28,12 @@ int run_top(const Arguments& arguments) {
   if (loaded->snapshots.size() != 1) {
     return fail({ErrorCode::usage, "top takes one snapshot: '" + options.operands[0] + "' means " +
                                        std::to_string(loaded->snapshots.size())});
+  }
+  if (asks_for_counters(loaded->refs(), options)) {
+    const Result<std::string> text = answer_counters(loaded->refs(), asked->style);
+    if (!text) return fail(text.error());
+    if (Status printed = print_data(*text); !printed) return fail(printed.error());
+    return tell_notes(*loaded, options);
   }
   const Result<TopReport> report = diff::top(loaded->snapshots.front().ref, asked->view);
   if (!report) return fail(report.error());

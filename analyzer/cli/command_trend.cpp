@@ -4,6 +4,7 @@
 
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
+#include "analyzer/cli/counters.hpp"
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/recording.hpp"
 #include "analyzer/diff/diff.hpp"
@@ -38,6 +39,14 @@ Result<TrendReport> find_trend(const std::vector<SnapshotRef>& snapshots, const 
   return report;
 }
 
+Result<std::string> answer(const std::vector<SnapshotRef>& refs, const DiffOptions& view, const Wanted& wanted,
+                           const Options& options, const report::Style& style) {
+  if (asks_for_counters(refs, options)) return answer_counters(refs, style);
+  Result<TrendReport> trend = find_trend(refs, view, wanted);
+  if (!trend) return std::move(trend).error();
+  return report::write_trend(*trend, style);
+}
+
 }  // namespace
 
 int run_trend(const Arguments& arguments) {
@@ -65,6 +74,7 @@ int run_trend(const Arguments& arguments) {
   app->add_flag("--triple", wanted.triple,
                 "baseline, target, final: what the target added and\n"
                 "                           the final snapshot still holds");
+  app->add_flag("--counters", options.counters, "counters (HeapSys, rss) instead of stacks");
   if (const auto code = parse_arguments(*app, options, arguments)) return *code;
   if (wanted.loops && wanted.triple)
     return fail({ErrorCode::usage, "--loops and --triple: found both, expected one of them"});
@@ -93,11 +103,10 @@ int run_trend(const Arguments& arguments) {
   }
 
   Recording recording(choose_store(options), compared->loaded, compared->options, terminal);
-  Result<TrendReport> trend = find_trend(compared->loaded.refs(), compared->options, wanted);
-  if (!trend) return fail(trend.error());
-  const std::string text = report::write_trend(*trend, *style);
+  const Result<std::string> text = answer(compared->loaded.refs(), compared->options, wanted, options, *style);
+  if (!text) return fail(text.error());
   recording.answered();
-  const Status printed = print_data(text);
+  const Status printed = print_data(*text);
   const int partial_code = tell_notes(compared->loaded, options);
   const int stored_code = recording.finish();
   if (!printed) return fail(printed.error());

@@ -37,6 +37,7 @@ struct Options {
   bool debuginfod = false;
   bool cumulative = false;
   bool steps = false;
+  bool counters = false;
   std::string output;
 };
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "snapdiff/counters.hpp"
 #include "snapdiff/growth.hpp"
 #include "snapdiff/result.hpp"
 
@@ -29,6 +30,12 @@ Result<TopReport> top(const SnapshotRef& snapshot, const DiffOptions& options);
 /// Callers and callees of the functions whose name matches `regex`.
 Result<PeekReport> peek(const SnapshotRef& baseline, const SnapshotRef& current, const std::string& regex,
                         const DiffOptions& options);
+
+/// Whether these snapshots hold numbers about the whole process and nothing else.
+bool has_counters_only(std::span<const SnapshotRef> snapshots);
+
+/// The counters of one or more snapshots, without verdicts. Errors: limit.
+Result<CounterReport> diff_counters(std::span<const SnapshotRef> snapshots);
 
 /// The metric that `options` means for these snapshots (product.md section 3, default metric).
 Result<std::string> choose_metric(std::span<const SnapshotRef> snapshots, const std::string& wanted);

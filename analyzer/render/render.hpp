@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/graph/growth_graph.hpp"
+#include "snapdiff/counters.hpp"
 #include "snapdiff/device_memory.hpp"
 #include "snapdiff/growth.hpp"
 #include "snapdiff/result.hpp"
@@ -57,9 +58,13 @@ struct SegmentsPage {
 struct PinsPage {
   PinReport pins;
 };
-using MemoryPage = std::variant<TimelinePage, SegmentsPage, PinsPage>;
+/// Counters over time, one panel each, in the report's order.
+struct CountersPage {
+  CounterReport counters;
+};
+using MemoryPage = std::variant<TimelinePage, SegmentsPage, PinsPage, CountersPage>;
 
-/// Pages about the memory of devices.
+/// Pages about the memory of devices, and about numbers of whole processes.
 struct MemoryStory {
   std::vector<MemoryPage> pages;
   std::string title;    ///< file or program, for the page head

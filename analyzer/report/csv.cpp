@@ -265,6 +265,28 @@ void csv_top(const TopReport& report, const Style& style, const Sink& sink) {
   if (report.filtered != 0) rest("[filtered out]", report.filtered, 0, false);
 }
 
+std::string csv_counters(const CounterReport& report, const Style& style) {
+  std::string text = "name,unit,cumulative,baseline,current,growth,resets,half_unit,verdict,reason";
+  for (std::size_t i = 0; i < report.snapshots.size(); ++i) text += ",value_" + std::to_string(i + 1);
+  text += "\r\n";
+  for (std::size_t i = 0; i < shown_rows(report, style); ++i) {
+    const CounterRow& row = report.rows[i];
+    Record record(text);
+    record.text(row.name);
+    record.text(row.unit);
+    record.number(static_cast<std::int64_t>(row.cumulative ? 1 : 0));
+    record.number(row.before());
+    record.number(row.after());
+    record.number(row.growth);
+    record.number(static_cast<std::int64_t>(row.resets));
+    record.number(row.half_unit);
+    record.text(is_judged(report) ? row.verdict.word : "");
+    record.text(is_judged(report) ? row.verdict.reason : "");
+    for (const std::optional<std::int64_t>& value : row.values) record.number_if(value.has_value(), value.value_or(0));
+  }
+  return text;
+}
+
 std::string csv_gate(const GateReport& report) {
   std::string text = "outcome,budget,measured,allowed,verdict,id,stack,file,line,note\r\n";
   for (const GateFinding& finding : report.findings) {

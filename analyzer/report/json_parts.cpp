@@ -102,10 +102,12 @@ void json_snapshot(JsonWriter& json, const SnapshotRef& ref) {
   json.end_object();
 }
 
-void json_change_fields(JsonWriter& json, const Change& change) {
+void json_change_fields(JsonWriter& json, const Change& change) { json_change_fields(json, change, change.growth()); }
+
+void json_change_fields(JsonWriter& json, const Change& change, std::int64_t growth) {
   json.field("baseline", change.baseline);
   json.field("current", change.current);
-  json.field("growth", change.growth());
+  json.field("growth", growth);
 }
 
 void json_change(JsonWriter& json, std::string_view key, const Change& change) {

@@ -20,6 +20,8 @@ void json_snapshot(JsonWriter& json, const SnapshotRef& ref);
 void json_change(JsonWriter& json, std::string_view key, const Change& change);
 /// {"baseline", "current", "growth"} into the object that is open.
 void json_change_fields(JsonWriter& json, const Change& change);
+/// Where growth is not their difference: counters that began anew.
+void json_change_fields(JsonWriter& json, const Change& change, std::int64_t growth);
 void json_frame(JsonWriter& json, const FrameView& frame);
 void json_stack(JsonWriter& json, std::string_view key, std::span<const FrameView> frames);
 /// "names": how many addresses have one, and where they are missing.

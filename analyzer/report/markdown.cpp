@@ -185,6 +185,32 @@ std::string markdown_series(const SeriesReport& series, const std::vector<RowVer
          notes_list(note_lines(report, true));
 }
 
+std::string markdown_counters(const CounterReport& report, const Style& style) {
+  const bool judged = is_judged(report);
+  const bool single = report.snapshots.size() == 1;
+  std::vector<std::string> headers{"value"};
+  if (!single) headers = {"growth", "before", "after"};
+  const std::size_t numbers = headers.size();
+  if (judged) headers.emplace_back("verdict");
+  headers.emplace_back("counter");
+  Table table(headers, numbers);
+  for (std::size_t i = 0; i < shown_rows(report, style); ++i) {
+    const CounterRow& row = report.rows[i];
+    std::vector<std::string> cells;
+    if (!single) {
+      cells.push_back(snapdiff::value_text(row.growth, row.unit, true));
+      cells.push_back(snapdiff::value_text(row.before(), row.unit));
+    }
+    cells.push_back(snapdiff::value_text(row.after(), row.unit));
+    if (judged) cells.push_back(row.verdict.word);
+    cells.push_back(literal(printable(row.name)) + (row.cumulative ? " (counted up)" : ""));
+    table.add(cells);
+  }
+  return "### " + counted(static_cast<std::int64_t>(report.rows.size()), "counter") + " over " +
+         counted(static_cast<std::int64_t>(report.snapshots.size()), "snapshot") + "\n\n" + table.text() +
+         notes_list(note_lines(report.notes, true));
+}
+
 std::string markdown_gate(const GateReport& report) {
   std::string out = "### " + gate_summary(report) + "\n";
   if (report.findings.empty()) return out;

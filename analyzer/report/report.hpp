@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "snapdiff/counters.hpp"
 #include "snapdiff/device_memory.hpp"
 #include "snapdiff/gate.hpp"
 #include "snapdiff/growth.hpp"
@@ -44,6 +45,9 @@ std::string write_series(const SeriesReport& series, const std::vector<GrowthRep
 std::string write_trend(const TrendReport& trend, const Style& style);
 std::string write_top(const TopReport& report, const Style& style, const OutOfMemory* failure = nullptr);
 std::string write_peek(const PeekReport& report, const Style& style);
+
+/// Counters of one snapshot (values) or of several (growth), in every form.
+std::string write_counters(const CounterReport& report, const Style& style);
 
 /// A failed allocation in words and figures. `live` is what was in use just before: its
 /// `style.max_rows` heaviest rows follow. Text, or one JSON object for all other forms.

@@ -27,6 +27,9 @@ std::string text_peek(const PeekReport& report, const Style& style);
 /// The figures of a failed allocation, one labelled line each.
 std::string text_out_of_memory(const OutOfMemory& failure, const Style& style);
 
+std::string text_counters(const CounterReport& report, const Style& style);
+
+std::string markdown_counters(const CounterReport& report, const Style& style);
 std::string markdown_diff(const GrowthReport& report, const Style& style);
 std::string markdown_series(const SeriesReport& series, const std::vector<RowVerdict>& verdicts, const Style& style);
 std::string markdown_trend(const TrendReport& trend, const Style& style);
@@ -39,6 +42,7 @@ void csv_diff(const GrowthReport& report, const std::vector<RowVerdict>& verdict
               const Sink& sink);
 void csv_trend(const TrendReport& trend, const Style& style, const Sink& sink);
 void csv_top(const TopReport& report, const Style& style, const Sink& sink);
+std::string csv_counters(const CounterReport& report, const Style& style);
 std::string csv_gate(const GateReport& report);
 std::string csv_peek(const PeekReport& report);
 
@@ -48,8 +52,13 @@ void json_series(const SeriesReport& series, const std::vector<GrowthReport>& st
                  const std::vector<RowVerdict>& verdicts, const Style& style, const Sink& sink);
 void json_trend(const TrendReport& trend, const Style& style, const Sink& sink);
 void json_top(const TopReport& report, const Style& style, const Sink& sink, const OutOfMemory* failure);
+std::string json_counters(const CounterReport& report, const Style& style);
 std::string json_gate(const GateReport& report, const Style& style);
 std::string json_peek(const PeekReport& report, const Style& style);
+
+/// Below this many snapshots nothing is claimed.
+bool is_judged(const CounterReport& report);
+std::size_t shown_rows(const CounterReport& report, const Style& style);
 
 /// A value at each snapshot as bars from zero, at most `width` of them; zero is `_`.
 std::string sparkline(const std::int64_t* values, std::size_t count, std::size_t width, bool utf8);

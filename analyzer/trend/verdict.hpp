@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "snapdiff/counters.hpp"
 #include "snapdiff/growth.hpp"
 #include "snapdiff/result.hpp"
 #include "snapdiff/trend.hpp"
@@ -41,6 +42,9 @@ std::size_t judged_from(const SeriesReport& series);
 
 /// Times of the snapshots, from inside the inputs.
 TimeAxis time_axis(const SeriesReport& series);
+
+/// Fills the time axis and the verdicts.
+void judge_counters(CounterReport& report);
 
 /// Makes the view of a part of a series: diff::diff_series() with the caller's options.
 using DiffSeries = std::function<Result<SeriesReport>(std::span<const SnapshotRef>)>;

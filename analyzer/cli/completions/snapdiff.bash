@@ -18,10 +18,11 @@ _snapdiff() {
     [[ " $commands " == *" $candidate "* ]] && { command=$candidate; break; }
   done
   case $command in
-    ""|diff) options="$common $view $rows $files $symbols --as --steps" ;;
-    trend) options="$common $view $rows $files $symbols --as --limit --floor --loops --triple" ;;
+    ""|diff) options="$common $view $rows $files $symbols --as --steps --counters" ;;
+    trend) options="$common $view $rows $files $symbols --as --limit --floor --loops --triple --counters" ;;
     gate) options="$common $view $rows $files $symbols --as --budget --budgets --allow --accept --until --reason --junit --sarif" ;;
-    top|peek) options="$common $view $rows $files $symbols --as" ;;
+    top) options="$common $view $rows $files $symbols --as --counters" ;;
+    peek) options="$common $view $rows $files $symbols --as" ;;
     pins) options="$common $files --hide --show --frames -n --rows --as" ;;
     ranks) options="$common $view $files -n --rows --as" ;;
     render) options="$common $view $files $symbols --pdf --svg --png --dot --timeline --segments --pins --output --paper --max-nodes" ;;

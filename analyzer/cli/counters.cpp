@@ -1,0 +1,21 @@
+#include "analyzer/cli/counters.hpp"
+
+#include <utility>
+
+#include "analyzer/diff/diff.hpp"
+#include "analyzer/trend/verdict.hpp"
+
+namespace snapdiff::cli {
+
+bool asks_for_counters(const std::vector<SnapshotRef>& refs, const Options& options) {
+  return options.counters || diff::has_counters_only(refs);
+}
+
+Result<std::string> answer_counters(const std::vector<SnapshotRef>& refs, const report::Style& style) {
+  Result<CounterReport> counters = diff::diff_counters(refs);
+  if (!counters) return std::move(counters).error();
+  trend::judge_counters(*counters);
+  return report::write_counters(*counters, style);
+}
+
+}  // namespace snapdiff::cli

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyzer/cli/options.hpp"
+#include "analyzer/report/report.hpp"
+
+namespace snapdiff::cli {
+
+/// Whether the answer is about counters: --counters, or the snapshots hold nothing else.
+bool asks_for_counters(const std::vector<SnapshotRef>& refs, const Options& options);
+
+/// Growth and verdict of every counter; of one snapshot the values. Errors: limit.
+Result<std::string> answer_counters(const std::vector<SnapshotRef>& refs, const report::Style& style);
+
+}  // namespace snapdiff::cli

@@ -1,0 +1,88 @@
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "analyzer/diff/diff.hpp"
+#include "snapdiff/checked.hpp"
+
+namespace snapdiff::diff {
+namespace {
+
+/// Errors: limit.
+Status find_growth(CounterRow& row) {
+  bool fits = true;
+  if (!row.cumulative) {
+    fits = checked_sub(row.after(), row.before(), row.growth);
+  } else {
+    std::int64_t before = row.before();
+    for (std::size_t i = row.first + 1; i <= row.last; ++i) {
+      if (!row.values[i]) continue;
+      std::int64_t step = 0;
+      fits = fits && checked_sub(*row.values[i], before, step);
+      if (step < 0) {
+        ++row.resets;
+        step = *row.values[i];
+      }
+      fits = fits && checked_add(row.growth, step, row.growth);
+      before = *row.values[i];
+    }
+  }
+  if (fits) return ok();
+  return Error{ErrorCode::limit,
+               "growth of the counter " + row.name + " is beyond 2^63-1, expected it to fit in 64 bits"};
+}
+
+std::uint64_t magnitude(std::int64_t x) {
+  return x < 0 ? ~static_cast<std::uint64_t>(x) + 1 : static_cast<std::uint64_t>(x);
+}
+
+}  // namespace
+
+bool has_counters_only(std::span<const SnapshotRef> snapshots) {
+  return !snapshots.empty() && std::all_of(snapshots.begin(), snapshots.end(), [](const SnapshotRef& ref) {
+    return ref.snapshot->samples.columns.empty() && !ref.snapshot->facts.counters.empty();
+  });
+}
+
+Result<CounterReport> diff_counters(std::span<const SnapshotRef> snapshots) {
+  CounterReport report;
+  report.snapshots.assign(snapshots.begin(), snapshots.end());
+  std::map<std::pair<std::string_view, std::string_view>, std::size_t> row_of;
+  std::uint64_t twice = 0;
+  for (std::size_t s = 0; s < snapshots.size(); ++s) {
+    for (const Counter& counter : snapshots[s].snapshot->facts.counters) {
+      const auto [at, added] = row_of.try_emplace({counter.name, counter.unit}, report.rows.size());
+      if (added) {
+        report.rows.emplace_back();
+        report.rows.back().name = counter.name;
+        report.rows.back().unit = counter.unit;
+        report.rows.back().values.resize(snapshots.size());
+        report.rows.back().first = s;
+      }
+      CounterRow& row = report.rows[at->second];
+      if (row.values[s]) ++twice;
+      row.values[s] = counter.value;
+      row.last = s;
+      row.cumulative = row.cumulative || counter.cumulative;
+      row.half_unit = std::max(row.half_unit, counter.half_unit);
+    }
+    const SnapshotFacts& facts = snapshots[s].snapshot->facts;
+    if (facts.partial) report.notes.add(Severity::data_loss, "a snapshot is partial");
+  }
+  if (twice > 0)
+    report.notes.add(Severity::warning, "a counter is told twice in one snapshot: the last one holds", std::nullopt,
+                     twice);
+  for (CounterRow& row : report.rows) {
+    if (Status found = find_growth(row); !found) return std::move(found).error();
+  }
+  std::sort(report.rows.begin(), report.rows.end(), [](const CounterRow& a, const CounterRow& b) {
+    const auto key = [](const CounterRow& row) {
+      return std::tuple(row.cumulative, row.unit != "bytes", std::string_view(row.unit), ~magnitude(row.growth),
+                        std::string_view(row.name));
+    };
+    return key(a) < key(b);
+  });
+  return report;
+}
+
+}  // namespace snapdiff::diff

@@ -1,0 +1,207 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "analyzer/render/axis.hpp"
+#include "analyzer/render/memory_pages.hpp"
+#include "analyzer/render/text.hpp"
+#include "snapdiff/trend.hpp"
+
+namespace snapdiff::render {
+namespace {
+
+constexpr double kX0 = kLeft + 46, kX1 = kRight;
+constexpr double kMostHeight = 150, kLeastHeight = 74, kHead = 17, kGap = 16;
+/// Above this share of the highest value the scale begins at a tick below the lowest: a climb of megabytes would
+/// not be seen in gigabytes.
+constexpr double kFarFromZero = 0.6;
+constexpr double kPointsApart = 1.0;
+constexpr std::size_t kDots = 40;
+
+std::string plain(double value, double step) {
+  const int digits = step >= 1 ? 0 : static_cast<int>(std::ceil(-std::log10(step) - 1e-9));
+  char text[48] = {};
+  std::snprintf(text, sizeof text, "%.*f", std::min(digits, 6), value);
+  return text;
+}
+
+/// Seconds, minutes, hours or days.
+struct TimeUnit {
+  double seconds = 1;
+  const char* name = "s";
+};
+TimeUnit unit_for(double span) {
+  if (span < 300) return {};
+  if (span < 3 * 3600) return {60, "min"};
+  return span < 3 * 86400 ? TimeUnit{3600, "h"} : TimeUnit{86400, "d"};
+}
+
+class Panel {
+ public:
+  Panel(const CounterReport& report, const CounterRow& row, Canvas& canvas, double y, double height)
+      : report_(report),
+        row_(row),
+        canvas_(canvas),
+        q_(quantity_of(row.unit)),
+        timed_(report.axis.seconds.size() == report.snapshots.size()),
+        y0_(y + kHead + 4),
+        y1_(y + height - 12) {
+    low_ = high_ = static_cast<double>(row.before());
+    for (const std::optional<std::int64_t>& value : row.values) {
+      if (!value) continue;
+      low_ = std::min(low_, static_cast<double>(*value));
+      high_ = std::max(high_, static_cast<double>(*value));
+    }
+    from_zero_ = low_ < kFarFromZero * high_ || low_ <= 0;
+    axis_ = axis_for(std::max(std::abs(high_), std::abs(low_)), q_.bytes);
+    step_ = axis_for((from_zero_ ? high_ - std::min(low_, 0.0) : high_ - low_) / axis_.unit, false).step;
+    if (!(step_ > 0)) step_ = axis_.step;
+    bottom_ = from_zero_ ? std::min(0.0, std::floor(low_ / axis_.unit / step_) * step_)
+                         : std::floor(low_ / axis_.unit / step_) * step_;
+    top_ = std::max(bottom_ + step_, std::ceil(high_ / axis_.unit / step_ - 1e-9) * step_);
+  }
+
+  void draw(double y, bool last) {
+    head(y);
+    grid(last);
+    line();
+  }
+
+ private:
+  double x(std::size_t i) const {
+    const double span = timed_ ? report_.axis.seconds.back() : static_cast<double>(report_.snapshots.size() - 1);
+    const double at = timed_ ? report_.axis.seconds[i] : static_cast<double>(i);
+    return kX0 + (kX1 - kX0) * (span > 0 ? at / span : 0.5);
+  }
+  double y(double value) const { return y1_ - (y1_ - y0_) * (value / axis_.unit - bottom_) / (top_ - bottom_); }
+
+  void head(double y) {
+    double right = kRight;
+    const bool judged = report_.snapshots.size() >= kJudgedFrom && !row_.verdict.word.empty();
+    if (judged) right -= canvas_.badge(right, y + 9, row_.verdict.word, 6.6, Align::right) + 8;
+    std::string text = q_.value(row_.before()) + " \u2192 " + q_.value(row_.after());
+    if (row_.cumulative) {
+      text = q_.growth(row_.growth) + " counted";
+      if (row_.resets > 0) text += ", began anew " + std::to_string(row_.resets) + "\u00d7";
+      right -= canvas_.text(right, y + 9, text, {8}, kInk2, Align::right) + 10;
+    } else {
+      right -= canvas_.growth(right, y + 9, row_.growth, q_.growth(row_.growth), {8, FontWeight::semibold},
+                              ramp_of(static_cast<double>(row_.growth)).c700, Align::right) +
+               10;
+      right -= canvas_.text(right, y + 9, text, {8}, kInk2, Align::right) + 10;
+    }
+    canvas_.text_within(kLeft, y + 9, printable(row_.name), {9, FontWeight::semibold}, kInk, right - kLeft);
+  }
+
+  void grid(bool last) {
+    const int ticks = static_cast<int>(std::lround((top_ - bottom_) / step_));
+    for (int t = 0; t <= ticks && t < 12; ++t) {
+      const double value = bottom_ + t * step_;
+      const double at = y(value * axis_.unit);
+      canvas_.rule(kX0, kX1, at, t == 0 ? kInk3 : kLine, 0.5);
+      std::string text = plain(value, step_);
+      if (t == ticks) text.append(q_.bytes ? " " : "").append(unit_of(axis_, q_.bytes));
+      canvas_.text(kX0 - 5, at + 2.2, text, {6.4}, kInk2, Align::right);
+    }
+    if (!last) return;
+    if (timed_) {
+      const TimeUnit unit = unit_for(report_.axis.seconds.back());
+      const Axis scale = axis_for(report_.axis.seconds.back() / unit.seconds, false);
+      const double span = report_.axis.seconds.back() / unit.seconds;
+      for (double value = 0; value <= span * 1.0001; value += scale.step) {
+        const bool named = value + scale.step > span * 1.0001;
+        canvas_.text(kX0 + (kX1 - kX0) * value / span, y1_ + 10,
+                     plain(value, scale.step) + (named ? std::string(" ") + unit.name : ""), {6.4}, kInk2,
+                     value == 0 ? Align::left
+                     : named    ? Align::right
+                                : Align::centre);
+      }
+      return;
+    }
+    canvas_.text(kX0, y1_ + 10, "1", {6.4}, kInk2);
+    canvas_.text(kX1, y1_ + 10, "snapshot " + std::to_string(report_.snapshots.size()), {6.4}, kInk2, Align::right);
+  }
+
+  /// Lowest and highest of what falls on one point of the page; unknown points are bridged.
+  void line() {
+    Path path;
+    std::size_t known = 0;
+    double column = -1e9;
+    double low = 0, high = 0;
+    bool begun = false;
+    const auto put = [&](double px, double value) {
+      const Point at{px, y(value)};
+      begun ? path.line(at) : path.move(at);
+      begun = true;
+    };
+    const auto flush = [&] {
+      if (column < 0) return;
+      put(column, low);
+      if (high != low) put(column, high);
+    };
+    for (std::size_t i = row_.first; i <= row_.last; ++i) {
+      if (!row_.values[i]) continue;
+      ++known;
+      const auto value = static_cast<double>(*row_.values[i]);
+      if (x(i) - column < kPointsApart) {
+        low = std::min(low, value);
+        high = std::max(high, value);
+        continue;
+      }
+      flush();
+      column = x(i);
+      low = high = value;
+    }
+    flush();
+    const Color color = row_.cumulative ? kInk2 : row_.growth > 0 ? kGrow.c700 : row_.growth < 0 ? kShrink.c700 : kInk2;
+    canvas_.painter().stroke(path, {color, 1.3, 0, 0, true});
+    if (known > kDots) return;
+    for (std::size_t i = row_.first; i <= row_.last; ++i) {
+      if (!row_.values[i]) continue;
+      const Path dot = Path::circle({x(i), y(static_cast<double>(*row_.values[i]))}, 1.8);
+      canvas_.painter().fill(dot, kPaper);
+      canvas_.painter().stroke(dot, {color, 1});
+    }
+  }
+
+  const CounterReport& report_;
+  const CounterRow& row_;
+  Canvas& canvas_;
+  Quantity q_;
+  bool timed_;
+  double y0_, y1_;
+  double low_ = 0, high_ = 0;
+  bool from_zero_ = true;
+  Axis axis_;
+  double bottom_ = 0, top_ = 1, step_ = 1;
+};
+
+}  // namespace
+
+PageText text_of(const CountersPage& page) {
+  const std::size_t rows = page.counters.rows.size();
+  return {rows == 1 ? "1 counter over time" : std::to_string(rows) + " counters over time", "What climbs?"};
+}
+
+double draw_page(const CountersPage& page, Canvas& canvas, double top, double bottom) {
+  const std::vector<CounterRow>& rows = page.counters.rows;
+  const double room = bottom - 14 - top;
+  const std::size_t most = static_cast<std::size_t>(room / (kLeastHeight + kGap));
+  const std::size_t shown = std::min(rows.size(), most);
+  const double height = shown == 0 ? 0 : std::min(kMostHeight, room / static_cast<double>(shown) - kGap);
+  double y = top;
+  for (std::size_t i = 0; i < shown; ++i) {
+    Panel(page.counters, rows[i], canvas, y, height).draw(y, i + 1 == shown);
+    y += height + kGap;
+  }
+  std::string note = page.counters.axis.note;
+  if (shown < rows.size()) {
+    if (!note.empty()) note += "; ";
+    note += std::to_string(rows.size() - shown) + " more counters are not drawn";
+  }
+  if (note.empty()) return y;
+  canvas.text_cut(kLeft, y + 4, printable(note), {7}, kInk3, kWidth);
+  return y + 10;
+}
+
+}  // namespace snapdiff::render
