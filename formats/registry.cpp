@@ -13,6 +13,7 @@
 #include "formats/input/open_input.hpp"
 #include "formats/pprof/pprof_importer.hpp"
 #include "formats/torch_cuda/torch_cuda_importers.hpp"
+#include "formats/tracker_lines/tracker_lines_importer.hpp"
 
 namespace snapdiff::formats {
 namespace {
@@ -34,6 +35,7 @@ Registered make_importers() {
   all.owned.push_back(make_torch_cuda_html_importer());
   all.owned.push_back(make_torch_cuda_json_importer());
   all.owned.push_back(make_torch_timeline_importer());
+  all.owned.push_back(make_tracker_lines_importer());
   for (const auto& importer : all.owned) all.listed.push_back(importer.get());
   return all;
 }
@@ -91,11 +93,18 @@ void complete(Snapshot& snapshot, const OpenedInput& opened, const FormatInfo& f
   if (!facts.rank) facts.rank = name.rank;
 }
 
-Result<std::vector<Snapshot>> import_all(OpenedInput& opened, const Importer& importer, const std::string& name) {
+Status read_body(const Importer& importer, Input& body, SnapshotSink& out, const ReadOptions& options) {
+  if (options.violations) return importer.read_checked(body, out, options.violations);
+  if (!options.strict) return importer.read(body, out);
+  return importer.read_checked(body, out, [](const Violation& v) { return v.severity != Severity::data_loss; });
+}
+
+Result<std::vector<Snapshot>> import_all(OpenedInput& opened, const Importer& importer, const std::string& name,
+                                         const ReadOptions& options) {
   Result<Input*> body = opened.body();
   if (!body) return std::move(body).error();
   SnapshotList list;
-  if (Status read = importer.read(**body, list); !read) {
+  if (Status read = read_body(importer, **body, list, options); !read) {
     Error error = std::move(read).error();
     if (error.offset && !opened.compression().empty() && !opened.body_failed()) {
       error.message += " (offset in the bytes after " + opened.compression() + " decompression)";
@@ -122,7 +131,7 @@ Result<std::vector<Snapshot>> read_opened(Result<std::unique_ptr<OpenedInput>> o
   Result<const Importer*> importer =
       options.format.empty() ? detect(input.head(), input.head_is_all()) : importer_called(options.format);
   if (!importer) return std::move(importer).error();
-  return import_all(input, **importer, name);
+  return import_all(input, **importer, name, options);
 }
 
 InputOptions input_options(const ReadOptions& options) {

@@ -20,6 +20,8 @@ struct ReadOptions {
   std::uint64_t max_input_bytes = 0;  ///< of decompressed bytes; 0 = 64 GiB
   /// Called now and then with (compressed bytes read so far, size of the file); may be empty.
   std::function<void(std::uint64_t, std::uint64_t)> progress;
+  bool strict = false;       ///< stop at the first thing that reading would drop, where the format can tell
+  ViolationSink violations;  ///< gets what breaks the format's rules instead; may be empty
 };
 
 /// The importer for `head` (kSniffBytes of decompressed input): exactly one `certain`, else

@@ -335,6 +335,7 @@ Result<Loaded> load_operands(const std::vector<Operand>& operands, const Options
 
   formats::ReadOptions read_options;
   read_options.format = options.input_format;
+  read_options.strict = options.strict;
   if (!options.max_input.empty()) {
     const Result<std::int64_t> limit = parse_size(options.max_input);
     if (!limit) return limit.error();

@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -59,6 +61,18 @@ class SnapshotSink {
   virtual Status take(Snapshot snapshot) = 0;
 };
 
+/// Something in an input that its format does not allow (`data_loss`: reading drops it), or that a writer should know.
+struct Violation {
+  Severity severity = Severity::data_loss;
+  std::uint64_t line = 0;               ///< from 1; 0 where the format has no lines
+  std::optional<std::uint64_t> offset;  ///< in bytes of the decompressed input
+  std::string rule;                     ///< of the format's description, e.g. "rule 7"; may be ""
+  std::string text;
+};
+
+/// Gets each violation; false ends the reading at a data_loss.
+using ViolationSink = std::function<bool(const Violation&)>;
+
 /// Reads one format. Implementations are stateless and may be used from several threads at once.
 class Importer {
  public:
@@ -77,6 +91,13 @@ class Importer {
   /// Errors: malformed and limit with a byte offset into the decompressed input; what Input and
   /// the sink return. A survivable problem is counted in the snapshot's notes instead.
   virtual Status read(Input& in, SnapshotSink& out) const = 0;
+
+  /// read() that tells `violations` what it meets, without giving up after too many. Formats that know no more than
+  /// their notes are read as ever.
+  /// Errors: as read(); malformed, naming the violation, when the sink returned false.
+  virtual Status read_checked(Input& in, SnapshotSink& out, const ViolationSink& /*violations*/) const {
+    return read(in, out);
+  }
 };
 
 /// Collects snapshots in memory.

@@ -29,7 +29,7 @@ _snapdiff() {
     export) options="$common $view $files $symbols --pprof --folded --speedscope --csv --jsonl --plain-sqlite --output" ;;
     import) options="$common $files $symbols --series --label --per-device" ;;
     symbolize) options="$common $symbols --again" ;;
-    info) options="$common $files --as" ;;
+    info) options="$common $files --as --validate" ;;
     prune) options="$common --keep --series" ;;
     *) options="$common --as" ;;
   esac

@@ -1,0 +1,152 @@
+#include "formats/tracker_lines/header_line.hpp"
+
+namespace snapdiff::formats::tracker_lines {
+namespace {
+
+/// A value as JSON, but texts as they are at the top; no longer than kMostAttributeBytes.
+void append_value(const std::vector<JsonValue>& values, std::uint32_t row, std::string& out) {
+  struct Open {
+    std::uint32_t end;
+    char close;
+  };
+  std::vector<Open> open;
+  const bool bare = values[row].kind == JsonKind::text;
+  const std::uint32_t end = values[row].end;
+  bool first = true;
+  const auto close_what_ended = [&](std::uint32_t at) {
+    while (!open.empty() && open.back().end <= at) {
+      out += open.back().close;
+      open.pop_back();
+      first = false;
+    }
+  };
+  for (std::uint32_t at = row; at < end && out.size() <= kMostAttributeBytes; ++at) {
+    close_what_ended(at);
+    const JsonValue& value = values[at];
+    if (!open.empty()) {
+      if (!first) out += ',';
+      if (open.back().close == '}') out.append("\"").append(value.key).append("\":");
+    }
+    first = false;
+    switch (value.kind) {
+      case JsonKind::array:
+      case JsonKind::object:
+        out += value.kind == JsonKind::array ? '[' : '{';
+        open.push_back({value.end, value.kind == JsonKind::array ? ']' : '}'});
+        first = true;
+        break;
+      case JsonKind::text:
+        if (bare) {
+          out.append(value.text);
+        } else {
+          out.append("\"").append(value.text).append("\"");
+        }
+        break;
+      default: out += shown(value);
+    }
+  }
+  close_what_ended(end);
+}
+
+struct Member {
+  const JsonValue* value = nullptr;
+};
+
+/// The member of the object under `key` that has this name; of several the last.
+Member member_of(const Fields& fields, Key key, std::string_view name) {
+  Member found;
+  if (!fields.has(key) || fields.at(key).kind != JsonKind::object) return found;
+  const std::vector<JsonValue>& values = fields.values();
+  for (std::uint32_t row = fields.row(key) + 1; row < fields.at(key).end; row = values[row].end) {
+    if (values[row].key == name) found.value = values[row].kind == JsonKind::null ? nullptr : &values[row];
+  }
+  return found;
+}
+
+void take_process(const Fields& fields, RunHeader& header) {
+  if (!fields.has(Key::process)) return;
+  if (fields.at(Key::process).kind != JsonKind::object) fields.wrong(Key::process, "an object");
+  const auto fail = [](const char* name, const JsonValue& value, const char* expected) {
+    fail_line(Rule::line, std::string("header: process.") + name + " is not what is expected",
+              "found " + shown(value) + ", expected " + expected);
+  };
+  if (const Member pid = member_of(fields, Key::process, "pid"); pid.value != nullptr) {
+    header.pid = integer_of(*pid.value);
+    if (!header.pid || *header.pid < 0) fail("pid", *pid.value, "an integer from 0");
+  }
+  if (const Member host = member_of(fields, Key::process, "host"); host.value != nullptr) {
+    if (host.value->kind != JsonKind::text) fail("host", *host.value, "a text");
+    header.host = host.value->text;
+  }
+  if (const Member command = member_of(fields, Key::process, "cmdline"); command.value != nullptr) {
+    if (command.value->kind != JsonKind::text) fail("cmdline", *command.value, "a text");
+    header.command_line = command.value->text;
+  }
+}
+
+void check_format_and_version(const Fields& fields) {
+  if (!fields.has(Key::format) || fields.text(Key::format) != "snapdiff-tracker")
+    fail_line(Rule::header, "header without \"format\":\"snapdiff-tracker\"");
+  fields.require(Key::version);
+  const std::optional<std::int64_t> version = integer_of(fields.at(Key::version));
+  if (!version || *version < 1) fields.wrong(Key::version, "1");
+  if (*version > kVersion) {
+    throw FatalError{{ErrorCode::unsupported, "written for version " + std::to_string(*version) +
+                                                  ", this build reads " + std::to_string(kVersion)}};
+  }
+}
+
+}  // namespace
+
+bool append_attributes(const Fields& fields, const std::vector<std::uint32_t>& x_rows,
+                       std::vector<std::string>& comments) {
+  const std::vector<JsonValue>& values = fields.values();
+  std::size_t kept = 0;
+  bool whole = true;
+  const auto add = [&](std::string name, std::uint32_t row) {
+    if (kept++ >= kMostAttributes) {
+      whole = false;
+      return;
+    }
+    std::string text;
+    append_value(values, row, text);
+    if (name.size() + text.size() > kMostAttributeBytes) {
+      whole = false;
+      name.resize(std::min(name.size(), kMostAttributeBytes));
+      text.resize(std::min(text.size(), kMostAttributeBytes - name.size()));
+    }
+    comments.push_back(std::move(name.append(": ").append(text)));
+  };
+  if (fields.has(Key::attrs)) {
+    if (fields.at(Key::attrs).kind != JsonKind::object) fields.wrong(Key::attrs, "an object");
+    for (std::uint32_t row = fields.row(Key::attrs) + 1; row < fields.at(Key::attrs).end; row = values[row].end)
+      add("attrs." + std::string(values[row].key), row);
+  }
+  for (const std::uint32_t row : x_rows) add(std::string(values[row].key), row);
+  return whole;
+}
+
+RunHeader parse_header(const Fields& fields) {
+  check_format_and_version(fields);
+  RunHeader header;
+  header.producer = fields.text(Key::producer);
+  if (const std::string_view version = fields.text(Key::producer_version); !version.empty())
+    header.producer.append(header.producer.empty() ? "" : " ").append(version);
+  take_process(fields, header);
+  if (const std::string_view order = fields.text(Key::order); !order.empty()) {
+    if (order != "leaf-first" && order != "root-first") fields.wrong(Key::order, "leaf-first or root-first");
+    header.root_first = order == "root-first";
+  }
+  header.complete = fields.truth(Key::complete).value_or(true);
+  if (const std::string_view kind = fields.text(Key::bytes_kind); !kind.empty()) {
+    if (kind != "requested" && kind != "allocated" && kind != "estimated")
+      fields.wrong(Key::bytes_kind, "requested, allocated or estimated");
+    header.estimated = kind == "estimated";
+    header.comments.push_back("bytes_kind: " + std::string(kind));
+  }
+  if (const Member stable = member_of(fields, Key::attrs, "stable_ids"); stable.value != nullptr)
+    header.stable_ids = stable.value->kind == JsonKind::boolean && stable.value->truth;
+  return header;
+}
+
+}  // namespace snapdiff::formats::tracker_lines

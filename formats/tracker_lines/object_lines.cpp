@@ -1,0 +1,171 @@
+#include "formats/tracker_lines/object_lines.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "snapdiff/checked.hpp"
+
+namespace snapdiff::formats::tracker_lines {
+namespace {
+
+// The upper half of the key of an id that is a number; the lower one is the number.
+constexpr std::uint64_t kNumberKey = 0x6e756d6265720001ULL;
+constexpr std::uint32_t kMostSlots = std::numeric_limits<std::uint32_t>::max() - 2;
+
+std::uint32_t edge_label(const Fields& fields, SnapshotBuilder& builder) {
+  std::uint32_t label = 0;
+  if (fields.has(Key::label)) {
+    const JsonValue& value = fields.at(Key::label);
+    if (value.kind == JsonKind::text) {
+      label = static_cast<std::uint32_t>(std::min<std::size_t>(index_of(builder.string(value.text)), kEdgeLabel));
+    } else if (const auto index = integer_of(value); index && *index >= 0) {
+      label = kEdgeIsIndex | static_cast<std::uint32_t>(std::min<std::int64_t>(*index, kEdgeLabel));
+    } else {
+      fields.wrong(Key::label, "a text, or the index in an array");
+    }
+  }
+  return fields.truth(Key::weak).value_or(false) ? label | kEdgeIsWeak : label;
+}
+
+}  // namespace
+
+std::uint32_t ObjectLines::slot(const Fields& fields, Key key, std::uint64_t line) {
+  fields.require(key);
+  const JsonValue& id = fields.at(key);
+  Hash128 hash;
+  if (id.kind == JsonKind::text) {
+    hash = hash_bytes(id.text);
+    all_ids_are_numbers_ = false;
+  } else if (const auto number = integer_of(id)) {
+    hash = {kNumberKey, static_cast<std::uint64_t>(*number)};
+    all_ids_are_numbers_ = all_ids_are_numbers_ && *number >= 0;
+  } else {
+    fields.wrong(key, "a text or an integer");
+  }
+  const std::uint64_t place = mix64(hash.low);
+  const std::uint32_t row = slots_.find(place, [&](std::uint32_t r) { return key_[r] == hash; });
+  if (row != HashIndex::kAbsent) return row;
+  if (key_.size() == kMostSlots) fail_line(Rule::graph, "more objects than 32 bits count");
+  const auto made = static_cast<std::uint32_t>(key_.size());
+  slots_.insert(place, made);
+  key_.push_back(hash);
+  mention_line_.push_back(static_cast<std::uint32_t>(std::min<std::uint64_t>(line, 0xffffffffU)));
+  type_.push_back(kUndefined);
+  bytes_.push_back(-1);
+  return made;
+}
+
+std::uint32_t ObjectLines::type_row(std::string_view name) {
+  const std::size_t text = index_of(builder_.string(name));
+  if (text >= type_of_string_.size()) type_of_string_.resize(text + 1, kUndefined);
+  if (type_of_string_[text] == kUndefined) {
+    type_of_string_[text] = static_cast<std::uint32_t>(types_.size());
+    types_.kind.push_back(StringId{});
+    types_.name.push_back(static_cast<StringId>(text));
+  }
+  return type_of_string_[text];
+}
+
+void ObjectLines::node(const Fields& fields, std::uint64_t line) {
+  const std::string_view type = fields.required_text(Key::type);
+  const std::int64_t bytes = fields.integer(Key::bytes, 0).value_or(-1);
+  std::string_view root;
+  if (fields.has(Key::root)) {
+    const JsonValue& value = fields.at(Key::root);
+    if (value.kind == JsonKind::text && !value.text.empty()) {
+      root = value.text;
+    } else if (value.kind == JsonKind::boolean) {
+      root = value.truth ? "root" : "";
+    } else {
+      fields.wrong(Key::root, "the kind of the root, or true");
+    }
+  }
+  const std::uint32_t row = slot(fields, Key::id, line);
+  if (type_[row] != kUndefined)
+    fail_line(Rule::graph, "node id is there already in this snapshot", "found " + shown(fields.at(Key::id)));
+  type_[row] = type_row(type);
+  bytes_[row] = bytes;
+  if (!root.empty()) roots_.push_back({row, builder_.string(root)});
+  ++nodes_;
+}
+
+void ObjectLines::edge(const Fields& fields, std::uint64_t line) {
+  fields.require(Key::to);
+  const std::uint32_t label = edge_label(fields, builder_);
+  const std::uint32_t from = slot(fields, Key::from, line);
+  const std::uint32_t to = slot(fields, Key::to, line);
+  from_.push_back(from);
+  to_.push_back(to);
+  label_.push_back(label);
+}
+
+ObjectLines::Made ObjectLines::finish(bool ids_persist, bool sizes_estimated) {
+  Made made;
+  made.graph = std::make_shared<ObjectGraph>();
+  ObjectGraph& graph = *made.graph;
+  slots_ = HashIndex{};
+  graph.types = std::move(types_);
+  graph.sizes_estimated = sizes_estimated;
+
+  // Nodes in the order of their slots; what no node line defined falls out.
+  std::vector<std::uint32_t> node_of(key_.size(), kUndefined);
+  const bool sized = std::any_of(bytes_.begin(), bytes_.end(), [](std::int64_t bytes) { return bytes >= 0; });
+  std::int64_t total = 0;
+  const bool keep_ids = all_ids_are_numbers_ || ids_persist;
+  graph.ids_persist = ids_persist;
+  for (std::uint32_t row = 0; row < key_.size(); ++row) {
+    if (type_[row] == kUndefined) continue;
+    node_of[row] = static_cast<std::uint32_t>(graph.type.size());
+    graph.type.push_back(type_[row]);
+    if (sized) graph.self_bytes.push_back(std::max<std::int64_t>(bytes_[row], 0));
+    if (sized && !checked_add(total, graph.self_bytes.back(), total)) {
+      throw FatalError{
+          {ErrorCode::limit, "sum of the bytes of all nodes is beyond 2^63-1, expected it to fit in 64 bits"}};
+    }
+    if (sized && bytes_[row] < 0) ++made.unsized;
+    if (keep_ids) {
+      const bool whole = all_ids_are_numbers_;
+      graph.id.push_back(whole ? key_[row].low : mix64(key_[row].low ^ mix64(key_[row].high)));
+    }
+  }
+  graph.flags.assign(graph.size(), 0);
+  for (ObjectRoot& root : roots_) {
+    root.node = node_of[root.node];
+    graph.flags[root.node] |= kObjectRoot;
+  }
+  graph.roots = std::move(roots_);
+  std::sort(graph.roots.begin(), graph.roots.end(),
+            [](const ObjectRoot& a, const ObjectRoot& b) { return a.node < b.node; });
+
+  std::vector<std::uint64_t>& begin = graph.edge_begin;
+  begin.assign(graph.size() + 1, 0);
+  for (std::size_t edge = 0; edge < from_.size(); ++edge) {
+    bool dangles = false;
+    for (const std::uint32_t end : {from_[edge], to_[edge]}) {
+      if (node_of[end] != kUndefined) continue;
+      dangles = true;
+      if (made.dangling_line == 0) made.dangling_line = mention_line_[end];
+    }
+    if (dangles) {
+      ++made.dangling;
+      from_[edge] = kUndefined;
+    } else {
+      ++begin[node_of[from_[edge]] + 1];
+    }
+  }
+  for (std::size_t node = 0; node < graph.size(); ++node) begin[node + 1] += begin[node];
+  graph.to.resize(begin.back());
+  graph.label.resize(begin.back());
+  std::vector<std::uint64_t> next(begin.begin(), begin.end() - 1);
+  for (std::size_t edge = 0; edge < from_.size(); ++edge) {
+    if (from_[edge] == kUndefined) continue;
+    const std::uint64_t place = next[node_of[from_[edge]]]++;
+    graph.to[place] = node_of[to_[edge]];
+    graph.label[place] = label_[edge];
+  }
+  return made;
+}
+
+}  // namespace snapdiff::formats::tracker_lines

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "formats/tracker_lines/typed_fields.hpp"
+#include "snapdiff/object_graph.hpp"
+#include "snapdiff/snapshot_builder.hpp"
+
+namespace snapdiff::formats::tracker_lines {
+
+/// The node and edge lines of the open snapshot. Edges may come before the nodes that they join.
+class ObjectLines {
+ public:
+  explicit ObjectLines(SnapshotBuilder& builder) : builder_(builder) {}
+
+  /// Take a node or edge line. Throw LineError: a wrong value, a node id that is there already.
+  void node(const Fields& fields, std::uint64_t line);
+  void edge(const Fields& fields, std::uint64_t line);
+
+  bool empty() const { return key_.empty(); }
+  bool has_nodes() const { return nodes_ != 0; }
+
+  struct Made {
+    std::shared_ptr<ObjectGraph> graph;
+    std::uint64_t dangling = 0;       ///< edges left out: one of their ends is no node
+    std::uint64_t dangling_line = 0;  ///< where the first such end is named
+    std::uint64_t unsized = 0;        ///< nodes without bytes in a graph that has bytes; they count as 0
+  };
+  /// Uses up the lines. Throws FatalError (limit) when the bytes of all nodes leave 64 bits.
+  Made finish(bool ids_persist, bool sizes_estimated);
+
+ private:
+  static constexpr std::uint32_t kUndefined = 0xffffffffU;
+
+  std::uint32_t slot(const Fields& fields, Key key, std::uint64_t line);
+  std::uint32_t type_row(std::string_view name);
+
+  SnapshotBuilder& builder_;
+  ObjectTypeTable types_;
+  std::vector<std::uint32_t> type_of_string_;  // row of types_ by StringId
+  // By slot: an id in order of its first mention, be it a node or the end of an edge.
+  HashIndex slots_;
+  std::vector<Hash128> key_;
+  std::vector<std::uint32_t> mention_line_;
+  std::vector<std::uint32_t> type_;  // kUndefined: no node line yet
+  std::vector<std::int64_t> bytes_;  // -1: unknown
+  std::vector<ObjectRoot> roots_;
+  std::vector<std::uint32_t> from_;
+  std::vector<std::uint32_t> to_;
+  std::vector<std::uint32_t> label_;
+  std::uint32_t nodes_ = 0;
+  bool all_ids_are_numbers_ = true;
+};
+
+}  // namespace snapdiff::formats::tracker_lines

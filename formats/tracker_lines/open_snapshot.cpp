@@ -1,0 +1,269 @@
+#include "formats/tracker_lines/open_snapshot.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "formats/tracker_lines/time_text.hpp"
+
+namespace snapdiff::formats::tracker_lines {
+namespace {
+
+constexpr std::uint32_t kUnset = 0xffffffffU;
+constexpr std::size_t kMostFrames = 1'000'000;
+constexpr std::string_view kRepeatedKey = "a key stands twice in one object: the last is taken";
+
+std::optional<std::int64_t> parse_time(const Fields& fields) {
+  if (!fields.has(Key::time)) return std::nullopt;
+  const JsonValue& value = fields.at(Key::time);
+  std::optional<std::int64_t> time;
+  switch (value.kind) {
+    case JsonKind::integer: time = nanoseconds_of(value.integer); break;
+    case JsonKind::real: time = nanoseconds_of(value.real); break;
+    case JsonKind::text: time = parse_rfc3339(value.text); break;
+    default: break;
+  }
+  if (!time) fields.wrong(Key::time, "seconds since 1970, or a text as 2026-01-01T00:00:00Z, before 2262");
+  return time;
+}
+
+/// `bytes` or `count` of totals{}.
+std::optional<std::int64_t> stated_total(const Fields& fields, std::string_view name) {
+  if (!fields.has(Key::totals)) return std::nullopt;
+  if (fields.at(Key::totals).kind != JsonKind::object) fields.wrong(Key::totals, "an object");
+  const std::vector<JsonValue>& values = fields.values();
+  std::optional<std::int64_t> total;
+  for (std::uint32_t row = fields.row(Key::totals) + 1; row < fields.at(Key::totals).end; row = values[row].end) {
+    if (values[row].key != name || values[row].kind == JsonKind::null) continue;
+    total = integer_of(values[row]);
+    if (!total || *total < 0) {
+      fail_line(Rule::line, "snapshot: totals." + std::string(name) + " is not what is expected",
+                "found " + shown(values[row]) + ", expected an integer from 0 to 2^63-1");
+    }
+  }
+  return total;
+}
+
+/// A counter's value: whole, or rounded and then `rounded`.
+std::int64_t counter_value(const Fields& fields, bool& rounded) {
+  fields.require(Key::value);
+  const JsonValue& value = fields.at(Key::value);
+  if (const auto whole = integer_of(value)) return *whole;
+  if (value.kind != JsonKind::real || !(std::fabs(value.real) < 9e18))
+    fields.wrong(Key::value, "a number from -2^63 to 2^63-1");
+  rounded = true;
+  return std::llround(value.real);
+}
+
+}  // namespace
+
+OpenSnapshot::OpenSnapshot(Fields& fields, const std::vector<std::uint32_t>& x_rows, const RunHeader& header,
+                           const RunTables& tables, Journal& journal)
+    : header_(header),
+      tables_(tables),
+      journal_(journal),
+      ids_(tables, builder_),
+      objects_(builder_),
+      id_(fields.required_text(Key::id)),
+      line_(journal.line()),
+      seq_(fields.integer(Key::seq)),
+      time_ns_(parse_time(fields)),
+      stated_bytes_(stated_total(fields, "bytes")),
+      stated_count_(stated_total(fields, "count")) {
+  SnapshotFacts& facts = builder_.facts();
+  facts.format_detail = "version " + std::to_string(kVersion);
+  facts.producer = header.producer;
+  facts.taken_at_ns = time_ns_;
+  facts.pid = header.pid;
+  facts.host = header.host;
+  facts.command_line = header.command_line;
+  facts.sampling = header.estimated ? Sampling::unknown : Sampling::exact;
+  facts.complete = fields.truth(Key::complete).value_or(header.complete);
+  facts.comments.push_back("id: " + id_.substr(0, kMostAttributeBytes));
+  if (const std::string_view label = fields.text(Key::label); !label.empty())
+    facts.comments.push_back("label: " + std::string(label.substr(0, kMostAttributeBytes)));
+  if (seq_) facts.comments.push_back("seq: " + std::to_string(*seq_));
+  facts.comments.insert(facts.comments.end(), header.comments.begin(), header.comments.end());
+  if (!append_attributes(fields, x_rows, facts.comments))
+    journal.remark(Severity::info, Rule::key, "attributes beyond 64 of a line, or 1024 bytes of one, are not kept");
+}
+
+StackId OpenSnapshot::type_stack(StringId type) {
+  const std::size_t row = index_of(type);
+  if (row >= type_stack_.size()) type_stack_.resize(row + 1, kUnset);
+  if (type_stack_[row] == kUnset) {
+    SnapshotBuilder::FrameSpec spec;
+    spec.function = builder_.function(type, StringId{}, StringId{}, 0);
+    const FrameId frame = builder_.frame(spec);
+    type_stack_[row] = static_cast<std::uint32_t>(builder_.stack(std::span(&frame, 1)));
+  }
+  return StackId{type_stack_[row]};
+}
+
+LabelSetId OpenSnapshot::type_labels(StringId type) {
+  const std::size_t row = index_of(type);
+  if (row >= type_labels_.size()) type_labels_.resize(row + 1, kUnset);
+  if (type_labels_[row] == kUnset)
+    type_labels_[row] = static_cast<std::uint32_t>(builder_.labels({{builder_.string("type"), type}}));
+  return LabelSetId{type_labels_[row]};
+}
+
+StackId OpenSnapshot::inline_stack(const Fields& fields) {
+  frames_.clear();
+  const JsonValue& array = fields.at(Key::stack);
+  const std::vector<JsonValue>& values = fields.values();
+  for (std::uint32_t row = fields.row(Key::stack) + 1; row < array.end; row = values[row].end) {
+    if (values[row].kind != JsonKind::text) {
+      fail_line(Rule::line, "inline stack holds something else than texts",
+                "found " + shown(values[row]) + ", expected \"fn (file:line)\"");
+    }
+    if (frames_.size() == kMostFrames) fail_line(Rule::line, "stack of more than 1000000 frames");
+    frames_.push_back(ids_.inline_frame(values[row].text));
+  }
+  if (tables_.root_first()) std::reverse(frames_.begin(), frames_.end());
+  return builder_.stack(frames_);
+}
+
+OpenSnapshot::RowKey OpenSnapshot::key_of(Fields& fields) {
+  RowKey key;
+  const bool has_type = fields.has(Key::type);
+  const StringId type = has_type ? builder_.string(fields.text(Key::type)) : StringId{};
+  if (fields.has(Key::stack)) {
+    const JsonValue& stack = fields.at(Key::stack);
+    if (stack.kind == JsonKind::array) {
+      key.stack = inline_stack(fields);
+    } else {
+      const std::optional<std::int64_t> id = integer_of(stack);
+      if (!id) fields.wrong(Key::stack, "the id of a stack line, or an array of texts");
+      const std::uint32_t row = tables_.stack_row(*id);
+      if (row == RunTables::kNone) {
+        fail_line(Rule::place, std::string(to_text(fields.kind())) + " names a stack that is not defined",
+                  "found " + shown(stack) + ", expected the id of a stack line before this one");
+      }
+      key.stack = ids_.stack(row);
+    }
+  } else {
+    key.stack = has_type ? type_stack(type) : builder_.stack({});
+  }
+  if (!fields.has(Key::tags)) {
+    if (has_type) key.labels = type_labels(type);
+    return key;
+  }
+  bool repeated = false;
+  std::vector<Label> labels;
+  if (has_type) labels.push_back({builder_.string("type"), type});
+  for (const Fields::Tag& tag : fields.tags(Key::tags, repeated))
+    labels.push_back({builder_.string(tag.name), builder_.string(tag.value)});
+  if (repeated) journal_.remark(Severity::warning, Rule::duplicate_key, std::string(kRepeatedKey));
+  key.labels = builder_.labels(std::move(labels));
+  return key;
+}
+
+void OpenSnapshot::live(Fields& fields) {
+  if (!fields.has(Key::stack) && !fields.has(Key::type)) fail_line(Rule::line, "live without stack or type");
+  if (!fields.has(Key::bytes) && !fields.has(Key::count)) fail_line(Rule::line, "live without bytes or count");
+  const std::optional<std::int64_t> bytes = fields.integer(Key::bytes, 0);
+  const std::optional<std::int64_t> count = fields.integer(Key::count, 0);
+  const RowKey key = key_of(fields);
+  rows_of_lives_.add(key.stack, key.labels, bytes, count);
+  has_lives_ = true;
+}
+
+void OpenSnapshot::node(Fields& fields) {
+  fields.require(Key::type);
+  const std::optional<std::int64_t> count = fields.integer(Key::count, 0);
+  const RowKey key = key_of(fields);
+  objects_.node(fields, journal_.line());
+  rows_of_nodes_.add(key.stack, key.labels, fields.integer(Key::bytes, 0), count.value_or(1));
+}
+
+void OpenSnapshot::counter(Fields& fields) {
+  Counter counter;
+  counter.name = fields.required_text(Key::name);
+  bool rounded = false;
+  counter.value = counter_value(fields, rounded);
+  if (rounded) counter.half_unit = 1;
+  counter.unit = fields.text(Key::unit);
+  if (const std::string_view mode = fields.text(Key::mode); !mode.empty()) {
+    if (mode != "gauge" && mode != "cumulative") fields.wrong(Key::mode, "gauge or cumulative");
+    counter.cumulative = mode == "cumulative";
+  }
+  bool repeated = false;
+  std::string tags;
+  for (const Fields::Tag& tag : fields.tags(Key::tags, repeated))
+    tags.append(tags.empty() ? "" : ",").append(tag.name).append("=").append(tag.value);
+  if (!tags.empty()) counter.name.append("{").append(tags).append("}");
+  if (repeated) journal_.remark(Severity::warning, Rule::duplicate_key, std::string(kRepeatedKey));
+  if (rounded) journal_.remark(Severity::info, Rule::line, "fractions of counters are rounded");
+
+  std::vector<Counter>& counters = builder_.facts().counters;
+  const auto [found, is_new] = counter_rows_.try_emplace(counter.name, counters.size());
+  if (is_new) {
+    counters.push_back(std::move(counter));
+  } else {
+    journal_.remark(Severity::warning, Rule::key, "a counter stands twice in one snapshot: the last is taken");
+    counters[found->second] = std::move(counter);
+  }
+}
+
+void OpenSnapshot::take(Fields& fields) {
+  switch (fields.kind()) {
+    case Kind::live: live(fields); break;
+    case Kind::counter: counter(fields); break;
+    case Kind::node: node(fields); break;
+    case Kind::edge: objects_.edge(fields, journal_.line()); break;
+    default: break;
+  }
+  ++rows_;
+}
+
+/// Totals that the file states are kept as counters; a difference to the rows is told.
+void OpenSnapshot::note_totals() {
+  const RowTable& rows = has_lives_ ? rows_of_lives_ : rows_of_nodes_;
+  bool differs = false;
+  const auto state = [&](const char* name, const char* unit, std::optional<std::int64_t> stated,
+                         std::optional<std::int64_t> found) {
+    if (!stated) return;
+    builder_.facts().counters.push_back({name, *stated, unit});
+    differs = differs || (found && *found != *stated);
+  };
+  state("total_bytes", "bytes", stated_bytes_, rows.total_bytes());
+  state("total_count", "count", stated_count_, rows.total_count());
+  if (!differs || rows.empty()) return;
+  const bool expected = partial_ || !builder_.facts().complete;
+  journal_.remark(expected ? Severity::info : Severity::warning, Rule::line,
+                  "totals of the snapshot differ from the sum of its rows: counters total_bytes and total_count");
+}
+
+void OpenSnapshot::finish_graph() {
+  ObjectLines::Made made = objects_.finish(header_.stable_ids, header_.estimated);
+  if (made.dangling > 0) {
+    // A snapshot that was cut off misses nodes as well: no more to say than that it is partial.
+    if (!partial_) {
+      journal_.loss(Rule::graph, "edges to or from nodes that are not in the snapshot are left out",
+                    std::to_string(made.dangling) + " of them", made.dangling_line);
+    } else {
+      journal_.remark(Severity::warning, Rule::graph,
+                      "edges to or from nodes that are not in the snapshot are left out", made.dangling);
+    }
+    partial_ = true;
+  }
+  if (made.unsized > 0)
+    journal_.remark(Severity::warning, Rule::graph, "nodes without bytes count as 0 bytes in retained sizes",
+                    made.unsized);
+  if (made.graph->size() > 0) builder_.set_graph(std::move(made.graph));
+}
+
+Snapshot OpenSnapshot::finish() {
+  if (!objects_.empty()) finish_graph();
+  note_totals();
+  (has_lives_ ? rows_of_lives_ : rows_of_nodes_).give_to(builder_);
+  SnapshotFacts& facts = builder_.facts();
+  facts.partial = partial_ || journal_.has_bad_line();
+  facts.notes.add_all(journal_.take_notes());
+  Result<Snapshot> made = builder_.finish();
+  if (!made) throw FatalError{std::move(made).error()};
+  return *std::move(made);
+}
+
+}  // namespace snapdiff::formats::tracker_lines

@@ -1,0 +1,332 @@
+#include "formats/tracker_lines/reader.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "formats/tracker_lines/header_line.hpp"
+#include "formats/tracker_lines/journal.hpp"
+#include "formats/tracker_lines/json_line.hpp"
+#include "formats/tracker_lines/line_reader.hpp"
+#include "formats/tracker_lines/open_snapshot.hpp"
+#include "formats/tracker_lines/run_tables.hpp"
+#include "formats/tracker_lines/typed_fields.hpp"
+
+namespace snapdiff::formats::tracker_lines {
+namespace {
+
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+
+/// Finished snapshots of a run, held until their order is certain.
+class RunSnapshots {
+ public:
+  explicit RunSnapshots(SnapshotSink& out) : out_(out) {}
+
+  void add(Snapshot snapshot, std::optional<std::int64_t> seq, std::optional<std::int64_t> time) {
+    all_have_seq_ = all_have_seq_ && seq;
+    all_have_time_ = all_have_time_ && time;
+    for (const Column& column : snapshot.samples.columns) add_type(column.type);
+    held_.push_back({std::move(snapshot), seq, time});
+    if (all_have_seq_ || all_have_time_) return;
+    // In order of their lines. The last one stays for what is remarked behind it; one without columns gets those
+    // of the first that has some.
+    std::size_t ready = 0;
+    while (ready + 1 < held_.size() && !held_[ready].snapshot.samples.columns.empty()) give(held_[ready++].snapshot);
+    held_.erase(held_.begin(), held_.begin() + static_cast<std::ptrdiff_t>(ready));
+  }
+
+  bool empty() const { return held_.empty() && !given_; }
+
+  /// Notes that no later snapshot took.
+  void add_to_last(const Notes& notes, bool partial) {
+    if (held_.empty()) return;
+    SnapshotFacts& facts = held_.back().snapshot.facts;
+    facts.notes.add_all(notes);
+    facts.partial = facts.partial || partial;
+  }
+
+  void end_run() {
+    if (all_have_seq_) {
+      sort_by([](const Held& held) { return *held.seq; }, "seq");
+    } else if (all_have_time_) {
+      sort_by([](const Held& held) { return *held.time; }, "time");
+    }
+    for (Held& held : held_) {
+      // A complete snapshot without a row says that everything is zero, which only columns can say.
+      if (held.snapshot.samples.columns.empty()) {
+        for (const SampleType& type : types_) held.snapshot.samples.columns.push_back({type, {}, {}, 0});
+      }
+      give(held.snapshot);
+    }
+    held_.clear();
+    types_.clear();
+    all_have_seq_ = all_have_time_ = true;
+  }
+
+ private:
+  struct Held {
+    Snapshot snapshot;
+    std::optional<std::int64_t> seq;
+    std::optional<std::int64_t> time;
+  };
+
+  template <class KeyOf>
+  void sort_by(KeyOf key_of, const char* name) {
+    const auto less = [&](const Held& a, const Held& b) { return key_of(a) < key_of(b); };
+    if (std::is_sorted(held_.begin(), held_.end(), less)) return;
+    std::stable_sort(held_.begin(), held_.end(), less);
+    held_.front().snapshot.facts.notes.add(Severity::info,
+                                           std::string("snapshots of the file are put in the order of their ") + name +
+                                               ", which is not the order of their lines");
+  }
+
+  void add_type(const SampleType& type) {
+    if (std::find(types_.begin(), types_.end(), type) == types_.end()) types_.push_back(type);
+  }
+
+  void give(Snapshot& snapshot) {
+    given_ = true;
+    if (Status taken = out_.take(std::move(snapshot)); !taken) throw FatalError{std::move(taken).error()};
+  }
+
+  SnapshotSink& out_;
+  std::vector<Held> held_;
+  std::vector<SampleType> types_;
+  bool all_have_seq_ = true;
+  bool all_have_time_ = true;
+  bool given_ = false;
+};
+
+class Reader {
+ public:
+  Reader(Input& in, SnapshotSink& out, const ViolationSink& tell) : lines_(in), journal_(tell), snapshots_(out) {}
+
+  void run() {
+    Line line;
+    while (lines_.next(line)) {
+      journal_.at(line.number, line.offset);
+      last_line_is_cut_ = false;
+      is_json_ = false;
+      try {
+        read_line(line);
+      } catch (LineError& error) {
+        drop(line, error);
+      }
+    }
+    if (!header_) throw FatalError{{ErrorCode::malformed, "no header line: expected one on the first line"}};
+    close_unended(last_line_is_cut_ ? "the input ends inside a line of it" : "the input ends before its end line");
+    end_run();
+    if (snapshots_.empty()) {
+      throw FatalError{
+          {ErrorCode::malformed, "no snapshot in the input, expected at least one" +
+                                     (journal_.first_loss().empty() ? std::string() : "; " + journal_.first_loss())}};
+    }
+  }
+
+ private:
+  void read_line(const Line& line) {
+    std::string_view text = line.text;
+    if (line.too_long) fail_line(Rule::line, "line longer than 16 MiB");
+    if (text.substr(0, kByteOrderMark.size()) == kByteOrderMark) text.remove_prefix(kByteOrderMark.size());
+    const std::size_t begin = text.find_first_not_of(" \t\r");
+    if (begin == std::string_view::npos || text[begin] == '#') return;
+    const std::size_t behind = line.bytes_behind + static_cast<std::size_t>(line.terminated ? 1 : 0);
+    if (const char* problem = json_.parse(text, behind)) fail_line(Rule::line, problem);
+    is_json_ = true;
+    if (json_.values()[0].kind != JsonKind::object)
+      fail_line(Rule::line, "line is no object", "found " + shown(json_.values()[0]) + ", expected { ... }");
+    if (json_.mended())
+      journal_.remark(Severity::warning, Rule::line, "texts with bytes that are no UTF-8: the bytes are kept");
+
+    std::uint64_t repeated = 0;
+    fields_.take(json_, unknown_, repeated);
+    fields_.require(Key::k);
+    fields_.set_kind(kind_of(fields_.text(Key::k)));
+    if (!header_ && fields_.kind() != Kind::header)
+      fail_line(Rule::header, "first line is no header", "found k " + shown(fields_.at(Key::k)));
+    if (fields_.kind() == Kind::unknown) {
+      journal_.remark(Severity::warning, Rule::header, "lines of an unknown k ignored");
+      return;
+    }
+    if (repeated != 0)
+      journal_.remark(Severity::warning, Rule::duplicate_key, "a key stands twice in one object: the last is taken");
+    take_line();
+    if (!unknown_.empty() || (fields_.present() & ~keys_of(fields_.kind())) != 0) remark_keys();
+  }
+
+  void take_line() {
+    switch (fields_.kind()) {
+      case Kind::header: header(); return;
+      case Kind::frame: tables_.define_frame(fields_); return;
+      case Kind::stack: tables_.define_stack(fields_); return;
+      case Kind::snapshot: snapshot(); return;
+      case Kind::end: end(); return;
+      default: break;
+    }
+    if (skipping_) {
+      ++skipped_;
+      return;
+    }
+    if (!open_) fail_line(Rule::place, std::string(to_text(fields_.kind())) + " outside a snapshot");
+    open_->take(fields_);
+  }
+
+  /// Rows of unknown keys that begin with x_: attributes.
+  std::vector<std::uint32_t> attributes() const {
+    std::vector<std::uint32_t> rows;
+    for (const std::uint32_t row : unknown_) {
+      if (json_.values()[row].key.substr(0, 2) == "x_") rows.push_back(row);
+    }
+    return rows;
+  }
+
+  void remark_keys() {
+    const Kind kind = fields_.kind();
+    const bool kept = kind == Kind::header || kind == Kind::snapshot;
+    for (const std::uint32_t row : unknown_) {
+      const std::string_view key = json_.values()[row].key;
+      if (key.substr(0, 2) != "x_") {
+        journal_.unknown_key(to_text(kind), key);
+      } else if (!kept) {
+        journal_.remark(Severity::info, Rule::key, "x_ keys of " + std::string(to_text(kind)) + " lines are not kept");
+      }
+    }
+    const std::uint64_t odd = fields_.present() & ~keys_of(kind);
+    for (std::size_t key = 0; key < kKeyCount; ++key) {
+      if ((odd & bit(static_cast<Key>(key))) != 0) journal_.unknown_key(to_text(kind), to_text(static_cast<Key>(key)));
+    }
+  }
+
+  void header() {
+    const bool first = !header_;
+    if (!first) {
+      close_unended("a header comes before its end line");
+      end_run();
+      tables_.clear();
+      ids_.clear();
+      header_ = std::make_unique<RunHeader>();
+    }
+    auto parsed = std::make_unique<RunHeader>(parse_header(fields_));
+    if (!append_attributes(fields_, attributes(), parsed->comments))
+      journal_.remark(Severity::info, Rule::key, "attributes beyond 64 of a line, or 1024 bytes of one, are not kept");
+    tables_.set_root_first(parsed->root_first);
+    header_ = std::move(parsed);
+  }
+
+  void snapshot() {
+    close_unended("a snapshot begins before its end line");
+    // Until it turns out to be right, the rows that follow are nobody's.
+    skipping_ = true;
+    skipped_ = 0;
+    auto made = std::make_unique<OpenSnapshot>(fields_, attributes(), *header_, tables_, journal_);
+    if (!ids_.insert(made->id()).second)
+      fail_line(Rule::order, "snapshot id is there already in this run", "found " + shown(fields_.at(Key::id)));
+    open_ = std::move(made);
+    skipping_ = false;
+  }
+
+  void end() {
+    if (skipping_) {
+      stop_skipping();
+      return;
+    }
+    if (!open_) fail_line(Rule::end, "end outside a snapshot");
+    const std::string_view id = fields_.required_text(Key::id);
+    const std::int64_t rows = fields_.required_integer(Key::rows, 0);
+    const std::uint64_t found = open_->rows();
+    if (id != open_->id()) {
+      drop_snapshot("snapshot dropped: its end names another, rows of two may be mixed",
+                    "found " + shown(fields_.at(Key::id)) + ", expected \"" + open_->id() + "\"");
+    } else if (static_cast<std::uint64_t>(rows) < found ||
+               static_cast<std::uint64_t>(rows) > found + open_->dropped()) {
+      drop_snapshot("snapshot dropped: its rows are not as many as its end says",
+                    "found " + std::to_string(found) + ", expected " + std::to_string(rows));
+    } else {
+      finish_snapshot();
+    }
+  }
+
+  void drop_snapshot(const std::string& text, const std::string& detail) {
+    open_.reset();
+    journal_.loss(Rule::end, text, detail);
+  }
+
+  void finish_snapshot() {
+    const auto seq = open_->seq();
+    const auto time = open_->time_ns();
+    Snapshot made = open_->finish();
+    open_.reset();
+    snapshots_.add(std::move(made), seq, time);
+  }
+
+  void close_unended(const char* why) {
+    stop_skipping();
+    if (!open_) return;
+    open_->set_partial();
+    journal_.loss(Rule::end, "snapshot without an end line is partial", why, 0);
+    finish_snapshot();
+  }
+
+  void stop_skipping() {
+    if (skipping_ && skipped_ > 0)
+      journal_.remark(Severity::data_loss, Rule::line, "rows of a snapshot whose first line was dropped are left out",
+                      skipped_);
+    skipping_ = false;
+  }
+
+  void end_run() {
+    const bool partial = journal_.has_bad_line();
+    if (!snapshots_.empty()) snapshots_.add_to_last(journal_.take_notes(), partial);
+    snapshots_.end_run();
+  }
+
+  void drop(const Line& line, const LineError& error) {
+    if (!header_) {
+      throw FatalError{{ErrorCode::malformed,
+                        "not a tracker dump: line " + std::to_string(line.number) + ": " + error.text +
+                            (error.detail.empty() ? "" : ": " + error.detail) + ", expected a header",
+                        line.offset}};
+    }
+    if (!line.terminated && !is_json_) {
+      last_line_is_cut_ = true;
+      journal_.loss(Rule::end, "the last line is not whole and is dropped", error.text);
+      return;
+    }
+    if (open_) open_->count_dropped();
+    journal_.bad_line(error);
+  }
+
+  LineReader lines_;
+  Journal journal_;
+  JsonLine json_;
+  Fields fields_;
+  std::vector<std::uint32_t> unknown_;
+  std::unique_ptr<RunHeader> header_;
+  RunTables tables_;
+  std::unique_ptr<OpenSnapshot> open_;
+  RunSnapshots snapshots_;
+  std::unordered_set<std::string> ids_;
+  std::uint64_t skipped_ = 0;
+  bool skipping_ = false;
+  bool last_line_is_cut_ = false;
+  bool is_json_ = false;
+};
+
+}  // namespace
+
+Status read(Input& in, SnapshotSink& out, const ViolationSink& tell) {
+  try {
+    Reader(in, out, tell).run();
+  } catch (FatalError& fatal) {
+    return std::move(fatal.error);
+  }
+  return ok();
+}
+
+}  // namespace snapdiff::formats::tracker_lines

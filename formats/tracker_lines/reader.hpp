@@ -1,0 +1,13 @@
+#pragma once
+
+#include "snapdiff/importer.hpp"
+
+namespace snapdiff::formats::tracker_lines {
+
+/// Reads a tracker dump into its snapshots, in the order of their `seq`, else their `time`, else their
+/// lines. `tell` may be empty: then lines that break a rule are dropped and noted, at most
+/// kMostBadLines of them. Else each is told, and false stops the reading with an error.
+/// Errors: malformed, unsupported (a later version), limit; what the input and the sink return.
+Status read(Input& in, SnapshotSink& out, const ViolationSink& tell);
+
+}  // namespace snapdiff::formats::tracker_lines

@@ -1,0 +1,136 @@
+#include "formats/tracker_lines/typed_fields.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace snapdiff::formats::tracker_lines {
+namespace {
+
+constexpr double kTwoTo63 = 9223372036854775808.0;
+constexpr std::size_t kShownBytes = 40;
+
+std::string name_of(Kind kind, Key key) { return std::string(to_text(kind)).append(": ").append(to_text(key)); }
+
+}  // namespace
+
+std::string shown(const JsonValue& value) {
+  switch (value.kind) {
+    case JsonKind::null: return "null";
+    case JsonKind::boolean: return value.truth ? "true" : "false";
+    case JsonKind::integer: return std::to_string(value.integer);
+    case JsonKind::array: return "an array";
+    case JsonKind::object: return "an object";
+    case JsonKind::text:
+      return std::string("\"").append(value.text.substr(0, kShownBytes)) +
+             (value.text.size() > kShownBytes ? "...\"" : "\"");
+    case JsonKind::big:
+    case JsonKind::real: break;
+  }
+  std::array<char, 40> digits{};
+  std::snprintf(digits.data(), digits.size(), "%.17g", value.real);
+  return digits.data();
+}
+
+std::optional<std::int64_t> integer_of(const JsonValue& value) {
+  if (value.kind == JsonKind::integer) return value.integer;
+  if (value.kind != JsonKind::real || std::trunc(value.real) != value.real) return std::nullopt;
+  if (value.real < -kTwoTo63 || value.real >= kTwoTo63) return std::nullopt;
+  return static_cast<std::int64_t>(value.real);
+}
+
+void Fields::take(const JsonLine& json, std::vector<std::uint32_t>& unknown, std::uint64_t& repeated) {
+  values_ = &json.values();
+  present_ = 0;
+  repeated = 0;
+  unknown.clear();
+  kind_ = Kind::unknown;
+  const std::vector<JsonValue>& values = *values_;
+  for (std::uint32_t row = 1; row < values.size(); row = values[row].end) {
+    const Key key = key_of(values[row].key);
+    if (key == Key::unknown) {
+      unknown.push_back(row);
+      continue;
+    }
+    if (has(key)) repeated |= bit(key);
+    row_[static_cast<std::size_t>(key)] = row;
+    if (values[row].kind == JsonKind::null) {
+      present_ &= ~bit(key);
+    } else {
+      present_ |= bit(key);
+    }
+  }
+}
+
+void Fields::require(Key key) const {
+  if (!has(key)) fail_line(Rule::line, std::string(to_text(kind_)).append(" without ").append(to_text(key)));
+}
+
+void Fields::wrong(Key key, const std::string& expected) const {
+  fail_line(Rule::line, name_of(kind_, key) + " is not what is expected",
+            "found " + shown(at(key)) + ", expected " + expected);
+}
+
+std::string_view Fields::text(Key key) const {
+  if (!has(key)) return {};
+  if (at(key).kind != JsonKind::text) wrong(key, "a text");
+  return at(key).text;
+}
+
+std::string_view Fields::required_text(Key key) const {
+  require(key);
+  return text(key);
+}
+
+std::optional<std::int64_t> Fields::integer(Key key, std::int64_t least) const {
+  if (!has(key)) return std::nullopt;
+  const std::optional<std::int64_t> number = integer_of(at(key));
+  if (!number || *number < least) {
+    wrong(key, least == std::numeric_limits<std::int64_t>::min()
+                   ? std::string("an integer")
+                   : "an integer from " + std::to_string(least) + " to 2^63-1");
+  }
+  return number;
+}
+
+std::int64_t Fields::required_integer(Key key, std::int64_t least) const {
+  require(key);
+  return *integer(key, least);
+}
+
+std::optional<bool> Fields::truth(Key key) const {
+  if (!has(key)) return std::nullopt;
+  if (at(key).kind != JsonKind::boolean) wrong(key, "true or false");
+  return at(key).truth;
+}
+
+const std::vector<Fields::Tag>& Fields::tags(Key key, bool& repeated) {
+  tags_.clear();
+  if (!has(key)) return tags_;
+  const JsonValue& object = at(key);
+  if (object.kind != JsonKind::object) wrong(key, "an object of texts");
+  for (std::uint32_t row = this->row(key) + 1; row < object.end; row = (*values_)[row].end) {
+    const JsonValue& member = (*values_)[row];
+    if (member.kind == JsonKind::null) continue;
+    if (member.kind != JsonKind::text) {
+      fail_line(Rule::line, name_of(kind_, key) + " holds something else than texts",
+                "found " + shown(member) + ", expected a text");
+    }
+    tags_.push_back({member.key, member.text});
+  }
+  if (tags_.size() < 2) return tags_;
+  std::stable_sort(tags_.begin(), tags_.end(), [](const Tag& a, const Tag& b) { return a.name < b.name; });
+  std::size_t kept = 0;
+  for (std::size_t i = 1; i < tags_.size(); ++i) {
+    if (tags_[i].name == tags_[kept].name) {
+      repeated = true;
+    } else {
+      ++kept;
+    }
+    tags_[kept] = tags_[i];
+  }
+  tags_.resize(kept + 1);
+  return tags_;
+}
+
+}  // namespace snapdiff::formats::tracker_lines

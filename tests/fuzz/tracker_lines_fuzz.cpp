@@ -1,0 +1,30 @@
+// Any bytes as a tracker dump, read and checked; the graphs that come out must hold.
+#include <algorithm>
+
+#include "formats/tracker_lines/tracker_lines_importer.hpp"
+#include "fuzz/heap_text_fuzz.hpp"
+#include "snapdiff/object_graph.hpp"
+
+using namespace snapdiff;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const auto kImporter = formats::make_tracker_lines_importer();
+  test::fuzz_importer(*kImporter, data, size);
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  test::MemoryInput in(bytes);
+  SnapshotList list;
+  std::uint64_t told = 0;
+  const Status checked = kImporter->read_checked(in, list, [&told](const Violation&) {
+    ++told;
+    return true;
+  });
+  for (const Snapshot& snapshot : list.snapshots) {
+    if (snapshot.graph != nullptr && !validate(*snapshot.graph, *snapshot.dictionary)) std::abort();
+    // What is lost is told.
+    const auto& notes = snapshot.facts.notes.all();
+    const bool lossy =
+        std::any_of(notes.begin(), notes.end(), [](const Note& note) { return note.severity == Severity::data_loss; });
+    if (checked && lossy && told == 0) std::abort();
+  }
+  return 0;
+}
