@@ -32,17 +32,19 @@ void take_address(std::string_view& text, CodeLocation& location) {
 }  // namespace
 
 CodeLocation parse_location(std::string_view text) {
-  constexpr std::string_view kIn = "in ";
+  constexpr std::string_view kIn = " (in ";
   CodeLocation location;
   take_address(text, location);
-  const std::size_t open = text.rfind(" (");
-  if (open != std::string_view::npos && text.back() == ')') {
+  const bool has_place = !text.empty() && text.back() == ')';
+  const std::size_t in = has_place ? text.rfind(kIn) : std::string_view::npos;
+  const std::size_t open = has_place ? text.rfind(" (") : std::string_view::npos;
+  if (in != std::string_view::npos) {  // a path may have brackets: "/l/a.so (deleted)"
+    location.module = text.substr(in + kIn.size(), text.size() - in - kIn.size() - 1);
+    text = text.substr(0, in);
+  } else if (open != std::string_view::npos) {
     std::string_view place = text.substr(open + 2, text.size() - open - 3);
     std::int32_t last = 0;
-    if (place.substr(0, kIn.size()) == kIn) {
-      location.module = place.substr(kIn.size());
-      text = text.substr(0, open);
-    } else if (take_number(place, last)) {
+    if (take_number(place, last)) {
       if (take_number(place, location.line)) {
         location.column = last;
       } else {

@@ -14,13 +14,11 @@ using Rows = std::map<std::string, std::vector<std::int64_t>>;
 
 namespace {
 
-const std::string kText =
-    R"({"dhatFileVersion":2,"mode":"heap","verb":"Allocated","bklt":true,"bkacc":true,"tu":"instrs","Mtu":"Minstr",
-"tuth":500,"cmd":"./svc \"a\"","pid":77,"te":2000,"tg":1500,"pps":
+const std::string kText = R"json({"dhatFileVersion":2,"mode":"heap","verb":"Allocated","bklt":true,"bkacc":true,
+"tu":"instrs","Mtu":"Minstr","tuth":500,"cmd":"./svc \"a\"","pid":77,"te":2000,"tg":1500,"pps":
 [{"tb":100,"tbk":4,"tl":9,"mb":60,"mbk":2,"gb":50,"gbk":2,"eb":25,"ebk":1,"rb":0,"wb":16,"acc":[-64,200],"fs":[1,2]}
 ,{"tb":10,"tbk":1,"gb":10,"gbk":1,"eb":0,"ebk":0,"fs":[3,4,0]}],
-"ftbl":["[root]","0x10: grow(int) (a.c:3)","0x20: main (a.c:9)","0x30: inner (b.h:1)","0x30: outer (b.h:2)"]
-})";
+"ftbl":["[root]","0x10: grow(int) (a.c:3)","0x20: main (a.c:9)","0x30: inner (b.h:1)","0x30: outer (b.h:2)"]})json";
 
 Imported import_dhat(std::string_view text, bool peak = false, std::size_t window = 0) {
   static const auto kImporter = formats::make_dhat_importer();
@@ -170,8 +168,9 @@ TEST_CASE("valgrind: the forms of a frame") {
   CHECK(full.function == "alloc_block(unsigned long)");
   CHECK(full.file == "native_leak.cpp");
   CHECK(full.line == 9);
-  const auto module = parse_location("0x1: operator new[](unsigned long) (in /usr/lib/a b (deleted).so)");
-  CHECK(module.function == "operator new[](unsigned long) (in /usr/lib/a b");  // the last bracket counts
+  const auto module = parse_location("0x1: operator new[](unsigned long) (in /usr/lib/b.so (deleted))");
+  CHECK(module.function == "operator new[](unsigned long)");
+  CHECK(module.module == "/usr/lib/b.so (deleted)");
   const auto plain = parse_location("0x1: operator new(unsigned long) (in /usr/lib/a b.so)");
   CHECK(plain.function == "operator new(unsigned long)");
   CHECK(plain.module == "/usr/lib/a b.so");

@@ -41,7 +41,7 @@ TEST_CASE("json: tokens in order, in any window") {
   const std::string text = R"( {"a" : [1, -2.5e3 ,true,null], "b":{"c":"x\n\u00e9\ud83d\ude00"}, "d":[], "e":{}} )";
   const std::string expected =
       "{K(a)[N(1)N(-2.5e3)W(true)W(null)]K(b){K(c)T(x\n\xc3\xa9\xf0\x9f\x98\x80)}K(d)[]K(e){}}";
-  for (const std::size_t window : {0, 1, 2, 5}) CHECK(tokens(text, window) == expected);
+  for (const std::size_t window : {0U, 1U, 2U, 5U}) CHECK(tokens(text, window) == expected);
   CHECK(tokens("7") == "N(7)");
 }
 
