@@ -283,6 +283,7 @@ void EventReader::restart() {
   r.live_bytes = r.peak_bytes = 0;
   r.peak_events = r.events;
   r.peak_time_ms = r.time_ms;
+  last_cut_events_ = kNever;
   last_allocated_ = Recording::kNoRow;
   block_at_.clear();
 }
