@@ -4,16 +4,20 @@
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
 #include "formats/foreign_files.hpp"
 #include "formats/heap_text/heap_text_importers.hpp"
+#include "formats/heaptrack/heaptrack_importer.hpp"
 #include "formats/input/file_name_facts.hpp"
+#include "formats/input/moment_importer.hpp"
 #include "formats/input/open_input.hpp"
 #include "formats/pprof/pprof_importer.hpp"
 #include "formats/torch_cuda/torch_cuda_importers.hpp"
 #include "formats/tracker_lines/tracker_lines_importer.hpp"
+#include "formats/valgrind/valgrind_importers.hpp"
 
 namespace snapdiff::formats {
 namespace {
@@ -36,6 +40,9 @@ Registered make_importers() {
   all.owned.push_back(make_torch_cuda_json_importer());
   all.owned.push_back(make_torch_timeline_importer());
   all.owned.push_back(make_tracker_lines_importer());
+  all.owned.push_back(make_heaptrack_importer());
+  all.owned.push_back(make_massif_importer());
+  all.owned.push_back(make_dhat_importer());
   for (const auto& importer : all.owned) all.listed.push_back(importer.get());
   return all;
 }
@@ -81,10 +88,10 @@ Error not_read(std::string_view head) {
 
 /// Completes the facts of what an importer made.
 void complete(Snapshot& snapshot, const OpenedInput& opened, const FormatInfo& format, const FileNameFacts& name,
-              std::uint32_t position) {
+              std::optional<std::uint32_t> position) {
   SnapshotFacts& facts = snapshot.facts;
   facts.format = format.name;
-  facts.position = position;
+  if (position) facts.position = *position;
   if (const std::string compression = opened.compression(); !compression.empty()) {
     facts.format_detail += (facts.format_detail.empty() ? "" : ", ") + compression;
   }
@@ -94,6 +101,8 @@ void complete(Snapshot& snapshot, const OpenedInput& opened, const FormatInfo& f
 }
 
 Status read_body(const Importer& importer, Input& body, SnapshotSink& out, const ReadOptions& options) {
+  const auto* moments = options.point.empty() ? nullptr : dynamic_cast<const MomentImporter*>(&importer);
+  if (moments != nullptr) return moments->read_at(body, out, options.point);
   if (options.violations) return importer.read_checked(body, out, options.violations);
   if (!options.strict) return importer.read(body, out);
   return importer.read_checked(body, out, [](const Violation& v) { return v.severity != Severity::data_loss; });
@@ -117,7 +126,9 @@ Result<std::vector<Snapshot>> import_all(OpenedInput& opened, const Importer& im
   const FileNameFacts from_name = file_name_facts(name);
   for (std::size_t i = 0; i < list.snapshots.size(); ++i) {
     Snapshot& snapshot = list.snapshots[i];
-    complete(snapshot, opened, importer.info(), from_name, static_cast<std::uint32_t>(i));
+    const bool numbered = !point.empty() && reads_moments(importer.info().name);
+    complete(snapshot, opened, importer.info(), from_name,
+             numbered ? std::nullopt : std::optional(static_cast<std::uint32_t>(i)));
     snapshot.facts.source = *source;
     snapshot.facts.notes.add_all(opened.notes());
   }
@@ -130,7 +141,7 @@ Result<std::vector<Snapshot>> read_opened(Result<std::unique_ptr<OpenedInput>> o
   OpenedInput& input = **opened;
   Result<const Importer*> importer =
       options.format.empty() ? detect(input.head(), input.head_is_all()) : importer_called(options.format);
-  if (!importer) return std::move(importer).error();
+  if (!importer) return input.head_error() ? *input.head_error() : std::move(importer).error();
   return import_all(input, **importer, name, options);
 }
 
@@ -179,6 +190,13 @@ Result<const Importer*> detect(std::string_view head, bool whole_input) {
   if (candidates.size() == 1) return candidates.front();
   return Error{ErrorCode::incompatible,
                "several formats fit: " + names_of(candidates) + ", expected one (--format NAME)"};
+}
+
+bool reads_moments(std::string_view format) {
+  for (const Importer* importer : importers()) {
+    if (importer->info().name == format) return dynamic_cast<const MomentImporter*>(importer) != nullptr;
+  }
+  return false;
 }
 
 Result<std::vector<Snapshot>> read_file(const std::string& path, const ReadOptions& options) {

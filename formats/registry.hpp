@@ -17,6 +17,7 @@ std::span<const Importer* const> importers();
 
 struct ReadOptions {
   std::string format;                 ///< FormatInfo::name to force, "" to detect by content
+  std::string point;                  ///< the moments wanted of a format that reads_moments(), "" for its usual one
   std::uint64_t max_input_bytes = 0;  ///< of decompressed bytes; 0 = 64 GiB
   /// Called now and then with (compressed bytes read so far, size of the file); may be empty.
   std::function<void(std::uint64_t, std::uint64_t)> progress;
@@ -29,6 +30,10 @@ struct ReadOptions {
 /// Errors: unsupported (unknown format; a refused relative, by name; an empty input is malformed),
 /// incompatible (a tie: lists the candidates and names --format).
 Result<const Importer*> detect(std::string_view head, bool whole_input);
+
+/// Whether files of this format hold more moments than are read unasked: ReadOptions::point chooses them, and
+/// facts.position - 1 is then the number of the one read.
+bool reads_moments(std::string_view format);
 
 /// Reads a file ("-" is standard input) into its snapshots, oldest first, with facts.source,
 /// facts.format, facts.position, and pid and sequence as far as the file name tells them.

@@ -59,6 +59,7 @@ std::vector<std::optional<Result<std::vector<Snapshot>>>> read_all(const std::ve
   const auto work = [&] {
     for (std::size_t i = next++; i < jobs.size(); i = next++) {
       formats::ReadOptions file_options = options;
+      file_options.point = jobs[i].point;
       if (show_progress) {
         file_options.progress = [&progress, i](std::uint64_t done, std::uint64_t) { progress.update(i, done); };
       }
@@ -80,31 +81,41 @@ bool has_loss(const Snapshot& snapshot) {
                                                [](const Note& note) { return note.severity == Severity::data_loss; });
 }
 
-// The snapshots of one file that its point chooses, as indexes.
+// Total of what a snapshot is about; nothing where it has counters only.
+std::optional<double> bytes_in_use(const Snapshot& snapshot) {
+  const Column* column = snapshot.column("inuse_space");
+  if (column == nullptr) column = snapshot.column(snapshot.facts.default_metric);
+  if (column == nullptr) return std::nullopt;
+  double total = 0;
+  for (const std::int64_t value : column->value) total += static_cast<double>(value);
+  return total;
+}
+
+// The snapshots of one file that its point chooses, as indexes. Without one: those with columns, where some have
+// none (massif writes totals between its trees).
 Result<std::vector<std::size_t>> choose_points(const std::vector<Snapshot>& snapshots, const Job& job, bool expand) {
   const std::size_t count = snapshots.size();
   std::vector<std::size_t> chosen;
   if (job.point.empty()) {
-    if (expand) {
-      for (std::size_t i = 0; i < count; ++i) chosen.push_back(i);
-    } else {
-      chosen.push_back(count - 1);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!snapshots[i].samples.columns.empty()) chosen.push_back(i);
     }
+    if (chosen.empty()) {
+      for (std::size_t i = 0; i < count; ++i) chosen.push_back(i);
+    }
+    if (!expand) chosen.erase(chosen.begin(), chosen.end() - 1);
   } else if (job.point == "first") {
     chosen.push_back(0);
   } else if (job.point == "last") {
     chosen.push_back(count - 1);
   } else if (job.point == "peak") {
     std::size_t best = 0;
-    std::int64_t best_total = -1;
+    double best_total = -1;
     for (std::size_t i = 0; i < count; ++i) {
-      const Column* column = snapshots[i].column("inuse_space");
-      if (column == nullptr) continue;
-      std::int64_t total = 0;
-      for (const std::int64_t value : column->value) total += value;
-      if (total > best_total) {
+      const std::optional<double> total = bytes_in_use(snapshots[i]);
+      if (total.value_or(-1) > best_total) {
         best = i;
-        best_total = total;
+        best_total = *total;
       }
     }
     chosen.push_back(best);
@@ -369,6 +380,16 @@ Result<Loaded> load_operands(const std::vector<Operand>& operands, const Options
         Result<std::vector<LoadedSnapshot>> live = load_moments(result->front(), job);
         if (!live) return std::move(live).error().about(job.path);
         for (LoadedSnapshot& item : *live) found.push_back(std::move(item));
+        continue;
+      }
+      if (!job.point.empty() && formats::reads_moments(result->front().facts.format)) {
+        for (Snapshot& moment : *result) {
+          LoadedSnapshot item;
+          const std::string number = std::to_string(std::max(moment.facts.position, 1U) - 1);
+          item.ref.ref = job.path + "@" + (result->size() == 1 ? job.point : number);
+          item.ref.snapshot = std::make_shared<const Snapshot>(std::move(moment));
+          found.push_back(std::move(item));
+        }
         continue;
       }
       const Result<std::vector<std::size_t>> chosen = choose_points(*result, job, expand || job.optional);

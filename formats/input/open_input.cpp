@@ -55,17 +55,20 @@ class ReportingSource final : public ByteSource {
   std::uint64_t reported_ = 0;
 };
 
-Result<std::string> read_up_to(ByteSource& source, std::size_t wanted) {
-  std::string out(wanted, '\0');
-  std::size_t filled = 0;
+/// Appends up to `wanted` bytes to `out`; after an error it holds what came before it.
+Status read_up_to(ByteSource& source, std::size_t wanted, std::string& out) {
+  std::size_t filled = out.size();
+  wanted += filled;
+  Status status = ok();
+  out.resize(wanted);
   while (filled < wanted) {
     Result<std::size_t> got = source.read(out.data() + filled, wanted - filled);
-    if (!got) return std::move(got).error();
-    if (*got == 0) break;
+    if (!got) status = std::move(got).error();
+    if (!got || *got == 0) break;
     filled += *got;
   }
   out.resize(filled);
-  return out;
+  return status;
 }
 
 }  // namespace
@@ -95,9 +98,8 @@ Status OpenedInput::look_at_head() {
   std::unique_ptr<ByteSource> source = make_raw_source(*raw_, budget_);
   std::string ahead;
   for (;;) {
-    Result<std::string> magic = read_up_to(*source, kMagicBytes);
-    if (!magic) return std::move(magic).error();
-    ahead = std::move(*magic);
+    ahead.clear();
+    if (Status magic = read_up_to(*source, kMagicBytes, ahead); !magic) return magic;
     const Compression layer = compression_of(ahead);
     if (layer == Compression::none) break;
     if (layers_.size() == kMaxLayers) {
@@ -110,9 +112,12 @@ Status OpenedInput::look_at_head() {
     source = std::move(*peeled);
   }
   if (ahead.empty()) return Error{ErrorCode::malformed, "empty input file"};
-  Result<std::string> rest = read_up_to(*source, kSniffBytes - ahead.size());
-  if (!rest) return std::move(rest).error();
-  head_ = std::move(ahead) + *rest;
+  head_ = std::move(ahead);
+  if (Status rest = read_up_to(*source, kSniffBytes - head_.size(), head_); !rest) {
+    // A short recording of a killed process ends within its head: what came tells whether a reader wants it.
+    if (layers_.empty() || rest.error().code != ErrorCode::malformed) return rest;
+    head_error_ = std::move(rest).error();
+  }
   notes_ = Notes{};  // the body is read from the start and makes the same remarks again
   return ok();
 }

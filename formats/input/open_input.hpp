@@ -32,7 +32,7 @@ struct InputOptions {
 /// An input whose head is known. Order of calls: head(), body(), finish().
 class OpenedInput {
  public:
-  /// Errors: io; malformed (empty; damaged compression within the head); limit.
+  /// Errors: io; malformed (empty; compression damaged from its start on); limit.
   static Result<std::unique_ptr<OpenedInput>> open_path(const std::string& path, InputOptions options);
   /// `bytes` must outlive the result.
   static Result<std::unique_ptr<OpenedInput>> open_bytes(std::string_view bytes, const std::string& name,
@@ -41,6 +41,8 @@ class OpenedInput {
   /// The first kSniffBytes decompressed bytes; all of them when head_is_all().
   std::string_view head() const { return head_; }
   bool head_is_all() const { return head_.size() < kSniffBytes; }
+  /// Damage to the compression within the head: head() ends before it. The body will meet it again.
+  const std::optional<Error>& head_error() const { return head_error_; }
 
   /// All decompressed bytes from the start. Begins to compute the hash. Call once; the result
   /// belongs to this object.
@@ -71,6 +73,7 @@ class OpenedInput {
   DecodeBudget budget_;
   std::vector<Compression> layers_;
   std::string head_;
+  std::optional<Error> head_error_;
   WholeBytes inflated_;
   std::unique_ptr<Input> body_;
   const WindowInput* window_ = nullptr;  // body_, where it is one

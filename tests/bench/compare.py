@@ -276,6 +276,32 @@ class Bench:
         sys.stdout.flush()
 
 
+    def heaptrack(self, title, name, megabytes):
+        """Beside heaptrack_print -d, on two generated recordings; the totals must be those of the generator."""
+        folder = os.path.join(self.scratch, name)
+        maker = os.path.join(os.path.dirname(os.path.abspath(__file__)), "big_heaptrack.py")
+        if not shutil.which("zstd"):
+            print(f"\n{title}\n  skipped: zstd is not installed")
+            return
+        made = json.loads(subprocess.run([sys.executable, maker, folder, str(megabytes)], capture_output=True, text=True,
+                                         check=True).stdout)
+        before, after = folder + "/a.zst", folder + "/b.zst"
+        print(f"\n{title} ({made['a']['bytes'] / 1e6:.0f} + {made['b']['bytes'] / 1e6:.0f} MB of text)")
+        self.table([("snapdiff A B", self.time([self.snapdiff, before, after], 5)),
+                    ("snapdiff A B --db :memory:", self.time([self.snapdiff, before, after, "--db", ":memory:"], 5)),
+                    ("snapdiff A@peak B@peak", self.time([self.snapdiff, before + "@peak", after + "@peak"], 3)),
+                    ("heaptrack_print -d A B", self.time(["heaptrack_print", "-d", before, after], 1)),
+                    ("floor: zstd -dc A, B", self.time(["sh", "-c", f"zstd -dcq '{before}' '{after}' >/dev/null"], 5))])
+        for path, point in ((before, ""), (before, "@peak"), (after, ""), (after, "@peak")):
+            run = subprocess.run([self.snapdiff, "info", path + point, "--as", "json"], env=self.environment, text=True,
+                                 capture_output=True, cwd=folder, check=False)
+            expected = made[os.path.basename(path)[0]]["peak" if point else "live"]
+            if run.returncode != 0 or json.loads(run.stdout)["totals"]["inuse_space"] != expected:
+                print(f"  {path}{point}: not the {expected} bytes that were written")
+                self.failed = True
+        sys.stdout.flush()
+
+
 def cases(bench, arguments):
     quick = arguments.quick
     runs = 1 if quick else 5
@@ -298,6 +324,7 @@ def cases(bench, arguments):
         "names-jemalloc": lambda: bench.names("names, jemalloc series", "jeprof", "jemalloc-svc", None, runs),
         "cuda": lambda: bench.cuda("CUDA memory snapshot", "cuda", 1_000_000 if quick else 200_000_000),
         "cuda-1g": lambda: bench.cuda("CUDA memory snapshot of 1 GB", "cuda-1g", 1_000_000_000),
+        "heaptrack": lambda: bench.heaptrack("heaptrack recordings", "heaptrack", 1 if quick else 100),
         "1m": lambda: bench.proto_pair("2 x 1 000 000 stacks, profile.proto", "p1m", 1_000_000, 3, 1),
     }
 

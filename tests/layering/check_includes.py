@@ -38,6 +38,8 @@ ROOMS = {
     "formats/pprof": (["formats/input"], ["protozero/"], "the wire format; no other room sees protobuf"),
     "formats/heap_text": (["formats/input"], [], "text needs no library"),
     "formats/pickle": ([], [], "a toolbox for the formats that are pickles; executes nothing, needs nothing"),
+    "formats/heaptrack": (["formats/input"], [], "text needs no library"),
+    "formats/valgrind": (["formats/input"], [], "text needs no library, and DHAT's JSON may hold any bytes"),
     "formats/torch_cuda": (["formats/pickle"], [], "one dictionary in three wrappings"),
     "formats/tracker_lines": ([], ["simdjson.h"], "one JSON object a line"),
     "analyzer/cuda": ([], [], "works on models in memory"),
@@ -68,6 +70,8 @@ DOORS = {
     "formats/pickle": None,  # a toolbox as well
     "formats/torch_cuda": {"torch_cuda_importers.hpp"},
     "formats/tracker_lines": {"tracker_lines_importer.hpp"},
+    "formats/heaptrack": {"heaptrack_importer.hpp"},
+    "formats/valgrind": {"valgrind_importers.hpp"},
     "analyzer/store": {"store.hpp", "sqlite_extension.hpp"},
     "analyzer/diff": {"diff.hpp"},
     "analyzer/gate": {"gate.hpp"},

@@ -1,0 +1,354 @@
+#include "formats/heaptrack/event_reader.hpp"
+
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "formats/heaptrack/record_fields.hpp"
+#include "formats/heaptrack/snapshot_maker.hpp"
+#include "snapdiff/checked.hpp"
+
+namespace snapdiff::formats::heaptrack {
+namespace {
+
+using Kind = Moment::Kind;
+
+constexpr std::string_view kBadEvent = "event that names no allocation of this file, skipped";
+constexpr std::string_view kFreedTwice = "free of a block that is not live, skipped";
+constexpr std::string_view kCutShort = "the recording ends early: read up to its last whole line";
+constexpr std::size_t kLongLine = std::size_t{1} << 19;
+
+Error too_many_live(std::uint64_t offset) {
+  return Error{ErrorCode::limit, "live bytes are beyond 2^63-1, expected them to fit in 64 bits", offset};
+}
+
+}  // namespace
+
+Status EventReader::read() {
+  if (moment_.kind == Kind::after_events || moment_.kind == Kind::every_events) next_event_ = moment_.number;
+  if (moment_.kind == Kind::at_time) next_time_ = moment_.number;
+  if (moment_.kind == Kind::every_time) next_time_ = moment_.number;
+  if (moment_.kind == Kind::first_stamp) next_time_ = 0;
+  const bool with_peak = moment_.kind == Kind::peak;
+  std::size_t wanted = 1;
+  while (!done_) {
+    Result<std::string_view> view = in_.peek(wanted);
+    if (!view) {
+      // A killed process leaves a stream without its end; what was written before it holds.
+      if (view.error().code != ErrorCode::malformed || !have_version_) return std::move(view).error();
+      recording_.partial = true;
+      recording_.notes.add(Severity::data_loss, kCutShort, in_.offset());
+      break;
+    }
+    const std::size_t last = view->rfind('\n');
+    if (last == std::string_view::npos) {
+      if (view->size() > kMaxLineBytes) {
+        return Error{ErrorCode::limit, "line too long: no end within 16 MiB, expected a line of a recording",
+                     in_.offset()};
+      }
+      if (view->size() < wanted) {
+        if (!view->empty()) {
+          recording_.partial = true;
+          recording_.notes.add(Severity::data_loss, kCutShort, in_.offset());
+        }
+        break;
+      }
+      // One byte more is as much as comes at once, and keeps all of it if what follows is damaged.
+      wanted = view->size() < kLongLine ? view->size() + 1 : view->size() * 2;
+      continue;
+    }
+    const char* const begin = view->data();
+    const std::size_t left = view->size() - (last + 1);
+    const Status read = with_peak ? lines<true>(begin, begin + last + 1, in_.offset())
+                                  : lines<false>(begin, begin + last + 1, in_.offset());
+    if (!read) return read;
+    in_.consume(last + 1);
+    wanted = left + 1;
+  }
+  if (done_) return ok();
+  if (!have_version_) {
+    return Error{ErrorCode::malformed, "no version line: the input ends, expected v and two numbers", in_.offset()};
+  }
+  return finish();
+}
+
+/// All lines of [p, end), which ends behind a line's end. Nearly all of them are events of a few bytes: these are
+/// read right here, and what they change is kept in registers.
+template <bool kWithPeak>
+Status EventReader::lines(const char* p, const char* end, std::uint64_t offset) {
+  constexpr std::ptrdiff_t kMostDigits = 8;
+  const char* const begin = p;
+  Recording& r = recording_;
+  const bool fast = have_version_ && r.file_version > 0;
+  std::int64_t live = r.live_bytes;
+  std::int64_t peak = r.peak_bytes;
+  std::uint64_t events = r.events;
+  std::uint32_t last = last_allocated_;
+  const auto store = [&] {
+    r.live_bytes = live;
+    r.peak_bytes = peak;
+    r.events = events;
+    last_allocated_ = last;
+  };
+  const auto load = [&] {
+    live = r.live_bytes;
+    peak = r.peak_bytes;
+    events = r.events;
+    last = last_allocated_;
+  };
+  while (p != end) {
+    const char mode = *p;
+    if ((mode == '+' || mode == '-') && fast && p[1] == ' ') {
+      const char* q = p + 2;
+      std::uint64_t row = 0;
+      for (int digit = hex_value(*q); digit >= 0; digit = hex_value(*++q))
+        row = row << 4 | static_cast<unsigned>(digit);
+      if (*q == '\n' && q - p > 2 && q - p <= 2 + kMostDigits && row < r.allocations.size()) {
+        Allocation& allocation = r.allocations[row];
+        if (kWithPeak) keep_for_peak(static_cast<std::uint32_t>(row));
+        bool taken = true;
+        if (mode == '+' && allocation.size >= 0) {
+          if (!checked_add(live, allocation.size, live)) {
+            return too_many_live(offset + static_cast<std::uint64_t>(p - begin));
+          }
+          ++allocation.live;
+          if (allocation.made++ == 0) r.used.push_back(static_cast<std::uint32_t>(row));
+          last = static_cast<std::uint32_t>(row);
+          ++events;
+          if (live > peak) {
+            peak = live;
+            r.peak_events = events;
+            r.peak_time_ms = r.time_ms;
+          }
+        } else if (mode == '-' && allocation.live > 0) {
+          --allocation.live;
+          live -= allocation.size;
+          if (last == row) ++allocation.temporary;
+          last = Recording::kNoRow;
+          ++events;
+        } else {
+          taken = false;
+        }
+        if (taken && events != next_event_) {
+          p = q + 1;
+          continue;
+        }
+        if (taken) {
+          store();
+          if (Status made = cut(); !made) return made;
+          if (done_) return ok();
+          p = q + 1;
+          continue;
+        }
+      }
+    }
+    const auto* line_end = static_cast<const char*>(std::memchr(p, '\n', static_cast<std::size_t>(end - p)));
+    store();
+    const std::string_view line(p, static_cast<std::size_t>(line_end - p));
+    const std::uint64_t at = offset + static_cast<std::uint64_t>(p - begin);
+    if (Status taken = other_line(line, at); !taken) return taken;
+    if (done_) return ok();
+    load();
+    p = line_end + 1;
+    if (!fast && have_version_ && r.file_version > 0) {
+      return lines<kWithPeak>(p, end, offset + static_cast<std::uint64_t>(p - begin));
+    }
+  }
+  store();
+  return ok();
+}
+
+Status EventReader::other_line(std::string_view line, std::uint64_t offset) {
+  if (!have_version_) {
+    if (line.size() > 0 && line.back() == '\r') line.remove_suffix(1);
+    if (Status version = recording_.take_version(line); !version) return version;
+    have_version_ = true;
+    return ok();
+  }
+  const char mode = line.empty() ? '#' : line[0];
+  if (mode == 'c') return time_stamp(line, offset);
+  if (mode == 'A') {
+    restart();
+    return ok();
+  }
+  if (mode != '+' && mode != '-') return recording_.take_line(line, offset);
+  if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+  if (line.size() < 3 || line[1] != ' ') {
+    recording_.skip(kBadEvent, offset);
+    return ok();
+  }
+  if (recording_.file_version == 0) return event_of_version_0(line, offset);
+  std::uint32_t row = 0;
+  Fields fields(line.substr(2));
+  if (!fields.number(row) || !fields.at_end() || row >= recording_.allocations.size() ||
+      recording_.allocations[row].size < 0) {
+    recording_.skip(kBadEvent, offset);
+    return ok();
+  }
+  if (mode == '+') return allocated(row, offset);
+  freed(row, offset);
+  return recording_.events == next_event_ ? cut() : ok();
+}
+
+Status EventReader::event_of_version_0(std::string_view line, std::uint64_t offset) {
+  Fields fields(line.substr(2));
+  std::uint64_t size = 0;
+  std::uint32_t trace = 0;
+  std::uint64_t address = 0;
+  if (line[0] == '-') {
+    if (!fields.number(address)) {
+      recording_.skip(kBadEvent, offset);
+      return ok();
+    }
+    const auto block = block_at_.find(address);
+    // Blocks from before the recorder was there are freed too: that is no damage.
+    if (block == block_at_.end()) return ok();
+    const std::uint32_t row = block->second;
+    block_at_.erase(block);
+    if (address != last_address_) last_allocated_ = Recording::kNoRow;
+    freed(row, offset);
+    return recording_.events == next_event_ ? cut() : ok();
+  }
+  if (!fields.number(size) || !fields.number(trace) || !fields.number(address)) {
+    recording_.skip(kBadEvent, offset);
+    return ok();
+  }
+  const std::uint32_t row = recording_.allocation_of(size, trace);
+  if (row == Recording::kNoRow) {
+    recording_.skip(kBadEvent, offset);
+    return ok();
+  }
+  const auto [block, is_new] = block_at_.try_emplace(address, row);
+  if (!is_new) {
+    recording_.notes.add(Severity::warning, "block at an address that was not free: the former one counts as freed",
+                         offset);
+    freed(block->second, offset);
+    block->second = row;
+  }
+  last_address_ = address;
+  return allocated(row, offset);
+}
+
+Status EventReader::allocated(std::uint32_t row, std::uint64_t offset) {
+  Recording& r = recording_;
+  keep_for_peak(row);
+  Allocation& allocation = r.allocations[row];
+  if (!checked_add(r.live_bytes, allocation.size, r.live_bytes)) return too_many_live(offset);
+  ++allocation.live;
+  if (allocation.made++ == 0) r.used.push_back(row);
+  last_allocated_ = row;
+  ++r.events;
+  if (r.live_bytes > r.peak_bytes) {
+    r.peak_bytes = r.live_bytes;
+    r.peak_events = r.events;
+    r.peak_time_ms = r.time_ms;
+  }
+  return r.events == next_event_ ? cut() : ok();
+}
+
+void EventReader::freed(std::uint32_t row, std::uint64_t offset) {
+  Recording& r = recording_;
+  Allocation& allocation = r.allocations[row];
+  if (allocation.live <= 0) {
+    // Blocks from before the recorder was attached are freed too: that is no damage.
+    if (!r.attached) r.skip(kFreedTwice, offset);
+    return;
+  }
+  keep_for_peak(row);
+  --allocation.live;
+  r.live_bytes -= allocation.size;
+  if (last_allocated_ == row) ++allocation.temporary;
+  last_allocated_ = Recording::kNoRow;
+  ++r.events;
+}
+
+Status EventReader::time_stamp(std::string_view line, std::uint64_t offset) {
+  if (Status taken = recording_.take_line(line, offset); !taken) return taken;
+  const std::uint64_t now = recording_.time_ms;
+  if (now < next_time_ || (recording_.events == 0 && moment_.kind != Kind::at_time)) return ok();
+  if (moment_.kind == Kind::every_time) next_time_ = (now / moment_.number + 1) * moment_.number;
+  return cut();
+}
+
+/// The recorder was attached to a running process: nothing in front of this line counts.
+void EventReader::restart() {
+  Recording& r = recording_;
+  for (const std::uint32_t row : r.used) {
+    Allocation& allocation = r.allocations[row];
+    allocation.live = allocation.made = allocation.temporary = 0;
+    if (row < at_peak_.size()) at_peak_[row] = {};
+  }
+  r.used.clear();
+  r.attached = true;
+  r.live_bytes = r.peak_bytes = 0;
+  r.peak_events = r.events;
+  r.peak_time_ms = r.time_ms;
+  last_cut_events_ = kNever;
+  last_allocated_ = Recording::kNoRow;
+  block_at_.clear();
+}
+
+/// Notes how many blocks of this row are live before it changes, once after each peak.
+void EventReader::keep_for_peak(std::uint32_t row) {
+  if (moment_.kind != Kind::peak) return;
+  if (row >= at_peak_.size()) at_peak_.resize(recording_.allocations.size());
+  AtPeak& kept = at_peak_[row];
+  if (kept.peak_events == recording_.peak_events) return;
+  kept = {recording_.peak_events, recording_.allocations[row].live};
+}
+
+std::vector<std::int64_t> EventReader::live_at_peak() const {
+  std::vector<std::int64_t> live;
+  live.reserve(recording_.allocations.size());
+  for (std::size_t row = 0; row < recording_.allocations.size(); ++row) {
+    const bool changed = row < at_peak_.size() && at_peak_[row].peak_events == recording_.peak_events;
+    live.push_back(changed ? at_peak_[row].live : recording_.allocations[row].live);
+  }
+  return live;
+}
+
+/// A snapshot of what is live now.
+Status EventReader::cut() {
+  if (moment_.kind == Kind::every_events) next_event_ += moment_.number;
+  if (recording_.events == last_cut_events_) return ok();
+  if (++cuts_ > kMostCuts) return Error{ErrorCode::limit, "more than 10 000 snapshots of one recording"};
+  last_cut_events_ = recording_.events;
+  done_ = !moment_.is_series();
+  SnapshotWish wish;
+  wish.events = recording_.events;
+  wish.time_ms = recording_.time_ms;
+  wish.cumulative = done_;
+  Result<Snapshot> made = make_snapshot(recording_, wish);
+  if (!made) return std::move(made).error();
+  return out_.take(std::move(*made));
+}
+
+Status EventReader::finish() {
+  const Recording& r = recording_;
+  if (moment_.kind == Kind::after_events && moment_.number > r.events) {
+    return Error{ErrorCode::usage, "no point '" + std::to_string(moment_.number) + "': the recording has " +
+                                       std::to_string(r.events) + " events"};
+  }
+  if (moment_.is_series() && last_cut_events_ == r.events) return ok();
+  SnapshotWish wish;
+  wish.events = r.events;
+  wish.time_ms = r.time_ms;
+  wish.cumulative = !moment_.is_series();
+  std::vector<std::int64_t> live;
+  if (moment_.kind == Kind::peak || moment_.kind == Kind::after_events) {
+    if (moment_.kind == Kind::peak) live = live_at_peak();
+    live.resize(r.allocations.size());  // none after 0 events
+    wish.live = live;
+    wish.is_peak = moment_.kind == Kind::peak;
+    wish.events = wish.is_peak ? r.peak_events : 0;
+    wish.time_ms = wish.is_peak ? r.peak_time_ms : 0;
+    wish.cumulative = false;
+  }
+  Result<Snapshot> made = make_snapshot(r, wish);
+  if (!made) return std::move(made).error();
+  // What read() gives is the end, under whichever name it was asked for.
+  if (moment_.kind == Kind::end) made->facts.position = 0;
+  return out_.take(std::move(*made));
+}
+
+}  // namespace snapdiff::formats::heaptrack

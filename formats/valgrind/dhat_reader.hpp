@@ -1,0 +1,61 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "formats/valgrind/json_tokens.hpp"
+#include "snapdiff/importer.hpp"
+#include "snapdiff/snapshot_builder.hpp"
+
+namespace snapdiff::formats::valgrind {
+
+/// Reads a DHAT file. The texts of its frames stand behind the program points that use them, so the points are
+/// kept as numbers until then.
+class DhatReader {
+ public:
+  explicit DhatReader(Input& in) : tokens_(in) {}
+
+  /// The state at the end of the process, or where most bytes were live.
+  /// Errors (thrown as ReadError, or returned): malformed, unsupported (modes without live blocks), limit.
+  Result<Snapshot> read(bool at_peak);
+
+ private:
+  enum Field : std::uint8_t { kTotalBytes, kTotalBlocks, kPeakBytes, kPeakBlocks, kEndBytes, kEndBlocks, kFieldCount };
+  struct Point {
+    std::array<std::int64_t, kFieldCount> value{};
+    std::uint32_t told = 0;  ///< a bit per field
+    std::size_t first_frame = 0;
+    std::size_t frame_end = 0;
+    std::uint64_t offset = 0;
+  };
+
+  void read_document();
+  void read_points();
+  Point read_point();
+  void read_frame_numbers();
+  void read_frame_texts();
+  void check(bool at_peak) const;
+  StackId stack_of(const Point& point, SnapshotBuilder& builder);
+  void add_facts(bool at_peak, SnapshotBuilder& builder) const;
+
+  JsonTokens tokens_;
+  std::optional<std::int64_t> version_;
+  std::string mode_;
+  std::string command_line_;
+  std::string time_unit_;
+  bool lifetimes_ = false;
+  std::optional<std::int64_t> pid_;
+  std::optional<std::int64_t> end_time_;
+  std::optional<std::int64_t> peak_time_;
+  std::vector<Point> points_;
+  std::vector<std::uint32_t> frame_numbers_;
+  std::vector<std::string> frame_texts_;
+  std::vector<FrameId> frames_;
+  bool have_points_ = false;
+  bool have_texts_ = false;
+};
+
+}  // namespace snapdiff::formats::valgrind

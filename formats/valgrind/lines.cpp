@@ -1,0 +1,57 @@
+#include "formats/valgrind/lines.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "formats/valgrind/read_error.hpp"
+
+namespace snapdiff::formats::valgrind {
+
+bool Lines::next(std::string_view& line) {
+  in_.consume(taken_);
+  taken_ = 0;
+  line_offset_ = in_.offset();
+  std::size_t wanted = 1;
+  std::size_t searched = 0;
+  for (;;) {
+    Result<std::string_view> view = in_.peek(wanted);
+    if (!view) throw ReadError{std::move(view).error()};
+    const std::size_t end = view->find('\n', searched);
+    if (end != std::string_view::npos) {
+      line = view->substr(0, end);
+      taken_ = end + 1;
+      while (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+      return true;
+    }
+    if (view->size() > kMaxLineBytes) {
+      fail(ErrorCode::limit, line_offset_, "line too long: no end within 16 MiB, expected a line of a heap tree");
+    }
+    if (view->size() < wanted) {
+      cut_ = !view->empty();
+      line_offset_ += view->size();
+      return false;
+    }
+    searched = view->size();
+    wanted = std::max<std::size_t>(searched + 1, searched * 2);
+  }
+}
+
+std::string quoted(std::string_view text) {
+  constexpr std::size_t kShown = 60;
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string out = "\"";
+  for (const char c : text.substr(0, kShown)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte < 0x7f) {
+      out += c;
+    } else {
+      out += "\\x";
+      out += kDigits[byte >> 4];
+      out += kDigits[byte & 15];
+    }
+  }
+  return out + (text.size() > kShown ? "…\"" : "\"");
+}
+
+}  // namespace snapdiff::formats::valgrind

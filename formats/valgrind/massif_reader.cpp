@@ -1,0 +1,224 @@
+#include "formats/valgrind/massif_reader.hpp"
+
+#include <array>
+#include <charconv>
+#include <span>
+#include <system_error>
+#include <utility>
+
+#include "formats/valgrind/read_error.hpp"
+
+namespace snapdiff::formats::valgrind {
+namespace {
+
+constexpr std::string_view kRule = "#-----------";
+constexpr std::string_view kBelowThreshold = "[below threshold]";
+constexpr std::string_view kThresholdWords = "below massif's threshold";
+constexpr std::string_view kPages = "(page allocation syscalls)";
+/// As many frames as a stack may have in the model.
+constexpr std::size_t kDeepestTree = 1'000'000;
+
+bool starts_with(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
+
+bool is_remainder(std::string_view label) {
+  return starts_with(label, "in ") && label.find(kThresholdWords) != std::string_view::npos;
+}
+
+/// What the time of a snapshot counts.
+std::string unit_of(std::string_view time_unit) {
+  if (time_unit == "i") return "instructions";
+  return time_unit == "B" ? "bytes" : std::string(time_unit);
+}
+
+}  // namespace
+
+Status MassifReader::read(SnapshotSink& out) {
+  read_header();
+  try {
+    while (read_snapshot()) {
+    }
+  } catch (ReadError& failure) {
+    if (snapshots_.empty() || failure.error.code != ErrorCode::malformed) throw;
+    for (Snapshot& snapshot : snapshots_) {
+      snapshot.facts.partial = true;
+      snapshot.facts.notes.add(Severity::data_loss, "snapshots from here on are lost: " + failure.error.message,
+                               failure.error.offset);
+    }
+  }
+  if (snapshots_.empty()) {
+    return Error{ErrorCode::malformed, "no snapshot: the input ends, expected at least one", lines_.line_offset()};
+  }
+  for (Snapshot& snapshot : snapshots_) {
+    if (Status taken = out.take(std::move(snapshot)); !taken) return taken;
+  }
+  return ok();
+}
+
+void MassifReader::ends_early(std::string_view expected) const {
+  fail_malformed(lines_.line_offset(), "the input ends early: expected " + std::string(expected));
+}
+
+void MassifReader::read_header() {
+  const std::array<std::pair<std::string_view, std::string*>, 3> fields{
+      {{"desc:", &description_}, {"cmd:", &command_line_}, {"time_unit:", &time_unit_}}};
+  for (const auto& [name, value] : fields) {
+    std::string_view line;
+    if (!lines_.next(line)) ends_early(name);
+    if (!starts_with(line, name)) {
+      fail_malformed(lines_.line_offset(),
+                     "bad header: found " + quoted(line) + ", expected " + std::string(name) + " and its value");
+    }
+    line.remove_prefix(name.size());
+    while (!line.empty() && line.front() == ' ') line.remove_prefix(1);
+    *value = line;
+  }
+}
+
+/// False at the end of the input.
+bool MassifReader::read_snapshot() {
+  std::string_view line;
+  if (!lines_.next(line)) {
+    if (lines_.cut()) ends_early("a whole line");
+    return false;
+  }
+  if (line != kRule) {
+    fail_malformed(lines_.line_offset(), "bad line: found " + quoted(line) + ", expected " + std::string(kRule));
+  }
+  const std::int64_t number = expect_number("snapshot");
+  if (!lines_.next(line)) ends_early(kRule);
+  if (line != kRule) {
+    fail_malformed(lines_.line_offset(), "bad line: found " + quoted(line) + ", expected " + std::string(kRule));
+  }
+  const std::int64_t time = expect_number("time");
+  const std::int64_t heap = expect_number("mem_heap_B");
+  const std::int64_t extra = expect_number("mem_heap_extra_B");
+  const std::int64_t stacks = expect_number("mem_stacks_B");
+  const std::string tree(expect_field("heap_tree"));
+
+  SnapshotBuilder builder;
+  SnapshotFacts& facts = builder.facts();
+  facts.producer = "massif";
+  facts.command_line = command_line_;
+  facts.sampling = Sampling::exact;
+  if (!description_.empty() && description_ != "(none)") facts.comments.push_back(description_);
+  facts.counters = {{"mem_heap", heap, "bytes", false},
+                    {"mem_heap_extra", extra, "bytes", false},
+                    {"mem_stacks", stacks, "bytes", false},
+                    {"time", time, unit_of(time_unit_), true}};
+  facts.format_detail = "snapshot " + std::to_string(number) + (tree == "empty" ? ", totals only" : ", " + tree);
+  if (tree == "detailed" || tree == "peak") {
+    read_tree(builder, heap);
+  } else if (tree != "empty") {
+    fail_malformed(lines_.line_offset(), "bad heap_tree: found " + quoted(tree) + ", expected empty, detailed or peak");
+  }
+  Result<Snapshot> made = builder.finish();
+  if (!made) throw ReadError{std::move(made).error()};
+  snapshots_.push_back(std::move(*made));
+  return true;
+}
+
+/// The value of the next line, which must be `name`=value. Valid until the next line is read.
+std::string_view MassifReader::expect_field(std::string_view name) {
+  std::string_view line;
+  if (!lines_.next(line)) ends_early(std::string(name) + "=");
+  if (!starts_with(line, name) || line.size() == name.size() || line[name.size()] != '=') {
+    fail_malformed(lines_.line_offset(),
+                   "missing field: found " + quoted(line) + ", expected " + std::string(name) + "=");
+  }
+  return line.substr(name.size() + 1);
+}
+
+std::int64_t MassifReader::expect_number(std::string_view name) {
+  const std::string_view text = expect_field(name);
+  std::int64_t number = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (failure != std::errc{} || end != text.data() + text.size() || number < 0) {
+    fail_malformed(lines_.line_offset(),
+                   "bad " + std::string(name) + ": found " + quoted(text) + ", expected a number from 0 to 2^63-1");
+  }
+  return number;
+}
+
+/// One line: DEPTH blanks, nCHILDREN: BYTES LABEL.
+MassifReader::Node MassifReader::parse_node(std::string_view line, std::size_t depth) const {
+  const auto bad = [&]() {
+    fail_malformed(lines_.line_offset(), "bad tree line: found " + quoted(line) + ", expected " +
+                                             std::to_string(depth) + " blanks, nCHILDREN: BYTES LABEL");
+  };
+  const std::size_t blanks = std::min(line.find_first_not_of(' '), line.size());
+  const char* p = line.data() + blanks;
+  const char* const end = line.data() + line.size();
+  if (blanks != depth || p == end || *p != 'n') bad();
+  Node node;
+  const auto children = std::from_chars(p + 1, end, node.children_left);
+  if (children.ec != std::errc{} || end - children.ptr < 2 || children.ptr[0] != ':' || children.ptr[1] != ' ') bad();
+  const auto bytes = std::from_chars(children.ptr + 2, end, node.own);
+  if (bytes.ec != std::errc{} || node.own < 0 || bytes.ptr == end || *bytes.ptr != ' ') bad();
+  node.label.assign(bytes.ptr + 1, end);
+  return node;
+}
+
+/// Children follow their node at once, so that the path to the node read last is all that is kept.
+void MassifReader::read_tree(SnapshotBuilder& builder, std::int64_t heap_bytes) {
+  path_.clear();
+  bool at_root = true;
+  while (at_root || !path_.empty()) {
+    std::string_view line;
+    if (!lines_.next(line)) ends_early("the rest of a heap tree");
+    Node node = parse_node(line, path_.size());
+    if (at_root) {
+      if (node.own != heap_bytes) {
+        builder.notes().add(Severity::warning, "the tree's bytes differ from mem_heap_B", lines_.line_offset());
+      }
+      begin_columns(node.label, builder);
+    } else {
+      Node& parent = path_.back();
+      --parent.children_left;
+      if (node.own > parent.own) {
+        fail_malformed(lines_.line_offset(), "bad heap tree: the children of a node hold " +
+                                                 std::to_string(node.own - parent.own) + " bytes more than it");
+      }
+      parent.own -= node.own;
+    }
+    at_root = false;
+    if (is_remainder(node.label)) {
+      if (node.children_left != 0) {
+        fail_malformed(lines_.line_offset(), "bad heap tree: what is below the threshold has children");
+      }
+      builder.facts().complete = false;
+      add_row(builder, node.own, true);
+    } else {
+      if (path_.size() == kDeepestTree) fail(ErrorCode::limit, lines_.line_offset(), "heap tree too deep");
+      path_.push_back(std::move(node));
+    }
+    while (!path_.empty() && path_.back().children_left == 0) {
+      if (path_.back().own > 0) add_row(builder, path_.back().own, false);
+      path_.pop_back();
+    }
+  }
+}
+
+void MassifReader::begin_columns(std::string_view root_label, SnapshotBuilder& builder) {
+  // Pages that the process asked the kernel for are another thing than blocks: the two are never compared.
+  const bool pages = starts_with(root_label, kPages);
+  const char* const metric = pages ? "mapped_space" : "inuse_space";
+  builder.add_column({metric, "bytes"});
+  builder.facts().default_metric = metric;
+  if (pages) builder.facts().format_detail += ", pages";
+}
+
+/// One row: what the node at the end of the path holds itself, or a remainder below it.
+void MassifReader::add_row(SnapshotBuilder& builder, std::int64_t bytes, bool below_threshold) {
+  frames_.clear();
+  CodeLocation inner;
+  for (std::size_t i = 1; i < path_.size(); ++i) {
+    const CodeLocation location = i == 1 ? parse_location(path_[i].label) : inner;
+    const bool has_outer = i + 1 < path_.size();
+    if (has_outer) inner = parse_location(path_[i + 1].label);
+    frames_.push_back(make_frame(location, has_outer && is_inlined(location, inner), builder));
+  }
+  if (below_threshold) frames_.push_back(builder.pseudo_frame(kBelowThreshold));
+  builder.add_row(builder.stack(frames_), LabelSetId{}, std::span(&bytes, 1));
+}
+
+}  // namespace snapdiff::formats::valgrind

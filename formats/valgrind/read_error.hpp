@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "snapdiff/result.hpp"
+
+namespace snapdiff::formats::valgrind {
+
+/// How deep decoding fails inside this room; guarded() turns it into an Error.
+struct ReadError {
+  Error error;
+};
+
+[[noreturn]] inline void fail(ErrorCode code, std::uint64_t offset, std::string message) {
+  throw ReadError{Error{code, std::move(message), offset}};
+}
+[[noreturn]] inline void fail_malformed(std::uint64_t offset, std::string message) {
+  fail(ErrorCode::malformed, offset, std::move(message));
+}
+
+/// Calls `body()`, which returns a Status or throws ReadError.
+template <class Body>
+Status guarded(Body body) {
+  try {
+    return body();
+  } catch (ReadError& failure) {
+    return std::move(failure.error);
+  } catch (const std::bad_alloc&) {
+    return Error{ErrorCode::limit, "out of memory: more stacks than fit"};
+  } catch (const std::length_error&) {
+    return Error{ErrorCode::limit, "out of memory: more stacks than fit"};
+  }
+}
+
+/// `text` for a message: in quotes, at most 60 bytes of it, what is not printable ASCII as \xNN.
+std::string quoted(std::string_view text);
+
+}  // namespace snapdiff::formats::valgrind

@@ -1,0 +1,39 @@
+// Any bytes as a recording: the end, the peak and cuts in between must hold together.
+#include "formats/heaptrack/heaptrack_importer.hpp"
+#include "fuzz/heap_text_fuzz.hpp"
+
+using namespace snapdiff;
+
+namespace {
+
+std::int64_t total(const Snapshot& snapshot) {
+  std::int64_t sum = 0;
+  for (const std::int64_t value : snapshot.column("inuse_space")->value) sum += value;
+  return sum;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const auto kImporter = formats::make_heaptrack_importer();
+  test::fuzz_importer(*kImporter, data, size);
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  std::int64_t end = -1;
+  for (const char* const point : {"end", "peak", "every:3", "every:10ms"}) {
+    test::MemoryInput in(bytes, 1 + size % 61);
+    SnapshotList list;
+    const Status status = kImporter->read_at(in, list, point);
+    if (!status) {
+      if (status.error().code == ErrorCode::internal) std::abort();
+      continue;
+    }
+    if (list.snapshots.empty()) std::abort();
+    const Snapshot& last = list.snapshots.back();
+    const bool is_peak = point[0] == 'p';
+    if (end < 0) end = total(last);
+    // The same end whichever way it is reached; a peak holds what its counter says.
+    if (!is_peak && total(last) != end) std::abort();
+    if (is_peak && total(last) != last.facts.counters.front().value) std::abort();
+  }
+  return 0;
+}
