@@ -13,6 +13,7 @@
 #include "formats/input/open_input.hpp"
 #include "formats/pprof/pprof_importer.hpp"
 #include "formats/torch_cuda/torch_cuda_importers.hpp"
+#include "formats/tracemalloc/tracemalloc_importers.hpp"
 
 namespace snapdiff::formats {
 namespace {
@@ -34,6 +35,8 @@ Registered make_importers() {
   all.owned.push_back(make_torch_cuda_html_importer());
   all.owned.push_back(make_torch_cuda_json_importer());
   all.owned.push_back(make_torch_timeline_importer());
+  all.owned.push_back(make_tracemalloc_importer());
+  all.owned.push_back(make_tracemalloc_text_importer());
   for (const auto& importer : all.owned) all.listed.push_back(importer.get());
   return all;
 }
