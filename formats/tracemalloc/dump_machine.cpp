@@ -230,17 +230,19 @@ const char* DumpMachine::long_integer(const char* p, std::uint64_t n) {
 
 /// "tracemalloc\nSnapshot\n"
 const char* DumpMachine::global(const char* p) {
+  const std::uint64_t at = offset();  // the window may move on within the names
   std::string names[2];
   for (std::string& name : names) {
     for (;; ++p) {
-      need(p, 1);
+      if (p >= bytes_.end() && !bytes_.more(p, 1)) truncated(at);
+      op_ = p;
       if (*p == '\n') break;
-      if (name.size() == kMostNameBytes) malformed("GLOBAL with a name of more than 256 bytes");
+      if (name.size() == kMostNameBytes) fail_malformed("GLOBAL with a name of more than 256 bytes", at);
       name += *p;
     }
     ++p;
   }
-  class_named(names[0], names[1]);
+  class_named(names[0], names[1], at);
   return p;
 }
 
@@ -250,10 +252,10 @@ void DumpMachine::stack_global() {
   const Value module = stack_[stack_.size() - 2];
   if (name.kind != Kind::text || module.kind != Kind::text) malformed("STACK_GLOBAL of values that are no text");
   stack_.resize(stack_.size() - 2);
-  class_named(texts_[module.row], texts_[name.row]);
+  class_named(texts_[module.row], texts_[name.row], offset());
 }
 
-void DumpMachine::class_named(std::string_view module, std::string_view name) {
+void DumpMachine::class_named(std::string_view module, std::string_view name, std::uint64_t at) {
   const bool snapshot = name == "Snapshot";
   if (module != "tracemalloc" || (!snapshot && name != "_Traces")) {
     std::string shown;
@@ -262,9 +264,9 @@ void DumpMachine::class_named(std::string_view module, std::string_view name) {
       shown += c >= 0x20 && c < 0x7f ? c : '?';
     }
     fail(ErrorCode::unsupported,
-         "unsafe pickle: global " + shown + " at byte " + std::to_string(offset()) +
+         "unsafe pickle: global " + shown + " at byte " + std::to_string(at) +
              ", expected tracemalloc.Snapshot and tracemalloc._Traces only; nothing was imported or called",
-         offset());
+         at);
   }
   push(Kind::global, snapshot ? 0 : 1);
 }

@@ -86,7 +86,7 @@ class DumpMachine {
   const char* global(const char* p);
   const char* long_integer(const char* p, std::uint64_t n);
   void stack_global();
-  void class_named(std::string_view module, std::string_view name);
+  void class_named(std::string_view module, std::string_view name, std::uint64_t at);
   void new_object();
   void build();
   void put(std::uint64_t slot);

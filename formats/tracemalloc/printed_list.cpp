@@ -48,9 +48,12 @@ void PrintedList::add_row(SnapshotBuilder& builder, const Entry& entry, Side sid
     bytes -= entry.size_growth.bytes;
     half_unit += entry.size_growth.half_unit;
     count -= entry.count_growth;
-    if (count == 0 || bytes < 0) bytes = 0;
-    // A row of zeros would not be kept, and a row that is absent is unknown here.
-    if (count == 0) half_unit = std::max<std::int64_t>(half_unit, 1);
+    if (bytes < 0) bytes = 0;  // by rounding
+  }
+  if (count == 0) {
+    bytes = 0;
+    // Exact, but a row of zeros would not be kept, and a row that is absent is unknown here.
+    half_unit = 1;
   }
   std::vector<FrameId> stack;
   for (std::size_t i = entry.frames_end; i > entry.frames_begin; --i) {

@@ -133,7 +133,10 @@ bool read_values(std::string_view text, StatisticLine& out) {
     out.count_growth = in.signed_number();
     in.expect(")");
   }
-  if (in.take(", average=")) in.size();
+  const bool average = in.take(", average=");
+  if (average) in.size();
+  // It is printed wherever there are blocks: without it the count may be cut.
+  if (!average && !difference && out.count != 0) return false;
   if (!in.good() || !in.at_end() || out.size.bytes < 0 || out.count < 0) return false;
   out.kind = difference ? LineKind::difference : LineKind::statistic;
   return true;
