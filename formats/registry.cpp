@@ -18,6 +18,7 @@
 #include "formats/torch_cuda/torch_cuda_importers.hpp"
 #include "formats/tracker_lines/tracker_lines_importer.hpp"
 #include "formats/valgrind/valgrind_importers.hpp"
+#include "formats/tracemalloc/tracemalloc_importers.hpp"
 
 namespace snapdiff::formats {
 namespace {
@@ -43,6 +44,8 @@ Registered make_importers() {
   all.owned.push_back(make_heaptrack_importer());
   all.owned.push_back(make_massif_importer());
   all.owned.push_back(make_dhat_importer());
+  all.owned.push_back(make_tracemalloc_importer());
+  all.owned.push_back(make_tracemalloc_text_importer());
   for (const auto& importer : all.owned) all.listed.push_back(importer.get());
   return all;
 }

@@ -180,7 +180,24 @@ void find_tiers(Comparison& c) {
   });
 }
 
+/// What every side says of itself as a whole, such as what its tracker cannot see, is said of the comparison.
+void note_what_all_say(Comparison& c) {
+  const auto all_say = [&](const Note& note) {
+    return std::all_of(c.sides.begin(), c.sides.end(), [&](const Side& side) {
+      const std::vector<Note>& said = side.ref.snapshot->facts.notes.all();
+      return std::any_of(said.begin(), said.end(), [&](const Note& other) {
+        return other.severity == note.severity && !other.first_offset && other.text == note.text;
+      });
+    });
+  };
+  if (c.sides.empty()) return;
+  for (const Note& note : c.sides.front().ref.snapshot->facts.notes.all()) {
+    if (note.severity == Severity::info && all_say(note)) c.notes.add(note.severity, note.text);
+  }
+}
+
 void note_facts(Comparison& c) {
+  note_what_all_say(c);
   std::uint64_t unknown = 0;
   bool leaves_out = false;
   for (const Side& side : c.sides) {

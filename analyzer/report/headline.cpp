@@ -201,7 +201,9 @@ HeadLine sites_line(const GrowthReport& report, const Glyphs& glyphs) {
     const FrameView& frame = suspect.sites.front().frame;
     const std::string where = site_text(frame, glyphs);
     if (where.empty()) continue;
-    const std::string site = cut_name(frame_name(frame, glyphs), 32, glyphs.ellipsis) + " " + where;
+    // Where there are no functions, frames are called by their place.
+    const std::string name = cut_name(frame_name(frame, glyphs), 32, glyphs.ellipsis);
+    const std::string site = name.ends_with(where) ? name : name + " " + where;
     if (text.find(site) != std::string::npos) continue;
     text += (text.empty() ? "" : ", ") + site;
   }

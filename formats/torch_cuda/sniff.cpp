@@ -22,7 +22,8 @@ bool is_html(std::string_view head) {
 }  // namespace
 
 Match sniff_pickle(std::string_view head) {
-  if (!is_pickle(head)) return Match::no;
+  // Dumps of tracemalloc name files, whatever those are called.
+  if (!is_pickle(head) || has(head.substr(0, 64), "tracemalloc")) return Match::no;
   // A key that stands alone at the root, or the first segment of a bare list.
   for (const std::string_view key : {"segments", "device_traces", "total_size", "segment_type", "external_annotations",
                                      "allocator_settings", "host_segments"}) {

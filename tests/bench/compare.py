@@ -275,6 +275,22 @@ class Bench:
               f"per memo slot; {100 * floor.wall / ours.wall:.1f} % of the rate of reading the file alone")
         sys.stdout.flush()
 
+    def tracemalloc(self, title, name, size):
+        """Beside Snapshot.load of both and compare_to('traceback'), on two generated dumps."""
+        folder = os.path.join(self.scratch, name)
+        os.makedirs(folder, exist_ok=True)
+        before, after = os.path.join(folder, "before.tracemalloc"), os.path.join(folder, "after.tracemalloc")
+        maker = os.path.join(os.path.dirname(os.path.abspath(__file__)), "big_tracemalloc.py")
+        made = json.loads(subprocess.run([sys.executable, maker, before, after, str(size)], capture_output=True, text=True,
+                                         check=True).stdout)
+        script = ("import sys, tracemalloc\na, b = map(tracemalloc.Snapshot.load, sys.argv[1:])\n"
+                  "print(sum(s.size_diff for s in b.compare_to(a, 'traceback')))\n")
+        ours = self.time([self.snapdiff, before, after], 5)
+        in_memory = self.time([self.snapdiff, before, after, "--db", ":memory:"], 5)
+        theirs = self.time([sys.executable, "-c", script, before, after], 1)
+        print(f"\n{title} ({made['bytes'] / 1e6:.0f} MB in all, {made['traces']} traces of {made['tracebacks']} tracebacks)")
+        self.table([("snapdiff A B", ours), ("snapdiff A B --db :memory:", in_memory), ("load twice, compare_to", theirs)])
+
 
     def heaptrack(self, title, name, megabytes):
         """Beside heaptrack_print -d, on two generated recordings; the totals must be those of the generator."""
@@ -325,6 +341,7 @@ def cases(bench, arguments):
         "cuda": lambda: bench.cuda("CUDA memory snapshot", "cuda", 1_000_000 if quick else 200_000_000),
         "cuda-1g": lambda: bench.cuda("CUDA memory snapshot of 1 GB", "cuda-1g", 1_000_000_000),
         "heaptrack": lambda: bench.heaptrack("heaptrack recordings", "heaptrack", 1 if quick else 100),
+        "tracemalloc": lambda: bench.tracemalloc("dumps of tracemalloc", "tracemalloc", 200_000 if quick else 50_000_000),
         "1m": lambda: bench.proto_pair("2 x 1 000 000 stacks, profile.proto", "p1m", 1_000_000, 3, 1),
     }
 

@@ -1,0 +1,128 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats/pickle/memo.hpp"
+#include "formats/pickle/pickle_bytes.hpp"
+#include "formats/pickle/text_pool.hpp"
+#include "formats/tracemalloc/trace_sums.hpp"
+
+namespace snapdiff::formats::tracemalloc {
+
+/// What lies on the machine's stack in place of a Python object.
+enum class Kind : std::uint8_t {
+  none,
+  boolean,
+  integer,    ///< number
+  big,        ///< an integer beyond 64 bits
+  text,       ///< row of the TextPool
+  frame,      ///< (text, int); row of TraceSums
+  traceback,  ///< tuple of frames; row of TraceSums
+  trace,      ///< row of TraceSums, number is the size
+  taken,      ///< stands for all traces since the MARK of the list of traces: they are in the sums
+  tuple,      ///< any other tuple; number is its length
+  traces,     ///< tuple of traces; they are in the sums
+  list,       ///< number 1: the list of traces, 0: of no interest
+  dict,       ///< row of DumpMachine::dicts_
+  global,     ///< row: 0 Snapshot, 1 _Traces
+  instance,   ///< row: its class; number 1: built
+  fetched,    ///< a trace or a container that came out of the memo
+};
+
+/// Thrown where the input ends inside a pickle.
+struct TruncatedPickle : pickle::PickleError {};
+
+/// Reads one pickle of Snapshot.dump(). Carries out the opcodes that such a pickle is written with and refuses
+/// every other one; the two classes are recognised by name and stand for nothing else. A tuple is told by
+/// what it holds: (text, int) is a frame, a tuple of frames a traceback, (int, int, traceback, int) a trace.
+/// Traces are added up as soon as they are complete, so that millions of them need no memory.
+class DumpMachine {
+ public:
+  static constexpr std::size_t kMostStackValues = std::size_t{1} << 20;  ///< CPython's writer needs some 1000
+  static constexpr std::size_t kMostMarks = 64;
+  static constexpr std::size_t kMostDicts = 64;
+  static constexpr std::size_t kMostTextBytes = std::size_t{1} << 20;
+  static constexpr std::size_t kMostNameBytes = 256;  ///< of a name in a GLOBAL
+
+  DumpMachine(pickle::PickleBytes& bytes, TraceSums& sums) : bytes_(bytes), sums_(sums) { stack_.reserve(4096); }
+
+  /// Reads from `p`, which is moved behind the STOP. Throws PickleError.
+  void run(const char*& p);
+
+  /// "Python 3.9 or later, pickle protocol 5, 25 frames kept"
+  std::string detail() const;
+
+  std::uint64_t memo_bytes() const { return memo_.memory_bytes(); }
+
+ private:
+  struct Value {
+    Kind kind = Kind::none;
+    std::uint32_t row = 0;
+    std::int64_t number = 0;
+  };
+  struct Dict {
+    bool has_traces = false;       ///< 'traces': an instance of _Traces that was built
+    bool has_trace_items = false;  ///< '_traces': a list or tuple of traces
+    std::int64_t limit = -1;       ///< 'traceback_limit'
+  };
+
+  std::uint64_t offset() const { return bytes_.offset_of(op_); }
+  [[noreturn]] void malformed(const std::string& what) const { pickle::fail_malformed(what, offset()); }
+  [[noreturn]] void truncated(std::uint64_t at) const;
+  void need(const char*& p, std::uint64_t count);
+  void look_ahead(const char*& p);
+
+  const char* step(const char* p, std::uint8_t opcode);
+  void push(Kind kind, std::uint32_t row = 0, std::int64_t number = 0);
+  Value& top();
+  std::size_t floor() const { return marks_.empty() ? 0 : marks_.back(); }
+  std::size_t pop_mark();
+  void require(std::size_t values, const char* opcode) const;
+
+  const char* text(const char* p, std::uint64_t n);
+  const char* global(const char* p);
+  const char* long_integer(const char* p, std::uint64_t n);
+  void stack_global();
+  void class_named(std::string_view module, std::string_view name, std::uint64_t at);
+  void new_object();
+  void build();
+  void put(std::uint64_t slot);
+  void get(std::uint64_t slot);
+  void open_list();
+  void append(std::size_t list, std::size_t from);
+  void set_items(std::size_t dict, std::size_t from);
+  void set_item(Dict& dict, const Value& key, const Value& value);
+
+  void make_tuple(std::size_t from);
+  void make_frame(std::size_t from);
+  void make_traceback(std::size_t from);
+  bool make_trace(std::size_t from);
+  Kind common_kind(std::size_t from) const;
+  void add(std::uint32_t row, std::int64_t size);
+  std::int64_t checked_size(const Value& size) const;
+  bool in_traces() const;
+  const char* take_traces(const char* p);
+  std::string trace_name() const { return "_traces[" + std::to_string(traces_) + "]"; }
+  std::string wrong_trace(const Value& value) const;
+
+  pickle::PickleBytes& bytes_;
+  TraceSums& sums_;
+  pickle::TextPool texts_;
+  pickle::Memo memo_;
+  std::vector<Value> stack_;
+  std::vector<std::size_t> marks_;
+  std::vector<Dict> dicts_;
+  std::vector<std::uint32_t> frames_;  // of the traceback that is being made
+  std::size_t traces_mark_ = 0;        // the innermost mark, where it stands on the list of traces; else 0
+  std::uint64_t traces_ = 0;
+  std::size_t longest_trace_ = 0;
+  bool have_traces_ = false;  // the list or tuple of traces has begun
+  std::int64_t limit_ = -1;
+  int protocol_ = 0;
+  const char* op_ = nullptr;
+};
+
+}  // namespace snapdiff::formats::tracemalloc

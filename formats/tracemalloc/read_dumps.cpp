@@ -1,0 +1,63 @@
+#include "formats/tracemalloc/read_dumps.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "formats/pickle/opcodes.hpp"
+#include "formats/tracemalloc/dump_machine.hpp"
+
+namespace snapdiff::formats::tracemalloc {
+namespace {
+
+/// Counts the bytes from `p` to the end that are not NUL: block devices and mail pad with those.
+std::uint64_t count_rest(pickle::PickleBytes& bytes, const char* p) {
+  std::uint64_t other = 0;
+  do {
+    for (; p < bytes.end(); ++p) other += *p != '\0' ? 1U : 0U;
+  } while (bytes.more(p, 1));
+  return other;
+}
+
+void read_all(Input& in, std::vector<Snapshot>& snapshots) {
+  pickle::PickleBytes bytes(in);
+  const char* p = nullptr;
+  for (;;) {
+    const std::uint64_t begin = bytes.offset_of(p);
+    TraceSums sums;
+    DumpMachine machine(bytes, sums);
+    try {
+      machine.run(p);
+    } catch (TruncatedPickle&) {
+      if (snapshots.empty()) throw;
+      snapshots.back().facts.notes.add(Severity::data_loss, "the input ends inside a further dump, which is left out",
+                                       begin);
+      return;
+    }
+    const std::uint64_t end = bytes.offset_of(p);
+    Result<Snapshot> snapshot = sums.finish(machine.detail());
+    if (!snapshot) throw pickle::PickleError{std::move(snapshot).error()};
+    snapshots.push_back(std::move(*snapshot));
+    if (!bytes.more(p, 1)) return;
+    if (static_cast<std::uint8_t>(*p) == pickle::kProto) continue;
+    if (const std::uint64_t other = count_rest(bytes, p); other != 0)
+      snapshots.back().facts.notes.add(Severity::warning, "bytes behind the end of the pickle, ignored", end, other);
+    return;
+  }
+}
+
+}  // namespace
+
+Status read_dumps(Input& in, SnapshotSink& out) {
+  std::vector<Snapshot> snapshots;
+  try {
+    read_all(in, snapshots);
+  } catch (pickle::PickleError& error) {
+    return std::move(error.error);
+  }
+  for (Snapshot& snapshot : snapshots) {
+    if (Status taken = out.take(std::move(snapshot)); !taken) return taken;
+  }
+  return ok();
+}
+
+}  // namespace snapdiff::formats::tracemalloc

@@ -1,0 +1,204 @@
+#include "formats/tracemalloc/statistic_line.hpp"
+
+#include <array>
+#include <limits>
+
+namespace snapdiff::formats::tracemalloc {
+namespace {
+
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+/// Reads a line from the left; after the first failure nothing is read any more.
+class Reader {
+ public:
+  explicit Reader(std::string_view text) : rest_(text) {}
+
+  bool good() const { return good_; }
+  bool at_end() const { return rest_.empty(); }
+  std::string_view rest() const { return rest_; }
+
+  bool has(std::string_view word) const { return good_ && rest_.substr(0, word.size()) == word; }
+  bool take(std::string_view word) {
+    if (!has(word)) return false;
+    rest_.remove_prefix(word.size());
+    return true;
+  }
+  void expect(std::string_view word) { good_ = take(word); }
+
+  bool sign() {
+    if (take("-")) return true;
+    take("+");
+    return false;
+  }
+
+  /// Digits, at most `most`.
+  std::int64_t number(std::int64_t most = kMost) {
+    if (!good_ || rest_.empty() || !is_digit(rest_.front())) {
+      good_ = false;
+      return 0;
+    }
+    std::int64_t value = 0;
+    for (; !rest_.empty() && is_digit(rest_.front()); rest_.remove_prefix(1)) {
+      const std::int64_t digit = rest_.front() - '0';
+      if (value > (most - digit) / 10) good_ = false;
+      if (good_) value = value * 10 + digit;
+    }
+    return value;
+  }
+
+  std::int64_t signed_number() {
+    const bool negative = sign();
+    const std::int64_t value = number();
+    return negative ? -value : value;
+  }
+
+  PrintedSize size() {
+    const bool negative = sign();
+    const std::int64_t whole = number();
+    std::int64_t tenths = 0;
+    const bool decimal = take(".");
+    if (decimal) tenths = number(9);
+    expect(" ");
+    const std::int64_t unit = this->unit();
+    PrintedSize out;
+    if (!good_ || whole > kMost / unit - 1) {
+      good_ = false;
+      return out;
+    }
+    out.bytes = whole * unit + (tenths * unit + 5) / 10;
+    if (negative) out.bytes = -out.bytes;
+    // 2949 KiB stands for ±512 B, 63.5 KiB for ±51.2 B; bytes are exact.
+    out.half_unit = unit == 1 ? 0 : decimal ? (unit + 19) / 20 : (unit + 1) / 2;
+    return out;
+  }
+
+ private:
+  std::int64_t unit() {
+    constexpr std::array<std::string_view, 5> kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
+    std::int64_t bytes = 1;
+    for (const std::string_view name : kUnits) {
+      if (has(name)) {
+        take(name);
+        return bytes;
+      }
+      bytes *= 1024;
+    }
+    good_ = false;
+    return 1;
+  }
+
+  std::string_view rest_;
+  bool good_ = true;
+};
+
+bool begins_absolute(std::string_view text) {
+  if (text.empty()) return false;
+  if (text[0] == '/' || text[0] == '<') return true;
+  if (text.substr(0, 2) == "\\\\") return true;
+  return text.size() > 2 && is_letter(text[0]) && text[1] == ':' && (text[2] == '\\' || text[2] == '/');
+}
+
+/// The file in "INFO:root:/srv/app.py" and "[12:00:03] C:\app\x.py": what a log puts before a line holds no slash.
+std::string_view without_log_prefix(std::string_view text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool starts = i == 0 || text[i - 1] == ' ' || text[i - 1] == '\t' || text[i - 1] == ':' ||
+                        text[i - 1] == ']' || text[i - 1] == ')' || text[i - 1] == '|';
+    if (starts && begins_absolute(text.substr(i))) return text.substr(i);
+    if (text[i] == '/' || text[i] == '\\') break;
+  }
+  return text;
+}
+
+std::string_view trimmed_right(std::string_view text) {
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+  return text;
+}
+
+/// What follows "FILE:LINE: size=".
+bool read_values(std::string_view text, StatisticLine& out) {
+  Reader in(text);
+  out.size = in.size();
+  const bool difference = in.take(" (");
+  if (difference) {
+    out.size_growth = in.size();
+    in.expect(")");
+  }
+  in.expect(", count=");
+  out.count = in.signed_number();
+  if (difference) {
+    in.expect(" (");
+    out.count_growth = in.signed_number();
+    in.expect(")");
+  }
+  const bool average = in.take(", average=");
+  if (average) in.size();
+  // It is printed wherever there are blocks: without it the count may be cut.
+  if (!average && !difference && out.count != 0) return false;
+  if (!in.good() || !in.at_end() || out.size.bytes < 0 || out.count < 0) return false;
+  out.kind = difference ? LineKind::difference : LineKind::statistic;
+  return true;
+}
+
+/// FILE may hold anything, colons too: the line number is looked for from the right.
+StatisticLine statistic(std::string_view text) {
+  constexpr std::string_view kSize = ": size=";
+  StatisticLine out;
+  const std::size_t size = text.rfind(kSize);
+  if (size == std::string_view::npos) return out;
+  std::size_t digits = size;
+  while (digits > 0 && is_digit(text[digits - 1])) --digits;
+  if (digits == size || digits < 2 || text[digits - 1] != ':') return out;
+  Reader number(text.substr(digits, size - digits));
+  out.kind = LineKind::damaged;
+  out.line = static_cast<std::int32_t>(number.number(std::numeric_limits<std::int32_t>::max()));
+  out.file = without_log_prefix(text.substr(0, digits - 1));
+  if (number.good()) read_values(text.substr(size + kSize.size()), out);
+  return out;
+}
+
+/// "12 memory blocks: 1.5 KiB", whatever stands before it.
+StatisticLine blocks(std::string_view text) {
+  StatisticLine out;
+  const std::size_t at = text.find(" memory block");
+  if (at == std::string_view::npos) return out;
+  std::size_t digits = at;
+  while (digits > 0 && is_digit(text[digits - 1])) --digits;
+  if (digits == at) return out;
+  Reader in(text.substr(digits));
+  out.count = in.number();
+  in.take(" memory blocks");
+  in.take(" memory block");
+  in.expect(": ");
+  out.size = in.size();
+  out.kind = in.good() && in.at_end() ? LineKind::blocks : LineKind::other;
+  return out;
+}
+
+StatisticLine frame(std::string_view text) {
+  constexpr std::string_view kFile = "File \"";
+  constexpr std::string_view kLine = "\", line ";
+  StatisticLine out;
+  const std::size_t file = text.find(kFile);
+  const std::size_t line = text.rfind(kLine);
+  if (file == std::string_view::npos || line == std::string_view::npos || line < file + kFile.size()) return out;
+  if (file > 0 && text[file - 1] != ' ' && text[file - 1] != '\t') return out;
+  Reader in(text.substr(line + kLine.size()));
+  out.line = static_cast<std::int32_t>(in.number(std::numeric_limits<std::int32_t>::max()));
+  out.file = text.substr(file + kFile.size(), line - file - kFile.size());
+  out.kind = in.good() && in.at_end() ? LineKind::frame : LineKind::damaged;
+  return out;
+}
+
+}  // namespace
+
+StatisticLine parse_line(std::string_view text) {
+  text = trimmed_right(text);
+  if (StatisticLine found = statistic(text); found.kind != LineKind::other) return found;
+  if (StatisticLine found = blocks(text); found.kind != LineKind::other) return found;
+  return frame(text);
+}
+
+}  // namespace snapdiff::formats::tracemalloc

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+/// One line of what Python prints of tracemalloc (Lib/tracemalloc.py: _format_size, Statistic.__str__,
+/// StatisticDiff.__str__, Traceback.format).
+namespace snapdiff::formats::tracemalloc {
+
+/// A size as printed, in bytes; `half_unit` is half of the rounding step, rounded up.
+struct PrintedSize {
+  std::int64_t bytes = 0;
+  std::int64_t half_unit = 0;
+};
+
+enum class LineKind : std::uint8_t {
+  other,       ///< no line of a list
+  damaged,     ///< begins like one and does not go on like one
+  statistic,   ///< FILE:LINE: size=SZ, count=N[, average=SZ]
+  difference,  ///< FILE:LINE: size=SZ (±SZ), count=N (±N)[, average=SZ]
+  blocks,      ///< N memory blocks: SZ
+  frame,       ///<   File "FILE", line N
+};
+
+struct StatisticLine {
+  LineKind kind = LineKind::other;
+  std::string_view file;
+  std::int32_t line = 0;
+  PrintedSize size;
+  std::int64_t count = 0;
+  PrintedSize size_growth;
+  std::int64_t count_growth = 0;
+};
+
+/// Views point into `text`.
+StatisticLine parse_line(std::string_view text);
+
+}  // namespace snapdiff::formats::tracemalloc
