@@ -110,11 +110,18 @@ Status OpenedInput::look_at_head() {
     source = std::move(*peeled);
   }
   if (ahead.empty()) return Error{ErrorCode::malformed, "empty input file"};
-  Result<std::string> rest = read_up_to(*source, kSniffBytes - ahead.size());
+  Result<std::string> rest = read_up_to(*source, head_bytes_ - ahead.size());
   if (!rest) return std::move(rest).error();
   head_ = std::move(ahead) + *rest;
   notes_ = Notes{};  // the body is read from the start and makes the same remarks again
   return ok();
+}
+
+Status OpenedInput::look_further(std::size_t bytes) {
+  head_bytes_ = bytes;
+  layers_.clear();
+  budget_.raw_bytes_read = 0;
+  return look_at_head();
 }
 
 Result<std::unique_ptr<ByteSource>> OpenedInput::chain() {

@@ -40,7 +40,11 @@ class OpenedInput {
 
   /// The first kSniffBytes decompressed bytes; all of them when head_is_all().
   std::string_view head() const { return head_; }
-  bool head_is_all() const { return head_.size() < kSniffBytes; }
+  bool head_is_all() const { return head_.size() < head_bytes_; }
+
+  /// Makes head() the first `bytes`: text may say late what it is. Before body().
+  /// Errors: as open_path().
+  Status look_further(std::size_t bytes);
 
   /// All decompressed bytes from the start. Begins to compute the hash. Call once; the result
   /// belongs to this object.
@@ -71,6 +75,7 @@ class OpenedInput {
   DecodeBudget budget_;
   std::vector<Compression> layers_;
   std::string head_;
+  std::size_t head_bytes_ = kSniffBytes;
   WholeBytes inflated_;
   std::unique_ptr<Input> body_;
   const WindowInput* window_ = nullptr;  // body_, where it is one

@@ -39,6 +39,7 @@ ROOMS = {
     "formats/heap_text": (["formats/input"], [], "text needs no library"),
     "formats/pickle": ([], [], "a toolbox for the formats that are pickles; executes nothing, needs nothing"),
     "formats/torch_cuda": (["formats/pickle"], [], "one dictionary in three wrappings"),
+    "formats/metric_log": ([], ["re2/"], "a user's own pattern is RE2; all else is read by hand"),
     "analyzer/cuda": ([], [], "works on models in memory"),
     "analyzer/store": (["analyzer/trend", "analyzer/graph"], ["sqlite3.h", "sqlite3ext.h", "zstd.h", "zstd_errors.h"],
                        "one room knows SQL, verdicts and dominators among it; blobs are zstd chunks"),
@@ -66,6 +67,7 @@ DOORS = {
     "formats/heap_text": {"heap_text_importers.hpp"},
     "formats/pickle": None,  # a toolbox as well
     "formats/torch_cuda": {"torch_cuda_importers.hpp"},
+    "formats/metric_log": {"metric_log_importer.hpp"},
     "analyzer/store": {"store.hpp", "sqlite_extension.hpp"},
     "analyzer/diff": {"diff.hpp"},
     "analyzer/gate": {"gate.hpp"},
