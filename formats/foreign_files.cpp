@@ -16,6 +16,9 @@ struct Magic {
 
 using namespace std::string_view_literals;
 
+constexpr std::string_view kUnknownJson = "JSON of no kind that is read";
+constexpr std::string_view kUnknownText = "text of no kind that is read";
+
 constexpr Magic kMagics[] = {
     {"\x89PNG\r\n\x1a\n"sv, "a PNG image"},
     {"\xff\xd8\xff"sv, "a JPEG image"},
@@ -96,7 +99,7 @@ std::string json_kind(std::string_view head) {
   if (has("\"stack_traces\"") || has("\"thread_uid\"")) return "a jemalloc allocation log, not a snapshot of the heap";
   if (has("\"traceEvents\"")) return "a Chrome trace";
   if (has("\"$schema\"") && has("speedscope")) return "a speedscope profile";
-  return "JSON of no kind that is read";
+  return std::string(kUnknownJson);
 }
 
 bool is_tar(std::string_view head) { return head.size() >= 263 && head.substr(257, 5) == "ustar"; }
@@ -124,8 +127,10 @@ std::string foreign_kind(std::string_view head) {
   if (is_tar(head)) return "a tar archive; unpack it first";
   if (is_pickle(head)) return "a Python pickle";
   if (head.find_first_not_of('\0') == std::string_view::npos && !head.empty()) return "nothing but zero bytes";
-  if (is_text(head)) return "text of no kind that is read";
+  if (is_text(head)) return std::string(kUnknownText);
   return {};
 }
+
+bool is_vague(std::string_view kind) { return kind == kUnknownJson || kind == kUnknownText; }
 
 }  // namespace snapdiff::formats

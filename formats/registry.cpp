@@ -14,6 +14,7 @@
 #include "formats/input/file_name_facts.hpp"
 #include "formats/input/moment_importer.hpp"
 #include "formats/input/open_input.hpp"
+#include "formats/metric_log/metric_log_importer.hpp"
 #include "formats/pprof/pprof_importer.hpp"
 #include "formats/torch_cuda/torch_cuda_importers.hpp"
 #include "formats/tracker_lines/tracker_lines_importer.hpp"
@@ -46,6 +47,7 @@ Registered make_importers() {
   all.owned.push_back(make_dhat_importer());
   all.owned.push_back(make_tracemalloc_importer());
   all.owned.push_back(make_tracemalloc_text_importer());
+  all.owned.push_back(make_metric_log_importer());
   for (const auto& importer : all.owned) all.listed.push_back(importer.get());
   return all;
 }
@@ -129,7 +131,7 @@ Result<std::vector<Snapshot>> import_all(OpenedInput& opened, const Importer& im
   const FileNameFacts from_name = file_name_facts(name);
   for (std::size_t i = 0; i < list.snapshots.size(); ++i) {
     Snapshot& snapshot = list.snapshots[i];
-    const bool numbered = !point.empty() && reads_moments(importer.info().name);
+    const bool numbered = !options.point.empty() && reads_moments(importer.info().name);
     complete(snapshot, opened, importer.info(), from_name,
              numbered ? std::nullopt : std::optional(static_cast<std::uint32_t>(i)));
     snapshot.facts.source = *source;
@@ -138,14 +140,39 @@ Result<std::vector<Snapshot>> import_all(OpenedInput& opened, const Importer& im
   return std::move(list.snapshots);
 }
 
+bool is_certain(const Importer& importer, std::string_view head) { return importer.sniff(head) == Match::certain; }
+
+/// The importer for an opened input. Foreign files are refused by their first bytes; only text is
+/// looked at further.
+Result<const Importer*> choose_importer(OpenedInput& input, const ReadOptions& options) {
+  if (!options.format.empty()) return importer_called(options.format);
+  Result<const Importer*> found = detect(input.head(), input.head_is_all());
+  if (!options.patterns.empty()) {
+    const bool is_other = found && is_certain(**found, input.head());
+    const bool may_be_log = found || is_vague(foreign_kind(input.head()));
+    if (!is_other && may_be_log) return importer_called(std::string(kMetricLogName));
+  }
+  for (const std::size_t bytes : kTextSniffBytes) {
+    if (found || input.head_is_all() || found.error().code != ErrorCode::unsupported ||
+        !is_vague(foreign_kind(input.head())))
+      break;
+    if (Status looked = input.look_further(bytes); !looked) return std::move(looked).error();
+    found = detect(input.head(), input.head_is_all());
+  }
+  return found;
+}
+
 Result<std::vector<Snapshot>> read_opened(Result<std::unique_ptr<OpenedInput>> opened, const std::string& name,
                                           const ReadOptions& options) {
   if (!opened) return std::move(opened).error();
   OpenedInput& input = **opened;
-  Result<const Importer*> importer =
-      options.format.empty() ? detect(input.head(), input.head_is_all()) : importer_called(options.format);
+  Result<const Importer*> importer = choose_importer(input, options);
   if (!importer) return input.head_error() ? *input.head_error() : std::move(importer).error();
-  return import_all(input, **importer, name, options);
+  if ((*importer)->info().name != kMetricLogName) return import_all(input, **importer, name, options);
+  Result<std::unique_ptr<Importer>> log =
+      make_metric_log_importer({options.patterns, options.group_by, options.decimal_units});
+  if (!log) return std::move(log).error();
+  return import_all(input, **log, name, options);
 }
 
 InputOptions input_options(const ReadOptions& options) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -19,13 +20,22 @@ struct ReadOptions {
   std::string format;                 ///< FormatInfo::name to force, "" to detect by content
   std::string point;                  ///< the moments wanted of a format that reads_moments(), "" for its usual one
   std::uint64_t max_input_bytes = 0;  ///< of decompressed bytes; 0 = 64 GiB
+  /// Of logs, as MetricLogOptions of formats/metric_log has them. With patterns, text that is certainly of no
+  /// other format is a log.
+  std::vector<std::string> patterns;
+  std::string group_by;
+  bool decimal_units = false;
   /// Called now and then with (compressed bytes read so far, size of the file); may be empty.
   std::function<void(std::uint64_t, std::uint64_t)> progress;
   bool strict = false;       ///< stop at the first thing that reading would drop, where the format can tell
   ViolationSink violations;  ///< gets what breaks the format's rules instead; may be empty
 };
 
-/// The importer for `head` (kSniffBytes of decompressed input): exactly one `certain`, else
+/// Text of no kind that its first kSniffBytes tell is looked at again to here: logs begin with other
+/// things than their first metric line.
+inline constexpr std::size_t kTextSniffBytes[] = {64 * 1024, 1024 * 1024};
+
+/// The importer for `head` (the first bytes of decompressed input): exactly one `certain`, else
 /// exactly one `possible`.
 /// Errors: unsupported (unknown format; a refused relative, by name; an empty input is malformed),
 /// incompatible (a tie: lists the candidates and names --format).

@@ -347,6 +347,9 @@ Result<Loaded> load_operands(const std::vector<Operand>& operands, const Options
   formats::ReadOptions read_options;
   read_options.format = options.input_format;
   read_options.strict = options.strict;
+  read_options.patterns = options.patterns;
+  read_options.group_by = options.group_by;
+  read_options.decimal_units = options.units == "si";
   if (!options.max_input.empty()) {
     const Result<std::int64_t> limit = parse_size(options.max_input);
     if (!limit) return limit.error();

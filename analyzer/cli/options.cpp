@@ -59,7 +59,8 @@ constexpr std::array kValueOptions = {"--db",       "--as",        "--format",  
                                       "--paper",    "--max-nodes", "--recursion", "--frames",    "--symbols",
                                       "--limit",    "--budget",    "--budgets",   "--allow",     "--accept",
                                       "--until",    "--reason",    "--junit",     "--sarif",     "--sysroot",
-                                      "--demangle", "--loops",     "--floor"};
+                                      "--demangle", "--loops",     "--floor",     "--pattern",   "--group-by",
+                                      "--units"};
 
 }  // namespace
 
@@ -134,6 +135,16 @@ void add_options(CLI::App& app, Options& options, unsigned groups) {
         ->type_name("NAME");
     app.add_option("--max-input", options.max_input, "refuse more decompressed bytes (64GiB)")->type_name("SIZE");
     app.add_flag("--strict", options.strict, "exit 2 when a part of an input is lost");
+    app.add_option("--pattern", options.patterns,
+                   "lines of a log: groups value, name, unit, time,\n"
+                   "                           iteration; repeatable")
+        ->type_name("RE")
+        ->allow_extra_args(false);
+    app.add_option("--group-by", options.group_by, "its group, e.g. a thread, tells a log's series apart")
+        ->type_name("RE");
+    app.add_option("--units", options.units, "binary|si: KB, MB, GB of a log (binary)")
+        ->type_name("X")
+        ->check(one_of({"binary", "si"}));
   }
   if ((groups & kTakesSymbols) != 0) {
     app.add_option("--symbols", options.symbols,

@@ -22,6 +22,9 @@ struct Options {
   std::string as = "text";
   std::string input_format;
   std::string max_input;
+  std::vector<std::string> patterns;
+  std::string group_by;
+  std::string units = "binary";
   std::string metric;
   std::string by = "stack";
   std::string sort = "change";
@@ -47,7 +50,7 @@ enum OptionGroup : unsigned {
   kTakesView = 2,      ///< --metric, --by, --sort, filters
   kTakesRows = 4,      ///< -n, --min-bytes, --cum
   kTakesForm = 8,      ///< --as
-  kReadsFiles = 16,    ///< --format, --max-input, --strict
+  kReadsFiles = 16,    ///< --format, --max-input, --strict, --pattern, --group-by, --units
   kTakesSymbols = 32,  ///< --symbols, --sysroot, --debuginfod, --demangle
   kTakesFrames = 64,   ///< --hide, --show, --frames alone
   kTakesCount = 128,   ///< -n alone

@@ -30,10 +30,22 @@ class RawSource final : public ByteSource {
 
 bool starts_with(std::string_view head, std::string_view magic) { return head.substr(0, magic.size()) == magic; }
 
+/// A byte order mark, and then at least one character of ASCII among the next few: two bytes alone may
+/// begin anything.
+bool is_utf16(std::string_view head) {
+  const bool little = starts_with(head, "\xff\xfe");
+  if (!little && !starts_with(head, "\xfe\xff")) return false;
+  for (std::size_t i = 2; i + 1 < head.size(); i += 2) {
+    const auto low = static_cast<unsigned char>(head[little ? i : i + 1]);
+    if (head[little ? i + 1 : i] == 0 && low >= 9 && low < 0x7f) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string_view to_text(Compression compression) {
-  constexpr std::string_view kNames[] = {"", "gzip", "zstd", "xz", "lz4"};
+  constexpr std::string_view kNames[] = {"", "gzip", "zstd", "xz", "lz4", "utf-16"};
   return kNames[static_cast<std::size_t>(compression)];
 }
 
@@ -44,6 +56,7 @@ Compression compression_of(std::string_view head) {
   if (head.size() >= 4 && (head[0] & 0xf0) == 0x50 && head.substr(1, 3) == "\x2a\x4d\x18") return Compression::zstd;
   if (starts_with(head, std::string_view("\xfd\x37\x7a\x58\x5a\x00", 6))) return Compression::xz;
   if (starts_with(head, "\x04\x22\x4d\x18")) return Compression::lz4;
+  if (is_utf16(head)) return Compression::utf16;
   return Compression::none;
 }
 
@@ -60,6 +73,7 @@ Result<std::unique_ptr<ByteSource>> make_decoder(Compression compression, std::u
     case Compression::zstd: decoder = make_zstd_decoder(std::move(upstream), budget); break;
     case Compression::xz: decoder = make_xz_decoder(std::move(upstream), budget); break;
     case Compression::lz4: decoder = make_lz4_decoder(std::move(upstream), budget); break;
+    case Compression::utf16: decoder = make_utf16_decoder(std::move(upstream), budget); break;
   }
   if (decoder == nullptr) return Error{ErrorCode::limit, "no memory for a decoder"};
   return decoder;

@@ -33,7 +33,8 @@ struct DecodeBudget {
 inline constexpr std::uint64_t kRatioFreeBytes = std::uint64_t{64} << 20;
 inline constexpr std::uint64_t kMaxRatio = 2000;
 
-enum class Compression : std::uint8_t { none, gzip, zstd, xz, lz4 };
+/// UTF-16 with a byte order mark is peeled like a compression: what comes out is UTF-8.
+enum class Compression : std::uint8_t { none, gzip, zstd, xz, lz4, utf16 };
 std::string_view to_text(Compression compression);
 
 /// By the first bytes (12 are enough); never by a file's name.
@@ -86,5 +87,6 @@ std::unique_ptr<ByteSource> make_gzip_decoder(std::unique_ptr<ByteSource> upstre
 std::unique_ptr<ByteSource> make_zstd_decoder(std::unique_ptr<ByteSource> upstream, DecodeBudget& budget);
 std::unique_ptr<ByteSource> make_xz_decoder(std::unique_ptr<ByteSource> upstream, DecodeBudget& budget);
 std::unique_ptr<ByteSource> make_lz4_decoder(std::unique_ptr<ByteSource> upstream, DecodeBudget& budget);
+std::unique_ptr<ByteSource> make_utf16_decoder(std::unique_ptr<ByteSource> upstream, DecodeBudget& budget);
 
 }  // namespace snapdiff::formats

@@ -113,13 +113,21 @@ Status OpenedInput::look_at_head() {
   }
   if (ahead.empty()) return Error{ErrorCode::malformed, "empty input file"};
   head_ = std::move(ahead);
-  if (Status rest = read_up_to(*source, kSniffBytes - head_.size(), head_); !rest) {
+  if (Status rest = read_up_to(*source, head_bytes_ - head_.size(), head_); !rest) {
     // A short recording of a killed process ends within its head: what came tells whether a reader wants it.
     if (layers_.empty() || rest.error().code != ErrorCode::malformed) return rest;
     head_error_ = std::move(rest).error();
   }
   notes_ = Notes{};  // the body is read from the start and makes the same remarks again
   return ok();
+}
+
+Status OpenedInput::look_further(std::size_t bytes) {
+  head_bytes_ = bytes;
+  head_error_.reset();
+  layers_.clear();
+  budget_.raw_bytes_read = 0;
+  return look_at_head();
 }
 
 Result<std::unique_ptr<ByteSource>> OpenedInput::chain() {

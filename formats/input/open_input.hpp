@@ -40,9 +40,13 @@ class OpenedInput {
 
   /// The first kSniffBytes decompressed bytes; all of them when head_is_all().
   std::string_view head() const { return head_; }
-  bool head_is_all() const { return head_.size() < kSniffBytes; }
+  bool head_is_all() const { return head_.size() < head_bytes_; }
   /// Damage to the compression within the head: head() ends before it. The body will meet it again.
   const std::optional<Error>& head_error() const { return head_error_; }
+
+  /// Makes head() the first `bytes`: text may say late what it is. Before body().
+  /// Errors: as open_path().
+  Status look_further(std::size_t bytes);
 
   /// All decompressed bytes from the start. Begins to compute the hash. Call once; the result
   /// belongs to this object.
@@ -74,6 +78,7 @@ class OpenedInput {
   std::vector<Compression> layers_;
   std::string head_;
   std::optional<Error> head_error_;
+  std::size_t head_bytes_ = kSniffBytes;
   WholeBytes inflated_;
   std::unique_ptr<Input> body_;
   const WindowInput* window_ = nullptr;  // body_, where it is one

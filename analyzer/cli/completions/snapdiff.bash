@@ -3,7 +3,7 @@ _snapdiff() {
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
   local commands="diff trend gate top pins ranks peek render import list rm prune merge info formats sql export symbolize"
   local common="--db --no-color --help" view="--metric --by --sort --focus --ignore --hide --show --allocator-frames --frames --recursion"
-  local rows="-n --rows --min-bytes --cum" files="--format --max-input --strict" symbols="--symbols --sysroot --debuginfod --demangle" options command="" candidate
+  local rows="-n --rows --min-bytes --cum" files="--format --max-input --strict --pattern --group-by --units" symbols="--symbols --sysroot --debuginfod --demangle" options command="" candidate
   case $previous in
     --by) mapfile -t COMPREPLY < <(compgen -W "stack function file line module type label:" -- "$word"); return ;;
     --as) mapfile -t COMPREPLY < <(compgen -W "text json jsonl csv md" -- "$word"); return ;;
@@ -12,6 +12,7 @@ _snapdiff() {
     --frames) mapfile -t COMPREPLY < <(compgen -W "python native all" -- "$word"); return ;;
     --recursion) mapfile -t COMPREPLY < <(compgen -W "fold show" -- "$word"); return ;;
     --demangle) mapfile -t COMPREPLY < <(compgen -W "none simple full" -- "$word"); return ;;
+    --units) mapfile -t COMPREPLY < <(compgen -W "binary si" -- "$word"); return ;;
     --paper) mapfile -t COMPREPLY < <(compgen -W "a4 letter" -- "$word"); return ;;
   esac
   for candidate in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do

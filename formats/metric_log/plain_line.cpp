@@ -1,0 +1,284 @@
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "formats/metric_log/quantity.hpp"
+#include "formats/metric_log/session.hpp"
+#include "formats/metric_log/text.hpp"
+#include "formats/metric_log/vocabulary.hpp"
+
+/// Lines that people write themselves: "Iteration 10: Current: 1.1MB Peak: 1.5MB". Numbers first: each
+/// number of a line is looked at with the words in front of it and the unit behind it.
+namespace snapdiff::formats::metric_log {
+namespace {
+
+constexpr std::size_t kKeyBytes = 64;
+
+/// A number with its unit: text[begin, end).
+struct Number {
+  std::size_t begin = 0;
+  std::size_t end = 0;  // behind the unit, if any
+  Decimal decimal;
+  std::uint64_t unit = 0;  // bytes; 0 where none is printed
+};
+
+/// The words in front of a number.
+struct Key {
+  std::string words;   // lower case, single blanks
+  std::string device;  // of a call: memory_allocated(1)
+  std::size_t begin = 0;
+  std::uint64_t unit = 0;      // of "rss (MB)" and "rss_mb"; 0 where none is named
+  bool has_separator = false;  // : or =, or a closed call
+};
+
+struct Hit {
+  const Word* word = nullptr;
+  Number number;
+  std::string device;
+};
+
+/// The next number from `from` on that stands for itself: no part of a word, no change ("+3"), no rate
+/// or share ("3/s", "3 %").
+std::optional<Number> next_number(std::string_view text, std::size_t from, bool decimal_units) {
+  for (std::size_t i = from; i < text.size(); ++i) {
+    if (!is_digit(text[i])) continue;
+    const std::size_t digit = i;
+    Number number;
+    number.begin = i > from && text[i - 1] == '-' ? i - 1 : i;
+    const std::size_t end = parse_decimal(text, number.begin, number.decimal);
+    std::size_t skip = digit;
+    while (skip < text.size() && (is_word(text[skip]) || text[skip] == '.')) ++skip;
+    i = std::max(skip, end) - 1;
+    const char before = number.begin == 0 ? ' ' : text[number.begin - 1];
+    if (end == 0 || is_word(before) || before == '.' || before == '+' || before == '-' || before == '#') continue;
+    std::size_t unit_begin = end;
+    while (unit_begin < text.size() && unit_begin < end + 2 && is_blank(text[unit_begin])) ++unit_begin;
+    std::size_t unit_end = unit_begin;
+    while (unit_end < text.size() && is_letter(text[unit_end])) ++unit_end;
+    const std::string_view unit = text.substr(unit_begin, unit_end - unit_begin);
+    const char behind = unit_end < text.size() ? text[unit_end] : ' ';
+    number.end = end;
+    if (!unit.empty()) {
+      number.unit = is_word(behind) ? 0 : size_unit(unit, decimal_units);
+      if (number.unit == 0 && unit_begin == end) continue;
+      if (number.unit != 0 && behind == '/' && unit_end + 1 < text.size() && is_letter(text[unit_end + 1])) continue;
+      if (number.unit != 0) number.end = unit_end;
+    } else if (behind == '%' || (unit_begin == end && (is_word(behind) || behind == ':'))) {
+      continue;
+    }
+    i = std::max(i, number.end - 1);
+    return number;
+  }
+  return std::nullopt;
+}
+
+/// Words of text[begin, end) in lower case; underscores, dots and dashes separate.
+std::string words_of(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (is_letter(c) || is_digit(c)) {
+      out += lower(c);
+    } else if (!out.empty() && out.back() != ' ') {
+      out += ' ';
+    }
+  }
+  while (!out.empty() && out.back() == ' ') out.pop_back();
+  return out;
+}
+
+constexpr bool in_key(char c) { return is_word(c) || is_blank(c) || c == '.' || c == '-'; }
+constexpr bool is_quote(char c) { return c == '"' || c == '\'' || c == '`'; }
+
+/// What stands in brackets behind a key: a unit, a device, or what len() counts.
+void read_arguments(std::string_view arguments, bool decimal_units, Key& key) {
+  if ((key.unit = size_unit(trim(arguments), decimal_units)) != 0) return;
+  const std::string_view words = key.words;
+  if (words == "len" || (words.size() > 4 && words.substr(words.size() - 4) == " len")) {
+    key.words = words_of(arguments);
+    return;
+  }
+  for (const char c : arguments) {
+    if (is_digit(c) && key.device.size() < 4) key.device += c;
+  }
+}
+
+/// "rss_mb", "memory in MiB": the last word is a unit, if what is left is a key.
+void take_unit_word(bool decimal_units, Key& key) {
+  const std::size_t last = key.words.rfind(' ');
+  if (key.unit != 0 || last == std::string::npos || key.words.size() - last < 3) return;  // "m", "b" are no units here
+  const std::uint64_t unit = size_unit(std::string_view(key.words).substr(last + 1), decimal_units);
+  std::string rest = key.words.substr(0, last);
+  if (rest.size() > 3 && rest.substr(rest.size() - 3) == " in") rest.resize(rest.size() - 3);
+  if (unit == 0 || find_word(key.words) != find_word(key.words.substr(last + 1)) || find_word(rest) == nullptr) return;
+  key.unit = unit;
+  key.words = std::move(rest);
+}
+
+Key key_before(std::string_view text, std::size_t number_begin, std::size_t from, bool decimal_units) {
+  Key key;
+  const std::size_t first = std::max(from, number_begin > kKeyBytes * 2 ? number_begin - kKeyBytes * 2 : 0);
+  std::size_t end = number_begin;
+  const auto back_over = [&](auto accepts) {
+    const std::size_t before = end;
+    while (end > first && accepts(text[end - 1])) --end;
+    return before != end;
+  };
+  back_over(is_blank);
+  back_over([](char c) { return c == ':' || c == '=' || c == '>' || is_blank(c); });
+  key.has_separator = text.substr(end, number_begin - end).find_first_of(":=>") != std::string_view::npos;
+  back_over([](char c) { return is_quote(c) || is_blank(c); });
+  std::string_view arguments;
+  if (end > first && (text[end - 1] == ')' || text[end - 1] == ']')) {
+    const char close = text[end - 1];
+    const char open = close == ')' ? '(' : '[';
+    int depth = 0;
+    std::size_t at = end;
+    while (at > first) {
+      --at;
+      if (text[at] == close) ++depth;
+      if (text[at] == open && --depth == 0) break;
+    }
+    if (depth != 0 || text[at] != open) return key;
+    arguments = text.substr(at + 1, end - at - 2);
+    end = at;
+    key.has_separator = true;
+  }
+  std::size_t begin = end;
+  while (begin > first && end - begin < kKeyBytes && in_key(text[begin - 1])) --begin;
+  key.begin = begin;
+  key.words = words_of(text.substr(begin, end - begin));
+  if (!arguments.empty()) read_arguments(arguments, decimal_units, key);
+  take_unit_word(decimal_units, key);
+  return key;
+}
+
+/// A word that says what the numbers behind it are about.
+bool has_subject(std::string_view text) {
+  static constexpr std::array<std::string_view, 9> kSubjects = {"gpu", "cuda", "vram",  "memory",     "mem",
+                                                                "ram", "heap", "torch", "tracemalloc"};
+  for (const std::string_view subject : kSubjects) {
+    for (std::size_t at = find_ignoring_case(text, subject); at != std::string_view::npos;
+         at = find_ignoring_case(text, subject, at + 1)) {
+      const std::size_t end = at + subject.size();
+      if ((at == 0 || !is_letter(text[at - 1])) && (end == text.size() || !is_letter(text[end]))) return true;
+    }
+  }
+  return false;
+}
+
+/// The device that stands in front of a number: "GPU 1", "cuda:0", "[device 2]"; "cpu" for "CPU memory".
+std::string device_in(std::string_view text) {
+  for (const std::string_view word : {std::string_view("cuda"), std::string_view("gpu"), std::string_view("device")}) {
+    for (std::size_t at = find_ignoring_case(text, word); at != std::string_view::npos;
+         at = find_ignoring_case(text, word, at + 1)) {
+      if (at > 0 && is_letter(text[at - 1])) continue;
+      std::size_t i = at + word.size();
+      while (i < text.size() && i < at + word.size() + 3 && (is_blank(text[i]) || has(":#[(=_", text.substr(i, 1))))
+        ++i;
+      std::size_t end = i;
+      while (end < text.size() && is_digit(text[end])) ++end;
+      if (end == i || end - i > 4 || (end < text.size() && (text[end] == '.' || is_word(text[end])))) continue;
+      return std::string(text.substr(i, end - i));
+    }
+  }
+  for (const std::string_view phrase :
+       {std::string_view("cpu mem"), std::string_view("cpu ram"), std::string_view("cpu memory")}) {
+    if (find_ignoring_case(text, phrase) != std::string_view::npos) return "cpu";
+  }
+  return {};
+}
+
+class PlainLines final : public Matcher {
+ public:
+  bool take(const LogLine& line, Session& session) override {
+    const std::string_view text = line.text;
+    hits_.clear();
+    std::size_t from = 0;
+    for (std::size_t at = 0;;) {
+      std::optional<Number> number = next_number(text, at, session.decimal_units());
+      if (!number) break;
+      at = number->end;
+      Key key = key_before(text, number->begin, from, session.decimal_units());
+      if (number->unit == 0) number->unit = key.unit;
+      // The number of a device or of a step in brackets belongs to the key of the next one.
+      if (number->end < text.size() && (text[number->end] == ')' || text[number->end] == ']') && number->unit == 0 &&
+          number->begin > 0 &&
+          (text[number->begin - 1] == '(' || text[number->begin - 1] == '[' || text[number->begin - 1] == ':' ||
+           text[number->begin - 1] == '='))
+        continue;
+      if (const Word* word = find_word(key.words); word != nullptr && fits(*word, *number, key)) {
+        hits_.push_back({word, *number, std::move(key.device)});
+        from = number->end;
+      }
+    }
+    return hits_.empty() ? take_bare(line, session) : take_hits(line, session);
+  }
+
+ private:
+  static bool fits(const Word& word, const Number& number, const Key& key) {
+    if (word.is_count) return number.unit == 0 && !number.decimal.has_point && key.has_separator;
+    return number.unit != 0 || (key.has_separator && !word.needs_unit);
+  }
+
+  bool take_hits(const LogLine& line, Session& session) {
+    const auto is_about = [this](std::string_view counter) {
+      return std::any_of(hits_.begin(), hits_.end(), [&](const Hit& hit) { return hit.word->counter == counter; });
+    };
+    const bool speaks = std::any_of(hits_.begin(), hits_.end(), [](const Hit& hit) { return hit.word->alone; }) ||
+                        (is_about("current") && is_about("peak")) || find_step(line.text) ||
+                        has_subject(line.text.substr(0, hits_.front().number.begin));
+    if (!speaks) return false;
+    std::vector<Reading> readings;
+    for (Hit& hit : hits_) {
+      Reading reading;
+      reading.name = hit.word->counter;
+      std::string device = hit.device.empty() ? device_in(line.text.substr(0, hit.number.begin)) : hit.device;
+      if (!device.empty()) reading.name = with_tag(reading.name, "device", device);
+      const bool in_bytes = hit.number.unit != 0 || !hit.number.decimal.has_point;
+      reading.unit = hit.word->is_count ? "count" : in_bytes ? "bytes" : "";
+      const std::optional<Quantity> quantity = scale(hit.number.decimal, hit.number.unit == 0 ? 1 : hit.number.unit);
+      if (!quantity) {
+        session.notes().add(Severity::data_loss, "numbers beyond 2^63-1 were left out", line.offset);
+        continue;
+      }
+      if (!in_bytes && !hit.word->is_count)
+        session.notes().add(Severity::warning, "numbers with a fraction and no unit are rounded", line.offset);
+      reading.quantity = *quantity;
+      readings.push_back(std::move(reading));
+    }
+    session.recorder().record(kPlain, session.facts_of(line), readings);
+    return true;
+  }
+
+  /// "Iteration 10: 235.0MB": a size right behind the step.
+  static bool take_bare(const LogLine& line, Session& session) {
+    const std::optional<Step> step = find_step(line.text);
+    if (!step) return false;
+    const std::string_view text = line.text;
+    std::size_t i = step->end;
+    if (i < text.size() && text[i] == '/') {
+      do ++i;
+      while (i < text.size() && is_digit(text[i]));
+    }
+    const std::size_t separator = i;
+    while (i < text.size() && (is_blank(text[i]) || has("])>:,-|;=", text.substr(i, 1)))) ++i;
+    if (i == separator) return false;
+    const std::optional<Number> number = next_number(text, i, session.decimal_units());
+    if (!number || number->begin != i || number->unit == 0) return false;
+    const std::optional<Quantity> quantity = scale(number->decimal, number->unit);
+    if (!quantity) return false;
+    const Reading reading{"rss", "bytes", *quantity, false};
+    session.recorder().record(kPlain, session.facts_of(line), {&reading, 1});
+    return true;
+  }
+
+  std::vector<Hit> hits_;
+};
+
+}  // namespace
+
+std::unique_ptr<Matcher> make_plain_line_matcher() { return std::make_unique<PlainLines>(); }
+
+}  // namespace snapdiff::formats::metric_log

@@ -1,0 +1,167 @@
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats/metric_log/session.hpp"
+#include "formats/metric_log/text.hpp"
+
+/// Line tables of memory_profiler (show_results in memory_profiler.py). An increment sums all runs of a
+/// line and of what it calls, so each line is a counter of its own and nothing is added up.
+namespace snapdiff::formats::metric_log {
+namespace {
+
+constexpr std::size_t kMaxPathBytes = 4096;
+
+/// Where the columns of a table end or begin, from its heading.
+struct Columns {
+  std::size_t memory_end = 0;
+  bool has_occurrences = false;
+  std::size_t contents = 0;
+};
+
+std::optional<Columns> heading(std::string_view line) {
+  const std::size_t number = line.find("Line #"), memory = line.find("Mem usage"), increment = line.find("Increment"),
+                    contents = line.find("Line Contents");
+  if (number == std::string_view::npos || memory == std::string_view::npos || increment == std::string_view::npos ||
+      contents == std::string_view::npos || !(number < memory && memory < increment && increment < contents))
+    return std::nullopt;
+  return Columns{memory + 9, has(line.substr(increment, contents - increment), "Occurrences"), contents};
+}
+
+struct Row {
+  std::int64_t line = 0;
+  bool is_measured = false;
+  Quantity memory, increment;
+  std::optional<std::int64_t> occurrences;
+  std::string_view source;
+};
+
+std::string_view next_word(std::string_view text, std::size_t& at) {
+  while (at < text.size() && is_blank(text[at])) ++at;
+  const std::size_t begin = at;
+  while (at < text.size() && !is_blank(text[at])) ++at;
+  return text.substr(begin, at - begin);
+}
+
+/// "22.0 MiB"; moves `at` behind it.
+std::optional<Quantity> next_size(std::string_view text, std::size_t& at) {
+  const std::string_view number = next_word(text, at);
+  const std::string_view unit = next_word(text, at);
+  Decimal decimal;
+  if (unit != "MiB" || parse_decimal(number, 0, decimal) != number.size() || number.empty()) return std::nullopt;
+  return scale(decimal, std::uint64_t{1} << 20);
+}
+
+std::optional<Row> parse_row(std::string_view text, const Columns& columns) {
+  Row row;
+  std::size_t at = 0;
+  if (!parse_integer(next_word(text, at), row.line) || row.line <= 0) return std::nullopt;
+  std::size_t first = at;
+  while (first < text.size() && is_blank(text[first])) ++first;
+  // Values that are too wide push what is behind them to the right, but begin in their column.
+  if (first >= columns.memory_end || first == text.size()) {
+    row.source = text.substr(first);
+    return row;
+  }
+  const std::optional<Quantity> memory = next_size(text, at), increment = next_size(text, at);
+  if (!memory || !increment) return std::nullopt;
+  row.is_measured = true;
+  row.memory = *memory;
+  row.increment = *increment;
+  if (columns.has_occurrences) {
+    std::int64_t count = 0;
+    if (!parse_integer(next_word(text, at), count)) return std::nullopt;
+    row.occurrences = count;
+  }
+  row.source = text.substr(at);
+  return row;
+}
+
+/// NAME of "def NAME(" or "async def NAME(".
+std::string_view defined_function(std::string_view source) {
+  source = trim(source);
+  if (starts_with(source, "async ")) source = trim(source.substr(6));
+  if (!starts_with(source, "def ")) return {};
+  source = trim(source.substr(4));
+  std::size_t end = 0;
+  while (end < source.size() && (is_word(source[end]) || static_cast<unsigned char>(source[end]) >= 0x80)) ++end;
+  return source.substr(0, end);
+}
+
+class ProfilerTable final : public Matcher {
+ public:
+  bool take(const LogLine& line, Session& session) override {
+    if (is_open_) {
+      if (take_row(line, session)) return true;
+      close(session);
+    }
+    constexpr std::string_view kFile = "Filename: ";
+    const std::size_t file = line.text.find(kFile);
+    if (file != std::string_view::npos) {
+      file_ = std::string(trim(line.text.substr(file + kFile.size())).substr(0, kMaxPathBytes));
+      return false;
+    }
+    const std::optional<Columns> columns = heading(line.text);
+    if (!columns) return false;
+    is_open_ = true;
+    columns_ = *columns;
+    rows_.clear();
+    function_.clear();
+    facts_ = session.facts_of(line);
+    return true;
+  }
+
+  void finish(Session& session) override {
+    if (!is_open_) return;
+    session.notes().add(Severity::data_loss, "the last line table has no end: rows may be missing", facts_.offset);
+    session.recorder().set_partial();
+    close(session);
+  }
+
+ private:
+  bool take_row(const LogLine& line, Session& session) {
+    const std::string_view text = trim(line.text);
+    if (text.empty()) return false;
+    if (rows_.empty() && text.find_first_not_of('=') == std::string_view::npos) return true;
+    const std::optional<Row> row = parse_row(line.text, columns_);
+    if (!row) {
+      if (!is_digit(text[0])) return false;
+      session.notes().add(Severity::data_loss, "rows of line tables that break the columns were skipped", line.offset);
+      return true;
+    }
+    if (function_.empty()) function_ = std::string(defined_function(row->source));
+    if (row->is_measured && rows_.size() < kMaxSeries) {
+      rows_.push_back(*row);
+      rows_.back().source = {};  // of the line
+    }
+    return true;
+  }
+
+  void close(Session& session) {
+    is_open_ = false;
+    std::vector<Reading> readings;
+    for (const Row& row : rows_) {
+      const std::string tags =
+          with_tags("", {{"file", file_}, {"function", function_}, {"line", std::to_string(row.line)}});
+      readings.push_back({"memory" + tags, "bytes", row.memory, false});
+      readings.push_back({"increment" + tags, "bytes", row.increment, false});
+      if (row.occurrences) readings.push_back({"occurrences" + tags, "count", {*row.occurrences, 0}, false});
+    }
+    session.recorder().record(kProfilerTable, facts_, readings);
+    rows_.clear();
+  }
+
+  bool is_open_ = false;
+  Columns columns_;
+  std::string file_;
+  std::string function_;
+  LineFacts facts_;
+  std::vector<Row> rows_;
+};
+
+}  // namespace
+
+std::unique_ptr<Matcher> make_profiler_table_matcher() { return std::make_unique<ProfilerTable>(); }
+
+}  // namespace snapdiff::formats::metric_log

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace snapdiff::formats::metric_log {
+
+/// A number as printed: digits * 10^-fraction_digits.
+struct Decimal {
+  std::uint64_t digits = 0;
+  int fraction_digits = 0;  ///< negative after an exponent
+  bool negative = false;
+  bool has_point = false;
+};
+
+/// Reads a number at text[begin]: digits, perhaps grouped by commas, a fraction, an exponent; a sign in
+/// front. Returns the position behind it, 0 when there is none, or it has more than 18 digits before
+/// the point.
+std::size_t parse_decimal(std::string_view text, std::size_t begin, Decimal& out);
+
+/// A value as a counter holds it, with half of the step that it was printed in; 0 where it is exact.
+struct Quantity {
+  std::int64_t value = 0;
+  std::int64_t half_unit = 0;
+};
+
+/// `number` times `multiplier`, rounded to the nearest; nothing beyond 64 bits.
+std::optional<Quantity> scale(const Decimal& number, std::uint64_t multiplier);
+
+/// How many bytes a unit of size stands for, by its usual names in any case: B, byte(s), K, KB, KiB up
+/// to P. KB and its kin are powers of 1024, of 1000 with `decimal`; 0 when `word` is none.
+std::uint64_t size_unit(std::string_view word, bool decimal);
+
+/// "1184 MB", "0 B": a whole text, in powers of 1024. For tables of tools that are known.
+std::optional<Quantity> parse_size(std::string_view text);
+
+}  // namespace snapdiff::formats::metric_log

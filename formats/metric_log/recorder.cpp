@@ -1,0 +1,290 @@
+#include "formats/metric_log/recorder.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+
+#include "formats/metric_log/text.hpp"
+#include "snapdiff/snapshot_builder.hpp"
+#include "snapdiff/validate.hpp"
+
+namespace snapdiff::formats::metric_log {
+namespace {
+
+/// Values that are kept, all points together, before neighbours are merged: 96 MB.
+constexpr std::size_t kMaxValues = std::size_t{4} << 20;
+
+struct KindText {
+  Kind kind;
+  std::string_view text;
+  std::string_view producer;
+};
+constexpr KindText kKinds[] = {
+    {kTorchSharp, "DisposeScopeManager.Statistics", "TorchSharp"},
+    {kMemorySummary, "memory_summary", "PyTorch"},
+    {kMemoryStats, "memory_stats", "PyTorch"},
+    {kMemoryInfo, "get_memory_info", "TensorFlow"},
+    {kMprof, "mprof", "memory_profiler"},
+    {kProfilerTable, "line table", "memory_profiler"},
+    {kPlain, "metric lines", ""},
+    {kPattern, "own pattern", ""},
+};
+
+std::string producer_of(std::uint16_t kinds) {
+  std::string out;
+  for (const KindText& each : kKinds) {
+    if ((kinds & each.kind) == 0) continue;
+    if (!out.empty() && out != each.producer) return {};
+    out = each.producer;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string kinds_text(std::uint16_t kinds) {
+  std::string out;
+  for (const KindText& each : kKinds) {
+    if ((kinds & each.kind) != 0) out.append(out.empty() ? "" : " + ").append(each.text);
+  }
+  return out;
+}
+
+std::optional<Recorder::SeriesId> Recorder::series_of(const Reading& reading, const LineFacts& line) {
+  std::string name = reading.name;
+  for (const auto& [key, value] : line.tags) name = with_tag(name, key, value);
+  std::string key = name + '\n' + reading.unit;
+  if (const auto found = ids_.find(key); found != ids_.end()) return found->second;
+  if (series_.size() == kMaxSeries) {
+    notes_.add(Severity::data_loss, "counters beyond the first " + std::to_string(kMaxSeries) + " names were left out",
+               line.offset);
+    return std::nullopt;
+  }
+  const auto id = static_cast<SeriesId>(series_.size());
+  series_.push_back({std::move(name), reading.unit, reading.cumulative, {}, 0, 0});
+  ids_.emplace(std::move(key), id);
+  return id;
+}
+
+bool Recorder::is_in(SeriesId series, const OpenPoint& point) const {
+  return series_[series].last_point == point.serial;
+}
+
+void Recorder::open_point() {
+  if (!previous_.values.empty()) commit(previous_);
+  std::swap(previous_, current_);
+  current_ = OpenPoint{};
+  current_.serial = next_serial_++;
+}
+
+void Recorder::record(Kind kind, const LineFacts& line, std::span<const Reading> readings, Joins joins) {
+  scratch_.clear();
+  last_batch_ = 0;
+  ++batches_;
+  std::vector<const Reading*> kept;
+  for (const Reading& reading : readings) {
+    const std::optional<SeriesId> id = series_of(reading, line);
+    // A name twice in one line: the first one counts.
+    if (!id || series_[*id].last_batch == batches_) continue;
+    series_[*id].last_batch = batches_;
+    scratch_.push_back(*id);
+    kept.push_back(&reading);
+  }
+  if (kept.empty()) return;
+  const bool other_step = line.step && current_.facts.step && *line.step != *current_.facts.step;
+  const bool repeats =
+      std::any_of(scratch_.begin(), scratch_.end(), [this](SeriesId id) { return is_in(id, current_); });
+  if (joins == Joins::never || other_step || repeats || current_.serial == 0) open_point();
+
+  bool was_reset = false;
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    Series& series = series_[scratch_[i]];
+    Growth& growth = series.growth;
+    const std::int64_t value = kept[i]->quantity.value;
+    if (growth.readings == 0) {
+      growth.first = value;
+    } else {
+      growth.is_constant = growth.is_constant && value == growth.last;
+      if (series.cumulative && value < growth.last) growth.was_reset = was_reset = true;
+    }
+    growth.last = value;
+    ++growth.readings;
+    series.last_point = current_.serial;
+    current_.values.push_back({scratch_[i], kept[i]->quantity});
+  }
+  if (was_reset) {
+    notes_.add(Severity::info, "resets: counters that only count up went down, and count from 0 again there",
+               line.offset);
+  }
+  if (!current_.facts.step) current_.facts.step = line.step;
+  if (!current_.facts.time_ns) current_.facts.time_ns = line.time_ns;
+  current_.facts.kinds = static_cast<std::uint16_t>(current_.facts.kinds | kind);
+  kinds_ = static_cast<std::uint16_t>(kinds_ | kind);
+  readings_ += kept.size();
+  last_batch_ = kept.size();
+}
+
+void Recorder::undo() {
+  current_.values.resize(current_.values.size() - last_batch_);
+  readings_ -= last_batch_;
+  last_batch_ = 0;
+}
+
+void Recorder::join_with_previous() {
+  if (previous_.values.empty()) return;
+  for (const Value& value : previous_.values) {
+    if (is_in(value.series, current_)) return;
+  }
+  merge(previous_, current_.facts, current_.values);
+  std::swap(previous_, current_);
+  previous_ = OpenPoint{};
+  for (const Value& value : current_.values) series_[value.series].last_point = current_.serial;
+}
+
+void Recorder::begin_run(std::string_view command_line, std::int64_t time_ns) {
+  runs_.push_back({std::string(command_line), time_ns});
+}
+
+/// The newer value of each series wins.
+void Recorder::merge(OpenPoint& into, const PointFacts& facts, std::span<const Value> values) {
+  slot_.resize(series_.size());
+  ++merges_;
+  for (std::size_t i = 0; i < into.values.size(); ++i) slot_[into.values[i].series] = {merges_, i};
+  for (const Value& value : values) {
+    Slot& slot = slot_[value.series];
+    if (slot.merge == merges_) {
+      into.values[slot.at] = value;
+    } else {
+      slot = {merges_, into.values.size()};
+      into.values.push_back(value);
+    }
+  }
+  if (facts.time_ns) into.facts.time_ns = facts.time_ns;
+  if (facts.step) into.facts.step = facts.step;
+  into.facts.kinds = static_cast<std::uint16_t>(into.facts.kinds | facts.kinds);
+}
+
+void Recorder::commit(OpenPoint& point) {
+  ++points_seen_;
+  merge(bucket_, point.facts, point.values);
+  if (++in_bucket_ == stride_) commit_bucket();
+  point.values.clear();
+}
+
+void Recorder::commit_bucket() {
+  if (in_bucket_ == 0) return;
+  points_.push_back({bucket_.facts, values_.size()});
+  values_.insert(values_.end(), bucket_.values.begin(), bucket_.values.end());
+  bucket_.values.clear();
+  bucket_.facts = PointFacts{};
+  in_bucket_ = 0;
+  while (points_.size() > kMaxPoints || (values_.size() > kMaxValues && points_.size() > 1)) halve();
+}
+
+/// Merges stored neighbours two and two.
+void Recorder::halve() {
+  std::vector<StoredPoint> points;
+  std::vector<Value> values;
+  for (std::size_t i = 0; i < points_.size(); i += 2) {
+    OpenPoint merged;
+    for (std::size_t k = i; k < std::min(i + 2, points_.size()); ++k) merge(merged, points_[k].facts, values_of(k));
+    points.push_back({merged.facts, values.size()});
+    values.insert(values.end(), merged.values.begin(), merged.values.end());
+  }
+  points_ = std::move(points);
+  values_ = std::move(values);
+  stride_ *= 2;
+}
+
+std::span<const Recorder::Value> Recorder::values_of(std::size_t point) const {
+  const std::size_t end = point + 1 < points_.size() ? points_[point + 1].begin : values_.size();
+  return std::span(values_).subspan(points_[point].begin, end - points_[point].begin);
+}
+
+const Recorder::Growth* Recorder::growth(std::string_view name) const {
+  const auto found = ids_.find(std::string(name) + "\ncount");
+  return found == ids_.end() ? nullptr : &series_[found->second].growth;
+}
+
+/// Order of the points: as in the log, but those of mprof, whose functions stand in front of all
+/// samples, by their time among each other.
+std::vector<std::uint32_t> Recorder::order() const {
+  std::vector<std::uint32_t> all(points_.size());
+  std::iota(all.begin(), all.end(), 0U);
+  std::vector<std::uint32_t> timed;
+  const auto is_timed = [this](std::uint32_t i) { return points_[i].facts.kinds == kMprof; };
+  std::copy_if(all.begin(), all.end(), std::back_inserter(timed), is_timed);
+  std::stable_sort(timed.begin(), timed.end(), [this](std::uint32_t a, std::uint32_t b) {
+    return points_[a].facts.time_ns.value_or(0) < points_[b].facts.time_ns.value_or(0);
+  });
+  std::size_t next = 0;
+  for (std::uint32_t& slot : all) {
+    if (is_timed(slot)) slot = timed[next++];
+  }
+  return all;
+}
+
+std::size_t Recorder::run_of(const PointFacts& facts) const {
+  std::size_t run = 0;
+  for (std::size_t i = 1; i < runs_.size(); ++i) {
+    if (facts.time_ns && *facts.time_ns >= runs_[i].begin_ns) run = i;
+  }
+  return run;
+}
+
+Snapshot Recorder::snapshot_of(std::size_t point, const std::shared_ptr<const Dictionary>& dictionary) const {
+  Snapshot snapshot;
+  snapshot.dictionary = dictionary;
+  const PointFacts& from = points_[point].facts;
+  SnapshotFacts& facts = snapshot.facts;
+  facts.format_detail = kinds_text(from.kinds);
+  facts.producer = producer_of(from.kinds);
+  facts.taken_at_ns = from.time_ns;
+  if (from.step) facts.comments.push_back("step " + std::to_string(*from.step));
+  std::string run;
+  if (from.kinds == kMprof && !runs_.empty()) {
+    const std::size_t index = run_of(from);
+    facts.command_line = runs_[index].command_line;
+    if (runs_.size() > 1) run = std::to_string(index + 1);
+  }
+  const std::span<const Value> values = values_of(point);
+  facts.counters.reserve(values.size());
+  for (const Value& value : values) {
+    const Series& series = series_[value.series];
+    Counter counter;
+    counter.name = run.empty() ? series.name : with_tag(series.name, "run", run);
+    counter.value = value.quantity.value;
+    counter.unit = series.unit;
+    counter.cumulative = series.cumulative;
+    counter.half_unit = value.quantity.half_unit;
+    facts.counters.push_back(std::move(counter));
+  }
+  return snapshot;
+}
+
+Status Recorder::give(SnapshotSink& out) {
+  for (OpenPoint* point : {&previous_, &current_}) {
+    if (!point->values.empty()) commit(*point);
+  }
+  commit_bucket();
+  if (stride_ > 1) {
+    notes_.add(
+        Severity::info,
+        "a long log: of each " + std::to_string(stride_) + " points following each other the last values are kept",
+        std::nullopt, points_seen_);
+  }
+  Result<Snapshot> empty = SnapshotBuilder().finish();
+  if (!empty) return std::move(empty).error();
+  const std::vector<std::uint32_t> in_order = order();
+  for (std::size_t i = 0; i < in_order.size(); ++i) {
+    Snapshot snapshot = snapshot_of(in_order[i], empty->dictionary);
+    if (i + 1 == in_order.size()) {
+      snapshot.facts.notes.add_all(notes_);
+      snapshot.facts.partial = partial_;
+    }
+    if (Status taken = out.take(std::move(snapshot)); !taken) return taken;
+  }
+  return ok();
+}
+
+}  // namespace snapdiff::formats::metric_log

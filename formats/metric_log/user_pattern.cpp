@@ -1,0 +1,194 @@
+#include "formats/metric_log/user_pattern.hpp"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "formats/metric_log/text.hpp"
+#include "formats/metric_log/time_stamp.hpp"
+
+namespace snapdiff::formats::metric_log {
+namespace {
+
+constexpr int kMostGroups = 32;
+
+re2::StringPiece piece(std::string_view text) { return re2::StringPiece(text.data(), text.size()); }
+std::string_view view(const re2::StringPiece& text) { return std::string_view(text.data(), text.size()); }
+
+/// Latin-1: every byte is a character, so that text which is no UTF-8 matches as well.
+RE2::Options quiet() {
+  RE2::Options options(RE2::Latin1);
+  options.set_log_errors(false);
+  return options;
+}
+
+Result<std::shared_ptr<const RE2>> compile(std::string_view option, const std::string& expression) {
+  auto compiled = std::make_shared<const RE2>(expression, quiet());
+  const std::string said = std::string(option) + " '" + expression + "': ";
+  if (!compiled->ok()) return Error{ErrorCode::usage, said + compiled->error()};
+  if (compiled->NumberOfCapturingGroups() > kMostGroups)
+    return Error{ErrorCode::usage, said + "expected at most " + std::to_string(kMostGroups) + " groups"};
+  return compiled;
+}
+
+}  // namespace
+
+class UserPattern {
+ public:
+  std::shared_ptr<const RE2> expression;
+  std::string default_name;
+  int value = 0, name = 0, unit = 0, time = 0, step = 0;  // groups; 0 = none
+  std::vector<std::pair<std::string, int>> tags;
+};
+
+Result<std::shared_ptr<const UserPattern>> compile_pattern(const std::string& expression, std::size_t number) {
+  Result<std::shared_ptr<const RE2>> compiled = compile("--pattern", expression);
+  if (!compiled) return std::move(compiled).error();
+  auto out = std::make_shared<UserPattern>();
+  out->expression = *compiled;
+  out->default_name = number == 0 ? "value" : "value" + std::to_string(number + 1);
+  for (const auto& [name, group] : out->expression->NamedCapturingGroups()) {
+    int* const known = name == "value"                         ? &out->value
+                       : name == "name"                        ? &out->name
+                       : name == "unit"                        ? &out->unit
+                       : name == "time"                        ? &out->time
+                       : name == "step" || name == "iteration" ? &out->step
+                                                               : nullptr;
+    if (known != nullptr) {
+      *known = group;
+    } else {
+      out->tags.emplace_back(name, group);
+    }
+  }
+  if (out->value == 0 && out->expression->NumberOfCapturingGroups() == 1 &&
+      out->expression->NamedCapturingGroups().empty())
+    out->value = 1;
+  if (out->value == 0) {
+    return Error{ErrorCode::usage, "--pattern '" + expression +
+                                       "': no group called value, expected e.g. '(?P<name>rss)=(?P<value>[0-9.]+) *"
+                                       "(?P<unit>[KMG]i?B)'"};
+  }
+  return std::shared_ptr<const UserPattern>(std::move(out));
+}
+
+namespace {
+
+class PatternMatcher final : public Matcher {
+ public:
+  explicit PatternMatcher(std::vector<std::shared_ptr<const UserPattern>> patterns) : patterns_(std::move(patterns)) {}
+
+  bool take(const LogLine& line, Session& session) override {
+    bool taken = false;
+    for (const auto& pattern : patterns_) taken = match(*pattern, line, session) || taken;
+    return taken;
+  }
+
+ private:
+  static bool match(const UserPattern& pattern, const LogLine& line, Session& session) {
+    const int groups = 1 + pattern.expression->NumberOfCapturingGroups();
+    re2::StringPiece found[kMostGroups + 1];
+    std::vector<Reading> readings;
+    LineFacts facts;
+    std::size_t at = 0;
+    // All matches of a line are one batch: their step and time are those of the first one that has them.
+    while (at <= line.text.size() &&
+           pattern.expression->Match(piece(line.text), at, line.text.size(), RE2::UNANCHORED, found, groups)) {
+      const std::string_view whole = view(found[0]);
+      const auto begin = static_cast<std::size_t>(whole.data() - line.text.data());
+      at = std::max(begin + whole.size(), at + 1);
+      if (readings.empty()) facts = facts_of(pattern, found, line, session);
+      if (std::optional<Reading> reading = read(pattern, found, session, line)) readings.push_back(std::move(*reading));
+    }
+    if (readings.empty()) return false;
+    session.recorder().record(kPattern, facts, readings);
+    return true;
+  }
+
+  static LineFacts facts_of(const UserPattern& pattern, const re2::StringPiece* found, const LogLine& line,
+                            Session& session) {
+    LineFacts facts = session.facts_of(line);
+    if (pattern.step != 0) {
+      std::int64_t step = 0;
+      facts.step.reset();
+      if (parse_integer(trim(view(found[pattern.step])), step)) facts.step = step;
+    }
+    if (pattern.time != 0) {
+      facts.time_ns.reset();
+      if (const std::optional<TimeStamp> time = parse_time(view(found[pattern.time]))) facts.time_ns = time->ns;
+    }
+    return facts;
+  }
+
+  static std::optional<Reading> read(const UserPattern& pattern, const re2::StringPiece* found, Session& session,
+                                     const LogLine& line) {
+    const std::string_view text = trim(view(found[pattern.value]));
+    Decimal number;
+    const std::size_t end = parse_decimal(text, 0, number);
+    std::string_view unit = pattern.unit != 0 ? trim(view(found[pattern.unit])) : std::string_view();
+    if (unit.empty() && end != 0) unit = trim(text.substr(end));
+    const std::uint64_t bytes = size_unit(unit, session.decimal_units());
+    const std::optional<Quantity> quantity = scale(number, bytes == 0 ? 1 : bytes);
+    if (end == 0 || !quantity) {
+      session.notes().add(Severity::data_loss, "values of the pattern that are no numbers were left out", line.offset);
+      return std::nullopt;
+    }
+    Reading reading;
+    reading.name = pattern.name != 0 ? std::string(trim(view(found[pattern.name]))) : pattern.default_name;
+    if (reading.name.empty()) reading.name = pattern.default_name;
+    for (const auto& [key, group] : pattern.tags) {
+      if (!found[group].empty()) reading.name = with_tag(reading.name, key, view(found[group]));
+    }
+    reading.unit = bytes != 0 ? "bytes" : unit.empty() ? "count" : std::string(unit);
+    reading.quantity = *quantity;
+    return reading;
+  }
+
+  std::vector<std::shared_ptr<const UserPattern>> patterns_;
+};
+
+class Tags final : public LineTags {
+ public:
+  explicit Tags(std::shared_ptr<const RE2> expression) : expression_(std::move(expression)) {
+    const auto& names = expression_->CapturingGroupNames();
+    for (int group = 1; group <= expression_->NumberOfCapturingGroups(); ++group) {
+      const auto found = names.find(group);
+      if (found != names.end()) {
+        keys_.emplace_back(found->second, group);
+      } else if (keys_.empty()) {
+        keys_.emplace_back("thread", group);
+      }
+    }
+    if (keys_.empty()) keys_.emplace_back("thread", 0);
+  }
+
+  void tags_of(std::string_view line, std::vector<std::pair<std::string, std::string>>& tags) const override {
+    re2::StringPiece found[kMostGroups + 1];
+    if (!expression_->Match(piece(line), 0, line.size(), RE2::UNANCHORED, found,
+                            1 + expression_->NumberOfCapturingGroups()))
+      return;
+    for (const auto& [key, group] : keys_) {
+      if (!found[group].empty()) tags.emplace_back(key, std::string(view(found[group])));
+    }
+  }
+
+ private:
+  std::shared_ptr<const RE2> expression_;
+  std::vector<std::pair<std::string, int>> keys_;
+};
+
+}  // namespace
+
+std::unique_ptr<Matcher> make_pattern_matcher(std::vector<std::shared_ptr<const UserPattern>> patterns) {
+  return std::make_unique<PatternMatcher>(std::move(patterns));
+}
+
+Result<std::shared_ptr<const LineTags>> compile_tags(const std::string& expression) {
+  Result<std::shared_ptr<const RE2>> compiled = compile("--group-by", expression);
+  if (!compiled) return std::move(compiled).error();
+  return std::shared_ptr<const LineTags>(std::make_shared<Tags>(*compiled));
+}
+
+}  // namespace snapdiff::formats::metric_log

@@ -1,0 +1,154 @@
+#include <catch2/catch.hpp>
+
+#include "unit/formats/metric_log/helpers.hpp"
+
+using namespace snapdiff;
+using namespace snapdiff::test;
+using Values = std::vector<std::int64_t>;
+
+namespace {
+
+constexpr std::int64_t kMiB = 1048576;
+
+}  // namespace
+
+TEST_CASE("lines: each documented line gives its series") {
+  const auto [line, expected] = GENERATE(table<std::string, std::string>({
+      {"GPU Memory: Allocated=123.4MB, Reserved=512.0MB", "allocated=129394278 reserved=536870912"},
+      {"Iteration 10: 235.0MB", "rss=246415360"},
+      {"Iteration 10: 512.3MB", "rss=537185485"},
+      {"Iteration 10: Current: 1.1MB Peak: 1.5MB", "current=1153434 peak=1572864"},
+      {"iteration 3: rss 698 MB (+30728 KB; +49102 KB/it.)", "rss=731906048"},
+      {"torch.cuda.memory_allocated(0) 318986240", "allocated{device=0}=318986240"},
+      {"torch.cuda.max_memory_reserved('cuda:1') = 5", "max_reserved{device=1}=5"},
+      {"[step 3] live tensors: 11, bytes: 2099204", "live_tensors=11 bytes=2099204"},
+      {"step 2 graph_nodes=1274", "graph_nodes=1274"},
+      {"len(graph.get_operations()) = 31", "graph_nodes=31"},
+      {"nodes: len(g.as_graph_def().node) = 31", "graph_nodes=31"},
+      {"Memory info of GPU /physical_device:GPU:0: current: 304194304, peak: 314194304",
+       "memory_info.current{device=GPU:0}=304194304 memory_info.peak{device=GPU:0}=314194304"},
+      {"Memory info of GPU /physical_device:GPU:0: current: 0.5, peak: 2.5",
+       "memory_info.current{device=GPU:0}=536870912 memory_info.peak{device=GPU:0}=2684354560"},
+      {"{'current': 304194304, 'peak': 314194304}", "memory_info.current=304194304 memory_info.peak=314194304"},
+      {"info {\"current\": 1, \"peak\": 2} end", "memory_info.current=1 memory_info.peak=2"},
+      {"rss: 1,234,567 bytes", "rss=1234567"},
+      {"Epoch [3/10], Step [100/500], loss: 0.25, mem: 512MB", "memory=536870912"},
+      {"2026-01-02 10:00:00,123 INFO train.py:45 - RSS=1.5GiB", "rss=1610612736"},
+      {"GPU 1: allocated 2 MB, GPU 2: allocated 3 MB", "allocated{device=1}=2097152 allocated{device=2}=3145728"},
+      {"rss_mb=2 vms (MB): 3", "rss=2097152 vms=3145728"},
+      {"VmRSS:\t   12 kB", "rss=12288"},
+      {"{ rss: 4935680, heapTotal: 1826816, heapUsed: 650472, external: 49879, arrayBuffers: 9386 }",
+       "rss=4935680 heap_total=1826816 heap_used=650472 external=49879 array_buffers=9386"},
+      {"CPU memory used: 1MB, GPU 0 memory used: 2MB", "used{device=cpu}=1048576 used{device=0}=2097152"},
+      {"Epoch 3:  50%|#####     | 5/10 [00:01<00:01,  3.20it/s, rss=512MB]", "rss=536870912"},
+  }));
+  CAPTURE(line);
+  const auto snapshots = read_log(line + "\n");
+  REQUIRE(snapshots.size() == 1);
+  CHECK(counters(snapshots[0]) == expected);
+}
+
+TEST_CASE("lines: what is about something else is no metric") {
+  const std::string line = GENERATE(
+      "Allocated: 547584, active: 634880, metadata: 2949120 (n_thp 0), resident: 3268608, mapped: 7340032",
+      "==5== total heap usage: 7 allocs, 6 frees, 1,024 bytes allocated",
+      "mp_leak.py:9: size=982 KiB, count=201, average=5003 B", "peak heap memory consumption: 58.6K",
+      "total memory leaked: 72.7K", "80 bytes in 1 allocations from stack", "Epoch 3: loss 0.25, lr 1e-05",
+      "step 3: 12.5MB/s", "epoch 3: 45%", "Iteration 10: 235.0", "Iteration 10: 5 minutes", "memory: 5432",
+      "rss delta: 5 MB", "average rss: 5 MB", "rss 5", "version rss2 12", "step 5", "downloaded 25 MB",
+      "InUse: 917285632", "ThreadTotalLiveCount", "GPU 0 is free: no", "[=====>] 100%", "memory of 3 things",
+      "# HeapAlloc = 1234", "InUse at 7f3a of size 2359296 by op train/step_1 action_count 5 step 0 next 3",
+      "CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 15.78 GiB total capacity; 13.00 GiB already allocated)");
+  CAPTURE(line);
+  CHECK(log_error(line + "\n").code == ErrorCode::malformed);
+}
+
+TEST_CASE("lines: a printed value carries half of its last digit") {
+  const auto snapshots = read_log("Iteration 1: Current: 1.1MB Peak: 12 KB\nrss: 77\nrss=1.25\n");
+  CHECK(counter(snapshots[0], "current")->half_unit == 52429);  // 0.05 MiB
+  CHECK(counter(snapshots[0], "peak")->half_unit == 512);
+  CHECK(counter(snapshots[0], "rss")->half_unit == 0);
+  CHECK(counter(snapshots[1], "rss")->unit.empty());
+  CHECK(counter(snapshots[1], "rss")->value == 1);
+  CHECK(counter(snapshots[1], "rss")->half_unit == 1);
+  CHECK(noted(snapshots, "no unit are rounded") == 1);
+}
+
+TEST_CASE("lines: MB is 2^20 bytes, or 10^6 where the user says so") {
+  formats::MetricLogOptions options;
+  options.decimal_units = true;
+  CHECK(counters(read_log("rss: 5 MB, vms: 5 MiB\n")[0]) == "rss=5242880 vms=5242880");
+  CHECK(counters(read_log("rss: 5 MB, vms: 5 MiB\n", options)[0]) == "rss=5000000 vms=5242880");
+}
+
+TEST_CASE("lines: counters of one iteration stand side by side in one snapshot") {
+  const auto snapshots = read_log(sample("cpu-iterations.log"));
+  REQUIRE(snapshots.size() == 4);
+  for (const Snapshot& snapshot : snapshots) CHECK(snapshot.facts.counters.size() == 5);
+  CHECK(steps(snapshots, "bytes") == Values{262144, 262144, 262144});
+  CHECK(steps(snapshots, "live_tensors") == Values{2, 2, 2});
+  CHECK(series(snapshots, "rss") == Values{246415360, 247883366, 248722227, 249141658});
+  CHECK(snapshots[2].facts.comments == std::vector<std::string>{"step 2"});
+  CHECK(snapshots[2].facts.format_detail == "metric lines");
+  CHECK_FALSE(snapshots[3].facts.partial);
+}
+
+TEST_CASE("lines: current and peak of tracemalloc grow by 1.0 MB a step") {
+  const auto snapshots = read_log(sample("py3.11-iterations.log"));
+  REQUIRE(snapshots.size() == 4);
+  const Counter* const first = counter(snapshots[0], "current");
+  const Counter* const last = counter(snapshots[3], "current");
+  CHECK(std::abs(last->value - first->value - 3 * kMiB) <= first->half_unit + last->half_unit);
+}
+
+TEST_CASE("lines: TensorFlow's memory and graph nodes, +4194304 B and +37 a step") {
+  const auto snapshots = read_log(sample("constructed-meminfo-graphnodes.log"));
+  REQUIRE(snapshots.size() == 5);
+  CHECK(steps(snapshots, "graph_nodes") == Values{37, 37, 37, 37});
+  CHECK(steps(snapshots, "memory_info.current") == Values{4194304, 4194304, 4194304, 4194304});
+  CHECK(steps(snapshots, "memory_info.current{device=GPU:0}") == Values{4194304, 4194304, 4194304, 4194304});
+  CHECK(series(snapshots, "memory_info.peak").front() == 310000000);
+  CHECK(snapshots[0].facts.format_detail == "get_memory_info + metric lines");
+}
+
+TEST_CASE("lines: a new step or a name met again begins a snapshot") {
+  CHECK(read_log("step 1 rss: 1 MB\nstep 2 vms: 2 MB\n").size() == 2);
+  CHECK(read_log("step 1 rss: 1 MB\nstep 1 vms: 2 MB\n").size() == 1);
+  CHECK(read_log("rss: 1 MB\nrss: 2 MB\nvms: 2 MB\n").size() == 2);
+  CHECK(read_log("epoch 0 step 1 rss: 1 MB\nepoch 0 step 2 vms: 2 MB\n").size() == 2);
+}
+
+TEST_CASE("lines: times of the prefix are UTC unless they tell a zone") {
+  auto snapshots = read_log("2026-01-02 03:04:05,250 rss: 1 MB\n2026-01-02T03:04:06.5+02:00 rss: 2 MB\nrss: 3 MB\n");
+  REQUIRE(snapshots.size() == 3);
+  CHECK(snapshots[0].facts.taken_at_ns == 1767323045250000000);
+  CHECK(snapshots[1].facts.taken_at_ns == 1767315846500000000);
+  CHECK_FALSE(snapshots[2].facts.taken_at_ns);
+  CHECK(noted(snapshots, "taken as UTC") == 1);
+  snapshots = read_log("[1767323045.25] rss: 1 MB\n[2026-01-02 03:04:05.250] begin\nrss: 2 MB\nrss: 3 MB\n");
+  CHECK(snapshots[0].facts.taken_at_ns == 1767323045250000000);
+  CHECK(snapshots[1].facts.taken_at_ns == 1767323045250000000);
+  CHECK_FALSE(snapshots[2].facts.taken_at_ns);
+}
+
+TEST_CASE("lines: colours, prefixes, line ends and byte order marks do not matter") {
+  const std::string plain = sample("cpu-iterations.log");
+  std::string coloured = "\xef\xbb\xbf", crlf, progress;
+  for (const char c : plain) {
+    if (c == ':') coloured += "\x1b[1;31m";
+    coloured += c;
+    if (c == ':') coloured += "\x1b[0m";
+    if (c == '\n') crlf += '\r';
+    crlf += c;
+    progress += c == '\n' ? '\r' : c;
+  }
+  const auto expected = read_log(plain);
+  for (const std::string& log : {coloured, crlf, progress}) {
+    for (const std::size_t window : {0U, 1U, 7U}) {
+      const auto snapshots = read_log(log, {}, window);
+      REQUIRE(snapshots.size() == expected.size());
+      for (std::size_t i = 0; i < expected.size(); ++i)
+        CHECK(snapshots[i].facts.counters == expected[i].facts.counters);
+    }
+  }
+}
