@@ -12,6 +12,7 @@ find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(simdjson REQUIRED)
 find_package(toml11 REQUIRED)
+find_package(EXPAT 2.4 REQUIRED)
 pkg_check_modules(DEFLATE REQUIRED IMPORTED_TARGET libdeflate)
 pkg_check_modules(LZ4 REQUIRED IMPORTED_TARGET liblz4)
 pkg_check_modules(NETTLE REQUIRED IMPORTED_TARGET nettle)
@@ -27,7 +28,7 @@ target_include_directories(protozero SYSTEM INTERFACE ${PROTOZERO_INCLUDE_DIR})
 add_library(snapdiff_third_party INTERFACE)
 target_link_libraries(snapdiff_third_party INTERFACE
   SQLite::SQLite3 zstd::libzstd_shared ZLIB::ZLIB LibLZMA::LibLZMA Boost::headers CLI11::CLI11 fmt::fmt
-  nlohmann_json::nlohmann_json simdjson::simdjson toml11::toml11 PkgConfig::DEFLATE PkgConfig::LZ4 PkgConfig::NETTLE PkgConfig::RE2 PkgConfig::GVC
+  nlohmann_json::nlohmann_json simdjson::simdjson toml11::toml11 EXPAT::EXPAT PkgConfig::DEFLATE PkgConfig::LZ4 PkgConfig::NETTLE PkgConfig::RE2 PkgConfig::GVC
   PkgConfig::CAIRO PkgConfig::DW protozero)
 
 if(SNAPDIFF_TESTS)

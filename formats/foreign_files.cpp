@@ -41,6 +41,7 @@ constexpr Magic kMagics[] = {
     {"go1."sv, "a Go execution trace"},
     {"go 1."sv, "a Go execution trace"},
     {"heaptrack"sv, "a heaptrack recording"},
+    {"memray\0"sv, "a memray recording; `memray transform csv --leaks` makes of it what is read"},
     {"desc: "sv, "a massif recording"},
     {"<?xml"sv, "XML"},
     {"<!DOCTYPE"sv, "HTML"},
@@ -106,6 +107,9 @@ bool is_tar(std::string_view head) { return head.size() >= 263 && head.substr(25
 
 bool is_pickle(std::string_view head) { return head.size() >= 2 && head[0] == '\x80' && head[1] >= 2 && head[1] <= 5; }
 
+/// .NET's gcdump and nettrace 1: the length of the name, then the name.
+bool is_fast_serialization(std::string_view head) { return head.substr(4, 19) == "!FastSerialization."; }
+
 bool is_text(std::string_view head) {
   if (head.empty()) return false;
   const std::string_view start = head.substr(0, 1024);
@@ -126,6 +130,7 @@ std::string foreign_kind(std::string_view head) {
   if (std::string json = json_kind(head); !json.empty()) return json;
   if (is_tar(head)) return "a tar archive; unpack it first";
   if (is_pickle(head)) return "a Python pickle";
+  if (is_fast_serialization(head)) return "a .NET gcdump or trace; `dotnet-gcdump report` makes of it what is read";
   if (head.find_first_not_of('\0') == std::string_view::npos && !head.empty()) return "nothing but zero bytes";
   if (is_text(head)) return std::string(kUnknownText);
   return {};

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "formats/bcc/bcc_importer.hpp"
 #include "formats/foreign_files.hpp"
 #include "formats/heap_text/heap_text_importers.hpp"
 #include "formats/heaptrack/heaptrack_importer.hpp"
@@ -15,11 +16,16 @@
 #include "formats/input/moment_importer.hpp"
 #include "formats/input/open_input.hpp"
 #include "formats/metric_log/metric_log_importer.hpp"
+#include "formats/jemalloc_stats/jemalloc_stats_importer.hpp"
+#include "formats/leak_reports/leak_report_importers.hpp"
+#include "formats/memray/memray_importers.hpp"
 #include "formats/pprof/pprof_importer.hpp"
+#include "formats/tensorflow_bfc/tensorflow_bfc_importer.hpp"
 #include "formats/torch_cuda/torch_cuda_importers.hpp"
 #include "formats/tracker_lines/tracker_lines_importer.hpp"
 #include "formats/valgrind/valgrind_importers.hpp"
 #include "formats/tracemalloc/tracemalloc_importers.hpp"
+#include "formats/type_counts/type_count_importers.hpp"
 
 namespace snapdiff::formats {
 namespace {
@@ -48,6 +54,18 @@ Registered make_importers() {
   all.owned.push_back(make_tracemalloc_importer());
   all.owned.push_back(make_tracemalloc_text_importer());
   all.owned.push_back(make_metric_log_importer());
+  all.owned.push_back(make_memcheck_importer());
+  all.owned.push_back(make_leak_sanitizer_importer());
+  all.owned.push_back(make_jvm_histogram_importer());
+  all.owned.push_back(make_objgraph_text_importer());
+  all.owned.push_back(make_dotnet_heap_importer());
+  all.owned.push_back(make_bcc_memleak_importer());
+  all.owned.push_back(make_jemalloc_stats_importer());
+  all.owned.push_back(make_tensorflow_bfc_importer());
+  all.owned.push_back(make_memray_csv_importer());
+  all.owned.push_back(make_memray_gprof2dot_importer());
+  all.owned.push_back(make_memray_speedscope_importer());
+  all.owned.push_back(make_memray_stats_importer());
   for (const auto& importer : all.owned) all.listed.push_back(importer.get());
   return all;
 }

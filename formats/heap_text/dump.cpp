@@ -5,7 +5,7 @@
 #include <span>
 #include <utility>
 
-#include "formats/heap_text/text_error.hpp"
+#include "formats/text/text_error.hpp"
 #include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats::heap_text {

@@ -5,17 +5,19 @@
 #include <string_view>
 #include <vector>
 
-#include "formats/heap_text/line_reader.hpp"
 #include "formats/heap_text/memory_map.hpp"
 #include "formats/heap_text/raw_stacks.hpp"
-#include "formats/heap_text/scan.hpp"
 #include "formats/heap_text/signature.hpp"
 #include "formats/heap_text/symbol_table.hpp"
-#include "formats/heap_text/text_error.hpp"
 #include "formats/heap_text/unsampling.hpp"
+#include "formats/text/line_reader.hpp"
+#include "formats/text/scan.hpp"
+#include "formats/text/text_error.hpp"
 #include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats::heap_text {
+
+using namespace text;
 
 /// One dump while it is read: rows of raw addresses first, what the addresses mean afterwards.
 struct DumpReader {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
-#include "formats/heap_text/scan.hpp"
-#include "formats/heap_text/text_error.hpp"
+#include "formats/text/scan.hpp"
+#include "formats/text/text_error.hpp"
 
 namespace snapdiff::formats::heap_text {
 namespace {

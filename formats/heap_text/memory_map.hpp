@@ -7,10 +7,12 @@
 #include <string_view>
 #include <vector>
 
-#include "formats/heap_text/line_reader.hpp"
+#include "formats/text/line_reader.hpp"
 #include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats::heap_text {
+
+using namespace text;
 
 /// One line of a memory map. Views into the line.
 struct MapLine {

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "formats/heap_text/memory_map.hpp"
-#include "formats/heap_text/scan.hpp"
+#include "formats/text/scan.hpp"
 
 namespace snapdiff::formats::heap_text {
 namespace {

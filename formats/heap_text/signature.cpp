@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "formats/heap_text/scan.hpp"
+#include "formats/text/scan.hpp"
 
 namespace snapdiff::formats::heap_text {
 namespace {

@@ -3,11 +3,13 @@
 #include <string>
 #include <string_view>
 
-#include "formats/heap_text/line_reader.hpp"
+#include "formats/text/line_reader.hpp"
 #include "snapdiff/notes.hpp"
 
 /// What the first lines of a text heap dump say it is.
 namespace snapdiff::formats::heap_text {
+
+using namespace text;
 
 enum class Dump { none, gperftools, go_text, jemalloc, java_heapz, symbolized };
 

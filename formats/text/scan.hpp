@@ -7,7 +7,7 @@
 #include <string_view>
 
 /// Numbers and blanks on views, without copies. Everything here is bounded by the view.
-namespace snapdiff::formats::heap_text {
+namespace snapdiff::formats::text {
 
 inline constexpr std::array<std::int8_t, 256> kHexValue = [] {
   std::array<std::int8_t, 256> table{};
@@ -120,4 +120,4 @@ constexpr bool has_prefix(std::string_view text, std::string_view prefix) {
   return text.substr(0, prefix.size()) == prefix;
 }
 
-}  // namespace snapdiff::formats::heap_text
+}  // namespace snapdiff::formats::text

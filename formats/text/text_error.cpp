@@ -1,9 +1,9 @@
-#include "formats/heap_text/text_error.hpp"
+#include "formats/text/text_error.hpp"
 
 #include <new>
 #include <stdexcept>
 
-namespace snapdiff::formats::heap_text {
+namespace snapdiff::formats::text {
 
 std::string quoted(std::string_view text) {
   constexpr std::size_t kShown = 60;
@@ -38,4 +38,4 @@ Status guarded(void (*body)(void*), void* context) {
   }
 }
 
-}  // namespace snapdiff::formats::heap_text
+}  // namespace snapdiff::formats::text

@@ -7,7 +7,7 @@
 
 #include "snapdiff/result.hpp"
 
-namespace snapdiff::formats::heap_text {
+namespace snapdiff::formats::text {
 
 /// How deep decoding fails inside this room. run_reader() turns it into an Error; nothing else
 /// leaves a read().
@@ -42,4 +42,4 @@ Status run_reader(Body body) {
   return guard ? result : guard;
 }
 
-}  // namespace snapdiff::formats::heap_text
+}  // namespace snapdiff::formats::text

@@ -1,0 +1,179 @@
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "formats/bcc/bcc_importer.hpp"
+#include "formats/bcc/memleak_lines.hpp"
+#include "formats/text/held_sink.hpp"
+#include "formats/text/log_lines.hpp"
+#include "formats/text/scan.hpp"
+#include "formats/text/text_error.hpp"
+#include "snapdiff/snapshot_builder.hpp"
+
+namespace snapdiff::formats {
+namespace {
+
+using namespace bcc;
+
+constexpr FormatInfo kInfo{"bcc-memleak", "outstanding allocations by bcc's memleak, a series", "*.txt, *.log",
+                           "single allocations (-a); offsets in functions; the date, which is not there"};
+
+constexpr std::size_t kMaxFrames = 1'000'000;
+
+class MemleakLog {
+ public:
+  MemleakLog(Input& in, SnapshotSink& out) : lines_(in), out_(out) {}
+
+  void run() {
+    std::string_view line;
+    while (lines_.next(line)) handle(line);
+    finish();
+  }
+
+ private:
+  void handle(std::string_view line) {
+    if (const auto time = heading_time(line)) {
+      close();
+      if (lines_.terminated()) open(*time);
+      return;
+    }
+    if (const auto pid = attached_to(line)) {
+      close();
+      pid_ = *pid >= 0 ? std::optional(*pid) : std::nullopt;
+      return;
+    }
+    Row row;
+    const RowLine kind = row_line(line, row);
+    if (!builder_) {
+      if (kind != RowLine::none) ++outside_;
+      return;
+    }
+    if (kind != RowLine::none) {
+      begin_row(kind, row);
+    } else if (line.empty() || text::trim(line).empty()) {
+      close_row();
+    } else if (!text::is_blank(line.front())) {
+      close();  // what follows is no longer of the report
+    } else if (row_) {
+      add_frame(line);
+    }
+  }
+
+  void open(std::string_view time) {
+    builder_ = std::make_unique<SnapshotBuilder>();
+    builder_->add_column({"inuse_objects", "count"});
+    builder_->add_column({"inuse_space", "bytes"});
+    SnapshotFacts& facts = builder_->facts();
+    facts.producer = "bcc memleak";
+    facts.pid = pid_;
+    facts.complete = false;  // the largest stacks only, and nothing younger than half a second
+    if (!time.empty()) facts.comments.push_back("time of day " + std::string(time));
+  }
+
+  void begin_row(RowLine kind, const Row& row) {
+    close_row();
+    if (!lines_.terminated()) {
+      cut();
+    } else if (kind == RowLine::ok) {
+      row_ = row;
+      frames_.clear();
+    } else {
+      builder_->facts().partial = true;
+      builder_->notes().add(Severity::data_loss, "rows with numbers beyond 2^63-1, left out", lines_.line_offset());
+    }
+  }
+
+  void add_frame(std::string_view line) {
+    if (!lines_.terminated()) {
+      row_.reset();
+      cut();
+      return;
+    }
+    const std::string_view text = text::trim(line);
+    if (text::has_prefix(text, "stack information lost")) return;
+    if (text::has_prefix(text, "addr = ")) return;
+    if (frames_.size() == kMaxFrames) {
+      text::fail(ErrorCode::limit, lines_.line_offset(), "stack too deep: more than 1000000 frames");
+    }
+    const StackLine found = stack_line(line);
+    SnapshotBuilder::FrameSpec spec;
+    spec.module = builder_->module(found.module, {});
+    if (found.function.empty()) {
+      if (found.module.empty()) spec.offset = found.address;
+    } else {
+      const StringId name = builder_->string(found.function);
+      spec.function = builder_->function(name, name, builder_->string(found.file), 0);
+      if (found.line <= std::numeric_limits<std::int32_t>::max()) spec.line = static_cast<std::int32_t>(found.line);
+    }
+    frames_.push_back(builder_->frame(spec));
+  }
+
+  void cut() {
+    builder_->facts().partial = true;
+    builder_->notes().add(Severity::data_loss, "the input ends inside a row, which was left out", lines_.line_offset());
+  }
+
+  void close_row() {
+    if (!row_) return;
+    const std::int64_t values[] = {row_->count, row_->bytes};
+    builder_->add_row(builder_->stack(frames_), LabelSetId{}, values);
+    row_.reset();
+  }
+
+  void close() {
+    if (!builder_) return;
+    close_row();
+    out_.take(builder_->finish());
+    builder_.reset();
+  }
+
+  void finish() {
+    close();
+    if (out_.empty()) {
+      text::fail(ErrorCode::malformed, lines_.offset(),
+                 "no report: the input ends, expected \"[HH:MM:SS] Top N stacks with outstanding allocations:\"");
+    }
+    if (outside_ > 0) {
+      out_.last().notes.add(Severity::warning, "rows outside a report, left out", std::nullopt, outside_);
+    }
+    lines_.note_skipped(out_.last().notes);
+    out_.flush();
+  }
+
+  text::LogLines lines_;
+  text::HeldSink out_;
+  std::unique_ptr<SnapshotBuilder> builder_;  // the open report
+  std::optional<Row> row_;
+  std::vector<FrameId> frames_;
+  std::optional<std::int64_t> pid_;
+  std::uint64_t outside_ = 0;
+};
+
+class MemleakImporter final : public Importer {
+ public:
+  const FormatInfo& info() const override { return kInfo; }
+  Match sniff(std::string_view head) const override {
+    const std::string plain = text::plain_head(head);
+    std::string_view rest = plain;
+    std::string_view line;
+    while (text::take_line(rest, line)) {
+      if (heading_time(line)) return Match::certain;
+    }
+    return Match::no;
+  }
+  Status read(Input& in, SnapshotSink& out) const override {
+    return text::run_reader([&]() -> Status {
+      MemleakLog(in, out).run();
+      return ok();
+    });
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Importer> make_bcc_memleak_importer() { return std::make_unique<MemleakImporter>(); }
+
+}  // namespace snapdiff::formats

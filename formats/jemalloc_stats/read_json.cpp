@@ -1,0 +1,122 @@
+#include <algorithm>
+#include <vector>
+
+#include "formats/jemalloc_stats/statistics.hpp"
+#include "formats/json/json_walk.hpp"
+
+namespace snapdiff::formats::jemalloc_stats {
+namespace {
+
+/// jemalloc has some 230 classes; far more come from damage only.
+constexpr std::size_t kMostClasses = 65536;
+
+/// Live objects by the position of the class; what size that is, another table says.
+struct Live {
+  std::vector<std::int64_t> number;
+  bool told = false;
+
+  void add(std::size_t index, std::int64_t more, std::uint64_t offset) {
+    told = true;
+    if (index >= kMostClasses) text::fail(ErrorCode::limit, offset, "too many size classes: more than 65536");
+    if (number.size() <= index) number.resize(index + 1);
+    if (__builtin_add_overflow(number[index], more, &number[index])) {
+      text::fail(ErrorCode::limit, offset, "sum over the arenas is beyond 2^63-1, expected it to fit in 64 bits");
+    }
+  }
+};
+
+class JsonDump final : public json::Walk {
+ public:
+  explicit JsonDump(Input& in) : in_(in) { statistics_.detail = "JSON"; }
+
+  void text(std::string_view value) override {
+    if (at({"jemalloc", "version"})) statistics_.version = value;
+  }
+
+  void opened(bool array) override {
+    if (depth() == 1 && key(0) == "jemalloc" && !array) found_ = true;
+    if (!array || depth() != 4 || key(0) != "jemalloc" || key(1) != "stats.arenas") return;
+    if (key(3) == "bins") live(small_).told = true;
+    if (key(3) == "lextents") live(large_).told = true;
+  }
+
+  void number(std::int64_t value) override {
+    if (depth() < 3 || key(0) != "jemalloc") return;
+    if (at({"jemalloc", "stats", "*"})) {
+      add_counter(statistics_, key(2), value);
+    } else if (at({"jemalloc", "arenas", "bin", "*", "size"})) {
+      set_size(small_sizes_, value);
+    } else if (at({"jemalloc", "arenas", "lextent", "*", "size"})) {
+      set_size(large_sizes_, value);
+    } else if (at({"jemalloc", "stats.arenas", "*", "bins", "*", "curregs"})) {
+      live(small_).add(index(4), value, in_.offset());
+    } else if (at({"jemalloc", "stats.arenas", "*", "lextents", "*", "curlextents"})) {
+      live(large_).add(index(4), value, in_.offset());
+    }
+  }
+
+  void finish(text::HeldSink& out) {
+    if (!found_) {
+      text::fail(ErrorCode::malformed, in_.offset(), "not jemalloc's statistics: expected an object called jemalloc");
+    }
+    add(small_[0], small_sizes_, statistics_.merged.small);
+    add(small_[1], small_sizes_, statistics_.sum.small);
+    add(large_[0], large_sizes_, statistics_.merged.large);
+    add(large_[1], large_sizes_, statistics_.sum.large);
+    take(statistics_, out);
+  }
+
+ private:
+  /// Of merged arenas, single ones, and such that are gone.
+  Live& live(Live (&tables)[3]) { return tables[key(2) == "merged" ? 0 : key(2) == "destroyed" ? 2 : 1]; }
+
+  void set_size(std::vector<std::int64_t>& sizes, std::int64_t size) {
+    if (index(3) >= kMostClasses) {
+      text::fail(ErrorCode::limit, in_.offset(), "too many size classes: more than 65536");
+    }
+    if (sizes.size() <= index(3)) sizes.resize(index(3) + 1);
+    sizes[index(3)] = size;
+  }
+
+  void add(const Live& live, const std::vector<std::int64_t>& sizes, Classes& out) {
+    out.told = live.told;
+    for (std::size_t i = 0; i < live.number.size(); ++i) {
+      if (live.number[i] < 0 || (live.number[i] > 0 && (i >= sizes.size() || sizes[i] <= 0))) {
+        text::fail(ErrorCode::malformed, in_.offset(),
+                   "size class " + std::to_string(i) + " not readable: found " + std::to_string(live.number[i]) +
+                       " live objects, expected none below 0 and a size in arenas.bin or arenas.lextent");
+      }
+      if (live.number[i] > 0) add_live(out, sizes[i], live.number[i], in_.offset());
+    }
+  }
+
+  Input& in_;
+  Statistics statistics_;
+  bool found_ = false;
+  Live small_[3], large_[3];
+  std::vector<std::int64_t> small_sizes_, large_sizes_;
+};
+
+}  // namespace
+
+void read_json(Input& in, SnapshotSink& out) {
+  text::HeldSink held(out);
+  for (;;) {
+    JsonDump dump(in);
+    bool found = false;
+    try {
+      found = json::read_value(in, dump);
+    } catch (const text::TextError& failure) {
+      // Whole dumps in front of a cut or damaged one are kept.
+      if (held.empty() || failure.error.code != ErrorCode::malformed) throw;
+      held.last().partial = true;
+      held.last().notes.add(Severity::data_loss, "the input ends inside a dump, which was left out",
+                            failure.error.offset);
+    }
+    if (!found) break;
+    dump.finish(held);
+  }
+  held.flush();
+}
+
+}  // namespace snapdiff::formats::jemalloc_stats

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "formats/text/held_sink.hpp"
+#include "snapdiff/snapshot_builder.hpp"
+
+/// What one dump says, however it is written.
+namespace snapdiff::formats::jemalloc_stats {
+
+/// Live regions (small) or extents (large) by size class: size in bytes -> number.
+struct Classes {
+  std::map<std::int64_t, std::int64_t> live;
+  bool told = false;  ///< the table is there, maybe empty
+};
+
+/// The tables of one arena, or of all together.
+struct Arena {
+  Classes small;
+  Classes large;
+};
+
+struct Statistics {
+  std::string version;
+  std::string detail;
+  std::vector<Counter> counters;
+  std::optional<std::int64_t> allocated;
+  Arena merged;  ///< as the dump itself adds the arenas up
+  Arena sum;     ///< of the single arenas
+  bool partial = false;
+  Notes notes;
+};
+
+/// Adds to classes.live. Throws TextError: limit.
+void add_live(Classes& classes, std::int64_t size, std::int64_t number, std::uint64_t offset);
+
+/// Adds the counter that jemalloc calls `name` ("allocated", "resident"), if it is a known one.
+void add_counter(Statistics& statistics, std::string_view name, std::int64_t value);
+
+/// Throws TextError: limit.
+void take(const Statistics& statistics, text::HeldSink& out);
+
+void read_json(Input& in, SnapshotSink& out);
+void read_text(Input& in, SnapshotSink& out);
+
+}  // namespace snapdiff::formats::jemalloc_stats

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "snapdiff/importer.hpp"
+
+namespace snapdiff::formats::json {
+
+/// What a reader does with the parts of a JSON text, as they come; nothing is kept but the path to the
+/// part. Views are valid during the call. Members may throw text::TextError.
+class Walk {
+ public:
+  virtual ~Walk() = default;
+
+  /// A container begins or ends; the path leads to it.
+  virtual void opened(bool /*array*/) {}
+  virtual void closed(bool /*array*/) {}
+  virtual void number(std::int64_t /*value*/) {}
+  /// Numbers with a fraction or an exponent, and whole ones beyond 64 bits.
+  virtual void real(double /*value*/) {}
+  virtual void text(std::string_view /*value*/) {}
+
+  /// How many keys and indices lead to the part.
+  std::size_t depth() const { return path_.size(); }
+  /// The key at `level`, "" in an array.
+  std::string_view key(std::size_t level) const { return path_[level].key; }
+  /// The position at `level`, in an object as well.
+  std::size_t index(std::size_t level) const { return path_[level].index; }
+  /// Whether the path is `path`; "*" stands for any one key or position.
+  bool at(std::initializer_list<std::string_view> path) const;
+
+ private:
+  friend class Events;
+  struct Level {
+    std::string key;
+    std::size_t index = 0;
+  };
+  std::vector<Level> path_;
+};
+
+/// Reads the next JSON value of `in`; false when only blanks are left. Throws text::TextError: malformed
+/// with the offset, limit for more than 64 levels or a text of more than 64 MiB, what Input returns.
+/// Invalid UTF-8 is malformed.
+bool read_value(Input& in, Walk& walk);
+
+}  // namespace snapdiff::formats::json

@@ -1,0 +1,79 @@
+#include "formats/leak_reports/leak_report_importers.hpp"
+#include "formats/leak_reports/memcheck_lines.hpp"
+#include "formats/leak_reports/readers.hpp"
+#include "formats/leak_reports/sanitizer_lines.hpp"
+#include "formats/text/log_lines.hpp"
+#include "formats/text/scan.hpp"
+#include "formats/text/text_error.hpp"
+
+namespace snapdiff::formats {
+namespace {
+
+using namespace leak_reports;
+
+constexpr FormatInfo kMemcheck{"memcheck", "leak check of valgrind's memcheck, text or XML", "*.txt, *.log, *.xml",
+                               "errors that are no leaks; suppressions; how much a check grew since the one before"};
+constexpr FormatInfo kSanitizer{"leak-sanitizer", "report of LeakSanitizer, also of AddressSanitizer", "*.txt, *.log",
+                                "addresses of single objects; suppressions; other errors"};
+
+/// The root element, behind a declaration, comments and blanks.
+bool is_memcheck_xml(std::string_view head) {
+  const std::size_t first = head.find_first_not_of(" \t\r\n\xef\xbb\xbf");
+  return first != std::string_view::npos && head[first] == '<' &&
+         head.find("<valgrindoutput>") != std::string_view::npos;
+}
+
+bool is_memcheck_text(std::string_view head) {
+  std::string_view line;
+  while (text::take_line(head, line)) {
+    const auto found = memcheck_line(line);
+    if (!found) continue;
+    if (is_loss_record(found->text) || text::has_prefix(found->text, "LEAK SUMMARY:") ||
+        text::has_prefix(found->text, "HEAP SUMMARY:") || text::has_prefix(found->text, "Memcheck, a memory error"))
+      return true;
+  }
+  return false;
+}
+
+class MemcheckImporter final : public Importer {
+ public:
+  const FormatInfo& info() const override { return kMemcheck; }
+  Match sniff(std::string_view head) const override {
+    if (is_memcheck_xml(head)) return Match::certain;
+    return is_memcheck_text(text::plain_head(head)) ? Match::certain : Match::no;
+  }
+  Status read(Input& in, SnapshotSink& out) const override {
+    return text::run_reader([&]() -> Status {
+      Result<std::string_view> head = in.peek(kSniffBytes);
+      if (!head) return std::move(head).error();
+      if (is_memcheck_xml(head->substr(0, kSniffBytes))) {
+        read_memcheck_xml(in, out);
+      } else {
+        read_memcheck_text(in, out);
+      }
+      return ok();
+    });
+  }
+};
+
+class SanitizerImporter final : public Importer {
+ public:
+  const FormatInfo& info() const override { return kSanitizer; }
+  Match sniff(std::string_view head) const override {
+    const std::string plain = text::plain_head(head);
+    return report_head(plain) ? Match::certain : Match::no;
+  }
+  Status read(Input& in, SnapshotSink& out) const override {
+    return text::run_reader([&]() -> Status {
+      read_sanitizer(in, out);
+      return ok();
+    });
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Importer> make_memcheck_importer() { return std::make_unique<MemcheckImporter>(); }
+std::unique_ptr<Importer> make_leak_sanitizer_importer() { return std::make_unique<SanitizerImporter>(); }
+
+}  // namespace snapdiff::formats

@@ -1,0 +1,108 @@
+#include "formats/leak_reports/leak_check.hpp"
+
+#include <limits>
+
+#include "formats/text/text_error.hpp"
+#include "formats/text/type_row.hpp"
+#include "snapdiff/checked.hpp"
+
+namespace snapdiff::formats::leak_reports {
+namespace {
+
+using text::TextError;
+
+constexpr std::size_t kMaxFrames = 1'000'000;
+
+void add(Leaked& sum, const Leaked& more) {
+  if (checked_add(sum.bytes, more.bytes, sum.bytes) && checked_add(sum.blocks, more.blocks, sum.blocks)) return;
+  throw TextError{Error{ErrorCode::limit, "sum over the leak records is beyond 2^63-1, expected it to fit in 64 bits"}};
+}
+
+std::int32_t number_32(std::int64_t value) {
+  return value > 0 && value <= std::numeric_limits<std::int32_t>::max() ? static_cast<std::int32_t>(value) : 0;
+}
+
+}  // namespace
+
+LeakCheck::LeakCheck() {
+  builder_.add_column({"inuse_objects", "count"});
+  builder_.add_column({"inuse_space", "bytes"});
+  facts().sampling = Sampling::exact;
+}
+
+LabelSetId LeakCheck::kind_labels(std::string_view kind) {
+  return builder_.labels({text::text_label(builder_, "kind", kind)});
+}
+
+void LeakCheck::open_record(std::string_view kind, Leaked leaked) {
+  close_record();
+  kind_ = kind;
+  leaked_ = leaked;
+  frames_.clear();
+  record_open_ = true;
+}
+
+void LeakCheck::add_frame(const LeakFrame& frame) {
+  if (frames_.size() == kMaxFrames) {
+    throw TextError{Error{ErrorCode::limit, "stack too deep: more than 1000000 frames"}};
+  }
+  SnapshotBuilder::FrameSpec spec;
+  spec.module = builder_.module(frame.module, frame.build_id);
+  spec.offset = frame.offset;
+  if (!frame.function.empty()) {
+    const StringId name = builder_.string(frame.function);
+    spec.function = builder_.function(name, name, builder_.string(frame.file), 0);
+    spec.line = number_32(frame.line);
+    spec.column = number_32(frame.column);
+  }
+  frames_.push_back(builder_.frame(spec));
+}
+
+void LeakCheck::close_record() {
+  if (!record_open_) return;
+  record_open_ = false;
+  ++records_;
+  add(sums_[kind_], leaked_);
+  const std::int64_t values[] = {leaked_.blocks, leaked_.bytes};
+  builder_.add_row(builder_.stack(frames_), kind_labels(kind_), values);
+}
+
+void LeakCheck::drop_record() { record_open_ = false; }
+
+void LeakCheck::add_summary(std::string_view kind, Leaked total, std::string_view rest) {
+  close_record();
+  const auto known = sums_.find(kind);
+  add_rest(kind_labels(kind), known == sums_.end() ? Leaked{} : known->second, total, rest);
+}
+
+void LeakCheck::add_total(Leaked total, std::string_view rest) {
+  close_record();
+  Leaked known;
+  for (const auto& entry : sums_) add(known, entry.second);
+  add_rest(LabelSetId{}, known, total, rest);
+}
+
+void LeakCheck::add_rest(LabelSetId labels, Leaked known, Leaked total, std::string_view rest) {
+  if (known.bytes > total.bytes || known.blocks > total.blocks) {
+    builder_.notes().add(Severity::warning, "the records add up to more than the summary says");
+    return;
+  }
+  if (known.bytes == total.bytes && known.blocks == total.blocks) return;
+  const std::int64_t values[] = {total.blocks - known.blocks, total.bytes - known.bytes};
+  builder_.add_row(builder_.pseudo_stack(rest), labels, values);
+  facts().complete = false;
+}
+
+void LeakCheck::mark_cut(std::string_view why, std::uint64_t offset) {
+  drop_record();
+  facts().partial = true;
+  facts().complete = false;
+  builder_.notes().add(Severity::data_loss, why, offset);
+}
+
+Result<Snapshot> LeakCheck::finish() {
+  close_record();
+  return builder_.finish();
+}
+
+}  // namespace snapdiff::formats::leak_reports

@@ -1,0 +1,400 @@
+#include <expat.h>
+
+#include <algorithm>
+#include <charconv>
+#include <exception>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "formats/leak_reports/leak_check.hpp"
+#include "formats/leak_reports/memcheck_lines.hpp"
+#include "formats/leak_reports/readers.hpp"
+#include "formats/text/held_sink.hpp"
+#include "formats/text/text_error.hpp"
+
+/// valgrind's XML, protocol version 4 (docs/internals/xml-output-protocol4.txt).
+namespace snapdiff::formats::leak_reports {
+namespace {
+
+using text::fail;
+using text::quoted;
+using text::TextError;
+
+constexpr std::size_t kMostDepth = 64;
+constexpr std::size_t kMostText = std::size_t{1} << 20;
+constexpr std::size_t kChunk = std::size_t{64} << 10;
+
+struct ParserDelete {
+  void operator()(XML_Parser parser) const { XML_ParserFree(parser); }
+};
+
+/// The elements whose text or place matters; all others are read over.
+enum class Element : std::uint8_t {
+  other,
+  output,
+  protocol_version,
+  protocol_tool,
+  pid,
+  vargv,
+  argv,
+  exe,
+  arg,
+  line,
+  preamble,
+  error,
+  kind,
+  xwhat,
+  text,
+  leaked_bytes,
+  leaked_blocks,
+  stack,
+  frame,
+  ip,
+  obj,
+  function,
+  dir,
+  file,
+};
+
+Element element_of(std::string_view name) {
+  constexpr std::pair<std::string_view, Element> kNames[] = {
+      {"valgrindoutput", Element::output},
+      {"protocolversion", Element::protocol_version},
+      {"protocoltool", Element::protocol_tool},
+      {"pid", Element::pid},
+      {"vargv", Element::vargv},
+      {"argv", Element::argv},
+      {"exe", Element::exe},
+      {"arg", Element::arg},
+      {"line", Element::line},
+      {"preamble", Element::preamble},
+      {"error", Element::error},
+      {"kind", Element::kind},
+      {"xwhat", Element::xwhat},
+      {"text", Element::text},
+      {"leakedbytes", Element::leaked_bytes},
+      {"leakedblocks", Element::leaked_blocks},
+      {"stack", Element::stack},
+      {"frame", Element::frame},
+      {"ip", Element::ip},
+      {"obj", Element::obj},
+      {"fn", Element::function},
+      {"dir", Element::dir},
+      {"file", Element::file},
+  };
+  for (const auto& [known, element] : kNames) {
+    if (known == name) return element;
+  }
+  return Element::other;
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const std::size_t first = text.find_first_not_of(kBlanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
+
+bool whole_number(std::string_view text, std::int64_t& out) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return error == std::errc{} && end == text.data() + text.size() && out >= 0;
+}
+
+/// "Leak_DefinitelyLost" -> "definitely lost", "" for an error that is no leak.
+std::string_view kind_of(std::string_view kind) {
+  constexpr std::string_view kNames[] = {"Leak_DefinitelyLost", "Leak_IndirectlyLost", "Leak_PossiblyLost",
+                                         "Leak_StillReachable"};
+  for (std::size_t i = 0; i < kLeakKindCount; ++i) {
+    if (kNames[i] == kind) return kLeakKinds[i];
+  }
+  return {};
+}
+
+class MemcheckXml {
+ public:
+  MemcheckXml(Input& in, SnapshotSink& out) : in_(in), out_(out), parser_(XML_ParserCreate(nullptr)) {
+    if (!parser_) throw std::bad_alloc();
+    XML_SetUserData(parser_.get(), this);
+    XML_SetElementHandler(parser_.get(), &MemcheckXml::on_start, &MemcheckXml::on_end);
+    XML_SetCharacterDataHandler(parser_.get(), &MemcheckXml::on_text);
+    // valgrind writes no DOCTYPE, so no entity of an input is ever expanded.
+    XML_SetStartDoctypeDeclHandler(parser_.get(), &MemcheckXml::on_doctype);
+    begin_ = in_.offset();
+  }
+
+  void run() {
+    for (bool ended = false; !ended && !root_closed_;) {
+      Result<std::string_view> view = in_.peek(kChunk);
+      if (!view) throw TextError{std::move(view).error()};
+      const std::string_view bytes = view->substr(0, kChunk);
+      ended = bytes.size() < kChunk;
+      if (XML_Parse(parser_.get(), bytes.data(), static_cast<int>(bytes.size()), ended ? 1 : 0) == XML_STATUS_ERROR) {
+        if (failure_) std::rethrow_exception(failure_);
+        if (!root_closed_) stopped(ended);
+        break;
+      }
+      in_.consume(bytes.size());
+    }
+    finish();
+  }
+
+ private:
+  std::uint64_t offset() const {
+    const XML_Index index = XML_GetCurrentByteIndex(parser_.get());
+    return begin_ + (index < 0 ? 0 : static_cast<std::uint64_t>(index));
+  }
+
+  /// expat is C: nothing may be thrown through it. The handler's exception is kept, the parser stopped.
+  template <class Body>
+  static void guarded(void* user, Body body) {
+    auto& self = *static_cast<MemcheckXml*>(user);
+    if (self.failure_) return;
+    try {
+      body(self);
+    } catch (...) {
+      self.failure_ = std::current_exception();
+      XML_StopParser(self.parser_.get(), XML_FALSE);
+    }
+  }
+  static void on_start(void* user, const XML_Char* name, const XML_Char** /*attributes*/) {
+    guarded(user, [name](MemcheckXml& self) { self.start(name); });
+  }
+  static void on_end(void* user, const XML_Char* /*name*/) {
+    guarded(user, [](MemcheckXml& self) { self.end(); });
+  }
+  static void on_text(void* user, const XML_Char* text, int size) {
+    guarded(user, [text, size](MemcheckXml& self) {
+      if (!self.wants_text_) return;
+      if (self.text_.size() + static_cast<std::size_t>(size) > kMostText) {
+        fail(ErrorCode::limit, self.offset(), "text too long: expected at most 1048576 bytes in an element");
+      }
+      self.text_.append(text, static_cast<std::size_t>(size));
+    });
+  }
+  static void on_doctype(void* user, const XML_Char*, const XML_Char*, const XML_Char*, int) {
+    guarded(user, [](MemcheckXml& self) {
+      fail(ErrorCode::malformed, self.offset(),
+           "document type: found <!DOCTYPE, expected valgrind's XML, which has none");
+    });
+  }
+
+  Element parent() const { return path_.empty() ? Element::other : path_.back(); }
+  bool inside(Element element) const { return std::find(path_.begin(), path_.end(), element) != path_.end(); }
+
+  void start(std::string_view name) {
+    if (path_.size() == kMostDepth) {
+      fail(ErrorCode::limit, offset(), "nested too deeply: expected at most 64 levels of elements");
+    }
+    const Element element = element_of(name);
+    if (path_.empty() && element != Element::output) {
+      fail(ErrorCode::malformed, offset(), "root element: found " + quoted(name) + ", expected valgrindoutput");
+    }
+    if (element == Element::error) error_ = {};
+    if (element == Element::stack) ++error_.stacks;
+    if (element == Element::frame) error_.frame = {};
+    path_.push_back(element);
+    text_.clear();
+    wants_text_ = element != Element::other;
+  }
+
+  void end() {
+    const Element element = path_.back();
+    path_.pop_back();
+    const std::string_view text = trimmed(text_);
+    wants_text_ = false;
+    switch (element) {
+      case Element::protocol_version: check_version(text); break;
+      case Element::protocol_tool:
+        if (text != "memcheck") {
+          fail(ErrorCode::unsupported, offset(), "valgrind tool: found " + quoted(text) + ", expected memcheck");
+        }
+        break;
+      case Element::pid:
+        if (std::int64_t pid = 0; parent() == Element::output && whole_number(text, pid)) pid_ = pid;
+        break;
+      case Element::exe:
+      case Element::arg: argument(text); break;
+      case Element::line:
+        if (parent() == Element::preamble) preamble_line(text);
+        if (parent() == Element::frame) whole_number(text, error_.frame.line);
+        break;
+      case Element::output: root_closed_ = true; break;
+      default: end_in_error(element, text);
+    }
+    text_.clear();
+  }
+
+  void check_version(std::string_view text) {
+    versioned_ = true;
+    if (text != "4") {
+      fail(ErrorCode::unsupported, offset(), "valgrind XML protocol version: found " + quoted(text) + ", expected 4");
+    }
+  }
+
+  void argument(std::string_view text) {
+    if (parent() == Element::vargv && (text == "--show-leak-kinds=all" || text == "--show-reachable=yes")) {
+      all_kinds_ = true;
+    }
+    if (parent() != Element::argv) return;
+    if (!command_.empty()) command_ += ' ';
+    command_ += text;
+  }
+
+  void preamble_line(std::string_view text) {
+    constexpr std::string_view kUsing = "Using Valgrind-";
+    if (text.substr(0, kUsing.size()) != kUsing) return;
+    text.remove_prefix(kUsing.size());
+    producer_ = "valgrind " + std::string(text.substr(0, text.find(' ')));
+  }
+
+  struct Frame {
+    std::string module, function, dir, file;
+    std::uint64_t address = kNoOffset;
+    std::int64_t line = 0;
+  };
+  struct ErrorElement {
+    std::string kind, what;
+    std::int64_t bytes = -1, blocks = -1;
+    std::vector<Frame> frames;
+    Frame frame;
+    std::size_t stacks = 0;
+  };
+
+  void end_in_error(Element element, std::string_view text) {
+    if (element == Element::error) {
+      take_error();
+      return;
+    }
+    if (!inside(Element::error)) return;
+    Frame& frame = error_.frame;
+    switch (element) {
+      case Element::kind: error_.kind = text; break;
+      case Element::text:
+        if (parent() == Element::xwhat) error_.what = text;
+        break;
+      case Element::leaked_bytes: whole_number(text, error_.bytes); break;
+      case Element::leaked_blocks: whole_number(text, error_.blocks); break;
+      case Element::ip:
+        if (text.substr(0, 2) == "0x") {
+          std::from_chars(text.data() + 2, text.data() + text.size(), frame.address, 16);
+        }
+        break;
+      case Element::obj: frame.module = text; break;
+      case Element::function: frame.function = text; break;
+      case Element::dir: frame.dir = text; break;
+      case Element::file: frame.file = text; break;
+      case Element::frame:
+        // A leak has one stack; further ones would be of auxiliary texts.
+        if (error_.stacks == 1) error_.frames.push_back(std::move(frame));
+        frame = {};
+        break;
+      default: break;
+    }
+  }
+
+  void take_error() {
+    const std::string_view kind = kind_of(error_.kind);
+    if (kind.empty()) return;
+    Leaked leaked{error_.bytes, error_.blocks};
+    const auto told = loss_record(error_.what);
+    // <leakedbytes> holds direct and indirect bytes together; the text tells the direct ones apart.
+    if (told) leaked.bytes = told->leaked.bytes;
+    if (told && leaked.blocks < 0) leaked.blocks = told->leaked.blocks;
+    if (leaked.bytes < 0 || leaked.blocks < 0) {
+      unreadable_ = true;
+      notes_.add(Severity::data_loss, "leak records without readable bytes and blocks, left out", offset());
+      return;
+    }
+    // Records count from 1 in each leak check.
+    const std::int64_t number = told ? told->number : last_number_ + 1;
+    if (check_ && number <= last_number_) close();
+    last_number_ = number;
+    if (!check_) check_ = std::make_unique<LeakCheck>();
+    check_->open_record(kind, leaked);
+    for (const Frame& frame : error_.frames) add_frame(frame);
+    check_->close_record();
+  }
+
+  void add_frame(const Frame& frame) {
+    LeakFrame out;
+    out.module = frame.module;
+    out.function = frame.function;
+    const std::string path = frame.dir.empty() || frame.file.empty() ? frame.file : frame.dir + '/' + frame.file;
+    out.file = path;
+    out.line = frame.line;
+    if (frame.function.empty() && frame.module.empty()) out.offset = frame.address;
+    check_->add_frame(out);
+  }
+
+  void close() {
+    if (!check_) check_ = std::make_unique<LeakCheck>();
+    SnapshotFacts& facts = check_->facts();
+    facts.pid = pid_;
+    facts.command_line = command_;
+    facts.producer = producer_;
+    facts.format_detail = "XML protocol 4";
+    facts.notes.add_all(std::exchange(notes_, {}));
+    facts.partial = facts.partial || unreadable_;
+    // XML has no summary: without this option nobody knows what the other kinds hold.
+    if (!all_kinds_ || unreadable_) facts.complete = false;
+    out_.take(check_->finish());
+    check_.reset();
+    last_number_ = 0;
+    unreadable_ = false;
+  }
+
+  /// The parser gave up. At the end of the input that is a cut, elsewhere damage.
+  void stopped(bool ended) {
+    const XML_Error error = XML_GetErrorCode(parser_.get());
+    const bool cut = ended && (error == XML_ERROR_NO_ELEMENTS || error == XML_ERROR_UNCLOSED_TOKEN ||
+                               error == XML_ERROR_PARTIAL_CHAR || error == XML_ERROR_UNCLOSED_CDATA_SECTION);
+    if (!cut || !versioned_) {
+      fail(ErrorCode::malformed, offset(),
+           std::string("XML not readable: ") + XML_ErrorString(error) + ", expected valgrind's XML");
+    }
+    cut_ = true;
+  }
+
+  void finish() {
+    if (check_ || out_.empty()) close();
+    if (cut_) {
+      SnapshotFacts& last = out_.last();
+      last.partial = true;
+      last.complete = false;
+      last.notes.add(Severity::data_loss, "the input ends before the root element does", in_.offset());
+    }
+    out_.flush();
+  }
+
+  Input& in_;
+  text::HeldSink out_;
+  std::unique_ptr<std::remove_pointer_t<XML_Parser>, ParserDelete> parser_;
+  std::uint64_t begin_ = 0;
+  std::exception_ptr failure_;
+  std::vector<Element> path_;
+  std::string text_;
+  bool wants_text_ = false;
+  bool root_closed_ = false;
+  bool versioned_ = false;
+  bool cut_ = false;
+  bool all_kinds_ = false;
+  bool unreadable_ = false;
+  std::optional<std::int64_t> pid_;
+  std::string command_;
+  std::string producer_ = "valgrind";
+  ErrorElement error_;
+  std::unique_ptr<LeakCheck> check_;
+  Notes notes_;
+  std::int64_t last_number_ = 0;
+};
+
+}  // namespace
+
+void read_memcheck_xml(Input& in, SnapshotSink& out) { MemcheckXml(in, out).run(); }
+
+}  // namespace snapdiff::formats::leak_reports

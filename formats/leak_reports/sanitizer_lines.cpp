@@ -1,0 +1,167 @@
+#include "formats/leak_reports/sanitizer_lines.hpp"
+
+#include "formats/text/scan.hpp"
+
+namespace snapdiff::formats::leak_reports {
+namespace {
+
+using text::Cursor;
+using text::has_prefix;
+using text::is_blank;
+using text::is_digit;
+using text::is_hex;
+using text::Number;
+using text::trim;
+
+constexpr std::string_view kHead = "ERROR: LeakSanitizer: detected memory leaks";
+constexpr std::string_view kBuildId = " (BuildId: ";
+
+bool take_count(Cursor& at, std::int64_t& out) { return is_digit(at.peek()) && at.decimal(out) == Number::ok; }
+
+/// "(MODULE+0xOFF)" at the end of `text`, which loses it.
+bool take_module(std::string_view& text, LeakFrame& frame) {
+  if (text.empty() || text.back() != ')') return false;
+  const std::size_t plus = text.rfind("+0x");
+  if (plus == std::string_view::npos) return false;
+  Cursor at(text.substr(plus + 3));
+  std::uint64_t offset = 0;
+  if (at.hex(offset) != Number::ok || at.left() != 1) return false;
+  // The path may hold parentheses and blanks: it begins behind the last " (" that a slash or letter follows.
+  std::size_t open = text.rfind(" (/", plus);
+  if (open == std::string_view::npos) open = text.rfind(" (", plus);
+  std::size_t path = open + 2;
+  if (open == std::string_view::npos) {
+    if (text.front() != '(') return false;
+    open = 0;
+    path = 1;
+  }
+  frame.module = text.substr(path, plus - path);
+  frame.offset = offset;
+  text = trim(text.substr(0, open));
+  return true;
+}
+
+void take_build_id(std::string_view& text, LeakFrame& frame) {
+  const std::size_t open = text.rfind(kBuildId);
+  if (open == std::string_view::npos || text.back() != ')') return;
+  frame.build_id = text.substr(open + kBuildId.size(), text.size() - open - kBuildId.size() - 1);
+  text = trim(text.substr(0, open));
+}
+
+/// ":123" at the end of `text`, which loses it.
+bool take_position(std::string_view& text, std::int64_t& out) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos || colon == 0) return false;
+  Cursor at(text.substr(colon + 1));
+  if (!take_count(at, out) || !at.at_end()) return false;
+  text = text.substr(0, colon);
+  return true;
+}
+
+bool is_drive(std::string_view text, std::size_t blank) {
+  return blank + 3 < text.size() && text[blank + 2] == ':' && (text[blank + 3] == '\\' || text[blank + 3] == '/');
+}
+
+/// Where the blank between function and file is. Function names have blanks too, `new(unsigned long)`,
+/// so an absolute path is looked for from the left, a relative one begins at the last blank.
+std::size_t file_begin(std::string_view text) {
+  for (std::size_t blank = text.find(' '); blank != std::string_view::npos; blank = text.find(' ', blank + 1)) {
+    if (blank + 1 < text.size() && (text[blank + 1] == '/' || is_drive(text, blank))) return blank;
+  }
+  return text.rfind(' ');
+}
+
+}  // namespace
+
+std::optional<ReportHead> report_head(std::string_view line) {
+  const std::size_t found = line.find(kHead);
+  if (found == std::string_view::npos) return std::nullopt;
+  ReportHead out;
+  std::string_view before = line.substr(0, found);
+  if (before.size() > 4 && before.substr(before.size() - 2) == "==") {
+    before.remove_suffix(2);
+    const std::size_t mark = before.rfind("==");
+    if (mark != std::string_view::npos) {
+      Cursor at(before.substr(mark + 2));
+      std::int64_t pid = 0;
+      if (take_count(at, pid) && at.at_end()) out.pid = pid;
+    }
+  }
+  return out;
+}
+
+std::optional<LeakLine> leak_line(std::string_view line) {
+  constexpr std::string_view kLeakOf = "irect leak of ";  // "Direct", "Indirect"
+  const std::size_t found = line.find(kLeakOf);
+  if (found == std::string_view::npos || found == 0) return std::nullopt;
+  LeakLine out;
+  if (line[found - 1] == 'D') {
+    out.kind = "direct";
+  } else if (found >= 3 && line.substr(found - 3, 3) == "Ind") {
+    out.kind = "indirect";
+  } else {
+    return std::nullopt;
+  }
+  Cursor at(line.substr(found + kLeakOf.size()));
+  Leaked leaked;
+  if (take_count(at, leaked.bytes) && at.take(" byte(s) in ") && take_count(at, leaked.blocks) &&
+      at.take(" object(s) allocated from:"))
+    out.leaked = leaked;
+  return out;
+}
+
+bool sanitizer_frame(std::string_view line, LeakFrame& frame) {
+  std::size_t hash = line.find('#');
+  for (; hash != std::string_view::npos; hash = line.find('#', hash + 1)) {
+    Cursor at(line.substr(hash + 1));
+    std::int64_t depth = 0;
+    std::uint64_t address = 0;
+    if (!take_count(at, depth) || !at.skip_blanks() || !at.take("0x") || at.hex(address) != Number::ok ||
+        !(at.at_end() || is_blank(at.peek())))
+      continue;
+    frame = {};
+    at.skip_blanks();
+    const bool named = at.take("in ");
+    std::string_view rest = trim(at.rest());
+    take_build_id(rest, frame);
+    if (take_module(rest, frame) || !named) {
+      if (named) frame.function = rest;
+      if (frame.module.empty()) frame.offset = address;  // "(<unknown module>)"
+      return true;
+    }
+    std::string_view place = rest;
+    std::int64_t last = 0;
+    std::int64_t before = 0;
+    if (take_position(place, last)) {
+      const bool two = take_position(place, before);
+      frame.line = two ? before : last;
+      frame.column = two ? last : 0;
+    }
+    const std::size_t blank = file_begin(place);
+    if (blank == std::string_view::npos || (frame.line == 0 && place[blank + 1] != '/')) {
+      frame.function = rest;
+      frame.line = frame.column = 0;
+      return true;
+    }
+    frame.function = trim(place.substr(0, blank));
+    frame.file = trim(place.substr(blank + 1));
+    if (frame.file == "??") frame.file = {};
+    return true;
+  }
+  return false;
+}
+
+std::optional<Leaked> report_summary(std::string_view line) {
+  const std::size_t found = line.find("SUMMARY: ");
+  if (found == std::string_view::npos) return std::nullopt;
+  const std::size_t colon = line.find("Sanitizer: ", found);
+  if (colon == std::string_view::npos) return std::nullopt;
+  Cursor at(line.substr(colon + 11));
+  Leaked out;
+  if (!take_count(at, out.bytes) || !at.take(" byte(s) leaked in ") || !take_count(at, out.blocks) ||
+      !at.take(" allocation(s)"))
+    return std::nullopt;
+  return out;
+}
+
+}  // namespace snapdiff::formats::leak_reports

@@ -1,0 +1,80 @@
+#include "formats/memray/memray_importers.hpp"
+#include "formats/memray/readers.hpp"
+#include "formats/text/text_error.hpp"
+
+namespace snapdiff::formats {
+namespace {
+
+constexpr FormatInfo kCsv{"memray-csv", "memray's allocations as CSV (memray transform csv)", "*.csv",
+                          "which moment it shows; ids of named threads"};
+constexpr FormatInfo kGprof2dot{"memray-gprof2dot", "memray's allocations as JSON for gprof2dot", "*.json",
+                                "which moment it shows; lines, counts and threads, which are not in it"};
+constexpr FormatInfo kSpeedscope{"memray-speedscope",
+                                 "memray's allocations for speedscope; any speedscope file in bytes",
+                                 "*.speedscope.json", "which moment it shows; profiles in other units"};
+constexpr FormatInfo kStats{"memray-stats", "totals of a memray run (memray stats --json)", "*.json",
+                            "the histogram of sizes and the top lists: totals of the run, nothing live"};
+
+bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+bool is_object(std::string_view head) {
+  const std::size_t first = head.find_first_not_of(" \t\r\n\xef\xbb\xbf");
+  return first != std::string_view::npos && head[first] == '{';
+}
+
+bool is_csv(std::string_view head) {
+  if (head.substr(0, 3) == "\xef\xbb\xbf") head.remove_prefix(3);
+  if (head.substr(0, memray::kCsvHeader.size()) != memray::kCsvHeader) return false;
+  head.remove_prefix(memray::kCsvHeader.size());
+  return head.empty() || head.front() == '\r' || head.front() == '\n';
+}
+
+bool is_gprof2dot(std::string_view head) {
+  return is_object(head) && has(head, "\"costs\"") && has(head, "\"events\"") && has(head, "\"unit\"");
+}
+
+bool is_speedscope(std::string_view head) {
+  return is_object(head) && has(head, "speedscope.app/file-format-schema.json");
+}
+
+bool is_stats(std::string_view head) {
+  return is_object(head) && has(head, "\"total_num_allocations\"") && has(head, "\"total_bytes_allocated\"");
+}
+
+class MemrayImporter final : public Importer {
+ public:
+  MemrayImporter(const FormatInfo& info, bool (*fits)(std::string_view), Result<Snapshot> (*read)(Input&))
+      : info_(info), fits_(fits), read_(read) {}
+
+  const FormatInfo& info() const override { return info_; }
+  Match sniff(std::string_view head) const override { return fits_(head) ? Match::certain : Match::no; }
+  Status read(Input& in, SnapshotSink& out) const override {
+    return text::run_reader([&]() -> Status {
+      Result<Snapshot> snapshot = read_(in);
+      if (!snapshot) return std::move(snapshot).error();
+      return out.take(std::move(*snapshot));
+    });
+  }
+
+ private:
+  const FormatInfo& info_;
+  bool (*fits_)(std::string_view);
+  Result<Snapshot> (*read_)(Input&);
+};
+
+}  // namespace
+
+std::unique_ptr<Importer> make_memray_csv_importer() {
+  return std::make_unique<MemrayImporter>(kCsv, is_csv, memray::read_csv);
+}
+std::unique_ptr<Importer> make_memray_gprof2dot_importer() {
+  return std::make_unique<MemrayImporter>(kGprof2dot, is_gprof2dot, memray::read_gprof2dot);
+}
+std::unique_ptr<Importer> make_memray_speedscope_importer() {
+  return std::make_unique<MemrayImporter>(kSpeedscope, is_speedscope, memray::read_speedscope);
+}
+std::unique_ptr<Importer> make_memray_stats_importer() {
+  return std::make_unique<MemrayImporter>(kStats, is_stats, memray::read_stats);
+}
+
+}  // namespace snapdiff::formats

@@ -1,0 +1,201 @@
+#include <charconv>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "formats/memray/readers.hpp"
+#include "formats/text/line_reader.hpp"
+#include "formats/text/scan.hpp"
+#include "formats/text/text_error.hpp"
+#include "formats/text/type_row.hpp"
+
+namespace snapdiff::formats::memray {
+namespace {
+
+using text::fail;
+using text::quoted;
+
+constexpr std::size_t kColumns = 6;
+constexpr std::size_t kMaxRecordBytes = text::kMaxLineBytes;
+
+enum class Fields : std::uint8_t { whole, open, broken };
+
+/// Splits a record of RFC 4180. `open`: a quoted field goes on in the next line. `broken`: text behind a
+/// closing quote.
+Fields split(std::string_view record, std::vector<std::string>& fields) {
+  fields.clear();
+  fields.emplace_back();
+  for (std::size_t at = 0; at < record.size();) {
+    if (record[at] == ',') {
+      fields.emplace_back();
+      ++at;
+    } else if (record[at] == '"' && fields.back().empty()) {
+      for (++at;; ++at) {
+        if (at == record.size()) return Fields::open;
+        if (record[at] != '"') {
+          fields.back() += record[at];
+        } else if (at + 1 < record.size() && record[at + 1] == '"') {
+          fields.back() += record[at++];
+        } else {
+          break;
+        }
+      }
+      if (++at < record.size() && record[at] != ',') return Fields::broken;
+    } else {
+      const std::size_t comma = std::min(record.find(',', at), record.size());
+      fields.back().append(record.substr(at, comma - at));
+      at = comma;
+    }
+  }
+  return Fields::whole;
+}
+
+bool whole_number(std::string_view text, std::int64_t& out) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return error == std::errc{} && end == text.data() + text.size() && out >= 0;
+}
+
+struct Frame {
+  std::string_view function;
+  std::string_view file;
+  std::int64_t line = 0;
+};
+
+/// "func;file;line", split from the right: names may hold semicolons.
+bool frame_of(std::string_view text, Frame& out) {
+  const std::size_t second = text.rfind(';');
+  if (second == std::string_view::npos || second == 0) return false;
+  const std::size_t first = text.rfind(';', second - 1);
+  if (first == std::string_view::npos || !whole_number(text.substr(second + 1), out.line)) return false;
+  out.function = text.substr(0, first);
+  out.file = text.substr(first + 1, second - first - 1);
+  return true;
+}
+
+class CsvReader {
+ public:
+  explicit CsvReader(Input& in) : lines_(in) {
+    builder_.add_column({"inuse_objects", "count"});
+    builder_.add_column({"inuse_space", "bytes"});
+    builder_.facts().producer = "memray";
+    builder_.facts().format_detail = "CSV";
+    builder_.facts().sampling = Sampling::exact;
+    builder_.notes().add(Severity::info, kMomentNotTold);
+  }
+
+  Result<Snapshot> read() {
+    std::string_view line;
+    bool found = lines_.next(line);
+    if (found && text::has_prefix(line, "\xef\xbb\xbf")) line.remove_prefix(3);
+    if (!found || line != kCsvHeader) {
+      fail(ErrorCode::malformed, lines_.line_offset(),
+           "header not recognised: found " + quoted(line) + ", expected " + std::string(kCsvHeader));
+    }
+    while (next_record()) {
+      if (!add_row()) break;
+    }
+    return builder_.finish();
+  }
+
+ private:
+  /// The fields of the next record; quoted ones may hold line ends. False at the end of the input.
+  bool next_record() {
+    std::string_view line;
+    do {
+      if (!lines_.next(line)) return false;
+    } while (line.empty());
+    offset_ = lines_.line_offset();
+    Fields found = split(line, fields_);
+    if (found == Fields::open) {
+      std::string record(line);
+      while (found == Fields::open) {
+        if (!lines_.next(line)) {
+          cut();
+          return false;
+        }
+        if (record.size() + line.size() > kMaxRecordBytes) {
+          fail(ErrorCode::limit, offset_, "record too long: expected at most 67108864 bytes");
+        }
+        record.append(1, '\n').append(line);
+        // A quote may only close in this line, so that splitting again is not tried for each line.
+        if (line.find('"') != std::string_view::npos) found = split(record, fields_);
+      }
+    }
+    if (found == Fields::broken) {
+      fail(ErrorCode::malformed, offset_, "record not readable: text behind a closing quote, expected a comma");
+    }
+    return true;
+  }
+
+  void cut() {
+    builder_.facts().partial = true;
+    builder_.notes().add(Severity::data_loss, "the input ends inside a record, which was left out", offset_);
+  }
+
+  /// False where the input ends inside the row.
+  bool add_row() {
+    if (!lines_.terminated()) {
+      cut();
+      return false;
+    }
+    std::int64_t count = 0;
+    std::int64_t bytes = 0;
+    if (fields_.size() != kColumns) {
+      fail(ErrorCode::malformed, offset_,
+           "record not readable: found " + std::to_string(fields_.size()) + " fields, expected 6");
+    }
+    if (!whole_number(fields_[1], count) || !whole_number(fields_[2], bytes)) {
+      fail(ErrorCode::malformed, offset_,
+           "numbers not readable: found " + quoted(fields_[1]) + " and " + quoted(fields_[2]) +
+               ", expected num_allocations and size below 2^63");
+    }
+    std::vector<Label> labels{text::text_label(builder_, "allocator", fields_[0])};
+    // Ids of threads differ from run to run, names need not.
+    const std::string& thread = fields_[4].empty() ? fields_[3] : fields_[4];
+    if (!thread.empty()) labels.push_back(text::text_label(builder_, "thread", thread));
+    read_stack(fields_[5]);
+    const std::int64_t values[] = {count, bytes};
+    builder_.add_row(builder_.stack(frames_), builder_.labels(std::move(labels)), values);
+    return true;
+  }
+
+  /// "func;file;line|func;file;line", leaf first. A bar inside a name splits a frame in two: pieces are put
+  /// together until they end in a line number.
+  void read_stack(std::string_view stack) {
+    frames_.clear();
+    std::size_t begin = 0;
+    for (std::size_t end = 0; end < stack.size(); ++end) {
+      end = std::min(stack.find('|', end), stack.size());
+      Frame frame;
+      if (!frame_of(stack.substr(begin, end - begin), frame)) continue;
+      add_frame(frame);
+      begin = end + 1;
+    }
+    if (begin >= stack.size()) return;
+    builder_.notes().add(Severity::warning, "frames without file and line, kept as they are", offset_);
+    Frame rest;
+    rest.function = stack.substr(begin);
+    add_frame(rest);
+  }
+
+  void add_frame(const Frame& frame) {
+    const StringId name = builder_.string(frame.function);
+    SnapshotBuilder::FrameSpec spec;
+    spec.function = builder_.function(name, name, builder_.string(frame.file), 0);
+    if (frame.line <= std::numeric_limits<std::int32_t>::max()) spec.line = static_cast<std::int32_t>(frame.line);
+    if (spec.function == FunctionId{}) return;
+    frames_.push_back(builder_.frame(spec));
+  }
+
+  text::LineReader lines_;
+  SnapshotBuilder builder_;
+  std::vector<std::string> fields_;
+  std::vector<FrameId> frames_;
+  std::uint64_t offset_ = 0;
+};
+
+}  // namespace
+
+Result<Snapshot> read_csv(Input& in) { return CsvReader(in).read(); }
+
+}  // namespace snapdiff::formats::memray

@@ -1,0 +1,301 @@
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "formats/tensorflow_bfc/bfc_lines.hpp"
+#include "formats/tensorflow_bfc/tensorflow_bfc_importer.hpp"
+#include "formats/text/held_sink.hpp"
+#include "formats/text/log_lines.hpp"
+#include "formats/text/scan.hpp"
+#include "formats/text/type_row.hpp"
+#include "snapdiff/checked.hpp"
+
+namespace snapdiff::formats {
+namespace {
+
+using namespace tensorflow_bfc;
+using text::has_prefix;
+using text::trim;
+
+constexpr FormatInfo kInfo{"tensorflow-bfc", "what TensorFlow's BFC allocator logs when memory runs out",
+                           "*.log, *.txt", "addresses and order of chunks, bins, regions"};
+
+struct Chunks {
+  std::int64_t count = 0;
+  std::int64_t bytes = 0;
+};
+
+struct KnownStat {
+  std::string_view name;  ///< of AllocatorStats::DebugString
+  std::string_view counter;
+  std::string_view unit;
+  bool cumulative;
+};
+constexpr KnownStat kStats[] = {
+    {"Limit", "limit", "bytes", false},
+    {"InUse", "in_use", "bytes", false},
+    {"MaxInUse", "max_in_use", "bytes", false},
+    {"NumAllocs", "num_allocs", "count", true},
+    {"MaxAllocSize", "max_alloc_size", "bytes", false},
+    {"Reserved", "reserved", "bytes", false},
+    {"PeakReserved", "peak_reserved", "bytes", false},
+    {"LargestFreeBlock", "largest_free_block", "bytes", false},
+};
+
+/// One dump while it is read.
+struct Dump {
+  std::string allocator;
+  std::optional<std::int64_t> time_ns;
+  std::optional<RoundedSize> asked;
+  std::map<std::string, Chunks, std::less<>> chunks;  ///< in use, by key, of the lines of single chunks
+  std::map<std::string, Chunks, std::less<>> sizes;   ///< the same of the summary by size
+  Chunks free;
+  std::optional<RoundedSize> sum;      ///< "Sum Total of in-use chunks"
+  std::optional<std::int64_t> in_use;  ///< of the statistics
+  std::vector<std::pair<const KnownStat*, std::int64_t>> stats;
+  bool chunk_lines = false;
+  bool in_stats = false;
+  bool partial = false;
+  Notes notes;
+
+  bool has_content() const { return chunk_lines || !sizes.empty() || !stats.empty() || sum.has_value(); }
+  bool ended() const { return in_use.has_value(); }
+};
+
+class BfcLog {
+ public:
+  BfcLog(Input& in, SnapshotSink& out) : lines_(in), out_(out) {}
+
+  void run() {
+    std::string_view line;
+    while (lines_.next(line)) handle(line);
+    finish();
+  }
+
+ private:
+  void handle(std::string_view line) {
+    const auto found = bfc_line(line);
+    if (!found) {
+      if (dump_ && dump_->in_stats) statistics(line);
+      return;
+    }
+    if (dump_) dump_->in_stats = false;
+    const std::string_view body = found->body;
+    if (const auto failure = out_of_memory(body)) {
+      close();
+      open(failure->allocator, found->time_ns);
+      dump_->asked = failure->asked;
+    } else if (const auto name = dump_for(body)) {
+      if (dump_ && (dump_->has_content() || dump_->allocator != *name)) close();
+      if (!dump_) open(*name, found->time_ns);
+    } else {
+      content(body, found->time_ns);
+    }
+  }
+
+  void open(std::string_view allocator, std::optional<std::int64_t> time_ns) {
+    dump_ = std::make_unique<Dump>();
+    dump_->allocator = allocator;
+    dump_->time_ns = time_ns;
+    allocators_.emplace(allocator);
+  }
+
+  void content(std::string_view body, std::optional<std::int64_t> time_ns) {
+    const std::string_view text = trim(body);
+    if (!text.empty() && text.find_first_not_of("*x_") == std::string_view::npos) {
+      if (dump_ && dump_->has_content()) close();
+      return;
+    }
+    Chunk chunk;
+    const ChunkLine kind = chunk_line(text, chunk);
+    const auto summary = size_summary(text);
+    constexpr std::string_view kSum = "Sum Total of in-use chunks: ";
+    const bool known = kind != ChunkLine::none || summary || has_prefix(text, kSum) || text == "Stats:";
+    if (!dump_) {
+      if (!known) return;
+      open("", time_ns);  // the first lines are missing
+    }
+    if (known && !lines_.terminated()) return cut_line();
+    if (kind != ChunkLine::none) {
+      add_chunk(kind, chunk);
+    } else if (summary) {
+      std::int64_t bytes = 0;
+      if (__builtin_mul_overflow(summary->count, summary->size, &bytes)) too_big();
+      add(dump_->sizes["chunk size " + std::to_string(summary->size)], summary->count, bytes);
+    } else if (has_prefix(text, kSum)) {
+      dump_->sum = rounded_size(text.substr(kSum.size()));
+    } else if (text == "Stats:") {
+      dump_->in_stats = true;
+    }
+  }
+
+  void add_chunk(ChunkLine kind, const Chunk& chunk) {
+    dump_->chunk_lines = true;
+    if (kind == ChunkLine::unreadable) {
+      dump_->partial = true;
+      dump_->notes.add(Severity::data_loss, "chunks that could not be read, left out", lines_.line_offset());
+    } else if (kind == ChunkLine::free) {
+      add(dump_->free, 1, chunk.size);
+    } else {
+      const std::string key = chunk.op.empty() ? "chunk size " + std::to_string(chunk.size) : std::string(chunk.op);
+      add(dump_->chunks[key], 1, chunk.size);
+    }
+  }
+
+  void add(Chunks& sum, std::int64_t count, std::int64_t bytes) {
+    if (!checked_add(sum.count, count, sum.count) || !checked_add(sum.bytes, bytes, sum.bytes)) too_big();
+  }
+  [[noreturn]] void too_big() {
+    text::fail(ErrorCode::limit, lines_.line_offset(),
+               "sum over the chunks is beyond 2^63-1, expected it to fit in 64 bits");
+  }
+
+  void cut_line() {
+    dump_->partial = true;
+    dump_->in_use.reset();
+  }
+
+  void statistics(std::string_view line) {
+    const auto stat = stat_line(line);
+    if (!stat) {
+      dump_->in_stats = false;
+      return;
+    }
+    if (!lines_.terminated()) return;  // the number may be cut
+    for (const KnownStat& known : kStats) {
+      if (known.name != stat->name) continue;
+      dump_->stats.emplace_back(&known, stat->value);
+      if (known.name == "InUse") dump_->in_use = stat->value;
+    }
+  }
+
+  /// Whatever was open becomes a snapshot; a warning without a dump behind it does not.
+  void close() {
+    if (!dump_) return;
+    if (dump_->has_content()) {
+      if (!dump_->ended()) {
+        dump_->partial = true;
+        dump_->notes.add(Severity::data_loss, "a dump without its statistics: its end is missing",
+                         lines_.line_offset());
+      }
+      take();
+    } else {
+      ++without_dump_;
+    }
+    dump_.reset();
+  }
+
+  void take() {
+    const Dump& dump = *dump_;
+    SnapshotBuilder builder;
+    SnapshotFacts& facts = builder.facts();
+    facts.producer = "tensorflow";
+    facts.format_detail = dump.allocator;
+    facts.sampling = Sampling::exact;
+    facts.taken_at_ns = dump.time_ns;
+    facts.partial = dump.partial;
+    facts.complete = !dump.partial;
+    facts.notes.add_all(dump.notes);
+    if (dump.time_ns) facts.notes.add(Severity::info, "the times are the writer's local ones, taken as UTC");
+    const auto& rows = dump.chunk_lines ? dump.chunks : dump.sizes;
+    Chunks sum;
+    if (dump.chunk_lines || !dump.sizes.empty()) {
+      builder.add_column({"inuse_objects", "count"});
+      builder.add_column({"inuse_space", "bytes"});
+      for (const auto& [key, chunks] : rows) {
+        const text::TypeKey type =
+            text::type_key(builder, key, {}, {text::text_label(builder, "allocator", dump.allocator)});
+        const std::int64_t values[] = {chunks.count, chunks.bytes};
+        builder.add_row(type.stack, type.labels, values);
+        add(sum, chunks.count, chunks.bytes);
+      }
+      check_sums(dump, sum.bytes, facts.notes);
+    } else {
+      facts.complete = false;
+    }
+    add_counters(dump, facts);
+    out_.take(builder.finish());
+  }
+
+  static void check_sums(const Dump& dump, std::int64_t bytes, Notes& notes) {
+    if (dump.in_use && *dump.in_use != bytes) {
+      notes.add(Severity::warning, "the chunks in use do not add up to InUse of the statistics");
+    }
+    if (dump.sum && (bytes > dump.sum->bytes + dump.sum->half_unit || bytes < dump.sum->bytes - dump.sum->half_unit)) {
+      notes.add(Severity::warning, "the chunks in use do not add up to the sum that is told");
+    }
+  }
+
+  static void add_counters(const Dump& dump, SnapshotFacts& facts) {
+    const std::string tags = "{allocator=" + dump.allocator + "}";
+    for (const auto& [known, value] : dump.stats) {
+      facts.counters.push_back(
+          {std::string(known->counter) + tags, value, std::string(known->unit), known->cumulative, 0});
+    }
+    if (dump.chunk_lines) {
+      facts.counters.push_back({"free_chunks" + tags, dump.free.count, "count", false, 0});
+      facts.counters.push_back({"free_space" + tags, dump.free.bytes, "bytes", false, 0});
+    }
+    if (dump.asked) {
+      facts.counters.push_back({"failed_request" + tags, dump.asked->bytes, "bytes", false, dump.asked->half_unit});
+    }
+  }
+
+  void finish() {
+    if (dump_ && dump_->has_content() && !dump_->ended() && !out_.empty()) {
+      out_.last().partial = true;
+      out_.last().notes.add(Severity::data_loss, "the input ends inside a dump, which was left out", lines_.offset());
+      dump_.reset();
+    }
+    close();
+    if (out_.empty()) {
+      text::fail(ErrorCode::malformed, lines_.offset(),
+                 "no dump: the input ends, expected chunks or statistics of bfc_allocator.cc");
+    }
+    if (without_dump_ > 0) {
+      out_.last().notes.add(Severity::info, "failed allocations that were logged without a dump", std::nullopt,
+                            without_dump_);
+    }
+    if (allocators_.size() > 1) {
+      out_.last().notes.add(Severity::warning, "dumps of several allocators in one log: compare those of one only");
+    }
+    lines_.note_skipped(out_.last().notes);
+    out_.flush();
+  }
+
+  text::LogLines lines_;
+  text::HeldSink out_;
+  std::unique_ptr<Dump> dump_;  // the open one
+  std::set<std::string, std::less<>> allocators_;
+  std::uint64_t without_dump_ = 0;
+};
+
+class TensorflowBfcImporter final : public Importer {
+ public:
+  const FormatInfo& info() const override { return kInfo; }
+  Match sniff(std::string_view head) const override {
+    const std::string plain = text::plain_head(head);
+    std::string_view rest = plain;
+    std::string_view line;
+    while (text::take_line(rest, line)) {
+      if (bfc_line(line)) return Match::certain;
+    }
+    return Match::no;
+  }
+  Status read(Input& in, SnapshotSink& out) const override {
+    return text::run_reader([&]() -> Status {
+      BfcLog(in, out).run();
+      return ok();
+    });
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Importer> make_tensorflow_bfc_importer() { return std::make_unique<TensorflowBfcImporter>(); }
+
+}  // namespace snapdiff::formats

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "formats/text/text_error.hpp"
+#include "snapdiff/importer.hpp"
+
+namespace snapdiff::formats::text {
+
+/// Hands snapshots on one behind, so that what is found behind the last one (a cut report, lines
+/// that no one understood) can still be noted on it. Throws TextError for what the sink returns.
+class HeldSink {
+ public:
+  explicit HeldSink(SnapshotSink& out) : out_(out) {}
+
+  void take(Snapshot snapshot) {
+    flush();
+    held_ = std::move(snapshot);
+    ++taken_;
+  }
+  /// What the builder made of it. Throws TextError for its errors.
+  void take(Result<Snapshot> snapshot) {
+    if (!snapshot) throw TextError{std::move(snapshot).error()};
+    take(std::move(snapshot).value());
+  }
+
+  bool empty() const { return taken_ == 0; }
+  std::size_t taken() const { return taken_; }
+  /// The last one; there must be one.
+  SnapshotFacts& last() { return held_->facts; }
+
+  /// The last snapshot goes out; nothing can be noted on it any more.
+  void flush() {
+    if (!held_) return;
+    Status status = out_.take(std::move(*held_));
+    held_.reset();
+    if (!status) throw TextError{std::move(status).error()};
+  }
+
+ private:
+  SnapshotSink& out_;
+  std::optional<Snapshot> held_;
+  std::size_t taken_ = 0;
+};
+
+}  // namespace snapdiff::formats::text

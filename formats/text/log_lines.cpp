@@ -1,0 +1,74 @@
+#include "formats/text/log_lines.hpp"
+
+#include <utility>
+
+#include "formats/text/scan.hpp"
+#include "formats/text/text_error.hpp"
+
+namespace snapdiff::formats::text {
+namespace {
+
+constexpr std::string_view kMark = "\xef\xbb\xbf";
+constexpr char kEscape = '\x1b';
+
+bool starts_as_utf16(Input& in) {
+  Result<std::string_view> head = in.peek(2);
+  if (!head) throw TextError{std::move(head).error()};
+  return Utf16Input::is_utf16(*head);
+}
+
+}  // namespace
+
+LogLines::LogLines(Input& in)
+    : utf16_(starts_as_utf16(in) ? std::optional<Utf16Input>(std::in_place, in) : std::nullopt),
+      lines_(utf16_ ? static_cast<Input&>(*utf16_) : in, kMaxLogLineBytes, LongLine::skip) {}
+
+bool LogLines::next(std::string_view& line) {
+  if (!lines_.next(line)) return false;
+  if (std::exchange(first_, false) && has_prefix(line, kMark)) line.remove_prefix(kMark.size());
+  line = without_escapes(line, plain_);
+  return true;
+}
+
+void LogLines::note_skipped(Notes& notes) const {
+  if (skipped() == 0) return;
+  notes.add(Severity::warning, "lines of more than 16 MiB, skipped", std::nullopt, skipped());
+}
+
+std::string_view without_escapes(std::string_view line, std::string& scratch) {
+  std::size_t escape = line.find(kEscape);
+  if (escape == std::string_view::npos) return line;
+  scratch.clear();
+  std::size_t from = 0;
+  for (; escape != std::string_view::npos; escape = line.find(kEscape, from)) {
+    scratch.append(line.substr(from, escape - from));
+    std::size_t at = escape + 1;
+    if (at < line.size() && line[at] == '[') {
+      ++at;
+      // ECMA-48: parameters and intermediates 20..3F, then one final byte 40..7E.
+      while (at < line.size() && line[at] >= 0x20 && line[at] <= 0x3f) ++at;
+      if (at < line.size()) ++at;
+    }
+    from = at;
+  }
+  return scratch.append(line.substr(from));
+}
+
+std::string plain_head(std::string_view head) {
+  std::string text = Utf16Input::head_as_utf8(head);
+  std::string scratch;
+  text = std::string(without_escapes(text, scratch));
+  if (has_prefix(text, kMark)) text.erase(0, kMark.size());
+  return text;
+}
+
+bool take_line(std::string_view& text, std::string_view& line) {
+  if (text.empty()) return false;
+  const std::size_t end = text.find('\n');
+  line = text.substr(0, end);
+  text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
+  while (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+  return true;
+}
+
+}  // namespace snapdiff::formats::text

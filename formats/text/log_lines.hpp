@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "formats/input/utf16_input.hpp"
+#include "formats/text/line_reader.hpp"
+#include "snapdiff/notes.hpp"
+
+namespace snapdiff::formats::text {
+
+/// Longest line of a log that is looked at. Longer ones are no report of any tracker; they are
+/// skipped and counted.
+inline constexpr std::size_t kMaxLogLineBytes = 16u << 20;
+
+/// Lines of a text that has been through a terminal, a log file or an editor: UTF-8 with or without
+/// byte order mark or UTF-16, LF or CRLF, with or without colours. Views are without mark, line end
+/// and escape sequences. Throws TextError for what Input returns.
+class LogLines {
+ public:
+  explicit LogLines(Input& in);
+
+  /// The next line, valid until the next call; false at the end.
+  bool next(std::string_view& line);
+
+  /// Where the last line begins. Of UTF-16, in the text as UTF-8.
+  std::uint64_t line_offset() const { return lines_.line_offset(); }
+  std::uint64_t offset() const { return lines_.offset(); }
+  /// False for a last line without end.
+  bool terminated() const { return lines_.terminated(); }
+  /// Lines beyond kMaxLogLineBytes so far.
+  std::uint64_t skipped() const { return lines_.skipped(); }
+  /// Adds a note about them, if there were any.
+  void note_skipped(Notes& notes) const;
+
+ private:
+  std::optional<Utf16Input> utf16_;
+  LineReader lines_;
+  std::string plain_;
+  bool first_ = true;
+};
+
+/// `line` without escape sequences (ESC [ ... letter); `scratch` holds the text where there were any.
+std::string_view without_escapes(std::string_view line, std::string& scratch);
+
+/// The first bytes of an input as LogLines would show them, for detection.
+std::string plain_head(std::string_view head);
+
+/// Takes the next line off `text`, without its end; false at the end of `text`.
+bool take_line(std::string_view& text, std::string_view& line);
+
+}  // namespace snapdiff::formats::text

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "snapdiff/snapshot_builder.hpp"
+
+namespace snapdiff::formats::text {
+
+/// Where the rows of a type go: a stack of one frame that is called as the type, and the label
+/// `type`, so that grouping by type, by function and by stack all show it.
+struct TypeKey {
+  StackId stack{};
+  LabelSetId labels{};
+};
+
+/// `module` may be 0. `more` are further labels.
+inline TypeKey type_key(SnapshotBuilder& builder, std::string_view type, ModuleId module = {},
+                        std::vector<Label> more = {}) {
+  const StringId name = builder.string(type);
+  SnapshotBuilder::FrameSpec spec;
+  spec.function = builder.function(name, name, StringId{}, 0);
+  spec.module = module;
+  const FrameId frame = builder.frame(spec);
+  more.push_back({builder.string("type"), name, 0, StringId{}, false});
+  return {builder.stack(std::span(&frame, 1)), builder.labels(std::move(more))};
+}
+
+/// A label of text.
+inline Label text_label(SnapshotBuilder& builder, std::string_view key, std::string_view value) {
+  return {builder.string(key), builder.string(value), 0, StringId{}, false};
+}
+
+}  // namespace snapdiff::formats::text

@@ -1,0 +1,327 @@
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "formats/text/held_sink.hpp"
+#include "formats/text/log_lines.hpp"
+#include "formats/text/scan.hpp"
+#include "formats/text/text_error.hpp"
+#include "formats/text/type_row.hpp"
+#include "formats/type_counts/type_count_importers.hpp"
+#include "snapdiff/checked.hpp"
+
+namespace snapdiff::formats {
+namespace {
+
+using text::Cursor;
+using text::is_blank;
+using text::is_digit;
+using text::trim;
+
+constexpr FormatInfo kInfo{"dotnet-heap", "types on the .NET heap: dotnet-gcdump report, dumpheap -stat", "*.txt",
+                           "method tables, which differ from run to run; free gaps, which are counters"};
+
+constexpr std::string_view kBelowThreshold = "[below threshold]";
+
+/// A number with the groups of any culture: "1,234", "1.234", "1 234" with U+00A0 or U+202F. All that is no
+/// digit is left out; nothing where there are letters.
+std::optional<std::int64_t> grouped(std::string_view text) {
+  if (text.empty() || !is_digit(text.front()) || !is_digit(text.back())) return std::nullopt;
+  constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  std::uint64_t value = 0;
+  for (const char c : text) {
+    if (!is_digit(c)) {
+      const auto byte = static_cast<unsigned char>(c);
+      if (c != ',' && c != '.' && c != '\'' && c != ' ' && byte < 0x80) return std::nullopt;
+      continue;
+    }
+    const auto digit = static_cast<std::uint64_t>(c - '0');
+    if (value > (kMost - digit) / 10) return std::nullopt;
+    value = value * 10 + digit;
+  }
+  return static_cast<std::int64_t>(value);
+}
+
+/// Up to the next two blanks; what is behind them stays in `text`.
+std::string_view take_cell(std::string_view& text) {
+  text = trim(text);
+  const std::size_t gap = text.find("  ");
+  const std::string_view cell = text.substr(0, gap);
+  text = gap == std::string_view::npos ? std::string_view{} : trim(text.substr(gap));
+  return cell;
+}
+
+bool has(std::string_view line, std::string_view part) { return line.find(part) != std::string_view::npos; }
+
+bool is_dumpheap_heading(std::string_view line) {
+  return has(line, "MT") && has(line, "Count") && has(line, "TotalSize");
+}
+bool is_report_heading(std::string_view line) {
+  return has(line, "Object Bytes") && has(line, "Count") && has(line, "Type");
+}
+
+/// "1,234  GC Heap bytes" -> 1234 for `what` "GC Heap bytes".
+std::optional<std::int64_t> told(std::string_view line, std::string_view what) {
+  line = trim(line);
+  if (line.size() <= what.size() || line.substr(line.size() - what.size()) != what) return std::nullopt;
+  return grouped(trim(line.substr(0, line.size() - what.size())));
+}
+
+struct TypeRow {
+  std::string name;
+  std::string module;
+  std::int64_t bytes = 0;
+  std::int64_t count = 0;
+  bool counted = true;
+};
+
+class DotnetLog {
+ public:
+  DotnetLog(Input& in, SnapshotSink& out) : lines_(in), out_(out) {}
+
+  void run() {
+    std::string_view line;
+    while (lines_.next(line)) handle(line);
+    close_open();
+    if (out_.empty()) {
+      text::fail(ErrorCode::malformed, lines_.offset(),
+                 "no types: the input ends, expected the heading of dotnet-gcdump report or of dumpheap -stat");
+    }
+    lines_.note_skipped(out_.last().notes);
+    out_.flush();
+  }
+
+ private:
+  enum class Open : std::uint8_t { none, report, dumpheap };
+
+  void handle(std::string_view line) {
+    if (is_dumpheap_heading(line)) return begin(Open::dumpheap);
+    if (is_report_heading(line)) return begin(Open::report);
+    if (open_ == Open::dumpheap) return dumpheap_line(trim(line));
+    if (open_ == Open::report && !trim(line).empty() && !told(line, "GC Heap bytes")) return report_row(line);
+    if (open_ == Open::report) close_open();
+    if (const auto bytes = told(line, "GC Heap bytes")) {
+      heap_bytes_ = bytes;
+    } else if (const auto objects = told(line, "GC Heap objects")) {
+      heap_objects_ = objects;
+    } else if (const auto references = told(line, "Total references")) {
+      references_ = references;
+    }
+  }
+
+  void begin(Open kind) {
+    close_open();
+    open_ = kind;
+  }
+
+  void skip_line(std::string_view what) {
+    partial_ = true;
+    notes_.add(Severity::data_loss, what, lines_.line_offset());
+  }
+
+  /// "00007f6c1dc021c8     1749        95696 System.SByte[]"
+  void dumpheap_line(std::string_view line) {
+    if (line.empty()) return;
+    if (line == "...") {
+      truncated_ = true;
+      return;
+    }
+    if (text::has_prefix(line, "Total ")) return dumpheap_total(line.substr(6));
+    Cursor at(line);
+    const std::string_view table = at.token();
+    at.skip_blanks();
+    const auto count = grouped(at.token());
+    at.skip_blanks();
+    const auto bytes = grouped(at.token());
+    const std::string_view name = trim(at.rest());
+    if (table.find_first_not_of("0123456789abcdefABCDEFx") != std::string_view::npos || !count || !bytes ||
+        name.empty() || !lines_.terminated())
+      return skip_line("lines inside a list that are no rows, left out");
+    rows_.push_back({std::string(name), {}, *bytes, *count, true});
+  }
+
+  /// "428516 objects", "1,234 objects, 5,678 bytes"
+  void dumpheap_total(std::string_view text) {
+    const std::size_t objects = text.find(" object");
+    if (objects == std::string_view::npos) return skip_line("lines inside a list that are no rows, left out");
+    total_count_ = grouped(trim(text.substr(0, objects)));
+    const std::size_t comma = text.find(", ", objects);
+    const std::size_t bytes = text.find(" byte", objects);
+    if (comma != std::string_view::npos && bytes != std::string_view::npos && bytes > comma) {
+      total_bytes_ = grouped(trim(text.substr(comma + 2, bytes - comma - 2)));
+    }
+    close_open();
+  }
+
+  /// "          1,234       56  System.String  [System.Private.CoreLib.dll]"; the count may be blank.
+  void report_row(std::string_view line) {
+    const auto bytes = grouped(take_cell(line));
+    TypeRow row;
+    std::string_view rest = line;
+    const auto count = grouped(take_cell(rest));
+    if (!bytes || !lines_.terminated()) return skip_line("lines inside a list that are no rows, left out");
+    row.bytes = *bytes;
+    row.counted = count.has_value();
+    if (count) {
+      row.count = *count;
+      line = rest;
+    }
+    const std::size_t open = line.empty() || line.back() != ']' ? std::string_view::npos : line.rfind("  [");
+    if (open != std::string_view::npos) {
+      row.module = line.substr(open + 3, line.size() - open - 4);
+      line = trim(line.substr(0, open));
+    }
+    if (line.empty()) return skip_line("lines inside a list that are no rows, left out");
+    row.name = line;
+    rows_.push_back(std::move(row));
+  }
+
+  std::int64_t add(std::int64_t a, std::int64_t b) {
+    std::int64_t sum = 0;
+    if (!checked_add(a, b, sum)) {
+      text::fail(ErrorCode::limit, lines_.offset(),
+                 "sum over the types is beyond 2^63-1, expected it to fit in 64 bits");
+    }
+    return sum;
+  }
+
+  void close_open() {
+    if (open_ == Open::dumpheap) close_dumpheap();
+    if (open_ == Open::report) close_report();
+    open_ = Open::none;
+    rows_.clear();
+    truncated_ = partial_ = false;
+    total_count_ = total_bytes_ = std::nullopt;
+  }
+
+  SnapshotFacts& begin_snapshot(SnapshotBuilder& builder, std::string_view detail) {
+    SnapshotFacts& facts = builder.facts();
+    facts.producer = ".NET";
+    facts.format_detail = detail;
+    facts.sampling = Sampling::exact;
+    facts.partial = partial_;
+    facts.complete = !partial_;
+    facts.notes.add_all(std::exchange(notes_, {}));
+    return facts;
+  }
+
+  void close_dumpheap() {
+    SnapshotBuilder builder;
+    SnapshotFacts& facts = begin_snapshot(builder, "dumpheap -stat");
+    builder.add_column({"inuse_objects", "count"});
+    builder.add_column({"inuse_space", "bytes"});
+    std::int64_t count = 0, bytes = 0, free_count = 0, free_bytes = 0;
+    for (const TypeRow& row : rows_) {
+      count = add(count, row.count);
+      bytes = add(bytes, row.bytes);
+      if (row.name == "Free") {  // gaps, no objects
+        free_count = add(free_count, row.count);
+        free_bytes = add(free_bytes, row.bytes);
+        continue;
+      }
+      const text::TypeKey key = text::type_key(builder, row.name);
+      const std::int64_t values[] = {row.count, row.bytes};
+      builder.add_row(key.stack, key.labels, values);
+    }
+    facts.counters.push_back({"free_gaps", free_count, "count", false, 0});
+    facts.counters.push_back({"free_space", free_bytes, "bytes", false, 0});
+    if (!total_count_) {
+      facts.complete = false;
+      builder.notes().add(Severity::warning, "no Total line: types may be missing", lines_.offset());
+    } else if (*total_count_ > count) {
+      facts.complete = false;
+      const bool bytes_known = total_bytes_ && *total_bytes_ >= bytes;
+      const std::int64_t values[] = {*total_count_ - count, bytes_known ? *total_bytes_ - bytes : 0};
+      const std::uint8_t known[] = {1, bytes_known ? std::uint8_t{1} : std::uint8_t{0}};
+      builder.add_row(builder.pseudo_stack(kBelowThreshold), LabelSetId{}, values, known);
+    } else if (*total_count_ != count && *total_count_ != count - free_count) {
+      builder.notes().add(Severity::warning, "the types add up to more than the Total line says");
+    }
+    if (truncated_) facts.complete = false;
+    out_.take(builder.finish());
+  }
+
+  /// What the column "Object Bytes" holds: of one object or of all of the type, as the total shows.
+  enum class Bytes : std::uint8_t { all, one, unknown };
+  Bytes meaning_of_bytes() {
+    if (!heap_bytes_) return Bytes::unknown;
+    std::int64_t all = 0, one = 0;
+    bool one_known = true;
+    for (const TypeRow& row : rows_) {
+      all = add(all, row.bytes);
+      std::int64_t product = 0;
+      one_known = one_known && row.counted && !__builtin_mul_overflow(row.bytes, row.count, &product) &&
+                  checked_add(one, product, one);
+    }
+    if (all == *heap_bytes_) return Bytes::all;
+    return one_known && one == *heap_bytes_ ? Bytes::one : Bytes::unknown;
+  }
+
+  void close_report() {
+    SnapshotBuilder builder;
+    SnapshotFacts& facts = begin_snapshot(builder, "dotnet-gcdump report");
+    const Bytes meaning = meaning_of_bytes();
+    builder.add_column({"inuse_objects", "count"});
+    if (meaning != Bytes::unknown) builder.add_column({"inuse_space", "bytes"});
+    std::int64_t count = 0;
+    for (const TypeRow& row : rows_) {
+      count = add(count, row.count);
+      const text::TypeKey key = text::type_key(builder, row.name, builder.module(row.module, {}));
+      const std::int64_t bytes = meaning == Bytes::one ? row.bytes * row.count : row.bytes;
+      const std::int64_t values[] = {row.count, bytes};
+      const std::uint8_t known[] = {row.counted ? std::uint8_t{1} : std::uint8_t{0}, 1};
+      builder.add_row(key.stack, key.labels, values, known);
+    }
+    if (meaning == Bytes::unknown) {
+      builder.notes().add(
+          Severity::warning,
+          "the sizes do not add up to the bytes of the heap, so they are of single objects or cut: only "
+          "counts are kept");
+    }
+    if (!heap_objects_ || *heap_objects_ != count) facts.complete = false;
+    if (heap_bytes_) facts.counters.push_back({"gc_heap", *heap_bytes_, "bytes", false, 0});
+    if (heap_objects_) facts.counters.push_back({"gc_heap_objects", *heap_objects_, "count", false, 0});
+    if (references_) facts.counters.push_back({"references", *references_, "count", false, 0});
+    heap_bytes_ = heap_objects_ = references_ = std::nullopt;
+    out_.take(builder.finish());
+  }
+
+  text::LogLines lines_;
+  text::HeldSink out_;
+  Open open_ = Open::none;
+  std::vector<TypeRow> rows_;  // of the open list
+  bool truncated_ = false;
+  bool partial_ = false;
+  std::optional<std::int64_t> total_count_, total_bytes_;
+  std::optional<std::int64_t> heap_bytes_, heap_objects_, references_;
+  Notes notes_;
+};
+
+class DotnetHeapImporter final : public Importer {
+ public:
+  const FormatInfo& info() const override { return kInfo; }
+  Match sniff(std::string_view head) const override {
+    const std::string plain = text::plain_head(head);
+    std::string_view rest = plain;
+    std::string_view line;
+    while (text::take_line(rest, line)) {
+      if (is_dumpheap_heading(line) || is_report_heading(line) || told(line, "GC Heap bytes")) return Match::certain;
+    }
+    return Match::no;
+  }
+  Status read(Input& in, SnapshotSink& out) const override {
+    return text::run_reader([&]() -> Status {
+      DotnetLog(in, out).run();
+      return ok();
+    });
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Importer> make_dotnet_heap_importer() { return std::make_unique<DotnetHeapImporter>(); }
+
+}  // namespace snapdiff::formats

@@ -1,0 +1,234 @@
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "formats/text/held_sink.hpp"
+#include "formats/text/log_lines.hpp"
+#include "formats/text/scan.hpp"
+#include "formats/text/text_error.hpp"
+#include "formats/text/type_row.hpp"
+#include "formats/type_counts/type_count_importers.hpp"
+#include "snapdiff/checked.hpp"
+
+namespace snapdiff::formats {
+namespace {
+
+using text::Cursor;
+using text::has_prefix;
+using text::is_digit;
+using text::Number;
+using text::trim;
+
+constexpr FormatInfo kInfo{"jvm-histogram", "class histogram of the JVM: jmap -histo, jcmd GC.class_histogram",
+                           "*.txt, *.log", "versions of modules; which of several class loaders"};
+
+/// Groups in brackets and "GC(12)" in front, as -Xlog:gc+classhisto writes them.
+std::string_view behind_log_prefix(std::string_view line) {
+  for (;;) {
+    line = trim(line);
+    if (has_prefix(line, "[")) {
+      const std::size_t close = line.find(']');
+      if (close == std::string_view::npos) return line;
+      line.remove_prefix(close + 1);
+    } else if (has_prefix(line, "GC(")) {
+      const std::size_t close = line.find(')');
+      if (close == std::string_view::npos) return line;
+      line.remove_prefix(close + 1);
+    } else {
+      return line;
+    }
+  }
+}
+
+bool is_heading(std::string_view line) {
+  const std::size_t instances = line.find("#instances");
+  const std::size_t bytes = line.find("#bytes");
+  const std::size_t name = line.find("class name");
+  return instances != std::string_view::npos && bytes != std::string_view::npos && name != std::string_view::npos &&
+         instances < bytes && bytes < name && line.substr(0, instances).find("num") != std::string_view::npos;
+}
+
+bool take_number(Cursor& at, std::int64_t& out) {
+  at.skip_blanks();
+  return is_digit(at.peek()) && at.decimal(out) == Number::ok;
+}
+
+struct Row {
+  std::int64_t instances = 0;
+  std::int64_t bytes = 0;
+  std::string_view name;
+};
+
+/// "   1:            45         321744  [J (java.base@17.0.15)"
+std::optional<Row> row_of(std::string_view line) {
+  Cursor at(line);
+  std::int64_t rank = 0;
+  Row row;
+  if (!take_number(at, rank) || !at.take(':') || !take_number(at, row.instances) || !take_number(at, row.bytes) ||
+      !at.skip_blanks())
+    return std::nullopt;
+  row.name = trim(at.rest());
+  return row.name.empty() ? std::nullopt : std::optional(row);
+}
+
+/// "Total         13939        1070040"
+std::optional<Row> total_of(std::string_view line) {
+  Cursor at(line);
+  Row row;
+  if (!at.take("Total") || !take_number(at, row.instances) || !take_number(at, row.bytes)) return std::nullopt;
+  at.skip_blanks();
+  return at.at_end() ? std::optional(row) : std::nullopt;
+}
+
+/// " (java.base@17.0.15)" at the end of `name`, which loses it; "java.base".
+std::string_view take_module(std::string_view& name) {
+  const std::size_t open = name.back() != ')' ? std::string_view::npos : name.rfind(" (");
+  if (open == std::string_view::npos) return {};
+  std::string_view module = name.substr(open + 2, name.size() - open - 3);
+  name = trim(name.substr(0, open));
+  return module.substr(0, module.find('@'));
+}
+
+/// Hidden classes are called by an address that differs from run to run: "Main$$Lambda$14/0x0000000800066840", in
+/// JDK 8 "Main$$Lambda$1/1234567890". The digits are left out.
+std::string without_address(std::string_view name) {
+  const std::size_t slash = name.find('/');
+  if (slash == std::string_view::npos || slash + 1 == name.size() || !is_digit(name[slash + 1])) {
+    return std::string(name);
+  }
+  std::size_t end = slash + 1;
+  while (end < name.size() && (text::is_hex(name[end]) || name[end] == 'x')) ++end;
+  return std::string(name.substr(0, slash)).append("/0x").append(name.substr(end));
+}
+
+class HistogramLog {
+ public:
+  HistogramLog(Input& in, SnapshotSink& out) : lines_(in), out_(out) {}
+
+  void run() {
+    std::string_view line;
+    while (lines_.next(line)) handle(behind_log_prefix(line));
+    close_without_total();
+    if (out_.empty()) {
+      text::fail(ErrorCode::malformed, lines_.offset(),
+                 "no histogram: the input ends, expected a heading with #instances, #bytes and class name");
+    }
+    lines_.note_skipped(out_.last().notes);
+    out_.flush();
+  }
+
+ private:
+  void handle(std::string_view line) {
+    if (is_heading(line)) {
+      close_without_total();
+      open();
+    } else if (!builder_) {
+      read_pid(line);
+    } else if (const auto row = row_of(line)) {
+      add(*row);
+    } else if (const auto total = total_of(line)) {
+      close(*total);
+    } else if (!line.empty() && line.find_first_not_of('-') != std::string_view::npos) {
+      unreadable();
+    }
+  }
+
+  /// "14774:", which jcmd writes in front.
+  void read_pid(std::string_view line) {
+    Cursor at(line);
+    std::int64_t pid = 0;
+    if (take_number(at, pid) && at.take(':') && at.at_end()) pid_ = pid;
+  }
+
+  void open() {
+    builder_ = std::make_unique<SnapshotBuilder>();
+    builder_->add_column({"inuse_objects", "count"});
+    builder_->add_column({"inuse_space", "bytes"});
+    builder_->facts().producer = "java";
+    builder_->facts().sampling = Sampling::exact;
+    builder_->facts().pid = std::exchange(pid_, std::nullopt);
+    sum_ = {};
+  }
+
+  void add(const Row& row) {
+    if (!lines_.terminated()) return unreadable();  // the name may be cut
+    std::string_view name = row.name;
+    const std::string_view module = take_module(name);
+    add_row(text::type_key(*builder_, without_address(name), builder_->module(module, {})), row);
+    if (!checked_add(sum_.instances, row.instances, sum_.instances) || !checked_add(sum_.bytes, row.bytes, sum_.bytes))
+      text::fail(ErrorCode::limit, lines_.line_offset(),
+                 "sum over the classes is beyond 2^63-1, expected it to fit in 64 bits");
+  }
+
+  void add_row(const text::TypeKey& key, const Row& row) {
+    const std::int64_t values[] = {row.instances, row.bytes};
+    builder_->add_row(key.stack, key.labels, values);
+  }
+
+  void unreadable() {
+    builder_->facts().partial = true;
+    builder_->facts().complete = false;
+    builder_->notes().add(Severity::data_loss, "lines inside a histogram that are no rows, left out",
+                          lines_.line_offset());
+  }
+
+  void close(const Row& total) {
+    if (total.instances < sum_.instances || total.bytes < sum_.bytes) {
+      builder_->notes().add(Severity::warning, "the classes add up to more than the Total line says",
+                            lines_.line_offset());
+      builder_->facts().complete = false;
+    } else if (total.instances != sum_.instances || total.bytes != sum_.bytes) {
+      builder_->facts().complete = false;
+      builder_->notes().add(Severity::warning, "the classes add up to less than the Total line says",
+                            lines_.line_offset());
+      const Row rest{total.instances - sum_.instances, total.bytes - sum_.bytes, {}};
+      add_row({builder_->pseudo_stack("[below threshold]"), LabelSetId{}}, rest);
+    }
+    take();
+  }
+
+  void close_without_total() {
+    if (!builder_) return;
+    builder_->facts().complete = false;
+    builder_->notes().add(Severity::warning, "no Total line: classes are missing", lines_.offset());
+    take();
+  }
+
+  void take() {
+    out_.take(builder_->finish());
+    builder_.reset();
+  }
+
+  text::LogLines lines_;
+  text::HeldSink out_;
+  std::unique_ptr<SnapshotBuilder> builder_;  // the open histogram
+  Row sum_;
+  std::optional<std::int64_t> pid_;
+};
+
+class JvmHistogramImporter final : public Importer {
+ public:
+  const FormatInfo& info() const override { return kInfo; }
+  Match sniff(std::string_view head) const override {
+    const std::string plain = text::plain_head(head);
+    std::string_view rest = plain;
+    std::string_view line;
+    while (text::take_line(rest, line)) {
+      if (is_heading(line)) return Match::certain;
+    }
+    return Match::no;
+  }
+  Status read(Input& in, SnapshotSink& out) const override {
+    return text::run_reader([&]() -> Status {
+      HistogramLog(in, out).run();
+      return ok();
+    });
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Importer> make_jvm_histogram_importer() { return std::make_unique<JvmHistogramImporter>(); }
+
+}  // namespace snapdiff::formats
