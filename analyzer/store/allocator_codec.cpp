@@ -11,7 +11,19 @@ namespace {
 constexpr std::uint32_t kNoRow = 0xffffffffU;
 
 // Columns of a chunk of segments and of one of blocks. The first says which rows are old ones.
-enum SegmentColumn { kRuns, kDevice, kAddress, kSize, kAllocated, kActive, kRequested, kPlace, kFlags, kStack, kBlocks };
+enum SegmentColumn {
+  kRuns,
+  kDevice,
+  kAddress,
+  kSize,
+  kAllocated,
+  kActive,
+  kRequested,
+  kPlace,
+  kFlags,
+  kStack,
+  kBlocks
+};
 constexpr std::size_t kSegmentColumns = 11;
 enum BlockColumn { kBlockRuns, kBlockAddress, kBlockSize, kBlockRequested, kBlockState, kBlockStack };
 constexpr std::size_t kBlockColumns = 6;
@@ -88,14 +100,15 @@ void take_runs(std::string_view column, std::size_t old_rows, Own take_own, Old 
     if (old == 0) continue;
     const std::uint64_t first = expected + unzigzag(in.varint());
     if (first >= old_rows || old > old_rows - first)
-      fail(ErrorCode::malformed, "old row " + std::to_string(first) + ", expected less than " +
-                                     std::to_string(old_rows));
+      fail(ErrorCode::malformed,
+           "old row " + std::to_string(first) + ", expected less than " + std::to_string(old_rows));
     for (std::uint64_t row = first; row < first + old; ++row) take_old(static_cast<std::size_t>(row));
     expected = first + old;
   }
 }
 
-std::string segment_chunk(const SegmentTable& table, std::span<const std::uint32_t> from, std::size_t begin, int level) {
+std::string segment_chunk(const SegmentTable& table, std::span<const std::uint32_t> from, std::size_t begin,
+                          int level) {
   std::vector<std::string> out(kSegmentColumns);
   put_runs(out[kRuns], from);
   std::uint64_t last_address = 0;
@@ -165,8 +178,8 @@ EncodedTables encode_tables(const AllocatorTables* before, const AllocatorTables
   constexpr std::size_t kBytesPerBlock = 8;  // about; only chooses the level
   const int level = compression_level(blocks.size() * kBytesPerBlock);
   EncodedTables out;
-  out.is_delta = std::any_of(segments.begin(), segments.end(), is_old) ||
-                 std::any_of(blocks.begin(), blocks.end(), is_old);
+  out.is_delta =
+      std::any_of(segments.begin(), segments.end(), is_old) || std::any_of(blocks.begin(), blocks.end(), is_old);
   encode_chunks(segments, out.segments,
                 [&](auto from, std::size_t begin) { return segment_chunk(after.segments, from, begin, level); });
   encode_chunks(blocks, out.blocks,
@@ -258,8 +271,8 @@ AllocatorTables TablesDecoder::finish() {
   const SegmentTable& segments = after_.segments;
   BlockTable& blocks = after_.blocks;
   if (segments.block_begin.back() != blocks.size_rows())
-    fail(ErrorCode::malformed, std::to_string(blocks.size_rows()) + " blocks, expected " +
-                                   std::to_string(segments.block_begin.back()));
+    fail(ErrorCode::malformed,
+         std::to_string(blocks.size_rows()) + " blocks, expected " + std::to_string(segments.block_begin.back()));
   blocks.segment.reserve(blocks.size_rows());
   for (std::size_t s = 0; s < segments.size_rows(); ++s)
     blocks.segment.insert(blocks.segment.end(), segments.block_begin[s + 1] - segments.block_begin[s],

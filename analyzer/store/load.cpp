@@ -153,7 +153,8 @@ class UsedIds {
   /// The same in any order.
   Id place(Id id) const {
     if (id == Id{}) return Id{};
-    return static_cast<Id>(std::lower_bound(used_.begin(), used_.end(), static_cast<std::uint32_t>(id)) - used_.begin() + 1);
+    return static_cast<Id>(std::lower_bound(used_.begin(), used_.end(), static_cast<std::uint32_t>(id)) -
+                           used_.begin() + 1);
   }
 
  private:
@@ -231,7 +232,8 @@ std::shared_ptr<const AllocatorState> finish_allocator(sqlite3* db, std::int64_t
     DeviceTrace& trace = state->traces.emplace_back();
     trace.device = stored.device;
     trace.host = stored.host;
-    read_events(db, stored, loading.stored, [&mine](std::uint32_t place) { return mine[place]; }, trace.events);
+    read_events(
+        db, stored, loading.stored, [&mine](std::uint32_t place) { return mine[place]; }, trace.events);
   }
   AllocatorFacts& facts = loading.stored.facts;
   for (Annotation& mark : facts.annotations) mark.name = copy.stored_string(mark.name);
@@ -287,8 +289,7 @@ std::vector<Snapshot> load_snapshots(Session& session, std::span<const SnapshotI
     samples = *session.samples(static_cast<std::int64_t>(ids[i]));
     stacks.add(samples.stack);
     label_sets.add(samples.labels);
-    if (parts == Parts::allocator)
-      allocators[i] = start_allocator(session, static_cast<std::int64_t>(ids[i]), stacks);
+    if (parts == Parts::allocator) allocators[i] = start_allocator(session, static_cast<std::int64_t>(ids[i]), stacks);
   }
 
   DictionaryCopy copy(session.catalog());

@@ -24,9 +24,10 @@ std::vector<SnapshotInfo> in_import_order(sqlite3* db) {
     std::move(series.snapshots.begin(), series.snapshots.end(), std::back_inserter(all));
   std::sort(all.begin(), all.end(), [](const SnapshotInfo& a, const SnapshotInfo& b) { return a.id < b.id; });
   if (!has_version_3(db)) return all;
-  Statement more(db,
-                 "SELECT blocks + (SELECT coalesce(sum(events), 0) FROM trace WHERE trace.snapshot = allocator.snapshot)"
-                 " FROM allocator WHERE snapshot = ?");
+  Statement more(
+      db,
+      "SELECT blocks + (SELECT coalesce(sum(events), 0) FROM trace WHERE trace.snapshot = allocator.snapshot)"
+      " FROM allocator WHERE snapshot = ?");
   for (SnapshotInfo& snapshot : all) {
     if (more.bind(1, static_cast<std::int64_t>(snapshot.id)).step())
       snapshot.rows += static_cast<std::uint64_t>(std::max<std::int64_t>(0, more.integer(0)));
@@ -71,7 +72,8 @@ std::size_t merge_snapshots(Session& from, const std::string& from_path, Session
   });
   for (std::span<const SnapshotInfo> left = fresh; !left.empty();) {
     const auto batch = next_batch(left);
-    const std::vector<Snapshot> snapshots = concerning(from_path, [&] { return load_snapshots(from, ids_of(batch), Parts::allocator); });
+    const std::vector<Snapshot> snapshots =
+        concerning(from_path, [&] { return load_snapshots(from, ids_of(batch), Parts::allocator); });
     for (std::size_t i = 0; i < batch.size(); ++i) {
       const auto original =
           concerning(from_path, [&] { return read_source(from.db(), static_cast<std::int64_t>(batch[i].id)); });

@@ -63,9 +63,9 @@ class Session {
   std::int64_t own_changes_ = 0;
   std::unique_ptr<Catalog> catalog_;
   std::unique_ptr<StackIndex> stacks_;
-  std::list<std::pair<std::int64_t, std::shared_ptr<const SampleTable>>> tables_;  // latest first
+  std::list<std::pair<std::int64_t, std::shared_ptr<const SampleTable>>> tables_;          // latest first
   std::list<std::pair<std::int64_t, std::shared_ptr<const AllocatorTables>>> allocators_;  // latest first
-  std::list<std::shared_ptr<const DecodedStacks>> chunks_;                         // latest first
+  std::list<std::shared_ptr<const DecodedStacks>> chunks_;                                 // latest first
   std::size_t chunk_frames_ = 0;
 };
 

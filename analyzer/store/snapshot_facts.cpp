@@ -144,12 +144,14 @@ void write_totals(sqlite3* db, std::int64_t snapshot, const std::vector<Column>&
 }
 
 SnapshotFacts read_facts(sqlite3* db, std::int64_t snapshot) {
-  Statement select(db, std::string(
-                   "SELECT s.source_name, s.file_time_ns, s.position, s.taken_at_ns, s.sequence, s.pid, s.format,"
-                   " s.format_detail, s.producer, s.duration_ns, s.host, s.rank, s.command_line, s.default_metric,"
-                   " s.sampling, s.period, s.partial, s.is_delta, s.is_diff, s.drop_frames, s.keep_frames, s.doc_url,"
-                   " f.sha256, f.size_bytes, ") + (has_version_3(db) ? "s.complete" : "1") +
-                   " FROM snapshot s LEFT JOIN source f ON f.id = s.source WHERE s.id = ?");
+  Statement select(
+      db,
+      std::string("SELECT s.source_name, s.file_time_ns, s.position, s.taken_at_ns, s.sequence, s.pid, s.format,"
+                  " s.format_detail, s.producer, s.duration_ns, s.host, s.rank, s.command_line, s.default_metric,"
+                  " s.sampling, s.period, s.partial, s.is_delta, s.is_diff, s.drop_frames, s.keep_frames, s.doc_url,"
+                  " f.sha256, f.size_bytes, ") +
+          (has_version_3(db) ? "s.complete" : "1") +
+          " FROM snapshot s LEFT JOIN source f ON f.id = s.source WHERE s.id = ?");
   if (!select.bind(1, snapshot).step())
     fail(ErrorCode::usage, "snapshot @" + std::to_string(snapshot) + " is not in the store");
   const auto text = [&](int column) { return std::string(select.text(column)); };

@@ -8,8 +8,8 @@
 /// file: they exist in a connection once they are registered with it.
 namespace snapdiff::store {
 
-/// Registers stack, stack_frame, sample, segment, block, trace_event, growth, trend, retained, stack_text() and the statistics; the connection
-/// shares the session until it is closed. Throws.
+/// Registers stack, stack_frame, sample, segment, block, trace_event, growth, trend, retained, stack_text() and the
+/// statistics; the connection shares the session until it is closed. Throws.
 void register_tables(const std::shared_ptr<Session>& session);
 
 /// One register function per module.

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "analyzer/store/allocator_store.hpp"
 #include "analyzer/store/schema.hpp"
 #include "analyzer/store/tables.hpp"
@@ -7,13 +9,26 @@
 namespace snapdiff::store {
 namespace {
 
-/// Walks the segments, or the blocks, of all snapshots or of one.
+/// Walks the segments, or the blocks, of all snapshots or of one; of all segments or of some.
 class AllocatorScan {
  public:
-  using Rows = std::size_t (*)(const AllocatorTables&);
-  AllocatorScan(Session& session, Rows rows) : session_(session), rows_(rows) {}
+  /// The first row of a segment, which may be the one behind the last.
+  using FirstRow = std::size_t (*)(const AllocatorTables&, std::size_t segment);
+  AllocatorScan(Session& session, FirstRow first_row) : session_(session), first_row_(first_row) {}
 
-  void start(sqlite3_value* snapshot) {
+  static bool plan(IndexPlan& plan, std::int64_t rows) {
+    const bool snapshot = plan.take(0, SQLITE_INDEX_CONSTRAINT_EQ);
+    const bool segment = plan.take(1, SQLITE_INDEX_CONSTRAINT_EQ);
+    if (!segment) plan.take_bounds(1);
+    if (snapshot) rows /= 20;
+    if (segment) rows /= 500;
+    plan.expect(rows, static_cast<double>(rows));
+    return true;
+  }
+
+  void start(Arguments& arguments) {
+    sqlite3_value* const snapshot = arguments.take();
+    segments_ = arguments.take_range();
     snapshots_.clear();
     if (has_version_3(session_.db()))
       snapshots_ = snapshots_of(session_.db(), "SELECT snapshot FROM allocator ORDER BY snapshot", snapshot);
@@ -23,7 +38,7 @@ class AllocatorScan {
   }
   void next() {
     ++rowid_;
-    if (++row_ == rows_(*tables_)) open_next();
+    if (++row_ == end_) open_next();
   }
   bool at_end() const { return tables_ == nullptr; }
   std::int64_t rowid() const { return rowid_; }
@@ -34,23 +49,32 @@ class AllocatorScan {
 
  private:
   void open_next() {
-    row_ = 0;
     for (tables_.reset(); next_ < snapshots_.size();) {
       auto tables = session_.allocator_tables(snapshots_[next_++]);
-      if (tables == nullptr || rows_(*tables) == 0) continue;
-      if (auto stored = read_allocator(session_.db(), snapshot())) facts_ = std::move(stored->facts);
+      if (tables == nullptr) continue;
+      const std::size_t segments = tables->segments.size_rows();
+      row_ = first_row_(*tables, std::min<std::size_t>(segments_.low, segments));
+      end_ = first_row_(*tables, std::min<std::size_t>(std::size_t{segments_.high} + 1, segments));
+      if (row_ >= end_) continue;
+      if (facts_of_ != snapshot()) {
+        if (auto stored = read_allocator(session_.db(), snapshot())) facts_ = std::move(stored->facts);
+        facts_of_ = snapshot();
+      }
       tables_ = std::move(tables);
       return;
     }
   }
 
   Session& session_;
-  Rows rows_;
+  FirstRow first_row_;
+  Arguments::Range segments_;
   std::vector<std::int64_t> snapshots_;
   std::size_t next_ = 0;
   std::shared_ptr<const AllocatorTables> tables_;  // null at the end
   AllocatorFacts facts_;
+  std::int64_t facts_of_ = 0;  // a join starts anew for every row of the other table
   std::size_t row_ = 0;
+  std::size_t end_ = 0;
   std::int64_t rowid_ = 0;
 };
 
@@ -64,15 +88,11 @@ class SegmentView {
       "CREATE TABLE segment(snapshot INTEGER, segment INTEGER, device INTEGER, address INTEGER, size INTEGER,"
       " allocated INTEGER, active INTEGER, requested INTEGER, stream INTEGER, pool TEXT, small INTEGER,"
       " expandable INTEGER, blocks INTEGER, stack INTEGER)";
-  static bool plan(IndexPlan& plan) {
-    const bool snapshot = plan.take(0, SQLITE_INDEX_CONSTRAINT_EQ);
-    plan.expect(snapshot ? 1'000 : 20'000, snapshot ? 1'000.0 : 20'000.0);
-    return true;
-  }
+  static bool plan(IndexPlan& plan) { return AllocatorScan::plan(plan, 10'000); }
 
   explicit SegmentView(Session& session)
-      : scan_(session, [](const AllocatorTables& tables) { return tables.segments.size_rows(); }) {}
-  void filter(Arguments& arguments) { scan_.start(arguments.take()); }
+      : scan_(session, [](const AllocatorTables&, std::size_t segment) { return segment; }) {}
+  void filter(Arguments& arguments) { scan_.start(arguments); }
   bool at_end() const { return scan_.at_end(); }
   void next() { scan_.next(); }
   std::int64_t rowid() const { return scan_.rowid(); }
@@ -91,7 +111,8 @@ class SegmentView {
       case 6: return stated(table.stated_active[row]);
       case 7: return stated(table.stated_requested[row]);
       case 8:
-        if (table.stream[row] >= scan_.facts().streams.size()) fail(ErrorCode::malformed, "segment of an unknown stream");
+        if (table.stream[row] >= scan_.facts().streams.size())
+          fail(ErrorCode::malformed, "segment of an unknown stream");
         return out.integer(plain(scan_.facts().streams[table.stream[row]]));
       case 9:
         if (table.pool[row] >= scan_.facts().pools.size()) fail(ErrorCode::malformed, "segment of an unknown pool");
@@ -112,15 +133,13 @@ class BlockView {
   static constexpr const char* kDeclaration =
       "CREATE TABLE block(snapshot INTEGER, segment INTEGER, address INTEGER, size INTEGER, requested INTEGER,"
       " state TEXT, stack INTEGER)";
-  static bool plan(IndexPlan& plan) {
-    const bool snapshot = plan.take(0, SQLITE_INDEX_CONSTRAINT_EQ);
-    plan.expect(snapshot ? 50'000 : 1'000'000, snapshot ? 50'000.0 : 1'000'000.0);
-    return true;
-  }
+  static bool plan(IndexPlan& plan) { return AllocatorScan::plan(plan, 1'000'000); }
 
   explicit BlockView(Session& session)
-      : scan_(session, [](const AllocatorTables& tables) { return tables.blocks.size_rows(); }) {}
-  void filter(Arguments& arguments) { scan_.start(arguments.take()); }
+      : scan_(session, [](const AllocatorTables& tables, std::size_t segment) {
+          return static_cast<std::size_t>(tables.segments.block_begin[segment]);
+        }) {}
+  void filter(Arguments& arguments) { scan_.start(arguments); }
   bool at_end() const { return scan_.at_end(); }
   void next() { scan_.next(); }
   std::int64_t rowid() const { return scan_.rowid(); }

@@ -52,7 +52,7 @@ class TraceEventView {
   }
 
   void column(Output& out, int column) {
-    constexpr std::string_view kActions[] = {"alloc",       "free_requested", "free_completed", "segment_alloc",
+    constexpr std::string_view kActions[] = {"alloc",        "free_requested", "free_completed", "segment_alloc",
                                              "segment_free", "segment_map",    "segment_unmap",  "oom",
                                              "snapshot",     "unknown"};
     const StoredTrace& trace = traces_[next_trace_ - 1];
