@@ -228,7 +228,7 @@ int run_info(const Arguments& arguments) {
   std::string out;
   std::vector<Json> objects;
   for (const Operand& operand : asked->operands) {
-    const Result<Loaded> loaded = load_operands({operand}, options, terminal, true);
+    const Result<Loaded> loaded = load_operands({operand}, options, terminal, true, store::Parts::allocator);
     if (!loaded) {
       code = fail(loaded.error());
       continue;

@@ -8,7 +8,7 @@ int run_pins(const Arguments& arguments) {
   Options options;
   auto app = make_command_app("Which stacks keep segments of a CUDA allocator from going back to the driver.",
                               "pins [options] [BASELINE] FILE\n\n"
-                              "  FILE may be a moment of a trace: run.pickle@peak",
+                              "  FILE may be a moment of a trace (run.pickle@peak) or stored (@3, @3@peak)",
                               {"snapdiff pins run.pickle", "snapdiff pins run.pickle@100 run.pickle@end --as json"});
   add_options(*app, options, kTakesOperands | kTakesFrames | kTakesCount | kTakesForm | kReadsFiles);
   if (const auto code = parse_arguments(*app, options, arguments)) return *code;
@@ -20,7 +20,7 @@ int run_pins(const Arguments& arguments) {
   const Terminal terminal = look_at_terminal(options.no_color);
   const Result<Question> asked = understand(options, terminal);
   if (!asked) return fail(asked.error());
-  const Result<Loaded> loaded = load_operands(asked->operands, options, terminal, false);
+  const Result<Loaded> loaded = load_operands(asked->operands, options, terminal, false, store::Parts::allocator);
   if (!loaded) return fail(loaded.error());
   if (loaded->snapshots.size() != asked->operands.size())
     return fail(

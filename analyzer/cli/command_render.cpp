@@ -115,19 +115,29 @@ int render_counters(const Options& options, const RenderOptions& wanted, const L
   return write_memory(options, wanted, loaded, std::move(story));
 }
 
+// What charts are of: the operands, a file as one snapshot; else what was last compared.
+Result<Compared> load_charted(const Options& options, const Terminal& terminal) {
+  if (options.operands.empty())
+    return load_compared(options, terminal, Fallback::last_comparison, store::Parts::allocator);
+  Result<Question> asked = understand(options, terminal);
+  if (!asked) return std::move(asked).error();
+  Result<Loaded> loaded = load_operands(asked->operands, options, terminal, false, store::Parts::allocator);
+  if (!loaded) return std::move(loaded).error();
+  return Compared{*std::move(loaded), asked->view};
+}
+
 // Charts of CUDA snapshots: --timeline, --segments, --pins.
 int render_memory(const Options& options, const RenderOptions& wanted, const Terminal& terminal) {
   if (wanted.dot) return fail({ErrorCode::usage, "--dot has no charts: expected --pdf, --svg or --png"});
-  if (options.operands.empty())
-    return fail({ErrorCode::usage, "charts need the snapshot's file: the store keeps no segments and traces"});
-  const Result<Question> asked = understand(options, terminal);
-  if (!asked) return fail(asked.error());
-  const Result<Loaded> loaded = load_operands(asked->operands, options, terminal, false);
-  if (!loaded) return fail(loaded.error());
-  if (diff::has_counters_only(loaded->refs())) return render_counters(options, wanted, *loaded);
-  Result<render::MemoryStory> story = tell_memory(*loaded, wanted.memory, asked->view);
+  const Result<Compared> compared = load_charted(options, terminal);
+  if (!compared) return fail(compared.error());
+  const Loaded& loaded = compared->loaded;
+  if (diff::has_counters_only(loaded.refs())) return render_counters(options, wanted, loaded);
+  MemoryPages pages = wanted.memory;
+  pages.ends_only = options.operands.empty();
+  Result<render::MemoryStory> story = tell_memory(loaded, pages, compared->options);
   if (!story) return fail(story.error());
-  return write_memory(options, wanted, *loaded, *std::move(story));
+  return write_memory(options, wanted, loaded, *std::move(story));
 }
 
 }  // namespace
@@ -137,8 +147,8 @@ int run_render(const Arguments& arguments) {
   RenderOptions wanted;
   auto app = make_command_app("Retention graph of a comparison as a document or a picture.",
                               "render [options] [OPERAND OPERAND...]\n\n"
-                              "  without operands: what was last compared; charts of a CUDA snapshot take its\n"
-                              "  file (FILE@peak for --segments and --pins), a baseline may stand before it",
+                              "  without operands: what was last compared; charts of a CUDA snapshot take one\n"
+                              "  (FILE@peak or @3@peak for --segments and --pins), a baseline may stand before it",
                               {"snapdiff render --pdf", "snapdiff render --svg @1 @12 -o growth.svg",
                                "snapdiff render --timeline --segments run.pickle"});
   add_options(*app, options, kTakesOperands | kTakesView | kReadsFiles | kTakesSymbols);

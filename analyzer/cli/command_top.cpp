@@ -10,7 +10,8 @@ int run_top(const Arguments& arguments) {
   Options options;
   auto app = make_command_app("Heaviest stacks of one snapshot.",
                               "top [options] [OPERAND]\n\n"
-                              "  OPERAND is a file, - (stdin), @3, @last or SERIES#3 (@last)",
+                              "  OPERAND is a file, - (stdin), @3, @last or SERIES#3 (@last); of a CUDA snapshot "
+                              "also\n  a moment: run.pickle@peak, @3@oom",
                               {"snapdiff top svc.0012.heap -n 5", "snapdiff top @last --by function --cum"});
   add_options(*app, options, kTakesOperands | kTakesView | kTakesRows | kTakesForm | kReadsFiles | kTakesSymbols);
   app->add_flag("--counters", options.counters, "values of counters (HeapSys, rss) instead of stacks");

@@ -9,7 +9,8 @@
 namespace snapdiff::cli {
 namespace {
 
-Result<Compared> load_from_store(const Options& options, const Terminal& terminal, Fallback fallback) {
+Result<Compared> load_from_store(const Options& options, const Terminal& terminal, Fallback fallback,
+                                 store::Parts parts) {
   Result<store::Store> store = open_store(choose_store(options), store::Access::read);
   if (!store) return std::move(store).error();
   const Result<DiffOptions> wanted = diff_options(options);
@@ -33,7 +34,7 @@ Result<Compared> load_from_store(const Options& options, const Terminal& termina
       return Error{ErrorCode::usage, "the store is empty: nothing to compare", std::nullopt, store->path()};
     for (const auto& snapshot : listed->back().snapshots) ids.push_back(snapshot.id);
   }
-  Result<Loaded> loaded = load_stored(*store, ids);
+  Result<Loaded> loaded = load_stored(*store, ids, parts);
   if (!loaded) return std::move(loaded).error();
   compared.loaded = *std::move(loaded);
   if (Status named = name_addresses(compared.loaded, options, terminal); !named) return std::move(named).error();
@@ -42,13 +43,14 @@ Result<Compared> load_from_store(const Options& options, const Terminal& termina
 
 }  // namespace
 
-Result<Compared> load_compared(const Options& options, const Terminal& terminal, Fallback fallback) {
-  if (options.operands.empty()) return load_from_store(options, terminal, fallback);
+Result<Compared> load_compared(const Options& options, const Terminal& terminal, Fallback fallback,
+                               store::Parts parts) {
+  if (options.operands.empty()) return load_from_store(options, terminal, fallback, parts);
   const Result<DiffOptions> wanted = diff_options(options);
   if (!wanted) return wanted.error();
   const Result<std::vector<Operand>> operands = parse_operands(options.operands);
   if (!operands) return operands.error();
-  Result<Loaded> loaded = load_operands(*operands, options, terminal, operands->size() == 1);
+  Result<Loaded> loaded = load_operands(*operands, options, terminal, operands->size() == 1, parts);
   if (!loaded) return std::move(loaded).error();
   return Compared{*std::move(loaded), *wanted};
 }

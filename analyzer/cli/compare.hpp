@@ -22,8 +22,9 @@ enum class Fallback { newest_series, last_comparison };
 
 /// The snapshots and the view to compare. One operand that is a file with several snapshots, or a
 /// directory, gives all of them. Without operands: `fallback`; the last comparison also brings its
-/// view, where the command line sets none of its own.
-Result<Compared> load_compared(const Options& options, const Terminal& terminal, Fallback fallback);
+/// view, where the command line sets none of its own. `parts`: of stored snapshots.
+Result<Compared> load_compared(const Options& options, const Terminal& terminal, Fallback fallback,
+                               store::Parts parts = store::Parts::rows);
 
 /// What the options of a command that reads its operands say: which, how to look at them, how to write.
 struct Question {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <system_error>
@@ -280,8 +281,8 @@ Result<std::vector<SnapshotId>> resolve_stored(store::Store& store, const Operan
   return ids;
 }
 
-Result<Loaded> load_stored(store::Store& store, const std::vector<SnapshotId>& ids) {
-  Result<std::vector<Snapshot>> snapshots = store.load(ids);
+Result<Loaded> load_stored(store::Store& store, const std::vector<SnapshotId>& ids, store::Parts parts) {
+  Result<std::vector<Snapshot>> snapshots = store.load(ids, parts);
   if (!snapshots) return std::move(snapshots).error();
   Result<std::vector<store::SeriesInfo>> listed = store.list();
   if (!listed) return std::move(listed).error();
@@ -299,6 +300,7 @@ Result<Loaded> load_stored(store::Store& store, const std::vector<SnapshotId>& i
     const auto series = series_of.find(ids[i]);
     if (series != series_of.end()) item.ref.series = series->second->name;
     item.stored = ids[i];
+    item.name = std::string(base_name(item.ref.snapshot->facts.source.name));
     loaded.snapshots.push_back(std::move(item));
   }
   if (!ids.empty()) {
@@ -309,8 +311,34 @@ Result<Loaded> load_stored(store::Store& store, const std::vector<SnapshotId>& i
   return loaded;
 }
 
+namespace {
+
+// The point that a stored operand names, "" for the snapshot itself.
+std::string point_of(const Operand& operand) {
+  if (const auto* stored = std::get_if<StoredOperand>(&operand.what)) return stored->point;
+  if (const auto* series = std::get_if<SeriesOperand>(&operand.what)) return series->point;
+  return {};
+}
+
+// A stored snapshot, or moments of its trace.
+Result<std::vector<LoadedSnapshot>> at_point(const LoadedSnapshot& item, const std::string& point) {
+  if (point.empty()) return std::vector{item};
+  if (!cuda::busiest_trace(*item.ref.snapshot))
+    return Error{ErrorCode::usage, "no trace in this snapshot: expected a CUDA snapshot with history for @" + point,
+                 std::nullopt, item.ref.ref};
+  Result<std::vector<LoadedSnapshot>> moments = load_moments(*item.ref.snapshot, {item.ref.ref, point});
+  if (!moments) return std::move(moments).error().about(item.ref.ref);
+  for (LoadedSnapshot& moment : *moments) {
+    moment.name = item.name + moment.ref.ref.substr(item.ref.ref.size());
+    moment.ref.series = item.ref.series;
+  }
+  return moments;
+}
+
+}  // namespace
+
 Result<Loaded> load_operands(const std::vector<Operand>& operands, const Options& options, const Terminal& terminal,
-                             bool expand) {
+                             bool expand, store::Parts parts) {
   std::vector<Job> jobs;
   std::vector<SnapshotId> stored_ids;
   std::vector<std::vector<SnapshotId>> ids_of(operands.size());
@@ -339,7 +367,9 @@ Result<Loaded> load_operands(const std::vector<Operand>& operands, const Options
 
   Loaded from_store;
   if (store) {
-    Result<Loaded> loaded = load_stored(*store, stored_ids);
+    const bool moments =
+        std::any_of(operands.begin(), operands.end(), [](const Operand& o) { return !point_of(o).empty(); });
+    Result<Loaded> loaded = load_stored(*store, stored_ids, moments ? store::Parts::allocator : parts);
     if (!loaded) return std::move(loaded).error();
     from_store = *std::move(loaded);
   }
@@ -363,7 +393,9 @@ Result<Loaded> load_operands(const std::vector<Operand>& operands, const Options
   std::size_t next_stored = 0;
   for (std::size_t i = 0; i < operands.size(); ++i) {
     for (std::size_t s = 0; s < ids_of[i].size(); ++s) {
-      loaded.snapshots.push_back(from_store.snapshots[next_stored++]);
+      Result<std::vector<LoadedSnapshot>> found = at_point(from_store.snapshots[next_stored++], point_of(operands[i]));
+      if (!found) return std::move(found).error();
+      std::move(found->begin(), found->end(), std::back_inserter(loaded.snapshots));
       loaded.order_note = from_store.order_note;
     }
     const auto* path = std::get_if<PathOperand>(&operands[i].what);

@@ -31,6 +31,7 @@ struct LoadedSnapshot {
   SnapshotRef ref;
   std::optional<SnapshotId> stored;            ///< empty when it came from a file
   std::shared_ptr<const OutOfMemory> failure;  ///< it is the moment before this one; null else
+  std::string name;                            ///< out of the store: the file's name and the point; else ""
 };
 
 struct Loaded {
@@ -43,13 +44,14 @@ struct Loaded {
 };
 
 /// Everything the operands name. A file that holds several snapshots gives all of them when it is
-/// `expand`ed, else the one its @POINT chooses (default: the last).
+/// `expand`ed, else the one its @POINT chooses (default: the last). `parts`: of stored ones; a point brings all.
 /// Errors: usage (no such snapshot), io, and what reading returns; the first failing operand wins.
 Result<Loaded> load_operands(const std::vector<Operand>& operands, const Options& options, const Terminal& terminal,
-                             bool expand);
+                             bool expand, store::Parts parts = store::Parts::rows);
 
 /// The snapshots with these ids, in that order.
-Result<Loaded> load_stored(store::Store& store, const std::vector<SnapshotId>& ids);
+Result<Loaded> load_stored(store::Store& store, const std::vector<SnapshotId>& ids,
+                           store::Parts parts = store::Parts::rows);
 
 /// Ids that a stored operand (not a path) means. Errors: usage.
 Result<std::vector<SnapshotId>> resolve_stored(store::Store& store, const Operand& operand);

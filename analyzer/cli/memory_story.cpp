@@ -57,7 +57,7 @@ std::string source_of(const Loaded& loaded) {
   for (const LoadedSnapshot& item : loaded.snapshots) {
     const SourceFacts& source = item.ref.snapshot->facts.source;
     if (!text.empty()) text += " \u2192 ";
-    text += std::string(base_name(item.ref.ref.empty() ? source.name : item.ref.ref));
+    text += !item.name.empty() ? item.name : std::string(base_name(item.ref.ref.empty() ? source.name : item.ref.ref));
     if (source.sha256.size() >= 8) text += " " + source.sha256.substr(0, 8);
   }
   return text;
@@ -79,10 +79,10 @@ Result<render::MemoryStory> tell_memory(const Loaded& loaded, const MemoryPages&
     }
   }
   if (!pages.segments && !pages.pins) return story;
-  if (loaded.snapshots.size() > 2)
+  if (loaded.snapshots.size() > 2 && !pages.ends_only)
     return Error{ErrorCode::usage, "segments of one snapshot, or of one and its baseline: found " +
                                        std::to_string(loaded.snapshots.size())};
-  const SnapshotRef baseline = loaded.snapshots.size() == 2 ? loaded.snapshots.front().ref : SnapshotRef{};
+  const SnapshotRef baseline = loaded.snapshots.size() > 1 ? loaded.snapshots.front().ref : SnapshotRef{};
   Result<PinReport> pins = make_pins(baseline, loaded.snapshots.back().ref, options);
   if (!pins) return std::move(pins).error();
   if (pages.segments) story.pages.emplace_back(render::SegmentsPage{*pins});

@@ -8,6 +8,7 @@ namespace snapdiff::cli {
 /// Which charts of CUDA snapshots are wanted.
 struct MemoryPages {
   bool timeline = false, segments = false, pins = false;
+  bool ends_only = false;  ///< of more than two snapshots, segments and pins are those of the first and the last
   bool any() const { return timeline || segments || pins; }
 };
 

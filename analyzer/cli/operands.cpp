@@ -30,7 +30,7 @@ std::optional<PathOperand> existing_path(const std::string& text) {
 std::optional<Operand> stored_reference(const std::string& text) {
   if (text.size() < 2 || text[0] != '@') return std::nullopt;
   const std::string word = text.substr(1);
-  if (word == "first" || word == "last" || word == "prev") return Operand{text, StoredOperand{0, word}};
+  if (word == "first" || word == "last" || word == "prev") return Operand{text, StoredOperand{0, word, ""}};
   if (const auto dots = word.find(".."); dots != std::string::npos) {
     std::string_view end = std::string_view(word).substr(dots + 2);
     if (!end.empty() && end[0] == '@') end.remove_prefix(1);
@@ -39,8 +39,35 @@ std::optional<Operand> stored_reference(const std::string& text) {
     if (from && to && *from <= *to) return Operand{text, RangeOperand{*from, *to}};
     return std::nullopt;
   }
-  if (const auto id = whole_number(word); id && *id > 0) return Operand{text, StoredOperand{*id, ""}};
+  if (const auto id = whole_number(word); id && *id > 0) return Operand{text, StoredOperand{*id, "", ""}};
   return std::nullopt;
+}
+
+// "web#3", "web#-1"
+std::optional<Operand> series_reference(const std::string& text) {
+  const auto hash = text.rfind('#');
+  if (hash == std::string::npos || hash == 0) return std::nullopt;
+  const auto position = whole_number(std::string_view(text).substr(hash + 1));
+  if (!position || *position == 0) return std::nullopt;
+  return Operand{text, SeriesOperand{text.substr(0, hash), *position, ""}};
+}
+
+// "@7@peak", "web#3@oom": a moment of one stored snapshot.
+std::optional<Operand> stored_moment(const std::string& text) {
+  const auto at = text.rfind('@');
+  if (at == std::string::npos || at == 0 || at + 1 == text.size()) return std::nullopt;
+  std::optional<Operand> operand = stored_reference(text.substr(0, at));
+  if (!operand) operand = series_reference(text.substr(0, at));
+  if (!operand) return std::nullopt;
+  operand->text = text;
+  if (auto* stored = std::get_if<StoredOperand>(&operand->what)) {
+    stored->point = text.substr(at + 1);
+  } else if (auto* series = std::get_if<SeriesOperand>(&operand->what)) {
+    series->point = text.substr(at + 1);
+  } else {
+    return std::nullopt;
+  }
+  return operand;
 }
 
 }  // namespace
@@ -55,6 +82,7 @@ Result<Operand> parse_operand(const std::string& text) {
       return Operand{text, *std::move(path)};
     }
   }
+  if (auto moment = stored_moment(text)) return *std::move(moment);
   if (text.rfind("label:", 0) == 0) {
     const auto equals = text.find('=');
     if (equals == std::string::npos || equals == 6) {
@@ -62,12 +90,10 @@ Result<Operand> parse_operand(const std::string& text) {
     }
     return Operand{text, LabelOperand{text.substr(6, equals - 6), text.substr(equals + 1)}};
   }
-  if (const auto hash = text.rfind('#'); hash != std::string::npos && hash > 0) {
-    const auto position = whole_number(std::string_view(text).substr(hash + 1));
-    if (position && *position != 0) return Operand{text, SeriesOperand{text.substr(0, hash), *position}};
-  }
+  if (auto series = series_reference(text)) return *std::move(series);
   if (!text.empty() && text[0] == '@') {
-    return Error{ErrorCode::usage, "'" + text + "' is no snapshot: expected @N, @first, @last, @prev or @N..@M"};
+    return Error{ErrorCode::usage,
+                 "'" + text + "' is no snapshot: expected @N, @first, @last, @prev, @N..@M or @N@POINT"};
   }
   return Error{ErrorCode::io, "no such file or directory", std::nullopt, text};
 }

@@ -19,20 +19,22 @@ struct PathOperand {
   std::string point;
   bool is_directory = false;
 };
-/// @N, or @first, @last, @prev of the newest series (`word`).
+/// @N, or @first, @last, @prev of the newest series (`word`); `point` as of a path: @3@peak.
 struct StoredOperand {
   std::int64_t id = 0;
   std::string word;
+  std::string point;
 };
 /// @A..@B: all stored ids from A to B.
 struct RangeOperand {
   std::int64_t from = 0;
   std::int64_t to = 0;
 };
-/// SERIES#N: the N-th of a series from 1; negative from the end.
+/// SERIES#N: the N-th of a series from 1; negative from the end. `point` as of a path.
 struct SeriesOperand {
   std::string series;
   std::int64_t position = 0;
+  std::string point;
 };
 /// label:K=V: all stored snapshots with that label.
 struct LabelOperand {

@@ -174,7 +174,7 @@ StackId no_stack_recorded(const Snapshot& snapshot) {
 Result<PinReport> make_pins(const SnapshotRef& baseline, const SnapshotRef& current, const DiffOptions& options) {
   const Snapshot& snapshot = *current.snapshot;
   if (snapshot.allocator == nullptr || !snapshot.allocator->has_segments || snapshot.column("pinned_space") == nullptr)
-    return Error{ErrorCode::usage, "no segments in this snapshot: expected a CUDA memory snapshot, read from its file"};
+    return Error{ErrorCode::usage, "no segments in this snapshot: expected a CUDA memory snapshot"};
   PinReport out;
   out.baseline = baseline;
   out.current = current;

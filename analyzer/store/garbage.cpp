@@ -1,6 +1,7 @@
 #include <bitset>
 #include <memory>
 
+#include "analyzer/store/allocator_store.hpp"
 #include "analyzer/store/column_chunk.hpp"
 #include "analyzer/store/maintenance.hpp"
 #include "analyzer/store/sample_codec.hpp"
@@ -32,7 +33,20 @@ class IdSet {
 struct UsedRows {
   IdSet stacks;
   IdSet label_sets;
+  IdSet strings;
 };
+
+/// What segments, blocks, events and annotations name.
+void add_allocators(sqlite3* db, UsedRows& used) {
+  Statement select(db, "SELECT snapshot, stacks, facts FROM allocator ORDER BY snapshot");
+  while (select.step()) {
+    naming("allocator state of snapshot " + std::to_string(select.integer(0)), [&] {
+      for (const std::uint32_t stack : decode_stack_list(select.blob(1))) used.stacks.add(stack);
+      for (const Annotation& mark : decode_allocator_facts(select.blob(2)).annotations)
+        used.strings.add(static_cast<std::uint32_t>(mark.name));
+    });
+  }
+}
 
 UsedRows rows_in_use(sqlite3* db) {
   UsedRows used;
@@ -51,6 +65,7 @@ UsedRows rows_in_use(sqlite3* db) {
       }
     });
   }
+  add_allocators(db, used);
   return used;
 }
 
@@ -90,7 +105,7 @@ void add_all(sqlite3* db, const char* select_sql, IdSet& used) {
   while (select.step()) used.add(select.id(0, "id"));
 }
 
-void collect_dictionary(sqlite3* db, IdSet& label_sets, IdSet& frames) {
+void collect_dictionary(sqlite3* db, IdSet& label_sets, IdSet& frames, IdSet& strings) {
   delete_unused(db, "label", "label_set", label_sets);
   delete_unused(db, "frame", "id", frames);
   IdSet functions;
@@ -106,7 +121,6 @@ void collect_dictionary(sqlite3* db, IdSet& label_sets, IdSet& frames) {
       modules.add(static_cast<std::uint32_t>(mapping.module));
   }
   delete_unused(db, "module", "id", modules);
-  IdSet strings;
   strings.add(0);
   for (const char* sql : {"SELECT name FROM module", "SELECT build_id FROM module", "SELECT name FROM function",
                           "SELECT system_name FROM function", "SELECT file FROM function", "SELECT key FROM label",
@@ -125,7 +139,7 @@ void collect_garbage(Session& session) {
   UsedRows used = rows_in_use(db);
   IdSet frames;
   collect_stacks(db, used.stacks, frames);
-  collect_dictionary(db, used.label_sets, frames);
+  collect_dictionary(db, used.label_sets, frames, used.strings);
 }
 
 }  // namespace snapdiff::store

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "analyzer/store/allocator_store.hpp"
 #include "analyzer/store/snapshot_facts.hpp"
 #include "analyzer/store/snapshot_store.hpp"
 #include "analyzer/store/stack_codec.hpp"
@@ -45,6 +46,12 @@ class DictionaryCopy {
     const std::uint32_t row = catalog_.modules.row_of(id);
     if (row == IdMap::kNone) fail(ErrorCode::malformed, "module " + std::to_string(id) + " is missing");
     return module(ModuleId{row});
+  }
+
+  StringId stored_string(StringId id) {
+    const std::uint32_t row = catalog_.strings.row_of(static_cast<std::uint32_t>(id));
+    if (row == IdMap::kNone) fail(ErrorCode::malformed, "string " + std::to_string(index_of(id)) + " is missing");
+    return string(StringId{row});
   }
 
   /// Ids of stacks count up in the order of the calls.
@@ -143,6 +150,12 @@ class UsedIds {
       hint = static_cast<std::size_t>(std::lower_bound(used_.begin(), used_.end(), wanted) - used_.begin());
     return static_cast<Id>(hint + 1);
   }
+  /// The same in any order.
+  Id place(Id id) const {
+    if (id == Id{}) return Id{};
+    return static_cast<Id>(std::lower_bound(used_.begin(), used_.end(), static_cast<std::uint32_t>(id)) -
+                           used_.begin() + 1);
+  }
 
  private:
   std::vector<std::uint32_t> used_;
@@ -186,6 +199,51 @@ std::vector<Mapping> load_mappings(sqlite3* db, std::int64_t snapshot, Dictionar
   return mappings;
 }
 
+/// A snapshot's allocator state as it is stored, until its stacks have their ids in the copy.
+struct LoadingAllocator {
+  StoredAllocator stored;
+  std::shared_ptr<const AllocatorTables> tables;
+};
+
+std::optional<LoadingAllocator> start_allocator(Session& session, std::int64_t snapshot, UsedIds<StackId>& stacks) {
+  std::optional<StoredAllocator> stored = read_allocator(session.db(), snapshot);
+  if (!stored) return std::nullopt;
+  LoadingAllocator loading{*std::move(stored), session.allocator_tables(snapshot)};
+  std::vector<StackId> listed;
+  for (const std::uint32_t id : loading.stored.stacks) listed.push_back(StackId{id});
+  stacks.add(listed);
+  stacks.add(loading.tables->segments.stack);
+  stacks.add(loading.tables->blocks.stack);
+  return loading;
+}
+
+std::shared_ptr<const AllocatorState> finish_allocator(sqlite3* db, std::int64_t snapshot, LoadingAllocator& loading,
+                                                       const UsedIds<StackId>& stacks, DictionaryCopy& copy) {
+  auto state = std::make_shared<AllocatorState>();
+  state->has_segments = loading.stored.has_segments;
+  state->segments = loading.tables->segments;
+  state->blocks = loading.tables->blocks;
+  loading.tables.reset();
+  for (StackId& stack : state->segments.stack) stack = stacks.place(stack);
+  for (StackId& stack : state->blocks.stack) stack = stacks.place(stack);
+  std::vector<StackId> mine{StackId{}};
+  for (const std::uint32_t id : loading.stored.stacks) mine.push_back(stacks.place(StackId{id}));
+  for (const StoredTrace& stored : read_traces(db, snapshot)) {
+    DeviceTrace& trace = state->traces.emplace_back();
+    trace.device = stored.device;
+    trace.host = stored.host;
+    read_events(
+        db, stored, loading.stored, [&mine](std::uint32_t place) { return mine[place]; }, trace.events);
+  }
+  AllocatorFacts& facts = loading.stored.facts;
+  for (Annotation& mark : facts.annotations) mark.name = copy.stored_string(mark.name);
+  state->streams = std::move(facts.streams);
+  state->pools = std::move(facts.pools);
+  state->annotations = std::move(facts.annotations);
+  state->settings = std::move(facts.settings);
+  return state;
+}
+
 void share(const std::shared_ptr<const Dictionary>& dictionary, std::vector<Snapshot>& snapshots) {
   for (Snapshot& snapshot : snapshots) {
     snapshot.dictionary = dictionary;
@@ -220,9 +278,10 @@ std::vector<Snapshot> load_addresses(Session& session) {
   return snapshots;
 }
 
-std::vector<Snapshot> load_snapshots(Session& session, std::span<const SnapshotId> ids) {
+std::vector<Snapshot> load_snapshots(Session& session, std::span<const SnapshotId> ids, Parts parts) {
   sqlite3* db = session.db();
   std::vector<Snapshot> snapshots(ids.size());
+  std::vector<std::optional<LoadingAllocator>> allocators(ids.size());
   UsedIds<StackId> stacks;
   UsedIds<LabelSetId> label_sets;
   for (std::size_t i = 0; i < ids.size(); ++i) {
@@ -230,6 +289,7 @@ std::vector<Snapshot> load_snapshots(Session& session, std::span<const SnapshotI
     samples = *session.samples(static_cast<std::int64_t>(ids[i]));
     stacks.add(samples.stack);
     label_sets.add(samples.labels);
+    if (parts == Parts::allocator) allocators[i] = start_allocator(session, static_cast<std::int64_t>(ids[i]), stacks);
   }
 
   DictionaryCopy copy(session.catalog());
@@ -245,6 +305,7 @@ std::vector<Snapshot> load_snapshots(Session& session, std::span<const SnapshotI
     std::size_t label_hint = 0;
     for (StackId& stack : snapshot.samples.stack) stack = stacks.place(stack, stack_hint);
     for (LabelSetId& labels : snapshot.samples.labels) labels = label_sets.place(labels, label_hint);
+    if (allocators[i]) snapshot.allocator = finish_allocator(db, id, *allocators[i], stacks, copy);
   }
   share(copy.finish(), snapshots);
   return snapshots;

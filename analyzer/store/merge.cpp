@@ -1,25 +1,38 @@
 #include <algorithm>
 
+#include "analyzer/store/allocator_store.hpp"
 #include "analyzer/store/column_chunk.hpp"
 #include "analyzer/store/maintenance.hpp"
+#include "analyzer/store/schema.hpp"
 #include "analyzer/store/snapshot_facts.hpp"
 #include "analyzer/store/snapshot_store.hpp"
 
 namespace snapdiff::store {
 namespace {
 
-/// Loading some at a time shares the work on stacks; this many rows bound the memory.
+/// Loading some at a time shares the work on stacks; this many rows, blocks and events bound the memory.
 constexpr std::uint64_t kBatchRows = 2'000'000;
 constexpr std::size_t kBatchSnapshots = 64;
 
 /// SQLite's own limit is 1 GB for the compressed bytes.
 constexpr std::size_t kMaxSourceBytes = std::size_t{64} << 30;
 
+/// SnapshotInfo::rows counts blocks and events too.
 std::vector<SnapshotInfo> in_import_order(sqlite3* db) {
   std::vector<SnapshotInfo> all;
   for (SeriesInfo& series : read_series(db))
     std::move(series.snapshots.begin(), series.snapshots.end(), std::back_inserter(all));
   std::sort(all.begin(), all.end(), [](const SnapshotInfo& a, const SnapshotInfo& b) { return a.id < b.id; });
+  if (!has_version_3(db)) return all;
+  Statement more(
+      db,
+      "SELECT blocks + (SELECT coalesce(sum(events), 0) FROM trace WHERE trace.snapshot = allocator.snapshot)"
+      " FROM allocator WHERE snapshot = ?");
+  for (SnapshotInfo& snapshot : all) {
+    if (more.bind(1, static_cast<std::int64_t>(snapshot.id)).step())
+      snapshot.rows += static_cast<std::uint64_t>(std::max<std::int64_t>(0, more.integer(0)));
+    more.reset();
+  }
   return all;
 }
 
@@ -59,7 +72,8 @@ std::size_t merge_snapshots(Session& from, const std::string& from_path, Session
   });
   for (std::span<const SnapshotInfo> left = fresh; !left.empty();) {
     const auto batch = next_batch(left);
-    const std::vector<Snapshot> snapshots = concerning(from_path, [&] { return load_snapshots(from, ids_of(batch)); });
+    const std::vector<Snapshot> snapshots =
+        concerning(from_path, [&] { return load_snapshots(from, ids_of(batch), Parts::allocator); });
     for (std::size_t i = 0; i < batch.size(); ++i) {
       const auto original =
           concerning(from_path, [&] { return read_source(from.db(), static_cast<std::int64_t>(batch[i].id)); });
@@ -89,10 +103,20 @@ void check_store(Session& session) {
   for (const auto& [rows, what] : kDangling) {
     if (query_integer(db, std::string("SELECT count(*) ") + rows) != 0) fail(ErrorCode::malformed, what);
   }
+  constexpr std::pair<const char*, const char*> kDanglingOf3[] = {
+      {"FROM allocator WHERE snapshot NOT IN (SELECT id FROM snapshot)", "allocator state without a snapshot"},
+      {"FROM allocator_chunk WHERE id / 1048576 NOT IN (SELECT snapshot FROM allocator)",
+       "allocator chunks without an allocator state"},
+      {"FROM trace WHERE snapshot NOT IN (SELECT snapshot FROM allocator)", "trace without an allocator state"},
+      {"FROM trace_chunk WHERE id / 1048576 NOT IN (SELECT id FROM trace)", "trace chunks without a trace"}};
+  for (const auto& [rows, what] : kDanglingOf3) {
+    if (has_version_3(db) && query_integer(db, std::string("SELECT count(*) ") + rows) != 0)
+      fail(ErrorCode::malformed, what);
+  }
   const std::vector<SnapshotInfo> all = in_import_order(db);
   for (std::span<const SnapshotInfo> left = all; !left.empty();) {
     const auto batch = next_batch(left);
-    load_snapshots(session, ids_of(batch));
+    load_snapshots(session, ids_of(batch), Parts::allocator);
     left = left.subspan(batch.size());
   }
 }

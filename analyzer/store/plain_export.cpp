@@ -19,15 +19,26 @@ CREATE TABLE snapshot(
   format TEXT NOT NULL, format_detail TEXT NOT NULL, producer TEXT NOT NULL, duration_ns INTEGER, host TEXT NOT NULL,
   rank INTEGER, command_line TEXT NOT NULL, default_metric TEXT NOT NULL, sampling TEXT NOT NULL,
   period INTEGER NOT NULL, partial INTEGER NOT NULL, is_delta INTEGER NOT NULL, is_diff INTEGER NOT NULL,
-  drop_frames TEXT NOT NULL, keep_frames TEXT NOT NULL, doc_url TEXT NOT NULL, row_count INTEGER NOT NULL);
+  drop_frames TEXT NOT NULL, keep_frames TEXT NOT NULL, doc_url TEXT NOT NULL, row_count INTEGER NOT NULL,
+  complete INTEGER NOT NULL);
 CREATE TABLE snapshot_total(snapshot INTEGER NOT NULL, position INTEGER NOT NULL, metric TEXT NOT NULL,
                             unit TEXT NOT NULL, total INTEGER NOT NULL, half_unit INTEGER NOT NULL);
 CREATE TABLE snapshot_detail(snapshot INTEGER NOT NULL, kind TEXT NOT NULL, position INTEGER NOT NULL,
-                             name TEXT NOT NULL, text TEXT NOT NULL, number INTEGER, extra INTEGER);
+                             name TEXT NOT NULL, text TEXT NOT NULL, number INTEGER, extra INTEGER,
+                             half_unit INTEGER NOT NULL);
 CREATE TABLE sample(snapshot INTEGER NOT NULL, stack INTEGER NOT NULL, label_set INTEGER NOT NULL,
                     metric TEXT NOT NULL, value INTEGER);
 CREATE TABLE mapping(snapshot INTEGER NOT NULL, "start" INTEGER NOT NULL, "limit" INTEGER NOT NULL,
                      "offset" INTEGER NOT NULL, module INTEGER NOT NULL);
+CREATE TABLE segment(snapshot INTEGER NOT NULL, segment INTEGER NOT NULL, device INTEGER, address INTEGER NOT NULL,
+                     size INTEGER NOT NULL, allocated INTEGER, active INTEGER, requested INTEGER,
+                     stream INTEGER NOT NULL, pool TEXT NOT NULL, small INTEGER NOT NULL, expandable INTEGER NOT NULL,
+                     blocks INTEGER NOT NULL, stack INTEGER, PRIMARY KEY(snapshot, segment));
+CREATE TABLE block(snapshot INTEGER NOT NULL, segment INTEGER NOT NULL, address INTEGER NOT NULL, size INTEGER NOT NULL,
+                   requested INTEGER NOT NULL, state TEXT NOT NULL, stack INTEGER);
+CREATE TABLE trace_event(snapshot INTEGER NOT NULL, device INTEGER, event INTEGER NOT NULL, action TEXT NOT NULL,
+                         address INTEGER, size INTEGER NOT NULL, device_free INTEGER, stream INTEGER NOT NULL,
+                         pool TEXT NOT NULL, stack INTEGER, time_us INTEGER);
 )sql";
 
 struct Copy {
@@ -47,14 +58,17 @@ constexpr Copy kCopies[] = {
     {"SELECT id, name FROM series", "INSERT INTO series VALUES(?,?)"},
     {"SELECT snapshot.id, series, sha256, size_bytes, source_name, file_time_ns, position, taken_at_ns, sequence, pid,"
      " format, format_detail, producer, duration_ns, host, rank, command_line, default_metric, sampling, period,"
-     " partial, is_delta, is_diff, drop_frames, keep_frames, doc_url, row_count"
+     " partial, is_delta, is_diff, drop_frames, keep_frames, doc_url, row_count, complete"
      " FROM snapshot LEFT JOIN source ON source.id = snapshot.source ORDER BY snapshot.id",
-     "INSERT INTO snapshot VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"},
+     "INSERT INTO snapshot VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"},
     {"SELECT snapshot, position, metric, unit, total, half_unit FROM snapshot_total",
      "INSERT INTO snapshot_total VALUES(?,?,?,?,?,?)"},
-    {"SELECT snapshot, kind, position, name, text, number, extra FROM snapshot_detail",
-     "INSERT INTO snapshot_detail VALUES(?,?,?,?,?,?,?)"},
+    {"SELECT snapshot, kind, position, name, text, number, extra, half_unit FROM snapshot_detail",
+     "INSERT INTO snapshot_detail VALUES(?,?,?,?,?,?,?,?)"},
     {"SELECT snapshot, stack, label_set, metric, value FROM sample", "INSERT INTO sample VALUES(?,?,?,?,?)"},
+    {"SELECT * FROM segment", "INSERT INTO segment VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)"},
+    {"SELECT * FROM block", "INSERT INTO block VALUES(?,?,?,?,?,?,?)"},
+    {"SELECT * FROM trace_event", "INSERT INTO trace_event VALUES(?,?,?,?,?,?,?,?,?,?,?)"},
 };
 
 class Copier {
@@ -108,7 +122,10 @@ void write_plain_store(sqlite3* db, const std::string& store_path, const std::st
       Copier copier(db, store_path, out.handle());
       for (const Copy& copy : kCopies) copier.rows(copy);
       copier.mappings();
-      execute(out.handle(), "CREATE INDEX sample_of_snapshot ON sample(snapshot, stack)");
+      execute(out.handle(),
+              "CREATE INDEX sample_of_snapshot ON sample(snapshot, stack);"
+              "CREATE INDEX block_of_segment ON block(snapshot, segment);"
+              "CREATE INDEX event_of_trace ON trace_event(snapshot, device, event)");
       transaction.commit();
     });
   } catch (...) {

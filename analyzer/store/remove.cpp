@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <set>
 
+#include "analyzer/store/allocator_store.hpp"
 #include "analyzer/store/maintenance.hpp"
 #include "analyzer/store/snapshot_facts.hpp"
 #include "analyzer/store/snapshot_store.hpp"
@@ -75,6 +76,7 @@ void remove_snapshots(Session& session, std::span<const SnapshotId> ids) {
     removed.insert(static_cast<std::int64_t>(id));
   }
   for (const std::int64_t id : dependents(db, removed)) move_to_other_base(session, id, removed);
+  remove_allocators(session, std::vector<std::int64_t>(removed.begin(), removed.end()));
 
   Statement delete_totals(db, "DELETE FROM snapshot_total WHERE snapshot = ?");
   Statement delete_details(db, "DELETE FROM snapshot_detail WHERE snapshot = ?");

@@ -144,6 +144,41 @@ CREATE VIEW series_total AS
   JOIN series ON series.id = snapshot.series;
 )sql";
 
+constexpr const char* kVersion3 = R"sql(
+ALTER TABLE snapshot ADD COLUMN complete INTEGER NOT NULL DEFAULT 1; -- 0: rows that are not there are unknown, not 0
+ALTER TABLE snapshot_detail ADD COLUMN half_unit INTEGER NOT NULL DEFAULT 0; -- of a counter
+CREATE TABLE allocator(
+  snapshot INTEGER PRIMARY KEY,
+  has_segments INTEGER NOT NULL,
+  segments INTEGER NOT NULL,    -- how many
+  blocks INTEGER NOT NULL,      -- how many
+  base INTEGER,                 -- snapshot that its chunks are changes against; NULL: a key
+  distance INTEGER NOT NULL,    -- steps to the key
+  stacks BLOB NOT NULL,         -- ids of all stacks that it and the traces name
+  facts BLOB NOT NULL);         -- streams, pools, settings, annotations
+CREATE TABLE allocator_chunk(
+  id INTEGER PRIMARY KEY,       -- snapshot * 1048576 + number: segments, then blocks
+  data BLOB NOT NULL);
+CREATE TABLE trace(
+  id INTEGER PRIMARY KEY,
+  snapshot INTEGER NOT NULL,
+  device INTEGER NOT NULL,
+  host INTEGER NOT NULL,        -- 1: of pinned memory of the host
+  events INTEGER NOT NULL);     -- how many
+CREATE INDEX trace_of_snapshot ON trace(snapshot);
+CREATE TABLE trace_chunk(
+  id INTEGER PRIMARY KEY,       -- trace * 1048576 + number
+  data BLOB NOT NULL);
+DROP VIEW IF EXISTS snapshot_info;
+CREATE VIEW snapshot_info AS
+  SELECT snapshot.id AS snapshot, series.name AS series, snapshot.source_name AS source, snapshot.position AS position,
+         strftime('%Y-%m-%dT%H:%M:%SZ', snapshot.taken_at_ns / 1000000000, 'unixepoch') AS taken_at,
+         snapshot.pid AS pid, snapshot.host AS host, snapshot.rank AS rank, snapshot.format AS format,
+         snapshot.producer AS producer, snapshot.sampling AS sampling, snapshot.period AS period,
+         snapshot.partial AS partial, snapshot.complete AS complete, snapshot.row_count AS rows
+  FROM snapshot JOIN series ON series.id = snapshot.series;
+)sql";
+
 }  // namespace
 
 const char* dictionary_tables() { return kDictionaryTables; }
@@ -163,6 +198,8 @@ SchemaState schema_state(sqlite3* db) {
                                    ", expected " + std::to_string(kApplicationId));
 }
 
+bool has_version_3(sqlite3* db) { return query_integer(db, "PRAGMA user_version") >= 3; }
+
 void bring_schema_forward(sqlite3* db) {
   if (schema_state(db) == SchemaState::current) return;
   // One step per version, each starting where the one before ended.
@@ -173,6 +210,7 @@ void bring_schema_forward(sqlite3* db) {
     execute(db, ("PRAGMA application_id=" + std::to_string(kApplicationId)).c_str());
   }
   if (from < 2) execute(db, kVersion2);
+  if (from < 3) execute(db, kVersion3);
   execute(db, ("PRAGMA user_version=" + std::to_string(kSchemaVersion)).c_str());
 }
 

@@ -13,14 +13,18 @@ inline constexpr std::int64_t kApplicationId = 0x736e7064;
 /// with a step in schema.cpp that brings older stores forward.
 ///   1  first
 ///   2  the views snapshot_info and series_total
-inline constexpr std::int64_t kSchemaVersion = 2;
+///   3  snapshot.complete, snapshot_detail.half_unit; allocator states and traces
+inline constexpr std::int64_t kSchemaVersion = 3;
 
-/// older: everything can be read as it is, since all that version 2 adds is views; the first write
-/// brings it forward.
+/// older: everything can be read as it is: version 2 adds views, version 3 columns with a default and
+/// tables, which readers look for by has_version_3(). The first write brings it forward.
 enum class SchemaState : std::uint8_t { empty, older, current };
 
 /// Throws unsupported when the file is another program's, incompatible when the schema is newer.
 SchemaState schema_state(sqlite3* db);
+
+/// Whether the columns and tables of version 3 are there.
+bool has_version_3(sqlite3* db);
 
 /// Creates or migrates; call inside a transaction.
 void bring_schema_forward(sqlite3* db);

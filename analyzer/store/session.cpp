@@ -72,6 +72,7 @@ void Session::drop() {
   catalog_.reset();
   stacks_.reset();
   tables_.clear();
+  allocators_.clear();
   chunks_.clear();
   chunk_frames_ = 0;
   data_version_.reset();

@@ -28,6 +28,8 @@ struct DecodedStacks {
   }
 };
 
+struct AllocatorTables;  // allocator_codec.hpp
+
 class Session {
  public:
   explicit Session(sqlite3* db) : db_(db) {}
@@ -47,6 +49,11 @@ class Session {
   std::shared_ptr<const SampleTable> samples(std::int64_t snapshot);
   void keep(std::int64_t snapshot, std::shared_ptr<const SampleTable> table);
 
+  /// A snapshot's segments and blocks with stack ids of the store; null when it has no allocator state.
+  /// Throws malformed.
+  std::shared_ptr<const AllocatorTables> allocator_tables(std::int64_t snapshot);
+  void keep(std::int64_t snapshot, std::shared_ptr<const AllocatorTables> tables);
+
   /// The chunk that holds `stack`, or the first one after it; null behind the last.
   std::shared_ptr<const DecodedStacks> stacks_from(std::uint32_t stack);
 
@@ -56,8 +63,9 @@ class Session {
   std::int64_t own_changes_ = 0;
   std::unique_ptr<Catalog> catalog_;
   std::unique_ptr<StackIndex> stacks_;
-  std::list<std::pair<std::int64_t, std::shared_ptr<const SampleTable>>> tables_;  // latest first
-  std::list<std::shared_ptr<const DecodedStacks>> chunks_;                         // latest first
+  std::list<std::pair<std::int64_t, std::shared_ptr<const SampleTable>>> tables_;          // latest first
+  std::list<std::pair<std::int64_t, std::shared_ptr<const AllocatorTables>>> allocators_;  // latest first
+  std::list<std::shared_ptr<const DecodedStacks>> chunks_;                                 // latest first
   std::size_t chunk_frames_ = 0;
 };
 

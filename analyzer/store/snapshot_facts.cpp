@@ -4,6 +4,7 @@
 
 #include "analyzer/store/bytes.hpp"
 #include "analyzer/store/column_chunk.hpp"
+#include "analyzer/store/schema.hpp"
 #include "snapdiff/checked.hpp"
 
 namespace snapdiff::store {
@@ -26,23 +27,26 @@ Severity severity_from(std::string_view text) {
 
 void write_details(sqlite3* db, const SnapshotFacts& facts, std::int64_t snapshot) {
   if (facts.labels.empty() && facts.counters.empty() && facts.comments.empty() && facts.notes.empty()) return;
-  Statement insert(db, "INSERT INTO snapshot_detail VALUES(?,?,?,?,?,?,?)");
+  Statement insert(db, "INSERT INTO snapshot_detail VALUES(?,?,?,?,?,?,?,?)");
   insert.bind(1, snapshot);
   const auto put = [&](std::string_view kind, std::int64_t position, std::string_view name, std::string_view text,
-                       std::optional<std::int64_t> number, std::optional<std::int64_t> extra) {
+                       std::optional<std::int64_t> number, std::optional<std::int64_t> extra,
+                       std::int64_t half_unit = 0) {
     insert.bind_text(2, kind)
         .bind(3, position)
         .bind_text(4, name)
         .bind_text(5, text)
         .bind(6, number)
         .bind(7, extra)
+        .bind(8, half_unit)
         .run();
   };
   std::int64_t position = 0;
   for (const auto& [key, value] : facts.labels) put("label", position++, key, value, {}, {});
   position = 0;
   for (const Counter& counter : facts.counters)
-    put("counter", position++, counter.name, counter.unit, counter.value, counter.cumulative ? 1 : 0);
+    put("counter", position++, counter.name, counter.unit, counter.value, counter.cumulative ? 1 : 0,
+        counter.half_unit);
   position = 0;
   for (const std::string& comment : facts.comments) put("comment", position++, {}, comment, {}, {});
   position = 0;
@@ -54,9 +58,9 @@ void write_details(sqlite3* db, const SnapshotFacts& facts, std::int64_t snapsho
 }
 
 void read_details(sqlite3* db, std::int64_t snapshot, SnapshotFacts& facts) {
-  Statement select(db,
-                   "SELECT kind, name, text, number, extra FROM snapshot_detail WHERE snapshot = ? "
-                   "ORDER BY kind, position");
+  Statement select(db, std::string("SELECT kind, name, text, number, extra, ") +
+                           (has_version_3(db) ? "half_unit" : "0") +
+                           " FROM snapshot_detail WHERE snapshot = ? ORDER BY kind, position");
   select.bind(1, snapshot);
   while (select.step()) {
     const std::string_view kind = select.text(0);
@@ -65,7 +69,7 @@ void read_details(sqlite3* db, std::int64_t snapshot, SnapshotFacts& facts) {
     if (kind == "label") {
       facts.labels[name] = text;
     } else if (kind == "counter") {
-      facts.counters.push_back({name, select.integer(3), text, select.integer(4) != 0});
+      facts.counters.push_back({name, select.integer(3), text, select.integer(4) != 0, select.integer(5)});
     } else if (kind == "comment") {
       facts.comments.push_back(text);
     } else if (kind == "note") {
@@ -83,7 +87,8 @@ std::int64_t write_facts(sqlite3* db, const SnapshotFacts& facts, const Placemen
                    "INSERT INTO snapshot(series, source, source_name, file_time_ns, position, taken_at_ns, sequence,"
                    " pid, format, format_detail, producer, duration_ns, host, rank, command_line, default_metric,"
                    " sampling, period, partial, is_delta, is_diff, drop_frames, keep_frames, doc_url, row_count,"
-                   " memory_map, base, distance) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+                   " memory_map, base, distance, complete)"
+                   " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
   insert.bind(1, placement.series)
       .bind(2, placement.source)
       .bind_text(3, facts.source.name)
@@ -112,6 +117,7 @@ std::int64_t write_facts(sqlite3* db, const SnapshotFacts& facts, const Placemen
       .bind(26, placement.memory_map)
       .bind(27, placement.base)
       .bind(28, placement.distance)
+      .bind(29, std::int64_t{facts.complete})
       .run();
   const std::int64_t id = sqlite3_last_insert_rowid(db);
   write_details(db, facts, id);
@@ -138,11 +144,14 @@ void write_totals(sqlite3* db, std::int64_t snapshot, const std::vector<Column>&
 }
 
 SnapshotFacts read_facts(sqlite3* db, std::int64_t snapshot) {
-  Statement select(db,
-                   "SELECT s.source_name, s.file_time_ns, s.position, s.taken_at_ns, s.sequence, s.pid, s.format,"
-                   " s.format_detail, s.producer, s.duration_ns, s.host, s.rank, s.command_line, s.default_metric,"
-                   " s.sampling, s.period, s.partial, s.is_delta, s.is_diff, s.drop_frames, s.keep_frames, s.doc_url,"
-                   " f.sha256, f.size_bytes FROM snapshot s LEFT JOIN source f ON f.id = s.source WHERE s.id = ?");
+  Statement select(
+      db,
+      std::string("SELECT s.source_name, s.file_time_ns, s.position, s.taken_at_ns, s.sequence, s.pid, s.format,"
+                  " s.format_detail, s.producer, s.duration_ns, s.host, s.rank, s.command_line, s.default_metric,"
+                  " s.sampling, s.period, s.partial, s.is_delta, s.is_diff, s.drop_frames, s.keep_frames, s.doc_url,"
+                  " f.sha256, f.size_bytes, ") +
+          (has_version_3(db) ? "s.complete" : "1") +
+          " FROM snapshot s LEFT JOIN source f ON f.id = s.source WHERE s.id = ?");
   if (!select.bind(1, snapshot).step())
     fail(ErrorCode::usage, "snapshot @" + std::to_string(snapshot) + " is not in the store");
   const auto text = [&](int column) { return std::string(select.text(column)); };
@@ -171,6 +180,7 @@ SnapshotFacts read_facts(sqlite3* db, std::int64_t snapshot) {
   facts.doc_url = text(21);
   facts.source.sha256 = text(22);
   facts.source.size_bytes = static_cast<std::uint64_t>(select.integer(23));
+  facts.complete = select.integer(24) != 0;
   read_details(db, snapshot, facts);
   return facts;
 }

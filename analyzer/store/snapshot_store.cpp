@@ -6,6 +6,7 @@
 #include <numeric>
 #include <optional>
 
+#include "analyzer/store/allocator_store.hpp"
 #include "analyzer/store/column_chunk.hpp"
 #include "analyzer/store/radix_sort.hpp"
 #include "analyzer/store/sample_codec.hpp"
@@ -26,10 +27,9 @@ struct StackPlaces {
   std::vector<std::uint32_t> fresh;  // stacks of the snapshot that the store does not have
 };
 
-StackPlaces find_stacks(const StackIndex& index, const Snapshot& snapshot) {
-  const StackTable& stacks = snapshot.dictionary->stacks;
-  StackPlaces places{std::vector<std::uint32_t>(stacks.size(), kUnset), {}};
-  for (const StackId stack : snapshot.samples.stack) {
+void find_stacks(const StackIndex& index, const StackTable& stacks, std::span<const StackId> wanted,
+                 StackPlaces& places) {
+  for (const StackId stack : wanted) {
     std::uint32_t& id = places.id[index_of(stack)];
     if (id != kUnset) continue;
     if (stacks.frames(stack).empty()) {
@@ -41,6 +41,15 @@ StackPlaces find_stacks(const StackIndex& index, const Snapshot& snapshot) {
     id = kFresh;
     places.fresh.push_back(static_cast<std::uint32_t>(stack));
   }
+}
+
+/// Those of the rows and of the allocator state.
+StackPlaces find_stacks(const StackIndex& index, const Snapshot& snapshot) {
+  const Dictionary& dictionary = *snapshot.dictionary;
+  StackPlaces places{std::vector<std::uint32_t>(dictionary.stacks.size(), kUnset), {}};
+  find_stacks(index, dictionary.stacks, snapshot.samples.stack, places);
+  if (snapshot.allocator != nullptr)
+    find_stacks(index, dictionary.stacks, stacks_in_use(*snapshot.allocator, dictionary), places);
   return places;
 }
 
@@ -251,6 +260,7 @@ namespace {
 
 /// The end of a series: what a new snapshot's rows may be told as changes against.
 struct Before {
+  std::optional<std::int64_t> last;
   std::optional<std::int64_t> id;
   std::int64_t distance = 0;
   std::shared_ptr<const SampleTable> samples;
@@ -259,7 +269,9 @@ struct Before {
 Before end_of(Session& session, std::int64_t series) {
   Before before;
   Statement last(session.db(), "SELECT id, distance FROM snapshot WHERE series = ? ORDER BY id DESC LIMIT 1");
-  if (last.bind(1, series).step() && last.integer(1) + 1 < kKeyEvery) {
+  if (!last.bind(1, series).step()) return before;
+  before.last = last.integer(0);
+  if (last.integer(1) + 1 < kKeyEvery) {
     before.id = last.integer(0);
     before.distance = last.integer(1) + 1;
     before.samples = session.samples(*before.id);
@@ -288,16 +300,29 @@ std::int64_t add_snapshot(Session& session, const Snapshot& snapshot, std::strin
   placement.source = store_source(db, snapshot.facts.source, source_bytes);
   placement.memory_map = store_mappings(db, snapshot.mappings, catalog);
   const Before before = end_of(session, placement.series);
+  const AllocatorState* const allocator = snapshot.allocator.get();
+  AllocatorBase allocator_before;
+  std::vector<std::uint32_t> annotation_names;
+  std::size_t events = 0;
+  if (allocator != nullptr) {
+    allocator_before = allocator_base(session, before.last);
+    for (const Annotation& mark : allocator->annotations) annotation_names.push_back(catalog.string(mark.name));
+    for (const DeviceTrace& trace : allocator->traces) events += trace.events.size();
+    events += allocator->blocks.size_rows();
+  }
 
   // ... then the chunks are made beside the writing of the dictionary.
   std::vector<StackChunk> stack_chunks;
   std::shared_ptr<const SampleTable> table;
   EncodedSamples samples;
-  const bool is_large = places.fresh.size() + snapshot.samples.size() > kRowsWorthAThread;
+  EncodedAllocator encoded_allocator;
+  const bool is_large = places.fresh.size() + snapshot.samples.size() + events > kRowsWorthAThread;
   std::future<void> chunks = std::async(is_large ? std::launch::async : std::launch::deferred, [&] {
     stack_chunks = encode_stacks(stacks, frames, places, first);
     table = std::make_shared<const SampleTable>(stored_table(snapshot.samples, places.id, label_sets));
     samples = encode_best(before.samples.get(), *table);
+    if (allocator != nullptr)
+      encoded_allocator = encode_allocator(*allocator, places.id, annotation_names, allocator_before.tables.get());
   });
   catalog.insert_new();
   chunks.get();
@@ -316,6 +341,7 @@ std::int64_t add_snapshot(Session& session, const Snapshot& snapshot, std::strin
   const std::int64_t id = write_facts(db, snapshot.facts, placement);
   write_totals(db, id, table->columns);
   write_samples(db, id, samples);
+  if (allocator != nullptr) write_allocator(session, id, encoded_allocator, allocator_before);
   session.keep(id, std::move(table));
   return id;
 }

@@ -28,6 +28,6 @@ EncodedSamples encode_best(const SampleTable* before, const SampleTable& after);
 void write_samples(sqlite3* db, std::int64_t snapshot, const EncodedSamples& samples);
 
 std::vector<Snapshot> load_addresses(Session& session);
-std::vector<Snapshot> load_snapshots(Session& session, std::span<const SnapshotId> ids);
+std::vector<Snapshot> load_snapshots(Session& session, std::span<const SnapshotId> ids, Parts parts);
 
 }  // namespace snapdiff::store

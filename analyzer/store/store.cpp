@@ -61,9 +61,10 @@ Result<std::vector<Snapshot>> Store::addresses() {
   return guarded<std::vector<Snapshot>>(path(), [&] { return impl_->connection.read(load_addresses); });
 }
 
-Result<std::vector<Snapshot>> Store::load(std::span<const SnapshotId> ids) {
-  return guarded<std::vector<Snapshot>>(
-      path(), [&] { return impl_->connection.read([&](Session& session) { return load_snapshots(session, ids); }); });
+Result<std::vector<Snapshot>> Store::load(std::span<const SnapshotId> ids, Parts parts) {
+  return guarded<std::vector<Snapshot>>(path(), [&] {
+    return impl_->connection.read([&](Session& session) { return load_snapshots(session, ids, parts); });
+  });
 }
 
 Result<std::vector<SeriesInfo>> Store::list() {

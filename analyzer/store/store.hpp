@@ -46,6 +46,12 @@ struct Imported {
   bool was_present = false;  ///< the same path and bytes were in this series already
 };
 
+/// How much of a snapshot load() brings.
+enum class Parts : std::uint8_t {
+  rows,       ///< without Snapshot::allocator: a diff needs no traces, and they can be most of the store
+  allocator,  ///< everything
+};
+
 /// What was compared last: enough for `render` and `diff` without operands.
 struct Comparison {
   std::vector<SnapshotId> snapshots;
@@ -79,7 +85,7 @@ class Store {
 
   /// Snapshots as models in memory, in the order asked for, sharing one dictionary that holds no
   /// more than they use. Errors: usage (unknown id), malformed (damaged chunk).
-  Result<std::vector<Snapshot>> load(std::span<const SnapshotId> ids);
+  Result<std::vector<Snapshot>> load(std::span<const SnapshotId> ids, Parts parts = Parts::rows);
 
   /// All snapshots without rows or label sets, sharing one dictionary with every frame that was
   /// imported as an address, each the only frame of one stack: what symbols are looked up for.

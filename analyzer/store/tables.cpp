@@ -104,6 +104,8 @@ void register_tables(const std::shared_ptr<Session>& session) {
   register_growth_table(session);
   register_trend_table(session);
   register_retained_table(session);
+  register_allocator_tables(session);
+  register_trace_table(session);
   register_statistics(session->db());
   register_function(session);
 }

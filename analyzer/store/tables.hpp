@@ -8,8 +8,8 @@
 /// file: they exist in a connection once they are registered with it.
 namespace snapdiff::store {
 
-/// Registers stack, stack_frame, sample, growth, trend, retained, stack_text() and the statistics; the connection
-/// shares the session until it is closed. Throws.
+/// Registers stack, stack_frame, sample, segment, block, trace_event, growth, trend, retained, stack_text() and the
+/// statistics; the connection shares the session until it is closed. Throws.
 void register_tables(const std::shared_ptr<Session>& session);
 
 /// One register function per module.
@@ -18,6 +18,8 @@ void register_sample_table(const std::shared_ptr<Session>& session);
 void register_growth_table(const std::shared_ptr<Session>& session);
 void register_trend_table(const std::shared_ptr<Session>& session);
 void register_retained_table(const std::shared_ptr<Session>& session);
+void register_allocator_tables(const std::shared_ptr<Session>& session);
+void register_trace_table(const std::shared_ptr<Session>& session);
 
 /// The aggregates theil_sen(x, y), the median slope, and mann_kendall(x, y), the one-sided p of a rise.
 void register_statistics(sqlite3* db);

@@ -5,6 +5,7 @@
 
 #include "analyzer/graph/dominators.hpp"
 #include "analyzer/store/tables.hpp"
+#include "analyzer/store/tables_values.hpp"
 #include "analyzer/store/virtual_table.hpp"
 #include "snapdiff/checked.hpp"
 
@@ -48,7 +49,7 @@ class RetainedTable {
       fail(ErrorCode::usage, "retained(snapshot) needs a snapshot id");
     snapshot_ = sqlite3_value_int64(id);
     const auto table = session_.samples(snapshot_);
-    const Column& column = choose(*table, arguments.take());
+    const Column& column = choose(table, text_of(arguments.take()));
     metric_ = column.type.name;
     build(*table, column);
     at_ = 1;
@@ -78,17 +79,11 @@ class RetainedTable {
   }
 
  private:
-  static const Column& choose(const SampleTable& table, sqlite3_value* wanted) {
-    const bool named = wanted != nullptr && sqlite3_value_type(wanted) == SQLITE_TEXT;
-    const std::string name = named ? reinterpret_cast<const char*>(sqlite3_value_text(wanted)) : "inuse_space";
-    for (const Column& column : table.columns) {
-      if (column.type.name == name) return column;
-    }
-    for (const Column& column : table.columns) {
-      if (!named && column.type.unit == "bytes") return column;
-    }
-    fail(ErrorCode::usage, named ? "retained(snapshot, metric): no metric '" + name + "' in the snapshot"
-                                 : "retained(snapshot): the snapshot has no metric in bytes, name one");
+  static const Column& choose(const std::shared_ptr<const SampleTable>& table, const std::string& wanted) {
+    const auto metric = choose_metric(std::span(&table, 1), wanted);
+    if (metric) return *find_column(*table, *metric);
+    fail(ErrorCode::usage, !wanted.empty() ? "retained(snapshot, metric): no metric '" + wanted + "' in the snapshot"
+                                           : "retained(snapshot): the snapshot has no metric in bytes, name one");
   }
 
   /// Frames of one function of one module are one node; an address without a name is one of its own.

@@ -4,6 +4,7 @@
 
 #include "analyzer/store/snapshot_facts.hpp"
 #include "analyzer/store/tables.hpp"
+#include "analyzer/store/tables_values.hpp"
 #include "analyzer/store/virtual_table.hpp"
 #include "analyzer/trend/verdict.hpp"
 #include "snapdiff/checked.hpp"
@@ -46,7 +47,7 @@ class TrendTable {
     for (const std::int64_t id : snapshots) tables.push_back(session_.samples(id));
     count_ = tables.size();
     if (count_ == 0) return;
-    metric_ = choose_metric(tables, wanted);
+    metric_ = choose(tables, wanted);
     add_values(tables);
   }
 
@@ -86,12 +87,6 @@ class TrendTable {
   }
 
  private:
-  static std::string text_of(sqlite3_value* value) {
-    if (value == nullptr || sqlite3_value_type(value) == SQLITE_NULL) return {};
-    return {reinterpret_cast<const char*>(sqlite3_value_text(value)),
-            static_cast<std::size_t>(sqlite3_value_bytes(value))};
-  }
-
   std::vector<std::int64_t> snapshots_of(const std::string& name) {
     std::vector<std::int64_t> ids;
     for (const SeriesInfo& series : read_series(session_.db())) {
@@ -102,28 +97,11 @@ class TrendTable {
     return ids;
   }
 
-  static const Column* find(const SampleTable& table, std::string_view metric) {
-    for (const Column& column : table.columns) {
-      if (column.type.name == metric) return &column;
-    }
-    return nullptr;
-  }
-
-  static std::string choose_metric(const std::vector<std::shared_ptr<const SampleTable>>& tables,
-                                   const std::string& wanted) {
-    const auto everywhere = [&](std::string_view metric) {
-      return std::all_of(tables.begin(), tables.end(),
-                         [&](const auto& table) { return find(*table, metric) != nullptr; });
-    };
-    if (!wanted.empty()) {
-      if (everywhere(wanted)) return wanted;
-      fail(ErrorCode::usage, "trend(series, metric): no metric '" + wanted + "' in every snapshot of the series");
-    }
-    if (everywhere("inuse_space")) return "inuse_space";
-    for (const Column& column : tables.front()->columns) {
-      if (column.type.unit == "bytes" && everywhere(column.type.name)) return column.type.name;
-    }
-    fail(ErrorCode::usage, "trend(series): the snapshots have no metric in bytes in common, name one");
+  static std::string choose(std::span<const std::shared_ptr<const SampleTable>> tables, const std::string& wanted) {
+    if (auto metric = choose_metric(tables, wanted)) return *std::move(metric);
+    fail(ErrorCode::usage, !wanted.empty()
+                               ? "trend(series, metric): no metric '" + wanted + "' in every snapshot of the series"
+                               : "trend(series): the snapshots have no metric in bytes in common, name one");
   }
 
   /// Stacks in order of their ids, their values a row of count_ each.
@@ -133,7 +111,7 @@ class TrendTable {
     unknown_.clear();
     std::vector<double> totals(count_, 0);
     for (std::size_t s = 0; s < tables.size(); ++s) {
-      const Column& column = *find(*tables[s], metric_);
+      const Column& column = *find_column(*tables[s], metric_);
       unit_ = column.type.unit;
       for (std::size_t row = 0; row < tables[s]->size(); ++row) {
         const StackId stack = tables[s]->stack[row];

@@ -38,9 +38,10 @@ class IndexPlan {
   }
   /// After an EQ on the column was not to be had: a lower and an upper bound. They are taken as
   /// inclusive, since SQLite checks again.
-  void take_bounds(int column) {
-    if (!take(column, SQLITE_INDEX_CONSTRAINT_GE)) take(column, SQLITE_INDEX_CONSTRAINT_GT);
-    if (!take(column, SQLITE_INDEX_CONSTRAINT_LE)) take(column, SQLITE_INDEX_CONSTRAINT_LT);
+  bool take_bounds(int column) {
+    const bool low = take(column, SQLITE_INDEX_CONSTRAINT_GE) || take(column, SQLITE_INDEX_CONSTRAINT_GT);
+    const bool high = take(column, SQLITE_INDEX_CONSTRAINT_LE) || take(column, SQLITE_INDEX_CONSTRAINT_LT);
+    return low || high;
   }
   /// The query names the column but its value is not there yet in this join order.
   bool comes_later(int column) const {

@@ -29,6 +29,8 @@ class Cookbook(unittest.TestCase):
             folder = os.path.join(EXAMPLES, series)
             files = sorted(os.path.join(folder, file) for file in os.listdir(folder) if file.endswith(ending))
             subprocess.run([SNAPDIFF, "import", *files, "--series", name], cwd=cls.folder, check=True, capture_output=True)
+        subprocess.run([sys.executable, os.path.join(os.path.dirname(PAGE), "make_oom.py"), "oom.pickle"], cwd=cls.folder, check=True)
+        subprocess.run([SNAPDIFF, "import", "oom.pickle", "--series", "gpu"], cwd=cls.folder, check=True, capture_output=True)
 
     def rows(self, query):
         done = subprocess.run([SNAPDIFF, "sql", query, "--as", "csv"], cwd=self.folder, capture_output=True, text=True,
@@ -55,6 +57,19 @@ class Cookbook(unittest.TestCase):
     def test_churn_adds_up(self):
         row = self.query("AS shrank")[0]
         self.assertEqual(int(row["grew"]) + int(row["shrank"]), int(row["net"]))
+
+    def test_segments_blocks_and_events_are_those_of_the_file(self):
+        mib = 1 << 20
+        [row] = self.query("AS pinned")  # the four segments of one kept output each; the model's has two stacks
+        self.assertEqual((int(row["pinned"]), row["segments"]), ((19 + 18 + 17 + 16) * mib, "4"))
+        self.assertIn("keep_output", list(row.values())[-1])
+        [row] = self.query("AS largest")
+        self.assertEqual((row["stream"], row["pool"], int(row["largest"]), row["blocks"], int(row["free"])),
+                         ("0", "(0, 0)", 19 * mib, "5", (8 + 19 + 18 + 17 + 16) * mib))
+        events = self.query("device_free")
+        self.assertEqual([row["action"] for row in events],
+                         ["segment_alloc", "alloc", "alloc", "free_requested", "free_completed", "oom"])
+        self.assertEqual((int(events[-1]["size"]), int(events[-1]["device_free"])), (24 * mib, 6 * mib))
 
     def test_the_leaks_of_the_queue_are_growing(self):
         texts = [list(row.values())[-1] for row in self.query("IN ('GROWING', 'RISING')")]

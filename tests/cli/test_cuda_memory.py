@@ -1,7 +1,9 @@
 """What CUDA snapshots tell beyond stacks: why an allocation failed, who pins segments."""
+import gzip
 import json
 import os
 import pickle
+import shutil
 import subprocess
 import sys
 import unittest
@@ -317,13 +319,116 @@ class CudaMemory(CliTest):
         self.assertIn("no trace", self.refused("render", "--timeline", self.pair()[0]))
         self.assertIn("no segments", self.refused("render", "--segments", self.pair()[0]))
         self.assertIn("--dot has no charts", self.refused("render", "--pins", "--dot", path))
-        self.assertIn("need the snapshot's file", self.refused("render", "--pins"))
+        self.assertIn("no store here", self.refused("render", "--pins"))
         self.assertIn("found 3", self.refused("render", "--pins", path, path, path))
+        self.run_it(*self.pair())
+        self.assertIn("no trace", self.refused("render", "--timeline"))
+        self.assertIn("no segments", self.refused("render", "--segments"))
+        self.assertIn("no trace in this snapshot: expected a CUDA snapshot with history for @peak", self.refused("top", "@1@peak"))
 
     def test_pins_refuses_what_has_no_segments(self):
         self.assertIn("no segments", self.refused("pins", self.pair()[0]))
         self.assertIn("one file, or a baseline and a file", self.refused("pins"))
         self.assertIn("expected text or json", self.refused("pins", "x", "--as", "csv"))
+
+    def two_stored(self):
+        """b1 and b2, a run that went out of memory, stored as @1 and @2: names as long as their ids."""
+        run = Run(12)
+        run.trace.append({"action": "oom", "device_free": 1 * MIB, "size": 512 * MIB, "stream": 0, "time_us": run.now + 1, "frames": LEAK})
+        run.alloc(3 * MIB, CACHE)
+        self.run_it("diff", self.dump("b1", Run(4)), self.dump("b2", run))
+        return "b1", "b2"
+
+    def test_stored_snapshots_answer_as_their_files(self):
+        a, b = self.two_stored()
+
+        def of_store(text):
+            return text.replace("@1", a).replace("@2", b)
+
+        for words in (["pins", b], ["pins", a, b], ["pins", b + "@peak"], ["top", b + "@oom"], ["top", b + "@peak"], ["top", b + "@5"],
+                      ["top", b + "@0.012s"], ["top", b + "@0:end"], ["top", b], ["info", b], [a, b], [b + "@1", b + "@end"],
+                      ["top", "--metric", "pinned_space", b + "@peak"]):
+            with self.subTest(words):
+                stored = [word.replace(a, "@1").replace(b, "@2") for word in words]
+                expected = self.run_it(*words, "--db", ":memory:")[0]
+                self.assertEqual(of_store(self.run_it(*stored)[0]), expected)
+                as_json = json.loads(self.run_it(*words, "--db", ":memory:", "--as", "json")[0])
+                found = json.loads(of_store(self.run_it(*stored, "--as", "json")[0]))
+                for report in (as_json, found):
+                    for side in ("baseline", "current", "snapshot"):
+                        if isinstance(report.get(side), dict):
+                            report[side].pop("series", None)
+                self.assertEqual(found, as_json)
+        self.assertIn("out of memory on device 0", self.run_it("top", "@2@oom")[0])
+        self.assertIn("out of memory on device 0", self.run_it("top", "@last@oom")[0])
+        self.assertIn("out of memory on device 0", self.run_it("info", "@2")[0])
+        self.assertIn("no point 'nonsense'", self.refused("top", "@2@nonsense"))
+        self.assertIn("means 3", self.refused("top", "@2@every:30"))
+
+    def test_charts_of_stored_snapshots(self):
+        a, b = self.two_stored()
+        for chart in ("--timeline", "--segments", "--pins"):
+            with self.subTest(chart):
+                expected = self.drawing(chart, a, b)
+                self.assertEqual(self.drawing(chart), expected)  # what was last compared
+                self.assertEqual(self.drawing(chart, "@1", "@2"), expected)
+        self.assertEqual(self.drawing("--pins", "@2@peak"), self.drawing("--pins", b + "@peak"))
+        self.assertTrue("keep_output" in self.drawing("--timeline"))
+        # Of more than two, segments are those of the first and the last.
+        self.run_it("diff", a, a, b)
+        self.assertTrue("pinned" in self.drawing("--pins"))
+        self.run_it("diff", b + "@5", b + "@end")  # moments are stored with their segments
+        self.assertTrue("pinned" in self.drawing("--pins"))
+        self.assertIn("no trace", self.refused("render", "--timeline"))
+
+    def test_traces_are_rows_of_sql_and_survive_what_happens_to_the_store(self):
+        _, b = self.two_stored()
+        with open(os.path.join(self.folder, b), "rb") as file:
+            snapshot = pickle.load(file)  # our own
+        trace = snapshot["device_traces"][0]
+        blocks = [block for segment in snapshot["segments"] for block in segment["blocks"]]
+
+        def rows(query, *more):
+            return json.loads(self.run_it("sql", query, "--as", "json", *more)[0])
+
+        def check(number, *more):
+            found = rows("SELECT action, coalesce(address, device_free) AS address, size, time_us FROM trace_event "
+                         "WHERE snapshot = %d ORDER BY event" % number, *more)
+            found = found["rows"] if isinstance(found, dict) else found
+            values = [list(row.values()) if isinstance(row, dict) else row for row in found]
+            self.assertEqual([[str(v) for v in row] for row in values],
+                             [[str(v) for v in (e["action"], e.get("addr", e.get("device_free")), e["size"], e["time_us"])] for e in trace])
+            found = rows("SELECT address, size, state = 'inactive' AS free FROM block WHERE snapshot = %d" % number, *more)
+            found = found["rows"] if isinstance(found, dict) else found
+            values = [list(row.values()) if isinstance(row, dict) else row for row in found]
+            self.assertEqual([[str(v) for v in row] for row in values],
+                             [[str(v) for v in (x["address"], x["size"], int(x["state"] == "inactive"))] for x in blocks])
+
+        check(2)
+        self.run_it("merge", "snapdiff.db", "--db", "other.db")
+        check(2, "--db", "other.db")
+        self.run_it("rm", "@1")
+        check(2)
+        self.assertEqual(self.drawing("--timeline", "@2"), self.drawing("--timeline", b))
+
+    def test_compressed_snapshots_hold_the_same(self):
+        self.dump("b1", Run(5))
+        with open(os.path.join(self.folder, "b1"), "rb") as file:
+            plain = file.read()
+        self.write("g1", gzip.compress(plain))
+        names = ["g1"]
+        if shutil.which("zstd"):
+            subprocess.run(["zstd", "-q", "b1", "-o", "z1"], cwd=self.folder, check=True)
+            names.append("z1")
+        else:
+            print("skipped: no zstd program", file=sys.stderr)
+        for name in names:
+            for words in (["top"], ["top", "--metric", "pinned_space"], ["pins"], ["info"]):
+                with self.subTest((name, words)):
+                    found, expected = self.json(*words, name), self.json(*words, "b1")
+                    for key in ("rows", "total", "segments", "pinned", "live", "totals", "stacks"):
+                        self.assertEqual(found.get(key), expected.get(key))
+            self.assertEqual(self.json("top", name + "@peak")["rows"], self.json("top", "b1@peak")["rows"])
 
 
 if __name__ == "__main__":

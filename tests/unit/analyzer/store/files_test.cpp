@@ -46,6 +46,15 @@ void change(const std::string& path, const std::string& sql) {
   if (!done) FAIL(done.error().text());
 }
 
+/// What version 3 added, taken away again.
+constexpr const char* kBackToVersion2 = R"(
+  DROP TABLE allocator; DROP TABLE allocator_chunk; DROP TABLE trace; DROP TABLE trace_chunk;
+  DROP VIEW snapshot_info;
+  ALTER TABLE snapshot DROP COLUMN complete;
+  ALTER TABLE snapshot_detail DROP COLUMN half_unit;
+  CREATE VIEW snapshot_info AS SELECT snapshot.id AS snapshot, snapshot.row_count AS rows FROM snapshot;
+)";
+
 std::size_t snapshots_in(const std::string& path) {
   auto store = Store::open(path, Access::read);
   if (!store) FAIL(store.error().text());
@@ -164,7 +173,7 @@ TEST_CASE("store: a newer schema is refused") {
   for (const Access access : {Access::read, Access::create}) {
     const Error error = error_of_open(folder.file("s.db"), access);
     CHECK(error.code == ErrorCode::incompatible);
-    CHECK(error.message == "store version 7, expected 1 to 2");
+    CHECK(error.message == "store version 7, expected 1 to 3");
   }
 }
 
@@ -172,7 +181,8 @@ TEST_CASE("store: one of version 1 is read as it is, and brought forward by the 
   const TemporaryFolder folder;
   const std::string path = folder.file("s.db");
   make_store(path);
-  change(path, "DROP VIEW snapshot_info; DROP VIEW series_total; PRAGMA user_version = 1");
+  change(path,
+         std::string(kBackToVersion2) + "DROP VIEW snapshot_info; DROP VIEW series_total; PRAGMA user_version = 1");
   const auto views = [&](Access access) {
     auto store = Store::open(path, access);
     REQUIRE(store);
@@ -185,8 +195,52 @@ TEST_CASE("store: one of version 1 is read as it is, and brought forward by the 
     return found;
   };
   CHECK(views(Access::read) == "1 1 1 ");
-  CHECK(views(Access::write) == "1 3 2 ");
-  CHECK(views(Access::read) == "1 3 2 ");
+  CHECK(views(Access::write) == "1 3 3 ");
+  CHECK(views(Access::read) == "1 3 3 ");
+}
+
+TEST_CASE("store: one of version 2 is read as it is, and brought forward by the first write") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("s.db");
+  Snapshot old = test::wild(7, 40, 4);
+  old.facts.complete = true;  // what version 2 could not tell
+  for (Counter& counter : old.facts.counters) counter.half_unit = 0;
+  {
+    auto store = Store::open(path, Access::create);
+    REQUIRE(store);
+    REQUIRE(store->add(old, "s"));
+  }
+  change(path, std::string(kBackToVersion2) + "PRAGMA user_version = 2");
+  const std::vector<SnapshotId> first{SnapshotId{1}};
+  for (const Parts parts : {Parts::rows, Parts::allocator}) {
+    auto store = Store::open(path, Access::read);
+    REQUIRE(store);
+    const auto loaded = store->load(first, parts);
+    if (!loaded) FAIL(loaded.error().text());
+    CHECK(test::difference(old, loaded->front()) == "");
+    CHECK(store->list()->front().snapshots.size() == 1);
+    CHECK(store->check());
+    for (const char* table : {"sample", "segment", "block", "trace_event"})
+      CHECK(store->sql(std::string("SELECT count(*) FROM ") + table, {}));
+    const auto added = store->add(test::wild(8, 40, 4), "s");
+    REQUIRE_FALSE(added);
+    CHECK(added.error().code == ErrorCode::io);
+  }
+  {
+    // Taken in by another store without being changed.
+    auto store = Store::open(folder.file("other.db"), Access::create);
+    REQUIRE(store);
+    CHECK(store->merge(path).value() == 1);
+    CHECK(test::difference(old, store->load(first)->front()) == "");
+  }
+  auto store = Store::open(path, Access::write);
+  REQUIRE(store);
+  const Snapshot rounded = test::wild(8, 40, 4);
+  const auto added = store->add(rounded, "s");
+  REQUIRE(added);
+  CHECK(test::difference(old, store->load(first)->front()) == "");
+  CHECK(test::difference(rounded, store->load(std::span(&added->id, 1))->front()) == "");
+  CHECK(store->check());
 }
 
 TEST_CASE("store: a store opened for reading is not written") {

@@ -68,7 +68,10 @@ inline Snapshot wild(unsigned seed, std::size_t rows, std::size_t columns) {
   SnapshotBuilder b;
   for (std::size_t c = 0; c < columns; ++c) {
     const char* const unit = c % 2 == 0 ? "count" : "bytes";
-    b.add_column({numbered("metric", c), unit}, static_cast<std::int64_t>(below(3)));
+    // The last of three or more tells the rounding of the one before.
+    const bool is_rounding = c > 1 && c + 1 == columns;
+    const std::string name = is_rounding ? half_unit_name(numbered("metric", c - 1)) : numbered("metric", c);
+    b.add_column({name, unit}, static_cast<std::int64_t>(below(3)));
   }
   std::vector<std::int64_t> totals(columns);
   for (std::size_t i = 0; i < rows; ++i) {
@@ -131,13 +134,15 @@ inline Snapshot wild(unsigned seed, std::size_t rows, std::size_t columns) {
   f.sampling = static_cast<Sampling>(below(3));
   f.period = static_cast<std::int64_t>(below(1 << 20));
   f.partial = below(2) == 0;
+  f.complete = below(2) == 0;
   f.is_delta = below(2) == 0;
   f.is_diff = below(2) == 0;
   f.drop_frames = text("drop");
   f.keep_frames = text("keep");
   f.doc_url = text("url");
   f.comments = {text("first"), "", text("second")};
-  f.counters = {{"HeapSys", static_cast<std::int64_t>(random()), "bytes", false}, {"Mallocs", -1, "count", true}};
+  f.counters = {{"HeapSys", static_cast<std::int64_t>(random()), "bytes", false, 512},
+                {"Mallocs", -1, "count", true, 0}};
   f.labels = {{text("label"), text("x")}, {"empty", ""}};
   f.notes.add(Severity::data_loss, text("lost"), random(), 3);
   f.notes.add(Severity::info, "seen");

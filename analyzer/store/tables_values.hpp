@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/store/sqlite.hpp"
+#include "snapdiff/snapshot.hpp"
+
+/// What several virtual tables read out of their arguments, and how they show what they have in common.
+namespace snapdiff::store {
+
+/// The text of an argument; "" where there is none, or NULL.
+std::string text_of(sqlite3_value* value);
+
+/// The column called `metric`, or null.
+const Column* find_column(const SampleTable& table, std::string_view metric);
+
+/// The metric that is wanted; for "" inuse_space, else the first one in bytes. Nothing unless all tables have it.
+std::optional<std::string> choose_metric(std::span<const std::shared_ptr<const SampleTable>> tables,
+                                         const std::string& wanted);
+
+/// What `select_sql` gives, ids of snapshots in ascending order; only `wanted`, where that is an integer.
+std::vector<std::int64_t> snapshots_of(sqlite3* db, const std::string& select_sql, sqlite3_value* wanted);
+
+/// "(0, 1)", as the label `pool` has it.
+std::string pool_text(const PoolId& pool);
+
+}  // namespace snapdiff::store
