@@ -45,6 +45,7 @@ ROOMS = {
     "analyzer/diff": ([], ["re2/"], "works on models in memory; focus, ignore, hide and show are RE2"),
     "analyzer/trend": ([], [], "works on models in memory"),
     "analyzer/graph": ([], ["boost/"], "components and dominators: Boost.Graph stays inside"),
+    "analyzer/objects": ([], ["re2/"], "works on models in memory; the pattern of a type is RE2, as those of frames are"),
     "analyzer/render": (["analyzer/graph"], ["graphviz/", "cairo/", "cairo.h", "cairo-pdf.h", "cairo-svg.h", "cairo-ft.h", "pango/",
                                              "fontconfig/", "glib.h", "glib-object.h"],
                         "draws graphs; layout, painting and fonts stay inside"),
@@ -72,6 +73,7 @@ DOORS = {
     "analyzer/trend": {"scenario.hpp", "verdict.hpp"},
     "analyzer/cuda": {"cuda.hpp"},
     "analyzer/graph": {"dominators.hpp", "growth_graph.hpp"},
+    "analyzer/objects": {"objects.hpp"},
     "analyzer/render": {"render.hpp"},
     "analyzer/symbols": {"symbols.hpp"},
     "analyzer/report": {"report.hpp", "text_tools.hpp"},  # the width of text, for the terminal
