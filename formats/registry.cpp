@@ -9,10 +9,13 @@
 
 #include "formats/foreign_files.hpp"
 #include "formats/heap_text/heap_text_importers.hpp"
+#include "formats/hprof/hprof_importer.hpp"
 #include "formats/input/file_name_facts.hpp"
 #include "formats/input/open_input.hpp"
+#include "formats/objgraph_dot/objgraph_dot_importer.hpp"
 #include "formats/pprof/pprof_importer.hpp"
 #include "formats/torch_cuda/torch_cuda_importers.hpp"
+#include "formats/v8/v8_importer.hpp"
 
 namespace snapdiff::formats {
 namespace {
@@ -34,6 +37,9 @@ Registered make_importers() {
   all.owned.push_back(make_torch_cuda_html_importer());
   all.owned.push_back(make_torch_cuda_json_importer());
   all.owned.push_back(make_torch_timeline_importer());
+  all.owned.push_back(make_v8_importer());
+  all.owned.push_back(make_hprof_importer());
+  all.owned.push_back(make_objgraph_dot_importer());
   for (const auto& importer : all.owned) all.listed.push_back(importer.get());
   return all;
 }
