@@ -12,6 +12,7 @@
 #include "formats/foreign_files.hpp"
 #include "formats/heap_text/heap_text_importers.hpp"
 #include "formats/heaptrack/heaptrack_importer.hpp"
+#include "formats/hprof/hprof_importer.hpp"
 #include "formats/input/file_name_facts.hpp"
 #include "formats/input/moment_importer.hpp"
 #include "formats/input/open_input.hpp"
@@ -19,6 +20,7 @@
 #include "formats/jemalloc_stats/jemalloc_stats_importer.hpp"
 #include "formats/leak_reports/leak_report_importers.hpp"
 #include "formats/memray/memray_importers.hpp"
+#include "formats/objgraph_dot/objgraph_dot_importer.hpp"
 #include "formats/pprof/pprof_importer.hpp"
 #include "formats/tensorflow_bfc/tensorflow_bfc_importer.hpp"
 #include "formats/torch_cuda/torch_cuda_importers.hpp"
@@ -26,6 +28,7 @@
 #include "formats/valgrind/valgrind_importers.hpp"
 #include "formats/tracemalloc/tracemalloc_importers.hpp"
 #include "formats/type_counts/type_count_importers.hpp"
+#include "formats/v8/v8_importer.hpp"
 
 namespace snapdiff::formats {
 namespace {
@@ -66,6 +69,9 @@ Registered make_importers() {
   all.owned.push_back(make_memray_gprof2dot_importer());
   all.owned.push_back(make_memray_speedscope_importer());
   all.owned.push_back(make_memray_stats_importer());
+  all.owned.push_back(make_v8_importer());
+  all.owned.push_back(make_hprof_importer());
+  all.owned.push_back(make_objgraph_dot_importer());
   for (const auto& importer : all.owned) all.listed.push_back(importer.get());
   return all;
 }

@@ -12,6 +12,7 @@
 #include "analyzer/cli/output_file.hpp"
 #include "analyzer/cli/verdicts.hpp"
 #include "analyzer/diff/diff.hpp"
+#include "analyzer/objects/objects.hpp"
 #include "analyzer/render/render.hpp"
 #include "analyzer/trend/verdict.hpp"
 
@@ -21,10 +22,14 @@ namespace {
 struct RenderOptions {
   bool pdf = false, svg = false, png = false, dot = false;
   MemoryPages memory;
+  bool retained = false;
   std::string paper = "a4";
   graph::GraphOptions graph;
 
   std::string_view ending() const { return svg ? "svg" : png ? "png" : dot ? "dot" : "pdf"; }
+  render::PictureForm form() const {
+    return svg ? render::PictureForm::svg : png ? render::PictureForm::png : render::PictureForm::pdf;
+  }
   render::Paper page() const { return paper == "letter" ? render::Paper::letter : render::Paper::a4; }
 };
 
@@ -94,10 +99,7 @@ int write_memory(const Options& options, const RenderOptions& wanted, const Load
   story.title = title_of(loaded);
   story.version = "snapdiff " SNAPDIFF_VERSION;
   story.created_at_ns = document_time_ns(loaded);
-  const auto form = wanted.svg   ? render::PictureForm::svg
-                    : wanted.png ? render::PictureForm::png
-                                 : render::PictureForm::pdf;
-  const Result<std::string> bytes = render::draw_memory(story, form, wanted.page());
+  const Result<std::string> bytes = render::draw_memory(story, wanted.form(), wanted.page());
   if (!bytes) return fail(bytes.error());
   if (const int code = write_picture(options, wanted.ending(), *bytes); code != kExitDone) return code;
   return tell_notes(loaded, options);
@@ -140,6 +142,34 @@ int render_memory(const Options& options, const RenderOptions& wanted, const Ter
   return write_memory(options, wanted, loaded, *std::move(story));
 }
 
+// The dominator tree of an object graph: --retained.
+int render_retained(const Options& options, const RenderOptions& wanted, const Terminal& terminal) {
+  if (options.operands.empty() || options.operands.size() > 2)
+    return fail({ErrorCode::usage, "--retained takes one file, or a baseline and a file: found " +
+                                       std::to_string(options.operands.size())});
+  const Result<Question> asked = understand(options, terminal);
+  if (!asked) return fail(asked.error());
+  const Result<Loaded> loaded = load_operands(asked->operands, options, terminal, false);
+  if (!loaded) return fail(loaded.error());
+  const std::vector<SnapshotRef> refs = loaded->refs();
+  if (refs.size() != options.operands.size())
+    return fail({ErrorCode::usage, "--retained takes one snapshot of each file: found " + std::to_string(refs.size())});
+  Result<RetainedTree> tree = objects::retained_tree(refs.size() == 2 ? refs.front() : SnapshotRef{}, refs.back());
+  if (!tree) return fail(tree.error());
+  render::RetainedStory story;
+  story.tree = *std::move(tree);
+  story.title = title_of(*loaded);
+  story.source = source_text(*loaded);
+  story.version = "snapdiff " SNAPDIFF_VERSION;
+  story.created_at_ns = document_time_ns(*loaded);
+  const Result<std::string> bytes = wanted.dot
+                                        ? render::retained_as_dot(story, wanted.graph)
+                                        : render::draw_retained(story, wanted.form(), wanted.graph, wanted.page());
+  if (!bytes) return fail(bytes.error());
+  if (const int code = write_picture(options, wanted.ending(), *bytes); code != kExitDone) return code;
+  return tell_notes(*loaded, options);
+}
+
 }  // namespace
 
 int run_render(const Arguments& arguments) {
@@ -165,6 +195,9 @@ int run_render(const Arguments& arguments) {
   app->add_flag("--timeline", wanted.memory.timeline, "CUDA: memory over time, by stack");
   app->add_flag("--segments", wanted.memory.segments, "CUDA: map of segments, and who pins them");
   app->add_flag("--pins", wanted.memory.pins, "CUDA: graph segment, blocks, stack");
+  app->add_flag("--retained", wanted.retained,
+                "object graphs: dominator tree by types, of one\n"
+                "                           file, or its growth since a baseline");
   if (const auto code = parse_arguments(*app, options, arguments)) return *code;
   // No form given: the ending of the output's name tells it.
   if (!wanted.pdf && !wanted.svg && !wanted.png && !wanted.dot) {
@@ -174,6 +207,9 @@ int run_render(const Arguments& arguments) {
   }
 
   const Terminal terminal = look_at_terminal(options.no_color);
+  if (wanted.memory.any() && wanted.retained)
+    return fail({ErrorCode::usage, "--retained is no chart of a CUDA snapshot: expected one or the other"});
+  if (wanted.retained) return render_retained(options, wanted, terminal);
   if (wanted.memory.any()) return render_memory(options, wanted, terminal);
   const Result<Compared> compared = load_compared(options, terminal, Fallback::last_comparison);
   if (!compared) return fail(compared.error());

@@ -19,15 +19,26 @@
 namespace snapdiff::cli {
 
 std::span<const Command> commands() {
-  static constexpr std::array kCommands = {Command{"diff", run_diff},       Command{"trend", run_trend},
-                                           Command{"gate", run_gate},       Command{"top", run_top},
-                                           Command{"peek", run_peek},       Command{"render", run_render},
-                                           Command{"import", run_import},   Command{"list", run_list},
-                                           Command{"rm", run_rm},           Command{"prune", run_prune},
-                                           Command{"merge", run_merge},     Command{"info", run_info},
-                                           Command{"formats", run_formats}, Command{"sql", run_sql},
-                                           Command{"export", run_export},   Command{"symbolize", run_symbolize},
-                                           Command{"pins", run_pins},       Command{"ranks", run_ranks}};
+  static constexpr std::array kCommands = {Command{"diff", run_diff},
+                                           Command{"trend", run_trend},
+                                           Command{"gate", run_gate},
+                                           Command{"top", run_top},
+                                           Command{"peek", run_peek},
+                                           Command{"render", run_render},
+                                           Command{"import", run_import},
+                                           Command{"list", run_list},
+                                           Command{"rm", run_rm},
+                                           Command{"prune", run_prune},
+                                           Command{"merge", run_merge},
+                                           Command{"info", run_info},
+                                           Command{"formats", run_formats},
+                                           Command{"sql", run_sql},
+                                           Command{"export", run_export},
+                                           Command{"symbolize", run_symbolize},
+                                           Command{"pins", run_pins},
+                                           Command{"ranks", run_ranks},
+                                           Command{"retained", run_retained},
+                                           Command{"paths", run_paths}};
   return kCommands;
 }
 
@@ -46,11 +57,14 @@ look
   peek RE [REF REF] callers and callees of a function, with their growth
   pins [BASE] FILE  CUDA: who keeps memory from going back to the driver
   ranks FILE...     processes or devices side by side: which one differs
+  retained FILE...  object graphs: what each type keeps alive, how it grew
+  paths RE FILE...  object graphs: who holds these types, which places grow
   info FILE...      what a file is, and what was dropped
   list              series and snapshots in the store
 share
   render --pdf|--svg|--png|--dot          graph of the last comparison
   render --timeline|--segments|--pins     charts of a CUDA snapshot
+  render --retained                       what keeps what alive, object graphs
   export --pprof|--folded|--speedscope|--csv|--jsonl|--plain-sqlite
 automate
   gate [REF...]     fail when growth breaks a budget

@@ -52,7 +52,9 @@ Status add_timelines(const SnapshotRef& ref, const DiffOptions& options, render:
   return ok();
 }
 
-std::string source_of(const Loaded& loaded) {
+}  // namespace
+
+std::string source_text(const Loaded& loaded) {
   std::string text;
   for (const LoadedSnapshot& item : loaded.snapshots) {
     const SourceFacts& source = item.ref.snapshot->facts.source;
@@ -63,8 +65,6 @@ std::string source_of(const Loaded& loaded) {
   return text;
 }
 
-}  // namespace
-
 Result<render::MemoryStory> tell_memory(const Loaded& loaded, const MemoryPages& pages, const DiffOptions& wanted) {
   DiffOptions options = wanted;
   options.by = GroupBy::stack;
@@ -72,7 +72,7 @@ Result<render::MemoryStory> tell_memory(const Loaded& loaded, const MemoryPages&
   // A chart names a band in a few words: the program's own lines, where there are any.
   if (options.frames == FrameSet::usual) options.frames = FrameSet::python;
   render::MemoryStory story;
-  story.source = source_of(loaded);
+  story.source = source_text(loaded);
   if (pages.timeline) {
     for (const LoadedSnapshot& item : loaded.snapshots) {
       if (Status added = add_timelines(item.ref, options, story); !added) return std::move(added).error();

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "analyzer/cli/load.hpp"
 #include "analyzer/render/render.hpp"
 
@@ -15,5 +17,8 @@ struct MemoryPages {
 /// A timeline of every device of every snapshot; segments and pins of the last one, with the growth since the one
 /// before it. Errors: usage (nothing of the kind in the snapshots, more than two of them), and those of the diff.
 Result<render::MemoryStory> tell_memory(const Loaded& loaded, const MemoryPages& pages, const DiffOptions& options);
+
+/// "run.pickle 24732c64 \u2192 ...": the inputs, for the foot of a page.
+std::string source_text(const Loaded& loaded);
 
 }  // namespace snapdiff::cli

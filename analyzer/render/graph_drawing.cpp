@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "analyzer/render/graph_scene.hpp"
@@ -64,7 +65,7 @@ void draw_root(const GraphScene& scene, Canvas& canvas) {
   const double middle = node.box.x + node.box.w / 2;
   canvas.text(middle, node.box.y + 13, node.name, {8.4, FontWeight::semibold}, kInk, Align::centre);
   const std::int64_t net = scene.graph.nodes[0].cumulative.net();
-  canvas.growth(middle, node.box.y + 26, net, node.growth, {9, FontWeight::semibold},
+  canvas.growth(middle, node.box.y + 26, scene.words.growth ? net : 0, node.growth, {9, FontWeight::semibold},
                 net == 0 ? kInk : ramp_of(static_cast<double>(net)).c700, Align::centre);
 }
 
@@ -86,13 +87,17 @@ void draw_frame(const GraphScene& scene, std::size_t index, Canvas& canvas) {
 
 std::string tooltip(const GraphScene& scene, const Node& node) {
   std::string text = printable(node.full_name);
-  text.append("\n").append(scene.quantity.growth(node.cumulative.net()));
-  text.append(" (")
-      .append(scene.quantity.value(node.value.baseline))
-      .append(" \u2192 ")
-      .append(scene.quantity.value(node.value.current))
-      .append(")");
-  if (node.flat.importance() > 0) text.append("\nallocated here: ").append(scene.quantity.growth(node.flat.net()));
+  const auto change = [&scene](std::int64_t value) {
+    return scene.words.growth ? scene.quantity.growth(value) : scene.quantity.value(value);
+  };
+  text.append("\n").append(change(node.cumulative.net()));
+  if (scene.words.growth)
+    text.append(" (")
+        .append(scene.quantity.value(node.value.baseline))
+        .append(" \u2192 ")
+        .append(scene.quantity.value(node.value.current))
+        .append(")");
+  if (node.flat.importance() > 0) text.append("\n").append(scene.words.here).append(change(node.flat.net()));
   if (!node.site.empty()) text.append(" at ").append(printable(node.site));
   if (node.dominator != 0)
     text.append("\n")
@@ -125,13 +130,16 @@ void draw_node(const GraphScene& scene, std::size_t index, bool numbered, Canvas
   y += full ? 14 : 11.5;
   const auto net = static_cast<double>(node.cumulative.net());
   const double growth_size = full ? 9.2 : 8;
-  const double growth_w = canvas.growth(x, y, node.cumulative.net(), shown.growth, {growth_size, FontWeight::semibold},
-                                        shown.unsure || net == 0 ? kOnFill : ramp_of(net).c900);
+  const double growth_w =
+      canvas.growth(x, y, scene.words.growth ? node.cumulative.net() : 0, shown.growth,
+                    {growth_size, FontWeight::semibold}, shown.unsure || net == 0 ? kOnFill : ramp_of(net).c900);
   if (!shown.share.empty()) canvas.text(x + growth_w + 6, y, shown.share, {full ? 8.4 : 7.4}, kOnFill);
   if (shown.spark) canvas.sparkline({shown.box.x + shown.box.w - 38, y - 11, 30, 10}, node.series);
   if (!full) return;
-  y += 11;
-  canvas.text(x, y, shown.values, {7}, kOnFill);
+  if (!shown.values.empty()) {
+    y += 11;
+    canvas.text(x, y, shown.values, {7}, kOnFill);
+  }
   if (!shown.here.empty()) canvas.text(x, y + 10.5, shown.here, {7}, kOnFill);
 }
 
@@ -139,25 +147,28 @@ void draw_node(const GraphScene& scene, std::size_t index, bool numbered, Canvas
 std::int64_t part_of(double whole, double share) { return static_cast<std::int64_t>(std::llround(whole * share)); }
 
 void draw_fill_key(const GraphScene& scene, Canvas& canvas, double x, double y) {
-  canvas.text(x, y + 13, "Fill: net growth", {7.4, FontWeight::semibold}, kInk);
+  canvas.text(x, y + 13, scene.words.fill, {7.4, FontWeight::semibold}, kInk);
   std::size_t i = 0;
-  for (const double share : {-1.0, -0.25, 0.0, 0.25, 1.0}) {
+  const auto shares =
+      scene.words.growth ? std::array{-1.0, -0.25, 0.0, 0.25, 1.0} : std::array{0.0, 0.0625, 0.25, 0.5, 1.0};
+  for (const double share : shares) {
     const Box box{x + 32 * static_cast<double>(i++), y + 19, 30, 11};
     canvas.rect(box, tint(share, 1));
     canvas.frame(box, {kLine, 0.5});
-    if (share != 0) canvas.triangle(box.x + 12.5, box.y + 8, share > 0, 5, ramp_of(share).c700);
+    if (share != 0 && scene.words.growth) canvas.triangle(box.x + 12.5, box.y + 8, share > 0, 5, ramp_of(share).c700);
     // Rounding to 2^53 is far below what three digits show.
     const double most = std::min(scene.max_net, 9.2e18);
-    canvas.text(box.x + 15, y + 38.5, scene.quantity.growth(part_of(most, share)), {kSmallestText}, kInk2,
-                Align::centre);
+    const std::int64_t value = part_of(most, share);
+    canvas.text(box.x + 15, y + 38.5, scene.words.growth ? scene.quantity.growth(value) : scene.quantity.value(value),
+                {kSmallestText}, kInk2, Align::centre);
   }
 }
 
 void draw_width_key(const GraphScene& scene, Canvas& canvas, double x, double y) {
   canvas.text(x, y + 13,
-              mostly_grew(scene.graph) || scene.graph.total == graph::Weight{} ? "Edge: width is the growth that passes"
-              : scene.graph.total.grew == 0 ? "Edge: width is the shrinkage that passes"
-                                            : "Edge: width is growth + shrinkage",
+              mostly_grew(scene.graph) || scene.graph.total == graph::Weight{} ? scene.words.passes_growth
+              : scene.graph.total.grew == 0                                    ? scene.words.passes_shrinkage
+                                                                               : scene.words.passes_both,
               {7.4, FontWeight::semibold}, kInk);
   std::size_t i = 0;
   for (const double share : {1.0, 0.25, 0.0625}) {
@@ -167,16 +178,17 @@ void draw_width_key(const GraphScene& scene, Canvas& canvas, double x, double y)
                             {kGrow.c500, edge_width(scene, value)});
     canvas.text(left + 22, y + 28, scene.quantity.value(part_of(value, 1)), {7}, kInk2);
   }
-  canvas.text(x, y + 39, "dashed: shrinking    dotted: frames hidden", {7}, kInk2);
+  if (scene.words.growth) canvas.text(x, y + 39, "dashed: shrinking    dotted: frames hidden", {7}, kInk2);
 }
 
-void draw_border_key(Canvas& canvas, double x, double y) {
+void draw_border_key(const GraphScene& scene, Canvas& canvas, double x, double y) {
   canvas.text(x, y + 13, "Border", {7.4, FontWeight::semibold}, kInk);
   const auto sample = [&](double left, std::string_view word, const Stroke& stroke) {
     canvas.frame({left, y + 19, 20, 11}, stroke, 2);
     canvas.text(left + 24, y + 27.5, word, {7}, kInk2);
   };
   sample(x, "spine", {kGrow.c900, 1.6});
+  if (!scene.words.growth) return;
   sample(x + 49, "new", {kGrow.c700, 0.7});
   canvas.frame({x + 51, y + 21, 16, 7}, {kGrow.c700, 0.6}, 1);
   sample(x + 96, "gone", {kShrink.c700, 0.7, 4, 2});
@@ -206,34 +218,34 @@ void draw_scene(const GraphScene& scene, Canvas& canvas, const SceneLinks& links
 
 void draw_legend(const GraphScene& scene, Canvas& canvas, double y) {
   const graph::GrowthGraph& graph = scene.graph;
-  const Quantity& q = scene.quantity;
+  const auto change = [&scene](std::int64_t value) {
+    return scene.words.growth ? scene.quantity.growth(value) : scene.quantity.value(value);
+  };
   canvas.rule(kLeft, kRight, y);
   draw_fill_key(scene, canvas, kLeft, y);
   draw_width_key(scene, canvas, kLeft + 174, y);
-  draw_border_key(canvas, kLeft + 364, y);
+  draw_border_key(scene, canvas, kLeft + 364, y);
   const auto number = [](std::size_t n) { return count_text(static_cast<std::int64_t>(n)); };
   canvas.text_cut(kLeft + 364, y + 39,
                   std::string("hidden: ")
                       .append(number(graph.hidden_nodes))
                       .append(graph.hidden_nodes == 1 ? " node, " : " nodes, ")
-                      .append(q.growth(graph.hidden_flat.net())),
+                      .append(change(graph.hidden_flat.net())),
                   {7}, kInk2, kWidth - 364);
   const std::size_t frames = graph.nodes.size() - 1;
   std::string sum =
       number(frames).append(frames == 1 ? " node and " : " nodes and ").append(number(graph.edges.size()));
-  sum.append(graph.edges.size() == 1 ? " edge. " : " edges. ")
-      .append("Drawn ")
-      .append(q.growth(graph.drawn_flat.net()));
+  sum.append(graph.edges.size() == 1 ? " edge. " : " edges. ").append("Drawn ").append(change(graph.drawn_flat.net()));
   sum.append(" + hidden ")
-      .append(q.growth(graph.hidden_flat.net()))
+      .append(change(graph.hidden_flat.net()))
       .append(" = total ")
-      .append(q.growth(graph.total.net()))
+      .append(change(graph.total.net()))
       .append(".");
   if (graph.total.shrank != 0 && graph.total.grew != 0)
     sum.append(" Grew ")
-        .append(q.growth(graph.total.grew))
+        .append(change(graph.total.grew))
         .append(", shrank ")
-        .append(q.growth(graph.total.shrank))
+        .append(change(graph.total.shrank))
         .append(".");
   const bool loops = std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const Node& n) { return n.recursive; });
   if (loops) sum += " \u21bb recursion folded.";

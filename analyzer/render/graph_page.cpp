@@ -9,10 +9,8 @@ namespace {
 
 /// The smallest text in a scene is 7 pt.
 constexpr double kLeastScale = kSmallestText / 7.0;
-constexpr double kLegendTop = kBottom - kLegendHeight - 4;
 constexpr std::size_t kPairRows = 12;
 constexpr std::size_t kLeastPairRows = 5;
-constexpr double kGraphTop = kTop + 94;
 /// A table that shortens the graph below this gives up rows first.
 constexpr double kWantedGraph = 300;
 
@@ -22,13 +20,6 @@ double suspect_row(const Story& story) { return story.verdicts.empty() ? 32 : 43
 double suspects_height(const Story& story) {
   const std::size_t n = story.overall.suspects.size();
   return n == 0 ? 0 : 26 + suspect_row(story) * static_cast<double>(n);
-}
-
-void draw_scaled(const FittedScene& fitted, Canvas& canvas, double y, const SceneLinks& links) {
-  const double w = fitted.scene.w * fitted.scale;
-  canvas.painter().push({kLeft + (kWidth - w) / 2, y}, fitted.scale);
-  draw_scene(fitted.scene, canvas, links);
-  canvas.painter().pop();
 }
 
 /// "handle_request › leak_sessions › alloc_body", callers dropped from the left where too long.
@@ -153,17 +144,29 @@ double graph_page_room(const Story& story) { return kLegendTop - suspects_height
 std::string page_prefix(int page) { return std::string("p").append(std::to_string(page)).append("-"); }
 std::string row_anchor(int page, std::size_t row) { return page_prefix(page).append("r").append(std::to_string(row)); }
 
+void draw_scaled(const FittedScene& fitted, Canvas& canvas, double y, const SceneLinks& links) {
+  const double w = fitted.scene.w * fitted.scale;
+  canvas.painter().push({kLeft + (kWidth - w) / 2, y}, fitted.scale);
+  draw_scene(fitted.scene, canvas, links);
+  canvas.painter().pop();
+}
+
 Result<FittedScene> fit_scene(const graph::GrowthModel& model, Typesetter& type, std::size_t first_try, double w,
                               double h) {
+  return fit_scene([&](std::size_t nodes) { return model.trim(nodes); }, type, first_try, w, h, {});
+}
+
+Result<FittedScene> fit_scene(const Trim& trim, Typesetter& type, std::size_t first_try, double w, double h,
+                              const SceneWords& words) {
   std::size_t nodes = first_try;
   for (;;) {
-    auto graph = model.trim(nodes);
+    auto graph = trim(nodes);
     if (!graph) return std::move(graph).error();
     const bool smallest = graph->nodes.size() <= 2 || nodes == 0;
     double best = 0;
     for (const Detail detail : {Detail::full, Detail::mixed, Detail::compact}) {
       for (const double gap : {kRankGap, kTightRankGap}) {
-        Result<GraphScene> scene = make_scene(*graph, type, detail, gap);
+        Result<GraphScene> scene = make_scene(*graph, type, detail, gap, words);
         if (!scene) return std::move(scene).error();
         const double across = w / std::max(scene->w, 1.0);
         const double down = h / std::max(scene->h, 1.0);

@@ -36,27 +36,28 @@ bool is_unsure(const Node& node) {
 }
 
 /// "+11 000 × 240 B": what was allocated in the function itself.
-std::string here_text(const Node& node, const Quantity& quantity) {
+std::string here_text(const Node& node, const Quantity& quantity, bool growth) {
   if (node.flat.grew == 0 && node.flat.shrank == 0) return "";
   std::string text;
-  if (node.flat != node.cumulative) text = std::string("here ").append(quantity.growth(node.flat.net()));
+  if (node.flat != node.cumulative)
+    text = std::string("here ").append(growth ? quantity.growth(node.flat.net()) : quantity.value(node.flat.net()));
   if (node.flat_objects == 0 || !quantity.bytes) return text;
   if (!text.empty()) text += ", ";
-  text += count_growth_text(node.flat_objects);
+  text += growth ? count_growth_text(node.flat_objects) : count_text(node.flat_objects);
   if (node.object_bytes > 0) return text.append(" \u00d7 ").append(size_text(node.object_bytes));
   return text.append(node.flat_objects == 1 || node.flat_objects == -1 ? " object" : " objects");
 }
 
 /// The same with its site, "+11 000 × 240 B  ·  svc_cache.cc:24", of which only the site is cut.
-std::string here_and_site(const Node& node, const Quantity& quantity, Typesetter& type, const TextStyle& style,
-                          double room) {
-  std::string text = type.fit_end(here_text(node, quantity), style, room);
+std::string here_and_site(const Node& node, const Quantity& quantity, bool growth, Typesetter& type,
+                          const TextStyle& style, double room) {
+  std::string text = type.fit_end(here_text(node, quantity, growth), style, room);
   if (node.site.empty()) return text;
   if (!text.empty()) text += "  \u00b7  ";
   const double left = room - type.width(text, style);
   constexpr double kLeastSite = 30;
   if (left >= kLeastSite) return text.append(type.fit_middle(printable(node.site), style, left));
-  return type.fit_end(here_text(node, quantity), style, room);
+  return type.fit_end(here_text(node, quantity, growth), style, room);
 }
 
 /// "2 frames hidden: _start, libc.so.6"; names only on the spine, where there is room.
@@ -74,7 +75,7 @@ std::string hidden_label(const Edge& edge, Typesetter& type) {
 }
 
 GraphScene::NodeBox measure(const GrowthGraph& graph, std::size_t index, const Quantity& quantity, Typesetter& type,
-                            Detail detail) {
+                            Detail detail, const SceneWords& words) {
   const Node& node = graph.nodes[index];
   const bool full = detail == Detail::full || (detail == Detail::mixed && (node.spine || node.suspect >= 0));
   const Measures m = measures_of(full);
@@ -82,10 +83,10 @@ GraphScene::NodeBox measure(const GrowthGraph& graph, std::size_t index, const Q
   out.full = full;
   out.loop = node.recursive;
   out.unsure = is_unsure(node);
-  out.growth = quantity.growth(node.cumulative.net());
+  out.growth = words.growth ? quantity.growth(node.cumulative.net()) : quantity.value(node.cumulative.net());
   if (out.unsure) out.growth += " ~";
   if (index == 0) {
-    out.name = mostly_grew(graph) ? "all growth" : "all change";
+    out.name = mostly_grew(graph) ? words.root : words.root_both;
     const double w =
         std::max(type.width(out.name, {8.4, FontWeight::semibold}), type.width(out.growth, growth_style(m)) + 10);
     out.box.w = std::max(96.0, w + 2 * kPad);
@@ -107,7 +108,8 @@ GraphScene::NodeBox measure(const GrowthGraph& graph, std::size_t index, const Q
   w = std::max(w, growth_w);
   double h = full ? 34 : 29;
   if (full) {
-    out.values = quantity.value(node.value.baseline).append(" \u2192 ").append(quantity.value(node.value.current));
+    if (words.growth)
+      out.values = quantity.value(node.value.baseline).append(" \u2192 ").append(quantity.value(node.value.current));
     const std::uint64_t small = std::min(static_cast<std::uint64_t>(node.cumulative.grew),
                                          0 - static_cast<std::uint64_t>(node.cumulative.shrank));
     if (small > node.cumulative.importance() / 100)
@@ -116,9 +118,9 @@ GraphScene::NodeBox measure(const GrowthGraph& graph, std::size_t index, const Q
           .append(" ")
           .append(quantity.growth(node.cumulative.shrank));
     out.values = type.fit_end(out.values, {m.small}, inner);
-    h += 11.5;
+    if (!out.values.empty()) h += 11.5;
     w = std::max(w, type.width(out.values, {m.small}));
-    out.here = here_and_site(node, quantity, type, {m.small}, inner);
+    out.here = here_and_site(node, quantity, words.growth, type, {m.small}, inner);
     if (!out.here.empty()) {
       h += 10.5;
       w = std::max(w, type.width(out.here, {m.small}));
@@ -144,8 +146,10 @@ bool mostly_grew(const GrowthGraph& graph) {
          (0 - static_cast<std::uint64_t>(graph.total.shrank)) < static_cast<std::uint64_t>(graph.total.grew) / 100;
 }
 
-Result<GraphScene> make_scene(GrowthGraph graph, Typesetter& type, Detail detail, double rank_gap) {
+Result<GraphScene> make_scene(GrowthGraph graph, Typesetter& type, Detail detail, double rank_gap,
+                              const SceneWords& words) {
   GraphScene scene;
+  scene.words = words;
   scene.graph = std::move(graph);
   scene.quantity = quantity_of(scene.graph.unit);
   scene.detail = detail;
@@ -154,7 +158,7 @@ Result<GraphScene> make_scene(GrowthGraph graph, Typesetter& type, Detail detail
   layout.node_gap = detail == Detail::full ? 15 : 10;
   for (std::size_t i = 0; i < scene.graph.nodes.size(); ++i) {
     const Node& node = scene.graph.nodes[i];
-    scene.nodes.push_back(measure(scene.graph, i, scene.quantity, type, detail));
+    scene.nodes.push_back(measure(scene.graph, i, scene.quantity, type, detail, words));
     layout.nodes.push_back({scene.nodes[i].box.w, scene.nodes[i].box.h, node.spine});
     scene.max_net = std::max(scene.max_net, std::fabs(static_cast<double>(node.cumulative.net())));
   }

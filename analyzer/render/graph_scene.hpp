@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/graph/growth_graph.hpp"
@@ -14,6 +15,18 @@ namespace snapdiff::render {
 /// full: name, growth and share, before -> after, what was allocated right here, sparkline.
 /// compact: name, growth and share. mixed: full on the spine and at suspects, else compact.
 enum class Detail : std::uint8_t { full, mixed, compact };
+
+/// What a graph's parts are called: of allocation stacks, or of what is kept alive.
+struct SceneWords {
+  std::string_view root = "all growth";       ///< where nearly all grew
+  std::string_view root_both = "all change";  ///< where something shrank, too
+  std::string_view fill = "Fill: net growth";
+  std::string_view passes_growth = "Edge: width is the growth that passes";
+  std::string_view passes_shrinkage = "Edge: width is the shrinkage that passes";
+  std::string_view passes_both = "Edge: width is growth + shrinkage";
+  std::string_view here = "allocated here: ";
+  bool growth = true;  ///< false: sizes, not growth: no signs, no "before \u2192 after"
+};
 
 /// A growth graph with measured boxes and their places.
 struct GraphScene {
@@ -30,6 +43,7 @@ struct GraphScene {
     Point label_at;
   };
   graph::GrowthGraph graph;
+  SceneWords words;
   Quantity quantity;
   Detail detail = Detail::full;
   std::vector<NodeBox> nodes;    ///< parallel to graph.nodes
@@ -40,7 +54,8 @@ struct GraphScene {
 };
 
 /// Measures and lays out; `rank_gap` points between rows of boxes. Errors: internal, from Graphviz.
-Result<GraphScene> make_scene(graph::GrowthGraph graph, Typesetter& type, Detail detail, double rank_gap);
+Result<GraphScene> make_scene(graph::GrowthGraph graph, Typesetter& type, Detail detail, double rank_gap,
+                              const SceneWords& words = {});
 inline constexpr double kRankGap = 28, kTightRankGap = 17;
 
 /// Shrinkage is below a hundredth of growth: shares of all growth say something.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +27,14 @@ struct FittedScene {
 /// with less detail, then with fewer nodes. `first_try` bounds the nodes.
 Result<FittedScene> fit_scene(const graph::GrowthModel& model, Typesetter& type, std::size_t first_try, double w,
                               double h);
+/// The same of any graph: `trim` makes the one of at most so many nodes.
+using Trim = std::function<Result<graph::GrowthGraph>(std::size_t max_nodes)>;
+Result<FittedScene> fit_scene(const Trim& trim, Typesetter& type, std::size_t first_try, double w, double h,
+                              const SceneWords& words);
+/// Draws it at `y`, in the middle of the page.
+void draw_scaled(const FittedScene& fitted, Canvas& canvas, double y, const SceneLinks& links);
+inline constexpr double kGraphTop = kTop + 94;
+inline constexpr double kLegendTop = kBottom - kLegendHeight - 4;
 
 /// Height that page 2 has for its graph.
 double graph_page_room(const Story& story);

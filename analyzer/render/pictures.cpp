@@ -3,7 +3,7 @@
 #include <memory>
 #include <new>
 
-#include "analyzer/render/graph_scene.hpp"
+#include "analyzer/render/graph_picture.hpp"
 #include "analyzer/render/layout.hpp"
 #include "analyzer/render/png_picture.hpp"
 #include "analyzer/render/render.hpp"
@@ -20,27 +20,29 @@ constexpr double kFoot = kLegendHeight + 34;
 /// The graph with a headline above and its legend below.
 struct Picture {
   GraphScene scene;
-  std::string title, foot;
+  PictureText text;
   double w = 0, h = 0;
 };
 
-Result<Picture> make_picture(const Story& story, const graph::GraphOptions& options, Typesetter& type) {
-  auto graph = graph::build_growth_graph(story.overall, options);
-  if (!graph) return std::move(graph).error();
-  Result<GraphScene> scene = make_scene(std::move(*graph), type, Detail::full, kRankGap);
+Result<Picture> make_picture(graph::GrowthGraph graph, const PictureText& text, Typesetter& type) {
+  Result<GraphScene> scene = make_scene(std::move(graph), type, Detail::full, kRankGap, text.words);
   if (!scene) return std::move(scene).error();
-  Picture picture{std::move(*scene), headline(story.overall), footer_text(story.overall), 0, 0};
-  picture.foot.append("  \u00b7  ").append(printable(story.version));
+  Picture picture{std::move(*scene), text, 0, 0};
   picture.w = std::max(picture.scene.w, kWidth) + 2 * kMargin;
   picture.h = kHead + picture.scene.h + kFoot + kMargin;
   return picture;
 }
 
-void draw_picture(const Picture& picture, const std::string& program, Canvas& canvas) {
+PictureText text_of(const Story& story) {
+  std::string foot = footer_text(story.overall).append("  \u00b7  ").append(printable(story.version));
+  return {printable(story.title), headline(story.overall), std::move(foot), {}};
+}
+
+void draw_picture(const Picture& picture, Canvas& canvas) {
   const double w = picture.w - 2 * kMargin;
   canvas.text(kMargin, kMargin, "snapdiff", {8, FontWeight::bold}, kInk);
-  canvas.text_within(kMargin + 44, kMargin, program, {8}, kInk3, w - 50);
-  canvas.text_within(kMargin, kMargin + 22, picture.title, {14, FontWeight::semibold}, kInk, w);
+  canvas.text_within(kMargin + 44, kMargin, picture.text.program, {8}, kInk3, w - 50);
+  canvas.text_within(kMargin, kMargin + 22, picture.text.title, {14, FontWeight::semibold}, kInk, w);
   canvas.painter().push({(picture.w - picture.scene.w) / 2, kHead}, 1);
   draw_scene(picture.scene, canvas, {});
   canvas.painter().pop();
@@ -49,28 +51,8 @@ void draw_picture(const Picture& picture, const std::string& program, Canvas& ca
   const double y = kHead + picture.scene.h + 18;
   draw_legend(picture.scene, canvas, y);
   canvas.rule(kLeft, kRight, y + kLegendHeight + 4);
-  canvas.text_within(kLeft, y + kLegendHeight + 15, picture.foot, {6.8}, kInk3, kWidth);
+  canvas.text_within(kLeft, y + kLegendHeight + 15, picture.text.foot, {6.8}, kInk3, kWidth);
   canvas.painter().pop();
-}
-
-Result<std::string> write_svg(const Story& story, const graph::GraphOptions& options) {
-  auto type = Typesetter::make();
-  if (!type) return std::move(type).error();
-  Result<Picture> picture = make_picture(story, options, **type);
-  if (!picture) return std::move(picture).error();
-  SvgPainter painter(**type);
-  Canvas canvas(painter, **type);
-  draw_picture(*picture, printable(story.title), canvas);
-  return painter.finish(picture->title, picture->w, picture->h);
-}
-
-Result<std::string> write_png(const Story& story, const graph::GraphOptions& options, double scale) {
-  auto type = Typesetter::make();
-  if (!type) return std::move(type).error();
-  Result<Picture> picture = make_picture(story, options, **type);
-  if (!picture) return std::move(picture).error();
-  return png_picture(picture->w, picture->h, scale, **type,
-                     [&](Canvas& canvas) { draw_picture(*picture, printable(story.title), canvas); });
 }
 
 std::string color_text(Color color) {
@@ -80,16 +62,18 @@ std::string color_text(Color color) {
   return text;
 }
 
-DotNode dot_node(const graph::GrowthGraph& graph, const graph::Node& node, bool root, double most, const Quantity& q) {
+DotNode dot_node(const graph::GrowthGraph& graph, const graph::Node& node, bool root, double most, const Quantity& q,
+                 bool growth) {
   const auto net = static_cast<double>(node.cumulative.net());
   DotNode out;
   out.label = printable(node.name);
   if (node.recursive) out.label += " \u21bb";
-  out.label.append("\n").append(q.growth(node.cumulative.net()));
+  out.label.append("\n").append(growth ? q.growth(node.cumulative.net()) : q.value(node.cumulative.net()));
   if (!root && mostly_grew(graph) && net > 0)
     out.label.append("  ").append(
         share_text(static_cast<double>(node.cumulative.grew) / static_cast<double>(graph.total.grew)));
-  out.label.append("\n").append(q.value(node.value.baseline)).append(" \u2192 ").append(q.value(node.value.current));
+  if (growth)
+    out.label.append("\n").append(q.value(node.value.baseline)).append(" \u2192 ").append(q.value(node.value.current));
   if (!node.site.empty()) out.label.append("\n").append(printable(node.site));
   out.tooltip = printable(node.full_name);
   out.fill = color_text(root ? kPaper : tint(net, most));
@@ -100,21 +84,34 @@ DotNode dot_node(const graph::GrowthGraph& graph, const graph::Node& node, bool 
   return out;
 }
 
-Result<std::string> make_dot(const Story& story, const graph::GraphOptions& options) {
-  auto graph = graph::build_growth_graph(story.overall, options);
-  if (!graph) return std::move(graph).error();
-  const Quantity q = quantity_of(graph->unit);
+}  // namespace
+
+Result<std::string> draw_graph(graph::GrowthGraph graph, const PictureText& text, PictureForm form, double scale) {
+  auto type = Typesetter::make();
+  if (!type) return std::move(type).error();
+  Result<Picture> picture = make_picture(std::move(graph), text, **type);
+  if (!picture) return std::move(picture).error();
+  if (form == PictureForm::png)
+    return png_picture(picture->w, picture->h, scale, **type, [&](Canvas& canvas) { draw_picture(*picture, canvas); });
+  SvgPainter painter(**type);
+  Canvas canvas(painter, **type);
+  draw_picture(*picture, canvas);
+  return painter.finish(text.title, picture->w, picture->h);
+}
+
+Result<std::string> graph_as_dot(const graph::GrowthGraph& graph, const PictureText& text) {
+  const Quantity q = quantity_of(graph.unit);
   double most = 0;
   double most_edge = 0;
-  for (const graph::Node& node : graph->nodes)
+  for (const graph::Node& node : graph.nodes)
     most = std::max(most, std::fabs(static_cast<double>(node.cumulative.net())));
-  for (const graph::Edge& edge : graph->edges)
+  for (const graph::Edge& edge : graph.edges)
     most_edge = std::max(most_edge, static_cast<double>(edge.weight.importance()));
   std::vector<DotNode> nodes;
-  for (std::size_t i = 0; i < graph->nodes.size(); ++i)
-    nodes.push_back(dot_node(*graph, graph->nodes[i], i == 0, most, q));
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i)
+    nodes.push_back(dot_node(graph, graph.nodes[i], i == 0, most, q, text.words.growth));
   std::vector<DotEdge> edges;
-  for (const graph::Edge& edge : graph->edges) {
+  for (const graph::Edge& edge : graph.edges) {
     const auto net = static_cast<double>(edge.weight.net());
     DotEdge out;
     out.from = edge.from;
@@ -128,17 +125,19 @@ Result<std::string> make_dot(const Story& story, const graph::GraphOptions& opti
                       .append(edge.hidden_count == 1 ? " frame hidden" : " frames hidden");
     edges.push_back(std::move(out));
   }
-  std::string title = headline(story.overall).append("\n").append(footer_text(story.overall));
+  std::string title = text.title + "\n" + text.foot;
   title.append("\nhidden: ")
-      .append(count_text(static_cast<std::int64_t>(graph->hidden_nodes)))
+      .append(count_text(static_cast<std::int64_t>(graph.hidden_nodes)))
       .append(" nodes, ")
-      .append(q.growth(graph->hidden_flat.net()));
+      .append(q.growth(graph.hidden_flat.net()));
   title.append("; drawn ")
-      .append(q.growth(graph->drawn_flat.net()))
+      .append(q.growth(graph.drawn_flat.net()))
       .append(" + hidden = total ")
-      .append(q.growth(graph->total.net()));
+      .append(q.growth(graph.total.net()));
   return write_dot(title, nodes, edges);
 }
+
+namespace {
 
 template <class Make>
 Result<std::string> guarded(const char* what, Make make) {
@@ -152,16 +151,30 @@ Result<std::string> guarded(const char* what, Make make) {
 }  // namespace
 
 Result<std::string> to_svg(const Story& story, const graph::GraphOptions& options) {
-  return guarded("SVG", [&] { return write_svg(story, options); });
+  return guarded("SVG", [&]() -> Result<std::string> {
+    auto graph = graph::build_growth_graph(story.overall, options);
+    if (!graph) return std::move(graph).error();
+    return draw_graph(std::move(*graph), text_of(story), PictureForm::svg, 1);
+  });
 }
 
 Result<std::string> to_png(const Story& story, const graph::GraphOptions& options, double scale) {
   if (!(scale > 0)) return Error{ErrorCode::usage, "scale of a picture: expected more than 0"};
-  return guarded("PNG", [&] { return write_png(story, options, scale); });
+  return guarded("PNG", [&]() -> Result<std::string> {
+    auto graph = graph::build_growth_graph(story.overall, options);
+    if (!graph) return std::move(graph).error();
+    return draw_graph(std::move(*graph), text_of(story), PictureForm::png, scale);
+  });
 }
 
 Result<std::string> to_dot(const Story& story, const graph::GraphOptions& options) {
-  return guarded("DOT", [&] { return make_dot(story, options); });
+  return guarded("DOT", [&]() -> Result<std::string> {
+    auto graph = graph::build_growth_graph(story.overall, options);
+    if (!graph) return std::move(graph).error();
+    PictureText text = text_of(story);
+    text.foot = footer_text(story.overall);
+    return graph_as_dot(*graph, text);
+  });
 }
 
 }  // namespace snapdiff::render

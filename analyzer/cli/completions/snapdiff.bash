@@ -1,13 +1,14 @@
 # bash completion for snapdiff
 _snapdiff() {
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-  local commands="diff trend gate top pins ranks peek render import list rm prune merge info formats sql export symbolize"
+  local commands="diff trend gate top pins ranks retained paths peek render import list rm prune merge info formats sql export symbolize"
   local common="--db --no-color --help" view="--metric --by --sort --focus --ignore --hide --show --allocator-frames --frames --recursion"
   local rows="-n --rows --min-bytes --cum" files="--format --max-input --strict --pattern --group-by --units" symbols="--symbols --sysroot --debuginfod --demangle" options command="" candidate
   case $previous in
     --by) mapfile -t COMPREPLY < <(compgen -W "stack function file line module type label:" -- "$word"); return ;;
     --as) mapfile -t COMPREPLY < <(compgen -W "text json jsonl csv md" -- "$word"); return ;;
-    --sort) mapfile -t COMPREPLY < <(compgen -W "change growth after objects name" -- "$word"); return ;;
+    --sort) [[ " ${COMP_WORDS[*]} " == *" retained "* ]] && { mapfile -t COMPREPLY < <(compgen -W "growth retained self objects new detached name" -- "$word"); return; }
+      mapfile -t COMPREPLY < <(compgen -W "change growth after objects name" -- "$word"); return ;;
     --allocator-frames) mapfile -t COMPREPLY < <(compgen -W "hide show" -- "$word"); return ;;
     --frames) mapfile -t COMPREPLY < <(compgen -W "python native all" -- "$word"); return ;;
     --recursion) mapfile -t COMPREPLY < <(compgen -W "fold show" -- "$word"); return ;;
@@ -25,8 +26,10 @@ _snapdiff() {
     top) options="$common $view $rows $files $symbols --as --counters" ;;
     peek) options="$common $view $rows $files $symbols --as" ;;
     pins) options="$common $files --hide --show --frames -n --rows --as" ;;
+    retained) options="$common $files -n --rows --as --sort" ;;
+    paths) options="$common $files -n --rows --as --loops" ;;
     ranks) options="$common $view $files -n --rows --as" ;;
-    render) options="$common $view $files $symbols --pdf --svg --png --dot --timeline --segments --pins --output --paper --max-nodes" ;;
+    render) options="$common $view $files $symbols --pdf --svg --png --dot --timeline --segments --pins --retained --output --paper --max-nodes" ;;
     export) options="$common $view $files $symbols --pprof --folded --speedscope --csv --jsonl --plain-sqlite --output" ;;
     import) options="$common $files $symbols --series --label --per-device" ;;
     symbolize) options="$common $symbols --again" ;;

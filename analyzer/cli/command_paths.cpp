@@ -1,0 +1,41 @@
+#include "analyzer/cli/commands.hpp"
+#include "analyzer/cli/compare.hpp"
+#include "analyzer/objects/objects.hpp"
+
+namespace snapdiff::cli {
+
+int run_paths(const Arguments& arguments) {
+  Options options;
+  objects::PathOptions wanted;
+  auto app = make_command_app("Shortest paths from roots to the objects of matching types, and which of them grow.",
+                              "paths [options] REGEX FILE [FILE...]\n\n"
+                              "  FILE is a V8 heap snapshot, an HPROF dump or another one with references,\n"
+                              "  oldest first; REGEX (RE2) is searched in the names of types",
+                              {"snapdiff paths '^Session$' 1.heapsnapshot 2.heapsnapshot 3.heapsnapshot",
+                               "snapdiff paths Session app.hprof --as json"});
+  add_options(*app, options, kTakesOperands | kTakesCount | kTakesForm | kReadsFiles);
+  app->add_option("--loops", wanted.loops,
+                  "rounds of the program between two snapshots: a place\n"
+                  "                           grows when it gains that many each time (1)")
+      ->type_name("N")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}).description(""));
+  if (const auto code = parse_arguments(*app, options, arguments)) return *code;
+  if (options.operands.size() < 2)
+    return fail({ErrorCode::usage, "paths takes a pattern and one file or more: found " +
+                                       std::to_string(options.operands.size()) + " words"});
+  if (options.as != "text" && options.as != "json")
+    return fail({ErrorCode::usage, "paths --as " + options.as + ": expected text or json"});
+  wanted.pattern = options.operands.front();
+  options.operands.erase(options.operands.begin());
+  const Terminal terminal = look_at_terminal(options.no_color);
+  const Result<Question> asked = understand(options, terminal);
+  if (!asked) return fail(asked.error());
+  const Result<Loaded> loaded = load_operands(asked->operands, options, terminal, options.operands.size() == 1);
+  if (!loaded) return fail(loaded.error());
+  const Result<PathReport> report = objects::paths(loaded->refs(), wanted);
+  if (!report) return fail(report.error());
+  if (Status printed = print_data(report::write_paths(*report, asked->style)); !printed) return fail(printed.error());
+  return tell_notes(*loaded, options);
+}
+
+}  // namespace snapdiff::cli

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "snapdiff/object_graph.hpp"
+#include "snapdiff/retention.hpp"
+#include "snapdiff/snapshot_builder.hpp"
+
+namespace snapdiff::objects {
+
+/// Texts of several snapshots in one id space; 0 is "".
+class Names {
+ public:
+  Names() : texts_{""}, hashes_{hash_bytes("")} { index_.insert(hashes_[0].low, 0); }
+  std::uint32_t id(std::string_view text) {
+    const Hash128 hash = hash_bytes(text);
+    const std::uint32_t row = index_.find(hash.low, [&](std::uint32_t r) { return texts_[r] == text; });
+    if (row != HashIndex::kAbsent) return row;
+    texts_.emplace_back(text);
+    hashes_.push_back(hash);
+    const auto made = static_cast<std::uint32_t>(texts_.size() - 1);
+    index_.insert(hash.low, made);
+    return made;
+  }
+  const std::string& text(std::uint32_t id) const { return texts_[id]; }
+  /// The same for the same text, whatever came before it.
+  std::uint64_t hash(std::uint32_t id) const { return hashes_[id].low; }
+  std::size_t size() const { return texts_.size(); }
+
+ private:
+  std::vector<std::string> texts_;
+  std::vector<Hash128> hashes_;
+  HashIndex index_;
+};
+
+/// Per row of the graph's types the id of its type_text().
+inline std::vector<std::uint32_t> type_names(const ObjectGraph& graph, const Dictionary& d, Names& names) {
+  std::vector<std::uint32_t> out;
+  out.reserve(graph.types.size());
+  for (std::size_t row = 0; row < graph.types.size(); ++row)
+    out.push_back(names.id(type_text(d.strings[graph.types.kind[row]], d.strings[graph.types.name[row]])));
+  return out;
+}
+
+/// Errors: usage, where a snapshot has no graph.
+Status check_graphs(const std::vector<SnapshotRef>& snapshots);
+
+/// Bytes of one object, 0 where the format has no sizes.
+inline std::int64_t bytes_of(const ObjectGraph& graph, std::size_t node) {
+  return graph.self_bytes.empty() ? 0 : graph.self_bytes[node];
+}
+
+}  // namespace snapdiff::objects

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "snapdiff/snapshot_builder.hpp"
+
+namespace snapdiff::formats::hprof {
+
+inline constexpr std::uint8_t kObject = 2;  ///< type of a value: an id
+
+/// Bytes of a value of this type in a dump; 0 for types that do not exist.
+inline std::uint32_t value_bytes(std::uint8_t type, std::uint32_t id_bytes) {
+  switch (type) {
+    case kObject: return id_bytes;
+    case 4:             // boolean
+    case 8: return 1;   // byte
+    case 5:             // char
+    case 9: return 2;   // short
+    case 6:             // float
+    case 10: return 4;  // int
+    case 7:             // double
+    case 11: return 8;  // long
+    default: return 0;
+  }
+}
+
+/// What an edge is called: a field, by the id of its name and the class that has it.
+struct FieldName {
+  std::uint64_t name = 0;
+  std::uint32_t class_row = 0;
+};
+
+/// A field of instances that holds a reference.
+struct ReferenceField {
+  std::uint32_t offset = 0;  ///< in the bytes of an instance
+  std::uint32_t label = 0;   ///< row of ClassTable::field_name
+};
+
+/// What the file says of one class, in the order in which it says it.
+struct ClassRow {
+  static constexpr std::uint32_t kNone = 0xffffffffU;
+  std::uint64_t id = 0;
+  std::uint64_t name = 0;   ///< id of a string; has_name
+  std::uint64_t super = 0;  ///< id of a class, 0 for none
+  bool has_name = false;
+  bool is_dumped = false;
+  bool is_laid_out = false;
+  bool is_summed = false;
+  std::uint32_t own_bytes = 0;       ///< fields of its own
+  std::uint32_t own_references = 0;  ///< how many of those are references
+  std::uint32_t begin = 0;           ///< own references: rows begin .. begin + own_references of ClassTable's
+  std::uint64_t bytes = 0;           ///< with those of all ancestors; is_summed
+  std::uint64_t references = 0;      ///< as bytes
+  std::uint32_t holder = kNone;      ///< nearest ancestor with references of its own; is_summed
+  std::size_t layout_begin = 0;      ///< is_laid_out
+  std::size_t layout_end = 0;
+};
+
+enum class Summed : std::uint8_t { done, ancestor_missing, circle };
+
+class ClassTable {
+ public:
+  /// The row of this id, new when it was not heard of.
+  std::uint32_t row_of(std::uint64_t id);
+  std::optional<std::uint32_t> find(std::uint64_t id) const;
+  ClassRow& operator[](std::uint32_t row) { return rows_[row]; }
+  const ClassRow& operator[](std::uint32_t row) const { return rows_[row]; }
+  std::size_t size() const { return rows_.size(); }
+
+  /// A label for a field that holds a reference.
+  std::uint32_t add_field(std::uint64_t name, std::uint32_t class_row) {
+    field_name.push_back({name, class_row});
+    return static_cast<std::uint32_t>(field_name.size() - 1);
+  }
+  /// A reference field of the class that is being read, at `offset` of its own bytes.
+  void add_own_reference(std::uint32_t row, std::uint32_t offset, std::uint32_t label) {
+    if (rows_[row].own_references++ == 0) rows_[row].begin = static_cast<std::uint32_t>(own_.size());
+    own_.push_back({offset, label});
+  }
+
+  /// Fills bytes and references of a class from its ancestors. Each class is looked at once.
+  Summed sum(std::uint32_t row);
+
+  /// The reference fields of instances, own ones first, then those of the ancestors; sum() must be done.
+  std::span<const ReferenceField> layout(std::uint32_t row);
+
+  std::vector<FieldName> field_name;
+
+ private:
+  std::vector<ClassRow> rows_;
+  HashIndex index_;
+  std::vector<ReferenceField> own_;
+  std::vector<ReferenceField> layout_;
+  std::vector<std::uint32_t> chain_;
+};
+
+}  // namespace snapdiff::formats::hprof

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+
+#include "formats/hprof/classes.hpp"
+#include "formats/hprof/heap_dump.hpp"
+#include "formats/hprof/names.hpp"
+#include "snapdiff/snapshot_builder.hpp"
+
+namespace snapdiff::formats::hprof {
+
+/// Turns addresses into rows and gives everything its name; `heap` is used up as it goes, so that
+/// the graph takes its place in memory. Adds the columns and rows of `builder`. Throws DecodeError.
+void finish_heap(RawHeap& heap, ClassTable& classes, NameTable& names, std::uint32_t id_bytes,
+                 SnapshotBuilder& builder);
+
+}  // namespace snapdiff::formats::hprof

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "formats/hprof/chunks.hpp"
+#include "formats/hprof/classes.hpp"
+#include "formats/input/byte_window.hpp"
+#include "snapdiff/notes.hpp"
+
+namespace snapdiff::formats::hprof {
+
+enum class Kind : std::uint8_t { instance, object_array, primitive_array, class_object };
+
+/// Kind of an object before names are known: a Kind and a row of the ClassTable or a type of values.
+constexpr std::uint32_t pack_kind(Kind kind, std::uint32_t row) {
+  return (row << 2) | static_cast<std::uint32_t>(kind);
+}
+constexpr Kind kind_of(std::uint32_t packed) { return static_cast<Kind>(packed & 3U); }
+constexpr std::uint32_t row_of(std::uint32_t packed) { return packed >> 2; }
+inline constexpr std::uint32_t kMostClasses = 1U << 30;
+
+/// Edges of classes that no field makes: rows 0 .. of ClassTable::field_name.
+inline constexpr std::string_view kFixedNames[] = {"<superclass>", "<class loader>", "<signers>", "<protection domain>",
+                                                   "<constant pool>"};
+
+struct RawRoot {
+  std::uint64_t id = 0;
+  std::uint8_t tag = 0;
+};
+
+/// The objects of a dump as they were met: nodes in file order, edges by address.
+struct RawHeap {
+  Chunks<std::uint64_t> id;
+  Chunks<std::uint32_t> kind;        ///< pack_kind()
+  Chunks<std::uint32_t> length;      ///< elements of an array, bytes of the statics of a class, else 0
+  Chunks<std::uint32_t> edge_count;  ///< without late edges
+  Chunks<std::uint64_t> target;
+  Chunks<std::uint32_t> label;  ///< row of ClassTable::field_name, or an index with kEdgeIsIndex
+  Chunks<RawRoot> roots;
+
+  /// Edges of instances that came before their class, by node.
+  struct LateEdge {
+    std::uint64_t target = 0;
+    std::uint32_t node = 0;
+    std::uint32_t label = 0;
+  };
+  std::vector<LateEdge> late;
+};
+
+/// Reads sub-records of heap dumps. Throws DecodeError.
+class HeapDump {
+ public:
+  HeapDump(ByteWindow& bytes, std::uint32_t id_bytes, ClassTable& classes, Notes& notes)
+      : bytes_(bytes), id_bytes_(id_bytes), classes_(classes), notes_(notes) {
+    for (std::size_t i = 0; i < std::size(kFixedNames); ++i) classes_.add_field(0, 0);
+  }
+
+  /// Consumes a record of `length` bytes. `may_wrap`: the record's kind has lengths modulo 2^32.
+  void read(const char*& p, std::uint32_t length, bool may_wrap);
+
+  /// Instances that waited for their class.
+  void finish();
+
+  RawHeap heap;
+
+ private:
+  std::uint64_t offset() const { return bytes_.offset_of(p_); }
+  void need(std::uint64_t size);
+  void have(std::size_t size);
+  [[noreturn]] void truncated();
+  std::uint64_t read_id(const char* p) const;
+  std::uint64_t take_id();
+  std::uint32_t take_u4();
+  std::uint32_t take_u2();
+  void skip(std::uint64_t size);
+  void sub_record(std::uint8_t tag);
+  void root(std::uint8_t tag, std::uint32_t more);
+  void class_dump();
+  void constants(std::uint32_t& edges);
+  std::uint32_t statics(std::uint32_t row, std::uint32_t& edges);
+  void fields(std::uint32_t row);
+  std::uint8_t take_type();
+  void instance();
+  void object_array();
+  void primitive_array(bool with_values);
+  void add_node(std::uint64_t id, Kind kind, std::uint32_t row, std::uint32_t length);
+  bool edge(std::uint64_t target, std::uint32_t label);
+  void wait_for_class(std::uint32_t row, std::uint32_t size);
+  Summed check_instance(std::uint32_t row, std::uint64_t size);
+
+  struct Waiting {
+    std::uint32_t node = 0;
+    std::uint32_t class_row = 0;
+    std::uint32_t size = 0;
+    std::uint64_t offset = 0;
+  };
+
+  ByteWindow& bytes_;
+  const std::uint32_t id_bytes_;
+  ClassTable& classes_;
+  Notes& notes_;
+  const char* p_ = nullptr;
+  std::uint64_t left_ = 0;    // of the record
+  bool may_wrap_ = false;     // its length may be short by 2^32
+  std::uint64_t record_ = 0;  // offset of the sub-record
+  std::uint64_t last_class_ = 0;
+  std::uint32_t last_row_ = 0;
+  Chunks<Waiting> waiting_;
+  Chunks<char> waiting_bytes_;
+  std::string scratch_;
+};
+
+}  // namespace snapdiff::formats::hprof

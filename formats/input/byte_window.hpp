@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "snapdiff/importer.hpp"
+
+namespace snapdiff::formats {
+
+/// What deep decoding throws inside a format; run_decoder() turns it into an Error.
+struct DecodeError {
+  Error error;
+};
+
+[[noreturn]] inline void fail(ErrorCode code, std::string message, std::uint64_t offset) {
+  throw DecodeError{Error{code, std::move(message), offset}};
+}
+[[noreturn]] inline void fail_malformed(std::string message, std::uint64_t offset) {
+  fail(ErrorCode::malformed, std::move(message), offset);
+}
+
+/// Runs `read`, which returns a Status or throws DecodeError.
+template <class Read>
+Status run_decoder(Read read) {
+  try {
+    return read();
+  } catch (DecodeError& error) {
+    return std::move(error.error);
+  }
+}
+
+/// Pointers into the window of an Input, for decoders that look at every byte. The decoder moves a pointer of its
+/// own and hands it in whenever it wants more bytes behind it. Behind the last byte of the input lie
+/// zeros, so that up to kPadding bytes can be read before the end is looked at.
+class ByteWindow {
+ public:
+  static constexpr std::size_t kPadding = 64;
+
+  explicit ByteWindow(Input& in) : in_(in), base_(in.offset()) {}
+
+  const char* end() const { return end_; }
+  std::uint64_t offset_of(const char* p) const { return base_ + static_cast<std::uint64_t>(p - begin_); }
+
+  /// Makes `wanted` bytes readable behind `p`, which moves with the window. False when the input ends before:
+  /// what there is can then be read, with zeros behind it where wanted <= kPadding. Throws DecodeError.
+  bool ensure(const char*& p, std::size_t wanted) {
+    if (static_cast<std::size_t>(end_ - p) >= wanted) [[likely]]
+      return true;
+    return more(p, wanted);
+  }
+
+  /// Whether the input ends at `p`.
+  bool at_end(const char*& p) { return !ensure(p, 1); }
+
+  /// Moves `p` over `count` bytes; false when the input ends before.
+  bool skip(const char*& p, std::uint64_t count) {
+    if (static_cast<std::uint64_t>(end_ - p) >= count) [[likely]] {
+      p += count;
+      return true;
+    }
+    return skip_far(p, count);
+  }
+
+ private:
+  bool more(const char*& p, std::size_t wanted);
+  bool skip_far(const char*& p, std::uint64_t count);
+
+  Input& in_;
+  std::uint64_t base_;
+  const char* begin_ = nullptr;
+  const char* end_ = nullptr;
+  bool in_tail_ = false;
+  char tail_[3 * kPadding] = {};
+};
+
+}  // namespace snapdiff::formats

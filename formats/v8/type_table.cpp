@@ -1,0 +1,83 @@
+#include "formats/v8/type_table.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "formats/input/type_row.hpp"
+#include "snapdiff/checked.hpp"
+
+namespace snapdiff::formats::v8 {
+namespace {
+
+constexpr std::array<std::string_view, 10> kUnnamed = {
+    "hidden",       "array", "string", "code", "regexp", "number", "symbol", "bigint", "concatenated string",
+    "sliced string"};
+
+std::uint64_t hash_of(std::uint32_t a, std::uint32_t b) { return mix64((static_cast<std::uint64_t>(a) << 32) | b); }
+
+/// Objects by their constructor's name; others say what they are, since a class `Session` is a closure, too.
+std::string shown(std::string_view type, std::string_view name) {
+  if (name.empty()) return "(" + std::string(type) + ")";
+  if (type == "object") return std::string(name);
+  return std::string(name) + " (" + std::string(type) + ")";
+}
+
+}  // namespace
+
+TypeTable::TypeTable(const std::vector<std::string>& node_types) : node_types_(node_types) {
+  for (const std::string& type : node_types) {
+    if (std::find(kUnnamed.begin(), kUnnamed.end(), type) == kUnnamed.end()) {
+      unnamed_row_.push_back(kNamed);
+    } else {
+      unnamed_row_.push_back(static_cast<std::uint32_t>(rows_.size()));
+      rows_.push_back({static_cast<std::uint32_t>(unnamed_row_.size() - 1), 0, 0, 0});
+    }
+  }
+}
+
+std::uint32_t TypeTable::add(std::uint32_t type, std::uint32_t name, std::int64_t bytes, bool& fits) {
+  std::uint32_t row = unnamed_row_[type];
+  if (row == kNamed) {
+    const std::uint64_t hash = hash_of(type, name);
+    row = index_.find(hash, [&](std::uint32_t r) { return rows_[r].name == name && rows_[r].type == type; });
+    if (row == HashIndex::kAbsent) {
+      row = static_cast<std::uint32_t>(rows_.size());
+      rows_.push_back({type, name, 0, 0});
+      index_.insert(hash, row);
+    }
+  }
+  ++rows_[row].count;
+  fits = checked_add(rows_[row].bytes, bytes, rows_[row].bytes);
+  return row;
+}
+
+std::vector<std::uint32_t> TypeTable::merge(SnapshotBuilder& builder, ObjectTypeTable& out,
+                                            const std::vector<StringId>& names) const {
+  std::vector<std::uint32_t> graph_row(rows_.size(), 0);
+  HashIndex seen;
+  for (std::size_t row = 0; row < rows_.size(); ++row) {
+    const Row& kind = rows_[row];
+    if (kind.count == 0) continue;
+    const std::string_view type = node_types_[kind.type];
+    const std::string name = shown(type, builder.dictionary().strings[names[row]]);
+    const std::int64_t values[] = {kind.count, kind.bytes};
+    add_type_row(builder, name, values);
+
+    const StringId kind_id = builder.string(type);
+    const StringId name_id = names[row] == StringId{} ? builder.string(name) : names[row];
+    const std::uint64_t hash = hash_of(static_cast<std::uint32_t>(kind_id), static_cast<std::uint32_t>(name_id));
+    std::uint32_t found =
+        seen.find(hash, [&](std::uint32_t r) { return out.kind[r] == kind_id && out.name[r] == name_id; });
+    if (found == HashIndex::kAbsent) {
+      found = static_cast<std::uint32_t>(out.size());
+      out.kind.push_back(kind_id);
+      out.name.push_back(name_id);
+      seen.insert(hash, found);
+    }
+    graph_row[row] = found;
+  }
+  return graph_row;
+}
+
+}  // namespace snapdiff::formats::v8

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "snapdiff/object_graph.hpp"
+#include "snapdiff/snapshot_builder.hpp"
+
+namespace snapdiff::formats::v8 {
+
+/// Kinds of nodes while their names are still rows of a string table that comes later. A kind is (type, name) for
+/// objects, closures and the like; the type alone where the name is the contents of one value (strings, numbers)
+/// or of the machine's own book-keeping.
+class TypeTable {
+ public:
+  explicit TypeTable(const std::vector<std::string>& node_types);
+
+  /// Whether nodes of this type are told apart by name.
+  bool is_named(std::uint64_t type) const { return unnamed_row_[type] == kNamed; }
+
+  /// Counts a node of `bytes` and gives its row. False in `fits` when a sum leaves 64 bits.
+  std::uint32_t add(std::uint32_t type, std::uint32_t name, std::int64_t bytes, bool& fits);
+
+  /// Rows of the graph's table for the rows of this one: kinds whose names turn out equal become one.
+  /// `string_of` gives the text of a row of the string table. Adds the snapshot's rows, too.
+  template <class StringOf>
+  std::vector<std::uint32_t> finish(SnapshotBuilder& builder, ObjectTypeTable& out, StringOf string_of) const {
+    std::vector<StringId> names;
+    names.reserve(rows_.size());
+    for (const Row& row : rows_) names.push_back(unnamed_row_[row.type] == kNamed ? string_of(row.name) : StringId{});
+    return merge(builder, out, names);
+  }
+
+ private:
+  struct Row {
+    std::uint32_t type = 0;
+    std::uint32_t name = 0;
+    std::int64_t count = 0;
+    std::int64_t bytes = 0;
+  };
+  static constexpr std::uint32_t kNamed = 0xffffffffU;
+  std::vector<std::uint32_t> merge(SnapshotBuilder& builder, ObjectTypeTable& out,
+                                   const std::vector<StringId>& names) const;
+
+  const std::vector<std::string>& node_types_;
+  std::vector<std::uint32_t> unnamed_row_;  // by type: its only row, or kNamed
+  std::vector<Row> rows_;
+  HashIndex index_;
+};
+
+}  // namespace snapdiff::formats::v8
