@@ -16,19 +16,19 @@
 #include "formats/input/file_name_facts.hpp"
 #include "formats/input/moment_importer.hpp"
 #include "formats/input/open_input.hpp"
-#include "formats/metric_log/metric_log_importer.hpp"
 #include "formats/jemalloc_stats/jemalloc_stats_importer.hpp"
 #include "formats/leak_reports/leak_report_importers.hpp"
 #include "formats/memray/memray_importers.hpp"
+#include "formats/metric_log/metric_log_importer.hpp"
 #include "formats/objgraph_dot/objgraph_dot_importer.hpp"
 #include "formats/pprof/pprof_importer.hpp"
 #include "formats/tensorflow_bfc/tensorflow_bfc_importer.hpp"
 #include "formats/torch_cuda/torch_cuda_importers.hpp"
-#include "formats/tracker_lines/tracker_lines_importer.hpp"
-#include "formats/valgrind/valgrind_importers.hpp"
 #include "formats/tracemalloc/tracemalloc_importers.hpp"
+#include "formats/tracker_lines/tracker_lines_importer.hpp"
 #include "formats/type_counts/type_count_importers.hpp"
 #include "formats/v8/v8_importer.hpp"
+#include "formats/valgrind/valgrind_importers.hpp"
 
 namespace snapdiff::formats {
 namespace {
