@@ -185,6 +185,12 @@ SnapshotFacts read_facts(sqlite3* db, std::int64_t snapshot) {
   return facts;
 }
 
+bool is_complete(sqlite3* db, std::int64_t snapshot) {
+  if (!has_version_3(db)) return true;
+  Statement select(db, "SELECT complete FROM snapshot WHERE id = ?");
+  return !select.bind(1, snapshot).step() || select.integer(0) != 0;
+}
+
 std::string encode_mappings(const std::vector<Mapping>& mappings) {
   std::string bytes;
   for (const Mapping& mapping : mappings) {

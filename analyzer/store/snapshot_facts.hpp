@@ -27,6 +27,9 @@ void write_totals(sqlite3* db, std::int64_t snapshot, const std::vector<Column>&
 /// Throws usage when there is no such snapshot.
 SnapshotFacts read_facts(sqlite3* db, std::int64_t snapshot);
 
+/// False where rows that are not there are unknown, not 0.
+bool is_complete(sqlite3* db, std::int64_t snapshot);
+
 /// Mappings as a blob with module ids of the store, and back.
 std::string encode_mappings(const std::vector<Mapping>& mappings);
 std::vector<Mapping> decode_mappings(std::string_view blob);

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "analyzer/store/snapshot_facts.hpp"
 #include "analyzer/store/tables.hpp"
 #include "analyzer/store/virtual_table.hpp"
 #include "snapdiff/checked.hpp"
@@ -45,8 +46,10 @@ class GrowthTable {
     sqlite3_value* const metric = arguments.take();
     baseline_ = session_.samples(from_);
     current_ = session_.samples(to_);
+    absent_ = {is_complete(session_.db(), from_) ? Sum(0) : Sum(), is_complete(session_.db(), to_) ? Sum(0) : Sum()};
     shared_.clear();
     for (const Column& column : baseline_->columns) {
+      if (column.type.name.ends_with(kHalfUnitEnding)) continue;  // rounding does not grow
       if (metric != nullptr && sqlite3_value_type(metric) == SQLITE_TEXT &&
           column.type.name != reinterpret_cast<const char*>(sqlite3_value_text(metric)))
         continue;
@@ -120,7 +123,10 @@ class GrowthTable {
     at_end_ = shared_.empty() || (b_ == before.size() && c_ == after.size());
     if (at_end_) return;
     stack_ = b_ == before.size() ? after[c_] : c_ == after.size() ? before[b_] : std::min(before[b_], after[c_]);
-    std::fill(sums_.begin(), sums_.end(), std::pair<Sum, Sum>(0, 0));
+    const bool in_baseline = b_ < before.size() && before[b_] == stack_;
+    const bool in_current = c_ < after.size() && after[c_] == stack_;
+    const std::pair<Sum, Sum> start(in_baseline ? Sum(0) : absent_.first, in_current ? Sum(0) : absent_.second);
+    std::fill(sums_.begin(), sums_.end(), start);
     for (; b_ < before.size() && before[b_] == stack_; ++b_) {
       for (std::size_t m = 0; m < shared_.size(); ++m) add(sums_[m].first, *shared_[m].baseline, b_);
     }
@@ -136,6 +142,7 @@ class GrowthTable {
   std::shared_ptr<const SampleTable> current_;
   std::vector<Shared> shared_;
   std::vector<std::pair<Sum, Sum>> sums_;
+  std::pair<Sum, Sum> absent_;  // what a stack has on a side that does not list it
   StackId stack_{};
   std::size_t b_ = 0;
   std::size_t c_ = 0;

@@ -48,7 +48,7 @@ class TrendTable {
     count_ = tables.size();
     if (count_ == 0) return;
     metric_ = choose(tables, wanted);
-    add_values(tables);
+    add_values(snapshots, tables);
   }
 
   bool at_end() const { return at_ == stacks_.size(); }
@@ -105,7 +105,14 @@ class TrendTable {
   }
 
   /// Stacks in order of their ids, their values a row of count_ each.
-  void add_values(const std::vector<std::shared_ptr<const SampleTable>>& tables) {
+  void add_values(const std::vector<std::int64_t>& snapshots,
+                  const std::vector<std::shared_ptr<const SampleTable>>& tables) {
+    struct Listed {
+      std::size_t snapshots = 0;  // that leave rows out, but not this one
+      std::size_t last = 0;
+    };
+    std::vector<Listed> listed;  // by row of values_
+    std::size_t incomplete = 0;
     std::unordered_map<std::uint32_t, std::size_t> row_of;
     values_.clear();
     unknown_.clear();
@@ -113,6 +120,8 @@ class TrendTable {
     for (std::size_t s = 0; s < tables.size(); ++s) {
       const Column& column = *find_column(*tables[s], metric_);
       unit_ = column.type.unit;
+      const bool leaves_out = !is_complete(session_.db(), snapshots[s]);
+      incomplete += leaves_out ? 1 : 0;
       for (std::size_t row = 0; row < tables[s]->size(); ++row) {
         const StackId stack = tables[s]->stack[row];
         const auto [entry, added] = row_of.try_emplace(static_cast<std::uint32_t>(stack), stacks_.size());
@@ -120,6 +129,11 @@ class TrendTable {
           stacks_.push_back(stack);
           values_.resize(values_.size() + count_, 0);
           unknown_.push_back(0);
+          listed.emplace_back();
+        }
+        if (Listed& mine = listed[entry->second]; leaves_out && mine.last != s + 1) {
+          mine.last = s + 1;
+          ++mine.snapshots;
         }
         if (!column.is_known(row)) unknown_[entry->second] = 1;
         std::int64_t& value = values_[entry->second * count_ + s];
@@ -127,6 +141,9 @@ class TrendTable {
           fail(ErrorCode::limit, "value of stack " + std::to_string(index_of(stack)) + " does not fit in 64 bits");
         totals[s] += static_cast<double>(column.value[row]);
       }
+    }
+    for (std::size_t row = 0; row < listed.size(); ++row) {
+      if (listed[row].snapshots != incomplete) unknown_[row] = 1;
     }
     rows_.resize(stacks_.size());
     for (std::size_t i = 0; i < rows_.size(); ++i) rows_[i] = i;

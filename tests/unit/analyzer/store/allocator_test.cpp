@@ -274,10 +274,14 @@ TEST_CASE("store sql: segments, blocks and events as rows") {
   CHECK(query(*store,
               "SELECT e.event FROM trace_event o JOIN trace_event e ON e.snapshot = o.snapshot AND e.event BETWEEN "
               "o.event - 1 AND o.event + 5 WHERE o.snapshot = 2 AND o.action = 'oom'") == "2;3");
-  CHECK(query(*store, "SELECT b.address, s.pool FROM segment s JOIN block b ON b.snapshot = s.snapshot AND b.segment = s.segment "
-                      "WHERE s.snapshot = 2") == "4096|(0, 0);5120|(0, 0);8192|(0, 1)");
-  CHECK(query(*store, "SELECT address FROM block WHERE snapshot = 2 AND segment >= 1; SELECT address FROM segment WHERE "
-                      "snapshot = 2 AND segment = 1; SELECT 1 FROM block WHERE segment > 4294967294 OR segment < 0") == "8192;8192");
+  CHECK(
+      query(*store,
+            "SELECT b.address, s.pool FROM segment s JOIN block b ON b.snapshot = s.snapshot AND b.segment = s.segment "
+            "WHERE s.snapshot = 2") == "4096|(0, 0);5120|(0, 0);8192|(0, 1)");
+  CHECK(query(*store,
+              "SELECT address FROM block WHERE snapshot = 2 AND segment >= 1; SELECT address FROM segment WHERE "
+              "snapshot = 2 AND segment = 1; SELECT 1 FROM block WHERE segment > 4294967294 OR segment < 0") ==
+        "8192;8192");
   CHECK(query(*store, "SELECT DISTINCT snapshot FROM block; SELECT DISTINCT snapshot FROM segment") == "2;3;2;3");
   CHECK(query(*store, "SELECT count(*), sum(device IS NULL) FROM trace_event WHERE snapshot = 3") == "342|42");
   CHECK(query(*store,

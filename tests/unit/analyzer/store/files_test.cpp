@@ -239,7 +239,8 @@ TEST_CASE("store: one of version 2 is read as it is, and brought forward by the 
   const auto added = store->add(rounded, "s");
   REQUIRE(added);
   CHECK(test::difference(old, store->load(first)->front()) == "");
-  CHECK(test::difference(rounded, store->load(std::span(&added->id, 1))->front()) == "");
+  // Its frames were imported first with other lines: frames are one for all snapshots.
+  CHECK(test::difference(rounded, store->load(std::span(&added->id, 1))->front(), false) == "");
   CHECK(store->check());
 }
 

@@ -196,7 +196,7 @@ TEST_CASE("store sql: what would change the store is refused") {
   CHECK(query(store, statement) == "error: statement would change the store: expected queries only");
   CHECK(query(store, "UPDATE sqlite_master SET sql = ''").substr(0, 6) == "error:");
   CHECK(query(store, "SELECT count(*) FROM snapshot") == "2");
-  CHECK(query(store, "PRAGMA user_version") == "2");
+  CHECK(query(store, "PRAGMA user_version") == "3");
   CHECK(query(store, "PRAGMA table_info(series)") == "0|id|INTEGER|0|NULL|1;1|name|TEXT|1|NULL|0");
 }
 
@@ -220,6 +220,43 @@ TEST_CASE("store sql: tables are read anew after an import") {
   CHECK(query(store, "SELECT count(*) FROM stack") == "5");
   REQUIRE(store.add(small("3", {{"quite;new", 1, 1}}), "s"));
   CHECK(query(store, "SELECT count(*) FROM stack; SELECT sum(value) FROM sample WHERE snapshot = 3") == "6;2");
+}
+
+TEST_CASE("store sql: a stack that a list of the largest does not name is unknown, not 0") {
+  auto store = Store::open(":memory:", Access::create);
+  REQUIRE(store);
+  for (unsigned i = 1; i <= 3; ++i) {
+    Snapshot part = i == 2 ? small("2", {{"main;a", 3, 35}, {"main;c", 5, 50}})
+                           : small(i == 1 ? "1" : "3", {{"main;a", 1, 10}, {"main;b", 2, 20}});
+    part.facts.complete = i != 2;
+    REQUIRE(store->add(part, "s"));
+  }
+  CHECK(
+      query(*store, "SELECT stack, baseline, current, growth, class FROM growth(1, 2) WHERE metric = 'inuse_space'") ==
+      "1|10|35|25|grew;2|20|NULL|NULL|NULL;3|0|50|50|new");
+  CHECK(query(*store, "SELECT stack, growth FROM growth(2, 1) WHERE metric = 'inuse_objects'") == "1|-2;2|NULL;3|-5");
+  CHECK(query(*store, "SELECT stack, growth FROM trend('s')") == "1|0;2|NULL;3|0");
+  CHECK(query(*store, "SELECT snapshot, complete FROM snapshot_info") == "1|1;2|0;3|1");
+}
+
+TEST_CASE("store sql: a column of roundings is no metric") {
+  auto store = Store::open(":memory:", Access::create);
+  REQUIRE(store);
+  for (const char* name : {"1", "2"}) {
+    SnapshotBuilder b;
+    b.add_column({half_unit_name("alloc_space"), "bytes"});
+    b.add_column({"alloc_space", "bytes"});
+    const std::int64_t values[] = {512, name[0] == '1' ? 1024 : 4096};
+    b.add_row(test::folded(b, "main;a"), LabelSetId{}, values);
+    b.facts().source.name = name;
+    b.facts().source.sha256 = name;
+    REQUIRE(store->add(std::move(b.finish()).value(), "s"));
+  }
+  CHECK(query(*store, "SELECT metric, growth FROM growth(1, 2)") == "alloc_space|3072");
+  CHECK(query(*store, "SELECT metric, growth FROM trend('s')") == "alloc_space|3072");
+  CHECK(query(*store, "SELECT DISTINCT metric FROM retained(1)") == "alloc_space");
+  CHECK(query(*store, "SELECT metric, value FROM sample WHERE snapshot = 2") ==
+        "alloc_space_half_unit|512;alloc_space|4096");
 }
 
 TEST_CASE("store export: plain tables hold the same without us") {
