@@ -9,8 +9,6 @@
 namespace snapdiff::formats::tracker_lines {
 namespace {
 
-constexpr std::uint32_t kUnset = 0xffffffffU;
-constexpr std::size_t kMostFrames = 1'000'000;
 constexpr std::string_view kRepeatedKey = "a key stands twice in one object: the last is taken";
 
 std::optional<std::int64_t> parse_time(const Fields& fields) {
@@ -58,11 +56,11 @@ std::int64_t counter_value(const Fields& fields, bool& rounded) {
 }  // namespace
 
 OpenSnapshot::OpenSnapshot(Fields& fields, const std::vector<std::uint32_t>& x_rows, const RunHeader& header,
-                           const RunTables& tables, Journal& journal)
+                           RunTables& tables, Journal& journal)
     : header_(header),
       tables_(tables),
       journal_(journal),
-      ids_(tables, builder_),
+      builder_(tables.builder()),
       objects_(builder_),
       id_(fields.required_text(Key::id)),
       line_(journal.line()),
@@ -70,7 +68,7 @@ OpenSnapshot::OpenSnapshot(Fields& fields, const std::vector<std::uint32_t>& x_r
       time_ns_(parse_time(fields)),
       stated_bytes_(stated_total(fields, "bytes")),
       stated_count_(stated_total(fields, "count")) {
-  SnapshotFacts& facts = builder_.facts();
+  SnapshotFacts& facts = facts_;
   facts.format_detail = "version " + std::to_string(kVersion);
   facts.producer = header.producer;
   facts.taken_at_ns = time_ns_;
@@ -88,65 +86,17 @@ OpenSnapshot::OpenSnapshot(Fields& fields, const std::vector<std::uint32_t>& x_r
     journal.remark(Severity::info, Rule::key, "attributes beyond 64 of a line, or 1024 bytes of one, are not kept");
 }
 
-StackId OpenSnapshot::type_stack(StringId type) {
-  const std::size_t row = index_of(type);
-  if (row >= type_stack_.size()) type_stack_.resize(row + 1, kUnset);
-  if (type_stack_[row] == kUnset) {
-    SnapshotBuilder::FrameSpec spec;
-    spec.function = builder_.function(type, StringId{}, StringId{}, 0);
-    const FrameId frame = builder_.frame(spec);
-    type_stack_[row] = static_cast<std::uint32_t>(builder_.stack(std::span(&frame, 1)));
-  }
-  return StackId{type_stack_[row]};
-}
-
-LabelSetId OpenSnapshot::type_labels(StringId type) {
-  const std::size_t row = index_of(type);
-  if (row >= type_labels_.size()) type_labels_.resize(row + 1, kUnset);
-  if (type_labels_[row] == kUnset)
-    type_labels_[row] = static_cast<std::uint32_t>(builder_.labels({{builder_.string("type"), type}}));
-  return LabelSetId{type_labels_[row]};
-}
-
-StackId OpenSnapshot::inline_stack(const Fields& fields) {
-  frames_.clear();
-  const JsonValue& array = fields.at(Key::stack);
-  const std::vector<JsonValue>& values = fields.values();
-  for (std::uint32_t row = fields.row(Key::stack) + 1; row < array.end; row = values[row].end) {
-    if (values[row].kind != JsonKind::text) {
-      fail_line(Rule::line, "inline stack holds something else than texts",
-                "found " + shown(values[row]) + ", expected \"fn (file:line)\"");
-    }
-    if (frames_.size() == kMostFrames) fail_line(Rule::line, "stack of more than 1000000 frames");
-    frames_.push_back(ids_.inline_frame(values[row].text));
-  }
-  if (tables_.root_first()) std::reverse(frames_.begin(), frames_.end());
-  return builder_.stack(frames_);
-}
-
 OpenSnapshot::RowKey OpenSnapshot::key_of(Fields& fields) {
   RowKey key;
   const bool has_type = fields.has(Key::type);
   const StringId type = has_type ? builder_.string(fields.text(Key::type)) : StringId{};
   if (fields.has(Key::stack)) {
-    const JsonValue& stack = fields.at(Key::stack);
-    if (stack.kind == JsonKind::array) {
-      key.stack = inline_stack(fields);
-    } else {
-      const std::optional<std::int64_t> id = integer_of(stack);
-      if (!id) fields.wrong(Key::stack, "the id of a stack line, or an array of texts");
-      const std::uint32_t row = tables_.stack_row(*id);
-      if (row == RunTables::kNone) {
-        fail_line(Rule::place, std::string(to_text(fields.kind())) + " names a stack that is not defined",
-                  "found " + shown(stack) + ", expected the id of a stack line before this one");
-      }
-      key.stack = ids_.stack(row);
-    }
+    key.stack = tables_.stack_of(fields);
   } else {
-    key.stack = has_type ? type_stack(type) : builder_.stack({});
+    key.stack = has_type ? tables_.type_stack(type) : builder_.stack({});
   }
   if (!fields.has(Key::tags)) {
-    if (has_type) key.labels = type_labels(type);
+    if (has_type) key.labels = tables_.type_labels(type);
     return key;
   }
   bool repeated = false;
@@ -196,7 +146,7 @@ void OpenSnapshot::counter(Fields& fields) {
   if (repeated) journal_.remark(Severity::warning, Rule::duplicate_key, std::string(kRepeatedKey));
   if (rounded) journal_.remark(Severity::info, Rule::line, "fractions of counters are rounded");
 
-  std::vector<Counter>& counters = builder_.facts().counters;
+  std::vector<Counter>& counters = facts_.counters;
   const auto [found, is_new] = counter_rows_.try_emplace(counter.name, counters.size());
   if (is_new) {
     counters.push_back(std::move(counter));
@@ -224,13 +174,13 @@ void OpenSnapshot::note_totals() {
   const auto state = [&](const char* name, const char* unit, std::optional<std::int64_t> stated,
                          std::optional<std::int64_t> found) {
     if (!stated) return;
-    builder_.facts().counters.push_back({name, *stated, unit});
+    facts_.counters.push_back({name, *stated, unit});
     differs = differs || (found && *found != *stated);
   };
   state("total_bytes", "bytes", stated_bytes_, rows.total_bytes());
   state("total_count", "count", stated_count_, rows.total_count());
   if (!differs || rows.empty()) return;
-  const bool expected = partial_ || !builder_.facts().complete;
+  const bool expected = partial_ || !facts_.complete;
   journal_.remark(expected ? Severity::info : Severity::warning, Rule::line,
                   "totals of the snapshot differ from the sum of its rows: counters total_bytes and total_count");
 }
@@ -251,19 +201,19 @@ void OpenSnapshot::finish_graph() {
   if (made.unsized > 0)
     journal_.remark(Severity::warning, Rule::graph, "nodes without bytes count as 0 bytes in retained sizes",
                     made.unsized);
-  if (made.graph->size() > 0) builder_.set_graph(std::move(made.graph));
+  if (made.graph->size() > 0) graph_ = std::move(made.graph);
 }
 
 Snapshot OpenSnapshot::finish() {
   if (!objects_.empty()) finish_graph();
   note_totals();
-  (has_lives_ ? rows_of_lives_ : rows_of_nodes_).give_to(builder_);
-  SnapshotFacts& facts = builder_.facts();
-  facts.partial = partial_ || journal_.has_bad_line();
-  facts.notes.add_all(journal_.take_notes());
-  Result<Snapshot> made = builder_.finish();
-  if (!made) throw FatalError{std::move(made).error()};
-  return *std::move(made);
+  facts_.partial = partial_ || journal_.has_bad_line();
+  facts_.notes.add_all(journal_.take_notes());
+  Snapshot made;
+  made.samples = (has_lives_ ? rows_of_lives_ : rows_of_nodes_).samples();
+  made.facts = std::move(facts_);
+  made.graph = std::move(graph_);
+  return made;
 }
 
 }  // namespace snapdiff::formats::tracker_lines

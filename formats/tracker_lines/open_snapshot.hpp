@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -20,8 +21,8 @@ namespace snapdiff::formats::tracker_lines {
 class OpenSnapshot {
  public:
   /// Reads a snapshot line. `tables` must outlive this. Throws LineError.
-  OpenSnapshot(Fields& fields, const std::vector<std::uint32_t>& x_rows, const RunHeader& header,
-               const RunTables& tables, Journal& journal);
+  OpenSnapshot(Fields& fields, const std::vector<std::uint32_t>& x_rows, const RunHeader& header, RunTables& tables,
+               Journal& journal);
   OpenSnapshot(const OpenSnapshot&) = delete;
   OpenSnapshot& operator=(const OpenSnapshot&) = delete;
 
@@ -39,7 +40,8 @@ class OpenSnapshot {
   void count_dropped() { ++dropped_; }
   void set_partial() { partial_ = true; }
 
-  /// The snapshot with everything that the journal holds as its notes. It is used up.
+  /// The snapshot with everything that the journal holds as its notes, but without its dictionary: that is the run's.
+  /// It is used up.
   /// Throws FatalError (limit).
   Snapshot finish();
 
@@ -50,9 +52,6 @@ class OpenSnapshot {
   };
 
   RowKey key_of(Fields& fields);
-  StackId inline_stack(const Fields& fields);
-  StackId type_stack(StringId type);
-  LabelSetId type_labels(StringId type);
   void live(Fields& fields);
   void counter(Fields& fields);
   void node(Fields& fields);
@@ -60,17 +59,15 @@ class OpenSnapshot {
   void finish_graph();
 
   const RunHeader& header_;
-  const RunTables& tables_;
+  RunTables& tables_;
   Journal& journal_;
-  SnapshotBuilder builder_;
-  TableIds ids_;
+  SnapshotBuilder& builder_;
   RowTable rows_of_lives_;
   RowTable rows_of_nodes_;
   ObjectLines objects_;
   std::unordered_map<std::string, std::size_t> counter_rows_;
-  std::vector<std::uint32_t> type_stack_;   // by StringId of the type
-  std::vector<std::uint32_t> type_labels_;  // the same
-  std::vector<FrameId> frames_;
+  std::shared_ptr<const ObjectGraph> graph_;
+  SnapshotFacts facts_;
   std::string id_;
   std::uint64_t line_ = 0;
   std::optional<std::int64_t> seq_;

@@ -23,7 +23,8 @@ namespace {
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
-/// Finished snapshots of a run, held until their order is certain.
+/// Finished snapshots of a run. All are held until its end: only there is their order certain, and the dictionary that
+/// they share whole. A row takes some 24 bytes.
 class RunSnapshots {
  public:
   explicit RunSnapshots(SnapshotSink& out) : out_(out) {}
@@ -33,12 +34,6 @@ class RunSnapshots {
     all_have_time_ = all_have_time_ && time;
     for (const Column& column : snapshot.samples.columns) add_type(column.type);
     held_.push_back({std::move(snapshot), seq, time});
-    if (all_have_seq_ || all_have_time_) return;
-    // In order of their lines. The last one stays for what is remarked behind it; one without columns gets those
-    // of the first that has some.
-    std::size_t ready = 0;
-    while (ready + 1 < held_.size() && !held_[ready].snapshot.samples.columns.empty()) give(held_[ready++].snapshot);
-    held_.erase(held_.begin(), held_.begin() + static_cast<std::ptrdiff_t>(ready));
   }
 
   bool empty() const { return held_.empty() && !given_; }
@@ -51,7 +46,7 @@ class RunSnapshots {
     facts.partial = facts.partial || partial;
   }
 
-  void end_run() {
+  void end_run(const std::shared_ptr<const Dictionary>& dictionary) {
     if (all_have_seq_) {
       sort_by([](const Held& held) { return *held.seq; }, "seq");
     } else if (all_have_time_) {
@@ -62,7 +57,9 @@ class RunSnapshots {
       if (held.snapshot.samples.columns.empty()) {
         for (const SampleType& type : types_) held.snapshot.samples.columns.push_back({type, {}, {}, 0});
       }
-      give(held.snapshot);
+      held.snapshot.dictionary = dictionary;
+      given_ = true;
+      if (Status taken = out_.take(std::move(held.snapshot)); !taken) throw FatalError{std::move(taken).error()};
     }
     held_.clear();
     types_.clear();
@@ -88,11 +85,6 @@ class RunSnapshots {
 
   void add_type(const SampleType& type) {
     if (std::find(types_.begin(), types_.end(), type) == types_.end()) types_.push_back(type);
-  }
-
-  void give(Snapshot& snapshot) {
-    given_ = true;
-    if (Status taken = out_.take(std::move(snapshot)); !taken) throw FatalError{std::move(taken).error()};
   }
 
   SnapshotSink& out_;
@@ -208,7 +200,6 @@ class Reader {
     if (!first) {
       close_unended("a header comes before its end line");
       end_run();
-      tables_.clear();
       ids_.clear();
       header_ = std::make_unique<RunHeader>();
     }
@@ -283,7 +274,7 @@ class Reader {
   void end_run() {
     const bool partial = journal_.has_bad_line();
     if (!snapshots_.empty()) snapshots_.add_to_last(journal_.take_notes(), partial);
-    snapshots_.end_run();
+    snapshots_.end_run(tables_.finish());
   }
 
   void drop(const Line& line, const LineError& error) {

@@ -1,7 +1,8 @@
 #include "formats/tracker_lines/row_table.hpp"
 
-#include <array>
-#include <span>
+#include <algorithm>
+#include <string>
+#include <utility>
 
 #include "formats/tracker_lines/line_error.hpp"
 #include "snapdiff/checked.hpp"
@@ -33,23 +34,47 @@ void RowTable::add(StackId stack, LabelSetId labels, std::optional<std::int64_t>
   unknown_[row] |= unknown;
 }
 
-void RowTable::give_to(SnapshotBuilder& builder) const {
-  std::size_t columns = 0;
-  if (has_bytes_) columns = builder.add_column({"inuse_space", "bytes"}) + 1;
-  if (has_count_) columns = builder.add_column({"inuse_objects", "count"}) + 1;
-  std::array<std::int64_t, 2> values{};
-  std::array<std::uint8_t, 2> known{};
-  for (std::size_t row = 0; row < stack_.size(); ++row) {
-    std::size_t c = 0;
-    const auto put = [&](std::int64_t value, std::uint8_t unknown) {
-      values[c] = value;
-      known[c] = (unknown_[row] & unknown) == 0 ? 1 : 0;
-      ++c;
-    };
-    if (has_bytes_) put(bytes_[row], kBytesUnknown);
-    if (has_count_) put(count_[row], kCountUnknown);
-    builder.add_row(stack_[row], labels_[row], std::span(values).first(columns), std::span(known).first(columns));
+SampleTable RowTable::samples() const {
+  // Key and row, so that sorting touches no other memory.
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> order;
+  order.reserve(stack_.size());
+  for (std::uint32_t row = 0; row < stack_.size(); ++row) {
+    const bool is_zero = bytes_[row] == 0 && count_[row] == 0 &&
+                         ((unknown_[row] & kBytesUnknown) == 0 || !has_bytes_) &&
+                         ((unknown_[row] & kCountUnknown) == 0 || !has_count_);
+    if (is_zero) continue;
+    order.emplace_back((static_cast<std::uint64_t>(stack_[row]) << 32) | static_cast<std::uint64_t>(labels_[row]), row);
   }
+  if (!std::is_sorted(order.begin(), order.end())) std::sort(order.begin(), order.end());
+
+  SampleTable out;
+  out.stack.reserve(order.size());
+  out.labels.reserve(order.size());
+  for (const auto& [key, row] : order) {
+    out.stack.push_back(stack_[row]);
+    out.labels.push_back(labels_[row]);
+  }
+  const auto add_column = [&](SampleType type, const std::vector<std::int64_t>& values, std::uint8_t unknown) {
+    Column column;
+    column.type = std::move(type);
+    column.value.reserve(order.size());
+    std::int64_t sum = 0;
+    for (std::size_t place = 0; place < order.size(); ++place) {
+      const std::uint32_t row = order[place].second;
+      const bool known = (unknown_[row] & unknown) == 0;
+      if (!known && column.known.empty()) column.known.assign(order.size(), 1);
+      if (!known) column.known[place] = 0;
+      column.value.push_back(known ? values[row] : 0);
+      if (!checked_add(sum, column.value.back(), sum)) {
+        throw FatalError{
+            {ErrorCode::limit, "total of " + column.type.name + " is beyond 2^63-1, expected it to fit in 64 bits"}};
+      }
+    }
+    out.columns.push_back(std::move(column));
+  };
+  if (has_bytes_) add_column({"inuse_space", "bytes"}, bytes_, kBytesUnknown);
+  if (has_count_) add_column({"inuse_objects", "count"}, count_, kCountUnknown);
+  return out;
 }
 
 std::optional<std::int64_t> RowTable::total(const std::vector<std::int64_t>& values, std::uint8_t unknown) const {

@@ -17,8 +17,9 @@ class RowTable {
 
   bool empty() const { return stack_.empty(); }
 
-  /// Adds the columns that any row has, and all rows.
-  void give_to(SnapshotBuilder& builder) const;
+  /// The rows in the model's order, with the columns that any row has; rows of zeros are left out.
+  /// Throws FatalError (limit) when the total of a column leaves 64 bits.
+  SampleTable samples() const;
 
   /// Sum of the column, nullopt when a row does not know or the sum leaves 64 bits.
   std::optional<std::int64_t> total_bytes() const { return total(bytes_, kBytesUnknown); }

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <span>
 #include <string>
+#include <utility>
 
 #include "formats/tracker_lines/inline_frame.hpp"
 
@@ -11,7 +13,7 @@ namespace snapdiff::formats::tracker_lines {
 namespace {
 
 constexpr std::size_t kMostFrames = 1'000'000;
-constexpr std::size_t kMostRows = std::numeric_limits<std::uint32_t>::max() - 1;
+constexpr std::uint32_t kUnset = 0xffffffffU;
 
 std::int32_t source_line(const Fields& fields) {
   const std::int64_t line = fields.integer(Key::line, 0).value_or(0);
@@ -36,32 +38,28 @@ std::uint64_t address(const Fields& fields) {
 
 }  // namespace
 
-StringId RunTables::intern(std::string_view text) {
-  if (text.empty()) return StringId{};
-  const std::uint64_t hash = hash_bytes(text).low;
-  const std::uint32_t row = text_rows_.find(hash, [&](std::uint32_t r) { return texts_[StringId{r}] == text; });
-  if (row != HashIndex::kAbsent) return StringId{row};
-  const StringId id = texts_.append(text);
-  text_rows_.insert(hash, static_cast<std::uint32_t>(id));
-  return id;
+bool RunTables::is_same(const Frame& a, const Frame& b) {
+  return a.file == b.file && a.spec.module == b.spec.module && a.spec.offset == b.spec.offset &&
+         a.spec.function == b.spec.function && a.spec.line == b.spec.line && a.spec.flags == b.spec.flags;
 }
 
 void RunTables::define_frame(const Fields& fields) {
   const std::int64_t id = fields.required_integer(Key::id, 1);
   Frame frame;
-  frame.function = intern(fields.text(Key::fn));
-  frame.address = address(fields);
-  if (frame.function == StringId{} && frame.address == kNoOffset) fail_line(Rule::line, "frame without fn or addr");
-  frame.file = intern(fields.text(Key::file));
-  frame.module = intern(fields.text(Key::module));
-  frame.line = source_line(fields);
-  frame.inlined = fields.truth(Key::inlined).value_or(false);
+  const std::string_view function = fields.text(Key::fn);
+  frame.spec.offset = address(fields);
+  if (function.empty() && frame.spec.offset == kNoOffset) fail_line(Rule::line, "frame without fn or addr");
+  frame.spec.line = source_line(fields);
+  frame.spec.flags = fields.truth(Key::inlined).value_or(false) ? kFrameInlined : std::uint8_t{0};
+  frame.file = builder_->string(fields.text(Key::file));
+  frame.spec.module = builder_->module(fields.text(Key::module), {});
+  frame.spec.function = builder_->function(builder_->string(function), StringId{}, frame.file, 0);
   const std::uint32_t row = frame_ids_.find(id);
-  if (row == kNone) {
-    if (frames_.size() == kMostRows) fail_line(Rule::line, "more frames than 32 bits count");
+  if (row == IdIndex::kNone) {
     frame_ids_.insert(id);
     frames_.push_back(frame);
-  } else if (!(frames_[row] == frame)) {
+    frame_rows_.push_back(builder_->frame(frame.spec));
+  } else if (!is_same(frames_[row], frame)) {
     fail_line(Rule::place, "frame defined again, and differently",
               "found id " + std::to_string(id) + ", expected equal content or another id");
   }
@@ -76,67 +74,96 @@ void RunTables::define_stack(const Fields& fields) {
   const std::vector<JsonValue>& values = fields.values();
   for (std::uint32_t at = fields.row(Key::frames) + 1; at < array.end; at = values[at].end) {
     const std::optional<std::int64_t> frame = integer_of(values[at]);
-    const std::uint32_t row = frame ? frame_ids_.find(*frame) : kNone;
-    if (row == kNone) {
+    const std::uint32_t row = frame ? frame_ids_.find(*frame) : IdIndex::kNone;
+    if (row == IdIndex::kNone) {
       fail_line(frame ? Rule::place : Rule::line, "stack names a frame that is not defined",
                 "found " + shown(values[at]) + ", expected the id of a frame line before this one");
     }
-    scratch_.push_back(row);
+    scratch_.push_back(frame_rows_[row]);
   }
   if (scratch_.size() > kMostFrames) fail_line(Rule::line, "stack of more than 1000000 frames");
   if (root_first_) std::reverse(scratch_.begin(), scratch_.end());
+  const StackId stack = builder_->stack(scratch_);
   const std::uint32_t row = stack_ids_.find(id);
-  if (row == kNone) {
-    if (stack_count() == kMostRows) fail_line(Rule::line, "more stacks than 32 bits count");
+  if (row == IdIndex::kNone) {
     stack_ids_.insert(id);
-    stack_frames_.insert(stack_frames_.end(), scratch_.begin(), scratch_.end());
-    stack_begin_.push_back(stack_frames_.size());
-  } else if (const auto old = frames_of(row); !std::equal(old.begin(), old.end(), scratch_.begin(), scratch_.end())) {
+    stack_rows_.push_back(stack);
+  } else if (stack_rows_[row] != stack) {
     fail_line(Rule::place, "stack defined again, and differently",
               "found id " + std::to_string(id) + ", expected equal content or another id");
   }
 }
 
-FrameId TableIds::frame(std::uint32_t row) {
-  if (frame_.size() < tables_.frame_count()) frame_.resize(tables_.frame_count(), kUnset);
-  if (frame_[row] != kUnset) return FrameId{frame_[row]};
-  const RunTables::Frame& frame = tables_.frame(row);
-  SnapshotBuilder::FrameSpec spec;
-  spec.module = builder_.module(tables_.text(frame.module), {});
-  spec.offset = frame.address;
-  spec.function = builder_.function(builder_.string(tables_.text(frame.function)), StringId{},
-                                    builder_.string(tables_.text(frame.file)), 0);
-  spec.line = frame.line;
-  spec.flags = frame.inlined ? kFrameInlined : std::uint8_t{0};
-  const FrameId id = builder_.frame(spec);
-  frame_[row] = static_cast<std::uint32_t>(id);
-  return id;
+StackId RunTables::stack_of(const Fields& fields) {
+  const JsonValue& stack = fields.at(Key::stack);
+  if (stack.kind == JsonKind::array) return inline_stack(fields);
+  const std::optional<std::int64_t> id = integer_of(stack);
+  if (!id) fields.wrong(Key::stack, "the id of a stack line, or an array of texts");
+  const std::uint32_t row = stack_ids_.find(*id);
+  if (row == IdIndex::kNone) {
+    fail_line(Rule::place, std::string(to_text(fields.kind())) + " names a stack that is not defined",
+              "found " + shown(stack) + ", expected the id of a stack line before this one");
+  }
+  return stack_rows_[row];
 }
 
-StackId TableIds::stack(std::uint32_t row) {
-  if (stack_.size() < tables_.stack_count()) stack_.resize(tables_.stack_count(), kUnset);
-  if (stack_[row] != kUnset) return StackId{stack_[row]};
+StackId RunTables::inline_stack(const Fields& fields) {
   scratch_.clear();
-  for (const std::uint32_t frame_row : tables_.frames_of(row)) scratch_.push_back(frame(frame_row));
-  const StackId id = builder_.stack(scratch_);
-  stack_[row] = static_cast<std::uint32_t>(id);
-  return id;
+  const JsonValue& array = fields.at(Key::stack);
+  const std::vector<JsonValue>& values = fields.values();
+  for (std::uint32_t row = fields.row(Key::stack) + 1; row < array.end; row = values[row].end) {
+    if (values[row].kind != JsonKind::text) {
+      fail_line(Rule::line, "inline stack holds something else than texts",
+                "found " + shown(values[row]) + ", expected \"fn (file:line)\"");
+    }
+    if (scratch_.size() == kMostFrames) fail_line(Rule::line, "stack of more than 1000000 frames");
+    scratch_.push_back(inline_frame(values[row].text));
+  }
+  if (root_first_) std::reverse(scratch_.begin(), scratch_.end());
+  return builder_->stack(scratch_);
 }
 
-FrameId TableIds::inline_frame(std::string_view text) {
+FrameId RunTables::inline_frame(std::string_view text) {
   const std::uint64_t hash = hash_bytes(text).low;
-  const std::uint32_t row =
-      inline_rows_.find(hash, [&](std::uint32_t r) { return builder_.dictionary().strings[inline_text_[r]] == text; });
-  if (row != HashIndex::kAbsent) return inline_frame_[row];
+  const std::uint32_t row = inline_rows_.find(
+      hash, [&](std::uint32_t r) { return builder_->dictionary().strings[inline_texts_[r]] == text; });
+  if (row != HashIndex::kAbsent) return inline_frames_[row];
   const InlineFrame parts = parse_inline_frame(text);
   SnapshotBuilder::FrameSpec spec;
-  spec.function = builder_.function(builder_.string(parts.function), StringId{}, builder_.string(parts.file), 0);
+  spec.function = builder_->function(builder_->string(parts.function), StringId{}, builder_->string(parts.file), 0);
   spec.line = parts.line;
-  const FrameId id = builder_.frame(spec);
-  inline_rows_.insert(hash, static_cast<std::uint32_t>(inline_frame_.size()));
-  inline_text_.push_back(builder_.string(text));
-  inline_frame_.push_back(id);
+  const FrameId id = builder_->frame(spec);
+  inline_rows_.insert(hash, static_cast<std::uint32_t>(inline_frames_.size()));
+  inline_texts_.push_back(builder_->string(text));
+  inline_frames_.push_back(id);
   return id;
+}
+
+StackId RunTables::type_stack(StringId type) {
+  const std::size_t row = index_of(type);
+  if (row >= type_stacks_.size()) type_stacks_.resize(row + 1, kUnset);
+  if (type_stacks_[row] == kUnset) {
+    SnapshotBuilder::FrameSpec spec;
+    spec.function = builder_->function(type, StringId{}, StringId{}, 0);
+    const FrameId frame = builder_->frame(spec);
+    type_stacks_[row] = static_cast<std::uint32_t>(builder_->stack(std::span(&frame, 1)));
+  }
+  return StackId{type_stacks_[row]};
+}
+
+LabelSetId RunTables::type_labels(StringId type) {
+  const std::size_t row = index_of(type);
+  if (row >= type_labels_.size()) type_labels_.resize(row + 1, kUnset);
+  if (type_labels_[row] == kUnset)
+    type_labels_[row] = static_cast<std::uint32_t>(builder_->labels({{builder_->string("type"), type}}));
+  return LabelSetId{type_labels_[row]};
+}
+
+std::shared_ptr<const Dictionary> RunTables::finish() {
+  Result<Snapshot> made = builder_->finish();
+  if (!made) throw FatalError{std::move(made).error()};
+  *this = RunTables{};
+  return made->dictionary;
 }
 
 }  // namespace snapdiff::formats::tracker_lines

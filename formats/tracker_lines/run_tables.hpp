@@ -1,9 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <memory>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "formats/tracker_lines/typed_fields.hpp"
@@ -11,45 +10,33 @@
 
 namespace snapdiff::formats::tracker_lines {
 
-/// The frames and stacks that a run of lines (from one header to the next) has defined. What the snapshots of the run
-/// use of them is interned again in each, on first use.
+/// What the snapshots of a run (the lines from one header to the next) share: their dictionary, and the ids of the
+/// frame and stack lines. A stack is interned once, however many snapshots have it.
 class RunTables {
  public:
-  void clear() { *this = RunTables{}; }
+  SnapshotBuilder& builder() { return *builder_; }
   void set_root_first(bool root_first) { root_first_ = root_first; }
-  bool root_first() const { return root_first_; }
 
   /// Take a frame or stack line. Throw LineError: a wrong value, a frame that is not defined, another definition under
   /// the same id (rule 1).
   void define_frame(const Fields& fields);
   void define_stack(const Fields& fields);
 
-  struct Frame {
-    StringId function{};
-    StringId file{};
-    StringId module{};
-    std::int32_t line = 0;
-    std::uint64_t address = kNoOffset;
-    bool inlined = false;
-    friend bool operator==(const Frame&, const Frame&) = default;
-  };
+  /// The stack that a live or node line names under `stack`, be it an id or an array of texts. Throws LineError.
+  StackId stack_of(const Fields& fields);
 
-  static constexpr std::uint32_t kNone = HashIndex::kAbsent;
-  /// Row of the stack called `id`, or kNone.
-  std::uint32_t stack_row(std::int64_t id) const { return stack_ids_.find(id); }
+  /// Stack and labels of rows that are keyed by a type alone.
+  StackId type_stack(StringId type);
+  LabelSetId type_labels(StringId type);
 
-  std::size_t frame_count() const { return frames_.size(); }
-  std::size_t stack_count() const { return stack_begin_.size() - 1; }
-  const Frame& frame(std::uint32_t row) const { return frames_[row]; }
-  /// Rows of its frames, leaf first.
-  std::span<const std::uint32_t> frames_of(std::uint32_t stack) const {
-    return std::span(stack_frames_).subspan(stack_begin_[stack], stack_begin_[stack + 1] - stack_begin_[stack]);
-  }
-  std::string_view text(StringId id) const { return texts_[id]; }
+  /// The dictionary of all that was interned; the tables are empty then.
+  /// Throws FatalError (internal) when the model is broken.
+  std::shared_ptr<const Dictionary> finish();
 
  private:
   class IdIndex {
    public:
+    static constexpr std::uint32_t kNone = HashIndex::kAbsent;
     std::uint32_t find(std::int64_t id) const {
       return rows_.find(mix64(static_cast<std::uint64_t>(id)), [&](std::uint32_t row) { return ids_[row] == id; });
     }
@@ -63,40 +50,27 @@ class RunTables {
     std::vector<std::int64_t> ids_;
   };
 
-  StringId intern(std::string_view text);
-
-  StringTable texts_;
-  HashIndex text_rows_;
-  std::vector<Frame> frames_;
-  IdIndex frame_ids_;
-  std::vector<std::uint64_t> stack_begin_{0};
-  std::vector<std::uint32_t> stack_frames_;
-  IdIndex stack_ids_;
-  std::vector<std::uint32_t> scratch_;
-  bool root_first_ = false;
-};
-
-/// Ids in one snapshot's builder for what RunTables holds; made on first use.
-class TableIds {
- public:
-  TableIds(const RunTables& tables, SnapshotBuilder& builder) : tables_(tables), builder_(builder) {}
-
-  StackId stack(std::uint32_t row);
-  /// One text of an inline stack.
+  struct Frame {
+    StringId file{};
+    SnapshotBuilder::FrameSpec spec;
+  };
+  static bool is_same(const Frame& a, const Frame& b);
   FrameId inline_frame(std::string_view text);
+  StackId inline_stack(const Fields& fields);
 
- private:
-  static constexpr std::uint32_t kUnset = 0xffffffffU;
-  FrameId frame(std::uint32_t row);
-
-  const RunTables& tables_;
-  SnapshotBuilder& builder_;
-  std::vector<std::uint32_t> frame_;
-  std::vector<std::uint32_t> stack_;
-  std::vector<FrameId> scratch_;
+  std::unique_ptr<SnapshotBuilder> builder_ = std::make_unique<SnapshotBuilder>();
+  IdIndex frame_ids_;
+  std::vector<Frame> frames_;
+  std::vector<FrameId> frame_rows_;
+  IdIndex stack_ids_;
+  std::vector<StackId> stack_rows_;
   HashIndex inline_rows_;  // by text
-  std::vector<StringId> inline_text_;
-  std::vector<FrameId> inline_frame_;
+  std::vector<StringId> inline_texts_;
+  std::vector<FrameId> inline_frames_;
+  std::vector<std::uint32_t> type_stacks_;  // by StringId of the type
+  std::vector<std::uint32_t> type_labels_;  // the same
+  std::vector<FrameId> scratch_;
+  bool root_first_ = false;
 };
 
 }  // namespace snapdiff::formats::tracker_lines
