@@ -73,6 +73,7 @@ class MemoryDict final : public Matcher {
     if (is_open_) {
       if (walk(line.text, session)) return true;
       drop(session);
+      if (!line.terminated) session.recorder().set_partial();
     }
     if (!has(line.text, "alloc") && !has(line.text, "active") && !has(line.text, "_bytes") &&
         !has(line.text, "segment") && !has(line.text, "num_ooms"))

@@ -61,13 +61,15 @@ std::optional<Recorder::SeriesId> Recorder::series_of(const Reading& reading, co
     return std::nullopt;
   }
   const auto id = static_cast<SeriesId>(series_.size());
-  series_.push_back({std::move(name), reading.unit, reading.cumulative, {}, 0, 0});
+  const auto [known, is_new] = name_ids_.emplace(name, static_cast<std::uint32_t>(names_.size()));
+  if (is_new) names_.emplace_back();
+  series_.push_back({std::move(name), reading.unit, reading.cumulative, {}, known->second});
   ids_.emplace(std::move(key), id);
   return id;
 }
 
 bool Recorder::is_in(SeriesId series, const OpenPoint& point) const {
-  return series_[series].last_point == point.serial;
+  return names_[series_[series].name_id].last_point == point.serial;
 }
 
 void Recorder::open_point() {
@@ -85,8 +87,8 @@ void Recorder::record(Kind kind, const LineFacts& line, std::span<const Reading>
   for (const Reading& reading : readings) {
     const std::optional<SeriesId> id = series_of(reading, line);
     // A name twice in one line: the first one counts.
-    if (!id || series_[*id].last_batch == batches_) continue;
-    series_[*id].last_batch = batches_;
+    if (!id || name_of(*id).last_batch == batches_) continue;
+    name_of(*id).last_batch = batches_;
     scratch_.push_back(*id);
     kept.push_back(&reading);
   }
@@ -109,7 +111,7 @@ void Recorder::record(Kind kind, const LineFacts& line, std::span<const Reading>
     }
     growth.last = value;
     ++growth.readings;
-    series.last_point = current_.serial;
+    name_of(scratch_[i]).last_point = current_.serial;
     current_.values.push_back({scratch_[i], kept[i]->quantity});
   }
   if (was_reset) {
@@ -138,7 +140,7 @@ void Recorder::join_with_previous() {
   merge(previous_, current_.facts, current_.values);
   std::swap(previous_, current_);
   previous_ = OpenPoint{};
-  for (const Value& value : current_.values) series_[value.series].last_point = current_.serial;
+  for (const Value& value : current_.values) name_of(value.series).last_point = current_.serial;
 }
 
 void Recorder::begin_run(std::string_view command_line, std::int64_t time_ns) {
