@@ -40,7 +40,7 @@ bool is_first_key(std::string_view key, std::string_view behind) {
   if (dot == std::string_view::npos && std::find(kTotals.begin(), kTotals.end(), key) != kTotals.end()) return true;
   if (!is_metric(key.substr(0, dot))) return false;
   if (dot != std::string_view::npos) return is_stat(key.substr(key.rfind('.') + 1));
-  behind = trim(behind);
+  behind = trim(behind.substr(0, 64));
   if (!behind.empty() && (behind.front() == ':' || behind.front() == ',')) behind.remove_prefix(1);
   behind = trim(behind);
   return starts_with(behind, "{") || starts_with(behind, "OrderedDict(");

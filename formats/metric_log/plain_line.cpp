@@ -15,6 +15,8 @@ namespace snapdiff::formats::metric_log {
 namespace {
 
 constexpr std::size_t kKeyBytes = 64;
+constexpr std::size_t kDeviceBytes = 128;  // in front of a number
+constexpr std::size_t kMostHits = 4096;    // of one line
 
 /// A number with its unit: text[begin, end).
 struct Number {
@@ -171,6 +173,7 @@ bool has_subject(std::string_view text) {
 
 /// The device that stands last in front of a number: "GPU 1", "cuda:0", "[device 2]"; "cpu" for "CPU memory".
 std::string device_in(std::string_view text) {
+  if (text.size() > kDeviceBytes) text.remove_prefix(text.size() - kDeviceBytes);
   std::string_view found;
   std::size_t found_at = 0;
   for (const std::string_view word : {std::string_view("cuda"), std::string_view("gpu"), std::string_view("device")}) {
@@ -201,7 +204,7 @@ class PlainLines final : public Matcher {
     const std::string_view text = line.text;
     hits_.clear();
     std::size_t from = 0;
-    for (std::size_t at = 0;;) {
+    for (std::size_t at = 0; hits_.size() < kMostHits;) {
       std::optional<Number> number = next_number(text, at, session.decimal_units());
       if (!number) break;
       at = number->end;

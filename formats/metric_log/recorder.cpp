@@ -13,6 +13,7 @@ namespace {
 
 /// Values that are kept, all points together, before neighbours are merged: 96 MB.
 constexpr std::size_t kMaxValues = std::size_t{4} << 20;
+constexpr std::size_t kMaxNameBytes = 4096;  // a path and its tags
 
 struct KindText {
   Kind kind;
@@ -53,6 +54,10 @@ std::string kinds_text(std::uint16_t kinds) {
 std::optional<Recorder::SeriesId> Recorder::series_of(const Reading& reading, const LineFacts& line) {
   std::string name = reading.name;
   for (const auto& [key, value] : line.tags) name = with_tag(name, key, value);
+  if (name.size() + reading.unit.size() > kMaxNameBytes) {
+    notes_.add(Severity::data_loss, "counters with a name of more than 4096 bytes were left out", line.offset);
+    return std::nullopt;
+  }
   std::string key = name + '\n' + reading.unit;
   if (const auto found = ids_.find(key); found != ids_.end()) return found->second;
   if (series_.size() == kMaxSeries) {

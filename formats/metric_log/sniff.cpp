@@ -78,7 +78,12 @@ Match sniff_log(std::string_view head) {
   const bool has_rows =
       std::any_of(kOtherFormats.begin(), kOtherFormats.end(), [&](std::string_view sign) { return has(head, sign); }) ||
       is_tracemalloc_list(head);
-  const bool is_sure = kinds != kPlain || session.recorder().reading_count() >= 2;
+  // Words that people write may stand in any text; a log says the same again and again, or little else.
+  bool is_sure = kinds != kPlain;
+  session.recorder().each_series(
+      [&](std::string_view, const Recorder::Growth& growth) { is_sure = is_sure || growth.readings >= 2; });
+  const auto lines = static_cast<std::size_t>(std::count(head.begin(), head.end(), '\n'));
+  if (!is_sure && session.recorder().reading_count() * 4 < lines) return Match::no;
   return is_sure && !has_rows ? Match::certain : Match::possible;
 }
 
