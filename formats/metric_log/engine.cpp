@@ -39,11 +39,13 @@ std::optional<Step> number_behind(std::string_view line, std::size_t at) {
   return step;
 }
 
-/// Whether the last character may be the inside of a number or of its unit.
+/// Whether the line may go on behind the end of the input, within a number or with more of them. A
+/// bracket, a quote and a whole unit are ends.
 bool may_be_cut(const LogLine& line) {
   if (line.terminated || line.text.empty()) return false;
-  const char last = line.text.back();
-  return is_digit(last) || has(".,-+ekmgtpiKMGTPI", std::string_view(&last, 1));
+  const bool has_end = has("})]\"'|Bb", line.text.substr(line.text.size() - 1)) ||
+                       (line.text.size() > 5 && line.text.substr(line.text.size() - 5) == "bytes");
+  return !has_end;
 }
 
 }  // namespace
@@ -107,7 +109,11 @@ LineFacts Session::facts_of(const LogLine& line) {
 }
 
 void Session::passed(const LogLine& line, bool was_taken) {
-  previous_ = line.text.substr(0, kPreviousBytes);
+  // A rule says nothing, and stands between a table and the line that introduces it.
+  const bool is_rule =
+      !line.text.empty() && line.text.find_first_not_of("|=-+ ") == std::string_view::npos && !was_taken;
+  if (is_rule) return;
+  previous_ = was_taken ? std::string_view() : line.text.substr(0, kPreviousBytes);
   previous_was_taken_ = was_taken;
   if (was_taken || line.text.empty()) return;
   const char first = line.text.front();

@@ -37,12 +37,12 @@ class MetricLogImporter final : public Importer {
       matchers.push_back(make_pattern_matcher(patterns_));
     }
     if (Status read = read_lines(in, matchers, session); !read) return read;
-    if (session.recorder().reading_count() == 0) return nothing_found(session, in.offset());
+    if (session.recorder().reading_count() == 0) return nothing_found(session);
     return session.recorder().give(out);
   }
 
  private:
-  Error nothing_found(Session& session, std::uint64_t end) const {
+  Error nothing_found(Session& session) const {
     std::string message = patterns_.empty() ? "no metric line in the log" : "no line matches --pattern";
     for (const Note& note : session.notes().all()) {
       if (note.severity == Severity::data_loss)
@@ -50,7 +50,7 @@ class MetricLogImporter final : public Importer {
     }
     message += patterns_.empty() ? ": read to its end, expected at least one (--pattern REGEX tells what is one)"
                                  : ": read to the end of the log, expected at least one";
-    return {ErrorCode::malformed, std::move(message), end};
+    return {ErrorCode::malformed, std::move(message)};
   }
 
   std::vector<std::shared_ptr<const UserPattern>> patterns_;

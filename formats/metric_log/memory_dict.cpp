@@ -40,7 +40,7 @@ bool is_first_key(std::string_view key, std::string_view behind) {
   if (dot == std::string_view::npos && std::find(kTotals.begin(), kTotals.end(), key) != kTotals.end()) return true;
   if (!is_metric(key.substr(0, dot))) return false;
   if (dot != std::string_view::npos) return is_stat(key.substr(key.rfind('.') + 1));
-  behind = trim(behind);
+  behind = trim(behind.substr(0, 64));
   if (!behind.empty() && (behind.front() == ':' || behind.front() == ',')) behind.remove_prefix(1);
   behind = trim(behind);
   return starts_with(behind, "{") || starts_with(behind, "OrderedDict(");
@@ -73,6 +73,7 @@ class MemoryDict final : public Matcher {
     if (is_open_) {
       if (walk(line.text, session)) return true;
       drop(session);
+      if (!line.terminated) session.recorder().set_partial();
     }
     if (!has(line.text, "alloc") && !has(line.text, "active") && !has(line.text, "_bytes") &&
         !has(line.text, "segment") && !has(line.text, "num_ooms"))

@@ -68,7 +68,7 @@ class MemorySummary final : public Matcher {
       return open(line, line.text.substr(heading + kHeading.size()), session);
     }
     const std::string_view text = trim(line.text);
-    if (!is_open_) return starts_with(text, "|====") && text.size() > 70;
+    if (!is_open_) return false;
     if (text.size() < 2 || text.front() != '|') {
       drop(session);
       return false;

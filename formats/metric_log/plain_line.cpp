@@ -15,6 +15,8 @@ namespace snapdiff::formats::metric_log {
 namespace {
 
 constexpr std::size_t kKeyBytes = 64;
+constexpr std::size_t kDeviceBytes = 128;  // in front of a number
+constexpr std::size_t kMostHits = 4096;    // of one line
 
 /// A number with its unit: text[begin, end).
 struct Number {
@@ -102,6 +104,7 @@ void read_arguments(std::string_view arguments, bool decimal_units, Key& key) {
   for (const char c : arguments) {
     if (is_digit(c) && key.device.size() < 4) key.device += c;
   }
+  if (has(arguments, "including")) key.words.clear();  // another number: "peak RSS (including heaptrack overhead)"
 }
 
 /// "rss_mb", "memory in MiB": the last word is a unit, if what is left is a key.
@@ -168,8 +171,11 @@ bool has_subject(std::string_view text) {
   return false;
 }
 
-/// The device that stands in front of a number: "GPU 1", "cuda:0", "[device 2]"; "cpu" for "CPU memory".
+/// The device that stands last in front of a number: "GPU 1", "cuda:0", "[device 2]"; "cpu" for "CPU memory".
 std::string device_in(std::string_view text) {
+  if (text.size() > kDeviceBytes) text.remove_prefix(text.size() - kDeviceBytes);
+  std::string_view found;
+  std::size_t found_at = 0;
   for (const std::string_view word : {std::string_view("cuda"), std::string_view("gpu"), std::string_view("device")}) {
     for (std::size_t at = find_ignoring_case(text, word); at != std::string_view::npos;
          at = find_ignoring_case(text, word, at + 1)) {
@@ -180,11 +186,13 @@ std::string device_in(std::string_view text) {
       std::size_t end = i;
       while (end < text.size() && is_digit(text[end])) ++end;
       if (end == i || end - i > 4 || (end < text.size() && (text[end] == '.' || is_word(text[end])))) continue;
-      return std::string(text.substr(i, end - i));
+      if (at < found_at) continue;
+      found = text.substr(i, end - i);
+      found_at = at;
     }
   }
-  for (const std::string_view phrase :
-       {std::string_view("cpu mem"), std::string_view("cpu ram"), std::string_view("cpu memory")}) {
+  if (!found.empty()) return std::string(found);
+  for (const std::string_view phrase : {std::string_view("cpu mem"), std::string_view("cpu ram")}) {
     if (find_ignoring_case(text, phrase) != std::string_view::npos) return "cpu";
   }
   return {};
@@ -196,7 +204,7 @@ class PlainLines final : public Matcher {
     const std::string_view text = line.text;
     hits_.clear();
     std::size_t from = 0;
-    for (std::size_t at = 0;;) {
+    for (std::size_t at = 0; hits_.size() < kMostHits;) {
       std::optional<Number> number = next_number(text, at, session.decimal_units());
       if (!number) break;
       at = number->end;
@@ -226,9 +234,11 @@ class PlainLines final : public Matcher {
     const auto is_about = [this](std::string_view counter) {
       return std::any_of(hits_.begin(), hits_.end(), [&](const Hit& hit) { return hit.word->counter == counter; });
     };
-    const bool speaks = std::any_of(hits_.begin(), hits_.end(), [](const Hit& hit) { return hit.word->alone; }) ||
+    const auto any = [this](auto holds) { return std::any_of(hits_.begin(), hits_.end(), holds); };
+    const bool speaks = any([](const Hit& hit) { return hit.word->alone; }) ||
                         (is_about("current") && is_about("peak")) || find_step(line.text) ||
-                        has_subject(line.text.substr(0, hits_.front().number.begin));
+                        (any([](const Hit& hit) { return !hit.word->needs_step; }) &&
+                         has_subject(line.text.substr(0, hits_.front().number.begin)));
     if (!speaks) return false;
     std::vector<Reading> readings;
     for (Hit& hit : hits_) {

@@ -116,7 +116,7 @@ class ProfilerTable final : public Matcher {
     if (!is_open_) return;
     session.notes().add(Severity::data_loss, "the last line table has no end: rows may be missing", facts_.offset);
     session.recorder().set_partial();
-    close(session);
+    if (!function_.empty()) close(session);  // else its lines would get other names than those of whole tables
   }
 
  private:

@@ -13,6 +13,7 @@ namespace {
 
 /// Values that are kept, all points together, before neighbours are merged: 96 MB.
 constexpr std::size_t kMaxValues = std::size_t{4} << 20;
+constexpr std::size_t kMaxNameBytes = 4096;  // a path and its tags
 
 struct KindText {
   Kind kind;
@@ -53,6 +54,10 @@ std::string kinds_text(std::uint16_t kinds) {
 std::optional<Recorder::SeriesId> Recorder::series_of(const Reading& reading, const LineFacts& line) {
   std::string name = reading.name;
   for (const auto& [key, value] : line.tags) name = with_tag(name, key, value);
+  if (name.size() + reading.unit.size() > kMaxNameBytes) {
+    notes_.add(Severity::data_loss, "counters with a name of more than 4096 bytes were left out", line.offset);
+    return std::nullopt;
+  }
   std::string key = name + '\n' + reading.unit;
   if (const auto found = ids_.find(key); found != ids_.end()) return found->second;
   if (series_.size() == kMaxSeries) {
@@ -61,13 +66,15 @@ std::optional<Recorder::SeriesId> Recorder::series_of(const Reading& reading, co
     return std::nullopt;
   }
   const auto id = static_cast<SeriesId>(series_.size());
-  series_.push_back({std::move(name), reading.unit, reading.cumulative, {}, 0, 0});
+  const auto [known, is_new] = name_ids_.emplace(name, static_cast<std::uint32_t>(names_.size()));
+  if (is_new) names_.emplace_back();
+  series_.push_back({std::move(name), reading.unit, reading.cumulative, {}, known->second});
   ids_.emplace(std::move(key), id);
   return id;
 }
 
 bool Recorder::is_in(SeriesId series, const OpenPoint& point) const {
-  return series_[series].last_point == point.serial;
+  return names_[series_[series].name_id].last_point == point.serial;
 }
 
 void Recorder::open_point() {
@@ -85,8 +92,8 @@ void Recorder::record(Kind kind, const LineFacts& line, std::span<const Reading>
   for (const Reading& reading : readings) {
     const std::optional<SeriesId> id = series_of(reading, line);
     // A name twice in one line: the first one counts.
-    if (!id || series_[*id].last_batch == batches_) continue;
-    series_[*id].last_batch = batches_;
+    if (!id || name_of(*id).last_batch == batches_) continue;
+    name_of(*id).last_batch = batches_;
     scratch_.push_back(*id);
     kept.push_back(&reading);
   }
@@ -109,7 +116,7 @@ void Recorder::record(Kind kind, const LineFacts& line, std::span<const Reading>
     }
     growth.last = value;
     ++growth.readings;
-    series.last_point = current_.serial;
+    name_of(scratch_[i]).last_point = current_.serial;
     current_.values.push_back({scratch_[i], kept[i]->quantity});
   }
   if (was_reset) {
@@ -138,7 +145,7 @@ void Recorder::join_with_previous() {
   merge(previous_, current_.facts, current_.values);
   std::swap(previous_, current_);
   previous_ = OpenPoint{};
-  for (const Value& value : current_.values) series_[value.series].last_point = current_.serial;
+  for (const Value& value : current_.values) name_of(value.series).last_point = current_.serial;
 }
 
 void Recorder::begin_run(std::string_view command_line, std::int64_t time_ns) {

@@ -102,6 +102,9 @@ class Recorder {
     std::string unit;
     bool cumulative = false;
     Growth growth;
+    std::uint32_t name_id = 0;  // series of one name may differ in their unit
+  };
+  struct Name {
     std::uint64_t last_point = 0;  // serial of the point that it was last in
     std::uint64_t last_batch = 0;  // number of the record() that it was last in
   };
@@ -128,6 +131,7 @@ class Recorder {
     std::int64_t begin_ns = 0;
   };
 
+  Name& name_of(SeriesId series) { return names_[series_[series].name_id]; }
   std::optional<SeriesId> series_of(const Reading& reading, const LineFacts& line);
   bool is_in(SeriesId series, const OpenPoint& point) const;
   void open_point();
@@ -150,6 +154,8 @@ class Recorder {
   std::uint64_t merges_ = 0;
   std::uint64_t batches_ = 0;
   std::unordered_map<std::string, SeriesId> ids_;  // by name and unit
+  std::vector<Name> names_;
+  std::unordered_map<std::string, std::uint32_t> name_ids_;
   std::vector<SeriesId> scratch_;
   OpenPoint current_, previous_, bucket_;
   std::size_t in_bucket_ = 0;

@@ -10,18 +10,18 @@ namespace snapdiff::formats::metric_log {
 namespace {
 
 /// What other formats of text say of themselves; their lines may stand in the same log.
-constexpr std::array<std::string_view, 12> kOtherFormats = {"\"snapdiff-tracker\"",
-                                                            "ERROR: LeakSanitizer: detected memory leaks",
-                                                            " in loss record ",
-                                                            "<valgrindoutput>",
-                                                            "bfc_allocator.cc",
-                                                            " Begin jemalloc statistics ",
-                                                            "stacks with outstanding allocations:",
-                                                            "#instances         #bytes",
-                                                            "GC Heap bytes",
-                                                            "TotalSize Class Name",
-                                                            "heap profile: ",
-                                                            "\nheap_v2/"};
+constexpr std::array<std::string_view, 8> kOtherFormats = {"ERROR: LeakSanitizer: detected memory leaks",
+                                                           " in loss record ",
+                                                           "bfc_allocator.cc",
+                                                           " Begin jemalloc statistics ",
+                                                           "stacks with outstanding allocations:",
+                                                           "#instances         #bytes",
+                                                           "GC Heap bytes",
+                                                           "TotalSize Class Name"};
+/// Files of other formats that are nothing else; the sign stands near their beginning.
+constexpr std::array<std::string_view, 4> kOtherFiles = {"\"snapdiff-tracker\"", "<valgrindoutput>",
+                                                         "heap profile: ", "heap_v2/"};
+constexpr std::size_t kSignBytes = 512;
 
 /// The head as an Input.
 class Head final : public Input {
@@ -68,6 +68,8 @@ bool has_heading(std::string_view head) {
 
 Match sniff_log(std::string_view head) {
   if (!looks_like_text(head)) return Match::no;
+  const auto begins_with = [start = head.substr(0, kSignBytes)](std::string_view sign) { return has(start, sign); };
+  if (std::any_of(kOtherFiles.begin(), kOtherFiles.end(), begins_with)) return Match::no;
   Session session(false, nullptr);
   Head in(head);
   if (!read_lines(in, known_matchers(), session)) return Match::no;
@@ -76,7 +78,12 @@ Match sniff_log(std::string_view head) {
   const bool has_rows =
       std::any_of(kOtherFormats.begin(), kOtherFormats.end(), [&](std::string_view sign) { return has(head, sign); }) ||
       is_tracemalloc_list(head);
-  const bool is_sure = kinds != kPlain || session.recorder().reading_count() >= 2;
+  // Words that people write may stand in any text; a log says the same again and again, or little else.
+  bool is_sure = kinds != kPlain;
+  session.recorder().each_series(
+      [&](std::string_view, const Recorder::Growth& growth) { is_sure = is_sure || growth.readings >= 2; });
+  const auto lines = static_cast<std::size_t>(std::count(head.begin(), head.end(), '\n'));
+  if (!is_sure && session.recorder().reading_count() * 4 < lines) return Match::no;
   return is_sure && !has_rows ? Match::certain : Match::possible;
 }
 

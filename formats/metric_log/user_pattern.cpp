@@ -94,7 +94,7 @@ class PatternMatcher final : public Matcher {
     LineFacts facts;
     std::size_t at = 0;
     // All matches of a line are one batch: their step and time are those of the first one that has them.
-    while (at <= line.text.size() &&
+    while (readings.size() < kMaxSeries && at <= line.text.size() &&
            pattern.expression->Match(piece(line.text), at, line.text.size(), RE2::UNANCHORED, found, groups)) {
       const std::string_view whole = view(found[0]);
       const auto begin = static_cast<std::size_t>(whole.data() - line.text.data());

@@ -11,6 +11,7 @@ namespace {
 constexpr bool kCount = true;
 constexpr bool kAlone = true;
 constexpr bool kUnit = true;
+constexpr bool kStep = true;
 
 // psutil.Process.memory_info, /proc/self/status, torch.cuda, tracemalloc, process.memoryUsage() of Node,
 // and what people write around them.
@@ -64,7 +65,6 @@ constexpr Word kWords[] = {
     {"mem usage", "memory", false, kAlone, kUnit},
     {"ram", "memory", false, false, kUnit},
     {"ram usage", "memory", false, kAlone, kUnit},
-    {"memory consumption", "memory", false, kAlone, kUnit},
     {"vram", "gpu_memory", false, false, kUnit},
     {"gpu mem", "gpu_memory", false, false, kUnit},
     {"gpu memory", "gpu_memory", false, false, kUnit},
@@ -76,15 +76,15 @@ constexpr Word kWords[] = {
     {"heapused", "heap_used", false, kAlone},
     {"heap used", "heap_used", false, kAlone, kUnit},
     {"arraybuffers", "array_buffers", false, kAlone},
-    {"external", "external"},
-    {"bytes", "bytes"},
+    {"external", "external", false, false, false, kStep},
+    {"bytes", "bytes", false, false, false, kStep},
     {"live bytes", "bytes", false, kAlone},
     {"live tensors", "live_tensors", kCount, kAlone},
     {"num tensors", "live_tensors", kCount, kAlone},
-    {"tensors", "live_tensors", kCount},
+    {"tensors", "live_tensors", kCount, false, false, kStep},
     {"live objects", "live_objects", kCount, kAlone},
     {"gc objects", "gc_objects", kCount, kAlone},
-    {"objects", "live_objects", kCount},
+    {"objects", "live_objects", kCount, false, false, kStep},
     {"graph nodes", "graph_nodes", kCount, kAlone},
     {"graph ops", "graph_nodes", kCount, kAlone},
     {"graph operations", "graph_nodes", kCount, kAlone},

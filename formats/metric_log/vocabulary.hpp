@@ -12,6 +12,7 @@ struct Word {
   bool is_count = false;     ///< else bytes
   bool alone = false;        ///< says by itself that the number is about memory
   bool needs_unit = false;   ///< without a unit the number may be in any
+  bool needs_step = false;   ///< an everyday word: only in a line with a step, or beside a word that is alone
 };
 
 /// The entry that is the longest tail of `words` (lower case, single blanks), or null; null, too, where

@@ -178,5 +178,5 @@ TEST_CASE("line tables: without Occurrences, with wide values, and with sources 
   REQUIRE(snapshots.size() == 1);
   CHECK(snapshots[0].facts.counters.size() == 4);
   CHECK(counter(snapshots[0], "increment{file=a b.py,function=f,line=3}")->value == 524288);
-  CHECK(counter(snapshots[0], "memory{file=a b.py,function=f,line=1}")->value == 129453825982562);
+  CHECK(counter(snapshots[0], "memory{file=a b.py,function=f,line=1}")->value == 129453826111439);
 }

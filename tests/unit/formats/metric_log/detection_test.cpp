@@ -75,6 +75,7 @@ TEST_CASE("detection: one line that people write is possible, two are certain, a
   CHECK(sniff("{'current': 5, 'peak': 6}\n") == Match::certain);
   CHECK(sniff("rss: 5 MB\nrss: 6 MB\n==1==ERROR: LeakSanitizer: detected memory leaks\n") == Match::possible);
   CHECK(sniff("rss: 5 MB\nrss: 6 MB\na.py:3: size=5 KiB, count=1, average=5 KiB\n") == Match::possible);
+  CHECK(sniff("notes\non\nmemory\nrss: 5 MB\nand\nmore\n") == Match::no);
   CHECK(sniff("hello\n") == Match::no);
   CHECK(sniff("") == Match::no);
   CHECK(sniff(std::string_view("rss: 5 MB\nrss: 6 MB\n\0", 21)) == Match::no);

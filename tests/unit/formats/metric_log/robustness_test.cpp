@@ -188,10 +188,26 @@ TEST_CASE("robustness: names without end are bounded") {
   CHECK(noted(snapshots, "beyond the first 20000 names") == 10'000);
 }
 
+TEST_CASE("robustness: long lines full of metrics, quotes or brackets take time in proportion") {
+  const std::size_t size = std::size_t{4} << 20;
+  for (const std::string part :
+       {"rss=1 ", "GPU 0 mem=1MB ", "'active' ", "{'active'", "step 3 ", "x.1,234 ", "((((", "| 1 "}) {
+    std::string line;
+    while (line.size() < size) line += part;
+    line += std::string(size, ' ');
+    INFO(part);
+    CHECK(series(read_log(line + "\nuss: 5 MB\n"), "uss") == Values{5242880});
+  }
+  formats::MetricLogOptions options;
+  options.patterns = {R"((?P<name>\S*)=(?P<value>\d))"};
+  std::string line;
+  while (line.size() < size) line += "a=1";
+  CHECK(noted(read_log("b=2\n" + std::string(size, 'n') + "=3\n" + line + "\n", options), "more than 4096") >= 1);
+}
+
 TEST_CASE("robustness: nothing but other lines is an error that says so") {
-  CHECK(
-      log_error("hello\nworld\n").text() ==
-      "malformed at byte 12: no metric line in the log: read to its end, expected at least one (--pattern REGEX tells "
-      "what is one)");
+  CHECK(log_error("hello\nworld\n").text() ==
+        "malformed: no metric line in the log: read to its end, expected at least one (--pattern REGEX tells "
+        "what is one)");
   CHECK(log_error("").code == ErrorCode::malformed);
 }
