@@ -27,7 +27,7 @@ struct Live {
 
 class JsonDump final : public json::Walk {
  public:
-  explicit JsonDump(Input& in) : in_(in) { statistics_.detail = "JSON"; }
+  JsonDump() { statistics_.detail = "JSON"; }
 
   void text(std::string_view value) override {
     if (at({"jemalloc", "version"})) statistics_.version = value;
@@ -49,15 +49,15 @@ class JsonDump final : public json::Walk {
     } else if (at({"jemalloc", "arenas", "lextent", "*", "size"})) {
       set_size(large_sizes_, value);
     } else if (at({"jemalloc", "stats.arenas", "*", "bins", "*", "curregs"})) {
-      live(small_).add(index(4), value, in_.offset());
+      live(small_).add(index(4), value, offset());
     } else if (at({"jemalloc", "stats.arenas", "*", "lextents", "*", "curlextents"})) {
-      live(large_).add(index(4), value, in_.offset());
+      live(large_).add(index(4), value, offset());
     }
   }
 
   void finish(text::HeldSink& out) {
     if (!found_) {
-      text::fail(ErrorCode::malformed, in_.offset(), "not jemalloc's statistics: expected an object called jemalloc");
+      text::fail(ErrorCode::malformed, offset(), "not jemalloc's statistics: expected an object called jemalloc");
     }
     add(small_[0], small_sizes_, statistics_.merged.small);
     add(small_[1], small_sizes_, statistics_.sum.small);
@@ -72,7 +72,7 @@ class JsonDump final : public json::Walk {
 
   void set_size(std::vector<std::int64_t>& sizes, std::int64_t size) {
     if (index(3) >= kMostClasses) {
-      text::fail(ErrorCode::limit, in_.offset(), "too many size classes: more than 65536");
+      text::fail(ErrorCode::limit, offset(), "too many size classes: more than 65536");
     }
     if (sizes.size() <= index(3)) sizes.resize(index(3) + 1);
     sizes[index(3)] = size;
@@ -82,15 +82,14 @@ class JsonDump final : public json::Walk {
     out.told = live.told;
     for (std::size_t i = 0; i < live.number.size(); ++i) {
       if (live.number[i] < 0 || (live.number[i] > 0 && (i >= sizes.size() || sizes[i] <= 0))) {
-        text::fail(ErrorCode::malformed, in_.offset(),
+        text::fail(ErrorCode::malformed, offset(),
                    "size class " + std::to_string(i) + " not readable: found " + std::to_string(live.number[i]) +
                        " live objects, expected none below 0 and a size in arenas.bin or arenas.lextent");
       }
-      if (live.number[i] > 0) add_live(out, sizes[i], live.number[i], in_.offset());
+      if (live.number[i] > 0) add_live(out, sizes[i], live.number[i], offset());
     }
   }
 
-  Input& in_;
   Statistics statistics_;
   bool found_ = false;
   Live small_[3], large_[3];
@@ -102,7 +101,7 @@ class JsonDump final : public json::Walk {
 void read_json(Input& in, SnapshotSink& out) {
   text::HeldSink held(out);
   for (;;) {
-    JsonDump dump(in);
+    JsonDump dump;
     bool found = false;
     try {
       found = json::read_value(in, dump);

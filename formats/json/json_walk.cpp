@@ -117,7 +117,7 @@ class Events {
   }
   bool start_object(std::size_t) { return open(false); }
   bool key(std::string& name) {
-    bytes_.event();
+    event();
     walk_.path_.back().key = name;
     return true;
   }
@@ -132,15 +132,19 @@ class Events {
   }
 
  private:
+  void event() {
+    bytes_.event();
+    walk_.offset_ = bytes_.offset();
+  }
   template <class Call>
   bool value(Call call) {
-    bytes_.event();
+    event();
     call();
     if (!walk_.path_.empty()) ++walk_.path_.back().index;
     return true;
   }
   bool open(bool array) {
-    bytes_.event();
+    event();
     if (walk_.path_.size() == kMostDepth) {
       fail(ErrorCode::limit, bytes_.offset(), "JSON nested too deeply: expected at most 64 levels");
     }
@@ -149,7 +153,7 @@ class Events {
     return true;
   }
   bool close(bool array) {
-    bytes_.event();
+    event();
     walk_.path_.pop_back();
     walk_.closed(array);
     if (!walk_.path_.empty()) ++walk_.path_.back().index;

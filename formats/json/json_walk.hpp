@@ -25,6 +25,8 @@ class Walk {
   virtual void real(double /*value*/) {}
   virtual void text(std::string_view /*value*/) {}
 
+  /// Where the reader stands: behind the part that came last.
+  std::uint64_t offset() const { return offset_; }
   /// How many keys and indices lead to the part.
   std::size_t depth() const { return path_.size(); }
   /// The key at `level`, "" in an array.
@@ -41,6 +43,7 @@ class Walk {
     std::size_t index = 0;
   };
   std::vector<Level> path_;
+  std::uint64_t offset_ = 0;
 };
 
 /// Reads the next JSON value of `in`; false when only blanks are left. Throws text::TextError: malformed

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <string>
@@ -17,6 +18,9 @@ using text::quoted;
 
 constexpr std::size_t kColumns = 6;
 constexpr std::size_t kMaxRecordBytes = text::kMaxLineBytes;
+/// Names with line ends or bars in them are rare, and have few; the limits keep reading linear.
+constexpr int kMostLines = 100;
+constexpr int kMostBars = 16;
 
 enum class Fields : std::uint8_t { whole, open, broken };
 
@@ -108,7 +112,10 @@ class CsvReader {
     Fields found = split(line, fields_);
     if (found == Fields::open) {
       std::string record(line);
-      while (found == Fields::open) {
+      for (int lines = 1; found == Fields::open; ++lines) {
+        if (lines == kMostLines) {
+          fail(ErrorCode::malformed, offset_, "record not readable: a quoted field over more than 100 lines");
+        }
         if (!lines_.next(line)) {
           cut();
           return false;
@@ -164,18 +171,21 @@ class CsvReader {
   void read_stack(std::string_view stack) {
     frames_.clear();
     std::size_t begin = 0;
+    int bars = 0;
     for (std::size_t end = 0; end < stack.size(); ++end) {
       end = std::min(stack.find('|', end), stack.size());
+      const std::string_view text = stack.substr(begin, end - begin);
       Frame frame;
-      if (!frame_of(stack.substr(begin, end - begin), frame)) continue;
+      if (!frame_of(text, frame)) {
+        if (++bars < kMostBars && end < stack.size()) continue;
+        builder_.notes().add(Severity::warning, "frames without file and line, kept as they are", offset_);
+        frame = {};
+        frame.function = text;
+      }
       add_frame(frame);
       begin = end + 1;
+      bars = 0;
     }
-    if (begin >= stack.size()) return;
-    builder_.notes().add(Severity::warning, "frames without file and line, kept as they are", offset_);
-    Frame rest;
-    rest.function = stack.substr(begin);
-    add_frame(rest);
   }
 
   void add_frame(const Frame& frame) {

@@ -15,12 +15,10 @@ using text::fail;
 
 class Gprof2dot final : public json::Walk {
  public:
-  explicit Gprof2dot(Input& in) : in_(in) {}
-
   void number(std::int64_t value) override {
     if (at({"version"})) {
       if (value != 0) {
-        fail(ErrorCode::unsupported, in_.offset(),
+        fail(ErrorCode::unsupported, offset(),
              "gprof2dot JSON version: found " + std::to_string(value) + ", expected 0");
       }
     } else if (at({"events", "*", "callchain", "*"})) {
@@ -53,7 +51,7 @@ class Gprof2dot final : public json::Walk {
 
   Result<Snapshot> finish() {
     if (!bytes_found_) {
-      fail(ErrorCode::unsupported, in_.offset(), "gprof2dot JSON without a cost in bytes: expected unit bytes");
+      fail(ErrorCode::unsupported, offset(), "gprof2dot JSON without a cost in bytes: expected unit bytes");
     }
     SnapshotFacts& facts = builder_.facts();
     facts.producer = "memray";
@@ -76,7 +74,7 @@ class Gprof2dot final : public json::Walk {
         frames.push_back(frame_of[chain_[i]]);
       }
       if (cost_[event] < 0) {
-        fail(ErrorCode::malformed, in_.offset(),
+        fail(ErrorCode::malformed, offset(),
              "cost below 0: found " + std::to_string(cost_[event]) + ", expected bytes");
       }
       builder_.add_row(builder_.stack(frames), LabelSetId{}, std::span(&cost_[event], 1));
@@ -86,12 +84,11 @@ class Gprof2dot final : public json::Walk {
 
  private:
   [[noreturn]] void bad_function(std::int64_t index) {
-    fail(ErrorCode::malformed, in_.offset(),
+    fail(ErrorCode::malformed, offset(),
          "function out of range: found " + std::to_string(index) + ", expected an index into functions (" +
              std::to_string(functions_.size()) + ")");
   }
 
-  Input& in_;
   SnapshotBuilder builder_;
   std::size_t bytes_at_ = 0;
   bool bytes_found_ = false;
@@ -105,7 +102,7 @@ class Gprof2dot final : public json::Walk {
 }  // namespace
 
 Result<Snapshot> read_gprof2dot(Input& in) {
-  Gprof2dot walk(in);
+  Gprof2dot walk;
   json::read_value(in, walk);
   return walk.finish();
 }

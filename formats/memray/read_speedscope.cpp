@@ -32,8 +32,6 @@ struct Frame {
 
 class Speedscope final : public json::Walk {
  public:
-  explicit Speedscope(Input& in) : in_(in) {}
-
   void opened(bool array) override {
     if (at({"profiles", "*"})) profiles_.emplace_back();
     if (at({"shared", "frames", "*"})) frames_.emplace_back();
@@ -78,7 +76,7 @@ class Speedscope final : public json::Walk {
     if (!has_bytes) {
       const std::string found =
           profiles_.empty() ? "no profile" : profiles_.front().type + " in " + profiles_.front().unit;
-      fail(ErrorCode::unsupported, in_.offset(),
+      fail(ErrorCode::unsupported, offset(),
            "speedscope profile without memory: found " + found + ", expected a sampled one in bytes");
     }
     SnapshotFacts& facts = builder_.facts();
@@ -104,7 +102,7 @@ class Speedscope final : public json::Walk {
   }
 
   [[noreturn]] void bad_frame(std::int64_t index) {
-    fail(ErrorCode::malformed, in_.offset(),
+    fail(ErrorCode::malformed, offset(),
          "frame out of range: found " + std::to_string(index) + ", expected an index into shared.frames (" +
              std::to_string(frames_.size()) + ")");
   }
@@ -122,7 +120,7 @@ class Speedscope final : public json::Walk {
   /// Each profile fills one column; equal stacks of several are added by the builder.
   void add(Profile& profile, bool has_counts) {
     if (profile.weight.size() != profile.begin.size()) {
-      fail(ErrorCode::malformed, in_.offset(),
+      fail(ErrorCode::malformed, offset(),
            "samples and weights differ: found " + std::to_string(profile.begin.size()) + " and " +
                std::to_string(profile.weight.size()) + ", expected as many");
     }
@@ -137,7 +135,7 @@ class Speedscope final : public json::Walk {
       }
       const std::int64_t weight = profile.weight[s];
       if (weight < 0) {
-        fail(ErrorCode::malformed, in_.offset(),
+        fail(ErrorCode::malformed, offset(),
              "weight below 0: found " + std::to_string(weight) + ", expected bytes or a count");
       }
       const std::int64_t values[] = {bytes ? weight : 0, bytes ? 0 : weight};
@@ -145,7 +143,6 @@ class Speedscope final : public json::Walk {
     }
   }
 
-  Input& in_;
   SnapshotBuilder builder_;
   std::vector<Profile> profiles_;
   std::vector<Frame> frames_;
@@ -155,7 +152,7 @@ class Speedscope final : public json::Walk {
 }  // namespace
 
 Result<Snapshot> read_speedscope(Input& in) {
-  Speedscope walk(in);
+  Speedscope walk;
   json::read_value(in, walk);
   return walk.finish();
 }

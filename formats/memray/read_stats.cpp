@@ -25,10 +25,10 @@ class Stats final : public json::Walk {
     if (at({"metadata", "command_line"})) builder_.facts().command_line = value;
   }
 
-  Result<Snapshot> finish(std::uint64_t offset) {
+  Result<Snapshot> finish() {
     SnapshotFacts& facts = builder_.facts();
     if (facts.counters.empty()) {
-      text::fail(ErrorCode::malformed, offset, "no figures of memray stats: expected total_num_allocations");
+      text::fail(ErrorCode::malformed, offset(), "no figures of memray stats: expected total_num_allocations");
     }
     facts.producer = "memray";
     facts.format_detail = "stats JSON";
@@ -55,7 +55,7 @@ class Stats final : public json::Walk {
 Result<Snapshot> read_stats(Input& in) {
   Stats walk;
   json::read_value(in, walk);
-  return walk.finish(in.offset());
+  return walk.finish();
 }
 
 }  // namespace snapdiff::formats::memray

@@ -120,6 +120,7 @@ class ObjgraphLog {
   }
 
   void add(const Entry& entry, std::size_t width) {
+    if (builder_ && !lines_.terminated() && last_.grown && !entry.grown) return cut();
     if (builder_ && begins_new_list(entry)) close();
     const bool first = !builder_;
     if (first) open();
@@ -129,13 +130,16 @@ class ObjgraphLog {
     builder_->add_row(key.stack, key.labels, values);
     // The columns of show_growth are as wide in every line.
     if (!lines_.terminated() && (first || !entry.grown || width != width_)) {
-      builder_->facts().partial = true;
-      builder_->notes().add(Severity::data_loss, "the last line has no end: its number may be cut",
-                            lines_.line_offset());
+      cut();
     }
     last_ = entry;
     last_.name = {};
     width_ = width;
+  }
+
+  void cut() {
+    builder_->facts().partial = true;
+    builder_->notes().add(Severity::data_loss, "the last line has no end: its number may be cut", lines_.line_offset());
   }
 
   void open() {

@@ -36,7 +36,7 @@ TEST_CASE("objgraph-text: og_leak adds 30 sessions and 30 lists a step") {
     }
     growth.push_back(rows(read_one(objgraph(), *grown)));
     common.push_back(rows(read_one(objgraph(), *all)));
-    CHECK(rows(read_one(objgraph(), *full)).count("builtins.list {type=builtins.list}") == 1);
+    CHECK(rows(read_one(objgraph(), *full)).count("builtins.dict {type=builtins.dict}") == 1);
   }
   const std::string session = "Session {type=Session}";
   const std::string list = "list {type=list}";

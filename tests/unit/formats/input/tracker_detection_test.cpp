@@ -1,0 +1,103 @@
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "formats/foreign_files.hpp"
+#include "formats/input/open_input.hpp"
+#include "formats/registry.hpp"
+
+using namespace snapdiff;
+using namespace snapdiff::formats;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::vector<std::string> claims(const fs::path& path) {
+  const Result<std::unique_ptr<OpenedInput>> opened = OpenedInput::open_path(path.string(), {});
+  REQUIRE(opened);
+  std::vector<std::string> certain;
+  for (const Importer* importer : importers()) {
+    if (importer->sniff((*opened)->head()) == Match::certain) certain.emplace_back(importer->info().name);
+  }
+  return certain;
+}
+
+struct Expected {
+  std::string start;   ///< of the path below the samples
+  std::string ending;  ///< of the file name
+  std::string format;
+};
+
+/// The first that fits counts. Formats that no importer has yet are expected later: their samples must be claimed by
+/// none of those that are here.
+const std::vector<Expected>& table() {
+  static const std::vector<Expected> kTable{
+      {"", ".c", ""},
+      {"", ".cpp", ""},
+      {"", ".py", ""},
+      {"", ".java", ""},
+      {"bcc/", ".txt", "bcc-memleak"},
+      {"dotnet/", ".txt", "dotnet-heap"},
+      {"jemalloc/", "", "jemalloc-stats"},
+      {"jvm/jdk17-histo", ".txt", "jvm-histogram"},
+      {"jvm/jdk17-jcmd", ".txt", "jvm-histogram"},
+      {"lsan/", ".txt", "leak-sanitizer"},
+      {"objgraph/common", ".txt", "objgraph-text"},
+      {"objgraph/growth", ".txt", "objgraph-text"},
+      {"tensorflow/constructed-bfc", ".log", "tensorflow-bfc"},
+      {"valgrind/memcheck", "", "memcheck"},
+  };
+  return kTable;
+}
+
+bool ends_with(const std::string& text, const std::string& ending) {
+  return text.size() >= ending.size() && text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
+}
+
+}  // namespace
+
+TEST_CASE("detect: each sample of a tracker is claimed by its own format and by no other") {
+  const fs::path samples = fs::path(SNAPDIFF_SHARED_DATA) / "trackers";
+  if (!fs::exists(samples)) {
+    WARN("skipped: the shared sample files are not here");
+    return;
+  }
+  std::set<std::string> of_the_table;
+  for (const Expected& expected : table()) of_the_table.insert(expected.format);
+  std::size_t claimed = 0;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(samples)) {
+    if (!entry.is_regular_file() || entry.path().extension() == ".md") continue;
+    const std::string name = fs::relative(entry.path(), samples).string();
+    INFO(name);
+    const std::vector<std::string> certain = claims(entry.path());
+    bool listed = false;
+    for (const Expected& expected : table()) {
+      if (name.rfind(expected.start, 0) != 0 || !ends_with(name, expected.ending)) continue;
+      CHECK(certain == (expected.format.empty() ? std::vector<std::string>{} : std::vector{expected.format}));
+      listed = true;
+      claimed += expected.format.empty() ? 0U : 1U;
+      break;
+    }
+    if (listed) continue;
+    CHECK(certain.size() <= 1);
+    for (const std::string& format : certain) CHECK(of_the_table.count(format) == 0);
+  }
+  CHECK(claimed >= 50);
+}
+
+TEST_CASE("detect: no test file is claimed for certain by two formats") {
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(fs::path(SNAPDIFF_TEST_DATA))) {
+    if (!entry.is_regular_file()) continue;
+    INFO(entry.path().filename());
+    CHECK(claims(entry.path()).size() <= 1);
+  }
+}
+
+TEST_CASE("detect: what memray and .NET record in binary is refused with what to do") {
+  using namespace std::string_view_literals;
+  CHECK(foreign_kind("memray\0\x0d\0\0\0"sv).find("memray transform csv") != std::string::npos);
+  CHECK(foreign_kind("\x14\0\0\0!FastSerialization.1"sv).find("dotnet-gcdump report") != std::string::npos);
+}
