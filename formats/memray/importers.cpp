@@ -43,8 +43,8 @@ bool is_stats(std::string_view head) {
 
 class MemrayImporter final : public Importer {
  public:
-  MemrayImporter(const FormatInfo& info, bool (*fits)(std::string_view), Result<Snapshot> (*read)(Input&))
-      : info_(info), fits_(fits), read_(read) {}
+  MemrayImporter(const FormatInfo& info, bool (*fits)(std::string_view), Result<Snapshot> (*read_it)(Input&))
+      : info_(info), fits_(fits), read_(read_it) {}
 
   const FormatInfo& info() const override { return info_; }
   Match sniff(std::string_view head) const override { return fits_(head) ? Match::certain : Match::no; }

@@ -17,7 +17,7 @@
 namespace snapdiff::formats::objgraph_dot {
 namespace {
 
-constexpr std::size_t kLongestLine = std::size_t{16} << 20;
+constexpr std::ptrdiff_t kLongestLine = std::ptrdiff_t{16} << 20;
 constexpr std::size_t kShown = 60;
 constexpr std::uint32_t kNoType = std::numeric_limits<std::uint32_t>::max();
 constexpr std::string_view kUnlabelled = "?";
@@ -80,11 +80,12 @@ class DotReader {
       const auto here = static_cast<std::size_t>(bytes_.end() - p_);
       if (const void* found = std::memchr(p_ + seen, '\n', here - seen); found != nullptr) {
         const auto* const end = static_cast<const char*>(found);
+        if (end - p_ > kLongestLine) line_too_long();
         line = std::string_view(p_, static_cast<std::size_t>(end - p_));
         p_ = end + 1;
         return true;
       }
-      if (here > kLongestLine) fail(ErrorCode::limit, "line too long: expected at most 16 MiB", line_offset_);
+      if (bytes_.end() - p_ > kLongestLine) line_too_long();
       seen = here;
       if (!bytes_.ensure(p_, here + 1)) {
         line = std::string_view(p_, here);
@@ -93,6 +94,10 @@ class DotReader {
         return true;
       }
     }
+  }
+
+  [[noreturn]] void line_too_long() const {
+    fail(ErrorCode::limit, "line too long: expected at most 16 MiB", line_offset_);
   }
 
   void first_line() {

@@ -8,15 +8,13 @@ namespace {
 
 // V8's own nesting is 4; trees of allocation stacks (trace_tree) have two levels for each of their 64 frames.
 constexpr std::size_t kMostDepth = 1024;
-constexpr std::size_t kLongestScalar = 400;
+constexpr std::size_t kLongestNumberText = 400;
 
 bool is_blank(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
 bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xc0U) == 0x80U; }
 
-bool is_scalar(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || c == '-' || c == '+' || c == '.' || c == 'E';
-}
+bool is_number(char c) { return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E'; }
 
 void append_code_point(std::string& out, unsigned code) {
   const auto byte = [&](unsigned value) { out += static_cast<char>(static_cast<unsigned char>(value)); };
@@ -186,14 +184,24 @@ void JsonScanner::skip_text() {
   ++p_;
 }
 
+void JsonScanner::skip_word(std::string_view word) {
+  for (const char c : word) {
+    if (!bytes_.ensure(p_, 1) || *p_ != c) unexpected(word);
+    ++p_;
+  }
+}
+
 void JsonScanner::skip_scalar() {
   const std::uint64_t start = offset();
   const char first = token();
-  if (!(first == '-' || digit(first) <= 9 || first == 't' || first == 'f' || first == 'n')) unexpected("a value");
+  if (first == 't') return skip_word("true");
+  if (first == 'f') return skip_word("false");
+  if (first == 'n') return skip_word("null");
+  if (first != '-' && digit(first) > 9) unexpected("a value");
   std::size_t size = 0;
-  while (bytes_.ensure(p_, 1) && is_scalar(*p_)) {
+  while (bytes_.ensure(p_, 1) && is_number(*p_)) {
     ++p_;
-    if (++size > kLongestScalar) fail_malformed("malformed JSON: number or word too long", start);
+    if (++size > kLongestNumberText) fail_malformed("malformed JSON: number too long", start);
   }
 }
 

@@ -105,6 +105,7 @@ class JsonScanner {
   bool next_item_behind_blanks();
   void escape(std::string& out);
   unsigned hex4();
+  void skip_word(std::string_view word);
   void skip_scalar();
 
   ByteWindow bytes_;

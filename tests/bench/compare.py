@@ -5,7 +5,7 @@
 
   default   10 KB pairs, 2 x 100 000 stacks, 2 x 80 MB of jemalloc text, the series
   --quick   every case, tiny: does it run at all?
-  --full    2 x 1 000 000 stacks too; go tool pprof needs 12 GiB and some minutes for them
+  --full    2 x 1 000 000 stacks and object graphs of 500 MB and 1 GB too; go tool pprof needs 12 GiB and some minutes for them
 
 The job is `snapdiff A B` in an empty folder, which prints the answer and writes the store; beside it
 the same with `--db :memory:`, and the floor: inflating the same two files with libdeflate-gunzip.
@@ -317,6 +317,38 @@ class Bench:
                 self.failed = True
         sys.stdout.flush()
 
+    def graph(self, title, name, maker, size, peer=None):
+        """An object graph of one generated file, beside a peer in Python and the floor: reading it from the page cache."""
+        folder = os.path.join(self.scratch, name)
+        os.makedirs(folder, exist_ok=True)
+        path = os.path.join(folder, "heap")
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), maker)
+        made = json.loads(subprocess.run([sys.executable, script, path, str(size)], capture_output=True, text=True, check=True).stdout)
+        rows = [("snapdiff info", self.time([self.snapdiff, "info", path], 3)), ("floor: cat (page cache)", self.time(["cat", path], 3))]
+        if peer:
+            rows.append((peer[0], self.time([sys.executable, "-c", peer[1], path], 1)))
+        print(f"\n{title} ({made['bytes'] / 1e6:.0f} MB, {made['nodes']} nodes, {made['edges']} edges)")
+        for row, run in rows:
+            if run is None or run.code != 0:
+                print(f"  {row} failed: {'missing' if run is None else run.words}")
+                self.failed |= row.startswith("snapdiff")
+                continue
+            print(f"  {row:<26} {run.wall:8.3f} s  {run.cpu:7.2f} s of CPU  {run.peak:7.0f} MiB  {made['bytes'] / 1e6 / run.wall:8.0f} MB/s")
+        ours, floor = rows[0][1], rows[1][1]
+        if ours and floor and ours.code == 0:
+            columns = 29 * made["nodes"] + 8 * made["edges"]
+            print(f"  {ours.wall / floor.wall:.1f} times the time of reading the file alone; peak {ours.peak * 1048576 / columns:.2f} "
+                  f"times the graph's own columns")
+        sys.stdout.flush()
+
+
+V8_IN_PYTHON = ("import collections, json, sys\n"
+                "whole = json.load(open(sys.argv[1], encoding='utf-8'))\n"
+                "width, nodes = len(whole['snapshot']['meta']['node_fields']), whole['nodes']\n"
+                "sums = collections.Counter()\n"
+                "for at in range(0, len(nodes), width): sums[nodes[at], nodes[at + 1]] += nodes[at + 3]\n"
+                "print(len(sums))\n")
+
 
 def cases(bench, arguments):
     quick = arguments.quick
@@ -342,6 +374,9 @@ def cases(bench, arguments):
         "cuda-1g": lambda: bench.cuda("CUDA memory snapshot of 1 GB", "cuda-1g", 1_000_000_000),
         "heaptrack": lambda: bench.heaptrack("heaptrack recordings", "heaptrack", 1 if quick else 100),
         "tracemalloc": lambda: bench.tracemalloc("dumps of tracemalloc", "tracemalloc", 200_000 if quick else 50_000_000),
+        "v8": lambda: bench.graph("V8 heap snapshot", "v8", "make_v8.py", 300_000 if quick else 500_000_000,
+                                  ("json.load + sums", V8_IN_PYTHON)),
+        "hprof": lambda: bench.graph("HPROF dump", "hprof", "make_hprof.py", 300_000 if quick else 1_000_000_000),
         "1m": lambda: bench.proto_pair("2 x 1 000 000 stacks, profile.proto", "p1m", 1_000_000, 3, 1),
     }
 
@@ -352,7 +387,7 @@ def main():
     parser.add_argument("--generator", help="the bench_generate program (default: where the build puts it)")
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--quick", action="store_true", help="tiny inputs: a smoke test")
-    size.add_argument("--full", action="store_true", help="2 x 1 000 000 stacks and a 1 GB CUDA snapshot too")
+    size.add_argument("--full", action="store_true", help="2 x 1 000 000 stacks, a 1 GB CUDA snapshot and object graphs too")
     parser.add_argument("--only", action="append", help="only this case; repeatable: " + ", ".join(cases(None, argparse.Namespace(quick=True))))
     parser.add_argument("--keep", metavar="FOLDER", help="make the inputs there and leave them")
     arguments = parser.parse_args()
@@ -366,7 +401,8 @@ def main():
             os.makedirs(arguments.keep, exist_ok=True)
         bench = Bench(arguments.snapdiff, generator, os.path.abspath(arguments.keep or scratch))
         table = cases(bench, arguments)
-        chosen = arguments.only or [name for name in table if name not in ("1m", "cuda-1g") or arguments.full]
+        chosen = arguments.only or [name for name in table if name not in ("1m", "cuda-1g", "v8", "hprof") or arguments.full or
+                                    (arguments.quick and name in ("v8", "hprof"))]
         for name in chosen:
             if name not in table:
                 parser.error(f"no case {name}; there are {', '.join(table)}")

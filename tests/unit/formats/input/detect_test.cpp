@@ -64,7 +64,7 @@ TEST_CASE("detect: foreign files are refused by name") {
       {"PK\x03\x04\x14\0"sv, "a zip archive"},
       {"\x80\x04\x95\0\0\0\0\0\0\0\0}."sv, "a Python pickle"},
       {"{\"head\":{\"callFrame\":{\"functionName\":\"(root)\"}}}"sv, "a V8 sampling heap profile"},
-      {"{\"snapshot\":{\"meta\":{\"node_fields\":[]}}}"sv, "a V8 heap snapshot"},
+      {"{\"version\":1,\"snapshot\":{\"meta\":{\"node_fields\":[]}}}"sv, "a V8 heap snapshot"},
       {"{\"a\": 1}"sv, "JSON"},
       {"<!DOCTYPE html><html>"sv, "HTML"},
       {"hello world\n"sv, "text of no kind"},

@@ -1,0 +1,18 @@
+// Any bytes through the importer, whole and in windows; what is read must be a valid graph.
+#include "formats/hprof/hprof_importer.hpp"
+#include "fuzz/heap_text_fuzz.hpp"
+#include "snapdiff/object_graph.hpp"
+
+using namespace snapdiff;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const auto kImporter = formats::make_hprof_importer();
+  test::fuzz_importer(*kImporter, data, size);
+  test::MemoryInput in(std::string_view(reinterpret_cast<const char*>(data), size));
+  SnapshotList list;
+  if (!kImporter->read(in, list)) return 0;
+  for (const Snapshot& snapshot : list.snapshots) {
+    if (snapshot.graph == nullptr || !validate(*snapshot.graph, *snapshot.dictionary)) std::abort();
+  }
+  return 0;
+}
