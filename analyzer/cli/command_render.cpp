@@ -13,7 +13,7 @@
 #include "analyzer/cli/verdicts.hpp"
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/objects/objects.hpp"
-#include "analyzer/render/render.hpp"
+#include "analyzer/render/retained.hpp"
 
 namespace snapdiff::cli {
 namespace {
