@@ -1,6 +1,7 @@
-#include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
+#include "analyzer/cli/object_commands.hpp"
 #include "analyzer/objects/objects.hpp"
+#include "analyzer/report/retention.hpp"
 
 namespace snapdiff::cli {
 

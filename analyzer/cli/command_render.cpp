@@ -14,6 +14,7 @@
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/objects/objects.hpp"
 #include "analyzer/render/render.hpp"
+#include "analyzer/render/retained.hpp"
 #include "analyzer/trend/verdict.hpp"
 
 namespace snapdiff::cli {

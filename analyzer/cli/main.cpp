@@ -12,6 +12,7 @@
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/naming.hpp"
+#include "analyzer/cli/object_commands.hpp"
 #include "analyzer/cli/operands.hpp"
 #include "analyzer/cli/options.hpp"
 #include "analyzer/cli/terminal.hpp"

@@ -1,6 +1,7 @@
 #include "analyzer/objects/dominators.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "snapdiff/checked.hpp"
@@ -78,15 +79,26 @@ struct Predecessors {
   std::uint32_t size = 0;
 };
 
+/// Nearly every look at a node's number and vertex misses the caches: they are fetched for a batch of references
+/// at once, not one after the other.
 template <class Visit>
 void for_each_other_edge(const ObjectGraph& graph, const Search& search, const std::vector<bool>& is_root,
                          Visit visit) {
-  for (std::size_t node = 0; node < graph.size(); ++node) {
-    const std::uint32_t from = search.number[node];
-    if (from == kNoNode) continue;
-    for (std::uint64_t edge = graph.edge_begin[node]; edge < graph.edge_begin[node + 1]; ++edge) {
-      if (!strong(graph, edge)) continue;
-      const std::uint32_t to = search.number[graph.to[edge]];
+  constexpr std::size_t kBatch = 64;
+  std::array<std::uint32_t, kBatch> number{};
+  std::size_t node = 0;
+  for (std::size_t begin = 0; begin < graph.to.size(); begin += kBatch) {
+    const std::size_t count = std::min(kBatch, graph.to.size() - begin);
+    for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(&search.number[graph.to[begin + i]]);
+    for (std::size_t i = 0; i < count; ++i) {
+      number[i] = search.number[graph.to[begin + i]];
+      if (number[i] != kNoNode) __builtin_prefetch(&search.vertex[number[i]]);
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      while (graph.edge_begin[node + 1] <= begin + i) ++node;
+      const std::uint32_t from = search.number[node];
+      const std::uint32_t to = number[i];
+      if (from == kNoNode || !strong(graph, begin + i)) continue;
       if (to == from || search.vertex[to].up == from || is_root[to]) continue;
       visit(from, to);
     }
@@ -164,10 +176,12 @@ void find_dominators(Search& search, Predecessors&& before) {
   const auto vertices = static_cast<std::uint32_t>(vertex.size());
   std::uint32_t* const semi = before.list.data() + (before.list.size() - vertices);
   std::uint32_t end = before.size;
+  constexpr std::uint32_t kAhead = 24;
   for (std::uint32_t w = vertices; w-- > 1;) {
     const std::uint32_t begin = vertex[w].low;
     std::uint32_t least = vertex[w].up;
     for (std::uint32_t i = begin; i < end; ++i) {
+      __builtin_prefetch(&vertex[before.list[std::max(i, kAhead) - kAhead]]);  // lists are used from the last one on
       const std::uint32_t v = before.list[i];
       least = std::min(least, v < w ? v : evaluate(vertex, v, w + 1));
     }

@@ -11,7 +11,6 @@
 #include "snapdiff/device_memory.hpp"
 #include "snapdiff/growth.hpp"
 #include "snapdiff/result.hpp"
-#include "snapdiff/retention.hpp"
 
 /// The door of the render room: documents and pictures of diffs. Graphviz gives positions, cairo
 /// and pango paint; both stay inside. Same input, same fonts: same bytes.
@@ -80,19 +79,5 @@ enum class PictureForm { pdf, svg, png };
 /// Errors: usage (no pages), io (no fonts), limit, internal. Returns the file's bytes.
 Result<std::string> draw_memory(const MemoryStory& story, PictureForm form, Paper paper = Paper::a4,
                                 double scale = 2.0);
-
-/// What keeps what alive in an object graph, or how that grew between two.
-struct RetainedStory {
-  RetainedTree tree;
-  std::string title;    ///< file or program, for the page head
-  std::string source;   ///< inputs, for the foot
-  std::string version;  ///< "snapdiff 0.1"
-  std::int64_t created_at_ns = 0;
-};
-
-/// The dominator tree by types, trimmed, as a picture or one page. Errors: as draw_memory.
-Result<std::string> draw_retained(const RetainedStory& story, PictureForm form, const graph::GraphOptions& options,
-                                  Paper paper = Paper::a4, double scale = 2.0);
-Result<std::string> retained_as_dot(const RetainedStory& story, const graph::GraphOptions& options);
 
 }  // namespace snapdiff::render

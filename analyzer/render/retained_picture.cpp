@@ -4,6 +4,7 @@
 #include "analyzer/render/graph_picture.hpp"
 #include "analyzer/render/pages.hpp"
 #include "analyzer/render/pdf_document.hpp"
+#include "analyzer/render/retained.hpp"
 #include "analyzer/render/retained_graph.hpp"
 #include "analyzer/render/text.hpp"
 

@@ -6,6 +6,7 @@
 #include "analyzer/report/listed_once.hpp"
 #include "analyzer/report/names.hpp"
 #include "analyzer/report/output.hpp"
+#include "analyzer/report/retention.hpp"
 #include "analyzer/report/trend_parts.hpp"
 #include "analyzer/report/writers.hpp"
 

@@ -2,10 +2,9 @@
 
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/json_parts.hpp"
+#include "analyzer/report/retention.hpp"
 #include "analyzer/report/table.hpp"
-#include "analyzer/report/writers.hpp"
 #include "snapdiff/number_text.hpp"
-#include "snapdiff/retention.hpp"
 
 namespace snapdiff::report {
 namespace {

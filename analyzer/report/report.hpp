@@ -12,7 +12,6 @@
 #include "snapdiff/gate.hpp"
 #include "snapdiff/growth.hpp"
 #include "snapdiff/result.hpp"
-#include "snapdiff/retention.hpp"
 #include "snapdiff/trend.hpp"
 
 /// The door of the report room: results as text, JSON, JSON Lines, CSV and Markdown, and as files for
@@ -59,12 +58,6 @@ std::string write_pins(const PinReport& report, const Style& style);
 
 /// Ranks beside each other. Text, or one JSON object for all other forms.
 std::string write_ranks(const RankReport& report, const Style& style);
-
-/// Types of object graphs and what they keep alive. Text, CSV, or one JSON object for all other forms.
-std::string write_retained(const RetainedReport& report, const Style& style);
-
-/// Paths from roots to objects, and what grows along them. Text, or one JSON object for all other forms.
-std::string write_paths(const PathReport& report, const Style& style);
 
 std::string write_gate(const GateReport& report, const Style& style);
 /// For CI servers: JUnit XML, one test case per finding; SARIF 2.1.0, one result per broken finding.

@@ -2,12 +2,12 @@
 
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/json_parts.hpp"
+#include "analyzer/report/retention.hpp"
 #include "analyzer/report/table.hpp"
-#include "analyzer/report/writers.hpp"
 #include "snapdiff/number_text.hpp"
-#include "snapdiff/retention.hpp"
 
 namespace snapdiff::report {
+
 namespace {
 
 std::size_t shown_of(std::size_t rows, const Style& style) {

@@ -43,7 +43,6 @@ void csv_diff(const GrowthReport& report, const std::vector<RowVerdict>& verdict
 void csv_trend(const TrendReport& trend, const Style& style, const Sink& sink);
 void csv_top(const TopReport& report, const Style& style, const Sink& sink);
 std::string csv_counters(const CounterReport& report, const Style& style);
-std::string csv_retained(const RetainedReport& report, const Style& style);
 std::string csv_gate(const GateReport& report);
 std::string csv_peek(const PeekReport& report);
 

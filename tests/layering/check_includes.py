@@ -106,9 +106,9 @@ DOORS = {
     "analyzer/cuda": {"cuda.hpp"},
     "analyzer/graph": {"dominators.hpp", "growth_graph.hpp"},
     "analyzer/objects": {"objects.hpp"},
-    "analyzer/render": {"render.hpp"},
+    "analyzer/render": {"render.hpp", "retained.hpp"},
     "analyzer/symbols": {"symbols.hpp"},
-    "analyzer/report": {"report.hpp", "text_tools.hpp"},  # the width of text, for the terminal
+    "analyzer/report": {"report.hpp", "retention.hpp", "text_tools.hpp"},  # the width of text, for the terminal
 }
 
 SOURCES = (".hpp", ".h", ".cpp", ".cc", ".c")
