@@ -108,7 +108,9 @@ bool is_tar(std::string_view head) { return head.size() >= 263 && head.substr(25
 bool is_pickle(std::string_view head) { return head.size() >= 2 && head[0] == '\x80' && head[1] >= 2 && head[1] <= 5; }
 
 /// .NET's gcdump and nettrace 1: the length of the name, then the name.
-bool is_fast_serialization(std::string_view head) { return head.substr(4, 19) == "!FastSerialization."; }
+bool is_fast_serialization(std::string_view head) {
+  return head.size() >= 23 && head.substr(4, 19) == "!FastSerialization.";
+}
 
 bool is_text(std::string_view head) {
   if (head.empty()) return false;

@@ -109,6 +109,7 @@ int write_memory(const Options& options, const RenderOptions& wanted, const Load
 // Snapshots of logs: lines over time.
 int render_counters(const Options& options, const RenderOptions& wanted, const Loaded& loaded) {
   if (wanted.dot) return fail({ErrorCode::usage, "--dot has no charts: expected --pdf, --svg or --png"});
+  if (loaded.snapshots.size() < 2) return fail({ErrorCode::usage, "render needs at least two snapshots: found 1"});
   Result<CounterReport> counters = diff::diff_counters(loaded.refs());
   if (!counters) return fail(counters.error());
   trend::judge_counters(*counters);
@@ -135,7 +136,12 @@ int render_memory(const Options& options, const RenderOptions& wanted, const Ter
   const Result<Compared> compared = load_charted(options, terminal);
   if (!compared) return fail(compared.error());
   const Loaded& loaded = compared->loaded;
-  if (diff::has_counters_only(loaded.refs())) return render_counters(options, wanted, loaded);
+  if (diff::has_counters_only(loaded.refs())) {
+    // A log is a series, not one snapshot.
+    const Result<Compared> series = load_compared(options, terminal, Fallback::last_comparison);
+    if (!series) return fail(series.error());
+    return render_counters(options, wanted, series->loaded);
+  }
   MemoryPages pages = wanted.memory;
   pages.ends_only = options.operands.empty();
   Result<render::MemoryStory> story = tell_memory(loaded, pages, compared->options);

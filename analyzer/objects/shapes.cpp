@@ -16,7 +16,12 @@ class Labels {
   }
   std::uint32_t text(StringId id) {
     std::uint32_t& known = known_[index_of(id)];
-    if (known == kNoNode) known = tree_.names().id(d_.strings[id]);
+    if (known == kNoNode) {
+      // V8 numbers the slots of its own tables by name.
+      const std::string_view name = d_.strings[id];
+      const bool number = !name.empty() && name.find_first_not_of("0123456789") == std::string_view::npos;
+      known = number ? tree_.index_label() : tree_.names().id(name);
+    }
     return known;
   }
 

@@ -77,7 +77,7 @@ class Panel {
 
   void head(double y) {
     double right = kRight;
-    const bool judged = report_.snapshots.size() >= kJudgedFrom && !row_.verdict.word.empty();
+    const bool judged = row_.known() >= kJudgedFrom && !row_.verdict.word.empty();
     if (judged) right -= canvas_.badge(right, y + 9, row_.verdict.word, 6.6, Align::right) + 8;
     std::string text = q_.value(row_.before()) + " \u2192 " + q_.value(row_.after());
     if (row_.cumulative) {

@@ -54,7 +54,8 @@ class Text {
   Text(const CounterReport& report, const Style& style)
       : report_(report), style_(style), glyphs_(glyphs_for(style.utf8)), wide_(style.width >= kWide) {
     single_ = report.snapshots.size() == 1;
-    judged_ = is_judged(report);
+    judged_ = std::any_of(report.rows.begin(), report.rows.end(),
+                          [](const CounterRow& row) { return !word_of(row).empty(); });
     spark_ = wide_ && report.snapshots.size() > 2;
   }
 
@@ -133,7 +134,7 @@ class Text {
                   {value(row.after(), false), Paint::dim},
                   {mean_step(row), Paint::none}};
     if (spark_) line.cells.push_back({sparkline_of(row, style_.utf8), Paint::none});
-    if (judged_) line.cells.push_back({row.verdict.word, verdict_paint(row.verdict.word)});
+    if (judged_) line.cells.push_back({std::string(word_of(row)), verdict_paint(word_of(row))});
     line.dim = within_rounding(row);
   }
 
@@ -144,7 +145,7 @@ class Text {
   bool single_ = false, judged_ = false, spark_ = false;
 };
 
-void row_object(JsonWriter& json, const CounterReport& report, const CounterRow& row) {
+void row_object(JsonWriter& json, const CounterRow& row) {
   json.begin_object();
   json.field("name", row.name);
   json.field("unit", row.unit);
@@ -153,8 +154,8 @@ void row_object(JsonWriter& json, const CounterReport& report, const CounterRow&
   json_change_fields(json, {row.before(), row.after()}, row.growth);
   json.field("resets", static_cast<std::int64_t>(row.resets));
   json.field("half_unit", row.half_unit);
-  json.field_or_null("verdict", is_judged(report) ? std::string_view(row.verdict.word) : std::string_view());
-  json.field_or_null("reason", is_judged(report) ? std::string_view(row.verdict.reason) : std::string_view());
+  json.field_or_null("verdict", word_of(row));
+  json.field_or_null("reason", word_of(row).empty() ? std::string_view() : std::string_view(row.verdict.reason));
   const bool judged = !row.verdict.word.empty();
   for (const auto& [key, number] :
        {std::pair("slope", row.verdict.slope), std::pair("slope_low", row.verdict.slope_low),
@@ -171,7 +172,9 @@ void row_object(JsonWriter& json, const CounterReport& report, const CounterRow&
 
 }  // namespace
 
-bool is_judged(const CounterReport& report) { return report.snapshots.size() >= kJudgedFrom; }
+std::string_view word_of(const CounterRow& row) {
+  return row.known() >= kJudgedFrom ? std::string_view(row.verdict.word) : std::string_view();
+}
 
 std::size_t shown_rows(const CounterReport& report, const Style& style) {
   return style.max_rows == 0 ? report.rows.size() : std::min(style.max_rows, report.rows.size());
@@ -203,7 +206,7 @@ std::string json_counters(const CounterReport& report, const Style& style) {
     out += '\n';
     for (std::size_t i = 0; i < shown; ++i) {
       JsonWriter line(out);
-      row_object(line, report, report.rows[i]);
+      row_object(line, report.rows[i]);
       out += '\n';
     }
     return out;
@@ -212,7 +215,7 @@ std::string json_counters(const CounterReport& report, const Style& style) {
   json.begin_array();
   for (std::size_t i = 0; i < shown; ++i) {
     json.new_line();
-    row_object(json, report, report.rows[i]);
+    row_object(json, report.rows[i]);
   }
   json.end_array();
   json.end_object();

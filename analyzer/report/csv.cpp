@@ -281,8 +281,8 @@ std::string csv_counters(const CounterReport& report, const Style& style) {
     record.number(row.growth);
     record.number(static_cast<std::int64_t>(row.resets));
     record.number(row.half_unit);
-    record.text(is_judged(report) ? row.verdict.word : "");
-    record.text(is_judged(report) ? row.verdict.reason : "");
+    record.text(word_of(row));
+    record.text(word_of(row).empty() ? "" : row.verdict.reason);
     for (const std::optional<std::int64_t>& value : row.values) record.number_if(value.has_value(), value.value_or(0));
   }
   return text;

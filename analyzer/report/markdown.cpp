@@ -186,7 +186,8 @@ std::string markdown_series(const SeriesReport& series, const std::vector<RowVer
 }
 
 std::string markdown_counters(const CounterReport& report, const Style& style) {
-  const bool judged = is_judged(report);
+  const bool judged =
+      std::any_of(report.rows.begin(), report.rows.end(), [](const CounterRow& row) { return !word_of(row).empty(); });
   const bool single = report.snapshots.size() == 1;
   std::vector<std::string> headers{"value"};
   if (!single) headers = {"growth", "before", "after"};
@@ -202,7 +203,7 @@ std::string markdown_counters(const CounterReport& report, const Style& style) {
       cells.push_back(snapdiff::value_text(row.before(), row.unit));
     }
     cells.push_back(snapdiff::value_text(row.after(), row.unit));
-    if (judged) cells.push_back(row.verdict.word);
+    if (judged) cells.emplace_back(word_of(row));
     cells.push_back(literal(printable(row.name)) + (row.cumulative ? " (counted up)" : ""));
     table.add(cells);
   }

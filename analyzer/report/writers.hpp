@@ -56,8 +56,8 @@ std::string json_counters(const CounterReport& report, const Style& style);
 std::string json_gate(const GateReport& report, const Style& style);
 std::string json_peek(const PeekReport& report, const Style& style);
 
-/// Below this many snapshots nothing is claimed.
-bool is_judged(const CounterReport& report);
+/// The verdict; "" where there are too few values to claim one.
+std::string_view word_of(const CounterRow& row);
 std::size_t shown_rows(const CounterReport& report, const Style& style);
 
 /// A value at each snapshot as bars from zero, at most `width` of them; zero is `_`.

@@ -11,21 +11,12 @@ namespace {
 /// A log may hold a value each second. More points than these say nothing more about a shape.
 constexpr std::size_t kMostPoints = 512;
 
-/// Values at every snapshot from the first to the last known one; unknown ones lie on the line between.
-std::vector<double> bridged(const CounterRow& row) {
+/// The known values, in order. Nothing is made up between them: a counter that is told every tenth snapshot has a
+/// tenth of the points.
+std::vector<double> known_values(const CounterRow& row) {
   std::vector<double> values;
-  std::size_t before = row.first;
-  for (std::size_t i = row.first; i <= row.last; ++i) {
-    if (!row.values[i]) continue;
-    const auto value = static_cast<double>(*row.values[i]);
-    if (i > row.first) {
-      const double from = values.back();
-      const auto distance = static_cast<double>(i - before);
-      for (std::size_t k = before + 1; k < i; ++k)
-        values.push_back(from + (value - from) * static_cast<double>(k - before) / distance);
-    }
-    values.push_back(value);
-    before = i;
+  for (const std::optional<std::int64_t>& value : row.values) {
+    if (value) values.push_back(static_cast<double>(*value));
   }
   return values;
 }
@@ -53,8 +44,8 @@ void judge_counters(CounterReport& report) {
   }
   report.axis = time_axis(series);
   for (CounterRow& row : report.rows) {
-    if (row.cumulative || row.last - row.first < 2) continue;
-    const std::vector<double> known = bridged(row);
+    const std::vector<double> known = known_values(row);
+    if (row.cumulative || known.size() < 3) continue;
     const bool whole = known.size() == report.snapshots.size();
     const Resampler even(whole ? &report.axis : nullptr, known.size());
     const std::span<const double> at_even_times = even.at_even_times(known);
@@ -64,8 +55,8 @@ void judge_counters(CounterReport& report) {
     const auto half = static_cast<double>(row.half_unit);
     const double rounding = row.unit == "bytes" ? 0 : 1.0 / 12;
     row.verdict = judge(values, half * half + rounding, kFloorShare * largest, row.unit);
-    // The rule saw stretches; a step is from one snapshot to the next.
-    const double stretch = static_cast<double>(known.size() - 1) / static_cast<double>(values.size() - 1);
+    // The rule saw known points or stretches of them; a step is from one snapshot to the next.
+    const double stretch = static_cast<double>(row.last - row.first) / static_cast<double>(values.size() - 1);
     row.verdict.slope /= stretch;
     row.verdict.slope_low /= stretch;
     row.verdict.slope_high /= stretch;

@@ -19,7 +19,7 @@ namespace snapdiff {
 ///   growth     last - first. Cumulative: what was counted in between; where it runs backwards the
 ///              counter began anew, and that step counted its value itself (resets: how often)
 ///   half_unit  the largest half of a rounding step among the values
-///   verdict    of levels; word "" for cumulative counters and fewer than three values
+///   verdict    of the known values of levels; word "" for cumulative counters and fewer than three values
 struct CounterRow {
   std::string name;
   std::string unit;
@@ -31,6 +31,11 @@ struct CounterRow {
   std::int64_t half_unit = 0;
   Verdict verdict;
 
+  std::size_t known() const {
+    std::size_t count = 0;
+    for (const std::optional<std::int64_t>& value : values) count += value ? 1U : 0U;
+    return count;
+  }
   std::int64_t before() const { return *values[first]; }
   std::int64_t after() const { return *values[last]; }
 };

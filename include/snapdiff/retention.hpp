@@ -17,6 +17,10 @@ namespace snapdiff {
 inline std::string type_text(std::string_view kind, std::string_view name) {
   if (kind.empty() || kind == "object" || kind == "instance") return std::string(name);
   std::string text(name);
+  // V8 calls an array "(array)".
+  if (name.size() == kind.size() + 2 && name.front() == '(' && name.back() == ')' &&
+      name.substr(1, kind.size()) == kind)
+    return text;
   if (!text.empty()) text += ' ';
   return text.append("(").append(kind).append(")");
 }
