@@ -346,7 +346,7 @@ class CudaMemory(CliTest):
             return text.replace("@1", a).replace("@2", b)
 
         for words in (["pins", b], ["pins", a, b], ["pins", b + "@peak"], ["top", b + "@oom"], ["top", b + "@peak"], ["top", b + "@5"],
-                      ["top", b + "@0.012s"], ["top", b + "@0:end"], ["top", b], ["info", b], [a, b], [b + "@1", b + "@end"],
+                      ["top", b + "@0.012s"], ["top", b + "@0:end"], ["top", b], ["info", b],
                       ["top", "--metric", "pinned_space", b + "@peak"]):
             with self.subTest(words):
                 stored = [word.replace(a, "@1").replace(b, "@2") for word in words]
@@ -363,7 +363,9 @@ class CudaMemory(CliTest):
         self.assertIn("out of memory on device 0", self.run_it("top", "@last@oom")[0])
         self.assertIn("out of memory on device 0", self.run_it("info", "@2")[0])
         self.assertIn("no point 'nonsense'", self.refused("top", "@2@nonsense"))
-        self.assertIn("means 3", self.refused("top", "@2@every:30"))
+        self.assertIn("top takes one snapshot", self.refused("top", "@2@every:30"))
+        growth = self.json("diff", b + "@5", b + "@end")["total"]["growth"]
+        self.assertEqual(json.loads(self.run_it("diff", "@2@5", "@2@end", "--as", "json")[0])["total"]["growth"], growth)
 
     def test_charts_of_stored_snapshots(self):
         a, b = self.two_stored()
