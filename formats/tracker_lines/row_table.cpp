@@ -14,7 +14,8 @@ void RowTable::add(StackId stack, LabelSetId labels, std::optional<std::int64_t>
   has_bytes_ = has_bytes_ || bytes;
   has_count_ = has_count_ || count;
   const auto unknown = static_cast<std::uint8_t>((bytes ? 0 : kBytesUnknown) | (count ? 0 : kCountUnknown));
-  const std::uint64_t hash = mix64((static_cast<std::uint64_t>(stack) << 32) | static_cast<std::uint64_t>(labels));
+  // Not mixed: rows that come in the order of their stacks lie side by side in the index.
+  const std::uint64_t hash = static_cast<std::uint64_t>(stack) + static_cast<std::uint64_t>(labels) * 0x9e3779b1U;
   const std::uint32_t row =
       rows_.find(hash, [&](std::uint32_t r) { return stack_[r] == stack && labels_[r] == labels; });
   if (row == HashIndex::kAbsent) {

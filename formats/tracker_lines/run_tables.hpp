@@ -38,6 +38,9 @@ class RunTables {
    public:
     static constexpr std::uint32_t kNone = HashIndex::kAbsent;
     std::uint32_t find(std::int64_t id) const {
+      // Most writers count 1, 2, 3: then the id is the place.
+      const std::uint64_t place = static_cast<std::uint64_t>(id) - 1;
+      if (place < ids_.size() && ids_[place] == id) return static_cast<std::uint32_t>(place);
       return rows_.find(mix64(static_cast<std::uint64_t>(id)), [&](std::uint32_t row) { return ids_[row] == id; });
     }
     void insert(std::int64_t id) {
