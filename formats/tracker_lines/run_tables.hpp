@@ -29,6 +29,10 @@ class RunTables {
   StackId type_stack(StringId type);
   LabelSetId type_labels(StringId type);
 
+  /// Keys of the rows of the snapshot before, RowTable::keys(): of live lines, and of nodes.
+  std::vector<std::uint64_t> keys_of_lives;
+  std::vector<std::uint64_t> keys_of_nodes;
+
   /// The dictionary of all that was interned; the tables are empty then.
   /// Throws FatalError (internal) when the model is broken.
   std::shared_ptr<const Dictionary> finish();
