@@ -61,6 +61,8 @@ OpenSnapshot::OpenSnapshot(Fields& fields, const std::vector<std::uint32_t>& x_r
       tables_(tables),
       journal_(journal),
       builder_(tables.builder()),
+      rows_of_lives_(tables.keys_of_lives),
+      rows_of_nodes_(tables.keys_of_nodes),
       objects_(builder_),
       id_(fields.required_text(Key::id)),
       line_(journal.line()),
@@ -210,6 +212,8 @@ Snapshot OpenSnapshot::finish() {
   facts_.partial = partial_ || journal_.has_bad_line();
   facts_.notes.add_all(journal_.take_notes());
   Snapshot made;
+  if (!rows_of_lives_.empty()) tables_.keys_of_lives = rows_of_lives_.keys();
+  if (!rows_of_nodes_.empty()) tables_.keys_of_nodes = rows_of_nodes_.keys();
   made.samples = (has_lives_ ? rows_of_lives_ : rows_of_nodes_).samples();
   made.facts = std::move(facts_);
   made.graph = std::move(graph_);

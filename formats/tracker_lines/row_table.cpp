@@ -14,16 +14,19 @@ void RowTable::add(StackId stack, LabelSetId labels, std::optional<std::int64_t>
   has_bytes_ = has_bytes_ || bytes;
   has_count_ = has_count_ || count;
   const auto unknown = static_cast<std::uint8_t>((bytes ? 0 : kBytesUnknown) | (count ? 0 : kCountUnknown));
-  const std::uint64_t hash = mix64((static_cast<std::uint64_t>(stack) << 32) | static_cast<std::uint64_t>(labels));
+  if (all_as_before_) {
+    if (is_as_before(stack, labels)) {
+      append(stack, labels, bytes.value_or(0), count.value_or(0), unknown);
+      return;
+    }
+    make_index();
+  }
+  const std::uint64_t hash = hash_of(stack, labels);
   const std::uint32_t row =
       rows_.find(hash, [&](std::uint32_t r) { return stack_[r] == stack && labels_[r] == labels; });
   if (row == HashIndex::kAbsent) {
     rows_.insert(hash, static_cast<std::uint32_t>(stack_.size()));
-    stack_.push_back(stack);
-    labels_.push_back(labels);
-    bytes_.push_back(bytes.value_or(0));
-    count_.push_back(count.value_or(0));
-    unknown_.push_back(unknown);
+    append(stack, labels, bytes.value_or(0), count.value_or(0), unknown);
     return;
   }
   if (!checked_add(bytes_[row], bytes.value_or(0), bytes_[row]) ||
@@ -32,6 +35,34 @@ void RowTable::add(StackId stack, LabelSetId labels, std::optional<std::int64_t>
         {ErrorCode::limit, "sum over the rows of one key is beyond 2^63-1, expected it to fit in 64 bits"}};
   }
   unknown_[row] |= unknown;
+}
+
+void RowTable::append(StackId stack, LabelSetId labels, std::int64_t bytes, std::int64_t count, std::uint8_t unknown) {
+  if (stack_.empty()) {
+    stack_.reserve(before_.size());
+    labels_.reserve(before_.size());
+    bytes_.reserve(before_.size());
+    count_.reserve(before_.size());
+    unknown_.reserve(before_.size());
+  }
+  stack_.push_back(stack);
+  labels_.push_back(labels);
+  bytes_.push_back(bytes);
+  count_.push_back(count);
+  unknown_.push_back(unknown);
+}
+
+void RowTable::make_index() {
+  all_as_before_ = false;
+  rows_.reserve(std::max(stack_.size(), before_.size()));
+  for (std::uint32_t row = 0; row < stack_.size(); ++row) rows_.insert(hash_of(stack_[row], labels_[row]), row);
+}
+
+std::vector<std::uint64_t> RowTable::keys() const {
+  std::vector<std::uint64_t> out;
+  out.reserve(stack_.size());
+  for (std::size_t row = 0; row < stack_.size(); ++row) out.push_back(key_of(stack_[row], labels_[row]));
+  return out;
 }
 
 SampleTable RowTable::samples() const {
@@ -43,7 +74,7 @@ SampleTable RowTable::samples() const {
                          ((unknown_[row] & kBytesUnknown) == 0 || !has_bytes_) &&
                          ((unknown_[row] & kCountUnknown) == 0 || !has_count_);
     if (is_zero) continue;
-    order.emplace_back((static_cast<std::uint64_t>(stack_[row]) << 32) | static_cast<std::uint64_t>(labels_[row]), row);
+    order.emplace_back(key_of(stack_[row], labels_[row]), row);
   }
   if (!std::is_sorted(order.begin(), order.end())) std::sort(order.begin(), order.end());
 

@@ -29,6 +29,10 @@ class RunTables {
   StackId type_stack(StringId type);
   LabelSetId type_labels(StringId type);
 
+  /// Keys of the rows of the snapshot before, RowTable::keys(): of live lines, and of nodes.
+  std::vector<std::uint64_t> keys_of_lives;
+  std::vector<std::uint64_t> keys_of_nodes;
+
   /// The dictionary of all that was interned; the tables are empty then.
   /// Throws FatalError (internal) when the model is broken.
   std::shared_ptr<const Dictionary> finish();
@@ -38,6 +42,9 @@ class RunTables {
    public:
     static constexpr std::uint32_t kNone = HashIndex::kAbsent;
     std::uint32_t find(std::int64_t id) const {
+      // Most writers count 1, 2, 3: then the id is the place.
+      const std::uint64_t place = static_cast<std::uint64_t>(id) - 1;
+      if (place < ids_.size() && ids_[place] == id) return static_cast<std::uint32_t>(place);
       return rows_.find(mix64(static_cast<std::uint64_t>(id)), [&](std::uint32_t row) { return ids_[row] == id; });
     }
     void insert(std::int64_t id) {

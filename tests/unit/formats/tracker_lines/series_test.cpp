@@ -176,3 +176,28 @@ TEST_CASE("tracker lines: the shared series give the growth of their truth") {
   CHECK(cut[1].facts.partial);
   CHECK(rows_of(cut[1]) == rows_of(full[1]));
 }
+
+TEST_CASE("tracker lines: rows in the order of the snapshot before, in another, repeated, or some of them") {
+  const auto live = [](const char* type, int bytes) {
+    return std::string(R"({"k":"live","type":")") + type + R"(","bytes":)" + std::to_string(bytes) + "}";
+  };
+  int number = 0;
+  const auto snapshot = [&](std::initializer_list<std::string> rows) {
+    const std::string id = std::to_string(number++);
+    return lines({R"({"k":"snapshot","id":")" + id + "\"}"}) + lines(rows) +
+           lines({R"({"k":"end","id":")" + id + R"(","rows":)" + std::to_string(rows.size()) + "}"});
+  };
+  std::string bytes = kHeader + "\n";
+  bytes += snapshot({live("A", 1), live("B", 2), live("A", 4), live("C", 8)});
+  bytes += snapshot({live("A", 1), live("B", 2), live("C", 8)});
+  bytes += snapshot({live("A", 1), live("B", 2), live("B", 2), live("A", 1), live("D", 3)});
+  bytes += snapshot({live("B", 2), live("A", 1), live("B", 2)});
+  bytes += snapshot({live("B", 2), live("A", 1), live("B", 2), live("A", 5)});
+  const auto all = read_lines(bytes);
+  REQUIRE(all.size() == 5);
+  CHECK(rows_of(all[0]) == Rows{"A {type=A} 5 -", "B {type=B} 2 -", "C {type=C} 8 -"});
+  CHECK(rows_of(all[1]) == Rows{"A {type=A} 1 -", "B {type=B} 2 -", "C {type=C} 8 -"});
+  CHECK(rows_of(all[2]) == Rows{"A {type=A} 2 -", "B {type=B} 4 -", "D {type=D} 3 -"});
+  CHECK(rows_of(all[3]) == Rows{"A {type=A} 1 -", "B {type=B} 4 -"});
+  CHECK(rows_of(all[4]) == Rows{"A {type=A} 6 -", "B {type=B} 4 -"});
+}
