@@ -186,9 +186,8 @@ std::uint32_t DumpMachine::traceback_in(std::uint32_t slot) {
 const char* DumpMachine::take_traces(const char* p) {
   constexpr std::ptrdiff_t kLongestTrace = 32;  // MARK, three BININTs, LONG_BINGET, TUPLE, MEMOIZE: 23
   if (!in_traces()) return p;
-  const char* const last = bytes_.end() - kLongestTrace;
   const char* done = p;
-  while (done < last) {
+  while (bytes_.end() - done > kLongestTrace) {
     const char* q = done;
     const bool four = static_cast<std::uint8_t>(*q) == kMark;
     q += four ? 1 : 0;
@@ -211,7 +210,7 @@ const char* DumpMachine::take_traces(const char* p) {
     if (is_negative(domain | size | total) || memo_.has_far(memo_.size())) break;
     const std::uint32_t traceback = traceback_in(slot);
     if (traceback == HashIndex::kAbsent) break;
-    op_ = done;
+    op_ = q;
     add(traceback, domain, four && total > sums_.depth(traceback), size);
     memo_.append(Memo::kNothing);
     longest_trace_ = fields > longest_trace_ ? fields : longest_trace_;
