@@ -348,7 +348,7 @@ void DumpMachine::append(std::size_t list, std::size_t from) {
       const Value& item = stack_[i];
       if (item.kind == Kind::taken) continue;
       if (item.kind != Kind::trace) malformed(wrong_trace(item));
-      add(item.row, item.number);
+      add_waiting(item);
     }
   }
   stack_.resize(from);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -68,6 +69,10 @@ class DumpMachine {
     bool has_trace_items = false;  ///< '_traces': a list or tuple of traces
     std::int64_t limit = -1;       ///< 'traceback_limit'
   };
+  struct Recent {
+    std::uint32_t slot = 0xffffffff;
+    std::uint32_t traceback = HashIndex::kAbsent;
+  };
 
   std::uint64_t offset() const { return bytes_.offset_of(op_); }
   [[noreturn]] void malformed(const std::string& what) const { pickle::fail_malformed(what, offset()); }
@@ -101,10 +106,19 @@ class DumpMachine {
   void make_traceback(std::size_t from);
   bool make_trace(std::size_t from);
   Kind common_kind(std::size_t from) const;
-  void add(std::uint32_t row, std::int64_t size);
+  void add(std::uint32_t traceback, std::int64_t domain, bool cut, std::int64_t size) {
+    if (!sums_.add(traceback, domain, cut, size)) sum_too_large();
+    ++traces_;
+  }
+  void add_waiting(const Value& trace) {
+    if (!sums_.add(trace.row, trace.number)) sum_too_large();
+    ++traces_;
+  }
+  [[noreturn]] void sum_too_large() const;
   std::int64_t checked_size(const Value& size) const;
   bool in_traces() const;
   const char* take_traces(const char* p);
+  std::uint32_t traceback_in(std::uint32_t slot);
   std::string trace_name() const { return "_traces[" + std::to_string(traces_) + "]"; }
   std::string wrong_trace(const Value& value) const;
 
@@ -123,6 +137,7 @@ class DumpMachine {
   std::int64_t limit_ = -1;
   int protocol_ = 0;
   const char* op_ = nullptr;
+  std::array<Recent, 16384> recent_;  // slots that tracebacks were fetched from lately: the memo is packed, this is not
 };
 
 }  // namespace snapdiff::formats::tracemalloc

@@ -1,6 +1,8 @@
 // Tuples of a dump: frames, tracebacks and traces.
+#include <array>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "formats/pickle/opcodes.hpp"
 #include "formats/tracemalloc/dump_machine.hpp"
@@ -11,25 +13,40 @@ using namespace pickle;
 
 namespace {
 
-/// BININT, BININT1 or BININT2 that is not negative; null at anything else.
-inline const char* short_integer(const char* p, std::int64_t& out) {
-  switch (static_cast<std::uint8_t>(*p)) {
-    case kBinInt1: out = static_cast<std::uint8_t>(p[1]); return p + 2;
-    case kBinInt2: {
-      std::uint16_t v = 0;
-      std::memcpy(&v, p + 1, 2);
-      out = v;
-      return p + 3;
-    }
-    case kBinInt: {
-      std::int32_t v = 0;
-      std::memcpy(&v, p + 1, 4);
-      out = v;
-      return v < 0 ? nullptr : p + 5;
-    }
-    default: return nullptr;
-  }
+/// Length with its opcode, and mask, of a number that stands behind an opcode; 0 for all other opcodes. Looked
+/// up rather than branched on: sizes of one and two bytes follow each other at random.
+struct Operand {
+  std::uint32_t mask = 0;
+  std::uint32_t length = 0;
+};
+using Operands = std::array<Operand, 256>;
+
+constexpr Operands kIntegers = [] {
+  Operands t{};
+  t[kBinInt1] = {0xff, 2};
+  t[kBinInt2] = {0xffff, 3};
+  t[kBinInt] = {0xffffffff, 5};
+  return t;
+}();
+constexpr Operands kFetches = [] {
+  Operands t{};
+  t[kBinGet] = {0xff, 2};
+  t[kLongBinGet] = {0xffffffff, 5};
+  return t;
+}();
+
+/// The operand at `p`, which is moved behind it; false at another opcode.
+inline bool take_operand(const char*& p, const Operands& of, std::uint32_t& out) {
+  const Operand& operand = of[static_cast<std::uint8_t>(*p)];
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, p + 1, 4);
+  out = bits & operand.mask;
+  p += operand.length;
+  return operand.length != 0;
 }
+
+/// BININT is signed, the others are not.
+inline bool is_negative(std::uint32_t number) { return number >> 31 != 0; }
 
 }  // namespace
 
@@ -51,7 +68,7 @@ void DumpMachine::make_tuple(std::size_t from) {
   if (kind == Kind::trace) {
     if (have_traces_) malformed("a second tuple of traces, expected one");
     have_traces_ = true;
-    for (std::size_t i = from; i < stack_.size(); ++i) add(stack_[i].row, stack_[i].number);
+    for (std::size_t i = from; i < stack_.size(); ++i) add_waiting(stack_[i]);
     stack_.resize(from);
     return push(Kind::traces);
   }
@@ -102,14 +119,14 @@ bool DumpMachine::make_trace(std::size_t from) {
     cut = all.kind == Kind::integer && all.number > static_cast<std::int64_t>(sums_.depth(frames.row));
   }
   const std::int64_t bytes = checked_size(size);
-  const std::uint32_t row = sums_.row(frames.row, domain, cut);
+  const std::uint32_t traceback = frames.row;
   longest_trace_ = n > longest_trace_ ? n : longest_trace_;
   stack_.resize(from);
   if (!in_traces()) {
-    push(Kind::trace, row, bytes);
+    push(Kind::trace, sums_.row(traceback, domain, cut), bytes);
     return true;
   }
-  add(row, bytes);
+  add(traceback, domain, cut, bytes);
   if (stack_.size() == traces_mark_) push(Kind::taken);
   return true;
 }
@@ -126,10 +143,8 @@ std::int64_t DumpMachine::checked_size(const Value& size) const {
             ", expected an int of 0 or more");
 }
 
-void DumpMachine::add(std::uint32_t row, std::int64_t size) {
-  if (!sums_.add(row, size))
-    fail(ErrorCode::limit, "sum of the sizes of one stack is beyond 2^63-1, expected it to fit in 64 bits", offset());
-  ++traces_;
+void DumpMachine::sum_too_large() const {
+  fail(ErrorCode::limit, "sum of the sizes of one stack is beyond 2^63-1, expected it to fit in 64 bits", offset());
 }
 
 /// Whether a trace that is complete now is the next item of the list of traces: the innermost mark is the
@@ -155,65 +170,51 @@ std::string DumpMachine::wrong_trace(const Value& value) const {
   }
 }
 
+/// The traceback in a memo slot, kAbsent where something else is there.
+std::uint32_t DumpMachine::traceback_in(std::uint32_t slot) {
+  Recent& recent = recent_[slot % recent_.size()];
+  if (recent.slot != slot) {
+    const std::uint32_t code = memo_.get(slot);
+    if ((code & 7) != 3) return HashIndex::kAbsent;
+    recent = {slot, code >> 3};
+  }
+  return recent.traceback;
+}
+
 /// Traces as CPython writes them, one after the other: what step() would do, in a tenth of the time. Stops
 /// where it meets anything else, and near the end of the window.
 const char* DumpMachine::take_traces(const char* p) {
   constexpr std::ptrdiff_t kLongestTrace = 32;  // MARK, three BININTs, LONG_BINGET, TUPLE, MEMOIZE: 23
   if (!in_traces()) return p;
-  const char* const last = bytes_.end() - kLongestTrace;
   const char* done = p;
-  std::size_t fields = 0;
-  while (done < last) {
+  while (bytes_.end() - done > kLongestTrace) {
     const char* q = done;
     const bool four = static_cast<std::uint8_t>(*q) == kMark;
-    if (four) ++q;
-    std::int64_t domain = 0;
-    std::int64_t size = 0;
-    std::int64_t frames = 0;
-    q = short_integer(q, domain);
-    if (q == nullptr) break;
-    fields = four ? 4 : 3;
-    if (const char* second = short_integer(q, size); second != nullptr) {
-      q = second;
-    } else if (!four) {
-      size = domain;
-      domain = 0;
+    q += four ? 1 : 0;
+    std::uint32_t domain = 0;
+    std::uint32_t size = 0;
+    std::uint32_t slot = 0;
+    std::uint32_t total = 0;
+    if (!take_operand(q, kIntegers, domain)) break;
+    std::size_t fields = four ? 4 : 3;
+    if (!take_operand(q, kIntegers, size)) {
+      if (four) break;
+      size = std::exchange(domain, 0);
       fields = 2;
-    } else {
-      break;
     }
-    std::uint64_t slot = 0;
-    if (*q == 'h') {
-      slot = static_cast<std::uint8_t>(q[1]);
-      q += 2;
-    } else if (*q == 'j') {
-      std::uint32_t wide = 0;
-      std::memcpy(&wide, q + 1, 4);
-      slot = wide;
-      q += 5;
-    } else {
-      break;
-    }
-    const std::uint32_t code = memo_.get(slot);
-    if ((code & 7) != 3) break;
-    const std::uint32_t traceback = code >> 3;
-    bool cut = false;
-    if (four) {
-      q = short_integer(q, frames);
-      if (q == nullptr || static_cast<std::uint8_t>(*q) != kTuple) break;
-      cut = frames > static_cast<std::int64_t>(sums_.depth(traceback));
-    } else if (static_cast<std::uint8_t>(*q) != (fields == 3 ? kTuple3 : kTuple2)) {
-      break;
-    }
-    ++q;
-    // Memo slots have to be given in order, which only MEMOIZE does without being told.
-    if (static_cast<std::uint8_t>(*q) != kMemoize || memo_.has_far(memo_.size())) break;
-    ++q;
-    op_ = done;
-    add(sums_.row(traceback, domain, cut), size);
+    if (!take_operand(q, kFetches, slot)) break;
+    if (four && !take_operand(q, kIntegers, total)) break;
+    const std::uint8_t tuple = four ? kTuple : fields == 3 ? kTuple3 : kTuple2;
+    // MEMOIZE takes the next slot; where slots were given by number it may be taken.
+    if (static_cast<std::uint8_t>(q[0]) != tuple || static_cast<std::uint8_t>(q[1]) != kMemoize) break;
+    if (is_negative(domain | size | total) || memo_.has_far(memo_.size())) break;
+    const std::uint32_t traceback = traceback_in(slot);
+    if (traceback == HashIndex::kAbsent) break;
+    op_ = q;
+    add(traceback, domain, four && total > sums_.depth(traceback), size);
     memo_.append(Memo::kNothing);
     longest_trace_ = fields > longest_trace_ ? fields : longest_trace_;
-    done = q;
+    done = q + 2;
   }
   if (done != p && stack_.size() == traces_mark_) push(Kind::taken);
   return done;

@@ -43,12 +43,14 @@ std::uint32_t TraceSums::traceback(std::span<const std::uint32_t> frames) {
   const auto row = static_cast<std::uint32_t>(traceback_count());
   frame_of_.insert(frame_of_.end(), frames.begin(), frames.end());
   begin_.push_back(frame_of_.size());
-  last_row_.push_back(HashIndex::kAbsent);
+  Traceback added;
+  added.depth = static_cast<std::uint32_t>(frames.size());
+  tracebacks_.push_back(added);
   traceback_index_.insert(hash, row);
   return row;
 }
 
-std::uint32_t TraceSums::row_slowly(std::uint32_t traceback, std::int64_t domain, bool cut) {
+std::uint32_t TraceSums::row(std::uint32_t traceback, std::int64_t domain, bool cut) {
   const std::uint64_t hash =
       hash_of(std::uint64_t{traceback} << 1 | (cut ? 1U : 0U), static_cast<std::uint64_t>(domain));
   std::uint32_t row = row_index_.find(hash, [&](std::uint32_t r) {
@@ -63,32 +65,34 @@ std::uint32_t TraceSums::row_slowly(std::uint32_t traceback, std::int64_t domain
     rows_.push_back(added);
     row_index_.insert(hash, row);
   }
-  last_row_[traceback] = row;
   return row;
+}
+
+void TraceSums::emit(std::uint32_t traceback, std::int64_t domain, bool cut, const Sum& sum) {
+  if (sum.count == 0) return;
+  stack_.clear();
+  const auto frames = frames_of(traceback);
+  for (const std::uint32_t frame : frames) stack_.push_back(frames_[frame].id);
+  if (frames.size() == 1 && frames_[frames[0]].unknown) stack_.clear();  // becomes [no stack recorded]
+  if (cut && !stack_.empty()) stack_.push_back(builder_.pseudo_frame(kStackCut));
+  LabelSetId labels{};
+  if (domain != 0) {
+    Label label;
+    label.key = builder_.string("domain");
+    label.text = builder_.string(std::to_string(domain));
+    labels = builder_.labels({label});
+  }
+  const std::int64_t values[] = {sum.count, sum.bytes};
+  builder_.add_row(builder_.stack(stack_), labels, values);
 }
 
 Result<Snapshot> TraceSums::finish(std::string format_detail) {
   builder_.add_column({"inuse_objects", "count"});
   builder_.add_column({"inuse_space", "bytes"});
-  const StringId domain_key = builder_.string("domain");
-  std::vector<FrameId> stack;
-  for (const Row& row : rows_) {
-    if (row.count == 0) continue;
-    stack.clear();
-    const auto frames = frames_of(row.traceback);
-    for (const std::uint32_t frame : frames) stack.push_back(frames_[frame].id);
-    if (frames.size() == 1 && frames_[frames[0]].unknown) stack.clear();  // becomes [no stack recorded]
-    if (row.cut && !stack.empty()) stack.push_back(builder_.pseudo_frame(kStackCut));
-    LabelSetId labels{};
-    if (row.domain != 0) {
-      Label label;
-      label.key = domain_key;
-      label.text = builder_.string(std::to_string(row.domain));
-      labels = builder_.labels({label});
-    }
-    const std::int64_t values[] = {row.count, row.bytes};
-    builder_.add_row(builder_.stack(stack), labels, values);
-  }
+  builder_.reserve_stacks(tracebacks_.size(), frame_of_.size());
+  for (std::uint32_t t = 0; t < tracebacks_.size(); ++t)
+    emit(t, tracebacks_[t].domain, tracebacks_[t].cut != 0, tracebacks_[t].sum);
+  for (const Row& row : rows_) emit(row.traceback, row.domain, row.cut, row.sum);
   add_notes(builder_);
   SnapshotFacts& facts = builder_.facts();
   facts.producer = "cpython";

@@ -27,24 +27,27 @@ class TraceSums {
   /// The traceback of these frames, most recent call first.
   std::uint32_t traceback(std::span<const std::uint32_t> frames);
 
-  std::size_t depth(std::uint32_t traceback) const { return begin_[traceback + 1] - begin_[traceback]; }
+  std::size_t depth(std::uint32_t traceback) const { return tracebacks_[traceback].depth; }
 
-  /// The row of a traceback in a domain; `cut`: it had more frames at the root end than were kept.
-  std::uint32_t row(std::uint32_t traceback, std::int64_t domain, bool cut) {
-    const std::uint32_t last = last_row_[traceback];
-    if (last != HashIndex::kAbsent && rows_[last].domain == domain && rows_[last].cut == cut) return last;
-    return row_slowly(traceback, domain, cut);
-  }
+  /// Number for a traceback in a domain, where it has to wait; `cut`: it had more frames at the root end than
+  /// were kept.
+  std::uint32_t row(std::uint32_t traceback, std::int64_t domain, bool cut);
 
   /// One more block. False when the sum does not fit.
+  [[nodiscard]] bool add(std::uint32_t traceback, std::int64_t domain, bool cut, std::int64_t size) {
+    Traceback& t = tracebacks_[traceback];
+    if (t.sum.count == 0) {
+      t.domain = domain;
+      t.cut = cut ? 1 : 0;
+    }
+    if (t.domain == domain && (t.cut != 0) == cut) return t.sum.add(size);
+    return rows_[row(traceback, domain, cut)].sum.add(size);
+  }
   [[nodiscard]] bool add(std::uint32_t row, std::int64_t size) {
-    ++rows_[row].count;
-    return checked_add(rows_[row].bytes, size, rows_[row].bytes);
+    return add(rows_[row].traceback, rows_[row].domain, rows_[row].cut, size);
   }
 
-  std::uint64_t frame_count() const { return frames_.size(); }
-  std::size_t traceback_count() const { return begin_.size() - 1; }
-  std::size_t row_count() const { return rows_.size(); }
+  std::size_t traceback_count() const { return tracebacks_.size(); }
   SnapshotBuilder& builder() { return builder_; }
 
   /// Errors: as SnapshotBuilder::finish(). Used up.
@@ -57,15 +60,30 @@ class TraceSums {
     FrameId id{};
     bool unknown = false;
   };
+  struct Sum {
+    std::int64_t bytes = 0;
+    std::int64_t count = 0;
+    bool add(std::int64_t size) {
+      ++count;
+      return checked_add(bytes, size, bytes);
+    }
+  };
+  /// Half a cache line, so that a trace costs one miss. The sum is that of the domain that was met first, which
+  /// mostly is the only one.
+  struct Traceback {
+    Sum sum;
+    std::int64_t domain = 0;
+    std::uint32_t depth = 0;
+    std::uint32_t cut = 0;
+  };
   struct Row {
     std::uint32_t traceback = 0;
     bool cut = false;
     std::int64_t domain = 0;
-    std::int64_t bytes = 0;
-    std::int64_t count = 0;
+    Sum sum;
   };
 
-  std::uint32_t row_slowly(std::uint32_t traceback, std::int64_t domain, bool cut);
+  void emit(std::uint32_t traceback, std::int64_t domain, bool cut, const Sum& sum);
   std::span<const std::uint32_t> frames_of(std::uint32_t traceback) const {
     return std::span(frame_of_).subspan(begin_[traceback], begin_[traceback + 1] - begin_[traceback]);
   }
@@ -76,9 +94,10 @@ class TraceSums {
   std::vector<std::uint64_t> begin_{0};
   std::vector<std::uint32_t> frame_of_;
   HashIndex traceback_index_;
-  std::vector<std::uint32_t> last_row_;  // by traceback
-  std::vector<Row> rows_;
+  std::vector<Traceback> tracebacks_;
+  std::vector<Row> rows_;  // of other domains, and of traces that wait
   HashIndex row_index_;
+  std::vector<FrameId> stack_;
 };
 
 }  // namespace snapdiff::formats::tracemalloc
