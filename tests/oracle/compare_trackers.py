@@ -47,7 +47,8 @@ def expected_rows(rows, with_blocks):
 
 
 def compare(snapdiff, operand, rows, with_blocks, metric="inuse_space"):
-    report = snapdiff.json("top", operand, "-n", "0", "--metric", metric, "--allocator-frames", "show", "--demangle", "none")
+    report = snapdiff.json("top", operand, "-n", "0", "--metric", metric, "--allocator-frames", "show", "--recursion", "show",
+                           "--demangle", "none")
     found, expected = rows_of(report, with_blocks), expected_rows(rows, with_blocks)
     # A row without bytes is not listed, though it may have blocks of size 0.
     expected = {stack: row for stack, row in expected.items() if row[0] != 0}
@@ -120,7 +121,7 @@ def main():
                 failed += bool(result[1])
                 print(f"{'differs' if result[1] else 'same':8} {result[0]:10} {path}")
                 for line in result[1][:10]:
-                    print(f"         {line}")
+                    print(f"         {line[:400]}")
     print(f"{passed} passed, {failed} failed")
     return 1 if failed or not passed else 0
 
