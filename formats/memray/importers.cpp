@@ -43,14 +43,15 @@ bool is_stats(std::string_view head) {
 
 class MemrayImporter final : public Importer {
  public:
-  MemrayImporter(const FormatInfo& info, bool (*fits)(std::string_view), Result<Snapshot> (*read_it)(Input&))
-      : info_(info), fits_(fits), read_(read_it) {}
+  using Reader = Result<Snapshot> (*)(Input&);
+  MemrayImporter(const FormatInfo& info, bool (*fits)(std::string_view), Reader reader)
+      : info_(info), fits_(fits), reader_(reader) {}
 
   const FormatInfo& info() const override { return info_; }
   Match sniff(std::string_view head) const override { return fits_(head) ? Match::certain : Match::no; }
   Status read(Input& in, SnapshotSink& out) const override {
     return text::run_reader([&]() -> Status {
-      Result<Snapshot> snapshot = read_(in);
+      Result<Snapshot> snapshot = reader_(in);
       if (!snapshot) return std::move(snapshot).error();
       return out.take(std::move(*snapshot));
     });
@@ -59,7 +60,7 @@ class MemrayImporter final : public Importer {
  private:
   const FormatInfo& info_;
   bool (*fits_)(std::string_view);
-  Result<Snapshot> (*read_)(Input&);
+  Reader reader_;
 };
 
 }  // namespace

@@ -95,6 +95,7 @@ class CsvReader {
       fail(ErrorCode::malformed, lines_.line_offset(),
            "header not recognised: found " + quoted(line) + ", expected " + std::string(kCsvHeader));
     }
+    if (!lines_.terminated()) cut();
     while (next_record()) {
       if (!add_row()) break;
     }
