@@ -27,6 +27,12 @@ struct Search {
   std::vector<bool> moves;
 };
 
+/// `v = {}` keeps the memory.
+template <class Vector>
+void release(Vector& v) {
+  Vector().swap(v);
+}
+
 bool strong(const ObjectGraph& graph, std::uint64_t edge) { return (graph.label[edge] & kEdgeIsWeak) == 0; }
 
 Result<Search> search(const ObjectGraph& graph, std::span<const std::uint32_t> roots) {
@@ -171,7 +177,7 @@ std::uint32_t evaluate(std::vector<Vertex>& vertex, std::uint32_t v, std::uint32
 }
 
 /// Leaves in vertex[w].up the immediate dominator of w.
-void find_dominators(Search& search, Predecessors&& before) {
+void find_dominators(Search& search, Predecessors before) {
   std::vector<Vertex>& vertex = search.vertex;
   const auto vertices = static_cast<std::uint32_t>(vertex.size());
   std::uint32_t* const semi = before.list.data() + (before.list.size() - vertices);
@@ -203,10 +209,10 @@ void find_dominators(Search& search, Predecessors&& before) {
 }
 
 /// From dominators to places.
-DominatorTree arrange(Search&& found, std::size_t nodes) {
+DominatorTree arrange(Search found, std::size_t nodes) {
   std::vector<Vertex>& vertex = found.vertex;
   const auto vertices = static_cast<std::uint32_t>(vertex.size());
-  found.moves = {};
+  release(found.moves);
   for (Vertex& v : vertex) v.low = 1;
   for (std::uint32_t w = vertices; w-- > 1;) vertex[vertex[w].up].low += vertex[w].low;
   {
@@ -223,7 +229,7 @@ DominatorTree arrange(Search&& found, std::size_t nodes) {
   for (std::size_t node = 0; node < nodes; ++node) {
     if (found.number[node] != kNoNode) out.order[vertex[found.number[node]].up] = static_cast<std::uint32_t>(node);
   }
-  found.number = {};
+  release(found.number);
   out.objects.resize(vertices - 1);
   for (std::uint32_t w = 1; w < vertices; ++w) out.objects[vertex[w].up] = vertex[w].low;
   return out;

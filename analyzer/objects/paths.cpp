@@ -37,7 +37,7 @@ void add(ObjectSum& sum, const ObjectSum& more) {
 Status add_snapshot(const Snapshot& snapshot, const RootSet& roots, ShapeTree& tree, ShapeSums& sums,
                     std::vector<std::uint32_t>& shape_of) {
   const ObjectGraph& graph = *snapshot.graph;
-  shape_of = {};
+  std::vector<std::uint32_t>().swap(shape_of);
   shape_of = find_shapes(snapshot, roots, tree);
   std::vector<ObjectSum>& mine = sums.emplace_back(tree.size());
   std::int64_t total = 0;

@@ -6,6 +6,21 @@
 namespace snapdiff::objects {
 namespace {
 
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// Numbers of objects out of a label, as V8's "part of key (Key @17) -> value (Value @19) pair in WeakMap":
+/// they would tell apart what is one path.
+std::string without_ids(std::string_view label) {
+  std::string out;
+  for (std::size_t i = 0; i < label.size(); ++i) {
+    out += label[i];
+    if (label[i] != '@' || i + 1 == label.size() || !is_digit(label[i + 1])) continue;
+    while (i + 1 < label.size() && is_digit(label[i + 1])) ++i;
+    out += 'x';
+  }
+  return out;
+}
+
 /// Ids of the labels of one snapshot, each looked up once.
 class Labels {
  public:
@@ -16,13 +31,11 @@ class Labels {
   }
   std::uint32_t text(StringId id) {
     std::uint32_t& known = known_[index_of(id)];
-    if (known == kNoNode) {
-      // V8 numbers the slots of its own tables by name.
-      const std::string_view name = d_.strings[id];
-      const bool number = !name.empty() && name.find_first_not_of("0123456789") == std::string_view::npos;
-      known = number ? tree_.index_label() : tree_.names().id(name);
-    }
-    return known;
+    if (known != kNoNode) return known;
+    const std::string_view name = d_.strings[id];
+    // V8 names the elements of its own tables by their number.
+    if (!name.empty() && std::all_of(name.begin(), name.end(), is_digit)) return known = tree_.index_label();
+    return known = tree_.names().id(without_ids(name));
   }
 
  private:
@@ -103,6 +116,7 @@ std::vector<std::uint32_t> find_shapes(const Snapshot& snapshot, const RootSet& 
     if (roots.rule == RootRule::told) {
       while (graph.roots[told].node < root) ++told;
       kind = labels.text(graph.roots[told].kind);
+      if (kind == tree.index_label()) kind = 0;
     }
     shape_of[root] = tree.child(0, kind, types[graph.type[root]]);
     level.push_back(root);

@@ -16,13 +16,9 @@ namespace snapdiff {
 /// How a type is called where people read it: plain objects by their name, others with their kind.
 inline std::string type_text(std::string_view kind, std::string_view name) {
   if (kind.empty() || kind == "object" || kind == "instance") return std::string(name);
-  std::string text(name);
-  // V8 calls an array "(array)".
-  if (name.size() == kind.size() + 2 && name.front() == '(' && name.back() == ')' &&
-      name.substr(1, kind.size()) == kind)
-    return text;
-  if (!text.empty()) text += ' ';
-  return text.append("(").append(kind).append(")");
+  const std::string kind_text = std::string("(").append(kind).append(")");
+  if (name.empty() || name == kind_text) return kind_text;
+  return std::string(name).append(" ").append(kind_text);
 }
 
 /// What was taken for the roots of a graph.

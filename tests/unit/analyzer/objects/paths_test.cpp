@@ -128,6 +128,21 @@ TEST_CASE("paths: what several growing places reach is divided, exactly") {
   CHECK(report.growing[0].share_objects == Approx(1 + 3 + 1.5));
 }
 
+TEST_CASE("paths: numbers in labels tell no paths apart") {
+  GraphMaker maker;
+  const auto table = maker.node("table");
+  maker.root(table, "2");
+  for (int i = 0; i < 3; ++i) {
+    maker.edge(table, maker.node("Session"), std::to_string(1000 + i));
+    maker.edge(table, maker.node("Entry"), "value (Entry @" + std::to_string(100 + i) + ") of a pair @7");
+  }
+  const PathReport report = report_of({maker.finish()}, {"Session|Entry"});
+  REQUIRE(report.rows.size() == 2);
+  std::vector<std::string> texts{text_of(report.rows[0].path), text_of(report.rows[1].path)};
+  std::sort(texts.begin(), texts.end());
+  CHECK(texts == std::vector<std::string>{".:table.[x]:Session", ".:table.value (Entry @x) of a pair @x:Entry"});
+}
+
 TEST_CASE("paths: roots that become more stand for themselves") {
   const auto handles = [](int count) {
     GraphMaker maker;
