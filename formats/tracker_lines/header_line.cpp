@@ -63,6 +63,13 @@ Member member_of(const Fields& fields, Key key, std::string_view name) {
   return found;
 }
 
+/// A text that each snapshot gets a copy of.
+std::string_view cut(std::string_view text, RunHeader& header) {
+  if (text.size() <= kMostAttributeBytes) return text;
+  header.cut = true;
+  return text.substr(0, kMostAttributeBytes);
+}
+
 void take_process(const Fields& fields, RunHeader& header) {
   if (!fields.has(Key::process)) return;
   if (fields.at(Key::process).kind != JsonKind::object) fields.wrong(Key::process, "an object");
@@ -76,11 +83,11 @@ void take_process(const Fields& fields, RunHeader& header) {
   }
   if (const Member host = member_of(fields, Key::process, "host"); host.value != nullptr) {
     if (host.value->kind != JsonKind::text) fail("host", *host.value, "a text");
-    header.host = host.value->text;
+    header.host = cut(host.value->text, header);
   }
   if (const Member command = member_of(fields, Key::process, "cmdline"); command.value != nullptr) {
     if (command.value->kind != JsonKind::text) fail("cmdline", *command.value, "a text");
-    header.command_line = command.value->text;
+    header.command_line = cut(command.value->text, header);
   }
 }
 
@@ -102,6 +109,7 @@ bool append_attributes(const Fields& fields, const std::vector<std::uint32_t>& x
                        std::vector<std::string>& comments) {
   const std::vector<JsonValue>& values = fields.values();
   std::size_t kept = 0;
+  std::size_t total = 0;
   bool whole = true;
   const auto add = [&](std::string name, std::uint32_t row) {
     if (kept++ >= kMostAttributes) {
@@ -114,6 +122,11 @@ bool append_attributes(const Fields& fields, const std::vector<std::uint32_t>& x
       whole = false;
       name.resize(std::min(name.size(), kMostAttributeBytes));
       text.resize(std::min(text.size(), kMostAttributeBytes - name.size()));
+    }
+    total += name.size() + text.size();
+    if (total > kMostAttributeBytesOfLine) {
+      whole = false;
+      return;
     }
     comments.push_back(std::move(name.append(": ").append(text)));
   };
@@ -129,9 +142,9 @@ bool append_attributes(const Fields& fields, const std::vector<std::uint32_t>& x
 RunHeader parse_header(const Fields& fields) {
   check_format_and_version(fields);
   RunHeader header;
-  header.producer = fields.text(Key::producer);
+  header.producer = cut(fields.text(Key::producer), header);
   if (const std::string_view version = fields.text(Key::producer_version); !version.empty())
-    header.producer.append(header.producer.empty() ? "" : " ").append(version);
+    header.producer.append(header.producer.empty() ? "" : " ").append(cut(version, header));
   take_process(fields, header);
   if (const std::string_view order = fields.text(Key::order); !order.empty()) {
     if (order != "leaf-first" && order != "root-first") fields.wrong(Key::order, "leaf-first or root-first");

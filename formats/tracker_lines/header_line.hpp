@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "formats/tracker_lines/typed_fields.hpp"
@@ -22,6 +23,7 @@ struct RunHeader {
   bool estimated = false;   ///< bytes are what the tracker thinks, not what it counted
   bool stable_ids = false;  ///< an object keeps its id from one snapshot to the next
   std::vector<std::string> comments;
+  bool cut = false;  ///< a text was longer than kMostAttributeBytes
 };
 
 /// Reads a header line. Throws LineError (rule 8) for what is no header of this format, FatalError (unsupported) for a
@@ -29,10 +31,14 @@ struct RunHeader {
 RunHeader parse_header(const Fields& fields);
 
 /// Adds "NAME: VALUE" for the members of `attrs` (as "attrs.NAME") and for x_ keys, `x_rows`, at most
-/// kMostAttributes of at most kMostAttributeBytes each. False when some were left out or cut.
+/// kMostAttributes of at most kMostAttributeBytes each, and kMostAttributeBytesOfLine in all: each snapshot has a copy.
+/// False when some were left out or cut.
 bool append_attributes(const Fields& fields, const std::vector<std::uint32_t>& x_rows,
                        std::vector<std::string>& comments);
+inline constexpr std::string_view kAttributesCut =
+    "texts beyond 1024 bytes are cut; attributes beyond 64 or 4096 bytes of a line are not kept";
 inline constexpr std::size_t kMostAttributes = 64;
 inline constexpr std::size_t kMostAttributeBytes = 1024;
+inline constexpr std::size_t kMostAttributeBytesOfLine = 4096;
 
 }  // namespace snapdiff::formats::tracker_lines

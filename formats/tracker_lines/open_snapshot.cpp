@@ -85,7 +85,7 @@ OpenSnapshot::OpenSnapshot(Fields& fields, const std::vector<std::uint32_t>& x_r
   if (seq_) facts.comments.push_back("seq: " + std::to_string(*seq_));
   facts.comments.insert(facts.comments.end(), header.comments.begin(), header.comments.end());
   if (!append_attributes(fields, x_rows, facts.comments))
-    journal.remark(Severity::info, Rule::key, "attributes beyond 64 of a line, or 1024 bytes of one, are not kept");
+    journal.remark(Severity::info, Rule::key, std::string(kAttributesCut));
 }
 
 OpenSnapshot::RowKey OpenSnapshot::key_of(Fields& fields) {

@@ -204,8 +204,8 @@ class Reader {
       header_ = std::make_unique<RunHeader>();
     }
     auto parsed = std::make_unique<RunHeader>(parse_header(fields_));
-    if (!append_attributes(fields_, attributes(), parsed->comments))
-      journal_.remark(Severity::info, Rule::key, "attributes beyond 64 of a line, or 1024 bytes of one, are not kept");
+    const bool whole = append_attributes(fields_, attributes(), parsed->comments);
+    if (!whole || parsed->cut) journal_.remark(Severity::info, Rule::key, std::string(kAttributesCut));
     tables_.set_root_first(parsed->root_first);
     header_ = std::move(parsed);
   }

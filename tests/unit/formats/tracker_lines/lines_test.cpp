@@ -224,3 +224,17 @@ TEST_CASE("tracker lines: unknown kinds of lines are ignored and counted, and ar
   CHECK(note_with(all.at(0), "unknown k")->count == 2);
   CHECK_FALSE(all.at(0).facts.partial);
 }
+
+TEST_CASE("tracker lines: long texts of a header are cut, since each snapshot has a copy of them") {
+  const std::string text(5000, 'x');
+  std::string attributes;
+  for (int i = 0; i < 70; ++i)
+    attributes += (i == 0 ? "\"a" : ",\"a") + std::to_string(i) + "\":\"" + text.substr(0, 100) + "\"";
+  const auto all = read_lines(lines({R"({"k":"header","format":"snapdiff-tracker","version":1,"process":{"cmdline":")" +
+                                         text + R"("},"attrs":{)" + attributes + "}}",
+                                     R"({"k":"snapshot","id":"s"})", R"({"k":"end","id":"s","rows":0})"}));
+  CHECK(all.at(0).facts.command_line.size() == 1024);
+  CHECK(all.at(0).facts.comments.size() < 64);
+  REQUIRE(note_with(all.at(0), "texts beyond 1024 bytes are cut") != nullptr);
+  CHECK(note_with(all.at(0), "texts beyond 1024 bytes are cut")->severity == Severity::info);
+}
