@@ -76,6 +76,7 @@ Status EventReader::read() {
 /// read right here, and what they change is kept in registers.
 template <bool kWithPeak>
 Status EventReader::lines(const char* p, const char* end, std::uint64_t offset) {
+  constexpr std::ptrdiff_t kMostDigits = 8;
   const char* const begin = p;
   Recording& r = recording_;
   const bool fast = have_version_ && r.file_version > 0;
@@ -96,36 +97,49 @@ Status EventReader::lines(const char* p, const char* end, std::uint64_t offset) 
     last = last_allocated_;
   };
   while (p != end) {
-    std::uint32_t row = 0;
-    const std::size_t digits = fast && end - p >= kShortEventBytes ? short_event(p, row) : 0;
-    if (digits != 0 && row < r.allocations.size()) {
-      Allocation& allocation = r.allocations[row];
-      const std::int64_t sign = ',' - *p;  // + is the character before the comma, - the one behind it
-      const bool made = sign > 0;
-      const std::int64_t blocks = allocation.live + sign;
-      std::int64_t sum = 0;
-      if (blocks >= 0 && allocation.size >= 0 && checked_add(live, sign * allocation.size, sum)) {
-        if (kWithPeak) keep_for_peak(row);
-        // Whether a block comes or goes is a toss: sums without a branch.
-        allocation.live = blocks;
-        allocation.made += static_cast<std::int64_t>(made);
-        allocation.temporary += static_cast<std::int64_t>(!made & (last == row));
-        live = sum;
-        last = made ? row : Recording::kNoRow;
-        ++events;
-        if (made & (allocation.made == 1)) r.used.push_back(row);
-        if (live > peak) {
-          peak = live;
-          r.peak_events = events;
-          r.peak_time_ms = r.time_ms;
+    const char mode = *p;
+    if ((mode == '+' || mode == '-') && fast && p[1] == ' ') {
+      const char* q = p + 2;
+      std::uint64_t row = 0;
+      for (int digit = hex_value(*q); digit >= 0; digit = hex_value(*++q))
+        row = row << 4 | static_cast<unsigned>(digit);
+      if (*q == '\n' && q - p > 2 && q - p <= 2 + kMostDigits && row < r.allocations.size()) {
+        Allocation& allocation = r.allocations[row];
+        if (kWithPeak) keep_for_peak(static_cast<std::uint32_t>(row));
+        bool taken = true;
+        if (mode == '+' && allocation.size >= 0) {
+          if (!checked_add(live, allocation.size, live)) {
+            return too_many_live(offset + static_cast<std::uint64_t>(p - begin));
+          }
+          ++allocation.live;
+          if (allocation.made++ == 0) r.used.push_back(static_cast<std::uint32_t>(row));
+          last = static_cast<std::uint32_t>(row);
+          ++events;
+          if (live > peak) {
+            peak = live;
+            r.peak_events = events;
+            r.peak_time_ms = r.time_ms;
+          }
+        } else if (mode == '-' && allocation.live > 0) {
+          --allocation.live;
+          live -= allocation.size;
+          if (last == row) ++allocation.temporary;
+          last = Recording::kNoRow;
+          ++events;
+        } else {
+          taken = false;
         }
-        p += 3 + digits;
-        if (events == next_event_) {
+        if (taken && events != next_event_) {
+          p = q + 1;
+          continue;
+        }
+        if (taken) {
           store();
-          if (Status cut_made = cut(); !cut_made) return cut_made;
+          if (Status made = cut(); !made) return made;
           if (done_) return ok();
+          p = q + 1;
+          continue;
         }
-        continue;
       }
     }
     const auto* line_end = static_cast<const char*>(std::memchr(p, '\n', static_cast<std::size_t>(end - p)));

@@ -1,10 +1,8 @@
 #pragma once
 
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -22,37 +20,6 @@ inline constexpr std::array<std::int8_t, 256> kHexValue = [] {
   return table;
 }();
 inline int hex_value(char c) { return kHexValue[static_cast<unsigned char>(c)]; }
-
-/// Bytes that short_event() looks at.
-inline constexpr std::ptrdiff_t kShortEventBytes = 10;
-
-/// An event line as nearly all are: + or -, a blank, one to seven digits, \n. Gives the number of digits, and what they
-/// say as `row`; 0 for any other line. Eight bytes at a time: a loop over digits is mispredicted at most of its ends.
-inline std::size_t short_event(const char* p, std::uint32_t& row) {
-  if constexpr (std::endian::native != std::endian::little) return 0;
-  constexpr std::uint64_t kEach = 0x0101010101010101;
-  constexpr std::uint64_t kHigh = 0x80 * kEach;
-  std::uint64_t text = 0;
-  std::memcpy(&text, p + 2, sizeof text);
-  const std::uint64_t ends = text ^ ('\n' * kEach);
-  const std::uint64_t found = (ends - kEach) & ~ends & kHigh;  // its lowest bit is at the first line end
-  if (found == 0 || ((p[0] != '+') & (p[0] != '-')) || p[1] != ' ') return 0;
-  const auto digits = static_cast<std::size_t>(std::countr_zero(found)) / 8;
-  if (digits == 0) return 0;
-  // The digits go to the upper end, so that they count from there; zeros fill up below.
-  const std::size_t unused = 64 - 8 * digits;
-  text = text << unused | ('0' * kEach & ((std::uint64_t{1} << unused) - 1));
-  const std::uint64_t plain = text & ~kHigh;
-  const std::uint64_t lower = plain | 0x20 * kEach;
-  const std::uint64_t is_digit = (plain + (0x80 - '0') * kEach) & ~(plain + (0x7f - '9') * kEach);
-  const std::uint64_t is_letter = (lower + (0x80 - 'a') * kEach) & ~(lower + (0x7f - 'f') * kEach);
-  if (((is_digit | is_letter) & ~text & kHigh) != kHigh) return 0;
-  const std::uint64_t four = (text & 0x0f * kEach) + 9 * (text >> 6 & kEach);
-  const std::uint64_t eight = (four & 0x00ff00ff00ff00ff) << 4 | (four >> 8 & 0x00ff00ff00ff00ff);
-  const std::uint64_t sixteen = (eight & 0x0000ffff0000ffff) << 8 | (eight >> 16 & 0x0000ffff0000ffff);
-  row = static_cast<std::uint32_t>(sixteen << 16 | sixteen >> 32);
-  return digits;
-}
 
 class Fields {
  public:
