@@ -82,7 +82,12 @@ Result<render::MemoryStory> tell_memory(const Loaded& loaded, const MemoryPages&
   if (loaded.snapshots.size() > 2 && !pages.ends_only)
     return Error{ErrorCode::usage, "segments of one snapshot, or of one and its baseline: found " +
                                        std::to_string(loaded.snapshots.size())};
-  const SnapshotRef baseline = loaded.snapshots.size() > 1 ? loaded.snapshots.front().ref : SnapshotRef{};
+  SnapshotRef baseline;
+  if (loaded.snapshots.size() > 1) {
+    baseline = loaded.snapshots.front().ref;
+    // A page outlives the store's numbers.
+    if (!loaded.snapshots.front().name.empty()) baseline.ref = loaded.snapshots.front().name;
+  }
   Result<PinReport> pins = make_pins(baseline, loaded.snapshots.back().ref, options);
   if (!pins) return std::move(pins).error();
   if (pages.segments) story.pages.emplace_back(render::SegmentsPage{*pins});

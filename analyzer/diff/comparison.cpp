@@ -197,7 +197,6 @@ void note_what_all_say(Comparison& c) {
 }
 
 void note_facts(Comparison& c) {
-  note_what_all_say(c);
   std::uint64_t unknown = 0;
   bool leaves_out = false;
   for (const Side& side : c.sides) {
@@ -314,8 +313,9 @@ Result<Comparison> compare(std::span<const SnapshotRef> snapshots, const DiffOpt
   if (c.sides.size() > 1) {
     match_coarsely(c, facts, used);
     bridge_gaps(c);
-    note_facts(c);
   }
+  note_what_all_say(c);
+  if (c.sides.size() > 1) note_facts(c);
   return c;
 }
 

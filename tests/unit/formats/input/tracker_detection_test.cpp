@@ -49,7 +49,6 @@ const std::vector<Expected>& table() {
       {"tensorflow/constructed-bfc", ".log", "tensorflow-bfc"},
       {"valgrind/memcheck", "", "memcheck"},
       {"valgrind/massif", ".out", "massif"},
-      {"valgrind/dhat-copy", ".json", ""},
       {"valgrind/dhat", ".json", "dhat"},
       {"heaptrack/", ".zst", "heaptrack"},
       {"heaptrack/", ".gz", "heaptrack"},
@@ -60,8 +59,11 @@ const std::vector<Expected>& table() {
       {"tensorflow/constructed-meminfo", "", "metric-log"},
       {"torch/constructed-memory", "", "metric-log"},
       {"torch/", ".tracemalloc", "tracemalloc"},
+      {"torch/", ".log", "metric-log"},
       {"torchsharp/", "", "metric-log"},
       {"tracemalloc/", ".tracemalloc", "tracemalloc"},
+      {"tracemalloc/", ".log", "metric-log"},
+      {"tracemalloc/", ".txt", "tracemalloc-text"},
       {"v8/", ".heapsnapshot.gz", "v8-heapsnapshot"},
   };
   return kTable;
