@@ -72,11 +72,28 @@ Status EventReader::read() {
   return finish();
 }
 
+/// Events from p on up to the first line that is none, or that needs a closer look; p moves behind them. Their rows
+/// are fetched ahead: with many allocations each is a cache miss.
+std::size_t EventReader::next_events(const char*& p, const char* end, Batch& batch) const {
+  constexpr std::ptrdiff_t kMostDigits = 8;
+  const std::vector<Allocation>& allocations = recording_.allocations;
+  std::size_t count = 0;
+  while (count < batch.size() && p != end && (*p == '+' || *p == '-') && p[1] == ' ') {
+    const char* q = p + 2;
+    std::uint64_t row = 0;
+    for (int digit = hex_value(*q); digit >= 0; digit = hex_value(*++q)) row = row << 4 | static_cast<unsigned>(digit);
+    if (*q != '\n' || q - p <= 2 || q - p > 2 + kMostDigits || row >= allocations.size()) break;
+    __builtin_prefetch(&allocations[row], 1);
+    batch[count++] = {p, static_cast<std::uint32_t>(row)};
+    p = q + 1;
+  }
+  return count;
+}
+
 /// All lines of [p, end), which ends behind a line's end. Nearly all of them are events of a few bytes: these are
 /// read right here, and what they change is kept in registers.
 template <bool kWithPeak>
 Status EventReader::lines(const char* p, const char* end, std::uint64_t offset) {
-  constexpr std::ptrdiff_t kMostDigits = 8;
   const char* const begin = p;
   Recording& r = recording_;
   const bool fast = have_version_ && r.file_version > 0;
@@ -96,52 +113,44 @@ Status EventReader::lines(const char* p, const char* end, std::uint64_t offset) 
     events = r.events;
     last = last_allocated_;
   };
+  Batch batch;
   while (p != end) {
-    const char mode = *p;
-    if ((mode == '+' || mode == '-') && fast && p[1] == ' ') {
-      const char* q = p + 2;
-      std::uint64_t row = 0;
-      for (int digit = hex_value(*q); digit >= 0; digit = hex_value(*++q))
-        row = row << 4 | static_cast<unsigned>(digit);
-      if (*q == '\n' && q - p > 2 && q - p <= 2 + kMostDigits && row < r.allocations.size()) {
-        Allocation& allocation = r.allocations[row];
-        if (kWithPeak) keep_for_peak(static_cast<std::uint32_t>(row));
-        bool taken = true;
-        if (mode == '+' && allocation.size >= 0) {
-          if (!checked_add(live, allocation.size, live)) {
-            return too_many_live(offset + static_cast<std::uint64_t>(p - begin));
-          }
-          ++allocation.live;
-          if (allocation.made++ == 0) r.used.push_back(static_cast<std::uint32_t>(row));
-          last = static_cast<std::uint32_t>(row);
-          ++events;
-          if (live > peak) {
-            peak = live;
-            r.peak_events = events;
-            r.peak_time_ms = r.time_ms;
-          }
-        } else if (mode == '-' && allocation.live > 0) {
-          --allocation.live;
-          live -= allocation.size;
-          if (last == row) ++allocation.temporary;
-          last = Recording::kNoRow;
-          ++events;
-        } else {
-          taken = false;
+    const std::size_t count = fast ? next_events(p, end, batch) : 0;
+    bool all = true;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto [line, row] = batch[i];
+      Allocation& allocation = r.allocations[row];
+      if (kWithPeak) keep_for_peak(row);
+      if (*line == '+' && allocation.size >= 0) {
+        if (!checked_add(live, allocation.size, live)) {
+          return too_many_live(offset + static_cast<std::uint64_t>(line - begin));
         }
-        if (taken && events != next_event_) {
-          p = q + 1;
-          continue;
+        ++allocation.live;
+        if (allocation.made++ == 0) r.used.push_back(row);
+        last = row;
+        ++events;
+        if (live > peak) {
+          peak = live;
+          r.peak_events = events;
+          r.peak_time_ms = r.time_ms;
         }
-        if (taken) {
-          store();
-          if (Status made = cut(); !made) return made;
-          if (done_) return ok();
-          p = q + 1;
-          continue;
-        }
+      } else if (*line == '-' && allocation.live > 0) {
+        --allocation.live;
+        live -= allocation.size;
+        if (last == row) ++allocation.temporary;
+        last = Recording::kNoRow;
+        ++events;
+      } else {
+        p = line;
+        all = false;
+        break;
       }
+      if (events != next_event_) continue;
+      store();
+      if (Status made = cut(); !made) return made;
+      if (done_) return ok();
     }
+    if (all && (count == batch.size() || p == end)) continue;
     const auto* line_end = static_cast<const char*>(std::memchr(p, '\n', static_cast<std::size_t>(end - p)));
     store();
     const std::string_view line(p, static_cast<std::size_t>(line_end - p));

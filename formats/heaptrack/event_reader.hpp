@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 #include <unordered_map>
@@ -34,6 +35,13 @@ class EventReader {
     std::int64_t live = 0;
   };
 
+  struct Event {
+    const char* line = nullptr;
+    std::uint32_t row = 0;
+  };
+  using Batch = std::array<Event, 16>;
+
+  std::size_t next_events(const char*& p, const char* end, Batch& batch) const;
   template <bool kWithPeak>
   Status lines(const char* p, const char* end, std::uint64_t offset);
   Status other_line(std::string_view line, std::uint64_t offset);

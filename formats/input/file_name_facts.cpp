@@ -8,10 +8,11 @@
 namespace snapdiff::formats {
 namespace {
 
-constexpr std::string_view kExtensions[] = {"gz",    "zst",    "zstd",    "xz",    "lz4", "heap",       "pb",
-                                            "pprof", "prof",   "profile", "heapz", "txt", "out",        "raw",
-                                            "bin",   "json",   "dump",    "jsonl", "sym", "symbolized", "growth",
-                                            "hprof", "pickle", "pkl",     "dat",   "log", "proto"};
+constexpr std::string_view kExtensions[] = {
+    "gz",          "zst",          "zstd",   "xz",    "lz4",    "heap", "pb",   "pprof", "prof",
+    "profile",     "heapz",        "txt",    "out",   "raw",    "bin",  "json", "dump",  "jsonl",
+    "sym",         "symbolized",   "growth", "hprof", "pickle", "pkl",  "dat",  "log",   "proto",
+    "tracemalloc", "heapsnapshot", "sdt",    "csv",   "xml",    "dot",  "html"};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_separator(char c) { return c == '.' || c == '-' || c == '_'; }

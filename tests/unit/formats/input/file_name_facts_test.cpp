@@ -51,6 +51,20 @@ TEST_CASE("file names: number, process and stem") {
   CHECK(series_stem(name) == stem);
 }
 
+TEST_CASE("file names: endings of tracker dumps are no part of a series") {
+  const auto [name, sequence, stem] = GENERATE(table<std::string, Number, std::string>({
+      {"job-step3.tracemalloc", 3, "job-step"},
+      {"web.0007.heapsnapshot.gz", 7, "web"},
+      {"types.12.sdt.jsonl", 12, "types"},
+      {"massif.out.4711", 4711, "massif.out"},
+      {"leaks-2.xml", 2, "leaks"},
+  }));
+  INFO(name);
+  const FileNameFacts facts = file_name_facts(name);
+  CHECK(facts.sequence == sequence);
+  CHECK(facts.stem == stem);
+}
+
 TEST_CASE("file names: ranks are no numbers of a series, and each has its own") {
   const auto [name, rank, sequence, stem] = GENERATE(table<std::string, Number, Number, std::string>({
       {"rank0.pickle", 0, kNone, "rank0"},
