@@ -46,12 +46,7 @@ Result<std::string> answer(const std::vector<SnapshotRef>& refs, const DiffOptio
 }
 
 int show_single(const Compared& compared, const Options& options, const report::Style& style) {
-  if (asks_for_counters(compared.loaded.refs(), options)) {
-    const Result<std::string> text = answer_counters(compared.loaded.refs(), style);
-    if (!text) return fail(text.error());
-    if (Status printed = print_data(*text); !printed) return fail(printed.error());
-    return tell_notes(compared.loaded, options);
-  }
+  if (asks_for_counters(compared.loaded.refs(), options)) return show_counters(compared.loaded, options, style);
   const Result<TopReport> report = diff::top(compared.loaded.snapshots.front().ref, compared.options);
   if (!report) return fail(report.error());
   if (Status printed = print_data(report::write_top(*report, style)); !printed) return fail(printed.error());

@@ -30,12 +30,7 @@ int run_top(const Arguments& arguments) {
     return fail({ErrorCode::usage, "top takes one snapshot: '" + options.operands[0] + "' means " +
                                        std::to_string(loaded->snapshots.size())});
   }
-  if (asks_for_counters(loaded->refs(), options)) {
-    const Result<std::string> text = answer_counters(loaded->refs(), asked->style);
-    if (!text) return fail(text.error());
-    if (Status printed = print_data(*text); !printed) return fail(printed.error());
-    return tell_notes(*loaded, options);
-  }
+  if (asks_for_counters(loaded->refs(), options)) return show_counters(*loaded, options, asked->style);
   const Result<TopReport> report = diff::top(loaded->snapshots.front().ref, asked->view);
   if (!report) return fail(report.error());
   if (Status printed = print_data(report::write_top(*report, asked->style, loaded->snapshots.front().failure.get()));

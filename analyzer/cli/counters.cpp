@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "analyzer/cli/compare.hpp"
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/trend/verdict.hpp"
 
@@ -16,6 +17,13 @@ Result<std::string> answer_counters(const std::vector<SnapshotRef>& refs, const 
   if (!counters) return std::move(counters).error();
   trend::judge_counters(*counters);
   return report::write_counters(*counters, style);
+}
+
+int show_counters(const Loaded& loaded, const Options& options, const report::Style& style) {
+  const Result<std::string> text = answer_counters(loaded.refs(), style);
+  if (!text) return fail(text.error());
+  if (Status printed = print_data(*text); !printed) return fail(printed.error());
+  return tell_notes(loaded, options);
 }
 
 }  // namespace snapdiff::cli

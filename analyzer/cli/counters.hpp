@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/cli/load.hpp"
 #include "analyzer/cli/options.hpp"
 #include "analyzer/report/report.hpp"
 
@@ -13,5 +14,8 @@ bool asks_for_counters(const std::vector<SnapshotRef>& refs, const Options& opti
 
 /// Growth and verdict of every counter; of one snapshot the values. Errors: limit.
 Result<std::string> answer_counters(const std::vector<SnapshotRef>& refs, const report::Style& style);
+
+/// Prints that answer and the notes. Returns the exit code.
+int show_counters(const Loaded& loaded, const Options& options, const report::Style& style);
 
 }  // namespace snapdiff::cli

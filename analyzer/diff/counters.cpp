@@ -3,6 +3,7 @@
 #include <tuple>
 
 #include "analyzer/diff/diff.hpp"
+#include "analyzer/diff/row_order.hpp"
 #include "snapdiff/checked.hpp"
 
 namespace snapdiff::diff {
@@ -30,10 +31,6 @@ Status find_growth(CounterRow& row) {
   if (fits) return ok();
   return Error{ErrorCode::limit,
                "growth of the counter " + row.name + " is beyond 2^63-1, expected it to fit in 64 bits"};
-}
-
-std::uint64_t magnitude(std::int64_t x) {
-  return x < 0 ? ~static_cast<std::uint64_t>(x) + 1 : static_cast<std::uint64_t>(x);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "analyzer/diff/comparison.hpp"
 #include "analyzer/diff/frame_order.hpp"
+#include "analyzer/diff/row_order.hpp"
 #include "snapdiff/checked.hpp"
 
 namespace snapdiff::diff {
@@ -109,9 +110,6 @@ class Remover {
 };
 
 std::uint64_t size_of(const ListedOnceUnit& unit) {
-  const auto magnitude = [](std::int64_t x) {
-    return x < 0 ? ~static_cast<std::uint64_t>(x) + 1 : static_cast<std::uint64_t>(x);
-  };
   return std::max(magnitude(unit.value.baseline), magnitude(unit.value.current));
 }
 

@@ -8,11 +8,6 @@
 namespace snapdiff::diff {
 namespace {
 
-/// |x| as it is, also for -2^63.
-std::uint64_t magnitude(std::int64_t x) {
-  return x < 0 ? ~static_cast<std::uint64_t>(x) + 1 : static_cast<std::uint64_t>(x);
-}
-
 /// Keeps the order of signed numbers when compared as unsigned.
 std::uint64_t ordered(std::int64_t x) { return static_cast<std::uint64_t>(x) ^ (std::uint64_t{1} << 63); }
 

@@ -3,6 +3,7 @@
 
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/diff/engine.hpp"
+#include "analyzer/diff/row_order.hpp"
 
 namespace snapdiff::diff {
 namespace {
@@ -63,8 +64,8 @@ class StepFinder {
       std::int64_t growth = 0;
       if (__builtin_sub_overflow(after_[u], before_[u], &growth) || growth == 0) continue;
       const auto unit = static_cast<std::uint32_t>(u);
-      const bool heavier = !any || size(growth) > size(most.growth);
-      const bool as_heavy = any && size(growth) == size(most.growth);
+      const bool heavier = !any || magnitude(growth) > magnitude(most.growth);
+      const bool as_heavy = any && magnitude(growth) == magnitude(most.growth);
       if (!heavier && !(as_heavy && order_.compare(c_.frames[u], c_.frames[most.unit]) < 0)) continue;
       most = {unit, growth};
       any = true;
@@ -73,9 +74,6 @@ class StepFinder {
   }
 
  private:
-  static std::uint64_t size(std::int64_t x) {
-    return x < 0 ? ~static_cast<std::uint64_t>(x) + 1 : static_cast<std::uint64_t>(x);
-  }
   void add(std::size_t s, std::vector<std::int64_t>& sums) const {
     for (std::size_t entry = 0; entry < c_.unit_of_entry[s].size(); ++entry) {
       std::int64_t& sum = sums[c_.row_of(c_.unit_of_entry[s][entry])];

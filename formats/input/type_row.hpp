@@ -2,21 +2,41 @@
 
 #include <span>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats {
 
-/// A row of a type alone: a stack of one frame with its name, and the label `type`. Values are one a column.
-inline void add_type_row(SnapshotBuilder& builder, std::string_view name, std::span<const std::int64_t> values) {
+/// Where the rows of a type go: a stack of one frame that is called as the type, and the label
+/// `type`, so that grouping by type, by function and by stack all show it.
+struct TypeKey {
+  StackId stack{};
+  LabelSetId labels{};
+};
+
+/// `module` may be 0. `more` are further labels.
+inline TypeKey type_key(SnapshotBuilder& builder, std::string_view type, ModuleId module = {},
+                        std::vector<Label> more = {}) {
+  const StringId name = builder.string(type);
   SnapshotBuilder::FrameSpec spec;
-  const StringId text = builder.string(name);
-  spec.function = builder.function(text, text, StringId{}, 0);
+  spec.function = builder.function(name, name, StringId{}, 0);
+  spec.module = module;
   const FrameId frame = builder.frame(spec);
-  Label label;
-  label.key = builder.string("type");
-  label.text = text;
-  builder.add_row(builder.stack(std::span(&frame, 1)), builder.labels({label}), values);
+  more.push_back({builder.string("type"), name, 0, StringId{}, false});
+  return {builder.stack(std::span(&frame, 1)), builder.labels(std::move(more))};
+}
+
+/// A row of a type alone. Values are one a column.
+inline void add_type_row(SnapshotBuilder& builder, std::string_view name, std::span<const std::int64_t> values) {
+  const TypeKey key = type_key(builder, name);
+  builder.add_row(key.stack, key.labels, values);
+}
+
+/// A label of text.
+inline Label text_label(SnapshotBuilder& builder, std::string_view key, std::string_view value) {
+  return {builder.string(key), builder.string(value), 0, StringId{}, false};
 }
 
 }  // namespace snapdiff::formats

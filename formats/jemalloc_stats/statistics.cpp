@@ -1,6 +1,6 @@
 #include "formats/jemalloc_stats/statistics.hpp"
 
-#include "formats/text/type_row.hpp"
+#include "formats/input/type_row.hpp"
 #include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats::jemalloc_stats {
@@ -30,7 +30,7 @@ void add_rows(SnapshotBuilder& builder, const Classes& classes, std::int64_t& su
   for (const auto& [size, number] : classes.live) {
     std::int64_t bytes = 0;
     if (__builtin_mul_overflow(size, number, &bytes) || !checked_add(sum, bytes, sum)) too_big();
-    const text::TypeKey key = text::type_key(builder, "size class " + std::to_string(size));
+    const TypeKey key = type_key(builder, "size class " + std::to_string(size));
     const std::int64_t values[] = {number, bytes};
     builder.add_row(key.stack, key.labels, values);
   }

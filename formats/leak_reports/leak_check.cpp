@@ -2,8 +2,8 @@
 
 #include <limits>
 
+#include "formats/input/type_row.hpp"
 #include "formats/text/text_error.hpp"
-#include "formats/text/type_row.hpp"
 #include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats::leak_reports {
@@ -31,7 +31,7 @@ LeakCheck::LeakCheck() {
 }
 
 LabelSetId LeakCheck::kind_labels(std::string_view kind) {
-  return builder_.labels({text::text_label(builder_, "kind", kind)});
+  return builder_.labels({text_label(builder_, "kind", kind)});
 }
 
 void LeakCheck::open_record(std::string_view kind, Leaked leaked) {

@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "formats/input/type_row.hpp"
 #include "formats/memray/readers.hpp"
 #include "formats/text/line_reader.hpp"
 #include "formats/text/scan.hpp"
 #include "formats/text/text_error.hpp"
-#include "formats/text/type_row.hpp"
 
 namespace snapdiff::formats::memray {
 namespace {
@@ -157,10 +157,10 @@ class CsvReader {
            "numbers not readable: found " + quoted(fields_[1]) + " and " + quoted(fields_[2]) +
                ", expected num_allocations and size below 2^63");
     }
-    std::vector<Label> labels{text::text_label(builder_, "allocator", fields_[0])};
+    std::vector<Label> labels{text_label(builder_, "allocator", fields_[0])};
     // Ids of threads differ from run to run, names need not.
     const std::string& thread = fields_[4].empty() ? fields_[3] : fields_[4];
-    if (!thread.empty()) labels.push_back(text::text_label(builder_, "thread", thread));
+    if (!thread.empty()) labels.push_back(text_label(builder_, "thread", thread));
     read_stack(fields_[5]);
     const std::int64_t values[] = {count, bytes};
     builder_.add_row(builder_.stack(frames_), builder_.labels(std::move(labels)), values);

@@ -6,12 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "formats/input/type_row.hpp"
 #include "formats/tensorflow_bfc/bfc_lines.hpp"
 #include "formats/tensorflow_bfc/tensorflow_bfc_importer.hpp"
 #include "formats/text/held_sink.hpp"
 #include "formats/text/log_lines.hpp"
 #include "formats/text/scan.hpp"
-#include "formats/text/type_row.hpp"
 #include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats {
@@ -207,8 +207,7 @@ class BfcLog {
       builder.add_column({"inuse_objects", "count"});
       builder.add_column({"inuse_space", "bytes"});
       for (const auto& [key, chunks] : rows) {
-        const text::TypeKey type =
-            text::type_key(builder, key, {}, {text::text_label(builder, "allocator", dump.allocator)});
+        const TypeKey type = type_key(builder, key, {}, {text_label(builder, "allocator", dump.allocator)});
         const std::int64_t values[] = {chunks.count, chunks.bytes};
         builder.add_row(type.stack, type.labels, values);
         add(sum, chunks.count, chunks.bytes);

@@ -5,11 +5,11 @@
 #include <utility>
 #include <vector>
 
+#include "formats/input/type_row.hpp"
 #include "formats/text/held_sink.hpp"
 #include "formats/text/log_lines.hpp"
 #include "formats/text/scan.hpp"
 #include "formats/text/text_error.hpp"
-#include "formats/text/type_row.hpp"
 #include "formats/type_counts/type_count_importers.hpp"
 #include "snapdiff/checked.hpp"
 
@@ -222,7 +222,7 @@ class DotnetLog {
         free_bytes = add(free_bytes, row.bytes);
         continue;
       }
-      const text::TypeKey key = text::type_key(builder, row.name);
+      const TypeKey key = type_key(builder, row.name);
       const std::int64_t values[] = {row.count, row.bytes};
       builder.add_row(key.stack, key.labels, values);
     }
@@ -269,7 +269,7 @@ class DotnetLog {
     std::int64_t count = 0;
     for (const TypeRow& row : rows_) {
       count = add(count, row.count);
-      const text::TypeKey key = text::type_key(builder, row.name, builder.module(row.module, {}));
+      const TypeKey key = type_key(builder, row.name, builder.module(row.module, {}));
       const std::int64_t bytes = meaning == Bytes::one ? row.bytes * row.count : row.bytes;
       const std::int64_t values[] = {row.count, bytes};
       const std::uint8_t known[] = {row.counted ? std::uint8_t{1} : std::uint8_t{0}, 1};

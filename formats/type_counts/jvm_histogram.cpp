@@ -3,11 +3,11 @@
 #include <string>
 #include <utility>
 
+#include "formats/input/type_row.hpp"
 #include "formats/text/held_sink.hpp"
 #include "formats/text/log_lines.hpp"
 #include "formats/text/scan.hpp"
 #include "formats/text/text_error.hpp"
-#include "formats/text/type_row.hpp"
 #include "formats/type_counts/type_count_importers.hpp"
 #include "snapdiff/checked.hpp"
 
@@ -155,13 +155,13 @@ class HistogramLog {
     if (!lines_.terminated()) return unreadable();  // the name may be cut
     std::string_view name = row.name;
     const std::string_view module = take_module(name);
-    add_row(text::type_key(*builder_, without_address(name), builder_->module(module, {})), row);
+    add_row(type_key(*builder_, without_address(name), builder_->module(module, {})), row);
     if (!checked_add(sum_.instances, row.instances, sum_.instances) || !checked_add(sum_.bytes, row.bytes, sum_.bytes))
       text::fail(ErrorCode::limit, lines_.line_offset(),
                  "sum over the classes is beyond 2^63-1, expected it to fit in 64 bits");
   }
 
-  void add_row(const text::TypeKey& key, const Row& row) {
+  void add_row(const TypeKey& key, const Row& row) {
     const std::int64_t values[] = {row.instances, row.bytes};
     builder_->add_row(key.stack, key.labels, values);
   }

@@ -5,11 +5,11 @@
 #include <string>
 #include <unordered_set>
 
+#include "formats/input/type_row.hpp"
 #include "formats/text/held_sink.hpp"
 #include "formats/text/log_lines.hpp"
 #include "formats/text/scan.hpp"
 #include "formats/text/text_error.hpp"
-#include "formats/text/type_row.hpp"
 #include "formats/type_counts/type_count_importers.hpp"
 
 namespace snapdiff::formats {
@@ -125,7 +125,7 @@ class ObjgraphLog {
     const bool first = !builder_;
     if (first) open();
     names_.emplace(entry.name);
-    const text::TypeKey key = text::type_key(*builder_, entry.name);
+    const TypeKey key = type_key(*builder_, entry.name);
     const std::int64_t values[] = {entry.count};
     builder_->add_row(key.stack, key.labels, values);
     // The columns of show_growth are as wide in every line.
