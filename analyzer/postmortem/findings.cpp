@@ -35,10 +35,8 @@ Writer& snapshot_text(Writer& out, const Postmortem& report, std::size_t index) 
   return out << ")";
 }
 
-const FrameView* last_frame(const Suspect& suspect) { return suspect.path.empty() ? nullptr : &suspect.path.back(); }
-
 Writer& suspect_name(Writer& out, const Suspect& suspect) {
-  const FrameView* frame = last_frame(suspect);
+  const FrameView* frame = telling_frame(suspect.path);
   return frame == nullptr ? out << "a path without frames" : out.frame(*frame);
 }
 
@@ -48,14 +46,23 @@ bool is_common(const GrowthReport& report, const FrameView& frame) {
 
 /// "main › serve › leak_sessions", below what all suspects share.
 void path_text(Writer& out, const GrowthReport& report, const Suspect& suspect) {
+  const std::vector<FrameView>& path = suspect.path;
+  const FrameView* last = telling_frame(path);
+  const std::size_t end = last == nullptr ? 0 : static_cast<std::size_t>(last - path.data()) + 1;
   std::size_t begin = 0;
-  for (std::size_t i = 0; i + 1 < suspect.path.size(); ++i) {
-    if (is_common(report, suspect.path[i])) begin = i + 1;
+  for (std::size_t i = 0; i + 1 < end; ++i) {
+    if (is_common(report, path[i])) begin = i + 1;
   }
-  if (suspect.path.size() - begin > kPathFrames) begin = suspect.path.size() - kPathFrames;
-  for (std::size_t i = begin; i < suspect.path.size(); ++i) {
+  if (end - begin > kPathFrames) begin = end - kPathFrames;
+  for (std::size_t i = begin; i < end; ++i) {
     if (i > begin) out << " \u203a ";
-    out.frame(suspect.path[i]);
+    out.frame(path[i]);
+  }
+  if (end == 0) out << "a path without frames";
+  const FrameView* python = python_frame(path);
+  if (python != nullptr && python < path.data() + begin) {
+    (out << ", called from ").frame(*python);
+    if (has_place(*python)) (out << " ").place(*python);
   }
 }
 
@@ -66,7 +73,8 @@ void sites_text(Writer& out, const GrowthReport& report, const Suspect& suspect)
   std::size_t told = 0;
   for (const Suspect::Site& site : suspect.sites) {
     if (told == kSitesTold || (site.growth > 0) != (suspect.growth > 0)) continue;
-    if (last_frame(suspect) != nullptr && suspect.sites.size() == 1 && site.frame == *last_frame(suspect) &&
+    if (is_machinery(site.frame)) continue;
+    if (!suspect.path.empty() && suspect.sites.size() == 1 && site.frame == suspect.path.back() &&
         !has_place(site.frame))
       continue;
     out << (told == 0 ? "; allocated at " : ", ");
@@ -154,8 +162,11 @@ Prose amount_of(const Postmortem& report) {
   if (has_stacks(report)) {
     const Change& total = report_growth.total;
     if (total.growth() != 0) out << growth(report_growth, total.growth()) << ", ";
-    if (report_growth.has_objects && report_growth.objects_metric != report_growth.metric)
+    if (report_growth.has_objects && report_growth.objects_metric != report_growth.metric &&
+        report_growth.total_objects.growth() != 0)
       out << counted(report_growth.total_objects.growth(), "object", true) << ", ";
+  } else if (const CounterRow* row = leading_counter(report); row != nullptr && row->growth != 0) {
+    out << value_text(row->growth, row->unit, true, kPageNumbers) << ", ";
   }
   out << "over " << counted(static_cast<std::int64_t>(n), "snapshot");
   const std::vector<double>& seconds = report.trend.axis.seconds;
@@ -168,9 +179,10 @@ Prose suspects_of(const Postmortem& report) {
   Writer out;
   for (const Suspect& suspect : report_growth.suspects) {
     if (is_falling(suspect)) continue;
-    if (!out.empty()) out << ", ";
+    const bool first = out.empty();
+    if (!first) out << ", ";
     suspect_name(out, suspect) << " " << growth(report_growth, suspect.growth) << " (" << percent_of(suspect.share)
-                               << ")";
+                               << (first ? " of the growth)" : ")");
   }
   return out.take();
 }
@@ -313,7 +325,9 @@ std::vector<Finding> where_findings(const Postmortem& report) {
   if (rising > 1) {
     Writer text;
     text << number_word(rising) << (bare ? " kinds" : " call paths");
-    if (!report_growth.common_path.empty()) (text << " below ").name(report_growth.common_path);
+    FrameView common;
+    common.function = report_growth.common_path;
+    if (!report_growth.common_path.empty() && !is_machinery(common)) (text << " below ").name(report_growth.common_path);
     text << " hold " << percent(held, report_growth.grew) << " of the growth.";
     add(out, Finding::Kind::where, text);
   }
@@ -345,12 +359,13 @@ std::vector<Finding> where_findings(const Postmortem& report) {
     text << percent(row.pinned.current, pins.pinned.current) << " of the pinned bytes, "
          << bytes_text(row.pinned.current, kPageNumbers) << " in " << counted(row.segments, "segment")
          << ", are kept by blocks allocated through ";
-    const std::size_t shown = std::min(frames.size(), kPathFrames);
-    for (std::size_t i = shown; i-- > 0;) {
+    const std::size_t first = telling_begin(frames);
+    const std::size_t end = std::min(frames.size(), first + kPathFrames);
+    for (std::size_t i = end; i-- > first;) {
       text.frame(frames[i]);
-      if (i > 0) text << " \u203a ";
+      if (i > first) text << " \u203a ";
     }
-    if (shown == 0) text << "frames that are hidden";
+    if (frames.empty()) text << "frames that are hidden";
     text << ".";
     add(out, Finding::Kind::where, text);
   }
@@ -454,9 +469,11 @@ std::vector<Finding> not_this_findings(const Postmortem& report) {
   const auto leaf = [&](Writer& text, std::uint32_t row) -> Writer& {
     report_growth.frames(report_growth.rows[row], frames);
     if (frames.empty()) return text << "a stack whose frames are hidden";
-    text.frame(frames.front());
+    const std::size_t first = telling_begin(frames);
+    text.frame(frames[first]);
     // The caller tells equal allocation functions apart.
-    if (frames.size() > 1 && !is_common(report_growth, frames[1])) (text << ", called by ").frame(frames[1]);
+    if (first + 1 < frames.size() && !is_common(report_growth, frames[first + 1]))
+      (text << ", called by ").frame(frames[first + 1]);
     return text;
   };
   if (report.trend.left_out > 0) {

@@ -161,11 +161,12 @@ class RowRules {
     }
     out << (rows.size() == 1 ? ": " : ", the heaviest: ");
     if (frames_.empty()) out << "a stack whose frames are hidden";
-    for (std::size_t i = 0; i < frames_.size() && i <= kCallersTold; ++i) {
-      if (i > 0) out << " \u2039 ";
+    const std::size_t first = telling_begin(frames_);
+    for (std::size_t i = first; i < frames_.size() && i <= first + kCallersTold; ++i) {
+      if (i > first) out << " \u2039 ";
       out.frame(frames_[i]);
     }
-    if (frames_.size() > kCallersTold + 1) out << " \u2039 \u2026";
+    if (frames_.size() > first + kCallersTold + 1) out << " \u2039 \u2026";
     if (rows.size() > 1) out << " " << growth(growth_, growth_.rows[heaviest].value.growth());
     out << ". ";
     if (const Verdict* verdict = verdict_of(report_, heaviest)) {

@@ -18,8 +18,9 @@ std::string badge_of(const Postmortem& report) {
     const CounterRow* row = leading_counter(report);
     return row != nullptr && row->known() >= kJudgedFrom ? row->verdict.word : std::string();
   }
-  if (report.growth().suspects.empty()) return {};
-  const std::optional<std::uint32_t> row = heaviest_row(report.growth(), report.growth().suspects.front());
+  const Suspect* first = first_rising(report.growth());
+  if (first == nullptr) return {};
+  const std::optional<std::uint32_t> row = heaviest_row(report.growth(), *first);
   const Verdict* verdict = row ? verdict_of(report, *row) : nullptr;
   return verdict == nullptr ? std::string() : verdict->word;
 }
@@ -41,18 +42,21 @@ Prose where_line(const Postmortem& report) {
       line << "Growth is spread: no call path below the entry points holds 20" << kPageNumbers.before_unit << "% of it.";
     return line.take();
   }
-  line << (has_bare_rows(report.growth()) ? "Most of the growth: " : "Allocated through ");
-  line.prose(suspects) << " of the growth.";
+  line << (has_bare_rows(report.growth()) ? "What grew: " : "Allocated through ");
+  line.prose(suspects) << ".";
   return line.take();
 }
 
 Prose verdict_line(const Postmortem& report, const std::string& badge) {
   Writer line;
-  if (!has_stacks(report) || report.growth().suspects.empty()) {
+  const Suspect* first = has_stacks(report) ? first_rising(report.growth()) : nullptr;
+  if (first == nullptr) {
     const std::size_t n = report.trend.series.steps.size();
-    if (n < kJudgedFrom) {
+    if (has_stacks(report) && report.growth().grew == 0 && report.growth().shrank == 0) {
+      line << "No stack changed between the first and the last snapshot.";
+    } else if (n < kJudgedFrom) {
       line << "No verdict: " << counted(static_cast<std::int64_t>(n), "snapshot")
-           << (n == 2 ? " show a difference, not a trend." : " are too few to call it a trend.");
+           << (n == 2 ? " show no trend." : " are too few to call it a trend.");
     } else if (!badge.empty()) {
       line << badge << ": " << leading_counter(report)->verdict.reason << ".";
     } else if (has_stacks(report)) {
@@ -60,14 +64,13 @@ Prose verdict_line(const Postmortem& report, const std::string& badge) {
     }
     return line.take();
   }
-  const Suspect& first = report.growth().suspects.front();
   if (badge.empty()) {
     line << "No verdict: " << counted(static_cast<std::int64_t>(report.trend.series.steps.size()), "snapshot")
          << " show growth, not a trend. ";
   } else {
     line << badge << ": ";
   }
-  line.prose(rise_of_suspect(report, first)) << ".";
+  line.prose(rise_of_suspect(report, *first)) << ".";
   return line.take();
 }
 
@@ -103,6 +106,7 @@ std::vector<Prose> in_short(const Postmortem& report, const Narrative& told) {
   // The last line is what to do; what comes before it gives way.
   const std::size_t room = next.empty() ? kShortLines : kShortLines - 1;
   if (lines.size() < room) add(lines, first_of(Finding::Kind::not_this));
+  if (lines.size() < room && has_stacks(report)) add(lines, matching_of(report));
   if (lines.size() < room) add(lines, first_of(Finding::Kind::certainty));
   if (lines.size() > room) lines.resize(room);
   add(lines, std::move(next));

@@ -11,16 +11,25 @@ namespace {
 constexpr std::size_t kCommands = 2;
 constexpr std::size_t kPlaces = 3;
 
-/// A regular expression that finds the function: its short name up to the first template argument or
-/// parameter, special characters taken as they are.
+/// A regular expression that finds the function: the longest part of its short name without template arguments and
+/// brackets, special characters taken as they are.
 std::string pattern_of(const FrameView& frame) {
   const std::string name = function_of(frame);
+  constexpr std::string_view kBreaks = "<>()[]{}'\"\\\n";
+  std::string_view best;
+  for (std::size_t at = 0; at <= name.size();) {
+    const std::size_t end = std::min(name.find_first_of(kBreaks, at), name.size());
+    std::string_view part = std::string_view(name).substr(at, end - at);
+    while (!part.empty() && (part.back() == ':' || part.back() == ' ')) part.remove_suffix(1);
+    while (!part.empty() && (part.front() == ':' || part.front() == ' ')) part.remove_prefix(1);
+    if (part.size() > best.size()) best = part;
+    at = end + 1;
+  }
   std::string out;
-  for (const char c : name.substr(0, name.find_first_of("<>()[]{}'\"\\\n"))) {
+  for (const char c : best) {
     if (std::string_view(".*+?|^$").find(c) != std::string_view::npos) out += '\\';
     out += c;
   }
-  while (!out.empty() && (out.back() == ':' || out.back() == ' ')) out.pop_back();
   return out;
 }
 
@@ -60,7 +69,7 @@ std::vector<Finding> next_findings(const Postmortem& report) {
   std::vector<std::string> asked;
   for (const Suspect& suspect : growth.suspects) {
     if (suspect.growth <= 0 || suspect.path.empty() || asked.size() == kCommands) continue;
-    const FrameView& frame = suspect.path.back();
+    const FrameView& frame = *telling_frame(suspect.path);
     if (frame.pseudo || has_bare_rows(growth)) continue;
     std::string pattern = pattern_of(frame);
     if (pattern.empty() || std::find(asked.begin(), asked.end(), pattern) != asked.end()) continue;
@@ -74,9 +83,11 @@ std::vector<Finding> next_findings(const Postmortem& report) {
   Writer look;
   for (const Suspect& suspect : growth.suspects) {
     if (suspect.growth <= 0 || suspect.sites.empty() || places.size() == kPlaces) continue;
-    const FrameView& frame = suspect.sites.front().frame;
+    const FrameView* python = python_frame(suspect.path);
+    const bool told = !is_machinery(suspect.sites.front().frame) || python == nullptr;
+    const FrameView& frame = told ? suspect.sites.front().frame : *python;
     const std::pair<std::string_view, std::int32_t> place{frame.file, frame.line};
-    if (frame.file.empty() || std::find(places.begin(), places.end(), place) != places.end()) continue;
+    if (frame.file.empty() || frame.line <= 0 || std::find(places.begin(), places.end(), place) != places.end()) continue;
     look << (places.empty() ? "Look at " : ", ");
     look.place(frame);
     places.push_back(place);

@@ -71,9 +71,9 @@ class Redactor {
   /// ids, types, hosts, command lines, label values, counters, names in notes. Figures stay, pseudo
   /// rows too; file endings are kept. To be called once, when everything else is done.
   void redact(Postmortem& report) const;
-  /// The same for what is shown beside the report: views of stacks, and a text with names in it.
+  /// The same for what is shown beside the report: pins, views of stacks, and a text with names in it.
+  void redact(PinReport& report) const;
   std::shared_ptr<const StackView> redacted(std::shared_ptr<const StackView> view) const;
-  SnapshotRef redacted(const SnapshotRef& ref) const;
   std::string redacted(std::string_view text) const;
 
   class Tokens;

@@ -91,12 +91,7 @@ class Snapshots {
     out->samples.stack = {StackId{}};
     out->samples.labels = {LabelSetId{}};
     for (const Column& column : snapshot.samples.columns) out->samples.columns.push_back(only_total(column));
-    if (snapshot.allocator != nullptr) {
-      auto state = std::make_shared<AllocatorState>(*snapshot.allocator);
-      state->settings.clear();
-      state->annotations.clear();
-      out->allocator = std::move(state);
-    }
+    out->allocator = snapshot.allocator;  // addresses and sizes; its names are not shown
     return out;
   }
 
@@ -173,12 +168,12 @@ std::shared_ptr<const StackView> Redactor::redacted(std::shared_ptr<const StackV
                                               std::vector<std::shared_ptr<const Snapshot>>{});
 }
 
-SnapshotRef Redactor::redacted(const SnapshotRef& ref) const {
-  SnapshotRef out = ref;
+void Redactor::redact(PinReport& report) const {
   Snapshots snapshots(*tokens_);
-  snapshots.redact(out);
+  snapshots.redact(report.baseline);
+  snapshots.redact(report.current);
+  report.view = std::make_shared<const RedactedView>(report.view, tokens_, snapshots.originals());
   snapshots.redact_all_notes();
-  return out;
 }
 
 std::string Redactor::redacted(std::string_view text) const { return tokens_->text(text); }

@@ -29,6 +29,43 @@ bool has_bare_rows(const GrowthReport& report) {
   return rows > 0;
 }
 
+bool is_machinery(const FrameView& frame) {
+  const std::string_view name = frame.function;
+  // Return types come first in names with template arguments.
+  const std::string_view start = name.substr(name.starts_with("at::TensorBase ") ? 15 : 0);
+  for (const std::string_view prefix : {"c10::", "at::detail::", "at::(anonymous namespace)::create_out", "at::empty",
+                                        "at::_ops::empty", "at::native::empty"}) {
+    if (start.starts_with(prefix)) return true;
+  }
+  return false;
+}
+
+const FrameView* telling_frame(const std::vector<FrameView>& path) {
+  for (std::size_t i = path.size(); i-- > 0;) {
+    if (!is_machinery(path[i])) return &path[i];
+  }
+  return path.empty() ? nullptr : &path.back();
+}
+
+std::size_t telling_begin(const std::vector<FrameView>& frames) {
+  const auto found = std::find_if(frames.begin(), frames.end(), [](const FrameView& f) { return !is_machinery(f); });
+  return found == frames.end() ? 0 : static_cast<std::size_t>(found - frames.begin());
+}
+
+const FrameView* python_frame(const std::vector<FrameView>& path) {
+  for (std::size_t i = path.size(); i-- > 0;) {
+    if (path[i].file.ends_with(".py") && path[i].line > 0) return &path[i];
+  }
+  return nullptr;
+}
+
+const Suspect* first_rising(const GrowthReport& report) {
+  for (const Suspect& suspect : report.suspects) {
+    if (suspect.growth > 0) return &suspect;
+  }
+  return nullptr;
+}
+
 std::vector<std::int64_t> values_of(const GrowthReport& report, std::uint32_t row) {
   if (!has_series(report)) return {report.rows[row].value.baseline, report.rows[row].value.current};
   const auto begin = report.series.begin() + static_cast<std::ptrdiff_t>(row * report.series_length);

@@ -24,6 +24,17 @@ std::vector<std::int64_t> values_of(const GrowthReport& report, const std::vecto
 /// Counts of objects over the rows; empty where one of them has none.
 std::vector<std::int64_t> objects_of(const GrowthReport& report, const std::vector<std::uint32_t>& rows);
 
+/// A frame of a caching allocator or of what calls it for everybody: where all memory goes through, none is explained.
+bool is_machinery(const FrameView& frame);
+/// The frame that a path (root side first) is called by: the last one that is no machinery; null without frames.
+const FrameView* telling_frame(const std::vector<FrameView>& path);
+/// Where in a stack (leaf first) its telling part begins.
+std::size_t telling_begin(const std::vector<FrameView>& frames);
+/// The last frame of a path that is a line of Python; null where there is none.
+const FrameView* python_frame(const std::vector<FrameView>& path);
+/// The heaviest suspect that grew, or null.
+const Suspect* first_rising(const GrowthReport& report);
+
 /// The row that a suspect is judged by: the one below it that grew most.
 std::optional<std::uint32_t> heaviest_row(const GrowthReport& report, const Suspect& suspect);
 /// Verdict of a row, where the series is long enough to have one.

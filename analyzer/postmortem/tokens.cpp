@@ -176,10 +176,6 @@ std::string_view Redactor::Tokens::span(std::string_view text) {
       if (const std::string_view token = known(name); !token.empty()) return token;
       if (const auto found = path_of_.find(name); found != path_of_.end()) return found->second;
     }
-    // A command's expression ends where a name has its template arguments.
-    for (const auto& [original, token] : token_of_) {
-      if (original.size() > text.size() && original.starts_with(text) && original[text.size()] == '<') return token;
-    }
   }
   return word(text);
 }

@@ -12,6 +12,14 @@ namespace {
 
 std::string marked(const Prose& prose) { return literal(plain_text(prose)); }
 
+/// A line whose end is a command: that as code, to be copied.
+std::string with_command(const Prose& prose) {
+  const std::string text = plain_text(prose);
+  const std::size_t at = text.find(": snapdiff ");
+  if (at == std::string::npos || text.find('`') != std::string::npos) return literal(text);
+  return literal(text.substr(0, at + 2)) + "`" + text.substr(at + 2) + "`";
+}
+
 constexpr std::string_view heading(Finding::Kind kind) {
   switch (kind) {
     case Finding::Kind::what: return "What";
@@ -31,7 +39,7 @@ std::string findings_text(const Narrative& told) {
   for (const Finding& finding : told.findings) {
     if (before == nullptr || before->kind != finding.kind)
       out += (before == nullptr ? "" : "\n") + std::string("**") + std::string(heading(finding.kind)) + "**\n\n";
-    out += "- " + marked(finding.text) + "\n";
+    out += "- " + with_command(finding.text) + "\n";
     before = &finding;
   }
   return out;
@@ -95,7 +103,7 @@ std::string postmortem_markdown(const Postmortem& report, const Style& style) {
   if (!told.verdict.empty()) out += " (" + literal(told.verdict) + ")";
   out += "\n\n";
   if (!report.title.empty()) out += "Series: " + cell(report.title) + "\n\n";
-  for (const Prose& line : told.in_short) out += "- " + marked(line) + "\n";
+  for (const Prose& line : told.in_short) out += "- " + with_command(line) + "\n";
   out += "\n";
   if (!report.growth().metric.empty()) {
     const std::vector<RowVerdict> verdicts = row_verdicts(report.trend);
