@@ -31,9 +31,9 @@ class RowCoder {
     if (divisor > static_cast<std::uint64_t>(INT64_MAX)) divisor = 1;
     divisors_.number(divisor);
     std::int64_t last = 0;
-    for (const std::int64_t v : values) {
-      const std::int64_t multiple = v / static_cast<std::int64_t>(divisor);
-      (&v == values.data() ? firsts_ : steps_).difference(wrapping_difference(multiple, last));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const std::int64_t multiple = values[i] / static_cast<std::int64_t>(divisor);
+      (i == 0 ? firsts_ : steps_).difference(wrapping_difference(multiple, last));
       last = multiple;
     }
   }

@@ -122,7 +122,7 @@ class Page:
             elif method == "Runtime.exceptionThrown":
                 self.errors.append(json.dumps(parameters["exceptionDetails"])[:2000])
             elif method == "Runtime.consoleAPICalled" and parameters["type"] in ("error", "warning", "assert"):
-                self.errors.append(json.dumps(parameters["args"])[:2000])
+                self.errors.append(" ".join(str(a.get("description", a.get("value"))) for a in parameters["args"]))
             elif method == "Log.entryAdded" and parameters["entry"]["level"] in ("error", "warning"):
                 self.errors.append(json.dumps(parameters["entry"])[:2000])
         self.browser.messages.clear()
@@ -135,10 +135,12 @@ class Page:
         self.call("Emulation.setEmulatedMedia",
                   {"features": [{"name": "prefers-color-scheme", "value": "dark" if on else "light"}]})
 
-    def open(self, url, ready="document.documentElement.dataset.ready", timeout=60):
+    def open(self, url, ready="document.documentElement?.dataset.ready", timeout=60):
         self.call("Page.navigate", {"url": "about:blank"})
         self.call("Page.navigate", {"url": url})
-        self.wait(ready, timeout)
+        if self.wait(ready, timeout) == "failed":
+            self.js("1")
+            raise RuntimeError("\n".join(self.errors))
 
     def js(self, expression, timeout=60):
         """The value of an expression; what it throws is raised."""

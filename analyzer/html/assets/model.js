@@ -73,7 +73,6 @@ async function unpacked(id) {
     packed = new Uint8Array(binary.length);
     for (let i = 0; i < binary.length; ++i) packed[i] = binary.charCodeAt(i);
   }
-  $(id).textContent = "";
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
   return new Reader(new Uint8Array(await new Response(stream).arrayBuffer()));
 }
