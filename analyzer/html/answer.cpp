@@ -4,6 +4,8 @@
 #include "analyzer/html/markup.hpp"
 #include "analyzer/html/sections.hpp"
 #include "analyzer/html/values.hpp"
+#include "snapdiff/frame_text.hpp"
+#include "snapdiff/function_name.hpp"
 
 namespace snapdiff::html {
 namespace {
@@ -15,13 +17,8 @@ std::string figure(std::string_view label, const std::string& big, const std::st
   return out + ">" + big + "</dd><dd class=\"small\">" + small + "</dd></div>\n";
 }
 
-std::string rate_text(double per_step, const Postmortem& report, std::string& per) {
-  per = "per snapshot";
-  if (report.trend.axis.step_seconds > 0) {
-    per_step *= 3600 / report.trend.axis.step_seconds;
-    per = "per hour";
-  }
-  return growth(static_cast<std::int64_t>(std::llround(std::clamp(per_step, -9e18, 9e18))), report.growth().unit);
+std::string slope_text(double slope, const std::string& unit) {
+  return growth(static_cast<std::int64_t>(std::llround(std::clamp(slope, -9e18, 9e18))), unit);
 }
 
 std::string rate_figure(const Postmortem& report, const Series& series) {
@@ -38,10 +35,13 @@ std::string rate_figure(const Postmortem& report, const Series& series) {
     slope += verdict.slope;
     ++rows;
   }
-  std::string per;
-  const std::string rate = rate_text(slope, report, per);
-  return figure("rate of the growing stacks", rows == 0 ? "none" : rate,
-                rows == 0 ? "no stack keeps growing" : per + ", " + counted(rows, "stack"), "figure-rate");
+  if (rows == 0) return figure("rate of the growing stacks", "none", "no stack keeps growing", "figure-rate");
+  std::string detail = "per snapshot, " + counted(rows, "stack");
+  // Steps of seconds say nothing about hours.
+  constexpr double kMinute = 60;
+  const double step = report.trend.axis.step_seconds;
+  if (step >= kMinute) detail += "; " + slope_text(slope * 3600 / step, unit) + " per hour";
+  return figure("rate of the growing stacks", slope_text(slope, unit), detail, "figure-rate");
 }
 
 std::string matched_figure(const GrowthReport& growth_report) {
@@ -79,6 +79,10 @@ std::string figures(const Postmortem& report, const Series& series) {
   return out + matched_figure(g) + "</dl>\n";
 }
 
+std::string frame_text(const FrameView& frame) {
+  return frame.function.empty() ? address_text(frame) : without_std(short_function_name(frame.function));
+}
+
 /// Where the narrative has not been written: what the figures alone say.
 std::string own_sentence(const GrowthReport& g) {
   if (g.grew == 0 && g.shrank == 0) return "No stack changed between the first and the last snapshot.";
@@ -86,7 +90,7 @@ std::string own_sentence(const GrowthReport& g) {
   for (const Suspect& suspect : g.suspects) {
     if (suspect.path.empty()) continue;
     out += (out.empty() ? "" : "; ") + growth(suspect.growth, g.unit) + " through <code>" +
-           safe(bounded(suspect.path.back().function, 120)) + "</code>";
+           entities(bounded(frame_text(suspect.path.back()), 120)) + "</code>";
   }
   return out.empty() ? out : out + ".";
 }

@@ -4,13 +4,16 @@
 
 #include "analyzer/html/markup.hpp"
 #include "analyzer/html/sections.hpp"
+#include "analyzer/report/text_tools.hpp"
 #include "snapdiff/frame_text.hpp"
 #include "snapdiff/function_name.hpp"
 
 namespace snapdiff::html {
 namespace {
 
-constexpr std::size_t kMostFrames = 64;
+constexpr std::size_t kMostFrames = 13;
+constexpr std::size_t kLeafWidth = 44;
+constexpr std::size_t kCallerWidth = 30;
 constexpr std::size_t kLongestName = 300;
 
 std::string shown_name(const FrameView& frame) {
@@ -48,15 +51,20 @@ std::string stack_cell(const std::vector<FrameView>& frames) {
     }
     in_library = library;
   }
-  const auto name = [](const Folded& f) { return entities(shown_name(*f.frame)) + (f.again ? " \u21bb" : ""); };
-  std::string out = "<b>" + name(folded[0]) + "</b><span class=\"via\">";
-  for (std::size_t i = 1; i < folded.size(); ++i) out += (i == 1 ? "\u2039 " : " \u2039 ") + name(folded[i]);
+  const auto name = [](const Folded& f, std::size_t width) {
+    return entities(report::cut_name(shown_name(*f.frame), width, "\u2026")) + (f.again ? " \u21bb" : "");
+  };
+  std::string out = "<span class=\"leaf\"><b>" + name(folded[0], kLeafWidth) + "</b>";
   const FrameView& leaf = *folded[0].frame;
   if (!leaf.file.empty()) {
-    out += " <span class=\"site\">" + entities(bounded(base_name(leaf.file), kLongestName));
+    out += "<span class=\"site\">" + entities(bounded(base_name(leaf.file), kLongestName));
     if (leaf.line > 0) out += ":" + std::to_string(leaf.line);
     out += "</span>";
   }
+  out += "</span><span class=\"via\">";
+  for (std::size_t i = 1; i < folded.size(); ++i)
+    out += (i == 1 ? "\u2039 " : " \u2039 ") + name(folded[i], kCallerWidth);
+  if (folded.size() == kMostFrames) out += " \u2039 \u2026";
   return out += "</span>";
 }
 

@@ -28,7 +28,7 @@ std::string footer(const Postmortem& report);
 /// A line of values as a small picture; unknown ones are NaN.
 std::string sparkline(const std::vector<double>& values);
 
-/// "<b>name</b><span class=via>‹ callers</span>" of a stack, leaf first.
+/// Name and place of a stack's leaf, and its callers below; frames leaf first.
 std::string stack_cell(const std::vector<FrameView>& frames);
 
 /// Badge of a verdict, "" for none.

@@ -9,7 +9,7 @@ function fill(element, attributes, children) {
     else if (name === "style") for (const [key, v] of Object.entries(value)) element.style.setProperty(key, v);
     else element.setAttribute(name, value === true ? "" : value);
   }
-  for (const child of children) if (child !== null && child !== undefined && child !== "") element.append(child);
+  for (const child of children) if (child || child === 0) element.append(child);
   return element;
 }
 const el = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);

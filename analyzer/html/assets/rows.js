@@ -11,6 +11,16 @@ function siteOf(frame) {
   return file ? baseName(file) + (model.line[frame] > 0 ? ":" + model.line[frame] : "") : "";
 }
 
+// Longer names lose their middle, never what stands last.
+const lastComponent = (text) => text.slice(Math.max(text.lastIndexOf(":"), text.lastIndexOf("."), text.lastIndexOf("/")) + 1);
+function cutName(text, most) {
+  if (text.length <= most) return text;
+  const letters = Array.from(text), last = Array.from(lastComponent(text));
+  if (letters.length <= most) return text;
+  if (last.length > 0 && last.length < most - 4) return letters.slice(0, most - last.length - 1).join("") + "\u2026" + last.join("");
+  return letters.slice(0, (most - 1) >> 1).join("") + "\u2026" + letters.slice(-(most >> 1)).join("");
+}
+
 // Entry points dropped from the root end, runs of the standard library folded into the call that was
 // written, recursion into one frame with its mark.
 function foldedNames(frames) {
@@ -28,14 +38,13 @@ function foldedNames(frames) {
     else out.push({ frame, again: false });
     inLibrary = library;
   }
-  return out.map(({ frame, again }) => frameName(frame) + (again ? " \u21bb" : ""));
+  return out.map(({ frame, again }, i) => cutName(frameName(frame), i === 0 ? 44 : 30) + (again ? " \u21bb" : ""));
 }
 
 function nameCell(row) {
   const frames = framesOf(row), [first, ...callers] = foldedNames(frames), site = siteOf(frames[0]);
-  return el("td", { title: frames.slice(0, 40).map((f) => model.texts[model.full[f]]).join("\n") }, el("b", {}, first),
-    el("span", { class: "via" }, callers.map((name) => "\u2039 " + name).join(" "),
-      site && el("span", { class: "site" }, " " + site)));
+  return el("td", { title: frames.slice(0, 40).map((f) => model.texts[model.full[f]]).join("\n") }, el("span", { class: "leaf" },
+    el("b", {}, first), site && el("span", { class: "site" }, site)), el("span", { class: "via" }, callers.map((name) => "\u2039 " + name).join(" ")));
 }
 
 function sparkline(row) {

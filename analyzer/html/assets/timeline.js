@@ -28,7 +28,7 @@ const pointText = (i) => {
 let plotGeometry = null;
 function drawTimeline() {
   if (!$("plot")) return;
-  const width = Math.max(300, $("plot").clientWidth), height = width < 600 ? 230 : 290;
+  const width = Math.max(300, $("plot").clientWidth), height = steps.length === 2 ? 190 : width < 600 ? 230 : 290;
   const box = { left: 46, right: width - 16, top: 26, bottom: height - 28 };
   const n = steps.length, totals = steps.map((step) => Number(step.total));
   const limit = facts.limit ? Number(facts.limit) : 0;
