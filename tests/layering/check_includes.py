@@ -67,6 +67,8 @@ ROOMS = {
                         "draws graphs; layout, painting and fonts stay inside"),
     "analyzer/report": ([], ["fmt/", "nlohmann/", "libdeflate.h", "protozero/"],
                         "writes what the result types hold; export --pprof needs protobuf and gzip"),
+    "analyzer/html": (["analyzer/report"], ["libdeflate.h"],
+                      "one offline page: text made printable as every report does; data are deflated"),
     "analyzer/symbols": ([], ["elfutils/", "dwarf.h", "libelf.h", "gelf.h", "elf.h", "cxxabi.h"],
                          "names for addresses: elfutils stays inside; elf.h is the C library's list of constants"),
     "analyzer/gate": (["analyzer/trend"], ["toml.hpp"], "sums are judged as rows are; budgets are TOML"),
@@ -109,6 +111,7 @@ DOORS = {
     "analyzer/objects": {"objects.hpp"},
     "analyzer/postmortem": {"postmortem.hpp"},
     "analyzer/render": {"render.hpp", "retained.hpp"},
+    "analyzer/html": {"html.hpp"},
     "analyzer/symbols": {"symbols.hpp"},
     "analyzer/report": {"report.hpp", "retention.hpp", "text_tools.hpp"},  # the width of text, for the terminal
 }
