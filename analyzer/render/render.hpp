@@ -10,6 +10,7 @@
 #include "snapdiff/counters.hpp"
 #include "snapdiff/device_memory.hpp"
 #include "snapdiff/growth.hpp"
+#include "snapdiff/postmortem.hpp"
 #include "snapdiff/result.hpp"
 
 /// The door of the render room: documents and pictures of diffs. Graphviz gives positions, cairo
@@ -20,6 +21,7 @@ namespace snapdiff::render {
 struct Story {
   GrowthReport overall;             ///< first -> last, by stack
   std::vector<SeriesStep> steps;    ///< one per snapshot; two or more
+  std::vector<SeriesStep> before;   ///< of snapshots before a restart: in the plot of totals, in nothing else
   std::vector<GrowthReport> pairs;  ///< consecutive pairs, by stack; empty for two snapshots
   /// Verdict per overall row, parallel to overall.rows; empty below 8 snapshots.
   struct Verdict {
@@ -79,5 +81,11 @@ enum class PictureForm { pdf, svg, png };
 /// Errors: usage (no pages), io (no fonts), limit, internal. Returns the file's bytes.
 Result<std::string> draw_memory(const MemoryStory& story, PictureForm form, Paper paper = Paper::a4,
                                 double scale = 2.0);
+
+/// The post-mortem report: cover, narrative, totals, a page per suspect, the graph, tables, memory of devices (the
+/// pages of `memory`, which may have none), what is not known, inputs, glossary.
+/// Errors: io (no fonts), limit, internal. Returns the file's bytes.
+Result<std::string> postmortem_pdf(const Postmortem& postmortem, const MemoryStory& memory,
+                                   const graph::GraphOptions& options, Paper paper = Paper::a4);
 
 }  // namespace snapdiff::render
