@@ -55,7 +55,8 @@ std::string fact_of(const std::vector<Input>& inputs, Fact fact) {
 std::string sampling_text(const SnapshotFacts& facts) {
   switch (facts.sampling) {
     case Sampling::exact: return "exact: every allocation recorded";
-    case Sampling::poisson: return std::string("one sample every ").append(size_text(facts.period)).append(" on average");
+    case Sampling::poisson:
+      return std::string("one sample every ").append(size_text(facts.period)).append(" on average");
     case Sampling::unknown: return "not told by the source";
   }
   return "";
@@ -72,7 +73,8 @@ std::vector<Fact> environment(const PostmortemPages& pages, const std::vector<In
     facts.push_back({name, value.empty() ? std::string("not told by the inputs") : std::move(value)});
   };
   add("format", fact_of(inputs, [](F f) {
-        return f.format_detail.empty() ? f.format : std::string(f.format).append(" (").append(f.format_detail).append(")");
+        return f.format_detail.empty() ? f.format
+                                       : std::string(f.format).append(" (").append(f.format_detail).append(")");
       }));
   add("producer", fact_of(inputs, [](F f) { return f.producer; }));
   add("host, process", [&] {
@@ -109,8 +111,7 @@ double draw_inputs(const PostmortemPages& pages, const std::vector<Input>& input
     if (input.total) canvas.text(kLeft + 206, y, q.value(*input.total), {7.6}, kInk, Align::right);
     if (input.snapshot.snapshot != nullptr) {
       const SnapshotFacts& facts = input.snapshot.snapshot->facts;
-      canvas.text_within(kLeft + 216, y, facts.source.sha256, {6.0, FontWeight::regular, true}, kInk2,
-                         kWidth - 216);
+      canvas.text_within(kLeft + 216, y, facts.source.sha256, {6.0, FontWeight::regular, true}, kInk2, kWidth - 216);
     }
     y += 13;
   }
@@ -232,11 +233,11 @@ void draw_cover(const PostmortemPages& pages, Canvas& canvas) {
 }  // namespace
 
 void plan_cover(PostmortemPages& pages) {
-  pages.plan.add({"cover", title_of(pages.report), "What happened, and how sure is that?", "",
-                  [&pages](PdfDocument& document) {
-                    draw_cover(pages, document.canvas());
-                    return ok();
-                  }});
+  pages.plan.add(
+      {"cover", title_of(pages.report), "What happened, and how sure is that?", "", [&pages](PdfDocument& document) {
+         draw_cover(pages, document.canvas());
+         return ok();
+       }});
 }
 
 }  // namespace snapdiff::render

@@ -51,6 +51,7 @@ Status plan_pages(PostmortemPages& pages) {
   plan_cover(pages);
   plan_narrative(pages);
   if (pages.has_stacks) {
+    choose_table_rows(pages);
     plan_totals(pages);
     if (Status status = plan_suspects(pages); !status) return status;
     if (Status status = plan_graph(pages); !status) return status;

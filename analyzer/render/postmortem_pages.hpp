@@ -55,10 +55,10 @@ struct PostmortemPages {
   const MemoryStory& memory;
   const graph::GraphOptions& options;
   Typesetter& type;
-  Story story;              ///< of the judged part
-  bool has_stacks = false;  ///< else there are counters alone
-  std::vector<std::size_t> table_rows;         ///< rows of the tables by stack
-  std::vector<std::uint32_t> row_node;         ///< of the graph on one page, by row
+  Story story;                                  ///< of the judged part
+  bool has_stacks = false;                      ///< else there are counters alone
+  std::vector<std::size_t> table_rows;          ///< rows of the tables by stack
+  std::vector<std::uint32_t> row_node;          ///< of the graph on one page, by row
   std::vector<std::vector<std::size_t>> parts;  ///< table_rows by page
   PagePlan plan;
 };
@@ -78,6 +78,9 @@ struct Input {
   std::optional<std::int64_t> total;
 };
 std::vector<Input> inputs_of(const Postmortem& report);
+
+/// Fills table_rows and parts.
+void choose_table_rows(PostmortemPages& pages);
 
 /// Each adds its pages to the plan.
 void plan_cover(PostmortemPages& pages);

@@ -26,8 +26,7 @@ std::vector<Word> words_of(const Prose& prose) {
   std::vector<Word> words;
   bool glued = false;
   for (const Span& span : prose) {
-    const std::string text =
-        span.name ? shortened(printable(span.text), kLongestName) : unbroken(printable(span.text));
+    const std::string text = span.name ? shortened(printable(span.text), kLongestName) : unbroken(printable(span.text));
     std::size_t at = 0;
     while (at < text.size()) {
       const std::size_t space = std::min(text.find(' ', at), text.size());
@@ -76,8 +75,8 @@ std::vector<ProseLine> wrap_prose(const Prose& prose, Typesetter& type, const Te
     }
     for (std::size_t k = i; k < end; ++k) {
       const TextStyle set = style_of(style, words[k].name);
-      const std::string text = x + w > width ? type.fit_middle(words[k].text, set, std::max(width - x, 20.0))
-                                             : words[k].text;
+      const std::string text =
+          x + w > width ? type.fit_middle(words[k].text, set, std::max(width - x, 20.0)) : words[k].text;
       // Neighbours of one kind are one text: that is how it is selected and searched.
       ProseLine& line = lines.back();
       if (!line.pieces.empty() && line.pieces.back().name == words[k].name) {
