@@ -65,7 +65,8 @@ class FunctionTable {
   void row(double y, std::size_t number) {
     const GrowthRow& row = report_.rows[number];
     const double line = y + 9.6;
-    const std::string name = row.key < report_.keys.size() ? printable(report_.keys[row.key]) : std::string();
+    const std::string name =
+        row.key < report_.keys.size() ? frame_name(FrameView{report_.keys[row.key], {}, {}, {}}) : std::string();
     canvas_.text_within(kLeft, line, name.empty() ? std::string("[no name]") : name, {7.8, FontWeight::medium}, kInk,
                         200);
     values(line, row.value, row.objects, {7.8, FontWeight::semibold}, true);

@@ -60,7 +60,7 @@ Block hint_block(PostmortemPages& pages, const Hint& hint) {
   const Lines advice =
       lines_of(pages, {{hint.suggestion.empty() ? std::string("Nothing: this pattern is harmless.") : hint.suggestion}},
                small, w, 5);
-  const double inner = 20 + height_of(evidence, small) + 4 + height_of(advice, small);
+  const double inner = 22 + height_of(evidence, small) + 4 + height_of(advice, small);
   const std::string growth =
       hint.growth == 0 ? std::string() : quantity_of(pages.report.growth().unit).growth(hint.growth);
   const Hint* const told = &hint;
@@ -77,7 +77,7 @@ Block hint_block(PostmortemPages& pages, const Hint& hint) {
             if (!growth.empty())
               canvas.growth(kRight - kPad, line, told->growth, growth, {8.6, FontWeight::semibold},
                             ramp_of(static_cast<double>(told->growth)).c700, Align::right);
-            line += 14;
+            line += 16;
             canvas.text(kLeft + kPad, line, "evidence", {7.4}, kInk3);
             line = draw_prose(*evidence, canvas, kLeft + kPad + kLabel, line, small, kInk) + line_step(small) + 4;
             canvas.text(kLeft + kPad, line, "try", {7.4}, kInk3);

@@ -94,19 +94,31 @@ double draw_counters(const PostmortemPages& pages, Canvas& canvas, double y) {
   return y + kPanelHeight + 22;
 }
 
-/// The heaviest stack of a step: allocated in, through.
-std::string heaviest_text(const SeriesStep& step) {
-  if (!step.restart.empty()) return std::string("restart: ").append(printable(step.restart));
+/// The heaviest stack of a step: allocated in, and as many callers as there is room for.
+void draw_heaviest(const PostmortemPages& pages, const SeriesStep& step, Canvas& canvas, double x, double y,
+                   double room) {
+  if (!step.restart.empty()) {
+    canvas.text_cut(x, y, std::string("restart: ").append(step.restart), {7.2, FontWeight::semibold}, kInk, room);
+    return;
+  }
+  constexpr TextStyle kStyle{7.2};
+  const std::string common = printable(pages.report.growth().common_path);
   std::string text;
   std::string last;
-  for (const FrameView& frame : step.heaviest) {
-    const std::string name = frame_name(frame);
+  for (std::size_t i = 0; i < step.heaviest.size(); ++i) {
+    const std::string name = frame_name(step.heaviest[i]);
     if (name == last) continue;
-    text.append(text.empty() ? "" : " \u2039 ").append(name);
     last = name;
-    if (text.size() > 240) break;
+    std::string longer = text.empty() ? name : std::string(text).append(" \u2039 ").append(name);
+    if (!text.empty() && canvas.width(std::string(longer).append(" \u2039 \u2026"), kStyle) > room) {
+      text.append(" \u2039 \u2026");
+      break;
+    }
+    text = std::move(longer);
+    // Further up all stacks are alike.
+    if (i > 0 && name == common) break;
   }
-  return text;
+  canvas.text_within(x, y, text, kStyle, kInk2, room);
 }
 
 void draw_step_head(const PostmortemPages& pages, Canvas& canvas, double y, const std::string& remark) {
@@ -145,8 +157,7 @@ void draw_step(const PostmortemPages& pages, std::size_t i, double most, Canvas&
   if (step.objects) canvas.text(kLeft + 284, y, count_text(*step.objects), style, ink, Align::right);
   const bool by = step.heaviest_growth != 0 && !restarted;
   const double right = by ? canvas.text(kRight, y, q.growth(step.heaviest_growth), {7}, kInk2, Align::right) + 8 : 0;
-  canvas.text_within(kLeft + 294, y, heaviest_text(step), {7.2, restarted ? FontWeight::semibold : FontWeight::regular},
-                     restarted ? kInk : kInk2, kRight - kLeft - 294 - right);
+  draw_heaviest(pages, step, canvas, kLeft + 294, y, kRight - kLeft - 294 - right);
   canvas.rule(kLeft, kRight, y + 3.8, kLine, 0.3);
 }
 

@@ -172,7 +172,7 @@ std::vector<Block> unknown_blocks(PostmortemPages& pages) {
                                     kInk2);
                       }});
   if (!pages.has_stacks) return blocks;
-  blocks.push_back(section_block("What is in no row", "0 where nothing is missing"));
+  blocks.push_back(section_block("What rows of growth do not show", "grey where nothing is missing"));
   for (const Line& line : sums(pages.report.growth())) blocks.push_back(line_block(pages, line));
   add_details(pages, blocks);
   return blocks;
