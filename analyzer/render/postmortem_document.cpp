@@ -55,7 +55,7 @@ Status plan_pages(PostmortemPages& pages) {
     plan_totals(pages);
     if (Status status = plan_suspects(pages); !status) return status;
     if (Status status = plan_graph(pages); !status) return status;
-    // The differential flame graph comes here.
+    if (Status status = plan_flame(pages); !status) return status;
     plan_tables(pages);
     plan_functions(pages);
   }

@@ -89,6 +89,7 @@ void plan_totals(PostmortemPages& pages);
 Status plan_suspects(PostmortemPages& pages);
 /// The graph on one page, and in tiles where that one leaves nodes out.
 Status plan_graph(PostmortemPages& pages);
+Status plan_flame(PostmortemPages& pages);
 void plan_tables(PostmortemPages& pages);
 void plan_functions(PostmortemPages& pages);
 void plan_devices(PostmortemPages& pages);

@@ -95,6 +95,31 @@ void draw_chart(const PostmortemPages& pages, const std::vector<double>& values,
   }
 }
 
+/// Of two values a line would look like a trend: two bars of one scale.
+void draw_pair(const PostmortemPages& pages, const std::vector<double>& values, Canvas& canvas, double y) {
+  const Quantity q = quantity_of(pages.report.growth().unit);
+  const double most = std::max({std::fabs(values[0]), std::fabs(values[1]), 1.0});
+  const double x0 = kLeft + 40;
+  const double room = kChartWidth - 40 - 56;
+  for (std::size_t side = 0; side < 2; ++side) {
+    const double top = y + 16 + 32 * static_cast<double>(side);
+    canvas.text(kLeft, top + 13.6, side == 0 ? "before" : "after", {7.4}, kInk2);
+    const double w = room * std::fabs(values[side]) / most;
+    const double both = room * std::min(std::fabs(values[0]), std::fabs(values[1])) / most;
+    if (both > 0.3) canvas.rect({x0, top, both, 22}, kOther);
+    if (w > both && side == 1) canvas.rect({x0 + both, top, w - both, 22}, kGrow.c500);
+    if (w > both && side == 0) {
+      const Box gone{x0 + both, top, w - both, 22};
+      canvas.rect(gone, kShrink.c100);
+      canvas.hatched(gone, kShrink.c500);
+      canvas.frame(gone, {kShrink.c500, 0.6});
+    }
+    canvas.painter().stroke(Path().move({x0, top - 2}).line({x0, top + 24}), {kInk3, 0.7});
+    const auto value = static_cast<std::int64_t>(std::clamp(values[side], -9.2e18, 9.2e18));
+    canvas.text(x0 + w + 5, top + 13.8, q.value(value), {8, FontWeight::semibold}, kInk);
+  }
+}
+
 /// Root side first; of a deep path the middle is left out.
 void draw_stack(const Suspect& suspect, Canvas& canvas, double y) {
   const double x = kLeft + kChartWidth + 22;
@@ -305,8 +330,14 @@ void draw_subject(const PostmortemPages& pages, const Subject& subject, const Fi
   if (verdict != nullptr) canvas.badge(kRight, kTop + 34, verdict->word, 9.5, Align::right);
   draw_prose(places.sentence, canvas, kLeft, kTop + 57, kSentence, kInk);
   draw_figures(figures_of(pages, suspect), canvas, places.figures);
-  canvas.text(kLeft, places.chart, "Its value at each snapshot", {9, FontWeight::semibold}, kInk);
-  draw_chart(pages, values_of(pages.report.growth(), suspect), canvas, places.chart + 6);
+  const std::vector<double> values = values_of(pages.report.growth(), suspect);
+  canvas.text(kLeft, places.chart, values.size() > 2 ? "Its value at each snapshot" : "Its value before and after",
+              {9, FontWeight::semibold}, kInk);
+  if (values.size() > 2) {
+    draw_chart(pages, values, canvas, places.chart + 6);
+  } else {
+    draw_pair(pages, values, canvas, places.chart + 6);
+  }
   draw_stack(suspect, canvas, places.chart);
   draw_sites(pages, suspect, canvas, places.sites);
   if (fitted == nullptr) return;
