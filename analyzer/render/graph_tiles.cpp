@@ -202,25 +202,30 @@ class TileDrawing {
     const Box& window = tile_.window;
     Box box{std::clamp(at.x - w / 2, window.x + 1, window.x + window.w - w - 1),
             std::clamp(at.y - 5, window.y + 1, window.y + window.h - 11), w, 10};
-    // Labels that would lie on each other move along the border; many to one tile are one.
-    for (std::size_t tries = 0; tries < 12; ++tries) {
+    // Labels that would lie on each other or on a node move along the border, away from the middle; many to one
+    // tile are one.
+    const bool side = at.x <= window.x + 1 || at.x >= window.x + window.w - 1;
+    const double step = side ? -(box.h + 1) : (at.x < window.x + window.w / 2 ? -1 : 1) * (box.w + 2);
+    for (std::size_t tries = 0; tries < 8; ++tries) {
       const auto hit = std::find_if(labels_.begin(), labels_.end(), [&](const Label& label) {
         const Box both = common(label.box, box);
         return both.w > 0 && both.h > 0;
       });
-      if (hit == labels_.end()) {
+      if (hit != labels_.end() && hit->text == text) return;
+      if (hit == labels_.end() && !on_node(box)) {
         labels_.push_back({text, tiled_.tile_of[node], box});
         return;
       }
-      if (hit->text == text) return;
-      const bool side = at.x <= window.x + 1 || at.x >= window.x + window.w - 1;
-      if (side) {
-        box.y = hit->box.y + hit->box.h + 1;
-      } else {
-        box.x = hit->box.x + hit->box.w + 1;
-      }
-      if (box.x + box.w > window.x + window.w || box.y + box.h > window.y + window.h) return;
+      (side ? box.y : box.x) += step;
+      if (box.x < window.x || box.y < window.y || box.x + box.w > window.x + window.w) return;
     }
+  }
+
+  bool on_node(const Box& box) const {
+    return std::any_of(tile_.nodes.begin(), tile_.nodes.end(), [&](std::uint32_t node) {
+      const Box both = common(scene_.nodes[node].box, box);
+      return both.w > 0 && both.h > 0;
+    });
   }
 
   void draw_label(const Label& label) {

@@ -17,12 +17,12 @@ struct Column {
   const char* head;
 };
 
-void draw_head(Canvas& canvas) {
+void draw_head(Canvas& canvas, bool totals) {
   const Column columns[] = {{kLeft + 16, Align::right, "#"},
                             {kLeft + 22, Align::left, "name"},
                             {kLeft + 150, Align::left, "SHA-256, first 16 digits"},
                             {kLeft + 288, Align::right, "file"},
-                            {kLeft + 336, Align::right, "total"},
+                            {kLeft + 336, Align::right, totals ? "total" : ""},
                             {kLeft + 346, Align::left, "format"},
                             {kRight, Align::right, "taken at"}};
   for (const Column& column : columns) canvas.text(column.x, kHead, column.head, {7}, kInk2, column.align);
@@ -81,7 +81,7 @@ void plan_inputs(PostmortemPages& pages) {
                             .append(std::to_string(kRows))
                             .append(" are listed here, all of them in the JSON report");
                       canvas.paragraph(kLead, lead, {8.2}, kInk2, 1);
-                      draw_head(canvas);
+                      draw_head(canvas, !inputs.empty() && inputs.front().total.has_value());
                       // Of a series that is too long, the last page has its end.
                       const bool cut = needed > most && page + 1 == most;
                       const std::size_t first = cut ? inputs.size() - kRows : page * kRows;

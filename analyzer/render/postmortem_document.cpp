@@ -96,7 +96,7 @@ Result<std::string> write_postmortem(const Postmortem& report, const MemoryStory
                                      const graph::GraphOptions& options, Paper paper) {
   Result<std::unique_ptr<Typesetter>> type = Typesetter::make();
   if (!type) return std::move(type).error();
-  PostmortemPages pages{report, memory, options, **type, story_of(report), false, {}, {}, {}, {}};
+  PostmortemPages pages{report, memory, options, **type, story_of(report), false, {}, {}, {}, {}, {}};
   pages.has_stacks = pages.story.steps.size() >= 2 && !pages.story.overall.metric.empty();
   if (Status status = plan_pages(pages); !status) return std::move(status).error();
   return draw_plan(pages, paper);

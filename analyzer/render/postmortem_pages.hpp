@@ -59,6 +59,7 @@ struct PostmortemPages {
   bool has_stacks = false;                      ///< else there are counters alone
   std::vector<std::size_t> table_rows;          ///< rows of the tables by stack
   std::vector<std::uint32_t> row_node;          ///< of the graph on one page, by row
+  std::vector<std::uint32_t> tile_node;         ///< of the graph in tiles; empty without one
   std::vector<std::vector<std::size_t>> parts;  ///< table_rows by page
   PagePlan plan;
 };
@@ -70,6 +71,9 @@ struct Subject {
   std::size_t number = 0;
 };
 std::vector<Subject> subjects_of(const Postmortem& report);
+/// Of the graph in tiles.
+inline constexpr const char* kTilePrefix = "tiled-";
+
 inline std::string suspect_key(std::size_t number) { return std::string("suspect ").append(std::to_string(number)); }
 
 /// The inputs in order, with their totals where there is a metric.

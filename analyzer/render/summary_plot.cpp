@@ -69,7 +69,11 @@ class SeriesPlot {
     if (story_.before.empty()) return;
     const double end = (x_of(story_.before.size() - 1) + x(0)) / 2;
     canvas_.rect({kX0, y0_, end - kX0, y1_ - y0_}, kPanel);
-    canvas_.text_cut(kX0 + 4, y1_ - 4, "before the restart: not judged", {6.8}, kInk2, end - kX0 - 6);
+    for (const char* const text : {"before the restart: not judged", "not judged"}) {
+      if (canvas_.width(text, {6.8}) > end - kX0 - 8) continue;
+      canvas_.text(kX0 + 4, y0_ + 8, text, {6.8}, kInk2);
+      break;
+    }
   }
 
   void grid() {

@@ -295,8 +295,9 @@ std::string sentence_of(const PostmortemPages& pages, const Subject& subject) {
     if (suspect.rows.size() > 1) text.append("Its heaviest stack: ");
     text.append(printable(verdict->word)).append(", ").append(printable(verdict->reason)).append(".");
   } else if (pages.story.verdicts.empty()) {
-    text.append(report.series_length > 2 ? "There are too few snapshots to call it a trend."
-                                         : "Two snapshots show a difference, not a trend.");
+    if (report.series_length <= 2) text.append("Two snapshots show a difference, not a trend.");
+    if (report.series_length > 2 && report.series_length < kJudgedFrom)
+      text.append("There are too few snapshots to call it a trend.");
   }
   return text;
 }
@@ -307,7 +308,10 @@ Places places_of(const PostmortemPages& pages, const Subject& subject) {
   const auto lines = static_cast<double>(places.sentence.size());
   places.figures = kTop + 57 + line_step(kSentence) * (lines - 1) + 20;
   places.chart = places.figures + 50 + 20;
-  places.sites = places.chart + kChartHeight + 26;
+  // Two bars need less room than a line; the path beside it may need more.
+  const std::size_t frames = std::min(subject.suspect.path.size(), kStackLines);
+  const double chart = pages.report.growth().series_length > 2 ? kChartHeight : 74;
+  places.sites = places.chart + std::max(chart, 10 + kStackStep * static_cast<double>(frames)) + 26;
   places.graph = places.sites + 16 + 12.6 * static_cast<double>(subject.suspect.sites.size()) + 20;
   return places;
 }
@@ -379,9 +383,19 @@ std::vector<Subject> subjects_of(const Postmortem& report) {
     if (out.size() < kSubjects) out.push_back({suspect, true, out.size() + 1});
   }
   if (!out.empty()) return out;
-  for (std::uint32_t row = 0; row < growth.rows.size() && out.size() < kSubjects; ++row) {
-    if (growth.rows[row].value.growth() == 0) continue;
-    out.push_back(subject_of_row(growth, row));
+  // The rows may be sorted by something else.
+  std::vector<std::uint32_t> rows(growth.rows.size());
+  for (std::uint32_t row = 0; row < rows.size(); ++row) rows[row] = row;
+  const std::size_t most = std::min(kSubjects, rows.size());
+  std::partial_sort(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(most), rows.end(),
+                    [&](std::uint32_t a, std::uint32_t b) {
+                      const double x = std::fabs(static_cast<double>(growth.rows[a].value.growth()));
+                      const double y = std::fabs(static_cast<double>(growth.rows[b].value.growth()));
+                      return x != y ? x > y : a < b;
+                    });
+  for (std::size_t i = 0; i < most; ++i) {
+    if (growth.rows[rows[i]].value.growth() == 0) continue;
+    out.push_back(subject_of_row(growth, rows[i]));
     out.back().number = out.size();
   }
   return out;

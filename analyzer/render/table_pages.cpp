@@ -30,7 +30,10 @@ GrowthTable table_of(const PostmortemPages& pages, std::size_t part) {
   for (const std::size_t row : table.rows) {
     table.anchors.push_back(row_anchor(kSummaryPage, row));
     const std::uint32_t node = row < pages.row_node.size() ? pages.row_node[row] : 0;
-    table.links.push_back(node == 0 ? "" : node_anchor(page_prefix(kGraphPage), node));
+    const std::uint32_t tile = row < pages.tile_node.size() ? pages.tile_node[row] : 0;
+    table.links.push_back(tile != 0   ? node_anchor(kTilePrefix, tile)
+                          : node != 0 ? node_anchor(page_prefix(kGraphPage), node)
+                                      : std::string());
   }
   return table;
 }

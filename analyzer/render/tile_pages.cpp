@@ -68,7 +68,7 @@ void draw_tile_page(const PostmortemPages& pages, const TiledScene& tiled, std::
     y += 11.6;
   }
   draw_tile_map(tiled, index, canvas, kMap, anchors);
-  SceneLinks links{std::string("tiled-"), std::vector<std::string>(tiled.scene.graph.nodes.size()), true};
+  SceneLinks links{std::string(kTilePrefix), std::vector<std::string>(tiled.scene.graph.nodes.size()), true};
   for (std::size_t n = 0; n < links.targets.size(); ++n) {
     const int suspect = tiled.scene.graph.nodes[n].suspect;
     if (suspect >= 0) links.targets[n] = pages.plan.anchor_of(suspect_key(static_cast<std::size_t>(suspect) + 1));
@@ -83,6 +83,7 @@ void draw_tile_page(const PostmortemPages& pages, const TiledScene& tiled, std::
 }
 
 void plan_tiles(PostmortemPages& pages, const std::shared_ptr<const TiledScene>& tiled) {
+  pages.tile_node = tiled->scene.graph.row_node;
   for (std::size_t t = 0; t < tiled->tiles.size(); ++t) {
     const std::string title = std::string("The graph, tile ")
                                   .append(std::to_string(t + 1))

@@ -199,7 +199,7 @@ void plan_totals(PostmortemPages& pages) {
   const std::vector<SeriesStep>& steps = steps_of(pages);
   const bool bars = pages.story.before.empty() && pages.story.steps.size() <= 2;
   const bool counters = pages.report.counters && !pages.report.counters->rows.empty();
-  double top = kTop + 76 + (bars ? 96 : kPlotHeight + 22 + kStripHeight) + 22;
+  double top = kTop + 82 + (bars ? 96 : kPlotHeight + 22 + kStripHeight) + 22;
   if (counters) top += kPanelHeight + 26;
   const auto rows_from = [](double y) {
     return static_cast<std::size_t>(std::max(0.0, (kBottom - 6 - y - kHead) / kRow));
@@ -223,7 +223,7 @@ void plan_totals(PostmortemPages& pages) {
                   [&pages, bars, counters, first, shown, remark, draw_rows](PdfDocument& document) {
                     Canvas& canvas = document.canvas();
                     canvas.paragraph(kLead, totals_sentence(pages), {8.6}, kInk2, 2);
-                    double y = kTop + 86;
+                    double y = kTop + 92;
                     draw_plot(pages.story, canvas, y, bars ? 88 : kPlotHeight);
                     y += bars ? 96 : kPlotHeight + 18;
                     if (!bars) {
