@@ -80,20 +80,23 @@ def main_fills(image):
     return {name: max(sorted(found), key=found.get) if found else None for name, found in counts.items()}
 
 
-def longest_runs(image, name):
-    """Of each column the longest unbroken run of dark enough pixels of this kind in grey, in which an edge would be."""
+def longest_run(image, name):
+    """The longest unbroken vertical run of an edge of this kind: at least five pixels wide, so that no border of a box
+    is taken for one, and darker than the fills of boxes."""
     width, height, _ = image
+    rows = [[False] * width for _ in range(height)]
+    for y in range(height):
+        row = rows[y]
+        for x in range(width):
+            pixel = pixel_at(image, x, y)
+            row[x] = kind(pixel) == name and grey(pixel) < 192
     longest = 0
-    for x in range(width):
+    for x in range(2, width - 2):
         run = 0
         for y in range(height):
-            pixel = pixel_at(image, x, y)
-            # Edges are darker than the fills of nodes.
-            if kind(pixel) == name and grey(pixel) < 165:
-                run += 1
-                longest = max(longest, run)
-            else:
-                run = 0
+            row = rows[y]
+            run = run + 1 if row[x - 2] and row[x - 1] and row[x] and row[x + 1] and row[x + 2] else 0
+            longest = max(longest, run)
     return longest
 
 
@@ -128,7 +131,7 @@ def check(graph, flame):
     lightness = abs(lab(colours["grow"])[0] - lab(colours["shrink"])[0])
     if lightness > MOST_LIGHTNESS:
         faults.append("fills in grey: expected lightness within %.0f, found %.1f" % (MOST_LIGHTNESS, lightness))
-    solid, dashed = longest_runs(graph, "grow"), longest_runs(graph, "shrink")
+    solid, dashed = longest_run(graph, "grow"), longest_run(graph, "shrink")
     if solid < 40:
         faults.append("edges of growth: expected unbroken lines, the longest has %d pixels" % solid)
     if dashed == 0 or dashed > solid / 2:
@@ -138,7 +141,7 @@ def check(graph, flame):
         faults.append("flame graph: expected both kinds, found %s and %s" % (plain, hatched))
     elif hatched < plain + 4:
         faults.append("flame graph: expected hatching on one kind only, grey varies by %.1f and %.1f" % (hatched, plain))
-    print("distance %.1f, lightness %.1f, runs %d and %d, grey varies by %s and %s" %
+    print("distance %.1f, lightness %.1f, runs of %d and %d pixels, grey varies by %s and %s" %
           (distance, lightness, solid, dashed, plain, hatched))
     return faults
 
