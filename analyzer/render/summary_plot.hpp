@@ -8,6 +8,9 @@ namespace snapdiff::render {
 /// Totals over the series with the heaviest paths stacked under the line; of two snapshots a bar
 /// before and a bar after. From y down; returns the lower edge.
 double draw_plot(const Story& story, Canvas& canvas, double y, double height);
+/// Left and right end of its axis, and the place of snapshot i of n on it.
+inline constexpr double kPlotLeft = kLeft + 34, kPlotRight = kRight - 100;
+double plot_x(std::size_t i, std::size_t n);
 /// Height the plot asks for.
 double plot_height(const Story& story);
 
