@@ -100,4 +100,8 @@ FlameStory tell_flame(FlameTree tree, const TopReport& report);
 /// have the height they need. Errors: usage (a tree without root), io (no fonts), limit, internal.
 Result<std::string> draw_flame(const FlameStory& story, PictureForm form, Paper paper = Paper::a4, double scale = 2.0);
 
+/// One page: totals over time in bands of what grew, then tables of the bands and of the snapshots. Two or
+/// more snapshots; `pairs` is not looked at. Errors as above.
+Result<std::string> draw_series(const Story& story, PictureForm form, Paper paper = Paper::a4, double scale = 2.0);
+
 }  // namespace snapdiff::render
