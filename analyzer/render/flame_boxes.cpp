@@ -23,7 +23,11 @@ TextStyle figure_style(double row_height) {
 
 double clamped_share(double part, double whole) { return whole > 0 ? std::clamp(part / whole, 0.0, 1.0) : 0; }
 
-FlameFill fill_of(const FlameMark& mark, const FlameWords& words) {
+double size_of_net(const FlameMark& mark) {
+  return std::fabs(static_cast<double>(mark.grew) + static_cast<double>(mark.shrank));
+}
+
+FlameFill fill_of(const FlameMark& mark, const FlameWords& words, double most) {
   FlameFill fill;
   const auto weight = static_cast<double>(mark.weight);
   if (words.shows_gone()) fill.gone = clamped_share(-static_cast<double>(mark.shrank), weight);
@@ -32,28 +36,68 @@ FlameFill fill_of(const FlameMark& mark, const FlameWords& words) {
   fill.same = words.shows_same() ? std::max(0.0, 1 - fill.gone - fill.grown) : 0;
   if (!words.shows_same() && fill.gone == 0) fill.grown = 1;
   if (!words.shows_same() && fill.gone > 0) fill.grown = 1 - fill.gone;
-  const double net = std::fabs(static_cast<double>(mark.grew) + static_cast<double>(mark.shrank));
-  const double parts = static_cast<double>(mark.grew) - static_cast<double>(mark.shrank);
-  fill.strength = words.width() == FlameWidth::growth ? 1 : clamped_share(net, parts);
+  const bool growth_alone = words.width() == FlameWidth::growth;
+  const double net = growth_alone ? static_cast<double>(mark.grew) : size_of_net(mark);
+  const double parts = static_cast<double>(mark.grew) - (growth_alone ? 0 : static_cast<double>(mark.shrank));
+  fill.strength = std::sqrt(clamped_share(net, parts)) * (0.5 + 0.5 * std::sqrt(clamped_share(net, most)));
   fill.unsure = words.is_unsure(mark);
   fill.kind = mark.kind;
-  // Only where a box's value is that of its width alone.
-  if (words.two_sided() && mark.kind == FlameMark::Kind::frame && mark.box != 0) {
-    fill.is_new = words.shows_grown() && mark.value.baseline == 0 && mark.value.current > 0 && mark.shrank == 0;
-    fill.is_gone = words.shows_gone() && mark.value.current == 0 && mark.value.baseline > 0 && mark.grew == 0;
-  }
+  fill.is_new = words.begins_new(mark);
+  fill.is_gone = words.begins_gone(mark);
   return fill;
 }
 
-/// |net| / width, never percent of before; a box that only turned over is pale.
+/// By |net| / width and by the root of |net| / largest |net|, never by percent of before: what only turned over is
+/// pale, and so is what is small.
 Color shade(const Ramp& ramp, double strength) {
-  return mix(kPaper, ramp.c300, 0.3 + 0.6 * std::sqrt(std::clamp(strength, 0.0, 1.0)));
+  return mix(kPaper, ramp.c300, 0.22 + 0.68 * std::clamp(strength, 0.0, 1.0));
+}
+
+/// Where the components of a name begin: after "::", "." and "/" outside brackets, and at the "+" of an address.
+std::vector<std::size_t> components(const std::string& name) {
+  std::vector<std::size_t> out;
+  // "app/cache.py:52" is a place: its dot parts nothing.
+  const std::size_t colon = name.rfind(':');
+  const bool is_place = colon != std::string::npos && colon + 1 < name.size() &&
+                        name.find_first_not_of("0123456789", colon + 1) == std::string::npos;
+  int depth = 0;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const char c = name[i];
+    if (c == '<' || c == '(' || c == '{' || c == '[') ++depth;
+    if (c == '>' || c == ')' || c == '}' || c == ']') --depth;
+    if (depth > 0 || i == 0 || i + 1 == name.size()) continue;
+    if (((c == '.' && !is_place) || c == '/' || (c == ':' && name[i - 1] == ':')) && name[i + 1] != c)
+      out.push_back(i + 1);
+    if (c == '+' && name.compare(i, 3, "+0x") == 0) out.push_back(i);
+  }
+  return out;
+}
+
+/// The name, or its last components, or at least the beginning of the last one; "" where not even four letters fit.
+std::string fitted_name(const std::string& name, const TextStyle& style, double room, Canvas& canvas) {
+  if (canvas.width(name, style) <= room) return name;
+  const std::vector<std::size_t> starts = components(name);
+  for (const std::size_t at : starts) {
+    std::string shorter = std::string("\u2026").append(name, at);
+    const double w = canvas.width(shorter, style);
+    if (w > room) continue;
+    // A short last word of a long name tells little.
+    return room >= 80 && w < room / 2 ? canvas.type().fit_middle(name, style, room) : shorter;
+  }
+  // A long last component loses its middle where that leaves enough of it, else its end.
+  const std::string last = starts.empty() ? name : name.substr(starts.back());
+  if (room < style.size * 3.4 || last.starts_with("+0x")) return "";  // no number is ever cut
+  return room >= 60 ? canvas.type().fit_middle(room >= 120 ? name : last, style, room)
+                    : canvas.type().fit_end(last, style, room);
 }
 
 class BoxDrawing {
  public:
   BoxDrawing(const FlamePicture& picture, const FlameWords& words, Canvas& canvas, double top)
-      : picture_(picture), words_(words), canvas_(canvas), top_(top) {}
+      : picture_(picture), words_(words), canvas_(canvas), top_(top) {
+    for (const FlameMark& mark : picture.layout.marks)
+      most_ = std::max(most_, words.width() == FlameWidth::growth ? static_cast<double>(mark.grew) : size_of_net(mark));
+  }
 
   void draw(std::size_t i) {
     const FlameMark& mark = picture_.layout.marks[i];
@@ -64,7 +108,7 @@ class BoxDrawing {
     if (i < picture_.links.size() && !picture_.links[i].empty())
       painter.anchor(std::string(picture_.anchors).append(std::to_string(i)), {box.x, box.y - 12});
     painter.begin_link(i < picture_.links.size() ? picture_.links[i] : "");
-    fill_ = fill_of(mark, words_);
+    fill_ = fill_of(mark, words_, most_);
     draw_fill(fill_, canvas_, box);
     label(mark, box, i < picture_.letters.size() ? picture_.letters[i] : std::string());
     painter.end_link();
@@ -102,8 +146,8 @@ class BoxDrawing {
     const double room = box.w - 2 * kPad;
     const double x = box.x + kPad;
     const double middle = box.y + box.h / 2;
-    const double first = middle - 2.6;
-    const double second = middle + 8.2;
+    const double first = middle - 3.2;
+    const double second = middle + 9.2;
     const bool both = words_.width() == FlameWidth::change && words_.two_sided() && mark.grew != 0 && mark.shrank != 0;
     const std::string name = words_.name(mark);
     const std::string gone = words_.quantity().growth(mark.shrank);
@@ -122,7 +166,7 @@ class BoxDrawing {
     }
     named(x, first, name, style, room, box);
     for (const std::string& figure : words_.figures(mark)) {
-      if (canvas_.width(figure, small) > room) continue;
+      if (figure.empty() || canvas_.width(figure, small) > room) continue;
       put(x, second, figure, small, figure_color(mark), box);
       return;
     }
@@ -150,7 +194,7 @@ class BoxDrawing {
   }
 
   double named(double x, double y, const std::string& name, const TextStyle& style, double room, const Box& box) {
-    const std::string shown = canvas_.type().fit_middle(name, style, room);
+    const std::string shown = fitted_name(name, style, room, canvas_);
     return put(x, y, shown, style, plain_ink(), box);
   }
   Color plain_ink() const { return fill_.kind == FlameMark::Kind::frame ? kInk : kOnFill; }
@@ -160,8 +204,7 @@ class BoxDrawing {
     const double w = canvas_.width(text, style);
     const double hatched = box.x + box.w * fill_.gone;
     if (fill_.gone > 0 && x < hatched)
-      canvas_.rect({x - 2, y - style.size * 0.92, std::min(w + 4, std::max(hatched - x + 2, 0.0)), style.size * 1.24},
-                   kPaper, 1);
+      canvas_.rect({x - 2, y - style.size * 0.92, w + 4, style.size * 1.24}, kPaper, 1);
     canvas_.text(x, y, text, style, color);
     return w;
   }
@@ -170,6 +213,7 @@ class BoxDrawing {
   const FlameWords& words_;
   Canvas& canvas_;
   double top_;
+  double most_ = 0;  ///< largest |net|
   FlameFill fill_;
 };
 
@@ -179,17 +223,16 @@ bool has_room_for_name(const FlameMark& mark, const FlameWords& words, double ro
   if (mark.w < 10) return false;
   const TextStyle style = name_style(row_height, mark.kind != FlameMark::Kind::frame);
   const double room = mark.w - kBoxGap - (row_height >= kTwoLines ? 2 * kPad : std::min(2 * kPad, mark.w * 0.12));
-  const std::string name = words.name(mark);
-  // Four letters and an ellipsis of ordinary width.
-  return room >= style.size * 3.4 || canvas.width(name, style) <= room;
+  return !fitted_name(words.name(mark), style, room, canvas).empty();
 }
 
 void draw_fill(const FlameFill& fill, Canvas& canvas, const Box& box) {
   const double gone = box.w * fill.gone;
   const double same = box.w * fill.same;
   const double grown = box.w - gone - same;
-  const bool folded = fill.kind == FlameMark::Kind::merged || fill.kind == FlameMark::Kind::deeper;
-  const double strength = folded ? 0.1 : fill.strength;
+  const bool folded =
+      fill.kind == FlameMark::Kind::merged || fill.kind == FlameMark::Kind::deeper || fill.kind == FlameMark::Kind::run;
+  const double strength = folded ? 0 : fill.strength;
   if (gone > 0) {
     const Box part{box.x, box.y, gone, box.h};
     canvas.rect(part, fill.unsure ? kPanel : mix(kPaper, shade(kShrink, strength), 0.6));
@@ -199,7 +242,7 @@ void draw_fill(const FlameFill& fill, Canvas& canvas, const Box& box) {
   if (fill.grown > 0 && grown > 0)
     canvas.rect({box.x + gone + same, box.y, grown, box.h}, fill.unsure ? kLine : shade(kGrow, strength));
   // Between two parts of opposite sign.
-  if (fill.gone > 0 && fill.grown > 0 && box.w > 6)
+  if (gone > 2.5 && fill.grown > 0)
     canvas.painter().stroke(Path().move({box.x + gone, box.y}).line({box.x + gone, box.y + box.h}), {kInk, 1});
   if (box.w < 4) return;
   const Box inner{box.x + 0.4, box.y + 0.4, box.w - 0.8, box.h - 0.8};

@@ -20,7 +20,9 @@ class FlameWords {
   bool shows_gone() const;
   bool shows_grown() const;
   /// Parts that both sides share have a part in it.
-  bool shows_same() const { return !story_.two_sided || width() >= FlameWidth::baseline; }
+  bool shows_same() const {
+    return !story_.two_sided || (width() != FlameWidth::change && width() != FlameWidth::growth);
+  }
   FlameWidth width() const { return story_.tree.width; }
   bool two_sided() const { return story_.two_sided; }
 
@@ -36,9 +38,15 @@ class FlameWords {
   /// Root first, to the mark itself.
   std::vector<std::string> path(const FlameMark& mark) const;
   bool is_unsure(const FlameMark& mark) const;
+  /// Nothing was held here before, or nothing is any more, and that is not so of its caller already.
+  bool begins_new(const FlameMark& mark) const;
+  bool begins_gone(const FlameMark& mark) const;
 
  private:
   std::string merged_text(const FlameMark& mark) const;
+  std::string run_text(const FlameMark& mark) const;
+  bool is_new(std::uint32_t box) const;
+  bool is_gone(std::uint32_t box) const;
 
   const FlameStory& story_;
   Quantity q_;

@@ -29,10 +29,12 @@ std::vector<Sample> samples_of(const FlameStory& story, const FlameWords& words,
   gone.gone = grown.grown = same.same = 1;
   both.gone = both.grown = 0.5;
   both.strength = 0.3;
-  if (words.shows_gone()) out.push_back({"gone", what + " of before that are no longer there", gone});
-  if (words.shows_grown()) out.push_back({"grown", what + " that came in addition", grown});
-  if (words.shows_gone() && words.shows_grown())
-    out.push_back({"both", "left gone, right grown; the paler, the more of it cancels", both});
+  const FlameBox& root = story.tree.boxes.front();
+  const bool has_gone = words.shows_gone() && root.shrank != 0;
+  const bool has_grown = words.shows_grown() && root.grew != 0;
+  if (has_gone) out.push_back({"gone", what + " of before that are no longer there", gone});
+  if (has_grown) out.push_back({"grown", what + " that came in addition", grown});
+  if (has_gone && has_grown) out.push_back({"both", "gone left, grown right; pale where they cancel", both});
   if (words.shows_same())
     out.push_back({words.two_sided() ? "same" : "held",
                    words.two_sided() ? what + " on both sides" : what + " of this snapshot", same});
@@ -42,22 +44,15 @@ std::vector<Sample> samples_of(const FlameStory& story, const FlameWords& words,
     if (words.shows_gone()) unsure.gone = unsure.grown = 0.5;
     out.push_back({"~", "less than 2 standard deviations: may be chance", unsure});
   }
-  const bool has_frames = words.two_sided();
-  if (has_frames && words.shows_grown() && any([](const FlameMark& m) {
-        return m.kind == FlameMark::Kind::frame && m.box != 0 && m.value.baseline == 0 && m.value.current > 0 &&
-               m.shrank == 0;
-      })) {
+  if (any([&](const FlameMark& m) { return words.begins_new(m); })) {
     FlameFill added = grown;
     added.is_new = true;
-    out.push_back({"new", "nothing was held here before", added});
+    out.push_back({"new", "from here down, nothing was held before", added});
   }
-  if (has_frames && words.shows_gone() && any([](const FlameMark& m) {
-        return m.kind == FlameMark::Kind::frame && m.box != 0 && m.value.current == 0 && m.value.baseline > 0 &&
-               m.grew == 0;
-      })) {
+  if (any([&](const FlameMark& m) { return words.begins_gone(m); })) {
     FlameFill left = gone;
     left.is_gone = true;
-    out.push_back({"gone", "dashed: nothing is held here any more", left});
+    out.push_back({"all gone", "from here down, nothing is held any more", left});
   }
   if (any([](const FlameMark& m) { return m.kind == FlameMark::Kind::here; })) {
     FlameFill here = words.shows_same() && !words.shows_grown() ? same : words.shows_grown() ? grown : same;
@@ -67,10 +62,16 @@ std::vector<Sample> samples_of(const FlameStory& story, const FlameWords& words,
   if (layout.merged_boxes > 0) {
     FlameFill merged = words.shows_same() ? same : grown;
     merged.kind = FlameMark::Kind::merged;
+    const std::string narrow = std::to_string(std::lround(layout.least_width)).append(" pt");
     out.push_back({"+n frames",
-                   layout.cut_levels > 0 ? "too narrow or too deep: merged and counted"
-                                         : "callees narrower than 8 pt, merged and counted",
+                   layout.cut_levels > 0 ? std::string("narrower than ").append(narrow).append(" or too deep, merged")
+                                         : std::string("callees narrower than ").append(narrow).append(", merged"),
                    merged});
+  }
+  if (layout.folded_boxes > 0) {
+    FlameFill run = words.shows_same() ? same : grown;
+    run.kind = FlameMark::Kind::run;
+    out.push_back({"n frames", "each calls only the next one; folded", run});
   }
   return out;
 }
@@ -103,6 +104,8 @@ std::string sum_text(const FlameStory& story, const FlameWords& words, const Fla
       .append(" in ")
       .append(count_of(layout.merged_boxes, "frame"));
   text.append(" = total ").append(words.size(total)).append(width_noun(story));
+  if (layout.folded_boxes > 0)
+    text.append("; ").append(count_of(layout.folded_boxes, "frame")).append(" in rows of single callees folded");
   if (layout.cut_levels > 0)
     text.append("; ").append(count_of(layout.cut_levels, "level")).append(" deeper than the page");
   return text;

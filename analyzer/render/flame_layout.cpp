@@ -6,6 +6,9 @@
 namespace snapdiff::render {
 namespace {
 
+/// Runs narrower than this say nothing that their last box does not say.
+constexpr double kRoomForNames = 45;
+
 std::int64_t less(std::int64_t a, std::int64_t b) {
   // Parts of one sum: what is left fits wherever the tree's figures are exact.
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
@@ -32,8 +35,13 @@ FlameMark of_box(const FlameBox& box, std::uint32_t index) {
 
 class Placing {
  public:
-  Placing(const FlameTree& tree, double width, double least_width, std::uint32_t most_rows)
-      : tree_(tree), least_(least_width), most_rows_(most_rows), end_(tree.boxes.size()), deepest_(tree.boxes.size()) {
+  Placing(const FlameTree& tree, double width, double least_width, std::uint32_t most_rows, double fold)
+      : tree_(tree),
+        least_(least_width),
+        most_rows_(most_rows),
+        fold_(fold),
+        end_(tree.boxes.size()),
+        deepest_(tree.boxes.size()) {
     const std::vector<FlameBox>& boxes = tree.boxes;
     scale_ = boxes.front().weight == 0 ? 0 : width / static_cast<double>(boxes.front().weight);
     for (std::uint32_t i = static_cast<std::uint32_t>(boxes.size()); i-- > 0;) {
@@ -65,6 +73,11 @@ class Placing {
   void add(FlameMark mark) {
     out_.rows = std::max(out_.rows, mark.row + 1);
     const bool whole = mark.kind == FlameMark::Kind::frame || mark.kind == FlameMark::Kind::here;
+    if (mark.kind == FlameMark::Kind::run) {
+      out_.folded_boxes += mark.frames;
+      out_.marks.push_back(mark);
+      return;
+    }
     if (mark.end) (whole ? out_.drawn : out_.merged) += mark.weight;
     (whole ? out_.drawn_boxes : out_.merged_boxes) += mark.frames;
     out_.marks.push_back(mark);
@@ -75,10 +88,12 @@ class Placing {
     mark.end = !has_children(mark.box);
     add(mark);
     if (mark.end) return;
-    if (mark.row + 2 >= most_rows_ && deepest_[mark.box] + 1 > most_rows_) {
+    const std::uint32_t below = deepest_[mark.box] - tree_.boxes[mark.box].depth;
+    if (mark.row + 2 >= most_rows_ && mark.row + below + 1 > most_rows_) {
       cut(mark);
       return;
     }
+    if (mark.w < fold_ && fold(mark)) return;
     FlameMark own = mark;
     own.kind = FlameMark::Kind::here;
     own.end = true;
@@ -106,7 +121,7 @@ class Placing {
       if (points(box.weight) < least_) {
         add_figures(rest, of_box(box, i));
         rest.frames += end_[i] - i;
-        rest.levels = std::max(rest.levels, deepest_[i] - mark.row);
+        rest.levels = std::max(rest.levels, deepest_[i] - tree_.boxes[mark.box].depth);
         continue;
       }
       if (!own_placed && own.weight >= box.weight) place_own();
@@ -126,6 +141,32 @@ class Placing {
     add(rest);
   }
 
+  /// The only callee, where nothing else has a part in the width; else 0.
+  std::uint32_t only_callee(std::uint32_t box) const {
+    const std::uint32_t child = box + 1;
+    const bool only = child < end_[box] && end_[child] == end_[box];
+    return only && tree_.boxes[child].weight == tree_.boxes[box].weight ? child : 0;
+  }
+
+  /// Two or more single callees between `mark` and the last of its run become one low row.
+  bool fold(const FlameMark& mark) {
+    std::uint32_t last = mark.box;
+    for (std::uint32_t next = only_callee(last); next != 0; next = only_callee(last)) last = next;
+    const std::uint32_t between = last > mark.box ? last - mark.box - 1 : 0;
+    if (between < 2 || mark.row + 3 > most_rows_) return false;
+    FlameMark run = mark;
+    run.kind = FlameMark::Kind::run;
+    run.row = mark.row + 1;
+    run.frames = run.levels = between;
+    add(run);
+    FlameMark end = of_box(tree_.boxes[last], last);
+    end.row = mark.row + 2;
+    end.x = mark.x;
+    end.w = mark.w;
+    open_.push_back(end);
+    return true;
+  }
+
   /// Everything below `mark` in one row.
   void cut(const FlameMark& mark) {
     FlameMark all = mark;
@@ -133,7 +174,7 @@ class Placing {
     all.end = true;
     all.row = mark.row + 1;
     all.frames = end_[mark.box] - mark.box - 1;
-    all.levels = deepest_[mark.box] - mark.row;
+    all.levels = deepest_[mark.box] - tree_.boxes[mark.box].depth;
     out_.cut_levels = std::max(out_.cut_levels, all.levels - 1);
     add(all);
   }
@@ -141,6 +182,7 @@ class Placing {
   const FlameTree& tree_;
   double least_, scale_ = 0;
   std::uint32_t most_rows_;
+  double fold_;                         ///< runs narrower than this are folded
   std::vector<std::uint32_t> end_;      ///< by box: behind the last one below it
   std::vector<std::uint32_t> deepest_;  ///< by box: depth of the deepest one below it
   std::vector<FlameMark> open_;
@@ -158,9 +200,17 @@ void add_figures(FlameMark& mark, const FlameMark& other) {
   mark.error = std::hypot(mark.error, other.error);
 }
 
-FlameLayout lay_out(const FlameTree& tree, double width, double least_width, std::uint32_t most_rows) {
+FlameLayout lay_out(const FlameTree& tree, double width, double least_width, std::uint32_t good_rows,
+                    std::uint32_t most_rows) {
   if (tree.boxes.empty()) return {};
-  return Placing(tree, width, least_width, std::max(most_rows, 2U)).run();
+  most_rows = std::max(most_rows, 2U);
+  // What is deeper than this is not looked at: a stack may have a million frames.
+  const std::uint32_t far = most_rows < 10'000 ? most_rows * 4 + 16 : most_rows;
+  FlameLayout out = Placing(tree, width, least_width, far, 0).run();
+  if (out.rows > good_rows) out = Placing(tree, width, least_width, far, kRoomForNames).run();
+  if (out.rows > most_rows) out = Placing(tree, width, least_width, most_rows, width + 1).run();
+  out.least_width = least_width;
+  return out;
 }
 
 }  // namespace snapdiff::render

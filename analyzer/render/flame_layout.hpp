@@ -12,8 +12,9 @@ namespace snapdiff::render {
 ///   here    what was allocated in a frame itself, beside its callees
 ///   merged  callees too narrow to be drawn, as one
 ///   deeper  all callees of a frame below which the levels do not fit
+///   run     callees in a row that do nothing but call the next, folded where levels do not fit
 struct FlameMark {
-  enum class Kind : std::uint8_t { frame, here, merged, deeper };
+  enum class Kind : std::uint8_t { frame, here, merged, deeper, run };
   Kind kind = Kind::frame;
   bool end = false;       ///< nothing is drawn below it: widths of the ends add up to the root's
   std::uint32_t box = 0;  ///< of the tree; of `here`, `merged` and `deeper` the caller
@@ -31,16 +32,19 @@ struct FlameMark {
 struct FlameLayout {
   std::vector<FlameMark> marks;  ///< callers before their callees
   std::uint32_t rows = 0;
+  double least_width = 0;
   std::uint64_t drawn = 0, merged = 0;
-  std::uint64_t drawn_boxes = 0, merged_boxes = 0;  ///< boxes of the tree; they add up to all of them
-  std::uint32_t cut_levels = 0;                     ///< rows that did not fit
+  std::uint64_t drawn_boxes = 0, merged_boxes = 0, folded_boxes = 0;  ///< they add up to the tree's
+  std::uint32_t cut_levels = 0;                                       ///< rows that did not fit
 };
 
 /// Adds what `other` holds: value, growth, error, width.
 void add_figures(FlameMark& mark, const FlameMark& other);
 
-/// Boxes of at least `least_width` points in at most `most_rows` (2 or more) rows across `width` points. Empty where
-/// the root has no width.
-FlameLayout lay_out(const FlameTree& tree, double width, double least_width, std::uint32_t most_rows);
+/// Boxes of at least `least_width` points across `width` points. From more than `good_rows` on, runs of single
+/// callees too narrow for names are folded; from more than `most_rows` (2 or more) on, all runs; then the deepest
+/// levels are cut. Empty where the root has no width.
+FlameLayout lay_out(const FlameTree& tree, double width, double least_width, std::uint32_t good_rows,
+                    std::uint32_t most_rows);
 
 }  // namespace snapdiff::render

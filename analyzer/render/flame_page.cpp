@@ -15,6 +15,11 @@ constexpr double kHighestRow = 38;
 constexpr double kLowestRow = 9.6;
 constexpr std::size_t kMostTableRows = 24;
 constexpr std::size_t kLeastTableRows = 6;
+/// Boxes narrower than this are merged: a letter has no room in them. Where the cursor tells names and pages can be
+/// enlarged, they may be smaller.
+constexpr double kLeastBox = 8;
+constexpr double kLeastBoxOnScreen = 2;
+constexpr double kLeastLetter = 8;
 constexpr double kScale = 20;
 constexpr double kGap = 18;
 /// Of a picture without a page; a page has less.
@@ -90,8 +95,8 @@ std::string letter(std::size_t n) {
 
 class FlameContent {
  public:
-  FlameContent(const FlameStory& story, Canvas& canvas, const std::string& prefix)
-      : story_(story), words_(story), canvas_(canvas), prefix_(prefix) {}
+  FlameContent(const FlameStory& story, Canvas& canvas, const std::string& prefix, double least_width)
+      : story_(story), words_(story), canvas_(canvas), prefix_(prefix), least_(least_width) {}
 
   double draw(double top, double bottom) {
     const TextStyle style{8.6};
@@ -117,11 +122,14 @@ class FlameContent {
     const auto rows_in = [](double height) {
       return static_cast<std::uint32_t>(std::max(2.0, std::min(height, kHighestPicture) / kLowestRow));
     };
-    const std::uint32_t most = rows_in(room);
-    picture_.layout = lay_out(story_.tree, kWidth, kLeastBox, most * 4);
+    const auto place = [&](double height) {
+      const std::uint32_t most = rows_in(height);
+      picture_.layout = lay_out(story_.tree, kWidth, least_, most / 2, most);
+    };
+    place(room);
     double height = room - below(kLeastTableRows);
-    if (picture_.layout.rows > rows_in(height)) {
-      picture_.layout = lay_out(story_.tree, kWidth, kLeastBox, rows_in(height));
+    if (picture_.layout.rows > rows_in(height) / 2) {
+      place(height);
       height = room - below(kLeastTableRows);
     }
     const auto rows = static_cast<double>(picture_.layout.rows);
@@ -141,7 +149,7 @@ class FlameContent {
       const std::size_t mark = table_.rows[i];
       if (!prefix_.empty()) picture_.links[mark] = flame_row_anchor(prefix_, i);
       if (!has_room_for_name(picture_.layout.marks[mark], words_, picture_.row_height, canvas_) &&
-          picture_.layout.marks[mark].w >= kLeastBox)
+          picture_.layout.marks[mark].w >= kLeastLetter)
         picture_.letters[mark] = letter(letters++);
     }
   }
@@ -150,6 +158,7 @@ class FlameContent {
   FlameWords words_;
   Canvas& canvas_;
   const std::string& prefix_;
+  double least_;
   FlamePicture picture_;
   FlameTable table_;
 };
@@ -193,7 +202,7 @@ PageFrame flame_frame(const FlameStory& story) {
 
 double draw_flame_content(const FlameStory& story, Canvas& canvas, double top, double bottom,
                           const std::string& prefix) {
-  return FlameContent(story, canvas, prefix).draw(top, bottom);
+  return FlameContent(story, canvas, prefix, kLeastBox).draw(top, bottom);
 }
 
 int draw_flame_page(const FlameStory& story, PdfDocument& document, int parent) {
@@ -209,10 +218,11 @@ int draw_flame_page(const FlameStory& story, PdfDocument& document, int parent) 
 Result<std::string> draw_flame(const FlameStory& story, PictureForm form, Paper paper, double scale) {
   if (Status checked = check(story); !checked) return std::move(checked).error();
   try {
+    const std::string prefix = form == PictureForm::pdf ? "p1-f" : "";
+    const double least = form == PictureForm::svg ? kLeastBoxOnScreen : kLeastBox;
     return draw_single_page({flame_frame(story), story.version, story.created_at_ns,
                              [&](Canvas& canvas, double top, double bottom) {
-                               return draw_flame_content(story, canvas, top, bottom,
-                                                         form == PictureForm::pdf ? "p1-f" : "");
+                               return FlameContent(story, canvas, prefix, least).draw(top, bottom);
                              }},
                             form, paper, scale);
   } catch (const std::bad_alloc&) {

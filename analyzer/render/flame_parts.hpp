@@ -9,9 +9,6 @@
 /// What stands below a flame graph: scale, key, table.
 namespace snapdiff::render {
 
-/// Boxes narrower than this are merged: a letter has no room in them.
-inline constexpr double kLeastBox = 8;
-
 /// "scale ---- 1 MiB of change"; `points` is the width of all boxes.
 double draw_flame_scale(const FlameStory& story, const FlameWords& words, Canvas& canvas, double y, double points);
 

@@ -52,6 +52,7 @@ std::string FlameWords::name(const FlameMark& mark) const {
   switch (mark.kind) {
     case FlameMark::Kind::frame: break;
     case FlameMark::Kind::here: return "here";
+    case FlameMark::Kind::run: return frames_text(mark.frames).append(", one after the other");
     case FlameMark::Kind::merged:
     case FlameMark::Kind::deeper: return merged_text(mark);
   }
@@ -59,8 +60,13 @@ std::string FlameWords::name(const FlameMark& mark) const {
 }
 
 std::vector<std::string> FlameWords::figures(const FlameMark& mark) const {
+  if (mark.kind == FlameMark::Kind::run) return {""};  // those of the box above
   const std::string weight = size(mark.weight);
-  if (!two_sided() || width() == FlameWidth::baseline || width() == FlameWidth::current) return {weight};
+  if (!two_sided() || width() == FlameWidth::baseline || width() == FlameWidth::current) {
+    const auto all = static_cast<double>(story_.tree.boxes.front().weight);
+    if (mark.row == 0 || all <= 0) return {weight};
+    return {std::string(weight).append("  ").append(share_text(static_cast<double>(mark.weight) / all)), weight};
+  }
   const bool unsure = is_unsure(mark);
   const auto growth = [&](std::int64_t v) { return (unsure ? std::string("~") : std::string()).append(q_.growth(v)); };
   if (width() == FlameWidth::growth) return {growth(mark.grew)};
@@ -83,8 +89,39 @@ std::vector<std::string> FlameWords::path(const FlameMark& mark) const {
   return out;
 }
 
+std::string FlameWords::run_text(const FlameMark& mark) const {
+  constexpr std::uint32_t kMostNames = 60;
+  std::string text;
+  // Single callees follow each other in the tree.
+  for (std::uint32_t i = 1; i <= mark.frames && i <= kMostNames; ++i)
+    text.append(i == 1 ? "" : "\n").append(frame_name(story_.tree.frames[story_.tree.boxes[mark.box + i].name]));
+  if (mark.frames > kMostNames) text.append("\n\u2026 ").append(frames_text(mark.frames - kMostNames)).append(" more");
+  return text;
+}
+
+bool FlameWords::is_new(std::uint32_t box) const {
+  const FlameBox& it = story_.tree.boxes[box];
+  return two_sided() && shows_grown() && it.value.baseline == 0 && it.value.current > 0 && it.shrank == 0;
+}
+
+bool FlameWords::is_gone(std::uint32_t box) const {
+  const FlameBox& it = story_.tree.boxes[box];
+  return two_sided() && shows_gone() && it.value.current == 0 && it.value.baseline > 0 && it.grew == 0;
+}
+
+bool FlameWords::begins_new(const FlameMark& mark) const {
+  return mark.kind == FlameMark::Kind::frame && mark.box != 0 && is_new(mark.box) &&
+         (mark.row == 1 || !is_new(story_.tree.boxes[mark.box].parent));
+}
+
+bool FlameWords::begins_gone(const FlameMark& mark) const {
+  return mark.kind == FlameMark::Kind::frame && mark.box != 0 && is_gone(mark.box) &&
+         (mark.row == 1 || !is_gone(story_.tree.boxes[mark.box].parent));
+}
+
 std::string FlameWords::title(const FlameMark& mark) const {
   std::string text;
+  if (mark.kind == FlameMark::Kind::run) return run_text(mark);
   if (mark.box == 0 || mark.kind == FlameMark::Kind::merged || mark.kind == FlameMark::Kind::deeper) {
     text = name(mark);
   } else {

@@ -8,14 +8,7 @@
 #include "analyzer/render/axis.hpp"
 
 namespace snapdiff::render {
-namespace {
 
-struct Paint {
-  Color fill;
-  bool hatched = false;
-};
-
-/// Growing bands get paler from the top down; what shrank or went is hatched blue.
 std::vector<Paint> paints_of(const std::vector<Band>& bands) {
   const std::array<Color, 3> strengths = {kGrow.c500, kGrow.c300, kGrow.c100};
   std::vector<Paint> out(bands.size(), Paint{kOther});
@@ -26,6 +19,31 @@ std::vector<Paint> paints_of(const std::vector<Band>& bands) {
     if (bands[i].kind == Band::Kind::suspect || bands[i].kind == Band::Kind::grown)
       out[i] = {strengths[std::min<std::size_t>(strength++, 2)]};
   }
+  return out;
+}
+
+namespace {
+
+/// Steps that stand out: at least three times the median and a tenth of the largest total; at most four.
+std::vector<std::size_t> large_steps(const Story& story) {
+  constexpr std::size_t kMost = 4;
+  std::vector<double> sizes;
+  double most = 0;
+  for (const SeriesStep& step : story.steps) {
+    if (&step != &story.steps.front()) sizes.push_back(std::fabs(static_cast<double>(step.growth)));
+    most = std::max(most, std::fabs(static_cast<double>(step.total)));
+  }
+  if (sizes.size() < 2) return {};
+  std::vector<double> sorted = sizes;
+  std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2), sorted.end());
+  const double least = std::max(3 * sorted[sorted.size() / 2], most / 10);
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] >= least && sizes[i] > 0) out.push_back(i + 1);
+  }
+  std::stable_sort(out.begin(), out.end(), [&](std::size_t a, std::size_t b) { return sizes[a - 1] > sizes[b - 1]; });
+  if (out.size() > kMost) out.resize(kMost);
+  std::sort(out.begin(), out.end());
   return out;
 }
 
@@ -46,13 +64,14 @@ class SeriesPlot {
     paints_ = paints_of(bands_);
   }
 
-  void draw() {
+  void draw(bool mark_steps) {
     before();
     grid();
     stack();
     line();
     restarts();
     names();
+    if (mark_steps) steps();
   }
 
  private:
@@ -165,6 +184,26 @@ class SeriesPlot {
     }
   }
 
+  /// What the largest steps added or took away, above the end of the step.
+  void steps() {
+    const TextStyle style{7, FontWeight::semibold};
+    double free_from = kX0;
+    for (const std::size_t i : large_steps(story_)) {
+      const std::int64_t growth = story_.steps[i].growth;
+      if (!story_.steps[i].restart.empty()) continue;
+      const std::string text = q_.growth(growth);
+      const double w = canvas_.width(text, style) + 12;
+      const double top =
+          std::min(y(static_cast<double>(story_.steps[i].total)), y(static_cast<double>(story_.steps[i - 1].total)));
+      const double at = std::clamp((x(i - 1) + x(i)) / 2 - w / 2, kX0 + 2, kX1 - w);
+      if (at < free_from) continue;
+      free_from = at + w + 2;
+      const double line = std::max(top - 7, y0_ + 6);
+      canvas_.rect({at - 1, line - 7, w, 9.5}, kPaper, 2);
+      canvas_.growth(at + 1, line, growth, text, style, ramp_of(static_cast<double>(growth)).c700);
+    }
+  }
+
   /// At the right end of the bands, moved apart where they would touch.
   void names() {
     if (!passing_.text.empty()) {
@@ -271,7 +310,7 @@ double plot_height(const Story& story) {
   return changed <= 6 ? 200 : 172;
 }
 
-double draw_plot(const Story& story, Canvas& canvas, double y, double height) {
+double draw_plot(const Story& story, Canvas& canvas, double y, double height, bool mark_steps) {
   const std::string what = metric_title(story.overall.metric);
   canvas.text(
       kLeft, y,
@@ -283,7 +322,7 @@ double draw_plot(const Story& story, Canvas& canvas, double y, double height) {
   if (has_bars(story)) {
     draw_bars(story, canvas, y);
   } else {
-    SeriesPlot(story, canvas, y, height).draw();
+    SeriesPlot(story, canvas, y, height).draw(mark_steps);
   }
   return y + height;
 }
