@@ -43,7 +43,7 @@ ROOMS = {
     "formats/valgrind": (["formats/input"], [], "text needs no library, and DHAT's JSON may hold any bytes"),
     "formats/torch_cuda": (["formats/pickle"], [], "one dictionary in three wrappings"),
     "formats/tracker_lines": ([], ["simdjson.h"], "one JSON object a line"),
-    "formats/tracemalloc": (["formats/pickle"], [], "a machine of its own for tuples and two classes, over the same bytes and memo"),
+    "formats/tracemalloc": (["formats/pickle", "formats/text"], [], "a machine of its own for tuples and two classes, over the same bytes and memo; lists are lines"),
     "formats/metric_log": ([], ["re2/"], "a user's own pattern is RE2; all else is read by hand"),
     "formats/leak_reports": (["formats/input", "formats/text"], ["expat.h"], "lines, and XML by expat: nobody should write an XML parser"),
     "formats/type_counts": (["formats/input", "formats/text"], [], "text needs no library"),
@@ -102,11 +102,11 @@ DOORS = {
     "analyzer/store": {"store.hpp", "sqlite_extension.hpp"},
     "analyzer/diff": {"diff.hpp"},
     "analyzer/gate": {"gate.hpp"},
-    "analyzer/trend": {"scenario.hpp", "verdict.hpp"},
+    "analyzer/trend": {"scenario.hpp", "shared_axis.hpp", "verdict.hpp"},
     "analyzer/cuda": {"cuda.hpp"},
     "analyzer/graph": {"dominators.hpp", "growth_graph.hpp"},
     "analyzer/objects": {"objects.hpp"},
-    "analyzer/render": {"render.hpp", "retained.hpp"},
+    "analyzer/render": {"axis_page.hpp", "render.hpp", "retained.hpp"},
     "analyzer/symbols": {"symbols.hpp"},
     "analyzer/report": {"report.hpp", "retention.hpp", "text_tools.hpp"},  # the width of text, for the terminal
 }
