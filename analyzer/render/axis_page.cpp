@@ -134,7 +134,7 @@ class Panel {
     } else {
       right -= canvas_.text(right, y + 9, q_.value(after), {8}, kInk2, Align::right) + 10;
     }
-    std::string what = printable(series_.metric);
+    std::string what = printable(metric_title(series_.metric));
     if (!series_.remark.empty()) what += "  \u00b7  " + printable(series_.remark);
     const TextStyle style{7};
     const double most = (right - kLeft) * 0.6;
@@ -255,7 +255,7 @@ double draw_page(const AxisPage& page, Canvas& canvas, double top, double bottom
   y += 6;
   const std::string span = page.first_ns == page.last_ns ? time_text(page.first_ns)
                                                          : time_text(page.first_ns) + " to " + time_text(page.last_ns);
-  canvas.text(kX0, y, span + ", UTC", {7}, kInk2);
+  canvas.text(kX0, y, span, {7}, kInk2);
   y += 15;
   draw_key(page, canvas, y);
   for (std::size_t i = 0; i < notes; ++i) {
