@@ -1,12 +1,9 @@
-#include <algorithm>
-#include <array>
-#include <charconv>
-#include <cstdlib>
 #include <string_view>
 #include <utility>
 
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
+#include "analyzer/cli/document.hpp"
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/memory_story.hpp"
 #include "analyzer/cli/output_file.hpp"
@@ -35,32 +32,6 @@ struct RenderOptions {
   render::Paper page() const { return paper == "letter" ? render::Paper::letter : render::Paper::a4; }
 };
 
-// SOURCE_DATE_EPOCH, else the newest time of the inputs, so that equal inputs give equal bytes.
-std::int64_t document_time_ns(const Loaded& loaded) {
-  constexpr std::int64_t kSecond = 1'000'000'000;
-  if (const char* text = std::getenv("SOURCE_DATE_EPOCH")) {
-    const std::string_view value(text);
-    std::int64_t seconds = 0;
-    if (std::from_chars(value.data(), value.data() + value.size(), seconds).ec == std::errc{} && seconds >= 0 &&
-        seconds < 9'000'000'000) {
-      return seconds * kSecond;
-    }
-  }
-  std::int64_t newest = 0;
-  for (const LoadedSnapshot& s : loaded.snapshots) {
-    const SnapshotFacts& facts = s.ref.snapshot->facts;
-    newest = std::max(newest, facts.taken_at_ns.value_or(facts.source.file_time_ns.value_or(0)));
-  }
-  return newest;
-}
-
-std::string title_of(const Loaded& loaded) {
-  for (const LoadedSnapshot& s : loaded.snapshots) {
-    if (!s.ref.series.empty()) return s.ref.series;
-  }
-  return default_series(loaded.snapshots);
-}
-
 Result<render::Story> tell_story(const Compared& compared) {
   const std::vector<SnapshotRef> refs = compared.loaded.refs();
   DiffOptions options = compared.options;
@@ -82,7 +53,7 @@ Result<render::Story> tell_story(const Compared& compared) {
   story.overall = std::move(series->overall);
   story.title = title_of(compared.loaded);
   story.version = "snapdiff " SNAPDIFF_VERSION;
-  story.order_note = std::to_string(refs.size()) + " snapshots, " + compared.loaded.order_note;
+  story.order_note = order_of(compared.loaded);
   story.created_at_ns = document_time_ns(compared.loaded);
   return story;
 }

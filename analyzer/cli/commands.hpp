@@ -19,6 +19,7 @@ int run_pins(const Arguments& arguments);
 int run_ranks(const Arguments& arguments);
 int run_peek(const Arguments& arguments);
 int run_render(const Arguments& arguments);
+int run_postmortem(const Arguments& arguments);
 int run_import(const Arguments& arguments);
 int run_list(const Arguments& arguments);
 int run_rm(const Arguments& arguments);

@@ -26,6 +26,7 @@ std::span<const Command> commands() {
                                            Command{"top", run_top},
                                            Command{"peek", run_peek},
                                            Command{"render", run_render},
+                                           Command{"postmortem", run_postmortem},
                                            Command{"import", run_import},
                                            Command{"list", run_list},
                                            Command{"rm", run_rm},
@@ -63,6 +64,7 @@ look
   info FILE...      what a file is, and what was dropped
   list              series and snapshots in the store
 share
+  postmortem FILE... -o DIR               the report as PDF, HTML, Markdown, JSON
   render --pdf|--svg|--png|--dot          graph of the last comparison
   render --timeline|--segments|--pins     charts of a CUDA snapshot
   render --retained                       what keeps what alive, object graphs

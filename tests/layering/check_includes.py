@@ -70,6 +70,7 @@ ROOMS = {
     "analyzer/symbols": ([], ["elfutils/", "dwarf.h", "libelf.h", "gelf.h", "elf.h", "cxxabi.h"],
                          "names for addresses: elfutils stays inside; elf.h is the C library's list of constants"),
     "analyzer/gate": (["analyzer/trend"], ["toml.hpp"], "sums are judged as rows are; budgets are TOML"),
+    "analyzer/postmortem": (["analyzer/diff", "analyzer/trend"], [], "one report of what the other rooms find"),
     "analyzer/library": (["formats", "analyzer/diff", "analyzer/trend"], [], "the same for other programs: reads, diffs, judges"),
     "analyzer/cli": (["formats", "analyzer/*"], ["CLI/", "tbb/", "oneapi/tbb/", "nlohmann/", "fmt/"],
                      "the only place that sees both sides"),
@@ -106,6 +107,7 @@ DOORS = {
     "analyzer/cuda": {"cuda.hpp"},
     "analyzer/graph": {"dominators.hpp", "growth_graph.hpp"},
     "analyzer/objects": {"objects.hpp"},
+    "analyzer/postmortem": {"postmortem.hpp"},
     "analyzer/render": {"axis_page.hpp", "render.hpp", "retained.hpp"},
     "analyzer/symbols": {"symbols.hpp"},
     "analyzer/report": {"report.hpp", "retention.hpp", "text_tools.hpp"},  # the width of text, for the terminal

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "analyzer/cli/load.hpp"
+
+/// What every document about loaded snapshots says of itself.
+namespace snapdiff::cli {
+
+/// Name of the series, else of the program that the snapshots are of.
+std::string title_of(const Loaded& loaded);
+
+/// SOURCE_DATE_EPOCH, else the newest time of the inputs, so that equal inputs give equal bytes.
+std::int64_t document_time_ns(const Loaded& loaded);
+
+/// "12 snapshots, ordered by the number in the file name; ...".
+std::string order_of(const Loaded& loaded);
+
+}  // namespace snapdiff::cli
