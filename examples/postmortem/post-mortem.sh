@@ -1,39 +1,48 @@
 #!/bin/sh
-# What is left of a process that grew: its heap dumps. Puts them in order, says what grew, and
-# leaves a store, a PDF, JSON and the text to attach to the incident.
+# What is left of a process that grew: its heap dumps. Puts them in order, says what grew, and leaves
+# a report (PDF, one HTML page, Markdown, JSON) and a store to attach to the incident.
 #
-#   post-mortem.sh [-o OUT] [-p PID] FOLDER|FILE...
+#   post-mortem.sh [-o OUT] [-p PID] [-s STORE] [-k KEEP] [-l LIMIT] [-r] FOLDER|FILE...
 #
-#   -o OUT   folder for the results (default: post-mortem in the current one)
-#   -p PID   only dumps with this process number in their name (prog_123.0001.heap, prog.123.4.i4.heap)
+#   -o OUT    folder for the report (default: post-mortem in the current one)
+#   -p PID    only dumps with this process number in their name (prog_123.0001.heap, prog.123.4.i4.heap)
+#   -s STORE  also keep the snapshots in this store, over the incidents
+#   -k KEEP   of each series in that store, the newest KEEP snapshots (default: all)
+#   -l LIMIT  memory limit of the service (24GiB): the report says when it would have been met
+#   -r        redact: names and paths become tokens, so that the report can leave the house
 #
 # Given a folder, it takes the dumps in it whose names share the newest dump's name but for the
 # number, ordered by that number: file times lie after a copy, and a restarted service leaves dumps
 # of two processes. Given files, it takes them as they are. Dumps that cannot be read, such as the
 # last one of a process that was killed while writing, are left out with a line.
 #
-# As a crash hook (a unit's ExecStopPost=, a supervisor's or container's exit script):
-#   post-mortem.sh -o "/var/crash/$NAME-$PID" -p "$PID" /var/lib/service/heap || true
-#
 # Exit: 0 everything is in OUT; 1 no dump can be read, nothing was written but the reasons; 2 wrong
-# usage; 3 the answer is in OUT and on stdout, but some other result is missing.
+# usage; 3 the answer is on stdout, but some result is missing.
 # SNAPDIFF names the program to use (default: snapdiff on the PATH).
 set -eu
 
 snapdiff=${SNAPDIFF:-snapdiff}
 out=post-mortem
 pid=
+store=
+keep=
+limit=
+redact=
 
 usage() {
-  sed -n '/^#   post-mortem.sh \[/,/^#   -p PID/s/^# \{0,3\}//p' "$0" >&2
+  sed -n '/^#   post-mortem.sh \[/,/^#   -r /s/^# \{0,3\}//p' "$0" >&2
   exit 2
 }
 say() { printf 'post-mortem: %s\n' "$*" >&2; }
 
-while getopts o:p: option; do
+while getopts o:p:s:k:l:r option; do
   case $option in
     o) out=$OPTARG ;;
     p) pid=$OPTARG ;;
+    s) store=$OPTARG ;;
+    k) keep=$OPTARG ;;
+    l) limit=$OPTARG ;;
+    r) redact=--redact ;;
     *) usage ;;
   esac
 done
@@ -110,18 +119,21 @@ if [ $# -eq 0 ]; then
 fi
 
 mkdir -p "$out"
-db=$out/snapdiff.db
-"$snapdiff" --db "$db" "$@" >"$out/growth.txt" || { say "snapdiff failed on $# dumps"; exit 3; }
-cat "$out/growth.txt"
-
 code=0
 if [ $# -eq 1 ]; then
   say "one dump only: its heaviest stacks, no growth"
-  "$snapdiff" --db :memory: top "$1" --as json >"$out/growth.json" || code=3
+  "$snapdiff" --db :memory: top "$1" || code=3
+  "$snapdiff" --db :memory: top "$1" --as json >"$out/report.json" || code=3
 else
-  "$snapdiff" --db "$db" diff --as json "$@" >"$out/growth.json" || code=3
-  "$snapdiff" --db "$db" render --pdf -o "$out/growth.pdf" >/dev/null || code=3
+  "$snapdiff" --db :memory: "$@" >"$out/growth.txt" || { say "snapdiff failed on $# dumps"; exit 3; }
+  cat "$out/growth.txt"
+  "$snapdiff" postmortem -o "$out" ${limit:+--limit "$limit"} $redact "$@" || code=3
+  [ -z "$redact" ] || rm -f "$out/growth.txt"
+fi
+if [ -n "$store" ]; then
+  "$snapdiff" --db "$store" import "$@" || code=3
+  [ -z "$keep" ] || "$snapdiff" --db "$store" prune --keep "$keep" || code=3
 fi
 [ "$code" -eq 0 ] || say "some results are missing in $out"
-say "results are in $out: $(cd "$out" && echo growth.* snapdiff.db)"
+say "results are in $out: $(cd "$out" && echo ./* | sed 's,\./,,g')"
 exit "$code"

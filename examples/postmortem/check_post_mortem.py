@@ -38,10 +38,12 @@ class PostMortem(unittest.TestCase):
             self.keep(number)
         done = self.run_script("dumps")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(done.stdout, self.result("growth.txt").decode())
-        self.assertEqual(self.result("growth.pdf")[:5], b"%PDF-")
+        self.assertTrue(done.stdout.startswith(self.result("growth.txt").decode()))
+        self.assertIn(b"<!doctype html", self.result("report.html")[:200].lower())
+        self.assertTrue(self.result("report.md").startswith(b"# "))
+        self.assertEqual(self.result("report.pdf")[:5], b"%PDF-")
         self.assertEqual(self.result("snapdiff.db")[:15], b"SQLite format 3")
-        report = json.loads(self.result("growth.json"))
+        report = json.loads(self.result("report.json"))
         self.assertEqual(report["overall"]["total"]["growth"], 7047568 - 1064912)
         self.assertEqual(len(report["steps"]), 11)
 
@@ -51,7 +53,7 @@ class PostMortem(unittest.TestCase):
         os.utime(os.path.join(self.dumps, "svc.1.heap"))
         done = self.run_script("dumps")
         self.assertEqual(done.returncode, 0, done.stderr)
-        report = json.loads(self.result("growth.json"))
+        report = json.loads(self.result("report.json"))
         self.assertEqual(report["overall"]["total"]["baseline"], 1064912)
         self.assertEqual(report["overall"]["total"]["current"], 6004496)
 
@@ -63,7 +65,7 @@ class PostMortem(unittest.TestCase):
         done = self.run_script("-o", "report", "dumps")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("left out", done.stderr)
-        self.assertEqual(json.loads(self.result("growth.json", "report"))["total"]["growth"], 537920)
+        self.assertEqual(json.loads(self.result("report.json", "report"))["total"]["growth"], 537920)
 
     def test_only_the_process_that_died(self):
         self.keep(1, "svc_41.0001.heap")
@@ -71,13 +73,13 @@ class PostMortem(unittest.TestCase):
         self.keep(3, "svc_42.0002.heap")
         done = self.run_script("-p", "42", "dumps")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(json.loads(self.result("growth.json"))["total"]["growth"], 4748608)
+        self.assertEqual(json.loads(self.result("report.json"))["total"]["growth"], 4748608)
 
     def test_one_dump_shows_its_stacks(self):
         self.keep(12)
         done = self.run_script("dumps")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(json.loads(self.result("growth.json"))["total"], 7047568)
+        self.assertEqual(json.loads(self.result("report.json"))["total"], 7047568)
 
     def test_no_dump_is_exit_1_and_writes_nothing(self):
         done = self.run_script("dumps")
@@ -93,10 +95,10 @@ class PostMortem(unittest.TestCase):
         self.keep(1)
         self.keep(2)
         self.run_script("dumps")
-        first = self.result("growth.json"), self.result("growth.pdf")
+        first = self.result("report.json"), self.result("report.pdf")
         done = self.run_script("dumps")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(first, (self.result("growth.json"), self.result("growth.pdf")))
+        self.assertEqual(first, (self.result("report.json"), self.result("report.pdf")))
 
 
 if __name__ == "__main__":
