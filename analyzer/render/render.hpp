@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/graph/growth_graph.hpp"
+#include "analyzer/render/axis_page.hpp"
 #include "snapdiff/counters.hpp"
 #include "snapdiff/device_memory.hpp"
 #include "snapdiff/flame.hpp"
@@ -65,7 +66,7 @@ struct PinsPage {
 struct CountersPage {
   CounterReport counters;
 };
-using MemoryPage = std::variant<TimelinePage, SegmentsPage, PinsPage, CountersPage>;
+using MemoryPage = std::variant<TimelinePage, SegmentsPage, PinsPage, CountersPage, AxisPage>;
 
 /// Pages about the memory of devices, and about numbers of whole processes.
 struct MemoryStory {

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "analyzer/render/growth_table.hpp"
+#include "analyzer/render/page_notes.hpp"
 #include "analyzer/render/pages.hpp"
 #include "analyzer/render/summary_plot.hpp"
 
@@ -162,7 +163,9 @@ std::vector<std::size_t> summary_rows(const Story& story, PdfDocument& document)
   GrowthTable table;
   table.report = &story.overall;
   table.two_lines = true;
-  const double room = kBottom - 8 - inputs_height(story) - 14 - table_top(story, document.canvas());
+  const double room = kBottom - 8 - inputs_height(story) -
+                      notes_height(note_texts(story.overall.notes), document.canvas().type()) - 14 -
+                      table_top(story, document.canvas());
   std::size_t fits = kSummaryRows;
   while (fits > 1 && table_height(table, fits) > room) --fits;
   return choose_rows(story.overall, fits, std::min(fits, kUnchangedRows), passing_row(story));
@@ -194,7 +197,9 @@ void draw_summary_page(const Story& story, PdfDocument& document, const std::vec
     table.links.push_back(node == 0 ? "" : node_anchor(page_prefix(kGraphPage), node));
   }
   y = draw_table(table, canvas, table_top(story, canvas));
-  draw_inputs(story, canvas, std::max(y + 20, y + 14), pages);
+  draw_inputs(story, canvas, y + 20, pages);
+  const std::vector<std::string> notes = note_texts(story.overall.notes);
+  draw_notes(notes, canvas, kBottom - notes_height(notes, canvas.type()));
 }
 
 void draw_input_pages(const Story& story, PdfDocument& document) {
