@@ -9,17 +9,13 @@
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/exit_codes.hpp"
-#include "analyzer/cli/output_file.hpp"
+#include "analyzer/cli/postmortem_documents.hpp"
 #include "analyzer/cli/postmortem_series.hpp"
 #include "analyzer/cli/recording.hpp"
 
 namespace snapdiff::cli {
 namespace {
 
-/// Rows of the Markdown table: what a ticket has room for.
-constexpr std::size_t kTicketRows = 10;
-/// Rows of report.json, most changed first; what is left out is summed up there.
-constexpr std::size_t kJsonRows = 1000;
 constexpr std::uintmax_t kLargestSmallFile = std::uintmax_t{1} << 20;
 
 struct Wanted {
@@ -29,12 +25,13 @@ struct Wanted {
   bool print_hints = false;
   bool redact = false;
   std::string key_file;
+  std::string paper = "a4";
 };
 
 struct Settings {
   DiffOptions view;
   std::optional<std::int64_t> limit;
-  std::optional<std::size_t> rows;
+  DocumentOptions documents;
   postmortem::Rules rules;
   std::optional<postmortem::Redactor> redactor;
 };
@@ -42,7 +39,8 @@ struct Settings {
 /// A key or a file of rules: a few KiB.
 Result<std::string> read_small_file(const std::string& path) {
   std::error_code failure;
-  const std::uintmax_t size = std::filesystem::is_regular_file(path, failure) ? std::filesystem::file_size(path, failure) : 0;
+  const std::uintmax_t size =
+      std::filesystem::is_regular_file(path, failure) ? std::filesystem::file_size(path, failure) : 0;
   if (size > kLargestSmallFile)
     return Error{ErrorCode::usage, "too large: found " + std::to_string(size) + " B, expected at most 1 MiB",
                  std::nullopt, path};
@@ -56,7 +54,8 @@ Result<std::string> read_small_file(const std::string& path) {
 
 Result<Settings> settings_of(const Options& options, const Wanted& wanted) {
   Settings out;
-  out.rows = options.rows;
+  out.documents.rows = options.rows;
+  out.documents.paper = wanted.paper == "letter" ? render::Paper::letter : render::Paper::a4;
   if (!wanted.limit_text.empty()) {
     const Result<std::int64_t> size = parse_size(wanted.limit_text);
     if (!size) return size.error();
@@ -75,8 +74,9 @@ Result<Settings> settings_of(const Options& options, const Wanted& wanted) {
     const Result<std::string> key = read_small_file(wanted.key_file);
     if (!key) return key.error();
     if (key->size() < 16)
-      return Error{ErrorCode::usage, "too short a key: found " + std::to_string(key->size()) + " B, expected 16 or more",
-                   std::nullopt, wanted.key_file};
+      return Error{ErrorCode::usage,
+                   "too short a key: found " + std::to_string(key->size()) + " B, expected 16 or more", std::nullopt,
+                   wanted.key_file};
     out.redactor.emplace(*key);
   } else if (wanted.redact) {
     out.redactor.emplace("");
@@ -84,25 +84,15 @@ Result<Settings> settings_of(const Options& options, const Wanted& wanted) {
   return out;
 }
 
-Status write_file(const std::filesystem::path& path, const std::string& bytes) {
-  Status written = write_output(path.string(), bytes);
-  if (written)
-    say("wrote " + escape_for_terminal(path.string()) + " (" +
-        report::bytes_text(static_cast<std::int64_t>(bytes.size())) + ")");
-  return written;
-}
-
-/// report.md and report.json of one series into `folder`.
-Status write_documents(const Postmortem& found, const std::filesystem::path& folder, const Settings& settings) {
-  std::error_code failure;
-  std::filesystem::create_directories(folder, failure);
-  if (failure)
-    return Error{ErrorCode::io, "cannot make the folder: " + failure.message(), std::nullopt, folder.string()};
-  report::Style style;
-  style.max_rows = settings.rows.value_or(kTicketRows);
-  if (Status done = write_file(folder / "report.md", report::postmortem_markdown(found, style)); !done) return done;
-  style.max_rows = settings.rows.value_or(kJsonRows);
-  return write_file(folder / "report.json", report::postmortem_json(found, style));
+/// Snapshots out of files go to a store beside the report, where the user names none. Redacted ones are kept only
+/// where he does: a store holds the names.
+StoreChoice store_of(const Options& options, const Wanted& wanted, const Loaded& loaded) {
+  StoreChoice choice = choose_store(options);
+  const bool stored = std::any_of(loaded.snapshots.begin(), loaded.snapshots.end(),
+                                  [](const LoadedSnapshot& item) { return item.stored.has_value(); });
+  if (choice.is_explicit || stored) return choice;
+  if (wanted.redact || !wanted.key_file.empty()) return {":memory:", true};
+  return {(std::filesystem::path(wanted.folder) / "snapdiff.db").string(), true};
 }
 
 Status report_on(const ReportedSeries& series, const Wanted& wanted, const Settings& settings,
@@ -114,7 +104,9 @@ Status report_on(const ReportedSeries& series, const Wanted& wanted, const Setti
   if (!series.name.empty()) folder /= series.name;
   const std::string heading = series.name.empty() ? "" : escape_for_terminal(series.name) + ":\n";
   if (Status printed = print_data(heading + report::postmortem_text(*found, terminal_style)); !printed) return printed;
-  return write_documents(*found, folder, settings);
+  DocumentOptions documents = settings.documents;
+  if (settings.redactor) documents.redactor = &*settings.redactor;
+  return write_documents(*found, series.loaded, settings.view, folder, documents);
 }
 
 }  // namespace
@@ -122,12 +114,13 @@ Status report_on(const ReportedSeries& series, const Wanted& wanted, const Setti
 int run_postmortem(const Arguments& arguments) {
   Options options;
   Wanted wanted;
-  auto app = make_command_app("The report of a series: Markdown and JSON in a folder, five lines here.",
-                              "postmortem [OPERAND OPERAND...] [-o DIR]\n\n"
-                              "  without operands: the newest series in the store. Snapshots that cannot be\n"
-                              "  compared are told apart by format: one report each, in folders below DIR",
-                              {"snapdiff postmortem heaps/ -o incident-4711",
-                               "snapdiff postmortem --limit 24GiB --redact-key ~/.key web.*.heap"});
+  auto app = make_command_app(
+      "The report of a series: PDF, one HTML page, Markdown, JSON and store in a folder;\nfive lines here.",
+      "postmortem [OPERAND OPERAND...] [-o DIR]\n\n"
+      "  without operands: the newest series in the store. Snapshots that cannot be\n"
+      "  compared are told apart by format: one report each, in folders below DIR",
+      {"snapdiff postmortem heaps/ -o incident-4711",
+       "snapdiff postmortem --limit 24GiB --redact-key ~/.key web.*.heap"});
   add_options(*app, options, kTakesOperands | kTakesView | kTakesCount | kReadsFiles | kTakesSymbols);
   app->add_option("-o,--output", wanted.folder, "folder of the report (postmortem)")->type_name("DIR");
   app->add_option("--limit", wanted.limit_text, "say when the total will reach this")->type_name("SIZE");
@@ -142,6 +135,7 @@ int run_postmortem(const Arguments& arguments) {
                   "the same; only who has this file (16 B or more) can\n"
                   "                           find out by trying what a token stands for")
       ->type_name("FILE");
+  app->add_option("--paper", wanted.paper, "a4, letter (a4)")->type_name("X")->check(one_of({"a4", "letter"}));
   if (const auto code = parse_arguments(*app, options, arguments)) return *code;
   if (wanted.print_hints) return print_data(postmortem::built_in_rules_text()) ? kExitDone : kExitBadInput;
 
@@ -154,7 +148,7 @@ int run_postmortem(const Arguments& arguments) {
   if (!compared) return fail(compared.error());
   settings->view = compared->options;
 
-  Recording recording(choose_store(options), compared->loaded, compared->options, terminal);
+  Recording recording(store_of(options, wanted, compared->loaded), compared->loaded, compared->options, terminal);
   Notes left_out;
   const std::vector<ReportedSeries> parts = split_series(compared->loaded, settings->view, left_out);
   if (parts.size() > 1)

@@ -124,6 +124,10 @@ std::string counted(std::uint64_t n, const char* one, const char* many) {
   return count_text(shown).append(" ").append(n == 1 ? one : many);
 }
 
+Result<std::string> growth_svg(const Postmortem& postmortem, const graph::GraphOptions& options) {
+  return to_svg(story_of(postmortem), options);
+}
+
 Result<std::string> postmortem_pdf(const Postmortem& postmortem, const MemoryStory& memory,
                                    const graph::GraphOptions& options, Paper paper) {
   try {

@@ -109,6 +109,9 @@ Result<std::string> draw_flame(const FlameStory& story, PictureForm form, Paper 
 Result<std::string> postmortem_pdf(const Postmortem& postmortem, const MemoryStory& memory,
                                    const graph::GraphOptions& options, Paper paper = Paper::a4);
 
+/// The growth graph of a report, first -> last, as to_svg() draws it.
+Result<std::string> growth_svg(const Postmortem& postmortem, const graph::GraphOptions& options);
+
 /// One page: totals over time in bands of what grew, then tables of the bands and of the snapshots. Two or
 /// more snapshots; `pairs` is not looked at. Errors as above.
 Result<std::string> draw_series(const Story& story, PictureForm form, Paper paper = Paper::a4, double scale = 2.0);
