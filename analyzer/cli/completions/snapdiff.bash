@@ -29,7 +29,7 @@ _snapdiff() {
     retained) options="$common $files -n --rows --as --sort" ;;
     paths) options="$common $files -n --rows --as --loops" ;;
     ranks) options="$common $view $files -n --rows --as" ;;
-    render) options="$common $view $files $symbols --pdf --svg --png --dot --timeline --segments --pins --retained --output --paper --max-nodes" ;;
+    render) options="$common $view $files $symbols --pdf --svg --png --dot --flame --baseline --current --union --growth --timeline --segments --pins --retained --output --paper --max-nodes" ;;
     export) options="$common $view $files $symbols --pprof --folded --speedscope --csv --jsonl --plain-sqlite --output" ;;
     import) options="$common $files $symbols --series --label --per-device" ;;
     symbolize) options="$common $symbols --again" ;;
