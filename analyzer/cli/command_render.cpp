@@ -10,6 +10,7 @@
 #include "analyzer/cli/document.hpp"
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/memory_story.hpp"
+#include "analyzer/cli/render_axis.hpp"
 #include "analyzer/cli/render_job.hpp"
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/objects/objects.hpp"
@@ -21,7 +22,7 @@ namespace snapdiff::cli {
 namespace {
 
 int write_memory(const Options& options, const RenderOptions& wanted, const Loaded& loaded, render::MemoryStory story) {
-  story.title = title_of(loaded);
+  if (story.title.empty()) story.title = title_of(loaded);
   story.version = "snapdiff " SNAPDIFF_VERSION;
   story.created_at_ns = document_time_ns(loaded);
   const Result<std::string> bytes = render::draw_memory(story, wanted.form(), wanted.page());
@@ -64,6 +65,11 @@ bool is_heap_series(const Loaded& loaded, const RenderOptions& wanted) {
 // Charts of CUDA snapshots: --timeline, --segments, --pins.
 int render_memory(const Options& options, const RenderOptions& wanted, const Terminal& terminal) {
   if (wanted.dot) return fail({ErrorCode::usage, "--dot has no charts: expected --pdf, --svg or --png"});
+  if (wanted.memory.timeline) {
+    Result<std::optional<AxisChart>> axis = chart_of_series(options, terminal);
+    if (!axis) return fail(axis.error());
+    if (*axis) return write_memory(options, wanted, (*axis)->loaded, std::move((*axis)->story));
+  }
   const Result<Compared> compared = load_charted(options, terminal);
   if (!compared) return fail(compared.error());
   const Loaded& loaded = compared->loaded;
@@ -156,7 +162,8 @@ int run_render(const Arguments& arguments) {
   }
   app->add_flag("--timeline", wanted.memory.timeline,
                 "totals over the series, in bands of what grew;\n"
-                "                           CUDA: memory over time, by stack");
+                "                           CUDA: memory over time, by stack; several\n"
+                "                           kinds of series: all on one axis of time");
   app->add_flag("--segments", wanted.memory.segments, "CUDA: map of segments, and who pins them");
   app->add_flag("--pins", wanted.memory.pins, "CUDA: graph segment, blocks, stack");
   app->add_flag("--retained", wanted.retained,

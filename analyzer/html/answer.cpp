@@ -1,0 +1,184 @@
+#include <algorithm>
+#include <cmath>
+
+#include "analyzer/html/markup.hpp"
+#include "analyzer/html/sections.hpp"
+#include "analyzer/html/values.hpp"
+#include "snapdiff/frame_text.hpp"
+#include "snapdiff/function_name.hpp"
+
+namespace snapdiff::html {
+namespace {
+
+std::string figure(std::string_view label, const std::string& big, const std::string& small, std::string_view id,
+                   std::string_view direction = "") {
+  std::string out = "<div id=\"" + std::string(id) + "\"><dt>" + std::string(label) + "</dt><dd";
+  if (!direction.empty()) out += " class=\"" + std::string(direction) + "\"";
+  return out + ">" + big + "</dd><dd class=\"small\">" + small + "</dd></div>\n";
+}
+
+std::string slope_text(double slope, const std::string& unit) {
+  return growth(static_cast<std::int64_t>(std::llround(std::clamp(slope, -9e18, 9e18))), unit);
+}
+
+std::string rate_figure(const Postmortem& report, const Series& series) {
+  const GrowthReport& growth_report = report.growth();
+  const std::string& unit = growth_report.unit;
+  if (series.length() < kJudgedFrom || report.trend.verdicts.size() != growth_report.rows.size()) {
+    return figure("grew and shrank", growth(growth_report.grew, unit),
+                  "grew, " + growth(growth_report.shrank, unit) + " shrank", "figure-rate");
+  }
+  double slope = 0;
+  std::size_t rows = 0;
+  for (const Verdict& verdict : report.trend.verdicts) {
+    if (verdict.word != "GROWING" && verdict.word != "RISING") continue;
+    slope += verdict.slope;
+    ++rows;
+  }
+  if (rows == 0) return figure("rate of the growing stacks", "none", "no stack keeps growing", "figure-rate");
+  std::string detail = "per snapshot, " + counted(rows, "stack");
+  // Steps of seconds say nothing about hours.
+  constexpr double kMinute = 60;
+  const double step = report.trend.axis.step_seconds;
+  if (step >= kMinute) detail += "; " + slope_text(slope * 3600 / step, unit) + " per hour";
+  return figure("rate of the growing stacks", slope_text(slope, unit), detail, "figure-rate");
+}
+
+std::string matched_figure(const GrowthReport& growth_report) {
+  double matched = 0;
+  double all = 0;
+  for (std::size_t tier = 0; tier < kMatchTiers; ++tier) {
+    all += growth_report.matched[tier];
+    if (tier != static_cast<std::size_t>(MatchTier::none)) matched += growth_report.matched[tier];
+  }
+  const std::string share =
+      all > 0 ? percent_text(std::llround(matched * 1e6), std::llround(all * 1e6), kGlyphs) : "n/a";
+  return figure("found on both sides", share,
+                growth_report.exact       ? "of the bytes; exact, every allocation recorded"
+                : growth_report.has_error ? "of the bytes; \u00b1 is one standard deviation"
+                                          : "of the bytes; sampling error unknown",
+                "figure-matched");
+}
+
+std::string figures(const Postmortem& report, const Series& series) {
+  const GrowthReport& g = report.growth();
+  const std::string numbers = report.trend.left_out + series.length() > 2 || report.trend.left_out > 0
+                                  ? std::to_string(report.trend.left_out + 1) + " \u2192 " +
+                                        std::to_string(report.trend.left_out + series.length())
+                                  : std::string("before \u2192 after");
+  std::string out = "<dl class=\"facts\">\n";
+  out += figure("growth " + numbers, growth(g.total.growth(), g.unit),
+                value(g.total.baseline, g.unit) + " \u2192 " + value(g.total.current, g.unit), "figure-growth",
+                direction(g.total.growth()));
+  out += rate_figure(report, series);
+  out += g.has_objects ? figure("objects", growth_count_text(g.total_objects.growth(), kGlyphs),
+                                count_text(g.total_objects.baseline, kGlyphs) + " \u2192 " +
+                                    count_text(g.total_objects.current, kGlyphs),
+                                "figure-objects")
+                       : figure("objects", "n/a", "the inputs do not count them", "figure-objects");
+  return out + matched_figure(g) + "</dl>\n";
+}
+
+std::string frame_text(const FrameView& frame) {
+  return frame.function.empty() ? address_text(frame) : without_std(short_function_name(frame.function));
+}
+
+/// Where the narrative has not been written: what the figures alone say.
+std::string own_sentence(const GrowthReport& g) {
+  if (g.grew == 0 && g.shrank == 0) return "No stack changed between the first and the last snapshot.";
+  std::string out;
+  for (const Suspect& suspect : g.suspects) {
+    if (suspect.path.empty()) continue;
+    out += (out.empty() ? "" : "; ") + growth(suspect.growth, g.unit) + " through <code>" +
+           entities(bounded(frame_text(suspect.path.back()), 120)) + "</code>";
+  }
+  return out.empty() ? out : out + ".";
+}
+
+std::string_view label_of(Finding::Kind kind) {
+  switch (kind) {
+    case Finding::Kind::what: return "What grew";
+    case Finding::Kind::where: return "Where";
+    case Finding::Kind::since: return "Since when";
+    case Finding::Kind::certainty: return "How sure";
+    case Finding::Kind::limit: return "The limit";
+    case Finding::Kind::not_this: return "What it is not";
+    case Finding::Kind::next: return "What to look at";
+  }
+  return "";
+}
+
+/// What and where open the page; the rest is a list below the key figures.
+bool is_lead(Finding::Kind kind) { return kind == Finding::Kind::what || kind == Finding::Kind::where; }
+
+std::string findings(const Narrative& narrative) {
+  std::string out;
+  const std::vector<Finding>& all = narrative.findings;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (is_lead(all[i].kind)) continue;
+    const bool first = i == 0 || all[i - 1].kind != all[i].kind;
+    if (first) out += "<dt>" + std::string(label_of(all[i].kind)) + "</dt>";
+    out += "<dd>" + prose(all[i].text) + "</dd>\n";
+  }
+  return out.empty() ? out : "<dl class=\"findings\">\n" + out + "</dl>\n";
+}
+
+std::string hint_rows(const Hint& hint, const Chosen& chosen) {
+  std::string out;
+  for (const std::uint32_t row : hint.rows) {
+    const auto at = std::lower_bound(chosen.rows.begin(), chosen.rows.end(), row);
+    const auto rank = static_cast<std::size_t>(at - chosen.rows.begin());
+    if (at == chosen.rows.end() || *at != row || rank >= kRankedRows) continue;
+    out += out.empty() ? "<p class=\"note\">Rows: " : ", ";
+    out += "<a href=\"#row=" + std::to_string(rank + 1) + "\">" + std::to_string(rank + 1) + "</a>";
+    if (out.size() > 2000) break;
+  }
+  return out.empty() ? out : out + "</p>\n";
+}
+
+std::string hints(const Narrative& narrative, const Chosen& chosen) {
+  if (narrative.hints.empty()) return {};
+  std::string out =
+      "<section id=\"hints\" aria-labelledby=\"hints-h\"><h2 id=\"hints-h\">Hints</h2>\n<p class=\"note\">Known "
+      "patterns "
+      "that the evidence fits. A hint is no proof.</p>\n";
+  for (const Hint& hint : narrative.hints) {
+    out += "<article class=\"hint\"><h3>" + safe(bounded(hint.title, 200));
+    out += hint.harmless ? " <span class=\"badge FLAT\">MAY BE HARMLESS</span>"
+                         : " <span class=\"badge STEP\">HINT</span>";
+    out += "</h3>\n<p>" + prose(hint.evidence) + "</p>\n";
+    if (!hint.suggestion.empty()) out += "<p><b>Try:</b> " + safe(bounded(hint.suggestion, 1000)) + "</p>\n";
+    out += hint_rows(hint, chosen) + "</article>\n";
+  }
+  return out + "</section>\n";
+}
+
+}  // namespace
+
+std::string headline_text(const Postmortem& report) {
+  if (!report.narrative.headline.empty()) return plain(report.narrative.headline);
+  const GrowthReport& g = report.growth();
+  if (g.metric.empty()) return "Counters of " + report.title;
+  std::string what = g.metric == "inuse_space" ? "In-use bytes" : g.metric;
+  const std::int64_t growth = g.total.growth();
+  if (growth == 0) return what + " stayed at " + value(g.total.current, g.unit);
+  return what + (growth > 0 ? " grew from " : " shrank from ") + value(g.total.baseline, g.unit) + " to " +
+         value(g.total.current, g.unit);
+}
+
+std::string answer_section(const Postmortem& report, const Series& series, const Chosen& chosen) {
+  const bool has_rows = !report.growth().metric.empty();
+  std::string out = "<section id=\"answer\">\n<div class=\"head\"><h1>";
+  out += report.narrative.headline.empty() ? safe(headline_text(report)) : prose(report.narrative.headline);
+  out += "</h1>" + badge(report.narrative.verdict, true) + "</div>\n";
+  std::string lead;
+  for (const Finding& finding : report.narrative.findings) {
+    if (is_lead(finding.kind)) lead += (lead.empty() ? "" : " ") + prose(finding.text);
+  }
+  if (lead.empty() && has_rows) lead = own_sentence(report.growth());
+  if (!lead.empty()) out += "<p class=\"lead\">" + lead + "</p>\n";
+  if (has_rows) out += figures(report, series);
+  return out + findings(report.narrative) + "</section>\n" + hints(report.narrative, chosen);
+}
+
+}  // namespace snapdiff::html

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "snapdiff/postmortem.hpp"
+#include "snapdiff/result.hpp"
+
+/// The door of the HTML room: a post-mortem report as one page for browsers.
+namespace snapdiff::html {
+
+/// What a page may weigh, so that tickets and mail take it.
+inline constexpr std::size_t kMostBytes = std::size_t{3} << 20;
+
+/// graph_svg  growth graph first -> last as the render room draws it, may be empty; one that takes more
+///            than a third of the page is left out, and the page says so
+/// start      the part to open first: "", "timeline", "table", "flame", "graph", "counters" or "inputs"
+/// most_bytes of the whole page. Rows that do not fit are summed into [N others], the least important
+///            first, and the page says how many
+struct HtmlOptions {
+  std::string graph_svg;
+  std::string start;
+  std::size_t most_bytes = kMostBytes;
+};
+
+/// One file that works from disk: it asks nothing of any server, and its policy forbids it to. What it
+/// answers is plain HTML; sorting, searching, zooming and other pairs of snapshots need its script.
+/// Same input, same bytes.
+/// Errors: usage (no such part), limit (the page without any row is larger than most_bytes).
+Result<std::string> to_html(const Postmortem& report, const HtmlOptions& options);
+
+}  // namespace snapdiff::html

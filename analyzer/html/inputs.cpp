@@ -1,0 +1,170 @@
+#include <algorithm>
+
+#include "analyzer/html/markup.hpp"
+#include "analyzer/html/sections.hpp"
+
+namespace snapdiff::html {
+namespace {
+
+constexpr std::size_t kMostInputs = 2'000;
+constexpr std::size_t kMostNotes = 500;
+
+std::string input_row(const Postmortem& report, std::size_t i) {
+  const SeriesStep& step = report.steps[i];
+  const bool has_total = !report.growth().metric.empty();
+  const std::string& unit = report.growth().unit;
+  std::string out =
+      "<tr><td>" + std::to_string(i + 1) + "</td><td><code>" + safe(bounded(step.snapshot.ref, 300)) + "</code>";
+  std::string hash, taken = "n/a", format;
+  if (step.snapshot.snapshot != nullptr) {
+    const SnapshotFacts& facts = step.snapshot.snapshot->facts;
+    hash = facts.source.sha256;
+    if (facts.taken_at_ns) taken = utc(*facts.taken_at_ns);
+    format = facts.format;
+    if (facts.partial) format += ", partial";
+    if (facts.source.name != step.snapshot.ref && !facts.source.name.empty())
+      out += "<span class=\"via\">" + safe(bounded(facts.source.name, 300)) + "</span>";
+  }
+  if (!step.restart.empty())
+    out += "<span class=\"via\">restart suspected before it: " + safe(bounded(step.restart, 300)) + "</span>";
+  out += "</td><td class=\"n\">" + (has_total ? cell(step.total, unit) : std::string("n/a")) + "</td><td class=\"n\">" +
+         (step.objects ? count_text(*step.objects, kGlyphs) : std::string("n/a")) + "</td><td>" + taken + "</td><td>" +
+         safe(bounded(format, 80)) + "</td><td><code class=\"hash\">" + safe(hash.empty() ? std::string("n/a") : hash) +
+         "</code></td></tr>\n";
+  return out;
+}
+
+std::string input_table(const Postmortem& report) {
+  std::string out =
+      "<details id=\"files\"><summary>" + counted(report.steps.size(), "snapshot") +
+      ", with hashes and totals</summary>\n<div class=\"scroll tall\"><table class=\"plain left\"><thead><tr><th "
+      "scope=\"col\"></th><th scope=\"col\">snapshot</th><th scope=\"col\" class=\"n\">total</th><th scope=\"col\" "
+      "class=\"n\">objects</th><th scope=\"col\">taken</th><th scope=\"col\">format</th><th "
+      "scope=\"col\">SHA-256</th></tr></thead>\n<tbody>\n";
+  const std::size_t count = std::min(kMostInputs, report.steps.size());
+  for (std::size_t i = 0; i < count; ++i) out += input_row(report, i);
+  out += "</tbody></table></div>\n";
+  if (count < report.steps.size())
+    out += "<p class=\"note\">" +
+           entities(others_text(static_cast<std::int64_t>(report.steps.size() - count), kGlyphs)) +
+           " are in the JSON report.</p>\n";
+  return out + "</details>\n";
+}
+
+std::string note_list(const Notes& notes) {
+  std::string out = "<details id=\"notes\"";
+  const bool grave = std::any_of(notes.all().begin(), notes.all().end(),
+                                 [](const Note& note) { return note.severity != Severity::info; });
+  if (grave) out += " open";
+  out += "><summary>What was dropped or is unknown (" +
+         count_text(static_cast<std::int64_t>(notes.all().size()), kGlyphs) + ")</summary>\n";
+  if (notes.empty()) return out + "<p class=\"note\">Nothing: every byte of every input was read.</p></details>\n";
+  out += "<ul class=\"notes\">\n";
+  std::size_t shown = 0;
+  for (const Severity severity : {Severity::data_loss, Severity::warning, Severity::info}) {
+    for (const Note& note : notes.all()) {
+      if (note.severity != severity || shown == kMostNotes) continue;
+      ++shown;
+      out += "<li><b>" + entities(to_text(severity)) + "</b> " + safe(bounded(note.text, 600));
+      if (note.count > 1) out += " (" + count_text(static_cast<std::int64_t>(note.count), kGlyphs) + "\u00a0\u00d7)";
+      if (note.first_offset)
+        out += " <span class=\"via\">first at byte " + std::to_string(*note.first_offset) + "</span>";
+      out += "</li>\n";
+    }
+  }
+  if (shown < notes.all().size())
+    out += "<li>" + entities(others_text(static_cast<std::int64_t>(notes.all().size() - shown), kGlyphs)) +
+           " more notes</li>\n";
+  return out + "</ul></details>\n";
+}
+
+std::string method(const Postmortem& report, const GrowthReport& g) {
+  std::string out = "<details id=\"method\"><summary>How it was worked out</summary>\n<dl class=\"findings\">\n";
+  const auto term = [&](std::string_view label, const std::string& text) {
+    out += "<dt>" + std::string(label) + "</dt><dd>" + text + "</dd>\n";
+  };
+  if (!g.metric.empty()) {
+    term("Metric", "<code>" + safe(bounded(g.metric, 100)) + "</code> in " + safe(bounded(g.unit, 40)));
+    std::string tiers;
+    constexpr std::string_view kWords[] = {"build id and offset", "module and offset", "function and line",
+                                           "function and file",   "normalised names",  "names without inlined frames",
+                                           "similarity (marked)", "on one side only"};
+    for (std::size_t tier = 0; tier < kMatchTiers; ++tier) {
+      if (g.matched[tier] <= 0) continue;
+      tiers += (tiers.empty() ? "" : ", ") +
+               percent_text(static_cast<std::int64_t>(g.matched[tier] * 1e6 + 0.5), 1'000'000, kGlyphs) + " by " +
+               std::string(kWords[tier]);
+    }
+    term("Stacks found again", tiers.empty() ? "nothing to match" : tiers + " (shares of bytes)");
+    term("Sampling", g.exact       ? "every allocation recorded: figures are exact"
+                     : g.rounded   ? "values are rounded by their source; \u00b1 is one standard deviation of that"
+                     : g.has_error ? "sampled; \u00b1 is one standard deviation of the growth"
+                                   : "the inputs do not say how they sampled");
+    if (!g.rule_set.empty()) term("Rule set", safe(g.rule_set));
+    if (g.unnamed.unnamed > 0)
+      term("Without names", count_text(static_cast<std::int64_t>(g.unnamed.unnamed), kGlyphs) + " of " +
+                                count_text(static_cast<std::int64_t>(g.unnamed.addresses), kGlyphs) +
+                                " addresses have no function name; " + value(g.unnamed.value, g.unit) +
+                                " are in stacks that hold one");
+    if (!g.listed_once.empty())
+      term("Listed once", counted(g.listed_once.size(), "stack") +
+                              " whose growth nobody knows, because a list holds only one end: in no row and no total");
+    if (!g.series_known.empty())
+      term("Between lists",
+           "where a list leaves a stack out, its value is that of the line between its neighbours; the difference to "
+           "the "
+           "snapshot's total stands in [unattributed]");
+  }
+  if (report.trend.left_out > 0)
+    term("Restart",
+         counted(report.trend.left_out, "snapshot") +
+             " before it are shown in the plot and compared with nothing: " + safe(bounded(report.trend.restart, 400)));
+  if (!report.trend.axis.note.empty()) term("Times", safe(bounded(report.trend.axis.note, 400)));
+  term("Verdict",
+       "From 8 snapshots on: harmless shapes (level, steps, warm-up, cycle, wandering) and climbing shapes are fitted "
+       "to each "
+       "stack; GROWING where the climbing ones hold at least 95\u00a0% of the odds, the climb is large enough, was "
+       "never half "
+       "undone and has not slowed. The total is not judged.");
+  if (report.redacted) term("Names", "replaced by tokens, the same token for the same name everywhere");
+  return out + "</dl></details>\n";
+}
+
+constexpr std::string_view kGlossary = R"(<details id="glossary"><summary>Words</summary>
+<dl class="findings">
+<dt>snapshot</dt><dd>the state of one heap at one moment, from one input</dd>
+<dt>stack</dt><dd>the functions that were active when memory was allocated, allocation site first</dd>
+<dt>growth</dt><dd>value after less value before; below zero it is shrinkage</dd>
+<dt>grew, shrank</dt><dd>the same apart: sums over growing and over shrinking stacks, which a net would hide</dd>
+<dt>in-use bytes</dt><dd>allocated and not freed at the moment of the snapshot</dd>
+<dt>new, gone</dt><dd>only in the later, only in the earlier of the two snapshots</dd>
+<dt>[N others]</dt><dd>all rows that a filter hides or the page does not hold, summed</dd>
+<dt>[unattributed]</dt><dd>bytes of the total that the input gives to no stack</dd>
+<dt>&#177;</dt><dd>one standard deviation of the growth by sampling; rows below 2&#160;&#177; may be chance and are marked ~</dd>
+<dt>GROWING, RISING</dt><dd>climbs in all of the window; RISING: leads, but the evidence does not reach 95&#160;%</dd>
+<dt>STEP, SATURATING</dt><dd>rose once; rose early and levels off</dd>
+<dt>SHRINKING, NOISY, FLAT, NEW, GONE</dt><dd>falls; scatters; unchanged; not there before; there no more</dd>
+<dt>pinned</dt><dd>free bytes that cannot go back to the device because something beside them is in use</dd>
+</dl></details>
+)";
+
+}  // namespace
+
+std::string inputs_section(const Postmortem& report) {
+  std::string out = "<section id=\"inputs\" aria-labelledby=\"inputs-h\"><h2 id=\"inputs-h\">Inputs and method</h2>\n";
+  if (!report.order_note.empty()) out += "<p class=\"note\">" + safe(bounded(report.order_note, 600)) + "</p>\n";
+  out += function_section(report) + input_table(report) + note_list(report.notes) + method(report, report.growth());
+  return out.append(kGlossary).append("</section>\n");
+}
+
+std::string footer(const Postmortem& report) {
+  const GrowthReport& g = report.growth();
+  std::string out = "<footer>" + safe(report.version);
+  if (!g.metric.empty()) out += " \u00b7 " + safe(bounded(g.metric, 100));
+  if (report.created_at_ns > 0) out += " \u00b7 " + utc(report.created_at_ns);
+  if (!g.rule_set.empty()) out += " \u00b7 rule set " + safe(g.rule_set);
+  if (report.redacted) out += " \u00b7 names are tokens";
+  return out + " \u00b7 this file asks nothing of any server</footer>\n";
+}
+
+}  // namespace snapdiff::html

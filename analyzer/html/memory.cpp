@@ -1,0 +1,148 @@
+#include <algorithm>
+#include <cmath>
+
+#include "analyzer/html/markup.hpp"
+#include "analyzer/html/sections.hpp"
+
+namespace snapdiff::html {
+namespace {
+
+constexpr std::size_t kPinRows = 20;
+constexpr std::size_t kCounterRows = 400;
+
+std::string term(std::string_view label, const std::string& text) {
+  return "<dt>" + std::string(label) + "</dt><dd>" + text + "</dd>\n";
+}
+
+std::string free_text(const FreeBytes& free) {
+  if (free.blocks == 0) return "none";
+  return value(free.bytes, "bytes") + " in " + counted(static_cast<std::size_t>(free.blocks), "block") +
+         ", the largest " + value(free.largest, "bytes");
+}
+
+std::string seconds_text(std::int64_t us) {
+  char text[48] = {};
+  std::snprintf(text, sizeof text, "%.6g\u00a0s", static_cast<double>(us) * 1e-6);
+  return text;
+}
+
+}  // namespace
+
+std::string failure_section(const Postmortem& report) {
+  if (!report.failure) return {};
+  const OutOfMemory& o = *report.failure;
+  std::string out = "<section id=\"failure\" aria-labelledby=\"failure-h\"><h2 id=\"failure-h\">Out of memory: " +
+                    entities(to_text(o.reason)) + "</h2>\n<p>" + safe(bounded(o.sentence, 2000)) +
+                    ".</p>\n<dl class=\"findings\">\n";
+  std::string where = "device " + std::to_string(o.device);
+  if (o.after_us != kNoTime) where += ", " + seconds_text(o.after_us) + " into the trace";
+  where += ", event " + count_text(static_cast<std::int64_t>(o.event) + 1, kGlyphs) + " of " +
+           count_text(static_cast<std::int64_t>(o.events), kGlyphs);
+  if (o.failures > 1) where += "; the last of " + counted(o.failures, "failure");
+  out += term("When", where);
+  out += term("Asked", value(o.asked, "bytes") + " on stream " + hex_text(o.stream) + "; a new segment takes " +
+                           value(o.segment, "bytes"));
+  out += term("Device free", value(o.device_free, "bytes"));
+  out += term("Reserved", o.reserved ? value(*o.reserved, "bytes") : "not known, the snapshot holds no segments");
+  out += term("Allocated", value(o.allocated, "bytes") + " in " + counted(static_cast<std::size_t>(o.blocks), "block") +
+                               ", of it " + value(o.rounding(), "bytes") + " by rounding up");
+  if (o.pending > 0) out += term("Pending", value(o.pending, "bytes") + " freed, waiting for another stream");
+  if (o.reserved) {
+    out += term("Free for it", free_text(o.usable));
+    if (o.other_size.blocks > 0) out += term("Of the other size", free_text(o.other_size));
+    if (o.other_streams.blocks > 0) out += term("In other streams", free_text(o.other_streams));
+    if (o.other_pools.blocks > 0) out += term("In other pools", free_text(o.other_pools));
+    if (!o.exact)
+      out += term("Worked out",
+                  "from later events: sizes of blocks that are gone by the end are the least, gaps the most");
+  }
+  return out + "</dl>\n</section>\n";
+}
+
+std::string pins_section(const Postmortem& report) {
+  if (!report.pins || report.pins->rows.empty()) return {};
+  const PinReport& pins = *report.pins;
+  std::string out =
+      "<section id=\"pins\" aria-labelledby=\"pins-h\"><h2 id=\"pins-h\">Who pins segments</h2>\n<p "
+      "class=\"note\">Free bytes "
+      "inside segments that cannot go back to the device because blocks in them are in use, shared out among those who "
+      "hold them. Reserved " +
+      value(pins.reserved, "bytes") + ", of it in use " + value(pins.live.current, "bytes") + ", pinned " +
+      value(pins.pinned.current, "bytes") + ", could go back " + value(pins.releasable, "bytes") +
+      ".</p>\n<div class=\"scroll\"><table class=\"plain\"><thead><tr><th scope=\"col\">allocated in, through</th><th "
+      "scope=\"col\">pinned</th>" +
+      (pins.has_baseline() ? "<th scope=\"col\">growth</th>" : "") +
+      "<th scope=\"col\">in use</th><th scope=\"col\" class=\"wide\">segments</th><th scope=\"col\" "
+      "class=\"wide\">alone in</th></tr></thead>\n<tbody>\n";
+  const auto growth_cell = [&](std::int64_t v) {
+    if (!pins.has_baseline()) return std::string();
+    return "<td class=\"g " + std::string(direction(v)) + "\">" + cell(v, "bytes", true) + "</td>";
+  };
+  std::vector<FrameView> frames;
+  Change pinned;
+  Change live;
+  const std::size_t count = std::min(kPinRows, pins.rows.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    const PinnedRow& row = pins.rows[i];
+    frames.clear();
+    if (pins.view != nullptr) pins.view->frames(pins.stacks[row.key], frames);
+    out += "<tr><td>" + stack_cell(frames) + "</td><td><b>" + cell(row.pinned.current, "bytes") + "</b></td>" +
+           growth_cell(row.pinned.growth()) + "<td>" + cell(row.live.current, "bytes") + "</td><td class=\"wide\">" +
+           count_text(row.segments, kGlyphs) + "</td><td class=\"wide\">" + count_text(row.sole_segments, kGlyphs) +
+           "</td></tr>\n";
+    pinned = {wrapping_sum(pinned.baseline, row.pinned.baseline), wrapping_sum(pinned.current, row.pinned.current)};
+    live = {wrapping_sum(live.baseline, row.live.baseline), wrapping_sum(live.current, row.live.current)};
+  }
+  const auto foot = [&](const std::string& name, const Change& p, const Change& l) {
+    return "<tr><th scope=\"row\">" + name + "</th><td>" + cell(p.current, "bytes") + "</td>" +
+           growth_cell(wrapping_difference(p.current, p.baseline)) + "<td>" + cell(l.current, "bytes") +
+           "</td><td class=\"wide\"></td><td class=\"wide\"></td></tr>\n";
+  };
+  const auto less = [](const Change& a, const Change& b) {
+    return Change{wrapping_difference(a.baseline, b.baseline), wrapping_difference(a.current, b.current)};
+  };
+  out += "</tbody><tfoot>" +
+         foot(entities(others_text(static_cast<std::int64_t>(pins.rows.size() - count), kGlyphs)),
+              less(pins.pinned, pinned), less(pins.live, live)) +
+         foot("TOTAL", pins.pinned, pins.live);
+  return out + "</tfoot></table></div>\n</section>\n";
+}
+
+std::string counters_section(const Postmortem& report) {
+  if (!report.counters || report.counters->rows.empty()) return {};
+  const std::vector<CounterRow>& rows = report.counters->rows;
+  std::string out =
+      "<section id=\"counters\" aria-labelledby=\"counters-h\"><h2 id=\"counters-h\">Counters of the process</h2>\n<p "
+      "class=\"note\">Numbers about the whole process, as the inputs hold them. They are never added up across "
+      "names.</p>\n<div class=\"scroll tall\"><table class=\"plain\"><thead><tr><th scope=\"col\">counter</th><th "
+      "scope=\"col\" class=\"wide\">over time</th><th scope=\"col\">growth</th><th scope=\"col\" "
+      "class=\"wide\">first</th><th scope=\"col\">last</th><th scope=\"col\">verdict</th></tr></thead>\n<tbody>\n";
+  const std::size_t count = std::min(kCounterRows, rows.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    const CounterRow& row = rows[i];
+    std::vector<double> values;
+    for (const std::optional<std::int64_t>& v : row.values)
+      values.push_back(v ? static_cast<double>(*v) : std::nan(""));
+    out += "<tr><td><b>" + safe(bounded(row.name, 200)) + "</b><span class=\"via\">" +
+           (row.cumulative ? std::string("counts up") : std::string("level")) +
+           (row.unit.empty() || row.unit == "bytes" || row.unit == "count" ? std::string()
+                                                                           : ", " + safe(bounded(row.unit, 60))) +
+           (row.resets > 0 ? ", began anew " + std::to_string(row.resets) + "\u00a0\u00d7" : std::string()) +
+           "</span></td><td class=\"wide\">" + sparkline(values) + "</td>";
+    if (row.known() == 0) {
+      out += "<td>n/a</td><td class=\"wide\">n/a</td><td>n/a</td><td></td></tr>\n";
+      continue;
+    }
+    const bool judged = row.known() >= kJudgedFrom;
+    out += "<td class=\"g " + std::string(direction(row.growth)) + "\"><b>" + cell(row.growth, row.unit, true) +
+           "</b></td><td class=\"wide\">" + cell(row.before(), row.unit) + "</td><td>" + cell(row.after(), row.unit) +
+           "</td><td>" + (judged ? badge(row.verdict.word) : std::string()) + "</td></tr>\n";
+  }
+  out += "</tbody></table></div>\n";
+  if (rows.size() > count)
+    out += "<p class=\"note\">" + entities(others_text(static_cast<std::int64_t>(rows.size() - count), kGlyphs)) +
+           " that changed less are in the JSON report.</p>\n";
+  return out + "</section>\n";
+}
+
+}  // namespace snapdiff::html

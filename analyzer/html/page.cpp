@@ -1,0 +1,343 @@
+#include <algorithm>
+#include <array>
+#include <new>
+
+#include "analyzer/html/assets.hpp"
+#include "analyzer/html/bands.hpp"
+#include "analyzer/html/html.hpp"
+#include "analyzer/html/markup.hpp"
+#include "analyzer/html/packing.hpp"
+#include "analyzer/html/sections.hpp"
+#include "analyzer/html/series.hpp"
+#include "analyzer/html/stacks.hpp"
+#include "analyzer/html/values.hpp"
+
+namespace snapdiff::html {
+namespace {
+
+/// More rows than any page holds: beyond, stacks are not even looked at.
+constexpr std::size_t kMostRows = 250'000;
+
+/// Of a page, for the graph.
+constexpr std::size_t kGraphPart = 3;
+
+constexpr std::array<std::string_view, 7> kParts{"", "timeline", "table", "flame", "graph", "counters", "inputs"};
+
+std::string joined(std::span<const std::string_view> pieces) {
+  std::string out;
+  for (const std::string_view piece : pieces) out += piece;
+  return out;
+}
+
+/// A policy's name for a text: its SHA-256, given in hex, in base64.
+std::string hash_source(std::string_view hex) {
+  std::string bytes;
+  const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
+  for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
+    bytes += static_cast<char>(digit(hex[i]) * 16 + digit(hex[i + 1]));
+  return "'sha256-" + base64(bytes) + "'";
+}
+
+/// Nothing is loaded; no script but ours runs, and it cannot turn text into markup.
+std::string policy() {
+  return "default-src 'none'; script-src " + hash_source(assets::script_sha256) + "; style-src " +
+         hash_source(assets::style_sha256) +
+         "; img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types "
+         "'none'";
+}
+
+std::string head(const Postmortem& report) {
+  const std::string title =
+      safe(report.title.empty() ? headline_text(report) : report.title + ": " + headline_text(report));
+  return "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta "
+         "http-equiv=\"Content-Security-Policy\" "
+         "content=\"" +
+         policy() +
+         "\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" "
+         "content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n<meta name=\"generator\" "
+         "content=\"" +
+         safe(report.version) + "\">\n<title>" + title + "</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>" +
+         joined(assets::style) + "</style>\n</head>\n";
+}
+
+std::string top_bar(const Postmortem& report, bool has_graph) {
+  const GrowthReport& g = report.growth();
+  std::string out = "<header class=\"bar\"><b>snapdiff</b><span class=\"name\">" + safe(bounded(report.title, 200)) +
+                    "</span><span class=\"wide\">" +
+                    (g.metric.empty() ? std::string("counters") : metric_title(g.metric)) + ", " +
+                    counted(report.steps.size(), "snapshot") + "</span><nav aria-label=\"parts\">";
+  const auto link = [&](std::string_view id, std::string_view text) {
+    out.append("<a href=\"#").append(id).append("\">").append(text).append("</a>");
+  };
+  if (!g.metric.empty()) {
+    link("timeline", "Time");
+    link("table", "Table");
+    link("flame", "Flame");
+  }
+  if (has_graph) link("graph", "Graph");
+  if (report.counters && !report.counters->rows.empty()) link("counters", "Counters");
+  link("inputs", "Inputs");
+  return out + "</nav><span id=\"bar-buttons\"></span></header>\n";
+}
+
+/// Places that the script fills.
+std::string timeline_place(const Postmortem& report) {
+  if (report.growth().metric.empty()) return {};
+  return "<section id=\"timeline\" aria-labelledby=\"timeline-h\"><h2 id=\"timeline-h\">" +
+         metric_title(report.growth().metric) + (report.steps.size() > 2 ? " at each snapshot" : " before and after") +
+         "</h2>\n<p class=\"note\">" +
+         (report.steps.size() > 2 ? "Drag a point, or choose another snapshot: key figures, table and "
+                                    "flame graph follow. "
+                                  : "") +
+         safe(bounded(report.order_note, 300)) +
+         "</p>\n<div id=\"plot\"></div><ul class=\"key\" id=\"plot-key\"></ul></section>\n";
+}
+
+std::string flame_place(const Postmortem& report) {
+  if (report.growth().metric.empty()) return {};
+  return "<section id=\"flame\" aria-labelledby=\"flame-h\"><h2 id=\"flame-h\">Allocated through</h2>\n<p "
+         "class=\"note\" "
+         "id=\"flame-note\">Left and hatched: gone. Right and solid: grown. A click zooms in, Escape goes "
+         "back.</p>\n<div "
+         "id=\"flame-tools\" class=\"tools\"></div><nav id=\"crumbs\" aria-label=\"zoomed to\"></nav><div "
+         "id=\"flame-boxes\" "
+         "class=\"fl\"></div><p class=\"note\" id=\"flame-line\" aria-live=\"polite\"></p></section>\n";
+}
+
+/// The drawing without what belongs to a file of its own: prolog, style (it would be the whole page's).
+std::string graph_section(const std::string& svg, std::size_t most) {
+  if (svg.empty()) return {};
+  const std::string open =
+      "<section id=\"graph\" aria-labelledby=\"graph-h\"><h2 id=\"graph-h\">Through which functions, first \u2192 "
+      "last</h2>\n";
+  const std::size_t start = svg.find("<svg");
+  if (start == std::string::npos) return {};
+  std::string drawing = svg.substr(start);
+  const std::size_t style = drawing.find("<style>");
+  const std::size_t style_end = drawing.find("</style>");
+  if (style != std::string::npos && style_end != std::string::npos && style < style_end)
+    drawing.erase(style, style_end + 8 - style);
+  if (drawing.size() > most)
+    return open + "<p class=\"note\">The graph is too large for this page (" +
+           value(static_cast<std::int64_t>(drawing.size()), "bytes") + "); it is in the PDF.</p></section>\n";
+  return open +
+         "<p class=\"note\">A box is a function with all it calls. Choose one to search the table for it.</p>\n<div "
+         "class=\"scroll drawing\" id=\"drawing\">" +
+         drawing + "</div></section>\n";
+}
+
+class Json {
+ public:
+  void key(std::string_view name) {
+    separate();
+    text_.append("\"").append(name).append("\":");
+    first_ = true;
+  }
+  void open(char bracket) {
+    separate();
+    text_ += bracket;
+    first_ = true;
+  }
+  void close(char bracket) {
+    text_ += bracket;
+    first_ = false;
+  }
+  void raw(std::string_view value) {
+    separate();
+    text_ += value;
+  }
+  void string(std::string_view bytes) { raw(json_string(bytes)); }
+  /// As text: beyond 2^53 numbers of JSON lose digits in browsers.
+  void integer(std::int64_t value) { raw("\"" + std::to_string(value) + "\""); }
+  void integers(const std::vector<std::int64_t>& values) {
+    open('[');
+    for (const std::int64_t v : values) integer(v);
+    close(']');
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  void separate() {
+    if (!first_) text_ += ',';
+    first_ = false;
+  }
+  std::string text_;
+  bool first_ = true;
+};
+
+std::string facts(const Postmortem& report, const Series& series, const Chosen& chosen,
+                  const std::vector<std::int64_t>& rest, const std::vector<Band>& layers, std::string_view start) {
+  const GrowthReport& g = report.growth();
+  const auto flag = [](bool on) { return on ? "true" : "false"; };
+  Json json;
+  json.open('{');
+  const auto text = [&](std::string_view key, std::string_view value) {
+    json.key(key);
+    json.string(value);
+  };
+  text("title", report.title);
+  text("metric", g.metric);
+  text("unit", g.unit);
+  text("start", start);
+  const std::pair<std::string_view, bool> flags[] = {
+      {"big", needs_big_integers(report, series)},
+      {"objects", g.has_objects},
+      {"errors", g.has_error},
+      {"exact", g.exact},
+      {"judged", series.length() >= kJudgedFrom && report.trend.verdicts.size() == g.rows.size()},
+      {"known", g.series_known.empty()},
+      {"filtered",
+       g.filtered.baseline != 0 || g.filtered.current != 0 || !g.options.focus.empty() || !g.options.ignore.empty()}};
+  for (const auto& [key, on] : flags) {
+    json.key(key);
+    json.raw(flag(on));
+  }
+  json.key("length");
+  json.raw(std::to_string(series.length()));
+  json.key("left");
+  json.raw(std::to_string(report.trend.left_out));
+  json.key("steps");
+  json.open('[');
+  for (const SeriesStep& step : report.steps) {
+    json.open('[');
+    json.string(bounded(step.snapshot.ref, 200));
+    json.integer(step.total);
+    step.objects ? json.integer(*step.objects) : json.raw("null");
+    json.string(bounded(step.restart, 300));
+    const bool timed = step.snapshot.snapshot != nullptr && step.snapshot.snapshot->facts.taken_at_ns.has_value();
+    json.string(timed ? utc(*step.snapshot.snapshot->facts.taken_at_ns) : std::string());
+    json.close(']');
+  }
+  json.close(']');
+  json.key("rest");
+  json.integers(rest);
+  json.key("others");
+  json.open('[');
+  json.raw(std::to_string(chosen.others_count));
+  json.integers(chosen.others);
+  json.integer(chosen.grew);
+  json.integer(chosen.shrank);
+  json.integer(chosen.objects.baseline);
+  json.integer(chosen.objects.current);
+  json.close(']');
+  if (report.trend.limit) {
+    json.key("limit");
+    json.integer(*report.trend.limit);
+  }
+  json.key("bands");
+  json.open('[');
+  constexpr std::string_view kKinds[] = {"rest", "grown", "shrunk", "passing"};
+  for (const Band& band : layers) {
+    json.open('[');
+    json.string(kKinds[static_cast<std::size_t>(band.kind)]);
+    json.string(band.name);
+    json.string(band.note);
+    json.integers(band.values);
+    json.close(']');
+  }
+  json.close(']');
+  json.close('}');
+  return json.text();
+}
+
+struct Data {
+  std::string stacks, values;
+  std::size_t size() const { return base64_size(stacks.size()) + base64_size(values.size()); }
+};
+
+/// The page around the data, for one choice of rows.
+class Page {
+ public:
+  Page(const Postmortem& report, const HtmlOptions& options)
+      : report_(report),
+        options_(options),
+        series_(report.growth()),
+        importance_(importance(report.growth(), series_)),
+        rest_(remainder(report, series_)),
+        bands_(bands(report, series_)),
+        candidates_(choose(report.growth(), series_, importance_, kMostRows).rows),
+        stacks_(report.growth(), candidates_),
+        graph_(graph_section(options.graph_svg, options.most_bytes / kGraphPart)) {}
+
+  Result<std::string> make() const {
+    std::size_t count = candidates_.size();
+    for (;;) {
+      const Chosen chosen = choose(report_.growth(), series_, importance_, count);
+      const Data data = pack(chosen);
+      const std::string around = body(chosen);
+      const std::size_t size = around.size() + data.size() + kWrapping;
+      if (size <= options_.most_bytes) return finished(around, data);
+      if (count == 0)
+        return Error{ErrorCode::limit, "the page has " + std::to_string(size) +
+                                           " bytes without any row, expected at most " +
+                                           std::to_string(options_.most_bytes)};
+      // Rows cost about the same each; a little less than the share that fits, so that few rounds are needed.
+      const std::size_t fixed = around.size() + kWrapping;
+      const double room = options_.most_bytes > fixed ? static_cast<double>(options_.most_bytes - fixed) : 0;
+      const double share = std::min(.98, room / static_cast<double>(data.size()) * .985);
+      count = static_cast<std::size_t>(static_cast<double>(count) * share);
+    }
+  }
+
+ private:
+  /// Tags around the data blocks.
+  static constexpr std::size_t kWrapping = 400;
+
+  Data pack(const Chosen& chosen) const {
+    std::vector<bool> wanted(candidates_.size(), false);
+    std::size_t at = 0;
+    for (const std::uint32_t row : chosen.rows) {
+      while (candidates_[at] != row) ++at;
+      wanted[at] = true;
+    }
+    std::vector<std::uint32_t> order;
+    for (const std::uint32_t i : stacks_.in_order()) {
+      if (wanted[i]) order.push_back(candidates_[i]);
+    }
+    return {deflated(stacks_.coded(wanted)), deflated(coded_values(report_, series_, order))};
+  }
+
+  std::string body(const Chosen& chosen) const {
+    std::string out =
+        head(report_) + "<body>\n<a class=\"skip\" href=\"#table\">Skip to the table</a>\n<div class=\"page\">\n" +
+        top_bar(report_, !graph_.empty()) + "<main>\n" + answer_section(report_, series_, chosen) +
+        failure_section(report_) + timeline_place(report_) + table_section(report_, series_, chosen, rest_) +
+        flame_place(report_) + graph_ + pins_section(report_) + counters_section(report_) + inputs_section(report_) +
+        "</main>\n" + footer(report_) + "</div>\n<script type=\"application/json\" id=\"facts\">" +
+        facts(report_, series_, chosen, rest_, bands_, options_.start) + "</script>\n<script>" +
+        joined(assets::script) + "</script>\n";
+    return out;
+  }
+
+  std::string finished(std::string around, const Data& data) const {
+    around += "<script type=\"text/plain\" id=\"stacks-data\">" + base64(data.stacks) +
+              "</script>\n<script type=\"text/plain\" id=\"values-data\">" + base64(data.values) +
+              "</script>\n</body>\n</html>\n";
+    return around;
+  }
+
+  const Postmortem& report_;
+  const HtmlOptions& options_;
+  Series series_;
+  std::vector<std::uint64_t> importance_;
+  std::vector<std::int64_t> rest_;
+  std::vector<Band> bands_;
+  std::vector<std::uint32_t> candidates_;
+  StackPages stacks_;
+  std::string graph_;
+};
+
+}  // namespace
+
+Result<std::string> to_html(const Postmortem& report, const HtmlOptions& options) {
+  if (std::find(kParts.begin(), kParts.end(), options.start) == kParts.end())
+    return Error{ErrorCode::usage, "no part of the page: found '" + options.start +
+                                       "', expected timeline, table, flame, graph, counters or inputs"};
+  try {
+    return Page(report, options).make();
+  } catch (const std::bad_alloc&) {
+    return Error{ErrorCode::limit, "not enough memory for the page"};
+  }
+}
+
+}  // namespace snapdiff::html

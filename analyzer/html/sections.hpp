@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyzer/html/series.hpp"
+#include "snapdiff/postmortem.hpp"
+
+/// The parts of the page that are plain HTML. Each gives a whole element, or "" where there is nothing.
+namespace snapdiff::html {
+
+std::string headline_text(const Postmortem& report);
+
+/// Headline, badge, sentences, key figures, hints.
+std::string answer_section(const Postmortem& report, const Series& series, const Chosen& chosen);
+
+/// The heaviest rows and the sums that make the total, first -> last.
+std::string table_section(const Postmortem& report, const Series& series, const Chosen& chosen,
+                          const std::vector<std::int64_t>& rest);
+
+std::string function_section(const Postmortem& report);
+std::string failure_section(const Postmortem& report);
+std::string pins_section(const Postmortem& report);
+std::string counters_section(const Postmortem& report);
+std::string inputs_section(const Postmortem& report);
+std::string footer(const Postmortem& report);
+
+/// A line of values as a small picture; unknown ones are NaN.
+std::string sparkline(const std::vector<double>& values);
+
+/// Name and place of a stack's leaf, and its callers below; frames leaf first.
+std::string stack_cell(const std::vector<FrameView>& frames);
+
+/// Badge of a verdict, "" for none.
+std::string badge(std::string_view word, bool big = false);
+
+/// Number and unit in the columns of a table.
+std::string cell(std::int64_t v, std::string_view unit, bool is_growth = false);
+
+}  // namespace snapdiff::html

@@ -1,0 +1,89 @@
+#include "analyzer/html/series.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace snapdiff::html {
+namespace {
+
+std::uint64_t magnitude(std::int64_t v) {
+  const auto bits = static_cast<std::uint64_t>(v);
+  return v < 0 ? ~bits + 1 : bits;
+}
+
+std::uint64_t saturated(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? ~std::uint64_t{0} : sum;
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> importance(const GrowthReport& report, const Series& series) {
+  std::vector<std::uint64_t> out(series.rows());
+  for (std::size_t row = 0; row < out.size(); ++row) {
+    std::int64_t least = series.at(row, 0);
+    std::int64_t most = least;
+    for (std::size_t i = 1; i < series.length(); ++i) {
+      least = std::min(least, series.at(row, i));
+      most = std::max(most, series.at(row, i));
+    }
+    const std::uint64_t range = static_cast<std::uint64_t>(most) - static_cast<std::uint64_t>(least);
+    out[row] = std::max(range, saturated(magnitude(report.rows[row].grew), magnitude(report.rows[row].shrank)));
+  }
+  return out;
+}
+
+Chosen choose(const GrowthReport& report, const Series& series, const std::vector<std::uint64_t>& importance,
+              std::size_t count) {
+  Chosen out;
+  out.rows.resize(series.rows());
+  std::iota(out.rows.begin(), out.rows.end(), 0U);
+  out.others.assign(series.length(), 0);
+  if (count >= out.rows.size()) return out;
+  const auto before = [&](std::uint32_t a, std::uint32_t b) {
+    return importance[a] != importance[b] ? importance[a] > importance[b] : a < b;
+  };
+  std::nth_element(out.rows.begin(), out.rows.begin() + static_cast<std::ptrdiff_t>(count), out.rows.end(), before);
+  for (std::size_t i = count; i < out.rows.size(); ++i) {
+    const std::uint32_t row = out.rows[i];
+    for (std::size_t s = 0; s < series.length(); ++s) out.others[s] = wrapping_sum(out.others[s], series.at(row, s));
+    out.grew = wrapping_sum(out.grew, report.rows[row].grew);
+    out.shrank = wrapping_sum(out.shrank, report.rows[row].shrank);
+    out.objects.baseline = wrapping_sum(out.objects.baseline, report.rows[row].objects.baseline);
+    out.objects.current = wrapping_sum(out.objects.current, report.rows[row].objects.current);
+  }
+  out.others_count = out.rows.size() - count;
+  out.rows.resize(count);
+  std::sort(out.rows.begin(), out.rows.end());
+  return out;
+}
+
+std::vector<std::int64_t> remainder(const Postmortem& report, const Series& series) {
+  std::vector<std::int64_t> out(series.length(), 0);
+  for (std::size_t i = 0; i < out.size() && i < report.trend.series.steps.size(); ++i)
+    out[i] = report.trend.series.steps[i].total;
+  for (std::size_t row = 0; row < series.rows(); ++row) {
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = wrapping_difference(out[i], series.at(row, i));
+  }
+  return out;
+}
+
+bool needs_big_integers(const Postmortem& report, const Series& series) {
+  // Differences double, and their coding does so once more.
+  constexpr std::uint64_t kExact = std::uint64_t{1} << 51;
+  for (const SeriesStep& step : report.steps) {
+    if (magnitude(step.total) >= kExact || magnitude(step.objects.value_or(0)) >= kExact) return true;
+  }
+  std::uint64_t objects = 0;
+  for (const GrowthRow& row : report.growth().rows)
+    objects = saturated(objects, std::max(magnitude(row.objects.baseline), magnitude(row.objects.current)));
+  if (objects >= kExact) return true;
+  for (std::size_t i = 0; i < series.length(); ++i) {
+    std::uint64_t sum = 0;
+    for (std::size_t row = 0; row < series.rows(); ++row) sum = saturated(sum, magnitude(series.at(row, i)));
+    if (sum >= kExact) return true;
+  }
+  return false;
+}
+
+}  // namespace snapdiff::html

@@ -1,0 +1,217 @@
+#include "analyzer/html/stacks.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "analyzer/html/markup.hpp"
+#include "analyzer/html/packing.hpp"
+#include "analyzer/report/report.hpp"
+#include "snapdiff/frame_text.hpp"
+#include "snapdiff/function_name.hpp"
+#include "snapdiff/hash.hpp"
+
+namespace snapdiff::html {
+namespace {
+
+/// Longer names are templates of templates; their middle tells nobody anything.
+constexpr std::size_t kLongestName = 1500;
+constexpr std::size_t kLongestShortName = 300;
+
+/// A stack of a million frames is one recursion: its ends are kept.
+constexpr std::size_t kLeafFrames = 192;
+constexpr std::size_t kRootFrames = 64;
+
+std::size_t mixed(std::initializer_list<std::uint64_t> numbers) {
+  std::uint64_t hash = 0;
+  for (const std::uint64_t number : numbers) hash = mix64(hash * 0x9e3779b97f4a7c15ULL + number);
+  return static_cast<std::size_t>(hash);
+}
+
+std::uint64_t bits(const char* at) { return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(at)); }
+
+}  // namespace
+
+std::size_t StackPages::Hash::operator()(const Seen& seen) const {
+  return mixed({bits(seen.function), bits(seen.file), bits(seen.module), seen.offset,
+                static_cast<std::uint64_t>(seen.line), seen.inlined ? 1U : 0U});
+}
+std::size_t StackPages::Hash::operator()(const PageFrame& frame) const {
+  return mixed({frame.name, frame.full, frame.file, frame.module, static_cast<std::uint64_t>(frame.line), frame.flags});
+}
+
+StackPages::StackPages(const GrowthReport& report, std::span<const std::uint32_t> rows) {
+  text({});
+  std::vector<FrameView> views;
+  for (const std::uint32_t row : rows) {
+    views.clear();
+    if (report.options.by == GroupBy::stack) {
+      report.frames(report.rows[row], views);
+    } else {
+      FrameView key;
+      key.function = report.keys[report.rows[row].key];
+      views.push_back(key);
+    }
+    add(views);
+  }
+  order_.resize(rows.size());
+  std::iota(order_.begin(), order_.end(), 0U);
+  // By names, not by numbers given in the order of appearance: neighbours share more, and the order of
+  // equally heavy rows is that of their names.
+  std::vector<std::uint32_t> by_text(frames_.size());
+  std::iota(by_text.begin(), by_text.end(), 0U);
+  const auto key = [&](std::uint32_t f) {
+    const PageFrame& frame = frames_[f];
+    return std::make_tuple(std::string_view(texts_[frame.name]), std::string_view(texts_[frame.full]),
+                           std::string_view(texts_[frame.file]), frame.line, std::string_view(texts_[frame.module]),
+                           frame.flags);
+  };
+  std::sort(by_text.begin(), by_text.end(), [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
+  std::vector<std::uint32_t> place(frames_.size());
+  for (std::uint32_t i = 0; i < by_text.size(); ++i) place[by_text[i]] = i;
+  std::vector<PageFrame> sorted(frames_.size());
+  for (std::uint32_t i = 0; i < by_text.size(); ++i) sorted[i] = frames_[by_text[i]];
+  frames_ = std::move(sorted);
+  for (std::uint32_t& f : frame_of_stack_) f = place[f];
+  seen_.clear();
+  frame_ids_.clear();
+  std::sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
+    const std::span<const std::uint32_t> x = frames(a);
+    const std::span<const std::uint32_t> y = frames(b);
+    const auto [i, j] = std::mismatch(x.begin(), x.end(), y.begin(), y.end());
+    if (i == x.end() && j == y.end()) return a < b;
+    return i == x.end() || (j != y.end() && *i < *j);
+  });
+}
+
+void StackPages::add(std::span<const FrameView> leaf_first) {
+  const std::size_t count = leaf_first.size();
+  const bool cut = count > kLeafFrames + kRootFrames;
+  for (std::size_t i = count; i-- > 0;) {
+    if (cut && i == count - kRootFrames - 1) {
+      frame_of_stack_.push_back(cut_frame(count - kRootFrames - kLeafFrames));
+      i = kLeafFrames;
+      continue;
+    }
+    frame_of_stack_.push_back(frame(leaf_first[i]));
+  }
+  if (count == 0) {
+    FrameView none;
+    none.function = "[filtered out]";
+    none.pseudo = true;
+    frame_of_stack_.push_back(frame(none));
+  }
+  begin_.push_back(frame_of_stack_.size());
+}
+
+std::uint32_t StackPages::cut_frame(std::size_t frames) {
+  PageFrame out;
+  out.name = text("[" + count_text(static_cast<std::int64_t>(frames), kGlyphs) + " frames not kept in this page]");
+  out.full = out.name;
+  out.flags = kPseudo;
+  const auto [at, is_new] = frame_ids_.try_emplace(out, static_cast<std::uint32_t>(frames_.size()));
+  if (is_new) frames_.push_back(out);
+  return at->second;
+}
+
+std::uint32_t StackPages::frame(const FrameView& view) {
+  const Seen seen{view.function.data(), view.file.data(), view.module.data(), view.offset, view.line, view.inlined};
+  const auto [at, is_new] = seen_.try_emplace(seen, 0);
+  if (!is_new) return at->second;
+  PageFrame out;
+  if (view.function.empty()) {
+    out.name = text(bounded(address_text(view), kLongestShortName));
+    out.full = out.name;
+  } else {
+    const std::string name = view.pseudo ? std::string(view.function) : without_std(short_function_name(view.function));
+    out.name = text(bounded(name, kLongestShortName));
+    out.full = text(bounded(view.function, kLongestName));
+    if (is_entry_point(view.function)) out.flags |= kEntry;
+    if (!view.pseudo && is_standard_library(short_function_name(view.function))) out.flags |= kLibrary;
+  }
+  if (view.pseudo) out.flags |= kPseudo;
+  if (view.inlined) out.flags |= kInlined;
+  out.file = text(bounded(view.file, kLongestName));
+  out.module = text(bounded(view.module, kLongestName));
+  out.line = std::max(view.line, 0);
+  const auto [id, fresh] = frame_ids_.try_emplace(out, static_cast<std::uint32_t>(frames_.size()));
+  if (fresh) frames_.push_back(out);
+  at->second = id->second;
+  return id->second;
+}
+
+std::uint32_t StackPages::text(std::string&& printable) {
+  const auto [at, is_new] = text_ids_.try_emplace(std::move(printable), static_cast<std::uint32_t>(texts_.size()));
+  if (is_new) texts_.push_back(at->first);
+  return at->second;
+}
+
+std::string StackPages::coded(const std::vector<bool>& wanted) const {
+  constexpr std::uint32_t kUnused = 0xffffffff;
+  std::vector<std::uint32_t> frame_place(frames_.size(), kUnused);
+  for (std::uint32_t row = 0; row + 1 < begin_.size(); ++row) {
+    if (!wanted[row]) continue;
+    for (const std::uint32_t f : frames(row)) frame_place[f] = 0;
+  }
+  std::vector<std::uint32_t> used_frames;
+  std::vector<std::uint32_t> used_texts;
+  std::vector<std::uint32_t> text_place(texts_.size(), kUnused);
+  const auto use_text = [&](std::uint32_t t) {
+    if (text_place[t] != kUnused) return;
+    text_place[t] = 0;
+    used_texts.push_back(t);
+  };
+  use_text(0);
+  for (std::uint32_t f = 0; f < frames_.size(); ++f) {
+    if (frame_place[f] == kUnused) continue;
+    frame_place[f] = static_cast<std::uint32_t>(used_frames.size());
+    used_frames.push_back(f);
+    for (const std::uint32_t t : {frames_[f].name, frames_[f].full, frames_[f].file, frames_[f].module}) use_text(t);
+  }
+  // Sorted: neighbours share prefixes, and the page compares names by their numbers. Row 0 is "".
+  std::sort(used_texts.begin(), used_texts.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return texts_[a] < texts_[b]; });
+  std::string joined;
+  for (std::uint32_t i = 0; i < used_texts.size(); ++i) {
+    text_place[used_texts[i]] = i;
+    if (i > 0) joined += '\n';
+    joined += texts_[used_texts[i]];
+  }
+
+  Bytes out;
+  out.number(used_texts.size());
+  out.text(joined);
+  out.number(used_frames.size());
+  for (const std::uint32_t f : used_frames) out.number(text_place[frames_[f].name]);
+  for (const std::uint32_t f : used_frames)
+    out.number(frames_[f].full == frames_[f].name ? 0U : text_place[frames_[f].full] + 1U);
+  for (const std::uint32_t f : used_frames) out.number(text_place[frames_[f].file]);
+  for (const std::uint32_t f : used_frames) out.number(text_place[frames_[f].module]);
+  for (const std::uint32_t f : used_frames) out.number(static_cast<std::uint64_t>(frames_[f].line));
+  for (const std::uint32_t f : used_frames) out.number(frames_[f].flags);
+
+  Bytes shared;
+  Bytes added;
+  Bytes path;
+  std::size_t rows = 0;
+  std::size_t nodes = 0;
+  std::span<const std::uint32_t> last;
+  for (const std::uint32_t row : order_) {
+    if (!wanted[row]) continue;
+    const std::span<const std::uint32_t> now = frames(row);
+    const std::size_t same =
+        static_cast<std::size_t>(std::mismatch(last.begin(), last.end(), now.begin(), now.end()).second - now.begin());
+    shared.number(same);
+    added.number(now.size() - same);
+    for (std::size_t i = same; i < now.size(); ++i) path.number(frame_place[now[i]]);
+    nodes += now.size() - same;
+    last = now;
+    ++rows;
+  }
+  out.number(rows);
+  out.number(nodes);
+  std::string all = out.all();
+  return all.append(shared.all()).append(added.all()).append(path.all());
+}
+
+}  // namespace snapdiff::html

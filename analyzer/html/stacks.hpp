@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "snapdiff/growth.hpp"
+
+/// Stacks of rows, interned, and their coding: one text table, one table of frames, stacks in the order
+/// of their frames from the root so that each says only where it leaves the one before.
+namespace snapdiff::html {
+
+/// Frame as the page shows it; texts are rows of the text table.
+///   name   short, printable   full  as recorded   file, module  paths
+struct PageFrame {
+  std::uint32_t name = 0, full = 0, file = 0, module = 0;
+  std::int32_t line = 0;
+  std::uint8_t flags = 0;
+  friend bool operator==(const PageFrame&, const PageFrame&) = default;
+};
+inline constexpr std::uint8_t kPseudo = 1, kInlined = 2, kEntry = 4, kLibrary = 8;
+
+class StackPages {
+ public:
+  /// Takes in the stacks (or keys) of these rows of the report.
+  StackPages(const GrowthReport& report, std::span<const std::uint32_t> rows);
+
+  /// Indices into the constructor's `rows`: the same stacks, by their frames from the root.
+  std::span<const std::uint32_t> in_order() const { return order_; }
+
+  /// Texts, frames and stacks of the rows for which `wanted` is set, in that order. `wanted` is parallel
+  /// to the constructor's rows.
+  std::string coded(const std::vector<bool>& wanted) const;
+
+ private:
+  std::span<const std::uint32_t> frames(std::uint32_t row) const {
+    return std::span(frame_of_stack_).subspan(begin_[row], begin_[row + 1] - begin_[row]);
+  }
+  void add(std::span<const FrameView> leaf_first);
+  std::uint32_t frame(const FrameView& view);
+  std::uint32_t text(std::string&& printable);
+  std::uint32_t cut_frame(std::size_t frames);
+
+  struct Seen {
+    const char *function, *file, *module;
+    std::uint64_t offset;
+    std::int32_t line;
+    bool inlined;
+    friend bool operator==(const Seen&, const Seen&) = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Seen& seen) const;
+    std::size_t operator()(const PageFrame& frame) const;
+  };
+
+  std::vector<std::string> texts_;
+  std::unordered_map<std::string, std::uint32_t> text_ids_;
+  std::vector<PageFrame> frames_;
+  std::unordered_map<PageFrame, std::uint32_t, Hash> frame_ids_;
+  std::unordered_map<Seen, std::uint32_t, Hash> seen_;
+  std::vector<std::uint32_t> frame_of_stack_;  // root first
+  std::vector<std::size_t> begin_{0};
+  std::vector<std::uint32_t> order_;
+};
+
+}  // namespace snapdiff::html

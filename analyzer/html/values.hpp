@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analyzer/html/series.hpp"
+#include "snapdiff/postmortem.hpp"
+
+namespace snapdiff::html {
+
+/// How many of the heaviest rows come in the report's own order; the page orders the others by size of
+/// change, then by name.
+inline constexpr std::size_t kRankedRows = 10'000;
+
+/// Figures of rows, in columns. `order`: rows of the report as the page numbers them.
+///   ranks     numbers of the report's first kRankedRows rows on the page, in the report's order
+///   values    per row: greatest common divisor; then first values and steps in multiples of it
+///   ...       objects, errors, verdicts, tiers, known points (README.md, "Data")
+std::string coded_values(const Postmortem& report, const Series& series, std::span<const std::uint32_t> order);
+
+}  // namespace snapdiff::html
