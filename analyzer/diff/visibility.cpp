@@ -11,8 +11,8 @@ namespace {
 
 /// Functions that allocate on behalf of others, without their arguments. Sources: the list that
 /// google/pprof supplies for profiles without one (profile/legacy_profile.go, addLegacyFrameInfo;
-/// runtime.* of Go left out, since Go's profiles end above it), jeprof's list (bin/jeprof.in), and
-/// the names of libstdc++ 12.
+/// runtime.* of Go left out, since Go's profiles end above it), jeprof's list (bin/jeprof.in), the names of
+/// libstdc++ 12, and stacks of PyTorch 2.
 constexpr std::string_view kAllocatorNames =
     "(__|__libc_|tc_|je_|mi_)?(malloc|calloc|realloc|reallocarray|free|cfree|memalign|aligned_alloc|posix_memalign|"
     "valloc|pvalloc)"
@@ -30,7 +30,11 @@ constexpr std::string_view kAllocatorNames =
     "|(je_)?prof_(backtrace_impl|backtrace|tctx_create|alloc_prep|alloc_prep_impl|malloc_sample_object)"
     "|je_prof_backtrace|imalloc\\w*|mallocx|rallocx|xallocx|sdallocx|(je_)?(mallocx|rallocx|xallocx)"
     "|irallocx_prof\\w*|ixallocx_prof\\w*|newImpl|fallbackNewImpl|fallback_impl"
-    "|__rust_(alloc|realloc|alloc_zeroed)|__r(dl|g)_(alloc|realloc|alloc_zeroed)";
+    "|__rust_(alloc|realloc|alloc_zeroed)|__r(dl|g)_(alloc|realloc|alloc_zeroed)"
+    // PyTorch: the caching allocator, and how an operator asks it for its output.
+    "|c10::(cuda|hip)::(CUDA|HIP)CachingAllocator::.*"
+    "|at::(detail|native)::_?empty_(generic|strided_generic|cuda|strided_cuda|hip|strided_hip)"
+    "|at::\\(anonymous namespace\\)::(create_out|structured_\\w+::set_output_(raw_strided|strided))";
 
 /// Functions and files of PyTorch's stacks that are there in every stack: the recorder, the interpreter,
 /// the dispatcher. Source: pytorch/pytorch torch/cuda/_memory_viz.py and torch/utils/viz/MemoryViz.js.

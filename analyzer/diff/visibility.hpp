@@ -43,7 +43,9 @@ class Visibility {
     if (!any_allocator_ && !any_drop_) return 0;
     std::size_t cut = 0;
     if (any_allocator_) {
-      while (cut < frames.size() && has(frames[cut], kAllocator)) ++cut;
+      // The recorder's own frames stand before those of the allocator that it watches.
+      const std::uint8_t passed = shows_emptied_ ? kAllocator | kHidden : kAllocator;
+      while (cut < frames.size() && has(frames[cut], passed)) ++cut;
       if (cut == frames.size()) cut = 0;
     }
     return any_drop_ ? std::max(cut, drop_cut(frames)) : cut;
