@@ -21,7 +21,6 @@ constexpr std::size_t kLeastTableRows = 6;
 /// enlarged, they may be smaller.
 constexpr double kLeastBox = 8;
 constexpr double kLeastBoxOnScreen = 2;
-constexpr double kLeastLetter = 8;
 constexpr double kScale = 20;
 constexpr double kGap = 18;
 /// Of a picture without a page; a page has less.
@@ -115,8 +114,7 @@ class FlameContent {
  private:
   double below(std::size_t table_rows) {
     table_ = choose_ends(picture_.layout, table_rows);
-    return 13 + kScale + flame_key_height(story_, words_, picture_.layout) + kGap +
-           flame_table_height(table_, picture_.layout);
+    return 13 + kScale + flame_key_height(story_, words_, picture_.layout) + kGap + flame_table_height(table_);
   }
 
   /// Rows as high as they may be beside a short table; then as much of the table as fits.
