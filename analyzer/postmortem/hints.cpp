@@ -29,7 +29,8 @@ class FrameMatcher {
     const auto [at, is_new] = known_.try_emplace(key, false);
     if (is_new) {
       for (const std::string_view text : {frame.function, frame.file, frame.module})
-        at->second = at->second || (!text.empty() && RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), pattern));
+        at->second =
+            at->second || (!text.empty() && RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), pattern));
     }
     return at->second;
   }
@@ -67,8 +68,7 @@ bool is_steady(const std::vector<std::int64_t>& objects) {
     least = std::min(least, step);
     most = std::max(most, step);
   }
-  const double mean =
-      static_cast<double>(objects.back() - objects.front()) / static_cast<double>(objects.size() - 1);
+  const double mean = static_cast<double>(objects.back() - objects.front()) / static_cast<double>(objects.size() - 1);
   // One object more or less is no scatter.
   return least >= 1 && static_cast<double>(most - least) <= std::max(1.0, kSteady * mean);
 }
@@ -126,8 +126,7 @@ class RowRules {
       if (verdict != nullptr && verdict->word != "GROWING" && verdict->word != "RISING" && verdict->word != "NEW" &&
           !rule.once && rule.block == 0)
         return false;
-    } else if (verdict == nullptr || std::find(rule.verdicts.begin(), rule.verdicts.end(), verdict->word) ==
-                                         rule.verdicts.end()) {
+    } else if (!has_word(rule, verdict)) {
       return false;
     }
     if (rule.reason && (verdict == nullptr || !RE2::PartialMatch(verdict->reason, *rule.reason))) return false;
@@ -136,7 +135,7 @@ class RowRules {
                             values.value.growth() != values.objects.growth() * rule.block))
       return false;
     if (rule.once && !rises_once(values_of(growth_, row))) return false;
-    if (rule.steady && !is_steady(objects_of(growth_, {row}))) return false;
+    if (rule.steady && !is_steady(counts_of(row))) return false;
     if (rule.frames.empty() && rule.not_frames.empty()) return true;
     growth_.frames(values, frames_);
     for (const auto& pattern : rule.frames) {
@@ -144,6 +143,19 @@ class RowRules {
     }
     return std::none_of(rule.not_frames.begin(), rule.not_frames.end(),
                         [&](const auto& pattern) { return matcher_.find(*pattern, frames_) != nullptr; });
+  }
+
+  /// With too few snapshots for a verdict, what climbs and what is new may be it; other shapes must have been seen.
+  static bool has_word(const Rule& rule, const Verdict* verdict) {
+    return std::any_of(rule.verdicts.begin(), rule.verdicts.end(), [&](const std::string& word) {
+      return verdict != nullptr ? word == verdict->word : word == "GROWING" || word == "RISING" || word == "NEW";
+    });
+  }
+
+  /// Objects, or bytes where the row is too small for its objects to have been kept.
+  std::vector<std::int64_t> counts_of(std::uint32_t row) const {
+    std::vector<std::int64_t> counts = objects_of(growth_, {row});
+    return counts.empty() ? values_of(growth_, row) : counts;
   }
 
   Prose evidence(const Rule& rule, const std::vector<std::uint32_t>& rows, std::int64_t sum) {
@@ -176,7 +188,7 @@ class RowRules {
     }
     if (rule.steady) {
       const std::vector<std::int64_t> counts = objects_of(growth_, {heaviest});
-      if (counts.size() > 2) {
+      if (counts.size() > 2 && counts.back() > counts.front()) {
         const std::int64_t a_step = (counts.back() - counts.front()) / static_cast<std::int64_t>(counts.size() - 1);
         out << "Every step leaves about " << counted(a_step, "object") << ". ";
       }
@@ -246,7 +258,8 @@ std::optional<Prose> beyond_evidence(const Postmortem& report, const Rule& rule,
   }
   const double own = static_cast<double>(row.growth);
   // Twice as much as the other, and worth a word: a twentieth of what there was.
-  if (own < 2 * static_cast<double>(other_growth) || own < 0.05 * static_cast<double>(row.before())) return std::nullopt;
+  if (own < 2 * static_cast<double>(other_growth) || own < 0.05 * static_cast<double>(row.before()))
+    return std::nullopt;
   out << " " << value_text(other_growth, row.unit, true, kPageNumbers) << ".";
   return out.take();
 }

@@ -11,6 +11,8 @@ namespace snapdiff::postmortem {
 namespace {
 
 constexpr std::size_t kShortLines = 5;
+/// A hint that explains less of the growth is none of the five lines.
+constexpr double kHintShare = 0.1;
 
 /// Of the heaviest suspect, never of the total: one stack that comes and goes would decide it.
 std::string badge_of(const Postmortem& report) {
@@ -39,7 +41,8 @@ Prose where_line(const Postmortem& report) {
   Writer line;
   if (suspects.empty()) {
     if (has_stacks(report) && report.growth().grew > 0)
-      line << "Growth is spread: no call path below the entry points holds 20" << kPageNumbers.before_unit << "% of it.";
+      line << "Growth is spread: no call path below the entry points holds 20" << kPageNumbers.before_unit
+           << "% of it.";
     return line.take();
   }
   line << (has_bare_rows(report.growth()) ? "What grew: " : "Allocated through ");
@@ -75,7 +78,7 @@ Prose verdict_line(const Postmortem& report, const std::string& badge) {
 }
 
 void add(std::vector<Prose>& lines, Prose line) {
-  if (!line.empty()) lines.push_back(std::move(line));
+  if (!line.empty() && std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(std::move(line));
 }
 
 /// Most important first; what a series has none of gives its line to the next.
@@ -88,7 +91,9 @@ std::vector<Prose> in_short(const Postmortem& report, const Narrative& told) {
   add(lines, limit_of(report));
   const Hint* best = nullptr;
   for (const Hint& hint : told.hints) {
-    if (!hint.harmless && best == nullptr) best = &hint;
+    const bool weighs =
+        hint.growth == 0 || static_cast<double>(hint.growth) >= kHintShare * static_cast<double>(report.growth().grew);
+    if (!hint.harmless && weighs && best == nullptr) best = &hint;
   }
   if (best != nullptr) {
     Writer line;

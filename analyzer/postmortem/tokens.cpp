@@ -24,11 +24,11 @@ bool is_word_byte(char c) {
 
 /// ".py" of a file whose ending says no more than what it is written in.
 std::string_view ending_of(std::string_view name) {
-  static constexpr std::array<std::string_view, 40> kEndings = {
-      ".py",  ".pyx",  ".pyc",    ".pyi", ".cc",   ".cpp", ".cxx",  ".c",    ".h",   ".hh",
-      ".hpp", ".hxx",  ".inl",    ".ipp", ".tcc",  ".cu",  ".cuh",  ".go",   ".rs",  ".java",
-      ".kt",  ".scala", ".cs",    ".fs",  ".js",   ".mjs", ".ts",   ".rb",   ".lua", ".S",
-      ".so",  ".a",    ".dll",    ".exe", ".heap", ".gz",  ".json", ".log",  ".txt", ".pickle"};
+  static constexpr std::array<std::string_view, 42> kEndings = {
+      ".py",  ".pyx", ".pyc", ".pyi",  ".cc", ".cpp",  ".cxx", ".c",   ".h",     ".hh",  ".hpp",
+      ".hxx", ".inl", ".ipp", ".tcc",  ".cu", ".cuh",  ".go",  ".rs",  ".java",  ".kt",  ".scala",
+      ".cs",  ".fs",  ".js",  ".mjs",  ".ts", ".rb",   ".lua", ".S",   ".s",     ".asm", ".so",
+      ".a",   ".dll", ".exe", ".heap", ".gz", ".json", ".log", ".txt", ".pickle"};
   const std::size_t shared = name.find(".so.");
   if (shared != std::string_view::npos && shared > 0) return ".so";
   const std::size_t dot = name.rfind('.');
@@ -51,9 +51,9 @@ std::size_t line_of_place(std::string_view name) {
 
 /// What the product itself calls rows (product.md section 3), and no input does.
 bool is_pseudo_row(std::string_view text) {
-  static constexpr std::array<std::string_view, 8> kRows = {
-      "[unattributed]",    "[no stack recorded]", "[stack cut]", "[before trace]",
-      "[below threshold]", "[filtered out]",      "[unknown]",   "[every frame hidden]"};
+  static constexpr std::array<std::string_view, 8> kRows = {"[unattributed]", "[no stack recorded]", "[stack cut]",
+                                                            "[before trace]", "[below threshold]",   "[filtered out]",
+                                                            "[unknown]",      "[every frame hidden]"};
   return std::find(kRows.begin(), kRows.end(), text) != kRows.end();
 }
 
@@ -212,7 +212,8 @@ std::string Redactor::Tokens::text(std::string_view text) {
     if (token.empty() && at_word_end(i) && (text[i] == '/' || is_word_byte(text[i]))) {
       // A word with a slash before a letter is a path; "input/output" and "KiB/s" lose nothing by it.
       std::size_t end = i;
-      while (end < text.size() && (is_word_byte(text[end]) || std::string_view("/\\.-+~").find(text[end]) != std::string_view::npos))
+      while (end < text.size() &&
+             (is_word_byte(text[end]) || std::string_view("/\\.-+~").find(text[end]) != std::string_view::npos))
         ++end;
       while (end > i && (text[end - 1] == '.' || text[end - 1] == '-')) --end;
       const std::string_view run = text.substr(i, end - i);
