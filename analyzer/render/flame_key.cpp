@@ -93,17 +93,14 @@ std::string count_of(std::uint64_t n, const char* one) {
   return n == 1 ? text : text.append("s");
 }
 
-/// "drawn 8.52 MiB in 14 frames + merged 138 KiB in 23 frames = total 8.66 MiB of change"
+/// "drawn to the end 8.52 MiB (14 frames) + merged 138 KiB (23 frames) = total 8.66 MiB of change"
 std::string sum_text(const FlameStory& story, const FlameWords& words, const FlameLayout& layout) {
   const std::uint64_t total = story.tree.boxes.front().weight;
-  std::string text = std::string("drawn ").append(words.size(layout.drawn));
+  std::string text = std::string("drawn to the end ").append(words.size(layout.drawn));
   const std::uint64_t drawn = layout.drawn_boxes > 0 ? layout.drawn_boxes - 1 : 0;  // the root is no frame
-  text.append(" in ").append(count_of(drawn, "frame"));
-  text.append(" + merged ")
-      .append(words.size(layout.merged))
-      .append(" in ")
-      .append(count_of(layout.merged_boxes, "frame"));
-  text.append(" = total ").append(words.size(total)).append(width_noun(story));
+  text.append(" (").append(count_of(drawn, "frame")).append(") + merged ").append(words.size(layout.merged));
+  text.append(" (").append(count_of(layout.merged_boxes, "frame")).append(") = total ").append(words.size(total));
+  text.append(width_noun(story));
   if (layout.folded_boxes > 0)
     text.append("; ").append(count_of(layout.folded_boxes, "frame")).append(" in rows of single callees folded");
   if (layout.cut_levels > 0)

@@ -16,12 +16,11 @@ constexpr double kLowestRow = 9.6;
 /// More of them than this make a tower of a narrow run.
 constexpr std::uint32_t kGoodRows = 26;
 constexpr std::size_t kMostTableRows = 24;
-constexpr std::size_t kLeastTableRows = 6;
+constexpr std::size_t kLeastTableRows = 8;
 /// Boxes narrower than this are merged: a letter has no room in them. Where the cursor tells names and pages can be
 /// enlarged, they may be smaller.
 constexpr double kLeastBox = 8;
 constexpr double kLeastBoxOnScreen = 2;
-constexpr double kLeastLetter = 8;
 constexpr double kScale = 20;
 constexpr double kGap = 18;
 /// Of a picture without a page; a page has less.
@@ -115,8 +114,7 @@ class FlameContent {
  private:
   double below(std::size_t table_rows) {
     table_ = choose_ends(picture_.layout, table_rows);
-    return 13 + kScale + flame_key_height(story_, words_, picture_.layout) + kGap +
-           flame_table_height(table_, picture_.layout);
+    return 13 + kScale + flame_key_height(story_, words_, picture_.layout) + kGap + flame_table_height(table_);
   }
 
   /// Rows as high as they may be beside a short table; then as much of the table as fits.

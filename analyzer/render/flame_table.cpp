@@ -84,16 +84,12 @@ class EndsTable {
       if (!mark.end || shown[i]) continue;
       add_figures(is_whole(mark) ? rest : merged, mark);
     }
-    const std::size_t others = table_.ends - table_.rows.size();
-    if (others > 0) {
-      std::string label = std::string("[").append(count_text(static_cast<std::int64_t>(others)));
-      y = tail(y, label.append(others == 1 ? " more box]" : " more boxes]"), rest, false);
-    }
-    if (picture_.layout.merged_boxes > 0) {
-      std::string label = std::string("[").append(count_text(static_cast<std::int64_t>(picture_.layout.merged_boxes)));
-      y = tail(y, label.append(picture_.layout.merged_boxes == 1 ? " frame, merged]" : " frames, merged]"), merged,
-               false);
-    }
+    const auto label = [](std::uint64_t n, const char* one, const char* more) {
+      return std::string("[").append(count_text(static_cast<std::int64_t>(n))).append(n == 1 ? one : more);
+    };
+    if (table_.more_boxes > 0) y = tail(y, label(table_.more_boxes, " more box]", " more boxes]"), rest, false);
+    if (table_.more_frames > 0)
+      y = tail(y, label(table_.more_frames, " frame, merged]", " frames, merged]"), merged, false);
     canvas_.rule(kLeft, kRight, y - 8.6, kInk3, 0.7);
     FlameMark total = nothing();
     for (const FlameMark& mark : picture_.layout.marks) {
@@ -110,7 +106,7 @@ class EndsTable {
   double path_room() const { return right(0) - 52 - (kLeft + 14); }
 
   double head(double y) {
-    canvas_.text(kLeft, y, "Boxes without callees, with full paths", {9, FontWeight::semibold}, kInk);
+    canvas_.text(kLeft, y, "Ends of the paths, with full names", {9, FontWeight::semibold}, kInk);
     canvas_.text(kRight, y, "heaviest first; a letter stands for a box too narrow for its name", {7}, kInk3,
                  Align::right);
     canvas_.rule(kLeft, kRight, y + 6, kInk3, 0.7);
@@ -132,10 +128,12 @@ class EndsTable {
     std::vector<std::string> names = words_.path(mark);
     if (names.empty()) names.push_back(words_.root_name());
     const TextStyle style{7.6};
-    const std::string here = mark.kind == FlameMark::Kind::here ? " (here)" : "";
-    const double here_w = here.empty() ? 0 : canvas_.width(here, {6.8});
-    const double w = canvas_.text(kLeft + 14, y, path_text(names, canvas_, style, path_room() - here_w), style, kInk);
-    if (!here.empty()) canvas_.text(kLeft + 14 + w, y, here, {6.8}, kInk3);
+    const std::string suffix = mark.kind == FlameMark::Kind::here ? " (here)"
+                               : is_whole(mark)                   ? ""
+                                                                  : std::string(" \u203a ").append(words_.name(mark));
+    const double suffix_w = suffix.empty() ? 0 : canvas_.width(suffix, {6.8});
+    const double w = canvas_.text(kLeft + 14, y, path_text(names, canvas_, style, path_room() - suffix_w), style, kInk);
+    if (!suffix.empty()) canvas_.text(kLeft + 14 + w, y, suffix, {6.8}, kInk2);
     numbers(y, mark, false);
     if (!prefix_.empty()) painter.end_link();
     return y + kRow;
@@ -193,9 +191,16 @@ class EndsTable {
 FlameTable choose_ends(const FlameLayout& layout, std::size_t most) {
   FlameTable out;
   for (std::size_t i = 0; i < layout.marks.size(); ++i) {
-    if (layout.marks[i].end && is_whole(layout.marks[i])) out.rows.push_back(i);
+    const FlameMark& mark = layout.marks[i];
+    if (!mark.end) continue;
+    if (is_whole(mark)) {
+      ++out.more_boxes;
+    } else {
+      out.more_frames += mark.frames;
+      if (mark.w < kLeastLetter) continue;
+    }
+    out.rows.push_back(i);
   }
-  out.ends = out.rows.size();
   const auto heavier = [&](std::size_t a, std::size_t b) {
     const std::uint64_t x = layout.marks[a].weight;
     const std::uint64_t y = layout.marks[b].weight;
@@ -204,11 +209,19 @@ FlameTable choose_ends(const FlameLayout& layout, std::size_t most) {
   const std::size_t take = std::min(most, out.rows.size());
   std::partial_sort(out.rows.begin(), out.rows.begin() + static_cast<std::ptrdiff_t>(take), out.rows.end(), heavier);
   out.rows.resize(take);
+  for (const std::size_t row : out.rows) {
+    const FlameMark& mark = layout.marks[row];
+    if (is_whole(mark)) {
+      --out.more_boxes;
+    } else {
+      out.more_frames -= mark.frames;
+    }
+  }
   return out;
 }
 
-double flame_table_height(const FlameTable& table, const FlameLayout& layout) {
-  const std::size_t tails = (table.ends > table.rows.size() ? 1U : 0U) + (layout.merged_boxes > 0 ? 1U : 0U) + 1;
+double flame_table_height(const FlameTable& table) {
+  const std::size_t tails = (table.more_boxes > 0 ? 1U : 0U) + (table.more_frames > 0 ? 1U : 0U) + 1;
   return kHead + kRow * static_cast<double>(table.rows.size() + tails) - 8;
 }
 

@@ -184,7 +184,8 @@ class SeriesPlot {
     }
   }
 
-  /// What the largest steps added or took away, above the end of the step.
+  /// What the largest steps added or took away, beside the step where the line leaves room: before a rise, behind
+  /// a fall.
   void steps() {
     const TextStyle style{7, FontWeight::semibold};
     double free_from = kX0;
@@ -192,13 +193,17 @@ class SeriesPlot {
       const std::int64_t growth = story_.steps[i].growth;
       if (!story_.steps[i].restart.empty()) continue;
       const std::string text = q_.growth(growth);
-      const double w = canvas_.width(text, style) + 12;
-      const double top =
-          std::min(y(static_cast<double>(story_.steps[i].total)), y(static_cast<double>(story_.steps[i - 1].total)));
-      const double at = std::clamp((x(i - 1) + x(i)) / 2 - w / 2, kX0 + 2, kX1 - w);
+      const double w = canvas_.width(text, style) + 8;
+      const double before = y(static_cast<double>(story_.steps[i - 1].total));
+      const double after = y(static_cast<double>(story_.steps[i].total));
+      double at = growth > 0 ? (x(i - 1) + x(i)) / 2 - w - 4 : (x(i - 1) + x(i)) / 2 + 6;
+      double line = (before + after) / 2 + 2.4;
+      if (at < kX0 + 2 || at + w > kX1) {
+        at = std::clamp(at, kX0 + 2, kX1 - w);
+        line = std::max(std::min(before, after) - 7, y0_ + 6);
+      }
       if (at < free_from) continue;
       free_from = at + w + 2;
-      const double line = std::max(top - 7, y0_ + 6);
       canvas_.rect({at - 1, line - 7, w, 9.5}, kPaper, 2);
       canvas_.growth(at + 1, line, growth, text, style, ramp_of(static_cast<double>(growth)).c700);
     }

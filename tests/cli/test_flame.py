@@ -107,13 +107,13 @@ class Flame(CliTest):
                 self.assertEqual("fill" in boxes, width != "--baseline")
                 words = self.words("--flame", width, a, b)
                 self.assertIn("= total %d" % all_kib, words)
-                self.assertIn("merged 0 B in 0 frames", words)
+                self.assertIn("merged 0 B (0 frames)", words)
 
     def test_pages_say_it_in_words_and_figures(self):
         text = self.pdf_text("--flame", *self.two())
         for part in ("In-use bytes: 110 KiB came, 40.0 KiB went", "Which parts are new, which are gone?",
                      "a net of +70.0 KiB does not hide 110 KiB that grew", "40.0 KiB that went", "How to read it",
-                     "drawn 150 KiB in 7 frames + merged 0 B in 0 frames = total 150 KiB of change",
+                     "drawn to the end 150 KiB (7 frames) + merged 0 B (0 frames) = total 150 KiB of change",
                      "main \u203a serve \u203a parse", "main \u203a load \u203a read", "a.pb.gz", "b.pb.gz", "inuse_space"):
             self.assertIn(part, text)
         rows = [re.split(r"\s{2,}", line.strip()) for line in text.splitlines()]
@@ -184,9 +184,9 @@ class Flame(CliTest):
         after["main;big"] = 400 * KIB
         a, b = self.write("a.pb.gz", profile(before)), self.write("b.pb.gz", profile(after))
         text = self.pdf_text("--flame", a, b)
-        self.assertIn("[800 frames, merged]", text)
+        self.assertIn("main \u203a +800 frames", text)
         grown = 400 * KIB + sum(10 * (i + 1) for i in range(400))
-        self.assertIn("merged %.0f KiB in 800 frames = total %.2f MiB of change" % ((grown - 400 * KIB) / KIB, grown / KIB / KIB), text)
+        self.assertIn("merged %.0f KiB (800 frames) = total %.2f MiB of change" % ((grown - 400 * KIB) / KIB, grown / KIB / KIB), text)
 
     def test_deep_stacks_fit_a_page_and_nothing_is_lost(self):
         names = ["f%d" % i for i in range(200)]
@@ -197,7 +197,7 @@ class Flame(CliTest):
         text = self.pdf_text("--flame", a, b)
         self.assertRegex(text, r"\+\d+ frames, \+\d+ levels")
         self.assertIn("levels deeper than the page", text)
-        drawn, merged = [float(n) for n in re.search(r"drawn ([\d.]+) MiB in \d+ frames \+ merged ([\d.]+) MiB", text).groups()]
+        drawn, merged = [float(n) for n in re.search(r"drawn to the end ([\d.]+) MiB \(\d+ frames\) \+ merged ([\d.]+) MiB", text).groups()]
         self.assertAlmostEqual(drawn + merged, 200 * 1000 / 1024, delta=1)
         # One chain folds instead.
         a = self.write("c.pb.gz", profile({"main": 1}))
