@@ -80,9 +80,9 @@ std::string device_suffix(const LoadedSnapshot& item, bool per_device) {
   return device->second == "host" ? "/host" : "/cuda:" + device->second;
 }
 
-// Several series were touched: what is in them now, and where snapshots without a time stand among the others.
+// What is in the series that were touched, where they are several, and where snapshots without a time stand among
+// those with.
 Status tell_series(store::Store& store, const std::set<std::string>& touched) {
-  if (touched.size() < 2) return ok();
   Result<std::vector<store::SeriesInfo>> listed = store.list();
   if (!listed) return std::move(listed).error();
   std::erase_if(*listed, [&](const store::SeriesInfo& series) { return touched.count(series.name) == 0; });
@@ -94,7 +94,7 @@ Status tell_series(store::Store& store, const std::set<std::string>& touched) {
         (i > 0 ? ", " : "") + escape_for_terminal(series.name) + " (" + std::to_string(series.snapshots.size()) + ")";
   }
   if (listed->size() > kMostNamed) line += ", ...";
-  say("series  " + line);
+  if (touched.size() > 1) say("series  " + line);
   for (const std::string& times : axis_lines(*listed, shared_axis(*listed))) say("times   " + times);
   return ok();
 }
@@ -135,6 +135,7 @@ int run_import(const Arguments& arguments) {
   std::optional<store::Store> store;
   Counts counts;
   std::set<std::string> touched;
+  bool any_timed = false, any_untimed = false;
   int code = kExitDone;
   Options reading = options;  // addresses are named once for all files, in the store
   reading.symbols.clear();
@@ -172,6 +173,7 @@ int run_import(const Arguments& arguments) {
       named.emplace_back(item.ref.snapshot.get(),
                          (series.empty() ? default_series({item}) : series) + device_suffix(item, per_device));
       touched.insert(named.back().second);
+      (item.ref.snapshot->facts.taken_at_ns ? any_timed : any_untimed) = true;
       const SourceFacts& source = item.ref.snapshot->facts.source;
       if (sources.emplace(source.name, source.sha256).second) counts.bytes += source.size_bytes;
     }
@@ -186,7 +188,9 @@ int run_import(const Arguments& arguments) {
     say("naming  " + naming_summary(names->report));
     for (const Note& note : names->report.notes.all()) say_note(note);
   }
-  if (Status told = tell_series(*store, touched); !told) return fail(told.error());
+  if (touched.size() > 1 || (any_timed && any_untimed)) {
+    if (Status told = tell_series(*store, touched); !told) return fail(told.error());
+  }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   std::string line = "import  " + report::count_text(static_cast<std::int64_t>(counts.added)) +
                      (counts.added == 1 ? " snapshot" : " snapshots");

@@ -162,8 +162,8 @@ int run_render(const Arguments& arguments) {
   }
   app->add_flag("--timeline", wanted.memory.timeline,
                 "totals over the series, in bands of what grew;\n"
-                "                           CUDA: memory over time, by stack; several\n"
-                "                           kinds of series: all on one axis of time");
+                "                           CUDA: memory over time, by stack;\n"
+                "                           several series: all on one axis of time");
   app->add_flag("--segments", wanted.memory.segments, "CUDA: map of segments, and who pins them");
   app->add_flag("--pins", wanted.memory.pins, "CUDA: graph segment, blocks, stack");
   app->add_flag("--retained", wanted.retained,

@@ -46,6 +46,15 @@ Collected collected(std::vector<store::SeriesInfo> series, const std::string& ti
   return {std::move(series), std::move(loaded), title};
 }
 
+/// Snapshots that are of more than one format: of one they may be meant as one series, as given.
+bool are_mixed(const std::vector<store::SeriesInfo>& series) {
+  std::set<std::string_view> formats;
+  for (const store::SeriesInfo& one : series) {
+    for (const store::SnapshotInfo& info : one.snapshots) formats.insert(info.facts.format);
+  }
+  return formats.size() > 1;
+}
+
 /// All of the store, the named series, or the series that the stored snapshots of some operands belong to.
 Result<std::optional<Collected>> from_store(const Options& options) {
   const StoreChoice choice = choose_store(options);
@@ -72,8 +81,10 @@ Result<std::optional<Collected>> from_store(const Options& options) {
     const Result<std::vector<Operand>> operands = parse_operands(options.operands);
     if (!operands) return std::optional<Collected>{};
     std::set<SnapshotId> wanted;
+    bool any_range = false;
     for (const Operand& operand : *operands) {
       if (operand.is_path()) return std::optional<Collected>{};
+      any_range = any_range || std::holds_alternative<RangeOperand>(operand.what);
       const Result<std::vector<SnapshotId>> ids = resolve_stored(*store, operand);
       if (!ids) return ids.error();
       wanted.insert(ids->begin(), ids->end());
@@ -82,6 +93,7 @@ Result<std::optional<Collected>> from_store(const Options& options) {
       std::erase_if(series.snapshots, [&](const store::SnapshotInfo& info) { return wanted.count(info.id) == 0; });
     }
     std::erase_if(*listed, [](const store::SeriesInfo& series) { return series.snapshots.empty(); });
+    if (!any_range && !are_mixed(*listed)) return std::optional<Collected>{};
   }
   if (listed->size() < 2) return std::optional<Collected>{};
   return std::optional(collected(*std::move(listed), title));
@@ -120,6 +132,11 @@ Result<std::optional<Collected>> from_files(const Options& options, const Termin
     found.series[at->second].snapshots.push_back(std::move(info));
   }
   if (found.series.size() < 2 || all_traced) return std::optional<Collected>{};
+  const bool any_folder = std::any_of(operands->begin(), operands->end(), [](const Operand& operand) {
+    const auto* const path = std::get_if<PathOperand>(&operand.what);
+    return path != nullptr && path->is_directory;
+  });
+  if (!any_folder && !are_mixed(found.series)) return std::optional<Collected>{};
   for (store::SeriesInfo& series : found.series) store::put_in_order(series);
   found.loaded = *std::move(loaded);
   const bool is_one = operands->size() == 1;

@@ -14,8 +14,8 @@ struct AxisChart {
   Loaded loaded;
 };
 
-/// The chart, where --timeline asks for several series: a directory or files of several kinds, names of stored
-/// series, stored snapshots of several series; without operands all of the store, where nothing was compared.
+/// The chart, where --timeline asks for several series: a directory of several, files or stored snapshots of several
+/// formats, names of stored series, a range of ids; without operands all of the store, where nothing was compared.
 /// Nothing where it asks for something else. Errors: those of reading; usage (no snapshot holds a time).
 Result<std::optional<AxisChart>> chart_of_series(const Options& options, const Terminal& terminal);
 

@@ -148,7 +148,8 @@ class BoxDrawing {
     const double middle = box.y + box.h / 2;
     const double first = middle - 3.2;
     const double second = middle + 9.2;
-    const bool both = words_.width() == FlameWidth::change && words_.two_sided() && mark.grew != 0 && mark.shrank != 0;
+    const bool both = mark.kind != FlameMark::Kind::run && words_.width() == FlameWidth::change && words_.two_sided() &&
+                      mark.grew != 0 && mark.shrank != 0;
     const std::string name = words_.name(mark);
     const std::string gone = words_.quantity().growth(mark.shrank);
     const std::string grown = words_.quantity().growth(mark.grew);

@@ -13,6 +13,8 @@ namespace {
 /// Rows of boxes: no higher than this, and no lower than a text of kSmallestText needs.
 constexpr double kHighestRow = 38;
 constexpr double kLowestRow = 9.6;
+/// More of them than this make a tower of a narrow run.
+constexpr std::uint32_t kGoodRows = 26;
 constexpr std::size_t kMostTableRows = 24;
 constexpr std::size_t kLeastTableRows = 6;
 /// Boxes narrower than this are merged: a letter has no room in them. Where the cursor tells names and pages can be
@@ -124,11 +126,11 @@ class FlameContent {
     };
     const auto place = [&](double height) {
       const std::uint32_t most = rows_in(height);
-      picture_.layout = lay_out(story_.tree, kWidth, least_, most / 2, most);
+      picture_.layout = lay_out(story_.tree, kWidth, least_, std::min(most / 2, kGoodRows), most);
     };
     place(room);
     double height = room - below(kLeastTableRows);
-    if (picture_.layout.rows > rows_in(height) / 2) {
+    if (picture_.layout.rows > std::min(rows_in(height) / 2, kGoodRows)) {
       place(height);
       height = room - below(kLeastTableRows);
     }

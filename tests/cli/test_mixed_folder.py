@@ -106,6 +106,13 @@ class MixedFolder(Mixed):
                          ["2026-07-12T10:00:00Z", None, "2026-07-12T10:20:00Z", "2026-07-12T10:30:00Z", None,
                           "2026-07-12T11:00:00Z"])
 
+    def test_a_single_series_with_some_times_says_so_too(self):
+        for number, at in enumerate(("2026-07-12T10:10:00Z", None, "2026-07-12T10:40:00Z"), 1):
+            self.write("mix/web.%d.pb.gz" % number, timed(1000 * number, at))
+        _, err = self.run_it("import", "mix")
+        self.assertIn("times   web: 1 of 3 holds no time; placed by the order of the series at ~2026-07-12T10:25:00Z", err)
+        self.assertNotIn("series  ", err)
+
     def test_what_has_no_order_or_began_anew_gets_no_time(self):
         self.write("mix/svc.1.heap", heap(9000))
         self.write("mix/svc.2.heap", heap(100))

@@ -1,4 +1,5 @@
 #include <charconv>
+#include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -12,7 +13,7 @@
 #include "analyzer/render/render.hpp"
 #include "formats/registry.hpp"
 
-// make_page OUTPUT [--start PART] [--most BYTES] [--no-graph] FILE FILE...
+// make_page OUTPUT [--start PART] [--most BYTES] [--no-graph] [--time] FILE FILE...
 //   writes the page of these snapshots, in this order, as the post-mortem command does.
 
 namespace {
@@ -56,6 +57,7 @@ int main(int argc, char** argv) {
   html::HtmlOptions options;
   std::string output;
   bool graph = true;
+  bool timed = false;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
     if (argument == "--start" && i + 1 < argc) {
@@ -63,6 +65,8 @@ int main(int argc, char** argv) {
     } else if (argument == "--most" && i + 1 < argc) {
       const std::string number = argv[++i];
       std::from_chars(number.data(), number.data() + number.size(), options.most_bytes);
+    } else if (argument == "--time") {
+      timed = true;
     } else if (argument == "--no-graph") {
       graph = false;
     } else if (output.empty()) {
@@ -91,7 +95,12 @@ int main(int argc, char** argv) {
     if (!drawn) return fail(drawn.error());
     options.graph_svg = *std::move(drawn);
   }
+  const auto start = std::chrono::steady_clock::now();
   const Result<std::string> page = html::to_html(*report, options);
+  if (timed)
+    std::cout << "to_html "
+              << std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start).count()
+              << " ms\n";
   if (!page) return fail(page.error());
   std::ofstream(output, std::ios::binary) << *page;
   return 0;

@@ -42,50 +42,78 @@ function search() {
   return (searched = { q: choice.q, texts, rows });
 }
 
-// Rows that are left, in order; `limit` of them are shown, all others summed.
+// Rows that are left, in order. All rows are put in order once for each choice of column and pair.
 const view = { rows: new Uint32Array(0) };
+let ordered = { key: "" };
 function chooseRows() {
-  const found = search();
-  const rows = [];
-  for (let row = 0; row < model.rows; ++row) {
-    if (found && !found.rows[row]) continue;
-    if (choice.filter && (CHANGES.includes(choice.filter) ? changeOf(row) : verdictOf(row)) !== choice.filter) continue;
-    rows.push(row);
+  const found = search()?.rows, { filter } = choice, out = new Uint32Array(model.rows);
+  const word = facts.judged ? model.words.indexOf(filter) : -1, byChange = CHANGES.includes(filter);
+  let count = 0;
+  for (const row of allInOrder()) {
+    if (found && !found[row]) continue;
+    if (filter && (byChange ? changeOf(row) !== filter : model.word?.[row] !== word)) continue;
+    out[count++] = row;
   }
-  view.rows = Uint32Array.from(rows);
-  const key = sortKeys();
-  const sign = choice.down ? 1 : -1, rank = model.rank;
-  view.rows.sort((a, b) => (key[b] - key[a]) * sign || rank[a] - rank[b]);
-  if (BIG && !["name", "error", "verdict", "objects"].includes(choice.sort)) sortExactly(sign);
+  view.rows = out.subarray(0, count);
+}
+
+function allInOrder() {
+  const { sort, down, from, to } = choice, key = [sort, down, from, to].join();
+  if (ordered.key === key) return ordered.rows;
+  const rows = sortedBy(sortKeys(), down);
+  const exactly = { growth: (row) => magnitude(growthOf(row)), before: (row) => valueAt(row, from), after: (row) => valueAt(row, to) }[sort];
+  if (BIG && exactly) {
+    // Beyond 2^53 ordinary numbers tie where the values do not.
+    rows.sort((a, b) => {
+      const x = exactly(a), y = exactly(b);
+      return x === y ? model.rank[a] - model.rank[b] : x < y === down ? 1 : -1;
+    });
+  }
+  ordered = { key, rows };
+  return rows;
+}
+
+// Rows by key, ties by rank: sixteen bits at a time, from the lowest, each pass keeping the order before.
+function sortedBy(key, down) {
+  const count = model.rows, bits = new Uint16Array(key.buffer);
+  let rows = model.byRank.slice(), other = new Uint32Array(count);
+  // The order of numbers as the order of their bits.
+  const words = new Uint32Array(key.buffer);
+  for (let i = 0; i < count; ++i) {
+    const flip = (words[2 * i + 1] >>> 31 ? 0xffffffff : 0) ^ (down ? 0xffffffff : 0);
+    words[2 * i] ^= flip;
+    words[2 * i + 1] ^= flip ^ 0x80000000;
+  }
+  const at = new Uint32Array(65537);
+  for (let digit = 0; digit < 4; ++digit) {
+    at.fill(0);
+    for (let i = 0; i < count; ++i) ++at[bits[4 * i + digit] + 1];
+    if (at[bits[digit] + 1] === count) continue;
+    for (let b = 0; b < 65536; ++b) at[b + 1] += at[b];
+    for (let i = 0; i < count; ++i) other[at[bits[4 * rows[i] + digit]]++] = rows[i];
+    [rows, other] = [other, rows];
+  }
+  return rows;
 }
 
 function sortKeys() {
-  const key = new Float64Array(model.rows);
+  const key = new Float64Array(model.rows), { from, to } = choice, { values } = model;
   const of = {
     // Texts are sorted: their numbers compare as they do. Names go up first.
     name: (row) => -model.name[model.frame[model.node[row]]],
-    growth: (row) => Number(magnitude(growthOf(row))),
-    before: (row) => Number(valueAt(row, choice.from)),
-    after: (row) => Number(valueAt(row, choice.to)),
+    growth: (row) => Math.abs(Number(values[row * length + to] - values[row * length + from])),
+    before: (row) => Number(values[row * length + from]),
+    after: (row) => Number(values[row * length + to]),
     objects: (row) => Number(magnitude(objectsGrowth(row) ?? 0)),
     error: (row) => (model.errors ? model.errors[row] || 0 : 0),
     verdict: (row) => -WORD_ORDER.indexOf(verdictOf(row)),
   }[choice.sort];
-  for (const row of view.rows) key[row] = of(row);
+  // Zero has one sign here.
+  for (let row = 0; row < key.length; ++row) key[row] = of(row) + 0;
   return key;
 }
 const WORD_ORDER = ["GROWING", "RISING", "NEW", "STEP", "SATURATING", "NOISY", "SHRINKING", "GONE", "FLAT", "", "new", "grew",
   "shrank", "gone", "same"];
-
-// Beyond 2^53 ordinary numbers tie where the values do not.
-function sortExactly(sign) {
-  const of = { growth: (row) => magnitude(growthOf(row)), before: (row) => valueAt(row, choice.from),
-    after: (row) => valueAt(row, choice.to) }[choice.sort];
-  view.rows.sort((a, b) => {
-    const x = of(a), y = of(b);
-    return x === y ? model.rank[a] - model.rank[b] : (x < y ? 1 : -1) * sign;
-  });
-}
 
 // Sums of what is not shown: every byte is in exactly one row.
 function sums(shown) {

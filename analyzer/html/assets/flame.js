@@ -1,5 +1,6 @@
 // The flame graph: every frame of both sides; gone on the left of a box, new on the right.
-const NARROW = 3, DEEPEST = 64;
+// Below NARROW pixels boxes are merged; below SLIM nothing is drawn under a box until it is zoomed into.
+const NARROW = 4, SLIM = 9, DEEPEST = 64;
 let boxes = [], activeBox = 0;
 
 // Children by weight, then by name; those that weigh nothing have no box.
@@ -14,7 +15,7 @@ function heavyChildren(node) {
 function layout(zoom, skip, pixels) {
   const out = [], todo = [], narrow = NARROW / pixels;
   const below = (node, x, w, depth, from, whole, parentBox) => {
-    if (depth >= DEEPEST) return;
+    if (depth >= DEEPEST || (w * pixels < SLIM && depth > 1)) return;
     const kids = heavyChildren(node), pending = [];
     for (let i = from, at = x; i < kids.length; ++i) {
       const part = (tree.weight[kids[i]] / whole) * w;
@@ -83,23 +84,38 @@ function drawFlame() {
 }
 
 function drawBox(box, i, pixels, height, most, hits) {
-  const sum = boxFigures(box), net = sum.after - sum.before, width = box.w * pixels;
-  const strength = Math.round(100 * (0.18 + 0.62 * Math.sqrt(Math.min(1, Math.abs(Number(net)) / most))));
-  const kind = sum.grew > -sum.shrank ? "grew" : sum.shrank < 0 ? "shrank" : "same";
-  const whole = sum.weight || 1, mode = choice.width;
-  const gone = ["change", "before", "union"].includes(mode) ? Math.min(1, -Number(sum.shrank) / whole) : 0;
-  const fresh = mode === "before" ? 0 : Math.min(1 - gone, Number(sum.grew) / whole);
-  const label = width > 34 && el("span", { class: gone > 0.02 ? "label plate" : "label" },
-    el("b", {}, box.count > 0 ? `+${countText(box.count)} frames` : flameName(box.node)),
-    width > 90 && el("i", {}, (net > 0 ? "\u25b2\u2009" : net < 0 ? "\u25bc\u2009" : "") + valueText(net, unit, true)));
-  const percent = (part) => (part * 100).toFixed(4) + "%";
-  const deeper = box.depth + 1 >= DEEPEST && box.count === 0 && heavyChildren(box.node).length > 0;
-  return el("div", { class: `box ${kind}${hits && box.count === 0 && tree.text[box.node] >= 0 && hits[tree.text[box.node]] ? " hit" : ""}${deeper ? " deeper" : ""}`,
-    role: "button", tabindex: i === activeBox ? 0 : -1, "data-box": i, "aria-label": boxText(box, sum), title: boxText(box, sum),
-    style: { left: percent(box.x), width: percent(box.w), top: box.depth * height + "px", "--strength": strength + "%" } },
-    gone > 0 && el("span", { class: "gone", style: { width: percent(gone) } }),
-    fresh > 0 && el("span", { class: "fresh", style: { left: percent(gone), width: percent(fresh) } }), label);
+  const sum = box.count === 0 && box.skip === 0 ? null : boxFigures(box), node = box.node;
+  const before = sum ? sum.before : tree.before[node], after = sum ? sum.after : tree.after[node];
+  const grew = sum ? sum.grew : tree.grew[node], shrank = sum ? sum.shrank : tree.shrank[node];
+  const whole = (sum ? sum.weight : tree.weight[node]) || 1, net = after - before, width = box.w * pixels, mode = choice.width;
+  const gone = mode === "after" || mode === "growth" ? 0 : Math.min(1, -Number(shrank) / whole);
+  const fresh = mode === "before" ? 0 : Math.min(1 - gone, Number(grew) / whole);
+  const name = box.count > 0 ? `+${countText(box.count)} frames` : flameName(node), text = valueText(net, unit, true);
+  const out = document.createElement("div");
+  let kind = "box";
+  if (fresh > 0.999) kind += " full";
+  else {
+    if (gone > 0) out.append(el("span", { class: "gone", style: { width: percent(gone) } }));
+    if (fresh > 0) out.append(el("span", { class: "fresh", style: { left: percent(gone), width: percent(fresh) } }));
+  }
+  if (hits && box.count === 0 && tree.text[node] >= 0 && hits[tree.text[node]]) kind += " hit";
+  if (width < SLIM || box.depth + 1 >= DEEPEST) kind += box.count === 0 && tree.begin[node + 1] > tree.begin[node] ? " deeper" : "";
+  if (width > 34)
+    out.append(el("span", { class: gone * width > 6 ? "label plate" : "label" }, el("b", {}, name),
+      width > 90 && el("i", {}, (net > 0 ? "\u25b2\u2009" : net < 0 ? "\u25bc\u2009" : "") + text)));
+  out.className = kind;
+  out.setAttribute("role", "button");
+  out.setAttribute("aria-label", name + ": " + text);
+  out.tabIndex = i === activeBox ? 0 : -1;
+  out.dataset.box = i;
+  const style = out.style;
+  style.left = percent(box.x);
+  style.width = percent(box.w);
+  style.top = box.depth * height + "px";
+  style.setProperty("--strength", Math.round(100 * (0.18 + 0.62 * Math.sqrt(Math.min(1, Math.abs(Number(net)) / most)))) + "%");
+  return out;
 }
+const percent = (part) => (part * 100).toFixed(4) + "%";
 
 function drawCrumbs() {
   const path = [0, ...flamePath(choice.zoom)], items = [];
@@ -145,7 +161,7 @@ function makeFlame() {
   place.addEventListener("click", (event) => boxAt(event) && enterBox(+boxAt(event).dataset.box));
   const tell = (event) => {
     const at = boxAt(event);
-    if (at) $("flame-line").textContent = at.getAttribute("aria-label");
+    if (at) $("flame-line").textContent = boxText(boxes[+at.dataset.box], boxFigures(boxes[+at.dataset.box]));
   };
   place.addEventListener("pointerover", tell);
   place.addEventListener("focusin", tell);

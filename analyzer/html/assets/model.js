@@ -175,6 +175,8 @@ function orderRows(ranked) {
   }
   left.sort((a, b) => size[b] - size[a] || a - b);
   left.forEach((row, i) => (model.rank[row] = ranked.length + i));
+  model.byRank = new Uint32Array(model.rows);
+  model.rank.forEach((rank, row) => (model.byRank[rank] = row));
 }
 
 const valueAt = (row, i) => model.values[row * length + i];

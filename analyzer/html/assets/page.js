@@ -87,8 +87,10 @@ async function start() {
     if (location.hash === written) return;
     if (location.hash.includes("=") || location.hash.length < 2) followAddress();
   });
+  const closed = [...document.querySelectorAll("#inputs details:not([open])")].filter((part) => part.id !== "glossary");
   const print = (on) => {
     printing = on;
+    for (const part of closed) part.open = on;
     drawRows();
     drawFoot();
   };

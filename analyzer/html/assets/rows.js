@@ -84,21 +84,29 @@ function mixedHash(above, own) {
   const hash = Math.imul(above ^ (above >>> 13), 0x5bd1e995) ^ own;
   return Math.imul(hash ^ (hash >>> 16), 0x45d9f3b);
 }
-let stackHashes = null;
-function hashes() {
-  if (stackHashes) return stackHashes;
-  const of = (seed) => {
-    const text = model.texts.map((t) => textHash(t, seed));
-    const frame = model.name.map((_, f) => mixedHash(mixedHash(text[model.full[f]], text[model.file[f]]), model.line[f]));
-    const node = new Int32Array(model.parent.length);
-    for (let i = 1; i < node.length; ++i) node[i] = mixedHash(node[model.parent[i]], frame[model.frame[i]]);
-    return node;
-  };
-  return (stackHashes = [of(0x811c9dc5), of(0x1b873593)]);
+const textHashes = new Map();
+function textHashPair(id) {
+  if (!textHashes.has(id)) textHashes.set(id, [textHash(model.texts[id], 0x811c9dc5), textHash(model.texts[id], 0x1b873593)]);
+  return textHashes.get(id);
 }
-const stackId = (row) => idHash(hashes()[0][model.node[row]], hashes()[1][model.node[row]]);
+const frameHash = (frame, half) =>
+  mixedHash(mixedHash(textHashPair(model.full[frame])[half], textHashPair(model.file[frame])[half]), model.line[frame]);
+function stackId(row) {
+  let high = 0, low = 0;
+  for (const frame of framesOf(row).reverse()) {
+    high = mixedHash(high, frameHash(frame, 0));
+    low = mixedHash(low, frameHash(frame, 1));
+  }
+  return idHash(high, low);
+}
 function rowOfId(id) {
   if (!/^[0-9a-f]{16}$/.test(id)) return -1;
-  for (let row = 0; row < model.rows; ++row) if (stackId(row) === id) return row;
-  return -1;
+  const own = [0, 1].map((half) => Int32Array.from(model.name, (_, frame) => frameHash(frame, half)));
+  const high = new Int32Array(model.parent.length), low = new Int32Array(model.parent.length);
+  for (let node = 1; node < high.length; ++node) {
+    high[node] = mixedHash(high[model.parent[node]], own[0][model.frame[node]]);
+    low[node] = mixedHash(low[model.parent[node]], own[1][model.frame[node]]);
+  }
+  const wanted = [parseInt(id.slice(0, 8), 16) | 0, parseInt(id.slice(8), 16) | 0];
+  return model.node.findIndex((node) => high[node] === wanted[0] && low[node] === wanted[1]);
 }

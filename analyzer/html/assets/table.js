@@ -32,13 +32,16 @@ function makeTools() {
 function drawTools() {
   $("q").value = choice.q;
   $("filter").value = choice.filter;
+  $("reset").hidden = !(choice.q || choice.filter || !isWhole());
+  const pair = choice.from + "," + choice.to;
+  if ($("tools").dataset.pair === pair) return;
+  $("tools").dataset.pair = pair;
   for (const side of ["from", "to"]) {
     $(side).hidden = length < 3;
     const other = side === "from" ? choice.to : choice.from;
     $(side).replaceChildren(...Array.from({ length }, (_, i) => el("option", { value: i, selected: i === choice[side],
       disabled: side === "from" ? i >= other : i <= other }, `${side} ${left + i + 1}  ${baseName(judgedStep(i).name)}`)));
   }
-  $("reset").hidden = !(choice.q || choice.filter || !isWhole());
 }
 
 function drawHead() {

@@ -58,8 +58,8 @@ TEST_CASE("utf16: half pairs become the bytes that encode them, half a unit is l
   CHECK(text_of("\xff\xfe\x3d\xd8\x61\0"sv) ==
         "\xed\xa0\xbd"
         "a");
-  CHECK(text_of("\xff\xfe\0\xde"sv) == "\xed\xb8\x80");
-  CHECK(text_of("\xff\xfe\x3d\xd8"sv) == "\xed\xa0\xbd");
+  CHECK(text_of("\xff\xfe\x61\0\0\xde"sv) == "a\xed\xb8\x80");
+  CHECK(text_of("\xff\xfe\x61\0\x3d\xd8"sv) == "a\xed\xa0\xbd");
   const Peeled cut = read_all("\xff\xfe\x61\0\x62"sv, 0, 1);
   CHECK(cut.text == "a");
   CHECK(cut.notes == 1);
