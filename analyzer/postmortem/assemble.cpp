@@ -77,9 +77,9 @@ void add_notes(std::span<const SnapshotRef> snapshots, Postmortem& out) {
   }
   out.notes.add_all(out.growth().notes);
   for (const Remark& remark : remarks) {
-    const std::string where = remark.inputs == 1 ? remark.first->ref
-                                                 : std::to_string(remark.inputs) + " of " +
-                                                       std::to_string(snapshots.size()) + " inputs";
+    const std::string where =
+        remark.inputs == 1 ? remark.first->ref
+                           : std::to_string(remark.inputs) + " of " + std::to_string(snapshots.size()) + " inputs";
     out.notes.add(remark.note->severity, where + ": " + remark.note->text, std::nullopt, remark.count);
   }
 }

@@ -270,8 +270,7 @@ std::vector<Finding> what_findings(const Postmortem& report) {
   first.prose(headline_of(report)) << ": ";
   first.prose(amount_of(report)) << ".";
   add(out, Finding::Kind::what, first);
-  if (Prose failure = failure_of(report); !failure.empty())
-    out.push_back({Finding::Kind::what, std::move(failure)});
+  if (Prose failure = failure_of(report); !failure.empty()) out.push_back({Finding::Kind::what, std::move(failure)});
   if (report.pins && report.pins->reserved > 0) {
     const PinReport& pins = *report.pins;
     Writer text;
@@ -327,7 +326,8 @@ std::vector<Finding> where_findings(const Postmortem& report) {
     text << number_word(rising) << (bare ? " kinds" : " call paths");
     FrameView common;
     common.function = report_growth.common_path;
-    if (!report_growth.common_path.empty() && !is_machinery(common)) (text << " below ").name(report_growth.common_path);
+    if (!report_growth.common_path.empty() && !is_machinery(common))
+      (text << " below ").name(report_growth.common_path);
     text << " hold " << percent(held, report_growth.grew) << " of the growth.";
     add(out, Finding::Kind::where, text);
   }
@@ -449,8 +449,9 @@ std::vector<Finding> certainty_findings(const Postmortem& report) {
   }
   if (!report_growth.listed_once.empty()) {
     Writer text;
-    text << counted(static_cast<std::int64_t>(report_growth.listed_once.size()), "stack")
-         << " are listed at one end only: the source leaves small rows out, so their growth is not known and in no row.";
+    text
+        << counted(static_cast<std::int64_t>(report_growth.listed_once.size()), "stack")
+        << " are listed at one end only: the source leaves small rows out, so their growth is not known and in no row.";
     add(out, Finding::Kind::certainty, text);
   }
   if (!report.trend.axis.note.empty()) {
@@ -478,10 +479,11 @@ std::vector<Finding> not_this_findings(const Postmortem& report) {
   };
   if (report.trend.left_out > 0) {
     Writer text;
-    text << "A restart is suspected before " ;
+    text << "A restart is suspected before ";
     snapshot_text(text, report, 0) << ": " << report.trend.restart << ". "
-        << counted(static_cast<std::int64_t>(report.trend.left_out), "snapshot") << " before it "
-        << (report.trend.left_out == 1 ? "is" : "are") << " left out, never compared across it.";
+                                   << counted(static_cast<std::int64_t>(report.trend.left_out), "snapshot")
+                                   << " before it " << (report.trend.left_out == 1 ? "is" : "are")
+                                   << " left out, never compared across it.";
     tell(text);
   }
   if (!has_stacks(report)) return out;
@@ -513,8 +515,8 @@ std::vector<Finding> not_this_findings(const Postmortem& report) {
     for (const std::uint32_t row : rows_with(report, word, kRowsTold)) {
       if (report_growth.rows[row].value.growth() < report_growth.grew / 100) break;
       Writer text;
-      leaf(text, row) << " " << growth(report_growth, report_growth.rows[row].value.growth()) << " is " << word
-                      << ", " << report.trend.verdicts[row].reason << ": " << meaning << ", not steady growth.";
+      leaf(text, row) << " " << growth(report_growth, report_growth.rows[row].value.growth()) << " is " << word << ", "
+                      << report.trend.verdicts[row].reason << ": " << meaning << ", not steady growth.";
       tell(text);
     }
   }

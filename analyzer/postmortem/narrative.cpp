@@ -71,7 +71,8 @@ Prose verdict_line(const Postmortem& report, const std::string& badge) {
     line << "No verdict: " << counted(static_cast<std::int64_t>(report.trend.series.steps.size()), "snapshot")
          << " show growth, not a trend. ";
   } else {
-    line << badge << ": ";
+    // Many small stacks below one path may climb together.
+    line << badge << (badge == "FLAT" ? " by its largest stack alone: " : ": ");
   }
   line.prose(rise_of_suspect(report, *first)) << ".";
   return line.take();

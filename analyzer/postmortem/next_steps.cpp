@@ -34,8 +34,9 @@ std::string pattern_of(const FrameView& frame) {
 }
 
 bool is_plain_word(std::string_view text) {
-  return !text.empty() && text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                                 "_-./@#:,+=%") == std::string_view::npos;
+  return !text.empty() && text.find_first_not_of(
+                              "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                              "_-./@#:,+=%") == std::string_view::npos;
 }
 
 /// For a POSIX shell.
@@ -87,7 +88,8 @@ std::vector<Finding> next_findings(const Postmortem& report) {
     const bool told = !is_machinery(suspect.sites.front().frame) || python == nullptr;
     const FrameView& frame = told ? suspect.sites.front().frame : *python;
     const std::pair<std::string_view, std::int32_t> place{frame.file, frame.line};
-    if (frame.file.empty() || frame.line <= 0 || std::find(places.begin(), places.end(), place) != places.end()) continue;
+    if (frame.file.empty() || frame.line <= 0 || std::find(places.begin(), places.end(), place) != places.end())
+      continue;
     look << (places.empty() ? "Look at " : ", ");
     look.place(frame);
     places.push_back(place);

@@ -164,8 +164,7 @@ Redactor::Redactor(std::string_view key) : tokens_(std::make_shared<Tokens>(key)
 
 std::shared_ptr<const StackView> Redactor::redacted(std::shared_ptr<const StackView> view) const {
   if (view == nullptr) return view;
-  return std::make_shared<const RedactedView>(std::move(view), tokens_,
-                                              std::vector<std::shared_ptr<const Snapshot>>{});
+  return std::make_shared<const RedactedView>(std::move(view), tokens_, std::vector<std::shared_ptr<const Snapshot>>{});
 }
 
 void Redactor::redact(PinReport& report) const {

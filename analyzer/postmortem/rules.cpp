@@ -14,8 +14,8 @@ namespace {
 using Table = toml::value;
 
 constexpr std::array<std::string_view, 17> kKeys = {
-    "id",     "title", "usually", "suggestion", "harmless", "frames", "not_frames", "verdicts", "reason",
-    "share",  "steady", "once",   "block",      "last",     "counter", "equals",    "beyond"};
+    "id",    "title",  "usually", "suggestion", "harmless", "frames",  "not_frames", "verdicts", "reason",
+    "share", "steady", "once",    "block",      "last",     "counter", "equals",     "beyond"};
 constexpr std::array<std::string_view, 10> kRowKeys = {"frames", "not_frames", "verdicts", "reason", "share",
                                                        "steady", "once",       "block",    "last",   "rows"};
 constexpr std::array<std::string_view, 3> kDevices = {"fragmentation", "pinned", "private pools"};
@@ -87,8 +87,7 @@ void read_field(Rule& rule, const std::string& key, const Table& value) {
   if (has(kRowKeys, key)) rule.of_rows = true;
   if (key == "id") {
     rule.id = text_of(value, key);
-    if (rule.id.empty() ||
-        rule.id.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") != std::string::npos)
+    if (rule.id.empty() || rule.id.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") != std::string::npos)
       refuse(value, "'id': found '" + rule.id + "', expected small letters, digits and -");
   } else if (key == "title") {
     rule.title = text_of(value, key);
@@ -165,7 +164,8 @@ Rule read_rule(const Table& entry) {
   if (!rule.counter && (!rule.equals.empty() || !rule.beyond.empty()))
     refuse(entry, "hint '" + rule.id + "': equals and beyond go with counter");
   if (rule.of_rows && rule.frames.empty() && rule.verdicts.empty() && !rule.steady && !rule.once && rule.block == 0)
-    refuse(entry, "hint '" + rule.id + "': every growing row would fit, expected frames, verdicts, steady, once or block");
+    refuse(entry,
+           "hint '" + rule.id + "': every growing row would fit, expected frames, verdicts, steady, once or block");
   return rule;
 }
 

@@ -92,8 +92,8 @@ std::vector<std::int64_t> objects_of(const GrowthReport& report, const std::vect
     std::vector<std::int64_t> values = {report.rows[row].objects.baseline, report.rows[row].objects.current};
     if (has_series(report)) {
       if (!series || report.object_place[row] == GrowthReport::kNoPlace) return {};
-      const auto begin = report.object_series.begin() +
-                         static_cast<std::ptrdiff_t>(report.object_place[row] * report.series_length);
+      const auto begin =
+          report.object_series.begin() + static_cast<std::ptrdiff_t>(report.object_place[row] * report.series_length);
       values.assign(begin, begin + static_cast<std::ptrdiff_t>(report.series_length));
     }
     out.resize(values.size(), 0);
@@ -139,16 +139,14 @@ std::optional<Passing> passing_row(const Postmortem& report) {
   const GrowthReport& growth = report.growth();
   if (!has_series(growth) || growth.series_length < 3) return std::nullopt;
   double largest = 0;
-  for (const SeriesStep& step : report.trend.series.steps)
-    largest = std::max(largest, static_cast<double>(step.total));
+  for (const SeriesStep& step : report.trend.series.steps) largest = std::max(largest, static_cast<double>(step.total));
   double most = kPassingShare * largest;
   std::optional<Passing> best;
   const std::size_t n = growth.series_length;
   for (std::uint32_t row = 0; row < growth.rows.size(); ++row) {
     const std::int64_t* values = growth.series.data() + row * n;
     const auto peak = static_cast<std::size_t>(std::max_element(values, values + n) - values);
-    const double height =
-        static_cast<double>(values[peak]) - static_cast<double>(std::max(values[0], values[n - 1]));
+    const double height = static_cast<double>(values[peak]) - static_cast<double>(std::max(values[0], values[n - 1]));
     if (height <= most) continue;
     most = height;
     Passing found;

@@ -166,16 +166,25 @@ std::string_view Redactor::Tokens::operand(std::string_view ref) {
 }
 
 std::string_view Redactor::Tokens::span(std::string_view text) {
+  std::string name(text);
   {
     const std::lock_guard lock(mutex_);
-    if (is_pseudo_row(text)) return keep(std::string(text));
-    for (const bool plain : {true, false}) {
-      std::string name(text);
+    if (is_pseudo_row(text)) return keep(name);
+    for (const bool is_expression : {false, true}) {
       // Expressions in commands: the name they find.
-      if (!plain) name.erase(std::remove(name.begin(), name.end(), '\\'), name.end());
+      if (is_expression) name.erase(std::remove(name.begin(), name.end(), '\\'), name.end());
       if (const std::string_view token = known(name); !token.empty()) return token;
       if (const auto found = path_of_.find(name); found != path_of_.end()) return found->second;
     }
+    // An expression may be a part of the name; of several names the first, whatever the order of the table.
+    std::string_view first;
+    std::string_view token;
+    for (const auto& [original, its_token] : token_of_) {
+      if (original.find(name) == std::string_view::npos || (!first.empty() && first <= original)) continue;
+      first = original;
+      token = its_token;
+    }
+    if (!first.empty()) return token.substr(0, token.find('('));
   }
   return word(text);
 }
