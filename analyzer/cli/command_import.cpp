@@ -1,12 +1,15 @@
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/naming.hpp"
+#include "analyzer/cli/shared_times.hpp"
 #include "analyzer/cuda/cuda.hpp"
 #include "formats/registry.hpp"
 
@@ -44,11 +47,56 @@ std::vector<LoadedSnapshot> devices_of(const std::vector<LoadedSnapshot>& snapsh
   return parts;
 }
 
+/// A log's: many, and each of a few bytes.
+bool is_small(const Snapshot& snapshot) { return snapshot.samples.size() == 0 && snapshot.allocator == nullptr; }
+
+/// Stores them, those that are small and stand together in one transaction.
+Result<std::vector<store::Imported>> store_in_turn(
+    store::Store& store, const std::vector<std::pair<const Snapshot*, std::string>>& snapshots) {
+  std::vector<store::Imported> all;
+  for (std::size_t i = 0; i < snapshots.size();) {
+    const std::string& series = snapshots[i].second;
+    std::vector<const Snapshot*> together{snapshots[i].first};
+    const bool small = is_small(*together.front());
+    for (++i; small && i < snapshots.size() && snapshots[i].second == series && is_small(*snapshots[i].first); ++i)
+      together.push_back(snapshots[i].first);
+    if (together.size() == 1) {
+      const Result<store::Imported> imported = store.add(*together.front(), series);
+      if (!imported) return imported.error();
+      all.push_back(*imported);
+      continue;
+    }
+    const Result<std::vector<store::Imported>> imported = store.add_all(together, series);
+    if (!imported) return imported.error();
+    all.insert(all.end(), imported->begin(), imported->end());
+  }
+  return all;
+}
+
 std::string device_suffix(const LoadedSnapshot& item, bool per_device) {
   const auto& labels = item.ref.snapshot->facts.labels;
   const auto device = labels.find("device");
   if (!per_device || device == labels.end()) return {};
   return device->second == "host" ? "/host" : "/cuda:" + device->second;
+}
+
+// Several series were touched: what is in them now, and where snapshots without a time stand among the others.
+Status tell_series(store::Store& store, const std::set<std::string>& touched) {
+  if (touched.size() < 2) return ok();
+  Result<std::vector<store::SeriesInfo>> listed = store.list();
+  if (!listed) return std::move(listed).error();
+  std::erase_if(*listed, [&](const store::SeriesInfo& series) { return touched.count(series.name) == 0; });
+  constexpr std::size_t kMostNamed = 8;
+  std::string line = std::to_string(listed->size()) + " series: ";
+  for (std::size_t i = 0; i < std::min(listed->size(), kMostNamed); ++i) {
+    const store::SeriesInfo& series = (*listed)[i];
+    line +=
+        (i > 0 ? ", " : "") + escape_for_terminal(series.name) + " (" + std::to_string(series.snapshots.size()) + ")";
+  }
+  if (listed->size() > kMostNamed) line += ", ...";
+  say("series  " + line);
+  for (const std::string& times : axis_lines(*listed, shared_axis(*listed))) say("times   " + times);
+  return ok();
 }
 
 }  // namespace
@@ -86,6 +134,7 @@ int run_import(const Arguments& arguments) {
   // memory stays bounded by one operand. The store is opened once something is there to store.
   std::optional<store::Store> store;
   Counts counts;
+  std::set<std::string> touched;
   int code = kExitDone;
   Options reading = options;  // addresses are named once for all files, in the store
   reading.symbols.clear();
@@ -111,18 +160,24 @@ int run_import(const Arguments& arguments) {
       code = partial_code;
       continue;
     }
-    for (const LoadedSnapshot& item : devices_of(loaded->snapshots, per_device)) {
-      const std::string name = (series.empty() ? default_series({item}) : series) + device_suffix(item, per_device);
-      Result<store::Imported> imported = [&] {
-        if (labels->empty()) return store->add(*item.ref.snapshot, name);
+    std::vector<LoadedSnapshot> items = devices_of(loaded->snapshots, per_device);
+    std::vector<std::pair<const Snapshot*, std::string>> named;
+    std::set<std::pair<std::string_view, std::string_view>> sources;
+    for (LoadedSnapshot& item : items) {
+      if (!labels->empty()) {
         Snapshot labelled = *item.ref.snapshot;
         labelled.facts.labels.insert(labels->begin(), labels->end());
-        return store->add(labelled, name);
-      }();
-      if (!imported) return fail(imported.error());
-      ++(imported->was_present ? counts.present : counts.added);
-      counts.bytes += item.ref.snapshot->facts.source.size_bytes;
+        item.ref.snapshot = std::make_shared<const Snapshot>(std::move(labelled));
+      }
+      named.emplace_back(item.ref.snapshot.get(),
+                         (series.empty() ? default_series({item}) : series) + device_suffix(item, per_device));
+      touched.insert(named.back().second);
+      const SourceFacts& source = item.ref.snapshot->facts.source;
+      if (sources.emplace(source.name, source.sha256).second) counts.bytes += source.size_bytes;
     }
+    const Result<std::vector<store::Imported>> imported = store_in_turn(*store, named);
+    if (!imported) return fail(imported.error());
+    for (const store::Imported& one : *imported) ++(one.was_present ? counts.present : counts.added);
   }
   if (counts.added + counts.present == 0) return code;
   if (wants_names(options)) {
@@ -131,6 +186,7 @@ int run_import(const Arguments& arguments) {
     say("naming  " + naming_summary(names->report));
     for (const Note& note : names->report.notes.all()) say_note(note);
   }
+  if (Status told = tell_series(*store, touched); !told) return fail(told.error());
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   std::string line = "import  " + report::count_text(static_cast<std::int64_t>(counts.added)) +
                      (counts.added == 1 ? " snapshot" : " snapshots");

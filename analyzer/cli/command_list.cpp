@@ -6,6 +6,7 @@
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/facts_text.hpp"
+#include "analyzer/cli/shared_times.hpp"
 #include "formats/registry.hpp"
 
 namespace snapdiff::cli {
@@ -53,43 +54,59 @@ std::string order_words(const store::SeriesInfo& series) {
 }
 
 std::string list_text(const std::vector<store::SeriesInfo>& all, bool full) {
+  const SharedAxis axis = shared_axis(all);
+  bool any_estimate = false;
   std::string out;
-  for (const store::SeriesInfo& series : all) {
+  for (std::size_t number = 0; number < all.size(); ++number) {
+    const store::SeriesInfo& series = all[number];
+    const EstimatedTimes& times = axis.series[number];
+    any_estimate = any_estimate || times.count > 0;
     const std::size_t count = series.snapshots.size();
     out += (out.empty() ? "" : "\n") + std::string("SERIES ") + escape_for_terminal(series.name) + "   " +
            std::to_string(count) + (count == 1 ? " snapshot" : " snapshots, order: " + order_words(series)) + "\n";
     std::vector<std::vector<std::string>> rows = {{"REF", "FORMAT", "IN USE", "OBJECTS", "SHA-256", "TAKEN", "SOURCE"}};
     constexpr std::size_t kShort = 12;
     const std::size_t cut = full || count <= kShort ? count : 3;
-    const auto add = [&](const store::SnapshotInfo& info) {
+    const auto add = [&](std::size_t i) {
+      const store::SnapshotInfo& info = series.snapshots[i];
+      const std::optional<std::int64_t>& estimated = times.estimated_ns[i];
       const auto bytes = total(info, "inuse_space");
       const auto objects = total(info, "inuse_objects");
       rows.push_back({"@" + std::to_string(static_cast<std::int64_t>(info.id)), info.facts.format,
                       bytes ? report::bytes_text(*bytes) : "n/a", objects ? report::count_text(*objects) : "n/a",
                       info.facts.source.sha256.substr(0, 8),
-                      info.facts.taken_at_ns ? time_text(*info.facts.taken_at_ns) : "-",
+                      info.facts.taken_at_ns ? time_text(*info.facts.taken_at_ns)
+                      : estimated            ? estimate_text(*estimated)
+                                             : "-",
                       escape_for_terminal(std::string(base_name(info.facts.source.name)))});
     };
-    for (std::size_t i = 0; i < cut; ++i) add(series.snapshots[i]);
-    if (cut < count) add(series.snapshots.back());
+    for (std::size_t i = 0; i < cut; ++i) add(i);
+    if (cut < count) add(count - 1);
     out += align(rows, 2, 4);
     if (cut < count) {
       out += "  (" + std::to_string(count - cut - 1) + " between: snapdiff list " + escape_for_terminal(series.name) +
              ")\n";
     }
   }
+  if (any_estimate) out += std::string("\n") + kEstimateNote + "\n";
   return out;
 }
 
 Json list_json(const std::vector<store::SeriesInfo>& all) {
   Json out = {{"schema", "snapdiff.list/1"}, {"series", Json::array()}};
-  for (const store::SeriesInfo& series : all) {
+  const SharedAxis axis = shared_axis(all);
+  for (std::size_t number = 0; number < all.size(); ++number) {
+    const store::SeriesInfo& series = all[number];
+    const EstimatedTimes& times = axis.series[number];
     Json item = {{"name", series.name},
                  {"order", series.order == store::Order::time       ? "time"
                            : series.order == store::Order::sequence ? "sequence"
                                                                     : "import"},
+                 {"no_estimate", times.why_not.empty() ? Json() : Json(times.why_not)},
                  {"snapshots", Json::array()}};
-    for (const store::SnapshotInfo& info : series.snapshots) {
+    for (std::size_t i = 0; i < series.snapshots.size(); ++i) {
+      const store::SnapshotInfo& info = series.snapshots[i];
+      const std::optional<std::int64_t>& estimated = times.estimated_ns[i];
       Json totals = Json::object();
       for (const auto& [type, value] : info.totals) totals[type.name] = value;
       const SnapshotFacts& facts = info.facts;
@@ -99,6 +116,7 @@ Json list_json(const std::vector<store::SeriesInfo>& all) {
                                    {"sha256", facts.source.sha256},
                                    {"format", facts.format},
                                    {"taken_at", facts.taken_at_ns ? Json(time_text(*facts.taken_at_ns)) : Json()},
+                                   {"estimated_at", estimated ? Json(time_text(*estimated)) : Json()},
                                    {"pid", facts.pid ? Json(*facts.pid) : Json()},
                                    {"labels", facts.labels},
                                    {"partial", facts.partial},

@@ -1,96 +1,167 @@
+#include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <optional>
 #include <system_error>
 #include <utility>
 
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
-#include "analyzer/cli/document.hpp"
 #include "analyzer/cli/exit_codes.hpp"
-#include "analyzer/cli/memory_story.hpp"
-#include "analyzer/cli/output_file.hpp"
-#include "analyzer/cli/pins.hpp"
+#include "analyzer/cli/postmortem_documents.hpp"
+#include "analyzer/cli/postmortem_series.hpp"
 #include "analyzer/cli/recording.hpp"
-#include "analyzer/cuda/cuda.hpp"
-#include "analyzer/diff/diff.hpp"
-#include "analyzer/postmortem/postmortem.hpp"
 
 namespace snapdiff::cli {
 namespace {
 
+constexpr std::uintmax_t kLargestSmallFile = std::uintmax_t{1} << 20;
+
 struct Wanted {
   std::string folder = "postmortem";
-  std::optional<std::int64_t> limit;
+  std::string limit_text;
+  std::vector<std::string> hint_files;
+  bool print_hints = false;
+  bool redact = false;
+  std::string key_file;
+  std::string paper = "a4";
 };
 
-/// The last allocation that failed in a snapshot's busiest trace.
-Result<std::optional<OutOfMemory>> failure_of(const Snapshot& snapshot) {
-  if (snapshot.allocator == nullptr) return std::optional<OutOfMemory>();
-  const std::optional<cuda::TraceRef> trace = cuda::busiest_trace(snapshot);
-  if (!trace) return std::optional<OutOfMemory>();
-  return cuda::out_of_memory(snapshot, *trace);
+struct Settings {
+  DiffOptions view;
+  std::optional<std::int64_t> limit;
+  DocumentOptions documents;
+  postmortem::Rules rules;
+  std::optional<postmortem::Redactor> redactor;
+};
+
+/// A key or a file of rules: a few KiB.
+Result<std::string> read_small_file(const std::string& path) {
+  std::error_code failure;
+  const std::uintmax_t size =
+      std::filesystem::is_regular_file(path, failure) ? std::filesystem::file_size(path, failure) : 0;
+  if (size > kLargestSmallFile)
+    return Error{ErrorCode::usage, "too large: found " + std::to_string(size) + " B, expected at most 1 MiB",
+                 std::nullopt, path};
+  std::ifstream file(path, std::ios::binary);
+  if (!file || std::filesystem::is_directory(path, failure))
+    return Error{ErrorCode::io, "cannot read it", std::nullopt, path};
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  if (file.bad()) return Error{ErrorCode::io, "cannot read it", std::nullopt, path};
+  return text;
 }
 
-/// What is known of the memory of CUDA devices: the last failure, and who pins segments at the end.
-Status add_device_memory(const std::vector<SnapshotRef>& refs, const DiffOptions& view, postmortem::Request& request) {
-  for (std::size_t i = refs.size(); i-- > 0 && !request.failure;) {
-    Result<std::optional<OutOfMemory>> failure = failure_of(*refs[i].snapshot);
-    if (!failure) return std::move(failure).error();
-    request.failure = *std::move(failure);
+Result<Settings> settings_of(const Options& options, const Wanted& wanted) {
+  Settings out;
+  out.documents.rows = options.rows;
+  out.documents.paper = wanted.paper == "letter" ? render::Paper::letter : render::Paper::a4;
+  if (!wanted.limit_text.empty()) {
+    const Result<std::int64_t> size = parse_size(wanted.limit_text);
+    if (!size) return size.error();
+    out.limit = *size;
   }
-  const Snapshot& last = *refs.back().snapshot;
-  if (last.allocator == nullptr || !last.allocator->has_segments || last.column("pinned_space") == nullptr) return ok();
-  const bool first_too = refs.front().snapshot->column("pinned_space") != nullptr;
-  Result<PinReport> pins = make_pins(first_too ? refs.front() : SnapshotRef{}, refs.back(), view);
-  if (!pins) return std::move(pins).error();
-  request.pins = *std::move(pins);
-  return ok();
+  Result<postmortem::Rules> rules = postmortem::built_in_rules();
+  for (const std::string& path : wanted.hint_files) {
+    if (!rules) break;
+    const Result<std::string> text = read_small_file(path);
+    if (!text) return text.error();
+    rules = postmortem::parse_rules(*text, path, *rules);
+  }
+  if (!rules) return std::move(rules).error();
+  out.rules = *std::move(rules);
+  if (!wanted.key_file.empty()) {
+    const Result<std::string> key = read_small_file(wanted.key_file);
+    if (!key) return key.error();
+    if (key->size() < 16)
+      return Error{ErrorCode::usage,
+                   "too short a key: found " + std::to_string(key->size()) + " B, expected 16 or more", std::nullopt,
+                   wanted.key_file};
+    out.redactor.emplace(*key);
+  } else if (wanted.redact) {
+    out.redactor.emplace("");
+  }
+  return out;
 }
 
-Result<Postmortem> find_out(const Compared& compared, const Wanted& wanted) {
-  const std::vector<SnapshotRef> refs = compared.loaded.refs();
-  postmortem::Request request;
-  request.view = compared.options;
-  request.limit = wanted.limit;
-  request.title = title_of(compared.loaded);
-  request.version = "snapdiff " SNAPDIFF_VERSION;
-  request.order_note = order_of(compared.loaded);
-  request.created_at_ns = document_time_ns(compared.loaded);
-  request.notes = compared.loaded.notes;
-  if (Status added = add_device_memory(refs, compared.options, request); !added) return std::move(added).error();
-  return postmortem::assemble(refs, std::move(request));
+/// Snapshots out of files go to a store beside the report, where the user names none. Redacted ones are kept only
+/// where he does: a store holds the names.
+StoreChoice store_of(const Options& options, const Wanted& wanted, const Loaded& loaded) {
+  StoreChoice choice = choose_store(options);
+  const bool stored = std::any_of(loaded.snapshots.begin(), loaded.snapshots.end(),
+                                  [](const LoadedSnapshot& item) { return item.stored.has_value(); });
+  if (choice.is_explicit || stored) return choice;
+  if (wanted.redact || !wanted.key_file.empty()) return {":memory:", true};
+  return {(std::filesystem::path(wanted.folder) / "snapdiff.db").string(), true};
+}
+
+Status report_on(const ReportedSeries& series, const Wanted& wanted, const Settings& settings,
+                 const report::Style& terminal_style) {
+  Result<Postmortem> found = find_out(series.loaded, settings.view, settings.limit, settings.rules);
+  if (!found) return std::move(found).error();
+  if (settings.redactor) settings.redactor->redact(*found);
+  std::filesystem::path folder = wanted.folder;
+  if (!series.name.empty()) folder /= series.name;
+  const std::string heading = series.name.empty() ? "" : escape_for_terminal(series.name) + ":\n";
+  if (Status printed = print_data(heading + report::postmortem_text(*found, terminal_style)); !printed) return printed;
+  DocumentOptions documents = settings.documents;
+  if (settings.redactor) documents.redactor = &*settings.redactor;
+  return write_documents(*found, series.loaded, settings.view, folder, documents);
 }
 
 }  // namespace
 
 int run_postmortem(const Arguments& arguments) {
   Options options;
-  std::string limit_text;
   Wanted wanted;
-  auto app = make_command_app("The report of a series: PDF, one HTML page, Markdown, JSON, and the store.",
-                              "postmortem [OPERAND OPERAND...] [-o DIR]\n\n"
-                              "  without operands: the newest series in the store",
-                              {"snapdiff postmortem heaps/ -o incident-4711"});
-  add_options(*app, options, kTakesOperands | kTakesView | kReadsFiles | kTakesSymbols);
+  auto app = make_command_app(
+      "The report of a series: PDF, one HTML page, Markdown, JSON and store in a folder;\nfive lines here.",
+      "postmortem [OPERAND OPERAND...] [-o DIR]\n\n"
+      "  without operands: the newest series in the store. Snapshots that cannot be\n"
+      "  compared are told apart by format: one report each, in folders below DIR",
+      {"snapdiff postmortem heaps/ -o incident-4711",
+       "snapdiff postmortem --limit 24GiB --redact-key ~/.key web.*.heap"});
+  add_options(*app, options, kTakesOperands | kTakesView | kTakesCount | kReadsFiles | kTakesSymbols);
   app->add_option("-o,--output", wanted.folder, "folder of the report (postmortem)")->type_name("DIR");
-  app->add_option("--limit", limit_text, "say when the total will reach this")->type_name("SIZE");
+  app->add_option("--limit", wanted.limit_text, "say when the total will reach this")->type_name("SIZE");
+  app->add_option("--hints", wanted.hint_files,
+                  "more hint rules; a rule of the same id replaces a\n"
+                  "                           built-in one; repeatable")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  app->add_flag("--print-hints", wanted.print_hints, "print the built-in hint rules and end");
+  app->add_flag("--redact", wanted.redact, "tokens instead of names, paths, hosts, labels");
+  app->add_option("--redact-key", wanted.key_file,
+                  "the same; only who has this file (16 B or more) can\n"
+                  "                           find out by trying what a token stands for")
+      ->type_name("FILE");
+  app->add_option("--paper", wanted.paper, "a4, letter (a4)")->type_name("X")->check(one_of({"a4", "letter"}));
   if (const auto code = parse_arguments(*app, options, arguments)) return *code;
-  if (!limit_text.empty()) {
-    const Result<std::int64_t> size = parse_size(limit_text);
-    if (!size) return fail(size.error());
-    wanted.limit = *size;
-  }
+  if (wanted.print_hints) return print_data(postmortem::built_in_rules_text()) ? kExitDone : kExitBadInput;
 
   const Terminal terminal = look_at_terminal(options.no_color);
+  const Result<report::Style> style = style_of(options, terminal);
+  if (!style) return fail(style.error());
+  Result<Settings> settings = settings_of(options, wanted);
+  if (!settings) return fail(settings.error());
   const Result<Compared> compared = load_compared(options, terminal, Fallback::newest_series, store::Parts::allocator);
   if (!compared) return fail(compared.error());
-  const Result<Postmortem> found = find_out(*compared, wanted);
-  if (!found) return fail(found.error());
-  std::error_code failure;
-  std::filesystem::create_directories(wanted.folder, failure);
-  if (failure)
-    return fail({ErrorCode::io, "cannot make the folder: " + failure.message(), std::nullopt, wanted.folder});
-  return tell_notes(compared->loaded, options);
+  settings->view = compared->options;
+
+  Recording recording(store_of(options, wanted, compared->loaded), compared->loaded, compared->options, terminal);
+  Notes left_out;
+  const std::vector<ReportedSeries> parts = split_series(compared->loaded, settings->view, left_out);
+  if (parts.size() > 1)
+    say("note: the snapshots cannot be compared with each other: " + std::to_string(parts.size()) +
+        " reports, one for each kind");
+  for (const Note& note : left_out.all()) say_note(note);
+  for (const ReportedSeries& part : parts) {
+    if (Status done = report_on(part, wanted, *settings, *style); !done) return fail(done.error());
+  }
+  recording.answered();
+  const int partial_code = tell_notes(compared->loaded, options);
+  const int stored_code = recording.finish();
+  return std::max(partial_code, stored_code);
 }
 
 }  // namespace snapdiff::cli

@@ -1,13 +1,17 @@
+#include <algorithm>
+#include <array>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/document.hpp"
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/memory_story.hpp"
-#include "analyzer/cli/output_file.hpp"
-#include "analyzer/cli/verdicts.hpp"
+#include "analyzer/cli/render_axis.hpp"
+#include "analyzer/cli/render_job.hpp"
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/objects/objects.hpp"
 #include "analyzer/render/render.hpp"
@@ -17,58 +21,8 @@
 namespace snapdiff::cli {
 namespace {
 
-struct RenderOptions {
-  bool pdf = false, svg = false, png = false, dot = false;
-  MemoryPages memory;
-  bool retained = false;
-  std::string paper = "a4";
-  graph::GraphOptions graph;
-
-  std::string_view ending() const { return svg ? "svg" : png ? "png" : dot ? "dot" : "pdf"; }
-  render::PictureForm form() const {
-    return svg ? render::PictureForm::svg : png ? render::PictureForm::png : render::PictureForm::pdf;
-  }
-  render::Paper page() const { return paper == "letter" ? render::Paper::letter : render::Paper::a4; }
-};
-
-Result<render::Story> tell_story(const Compared& compared) {
-  const std::vector<SnapshotRef> refs = compared.loaded.refs();
-  DiffOptions options = compared.options;
-  options.by = GroupBy::stack;
-  render::Story story;
-  Result<SeriesReport> series = diff::diff_series(refs, options);
-  if (!series) return std::move(series).error();
-  if (refs.size() > 2) {
-    for (std::size_t i = 1; i < refs.size(); ++i) {
-      Result<GrowthReport> pair = diff::diff(refs[i - 1], refs[i], options);
-      if (!pair) return std::move(pair).error();
-      story.pairs.push_back(*std::move(pair));
-    }
-  }
-  for (const report::RowVerdict& verdict : row_verdicts(series->overall)) {
-    story.verdicts.push_back({verdict.word, verdict.reason});
-  }
-  story.steps = std::move(series->steps);
-  story.overall = std::move(series->overall);
-  story.title = title_of(compared.loaded);
-  story.version = "snapdiff " SNAPDIFF_VERSION;
-  story.order_note = order_of(compared.loaded);
-  story.created_at_ns = document_time_ns(compared.loaded);
-  return story;
-}
-
-int write_picture(const Options& options, std::string_view ending, const std::string& bytes) {
-  const std::string path = options.output.empty() ? "snapdiff." + std::string(ending) : options.output;
-  if (Status written = write_output(path, bytes); !written) return fail(written.error());
-  if (path != "-") {
-    say("wrote " + escape_for_terminal(path) + " (" + report::bytes_text(static_cast<std::int64_t>(bytes.size())) +
-        ")");
-  }
-  return kExitDone;
-}
-
 int write_memory(const Options& options, const RenderOptions& wanted, const Loaded& loaded, render::MemoryStory story) {
-  story.title = title_of(loaded);
+  if (story.title.empty()) story.title = title_of(loaded);
   story.version = "snapdiff " SNAPDIFF_VERSION;
   story.created_at_ns = document_time_ns(loaded);
   const Result<std::string> bytes = render::draw_memory(story, wanted.form(), wanted.page());
@@ -101,9 +55,21 @@ Result<Compared> load_charted(const Options& options, const Terminal& terminal) 
   return Compared{*std::move(loaded), asked->view};
 }
 
+// Heaps have no events in them: their timeline is that of the series.
+bool is_heap_series(const Loaded& loaded, const RenderOptions& wanted) {
+  return wanted.memory.timeline && !wanted.memory.segments && !wanted.memory.pins &&
+         std::none_of(loaded.snapshots.begin(), loaded.snapshots.end(),
+                      [](const LoadedSnapshot& item) { return item.ref.snapshot->allocator != nullptr; });
+}
+
 // Charts of CUDA snapshots: --timeline, --segments, --pins.
 int render_memory(const Options& options, const RenderOptions& wanted, const Terminal& terminal) {
   if (wanted.dot) return fail({ErrorCode::usage, "--dot has no charts: expected --pdf, --svg or --png"});
+  if (wanted.memory.timeline) {
+    Result<std::optional<AxisChart>> axis = chart_of_series(options, terminal);
+    if (!axis) return fail(axis.error());
+    if (*axis) return write_memory(options, wanted, (*axis)->loaded, std::move((*axis)->story));
+  }
   const Result<Compared> compared = load_charted(options, terminal);
   if (!compared) return fail(compared.error());
   const Loaded& loaded = compared->loaded;
@@ -112,6 +78,13 @@ int render_memory(const Options& options, const RenderOptions& wanted, const Ter
     const Result<Compared> series = load_compared(options, terminal, Fallback::last_comparison);
     if (!series) return fail(series.error());
     return render_counters(options, wanted, series->loaded);
+  }
+  if (is_heap_series(loaded, wanted)) {
+    // One file may hold the whole series.
+    if (loaded.snapshots.size() > 1) return render_series(options, wanted, *compared);
+    const Result<Compared> series = load_compared(options, terminal, Fallback::last_comparison);
+    if (!series) return fail(series.error());
+    if (series->loaded.snapshots.size() > 1) return render_series(options, wanted, *series);
   }
   MemoryPages pages = wanted.memory;
   pages.ends_only = options.operands.empty();
@@ -148,17 +121,25 @@ int render_retained(const Options& options, const RenderOptions& wanted, const T
   return tell_notes(*loaded, options);
 }
 
+constexpr std::array<std::pair<FlameWidth, const char*>, 4> kWidths = {{
+    {FlameWidth::baseline, "its width: the value before"},
+    {FlameWidth::current, "its width: the value after"},
+    {FlameWidth::both, "its width: all of either side"},
+    {FlameWidth::growth, "its width: growing stacks alone"},
+}};
+
 }  // namespace
 
 int run_render(const Arguments& arguments) {
   Options options;
   RenderOptions wanted;
-  auto app = make_command_app("Retention graph of a comparison as a document or a picture.",
-                              "render [options] [OPERAND OPERAND...]\n\n"
-                              "  without operands: what was last compared; charts of a CUDA snapshot take one\n"
-                              "  (FILE@peak or @3@peak for --segments and --pins), a baseline may stand before it",
-                              {"snapdiff render --pdf", "snapdiff render --svg @1 @12 -o growth.svg",
-                               "snapdiff render --timeline --segments run.pickle"});
+  auto app = make_command_app(
+      "Retention graph, flame graph or chart of a comparison, as a document or a picture.",
+      "render [options] [OPERAND OPERAND...]\n\n"
+      "  without operands: what was last compared; charts of a CUDA snapshot take one\n"
+      "  (FILE@peak or @3@peak for --segments and --pins), a baseline may stand before it",
+      {"snapdiff render --pdf", "snapdiff render --svg @1 @12 -o growth.svg",
+       "snapdiff render --flame -o flame.svg a.heap b.heap", "snapdiff render --timeline --segments run.pickle"});
   add_options(*app, options, kTakesOperands | kTakesView | kReadsFiles | kTakesSymbols);
   auto* pdf = app->add_flag("--pdf", wanted.pdf, "summary, graph, a page per step (default)");
   auto* svg = app->add_flag("--svg", wanted.svg, "the graph, text stays text")->excludes(pdf);
@@ -170,13 +151,28 @@ int run_render(const Arguments& arguments) {
   app->add_option("--max-nodes", wanted.graph.max_nodes, "boxes drawn at most (40)")
       ->type_name("N")
       ->check(CLI::Range(std::size_t{2}, std::size_t{2000}).description(""));
-  app->add_flag("--timeline", wanted.memory.timeline, "CUDA: memory over time, by stack");
+  auto* flame = app->add_flag("--flame", wanted.flame, "flame graph of what came and what went");
+  std::array<bool, kWidths.size()> widths{};
+  std::vector<CLI::Option*> earlier;
+  for (std::size_t i = 0; i < kWidths.size(); ++i) {
+    auto* option = app->add_flag(std::string("--").append(to_text(kWidths[i].first)), widths[i], kWidths[i].second);
+    option->needs(flame);
+    for (CLI::Option* other : earlier) option->excludes(other);
+    earlier.push_back(option);
+  }
+  app->add_flag("--timeline", wanted.memory.timeline,
+                "totals over the series, in bands of what grew;\n"
+                "                           CUDA: memory over time, by stack; several\n"
+                "                           kinds of series: all on one axis of time");
   app->add_flag("--segments", wanted.memory.segments, "CUDA: map of segments, and who pins them");
   app->add_flag("--pins", wanted.memory.pins, "CUDA: graph segment, blocks, stack");
   app->add_flag("--retained", wanted.retained,
                 "object graphs: dominator tree by types, of one\n"
                 "                           file, or its growth since a baseline");
   if (const auto code = parse_arguments(*app, options, arguments)) return *code;
+  for (std::size_t i = 0; i < kWidths.size(); ++i) {
+    if (widths[i]) wanted.width = kWidths[i].first;
+  }
   // No form given: the ending of the output's name tells it.
   if (!wanted.pdf && !wanted.svg && !wanted.png && !wanted.dot) {
     wanted.svg = options.output.ends_with(".svg");
@@ -187,6 +183,9 @@ int run_render(const Arguments& arguments) {
   const Terminal terminal = look_at_terminal(options.no_color);
   if (wanted.memory.any() && wanted.retained)
     return fail({ErrorCode::usage, "--retained is no chart of a CUDA snapshot: expected one or the other"});
+  if (wanted.flame && (wanted.memory.any() || wanted.retained))
+    return fail({ErrorCode::usage, "--flame is a picture of its own: expected no other one beside it"});
+  if (wanted.flame) return render_flame(options, wanted, terminal);
   if (wanted.retained) return render_retained(options, wanted, terminal);
   if (wanted.memory.any()) return render_memory(options, wanted, terminal);
   const Result<Compared> compared = load_compared(options, terminal, Fallback::last_comparison);
@@ -195,7 +194,7 @@ int run_render(const Arguments& arguments) {
     return fail({ErrorCode::usage, "render needs at least two snapshots: found 1"});
   }
   if (diff::has_counters_only(compared->loaded.refs())) return render_counters(options, wanted, compared->loaded);
-  const Result<render::Story> story = tell_story(*compared);
+  const Result<render::Story> story = tell_story(*compared, true);
   if (!story) return fail(story.error());
 
   const Result<std::string> bytes = wanted.svg   ? render::to_svg(*story, wanted.graph)

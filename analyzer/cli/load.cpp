@@ -452,7 +452,9 @@ Result<Loaded> load_operands(const std::vector<Operand>& operands, const Options
     for (LoadedSnapshot& item : found) loaded.snapshots.push_back(std::move(item));
   }
   if (loaded.order_note.empty()) loaded.order_note = "in the order given";
-  note_disagreeing_times(loaded);
+  // Nobody gave an order for a directory, which may hold several series.
+  const auto* const only = operands.size() == 1 ? std::get_if<PathOperand>(&operands.front().what) : nullptr;
+  if (only == nullptr || !only->is_directory) note_disagreeing_times(loaded);
   if (Status named = name_addresses(loaded, options, terminal); !named) return std::move(named).error();
   return loaded;
 }

@@ -60,7 +60,7 @@ constexpr std::array kValueOptions = {"--db",       "--as",        "--format",  
                                       "--limit",    "--budget",    "--budgets",   "--allow",     "--accept",
                                       "--until",    "--reason",    "--junit",     "--sarif",     "--sysroot",
                                       "--demangle", "--loops",     "--floor",     "--pattern",   "--group-by",
-                                      "--units"};
+                                      "--units",    "--hints",     "--redact-key"};
 
 }  // namespace
 

@@ -46,6 +46,17 @@ std::optional<store::Store> Recording::draft() {
 
 Status Recording::add_all(store::Store& store) {
   const std::string series = default_series(snapshots_);
+  const auto is_small = [](const LoadedSnapshot& s) {
+    return !s.stored && s.ref.snapshot->samples.size() == 0 && s.ref.snapshot->allocator == nullptr;
+  };
+  if (snapshots_.size() > 1 && std::all_of(snapshots_.begin(), snapshots_.end(), is_small)) {
+    std::vector<const Snapshot*> together;
+    for (const LoadedSnapshot& s : snapshots_) together.push_back(s.ref.snapshot.get());
+    const Result<std::vector<store::Imported>> imported = store.add_all(together, series);
+    if (!imported) return imported.error();
+    for (const store::Imported& one : *imported) ids_.push_back(one.id);
+    return store.remember({ids_, options_to_json(options_)});
+  }
   for (const LoadedSnapshot& s : snapshots_) {
     if (s.stored) {
       ids_.push_back(*s.stored);

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -46,6 +48,42 @@ bool any_counters(std::span<const SnapshotRef> snapshots) {
   return false;
 }
 
+/// What the comparison remarks, then what the inputs do: each remark once, with the input where it is only one's.
+void add_notes(std::span<const SnapshotRef> snapshots, Postmortem& out) {
+  struct Remark {
+    const Note* note;
+    const SnapshotRef* first;
+    std::size_t inputs;
+    std::uint64_t count;
+  };
+  const auto told = [&](const Note& note) {
+    const std::vector<Note>& all = out.growth().notes.all();
+    return std::any_of(all.begin(), all.end(), [&](const Note& other) { return other.text == note.text; });
+  };
+  std::vector<Remark> remarks;
+  for (const SnapshotRef& snapshot : snapshots) {
+    for (const Note& note : snapshot.snapshot->facts.notes.all()) {
+      if (told(note)) continue;
+      const auto same = std::find_if(remarks.begin(), remarks.end(), [&](const Remark& remark) {
+        return remark.note->text == note.text && remark.note->severity == note.severity;
+      });
+      if (same == remarks.end()) {
+        remarks.push_back({&note, &snapshot, 1, note.count});
+      } else {
+        ++same->inputs;
+        same->count += note.count;
+      }
+    }
+  }
+  out.notes.add_all(out.growth().notes);
+  for (const Remark& remark : remarks) {
+    const std::string where = remark.inputs == 1 ? remark.first->ref
+                                                 : std::to_string(remark.inputs) + " of " +
+                                                       std::to_string(snapshots.size()) + " inputs";
+    out.notes.add(remark.note->severity, where + ": " + remark.note->text, std::nullopt, remark.count);
+  }
+}
+
 }  // namespace
 
 Result<Postmortem> assemble(std::span<const SnapshotRef> snapshots, Request request) {
@@ -71,11 +109,7 @@ Result<Postmortem> assemble(std::span<const SnapshotRef> snapshots, Request requ
   out.pins = std::move(request.pins);
   out.failure = std::move(request.failure);
   out.notes = std::move(request.notes);
-  for (const SnapshotRef& snapshot : snapshots) {
-    for (const Note& note : snapshot.snapshot->facts.notes.all())
-      out.notes.add(note.severity, snapshot.ref + ": " + note.text, note.first_offset, note.count);
-  }
-  out.notes.add_all(out.growth().notes);
+  add_notes(snapshots, out);
   return out;
 }
 

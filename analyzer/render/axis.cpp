@@ -9,6 +9,12 @@
 #include "analyzer/render/text.hpp"
 
 namespace snapdiff::render {
+namespace {
+
+/// Above this share of the highest value the lowest is far from zero.
+constexpr double kFarFromZero = 0.6;
+
+}  // namespace
 
 Axis axis_for(double most, bool bytes) {
   Axis axis;
@@ -23,6 +29,19 @@ Axis axis_for(double most, bool bytes) {
   axis.step = step;
   axis.top = std::ceil(value / step - 1e-9) * step;
   return axis;
+}
+
+ValueScale scale_for(double low, double high, bool bytes) {
+  ValueScale scale;
+  const bool from_zero = low < kFarFromZero * high || low <= 0;
+  scale.axis = axis_for(std::max(std::abs(high), std::abs(low)), bytes);
+  const double unit = scale.axis.unit;
+  scale.step = axis_for((from_zero ? high - std::min(low, 0.0) : high - low) / unit, false).step;
+  if (!(scale.step > 0)) scale.step = scale.axis.step;
+  const double floor = std::floor(low / unit / scale.step) * scale.step;
+  scale.bottom = from_zero ? std::min(0.0, floor) : floor;
+  scale.top = std::max(scale.bottom + scale.step, std::ceil(high / unit / scale.step - 1e-9) * scale.step);
+  return scale;
 }
 
 std::string tick_text(double value, const Axis& axis) {

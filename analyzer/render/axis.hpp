@@ -11,6 +11,14 @@ struct Axis {
 };
 Axis axis_for(double most, bool bytes);
 
+/// A scale for lines: from zero, but from a tick below `low` where all values lie far from zero, since a climb of
+/// megabytes would not be seen in gigabytes. bottom, top and step in units of `axis`.
+struct ValueScale {
+  Axis axis;
+  double bottom = 0, top = 1, step = 1;
+};
+ValueScale scale_for(double low, double high, bool bytes);
+
 /// Number of a tick, without the unit.
 std::string tick_text(double value, const Axis& axis);
 

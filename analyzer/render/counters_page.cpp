@@ -12,9 +12,6 @@ namespace {
 
 constexpr double kX0 = kLeft + 46, kX1 = kRight;
 constexpr double kMostHeight = 150, kLeastHeight = 74, kHead = 17, kGap = 16;
-/// Above this share of the highest value the scale begins at a tick below the lowest: a climb of megabytes would
-/// not be seen in gigabytes.
-constexpr double kFarFromZero = 0.6;
 constexpr double kPointsApart = 1.0;
 constexpr std::size_t kDots = 40;
 
@@ -46,19 +43,13 @@ class Panel {
         timed_(report.axis.seconds.size() == report.snapshots.size()),
         y0_(y + kHead + 4),
         y1_(y + height - 12) {
-    low_ = high_ = static_cast<double>(row.before());
+    double low = static_cast<double>(row.before()), high = low;
     for (const std::optional<std::int64_t>& value : row.values) {
       if (!value) continue;
-      low_ = std::min(low_, static_cast<double>(*value));
-      high_ = std::max(high_, static_cast<double>(*value));
+      low = std::min(low, static_cast<double>(*value));
+      high = std::max(high, static_cast<double>(*value));
     }
-    from_zero_ = low_ < kFarFromZero * high_ || low_ <= 0;
-    axis_ = axis_for(std::max(std::abs(high_), std::abs(low_)), q_.bytes);
-    step_ = axis_for((from_zero_ ? high_ - std::min(low_, 0.0) : high_ - low_) / axis_.unit, false).step;
-    if (!(step_ > 0)) step_ = axis_.step;
-    bottom_ = from_zero_ ? std::min(0.0, std::floor(low_ / axis_.unit / step_) * step_)
-                         : std::floor(low_ / axis_.unit / step_) * step_;
-    top_ = std::max(bottom_ + step_, std::ceil(high_ / axis_.unit / step_ - 1e-9) * step_);
+    scale_ = scale_for(low, high, q_.bytes);
   }
 
   void draw(double y, bool last) {
@@ -73,7 +64,9 @@ class Panel {
     const double at = timed_ ? report_.axis.seconds[i] : static_cast<double>(i);
     return kX0 + (kX1 - kX0) * (span > 0 ? at / span : 0.5);
   }
-  double y(double value) const { return y1_ - (y1_ - y0_) * (value / axis_.unit - bottom_) / (top_ - bottom_); }
+  double y(double value) const {
+    return y1_ - (y1_ - y0_) * (value / scale_.axis.unit - scale_.bottom) / (scale_.top - scale_.bottom);
+  }
 
   void head(double y) {
     double right = kRight;
@@ -94,13 +87,13 @@ class Panel {
   }
 
   void grid(bool last) {
-    const int ticks = static_cast<int>(std::lround((top_ - bottom_) / step_));
+    const int ticks = static_cast<int>(std::lround((scale_.top - scale_.bottom) / scale_.step));
     for (int t = 0; t <= ticks && t < 12; ++t) {
-      const double value = bottom_ + t * step_;
-      const double at = y(value * axis_.unit);
+      const double value = scale_.bottom + t * scale_.step;
+      const double at = y(value * scale_.axis.unit);
       canvas_.rule(kX0, kX1, at, t == 0 ? kInk3 : kLine, 0.5);
-      std::string text = plain(value, step_);
-      if (t == ticks) text.append(q_.bytes ? " " : "").append(unit_of(axis_, q_.bytes));
+      std::string text = plain(value, scale_.step);
+      if (t == ticks) text.append(q_.bytes ? " " : "").append(unit_of(scale_.axis, q_.bytes));
       canvas_.text(kX0 - 5, at + 2.2, text, {6.4}, kInk2, Align::right);
     }
     if (!last) return;
@@ -170,10 +163,7 @@ class Panel {
   Quantity q_;
   bool timed_;
   double y0_, y1_;
-  double low_ = 0, high_ = 0;
-  bool from_zero_ = true;
-  Axis axis_;
-  double bottom_ = 0, top_ = 1, step_ = 1;
+  ValueScale scale_;
 };
 
 }  // namespace

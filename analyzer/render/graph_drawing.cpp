@@ -16,21 +16,11 @@ void draw_edge(const GraphScene& scene, std::size_t index, Canvas& canvas) {
   const Edge& edge = scene.graph.edges[index];
   const GraphScene::EdgeCurve& curve = scene.edges[index];
   if (curve.points.size() < 4) return;
-  const Ramp& ramp = ramp_of(net_of(edge));
-  const Color color = edge.spine ? ramp.c500 : ramp.c300;
   Path path;
   path.move(curve.points[0]);
   for (std::size_t i = 1; i + 2 < curve.points.size(); i += 3)
     path.curve(curve.points[i], curve.points[i + 1], curve.points[i + 2]);
-  Stroke stroke{color, edge_width(scene, static_cast<double>(edge.weight.importance()))};
-  if (net_of(edge) < 0) {
-    stroke.dash_on = 8;
-    stroke.dash_off = 2.2;
-  }
-  if (edge.residual) {
-    stroke.dash_on = std::max(1.2, stroke.width * 0.6);
-    stroke.dash_off = std::max(1.6, stroke.width * 0.45);
-  }
+  const Stroke stroke = edge_stroke(scene, index);
   Painter& painter = canvas.painter();
   std::string title = printable(scene.graph.nodes[edge.from].full_name).append(" \u2192 ");
   title.append(printable(scene.graph.nodes[edge.to].full_name))
@@ -44,18 +34,9 @@ void draw_edge(const GraphScene& scene, std::size_t index, Canvas& canvas) {
   const Point& to = curve.points.back();
   if (to.y < from.y) {  // every other edge leads down and needs no arrow
     const double s = std::max(4.0, stroke.width * 1.5);
-    painter.fill(Path().move({to.x - s / 2, to.y + s}).line({to.x + s / 2, to.y + s}).line(to).close(), color);
+    painter.fill(Path().move({to.x - s / 2, to.y + s}).line({to.x + s / 2, to.y + s}).line(to).close(), stroke.color);
   }
   painter.end_item();
-}
-
-void draw_edge_label(const GraphScene::EdgeCurve& curve, Canvas& canvas) {
-  if (curve.label.empty()) return;
-  const TextStyle style{7};
-  const double w = canvas.width(curve.label, style);
-  const Box plate{curve.label_at.x - w / 2 - 1.5, curve.label_at.y - 4.5, w + 3, 9};
-  canvas.rect(plate, kPaper);
-  canvas.text(curve.label_at.x, curve.label_at.y + 2.3, curve.label, style, kInk3, Align::centre);
 }
 
 void draw_root(const GraphScene& scene, Canvas& canvas) {
@@ -196,24 +177,50 @@ void draw_border_key(const GraphScene& scene, Canvas& canvas, double x, double y
 
 }  // namespace
 
+Stroke edge_stroke(const GraphScene& scene, std::size_t index) {
+  const Edge& edge = scene.graph.edges[index];
+  const Ramp& ramp = ramp_of(net_of(edge));
+  Stroke stroke{edge.spine ? ramp.c500 : ramp.c300, edge_width(scene, static_cast<double>(edge.weight.importance()))};
+  if (net_of(edge) < 0) {
+    stroke.dash_on = 8;
+    stroke.dash_off = 2.2;
+  }
+  if (edge.residual) {
+    stroke.dash_on = std::max(1.2, stroke.width * 0.6);
+    stroke.dash_off = std::max(1.6, stroke.width * 0.45);
+  }
+  return stroke;
+}
+
+void draw_edge_label(const GraphScene::EdgeCurve& curve, Canvas& canvas) {
+  if (curve.label.empty()) return;
+  const TextStyle style{7};
+  const double w = canvas.width(curve.label, style);
+  const Box plate{curve.label_at.x - w / 2 - 1.5, curve.label_at.y - 4.5, w + 3, 9};
+  canvas.rect(plate, kPaper);
+  canvas.text(curve.label_at.x, curve.label_at.y + 2.3, curve.label, style, kInk3, Align::centre);
+}
+
+void draw_scene_node(const GraphScene& scene, std::size_t i, Canvas& canvas, const SceneLinks& links) {
+  Painter& painter = canvas.painter();
+  const Box& box = scene.nodes[i].box;
+  painter.anchor(node_anchor(links.prefix, i), {box.x, box.y - 8});
+  painter.begin_link(i < links.targets.size() ? links.targets[i] : "");
+  painter.begin_item(i == 0 ? "" : tooltip(scene, scene.graph.nodes[i]));
+  if (i == 0) {
+    draw_root(scene, canvas);
+  } else {
+    draw_node(scene, i, links.numbered, canvas);
+  }
+  painter.end_item();
+  painter.end_link();
+}
+
 void draw_scene(const GraphScene& scene, Canvas& canvas, const SceneLinks& links) {
   // Light edges first: the heavy ones lie on top.
   for (std::size_t i = scene.edges.size(); i-- > 0;) draw_edge(scene, i, canvas);
   for (const GraphScene::EdgeCurve& edge : scene.edges) draw_edge_label(edge, canvas);
-  Painter& painter = canvas.painter();
-  for (std::size_t i = 0; i < scene.nodes.size(); ++i) {
-    const Box& box = scene.nodes[i].box;
-    painter.anchor(node_anchor(links.prefix, i), {box.x, box.y - 8});
-    painter.begin_link(i < links.targets.size() ? links.targets[i] : "");
-    painter.begin_item(i == 0 ? "" : tooltip(scene, scene.graph.nodes[i]));
-    if (i == 0) {
-      draw_root(scene, canvas);
-    } else {
-      draw_node(scene, i, links.numbered, canvas);
-    }
-    painter.end_item();
-    painter.end_link();
-  }
+  for (std::size_t i = 0; i < scene.nodes.size(); ++i) draw_scene_node(scene, i, canvas, links);
 }
 
 void draw_legend(const GraphScene& scene, Canvas& canvas, double y) {

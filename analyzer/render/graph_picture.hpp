@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "analyzer/render/graph_scene.hpp"
 #include "analyzer/render/render.hpp"
@@ -12,6 +13,7 @@ namespace snapdiff::render {
 struct PictureText {
   std::string program, title, foot;
   SceneWords words;
+  std::vector<std::string> notes = {};  ///< below the foot
 };
 
 /// SVG, or PNG at `scale` pixels a point. Errors: io (no fonts), limit, internal.

@@ -72,6 +72,11 @@ std::string node_anchor(const std::string& prefix, std::size_t node);
 
 void draw_scene(const GraphScene& scene, Canvas& canvas, const SceneLinks& links);
 
+/// Its parts, for drawings of parts: one node with its anchor and link, the pen of an edge, the label of one.
+void draw_scene_node(const GraphScene& scene, std::size_t node, Canvas& canvas, const SceneLinks& links);
+Stroke edge_stroke(const GraphScene& scene, std::size_t edge);
+void draw_edge_label(const GraphScene::EdgeCurve& curve, Canvas& canvas);
+
 /// Keys of fill, edge width and border, what is hidden, and the sum. Top at y; kLegendHeight high.
 inline constexpr double kLegendHeight = 58;
 void draw_legend(const GraphScene& scene, Canvas& canvas, double y);

@@ -50,7 +50,7 @@ class TableDrawing {
   double draw(double y) {
     y = head(y);
     for (std::size_t i = 0; i < table_.rows.size(); ++i) y = row(y, i);
-    return tail(y);
+    return table_.goes_on ? y : tail(y);
   }
 
  private:
@@ -157,7 +157,9 @@ class TableDrawing {
   }
 
   double tail(double y) {
-    const Others rest = others(report_, table_.rows);
+    std::vector<std::size_t> shown = table_.earlier;
+    shown.insert(shown.end(), table_.rows.begin(), table_.rows.end());
+    const Others rest = others(report_, shown);
     std::string label = std::string("[").append(count_text(static_cast<std::int64_t>(rest.rows)));
     label.append(rest.rows == 1 ? " other" : " others").append(rest.unchanged && rest.rows > 0 ? ", unchanged]" : "]");
     y = tail_row(y, label, rest.value, rest.objects, false);
@@ -208,6 +210,7 @@ std::vector<std::size_t> choose_rows(const GrowthReport& report, std::size_t mos
 }
 
 double table_height(const GrowthTable& table, std::size_t rows) {
+  if (table.goes_on) return kHead + static_cast<double>(rows) * (table.two_lines ? kTwoLineRow : kOneLineRow);
   const bool filtered = table.report->filtered != Change{} || table.report->filtered_objects != Change{};
   return kHead + static_cast<double>(rows) * (table.two_lines ? kTwoLineRow : kOneLineRow) +
          kTailRow * (filtered ? 4 : 3) + 1;

@@ -17,6 +17,8 @@ struct GrowthTable {
   bool two_lines = false;                          ///< name and callers below each other, with sparkline
   std::vector<std::size_t> rows;                   ///< rows of the report, in order
   std::vector<std::string> anchors, links;         ///< parallel to rows; may be shorter
+  std::vector<std::size_t> earlier;                ///< rows of this table on pages before; not among the others
+  bool goes_on = false;                            ///< on a later page: no others and no TOTAL here
 };
 
 /// Rows that a table of at most `most` rows shows: those that changed, the one that came and went,

@@ -4,16 +4,13 @@
 
 #include "analyzer/render/memory_pages.hpp"
 #include "analyzer/render/pdf_document.hpp"
+#include "analyzer/render/picture_page.hpp"
 #include "analyzer/render/png_picture.hpp"
 #include "analyzer/render/svg_painter.hpp"
 #include "analyzer/render/text.hpp"
 
 namespace snapdiff::render {
 namespace {
-
-/// Where a page's content begins below its title.
-constexpr double kContent = kTop + 57;
-constexpr double kPictureWidth = kLeft + kRight;
 
 PageText text_of_any(const MemoryPage& page) {
   return std::visit([](const auto& p) { return text_of(p); }, page);
@@ -49,18 +46,10 @@ double draw_pages(const MemoryStory& story, Canvas& canvas) {
   for (const MemoryPage& page : story.pages) {
     const PageText text = text_of_any(page);
     canvas.painter().push({0, offset}, 1);
-    canvas.text(kLeft, kTop, "snapdiff", {8, FontWeight::bold}, kInk);
-    const TextStyle question{8, FontWeight::regular, false, true};
-    const double w = canvas.width(text.question, question);
-    canvas.text_within(kLeft + 44, kTop, printable(story.title), {8}, kInk3, kWidth - 60 - w);
-    canvas.text(kRight, kTop, text.question, question, kInk2, Align::right);
-    canvas.rule(kLeft, kRight, kTop + 8);
-    canvas.text_within(kLeft, kTop + 36, text.title, {19, FontWeight::semibold, false, false, -0.25}, kInk, kWidth);
-    const double end = draw_any(page, canvas, kBottom - 4) + 12;
-    canvas.rule(kLeft, kRight, end);
-    canvas.text_within(kLeft, end + 11, foot_of(story), {6.8}, kInk3, kWidth);
+    draw_picture_head(canvas, {printable(story.title), text.title, text.question, ""});
+    const double end = draw_picture_foot(canvas, draw_any(page, canvas, kBottom - 4), foot_of(story));
     canvas.painter().pop();
-    offset += end + 24;
+    offset += end;
   }
   return offset;
 }

@@ -33,11 +33,13 @@ PageText text_of(const TimelinePage& page);
 PageText text_of(const SegmentsPage& page);
 PageText text_of(const PinsPage& page);
 PageText text_of(const CountersPage& page);
+PageText text_of(const AxisPage& page);
 
 double draw_page(const TimelinePage& page, Canvas& canvas, double top, double bottom);
 double draw_page(const SegmentsPage& page, Canvas& canvas, double top, double bottom);
 double draw_page(const PinsPage& page, Canvas& canvas, double top, double bottom);
 double draw_page(const CountersPage& page, Canvas& canvas, double top, double bottom);
+double draw_page(const AxisPage& page, Canvas& canvas, double top, double bottom);
 
 /// "Who pins the segments": the heaviest rows, the rest, the sum. At most `bottom`.
 double draw_pins_table(const PinReport& report, Canvas& canvas, double y, double bottom);

@@ -43,6 +43,15 @@ double graph_page_room(const Story& story);
 std::string page_prefix(int page);
 std::string row_anchor(int page, std::size_t row);
 
+/// Large numbers beside each other.
+struct KeyFigure {
+  std::string name, value, detail;
+  Color color = kInk;
+};
+std::vector<KeyFigure> key_figures(const Story& story);
+/// `y`: 4 below the rule above them. Returns the rule below.
+double draw_figures(const std::vector<KeyFigure>& figures, Canvas& canvas, double y);
+
 /// Number of rows of inputs that page 1 has room for.
 bool inputs_fit_summary(const Story& story);
 int input_pages(const Story& story);

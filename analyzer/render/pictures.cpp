@@ -5,6 +5,7 @@
 
 #include "analyzer/render/graph_picture.hpp"
 #include "analyzer/render/layout.hpp"
+#include "analyzer/render/page_notes.hpp"
 #include "analyzer/render/png_picture.hpp"
 #include "analyzer/render/render.hpp"
 #include "analyzer/render/story_facts.hpp"
@@ -29,13 +30,13 @@ Result<Picture> make_picture(graph::GrowthGraph graph, const PictureText& text, 
   if (!scene) return std::move(scene).error();
   Picture picture{std::move(*scene), text, 0, 0};
   picture.w = std::max(picture.scene.w, kWidth) + 2 * kMargin;
-  picture.h = kHead + picture.scene.h + kFoot + kMargin;
+  picture.h = kHead + picture.scene.h + kFoot + kMargin + notes_height(text.notes, type);
   return picture;
 }
 
 PictureText text_of(const Story& story) {
   std::string foot = footer_text(story.overall).append("  \u00b7  ").append(printable(story.version));
-  return {printable(story.title), headline(story.overall), std::move(foot), {}};
+  return {printable(story.title), headline(story.overall), std::move(foot), {}, note_texts(story.overall.notes)};
 }
 
 void draw_picture(const Picture& picture, Canvas& canvas) {
@@ -52,6 +53,7 @@ void draw_picture(const Picture& picture, Canvas& canvas) {
   draw_legend(picture.scene, canvas, y);
   canvas.rule(kLeft, kRight, y + kLegendHeight + 4);
   canvas.text_within(kLeft, y + kLegendHeight + 15, picture.text.foot, {6.8}, kInk3, kWidth);
+  draw_notes(picture.text.notes, canvas, y + kLegendHeight + 17);
   canvas.painter().pop();
 }
 
@@ -126,6 +128,7 @@ Result<std::string> graph_as_dot(const graph::GrowthGraph& graph, const PictureT
     edges.push_back(std::move(out));
   }
   std::string title = text.title + "\n" + text.foot;
+  for (const std::string& note : text.notes) title.append("\nnote: ").append(note);
   title.append("\nhidden: ")
       .append(count_text(static_cast<std::int64_t>(graph.hidden_nodes)))
       .append(" nodes, ")

@@ -7,9 +7,12 @@
 #include <vector>
 
 #include "analyzer/graph/growth_graph.hpp"
+#include "analyzer/render/axis_page.hpp"
 #include "snapdiff/counters.hpp"
 #include "snapdiff/device_memory.hpp"
+#include "snapdiff/flame.hpp"
 #include "snapdiff/growth.hpp"
+#include "snapdiff/postmortem.hpp"
 #include "snapdiff/result.hpp"
 
 /// The door of the render room: documents and pictures of diffs. Graphviz gives positions, cairo
@@ -20,6 +23,7 @@ namespace snapdiff::render {
 struct Story {
   GrowthReport overall;             ///< first -> last, by stack
   std::vector<SeriesStep> steps;    ///< one per snapshot; two or more
+  std::vector<SeriesStep> before;   ///< of snapshots before a restart: in the plot of totals, in nothing else
   std::vector<GrowthReport> pairs;  ///< consecutive pairs, by stack; empty for two snapshots
   /// Verdict per overall row, parallel to overall.rows; empty below 8 snapshots.
   struct Verdict {
@@ -62,7 +66,7 @@ struct PinsPage {
 struct CountersPage {
   CounterReport counters;
 };
-using MemoryPage = std::variant<TimelinePage, SegmentsPage, PinsPage, CountersPage>;
+using MemoryPage = std::variant<TimelinePage, SegmentsPage, PinsPage, CountersPage, AxisPage>;
 
 /// Pages about the memory of devices, and about numbers of whole processes.
 struct MemoryStory {
@@ -79,5 +83,37 @@ enum class PictureForm { pdf, svg, png };
 /// Errors: usage (no pages), io (no fonts), limit, internal. Returns the file's bytes.
 Result<std::string> draw_memory(const MemoryStory& story, PictureForm form, Paper paper = Paper::a4,
                                 double scale = 2.0);
+
+/// A flame graph and what stands round it.
+struct FlameStory {
+  FlameTree tree;             ///< its frames' texts belong to the snapshots, which must live as long
+  bool two_sided = true;      ///< false: the values of one snapshot
+  std::string before, after;  ///< names of the sides, "svc.0001.heap"; `before` "" for one snapshot
+  std::string source;         ///< inputs, for the foot
+  std::string title;          ///< series or program, for the page head
+  std::string version;        ///< "snapdiff 0.1"
+  std::string order_note;     ///< "12 snapshots, ordered by ..."; may be ""
+  std::int64_t created_at_ns = 0;
+};
+/// With what the report knows: sides and source. `title`, `version`, `order_note` and `created_at_ns` are left.
+FlameStory tell_flame(FlameTree tree, const GrowthReport& report);
+FlameStory tell_flame(FlameTree tree, const TopReport& report);
+
+/// One page: the boxes, how to read them, a table of those without callees with their full paths. SVG and PNG
+/// have the height they need. Errors: usage (a tree without root), io (no fonts), limit, internal.
+Result<std::string> draw_flame(const FlameStory& story, PictureForm form, Paper paper = Paper::a4, double scale = 2.0);
+
+/// The post-mortem report: cover, narrative, totals, a page per suspect, the graph, the differential flame graph,
+/// tables, memory of devices (the pages of `memory`, which may have none), what is not known, inputs, glossary. Errors:
+/// io (no fonts), limit, internal. Returns the file's bytes.
+Result<std::string> postmortem_pdf(const Postmortem& postmortem, const MemoryStory& memory,
+                                   const graph::GraphOptions& options, Paper paper = Paper::a4);
+
+/// The growth graph of a report, first -> last, as to_svg() draws it.
+Result<std::string> growth_svg(const Postmortem& postmortem, const graph::GraphOptions& options);
+
+/// One page: totals over time in bands of what grew, then tables of the bands and of the snapshots. Two or
+/// more snapshots; `pairs` is not looked at. Errors as above.
+Result<std::string> draw_series(const Story& story, PictureForm form, Paper paper = Paper::a4, double scale = 2.0);
 
 }  // namespace snapdiff::render

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "analyzer/render/growth_table.hpp"
+#include "analyzer/render/page_notes.hpp"
 #include "analyzer/render/pages.hpp"
 #include "analyzer/render/summary_plot.hpp"
 
@@ -75,10 +76,19 @@ void draw_inputs(const Story& story, Canvas& canvas, double y, int last_page) {
   }
 }
 
-struct KeyFigure {
-  std::string name, value, detail;
-  Color color = kInk;
-};
+double sentence_end(const Story& story, Canvas& canvas) {
+  const TextStyle style{kSentence};
+  const std::size_t lines =
+      canvas.type().wrap(unbroken(printable(summary_sentence(story))), style, kWidth, kSentenceLines).size();
+  return kTop + 58 + style.size * 1.45 * static_cast<double>(lines == 0 ? 0 : lines - 1);
+}
+
+/// Baseline of the table's title.
+double table_top(const Story& story, Canvas& canvas) {
+  return sentence_end(story, canvas) + 22 + 50 + 20 + plot_height(story) + 20;
+}
+
+}  // namespace
 
 std::vector<KeyFigure> key_figures(const Story& story) {
   const GrowthReport& report = story.overall;
@@ -127,8 +137,7 @@ std::vector<KeyFigure> key_figures(const Story& story) {
   return out;
 }
 
-double draw_key_figures(const Story& story, Canvas& canvas, double y) {
-  const std::vector<KeyFigure> figures = key_figures(story);
+double draw_figures(const std::vector<KeyFigure>& figures, Canvas& canvas, double y) {
   const double w = kWidth / static_cast<double>(figures.size());
   canvas.rule(kLeft, kRight, y - 4);
   for (std::size_t i = 0; i < figures.size(); ++i) {
@@ -143,20 +152,6 @@ double draw_key_figures(const Story& story, Canvas& canvas, double y) {
   return y + 50;
 }
 
-double sentence_end(const Story& story, Canvas& canvas) {
-  const TextStyle style{kSentence};
-  const std::size_t lines =
-      canvas.type().wrap(unbroken(printable(summary_sentence(story))), style, kWidth, kSentenceLines).size();
-  return kTop + 58 + style.size * 1.45 * static_cast<double>(lines == 0 ? 0 : lines - 1);
-}
-
-/// Baseline of the table's title.
-double table_top(const Story& story, Canvas& canvas) {
-  return sentence_end(story, canvas) + 22 + 50 + 20 + plot_height(story) + 20;
-}
-
-}  // namespace
-
 bool inputs_fit_summary(const Story& story) { return input_rows(story) <= kMostInputRows; }
 
 constexpr std::size_t kInputsPerPage = 62;
@@ -168,7 +163,9 @@ std::vector<std::size_t> summary_rows(const Story& story, PdfDocument& document)
   GrowthTable table;
   table.report = &story.overall;
   table.two_lines = true;
-  const double room = kBottom - 8 - inputs_height(story) - 14 - table_top(story, document.canvas());
+  const double room = kBottom - 8 - inputs_height(story) -
+                      notes_height(note_texts(story.overall.notes), document.canvas().type()) - 14 -
+                      table_top(story, document.canvas());
   std::size_t fits = kSummaryRows;
   while (fits > 1 && table_height(table, fits) > room) --fits;
   return choose_rows(story.overall, fits, std::min(fits, kUnchangedRows), passing_row(story));
@@ -180,7 +177,7 @@ void draw_summary_page(const Story& story, PdfDocument& document, const std::vec
   const std::string verdict = headline_verdict(story);
   canvas.badge(kRight, kTop + 34, verdict, 9.5, Align::right);
   canvas.paragraph(kTop + 58, summary_sentence(story), {kSentence}, kInk, kSentenceLines);
-  double y = draw_key_figures(story, canvas, sentence_end(story, canvas) + 22);
+  double y = draw_figures(key_figures(story), canvas, sentence_end(story, canvas) + 22);
   draw_plot(story, canvas, y + 20, plot_height(story));
 
   GrowthTable table;
@@ -200,7 +197,9 @@ void draw_summary_page(const Story& story, PdfDocument& document, const std::vec
     table.links.push_back(node == 0 ? "" : node_anchor(page_prefix(kGraphPage), node));
   }
   y = draw_table(table, canvas, table_top(story, canvas));
-  draw_inputs(story, canvas, std::max(y + 20, y + 14), pages);
+  draw_inputs(story, canvas, y + 20, pages);
+  const std::vector<std::string> notes = note_texts(story.overall.notes);
+  draw_notes(notes, canvas, kBottom - notes_height(notes, canvas.type()));
 }
 
 void draw_input_pages(const Story& story, PdfDocument& document) {

@@ -8,14 +8,7 @@
 #include "analyzer/render/axis.hpp"
 
 namespace snapdiff::render {
-namespace {
 
-struct Paint {
-  Color fill;
-  bool hatched = false;
-};
-
-/// Growing bands get paler from the top down; what shrank or went is hatched blue.
 std::vector<Paint> paints_of(const std::vector<Band>& bands) {
   const std::array<Color, 3> strengths = {kGrow.c500, kGrow.c300, kGrow.c100};
   std::vector<Paint> out(bands.size(), Paint{kOther});
@@ -29,14 +22,41 @@ std::vector<Paint> paints_of(const std::vector<Band>& bands) {
   return out;
 }
 
+namespace {
+
+/// Steps that stand out: at least three times the median and a tenth of the largest total; at most four.
+std::vector<std::size_t> large_steps(const Story& story) {
+  constexpr std::size_t kMost = 4;
+  std::vector<double> sizes;
+  double most = 0;
+  for (const SeriesStep& step : story.steps) {
+    if (&step != &story.steps.front()) sizes.push_back(std::fabs(static_cast<double>(step.growth)));
+    most = std::max(most, std::fabs(static_cast<double>(step.total)));
+  }
+  if (sizes.size() < 2) return {};
+  std::vector<double> sorted = sizes;
+  std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2), sorted.end());
+  const double least = std::max(3 * sorted[sorted.size() / 2], most / 10);
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] >= least && sizes[i] > 0) out.push_back(i + 1);
+  }
+  std::stable_sort(out.begin(), out.end(), [&](std::size_t a, std::size_t b) { return sizes[a - 1] > sizes[b - 1]; });
+  if (out.size() > kMost) out.resize(kMost);
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
 class SeriesPlot {
  public:
   SeriesPlot(const Story& story, Canvas& canvas, double y, double height)
       : story_(story), canvas_(canvas), q_(quantity_of(story.overall.unit)), y0_(y + 14), y1_(y + height - 16) {
+    for (const SeriesStep& step : story.before) steps_.push_back(&step);
+    for (const SeriesStep& step : story.steps) steps_.push_back(&step);
     double most = 0;
-    for (const SeriesStep& step : story.steps) {
-      most = std::max(most, static_cast<double>(step.total));
-      least_ = std::min(least_, static_cast<double>(step.total));
+    for (const SeriesStep* step : steps_) {
+      most = std::max(most, static_cast<double>(step->total));
+      least_ = std::min(least_, static_cast<double>(step->total));
     }
     axis_ = axis_for(most, q_.bytes);
     bands_ = plot_bands(story);
@@ -44,21 +64,35 @@ class SeriesPlot {
     paints_ = paints_of(bands_);
   }
 
-  void draw() {
+  void draw(bool mark_steps) {
+    before();
     grid();
     stack();
     line();
     restarts();
     names();
+    if (mark_steps) steps();
   }
 
  private:
-  double x(std::size_t i) const {
-    return kX0 + (kX1 - kX0) * static_cast<double>(i) / static_cast<double>(story_.steps.size() - 1);
-  }
+  /// Of step i of all, and of the judged ones.
+  double x_of(std::size_t i) const { return plot_x(i, steps_.size()); }
+  double x(std::size_t i) const { return x_of(story_.before.size() + i); }
   double y(double value) const {
     const double range = axis_.top * axis_.unit - least_;
     return y1_ - (y1_ - y0_) * (value - least_) / (range > 0 ? range : 1);
+  }
+
+  /// What lies before a restart is shown, and told apart.
+  void before() {
+    if (story_.before.empty()) return;
+    const double end = (x_of(story_.before.size() - 1) + x(0)) / 2;
+    canvas_.rect({kX0, y0_, end - kX0, y1_ - y0_}, kPanel);
+    for (const char* const text : {"before the restart: not judged", "not judged"}) {
+      if (canvas_.width(text, {6.8}) > end - kX0 - 8) continue;
+      canvas_.text(kX0 + 4, y0_ + 8, text, {6.8}, kInk2);
+      break;
+    }
   }
 
   void grid() {
@@ -71,12 +105,12 @@ class SeriesPlot {
       if (t == ticks) text.append(q_.bytes ? " " : "").append(unit_of(axis_, q_.bytes));
       canvas_.text(kX0 - 5, at + 2.4, text, {7}, kInk2, Align::right);
     }
-    const std::size_t n = story_.steps.size();
+    const std::size_t n = steps_.size();
     const std::size_t every = (n + 23) / 24;
     for (std::size_t i = 0; i < n; ++i) {
       const bool last = i + 1 == n;
       if (!last && (i % every != 0 || n - 1 - i < every)) continue;
-      canvas_.text(x(i), y1_ + 11, std::to_string(i + 1), {7}, kInk2, Align::centre);
+      canvas_.text(x_of(i), y1_ + 11, std::to_string(i + 1), {7}, kInk2, Align::centre);
     }
   }
 
@@ -114,18 +148,20 @@ class SeriesPlot {
     std::string text = std::string(bands_[b].name);
     const bool gone = last + 1 < v.size() && v[last + 1] == 0;
     text = canvas_.type().fit_middle(printable(text), {7, FontWeight::medium}, 120);
-    text.append(": ").append(size).append(", live at ").append(std::to_string(first + 1));
-    if (last > first) text.append(" to ").append(std::to_string(last + 1));
-    if (gone) text.append(", gone at ").append(std::to_string(last + 2));
+    const std::size_t from = story_.before.size() + 1;
+    text.append(": ").append(size).append(", live at ").append(std::to_string(from + first));
+    if (last > first) text.append(" to ").append(std::to_string(from + last));
+    if (gone) text.append(", gone at ").append(std::to_string(from + last + 1));
     passing_ = {text, x(last) + 9, y(high[last]) + 4, x(first) - 9};
   }
 
   void line() {
-    const std::size_t n = story_.steps.size();
+    const std::size_t n = steps_.size();
     Path path;
     for (std::size_t i = 0; i < n; ++i) {
-      const Point at{x(i), y(static_cast<double>(story_.steps[i].total))};
-      if (i == 0) {
+      const Point at{x_of(i), y(static_cast<double>(steps_[i]->total))};
+      // No line leads over a restart: between the two there is nothing.
+      if (i == 0 || i == story_.before.size()) {
         path.move(at);
       } else {
         path.line(at);
@@ -133,18 +169,38 @@ class SeriesPlot {
     }
     canvas_.painter().stroke(path, {kInk, 1.5, 0, 0, true});
     for (std::size_t i = 0; i < n && n <= 40; ++i) {
-      const Path dot = Path::circle({x(i), y(static_cast<double>(story_.steps[i].total))}, 2.0);
+      const Path dot = Path::circle({x_of(i), y(static_cast<double>(steps_[i]->total))}, 2.0);
       canvas_.painter().fill(dot, kPaper);
       canvas_.painter().stroke(dot, {kInk, 1.1});
     }
   }
 
   void restarts() {
-    for (std::size_t i = 1; i < story_.steps.size(); ++i) {
-      if (story_.steps[i].restart.empty()) continue;
-      const double at = (x(i - 1) + x(i)) / 2;
+    for (std::size_t i = 1; i < steps_.size(); ++i) {
+      if (steps_[i]->restart.empty()) continue;
+      const double at = (x_of(i - 1) + x_of(i)) / 2;
       canvas_.painter().stroke(Path().move({at, y0_}).line({at, y1_}), {kInk3, 0.7, 2, 2});
-      canvas_.text(at, y0_ - 3, "restart?", {6.8}, kInk2, Align::centre);
+      canvas_.text(at, y0_ - 3, steps_[i]->other_process ? "restart" : "restart?", {6.8}, kInk2, Align::centre);
+    }
+  }
+
+  /// What the largest steps added or took away, above the end of the step.
+  void steps() {
+    const TextStyle style{7, FontWeight::semibold};
+    double free_from = kX0;
+    for (const std::size_t i : large_steps(story_)) {
+      const std::int64_t growth = story_.steps[i].growth;
+      if (!story_.steps[i].restart.empty()) continue;
+      const std::string text = q_.growth(growth);
+      const double w = canvas_.width(text, style) + 12;
+      const double top =
+          std::min(y(static_cast<double>(story_.steps[i].total)), y(static_cast<double>(story_.steps[i - 1].total)));
+      const double at = std::clamp((x(i - 1) + x(i)) / 2 - w / 2, kX0 + 2, kX1 - w);
+      if (at < free_from) continue;
+      free_from = at + w + 2;
+      const double line = std::max(top - 7, y0_ + 6);
+      canvas_.rect({at - 1, line - 7, w, 9.5}, kPaper, 2);
+      canvas_.growth(at + 1, line, growth, text, style, ramp_of(static_cast<double>(growth)).c700);
     }
   }
 
@@ -169,12 +225,13 @@ class SeriesPlot {
     }
   }
 
-  static constexpr double kX0 = kLeft + 34, kX1 = kRight - 100;
+  static constexpr double kX0 = kPlotLeft, kX1 = kPlotRight;
   struct Passing {
     std::string text;
     double x = 0, y = 0, left = 0;
   };
   const Story& story_;
+  std::vector<const SeriesStep*> steps_;
   Canvas& canvas_;
   Quantity q_;
   double y0_, y1_;
@@ -187,6 +244,9 @@ class SeriesPlot {
 };
 
 constexpr double kBar = 22;
+
+/// Of two snapshots a line would only look like a trend.
+bool has_bars(const Story& story) { return story.before.empty() && story.steps.size() <= 2; }
 
 /// Two bars of one scale, one above the other, and a key of the parts.
 void draw_bars(const Story& story, Canvas& canvas, double y) {
@@ -238,26 +298,31 @@ void draw_bars(const Story& story, Canvas& canvas, double y) {
 
 }  // namespace
 
+double plot_x(std::size_t i, std::size_t n) {
+  return kPlotLeft +
+         (kPlotRight - kPlotLeft) * static_cast<double>(i) / static_cast<double>(std::max<std::size_t>(n, 2) - 1);
+}
+
 double plot_height(const Story& story) {
-  if (story.steps.size() <= 2) return 88;
+  if (has_bars(story)) return 88;
   const auto changed = std::count_if(story.overall.rows.begin(), story.overall.rows.end(),
                                      [](const GrowthRow& row) { return row.grew != 0 || row.shrank != 0; });
   return changed <= 6 ? 200 : 172;
 }
 
-double draw_plot(const Story& story, Canvas& canvas, double y, double height) {
+double draw_plot(const Story& story, Canvas& canvas, double y, double height, bool mark_steps) {
   const std::string what = metric_title(story.overall.metric);
-  canvas.text(kLeft, y,
-              story.steps.size() <= 2 ? std::string(what).append(" before and after")
-                                      : std::string(what).append(" at each snapshot"),
-              {9, FontWeight::semibold}, kInk);
+  canvas.text(
+      kLeft, y,
+      has_bars(story) ? std::string(what).append(" before and after") : std::string(what).append(" at each snapshot"),
+      {9, FontWeight::semibold}, kInk);
   const double w = canvas.width(what, {9, FontWeight::semibold}) + 90;
   const std::string note = canvas.type().fit_end(printable(story.order_note), {7}, kWidth - w);
   canvas.text(kRight, y, note, {7}, kInk3, Align::right);
-  if (story.steps.size() <= 2) {
+  if (has_bars(story)) {
     draw_bars(story, canvas, y);
   } else {
-    SeriesPlot(story, canvas, y, height).draw();
+    SeriesPlot(story, canvas, y, height).draw(mark_steps);
   }
   return y + height;
 }

@@ -116,7 +116,7 @@ std::string SvgPainter::finish(std::string_view title, double width, double heig
   out.append(number(width)).append("pt\" height=\"").append(number(height)).append("pt\" viewBox=\"0 0 ").append(size);
   out.append("\">\n<title>").append(xml_escaped(title)).append("</title>\n<style>text{font-family:\"");
   out.append(xml_escaped(type_.sans()))
-      .append("\",\"DejaVu Sans\",sans-serif;font-feature-settings:\"tnum\" 1;white-space:pre}");
+      .append("\",\"DejaVu Sans\",sans-serif;font-feature-settings:\"tnum\" 1,\"calt\" 0;white-space:pre}");
   out.append(".m{font-family:\"")
       .append(xml_escaped(type_.mono()))
       .append("\",\"DejaVu Sans Mono\",monospace}</style>\n");

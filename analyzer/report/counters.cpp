@@ -13,8 +13,6 @@
 namespace snapdiff::report {
 namespace {
 
-constexpr std::size_t kWide = 100;
-constexpr std::size_t kSparkWidth = 24;
 constexpr std::size_t kReasonsShown = 3;
 
 /// Bars of the known points; unknown ones take the value before them.
@@ -49,9 +47,9 @@ bool within_rounding(const CounterRow& row) {
   return row.half_unit > 0 && std::abs(static_cast<double>(row.growth)) <= 2 * static_cast<double>(row.half_unit);
 }
 
-class Text {
+class CountersText {
  public:
-  Text(const CounterReport& report, const Style& style)
+  CountersText(const CounterReport& report, const Style& style)
       : report_(report), style_(style), glyphs_(glyphs_for(style.utf8)), wide_(style.width >= kWide) {
     single_ = report.snapshots.size() == 1;
     judged_ = std::any_of(report.rows.begin(), report.rows.end(),
@@ -180,7 +178,7 @@ std::size_t shown_rows(const CounterReport& report, const Style& style) {
   return style.max_rows == 0 ? report.rows.size() : std::min(style.max_rows, report.rows.size());
 }
 
-std::string text_counters(const CounterReport& report, const Style& style) { return Text(report, style).all(); }
+std::string text_counters(const CounterReport& report, const Style& style) { return CountersText(report, style).all(); }
 
 std::string json_counters(const CounterReport& report, const Style& style) {
   const bool lines = style.form == Form::jsonl;

@@ -14,7 +14,6 @@ namespace snapdiff::report {
 namespace {
 
 constexpr std::size_t kLabelWidth = 8;
-constexpr std::size_t kWide = 100;
 
 /// A net "hides" when growth and shrinkage both are more than a twentieth of all that moved: below
 /// that the smaller one is churn at the edge of the table.
@@ -411,6 +410,14 @@ std::string unnamed_text(const Unnamed& unnamed, const std::string& unit, bool u
   }
   if (unnamed.modules.size() > kModules) text += ", " + number(unnamed.modules.size() - kModules) + " more modules";
   return text + "; --symbols DIR with the binaries adds them";
+}
+
+std::string pool_text(const PoolId& pool) {
+  return "(" + std::to_string(pool.first) + ", " + std::to_string(pool.second) + ")";
+}
+
+std::string operand_name(const SnapshotRef& ref, bool utf8) {
+  return printable(ref.ref.empty() ? snapshot_name(ref, utf8) : std::string(base_name(ref.ref)), utf8);
 }
 
 std::string metric_label(const std::string& metric) {

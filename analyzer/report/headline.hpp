@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -7,6 +8,7 @@
 
 #include "analyzer/report/report.hpp"
 #include "analyzer/report/text_tools.hpp"
+#include "snapdiff/allocator_state.hpp"
 #include "snapdiff/growth.hpp"
 
 /// The lines above a table: they answer the question (product.md, the first screen).
@@ -44,6 +46,22 @@ std::string wrapped(const std::string& text, std::size_t width, std::size_t inde
 
 /// "3 of 31 addresses have none: libc.so.6 3 (12 KiB); ...": how far naming came, and what helps.
 std::string unnamed_text(const Unnamed& unnamed, const std::string& unit, bool utf8);
+
+/// From this many columns on a screen has room for sites, verdicts and sparklines.
+inline constexpr std::size_t kWide = 100;
+inline constexpr std::size_t kSiteWidth = 28;
+inline constexpr std::size_t kSparkWidth = 24;
+
+/// How many of these rows a table shows.
+inline std::size_t shown_of(std::size_t rows, const Style& style) {
+  return style.max_rows == 0 ? rows : std::min(rows, style.max_rows);
+}
+
+/// "(0, 1)".
+std::string pool_text(const PoolId& pool);
+
+/// The operand, without folders: "run.pickle@peak" says more than the file's name.
+std::string operand_name(const SnapshotRef& ref, bool utf8);
 
 /// "in use" for inuse_space; the metric's own name where there is no better word.
 std::string metric_label(const std::string& metric);

@@ -39,6 +39,11 @@ class JsonWriter {
   void number(double value);
   void boolean(bool value);
   void null();
+  /// A value that is JSON already.
+  void raw(std::string_view value) {
+    separate();
+    out_ += value;
+  }
 
   void field(std::string_view name, std::string_view text) {
     key(name);

@@ -3,6 +3,7 @@
 #include "analyzer/report/gate_parts.hpp"
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/listed_once.hpp"
+#include "analyzer/report/markdown_parts.hpp"
 #include "analyzer/report/names.hpp"
 #include "analyzer/report/trend_parts.hpp"
 #include "analyzer/report/writers.hpp"
@@ -10,12 +11,6 @@
 
 namespace snapdiff::report {
 
-namespace {
-
-constexpr std::size_t kNameWidth = 100;
-
-/// Text that Markdown takes literally: no markup, no HTML, no cell ends, and no mention or issue
-/// link that a code host would make of '@' and '#'.
 std::string literal(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -39,26 +34,9 @@ std::string literal(std::string_view text) {
   return out;
 }
 
-class Table {
- public:
-  explicit Table(const std::vector<std::string>& headers, std::size_t text_from) {
-    add(headers);
-    for (std::size_t i = 0; i < headers.size(); ++i) out_ += i < text_from ? "| ---: " : "| :--- ";
-    out_ += "|\n";
-  }
-  void add(const std::vector<std::string>& cells) {
-    for (const std::string& cell : cells) {
-      out_ += "| ";
-      out_ += cell;
-      if (!cell.empty()) out_ += ' ';
-    }
-    out_ += "|\n";
-  }
-  const std::string& text() const { return out_; }
+namespace {
 
- private:
-  std::string out_;
-};
+constexpr std::size_t kNameWidth = 100;
 
 std::string head(const std::vector<HeadLine>& lines) {
   std::string out;
@@ -71,6 +49,8 @@ std::string notes_list(const std::vector<std::string>& notes) {
   for (const std::string& note : notes) out += "- " + literal(note) + "\n";
   return out.empty() ? out : "\n" + out;
 }
+
+}  // namespace
 
 std::string growth_rows(const GrowthReport& report, const std::vector<RowVerdict>& verdicts, const Style& style) {
   const Glyphs glyphs;
@@ -87,7 +67,7 @@ std::string growth_rows(const GrowthReport& report, const std::vector<RowVerdict
   headers.emplace_back("class");
   if (!verdicts.empty()) headers.emplace_back("verdict");
   headers.emplace_back(grouped ? std::string(to_text(report.options.by)) : "stack (leaf first)");
-  Table table(headers, numbers);
+  MarkdownTable table(headers, numbers);
 
   const auto line = [&](const Change& flat, const std::string& cum, const Change& objects, const std::string& error,
                         const std::string& row_class, const std::string& verdict, const std::string& name) {
@@ -120,11 +100,13 @@ std::string growth_rows(const GrowthReport& report, const std::vector<RowVerdict
   return table.text();
 }
 
+namespace {
+
 /// "" where every stack is listed at both ends.
 std::string listed_once_rows(const GrowthReport& report, const Style& style) {
   if (report.listed_once.empty()) return {};
   const Glyphs glyphs = glyphs_for(true);
-  Table table({"before", "after", "stack (leaf first)"}, 2);
+  MarkdownTable table({"before", "after", "stack (leaf first)"}, 2);
   std::vector<FrameView> frames;
   for (std::size_t i = 0; i < listed_once_shown(report, style); ++i) {
     const ListedOnce& row = report.listed_once[i];
@@ -173,7 +155,7 @@ std::string markdown_series(const SeriesReport& series, const std::vector<RowVer
   const std::vector<RowVerdict>& known = verdicts.size() == report.rows.size() ? verdicts : std::vector<RowVerdict>{};
   std::string out = title(report.baseline, report.current, report.metric, report.total, report.unit) +
                     head(headline(report, {series.steps.size(), &known}, unwrapped(style)));
-  Table table({"step", metric_label(report.metric), "growth", "snapshot"}, 3);
+  MarkdownTable table({"step", metric_label(report.metric), "growth", "snapshot"}, 3);
   for (std::size_t i = 0; i < series.steps.size(); ++i) {
     const SeriesStep& step = series.steps[i];
     const std::string restart = step.restart.empty() ? "" : " (restart? " + literal(printable(step.restart)) + ")";
@@ -194,7 +176,7 @@ std::string markdown_counters(const CounterReport& report, const Style& style) {
   const std::size_t numbers = headers.size();
   if (judged) headers.emplace_back("verdict");
   headers.emplace_back("counter");
-  Table table(headers, numbers);
+  MarkdownTable table(headers, numbers);
   for (std::size_t i = 0; i < shown_rows(report, style); ++i) {
     const CounterRow& row = report.rows[i];
     std::vector<std::string> cells;
@@ -237,7 +219,7 @@ std::string markdown_trend(const TrendReport& trend, const Style& style) {
   const std::size_t numbers = headers.size();
   if (judged) headers.emplace_back("verdict");
   headers.emplace_back(grouped ? std::string(to_text(overall.options.by)) : "stack (leaf first)");
-  Table table(headers, numbers);
+  MarkdownTable table(headers, numbers);
   const auto line = [&](const Change& value, const Verdict* verdict, const std::string& name,
                         std::optional<std::int64_t> kept = {}) {
     std::vector<std::string> cells{snapdiff::value_text(value.growth(), overall.unit, true)};
@@ -281,7 +263,7 @@ std::string markdown_top(const TopReport& report, const Style& style) {
   if (report.has_objects) headers.emplace_back("objects");
   const std::size_t numbers = headers.size();
   headers.emplace_back(grouped ? std::string(to_text(report.options.by)) : "stack (leaf first)");
-  Table table(headers, numbers);
+  MarkdownTable table(headers, numbers);
   const auto line = [&](std::int64_t flat, const std::string& cum, const std::string& objects,
                         const std::string& name) {
     std::vector<std::string> cells{snapdiff::value_text(flat, report.unit), snapdiff::percent_text(flat, report.total)};
@@ -320,7 +302,7 @@ std::string markdown_peek(const PeekReport& report, const Style& style) {
   for (const PeekFunction& function : report.functions) {
     if (style.max_rows != 0 && shown++ == style.max_rows) break;
     out += "#### " + literal(key_text(function.function, GroupBy::function, kNameWidth, glyphs)) + "\n\n";
-    Table table({"growth", "before", "after", "relation", "function"}, 3);
+    MarkdownTable table({"growth", "before", "after", "relation", "function"}, 3);
     const auto line = [&](const Change& change, const std::string& relation, const std::string& name) {
       table.add({value(change.growth(), true), value(change.baseline, false), value(change.current, false), relation,
                  name.empty() ? "" : literal(key_text(name, GroupBy::function, kNameWidth, glyphs))});

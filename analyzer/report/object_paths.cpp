@@ -9,10 +9,6 @@
 namespace snapdiff::report {
 namespace {
 
-std::size_t shown_of(std::size_t rows, const Style& style) {
-  return style.max_rows == 0 ? rows : std::min(rows, style.max_rows);
-}
-
 class PathsText {
  public:
   PathsText(const PathReport& report, const Style& style)

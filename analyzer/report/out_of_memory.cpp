@@ -18,10 +18,6 @@ std::string stream_text(std::uint64_t stream) {
   return text;
 }
 
-std::string pool_text(const PoolId& pool) {
-  return "(" + std::to_string(pool.first) + ", " + std::to_string(pool.second) + ")";
-}
-
 std::string seconds_text(std::int64_t us) {
   char text[48] = {};
   std::snprintf(text, sizeof text, "%.6g s", static_cast<double>(us) * 1e-6);

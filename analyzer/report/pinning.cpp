@@ -10,15 +10,6 @@
 namespace snapdiff::report {
 namespace {
 
-/// The operand, without folders: "run.pickle@peak" says more than the file's name.
-std::string name_of(const SnapshotRef& ref, bool utf8) {
-  return printable(ref.ref.empty() ? snapshot_name(ref, utf8) : std::string(base_name(ref.ref)), utf8);
-}
-
-std::string pool_text(const PoolId& pool) {
-  return "(" + std::to_string(pool.first) + ", " + std::to_string(pool.second) + ")";
-}
-
 /// Segments with most pinned bytes first, those without left out.
 std::vector<std::uint32_t> pinned_segments(const PinReport& report) {
   std::vector<std::uint32_t> order;
@@ -29,10 +20,6 @@ std::vector<std::uint32_t> pinned_segments(const PinReport& report) {
     return report.segments[a].pinned > report.segments[b].pinned;
   });
   return order;
-}
-
-std::size_t shown_of(std::size_t rows, const Style& style) {
-  return style.max_rows == 0 ? rows : std::min(rows, style.max_rows);
 }
 
 class Rows {
@@ -134,11 +121,11 @@ std::string segment_table(const PinReport& report, const Style& style) {
 
 std::string pins_text(const PinReport& report, const Style& style) {
   const auto segments = static_cast<std::int64_t>(report.segments.size());
-  std::string out = name_of(report.current, style.utf8) + "   " + snapdiff::bytes_text(report.pinned.current) +
+  std::string out = operand_name(report.current, style.utf8) + "   " + snapdiff::bytes_text(report.pinned.current) +
                     " pinned   " + snapdiff::bytes_text(report.live.current) + " live   " +
                     snapdiff::bytes_text(report.reserved) + " in " + counted(segments, "segment") + "\n";
   if (report.has_baseline())
-    out += wrapped("since " + name_of(report.baseline, style.utf8) + ": pinned " +
+    out += wrapped("since " + operand_name(report.baseline, style.utf8) + ": pinned " +
                        snapdiff::growth_text(report.pinned.growth()) + ", live " +
                        snapdiff::growth_text(report.live.growth()),
                    style.width, 2) +

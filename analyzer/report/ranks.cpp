@@ -10,10 +10,6 @@
 namespace snapdiff::report {
 namespace {
 
-std::size_t shown_of(const RankReport& report, const Style& style) {
-  return style.max_rows == 0 ? report.rows.size() : std::min(report.rows.size(), style.max_rows);
-}
-
 /// Modulo 2^64: values of profiles that a diff saved may be far apart.
 std::int64_t minus(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
@@ -23,9 +19,9 @@ const std::int64_t* values_of(const RankReport& report, const RankRow& row) {
   return report.series.overall.series.data() + row.row * report.ranks.size();
 }
 
-class Text {
+class RanksText {
  public:
-  Text(const RankReport& report, const Style& style)
+  RanksText(const RankReport& report, const Style& style)
       : report_(report), style_(style), glyphs_(glyphs_for(style.utf8)) {}
 
   std::string all() {
@@ -90,7 +86,7 @@ class Text {
     TextTable table(
         {{"lowest", 9, true, ""}, {"middle", 9, true, " "}, {"highest", 9, true, " "}, {"farthest", 10, false, "  "}},
         overall.options.by == GroupBy::stack ? "stack (leaf first)" : std::string(to_text(overall.options.by)));
-    const std::size_t shown = shown_of(report_, style_);
+    const std::size_t shown = shown_of(report_.rows.size(), style_);
     for (std::size_t i = 0; i < shown; ++i) {
       const RankRow& r = report_.rows[i];
       TextTable::Row& row = table.add();
@@ -147,7 +143,7 @@ std::string ranks_json(const RankReport& report, const Style& style) {
   json.end_array();
   json.key("rows");
   json.begin_array();
-  const std::size_t shown = shown_of(report, style);
+  const std::size_t shown = shown_of(report.rows.size(), style);
   std::vector<FrameView> frames;
   for (std::size_t i = 0; i < shown; ++i) {
     const RankRow& row = report.rows[i];
@@ -178,7 +174,7 @@ std::string ranks_json(const RankReport& report, const Style& style) {
 }  // namespace
 
 std::string write_ranks(const RankReport& report, const Style& style) {
-  return style.form == Form::text ? Text(report, style).all() : ranks_json(report, style);
+  return style.form == Form::text ? RanksText(report, style).all() : ranks_json(report, style);
 }
 
 }  // namespace snapdiff::report

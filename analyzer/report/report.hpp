@@ -11,6 +11,7 @@
 #include "snapdiff/device_memory.hpp"
 #include "snapdiff/gate.hpp"
 #include "snapdiff/growth.hpp"
+#include "snapdiff/postmortem.hpp"
 #include "snapdiff/result.hpp"
 #include "snapdiff/trend.hpp"
 
@@ -58,6 +59,13 @@ std::string write_pins(const PinReport& report, const Style& style);
 
 /// Ranks beside each other. Text, or one JSON object for all other forms.
 std::string write_ranks(const RankReport& report, const Style& style);
+
+/// The five lines of a post-mortem, for the terminal.
+std::string postmortem_text(const Postmortem& report, const Style& style);
+/// What fits an incident ticket: headline, in short, the `style.max_rows` heaviest rows, findings, hints, inputs.
+std::string postmortem_markdown(const Postmortem& report, const Style& style);
+/// "snapdiff.postmortem/1": the story, and the figures as `diff --as json` and `trend --as json` write them.
+std::string postmortem_json(const Postmortem& report, const Style& style);
 
 std::string write_gate(const GateReport& report, const Style& style);
 /// For CI servers: JUnit XML, one test case per finding; SARIF 2.1.0, one result per broken finding.

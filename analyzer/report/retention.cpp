@@ -10,15 +10,6 @@ namespace snapdiff::report {
 
 namespace {
 
-std::size_t shown_of(std::size_t rows, const Style& style) {
-  return style.max_rows == 0 ? rows : std::min(rows, style.max_rows);
-}
-
-/// The operand, without folders.
-std::string name_of(const SnapshotRef& ref, bool utf8) {
-  return printable(ref.ref.empty() ? snapshot_name(ref, utf8) : std::string(base_name(ref.ref)), utf8);
-}
-
 std::string counted_objects(std::int64_t objects) { return counted(objects, "object"); }
 
 class RetainedText {
@@ -47,9 +38,9 @@ class RetainedText {
 
  private:
   std::string names() const {
-    std::string text = name_of(report_.snapshots.front(), style_.utf8);
+    std::string text = operand_name(report_.snapshots.front(), style_.utf8);
     if (!grows_) return text;
-    text += spaced(glyphs_.arrow) + name_of(report_.snapshots.back(), style_.utf8);
+    text += spaced(glyphs_.arrow) + operand_name(report_.snapshots.back(), style_.utf8);
     if (report_.snapshots.size() > 2)
       text += "   " + counted(static_cast<std::int64_t>(report_.snapshots.size()), "snapshot");
     return text;

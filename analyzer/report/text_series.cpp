@@ -14,7 +14,6 @@ namespace snapdiff::report {
 
 namespace {
 
-constexpr std::size_t kWide = 100;
 constexpr std::size_t kBarWidth = 40;
 
 /// A series of this many snapshots still fits a tall terminal; longer ones show both ends.

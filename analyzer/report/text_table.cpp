@@ -13,9 +13,6 @@ namespace snapdiff::report {
 
 namespace {
 
-constexpr std::size_t kWide = 100;
-constexpr std::size_t kSiteWidth = 28;
-constexpr std::size_t kSparkWidth = 24;
 constexpr std::size_t kAnyWidth = 1000;  // nothing is cut
 
 using Column = TextTable::Column;

@@ -10,9 +10,6 @@ namespace snapdiff::report {
 
 namespace {
 
-constexpr std::size_t kWide = 100;
-constexpr std::size_t kSiteWidth = 28;
-
 class TopTable {
  public:
   TopTable(const TopReport& report, const Style& style)

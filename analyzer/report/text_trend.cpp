@@ -11,9 +11,6 @@
 namespace snapdiff::report {
 namespace {
 
-constexpr std::size_t kWide = 100;
-constexpr std::size_t kSparkWidth = 24;
-
 class TrendTable {
  public:
   TrendTable(const TrendReport& trend, const Style& style)

@@ -16,7 +16,9 @@ Order order_of(const std::vector<SnapshotInfo>& snapshots) {
   return distinct ? Order::sequence : Order::import;
 }
 
-/// They come in import order, which also decides between equals.
+}  // namespace
+
+/// Import order decides between equals.
 void put_in_order(SeriesInfo& series) {
   series.order = order_of(series.snapshots);
   std::stable_sort(series.snapshots.begin(), series.snapshots.end(), [&](const SnapshotInfo& a, const SnapshotInfo& b) {
@@ -27,8 +29,6 @@ void put_in_order(SeriesInfo& series) {
   std::uint64_t position = 0;
   for (SnapshotInfo& snapshot : series.snapshots) snapshot.series_position = ++position;
 }
-
-}  // namespace
 
 std::vector<SeriesInfo> read_series(sqlite3* db) {
   std::vector<SeriesInfo> all;

@@ -6,6 +6,7 @@
 #include "analyzer/store/maintenance.hpp"
 #include "analyzer/store/new_file.hpp"
 #include "analyzer/store/plain_export.hpp"
+#include "analyzer/store/present.hpp"
 #include "analyzer/store/snapshot_facts.hpp"
 #include "analyzer/store/snapshot_store.hpp"
 #include "analyzer/store/sql_runner.hpp"
@@ -53,6 +54,32 @@ Result<Imported> Store::add(const Snapshot& snapshot, const std::string& series,
     return connection.write([&](Session& session) {
       if (const std::int64_t id = present(session); id != 0) return Imported{SnapshotId{id}, true};
       return Imported{SnapshotId{add_snapshot(session, snapshot, series, source_bytes)}, false};
+    });
+  });
+}
+
+Result<std::vector<Imported>> Store::add_all(std::span<const Snapshot* const> snapshots, const std::string& series) {
+  Connection& connection = impl_->connection;
+  return guarded<std::vector<Imported>>(path(), [&] {
+    const auto present = [&](Session& session) { return Present(session.db(), snapshots, series); };
+    if (!connection.is_new()) {
+      const Present known = connection.read(present);
+      std::vector<Imported> all;
+      for (const Snapshot* snapshot : snapshots) {
+        if (const std::int64_t id = known.find(snapshot->facts); id != 0) all.push_back({SnapshotId{id}, true});
+      }
+      if (all.size() == snapshots.size()) return all;
+    }
+    return connection.write([&](Session& session) {
+      Present known = present(session);
+      std::vector<Imported> all;
+      for (const Snapshot* snapshot : snapshots) {
+        std::int64_t id = known.find(snapshot->facts);
+        const bool was_present = id != 0;
+        if (!was_present) known.add(snapshot->facts, id = add_snapshot(session, *snapshot, series, {}));
+        all.push_back({SnapshotId{id}, was_present});
+      }
+      return all;
     });
   });
 }

@@ -41,6 +41,9 @@ struct SeriesInfo {
   std::vector<SnapshotInfo> snapshots;  ///< in that order
 };
 
+/// Gives snapshots, which are in the order of their import, the series' order and their positions, as list() does.
+void put_in_order(SeriesInfo& series);
+
 struct Imported {
   SnapshotId id{};
   bool was_present = false;  ///< the same path and bytes were in this series already
@@ -82,6 +85,10 @@ class Store {
 
   /// Stores one snapshot at the end of `series`. `source_bytes` non-empty keeps the original too.
   Result<Imported> add(const Snapshot& snapshot, const std::string& series, std::string_view source_bytes = {});
+
+  /// Stores snapshots at the end of `series`, in this order and in one transaction: all of them or none. For the many
+  /// small ones of a log; 10 000 without rows take a quarter of a second, one by one ten.
+  Result<std::vector<Imported>> add_all(std::span<const Snapshot* const> snapshots, const std::string& series);
 
   /// Snapshots as models in memory, in the order asked for, sharing one dictionary that holds no
   /// more than they use. Errors: usage (unknown id), malformed (damaged chunk).

@@ -48,8 +48,10 @@ bool looks_like_text(std::string_view head) {
   });
 }
 
-/// "FILE:LINE: size=982 KiB, count=201": lists of tracemalloc.
+/// "FILE:LINE: size=982 KiB, count=201": lists of tracemalloc; and its manual's "#1: FILE:LINE: 982.4 KiB".
 bool is_tracemalloc_list(std::string_view head) {
+  if (has(head, "#1: ") && has(head, "#2: ") && (has(head, " other: ") || has(head, "Total allocated size: ")))
+    return true;
   const std::size_t at = head.find(": size=");
   return at != std::string_view::npos && has(head.substr(at, 64), ", count=");
 }

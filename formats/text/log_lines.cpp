@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "formats/text/scan.hpp"
-#include "formats/text/text_error.hpp"
 
 namespace snapdiff::formats::text {
 namespace {
@@ -11,17 +10,7 @@ namespace {
 constexpr std::string_view kMark = "\xef\xbb\xbf";
 constexpr char kEscape = '\x1b';
 
-bool starts_as_utf16(Input& in) {
-  Result<std::string_view> head = in.peek(2);
-  if (!head) throw TextError{std::move(head).error()};
-  return Utf16Input::is_utf16(*head);
-}
-
 }  // namespace
-
-LogLines::LogLines(Input& in)
-    : utf16_(starts_as_utf16(in) ? std::optional<Utf16Input>(std::in_place, in) : std::nullopt),
-      lines_(utf16_ ? static_cast<Input&>(*utf16_) : in, kMaxLogLineBytes, LongLine::skip) {}
 
 bool LogLines::next(std::string_view& line) {
   if (!lines_.next(line)) return false;
@@ -55,11 +44,9 @@ std::string_view without_escapes(std::string_view line, std::string& scratch) {
 }
 
 std::string plain_head(std::string_view head) {
-  std::string text = Utf16Input::head_as_utf8(head);
+  if (has_prefix(head, kMark)) head.remove_prefix(kMark.size());
   std::string scratch;
-  text = std::string(without_escapes(text, scratch));
-  if (has_prefix(text, kMark)) text.erase(0, kMark.size());
-  return text;
+  return std::string(without_escapes(head, scratch));
 }
 
 bool take_line(std::string_view& text, std::string_view& line) {

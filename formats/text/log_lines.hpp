@@ -1,11 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
-#include "formats/input/utf16_input.hpp"
 #include "formats/text/line_reader.hpp"
 #include "snapdiff/notes.hpp"
 
@@ -16,16 +14,16 @@ namespace snapdiff::formats::text {
 inline constexpr std::size_t kMaxLogLineBytes = 16u << 20;
 
 /// Lines of a text that has been through a terminal, a log file or an editor: UTF-8 with or without
-/// byte order mark or UTF-16, LF or CRLF, with or without colours. Views are without mark, line end
+/// byte order mark, LF or CRLF, with or without colours. Views are without mark, line end
 /// and escape sequences. Throws TextError for what Input returns.
 class LogLines {
  public:
-  explicit LogLines(Input& in);
+  explicit LogLines(Input& in) : lines_(in, kMaxLogLineBytes, LongLine::skip) {}
 
   /// The next line, valid until the next call; false at the end.
   bool next(std::string_view& line);
 
-  /// Where the last line begins. Of UTF-16, in the text as UTF-8.
+  /// Where the last line begins.
   std::uint64_t line_offset() const { return lines_.line_offset(); }
   std::uint64_t offset() const { return lines_.offset(); }
   /// False for a last line without end.
@@ -36,7 +34,6 @@ class LogLines {
   void note_skipped(Notes& notes) const;
 
  private:
-  std::optional<Utf16Input> utf16_;
   LineReader lines_;
   std::string plain_;
   bool first_ = true;

@@ -22,8 +22,8 @@ class TextImporter final : public Importer {
  public:
   const FormatInfo& info() const override {
     static constexpr FormatInfo kInfo{"tracemalloc-text",
-                                      "printed statistics of Python's tracemalloc, also compare_to()", "*.txt, *.log",
-                                      "averages, source lines, all other text"};
+                                      "printed statistics of Python's tracemalloc, also compare_to() and display_top",
+                                      "*.txt, *.log", "averages, source lines, all other text"};
     return kInfo;
   }
   Match sniff(std::string_view head) const override { return tracemalloc::sniff_text(head); }

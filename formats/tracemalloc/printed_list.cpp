@@ -1,11 +1,18 @@
 #include "formats/tracemalloc/printed_list.hpp"
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <utility>
 
 #include "formats/tracemalloc/python_frames.hpp"
 
 namespace snapdiff::formats::tracemalloc {
+namespace {
+
+constexpr std::string_view kBelowThreshold = "[below threshold]";
+
+}  // namespace
 
 /// What lists are sorted by, as far as it was printed.
 std::int64_t PrintedList::weight(const StatisticLine& line) {
@@ -40,6 +47,25 @@ void PrintedList::add_frame(const StatisticLine& frame) {
   entry.frames_end = places_.size();
 }
 
+bool PrintedList::add_below(const StatisticLine& line) {
+  if (empty() || kind_ != LineKind::ranked || has_total_) return false;
+  if (line.kind == LineKind::rest) {
+    if (rest_) return false;
+    rest_ = line.size;
+    return true;
+  }
+  has_total_ = true;
+  if (rest_) return true;
+  PrintedSize rest = line.size;
+  for (const Entry& entry : entries_) {
+    rest.bytes -= entry.size.bytes;
+    rest.half_unit += entry.size.half_unit;
+  }
+  // All lines are listed where the difference is within what was rounded off.
+  if (rest.bytes > rest.half_unit) rest_ = rest;
+  return true;
+}
+
 void PrintedList::add_row(SnapshotBuilder& builder, const Entry& entry, Side side) const {
   std::int64_t bytes = entry.size.bytes;
   std::int64_t half_unit = entry.size.half_unit;
@@ -50,7 +76,7 @@ void PrintedList::add_row(SnapshotBuilder& builder, const Entry& entry, Side sid
     count -= entry.count_growth;
     if (bytes < 0) bytes = 0;  // by rounding
   }
-  if (count == 0) {
+  if (count == 0 && has_counts()) {
     bytes = 0;
     // Exact, but a row of zeros would not be kept, and a row that is absent is unknown here.
     half_unit = 1;
@@ -61,16 +87,20 @@ void PrintedList::add_row(SnapshotBuilder& builder, const Entry& entry, Side sid
     stack.push_back(place_frame(builder, place.file, place.line));
   }
   if (stack.size() == 1 && places_[entry.frames_begin].file == kUnknownFile) stack.clear();
-  const std::int64_t values[] = {count, bytes, half_unit};
-  builder.add_row(builder.stack(stack), LabelSetId{}, values);
+  const std::array<std::int64_t, 3> values = {count, bytes, half_unit};
+  builder.add_row(builder.stack(stack), LabelSetId{}, std::span(values).subspan(has_counts() ? 0 : 1));
 }
 
 Result<Snapshot> PrintedList::snapshot(Side side) const {
   SnapshotBuilder builder;
-  builder.add_column({"inuse_objects", "count"});
+  if (has_counts()) builder.add_column({"inuse_objects", "count"});
   builder.add_column({"inuse_space", "bytes"});
   builder.add_column({half_unit_name("inuse_space"), "bytes"});
   for (const Entry& entry : entries_) add_row(builder, entry, side);
+  if (rest_) {
+    const std::array<std::int64_t, 2> values = {rest_->bytes, rest_->half_unit};
+    builder.add_row(builder.pseudo_stack(kBelowThreshold), LabelSetId{}, values);
+  }
   add_notes(builder);
   SnapshotFacts& facts = builder.facts();
   facts.producer = "cpython";
@@ -79,6 +109,7 @@ Result<Snapshot> PrintedList::snapshot(Side side) const {
   facts.format_detail = side == Side::before           ? "printed differences, before"
                         : side == Side::after          ? "printed differences, after"
                         : kind_ == LineKind::statistic ? "printed statistics"
+                        : kind_ == LineKind::ranked    ? "display_top"
                                                        : "printed tracebacks";
   return builder.finish();
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,12 +19,17 @@ class PrintedList {
 
   /// Whether `line` can be the next one: of the same kind, and not heavier than the one before.
   bool goes_on_with(const StatisticLine& line) const {
-    return empty() || (line.kind == kind_ && weight(line) <= last_weight_);
+    const bool begins = line.kind == LineKind::ranked && line.count == 1;
+    return empty() || (line.kind == kind_ && weight(line) <= last_weight_ && !begins);
   }
   void add(const StatisticLine& line);
 
   /// A frame of the stack of the last line; from the oldest call to the newest one.
   void add_frame(const StatisticLine& frame);
+
+  /// What the lines that are not listed add up to: of ranked lines only, "N other" before the total. False where it
+  /// does not belong to this list.
+  bool add_below(const StatisticLine& line);
 
   /// The snapshots of the list, oldest first: two of differences, else one.
   /// Errors: as SnapshotBuilder::finish().
@@ -45,12 +51,15 @@ class PrintedList {
   };
   enum class Side : std::uint8_t { only, before, after };
 
+  bool has_counts() const { return kind_ != LineKind::ranked; }
   static std::int64_t weight(const StatisticLine& line);
   Result<Snapshot> snapshot(Side side) const;
   void add_row(SnapshotBuilder& builder, const Entry& entry, Side side) const;
 
   LineKind kind_ = LineKind::other;
   std::int64_t last_weight_ = 0;
+  std::optional<PrintedSize> rest_;
+  bool has_total_ = false;
   std::vector<Entry> entries_;
   std::vector<Place> places_;
 };

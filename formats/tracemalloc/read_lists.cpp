@@ -3,9 +3,10 @@
 #include <utility>
 #include <vector>
 
+#include "formats/text/log_lines.hpp"
+#include "formats/text/text_error.hpp"
 #include "formats/tracemalloc/printed_list.hpp"
 #include "formats/tracemalloc/statistic_line.hpp"
-#include "formats/tracemalloc/text_lines.hpp"
 
 namespace snapdiff::formats::tracemalloc {
 namespace {
@@ -32,6 +33,11 @@ class Lists {
         return ok();
       case LineKind::frame:
         if (in_stack_) list_.add_frame(line);
+        return ok();
+      case LineKind::rest:
+      case LineKind::total:
+        separated_ = !list_.add_below(line) || separated_;
+        in_stack_ = false;
         return ok();
       default: return take_entry(line, offset);
     }
@@ -81,22 +87,25 @@ class Lists {
   bool in_stack_ = false;   // File lines belong to the last entry
 };
 
-}  // namespace
-
-Status read_lists(Input& in, SnapshotSink& out) {
-  TextLines lines(in);
+Status read_lines(Input& in, SnapshotSink& out) {
+  text::LogLines lines(in);
   Lists lists;
   std::string_view line;
   while (lines.next(line)) {
-    if (Status taken = lists.take(line, lines.offset()); !taken) return taken;
+    if (Status taken = lists.take(line, lines.line_offset()); !taken) return taken;
   }
-  if (!lines.status()) return lines.status().error();
   if (Status ended = lists.end_list(); !ended) return ended;
   if (lists.empty())
     return Error{ErrorCode::malformed,
                  "no statistics: the input ends, expected lines such as app.py:9: size=983 KiB, count=201",
                  in.offset()};
-  return lists.emit(out, lines.too_long());
+  return lists.emit(out, lines.skipped());
+}
+
+}  // namespace
+
+Status read_lists(Input& in, SnapshotSink& out) {
+  return text::run_reader([&] { return read_lines(in, out); });
 }
 
 }  // namespace snapdiff::formats::tracemalloc

@@ -2,8 +2,8 @@
 
 #include <string>
 
+#include "formats/text/log_lines.hpp"
 #include "formats/tracemalloc/statistic_line.hpp"
-#include "formats/tracemalloc/text_lines.hpp"
 
 namespace snapdiff::formats::tracemalloc {
 
@@ -13,22 +13,19 @@ Match sniff_dump(std::string_view head) {
 }
 
 Match sniff_text(std::string_view head) {
-  std::string decoded;
-  const std::string_view mark = head.substr(0, 2);
-  if (mark == "\xff\xfe" || mark == "\xfe\xff") {
-    decoded = utf8_of_utf16(head.substr(2), mark == "\xfe\xff");
-    head = decoded;
-  }
+  const std::string plain = text::plain_head(head);
+  std::string_view rest = plain;
+  std::string_view line;
   bool after_blocks = false;
-  std::string plain;
-  while (!head.empty()) {
-    const std::size_t end = head.find('\n');
-    std::string_view line = head.substr(0, end);
-    head.remove_prefix(end == std::string_view::npos ? head.size() : end + 1);
-    while (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-    const LineKind kind = parse_line(without_colours(line, plain)).kind;
+  std::size_t ranked = 0;
+  while (text::take_line(rest, line)) {
+    const LineKind kind = parse_line(line).kind;
     if (kind == LineKind::statistic || kind == LineKind::difference) return Match::certain;
     if (kind == LineKind::frame && after_blocks) return Match::certain;
+    // One such line alone may be anything.
+    const bool ends_ranked = (kind == LineKind::rest || kind == LineKind::total) && ranked > 0;
+    if (kind == LineKind::ranked) ++ranked;
+    if (ranked > 1 || ends_ranked) return Match::certain;
     after_blocks = kind == LineKind::blocks;
   }
   return Match::no;

@@ -192,13 +192,61 @@ StatisticLine frame(std::string_view text) {
   return out;
 }
 
+/// "#1: app/cache.py:9: 982.4 KiB", whatever stands before it.
+StatisticLine ranked(std::string_view text) {
+  StatisticLine out;
+  const std::size_t mark = text.find('#');
+  if (mark == std::string_view::npos || (mark > 0 && text[mark - 1] != ' ' && text[mark - 1] != ':')) return out;
+  Reader in(text.substr(mark + 1));
+  out.count = in.number();
+  in.expect(": ");
+  if (!in.good()) return out;
+  const std::string_view place = in.rest();
+  const std::size_t size = place.rfind(": ");
+  if (size == std::string_view::npos) return out;
+  std::size_t digits = size;
+  while (digits > 0 && is_digit(place[digits - 1])) --digits;
+  if (digits == size || digits < 2 || place[digits - 1] != ':') return out;
+  Reader number(place.substr(digits, size - digits));
+  out.line = static_cast<std::int32_t>(number.number(std::numeric_limits<std::int32_t>::max()));
+  out.file = place.substr(0, digits - 1);
+  Reader value(place.substr(size + 2));
+  out.size = value.size();
+  if (number.good() && value.good() && value.at_end() && out.size.bytes >= 0) out.kind = LineKind::ranked;
+  return out;
+}
+
+/// "193 other: 318.2 KiB" and "Total allocated size: 1303.1 KiB".
+StatisticLine below_ranked(std::string_view text) {
+  constexpr std::string_view kOther = " other: ";
+  constexpr std::string_view kTotal = "Total allocated size: ";
+  StatisticLine out;
+  const std::size_t total = text.find(kTotal);
+  const std::size_t other = text.find(kOther);
+  if (total == std::string_view::npos && other == std::string_view::npos) return out;
+  const bool is_total = total != std::string_view::npos;
+  if (!is_total) {
+    std::size_t digits = other;
+    while (digits > 0 && is_digit(text[digits - 1])) --digits;
+    Reader count(text.substr(digits, other - digits));
+    out.count = count.number();
+    if (!count.good()) return out;
+  }
+  Reader value(text.substr(is_total ? total + kTotal.size() : other + kOther.size()));
+  out.size = value.size();
+  if (value.good() && value.at_end() && out.size.bytes >= 0) out.kind = is_total ? LineKind::total : LineKind::rest;
+  return out;
+}
+
 }  // namespace
 
 StatisticLine parse_line(std::string_view text) {
   text = trimmed_right(text);
   if (StatisticLine found = statistic(text); found.kind != LineKind::other) return found;
   if (StatisticLine found = blocks(text); found.kind != LineKind::other) return found;
-  return frame(text);
+  if (StatisticLine found = frame(text); found.kind != LineKind::other) return found;
+  if (StatisticLine found = ranked(text); found.kind != LineKind::other) return found;
+  return below_ranked(text);
 }
 
 }  // namespace snapdiff::formats::tracemalloc

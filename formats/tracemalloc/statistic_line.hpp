@@ -4,7 +4,7 @@
 #include <string_view>
 
 /// One line of what Python prints of tracemalloc (Lib/tracemalloc.py: _format_size, Statistic.__str__,
-/// StatisticDiff.__str__, Traceback.format).
+/// StatisticDiff.__str__, Traceback.format; display_top of Doc/library/tracemalloc.rst).
 namespace snapdiff::formats::tracemalloc {
 
 /// A size as printed, in bytes; `half_unit` is half of the rounding step, rounded up.
@@ -20,6 +20,9 @@ enum class LineKind : std::uint8_t {
   difference,  ///< FILE:LINE: size=SZ (±SZ), count=N (±N)[, average=SZ]
   blocks,      ///< N memory blocks: SZ
   frame,       ///<   File "FILE", line N
+  ranked,      ///< #N: FILE:LINE: SZ, as the manual's display_top prints it
+  rest,        ///< N other: SZ
+  total,       ///< Total allocated size: SZ
 };
 
 struct StatisticLine {
@@ -27,7 +30,7 @@ struct StatisticLine {
   std::string_view file;
   std::int32_t line = 0;
   PrintedSize size;
-  std::int64_t count = 0;
+  std::int64_t count = 0;  ///< of blocks; ranked: the N in front; rest: lines
   PrintedSize size_growth;
   std::int64_t count_growth = 0;
 };

@@ -45,15 +45,18 @@ std::uint32_t ObjectLines::slot(const Fields& fields, Key key, std::uint64_t lin
     fields.wrong(key, "a text or an integer");
   }
   const std::uint64_t place = mix64(hash.low);
-  const std::uint32_t row = slots_.find(place, [&](std::uint32_t r) { return key_[r] == hash; });
+  const std::uint32_t row = slots_.find(place, [&](std::uint32_t r) {
+    return key_low_[r] == hash.low && (key_high_.empty() ? kNumberKey : key_high_[r]) == hash.high;
+  });
   if (row != HashIndex::kAbsent) return row;
-  if (key_.size() == kMostSlots) fail_line(Rule::graph, "more objects than 32 bits count");
-  const auto made = static_cast<std::uint32_t>(key_.size());
+  if (key_low_.size() == kMostSlots) fail_line(Rule::graph, "more objects than 32 bits count");
+  const auto made = static_cast<std::uint32_t>(key_low_.size());
   slots_.insert(place, made);
-  key_.push_back(hash);
-  mention_line_.push_back(static_cast<std::uint32_t>(std::min<std::uint64_t>(line, 0xffffffffU)));
+  if (key_high_.empty() && hash.high != kNumberKey) key_high_.assign(key_low_.size(), kNumberKey);
+  if (!key_high_.empty() || hash.high != kNumberKey) key_high_.push_back(hash.high);
+  key_low_.push_back(hash.low);
   type_.push_back(kUndefined);
-  bytes_.push_back(-1);
+  bytes_.push_back(static_cast<std::int64_t>(line));
   return made;
 }
 
@@ -101,6 +104,11 @@ void ObjectLines::edge(const Fields& fields, std::uint64_t line) {
   label_.push_back(label);
 }
 
+std::uint64_t ObjectLines::id_of(std::size_t row) const {
+  return all_ids_are_numbers_ ? key_low_[row]
+                              : mix64(key_low_[row] ^ mix64(key_high_.empty() ? kNumberKey : key_high_[row]));
+}
+
 ObjectLines::Made ObjectLines::finish(bool ids_persist, bool sizes_estimated) {
   Made made;
   made.graph = std::make_shared<ObjectGraph>();
@@ -108,64 +116,88 @@ ObjectLines::Made ObjectLines::finish(bool ids_persist, bool sizes_estimated) {
   slots_ = HashIndex{};
   graph.types = std::move(types_);
   graph.sizes_estimated = sizes_estimated;
-
-  // Nodes in the order of their slots; what no node line defined falls out.
-  std::vector<std::uint32_t> node_of(key_.size(), kUndefined);
-  const bool sized = std::any_of(bytes_.begin(), bytes_.end(), [](std::int64_t bytes) { return bytes >= 0; });
-  std::int64_t total = 0;
-  const bool keep_ids = all_ids_are_numbers_ || ids_persist;
   graph.ids_persist = ids_persist;
-  for (std::uint32_t row = 0; row < key_.size(); ++row) {
+
+  for (std::size_t edge = 0; edge < from_.size(); ++edge) {
+    bool dangles = false;
+    for (const std::uint32_t end : {from_[edge], to_[edge]}) {
+      if (type_[end] != kUndefined) continue;
+      dangles = true;
+      if (made.dangling_line == 0) made.dangling_line = static_cast<std::uint64_t>(bytes_[end]);
+    }
+    if (!dangles) continue;
+    ++made.dangling;
+    from_[edge] = kUndefined;
+  }
+
+  // Nodes in the order of their slots; what no node line defined falls out, and the others move up.
+  const std::size_t slots = key_low_.size();
+  std::vector<std::uint32_t> node_of;  // by slot; empty: every slot is a node
+  if (nodes_ != slots) node_of.assign(slots, kUndefined);
+  bool sized = false;
+  for (std::size_t row = 0; row < slots && !sized; ++row) sized = type_[row] != kUndefined && bytes_[row] >= 0;
+  std::int64_t total = 0;
+  std::size_t nodes = 0;
+  for (std::size_t row = 0; row < slots; ++row) {
     if (type_[row] == kUndefined) continue;
-    node_of[row] = static_cast<std::uint32_t>(graph.type.size());
-    graph.type.push_back(type_[row]);
-    if (sized) graph.self_bytes.push_back(std::max<std::int64_t>(bytes_[row], 0));
-    if (sized && !checked_add(total, graph.self_bytes.back(), total)) {
+    if (sized && bytes_[row] < 0) ++made.unsized;
+    if (!node_of.empty()) node_of[row] = static_cast<std::uint32_t>(nodes);
+    type_[nodes] = type_[row];
+    bytes_[nodes] = std::max<std::int64_t>(bytes_[row], 0);
+    key_low_[nodes] = id_of(row);
+    if (sized && !checked_add(total, bytes_[nodes], total)) {
       throw FatalError{
           {ErrorCode::limit, "sum of the bytes of all nodes is beyond 2^63-1, expected it to fit in 64 bits"}};
     }
-    if (sized && bytes_[row] < 0) ++made.unsized;
-    if (keep_ids) {
-      const bool whole = all_ids_are_numbers_;
-      graph.id.push_back(whole ? key_[row].low : mix64(key_[row].low ^ mix64(key_[row].high)));
-    }
+    ++nodes;
   }
+  const auto take = [nodes](auto& column) {
+    column.resize(nodes);
+    column.shrink_to_fit();
+    return std::move(column);
+  };
+  key_high_ = {};
+  graph.type = take(type_);
+  if (sized) graph.self_bytes = take(bytes_);
+  bytes_ = {};
+  if (all_ids_are_numbers_ || ids_persist) graph.id = take(key_low_);
+  key_low_ = {};
+
   graph.flags.assign(graph.size(), 0);
   for (ObjectRoot& root : roots_) {
-    root.node = node_of[root.node];
+    if (!node_of.empty()) root.node = node_of[root.node];
     graph.flags[root.node] |= kObjectRoot;
   }
   graph.roots = std::move(roots_);
   std::sort(graph.roots.begin(), graph.roots.end(),
             [](const ObjectRoot& a, const ObjectRoot& b) { return a.node < b.node; });
+  finish_edges(graph, node_of);
+  return made;
+}
 
+/// Edges by their holders, in the order of their lines; each column is given up as soon as it is placed.
+void ObjectLines::finish_edges(ObjectGraph& graph, const std::vector<std::uint32_t>& node_of) {
+  const auto node = [&](std::uint32_t slot) { return node_of.empty() ? slot : node_of[slot]; };
   std::vector<std::uint64_t>& begin = graph.edge_begin;
   begin.assign(graph.size() + 1, 0);
-  for (std::size_t edge = 0; edge < from_.size(); ++edge) {
-    bool dangles = false;
-    for (const std::uint32_t end : {from_[edge], to_[edge]}) {
-      if (node_of[end] != kUndefined) continue;
-      dangles = true;
-      if (made.dangling_line == 0) made.dangling_line = mention_line_[end];
-    }
-    if (dangles) {
-      ++made.dangling;
-      from_[edge] = kUndefined;
-    } else {
-      ++begin[node_of[from_[edge]] + 1];
-    }
+  for (const std::uint32_t from : from_) {
+    if (from != kUndefined) ++begin[node(from) + 1];
   }
-  for (std::size_t node = 0; node < graph.size(); ++node) begin[node + 1] += begin[node];
-  graph.to.resize(begin.back());
-  graph.label.resize(begin.back());
-  std::vector<std::uint64_t> next(begin.begin(), begin.end() - 1);
-  for (std::size_t edge = 0; edge < from_.size(); ++edge) {
-    if (from_[edge] == kUndefined) continue;
-    const std::uint64_t place = next[node_of[from_[edge]]]++;
-    graph.to[place] = node_of[to_[edge]];
-    graph.label[place] = label_[edge];
-  }
-  return made;
+  for (std::size_t n = 0; n < graph.size(); ++n) begin[n + 1] += begin[n];
+  const auto place = [&](std::vector<std::uint32_t>& given, auto value) {
+    std::vector<std::uint32_t> placed(begin.back());
+    for (std::size_t edge = 0; edge < from_.size(); ++edge) {
+      if (from_[edge] != kUndefined) placed[begin[node(from_[edge])]++] = value(given[edge]);
+    }
+    // Each begin stands at its end now, which is where the next one was.
+    for (std::size_t n = graph.size(); n > 0; --n) begin[n] = begin[n - 1];
+    begin[0] = 0;
+    given = {};
+    return placed;
+  };
+  graph.to = place(to_, node);
+  graph.label = place(label_, [](std::uint32_t label) { return label; });
+  from_ = {};
 }
 
 }  // namespace snapdiff::formats::tracker_lines

@@ -20,7 +20,7 @@ class ObjectLines {
   void node(const Fields& fields, std::uint64_t line);
   void edge(const Fields& fields, std::uint64_t line);
 
-  bool empty() const { return key_.empty(); }
+  bool empty() const { return key_low_.empty(); }
   bool has_nodes() const { return nodes_ != 0; }
 
   struct Made {
@@ -35,6 +35,9 @@ class ObjectLines {
  private:
   static constexpr std::uint32_t kUndefined = 0xffffffffU;
 
+  /// The slot's id as a number of its own.
+  std::uint64_t id_of(std::size_t row) const;
+  void finish_edges(ObjectGraph& graph, const std::vector<std::uint32_t>& node_of);
   std::uint32_t slot(const Fields& fields, Key key, std::uint64_t line);
   std::uint32_t type_row(std::string_view name);
 
@@ -42,11 +45,12 @@ class ObjectLines {
   ObjectTypeTable types_;
   std::vector<std::uint32_t> type_of_string_;  // row of types_ by StringId
   // By slot: an id in order of its first mention, be it a node or the end of an edge.
+  // Some 30 bytes each while a snapshot is open; a graph of numbered nodes takes these columns over.
   HashIndex slots_;
-  std::vector<Hash128> key_;
-  std::vector<std::uint32_t> mention_line_;
-  std::vector<std::uint32_t> type_;  // kUndefined: no node line yet
-  std::vector<std::int64_t> bytes_;  // -1: unknown
+  std::vector<std::uint64_t> key_low_;   // the number, of an id that is one
+  std::vector<std::uint64_t> key_high_;  // empty: all ids are numbers
+  std::vector<std::uint32_t> type_;      // kUndefined: no node line yet
+  std::vector<std::int64_t> bytes_;      // -1: unknown; without a node line: the line that mentions it first
   std::vector<ObjectRoot> roots_;
   std::vector<std::uint32_t> from_;
   std::vector<std::uint32_t> to_;

@@ -247,6 +247,21 @@ class Bench:
             print(f"  {words:<34} {run.wall:8.3f} s  {run.peak:7.0f} MiB")
         sys.stdout.flush()
 
+    def postmortem(self, title, name, count, stacks):
+        """The whole report: seconds, peak memory, and the size of each part; beside reading the same files alone."""
+        folder = self.make(name, "series", count=count, stacks=stacks, changed=1000)
+        paths = sorted(glob.glob(folder + "/s.*.pb.gz"))
+        out = os.path.join(folder, "report")
+        shutil.rmtree(out, ignore_errors=True)
+        print(f"\n{title}")
+        rows = [("snapdiff postmortem", self.time([self.snapdiff, "postmortem", "-o", out, *paths], 1)),
+                ("snapdiff A B ... --db :memory:", self.time([self.snapdiff, "--db", ":memory:", *paths], 1))]
+        self.table(rows)
+        if rows[0][1].code == 0:
+            parts = sorted((os.path.getsize(path), os.path.basename(path)) for path in glob.glob(out + "/*"))
+            print("  " + ", ".join(f"{part} {size / 1e6:.2f} MB" for size, part in parts))
+        sys.stdout.flush()
+
     def cuda(self, title, name, size):
         """Beside pickle.load and a sum of live blocks per stack, on one generated snapshot."""
         folder = os.path.join(self.scratch, name)
@@ -368,6 +383,7 @@ def cases(bench, arguments):
         "series-all": lambda: bench.series(f"series of {count} x {stacks} stacks, 100 % changed and 1 % replaced in each step",
                                            "series-all", count, stacks, 10_000),
         "trend": lambda: bench.trend(f"trend over {count} x {5 * stacks} stacks from the store", "trend", count, 5 * stacks),
+        "postmortem": lambda: bench.postmortem(f"post-mortem of {count // 2} x {5 * stacks} stacks", "postmortem", count // 2, 5 * stacks),
         "names-tcmalloc": lambda: bench.names("names, tcmalloc series", "google-pprof", "tcmalloc-svc", "tcmalloc-svc-run2", runs),
         "names-jemalloc": lambda: bench.names("names, jemalloc series", "jeprof", "jemalloc-svc", None, runs),
         "cuda": lambda: bench.cuda("CUDA memory snapshot", "cuda", 1_000_000 if quick else 200_000_000),

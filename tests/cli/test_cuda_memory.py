@@ -322,7 +322,6 @@ class CudaMemory(CliTest):
         self.assertIn("no store here", self.refused("render", "--pins"))
         self.assertIn("found 3", self.refused("render", "--pins", path, path, path))
         self.run_it(*self.pair())
-        self.assertIn("no trace", self.refused("render", "--timeline"))
         self.assertIn("no segments", self.refused("render", "--segments"))
         self.assertIn("no trace in this snapshot: expected a CUDA snapshot with history for @peak", self.refused("top", "@1@peak"))
 

@@ -1,7 +1,7 @@
 # bash completion for snapdiff
 _snapdiff() {
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-  local commands="diff trend gate top pins ranks retained paths peek render import list rm prune merge info formats sql export symbolize"
+  local commands="diff trend gate top pins ranks retained paths peek render postmortem import list rm prune merge info formats sql export symbolize"
   local common="--db --no-color --help" view="--metric --by --sort --focus --ignore --hide --show --allocator-frames --frames --recursion"
   local rows="-n --rows --min-bytes --cum" files="--format --max-input --strict --pattern --group-by --units" symbols="--symbols --sysroot --debuginfod --demangle" options command="" candidate
   case $previous in
@@ -29,7 +29,8 @@ _snapdiff() {
     retained) options="$common $files -n --rows --as --sort" ;;
     paths) options="$common $files -n --rows --as --loops" ;;
     ranks) options="$common $view $files -n --rows --as" ;;
-    render) options="$common $view $files $symbols --pdf --svg --png --dot --timeline --segments --pins --retained --output --paper --max-nodes" ;;
+    render) options="$common $view $files $symbols --pdf --svg --png --dot --flame --baseline --current --union --growth --timeline --segments --pins --retained --output --paper --max-nodes" ;;
+    postmortem) options="$common $view $files $symbols -n --rows --output --limit --hints --print-hints --redact --redact-key --paper" ;;
     export) options="$common $view $files $symbols --pprof --folded --speedscope --csv --jsonl --plain-sqlite --output" ;;
     import) options="$common $files $symbols --series --label --per-device" ;;
     symbolize) options="$common $symbols --again" ;;

@@ -147,6 +147,24 @@ TEST_CASE("pdf: a wide graph loses nodes, not legibility, and says how many") {
   CHECK(count(text, "\f") == 2);
 }
 
+TEST_CASE("pdf: page 1 says what a comparison says of its inputs, the gravest first") {
+  render::Story story = twelve_snapshots();
+  story.overall.notes.add(Severity::info, "native memory is invisible to it");
+  story.overall.notes.add(Severity::data_loss, "a snapshot is partial", std::nullopt, 3);
+  std::string text = checked_text(pdf_of(story));
+  if (text.empty()) return;
+  text.erase(text.find('\f'));
+  const std::size_t partial = text.find("data loss: a snapshot is partial (3 times)");
+  REQUIRE(partial != std::string::npos);
+  CHECK(text.find("native memory is invisible to it") > partial);
+  // Long ones are wrapped, many are counted, and the rows of the table make room.
+  for (int i = 0; i < 9; ++i) story.overall.notes.add(Severity::warning, std::to_string(i) + std::string(1000, 'x'));
+  text = checked_text(pdf_of(story));
+  text.erase(text.find('\f'));
+  CHECK(text.find("8 more notes") != std::string::npos);
+  CHECK(text.find("svc.1000.heap") != std::string::npos);
+}
+
 TEST_CASE("pdf: letter paper") {
   auto pdf = render::to_pdf(twelve_snapshots(), {}, render::Paper::letter);
   REQUIRE(pdf.has_value());

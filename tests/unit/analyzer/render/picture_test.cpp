@@ -78,6 +78,13 @@ TEST_CASE("svg: well-formed, its texts are texts, markup in names is none") {
   CHECK(texts.find("\u22126.74 KiB") != std::string::npos);  // 100 - 7000
 }
 
+TEST_CASE("pictures: what a comparison says of its inputs stands below") {
+  render::Story story = with_markup();
+  story.overall.notes.add(Severity::info, "native <memory> is invisible to it");
+  CHECK(svg_texts(*render::to_svg(story, {})).find("native <memory> is invisible to it") != std::string::npos);
+  CHECK(render::to_dot(story, {})->find("note: native") != std::string::npos);
+}
+
 TEST_CASE("svg: refers to nothing outside itself and is the same each time") {
   const auto svg = render::to_svg(twelve_snapshots(), {});
   REQUIRE(svg.has_value());

@@ -207,12 +207,99 @@ TEST_CASE("tracemalloc-text: every list of a log is a snapshot") {
   }
 }
 
+TEST_CASE("tracemalloc-text: display_top of the manual, of several Pythons") {
+  // Exact sizes of listed lines, of the others, and of all, as the same run printed them.
+  struct Step {
+    std::map<std::string, std::int64_t> listed;
+    std::int64_t others, total;
+  };
+  const std::string cache = "app/top_lines.py:12", names = "app/top_lines.py:16", open = "app/top_lines.py:40";
+  const std::string frozen = "<frozen importlib._bootstrap_external>:780";
+  const auto [name, steps] = GENERATE_COPY(table<std::string, std::vector<Step>>(
+      {{"py3.6-display_top",
+        {{{{cache, 1003314}, {names, 48772}, {open, 4942}}, 174, 1057202},
+         {{{cache, 2006548}, {names, 97544}, {open, 4942}}, 17745, 2126779},
+         {{{cache, 3009934}, {names, 146316}, {open, 4942}}, 23239, 3184431}}},
+       {"py3.11-display_top",
+        {{{{cache, 1003266}, {names, 48764}, {open, 5120}}, 80, 1057230},
+         {{{cache, 2006612}, {names, 97528}, {open, 5120}}, 5334, 2114594},
+         {{{cache, 3009974}, {names, 146292}, {open, 5120}}, 8571, 3169957}}},
+       {"py3.13-display_top",
+        {{{{cache, 1003266}, {names, 46364}, {open, 5232}}, 72, 1054934},
+         {{{cache, 2006612}, {frozen, 250186}, {names, 92728}}, 67307, 2416833},
+         {{{cache, 3009974}, {frozen, 249946}, {names, 139092}}, 83224, 3482236}}}}));
+  INFO(name);
+  const auto all = read_all(sample(name));
+  REQUIRE(all.size() == steps.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const Snapshot& s = all[i];
+    CHECK(s.facts.format == "tracemalloc-text");
+    CHECK_FALSE(s.facts.complete);
+    CHECK(s.column("inuse_objects") == nullptr);  // not printed: unknown, not 0
+    const Column& bytes = *s.column("inuse_space");
+    const Column& half_units = *s.column(half_unit_name("inuse_space"));
+    std::map<std::string, std::int64_t> expected = steps[i].listed;
+    expected["[below threshold]"] = steps[i].others;
+    CHECK(s.samples.size() == expected.size());
+    std::int64_t sum = 0, half_unit = 0;
+    for (std::size_t row = 0; row < s.samples.size(); ++row) {
+      const std::string place = stack_text(s, s.samples.stack[row]);
+      INFO(place);
+      CHECK(half_units.value[row] == 52);
+      CHECK(std::abs(bytes.value[row] - expected.at(place)) <= half_units.value[row]);
+      sum += bytes.value[row];
+      half_unit += half_units.value[row];
+    }
+    CHECK(std::abs(sum - steps[i].total) <= half_unit);
+  }
+}
+
+TEST_CASE("tracemalloc-text: display_top without its other lines") {
+  const std::string list = "Top 2 lines\n#1: a.py:1: 10.0 KiB\n    x = [i for i in range(9)]\n#2: b.py:2: 2.0 KiB\n";
+  const auto rows = [](const Snapshot& s) {
+    std::map<std::string, std::pair<std::int64_t, std::int64_t>> out;
+    for (std::size_t row = 0; row < s.samples.size(); ++row)
+      out[stack_text(s, s.samples.stack[row])] = {s.column("inuse_space")->value[row],
+                                                  s.column(half_unit_name("inuse_space"))->value[row]};
+    return out;
+  };
+  SECTION("the total tells the rest, with the rounding of all") {
+    const auto all = read_all(list + "Total allocated size: 20.0 KiB\n");
+    REQUIRE(all.size() == 1);
+    CHECK(rows(all[0]).at("[below threshold]") == std::pair<std::int64_t, std::int64_t>{8192, 156});
+  }
+  SECTION("a rest within the rounding is none") {
+    CHECK(rows(read_all(list + "Total allocated size: 12.1 KiB\n").at(0)).count("[below threshold]") == 0);
+    CHECK(rows(read_all(list).at(0)).size() == 2);
+  }
+  SECTION("a second list begins at #1, also where it is lighter; a log stands before the lines") {
+    const auto all = read_all(
+        "INFO:root:#1: a.py:1: 10.0 KiB\nINFO:root:#2: b.py:2: 9.0 KiB\n"
+        "INFO:root:3 other: 1.0 KiB\nINFO:root:#1: a.py:1: 0.5 KiB\n");
+    REQUIRE(all.size() == 2);
+    CHECK(rows(all[0]).at("[below threshold]").first == 1024);
+    CHECK(rows(all[1]).size() == 1);
+  }
+  SECTION("one such line alone is no list") {
+    CHECK(error_of("#1: a.py:1: 10.0 KiB\n", "").code == ErrorCode::unsupported);
+  }
+}
+
 TEST_CASE("tracemalloc-text: PowerShell's UTF-16, colours and CRLF") {
   const std::string text = "\x1b[33mC:\\app\\x.py:9: size=63.5 KiB, count=4, average=16.0 KiB\x1b[0m\r\n";
   std::string utf16 = "\xff\xfe";
   for (const char c : text) utf16 += std::string(1, c) + '\0';
   for (const std::string& bytes : {text, "\xef\xbb\xbf" + text, utf16})
     CHECK(sums(read_all(bytes).at(0)) == std::map<std::string, Sum>{{"C:\\app\\x.py:9", {4, 65024, 52}}});
+}
+
+TEST_CASE("tracemalloc-text: a line without end is left out and counted, what follows is read") {
+  const std::string row = "a.py:1: size=20 B, count=2, average=10 B\n";
+  const auto all = read_all(row + std::string((std::size_t{16} << 20) + 5, 'x') + "\n" + row);
+  REQUIRE(all.size() == 1);
+  CHECK(sums(all[0]).at("a.py:1") == Sum{4, 40, 0});
+  REQUIRE_FALSE(all[0].facts.notes.all().empty());
+  CHECK(all[0].facts.notes.all().back().text.find("lines of more than 16 MiB") == 0);
 }
 
 TEST_CASE("tracemalloc-text: cut at any byte it is fewer lines, or an error") {

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+
+#include "analyzer/cli/load.hpp"
+#include "analyzer/postmortem/postmortem.hpp"
+#include "analyzer/render/render.hpp"
+
+namespace snapdiff::cli {
+
+/// How the documents of a report are made.
+///   rows      of the Markdown and JSON tables; by default what a ticket has room for, and 1000
+///   redactor  replaces the names of what is drawn beside the report; the report itself has its tokens already
+struct DocumentOptions {
+  std::optional<std::size_t> rows;
+  render::Paper paper = render::Paper::a4;
+  std::size_t max_nodes = 40;
+  const postmortem::Redactor* redactor = nullptr;
+};
+
+/// Writes report.pdf, report.html, report.md and report.json of one series into `folder`, which is made where it is
+/// missing, and tells each. `loaded` has the snapshots that the report is of. Errors: io, and those of the writers.
+Status write_documents(const Postmortem& report, const Loaded& loaded, const DiffOptions& view,
+                       const std::filesystem::path& folder, const DocumentOptions& options);
+
+}  // namespace snapdiff::cli

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/cli/load.hpp"
+#include "analyzer/postmortem/postmortem.hpp"
+
+namespace snapdiff::cli {
+
+/// Snapshots that one report is about.
+struct ReportedSeries {
+  std::string name;  ///< of its folder; "" where there is only one series
+  Loaded loaded;
+};
+
+/// The series among the snapshots: one, where they can be compared; else one for each format, those of single
+/// snapshots left out with a note in `left_out`.
+std::vector<ReportedSeries> split_series(const Loaded& loaded, const DiffOptions& view, Notes& left_out);
+
+/// Everything about one series; the narrative told. Errors: those of the diff.
+Result<Postmortem> find_out(const Loaded& loaded, const DiffOptions& view, std::optional<std::int64_t> limit,
+                            const postmortem::Rules& rules);
+
+}  // namespace snapdiff::cli

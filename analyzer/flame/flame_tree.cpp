@@ -1,0 +1,269 @@
+#include <algorithm>
+#include <cmath>
+#include <new>
+#include <numeric>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analyzer/flame/flame.hpp"
+#include "analyzer/flame/frame_numbers.hpp"
+#include "analyzer/flame/sibling_order.hpp"
+#include "snapdiff/checked.hpp"
+#include "snapdiff/snapshot.hpp"
+
+namespace snapdiff::flame {
+namespace {
+
+constexpr std::string_view kFilteredOut = "[filtered out]";
+
+/// What a row adds to every box it passes through.
+struct Figures {
+  std::uint64_t weight = 0;
+  Change value;
+  std::int64_t grew = 0, shrank = 0;
+  double variance = 0;
+};
+
+std::uint64_t magnitude(std::int64_t value) {
+  const auto bits = static_cast<std::uint64_t>(value);
+  return value < 0 ? ~bits + 1 : bits;
+}
+
+/// Parts of one 64-bit sum each: neither addition can overflow.
+std::uint64_t weight_of(const Figures& row, FlameWidth width) {
+  switch (width) {
+    case FlameWidth::change: return magnitude(row.grew) + magnitude(row.shrank);
+    case FlameWidth::baseline: return magnitude(row.value.baseline);
+    case FlameWidth::current: return magnitude(row.value.current);
+    case FlameWidth::both:
+      // Negative values are in snapshots that are differences; there, no part is common to both sides.
+      if (row.value.baseline < 0 || row.value.current < 0)
+        return std::max(magnitude(row.value.baseline), magnitude(row.value.current));
+      return magnitude(row.value.baseline) + magnitude(row.grew);
+    case FlameWidth::growth: return magnitude(row.grew);
+  }
+  return 0;
+}
+
+Error beyond(std::string_view what) {
+  return Error{ErrorCode::limit,
+               std::string("flame graph: sum of ").append(what).append(" does not fit, expected it to fit in 64 bits")};
+}
+
+Status not_by_stack(GroupBy by) {
+  return Error{ErrorCode::usage,
+               std::string("flame graph of rows by ").append(to_text(by)).append(", expected by stack")};
+}
+
+/// Stacks as runs of frame numbers, root first, each with its figures.
+class Stacks {
+ public:
+  explicit Stacks(FlameWidth width) : width_(width) {}
+
+  void add(std::span<const FrameView> leaf_first, Figures figures) {
+    if (leaf_first.empty()) {
+      add_pseudo(kFilteredOut, figures);
+      return;
+    }
+    for (std::size_t i = leaf_first.size(); i-- > 0;) names_.push_back(numbers_.of(leaf_first[i]));
+    close(figures);
+  }
+  void add_pseudo(std::string_view name, const Figures& figures) {
+    names_.push_back(numbers_.of_pseudo(name));
+    close(figures);
+  }
+
+  std::size_t size() const { return figures_.size(); }
+  std::span<const std::uint32_t> names(std::size_t i) const {
+    return {names_.data() + begin_[i], names_.data() + begin_[i + 1]};
+  }
+  const Figures& figures(std::size_t i) const { return figures_[i]; }
+  FlameWidth width() const { return width_; }
+
+  /// In the order of a walk from the root: equal beginnings lie together.
+  std::vector<std::uint32_t> in_walking_order() const {
+    std::vector<std::uint32_t> order(size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::sort(order.begin(), order.end(), [this](std::uint32_t a, std::uint32_t b) {
+      const auto x = names(a);
+      const auto y = names(b);
+      const auto [i, j] = std::mismatch(x.begin(), x.end(), y.begin(), y.end());
+      if (i == x.end() || j == y.end()) return x.size() != y.size() ? x.size() < y.size() : a < b;
+      return *i < *j;
+    });
+    return order;
+  }
+  std::vector<std::uint32_t> ranks() const { return name_ranks(numbers_.frames()); }
+  std::vector<FrameView> take_frames() { return numbers_.take_frames(); }
+
+ private:
+  void close(Figures figures) {
+    figures.weight = weight_of(figures, width_);
+    figures_.push_back(figures);
+    begin_.push_back(names_.size());
+  }
+
+  FlameWidth width_;
+  FrameNumbers numbers_;
+  std::vector<std::uint32_t> names_;
+  std::vector<std::uint64_t> begin_{0};
+  std::vector<Figures> figures_;
+};
+
+/// Makes boxes while walking along the stacks; a box is complete when the walk leaves it. Until then its
+/// `error` holds the variance.
+class Walk {
+ public:
+  Walk() : boxes_(1), open_{0} {}
+
+  Status visit(std::span<const std::uint32_t> names, const Figures& row) {
+    const auto common = std::mismatch(path_.begin(), path_.end(), names.begin(), names.end()).first - path_.begin();
+    if (Status left = leave(static_cast<std::size_t>(common)); !left) return left;
+    for (const std::uint32_t name : names.subspan(path_.size())) {
+      if (boxes_.size() >= 0xffffffffU)
+        return Error{ErrorCode::limit, "flame graph of more than 4294967295 boxes, expected fewer"};
+      FlameBox box;
+      box.parent = open_.back();
+      box.name = name;
+      box.depth = static_cast<std::uint32_t>(open_.size());
+      open_.push_back(static_cast<std::uint32_t>(boxes_.size()));
+      boxes_.push_back(box);
+      path_.push_back(name);
+    }
+    return add(boxes_[open_.back()], row);
+  }
+
+  Result<std::vector<FlameBox>> finish() {
+    if (Status left = leave(0); !left) return std::move(left).error();
+    for (FlameBox& box : boxes_) box.error = std::sqrt(box.error);
+    return std::move(boxes_);
+  }
+
+ private:
+  static Status add(FlameBox& box, const Figures& row) {
+    if (__builtin_add_overflow(box.weight, row.weight, &box.weight)) return beyond("all widths");
+    if (!checked_add(box.value.baseline, row.value.baseline, box.value.baseline) ||
+        !checked_add(box.value.current, row.value.current, box.value.current))
+      return beyond("a frame's values");
+    if (!checked_add(box.grew, row.grew, box.grew) || !checked_add(box.shrank, row.shrank, box.shrank))
+      return beyond("a frame's growth");
+    box.error += row.variance;
+    return ok();
+  }
+
+  /// Leaves the boxes below the first `depth` frames of the path.
+  Status leave(std::size_t depth) {
+    while (path_.size() > depth) {
+      const FlameBox box = boxes_[open_.back()];
+      // Its callees have no width either and are gone already: it is the last one.
+      if (box.weight == 0) boxes_.pop_back();
+      open_.pop_back();
+      path_.pop_back();
+      if (Status added = add(boxes_[open_.back()], {box.weight, box.value, box.grew, box.shrank, box.error}); !added)
+        return added;
+    }
+    return ok();
+  }
+
+  std::vector<FlameBox> boxes_;
+  std::vector<std::uint32_t> open_;  ///< the root, then one box per frame of path_
+  std::vector<std::uint32_t> path_;
+};
+
+Result<FlameTree> grow_tree(Stacks& stacks) {
+  Walk walk;
+  for (const std::uint32_t i : stacks.in_walking_order()) {
+    if (Status visited = walk.visit(stacks.names(i), stacks.figures(i)); !visited) return std::move(visited).error();
+  }
+  Result<std::vector<FlameBox>> boxes = walk.finish();
+  if (!boxes) return std::move(boxes).error();
+  FlameTree tree;
+  tree.width = stacks.width();
+  tree.boxes = *std::move(boxes);
+  order_siblings(tree.boxes, stacks.ranks());
+  for (const FlameBox& box : tree.boxes) tree.depth = std::max(tree.depth, box.depth);
+  tree.frames = stacks.take_frames();
+  return tree;
+}
+
+Figures figures_of(const GrowthRow& row) { return {0, row.value, row.grew, row.shrank, row.error * row.error}; }
+
+/// The growth of what is in no row is a net.
+Result<Figures> figures_of(const Change& value, bool exact) {
+  Figures out{0, value, 0, 0, 0};
+  std::int64_t growth = 0;
+  if (!checked_sub(value.current, value.baseline, growth)) return beyond("a frame's growth");
+  (growth > 0 ? out.grew : out.shrank) = growth;
+  out.variance = exact || growth == 0 ? 0 : kUnknownError;
+  return out;
+}
+
+Result<FlameTree> of_diff(const GrowthReport& report, FlameWidth width) {
+  if (report.options.by != GroupBy::stack) return not_by_stack(report.options.by).error();
+  Stacks stacks(width);
+  std::vector<FrameView> frames;
+  for (const GrowthRow& row : report.rows) {
+    report.frames(row, frames);
+    stacks.add(frames, figures_of(row));
+  }
+  for (const auto& [name, value] :
+       {std::pair(kUnattributed, report.unattributed), std::pair(kFilteredOut, report.filtered)}) {
+    if (value == Change{}) continue;
+    const Result<Figures> figures = figures_of(value, report.exact);
+    if (!figures) return figures.error();
+    stacks.add_pseudo(name, *figures);
+  }
+  Result<FlameTree> tree = grow_tree(stacks);
+  if (!tree) return tree;
+  FlameBox& root = tree->boxes.front();
+  if (root.value != report.total || root.grew != report.grew || root.shrank != report.shrank)
+    return Error{ErrorCode::internal, "flame graph: the rows do not add up to the total"};
+  root.error = report.total_error;
+  tree->metric = report.metric;
+  tree->unit = report.unit;
+  return tree;
+}
+
+Result<FlameTree> of_values(const TopReport& report) {
+  if (report.options.by != GroupBy::stack) return not_by_stack(report.options.by).error();
+  Stacks stacks(FlameWidth::current);
+  std::vector<FrameView> frames;
+  for (const TopRow& row : report.rows) {
+    report.view->frames(report.stacks[row.key], frames);
+    stacks.add(frames, {0, {0, row.value}, 0, 0, row.error * row.error});
+  }
+  for (const auto& [name, value] :
+       {std::pair(kUnattributed, report.unattributed), std::pair(kFilteredOut, report.filtered)}) {
+    if (value != 0) stacks.add_pseudo(name, {0, {0, value}, 0, 0, kUnknownError});
+  }
+  Result<FlameTree> tree = grow_tree(stacks);
+  if (!tree) return tree;
+  if (tree->boxes.front().value.current != report.total)
+    return Error{ErrorCode::internal, "flame graph: the rows do not add up to the total"};
+  tree->metric = report.metric;
+  tree->unit = report.unit;
+  return tree;
+}
+
+}  // namespace
+
+Result<FlameTree> flame_tree(const GrowthReport& report, FlameWidth width) {
+  try {
+    return of_diff(report, width);
+  } catch (const std::bad_alloc&) {
+    return Error{ErrorCode::limit, "flame graph: out of memory"};
+  }
+}
+
+Result<FlameTree> flame_tree(const TopReport& report) {
+  try {
+    return of_values(report);
+  } catch (const std::bad_alloc&) {
+    return Error{ErrorCode::limit, "flame graph: out of memory"};
+  }
+}
+
+}  // namespace snapdiff::flame

@@ -1,0 +1,531 @@
+#include "analyzer/postmortem/findings.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "analyzer/postmortem/prose.hpp"
+#include "analyzer/postmortem/series_facts.hpp"
+
+namespace snapdiff::postmortem {
+namespace {
+
+/// Of all that moved: below it the smaller of growth and shrinkage is churn, and the net hides nothing.
+constexpr double kHiddenShare = 0.05;
+constexpr std::size_t kPathFrames = 4;
+constexpr std::size_t kSitesTold = 3;
+constexpr std::size_t kCountersTold = 5;
+
+std::string_view number_word(std::size_t n) {
+  static constexpr std::array<std::string_view, 4> kWords = {"No", "One", "Two", "Three"};
+  return n < kWords.size() ? kWords[n] : "Several";
+}
+
+/// Number of a judged snapshot among all.
+std::size_t number_of(const Postmortem& report, std::size_t index) { return report.trend.left_out + index + 1; }
+
+Writer& snapshot_text(Writer& out, const Postmortem& report, std::size_t index) {
+  const std::vector<SeriesStep>& steps = report.trend.series.steps;
+  out << "snapshot" << kPageNumbers.before_unit << number_of(report, index);
+  if (index >= steps.size()) return out;
+  (out << " (").snapshot(steps[index].snapshot);
+  const Snapshot* snapshot = steps[index].snapshot.snapshot.get();
+  if (snapshot != nullptr && snapshot->facts.taken_at_ns) out << ", " << time_text(*snapshot->facts.taken_at_ns);
+  return out << ")";
+}
+
+Writer& suspect_name(Writer& out, const Suspect& suspect) {
+  const FrameView* frame = telling_frame(suspect.path);
+  return frame == nullptr ? out << "a path without frames" : out.frame(*frame);
+}
+
+bool is_common(const GrowthReport& report, const FrameView& frame) {
+  return !report.common_path.empty() && frame.function == report.common_path;
+}
+
+/// "main › serve › leak_sessions", below what all suspects share.
+void path_text(Writer& out, const GrowthReport& report, const Suspect& suspect) {
+  const std::vector<FrameView>& path = suspect.path;
+  const FrameView* last = telling_frame(path);
+  const std::size_t end = last == nullptr ? 0 : static_cast<std::size_t>(last - path.data()) + 1;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i + 1 < end; ++i) {
+    if (is_common(report, path[i])) begin = i + 1;
+  }
+  if (end - begin > kPathFrames) begin = end - kPathFrames;
+  for (std::size_t i = begin; i < end; ++i) {
+    if (i > begin) out << " \u203a ";
+    out.frame(path[i]);
+  }
+  if (end == 0) out << "a path without frames";
+  const FrameView* python = python_frame(path);
+  if (python != nullptr && python < path.data() + begin) {
+    (out << ", called from ").frame(*python);
+    if (has_place(*python)) (out << " ").place(*python);
+  }
+}
+
+bool is_falling(const Suspect& suspect) { return suspect.growth < 0; }
+
+/// "; 2.10 MiB of it at malloc_line svc.cc:24".
+void sites_text(Writer& out, const GrowthReport& report, const Suspect& suspect) {
+  std::size_t told = 0;
+  for (const Suspect::Site& site : suspect.sites) {
+    if (told == kSitesTold || (site.growth > 0) != (suspect.growth > 0)) continue;
+    if (is_machinery(site.frame)) continue;
+    if (!suspect.path.empty() && suspect.sites.size() == 1 && site.frame == suspect.path.back() &&
+        !has_place(site.frame))
+      continue;
+    out << (told == 0 ? "; allocated at " : ", ");
+    out.frame(site.frame);
+    if (has_place(site.frame)) (out << " ").place(site.frame);
+    out << " " << growth(report, site.growth);
+    if (report.has_objects && site.objects != 0) out << " in " << counted(site.objects, "object", true);
+    ++told;
+  }
+}
+
+std::string sampling_text(const GrowthReport& report) {
+  if (report.exact) return "every allocation was recorded, the figures are exact";
+  std::string periods;
+  for (const SnapshotRef* ref : {&report.baseline, &report.current}) {
+    if (ref->snapshot == nullptr) continue;
+    const SnapshotFacts& facts = ref->snapshot->facts;
+    if (facts.sampling != Sampling::poisson || facts.period <= 1) continue;
+    const std::string period = bytes_text(facts.period, kPageNumbers);
+    if (periods == period) continue;
+    periods.append(periods.empty() ? "" : " and ").append(period);
+  }
+  if (periods.empty()) return "how the values were sampled is not known";
+  return "sampled every " + periods + ", values scaled";
+}
+
+bool within_error(const GrowthReport& report, const GrowthRow& row) {
+  return report.has_error && std::isfinite(row.error) && row.error > 0 &&
+         std::fabs(static_cast<double>(row.value.growth())) < 2 * row.error;
+}
+
+std::string error_text(const GrowthReport& report, double error) {
+  return std::isfinite(error) ? value(report, std::llround(std::min(error, 9e18))) : std::string("n/a");
+}
+
+Finding of(Finding::Kind kind, Writer& out) { return {kind, out.take()}; }
+
+void add(std::vector<Finding>& to, Finding::Kind kind, Writer& out) {
+  if (!out.empty()) to.push_back(of(kind, out));
+}
+
+Writer& counter_change(Writer& out, const CounterRow& row) {
+  out.name(row.name);
+  if (row.cumulative) return out << " counted " << value_text(row.growth, row.unit, true, kPageNumbers);
+  if (row.growth == 0) return out << " stayed at " << value_text(row.after(), row.unit, false, kPageNumbers);
+  return out << (row.growth > 0 ? " grew from " : " shrank from ")
+             << before_and_after(row.before(), row.after(), row.unit);
+}
+
+}  // namespace
+
+const CounterRow* leading_counter(const Postmortem& report) {
+  if (!report.counters) return nullptr;
+  for (const CounterRow& row : report.counters->rows) {
+    if (!row.cumulative && row.known() > 0) return &row;
+  }
+  return nullptr;
+}
+
+Prose headline_of(const Postmortem& report) {
+  Writer out;
+  if (!has_stacks(report)) {
+    const CounterRow* row = leading_counter(report);
+    if (row == nullptr) return {{"No levels to compare", false}};
+    counter_change(out, *row);
+    return out.take();
+  }
+  const GrowthReport& growth = report.growth();
+  const std::string_view title = metric_title(growth.metric);
+  title.empty() ? out.name(growth.metric) : out << title;
+  const Change& total = growth.total;
+  if (total.baseline == total.current) {
+    out << " stayed at " << value(growth, total.current);
+  } else {
+    out << (total.growth() > 0 ? " grew from " : " shrank from ")
+        << before_and_after(total.baseline, total.current, growth.unit);
+  }
+  return out.take();
+}
+
+Prose amount_of(const Postmortem& report) {
+  const GrowthReport& report_growth = report.growth();
+  const std::size_t n = report.trend.series.steps.size();
+  Writer out;
+  if (has_stacks(report)) {
+    const Change& total = report_growth.total;
+    if (total.growth() != 0) out << growth(report_growth, total.growth()) << ", ";
+    if (report_growth.has_objects && report_growth.objects_metric != report_growth.metric &&
+        report_growth.total_objects.growth() != 0)
+      out << counted(report_growth.total_objects.growth(), "object", true) << ", ";
+  } else if (const CounterRow* row = leading_counter(report); row != nullptr && row->growth != 0) {
+    out << value_text(row->growth, row->unit, true, kPageNumbers) << ", ";
+  }
+  out << "over " << counted(static_cast<std::int64_t>(n), "snapshot");
+  const std::vector<double>& seconds = report.trend.axis.seconds;
+  if (report.trend.axis.step_seconds > 0 && seconds.size() > 1) out << " in " << duration(seconds.back());
+  return out.take();
+}
+
+Prose suspects_of(const Postmortem& report) {
+  const GrowthReport& report_growth = report.growth();
+  Writer out;
+  for (const Suspect& suspect : report_growth.suspects) {
+    if (is_falling(suspect)) continue;
+    const bool first = out.empty();
+    if (!first) out << ", ";
+    suspect_name(out, suspect) << " " << growth(report_growth, suspect.growth) << " (" << percent_of(suspect.share)
+                               << (first ? " of the growth)" : ")");
+  }
+  return out.take();
+}
+
+Prose rise_of_suspect(const Postmortem& report, const Suspect& suspect) {
+  Writer out;
+  suspect_name(out, suspect);
+  const std::vector<std::int64_t> values = values_of(report.growth(), suspect.rows);
+  if (values.size() < 3) {
+    out << " " << growth(report.growth(), suspect.growth) << " between the two snapshots";
+    return out.take();
+  }
+  const Rise rise = rise_of(values);
+  out << " rose in " << rise.rises << " of " << rise.steps << " steps";
+  if (rise.since == 0) {
+    out << ", and ends at or below its first value";
+  } else {
+    snapshot_text(out << ", above its first value since ", report, rise.since);
+  }
+  return out.take();
+}
+
+Prose matching_of(const Postmortem& report) {
+  const GrowthReport& growth = report.growth();
+  if (growth.rows.empty()) return {};
+  double matched = 0;
+  for (std::size_t tier = 0; tier + 1 < kMatchTiers; ++tier) matched += growth.matched[tier];
+  const double fuzzy = growth.matched[static_cast<std::size_t>(MatchTier::fuzzy)];
+  Writer out;
+  out << percent_of(matched) << (growth.unit == "bytes" ? " of the bytes" : " of the values")
+      << " of both sides lie in stacks found again on the other, the rest is new or gone; " << sampling_text(growth);
+  if (growth.has_error && std::isfinite(growth.total_error) && !growth.exact)
+    out << "; the total's growth is \u00b1 " << error_text(growth, growth.total_error)
+        << (growth.rounded ? " by rounding" : " by sampling");
+  if (fuzzy > 0) out << "; " << percent_of(fuzzy) << " were matched by likeness alone";
+  out << ".";
+  return out.take();
+}
+
+Prose limit_of(const Postmortem& report) {
+  const TrendReport& trend = report.trend;
+  if (!trend.limit || !has_stacks(report)) return {};
+  const std::string limit = value(report.growth(), *trend.limit);
+  const auto whole = [](double number) { return count(std::llround(std::min(number, 9e15))); };
+  Writer out;
+  switch (trend.forecast.kind) {
+    case Forecast::Kind::none:
+      out << "When the total reaches " << limit << " cannot be said: the snapshots are too few.";
+      break;
+    case Forecast::Kind::reached: out << "The limit of " << limit << " is reached already."; break;
+    case Forecast::Kind::never:
+      out << "The limit of " << limit
+          << " is not in sight: as far as these snapshots say, the total may as well not climb (the band of its slope "
+             "holds 0).";
+      break;
+    case Forecast::Kind::ahead: {
+      const Forecast& f = trend.forecast;
+      out << "At this pace the total reaches " << limit << " in "
+          << counted(std::llround(std::min(f.steps, 9e15)), "snapshot") << " (" << whole(f.soonest) << " to "
+          << whole(f.latest) << ")";
+      if (const double step = trend.axis.step_seconds; step > 0)
+        out << ", that is " << duration(f.steps * step) << " (" << duration(f.soonest * step) << " to "
+            << duration(f.latest * step) << ")";
+      out << ".";
+      break;
+    }
+  }
+  return out.take();
+}
+
+Prose failure_of(const Postmortem& report) {
+  if (!report.failure) return {};
+  const OutOfMemory& failure = *report.failure;
+  Writer out;
+  out << "An allocation of " << bytes_text(failure.asked, kPageNumbers) << " failed on device "
+      << static_cast<std::size_t>(failure.device);
+  if (!failure.sentence.empty()) out << ": " << failure.sentence;
+  out << ".";
+  return out.take();
+}
+
+std::vector<Finding> what_findings(const Postmortem& report) {
+  std::vector<Finding> out;
+  Writer first;
+  first.prose(headline_of(report)) << ": ";
+  first.prose(amount_of(report)) << ".";
+  add(out, Finding::Kind::what, first);
+  if (Prose failure = failure_of(report); !failure.empty())
+    out.push_back({Finding::Kind::what, std::move(failure)});
+  if (report.pins && report.pins->reserved > 0) {
+    const PinReport& pins = *report.pins;
+    Writer text;
+    text << "Of " << bytes_text(pins.reserved, kPageNumbers) << " that the allocator holds at the end, "
+         << bytes_text(pins.live.current, kPageNumbers) << " are in use and "
+         << bytes_text(pins.pinned.current, kPageNumbers)
+         << " are free but pinned: in segments that blocks in use keep from going back to the driver; "
+         << bytes_text(pins.releasable, kPageNumbers) << " could go back.";
+    add(out, Finding::Kind::what, text);
+  }
+  if (!report.counters) return out;
+  std::size_t told = 0;
+  for (const CounterRow& row : report.counters->rows) {
+    if (told == kCountersTold) break;
+    if (row.cumulative || row.growth == 0 || row.known() < 2) continue;
+    if (!has_stacks(report) && &row == leading_counter(report)) continue;
+    Writer text;
+    counter_change(text, row);
+    if (row.known() >= kJudgedFrom && !row.verdict.word.empty())
+      text << " (" << row.verdict.word << ": " << row.verdict.reason << ")";
+    text << ".";
+    add(out, Finding::Kind::what, text);
+    ++told;
+  }
+  return out;
+}
+
+std::vector<Finding> where_findings(const Postmortem& report) {
+  std::vector<Finding> out;
+  if (!has_stacks(report)) {
+    Writer text;
+    text << "The inputs hold numbers about whole processes and no stacks: where it was allocated they do not say.";
+    add(out, Finding::Kind::where, text);
+    return out;
+  }
+  const GrowthReport& report_growth = report.growth();
+  if (report_growth.grew == 0) {
+    Writer text;
+    text << (report_growth.shrank == 0 ? "No stack changed between the first and the last snapshot."
+                                       : "No stack grew.");
+    add(out, Finding::Kind::where, text);
+  }
+  const bool bare = has_bare_rows(report_growth);
+  std::size_t rising = 0;
+  std::int64_t held = 0;
+  for (const Suspect& suspect : report_growth.suspects) {
+    if (is_falling(suspect)) continue;
+    ++rising;
+    held += std::min(suspect.growth, report_growth.grew - held);
+  }
+  if (rising > 1) {
+    Writer text;
+    text << number_word(rising) << (bare ? " kinds" : " call paths");
+    FrameView common;
+    common.function = report_growth.common_path;
+    if (!report_growth.common_path.empty() && !is_machinery(common)) (text << " below ").name(report_growth.common_path);
+    text << " hold " << percent(held, report_growth.grew) << " of the growth.";
+    add(out, Finding::Kind::where, text);
+  }
+  if (rising == 0 && report_growth.grew > 0) {
+    Writer text;
+    text << "Growth is spread: no call path below the entry points holds 20" << kPageNumbers.before_unit << "% of it.";
+    add(out, Finding::Kind::where, text);
+  }
+  for (const Suspect& suspect : report_growth.suspects) {
+    Writer text;
+    text << percent_of(suspect.share) << (is_falling(suspect) ? " of the shrinkage, " : " of the growth, ")
+         << growth(report_growth, suspect.growth);
+    if (bare) {
+      suspect_name(text << ", is counted under ", suspect);
+    } else {
+      text << (is_falling(suspect) ? ", had been allocated through " : ", was allocated through ");
+      path_text(text, report_growth, suspect);
+      sites_text(text, report_growth, suspect);
+    }
+    text << ".";
+    add(out, Finding::Kind::where, text);
+  }
+  if (report.pins && !report.pins->rows.empty() && report.pins->pinned.current > 0) {
+    const PinReport& pins = *report.pins;
+    const PinnedRow& row = pins.rows.front();
+    std::vector<FrameView> frames;
+    pins.view->frames(pins.stacks[row.key], frames);
+    Writer text;
+    text << percent(row.pinned.current, pins.pinned.current) << " of the pinned bytes, "
+         << bytes_text(row.pinned.current, kPageNumbers) << " in " << counted(row.segments, "segment")
+         << ", are kept by blocks allocated through ";
+    const std::size_t first = telling_begin(frames);
+    const std::size_t end = std::min(frames.size(), first + kPathFrames);
+    for (std::size_t i = end; i-- > first;) {
+      text.frame(frames[i]);
+      if (i > first) text << " \u203a ";
+    }
+    if (frames.empty()) text << "frames that are hidden";
+    text << ".";
+    add(out, Finding::Kind::where, text);
+  }
+  return out;
+}
+
+std::vector<Finding> since_findings(const Postmortem& report) {
+  std::vector<Finding> out;
+  if (!has_stacks(report)) return out;
+  const GrowthReport& report_growth = report.growth();
+  if (report.trend.series.steps.size() < 3) {
+    Writer text;
+    (text << "Between ").snapshot(report_growth.baseline);
+    (text << " and ").snapshot(report_growth.current) << ": two snapshots cannot say when.";
+    if (report_growth.grew != 0 || report_growth.shrank != 0) add(out, Finding::Kind::since, text);
+    return out;
+  }
+  for (const Suspect& suspect : report_growth.suspects) {
+    if (is_falling(suspect)) continue;
+    const Rise rise = rise_of(values_of(report_growth, suspect.rows));
+    if (rise.steps == 0) continue;
+    Writer text;
+    text.prose(rise_of_suspect(report, suspect));
+    if (rise.largest > 0)
+      snapshot_text(text << "; its largest step, " << growth(report_growth, rise.largest_step) << ", was to ", report,
+                    rise.largest);
+    text << ".";
+    add(out, Finding::Kind::since, text);
+  }
+  return out;
+}
+
+std::vector<Finding> certainty_findings(const Postmortem& report) {
+  std::vector<Finding> out;
+  const std::size_t n = report.trend.series.steps.size();
+  if (n < kJudgedFrom) {
+    Writer text;
+    text << counted(static_cast<std::int64_t>(n), "snapshot")
+         << (n == 2 ? " show a difference, not a trend" : " are too few to call it a trend") << "; "
+         << static_cast<std::size_t>(kJudgedFrom) << " or more are judged.";
+    add(out, Finding::Kind::certainty, text);
+  }
+  for (const Suspect& suspect : report.growth().suspects) {
+    const std::optional<std::uint32_t> row = heaviest_row(report.growth(), suspect);
+    const Verdict* verdict = row ? verdict_of(report, *row) : nullptr;
+    if (verdict == nullptr) continue;
+    Writer text;
+    suspect_name(text, suspect) << ": " << verdict->word << ", " << verdict->reason
+                                << (verdict->by_objects ? " (by its count of objects)." : ".");
+    add(out, Finding::Kind::certainty, text);
+  }
+  if (!has_stacks(report)) {
+    const CounterRow* row = leading_counter(report);
+    if (row != nullptr && row->known() >= kJudgedFrom && !row->verdict.word.empty()) {
+      Writer text;
+      text.name(row->name) << ": " << row->verdict.word << ", " << row->verdict.reason << ".";
+      add(out, Finding::Kind::certainty, text);
+    }
+    return out;
+  }
+  const GrowthReport& report_growth = report.growth();
+  if (Prose matching = matching_of(report); !matching.empty())
+    out.push_back({Finding::Kind::certainty, std::move(matching)});
+  std::int64_t blurred = 0;
+  for (const GrowthRow& row : report_growth.rows)
+    blurred += row.value.growth() != 0 && within_error(report_growth, row) ? 1 : 0;
+  if (blurred > 0) {
+    Writer text;
+    text << counted(blurred, "row") << " changed by less than two standard deviations of "
+         << (report_growth.rounded ? "what the inputs are rounded to." : "their sampling error.");
+    add(out, Finding::Kind::certainty, text);
+  }
+  const Unnamed& unnamed = report_growth.unnamed;
+  if (unnamed.unnamed > 0) {
+    Writer text;
+    text << count(static_cast<std::int64_t>(unnamed.unnamed)) << " of "
+         << count(static_cast<std::int64_t>(unnamed.addresses)) << " addresses have no name";
+    if (unnamed.value != 0) text << "; " << value(report_growth, unnamed.value) << " lie in stacks with one";
+    text << ".";
+    add(out, Finding::Kind::certainty, text);
+  }
+  if (!report_growth.listed_once.empty()) {
+    Writer text;
+    text << counted(static_cast<std::int64_t>(report_growth.listed_once.size()), "stack")
+         << " are listed at one end only: the source leaves small rows out, so their growth is not known and in no row.";
+    add(out, Finding::Kind::certainty, text);
+  }
+  if (!report.trend.axis.note.empty()) {
+    Writer text;
+    text << "Times: " << report.trend.axis.note << ".";
+    add(out, Finding::Kind::certainty, text);
+  }
+  return out;
+}
+
+std::vector<Finding> not_this_findings(const Postmortem& report) {
+  std::vector<Finding> out;
+  const auto tell = [&](Writer& text) { add(out, Finding::Kind::not_this, text); };
+  const GrowthReport& report_growth = report.growth();
+  std::vector<FrameView> frames;
+  const auto leaf = [&](Writer& text, std::uint32_t row) -> Writer& {
+    report_growth.frames(report_growth.rows[row], frames);
+    if (frames.empty()) return text << "a stack whose frames are hidden";
+    const std::size_t first = telling_begin(frames);
+    text.frame(frames[first]);
+    // The caller tells equal allocation functions apart.
+    if (first + 1 < frames.size() && !is_common(report_growth, frames[first + 1]))
+      (text << ", called by ").frame(frames[first + 1]);
+    return text;
+  };
+  if (report.trend.left_out > 0) {
+    Writer text;
+    text << "A restart is suspected before " ;
+    snapshot_text(text, report, 0) << ": " << report.trend.restart << ". "
+        << counted(static_cast<std::int64_t>(report.trend.left_out), "snapshot") << " before it "
+        << (report.trend.left_out == 1 ? "is" : "are") << " left out, never compared across it.";
+    tell(text);
+  }
+  if (!has_stacks(report)) return out;
+  const auto grew = static_cast<double>(report_growth.grew);
+  const double shrank = -static_cast<double>(report_growth.shrank);
+  if (std::min(grew, shrank) > kHiddenShare * (grew + shrank)) {
+    Writer text;
+    if (report_growth.total.growth() < 0) {
+      text << "The net hides " << growth(report_growth, report_growth.grew) << " of growth under "
+           << growth(report_growth, report_growth.shrank) << " of shrinkage.";
+    } else {
+      text << "The net hides " << growth(report_growth, report_growth.shrank) << " of shrinkage under "
+           << growth(report_growth, report_growth.grew) << " of growth.";
+    }
+    tell(text);
+  }
+  if (const std::optional<Passing> passing = passing_row(report)) {
+    Writer text;
+    text << value(report_growth, passing->peak) << " came and went: ";
+    leaf(text, passing->row) << ", up at ";
+    snapshot_text(text, report, passing->came) << ", down at ";
+    snapshot_text(text, report, passing->went) << "; no part of the growth from first to last.";
+    tell(text);
+  }
+  constexpr std::size_t kRowsTold = 3;
+  for (const auto& [word, meaning] :
+       {std::pair<std::string_view, std::string_view>{"SATURATING", "by its shape a cache or pool that has filled up"},
+        {"STEP", "by its shape a single load or a table that was resized"}}) {
+    for (const std::uint32_t row : rows_with(report, word, kRowsTold)) {
+      if (report_growth.rows[row].value.growth() < report_growth.grew / 100) break;
+      Writer text;
+      leaf(text, row) << " " << growth(report_growth, report_growth.rows[row].value.growth()) << " is " << word
+                      << ", " << report.trend.verdicts[row].reason << ": " << meaning << ", not steady growth.";
+      tell(text);
+    }
+  }
+  for (const auto& [change, what] : {std::pair<Change, std::string_view>{report_growth.unattributed, "in no stack"},
+                                     {report_growth.filtered, "in stacks that the filters leave out"}}) {
+    if (change.growth() == 0) continue;
+    Writer text;
+    text << growth(report_growth, change.growth()) << " of the change is " << what << ".";
+    tell(text);
+  }
+  return out;
+}
+
+}  // namespace snapdiff::postmortem

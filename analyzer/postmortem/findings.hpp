@@ -1,0 +1,32 @@
+#pragma once
+
+#include <vector>
+
+#include "snapdiff/postmortem.hpp"
+
+/// The parts of a narrative. Each says what the report's figures hold, and nothing where they hold
+/// nothing.
+namespace snapdiff::postmortem {
+
+Prose headline_of(const Postmortem& report);
+/// "+5.45 MiB, +44 004 objects, over 13 snapshots in 11.0 h".
+Prose amount_of(const Postmortem& report);
+/// "f +2.52 MiB (46 %), g +2.10 MiB (38 %)"; empty without suspects.
+Prose suspects_of(const Postmortem& report);
+/// "f: rose in 11 of 12 steps, above its first value since snapshot 2 (svc.0002.heap)".
+Prose rise_of_suspect(const Postmortem& report, const Suspect& suspect);
+/// Matching and sampling.
+Prose matching_of(const Postmortem& report);
+Prose limit_of(const Postmortem& report);
+Prose failure_of(const Postmortem& report);
+/// The row of levels that says most: that with a verdict, else the first.
+const CounterRow* leading_counter(const Postmortem& report);
+
+std::vector<Finding> what_findings(const Postmortem& report);
+std::vector<Finding> where_findings(const Postmortem& report);
+std::vector<Finding> since_findings(const Postmortem& report);
+std::vector<Finding> certainty_findings(const Postmortem& report);
+std::vector<Finding> not_this_findings(const Postmortem& report);
+std::vector<Finding> next_findings(const Postmortem& report);
+
+}  // namespace snapdiff::postmortem

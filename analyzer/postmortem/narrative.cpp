@@ -1,0 +1,144 @@
+#include <algorithm>
+#include <utility>
+
+#include "analyzer/postmortem/findings.hpp"
+#include "analyzer/postmortem/hints.hpp"
+#include "analyzer/postmortem/postmortem.hpp"
+#include "analyzer/postmortem/prose.hpp"
+#include "analyzer/postmortem/series_facts.hpp"
+
+namespace snapdiff::postmortem {
+namespace {
+
+constexpr std::size_t kShortLines = 5;
+/// A hint that explains less of the growth is none of the five lines.
+constexpr double kHintShare = 0.1;
+
+/// Of the heaviest suspect, never of the total: one stack that comes and goes would decide it.
+std::string badge_of(const Postmortem& report) {
+  if (!has_stacks(report)) {
+    const CounterRow* row = leading_counter(report);
+    return row != nullptr && row->known() >= kJudgedFrom ? row->verdict.word : std::string();
+  }
+  const Suspect* first = first_rising(report.growth());
+  if (first == nullptr) return {};
+  const std::optional<std::uint32_t> row = heaviest_row(report.growth(), *first);
+  const Verdict* verdict = row ? verdict_of(report, *row) : nullptr;
+  return verdict == nullptr ? std::string() : verdict->word;
+}
+
+Prose first_line(const Postmortem& report, const Prose& headline) {
+  Writer line;
+  line.prose(headline);
+  const Prose amount = amount_of(report);
+  if (!amount.empty()) line << ": ";
+  line.prose(amount) << ".";
+  return line.take();
+}
+
+Prose where_line(const Postmortem& report) {
+  const Prose suspects = suspects_of(report);
+  Writer line;
+  if (suspects.empty()) {
+    if (has_stacks(report) && report.growth().grew > 0)
+      line << "Growth is spread: no call path below the entry points holds 20" << kPageNumbers.before_unit
+           << "% of it.";
+    return line.take();
+  }
+  line << (has_bare_rows(report.growth()) ? "What grew: " : "Allocated through ");
+  line.prose(suspects) << ".";
+  return line.take();
+}
+
+Prose verdict_line(const Postmortem& report, const std::string& badge) {
+  Writer line;
+  const Suspect* first = has_stacks(report) ? first_rising(report.growth()) : nullptr;
+  if (first == nullptr) {
+    const std::size_t n = report.trend.series.steps.size();
+    if (has_stacks(report) && report.growth().grew == 0 && report.growth().shrank == 0) {
+      line << "No stack changed between the first and the last snapshot.";
+    } else if (n < kJudgedFrom) {
+      line << "No verdict: " << counted(static_cast<std::int64_t>(n), "snapshot")
+           << (n == 2 ? " show no trend." : " are too few to call it a trend.");
+    } else if (!badge.empty()) {
+      line << badge << ": " << leading_counter(report)->verdict.reason << ".";
+    } else if (has_stacks(report)) {
+      line << "No verdict: there is no suspect to judge.";
+    }
+    return line.take();
+  }
+  if (badge.empty()) {
+    line << "No verdict: " << counted(static_cast<std::int64_t>(report.trend.series.steps.size()), "snapshot")
+         << " show growth, not a trend. ";
+  } else {
+    line << badge << ": ";
+  }
+  line.prose(rise_of_suspect(report, *first)) << ".";
+  return line.take();
+}
+
+void add(std::vector<Prose>& lines, Prose line) {
+  if (!line.empty() && std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(std::move(line));
+}
+
+/// Most important first; what a series has none of gives its line to the next.
+std::vector<Prose> in_short(const Postmortem& report, const Narrative& told) {
+  std::vector<Prose> lines;
+  add(lines, first_line(report, told.headline));
+  add(lines, failure_of(report));
+  add(lines, where_line(report));
+  add(lines, verdict_line(report, told.verdict));
+  add(lines, limit_of(report));
+  const Hint* best = nullptr;
+  for (const Hint& hint : told.hints) {
+    const bool weighs =
+        hint.growth == 0 || static_cast<double>(hint.growth) >= kHintShare * static_cast<double>(report.growth().grew);
+    if (!hint.harmless && weighs && best == nullptr) best = &hint;
+  }
+  if (best != nullptr) {
+    Writer line;
+    line << "Hint: " << best->title;
+    if (!best->suggestion.empty()) line << ": " << best->suggestion;
+    line << ".";
+    add(lines, line.take());
+  }
+  const auto first_of = [&](Finding::Kind kind) {
+    const auto found = std::find_if(told.findings.begin(), told.findings.end(),
+                                    [&](const Finding& finding) { return finding.kind == kind; });
+    return found == told.findings.end() ? Prose{} : found->text;
+  };
+  Prose next = first_of(Finding::Kind::next);
+  // The last line is what to do; what comes before it gives way.
+  const std::size_t room = next.empty() ? kShortLines : kShortLines - 1;
+  if (lines.size() < room) add(lines, first_of(Finding::Kind::not_this));
+  if (lines.size() < room && has_stacks(report)) add(lines, matching_of(report));
+  if (lines.size() < room) add(lines, first_of(Finding::Kind::certainty));
+  if (lines.size() > room) lines.resize(room);
+  add(lines, std::move(next));
+  return lines;
+}
+
+void append(std::vector<Finding>& to, std::vector<Finding> more) {
+  to.insert(to.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+}  // namespace
+
+Narrative tell(const Postmortem& report, const Rules& rules) {
+  Narrative out;
+  out.headline = headline_of(report);
+  out.verdict = badge_of(report);
+  append(out.findings, what_findings(report));
+  append(out.findings, where_findings(report));
+  append(out.findings, since_findings(report));
+  append(out.findings, certainty_findings(report));
+  Prose limit = limit_of(report);
+  if (!limit.empty()) out.findings.push_back({Finding::Kind::limit, std::move(limit)});
+  append(out.findings, not_this_findings(report));
+  append(out.findings, next_findings(report));
+  out.hints = find_hints(report, rules);
+  out.in_short = in_short(report, out);
+  return out;
+}
+
+}  // namespace snapdiff::postmortem

@@ -1,0 +1,129 @@
+#include <algorithm>
+#include <utility>
+
+#include "analyzer/postmortem/findings.hpp"
+#include "analyzer/postmortem/prose.hpp"
+#include "analyzer/postmortem/series_facts.hpp"
+
+namespace snapdiff::postmortem {
+namespace {
+
+constexpr std::size_t kCommands = 2;
+constexpr std::size_t kPlaces = 3;
+
+/// A regular expression that finds the function: the longest part of its short name without template arguments and
+/// brackets, special characters taken as they are.
+std::string pattern_of(const FrameView& frame) {
+  const std::string name = function_of(frame);
+  constexpr std::string_view kBreaks = "<>()[]{}'\"\\\n";
+  std::string_view best;
+  for (std::size_t at = 0; at <= name.size();) {
+    const std::size_t end = std::min(name.find_first_of(kBreaks, at), name.size());
+    std::string_view part = std::string_view(name).substr(at, end - at);
+    while (!part.empty() && (part.back() == ':' || part.back() == ' ')) part.remove_suffix(1);
+    while (!part.empty() && (part.front() == ':' || part.front() == ' ')) part.remove_prefix(1);
+    if (part.size() > best.size()) best = part;
+    at = end + 1;
+  }
+  std::string out;
+  for (const char c : best) {
+    if (std::string_view(".*+?|^$").find(c) != std::string_view::npos) out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+bool is_plain_word(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                                 "_-./@#:,+=%") == std::string_view::npos;
+}
+
+/// For a POSIX shell.
+void operand(Writer& out, const SnapshotRef& ref) {
+  if (is_plain_word(ref.ref)) {
+    (out << " ").name(ref.ref);
+    return;
+  }
+  std::string quoted;
+  for (const char c : ref.ref) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  (out << " '").name(quoted) << "'";
+}
+
+void both_ends(Writer& out, const Postmortem& report) {
+  operand(out, report.growth().baseline);
+  operand(out, report.growth().current);
+}
+
+}  // namespace
+
+std::vector<Finding> next_findings(const Postmortem& report) {
+  std::vector<Finding> out;
+  const auto add = [&](Writer& text) { out.push_back({Finding::Kind::next, text.take()}); };
+  const GrowthReport& growth = report.growth();
+  if (!has_stacks(report)) {
+    Writer text;
+    text << "Record stacks as well (a heap profile or an allocation tracker of the same process): only they say where.";
+    add(text);
+    return out;
+  }
+  std::vector<std::string> asked;
+  for (const Suspect& suspect : growth.suspects) {
+    if (suspect.growth <= 0 || suspect.path.empty() || asked.size() == kCommands) continue;
+    const FrameView& frame = *telling_frame(suspect.path);
+    if (frame.pseudo || has_bare_rows(growth)) continue;
+    std::string pattern = pattern_of(frame);
+    if (pattern.empty() || std::find(asked.begin(), asked.end(), pattern) != asked.end()) continue;
+    Writer text;
+    (text << "Callers and callees: snapdiff peek '").name(pattern) << "'";
+    both_ends(text, report);
+    add(text);
+    asked.push_back(std::move(pattern));
+  }
+  std::vector<std::pair<std::string_view, std::int32_t>> places;
+  Writer look;
+  for (const Suspect& suspect : growth.suspects) {
+    if (suspect.growth <= 0 || suspect.sites.empty() || places.size() == kPlaces) continue;
+    const FrameView* python = python_frame(suspect.path);
+    const bool told = !is_machinery(suspect.sites.front().frame) || python == nullptr;
+    const FrameView& frame = told ? suspect.sites.front().frame : *python;
+    const std::pair<std::string_view, std::int32_t> place{frame.file, frame.line};
+    if (frame.file.empty() || frame.line <= 0 || std::find(places.begin(), places.end(), place) != places.end()) continue;
+    look << (places.empty() ? "Look at " : ", ");
+    look.place(frame);
+    places.push_back(place);
+  }
+  if (!places.empty()) {
+    look << ": who still holds what is allocated there?";
+    add(look);
+  }
+  if (report.failure || report.pins) {
+    Writer text;
+    text << "Memory over time, and who pins segments: snapdiff render --timeline --segments";
+    operand(text, growth.current);
+    add(text);
+  }
+  if (growth.current.snapshot != nullptr && growth.current.snapshot->graph != nullptr) {
+    Writer text;
+    text << "Who keeps it alive: snapdiff retained";
+    both_ends(text, report);
+    add(text);
+  }
+  if (growth.unnamed.unnamed > 0 && !growth.unnamed.modules.empty()) {
+    Writer text;
+    text << "Names for the addresses: add --symbols DIR with ";
+    const std::string_view module = growth.unnamed.modules.front().module;
+    module.empty() ? text << "the binaries" : text.name(base_name(module));
+    if (growth.unnamed.modules.size() > 1) text << " and the other binaries";
+    text << ".";
+    add(text);
+  }
+  if (report.trend.series.steps.size() < kJudgedFrom) {
+    Writer text;
+    text << "Take " << static_cast<std::size_t>(kJudgedFrom)
+         << " snapshots or more at equal distances: from then on stacks are judged.";
+    add(text);
+  }
+  return out;
+}
+
+}  // namespace snapdiff::postmortem

@@ -1,0 +1,233 @@
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "analyzer/postmortem/postmortem.hpp"
+#include "analyzer/postmortem/tokens.hpp"
+#include "snapdiff/checked.hpp"
+
+namespace snapdiff::postmortem {
+namespace {
+
+using Tokens = Redactor::Tokens;
+
+/// Another view's frames as tokens. Keeps alive what their callers' views pointed into.
+class RedactedView : public StackView {
+ public:
+  RedactedView(std::shared_ptr<const StackView> inner, std::shared_ptr<Tokens> tokens,
+               std::vector<std::shared_ptr<const Snapshot>> snapshots)
+      : inner_(std::move(inner)), tokens_(std::move(tokens)), snapshots_(std::move(snapshots)) {}
+  void frames(StackRef stack, std::vector<FrameView>& out) const override {
+    inner_->frames(stack, out);
+    for (FrameView& frame : out) frame = tokens_->frame(frame);
+  }
+
+ private:
+  std::shared_ptr<const StackView> inner_;
+  std::shared_ptr<Tokens> tokens_;
+  std::vector<std::shared_ptr<const Snapshot>> snapshots_;
+};
+
+/// The totals of a column as its only row, unknown where it is.
+Column only_total(const Column& column) {
+  Column out;
+  out.type = column.type;
+  out.half_unit = column.half_unit;
+  std::int64_t total = 0;
+  bool is_known = true;
+  for (std::size_t row = 0; row < column.value.size() && is_known; ++row)
+    is_known = column.is_known(row) && checked_add(total, column.value[row], total);
+  out.value = {is_known ? total : 0};
+  if (!is_known) out.known = {0};
+  return out;
+}
+
+void redact_facts(Tokens& tokens, SnapshotFacts& facts) {
+  facts.source.name = tokens.path(facts.source.name);
+  facts.host = tokens.word(facts.host);
+  facts.command_line = tokens.word(facts.command_line);
+  facts.drop_frames = tokens.word(facts.drop_frames);
+  facts.keep_frames = tokens.word(facts.keep_frames);
+  facts.doc_url = tokens.word(facts.doc_url);
+  for (std::string& comment : facts.comments) comment = tokens.word(comment);
+  for (auto& [key, value] : facts.labels) value = tokens.word(value);
+  for (Counter& counter : facts.counters) counter.name = tokens.word(counter.name);
+}
+
+/// Notes last, when every name has been met.
+void redact_notes(Tokens& tokens, Notes& notes) {
+  Notes out;
+  for (const Note& note : notes.all()) out.add(note.severity, tokens.text(note.text), note.first_offset, note.count);
+  notes = std::move(out);
+}
+
+/// Snapshots by address: one that is in several places becomes one.
+class Snapshots {
+ public:
+  explicit Snapshots(Tokens& tokens) : tokens_(tokens) {}
+  void redact(SnapshotRef& ref) {
+    ref.ref = tokens_.operand(ref.ref);
+    ref.series = tokens_.word(ref.series);
+    if (ref.snapshot == nullptr) return;
+    auto& replaced = replaced_[ref.snapshot.get()];
+    if (replaced == nullptr) {
+      originals_.push_back(ref.snapshot);
+      replaced = copy(*ref.snapshot);
+    }
+    ref.snapshot = replaced;
+  }
+  void redact_all_notes() {
+    for (auto& [original, replaced] : replaced_) redact_notes(tokens_, replaced->facts.notes);
+  }
+  const std::vector<std::shared_ptr<const Snapshot>>& originals() const { return originals_; }
+
+ private:
+  /// What the writers show of a snapshot itself: its facts, its totals, where its segments lie.
+  std::shared_ptr<Snapshot> copy(const Snapshot& snapshot) {
+    auto out = std::make_shared<Snapshot>();
+    out->dictionary = std::make_shared<const Dictionary>();
+    out->facts = snapshot.facts;
+    redact_facts(tokens_, out->facts);
+    out->samples.stack = {StackId{}};
+    out->samples.labels = {LabelSetId{}};
+    for (const Column& column : snapshot.samples.columns) out->samples.columns.push_back(only_total(column));
+    out->allocator = snapshot.allocator;  // addresses and sizes; its names are not shown
+    return out;
+  }
+
+  Tokens& tokens_;
+  std::map<const Snapshot*, std::shared_ptr<Snapshot>> replaced_;
+  std::vector<std::shared_ptr<const Snapshot>> originals_;
+};
+
+void redact_frames(Tokens& tokens, std::vector<FrameView>& frames) {
+  for (FrameView& frame : frames) frame = tokens.frame(frame);
+}
+
+void redact_key(Tokens& tokens, GroupBy by, std::string& key) {
+  switch (by) {
+    case GroupBy::file:
+    case GroupBy::module: key = tokens.path(key); break;
+    case GroupBy::label: key = tokens.word(key); break;
+    case GroupBy::stack:
+    case GroupBy::function:
+    case GroupBy::line:
+    case GroupBy::type: key = tokens.function(key); break;
+  }
+}
+
+void redact_growth(Tokens& tokens, GrowthReport& report) {
+  for (std::string& key : report.keys) redact_key(tokens, report.options.by, key);
+  for (Suspect& suspect : report.suspects) {
+    redact_frames(tokens, suspect.path);
+    for (Suspect::Site& site : suspect.sites) site.frame = tokens.frame(site.frame);
+  }
+  for (UnnamedModule& module : report.unnamed.modules) module.module = tokens.path(module.module);
+  if (report.common_path.find("+0x") == std::string::npos) {
+    report.common_path = tokens.function(report.common_path);
+  } else {
+    const std::size_t plus = report.common_path.rfind('+');
+    report.common_path =
+        std::string(tokens.path(report.common_path.substr(0, plus))).append(report.common_path.substr(plus));
+  }
+  DiffOptions& options = report.options;
+  for (std::string* text : {&options.focus, &options.ignore, &options.hide, &options.show, &options.label_key})
+    *text = tokens.word(*text);
+  const auto standard = [](const std::string& metric) {
+    return metric.empty() || metric == "inuse_space" || metric == "inuse_objects" || metric == "alloc_space" ||
+           metric == "alloc_objects";
+  };
+  if (!standard(options.metric)) options.metric = tokens.word(options.metric);
+}
+
+/// Every stack that will be shown, so that names in notes are known whatever is written first.
+void meet_all(Tokens& tokens, const GrowthReport& report) {
+  if (report.view == nullptr) return;
+  std::vector<FrameView> frames;
+  const auto meet = [&](StackRef stack) {
+    report.view->frames(stack, frames);
+    for (const FrameView& frame : frames) tokens.frame(frame);
+  };
+  for (const StackRef& stack : report.stacks) meet(stack);
+  for (const ListedOnce& row : report.listed_once) meet(row.stack);
+}
+
+void redact_prose(Tokens& tokens, Prose& prose) {
+  for (Span& span : prose) {
+    if (span.name) span.text = tokens.span(span.text);
+  }
+}
+
+}  // namespace
+
+Redactor::Redactor(std::string_view key) : tokens_(std::make_shared<Tokens>(key)) {}
+
+std::shared_ptr<const StackView> Redactor::redacted(std::shared_ptr<const StackView> view) const {
+  if (view == nullptr) return view;
+  return std::make_shared<const RedactedView>(std::move(view), tokens_,
+                                              std::vector<std::shared_ptr<const Snapshot>>{});
+}
+
+void Redactor::redact(PinReport& report) const {
+  Snapshots snapshots(*tokens_);
+  snapshots.redact(report.baseline);
+  snapshots.redact(report.current);
+  report.view = std::make_shared<const RedactedView>(report.view, tokens_, snapshots.originals());
+  snapshots.redact_all_notes();
+}
+
+std::string Redactor::redacted(std::string_view text) const { return tokens_->text(text); }
+
+void Redactor::redact(Postmortem& report) const {
+  Tokens& tokens = *tokens_;
+  Snapshots snapshots(tokens);
+  meet_all(tokens, report.growth());
+  TrendReport& trend = report.trend;
+  const auto redact_steps = [&](std::vector<SeriesStep>& steps) {
+    for (SeriesStep& step : steps) {
+      snapshots.redact(step.snapshot);
+      redact_frames(tokens, step.heaviest);
+    }
+  };
+  redact_steps(report.steps);
+  redact_steps(trend.series.steps);
+  for (GrowthReport* growth : {&trend.series.overall, &report.by_function}) {
+    snapshots.redact(growth->baseline);
+    snapshots.redact(growth->current);
+    redact_growth(tokens, *growth);
+  }
+  if (report.counters) {
+    for (SnapshotRef& ref : report.counters->snapshots) snapshots.redact(ref);
+    for (CounterRow& row : report.counters->rows) row.name = tokens.word(row.name);
+  }
+  if (report.pins) {
+    snapshots.redact(report.pins->baseline);
+    snapshots.redact(report.pins->current);
+  }
+  const auto wrap = [&](std::shared_ptr<const StackView>& view) {
+    if (view != nullptr) view = std::make_shared<const RedactedView>(view, tokens_, snapshots.originals());
+  };
+  wrap(trend.series.overall.view);
+  wrap(report.by_function.view);
+  if (report.pins) wrap(report.pins->view);
+
+  redact_prose(tokens, report.narrative.headline);
+  for (Finding& finding : report.narrative.findings) redact_prose(tokens, finding.text);
+  for (Hint& hint : report.narrative.hints) redact_prose(tokens, hint.evidence);
+  for (Prose& line : report.narrative.in_short) redact_prose(tokens, line);
+
+  report.title = tokens.word(report.title);
+  report.order_note = tokens.text(report.order_note);
+  trend.restart = tokens.text(trend.restart);
+  for (std::vector<SeriesStep>* steps : {&report.steps, &trend.series.steps}) {
+    for (SeriesStep& step : *steps) step.restart = tokens.text(step.restart);
+  }
+  redact_notes(tokens, report.notes);
+  redact_notes(tokens, trend.series.overall.notes);
+  redact_notes(tokens, report.by_function.notes);
+  if (report.counters) redact_notes(tokens, report.counters->notes);
+  snapshots.redact_all_notes();
+  report.redacted = true;
+}
+
+}  // namespace snapdiff::postmortem

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analyzer/render/flame_boxes.hpp"
+
+/// What stands below a flame graph: scale, key, table.
+namespace snapdiff::render {
+
+/// "scale ---- 1 MiB of change"; `points` is the width of all boxes.
+double draw_flame_scale(const FlameStory& story, const FlameWords& words, Canvas& canvas, double y, double points);
+
+/// "How to read it": samples of what the picture holds, and the sum of widths.
+double flame_key_height(const FlameStory& story, const FlameWords& words, const FlameLayout& layout);
+double draw_flame_key(const FlameStory& story, const FlameWords& words, const FlameLayout& layout, Canvas& canvas,
+                      double y);
+
+/// The boxes without callees, heaviest first, each with its path; then the others, what was merged, the total.
+struct FlameTable {
+  std::vector<std::size_t> rows;  ///< marks, in order
+  std::size_t ends = 0;           ///< how many there are in all
+};
+/// The heaviest ends, `most` at most.
+FlameTable choose_ends(const FlameLayout& layout, std::size_t most);
+double flame_table_height(const FlameTable& table, const FlameLayout& layout);
+double draw_flame_table(const FlameStory& story, const FlameWords& words, const FlamePicture& picture,
+                        const FlameTable& table, const std::string& prefix, Canvas& canvas, double y);
+std::string flame_row_anchor(const std::string& prefix, std::size_t row);
+
+}  // namespace snapdiff::render

@@ -1,0 +1,140 @@
+#include <algorithm>
+#include <memory>
+#include <new>
+#include <utility>
+
+#include "analyzer/render/memory_pages.hpp"
+#include "analyzer/render/postmortem_pages.hpp"
+#include "analyzer/render/prose_text.hpp"
+#include "analyzer/render/typesetter.hpp"
+
+namespace snapdiff::render {
+namespace {
+
+/// The judged part as the pages of a comparison know it.
+Story story_of(const Postmortem& report) {
+  Story story;
+  story.overall = report.growth();
+  story.steps = report.trend.series.steps;
+  const std::size_t left_out = std::min(report.trend.left_out, report.steps.size());
+  if (left_out + story.steps.size() == report.steps.size())
+    story.before.assign(report.steps.begin(), report.steps.begin() + static_cast<std::ptrdiff_t>(left_out));
+  const std::vector<Verdict>& verdicts = report.trend.verdicts;
+  const bool judged = verdicts.size() == story.overall.rows.size() &&
+                      std::any_of(verdicts.begin(), verdicts.end(), [](const Verdict& v) { return !v.word.empty(); });
+  if (judged) {
+    for (const Verdict& verdict : verdicts) story.verdicts.push_back({verdict.word, verdict.reason});
+  }
+  story.title = report.title;
+  story.version = report.version;
+  story.order_note = report.order_note;
+  story.created_at_ns = report.created_at_ns;
+  return story;
+}
+
+/// What stands in the foot of every page.
+std::string foot_of(const PostmortemPages& pages) {
+  constexpr std::string_view kDot = "  \u00b7  ";
+  std::string text;
+  if (pages.has_stacks) {
+    text = footer_text(pages.story.overall);
+  } else if (!pages.memory.source.empty()) {
+    text = printable(pages.memory.source);
+  } else {
+    text = printable(pages.report.order_note);
+  }
+  if (!text.empty()) text.append(kDot);
+  return text.append(printable(pages.report.version));
+}
+
+Status plan_pages(PostmortemPages& pages) {
+  plan_cover(pages);
+  plan_narrative(pages);
+  if (pages.has_stacks) {
+    choose_table_rows(pages);
+    plan_totals(pages);
+    if (Status status = plan_suspects(pages); !status) return status;
+    if (Status status = plan_graph(pages); !status) return status;
+    if (Status status = plan_flame(pages); !status) return status;
+    plan_tables(pages);
+    plan_functions(pages);
+  }
+  plan_devices(pages);
+  plan_counters(pages);
+  plan_unknown(pages);
+  plan_inputs(pages);
+  plan_glossary(pages);
+  return ok();
+}
+
+Result<std::string> draw_plan(PostmortemPages& pages, Paper paper) {
+  const Postmortem& report = pages.report;
+  const std::string program = printable(report.title);
+  const std::string foot = foot_of(pages);
+  const std::string fonts = std::string("fonts: ").append(pages.type.sans()).append(", ").append(pages.type.mono());
+  const std::vector<PlannedPage>& plan = pages.plan.pages();
+  PdfDocument document(
+      pages.type, paper,
+      {std::string("snapdiff post-mortem: ").append(program), printable(report.version), fonts, report.created_at_ns},
+      static_cast<int>(plan.size()));
+  int parent = 0;
+  std::string section;
+  for (const PlannedPage& page : plan) {
+    document.begin_page({program, page.title, page.question, foot});
+    const std::string here = std::string("p").append(std::to_string(document.page()));
+    if (page.section.empty()) parent = 0;
+    if (!page.section.empty() && page.section != section) parent = document.bookmark(0, page.section, here);
+    section = page.section;
+    document.bookmark(parent, page.title, here);
+    if (Status status = page.draw(document); !status) return std::move(status).error();
+    document.end_page();
+  }
+  return document.finish();
+}
+
+Result<std::string> write_postmortem(const Postmortem& report, const MemoryStory& memory,
+                                     const graph::GraphOptions& options, Paper paper) {
+  Result<std::unique_ptr<Typesetter>> type = Typesetter::make();
+  if (!type) return std::move(type).error();
+  PostmortemPages pages{report, memory, options, **type, story_of(report), false, {}, {}, {}, {}, {}};
+  pages.has_stacks = pages.story.steps.size() >= 2 && !pages.story.overall.metric.empty();
+  if (Status status = plan_pages(pages); !status) return std::move(status).error();
+  return draw_plan(pages, paper);
+}
+
+}  // namespace
+
+void draw_section(Canvas& canvas, double y, const std::string& title, const std::string& remark) {
+  const TextStyle style{9, FontWeight::semibold};
+  const double w = canvas.text(kLeft, y, title, style, kInk);
+  if (!remark.empty()) {
+    const TextStyle small{7};
+    const std::string shown = canvas.type().fit_end(printable(remark), small, kWidth - w - 16);
+    canvas.text(kRight, y, shown, small, kInk3, Align::right);
+  }
+  canvas.rule(kLeft, kRight, y + 5, kInk3, 0.7);
+}
+
+Block section_block(const std::string& title, const std::string& remark) {
+  return {30, [title, remark](Canvas& canvas, double y) { draw_section(canvas, y + 19, title, remark); }, true};
+}
+
+std::string counted(std::uint64_t n, const char* one, const char* many) {
+  const auto shown = static_cast<std::int64_t>(std::min<std::uint64_t>(n, 1ULL << 62));
+  return count_text(shown).append(" ").append(n == 1 ? one : many);
+}
+
+Result<std::string> growth_svg(const Postmortem& postmortem, const graph::GraphOptions& options) {
+  return to_svg(story_of(postmortem), options);
+}
+
+Result<std::string> postmortem_pdf(const Postmortem& postmortem, const MemoryStory& memory,
+                                   const graph::GraphOptions& options, Paper paper) {
+  try {
+    return write_postmortem(postmortem, memory, options, paper);
+  } catch (const std::bad_alloc&) {
+    return Error{ErrorCode::limit, "post-mortem as PDF: out of memory"};
+  }
+}
+
+}  // namespace snapdiff::render

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/graph/growth_graph.hpp"
+#include "analyzer/render/page_flow.hpp"
+#include "analyzer/render/pages.hpp"
+#include "analyzer/render/pdf_document.hpp"
+#include "analyzer/render/render.hpp"
+#include "snapdiff/postmortem.hpp"
+
+/// The post-mortem report: its pages are planned first, so that they can name each other, and drawn then.
+namespace snapdiff::render {
+
+/// A page before it is drawn. `key` is how others find it, "" where none does.
+struct PlannedPage {
+  std::string key;
+  std::string title;
+  std::string question;
+  std::string section;  ///< bookmark above its own; "" for none
+  std::function<Status(PdfDocument&)> draw;
+};
+
+class PagePlan {
+ public:
+  void add(PlannedPage page) {
+    if (!page.key.empty()) places_.emplace(page.key, static_cast<int>(pages_.size()) + 1);
+    pages_.push_back(std::move(page));
+  }
+  /// 0: there is none.
+  int page_of(const std::string& key) const {
+    const auto found = places_.find(key);
+    return found == places_.end() ? 0 : found->second;
+  }
+  /// Where a link to it leads, "" for nowhere.
+  std::string anchor_of(const std::string& key) const {
+    const int page = page_of(key);
+    return page == 0 ? std::string() : std::string("p").append(std::to_string(page));
+  }
+  const std::vector<PlannedPage>& pages() const { return pages_; }
+
+ private:
+  std::vector<PlannedPage> pages_;
+  std::map<std::string, int> places_;
+};
+
+/// What all pages are made from; outlives the plan.
+struct PostmortemPages {
+  const Postmortem& report;
+  const MemoryStory& memory;
+  const graph::GraphOptions& options;
+  Typesetter& type;
+  Story story;                                  ///< of the judged part
+  bool has_stacks = false;                      ///< else there are counters alone
+  std::vector<std::size_t> table_rows;          ///< rows of the tables by stack
+  std::vector<std::uint32_t> row_node;          ///< of the graph on one page, by row
+  std::vector<std::uint32_t> tile_node;         ///< of the graph in tiles; empty without one
+  std::vector<std::vector<std::size_t>> parts;  ///< table_rows by page
+  PagePlan plan;
+};
+
+/// Suspects, or where there are none the rows that changed most, as suspects.
+struct Subject {
+  Suspect suspect;
+  bool is_suspect = true;
+  std::size_t number = 0;
+};
+std::vector<Subject> subjects_of(const Postmortem& report);
+/// Of the graph in tiles.
+inline constexpr const char* kTilePrefix = "tiled-";
+
+inline std::string suspect_key(std::size_t number) { return std::string("suspect ").append(std::to_string(number)); }
+
+/// The inputs in order, with their totals where there is a metric.
+struct Input {
+  SnapshotRef snapshot;
+  std::optional<std::int64_t> total;
+};
+std::vector<Input> inputs_of(const Postmortem& report);
+
+/// Fills table_rows and parts.
+void choose_table_rows(PostmortemPages& pages);
+
+/// Each adds its pages to the plan.
+void plan_cover(PostmortemPages& pages);
+void plan_narrative(PostmortemPages& pages);
+void plan_totals(PostmortemPages& pages);
+Status plan_suspects(PostmortemPages& pages);
+/// The graph on one page, and in tiles where that one leaves nodes out.
+Status plan_graph(PostmortemPages& pages);
+Status plan_flame(PostmortemPages& pages);
+void plan_tables(PostmortemPages& pages);
+void plan_functions(PostmortemPages& pages);
+void plan_devices(PostmortemPages& pages);
+void plan_counters(PostmortemPages& pages);
+void plan_unknown(PostmortemPages& pages);
+void plan_inputs(PostmortemPages& pages);
+void plan_glossary(PostmortemPages& pages);
+
+/// Baseline of what follows a page's title.
+inline constexpr double kLead = kTop + 56;
+
+/// A section's title with a line below it, and a remark at its right. y is the baseline.
+void draw_section(Canvas& canvas, double y, const std::string& title, const std::string& remark = "");
+/// The same as a block.
+Block section_block(const std::string& title, const std::string& remark = "");
+
+/// "12 snapshots" and the like.
+std::string counted(std::uint64_t n, const char* one, const char* many);
+
+}  // namespace snapdiff::render

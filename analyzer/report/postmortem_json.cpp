@@ -1,0 +1,153 @@
+#include "analyzer/report/json_parts.hpp"
+#include "analyzer/report/prose_text.hpp"
+#include "analyzer/report/report.hpp"
+#include "analyzer/report/trend_parts.hpp"
+#include "analyzer/report/writers.hpp"
+
+namespace snapdiff::report {
+namespace {
+
+/// A whole document of another command as a value.
+void document(JsonWriter& json, std::string_view key, std::string text) {
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  json.new_line();
+  json.key(key);
+  json.raw(text);
+}
+
+void prose_field(JsonWriter& json, std::string_view key, const Prose& prose) {
+  json.key(key);
+  json.begin_array();
+  for (const Span& span : prose) {
+    json.begin_object();
+    json.field("text", span.text);
+    json.key("name");
+    json.boolean(span.name);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+void story_fields(JsonWriter& json, const Narrative& told) {
+  json.field("headline", plain_text(told.headline));
+  json.field_or_null("verdict", told.verdict);
+  json.key("in_short");
+  json.begin_array();
+  for (const Prose& line : told.in_short) json.string(plain_text(line));
+  json.end_array();
+  json.new_line();
+  json.key("findings");
+  json.begin_array();
+  for (const Finding& finding : told.findings) {
+    json.new_line();
+    json.begin_object();
+    json.field("kind", to_text(finding.kind));
+    json.field("text", plain_text(finding.text));
+    prose_field(json, "spans", finding.text);
+    json.end_object();
+  }
+  json.end_array();
+  json.new_line();
+  json.key("hints");
+  json.begin_array();
+  for (const Hint& hint : told.hints) {
+    json.new_line();
+    json.begin_object();
+    json.field("rule", hint.rule);
+    json.field("title", hint.title);
+    json.key("harmless");
+    json.boolean(hint.harmless);
+    json.field("evidence", plain_text(hint.evidence));
+    prose_field(json, "spans", hint.evidence);
+    json.field_or_null("suggestion", hint.suggestion);
+    json.field("growth", hint.growth);
+    json.field("rows", static_cast<std::int64_t>(hint.rows.size()));
+    json.end_object();
+  }
+  json.end_array();
+}
+
+void input_fields(JsonWriter& json, const Postmortem& report) {
+  const bool totals = !report.growth().metric.empty();
+  json.new_line();
+  json.key("inputs");
+  json.begin_array();
+  for (const SeriesStep& step : report.steps) {
+    json.new_line();
+    json.begin_object();
+    json.key("snapshot");
+    json_snapshot(json, step.snapshot);
+    json.field_or_null("total", totals ? std::optional(step.total) : std::nullopt);
+    json.field_or_null("objects", step.objects);
+    json.field_or_null("growth", totals ? std::optional(step.growth) : std::nullopt);
+    json.field_or_null("restart", step.restart);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+std::string diff_text(const GrowthReport& report, const std::vector<RowVerdict>& verdicts, const Style& style) {
+  std::string out;
+  json_diff(report, verdicts, style, [&](std::string_view piece) { out += piece; });
+  return out;
+}
+
+}  // namespace
+
+std::string postmortem_json(const Postmortem& report, const Style& wanted) {
+  Style style = wanted;
+  style.form = Form::json;
+  std::string out;
+  JsonWriter json(out);
+  json.begin_object();
+  json.field("schema", "snapdiff.postmortem/1");
+  json.field("version", report.version);
+  json.field("title", report.title);
+  json.field_or_null("created_at", report.created_at_ns == 0 ? std::string() : rfc3339(report.created_at_ns));
+  json.field("order", report.order_note);
+  json.key("redacted");
+  json.boolean(report.redacted);
+  json.new_line();
+  story_fields(json, report.narrative);
+  input_fields(json, report);
+
+  const GrowthReport& growth = report.growth();
+  const bool stacks = !growth.metric.empty();
+  const auto null_field = [&](std::string_view key) {
+    json.new_line();
+    json.key(key);
+    json.null();
+  };
+  if (stacks) {
+    const std::vector<RowVerdict> verdicts = row_verdicts(report.trend);
+    const bool parallel = verdicts.size() == growth.rows.size();
+    document(json, "diff", diff_text(growth, parallel ? verdicts : std::vector<RowVerdict>{}, style));
+    document(json, "by_function", diff_text(report.by_function, {}, style));
+  } else {
+    null_field("diff");
+    null_field("by_function");
+  }
+  // Of two snapshots nothing was judged.
+  if (stacks && growth.series_length > 0 && report.trend.verdicts.size() == growth.rows.size()) {
+    document(json, "trend", write_trend(report.trend, style));
+  } else {
+    null_field("trend");
+  }
+  report.counters ? document(json, "counters", write_counters(*report.counters, style)) : null_field("counters");
+  report.pins ? document(json, "pins", write_pins(*report.pins, style)) : null_field("pins");
+  json.new_line();
+  json.key("failure");
+  if (report.failure) {
+    json.begin_object();
+    json_out_of_memory_fields(json, *report.failure);
+    json.end_object();
+  } else {
+    json.null();
+  }
+  json.new_line();
+  json_notes(json, report.notes);
+  json.end_object();
+  return out + "\n";
+}
+
+}  // namespace snapdiff::report

@@ -1,0 +1,119 @@
+#include "analyzer/report/headline.hpp"
+#include "analyzer/report/json_parts.hpp"
+#include "analyzer/report/markdown_parts.hpp"
+#include "analyzer/report/prose_text.hpp"
+#include "analyzer/report/report.hpp"
+#include "analyzer/report/trend_parts.hpp"
+#include "analyzer/report/writers.hpp"
+#include "snapdiff/number_text.hpp"
+
+namespace snapdiff::report {
+namespace {
+
+std::string marked(const Prose& prose) { return literal(plain_text(prose)); }
+
+/// A line whose end is a command: that as code, to be copied.
+std::string with_command(const Prose& prose) {
+  const std::string text = plain_text(prose);
+  const std::size_t at = text.find(": snapdiff ");
+  if (at == std::string::npos || text.find('`') != std::string::npos) return literal(text);
+  return literal(text.substr(0, at + 2)) + "`" + text.substr(at + 2) + "`";
+}
+
+constexpr std::string_view heading(Finding::Kind kind) {
+  switch (kind) {
+    case Finding::Kind::what: return "What";
+    case Finding::Kind::where: return "Where";
+    case Finding::Kind::since: return "Since when";
+    case Finding::Kind::certainty: return "How sure";
+    case Finding::Kind::limit: return "Limit";
+    case Finding::Kind::not_this: return "What it is not, and what the net hides";
+    case Finding::Kind::next: return "Next";
+  }
+  return "";
+}
+
+std::string findings_text(const Narrative& told) {
+  std::string out;
+  const Finding* before = nullptr;
+  for (const Finding& finding : told.findings) {
+    if (before == nullptr || before->kind != finding.kind)
+      out += (before == nullptr ? "" : "\n") + std::string("**") + std::string(heading(finding.kind)) + "**\n\n";
+    out += "- " + with_command(finding.text) + "\n";
+    before = &finding;
+  }
+  return out;
+}
+
+std::string hints_text(const Narrative& told) {
+  if (told.hints.empty()) return {};
+  std::string out = "\n#### Hints\n\nKnown patterns that the evidence fits. They are hints, no proof.\n\n";
+  for (const Hint& hint : told.hints) {
+    out += "- **" + literal(printable(hint.title)) + "**" + (hint.harmless ? " (harmless)" : "") + ": " +
+           marked(hint.evidence);
+    if (!hint.suggestion.empty()) out += " Suggestion: " + literal(printable(hint.suggestion)) + ".";
+    out += " (rule " + literal(printable(hint.rule)) + ")\n";
+  }
+  return out;
+}
+
+std::string cell(std::string_view text) { return text.empty() ? std::string() : literal(printable(text)); }
+
+std::string inputs_text(const Postmortem& report) {
+  const std::string& unit = report.growth().unit;
+  const bool totals = !report.growth().metric.empty();
+  std::vector<std::string> headers{"#"};
+  if (totals) headers.insert(headers.end(), {"total", "step"});
+  const std::size_t numbers = headers.size();
+  headers.insert(headers.end(), {"input", "taken at", "SHA-256"});
+  MarkdownTable table(headers, numbers);
+  for (std::size_t i = 0; i < report.steps.size(); ++i) {
+    const SeriesStep& step = report.steps[i];
+    std::vector<std::string> cells{std::to_string(i + 1)};
+    if (totals) {
+      cells.push_back(snapdiff::value_text(step.total, unit));
+      cells.push_back(i == 0 ? "" : snapdiff::value_text(step.growth, unit, true));
+    }
+    std::string name = cell(snapshot_name(step.snapshot, true));
+    if (!step.restart.empty()) name += " (restart? " + cell(step.restart) + ")";
+    cells.push_back(name);
+    const Snapshot* snapshot = step.snapshot.snapshot.get();
+    const bool timed = snapshot != nullptr && snapshot->facts.taken_at_ns.has_value();
+    cells.push_back(timed ? rfc3339(*snapshot->facts.taken_at_ns) : "");
+    cells.push_back(snapshot == nullptr ? "" : cell(snapshot->facts.source.sha256));
+    table.add(cells);
+  }
+  std::string out = "\n<details>\n<summary>Inputs: " + counted(static_cast<std::int64_t>(report.steps.size()), "snapshot") +
+                    "</summary>\n\n" + literal(printable(report.order_note)) + "\n\n" + table.text();
+  const std::vector<std::string> notes = note_lines(report.notes, true);
+  if (!notes.empty()) out += "\n";
+  for (const std::string& note : notes) out += "- " + literal(note) + "\n";
+  out += "\n" + literal(printable(report.version));
+  if (totals && !report.growth().rule_set.empty())
+    out += ", metric " + cell(report.growth().metric) + ", names normalised by rule set " + cell(report.growth().rule_set);
+  if (report.redacted) out += "; names are tokens";
+  return out + "\n\n</details>\n";
+}
+
+}  // namespace
+
+std::string postmortem_markdown(const Postmortem& report, const Style& style) {
+  const Narrative& told = report.narrative;
+  std::string out = "### " + marked(told.headline);
+  if (!told.verdict.empty()) out += " (" + literal(told.verdict) + ")";
+  out += "\n\n";
+  if (!report.title.empty()) out += "Series: " + cell(report.title) + "\n\n";
+  for (const Prose& line : told.in_short) out += "- " + with_command(line) + "\n";
+  out += "\n";
+  if (!report.growth().metric.empty()) {
+    const std::vector<RowVerdict> verdicts = row_verdicts(report.trend);
+    const bool parallel = verdicts.size() == report.growth().rows.size();
+    out += growth_rows(report.growth(), parallel ? verdicts : std::vector<RowVerdict>{}, style) + "\n";
+  } else if (report.counters) {
+    out += markdown_counters(*report.counters, style) + "\n";
+  }
+  out += "#### Findings\n\n" + findings_text(told) + hints_text(told);
+  return out + inputs_text(report);
+}
+
+}  // namespace snapdiff::report

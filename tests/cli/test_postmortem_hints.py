@@ -1,0 +1,165 @@
+"""Every hint rule on a sample that shows its pattern, and on one that must not be taken for it.
+
+Where the samples come from: tests/data/postmortem/README.md. `made` ones are written here, in the layout of the real
+tool; all others are of real runs."""
+import glob
+import json
+import os
+import pickle
+import re
+import unittest
+
+import test_cuda_memory as cuda
+from heaps import EXAMPLES, SOURCE, CliTest
+
+DATA = os.path.join(SOURCE, "tests", "data")
+SHARED = os.path.join(os.path.dirname(SOURCE), "shared", "data")
+
+
+def files(pattern):
+    found = sorted(glob.glob(os.path.join(DATA, pattern)))
+    assert found, pattern
+    return found
+
+
+GO = sorted(glob.glob(os.path.join(EXAMPLES, "go-queue", "heap.*.pb.gz")))
+TCMALLOC = sorted(glob.glob(os.path.join(EXAMPLES, "tcmalloc-svc", "svc.*.heap")))
+FIGURES, CACHE, GOROUTINES = files("postmortem/figures/*"), files("postmortem/cache/*"), files("postmortem/goroutines/*")
+LOSS, OUTPUTS, FIRST = (files("postmortem/torch-%s.sdt.jsonl" % n) for n in ("loss", "outputs", "first-step"))
+RSS, FRAGMENTS = files("postmortem/rss_beside_heap.sdt.jsonl"), files("postmortem/fragments.log")
+SIL = os.path.join(DATA, "torch_cuda", "cs336-sil-attention-small.pickle")
+NAMED = files("postmortem/named.*.pb.gz")
+HEAPTRACK = files("heaptrack/native_leak-steps*.zst")
+TRACEMALLOC = files("tracemalloc/py3.11-nf25-step?.tracemalloc")
+LOOP, NODES, LIVE = (files("metric_log/" + n) for n in ("constructed-loop.log", "constructed-meminfo-graphnodes.log", "cpu-iterations.log"))
+
+# rule: (shows it, must not be taken for it)
+REAL = {
+    "matplotlib-figures": (FIGURES, CACHE),
+    "profiler-itself": (TRACEMALLOC, CACHE),
+    "counted-leftovers": (GO, CACHE),
+    "torch-loss-with-graph": (LOSS, OUTPUTS),
+    "torch-tensors-collected": (OUTPUTS, FIRST),
+    "torch-first-step": (FIRST, OUTPUTS),
+    "torch-live-tensors": (LIVE, LOOP),
+    "cublas-workspace": ([SIL + "@10", SIL], OUTPUTS),
+    "torchsharp-detached": (LOOP, NODES),
+    "tensorflow-graph-nodes": (NODES, LOOP),
+    "cpp-container-grows": (NAMED, HEAPTRACK),
+    "doubling-table": (TCMALLOC[:12], FIGURES),
+    "goroutines": (GOROUTINES, GO),
+    "resident-beyond-heap": (RSS, FIGURES),
+    "allocator-fragmentation": (FRAGMENTS, LIVE),
+    "cache-warming-up": (CACHE, GO),
+    "one-step": (CACHE, FIGURES),
+}
+
+
+class Hints(CliTest):
+    def hints(self, *operands):
+        self.run_it("postmortem", *operands, "-o", "out", "--db", ":memory:")
+        with open(os.path.join(self.folder, "out", "report.json"), encoding="utf-8") as file:
+            self.report = json.load(file)
+        return {hint["rule"]: hint for hint in self.report["hints"]}
+
+    def lines(self, name, snapshots):
+        """A series in the native tracker format: per snapshot [(frames, bytes, count)] and {counter: value}."""
+        out = [{"k": "header", "format": "snapdiff-tracker", "version": 1, "producer": "test"}]
+        for i, (rows, counters) in enumerate(snapshots):
+            out.append({"k": "snapshot", "id": "s%d" % i, "seq": i})
+            out += [{"k": "live", "stack": frames, "bytes": size, "count": count} for frames, size, count in rows]
+            out += [{"k": "counter", "name": n, "value": v, "unit": "bytes"} for n, v in counters.items()]
+            out.append({"k": "end", "id": "s%d" % i, "rows": len(rows) + len(counters)})
+        return self.write(name, "".join(json.dumps(line) + "\n" for line in out))
+
+    def dumps(self, *snapshots):
+        return [self.write("%d.pickle" % i, pickle.dumps(s, protocol=4)) for i, s in enumerate(snapshots)]
+
+    def made(self):
+        """Patterns of which no real recording could be had."""
+        step = ["step (train.py:30)", "main (train.py:9)"]
+        module = ["kaiming_uniform_ (torch/nn/init.py:412)", "reset_parameters (torch/nn/modules/linear.py:109)",
+                  "__init__ (torch/nn/modules/linear.py:104)", *step]
+        level = (["load (data.py:3)", "main (train.py:9)"], 5000000, 10)
+        yield ("torch-modules-in-loop", [self.lines("m.jsonl", [([(module, 4096 * 256 * (i + 1), i + 1), level], {}) for i in range(9)])],
+               [self.lines("m0.jsonl", [([(module, 4096 * 256, 1), level, (step, 65536 * i + 1, i + 1)], {}) for i in range(9)])])
+        op = ["_create_op_internal (tensorflow/python/framework/ops.py:3814)", "convert_to_tensor (tensorflow/python/framework/ops.py:1566)", *step]
+        yield ("tensorflow-ops-in-loop", [self.lines("t.jsonl", [([(op, 900 * 40 * (i + 1), 40 * (i + 1)), level], {}) for i in range(9)])],
+               [self.lines("t0.jsonl", [([(op, 36000, 40), level, (step, 65536 * i + 1, i + 1)], {}) for i in range(9)])])
+        stats = "ThreadTotalLiveCount: %d; CreatedOutsideScopeCount: %d; DisposedOutsideScopeCount: %d; CreatedInScopeCount: 350; DisposedInScopeCount: 350; AttachedToScopeCount: 0; DetachedFromScopeCount: 0\n"
+        log = "".join("epoch %d\n" % i + stats % (50 * (i + 1), 80 * (i + 1), 30 * (i + 1)) for i in range(4))
+        yield "torchsharp-outside-scope", [self.write("outside.log", log)], LOOP
+        log = lambda allocated: "".join("step %d GPU Memory: Allocated=%dMB, Reserved=%dMB\n" % (i, allocated(i), 500 + 40 * i) for i in range(9))
+        yield ("torch-reserved-beyond-allocated", [self.write("r.log", log(lambda i: 300 + i % 2))],
+               [self.write("r0.log", log(lambda i: 300 + 40 * i))])
+
+    def check(self, rule, shows, shows_not):
+        with self.subTest(rule):
+            hint = self.hints(*shows).get(rule)
+            self.assertIsNotNone(hint, self.report["hints"])
+            self.assertTrue(hint["evidence"].strip())
+            if hint["rows"]:
+                self.assertRegex(hint["evidence"], r"^\+[0-9.,\s]+ ?(B|KiB|MiB|GiB)? ?\(")
+            self.assertNotIn(rule, self.hints(*shows_not))
+
+    def test_each_rule_fits_its_pattern_and_not_another(self):
+        seen = set()
+        for rule, (shows, shows_not) in REAL.items():
+            self.check(rule, shows, shows_not)
+            seen.add(rule)
+        for rule, shows, shows_not in self.made():
+            self.check(rule, shows, shows_not)
+            seen.add(rule)
+        seen |= {"cuda-fragmentation", "cuda-pinned-segments", "cuda-private-pools"}  # test_rules_of_the_device
+        text, _ = self.run_it("postmortem", "--print-hints")
+        self.assertEqual(set(re.findall(r'^id = "(.*)"$', text, re.M)), seen)
+
+    def test_rules_of_the_device(self):
+        holes = [(15 * cuda.MIB, None), (10 * cuda.MIB, 10 * cuda.MIB), (15 * cuda.MIB, None)]
+        start = {"segments": [cuda.segment(cuda.C, [(4 * cuda.MIB, 4 * cuda.MIB)])], "device_traces": [[]], "allocator_settings": {},
+                 "external_annotations": []}
+        torn = cuda.failed([cuda.segment(cuda.A, holes)], 20 * cuda.MIB, 5 * cuda.MIB)
+        full = cuda.failed([cuda.segment(cuda.A, [(40 * cuda.MIB, 40 * cuda.MIB)])], 20 * cuda.MIB, 5 * cuda.MIB)
+        free = [(60 * cuda.MIB, None), (2 * cuda.MIB, 2 * cuda.MIB)]
+        pools = cuda.failed([cuda.segment(cuda.A, [(100 * cuda.MIB, 100 * cuda.MIB)]), cuda.segment(cuda.B, free, pool=(0, 1))],
+                            20 * cuda.MIB, 5 * cuda.MIB)
+        found = self.hints(*self.dumps(start, torn))
+        self.assertIn("30.0 MiB are free in 2 blocks, the largest 15.0 MiB", re.sub(r"\s", " ", found["cuda-fragmentation"]["evidence"]))
+        self.assertIn("30.0 MiB of 40.0 MiB that the allocator holds (75 %)", re.sub(r"\s", " ", found["cuda-pinned-segments"]["evidence"]))
+        self.assertNotIn("cuda-private-pools", found)
+        found = self.hints(*self.dumps(start, pools))
+        self.assertIn("cuda-private-pools", found)
+        self.assertNotIn("cuda-fragmentation", found)
+        found = self.hints(*self.dumps(start, full))
+        self.assertFalse([rule for rule in found if rule.startswith("cuda-")])
+
+    def test_harmless_patterns_say_so_and_come_last(self):
+        report = self.hints(*CACHE)
+        self.assertTrue(all(hint["harmless"] for hint in report.values()))
+        self.hints(*TRACEMALLOC)
+        flags = [hint["harmless"] for hint in self.report["hints"]]
+        self.assertEqual(flags, sorted(flags))
+
+    def test_programs_of_others_show_no_pattern_of_a_library_they_do_not_use(self):
+        for series in ("real-sqlite3-tcmalloc", "real-cmake-jemalloc", "node-cache"):
+            operands = sorted(glob.glob(os.path.join(SHARED, "pprof", "series", series, "*.*")))
+            if not operands:
+                self.skipTest("the shared samples are not here")
+            for rule in self.hints(*operands):
+                self.assertNotRegex(rule, "torch|matplotlib|tensorflow|cuda|goroutines")
+
+    def test_a_series_that_does_not_grow_has_no_hint(self):
+        self.assertEqual(self.hints(GO[0], GO[0]), {})
+        level = self.lines("level.jsonl", [([(["f (a.py:1)", "main (a.py:9)"], 1000000 + 7 * (i % 3), 10)], {"rss": 5000000}) for i in range(12)])
+        self.assertEqual(self.hints(level), {})
+
+    def test_evidence_is_of_the_rows(self):
+        hint = self.hints(*FIGURES)["matplotlib-figures"]
+        rows = [row for row in self.report["diff"]["rows"] if any("pyplot.py" in (f["file"] or "") for f in row["stack"]) and row["growth"] > 0]
+        self.assertLessEqual(hint["growth"], sum(row["growth"] for row in rows))
+        self.assertGreater(hint["growth"], 0.9 * sum(row["growth"] for row in rows))
+        self.assertLessEqual(hint["rows"], len(rows))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,392 @@
+#include <catch2/catch.hpp>
+
+#include <array>
+#include <limits>
+#include <set>
+
+#include "unit/analyzer/render/postmortems.hpp"
+#include "unit/analyzer/render/tools.hpp"
+
+using namespace snapdiff;
+using namespace snapdiff::test;
+
+namespace {
+
+std::string pdf_of(const Postmortem& report, const render::MemoryStory& memory = {},
+                   render::Paper paper = render::Paper::a4, std::size_t max_nodes = 40) {
+  graph::GraphOptions options;
+  options.max_nodes = max_nodes;
+  auto pdf = render::postmortem_pdf(report, memory, options, paper);
+  if (!pdf) FAIL(pdf.error().text());
+  CHECK(pdf->substr(0, 5) == "%PDF-");
+  return *pdf;
+}
+
+/// Checked by qpdf; the text of each page by pdftotext. Empty where that is not installed.
+std::vector<std::string> checked_pages(const std::string& pdf) {
+  const std::string path = temporary_file("postmortem.pdf", pdf);
+  int status = 0;
+  if (installed("qpdf")) {
+    const std::string told = output_of(std::string("qpdf --check ").append(path).append(" 2>&1"), status);
+    INFO(told);
+    CHECK(status == 0);
+  } else {
+    WARN("skipped: qpdf is not installed");
+  }
+  std::vector<std::string> pages;
+  if (!installed("pdftotext")) {
+    WARN("skipped: pdftotext is not installed");
+    return pages;
+  }
+  const std::string text = output_of(std::string("pdftotext -layout ").append(path).append(" -"), status);
+  for (std::size_t at = 0, end = 0; (end = text.find('\f', at)) != std::string::npos; at = end + 1)
+    pages.push_back(text.substr(at, end - at));
+  return pages;
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+/// Number of the first page, from 1, of which the title is this; 0: none. The cover lists all titles: it is left out.
+std::size_t page_titled(const std::vector<std::string>& pages, const std::string& title) {
+  for (std::size_t i = 1; i < pages.size(); ++i) {
+    if (has(pages[i], title)) return i + 1;
+  }
+  return 0;
+}
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t n = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++n;
+  return n;
+}
+
+CounterReport counters_of(std::size_t rows, std::size_t snapshots) {
+  CounterReport report;
+  for (std::size_t i = 0; i < snapshots; ++i) report.snapshots.push_back(fake_snapshot(i));
+  for (std::size_t r = 0; r < rows; ++r) {
+    CounterRow row;
+    row.name = "counter_" + std::to_string(r);
+    row.unit = "bytes";
+    for (std::size_t i = 0; i < snapshots; ++i) row.values.push_back(static_cast<std::int64_t>(1'000'000 * (r + i)));
+    row.last = snapshots - 1;
+    row.growth = *row.values.back() - *row.values.front();
+    report.rows.push_back(std::move(row));
+  }
+  return report;
+}
+
+}  // namespace
+
+TEST_CASE("post-mortem: every page is there, in order, and the cover says where") {
+  Postmortem report = postmortem_of(twelve_snapshots());
+  report.narrative.verdict = "GROWING";
+  report.counters = counters_of(3, 12);
+  add_functions(report, {{"main;a", {1, 2}}});
+  const std::vector<std::string> pages = checked_pages(pdf_of(report));
+  if (pages.empty()) return;
+  const std::array titles = {"What is known, and how sure",
+                             "Totals over time",
+                             "Suspect 1: alloc_body",
+                             "Suspect 2: make_log_line",
+                             "Where the growth came through",
+                             "In-use bytes: 5.30 MiB came",
+                             "Growth by stack",
+                             "Growth by function",
+                             "Numbers of the whole process",
+                             "What was dropped or is not known",
+                             "SHA-256, first 16 digits",
+                             "Glossary"};
+  REQUIRE(pages.size() == titles.size() + 1);
+  for (std::size_t i = 0; i < titles.size(); ++i) {
+    INFO(titles[i]);
+    CHECK(has(pages[i + 1], titles[i]));
+    CHECK(has(pages[i + 1], std::to_string(i + 2) + " / " + std::to_string(pages.size())));
+  }
+  CHECK(has(pages[0], "GROWING"));
+  CHECK(has(pages[0], "Most of it came through leak_sessions."));
+  CHECK(has(pages[0], "+5.30 MiB"));  // 11 * 505 536, by hand
+  CHECK(has(pages[0], "page 4"));
+  CHECK(has(pages[0], std::string(56, 'a') + "10000000"));  // the whole hash of the first input
+  CHECK(has(pages[0], "function and line"));
+  CHECK_FALSE(has(pages[0], "edacted"));
+}
+
+TEST_CASE("post-mortem: the sums are those of the comparison") {
+  Postmortem report = postmortem_of(twelve_snapshots());
+  const std::vector<std::string> pages = checked_pages(pdf_of(report));
+  if (pages.empty()) return;
+  const std::string& table = pages.at(page_titled(pages, "Growth per stack") - 1);
+  CHECK(has(table, "[0 others]"));
+  CHECK(has(table, "[unattributed]"));
+  CHECK(has(table, "TOTAL"));
+  CHECK(has(table, "+5.30 MiB"));
+  CHECK(has(table, "0.98 MiB"));  // 505 536 + 524 288
+  const std::string& steps = pages.at(page_titled(pages, "Step by step") - 1);
+  CHECK(has(steps, "+4.48 MiB"));       // 505 536 + 4 194 304, at 3
+  CHECK(has(steps, "\u22123.52 MiB"));  // 505 536 - 4 194 304, at 6
+  CHECK(has(steps, "largest: +4.48 MiB at 3"));
+  const std::string& suspect = pages.at(page_titled(pages, "Suspect 1") - 1);
+  CHECK(has(suspect, "+2.52 MiB"));  // 2 640 000
+  CHECK(has(suspect, "47 % of all growth"));
+  CHECK(has(suspect, "climbs in every part of the window"));
+  CHECK(has(suspect, "handle_request"));
+  CHECK(has(suspect, "svc_cache.cc:24"));
+  CHECK(has(pages.at(page_titled(pages, "Where the growth came through") - 1), "= total +5.30 MiB"));
+}
+
+TEST_CASE("post-mortem: bookmarks, links and embedded fonts are there") {
+  if (!installed("qpdf")) {
+    WARN("skipped: qpdf is not installed");
+    return;
+  }
+  const std::string path = temporary_file("links.pdf", pdf_of(postmortem_of(twelve_snapshots())));
+  int status = 0;
+  const std::string objects =
+      output_of(std::string("qpdf --qdf --object-streams=disable ").append(path).append(" - | strings"), status);
+  for (const char* const title : {"Suspect 1: alloc_body", "Totals over time", "Growth by stack", "Glossary", "Inputs"})
+    CHECK(has(objects, std::string("/Title (").append(title)));
+  CHECK(count(objects, "/Subtype /Link") >= 30);
+  CHECK(count(objects, "/FontFile") >= 1);
+  CHECK(has(objects, "20231114221320Z"));
+}
+
+TEST_CASE("post-mortem: two runs give the same bytes, on both papers") {
+  const Postmortem report = postmortem_of(twelve_snapshots());
+  CHECK(pdf_of(report) == pdf_of(report));
+  const std::string letter = pdf_of(report, {}, render::Paper::letter);
+  CHECK(letter == pdf_of(report, {}, render::Paper::letter));
+  checked_pages(letter);
+  if (!installed("pdfinfo")) {
+    WARN("skipped: pdfinfo is not installed");
+    return;
+  }
+  int status = 0;
+  CHECK(has(output_of(std::string("pdfinfo ").append(temporary_file("letter.pdf", letter)), status), "612 x 792 pts"));
+}
+
+TEST_CASE("post-mortem: two snapshots claim no trend, and name the largest changes without suspects") {
+  Postmortem report = postmortem_of(story_of({{"main;small@a.cc:2", {0, 10}},
+                                              {"main;serve;grow@a.cc:1", {100'000, 900'000}},
+                                              {"main;drop@a.cc:9", {300'000, 0}}}));
+  const std::vector<std::string> pages = checked_pages(pdf_of(report));
+  if (pages.empty()) return;
+  const std::size_t first = page_titled(pages, "Change 1: grow");
+  REQUIRE(first != 0);
+  CHECK(has(pages[first - 1], "difference, not a trend"));
+  CHECK(has(pages[first - 1], "no suspect"));
+  CHECK(page_titled(pages, "Change 2: drop") == first + 1);
+  CHECK(page_titled(pages, "Change 3: small") == first + 2);
+  CHECK(has(pages[0], "Largest changes"));
+  CHECK_FALSE(has(pages[0], "GROWING"));
+}
+
+TEST_CASE("post-mortem: what came before a restart is shown and told") {
+  const render::Story story = twelve_snapshots();
+  Postmortem report = postmortem_of(story);
+  std::vector<SeriesStep> before(story.steps.begin(), story.steps.begin() + 4);
+  for (SeriesStep& step : before) step.total += 50'000'000;
+  report.steps = before;
+  report.steps.insert(report.steps.end(), story.steps.begin(), story.steps.end());
+  report.steps[4].restart = "another process: pid 12 after pid 7";
+  report.steps[4].other_process = true;
+  report.trend.left_out = 4;
+  report.trend.restart = report.steps[4].restart;
+  const std::vector<std::string> pages = checked_pages(pdf_of(report));
+  if (pages.empty()) return;
+  CHECK(has(pages[0], "judged from 5 on"));
+  const std::string& totals = pages.at(page_titled(pages, "Step by step") - 1);
+  CHECK(has(totals, "restarted at snapshot 5"));
+  CHECK(has(totals, "not judged"));
+  CHECK(has(totals, "restart: another process: pid 12 after pid 7"));
+  CHECK(has(totals, "48.7 MiB"));  // 50 000 000 + 1 029 824, the first of all
+}
+
+TEST_CASE("post-mortem: counters alone make a report without stacks") {
+  Postmortem report;
+  report.title = "rss.log";
+  report.version = "snapdiff 0.1";
+  report.counters = counters_of(20, 5);
+  for (const SnapshotRef& snapshot : report.counters->snapshots) {
+    report.steps.emplace_back();
+    report.steps.back().snapshot = snapshot;
+  }
+  report.trend.series.steps = report.steps;
+  report.narrative.headline = {{"counter_0 rose from 0 to 3.81 MiB"}};
+  const std::vector<std::string> pages = checked_pages(pdf_of(report));
+  if (pages.empty()) return;
+  CHECK(has(pages[0], "counter_0 rose"));
+  CHECK(has(pages[0], "5 snapshots"));
+  CHECK(page_titled(pages, "Growth by stack") == 0);
+  CHECK(page_titled(pages, "Totals over time") == 0);
+  CHECK(page_titled(pages, "counter_13") != 0);
+  CHECK(has(pages.at(page_titled(pages, "counter_13") - 1), "6 more counters in the JSON report"));
+}
+
+TEST_CASE("post-mortem: nothing changed, nothing at all, counts, values up to 2^63-1 and below 0") {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  for (const std::vector<Line>& lines :
+       std::vector<std::vector<Line>>{{{"main;same", {10, 10}}},
+                                      {},
+                                      {{"main", {0, 1}}},
+                                      {{"main;a", {0, 0, 0}}, {"main;b", {5, 5, 5}}},
+                                      {{"main;all", {0, kMost}}},
+                                      {{"main;all", {kMost, 0, kMost}}},
+                                      {{"main;less", {-500, -100, -900}}, {"main;more", {10, 300, 200}}},
+                                      {{"main;x", {9, 6, 3, 2, 1, 1, 1, 1, 0}}}}) {
+    Postmortem report = postmortem_of(story_of(lines));
+    add_functions(report, lines);
+    checked_pages(pdf_of(report));
+    report.trend.series.overall.unit = "count";
+    report.trend.series.overall.metric = "inuse_objects";
+    checked_pages(pdf_of(report));
+  }
+}
+
+TEST_CASE("post-mortem: a hundred snapshots fit a bounded number of pages, each input is named") {
+  Line line{"main;a", {}};
+  for (std::int64_t i = 0; i < 100; ++i) line.values.push_back(1000 * i + (i == 60 ? 40'000 : 0));
+  const std::vector<std::string> pages = checked_pages(pdf_of(postmortem_of(story_of({line}))));
+  if (pages.empty()) return;
+  CHECK(pages.size() <= 25);
+  std::string text;
+  for (const std::string& page : pages) text += page;
+  for (int i = 0; i < 100; ++i)
+    REQUIRE(has(text, std::string("svc.").append(std::to_string(1000 + i)).append(".heap")));
+  CHECK(has(text, "both ends, restarts and the largest steps"));
+}
+
+TEST_CASE("post-mortem: a large graph goes on over tiles, each node whole on one of them") {
+  const std::vector<Line> lines = branches(12, 6, 12);
+  Postmortem report = postmortem_of(story_of(lines));
+  const std::vector<std::string> pages = checked_pages(pdf_of(report, {}, render::Paper::a4, 60));
+  if (pages.empty()) return;
+  const std::size_t first = page_titled(pages, "The graph, tile 1 of ");
+  REQUIRE(first != 0);
+  CHECK(pages.size() <= 25);
+  std::size_t tiles = 0;
+  std::set<std::string> whole;
+  for (std::size_t i = first - 1; i < pages.size() && has(pages[i], "The graph, tile "); ++i, ++tiles) {
+    CHECK(has(pages[i], "tile " + std::to_string(tiles == 0 ? 2 : 1)));  // where edges or nodes go on
+    CHECK(has(pages[i], "= total +69.1 MiB"));
+  }
+  CHECK(tiles >= 2);
+  CHECK(tiles <= 6);
+}
+
+TEST_CASE("post-mortem: notes are listed by gravity, and what nobody knows has its lines") {
+  Postmortem report = postmortem_of(twelve_snapshots());
+  report.notes.add(Severity::info, "read as version 2");
+  report.notes.add(Severity::data_loss, "records cut at the end of the file", std::nullopt, 17);
+  report.trend.series.overall.unnamed = {40, 7, 123'456, {{"/opt/app/libold.so", 7, 123'456}}};
+  report.trend.series.overall.possible_pairs = 3;
+  report.redacted = true;
+  const std::vector<std::string> pages = checked_pages(pdf_of(report));
+  if (pages.empty()) return;
+  CHECK(has(pages[0], "Redacted"));
+  const std::string& unknown = pages.at(page_titled(pages, "Remarks on the inputs") - 1);
+  CHECK(unknown.find("records cut at the end") < unknown.find("read as version 2"));
+  CHECK(has(unknown, "17\u00d7"));
+  CHECK(has(unknown, "libold.so"));
+  CHECK(has(unknown, "121 KiB"));  // 123 456 bytes
+  CHECK_FALSE(has(unknown, "Nothing was dropped"));
+  report.notes = {};
+  const std::vector<std::string> clean = checked_pages(pdf_of(report));
+  CHECK(has(clean.at(page_titled(clean, "Remarks on the inputs") - 1), "Nothing was dropped"));
+}
+
+TEST_CASE("post-mortem: hints say that they are hints") {
+  Postmortem report = postmortem_of(twelve_snapshots());
+  report.narrative.hints.push_back({"unbounded-map",
+                                    "A map that only grows",
+                                    false,
+                                    {{"11 000 objects of one size through "}, {"put", true}},
+                                    "Give it a limit.",
+                                    {0},
+                                    2'640'000});
+  report.narrative.hints.push_back({"first-use", "First use of a library", true, {{"once, at 1"}}, "", {}, 0});
+  const std::vector<std::string> pages = checked_pages(pdf_of(report));
+  if (pages.empty()) return;
+  const std::string& page = pages.at(page_titled(pages, "What is known") - 1);
+  CHECK(has(page, "HINT"));
+  CHECK(has(page, "HARMLESS?"));
+  CHECK(has(page, "they may be wrong"));
+  CHECK(has(page, "Give it a limit."));
+}
+
+TEST_CASE("post-mortem: a failed allocation has its sentence and figures") {
+  Postmortem report = postmortem_of(twelve_snapshots());
+  OutOfMemory failure;
+  failure.asked = 512LL << 20;
+  failure.allocated = 23LL << 30;
+  failure.reserved = 24LL << 30;
+  failure.sentence = "enough is free, in no block that is large enough";
+  failure.reason = OutOfMemoryReason::fragmentation;
+  report.failure = failure;
+  const std::vector<std::string> pages = checked_pages(pdf_of(report));
+  if (pages.empty()) return;
+  const std::string& page = pages.at(page_titled(pages, "Why the allocation failed") - 1);
+  CHECK(has(page, "An allocation of 512 MiB failed: enough is free, in no block that is large enough."));
+  CHECK(has(page, "24.0 GiB"));
+  // The glossary explains the words of devices only where there are some.
+  CHECK(has(pages.back(), "caching allocator"));
+}
+
+TEST_CASE("post-mortem: hostile and very long texts stay texts") {
+  const std::string hostile("evil</script>\x1b[31m\xff\xfe\xe2\x80\xae%s\\(\n\0x", 31);
+  const std::string name(5000, 'x');
+  const std::vector<Line> lines = {{"main;" + name, {0, 500'000}},
+                                   {"main;" + name + ";\xd7\xa9\xd7\x9c", {4'000'000, 100}}};
+  Postmortem report = postmortem_of(story_of(lines));
+  report.title = hostile;
+  report.order_note = name;
+  report.version = hostile;
+  report.narrative.headline = {{"Grew in "}, {name, true}};
+  report.narrative.in_short.assign(5, {{hostile, true}, {" and "}, {name, true}});
+  report.narrative.findings.assign(60, {Finding::Kind::where, {{name, true}, {hostile}, {name}}});
+  report.narrative.hints.assign(40, {"rule", name, false, {{hostile, true}, {name, true}}, name, {}, -1});
+  for (int i = 0; i < 200; ++i) report.notes.add(Severity::warning, std::to_string(i) + hostile);
+  const std::vector<std::string> pages = checked_pages(pdf_of(report));
+  if (pages.empty()) return;
+  CHECK(pages.size() <= 25);
+  for (const std::string& page : pages) CHECK_FALSE(has(page, "\x1b"));
+  CHECK(has(pages[0], "\\x1b"));
+}
+
+TEST_CASE("post-mortem: growth and shrinkage stay apart in grey and for colour-blind eyes") {
+  if (!installed("pdftoppm") || !installed("python3")) {
+    WARN("skipped: pdftoppm or python3 is not installed");
+    return;
+  }
+  const std::string pdf = pdf_of(postmortem_of(
+      story_of({{"main;serve;grow@a.cc:1", {100'000, 2'100'000}}, {"main;clean;drop@a.cc:9", {2'000'000, 100'000}}})));
+  const std::vector<std::string> pages = checked_pages(pdf);
+  if (pages.empty()) return;
+  const std::string path = temporary_file("apart.pdf", pdf);
+  const auto page_image = [&](const std::string& title) {
+    const std::string number = std::to_string(page_titled(pages, title));
+    const std::string out = path + "." + number;
+    int status = 0;
+    output_of("pdftoppm -r 150 -singlefile -f " + number + " -l " + number + " " + path + " " + out, status);
+    REQUIRE(status == 0);
+    return out + ".ppm";
+  };
+  const std::string graph = page_image("Where the growth came through");
+  const std::string flame = page_image("Which parts are new");
+  int status = 0;
+  const std::string told = output_of(
+      std::string("python3 ").append(SNAPDIFF_TELL_APART).append(" ").append(graph).append(" ").append(flame), status);
+  INFO(told);
+  CHECK(status == 0);
+  // The same with nothing but colour to go by: text has signs on both.
+  const std::string& text = pages[page_titled(pages, "Where the growth came through") - 1];
+  CHECK(has(text, "+1.91 MiB"));
+  CHECK(has(text, "\u22121.81 MiB"));
+}
+
+TEST_CASE("post-mortem: out of fonts or of shape is an error, not a crash") {
+  Postmortem report = postmortem_of(twelve_snapshots());
+  report.trend.series.overall.options.by = GroupBy::function;
+  const auto pdf = render::postmortem_pdf(report, {}, {}, render::Paper::a4);
+  REQUIRE_FALSE(pdf.has_value());
+  CHECK(pdf.error().code == ErrorCode::usage);
+}
