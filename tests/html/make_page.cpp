@@ -90,6 +90,8 @@ int main(int argc, char** argv) {
   add_device_memory(refs, request);
   Result<Postmortem> report = postmortem::assemble(refs, std::move(request));
   if (!report) return fail(report.error());
+  if (const Result<postmortem::Rules> rules = postmortem::built_in_rules())
+    report->narrative = postmortem::tell(*report, *rules);
   if (graph) {
     Result<std::string> drawn = graph_of(*report);
     if (!drawn) return fail(drawn.error());
