@@ -108,14 +108,23 @@ std::string_view label_of(Finding::Kind kind) {
   return "";
 }
 
-/// What and where open the page; the rest is a list below the key figures.
-bool is_lead(Finding::Kind kind) { return kind == Finding::Kind::what || kind == Finding::Kind::where; }
+/// Two lines of the short story, or, without one, what grew and where: enough to open a page with.
+std::string lead_of(const Narrative& narrative) {
+  std::string out;
+  const auto add = [&](const Prose& text) { out += (out.empty() ? "" : " ") + prose(text); };
+  // The first line says what the headline says.
+  for (std::size_t i = 1; i < narrative.in_short.size() && i < 3; ++i) add(narrative.in_short[i]);
+  for (const Finding& finding : narrative.findings) {
+    const bool opens = finding.kind == Finding::Kind::what || finding.kind == Finding::Kind::where;
+    if (narrative.in_short.size() < 2 && opens) add(finding.text);
+  }
+  return out;
+}
 
 std::string findings(const Narrative& narrative) {
   std::string out;
   const std::vector<Finding>& all = narrative.findings;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (is_lead(all[i].kind)) continue;
     const bool first = i == 0 || all[i - 1].kind != all[i].kind;
     if (first) out += "<dt>" + std::string(label_of(all[i].kind)) + "</dt>";
     out += "<dd>" + prose(all[i].text) + "</dd>\n";
@@ -166,19 +175,23 @@ std::string headline_text(const Postmortem& report) {
          value(g.total.current, g.unit);
 }
 
-std::string answer_section(const Postmortem& report, const Series& series, const Chosen& chosen) {
+std::string answer_section(const Postmortem& report, const Series& series) {
   const bool has_rows = !report.growth().metric.empty();
   std::string out = "<section id=\"answer\">\n<div class=\"head\"><h1>";
   out += report.narrative.headline.empty() ? safe(headline_text(report)) : prose(report.narrative.headline);
   out += "</h1>" + badge(report.narrative.verdict, true) + "</div>\n";
-  std::string lead;
-  for (const Finding& finding : report.narrative.findings) {
-    if (is_lead(finding.kind)) lead += (lead.empty() ? "" : " ") + prose(finding.text);
-  }
+  std::string lead = lead_of(report.narrative);
   if (lead.empty() && has_rows) lead = own_sentence(report.growth());
   if (!lead.empty()) out += "<p class=\"lead\">" + lead + "</p>\n";
   if (has_rows) out += figures(report, series);
-  return out + findings(report.narrative) + "</section>\n" + hints(report.narrative, chosen);
+  return out + "</section>\n";
+}
+
+std::string story_section(const Postmortem& report, const Chosen& chosen) {
+  const std::string list = findings(report.narrative);
+  if (list.empty()) return hints(report.narrative, chosen);
+  return "<section id=\"story\" aria-labelledby=\"story-h\"><h2 id=\"story-h\">What the figures say</h2>\n" + list +
+         "</section>\n" + hints(report.narrative, chosen);
 }
 
 }  // namespace snapdiff::html

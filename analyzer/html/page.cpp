@@ -16,7 +16,7 @@ namespace snapdiff::html {
 namespace {
 
 /// More rows than any page holds: beyond, stacks are not even looked at.
-constexpr std::size_t kMostRows = 250'000;
+constexpr std::size_t kMostRows = 150'000;
 
 /// Of a page, for the graph.
 constexpr std::size_t kGraphPart = 3;
@@ -166,7 +166,8 @@ class Json {
 };
 
 std::string facts(const Postmortem& report, const Series& series, const Chosen& chosen,
-                  const std::vector<std::int64_t>& rest, const std::vector<Band>& layers, std::string_view start) {
+                  const std::vector<std::int64_t>& rest, const std::vector<Band>& layers, bool big,
+                  std::string_view start) {
   const GrowthReport& g = report.growth();
   const auto flag = [](bool on) { return on ? "true" : "false"; };
   Json json;
@@ -180,7 +181,7 @@ std::string facts(const Postmortem& report, const Series& series, const Chosen& 
   text("unit", g.unit);
   text("start", start);
   const std::pair<std::string_view, bool> flags[] = {
-      {"big", needs_big_integers(report, series)},
+      {"big", big},
       {"objects", g.has_objects},
       {"errors", g.has_error},
       {"exact", g.exact},
@@ -254,32 +255,51 @@ class Page {
         series_(report.growth()),
         importance_(importance(report.growth(), series_)),
         rest_(remainder(report, series_)),
+        big_(needs_big_integers(report, series_)),
         bands_(bands(report, series_)),
         candidates_(choose(report.growth(), series_, importance_, kMostRows).rows),
         stacks_(report.growth(), candidates_),
         graph_(graph_section(options.graph_svg, options.most_bytes / kGraphPart)) {}
 
   Result<std::string> make() const {
-    std::size_t count = candidates_.size();
-    for (;;) {
+    std::size_t count = first_guess();
+    std::size_t too_many = candidates_.size() + 1;
+    for (int round = 0;; ++round) {
       const Chosen chosen = choose(report_.growth(), series_, importance_, count);
       const Data data = pack(chosen);
-      const std::string around = body(chosen);
-      const std::size_t size = around.size() + data.size() + kWrapping;
-      if (size <= options_.most_bytes) return finished(around, data);
+      std::string around = body(chosen);
+      const std::size_t fixed = around.size() + kWrapping;
+      const std::size_t size = fixed + data.size();
+      const double room = options_.most_bytes > fixed ? static_cast<double>(options_.most_bytes - fixed) : 0;
+      // Rows cost about the same each; a little less than the share that fits, so that few rounds are needed.
+      const double wanted = static_cast<double>(count) * room / static_cast<double>(data.size()) * .985;
+      if (size <= options_.most_bytes) {
+        const std::size_t more = std::min(static_cast<std::size_t>(std::min(wanted, 1e9)), too_many - 1);
+        if (round >= kRounds || more <= count + count / 16) return finished(std::move(around), data);
+        count = more;
+        continue;
+      }
       if (count == 0)
         return Error{ErrorCode::limit, "the page has " + std::to_string(size) +
                                            " bytes without any row, expected at most " +
                                            std::to_string(options_.most_bytes)};
-      // Rows cost about the same each; a little less than the share that fits, so that few rounds are needed.
-      const std::size_t fixed = around.size() + kWrapping;
-      const double room = options_.most_bytes > fixed ? static_cast<double>(options_.most_bytes - fixed) : 0;
-      const double share = std::min(.98, room / static_cast<double>(data.size()) * .985);
-      count = static_cast<std::size_t>(static_cast<double>(count) * share);
+      too_many = count;
+      count = std::min(static_cast<std::size_t>(wanted), count - 1 - count / 50);
     }
   }
 
  private:
+  static constexpr int kRounds = 4;
+  static constexpr std::size_t kSample = 8'000;
+
+  /// Of many rows, what some of them cost says how many fit; to pack them all would take longest.
+  std::size_t first_guess() const {
+    if (candidates_.size() <= 2 * kSample) return candidates_.size();
+    const std::size_t cost = pack(choose(report_.growth(), series_, importance_, kSample)).size();
+    const double fit = static_cast<double>(options_.most_bytes) / static_cast<double>(cost) * kSample;
+    return std::min(candidates_.size(), static_cast<std::size_t>(fit));
+  }
+
   /// Tags around the data blocks.
   static constexpr std::size_t kWrapping = 400;
 
@@ -294,17 +314,17 @@ class Page {
     for (const std::uint32_t i : stacks_.in_order()) {
       if (wanted[i]) order.push_back(candidates_[i]);
     }
-    return {deflated(stacks_.coded(wanted)), deflated(coded_values(report_, series_, order))};
+    return {deflated(stacks_.coded(wanted)), deflated(coded_values(report_, series_, importance_, order))};
   }
 
   std::string body(const Chosen& chosen) const {
     std::string out =
         head(report_) + "<body>\n<a class=\"skip\" href=\"#table\">Skip to the table</a>\n<div class=\"page\">\n" +
-        top_bar(report_, !graph_.empty()) + "<main>\n" + answer_section(report_, series_, chosen) +
-        failure_section(report_) + timeline_place(report_) + table_section(report_, series_, chosen, rest_) +
+        top_bar(report_, !graph_.empty()) + "<main>\n" + answer_section(report_, series_) + failure_section(report_) +
+        timeline_place(report_) + story_section(report_, chosen) + table_section(report_, series_, chosen, rest_) +
         flame_place(report_) + graph_ + pins_section(report_) + counters_section(report_) + inputs_section(report_) +
         "</main>\n" + footer(report_) + "</div>\n<script type=\"application/json\" id=\"facts\">" +
-        facts(report_, series_, chosen, rest_, bands_, options_.start) + "</script>\n<script>" +
+        facts(report_, series_, chosen, rest_, bands_, big_, options_.start) + "</script>\n<script>" +
         joined(assets::script) + "</script>\n";
     return out;
   }
@@ -321,6 +341,7 @@ class Page {
   Series series_;
   std::vector<std::uint64_t> importance_;
   std::vector<std::int64_t> rest_;
+  bool big_;
   std::vector<Band> bands_;
   std::vector<std::uint32_t> candidates_;
   StackPages stacks_;

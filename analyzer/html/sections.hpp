@@ -11,8 +11,11 @@ namespace snapdiff::html {
 
 std::string headline_text(const Postmortem& report);
 
-/// Headline, badge, sentences, key figures, hints.
-std::string answer_section(const Postmortem& report, const Series& series, const Chosen& chosen);
+/// Headline, badge, a sentence or two, key figures.
+std::string answer_section(const Postmortem& report, const Series& series);
+
+/// All findings, and hints.
+std::string story_section(const Postmortem& report, const Chosen& chosen);
 
 /// The heaviest rows and the sums that make the total, first -> last.
 std::string table_section(const Postmortem& report, const Series& series, const Chosen& chosen,

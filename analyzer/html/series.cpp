@@ -78,9 +78,11 @@ bool needs_big_integers(const Postmortem& report, const Series& series) {
   for (const GrowthRow& row : report.growth().rows)
     objects = saturated(objects, std::max(magnitude(row.objects.baseline), magnitude(row.objects.current)));
   if (objects >= kExact) return true;
-  for (std::size_t i = 0; i < series.length(); ++i) {
-    std::uint64_t sum = 0;
-    for (std::size_t row = 0; row < series.rows(); ++row) sum = saturated(sum, magnitude(series.at(row, i)));
+  std::vector<std::uint64_t> sums(series.length(), 0);
+  for (std::size_t row = 0; row < series.rows(); ++row) {
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = saturated(sums[i], magnitude(series.at(row, i)));
+  }
+  for (const std::uint64_t sum : sums) {
     if (sum >= kExact) return true;
   }
   return false;

@@ -33,8 +33,8 @@ std::uint64_t bits(const char* at) { return static_cast<std::uint64_t>(reinterpr
 }  // namespace
 
 std::size_t StackPages::Hash::operator()(const Seen& seen) const {
-  return mixed({bits(seen.function), bits(seen.file), bits(seen.module), seen.offset,
-                static_cast<std::uint64_t>(seen.line), seen.inlined ? 1U : 0U});
+  return mixed({bits(seen.function), bits(seen.file), bits(seen.module), seen.function_size, seen.file_size,
+                seen.module_size, seen.offset, static_cast<std::uint64_t>(seen.line), seen.inlined ? 1U : 0U});
 }
 std::size_t StackPages::Hash::operator()(const PageFrame& frame) const {
   return mixed({frame.name, frame.full, frame.file, frame.module, static_cast<std::uint64_t>(frame.line), frame.flags});
@@ -115,7 +115,8 @@ std::uint32_t StackPages::cut_frame(std::size_t frames) {
 }
 
 std::uint32_t StackPages::frame(const FrameView& view) {
-  const Seen seen{view.function.data(), view.file.data(), view.module.data(), view.offset, view.line, view.inlined};
+  const Seen seen{view.function.data(), view.file.data(), view.module.data(), view.function.size(), view.file.size(),
+                  view.module.size(),   view.offset,      view.line,          view.inlined};
   const auto [at, is_new] = seen_.try_emplace(seen, 0);
   if (!is_new) return at->second;
   PageFrame out;

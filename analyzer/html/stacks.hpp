@@ -44,8 +44,10 @@ class StackPages {
   std::uint32_t text(std::string&& printable);
   std::uint32_t cut_frame(std::size_t frames);
 
+  /// Where a view's texts lie: an empty one may start where the next begins, so sizes count.
   struct Seen {
     const char *function, *file, *module;
+    std::size_t function_size, file_size, module_size;
     std::uint64_t offset;
     std::int32_t line;
     bool inlined;

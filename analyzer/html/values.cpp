@@ -118,7 +118,8 @@ void code_verdicts(Bytes& out, const TrendReport& trend, const std::vector<std::
 
 }  // namespace
 
-std::string coded_values(const Postmortem& report, const Series& series, std::span<const std::uint32_t> order) {
+std::string coded_values(const Postmortem& report, const Series& series, const std::vector<std::uint64_t>& importance,
+                         std::span<const std::uint32_t> order) {
   const GrowthReport& growth = report.growth();
   Bytes out;
   code_ranks(out, order);
@@ -129,7 +130,7 @@ std::string coded_values(const Postmortem& report, const Series& series, std::sp
   out.text(errors.all());
   Bytes verdicts;
   if (series.length() >= kJudgedFrom && report.trend.verdicts.size() == growth.rows.size())
-    code_verdicts(verdicts, report.trend, importance(growth, series), order);
+    code_verdicts(verdicts, report.trend, importance, order);
   out.text(verdicts.all());
   for (const std::uint32_t row : order) out.number(static_cast<std::uint64_t>(growth.rows[row].tier));
   Bytes known;

@@ -1,6 +1,5 @@
 #include <charconv>
-#include <chrono>
-#include <cstdio>
+#include <ctime>
 #include <fstream>
 #include <iostream>
 #include <string>
@@ -90,17 +89,16 @@ int main(int argc, char** argv) {
   add_device_memory(refs, request);
   Result<Postmortem> report = postmortem::assemble(refs, std::move(request));
   if (!report) return fail(report.error());
+  if (const Result<postmortem::Rules> rules = postmortem::built_in_rules())
+    report->narrative = postmortem::tell(*report, *rules);
   if (graph) {
     Result<std::string> drawn = graph_of(*report);
     if (!drawn) return fail(drawn.error());
     options.graph_svg = *std::move(drawn);
   }
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();
   const Result<std::string> page = html::to_html(*report, options);
-  if (timed)
-    std::cout << "to_html "
-              << std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start).count()
-              << " ms\n";
+  if (timed) std::cout << "to_html " << (std::clock() - start) * 1000 / CLOCKS_PER_SEC << " ms of CPU time\n";
   if (!page) return fail(page.error());
   std::ofstream(output, std::ios::binary) << *page;
   return 0;

@@ -96,6 +96,7 @@ async function start() {
   };
   addEventListener("beforeprint", () => print(true));
   addEventListener("afterprint", () => print(false));
+  performance.mark("ready");
   root.dataset.ready = "true";
 }
 

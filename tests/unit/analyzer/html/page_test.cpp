@@ -145,6 +145,15 @@ TEST_CASE("html: counters alone make a page without a table") {
   CHECK_FALSE(holds(*page, "id=\"rows\""));
 }
 
+TEST_CASE("html: frames that differ in what one of them lacks stay apart") {
+  // The model keeps its texts end to end: an empty one starts where the first does.
+  const Postmortem report = postmortem_of({"a@a 1 1\na 2 1\n", "a@a 10 1\na 5 1\n"});
+  const Result<std::string> page = html::to_html(report, {});
+  REQUIRE(page);
+  CHECK(count(*page, "<b>a</b><span class=\"site\">a</span>") == 1);
+  CHECK(count(*page, "<b>a</b></span>") == 1);
+}
+
 TEST_CASE("html: parts that do not exist, and limits that nothing fits in, are errors") {
   const Postmortem report = postmortem_of({"main;a 1 1\n", "main;a 5 1\n"});
   html::HtmlOptions options;
