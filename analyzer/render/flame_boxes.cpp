@@ -156,7 +156,7 @@ class BoxDrawing {
     // Each part says its own figure where both have room for it; the net stands beside the name.
     if (both && box.w * fill_.gone > canvas_.width(gone, small) + 2 * kPad &&
         box.w * fill_.grown > canvas_.width(grown, small) + 2 * kPad) {
-      const std::string& net = figures[1];
+      const std::string net = words_.figures(mark)[1];
       const double net_w = canvas_.width(net, style) + 8;
       const bool net_fits = room - net_w > std::min(60.0, canvas_.width(name, style));
       const double w = named(x, first, name, style, net_fits ? room - net_w : room, box);
@@ -166,7 +166,7 @@ class BoxDrawing {
       return;
     }
     named(x, first, name, style, room, box);
-    for (const std::string& figure : figures) {
+    for (const std::string& figure : words_.figures(mark)) {
       if (figure.empty() || canvas_.width(figure, small) > room) continue;
       put(x, second, figure, small, figure_color(mark), box);
       return;
