@@ -97,7 +97,7 @@ StoreChoice store_of(const Options& options, const Wanted& wanted, const Loaded&
 
 Status report_on(const ReportedSeries& series, const Wanted& wanted, const Settings& settings,
                  const report::Style& terminal_style) {
-  Result<Postmortem> found = find_out(series.loaded, settings.view, settings.limit, settings.rules);
+  Result<Postmortem> found = find_out(series, settings.view, settings.limit, settings.rules);
   if (!found) return std::move(found).error();
   if (settings.redactor) settings.redactor->redact(*found);
   std::filesystem::path folder = wanted.folder;
@@ -106,7 +106,7 @@ Status report_on(const ReportedSeries& series, const Wanted& wanted, const Setti
   if (Status printed = print_data(heading + report::postmortem_text(*found, terminal_style)); !printed) return printed;
   DocumentOptions documents = settings.documents;
   if (settings.redactor) documents.redactor = &*settings.redactor;
-  return write_documents(*found, series.loaded, settings.view, folder, documents);
+  return write_documents(*found, series, settings.view, folder, documents);
 }
 
 }  // namespace
@@ -118,7 +118,8 @@ int run_postmortem(const Arguments& arguments) {
       "The report of a series: PDF, one HTML page, Markdown, JSON and store in a folder;\nfive lines here.",
       "postmortem [OPERAND OPERAND...] [-o DIR]\n\n"
       "  without operands: the newest series in the store. Snapshots that cannot be\n"
-      "  compared are told apart by format: one report each, in folders below DIR",
+      "  compared are told apart by format: one report each, in folders below DIR. Of one\n"
+      "  CUDA snapshot with a trace: what happened along the trace",
       {"snapdiff postmortem heaps/ -o incident-4711",
        "snapdiff postmortem --limit 24GiB --redact-key ~/.key web.*.heap"});
   add_options(*app, options, kTakesOperands | kTakesView | kTakesCount | kReadsFiles | kTakesSymbols);
@@ -150,7 +151,14 @@ int run_postmortem(const Arguments& arguments) {
 
   Recording recording(store_of(options, wanted, compared->loaded), compared->loaded, compared->options, terminal);
   Notes left_out;
-  const std::vector<ReportedSeries> parts = split_series(compared->loaded, settings->view, left_out);
+  Result<std::optional<ReportedSeries>> moments = series_of_trace(compared->loaded);
+  if (!moments) return fail(moments.error());
+  std::vector<ReportedSeries> parts;
+  if (*moments) {
+    parts.push_back(**std::move(moments));
+  } else {
+    parts = split_series(compared->loaded, settings->view, left_out);
+  }
   if (parts.size() > 1)
     say("note: the snapshots cannot be compared with each other: " + std::to_string(parts.size()) +
         " reports, one for each kind");

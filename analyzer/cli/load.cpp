@@ -133,37 +133,6 @@ Result<std::vector<std::size_t>> choose_points(const std::vector<Snapshot>& snap
   return chosen;
 }
 
-// What was live at moments of a trace. "1:peak" is of device 1; else of the busiest one.
-Result<std::vector<LoadedSnapshot>> load_moments(const Snapshot& snapshot, const Job& job) {
-  cuda::TraceRef trace = *cuda::busiest_trace(snapshot);
-  std::string point = job.point;
-  const std::size_t colon = point.find(':');
-  if (colon != std::string::npos && colon > 0 && colon < 6 && point.find_first_not_of("0123456789") == colon) {
-    trace.device = static_cast<std::uint32_t>(std::stoul(point.substr(0, colon)));
-    point.erase(0, colon + 1);
-  }
-  if (point == "last") point = "end";
-  const Result<std::vector<std::uint64_t>> moments = cuda::points(snapshot, trace, point);
-  if (!moments) return moments.error();
-  std::vector<LoadedSnapshot> found;
-  for (const std::uint64_t events : *moments) {
-    Result<Snapshot> live = cuda::snapshot_at(snapshot, trace, events);
-    if (!live) return std::move(live).error();
-    // Another moment of the same bytes is another snapshot for the store.
-    live->facts.position = static_cast<std::uint32_t>(std::min<std::uint64_t>(events, 0xfffffffeU) + 1);
-    LoadedSnapshot item;
-    item.ref.ref = job.path + "@" + (moments->size() == 1 ? job.point : std::to_string(events));
-    item.ref.snapshot = std::make_shared<const Snapshot>(*std::move(live));
-    if (point == "oom") {
-      Result<std::optional<OutOfMemory>> failure = cuda::out_of_memory(snapshot, trace);
-      if (!failure) return std::move(failure).error();
-      if (*failure) item.failure = std::make_shared<const OutOfMemory>(**std::move(failure));
-    }
-    found.push_back(std::move(item));
-  }
-  return found;
-}
-
 // Snapshots of a directory in the order of product.md: time, number in the name, then name.
 std::string sort_directory(std::vector<LoadedSnapshot>& snapshots) {
   const auto facts = [](const LoadedSnapshot& s) -> const SnapshotFacts& { return s.ref.snapshot->facts; };
@@ -198,6 +167,37 @@ void note_disagreeing_times(Loaded& loaded) {
 }
 
 }  // namespace
+
+Result<std::vector<LoadedSnapshot>> moments_of(const Snapshot& snapshot, const std::string& path,
+                                               const std::string& wanted) {
+  cuda::TraceRef trace = *cuda::busiest_trace(snapshot);
+  std::string point = wanted;
+  const std::size_t colon = point.find(':');
+  if (colon != std::string::npos && colon > 0 && colon < 6 && point.find_first_not_of("0123456789") == colon) {
+    trace.device = static_cast<std::uint32_t>(std::stoul(point.substr(0, colon)));
+    point.erase(0, colon + 1);
+  }
+  if (point == "last") point = "end";
+  const Result<std::vector<std::uint64_t>> moments = cuda::points(snapshot, trace, point);
+  if (!moments) return moments.error();
+  std::vector<LoadedSnapshot> found;
+  for (const std::uint64_t events : *moments) {
+    Result<Snapshot> live = cuda::snapshot_at(snapshot, trace, events);
+    if (!live) return std::move(live).error();
+    // Another moment of the same bytes is another snapshot for the store.
+    live->facts.position = static_cast<std::uint32_t>(std::min<std::uint64_t>(events, 0xfffffffeU) + 1);
+    LoadedSnapshot item;
+    item.ref.ref = path + "@" + (moments->size() == 1 ? wanted : std::to_string(events));
+    item.ref.snapshot = std::make_shared<const Snapshot>(*std::move(live));
+    if (point == "oom") {
+      Result<std::optional<OutOfMemory>> failure = cuda::out_of_memory(snapshot, trace);
+      if (!failure) return std::move(failure).error();
+      if (*failure) item.failure = std::make_shared<const OutOfMemory>(**std::move(failure));
+    }
+    found.push_back(std::move(item));
+  }
+  return found;
+}
 
 StoreChoice choose_store(const Options& options) {
   if (!options.db.empty()) return {options.db, true};
@@ -326,7 +326,7 @@ Result<std::vector<LoadedSnapshot>> at_point(const LoadedSnapshot& item, const s
   if (!cuda::busiest_trace(*item.ref.snapshot))
     return Error{ErrorCode::usage, "no trace in this snapshot: expected a CUDA snapshot with history for @" + point,
                  std::nullopt, item.ref.ref};
-  Result<std::vector<LoadedSnapshot>> moments = load_moments(*item.ref.snapshot, {item.ref.ref, point});
+  Result<std::vector<LoadedSnapshot>> moments = moments_of(*item.ref.snapshot, item.ref.ref, point);
   if (!moments) return std::move(moments).error().about(item.ref.ref);
   for (LoadedSnapshot& moment : *moments) {
     moment.name = item.name + moment.ref.ref.substr(item.ref.ref.size());
@@ -412,7 +412,7 @@ Result<Loaded> load_operands(const std::vector<Operand>& operands, const Options
         continue;
       }
       if (result->size() == 1 && !job.point.empty() && cuda::busiest_trace(result->front())) {
-        Result<std::vector<LoadedSnapshot>> live = load_moments(result->front(), job);
+        Result<std::vector<LoadedSnapshot>> live = moments_of(result->front(), job.path, job.point);
         if (!live) return std::move(live).error().about(job.path);
         for (LoadedSnapshot& item : *live) found.push_back(std::move(item));
         continue;

@@ -49,6 +49,12 @@ struct Loaded {
 Result<Loaded> load_operands(const std::vector<Operand>& operands, const Options& options, const Terminal& terminal,
                              bool expand, store::Parts parts = store::Parts::rows);
 
+/// What was live at the moments of a snapshot's trace that `point` chooses (cuda::points()): "1:peak" is of device 1,
+/// else of the busiest one, which there must be. `path` is what the snapshot is called. Errors: those of
+/// cuda::points().
+Result<std::vector<LoadedSnapshot>> moments_of(const Snapshot& snapshot, const std::string& path,
+                                               const std::string& point);
+
 /// The snapshots with these ids, in that order.
 Result<Loaded> load_stored(store::Store& store, const std::vector<SnapshotId>& ids,
                            store::Parts parts = store::Parts::rows);

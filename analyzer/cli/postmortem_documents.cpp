@@ -34,9 +34,10 @@ Loaded only(const LoadedSnapshot& snapshot) {
 }
 
 /// Charts of CUDA devices: the last trace, and where the segments lie at the end. No pages elsewhere.
-Result<render::MemoryStory> device_pages(const Postmortem& report, const Loaded& loaded, const DiffOptions& view) {
+Result<render::MemoryStory> device_pages(const Postmortem& report, const ReportedSeries& series,
+                                         const DiffOptions& view) {
   render::MemoryStory story;
-  const LoadedSnapshot& last = loaded.snapshots.back();
+  const LoadedSnapshot& last = series.trace ? *series.trace : series.loaded.snapshots.back();
   const Snapshot& snapshot = *last.ref.snapshot;
   if (snapshot.allocator != nullptr && cuda::busiest_trace(snapshot)) {
     Result<render::MemoryStory> timeline = tell_memory(only(last), {.timeline = true}, view);
@@ -47,7 +48,7 @@ Result<render::MemoryStory> device_pages(const Postmortem& report, const Loaded&
     story.pages.emplace_back(render::SegmentsPage{*report.pins});
     story.pages.emplace_back(render::PinsPage{*report.pins});
   }
-  story.source = source_text(loaded);
+  story.source = source_text(series.trace ? only(*series.trace) : series.loaded);
   return story;
 }
 
@@ -58,9 +59,9 @@ void redact(const postmortem::Redactor& redactor, render::MemoryStory& story) {
   }
 }
 
-Result<std::string> make_pdf(const Postmortem& report, const Loaded& loaded, const DiffOptions& view,
+Result<std::string> make_pdf(const Postmortem& report, const ReportedSeries& series, const DiffOptions& view,
                              const DocumentOptions& options) {
-  Result<render::MemoryStory> memory = device_pages(report, loaded, view);
+  Result<render::MemoryStory> memory = device_pages(report, series, view);
   if (!memory) return std::move(memory).error();
   if (options.redactor != nullptr) redact(*options.redactor, *memory);
   memory->title = report.title;
@@ -71,7 +72,7 @@ Result<std::string> make_pdf(const Postmortem& report, const Loaded& loaded, con
 
 }  // namespace
 
-Status write_documents(const Postmortem& report, const Loaded& loaded, const DiffOptions& view,
+Status write_documents(const Postmortem& report, const ReportedSeries& series, const DiffOptions& view,
                        const std::filesystem::path& folder, const DocumentOptions& options) {
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
@@ -85,7 +86,7 @@ Status write_documents(const Postmortem& report, const Loaded& loaded, const Dif
   }
   // Fonts are used in one thread at a time: the page needs none any more.
   std::future<Result<std::string>> pdf =
-      std::async(std::launch::async, [&] { return make_pdf(report, loaded, view, options); });
+      std::async(std::launch::async, [&] { return make_pdf(report, series, view, options); });
   const Result<std::string> html = html::to_html(report, page);
   report::Style style;
   style.max_rows = options.rows.value_or(kTicketRows);

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "analyzer/cli/load.hpp"
+#include "analyzer/cli/postmortem_series.hpp"
 #include "analyzer/postmortem/postmortem.hpp"
 #include "analyzer/render/render.hpp"
 
@@ -21,8 +21,8 @@ struct DocumentOptions {
 };
 
 /// Writes report.pdf, report.html, report.md and report.json of one series into `folder`, which is made where it is
-/// missing, and tells each. `loaded` has the snapshots that the report is of. Errors: io, and those of the writers.
-Status write_documents(const Postmortem& report, const Loaded& loaded, const DiffOptions& view,
+/// missing, and tells each. Errors: io, and those of the writers.
+Status write_documents(const Postmortem& report, const ReportedSeries& series, const DiffOptions& view,
                        const std::filesystem::path& folder, const DocumentOptions& options);
 
 }  // namespace snapdiff::cli

@@ -11,6 +11,10 @@
 namespace snapdiff::cli {
 namespace {
 
+/// Of one trace that marks no steps, or too many of them.
+constexpr std::uint64_t kMoments = 12;
+constexpr std::size_t kMostMoments = 60;
+
 /// The last allocation that failed in a snapshot's busiest trace.
 Result<std::optional<OutOfMemory>> failure_of(const Snapshot& snapshot) {
   if (snapshot.allocator == nullptr) return std::optional<OutOfMemory>();
@@ -20,7 +24,13 @@ Result<std::optional<OutOfMemory>> failure_of(const Snapshot& snapshot) {
 }
 
 /// What is known of the memory of CUDA devices: the last failure, and who pins segments at the end.
-Status add_device_memory(const std::vector<SnapshotRef>& refs, const DiffOptions& view, postmortem::Request& request) {
+Status add_device_memory(const ReportedSeries& series, const std::vector<SnapshotRef>& refs, const DiffOptions& view,
+                         postmortem::Request& request) {
+  if (series.trace) {
+    Result<std::optional<OutOfMemory>> failure = failure_of(*series.trace->ref.snapshot);
+    if (!failure) return std::move(failure).error();
+    request.failure = *std::move(failure);
+  }
   for (std::size_t i = refs.size(); i-- > 0 && !request.failure;) {
     Result<std::optional<OutOfMemory>> failure = failure_of(*refs[i].snapshot);
     if (!failure) return std::move(failure).error();
@@ -48,8 +58,8 @@ std::string kind_of(const LoadedSnapshot& item) {
 /// As the name of a folder: letters, digits, dot, dash and underscore.
 std::string folder_name(std::string text) {
   for (char& c : text) {
-    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
-                       c == '_' || c == '.';
+    const bool plain =
+        (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_' || c == '.';
     if (!plain) c = '_';
   }
   while (text.starts_with('.')) text.erase(0, 1);
@@ -69,7 +79,7 @@ bool comparable(const Loaded& loaded, const DiffOptions& view) {
 std::vector<ReportedSeries> split_series(const Loaded& loaded, const DiffOptions& view, Notes& left_out) {
   std::vector<ReportedSeries> parts;
   if (loaded.snapshots.size() < 2 || comparable(loaded, view)) {
-    parts.push_back({"", loaded});
+    parts.push_back({"", loaded, {}});
     return parts;
   }
   std::vector<std::string> kinds;
@@ -100,13 +110,39 @@ std::vector<ReportedSeries> split_series(const Loaded& loaded, const DiffOptions
     out.push_back(std::move(parts[i]));
   }
   // Nothing can be compared: the diff says why.
-  if (out.empty()) out.push_back({"", loaded});
+  if (out.empty()) out.push_back({"", loaded, {}});
   if (out.size() == 1 && out.front().name.size() > 0 && left_out.empty()) out.front().name.clear();
   return out;
 }
 
-Result<Postmortem> find_out(const Loaded& loaded, const DiffOptions& view, std::optional<std::int64_t> limit,
+Result<std::optional<ReportedSeries>> series_of_trace(const Loaded& loaded) {
+  if (loaded.snapshots.size() != 1) return std::optional<ReportedSeries>();
+  const LoadedSnapshot& whole = loaded.snapshots.front();
+  const Snapshot& snapshot = *whole.ref.snapshot;
+  if (snapshot.allocator == nullptr) return std::optional<ReportedSeries>();
+  const std::optional<cuda::TraceRef> trace = cuda::busiest_trace(snapshot);
+  if (!trace) return std::optional<ReportedSeries>();
+  std::string point = "steps";
+  Result<std::vector<std::uint64_t>> found = cuda::points(snapshot, *trace, point);
+  if (!found || found->size() < 3 || found->size() > kMostMoments) {
+    const std::uint64_t events = snapshot.allocator->trace(trace->device, trace->host)->events.size();
+    point = "every:" + std::to_string(std::max<std::uint64_t>(1, (events + kMoments - 1) / kMoments));
+  }
+  Result<std::vector<LoadedSnapshot>> moments = moments_of(snapshot, whole.ref.ref, point);
+  if (!moments) return std::move(moments).error();
+  ReportedSeries series;
+  series.loaded.snapshots = *std::move(moments);
+  series.loaded.order_note =
+      point == "steps" ? "at the ends of the steps that its trace marks" : "evenly along its trace";
+  series.loaded.notes = loaded.notes;
+  series.loaded.named = loaded.named;
+  series.trace = whole;
+  return std::optional(std::move(series));
+}
+
+Result<Postmortem> find_out(const ReportedSeries& series, const DiffOptions& view, std::optional<std::int64_t> limit,
                             const postmortem::Rules& rules) {
+  const Loaded& loaded = series.loaded;
   const std::vector<SnapshotRef> refs = loaded.refs();
   postmortem::Request request;
   request.view = view;
@@ -116,7 +152,7 @@ Result<Postmortem> find_out(const Loaded& loaded, const DiffOptions& view, std::
   request.order_note = order_of(loaded);
   request.created_at_ns = document_time_ns(loaded);
   request.notes = loaded.notes;
-  if (Status added = add_device_memory(refs, view, request); !added) return std::move(added).error();
+  if (Status added = add_device_memory(series, refs, view, request); !added) return std::move(added).error();
   Result<Postmortem> report = postmortem::assemble(refs, std::move(request));
   if (report) report->narrative = postmortem::tell(*report, rules);
   return report;
