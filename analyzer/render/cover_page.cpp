@@ -215,7 +215,8 @@ void draw_cover(const PostmortemPages& pages, Canvas& canvas) {
   y += 19;
   const std::string title = title_of(report);
   for (const Prose& prose : report.narrative.in_short) {
-    if (plain_text(prose) == title) continue;
+    const std::string text = plain_text(prose);
+    if (text == title || text == title + ".") continue;
     y = draw_prose(wrap_prose(prose, canvas.type(), kShort, kWidth, kShortLines), canvas, kLeft, y, kShort, kInk) + 18;
   }
   if (pages.has_stacks) y = draw_figures(key_figures(pages.story), canvas, y + 2) + 22;

@@ -186,12 +186,19 @@ class TileDrawing {
     }
     if (!drawn) return;
     const graph::Edge& edge = scene_.graph.edges[e];
-    // An edge that begins outside enters at its first point, too.
+    // It may begin or end just inside, at a node of which nothing is to be seen here.
+    if (!entered && inside(tile_.window, line.front()) && !is_seen(edge.from)) entered = line.front();
+    if (!left && inside(tile_.window, line.back()) && !is_seen(edge.to)) left = line.back();
     canvas_.painter().stroke(path, edge_stroke(scene_, e));
     if (entered && tiled_.tile_of[edge.from] != index_) add_label(*entered, "from", edge.from);
     if (left && tiled_.tile_of[edge.to] != index_) add_label(*left, "to", edge.to);
     const GraphScene::EdgeCurve& curve = scene_.edges[e];
     if (!curve.label.empty() && inside(tile_.window, curve.label_at)) draw_edge_label(curve, canvas_);
+  }
+
+  bool is_seen(std::uint32_t node) const {
+    const Box part = common(scene_.nodes[node].box, tile_.window);
+    return part.w > kLeastShadow && part.h > kLeastShadow;
   }
 
   void add_label(Point at, const char* word, std::uint32_t node) {
@@ -238,7 +245,7 @@ class TileDrawing {
 
   void shadow(std::uint32_t n) {
     const Box part = common(scene_.nodes[n].box, tile_.window);
-    if (part.w <= 2 || part.h <= 2) return;
+    if (!is_seen(n)) return;
     const std::uint32_t tile = tiled_.tile_of[n];
     canvas_.painter().begin_link(tile < anchors_.size() ? anchors_[tile] : "");
     canvas_.rect(part, kPanel);
@@ -254,6 +261,7 @@ class TileDrawing {
   }
 
   static constexpr double kLabelSize = 7;
+  static constexpr double kLeastShadow = 2;
   const TiledScene& tiled_;
   const GraphScene& scene_;
   const Tile& tile_;
