@@ -32,8 +32,8 @@ add_library(snapdiff_core INTERFACE)
 target_include_directories(snapdiff_core INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 
-# Several sources in one compilation: half the time of a whole build is spent on reading the same headers. Sources
-# under ALONE use names of their own that others of the target use too; they are compiled by themselves.
+# Several sources in one compilation: half the time of a whole build is spent on reading the same headers. Those of
+# the sources that are under ALONE too have names of their own that others of the target use as well.
 function(snapdiff_compile_together target wanted_by alone)
   if(SNAPDIFF_UNITY IN_LIST wanted_by)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
@@ -45,7 +45,7 @@ endfunction()
 #   makes the static library snapdiff_NAME. Third-party libraries go under PRIVATE.
 function(snapdiff_room name)
   cmake_parse_arguments(ROOM "" "" "SOURCES;ALONE;PUBLIC;PRIVATE" ${ARGN})
-  add_library(snapdiff_${name} STATIC ${ROOM_SOURCES} ${ROOM_ALONE})
+  add_library(snapdiff_${name} STATIC ${ROOM_SOURCES})
   snapdiff_compile_together(snapdiff_${name} "ALL" "${ROOM_ALONE}")
   target_include_directories(snapdiff_${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(snapdiff_${name}
@@ -57,7 +57,7 @@ endfunction()
 #   makes the Catch2 program NAME and registers each of its test cases with ctest.
 function(snapdiff_test name)
   cmake_parse_arguments(TEST "" "" "SOURCES;ALONE;LIBRARIES" ${ARGN})
-  add_executable(${name} ${TEST_SOURCES} ${TEST_ALONE})
+  add_executable(${name} ${TEST_SOURCES})
   snapdiff_compile_together(${name} "TESTS;ALL" "${TEST_ALONE}")
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests)
   target_compile_definitions(${name} PRIVATE
