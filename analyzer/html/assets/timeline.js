@@ -46,12 +46,13 @@ function drawTimeline() {
       svg("text", { x: box.left - 8, y: at + 4, "text-anchor": "end" }, String(+(t * axis.step).toPrecision(6))));
   }
   out.append(svg("text", { x: box.left - 8, y: 12, "text-anchor": "end" }, axis.name));
-  drawBands(out, x, y);
+  const notes = drawBands(out, x, y);
   if (shownLimit > 0)
     out.append(svg("path", { d: `M${box.left} ${y(limit)}H${box.right}`, class: "limit" }),
       svg("text", { x: box.right, y: y(limit) - 5, "text-anchor": "end" }, "limit " + valueText(exact(facts.limit), unit)));
   out.append(svg("polyline", { points: totals.map((v, i) => x(i).toFixed(1) + "," + y(v).toFixed(1)).join(" "), class: "total" }));
   drawRestarts(out, x, box);
+  drawNotes(out, notes, x, y, box);
   drawPoints(out, x, y, box, totals);
   out.addEventListener("pointerdown", startDrag);
   $("plot").replaceChildren(out);
@@ -60,6 +61,7 @@ function drawTimeline() {
 
 function drawBands(out, x, y) {
   const classes = bandClasses();
+  const notes = [];
   let low = new Array(length).fill(0);
   bands.forEach((band, b) => {
     const high = low.map((v, i) => v + band.values[i]);
@@ -67,23 +69,30 @@ function drawBands(out, x, y) {
     const area = svg("path", { d: "M" + line(low).join("L") + "L" + line(high).reverse().join("L") + "Z", class: classes[b] });
     area.append(svg("title", {}, band.note || band.name));
     out.append(area);
-    if (band.note && plotGeometry.width > 620) {
-      const peak = band.values.indexOf(Math.max(...band.values));
-      let end = peak;
-      while (end + 1 < length && band.values[end + 1] > band.values[peak] / 2) ++end;
-      const toLeft = x(left + end) > plotGeometry.width * 0.6;
-      let begin = peak;
-      while (begin > 0 && band.values[begin - 1] > band.values[peak] / 2) --begin;
-      out.append(svg("text", { x: toLeft ? x(left + begin) - 14 : x(left + end) + 12, y: y(high[toLeft ? begin : end]) + 4,
-        "text-anchor": toLeft ? "end" : "start", class: "passing" }, band.note));
-    }
+    if (band.note) notes.push([band, high]);
     low = high;
   });
+  return notes;
+}
+
+// Beside its layer, on the side that has room; where neither has, the key's layer tells by its title.
+function drawNotes(out, notes, x, y, box) {
+  for (const [band, high] of notes) {
+    const peak = band.values.indexOf(Math.max(...band.values)), half = band.values[peak] / 2, width = band.note.length * 6.6;
+    let begin = peak, end = peak;
+    while (begin > 0 && band.values[begin - 1] > half) --begin;
+    while (end + 1 < length && band.values[end + 1] > half) ++end;
+    const toRight = x(left + end) + 12 + width < box.right, toLeft = x(left + begin) - 14 - width > x(left);
+    if (!toRight && !toLeft) continue;
+    out.append(svg("text", { x: toRight ? x(left + end) + 12 : x(left + begin) - 14, y: y(high[toRight ? end : begin]) + 4,
+      "text-anchor": toRight ? "start" : "end", class: "passing" }, band.note));
+  }
 }
 
 function drawRestarts(out, x, box) {
   if (left > 0)
-    out.append(svg("rect", { x: box.left, y: box.top, width: x(left - 0.5) - box.left, height: box.bottom - box.top, class: "before" }));
+    out.append(svg("rect", { x: box.left, y: box.top, width: x(left - 0.5) - box.left, height: box.bottom - box.top, class: "before" }),
+      svg("text", { x: box.left + 8, y: box.top + 16 }, "before the restart: not compared"));
   steps.forEach((step, i) => {
     if (!step.restart || i === 0) return;
     const at = x(i - 0.5);
