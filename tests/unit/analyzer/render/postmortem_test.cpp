@@ -148,6 +148,16 @@ TEST_CASE("post-mortem: bookmarks, links and embedded fonts are there") {
   CHECK(count(objects, "/Subtype /Link") >= 30);
   CHECK(count(objects, "/FontFile") >= 1);
   CHECK(has(objects, "20231114221320Z"));
+  // Whatever a link leads to has a place: its name stands elsewhere, too.
+  const std::string mark = "/Dest (";
+  std::set<std::string> targets;
+  for (std::size_t at = objects.find(mark); at != std::string::npos; at = objects.find(mark, at + 1))
+    targets.insert(objects.substr(at + 6, objects.find(')', at) - at - 5));
+  CHECK(targets.size() >= 10);
+  for (const std::string& target : targets) {
+    INFO(target);
+    CHECK(count(objects, target) > count(objects, "/Dest " + target));
+  }
 }
 
 TEST_CASE("post-mortem: two runs give the same bytes, on both papers") {
