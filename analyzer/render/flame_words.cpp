@@ -70,7 +70,7 @@ std::vector<std::string> FlameWords::figures(const FlameMark& mark) const {
   const bool unsure = is_unsure(mark);
   const auto growth = [&](std::int64_t v) { return (unsure ? std::string("~") : std::string()).append(q_.growth(v)); };
   if (width() == FlameWidth::growth) return {growth(mark.grew)};
-  const std::string net = growth(mark.value.growth());
+  const std::string net = growth(mark.grew + mark.shrank);
   if (width() == FlameWidth::both) {
     if (mark.grew == 0 && mark.shrank == 0) return {weight};
     return {q_.value(mark.value.baseline).append(" \u2192 ").append(q_.value(mark.value.current)), net};
@@ -138,7 +138,7 @@ std::string FlameWords::title(const FlameMark& mark) const {
     text.append("\n").append(size(mark.weight));
   } else if (mark.kind == FlameMark::Kind::frame) {
     text.append("\n").append(q_.value(mark.value.baseline)).append(" \u2192 ").append(q_.value(mark.value.current));
-    text.append(", ").append(q_.growth(mark.value.growth()));
+    text.append(", ").append(q_.growth(mark.grew + mark.shrank));
     text.append("\ngrew ").append(q_.growth(mark.grew)).append(", shrank ").append(q_.growth(mark.shrank));
     if (std::isfinite(mark.error) && mark.error > 0 && mark.error < 9e18)
       text.append("\n\u00b1 ").append(q_.value(std::llround(mark.error)));

@@ -20,6 +20,11 @@ constexpr std::size_t kMostSteps = 120;
 
 std::int64_t whole(double value) { return static_cast<std::int64_t>(std::clamp(std::round(value), -9.2e18, 9.2e18)); }
 
+/// Parts of a sum that fits: what is left fits as well, in whatever order it is worked out.
+std::int64_t less(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
+}
+
 bool has_times(const Story& story) {
   return std::any_of(story.steps.begin(), story.steps.end(), [](const SeriesStep& step) {
     return step.snapshot.snapshot != nullptr && step.snapshot.snapshot->facts.taken_at_ns.has_value();
@@ -71,7 +76,7 @@ class SeriesContent {
     Change rest = story_.overall.total;
     for (std::size_t b = bands_.size(); b-- > 1;) {
       const Change value{whole(bands_[b].values.front()), whole(bands_[b].values.back())};
-      rest = {rest.baseline - value.baseline, rest.current - value.current};
+      rest = {less(rest.baseline, value.baseline), less(rest.current, value.current)};
       y = band(y, paints[b], bands_[b].name, value, first, last);
     }
     // The lowest band is what no other holds.
@@ -128,19 +133,19 @@ class SeriesContent {
     column(growth_x_, y + 18, "growth");
     canvas_.text(growth_x_ + 12, y + 18, "mostly in", {7}, kInk2);
     y += kHead;
-    std::int64_t shown = 0;
+    const std::int64_t sum = less(story_.steps.back().total, story_.steps.front().total);
+    std::int64_t others_growth = sum;
     for (const std::size_t i : rows) {
-      shown += story_.steps[i].growth;
+      others_growth = less(others_growth, story_.steps[i].growth);
       step(y, i, times);
       y += kRow;
     }
-    const std::int64_t sum = story_.steps.back().total - story_.steps.front().total;
     if (!all) {
       const auto others = static_cast<std::int64_t>(story_.steps.size() - rows.size());
       canvas_.text(kLeft + 18, y,
                    std::string("[").append(count_text(others)).append(others == 1 ? " other]" : " others]"), {7.6},
                    kInk2);
-      growth(growth_x_, y, sum - shown, false);
+      growth(growth_x_, y, others_growth, false);
       y += kRow;
     }
     canvas_.rule(kLeft, kRight, y - 8.6, kInk3, 0.7);
