@@ -7,12 +7,14 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <system_error>
 #include <thread>
 #include <utility>
 
 #include "analyzer/cli/naming.hpp"
 #include "analyzer/cli/progress.hpp"
+#include "analyzer/cli/shared_dictionary.hpp"
 #include "analyzer/cuda/cuda.hpp"
 #include "formats/registry.hpp"
 
@@ -44,6 +46,31 @@ Result<std::vector<Job>> list_directory(const std::string& path, std::size_t ope
   return jobs;
 }
 
+/// From this many files on they share a dictionary.
+constexpr std::size_t kSharedFrom = 8;
+
+// Gives the snapshots of a long series one dictionary, in the order of the files, whichever is read first.
+class Sharing {
+ public:
+  explicit Sharing(std::size_t files) : read_(files, false) {}
+
+  void finished(std::size_t file, std::vector<std::optional<Result<std::vector<Snapshot>>>>& results) {
+    if (read_.size() < kSharedFrom) return;
+    const std::lock_guard<std::mutex> hold(mutex_);
+    read_[file] = true;
+    for (; next_ < read_.size() && read_[next_]; ++next_) {
+      Result<std::vector<Snapshot>>& result = *results[next_];
+      if (result && result->size() == 1) dictionary_.take(result->front());
+    }
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<bool> read_;
+  std::size_t next_ = 0;
+  SharedDictionary dictionary_;
+};
+
 // Reads all jobs with as many threads as there are cores; results in the order of the jobs.
 std::vector<std::optional<Result<std::vector<Snapshot>>>> read_all(const std::vector<Job>& jobs,
                                                                    const formats::ReadOptions& options,
@@ -57,6 +84,7 @@ std::vector<std::optional<Result<std::vector<Snapshot>>>> read_all(const std::ve
   Progress progress(show_progress, sizes);
   std::vector<std::optional<Result<std::vector<Snapshot>>>> results(jobs.size());
   std::atomic<std::size_t> next{0};
+  Sharing sharing(jobs.size());
   const auto work = [&] {
     for (std::size_t i = next++; i < jobs.size(); i = next++) {
       formats::ReadOptions file_options = options;
@@ -65,6 +93,7 @@ std::vector<std::optional<Result<std::vector<Snapshot>>>> read_all(const std::ve
         file_options.progress = [&progress, i](std::uint64_t done, std::uint64_t) { progress.update(i, done); };
       }
       results[i].emplace(formats::read_file(jobs[i].path, file_options));
+      sharing.finished(i, results);
       progress.finished(i);
     }
   };

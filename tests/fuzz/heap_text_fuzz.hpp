@@ -12,14 +12,21 @@
 /// One input through one importer, whole and in small windows: both must end alike.
 namespace snapdiff::test {
 
+/// Of what the rows say, labels too. How a reader numbers its stacks, and so the order of the rows, is its own affair.
 inline std::uint64_t digest(const Snapshot& snapshot) {
-  std::uint64_t hash = snapshot.mappings.size();
+  const Dictionary& d = *snapshot.dictionary;
+  std::uint64_t sum = snapshot.mappings.size();
   for (std::size_t row = 0; row < snapshot.samples.size(); ++row) {
-    hash = mix64(hash ^ snapshot.dictionary->stacks.hash[index_of(snapshot.samples.stack[row])].low);
+    std::uint64_t hash = mix64(d.stacks.hash[index_of(snapshot.samples.stack[row])].low);
+    for (const Label& label : d.labels.labels(snapshot.samples.labels[row])) {
+      hash = mix64(hash ^ hash_bytes(d.strings[label.key]).low);
+      hash = mix64(hash ^ hash_bytes(d.strings[label.text]).low ^ static_cast<std::uint64_t>(label.number));
+    }
     for (const Column& column : snapshot.samples.columns)
       hash = mix64(hash ^ static_cast<std::uint64_t>(column.value[row]));
+    sum += hash;
   }
-  return hash;
+  return sum;
 }
 
 inline void fuzz_importer(const Importer& importer, const std::uint8_t* data, std::size_t size) {
