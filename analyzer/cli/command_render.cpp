@@ -145,7 +145,13 @@ int run_render(const Arguments& arguments) {
   auto* svg = app->add_flag("--svg", wanted.svg, "the graph, text stays text")->excludes(pdf);
   auto* png = app->add_flag("--png", wanted.png, "the graph as pixels")->excludes(pdf)->excludes(svg);
   app->add_flag("--dot", wanted.dot, "the graph for Graphviz")->excludes(pdf)->excludes(svg)->excludes(png);
-  app->add_option("-o,--output", options.output, "file (snapdiff.pdf, .svg, .png, .dot; - is stdout)")
+  app->add_flag("--html", wanted.html,
+                "one page for browsers, works offline: table, flame graph,\n"
+                "                           timeline, graph; opens at --flame or --timeline")
+      ->excludes(pdf)
+      ->excludes(svg)
+      ->excludes(png);
+  app->add_option("-o,--output", options.output, "file (snapdiff.pdf, .svg, .png, .dot, .html; - is stdout)")
       ->type_name("FILE");
   app->add_option("--paper", wanted.paper, "a4, letter (a4)")->type_name("X")->check(one_of({"a4", "letter"}));
   app->add_option("--max-nodes", wanted.graph.max_nodes, "boxes drawn at most (40)")
@@ -174,7 +180,8 @@ int run_render(const Arguments& arguments) {
     if (widths[i]) wanted.width = kWidths[i].first;
   }
   // No form given: the ending of the output's name tells it.
-  if (!wanted.pdf && !wanted.svg && !wanted.png && !wanted.dot) {
+  if (!wanted.pdf && !wanted.svg && !wanted.png && !wanted.dot && !wanted.html) {
+    wanted.html = options.output.ends_with(".html");
     wanted.svg = options.output.ends_with(".svg");
     wanted.png = options.output.ends_with(".png");
     wanted.dot = options.output.ends_with(".dot");
@@ -185,6 +192,11 @@ int run_render(const Arguments& arguments) {
     return fail({ErrorCode::usage, "--retained is no chart of a CUDA snapshot: expected one or the other"});
   if (wanted.flame && (wanted.memory.any() || wanted.retained))
     return fail({ErrorCode::usage, "--flame is a picture of its own: expected no other one beside it"});
+  if (wanted.html) {
+    if (wanted.retained || wanted.memory.segments || wanted.memory.pins)
+      return fail({ErrorCode::usage, "--html has no such chart: expected it alone, or with --flame or --timeline"});
+    return render_html(options, wanted, terminal);
+  }
   if (wanted.flame) return render_flame(options, wanted, terminal);
   if (wanted.retained) return render_retained(options, wanted, terminal);
   if (wanted.memory.any()) return render_memory(options, wanted, terminal);

@@ -65,7 +65,7 @@ look
   list              series and snapshots in the store
 share
   postmortem FILE... -o DIR               the report as PDF, HTML, Markdown, JSON
-  render --pdf|--svg|--png|--dot          graph of the last comparison
+  render --pdf|--svg|--png|--dot|--html   graph of the last comparison
   render --timeline|--segments|--pins     charts of a CUDA snapshot
   render --retained                       what keeps what alive, object graphs
   export --pprof|--folded|--speedscope|--csv|--jsonl|--plain-sqlite

@@ -13,7 +13,7 @@
 namespace snapdiff::cli {
 
 struct RenderOptions {
-  bool pdf = false, svg = false, png = false, dot = false;
+  bool pdf = false, svg = false, png = false, dot = false, html = false;
   MemoryPages memory;
   bool retained = false;
   bool flame = false;
@@ -36,6 +36,9 @@ Result<render::Story> tell_story(const Compared& compared, bool with_pairs);
 
 /// --flame: first -> last of the operands, or one snapshot. Returns the exit code.
 int render_flame(const Options& options, const RenderOptions& wanted, const Terminal& terminal);
+
+/// --html: the page of a report, opened where --flame or --timeline asks for. Returns the exit code.
+int render_html(const Options& options, const RenderOptions& wanted, const Terminal& terminal);
 
 /// --timeline of a series of heaps. Returns the exit code.
 int render_series(const Options& options, const RenderOptions& wanted, const Compared& compared);
