@@ -88,8 +88,8 @@ void add_notes(std::span<const SnapshotRef> snapshots, Postmortem& out) {
 
 Result<Postmortem> assemble(std::span<const SnapshotRef> snapshots, Request request) {
   if (snapshots.size() < 2)
-    return Error{ErrorCode::usage,
-                 "too few snapshots: found " + std::to_string(snapshots.size()) + ", expected at least 2"};
+    return Error{ErrorCode::usage, "too few snapshots: found " + std::to_string(snapshots.size()) +
+                                       ", expected at least 2; 'snapdiff top' shows one"};
   Postmortem out;
   if (diff::has_counters_only(snapshots)) {
     name_ends(snapshots, out);

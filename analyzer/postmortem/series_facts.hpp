@@ -53,9 +53,9 @@ Rise rise_of(const std::vector<std::int64_t>& values);
 /// A row that came and went again.
 struct Passing {
   std::uint32_t row = 0;
-  std::int64_t peak = 0;   ///< above the larger of both ends
-  std::size_t came = 0;    ///< snapshot after the step upwards
-  std::size_t went = 0;    ///< snapshot after the step downwards
+  std::int64_t peak = 0;  ///< above the larger of both ends
+  std::size_t came = 0;   ///< snapshot after the step upwards
+  std::size_t went = 0;   ///< snapshot after the step downwards
 };
 /// The heaviest one whose peak is at least 5 % of the largest total.
 std::optional<Passing> passing_row(const Postmortem& report);

@@ -45,8 +45,9 @@ class Redactor::Tokens {
   mutable std::mutex mutex_;
   std::deque<std::string> texts_;  ///< addresses stay
   std::unordered_map<std::string_view, std::string_view> token_of_;
-  std::unordered_map<std::string_view, std::string_view> path_of_;  ///< base names and paths: a function may be called alike
-  std::set<std::size_t, std::greater<>> lengths_;                   ///< of the names in both
+  std::unordered_map<std::string_view, std::string_view>
+      path_of_;                                    ///< base names and paths: a function may be called alike
+  std::set<std::size_t, std::greater<>> lengths_;  ///< of the names in both
 };
 
 }  // namespace snapdiff::postmortem

@@ -83,14 +83,16 @@ std::string inputs_text(const Postmortem& report) {
     cells.push_back(snapshot == nullptr ? "" : cell(snapshot->facts.source.sha256));
     table.add(cells);
   }
-  std::string out = "\n<details>\n<summary>Inputs: " + counted(static_cast<std::int64_t>(report.steps.size()), "snapshot") +
-                    "</summary>\n\n" + literal(printable(report.order_note)) + "\n\n" + table.text();
+  std::string out =
+      "\n<details>\n<summary>Inputs: " + counted(static_cast<std::int64_t>(report.steps.size()), "snapshot") +
+      "</summary>\n\n" + literal(printable(report.order_note)) + "\n\n" + table.text();
   const std::vector<std::string> notes = note_lines(report.notes, true);
   if (!notes.empty()) out += "\n";
   for (const std::string& note : notes) out += "- " + literal(note) + "\n";
   out += "\n" + literal(printable(report.version));
   if (totals && !report.growth().rule_set.empty())
-    out += ", metric " + cell(report.growth().metric) + ", names normalised by rule set " + cell(report.growth().rule_set);
+    out +=
+        ", metric " + cell(report.growth().metric) + ", names normalised by rule set " + cell(report.growth().rule_set);
   if (report.redacted) out += "; names are tokens";
   return out + "\n\n</details>\n";
 }

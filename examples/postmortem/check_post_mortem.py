@@ -40,12 +40,12 @@ class PostMortem(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertTrue(done.stdout.startswith(self.result("growth.txt").decode()))
         self.assertIn(b"<!doctype html", self.result("report.html")[:200].lower())
-        self.assertTrue(self.result("report.md").startswith(b"# "))
+        self.assertTrue(self.result("report.md").startswith(b"### In-use bytes grew"))
         self.assertEqual(self.result("report.pdf")[:5], b"%PDF-")
         self.assertEqual(self.result("snapdiff.db")[:15], b"SQLite format 3")
         report = json.loads(self.result("report.json"))
-        self.assertEqual(report["overall"]["total"]["growth"], 7047568 - 1064912)
-        self.assertEqual(len(report["steps"]), 11)
+        self.assertEqual(report["diff"]["total"]["growth"], 7047568 - 1064912)
+        self.assertEqual(len(report["trend"]["snapshots"]), 12)
 
     def test_order_is_the_number_not_the_time(self):
         for number in (1, 2, 10):
@@ -54,8 +54,8 @@ class PostMortem(unittest.TestCase):
         done = self.run_script("dumps")
         self.assertEqual(done.returncode, 0, done.stderr)
         report = json.loads(self.result("report.json"))
-        self.assertEqual(report["overall"]["total"]["baseline"], 1064912)
-        self.assertEqual(report["overall"]["total"]["current"], 6004496)
+        self.assertEqual(report["diff"]["total"]["baseline"], 1064912)
+        self.assertEqual(report["diff"]["total"]["current"], 6004496)
 
     def test_dump_cut_by_the_crash_is_left_out(self):
         self.keep(1)
@@ -65,7 +65,7 @@ class PostMortem(unittest.TestCase):
         done = self.run_script("-o", "report", "dumps")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("left out", done.stderr)
-        self.assertEqual(json.loads(self.result("report.json", "report"))["total"]["growth"], 537920)
+        self.assertEqual(json.loads(self.result("report.json", "report"))["diff"]["total"]["growth"], 537920)
 
     def test_only_the_process_that_died(self):
         self.keep(1, "svc_41.0001.heap")
@@ -73,7 +73,7 @@ class PostMortem(unittest.TestCase):
         self.keep(3, "svc_42.0002.heap")
         done = self.run_script("-p", "42", "dumps")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(json.loads(self.result("report.json"))["total"]["growth"], 4748608)
+        self.assertEqual(json.loads(self.result("report.json"))["diff"]["total"]["growth"], 4748608)
 
     def test_one_dump_shows_its_stacks(self):
         self.keep(12)

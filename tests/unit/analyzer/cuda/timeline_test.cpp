@@ -165,7 +165,7 @@ TEST_CASE("timeline: what only grows is told from what only stays") {
   CHECK(t.by_time);
 }
 
-TEST_CASE("timeline: reserved bytes follow segments; the most of each column") {
+TEST_CASE("timeline: reserved bytes follow segments, the most of each column") {
   Maker m;
   m.event(TraceAction::segment_alloc, 0x1000000, 4096, 0);
   m.event(TraceAction::segment_alloc, 0x2000000, 8192, 0);
@@ -179,7 +179,7 @@ TEST_CASE("timeline: reserved bytes follow segments; the most of each column") {
   CHECK(t.bands.empty());
 }
 
-TEST_CASE("timeline: without times the axis counts events; an empty trace has none") {
+TEST_CASE("timeline: without times the axis counts events, an empty trace has none") {
   Maker m;
   m.without_segments();
   CHECK(timeline(m.make(), {}, [](StackId) { return 0U; }, {}).error().code == ErrorCode::usage);

@@ -111,7 +111,7 @@ TEST_CASE("T3: moved functions match without their lines") {
   CHECK(row_called(r, "main@app.cc:43;worker@app.cc:23;load@app.cc:13").value == Change{100, 100});
 }
 
-TEST_CASE("T3: by line, values stay where each side has them; by function nothing changed") {
+TEST_CASE("T3: by line, values stay where each side has them, by function nothing changed") {
   const GrowthReport lines = must_diff(program(0), program(3), by(GroupBy::line));
   CHECK(row_called(lines, "app.cc:10").value == Change{100, 0});
   CHECK(row_called(lines, "app.cc:13").value == Change{0, 100});

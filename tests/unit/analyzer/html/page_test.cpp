@@ -110,7 +110,7 @@ TEST_CASE("html: a failed allocation and counters stand in the page") {
   CHECK(holds(*page, "href=\"#counters\""));
 }
 
-TEST_CASE("html: a drawing loses what belongs to a file of its own; one that is too large is left out") {
+TEST_CASE("html: a drawing loses what belongs to a file of its own, one that is too large is left out") {
   const Postmortem report = postmortem_of(growing());
   html::HtmlOptions options;
   options.graph_svg =

@@ -233,7 +233,7 @@ TEST_CASE("memory: one segment of 80 GiB, or a hundred thousand small ones") {
   CHECK(many.size() < 32 * 1024 * 1024);
 }
 
-TEST_CASE("memory: nothing at all is no failure; no page is one") {
+TEST_CASE("memory: nothing at all is no failure, no page is one") {
   CHECK(render::draw_memory({}, render::PictureForm::pdf).error().code == ErrorCode::usage);
   drawn(story_of_pages({render::SegmentsPage{pins_of({}, false)}, render::PinsPage{pins_of({}, false)}}),
         render::PictureForm::svg);

@@ -187,7 +187,7 @@ TEST_CASE("series: naming changes no hash, no row and no total") {
   }
 }
 
-TEST_CASE("series: named again, the same; named again from nothing, names stay") {
+TEST_CASE("series: named again, the same, named again from nothing, names stay") {
   if (!have_series()) return;
   const std::vector<Snapshot> raw = read_all({"tcmalloc-svc/svc.0012.heap"});
   symbols::SymbolOptions options = with_binary();

@@ -83,7 +83,7 @@ TEST_CASE("bcc-memleak: a log without a report is refused") {
         std::string::npos);
 }
 
-TEST_CASE("bcc-memleak: every cut is refused, told, or loses nothing; disguises change nothing") {
+TEST_CASE("bcc-memleak: every cut is refused, told, or loses nothing, disguises change nothing") {
   check_cuts(memleak(), kReport + kReport, 1);
   check_disguises(memleak(), kReport + kReport);
   const std::string colours = "\x1b[32m" + kReport + "\x1b[0m";

@@ -69,7 +69,7 @@ TEST_CASE("gperftools: snapshots before and after the first free share the in-us
   }
 }
 
-TEST_CASE("gperftools: growth profiles hold one row per request; equal stacks are summed") {
+TEST_CASE("gperftools: growth profiles hold one row per request, equal stacks are summed") {
   const Snapshot s = import_ok("gperftools", data_file("gperftools/cases/growth.heap"));
   CHECK(s.facts.format_detail == "growth");
   CHECK(total(s, "inuse_objects") == 33);

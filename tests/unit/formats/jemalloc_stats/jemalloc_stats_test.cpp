@@ -40,7 +40,7 @@ const std::string kText =
 
 }  // namespace
 
-TEST_CASE("jemalloc-stats: je_series adds 1000 regions of 96 and 2 extents of 114 688 bytes a step; JSON and text") {
+TEST_CASE("jemalloc-stats: je_series adds 1000 regions of 96 and 2 extents of 114 688 bytes a step, JSON and text") {
   for (const std::string ending : {".json", ".txt"}) {
     std::vector<Rows> steps;
     std::vector<Snapshot> series;
@@ -88,7 +88,7 @@ TEST_CASE("jemalloc-stats: single arenas are added where there is no merged one"
   CHECK(merged.facts.notes.empty());
 }
 
-TEST_CASE("jemalloc-stats: several dumps of one input are a series; blanks and marks do not matter") {
+TEST_CASE("jemalloc-stats: several dumps of one input are a series, blanks and marks do not matter") {
   CHECK(read_ok(stats(), "\xef\xbb\xbf " + json("\"0\":" + kArena) + "\n" + json("\"0\":" + kArena)).size() == 2);
   CHECK(stats().sniff("{\n\t\"jemalloc\" : {") == Match::certain);
   CHECK(read_ok(stats(), kText + "log\n" + kText).size() == 2);
@@ -135,7 +135,7 @@ TEST_CASE("jemalloc-stats: a cut dump behind a whole one is left out and said") 
   CHECK(texts[0].facts.partial);
 }
 
-TEST_CASE("jemalloc-stats: rows that cannot be read are counted; a text without a dump is refused") {
+TEST_CASE("jemalloc-stats: rows that cannot be read are counted, a text without a dump is refused") {
   std::string text = kText;
   text.replace(text.find("96   6"), 6, "9x   6");
   const Snapshot s = read_one(stats(), text);
@@ -144,7 +144,7 @@ TEST_CASE("jemalloc-stats: rows that cannot be read are counted; a text without 
   CHECK(read_error(stats(), "hello\n").find("no statistics: the input ends") != std::string::npos);
 }
 
-TEST_CASE("jemalloc-stats: every cut is refused, told, or loses nothing; disguises change nothing") {
+TEST_CASE("jemalloc-stats: every cut is refused, told, or loses nothing, disguises change nothing") {
   check_cuts(stats(), kText + kText, 1);
   check_cuts(stats(), json("\"0\":" + kArena) + json("\"0\":" + kArena), 1);
   check_disguises(stats(), kText + kText);

@@ -50,7 +50,7 @@ TEST_CASE("memcheck: native_leak grows by 126 400 bytes a step, each stack by it
   }
 }
 
-TEST_CASE("memcheck: checks of one process are a series; the numbers in parentheses are not added") {
+TEST_CASE("memcheck: checks of one process are a series, the numbers in parentheses are not added") {
   const auto sample = tracker_sample("valgrind/memcheck-incremental-series.txt");
   if (!sample) return;
   const std::vector<Snapshot> series = read_ok(memcheck(), *sample);
@@ -228,14 +228,14 @@ TEST_CASE("memcheck XML: without --show-leak-kinds=all the snapshot says that ro
   CHECK(rows(s) == Rows{{"f<int> < 0x2 {kind=definitely lost}", "1 24"}});
 }
 
-TEST_CASE("memcheck XML: errors that are no leaks are left out; no leak at all is an empty snapshot") {
+TEST_CASE("memcheck XML: errors that are no leaks are left out, no leak at all is an empty snapshot") {
   const Snapshot s = read_one(
       memcheck(), xml("<error><kind>InvalidRead</kind><what>x</what><stack><frame><ip>0x1</ip></frame></stack></error>"
                       "</valgrindoutput>"));
   CHECK(s.samples.size() == 0);
 }
 
-TEST_CASE("memcheck XML: an aborted program leaves the root open; what is whole is kept") {
+TEST_CASE("memcheck XML: an aborted program leaves the root open, what is whole is kept") {
   const std::string cut = xml(kError + "<error><kind>Leak_Defin");
   const Snapshot s = read_one(memcheck(), cut);
   CHECK(s.facts.partial);
@@ -268,7 +268,7 @@ TEST_CASE("memcheck XML: nesting and long texts have limits") {
         std::string::npos);
 }
 
-TEST_CASE("memcheck XML: every cut is refused, told, or loses nothing; windows change nothing") {
+TEST_CASE("memcheck XML: every cut is refused, told, or loses nothing, windows change nothing") {
   const std::string text = test_data("leak_reports/memcheck-list-all.xml");
   check_cuts(memcheck(), text, 7);
   for (const std::size_t window : {std::size_t{1}, std::size_t{100}}) {

@@ -151,7 +151,7 @@ TEST_CASE("leak-sanitizer: a log without a report is refused") {
   CHECK(read_error(sanitizer(), "hello\n").find("no report: the input ends") != std::string::npos);
 }
 
-TEST_CASE("leak-sanitizer: every cut is refused, told, or loses nothing; disguises change nothing") {
+TEST_CASE("leak-sanitizer: every cut is refused, told, or loses nothing, disguises change nothing") {
   const std::string log = "x\n" + kHead + kLeak + kSummary + "y\n" + kHead + kLeak + kLeak +
                           "SUMMARY: LeakSanitizer: 32 byte(s) leaked in 2 allocation(s).\n";
   check_cuts(sanitizer(), log, 1);

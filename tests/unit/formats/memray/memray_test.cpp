@@ -55,7 +55,7 @@ const std::string kStats =
 
 }  // namespace
 
-TEST_CASE("memray-csv: stacks are leaf first; allocators and threads are labels; equal rows are added") {
+TEST_CASE("memray-csv: stacks are leaf first, allocators and threads are labels, equal rows are added") {
   const Snapshot s = read_one(csv(), kCsv);
   const std::string stack = "leaf@a.py:3 < main@b.py:9";
   CHECK(rows(s) == Rows{{stack + " {allocator=MALLOC thread=main}", "4 400"},
@@ -89,7 +89,7 @@ TEST_CASE("memray-csv: malformed records are refused with their place") {
   CHECK(read_error(csv(), "a,b\n").find("header not recognised") != std::string::npos);
 }
 
-TEST_CASE("memray-csv: every cut inside a record is refused or told; windows, LF and a mark change nothing") {
+TEST_CASE("memray-csv: every cut inside a record is refused or told, windows, LF and a mark change nothing") {
   for (std::size_t size = 0; size < kCsv.size(); ++size) {
     const Series cut = read_series(csv(), std::string_view(kCsv).substr(0, size));
     CAPTURE(size);

@@ -125,7 +125,7 @@ TEST_CASE("memory_stats: JSON on many lines, on one line, as Python prints it, a
         "active_bytes.all.current=512 oversize_segments.current=0 num_ooms=0");
 }
 
-TEST_CASE("memory_stats: a dictionary a line is a series; other dictionaries are none") {
+TEST_CASE("memory_stats: a dictionary a line is a series, other dictionaries are none") {
   std::string log;
   for (const char* step : {"0", "1", "2"}) {
     for (const char c : sample(std::string("constructed-memory_stats-step") + step + ".json")) {
@@ -151,7 +151,7 @@ TEST_CASE("memory_stats: nesting without end, and a dictionary that is cut, are 
   CHECK(noted(snapshots, "without an end") == 1);
 }
 
-TEST_CASE("line tables: each call is a snapshot, each line a counter; line 7 keeps 2 MiB a call") {
+TEST_CASE("line tables: each call is a snapshot, each line a counter, line 7 keeps 2 MiB a call") {
   for (const std::string name : {"line-table.txt", "line-table-prec4.txt"}) {
     const auto snapshots = read_log(sample(name));
     REQUIRE(snapshots.size() == 5);

@@ -40,7 +40,7 @@ TEST_CASE("pattern: all matches of a line, several patterns, units as they are")
   CHECK(series(snapshots, "value2") == Values{5, 6});
 }
 
-TEST_CASE("pattern: one group without a name is the value; the known lines are not read") {
+TEST_CASE("pattern: one group without a name is the value, the known lines are not read") {
   const auto snapshots = read_log("rss: 5 MB\nheap 12\nrss: 6 MB\nheap 13MB\n", pattern({"heap (\\S+)"}));
   CHECK(snapshots.size() == 2);
   CHECK(counter(snapshots[0], "value")->value == 12);

@@ -44,7 +44,7 @@ Result<Snapshot> read(std::string_view text, std::size_t window = 0) {
 
 }  // namespace
 
-TEST_CASE("objgraph: objects, references and roots; marks beside objects are none") {
+TEST_CASE("objgraph: objects, references and roots, marks beside objects are none") {
   const auto window = GENERATE(as<std::size_t>{}, 0, 1, 50, 1000);
   const Result<Snapshot> snapshot = read(kSmall, window);
   if (!snapshot) FAIL(snapshot.error().text());

@@ -213,7 +213,7 @@ TEST_CASE("pprof: columns get canonical names and units") {
   CHECK(column.value == std::vector<std::int64_t>{value});
 }
 
-TEST_CASE("pprof: an old name stays when the canonical one is there too; equal names are numbered") {
+TEST_CASE("pprof: an old name stays when the canonical one is there too, equal names are numbered") {
   Message profile;
   for (const std::int64_t type : {1, 2, 2, 1}) profile.message(kSampleType, value_type(type, 3));
   profile.bytes_of(kString, "").bytes_of(kString, "space").bytes_of(kString, "inuse_space").bytes_of(kString, "bytes");

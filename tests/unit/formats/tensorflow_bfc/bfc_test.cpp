@@ -70,7 +70,7 @@ TEST_CASE("tensorflow-bfc: chunks with recorded operations are keyed by them") {
   }
 }
 
-TEST_CASE("tensorflow-bfc: what is not recorded is keyed by size; sizes for people carry their half unit") {
+TEST_CASE("tensorflow-bfc: what is not recorded is keyed by size, sizes for people carry their half unit") {
   const Snapshot s = read_one(bfc(), kOom + kChunks + kStats);
   CHECK(rows(s) == Rows{{row("a/b"), "1 256"}, {row("chunk size 256"), "1 256"}});
   for (const Counter& one : s.facts.counters) {
@@ -102,7 +102,7 @@ TEST_CASE("tensorflow-bfc: sums that differ are said") {
                  "do not add up to the sum that is told"));
 }
 
-TEST_CASE("tensorflow-bfc: a new dump closes one without end; several allocators are told") {
+TEST_CASE("tensorflow-bfc: a new dump closes one without end, several allocators are told") {
   const std::vector<Snapshot> series = read_ok(bfc(), kOom + line("BFCAllocator dump for GPU_0_bfc") + kChunks +
                                                           line("BFCAllocator dump for mklcpu") + kChunks + kStats);
   REQUIRE(series.size() == 2);
@@ -127,7 +127,7 @@ TEST_CASE("tensorflow-bfc: numbers beyond 64 bits") {
   CHECK(read_error(bfc(), kOom + big + big).find("beyond 2^63-1") != std::string::npos);
 }
 
-TEST_CASE("tensorflow-bfc: every cut is refused, told, or loses nothing; disguises change nothing") {
+TEST_CASE("tensorflow-bfc: every cut is refused, told, or loses nothing, disguises change nothing") {
   const std::string text = kOom + line("BFCAllocator dump for GPU_0_bfc") + kChunks + kStats + kOom + kChunks + kStats;
   check_cuts(bfc(), text, 1);
   check_disguises(bfc(), text);

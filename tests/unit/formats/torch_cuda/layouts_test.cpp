@@ -182,7 +182,7 @@ TEST_CASE("torch-cuda: older layouts give the same rows") {
   CHECK(rows(read(s)) == kSmallRows);
 }
 
-TEST_CASE("torch-cuda: private pools, streams and devices are labels; host memory has its own columns") {
+TEST_CASE("torch-cuda: private pools, streams and devices are labels, host memory has its own columns") {
   Py s = small_snapshot();
   Py second = segment(s);
   at(second, "device") = 3;

@@ -104,7 +104,7 @@ TEST_CASE("dotnet-heap: several lists are a series") {
   CHECK(series.size() == 4);
 }
 
-TEST_CASE("dotnet-heap: every cut is refused, told, or loses nothing; disguises change nothing") {
+TEST_CASE("dotnet-heap: every cut is refused, told, or loses nothing, disguises change nothing") {
   const std::string text =
       kStat + "Total 1,020 objects, 48,780 bytes\n" + kStat + "Total 1,020 objects, 48,780 bytes\n";
   check_cuts(dotnet(), text, 1);

@@ -116,7 +116,7 @@ TEST_CASE("jvm-histogram: a list without Total, or with a larger one, is not com
   CHECK(has_note(less, "add up to more than"));
 }
 
-TEST_CASE("jvm-histogram: lines that are no rows are counted; sums beyond 64 bits are refused") {
+TEST_CASE("jvm-histogram: lines that are no rows are counted, sums beyond 64 bits are refused") {
   const Snapshot s = read_one(histogram(), kHeading + "   1:  2  48  a.B\n   2: x y z\nTotal 2 48\n");
   CHECK(s.facts.partial);
   CHECK(has_note(s, "no rows, left out"));
@@ -125,7 +125,7 @@ TEST_CASE("jvm-histogram: lines that are no rows are counted; sums beyond 64 bit
   CHECK(read_error(histogram(), "hello\n").find("no histogram: the input ends") != std::string::npos);
 }
 
-TEST_CASE("jvm-histogram: every cut is refused, told, or loses nothing; disguises change nothing") {
+TEST_CASE("jvm-histogram: every cut is refused, told, or loses nothing, disguises change nothing") {
   check_cuts(histogram(), "12:\n" + kList + "13:\n" + kList, 1);
   check_disguises(histogram(), "12:\n" + kList + "13:\n" + kList);
 }

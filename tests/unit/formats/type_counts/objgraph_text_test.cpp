@@ -65,12 +65,12 @@ TEST_CASE("objgraph-text: certain only where nothing else is there and a name is
   CHECK(objgraph().sniff("hello world\n") == Match::no);
 }
 
-TEST_CASE("objgraph-text: a text without a list is refused; a number beyond 64 bits is no row") {
+TEST_CASE("objgraph-text: a text without a list is refused, a number beyond 64 bits is no row") {
   CHECK(read_error(objgraph(), "hello world\n").find("no list: the input ends") != std::string::npos);
   CHECK(rows(read_one(objgraph(), "tuple 99999999999999999999\nlist 5\n")) == Rows{{"list {type=list}", "5"}});
 }
 
-TEST_CASE("objgraph-text: every cut is refused, told, or loses nothing; disguises change nothing") {
+TEST_CASE("objgraph-text: every cut is refused, told, or loses nothing, disguises change nothing") {
   check_cuts(objgraph(), kGrowth + "\n" + kGrowth, 1);
   check_disguises(objgraph(), kGrowth + "\n" + kGrowth);
   CHECK(rows(read_one(objgraph(), "\x1b[1m" + kGrowth)) == rows(read_one(objgraph(), kGrowth)));

@@ -45,7 +45,7 @@ TEST_CASE("json: tokens in order, in any window") {
   CHECK(tokens("7") == "N(7)");
 }
 
-TEST_CASE("json: texts are bytes; a lone surrogate is kept") {
+TEST_CASE("json: texts are bytes, a lone surrogate is kept") {
   CHECK(tokens("\"\xff\xfe\"") == "T(\xff\xfe)");
   CHECK(tokens(R"("\ud800")") == "T(\xed\xa0\x80)");
   CHECK(tokens(R"("\ud800\n")") == "T(\xed\xa0\x80\n)");

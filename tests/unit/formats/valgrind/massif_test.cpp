@@ -58,7 +58,7 @@ std::int64_t held_by(const Snapshot& snapshot, const std::string& start) {
 
 }  // namespace
 
-TEST_CASE("massif: a tree becomes stacks from the allocation outwards; what is told in sums keeps its place") {
+TEST_CASE("massif: a tree becomes stacks from the allocation outwards, what is told in sums keeps its place") {
   const Imported in = import_massif(kHeader + snapshot_text(7, 100, kTree));
   REQUIRE_FALSE(in.error);
   REQUIRE(in.snapshots.size() == 1);
@@ -106,7 +106,7 @@ TEST_CASE("massif: a function that calls itself is not inlined into itself") {
   CHECK(rows(in.snapshots[0]) == Rows{{"f:3;f:3", {8}}});
 }
 
-TEST_CASE("massif: damage ends the reading; the snapshots in front of it stay and are partial") {
+TEST_CASE("massif: damage ends the reading, the snapshots in front of it stay and are partial") {
   const std::string first = kHeader + snapshot_text(0, 100, kTree);
   const auto [bad, words] = GENERATE(table<std::string, std::string>({
       {"hello\n", "bad line: found \"hello\", expected #-----------"},
