@@ -5,7 +5,7 @@
 
 using namespace snapdiff::report;
 
-TEST_CASE("text: control characters, escape sequences and broken UTF-8 become \\xNN") {
+TEST_CASE("text: control characters, escape sequences and broken UTF-8 are spelt in hex") {
   CHECK(printable("plain") == "plain");
   CHECK(printable("\x1b[31mred") == "\\x1b[31mred");
   CHECK(printable(std::string_view("a\0b\n\t\x7f", 6)) == "a\\x00b\\x0a\\x09\\x7f");

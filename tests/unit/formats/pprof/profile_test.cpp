@@ -313,7 +313,7 @@ TEST_CASE("pprof: mappings over the whole address space are told apart by id") {
   CHECK(read->facts.producer == "rust-jemalloc");
 }
 
-TEST_CASE("pprof: \" (deleted)\" is no part of a module's name") {
+TEST_CASE("pprof: (deleted) is no part of a module's name") {
   Message profile = small_profile();
   profile.bytes_of(kString, "/opt/my app (deleted)").message(kMapping, mapping(2, 1, 2, 0, 12, 0));
   const Result<Snapshot> read = import(profile.bytes);
