@@ -133,6 +133,17 @@ class Hints(CliTest):
         found = self.hints(*self.dumps(start, full))
         self.assertFalse([rule for rule in found if rule.startswith("cuda-")])
 
+    def test_reserved_memory_of_real_snapshots(self):
+        names = ["cs336-wl-medium-256-training.pickle", "cs336-wl-medium-512-training.pickle"]
+        paths = [os.path.join(SHARED, "pytorch", name) for name in names]
+        if not all(map(os.path.exists, paths)):
+            self.skipTest("the shared samples are not here")
+        with open(os.path.join(SHARED, "pytorch", "expected.json"), encoding="utf-8") as file:
+            truth = json.load(file)
+        hint = self.hints(*paths)["torch-reserved-beyond-allocated"]
+        growth = (truth[names[1]]["reserved"] - truth[names[0]]["reserved"]) / 2**30
+        self.assertIn("reserved +%.2f GiB" % growth, re.sub(r"\s", " ", hint["evidence"]))
+
     def test_harmless_patterns_say_so_and_come_last(self):
         report = self.hints(*CACHE)
         self.assertTrue(all(hint["harmless"] for hint in report.values()))
