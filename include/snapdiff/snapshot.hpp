@@ -125,8 +125,8 @@ struct LabelTable {
   }
 };
 
-/// What the rows of one or more snapshots refer to. Shared between snapshots that came out of
-/// one store; of its own for each snapshot that came out of a file.
+/// What the rows of one or more snapshots refer to. Shared between snapshots that came out of one store, of one
+/// file, or of the files of a long series; else of its own.
 struct Dictionary {
   StringTable strings;
   ModuleTable modules;
