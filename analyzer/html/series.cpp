@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <numeric>
 
+#include "snapdiff/number_text.hpp"
+
 namespace snapdiff::html {
 namespace {
 
-std::uint64_t magnitude(std::int64_t v) {
-  const auto bits = static_cast<std::uint64_t>(v);
-  return v < 0 ? ~bits + 1 : bits;
-}
+using number_detail::magnitude;
 
 std::uint64_t saturated(std::uint64_t a, std::uint64_t b) {
   std::uint64_t sum = 0;

@@ -8,17 +8,15 @@
 
 #include "analyzer/html/markup.hpp"
 #include "analyzer/html/packing.hpp"
+#include "snapdiff/number_text.hpp"
 
 namespace snapdiff::html {
 namespace {
 
+using number_detail::magnitude;
+
 /// Reasons are sentences with figures: of the rows that matter.
 constexpr std::size_t kReasons = 4'000;
-
-std::uint64_t magnitude(std::int64_t v) {
-  const auto bits = static_cast<std::uint64_t>(v);
-  return v < 0 ? ~bits + 1 : bits;
-}
 
 /// The values of one row, as multiples of what divides them all: sizes of objects make small numbers.
 class RowCoder {

@@ -14,6 +14,16 @@
 namespace snapdiff::postmortem {
 namespace {
 
+Hint hint_of(const Rule& rule, Prose evidence) {
+  Hint hint;
+  hint.rule = rule.id;
+  hint.title = rule.title;
+  hint.harmless = rule.harmless;
+  hint.suggestion = rule.suggestion;
+  hint.evidence = std::move(evidence);
+  return hint;
+}
+
 /// Two growths are "the same" within this share: counters of one moment are not read at one instant.
 constexpr double kSame = 0.1;
 /// Objects per step scatter by no more than this share of their mean.
@@ -108,13 +118,8 @@ class RowRules {
     if (rows.empty() || growth_.grew <= 0) return;
     if (static_cast<double>(sum) < rule.share * static_cast<double>(growth_.grew)) return;
     for (const std::uint32_t row : rows) explained_[row] = 1;
-    Hint hint;
-    hint.rule = rule.id;
-    hint.title = rule.title;
-    hint.harmless = rule.harmless;
-    hint.suggestion = rule.suggestion;
+    Hint hint = hint_of(rule, evidence(rule, rows, sum));
     hint.growth = sum;
-    hint.evidence = evidence(rule, rows, sum);
     hint.rows = std::move(rows);
     hints_.push_back(std::move(hint));
   }
@@ -298,13 +303,7 @@ void apply_to_counters(const Postmortem& report, const Rule& rule, std::vector<H
       out << "Too few snapshots for a verdict. ";
     }
     out << rule.usually << ".";
-    Hint hint;
-    hint.rule = rule.id;
-    hint.title = rule.title;
-    hint.harmless = rule.harmless;
-    hint.suggestion = rule.suggestion;
-    hint.evidence = out.take();
-    hints.push_back(std::move(hint));
+    hints.push_back(hint_of(rule, out.take()));
     return;  // counters of the same name in other tags tell the same
   }
 }
@@ -327,13 +326,7 @@ void apply_to_device(const Postmortem& report, const Rule& rule, std::vector<Hin
     out.prose(failure_of(report));
   }
   out << " " << rule.usually << ".";
-  Hint hint;
-  hint.rule = rule.id;
-  hint.title = rule.title;
-  hint.harmless = rule.harmless;
-  hint.suggestion = rule.suggestion;
-  hint.evidence = out.take();
-  hints.push_back(std::move(hint));
+  hints.push_back(hint_of(rule, out.take()));
 }
 
 }  // namespace
