@@ -141,8 +141,11 @@ class RowRules {
       return false;
     if (rule.once && !rises_once(values_of(growth_, row))) return false;
     if (rule.steady && !is_steady(counts_of(row))) return false;
-    if (rule.frames.empty() && rule.not_frames.empty()) return true;
+    if (rule.frames.empty() && rule.not_frames.empty() && !rule.leaf && !rule.not_leaf) return true;
     growth_.frames(values, frames_);
+    const bool has_leaf = !frames_.empty();
+    if (rule.leaf && !(has_leaf && matcher_.matches(*rule.leaf, frames_.front()))) return false;
+    if (rule.not_leaf && has_leaf && matcher_.matches(*rule.not_leaf, frames_.front())) return false;
     for (const auto& pattern : rule.frames) {
       if (matcher_.find(*pattern, frames_) == nullptr) return false;
     }
@@ -175,6 +178,8 @@ class RowRules {
     growth_.frames(growth_.rows[heaviest], frames_);
     if (!rule.frames.empty()) {
       if (const FrameView* frame = matcher_.find(*rule.frames.front(), frames_)) (out << " through ").frame(*frame);
+    } else if (rule.leaf && !frames_.empty()) {
+      (out << " from ").frame(frames_.front());
     }
     out << (rows.size() == 1 ? ": " : ", the heaviest: ");
     if (frames_.empty()) out << "a stack whose frames are hidden";

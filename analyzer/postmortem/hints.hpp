@@ -20,6 +20,8 @@ struct Rule {
   bool of_rows = false;
   std::vector<std::shared_ptr<const RE2>> frames;      ///< each is found in some frame of the stack
   std::vector<std::shared_ptr<const RE2>> not_frames;  ///< none is
+  std::shared_ptr<const RE2> leaf;                     ///< found in the frame that allocated
+  std::shared_ptr<const RE2> not_leaf;                 ///< not found there
   std::vector<std::string> verdicts;                   ///< empty: GROWING, RISING, NEW, or too few snapshots to say
   std::shared_ptr<const RE2> reason;                   ///< found in the verdict's reason
   double share = 0.05;                                 ///< of all growth, for the rows together

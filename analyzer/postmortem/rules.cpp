@@ -13,11 +13,11 @@ namespace {
 
 using Table = toml::value;
 
-constexpr std::array<std::string_view, 17> kKeys = {
-    "id",    "title",  "usually", "suggestion", "harmless", "frames",  "not_frames", "verdicts", "reason",
-    "share", "steady", "once",    "block",      "last",     "counter", "equals",     "beyond"};
-constexpr std::array<std::string_view, 10> kRowKeys = {"frames", "not_frames", "verdicts", "reason", "share",
-                                                       "steady", "once",       "block",    "last",   "rows"};
+constexpr std::array<std::string_view, 19> kKeys = {
+    "id",     "title", "usually", "suggestion", "harmless", "frames", "not_frames", "leaf",   "not_leaf", "verdicts",
+    "reason", "share", "steady",  "once",       "block",    "last",   "counter",    "equals", "beyond"};
+constexpr std::array<std::string_view, 11> kRowKeys = {"frames", "not_frames", "leaf", "not_leaf", "verdicts", "reason",
+                                                       "share",  "steady",     "once", "block",    "last"};
 constexpr std::array<std::string_view, 3> kDevices = {"fragmentation", "pinned", "private pools"};
 constexpr std::array<std::string_view, 9> kWords = {"GROWING", "RISING", "SATURATING", "STEP", "SHRINKING",
                                                     "NOISY",   "FLAT",   "NEW",        "GONE"};
@@ -101,6 +101,10 @@ void read_field(Rule& rule, const std::string& key, const Table& value) {
     for (const Table& item : list_of(value, key)) rule.frames.push_back(pattern_of(item, key));
   } else if (key == "not_frames") {
     for (const Table& item : list_of(value, key)) rule.not_frames.push_back(pattern_of(item, key));
+  } else if (key == "leaf") {
+    rule.leaf = pattern_of(value, key);
+  } else if (key == "not_leaf") {
+    rule.not_leaf = pattern_of(value, key);
   } else if (key == "verdicts") {
     for (const Table& item : list_of(value, key)) {
       rule.verdicts.push_back(text_of(item, key));
@@ -163,9 +167,10 @@ Rule read_rule(const Table& entry) {
                       ", expected those of rows (frames, verdicts, steady, ...), counter or device");
   if (!rule.counter && (!rule.equals.empty() || !rule.beyond.empty()))
     refuse(entry, "hint '" + rule.id + "': equals and beyond go with counter");
-  if (rule.of_rows && rule.frames.empty() && rule.verdicts.empty() && !rule.steady && !rule.once && rule.block == 0)
-    refuse(entry,
-           "hint '" + rule.id + "': every growing row would fit, expected frames, verdicts, steady, once or block");
+  if (rule.of_rows && rule.frames.empty() && !rule.leaf && rule.verdicts.empty() && !rule.steady && !rule.once &&
+      rule.block == 0)
+    refuse(entry, "hint '" + rule.id +
+                      "': every growing row would fit, expected frames, leaf, verdicts, steady, once or block");
   return rule;
 }
 

@@ -59,6 +59,20 @@ TEST_CASE("rules: rows that fit are the evidence") {
   CHECK(told(leaking(9), {}, *without).narrative.hints.empty());
 }
 
+TEST_CASE("rules: the frame that allocated can be asked for") {
+  const auto hints = [](const std::string& conditions) {
+    const auto rules = postmortem::parse_rules(kRule + conditions, "own.toml", {});
+    REQUIRE(rules);
+    return told(leaking(9), {}, *rules).narrative.hints;
+  };
+  REQUIRE(hints("leaf = '^leak$'\n").size() == 1);
+  CHECK(plain(hints("leaf = '^leak$'\n").front().evidence).find("in 1 stack from leak: leak") != std::string::npos);
+  CHECK(hints("leaf = 'serve'\n").empty());  // a caller
+  CHECK(hints("frames = 'leak'\nnot_leaf = 'leak[.]cc'\n").empty());
+  CHECK(hints("frames = 'leak'\nnot_leaf = 'serve'\n").size() == 1);
+  CHECK(refused(kRule + "not_leaf = 'x'\n").find("every growing row would fit") != std::string::npos);
+}
+
 TEST_CASE("rules: one of the same id takes the other's place") {
   const auto first = postmortem::parse_rules(kRule + "steady = true\n", "own.toml", {});
   REQUIRE(first);
