@@ -43,6 +43,15 @@ bool in_all(std::span<const SnapshotRef> snapshots, std::string_view metric) {
 }
 
 /// "a.heap has alloc_space, inuse_space; b.heap has cpu": the first snapshot and the first that differs.
+/// Why a snapshot without values has none, if its reader said so: " (line dropped: not JSON)".
+std::string loss_in(const Snapshot& snapshot) {
+  if (!columns_of(snapshot).empty()) return {};
+  for (const Note& note : snapshot.facts.notes.all()) {
+    if (note.severity == Severity::data_loss) return " (" + note.text + ")";
+  }
+  return {};
+}
+
 std::string both_lists(std::span<const SnapshotRef> snapshots, std::string_view metric) {
   const SnapshotRef* with = &snapshots.front();
   const SnapshotRef* without = &snapshots.back();
@@ -54,9 +63,10 @@ std::string both_lists(std::span<const SnapshotRef> snapshots, std::string_view 
     }
   }
   if (with > without) std::swap(with, without);
-  const std::string first = name_of(*with) + " has " + list_of(columns_of(*with->snapshot));
+  const std::string first = name_of(*with) + " has " + list_of(columns_of(*with->snapshot)) + loss_in(*with->snapshot);
   if (with == without) return first;
-  return first + "; " + name_of(*without) + " has " + list_of(columns_of(*without->snapshot));
+  return first + "; " + name_of(*without) + " has " + list_of(columns_of(*without->snapshot)) +
+         loss_in(*without->snapshot);
 }
 
 std::string lower(std::string_view text) {

@@ -6,13 +6,9 @@
 #include <vector>
 
 #include "snapdiff/growth.hpp"
+#include "snapdiff/number_text.hpp"
 
 namespace snapdiff::diff {
-
-/// |x| as it is, also for -2^63.
-inline std::uint64_t magnitude(std::int64_t x) {
-  return x < 0 ? ~static_cast<std::uint64_t>(x) + 1 : static_cast<std::uint64_t>(x);
-}
 
 struct SortItem {
   std::uint64_t key;

@@ -12,6 +12,7 @@
 #include "analyzer/flame/frame_numbers.hpp"
 #include "analyzer/flame/sibling_order.hpp"
 #include "snapdiff/checked.hpp"
+#include "snapdiff/number_text.hpp"
 #include "snapdiff/snapshot.hpp"
 
 namespace snapdiff::flame {
@@ -26,11 +27,6 @@ struct Figures {
   std::int64_t grew = 0, shrank = 0;
   double variance = 0;
 };
-
-std::uint64_t magnitude(std::int64_t value) {
-  const auto bits = static_cast<std::uint64_t>(value);
-  return value < 0 ? ~bits + 1 : bits;
-}
 
 /// Parts of one 64-bit sum each: neither addition can overflow.
 std::uint64_t weight_of(const Figures& row, FlameWidth width) {

@@ -95,19 +95,6 @@ std::string own_sentence(const GrowthReport& g) {
   return out.empty() ? out : out + ".";
 }
 
-std::string_view label_of(Finding::Kind kind) {
-  switch (kind) {
-    case Finding::Kind::what: return "What grew";
-    case Finding::Kind::where: return "Where";
-    case Finding::Kind::since: return "Since when";
-    case Finding::Kind::certainty: return "How sure";
-    case Finding::Kind::limit: return "The limit";
-    case Finding::Kind::not_this: return "What it is not";
-    case Finding::Kind::next: return "What to look at";
-  }
-  return "";
-}
-
 /// Two lines of the short story, or, without one, what grew and where: enough to open a page with.
 std::string lead_of(const Narrative& narrative) {
   std::string out;
@@ -126,7 +113,7 @@ std::string findings(const Narrative& narrative) {
   const std::vector<Finding>& all = narrative.findings;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const bool first = i == 0 || all[i - 1].kind != all[i].kind;
-    if (first) out += "<dt>" + std::string(label_of(all[i].kind)) + "</dt>";
+    if (first) out += "<dt>" + std::string(title_of(all[i].kind)) + "</dt>";
     out += "<dd>" + prose(all[i].text) + "</dd>\n";
   }
   return out.empty() ? out : "<dl class=\"findings\">\n" + out + "</dl>\n";
@@ -169,10 +156,7 @@ std::string headline_text(const Postmortem& report) {
   const GrowthReport& g = report.growth();
   if (g.metric.empty()) return "Counters of " + report.title;
   std::string what = g.metric == "inuse_space" ? "In-use bytes" : g.metric;
-  const std::int64_t growth = g.total.growth();
-  if (growth == 0) return what + " stayed at " + value(g.total.current, g.unit);
-  return what + (growth > 0 ? " grew from " : " shrank from ") + value(g.total.baseline, g.unit) + " to " +
-         value(g.total.current, g.unit);
+  return what + " " + change_text(g.total.baseline, g.total.current, g.unit, kGlyphs);
 }
 
 std::string answer_section(const Postmortem& report, const Series& series) {

@@ -9,22 +9,6 @@
 
 namespace snapdiff::html {
 
-std::string entities(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  for (const char c : text) {
-    switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      case '\'': out += "&#39;"; break;
-      default: out += c;
-    }
-  }
-  return out;
-}
-
 std::string safe(std::string_view bytes) { return entities(report::printable(bytes)); }
 
 std::string json_string(std::string_view bytes) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "snapdiff/markup_text.hpp"
 #include "snapdiff/number_text.hpp"
 #include "snapdiff/postmortem.hpp"
 
@@ -12,9 +13,6 @@ namespace snapdiff::html {
 
 /// Minus sign, thin space between thousands, no-break space before units.
 inline constexpr NumberGlyphs kGlyphs{"\u2212", "\u2009", "\u00a0"};
-
-/// & < > " ' as entities. The text itself must be printable already.
-std::string entities(std::string_view text);
 
 /// Raw bytes out of inputs, for text and for quoted attributes: what cannot be shown as \xNN, then
 /// entities.

@@ -8,8 +8,6 @@
 namespace snapdiff::html {
 namespace {
 
-using number_detail::magnitude;
-
 std::uint64_t saturated(std::uint64_t a, std::uint64_t b) {
   std::uint64_t sum = 0;
   return __builtin_add_overflow(a, b, &sum) ? ~std::uint64_t{0} : sum;

@@ -13,8 +13,6 @@
 namespace snapdiff::html {
 namespace {
 
-using number_detail::magnitude;
-
 /// Reasons are sentences with figures: of the rows that matter.
 constexpr std::size_t kReasons = 4'000;
 

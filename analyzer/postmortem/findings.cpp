@@ -119,9 +119,7 @@ void add(std::vector<Finding>& to, Finding::Kind kind, Writer& out) {
 Writer& counter_change(Writer& out, const CounterRow& row) {
   out.name(row.name);
   if (row.cumulative) return out << " counted " << value_text(row.growth, row.unit, true, kPageNumbers);
-  if (row.growth == 0) return out << " stayed at " << value_text(row.after(), row.unit, false, kPageNumbers);
-  return out << (row.growth > 0 ? " grew from " : " shrank from ")
-             << before_and_after(row.before(), row.after(), row.unit);
+  return out << " " << change_text(row.before(), row.after(), row.unit, kPageNumbers);
 }
 
 }  // namespace
@@ -146,12 +144,7 @@ Prose headline_of(const Postmortem& report) {
   const std::string_view title = metric_title(growth.metric);
   title.empty() ? out.name(growth.metric) : out << title;
   const Change& total = growth.total;
-  if (total.baseline == total.current) {
-    out << " stayed at " << value(growth, total.current);
-  } else {
-    out << (total.growth() > 0 ? " grew from " : " shrank from ")
-        << before_and_after(total.baseline, total.current, growth.unit);
-  }
+  out << " " << change_text(total.baseline, total.current, growth.unit, kPageNumbers);
   return out.take();
 }
 

@@ -288,8 +288,7 @@ void apply_to_counters(const Postmortem& report, const Rule& rule, std::vector<H
       seen = beyond_evidence(report, rule, row);
     } else if (!row.cumulative) {
       Writer out;
-      out.name(row.name) << " " << value_text(row.growth, row.unit, true, kPageNumbers) << ": "
-                         << before_and_after(row.before(), row.after(), row.unit) << ".";
+      out.name(row.name) << " " << change_text(row.before(), row.after(), row.unit, kPageNumbers) << ".";
       seen = out.take();
     }
     if (!seen) continue;

@@ -103,18 +103,6 @@ std::string counted(std::int64_t number, std::string_view singular, bool with_si
   return text;
 }
 
-std::string before_and_after(std::int64_t before, std::int64_t after, std::string_view unit) {
-  std::string first = value_text(before, unit, false, kPageNumbers);
-  const std::string last = value_text(after, unit, false, kPageNumbers);
-  const std::string gap(kPageNumbers.before_unit);
-  const std::size_t unit_first = first.rfind(gap);
-  const std::size_t unit_last = last.rfind(gap);
-  if (unit_first != std::string::npos && unit_last != std::string::npos &&
-      first.substr(unit_first) == last.substr(unit_last))
-    first.resize(unit_first);
-  return first.append(" to ").append(last);
-}
-
 std::string duration(double seconds) {
   struct Unit {
     double seconds;

@@ -57,8 +57,6 @@ std::string percent_of(double share);
 inline std::string count(std::int64_t number) { return count_text(number, kPageNumbers); }
 /// "1 object", "12 objects"; `with_sign`: "+12 objects".
 std::string counted(std::int64_t number, std::string_view singular, bool with_sign = false);
-/// "1.02 to 6.72 MiB": one unit where both have the same.
-std::string before_and_after(std::int64_t before, std::int64_t after, std::string_view unit);
 /// "42 s", "11.5 min", "3.20 h", "12.4 d".
 std::string duration(double seconds);
 /// "2024-05-01 12:00:07Z".

@@ -14,19 +14,6 @@ constexpr double kLabelWidth = 92;
 constexpr std::size_t kMostPages = 3;
 constexpr std::size_t kMostHints = 12;
 
-const char* title_of(Finding::Kind kind) {
-  switch (kind) {
-    case Finding::Kind::what: return "What grew";
-    case Finding::Kind::where: return "Where";
-    case Finding::Kind::since: return "Since when";
-    case Finding::Kind::certainty: return "How sure";
-    case Finding::Kind::limit: return "The limit";
-    case Finding::Kind::not_this: return "What it is not";
-    case Finding::Kind::next: return "What to look at";
-  }
-  return "";
-}
-
 using Lines = std::shared_ptr<const std::vector<ProseLine>>;
 
 Lines lines_of(PostmortemPages& pages, const Prose& prose, const TextStyle& style, double width, std::size_t most) {
@@ -40,7 +27,7 @@ double height_of(const Lines& lines, const TextStyle& style) {
 /// A finding, its kind beside the first one of it.
 Block finding_block(PostmortemPages& pages, const Finding& finding, bool first) {
   const Lines lines = lines_of(pages, finding.text, kText, kWidth - kLabelWidth, kTextLines);
-  const char* const title = first ? title_of(finding.kind) : "";
+  const std::string_view title = first ? title_of(finding.kind) : "";
   const double above = first ? 12 : 4;
   return {above + height_of(lines, kText) + 2, [lines, title, above, first](Canvas& canvas, double y) {
             if (first) canvas.rule(kLeft, kRight, y + 2, kLine, 0.4);

@@ -23,16 +23,6 @@ std::string number_word(std::size_t n) {
 }
 
 /// "1.02" and "6.72 MiB" where both have one unit.
-std::string before_and_after(const Quantity& q, std::int64_t before, std::int64_t after) {
-  std::string a = q.value(before);
-  const std::string b = q.value(after);
-  const std::size_t unit_a = a.find(' ');
-  const std::size_t unit_b = b.find(' ');
-  if (unit_a != std::string::npos && unit_b != std::string::npos && a.substr(unit_a) == b.substr(unit_b))
-    a.resize(unit_a);
-  return a.append(" to ").append(b);
-}
-
 /// Names in a sentence: longer ones would bury it.
 constexpr std::size_t kSentenceName = 48;
 
@@ -119,14 +109,9 @@ std::uint64_t wrapping(std::int64_t v) { return static_cast<std::uint64_t>(v); }
 }  // namespace
 
 std::string headline(const GrowthReport& report) {
-  const Quantity q = quantity_of(report.unit);
-  const std::string what = metric_title(report.metric);
-  const std::int64_t before = report.total.baseline;
-  const std::int64_t after = report.total.current;
-  if (before == after) return std::string(what).append(" stayed at ").append(q.value(after));
-  return std::string(what)
-      .append(after > before ? " grew from " : " shrank from ")
-      .append(before_and_after(q, before, after));
+  return metric_title(report.metric)
+      .append(" ")
+      .append(quantity_of(report.unit).change(report.total.baseline, report.total.current));
 }
 
 std::string summary_sentence(const Story& story) {

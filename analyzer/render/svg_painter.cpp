@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "analyzer/render/text.hpp"
+#include "snapdiff/markup_text.hpp"
 
 namespace snapdiff::render {
 namespace {
@@ -88,7 +89,7 @@ void SvgPainter::text(Point at, std::string_view text, const TextStyle& style, C
   if (style.mono) body_.append(" class=\"m\"");
   if (style.italic) body_.append(" font-style=\"italic\"");
   if (width > 0) body_.append(" textLength=\"").append(number(width)).append("\" lengthAdjust=\"spacingAndGlyphs\"");
-  body_.append(">").append(xml_escaped(left_to_right(text))).append("</text>\n");
+  body_.append(">").append(entities(left_to_right(text))).append("</text>\n");
 }
 
 void SvgPainter::push(Point origin, double scale) {
@@ -104,7 +105,7 @@ void SvgPainter::pop() { body_.append("</g>\n"); }
 
 void SvgPainter::begin_item(std::string_view title) {
   body_.append("<g>");
-  if (!title.empty()) body_.append("<title>").append(xml_escaped(title)).append("</title>");
+  if (!title.empty()) body_.append("<title>").append(entities(title)).append("</title>");
   body_.append("\n");
 }
 
@@ -114,12 +115,10 @@ std::string SvgPainter::finish(std::string_view title, double width, double heig
   const std::string size = number(width).append(" ").append(number(height));
   std::string out = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"";
   out.append(number(width)).append("pt\" height=\"").append(number(height)).append("pt\" viewBox=\"0 0 ").append(size);
-  out.append("\">\n<title>").append(xml_escaped(title)).append("</title>\n<style>text{font-family:\"");
-  out.append(xml_escaped(type_.sans()))
+  out.append("\">\n<title>").append(entities(title)).append("</title>\n<style>text{font-family:\"");
+  out.append(entities(type_.sans()))
       .append("\",\"DejaVu Sans\",sans-serif;font-feature-settings:\"tnum\" 1,\"calt\" 0;white-space:pre}");
-  out.append(".m{font-family:\"")
-      .append(xml_escaped(type_.mono()))
-      .append("\",\"DejaVu Sans Mono\",monospace}</style>\n");
+  out.append(".m{font-family:\"").append(entities(type_.mono())).append("\",\"DejaVu Sans Mono\",monospace}</style>\n");
   out.append("<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n").append(body_).append("</svg>\n");
   return out;
 }

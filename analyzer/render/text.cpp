@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "analyzer/graph/growth_graph.hpp"
+#include "snapdiff/number_text.hpp"
 
 namespace snapdiff::render {
 namespace {
 
 constexpr std::size_t kMaxCodePoints = 600;
-constexpr std::string_view kMinus = "\u2212";
-constexpr std::string_view kThinSpace = "\u2009";
+constexpr NumberGlyphs kGlyphs{"\u2212", "\u2009", " "};
 
 /// Length of the valid sequence at the start of `text` and its code point; 0 for a stray byte.
 std::size_t decode(std::string_view text, char32_t& out) {
@@ -61,55 +61,6 @@ bool is_plain(std::string_view bytes) {
     if (c < 0x20 || c > 0x7e) return false;
   }
   return true;
-}
-
-std::string grouped(std::uint64_t value) {
-  const std::string digits = std::to_string(value);
-  if (digits.size() < 4) return digits;
-  std::string out;
-  for (std::size_t i = 0; i < digits.size(); ++i) {
-    if (i > 0 && (digits.size() - i) % 3 == 0) out += kThinSpace;
-    out += digits[i];
-  }
-  return out;
-}
-
-std::uint64_t magnitude(std::int64_t v) {
-  return v < 0 ? 0 - static_cast<std::uint64_t>(v) : static_cast<std::uint64_t>(v);
-}
-
-std::string size_of(std::uint64_t bytes) {
-  static constexpr std::array<std::string_view, 7> kUnits = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  std::size_t unit = 0;
-  // The next unit from 999.5 of this one on: in bytes from 1000 on.
-  while (unit + 1 < kUnits.size() && bytes >= ((1999ULL << (10 * unit)) + 1) / 2) ++unit;
-  if (unit == 0) return std::to_string(bytes).append(" B");
-  // The remainder is scaled by 100 below: take its low bits off where that would not fit.
-  const unsigned drop = unit > 5 ? 10 : 0;
-  const std::uint64_t one = 1ULL << (10 * unit - drop);
-  const std::uint64_t scaled = bytes >> drop;
-  const auto rounded = [&](std::uint64_t factor) {
-    return scaled / one * factor + ((scaled % one) * factor + one / 2) / one;
-  };
-  char text[40] = {};
-  const std::uint64_t hundredths = rounded(100);
-  const std::uint64_t tenths = rounded(10);
-  if (hundredths < 1000) {
-    std::snprintf(text, sizeof text, "%llu.%02llu", static_cast<unsigned long long>(hundredths / 100),
-                  static_cast<unsigned long long>(hundredths % 100));
-  } else if (tenths < 1000) {
-    std::snprintf(text, sizeof text, "%llu.%llu", static_cast<unsigned long long>(tenths / 10),
-                  static_cast<unsigned long long>(tenths % 10));
-  } else {
-    std::snprintf(text, sizeof text, "%llu", static_cast<unsigned long long>(rounded(1)));
-  }
-  return std::string(text).append(1, ' ').append(kUnits[unit]);
-}
-
-std::string with_sign(std::string text, std::int64_t v, bool plus) {
-  if (v < 0) return std::string(kMinus).append(text);
-  if (v > 0 && plus) return std::string("+").append(text);
-  return text;
 }
 
 }  // namespace
@@ -184,31 +135,19 @@ std::size_t code_point_length(std::string_view text, std::size_t at) {
   return std::min(length, text.size() - at);
 }
 
-std::string xml_escaped(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  for (const char c : text) {
-    switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      case '\'': out += "&#39;"; break;
-      default: out += c;
-    }
-  }
-  return out;
-}
-
-std::string size_text(std::int64_t bytes) { return with_sign(size_of(magnitude(bytes)), bytes, false); }
-std::string size_growth_text(std::int64_t bytes) { return with_sign(size_of(magnitude(bytes)), bytes, true); }
-std::string count_text(std::int64_t count) { return with_sign(grouped(magnitude(count)), count, false); }
-std::string count_growth_text(std::int64_t count) { return with_sign(grouped(magnitude(count)), count, true); }
+std::string size_text(std::int64_t bytes) { return bytes_text(bytes, kGlyphs); }
+std::string size_growth_text(std::int64_t bytes) { return growth_text(bytes, kGlyphs); }
+std::string count_text(std::int64_t count) { return snapdiff::count_text(count, kGlyphs); }
+std::string count_growth_text(std::int64_t count) { return growth_count_text(count, kGlyphs); }
 
 std::string Quantity::size(std::int64_t v) const {
   std::string text = value(v);
-  if (v < 0) text.erase(0, kMinus.size());
+  if (v < 0) text.erase(0, kGlyphs.minus.size());
   return text;
+}
+
+std::string Quantity::change(std::int64_t before, std::int64_t after) const {
+  return change_text(before, after, bytes ? "bytes" : "", kGlyphs);
 }
 
 std::string share_text(double share) {
@@ -224,7 +163,7 @@ std::string share_text(double share) {
   } else {
     text = std::to_string(std::lround(percent));
   }
-  return text.append(kThinSpace).append("%");
+  return text.append(kGlyphs.thousands).append("%");
 }
 
 std::string metric_title(std::string_view metric) {

@@ -21,9 +21,6 @@ std::string left_to_right(std::string_view text);
 /// At most `most` code points, the middle given up.
 std::string shortened(std::string_view text, std::size_t most);
 
-/// XML text or attribute value; `text` must be printable().
-std::string xml_escaped(std::string_view text);
-
 /// Length of the UTF-8 sequence that starts at `text[at]`; text must be printable().
 std::size_t code_point_length(std::string_view text, std::size_t at);
 
@@ -42,6 +39,8 @@ struct Quantity {
   std::string growth(std::int64_t v) const { return bytes ? size_growth_text(v) : count_growth_text(v); }
   /// Without a sign.
   std::string size(std::int64_t v) const;
+  /// "grew from 1.02 to 6.72 MiB"
+  std::string change(std::int64_t before, std::int64_t after) const;
 };
 inline Quantity quantity_of(std::string_view unit) { return {unit == "bytes"}; }
 

@@ -5,6 +5,7 @@
 
 #include "analyzer/report/names.hpp"
 #include "analyzer/report/report.hpp"
+#include "snapdiff/number_text.hpp"
 
 /// One line per stack, root first: "main;handle_request;alloc 4096". README.md says how growth and
 /// shrinkage are told apart.
@@ -25,11 +26,9 @@ void append_name(std::string& line, std::string_view name) {
 }
 
 void append_magnitude(std::string& line, std::int64_t value) {
-  const auto bits = static_cast<std::uint64_t>(value);
   std::array<char, 24> digits{};
   line += ' ';
-  line.append(digits.data(),
-              std::to_chars(digits.data(), digits.data() + digits.size(), value < 0 ? ~bits + 1 : bits).ptr);
+  line.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), magnitude(value)).ptr);
   line += '\n';
 }
 

@@ -120,15 +120,11 @@ std::string listed_once_rows(const GrowthReport& report, const Style& style) {
 
 std::string title(const SnapshotRef& baseline, const SnapshotRef& current, const std::string& metric,
                   const Change& total, const std::string& unit) {
-  const char* verb = total.growth() > 0 ? " grew from " : total.growth() < 0 ? " shrank from " : " stayed at ";
   // The headline is the answer: quantity, verb, before, after.
   std::string text = metric == "inuse_space"   ? "In-use bytes"
                      : metric == "alloc_space" ? "Allocated bytes"
                                                : literal(printable(metric));
-  text += verb;
-  text += total.growth() == 0
-              ? snapdiff::value_text(total.current, unit)
-              : snapdiff::value_text(total.baseline, unit) + " to " + snapdiff::value_text(total.current, unit);
+  text += " " + snapdiff::change_text(total.baseline, total.current, unit);
   return "### " + text + "\n\n" + literal(snapshot_name(baseline, true)) + " → " +
          literal(snapshot_name(current, true)) + "\n\n";
 }

@@ -20,25 +20,12 @@ std::string with_command(const Prose& prose) {
   return literal(text.substr(0, at + 2)) + "`" + text.substr(at + 2) + "`";
 }
 
-constexpr std::string_view heading(Finding::Kind kind) {
-  switch (kind) {
-    case Finding::Kind::what: return "What";
-    case Finding::Kind::where: return "Where";
-    case Finding::Kind::since: return "Since when";
-    case Finding::Kind::certainty: return "How sure";
-    case Finding::Kind::limit: return "Limit";
-    case Finding::Kind::not_this: return "What it is not, and what the net hides";
-    case Finding::Kind::next: return "Next";
-  }
-  return "";
-}
-
 std::string findings_text(const Narrative& told) {
   std::string out;
   const Finding* before = nullptr;
   for (const Finding& finding : told.findings) {
     if (before == nullptr || before->kind != finding.kind)
-      out += (before == nullptr ? "" : "\n") + std::string("**") + std::string(heading(finding.kind)) + "**\n\n";
+      out += (before == nullptr ? "" : "\n") + std::string("**") + std::string(title_of(finding.kind)) + "**\n\n";
     out += "- " + with_command(finding.text) + "\n";
     before = &finding;
   }

@@ -50,7 +50,7 @@ class RanksText {
       std::int64_t off = 0;
       for (const RankRow& row : report_.rows) {
         const std::int64_t difference = minus(values_of(report_, row)[*report_.odd], row.middle);
-        if (number_detail::magnitude(difference) > number_detail::magnitude(off)) {
+        if (magnitude(difference) > magnitude(off)) {
           most = &row;
           off = difference;
         }

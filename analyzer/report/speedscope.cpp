@@ -12,6 +12,7 @@
 #include "analyzer/report/report.hpp"
 #include "analyzer/report/text_tools.hpp"
 #include "snapdiff/hash.hpp"
+#include "snapdiff/number_text.hpp"
 
 /// The file format of speedscope (https://www.speedscope.app/file-format-schema.json): a frame
 /// table and "sampled" profiles, one weight per stack, root first. Weights are positive: growth and
@@ -129,11 +130,6 @@ class Document {
   std::vector<Frame> frames_;
   std::unordered_map<Hash128, std::uint32_t> index_;
 };
-
-std::uint64_t magnitude(std::int64_t value) {
-  const auto bits = static_cast<std::uint64_t>(value);
-  return value < 0 ? ~bits + 1 : bits;
-}
 
 std::string name_of(const SnapshotRef& ref) {
   return ref.snapshot != nullptr && !ref.snapshot->facts.source.name.empty()

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 /// Numbers for people, the same in every table, page and sentence: three significant digits,
 /// binary units for bytes, rounded half away from zero from the exact integer.
@@ -20,14 +21,15 @@ struct NumberGlyphs {
   std::string_view before_unit = " ";
 };
 
-namespace number_detail {
-
-__extension__ using Wide = unsigned __int128;
-
+/// Without its sign, also of -2^63.
 inline std::uint64_t magnitude(std::int64_t value) {
   const auto bits = static_cast<std::uint64_t>(value);
   return value < 0 ? ~bits + 1 : bits;
 }
+
+namespace number_detail {
+
+__extension__ using Wide = unsigned __int128;
 
 /// value / unit times 10^decimals, rounded half up.
 inline std::uint64_t rounded(std::uint64_t value, std::uint64_t unit, unsigned decimals) {
@@ -121,6 +123,26 @@ inline std::string value_text(std::int64_t value, std::string_view unit, bool fo
   if (unit == "nanoseconds")
     return with_sign(value, force_plus, scaled(magnitude(value), 1000, kTimeUnits, glyphs), glyphs);
   return force_plus ? growth_count_text(value, glyphs) : count_text(value, glyphs);
+}
+
+/// "stayed at 2.52 MiB", "grew from 1.02 to 6.72 MiB", "shrank from 6.72 MiB to 12.0 KiB"; where both ends read alike,
+/// "grew by 1.20 MiB to 6.37 GiB".
+inline std::string change_text(std::int64_t before, std::int64_t after, std::string_view unit,
+                               const NumberGlyphs& glyphs = {}) {
+  std::string last = value_text(after, unit, false, glyphs);
+  if (before == after) return "stayed at " + last;
+  const std::string verb = after > before ? "grew " : "shrank ";
+  std::string first = value_text(before, unit, false, glyphs);
+  if (first == last) {
+    const auto [low, high] = before < after ? std::pair(before, after) : std::pair(after, before);
+    const auto step = static_cast<std::int64_t>(static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low));
+    return verb + "by " + value_text(step, unit, false, glyphs) + " to " + last;
+  }
+  if (unit == "bytes" || unit == "nanoseconds") {
+    const std::size_t end = first.rfind(glyphs.before_unit);
+    if (first.substr(end) == last.substr(last.rfind(glyphs.before_unit))) first.resize(end);
+  }
+  return verb + "from " + first + " to " + last;
 }
 
 /// "[1 other]", "[2 000 others]": rows that a table leaves out.

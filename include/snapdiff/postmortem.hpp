@@ -43,6 +43,12 @@ constexpr std::string_view to_text(Finding::Kind kind) {
   constexpr std::string_view kNames[] = {"what", "where", "since", "certainty", "limit", "not", "next"};
   return kNames[static_cast<std::size_t>(kind)];
 }
+/// For people.
+constexpr std::string_view title_of(Finding::Kind kind) {
+  constexpr std::string_view kTitles[] = {"What grew", "Where",          "Since when",     "How sure",
+                                          "The limit", "What it is not", "What to look at"};
+  return kTitles[static_cast<std::size_t>(kind)];
+}
 
 /// A known pattern that the evidence fits. Never a claim: it says what was seen and what that usually is.
 ///   rule        id in the rules, "matplotlib-figures"

@@ -85,6 +85,16 @@ TEST_CASE("metric: absent on one side is incompatible, with both lists") {
   CHECK(wanted.error().message.find("a.heap has inuse_space; b.heap has alloc_space") != std::string::npos);
 }
 
+TEST_CASE("metric: a snapshot without values tells what was lost") {
+  auto empty = std::make_shared<Snapshot>();
+  empty->facts.notes.add(Severity::info, "read twice");
+  empty->facts.notes.add(Severity::data_loss, "line dropped: not JSON");
+  const Result<std::string> none = choose({empty, "a.jsonl", {}}, with_columns({"inuse_space"}, "", "b.heap"));
+  REQUIRE_FALSE(none);
+  CHECK(none.error().message.find("a.jsonl has none (line dropped: not JSON); b.heap has inuse_space,") !=
+        std::string::npos);
+}
+
 TEST_CASE("metric: the counts beside a metric") {
   const auto beside = [](std::vector<std::string> columns, std::string metric) {
     DiffOptions options;

@@ -49,7 +49,7 @@ TEST_CASE("html: the answer is plain HTML") {
   const Postmortem report = postmortem_of(growing());
   const Result<std::string> page = html::to_html(report, {});
   REQUIRE(page);
-  CHECK(holds(*page, "<title>service &lt;b&gt;: In-use bytes grew from 103\u00a0KiB to 884\u00a0KiB</title>"));
+  CHECK(holds(*page, "<title>service &lt;b&gt;: In-use bytes grew from 103 to 884\u00a0KiB</title>"));
   CHECK(holds(*page, "<b>leak</b><span class=\"site\">l.cc:3</span>"));
   CHECK(holds(*page, "<span class=\"badge GROWING\">GROWING</span>"));
   CHECK(holds(*page, "[0 others]"));

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "analyzer/render/canvas.hpp"
+#include "snapdiff/markup_text.hpp"
 
 using namespace snapdiff::render;
 
@@ -65,7 +66,7 @@ TEST_CASE("text: very long names lose their middle") {
 }
 
 TEST_CASE("text: markup is escaped for XML") {
-  CHECK(xml_escaped("<a href=\"x\">&'</a>") == "&lt;a href=&quot;x&quot;&gt;&amp;&#39;&lt;/a&gt;");
+  CHECK(snapdiff::entities("<a href=\"x\">&'</a>") == "&lt;a href=&quot;x&quot;&gt;&amp;&#39;&lt;/a&gt;");
 }
 
 TEST_CASE("text: paragraphs do not part a number from its unit") {

@@ -101,3 +101,14 @@ TEST_CASE("numbers: percents are whole, with open ends") {
                                                                                                 {562, 100, "562 %"}}));
   CHECK(percent_text(part, whole) == expected);
 }
+
+TEST_CASE("numbers: a change names its unit once, and its size where both ends read alike") {
+  constexpr std::int64_t kMiB = 1 << 20;
+  CHECK(change_text(kMiB, 7 * kMiB, "bytes") == "grew from 1.00 to 7.00 MiB");
+  CHECK(change_text(7 * kMiB, 512, "bytes") == "shrank from 7.00 MiB to 512 B");
+  CHECK(change_text(6523 * kMiB, 6524 * kMiB, "bytes") == "grew by 1.00 MiB to 6.37 GiB");
+  CHECK(change_text(6524 * kMiB, 6523 * kMiB, "bytes") == "shrank by 1.00 MiB to 6.37 GiB");
+  CHECK(change_text(5, 5, "bytes") == "stayed at 5 B");
+  CHECK(change_text(1000, 2000, "objects") == "grew from 1 000 to 2 000");
+  CHECK(change_text(INT64_MIN, INT64_MIN + 3, "bytes") == "grew by 3 B to -8.00 EiB");
+}
