@@ -82,13 +82,14 @@ std::string growth_rows(const GrowthReport& report, const std::vector<RowVerdict
     cells.push_back(name);
     table.add(cells);
   };
-  for (const std::uint32_t index : selection.rows) {
+  const std::vector<std::string> names = row_texts(report, selection.rows, kNameWidth, glyphs);
+  for (std::size_t i = 0; i < selection.rows.size(); ++i) {
+    const std::uint32_t index = selection.rows[i];
     const GrowthRow& row = report.rows[index];
-    const std::string name = row_text(report, row, kNameWidth, glyphs);
     const std::string error = row.error != row.error ? "n/a" : value(static_cast<std::int64_t>(row.error + 0.5), false);
     line(row.value, grouped ? value(report.cumulative[index].value.growth(), true) : "", row.objects, error,
          std::string(to_text(row.row_class)), verdicts.empty() ? "" : verdicts[index].word,
-         literal(name) + (within_error(report, row) ? " (within error)" : ""));
+         literal(names[i]) + (within_error(report, row) ? " (within error)" : ""));
   }
   const Others& others = selection.others;
   line(others.value, "", others.objects, "", "", "", literal(others_name(others, true)));
@@ -232,12 +233,13 @@ std::string markdown_trend(const TrendReport& trend, const Style& style) {
     cells.push_back(name);
     table.add(cells);
   };
-  for (const std::uint32_t index : selection.rows) {
+  const std::vector<std::string> names = row_texts(overall, selection.rows, kNameWidth, glyphs);
+  for (std::size_t i = 0; i < selection.rows.size(); ++i) {
+    const std::uint32_t index = selection.rows[i];
     const GrowthRow& row = overall.rows[index];
-    const std::string name = row_text(overall, row, kNameWidth, glyphs);
     std::optional<std::int64_t> kept;
     if (trend.scenario) kept = trend.scenario->kept[index];
-    line(row.value, &trend.verdicts[index], literal(name), kept);
+    line(row.value, &trend.verdicts[index], literal(names[i]), kept);
   }
   if (selection.others.rows > 0) line(selection.others.value, nullptr, literal(others_name(selection.others, true)));
   line(overall.unattributed, nullptr, literal(kUnattributed));

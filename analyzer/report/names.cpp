@@ -1,6 +1,8 @@
 #include "analyzer/report/names.hpp"
 
 #include <algorithm>
+#include <map>
+#include <numeric>
 #include <utility>
 
 #include "snapdiff/frame_text.hpp"
@@ -14,6 +16,9 @@ constexpr std::size_t kNarrowestStack = 12;
 
 /// Enough folded frames to fill any terminal; a stack of a million frames is not walked to its end.
 constexpr std::size_t kMostFramesShown = 256;
+
+/// Nobody compares more rows by eye.
+constexpr std::size_t kMostToldApart = 500;
 
 /// Unsymbolized frames of the C library below main.
 bool is_start_code(const FrameView& frame) {
@@ -85,43 +90,133 @@ std::string site_text(const FrameView& frame, const Glyphs& glyphs) {
   return text;
 }
 
-StackCell stack_cell(std::span<const FrameView> frames, std::size_t width, const Glyphs& glyphs) {
-  width = std::max(width, kNarrowestStack);
-  // Stacks whose every frame --hide or --show took away.
-  if (frames.empty()) return {"[filtered out]", ""};
-  bool more = false;
-  std::vector<Folded> folded = fold(frames, glyphs, more);
-  const auto name = [&](const Folded& frame) {
-    std::string text = frame.name;
-    if (frame.recursive) text.append(" ").append(glyphs.recursion);
-    return text;
-  };
-  const std::string separator = spaced(glyphs.caller);
-  std::string cut = separator;
-  cut += glyphs.ellipsis;
-  const std::size_t cut_width = display_width(cut);
-  const std::size_t separator_width = display_width(separator);
+namespace {
 
-  StackCell cell{name(folded[0]), site_text(*folded[0].frame, glyphs)};
-  std::size_t used = display_width(cell.text);
-  for (std::size_t i = 1; i < folded.size(); ++i) {
-    const std::string next = name(folded[i]);
-    const std::size_t next_width = separator_width + display_width(next);
-    const bool last = i + 1 == folded.size() && !more;
-    if (used + next_width + (last ? 0 : cut_width) > width) {
-      if (i == 1 && used + cut_width > width) {
-        // The leaf is the allocation site: it keeps what room there is.
-        if (used > width) cell.text = cut_name(cell.text, width, glyphs.ellipsis);
-      } else {
-        cell.text += cut;
-      }
-      return cell;
-    }
-    cell.text += separator + next;
+struct FoldedStack {
+  std::vector<Folded> frames;
+  bool more = false;
+};
+
+FoldedStack fold(std::span<const FrameView> frames, const Glyphs& glyphs) {
+  FoldedStack stack;
+  stack.frames = fold(frames, glyphs, stack.more);
+  return stack;
+}
+
+std::string name_of(const Folded& frame, const Glyphs& glyphs) {
+  std::string text = frame.name;
+  if (frame.recursive) text.append(" ").append(glyphs.recursion);
+  return text;
+}
+
+/// The leaf, then the frames from `from` on; what is between them, and before them where the leaf does not fit as
+/// well, is left out with a mark.
+std::string cell_text(const FoldedStack& stack, std::size_t from, std::size_t width, const Glyphs& glyphs) {
+  const std::string separator = spaced(glyphs.caller);
+  const std::string cut = separator + std::string(glyphs.ellipsis);
+  const std::size_t cut_width = display_width(cut);
+  const std::size_t count = stack.frames.size();
+  const auto rest_width = [&](std::size_t i) { return i + 1 == count && !stack.more ? 0 : cut_width; };
+
+  std::string text = name_of(stack.frames[0], glyphs);
+  std::size_t i = 1;
+  if (from > 0) {
+    const std::string first = separator + name_of(stack.frames[from], glyphs);
+    if (from > 1) text += cut;
+    if (display_width(text) + display_width(first) + rest_width(from) > width) text = glyphs.ellipsis;
+    text += first;
+    i = from + 1;
+  }
+  std::size_t used = display_width(text);
+  bool cut_off = false;
+  for (; i < count && !cut_off; ++i) {
+    const std::string next = separator + name_of(stack.frames[i], glyphs);
+    const std::size_t next_width = display_width(next);
+    cut_off = used + next_width + rest_width(i) > width;
+    if (cut_off) break;
+    text += next;
     used += next_width;
   }
-  if (used > width) cell.text = cut_name(cell.text, width, glyphs.ellipsis);
-  return cell;
+  // Where not even the mark fits, the name keeps what room there is.
+  if ((cut_off || stack.more) && used + cut_width <= width) text += cut;
+  return display_width(text) > width ? cut_name(text, width, glyphs.ellipsis) : text;
+}
+
+/// A stack whose cell shows the frames from `from` on.
+struct ShownStack {
+  FoldedStack stack;
+  std::size_t from = 0;
+  std::span<const Folded> rest() const { return std::span(stack.frames).subspan(from); }
+};
+
+/// How many frames these show alike.
+std::size_t common_frames(const std::vector<std::size_t>& group, const std::vector<ShownStack>& stacks) {
+  const std::span<const Folded> first = stacks[group.front()].rest();
+  std::size_t common = first.size();
+  for (const std::size_t row : group) {
+    const std::span<const Folded> other = stacks[row].rest();
+    std::size_t same = 0;
+    while (same < common && same < other.size() && first[same].name == other[same].name &&
+           first[same].recursive == other[same].recursive)
+      ++same;
+    common = same;
+  }
+  return common;
+}
+
+/// Rows of one text, those alone with theirs left out.
+std::vector<std::vector<std::size_t>> alike(const std::vector<std::size_t>& rows,
+                                            const std::vector<std::string>& texts) {
+  std::map<std::string_view, std::vector<std::size_t>> by_text;
+  for (const std::size_t row : rows) by_text[texts[row]].push_back(row);
+  std::vector<std::vector<std::size_t>> groups;
+  for (auto& [text, group] : by_text) {
+    if (group.size() > 1) groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+}  // namespace
+
+StackCell stack_cell(std::span<const FrameView> frames, std::size_t width, const Glyphs& glyphs) {
+  // Stacks whose every frame --hide or --show took away.
+  if (frames.empty()) return {"[filtered out]", ""};
+  const FoldedStack stack = fold(frames, glyphs);
+  return {cell_text(stack, 0, std::max(width, kNarrowestStack), glyphs), site_text(*stack.frames[0].frame, glyphs)};
+}
+
+std::vector<std::string> stack_cells(std::size_t count, const FramesOf& frames_of, const WidthOf& width_of,
+                                     const Glyphs& glyphs) {
+  std::vector<std::string> texts(count);
+  std::vector<FrameView> frames;
+  for (std::size_t row = 0; row < count; ++row) {
+    frames_of(row, frames);
+    texts[row] = stack_cell(frames, width_of(row), glyphs).text;
+  }
+  std::vector<std::size_t> rows(std::min(count, kMostToldApart));
+  std::iota(rows.begin(), rows.end(), std::size_t{0});
+  std::vector<ShownStack> stacks(rows.size());
+  std::vector<std::vector<FrameView>> kept(rows.size());  // what the folded ones view
+  // Each round looks further down the stacks of what still reads alike; a row ends where its stack does.
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const std::vector<std::size_t>& group : alike(rows, texts)) {
+      for (const std::size_t row : group) {
+        if (!kept[row].empty()) continue;
+        frames_of(row, kept[row]);
+        if (!kept[row].empty()) stacks[row].stack = fold(kept[row], glyphs);
+      }
+      const std::size_t common = common_frames(group, stacks);
+      if (common == 0) continue;
+      for (const std::size_t row : group) {
+        if (stacks[row].rest().size() <= common) continue;
+        stacks[row].from += common;
+        texts[row] = cell_text(stacks[row].stack, stacks[row].from, std::max(width_of(row), kNarrowestStack), glyphs);
+        changed = true;
+      }
+    }
+  }
+  return texts;
 }
 
 std::string key_text(const std::string& key, GroupBy by, std::size_t width, const Glyphs& glyphs) {
@@ -139,6 +234,19 @@ std::string row_text(const GrowthReport& report, const GrowthRow& row, std::size
   std::vector<FrameView> frames;
   report.frames(row, frames);
   return stack_cell(frames, width, glyphs).text;
+}
+
+std::vector<std::string> row_texts(const GrowthReport& report, std::span<const std::uint32_t> rows, std::size_t width,
+                                   const Glyphs& glyphs) {
+  if (report.options.by == GroupBy::stack) {
+    return stack_cells(
+        rows.size(),
+        [&](std::size_t i, std::vector<FrameView>& frames) { report.frames(report.rows[rows[i]], frames); },
+        [&](std::size_t) { return width; }, glyphs);
+  }
+  std::vector<std::string> texts;
+  for (const std::uint32_t row : rows) texts.push_back(row_text(report, report.rows[row], width, glyphs));
+  return texts;
 }
 
 }  // namespace snapdiff::report

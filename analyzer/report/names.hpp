@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,10 +34,23 @@ struct StackCell {
 /// dropped from the root end, and the last name is cut in the middle (design.md section 7).
 StackCell stack_cell(std::span<const FrameView> frames, std::size_t width, const Glyphs& glyphs);
 
+/// The frames of a row, leaf first, and the columns it has.
+using FramesOf = std::function<void(std::size_t row, std::vector<FrameView>& frames)>;
+using WidthOf = std::function<std::size_t(std::size_t row)>;
+
+/// The texts of rows that stand below one another: stack_cell(), but rows that would read alike leave out what they
+/// have in common, so that each shows where it differs: "alloc ‹ … ‹ parse_header ‹ …". The first 500 are compared.
+std::vector<std::string> stack_cells(std::size_t count, const FramesOf& frames_of, const WidthOf& width_of,
+                                     const Glyphs& glyphs);
+
 /// Text of a row's key in a table of functions, files, ...: `key` shortened to `width` columns.
 std::string key_text(const std::string& key, GroupBy by, std::size_t width, const Glyphs& glyphs);
 
 /// A row of a diff in at most `width` columns: its stack_cell() or key_text().
 std::string row_text(const GrowthReport& report, const GrowthRow& row, std::size_t width, const Glyphs& glyphs);
+
+/// The same of several rows, told apart as stack_cells() does.
+std::vector<std::string> row_texts(const GrowthReport& report, std::span<const std::uint32_t> rows, std::size_t width,
+                                   const Glyphs& glyphs);
 
 }  // namespace snapdiff::report

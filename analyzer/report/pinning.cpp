@@ -46,11 +46,13 @@ class Rows {
     for (const PinnedRow& row : report_.rows) sum(total, row);
     fill(table, total, "TOTAL");
     const std::size_t width = table.rest_width(style_.width);
-    std::vector<FrameView> frames;
-    for (std::size_t i = 0; i < shown; ++i) {
-      report_.view->frames(report_.stacks[report_.rows[i].key], frames);
-      table.rows()[i].last = stack_cell(frames, width, glyphs_).text;
-    }
+    const std::vector<std::string> texts = stack_cells(
+        shown,
+        [&](std::size_t i, std::vector<FrameView>& frames) {
+          report_.view->frames(report_.stacks[report_.rows[i].key], frames);
+        },
+        [&](std::size_t) { return width; }, glyphs_);
+    for (std::size_t i = 0; i < shown; ++i) table.rows()[i].last = texts[i];
     return table.text(style_.colour);
   }
 

@@ -97,8 +97,10 @@ class RanksText {
                     r.lowest == r.highest ? Paint::dim : Paint::none}};
     }
     const std::size_t width = table.rest_width(style_.width);
-    for (std::size_t i = 0; i < shown; ++i)
-      table.rows()[i].last = row_text(overall, overall.rows[report_.rows[i].row], width, glyphs_);
+    std::vector<std::uint32_t> rows;
+    for (std::size_t i = 0; i < shown; ++i) rows.push_back(report_.rows[i].row);
+    const std::vector<std::string> texts = row_texts(overall, rows, width, glyphs_);
+    for (std::size_t i = 0; i < shown; ++i) table.rows()[i].last = texts[i];
     if (shown < report_.rows.size())
       table.add().last = others_text(static_cast<std::int64_t>(report_.rows.size() - shown));
     return table.text(style_.colour);

@@ -14,6 +14,8 @@ namespace snapdiff::report {
 namespace {
 
 constexpr std::size_t kAnyWidth = 1000;  // nothing is cut
+constexpr std::string_view kFuzzyMark = "  fuzzy";
+constexpr std::string_view kNoiseMark = "  ~";
 
 using Column = TextTable::Column;
 using Cell = TextTable::Cell;
@@ -85,7 +87,8 @@ class GrowthTable {
     TextTable table(columns(), last_header());
     for (const Line& line : lines_) fill(line, table.add());
     const std::size_t rest = table.rest_width(style_.width);
-    for (std::size_t i = 0; i < lines_.size(); ++i) name(lines_[i], rest, table.rows()[i]);
+    const std::vector<std::string> stacks = grouped_ ? std::vector<std::string>() : stack_texts(rest);
+    for (std::size_t i = 0; i < lines_.size(); ++i) name(lines_[i], rest, stacks, table.rows()[i]);
     return table.text(style_.colour);
   }
 
@@ -237,7 +240,20 @@ class GrowthTable {
     row.dim = noise(line);
   }
 
-  void name(const Line& line, std::size_t width, TextTable::Row& row) const {
+  /// Of the shown rows.
+  std::vector<std::string> stack_texts(std::size_t width) const {
+    const auto row = [&](std::size_t i) -> const GrowthRow& { return report_.rows[selection_.rows[i]]; };
+    return stack_cells(
+        selection_.rows.size(), [&](std::size_t i, std::vector<FrameView>& frames) { report_.frames(row(i), frames); },
+        [&](std::size_t i) {
+          const std::size_t marks = (within_error(report_, row(i)) ? kNoiseMark.size() : 0U) +
+                                    (row(i).tier == MatchTier::fuzzy ? kFuzzyMark.size() : 0U);
+          return width > marks ? width - marks : 0;
+        },
+        glyphs_);
+  }
+
+  void name(const Line& line, std::size_t width, const std::vector<std::string>& stacks, TextTable::Row& row) const {
     if (line.fixed) {
       row.last = line.name_when_fixed;
       return;
@@ -247,14 +263,9 @@ class GrowthTable {
       row.last = key_text(report_.keys[r.key], report_.options.by, width, glyphs_);
       return;
     }
-    const bool within = noise(line);
-    const bool fuzzy = r.tier == MatchTier::fuzzy;
-    const std::size_t marks = (within ? 3U : 0U) + (fuzzy ? 7U : 0U);
-    std::vector<FrameView> frames;
-    report_.frames(r, frames);
-    row.last = stack_cell(frames, width > marks ? width - marks : 0, glyphs_).text;
-    if (fuzzy) row.last += "  fuzzy";
-    if (within) row.last += "  ~";
+    row.last = stacks[line.shown];
+    if (r.tier == MatchTier::fuzzy) row.last += kFuzzyMark;
+    if (noise(line)) row.last += kNoiseMark;
     if (suspected_[line.row] != 0) row.last_paint = Paint::bold;
   }
 

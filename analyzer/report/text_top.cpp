@@ -29,9 +29,8 @@ class TopTable {
     if (report_.filtered != 0) fixed(table, "[filtered out]", report_.filtered, 0, false);
     fixed(table, "TOTAL", report_.total, report_.total_objects, true);
     const std::size_t rest = table.rest_width(style_.width);
-    for (std::size_t i = 0; i < selection_.rows.size(); ++i) {
-      table.rows()[i].last = name(report_.rows[selection_.rows[i]], rest);
-    }
+    const std::vector<std::string> texts = names(rest);
+    for (std::size_t i = 0; i < texts.size(); ++i) table.rows()[i].last = texts[i];
     return table.text(style_.colour);
   }
 
@@ -87,11 +86,20 @@ class TopTable {
     row.last = std::move(name);
   }
 
-  std::string name(const TopRow& r, std::size_t width) const {
-    if (grouped_) return key_text(report_.keys[r.key], report_.options.by, width, glyphs_);
-    std::vector<FrameView> frames;
-    report_.view->frames(report_.stacks[r.key], frames);
-    return stack_cell(frames, width, glyphs_).text;
+  std::vector<std::string> names(std::size_t width) const {
+    const auto row = [&](std::size_t i) -> const TopRow& { return report_.rows[selection_.rows[i]]; };
+    if (!grouped_) {
+      return stack_cells(
+          selection_.rows.size(),
+          [&](std::size_t i, std::vector<FrameView>& frames) {
+            report_.view->frames(report_.stacks[row(i).key], frames);
+          },
+          [&](std::size_t) { return width; }, glyphs_);
+    }
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < selection_.rows.size(); ++i)
+      texts.push_back(key_text(report_.keys[row(i).key], report_.options.by, width, glyphs_));
+    return texts;
   }
 
   const TopReport& report_;

@@ -31,8 +31,8 @@ class TrendTable {
     if (overall_.filtered != Change{}) rest(table, "[filtered out]", overall_.filtered);
     total(table);
     const std::size_t width = table.rest_width(style_.width);
-    for (std::size_t i = 0; i < selection_.rows.size(); ++i)
-      table.rows()[i].last = row_text(overall_, overall_.rows[selection_.rows[i]], width, glyphs_);
+    const std::vector<std::string> texts = row_texts(overall_, selection_.rows, width, glyphs_);
+    for (std::size_t i = 0; i < texts.size(); ++i) table.rows()[i].last = texts[i];
     return table.text(style_.colour);
   }
 

@@ -214,6 +214,36 @@ TEST_CASE("names: callers are dropped from the root end, then the leaf is cut") 
   CHECK(cell("std::a() < std::b() < user < std::thread::run() < main", 60) == "b ‹ user ‹ thread::run");
 }
 
+TEST_CASE("names: rows that would read alike show where they differ") {
+  fakes::FakeStacks stacks;
+  const Glyphs glyphs = glyphs_for(true);
+  const auto cells = [&](const std::vector<std::string>& texts, std::size_t columns) {
+    return stack_cells(
+        texts.size(), [&](std::size_t i, std::vector<FrameView>& frames) { frames = stacks.parse(texts[i]); },
+        [&](std::size_t) { return columns; }, glyphs);
+  };
+  using Texts = std::vector<std::string>;
+  const Texts three = {"alloc < wrap < grow < parse < main", "alloc < wrap < grow < index < main", "other < main"};
+  CHECK(cells(three, 60) == Texts{"alloc ‹ wrap ‹ grow ‹ parse", "alloc ‹ wrap ‹ grow ‹ index", "other"});
+  CHECK(cells(three, 22) == Texts{"alloc ‹ … ‹ parse", "alloc ‹ … ‹ index", "other"});
+  CHECK(cells(three, 15) == Texts{"… ‹ parse", "… ‹ index", "other"});
+  // Directly below the leaf nothing is left out; what comes later is looked at where that reads alike again.
+  CHECK(cells({"alloc < first_caller < z", "alloc < other_caller < z"}, 26) ==
+        Texts{"alloc ‹ first_caller ‹ z", "alloc ‹ other_caller ‹ z"});
+  CHECK(cells({"a < b < cc < e < x1", "a < b < cc < e < x2", "a < b < dd < e < x1"}, 13) ==
+        Texts{"a ‹ … ‹ x1", "a ‹ … ‹ x2", "… ‹ dd ‹ …"});
+  // One ends where the other goes on, and two that are the same stay so.
+  CHECK(cells({"alloc < wrapper", "alloc < wrapper < caller_of_it"}, 26) ==
+        Texts{"alloc ‹ wrapper", "alloc ‹ wrapper ‹ …"});
+  CHECK(cells({"a < b", "a < b"}, 40) == Texts{"a ‹ b", "a ‹ b"});
+  const std::string deep = [] {
+    std::string text = "leaf";
+    for (int i = 0; i < 2000; ++i) text += " < f" + std::to_string(i);
+    return text;
+  }();
+  CHECK(cells({deep, deep + " < end"}, 30)[0] == "leaf ‹ f0 ‹ f1 ‹ f2 ‹ f3 ‹ …");
+}
+
 TEST_CASE("colour: only escapes are added") {
   Style plain = width(120);
   Style colour = plain;
