@@ -148,13 +148,22 @@ Prose headline_of(const Postmortem& report) {
   return out.take();
 }
 
+namespace {
+
+/// Then the headline says by how much already.
+bool reads_alike(const GrowthReport& report, const Change& change) {
+  return value(report, change.baseline) == value(report, change.current);
+}
+
+}  // namespace
+
 Prose amount_of(const Postmortem& report) {
   const GrowthReport& report_growth = report.growth();
   const std::size_t n = report.trend.series.steps.size();
   Writer out;
   if (has_stacks(report)) {
     const Change& total = report_growth.total;
-    if (total.growth() != 0) out << growth(report_growth, total.growth()) << ", ";
+    if (total.growth() != 0 && !reads_alike(report_growth, total)) out << growth(report_growth, total.growth()) << ", ";
     if (report_growth.has_objects && report_growth.objects_metric != report_growth.metric &&
         report_growth.total_objects.growth() != 0)
       out << counted(report_growth.total_objects.growth(), "object", true) << ", ";

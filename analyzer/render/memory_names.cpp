@@ -16,7 +16,7 @@ bool is_allocator(const FrameView& frame) {
 }
 
 std::string site_of(const FrameView& frame) {
-  if (frame.file.empty() || frame.file == "??") return {};
+  if (frame.file.empty()) return {};
   std::string text = printable(base_name(frame.file));
   if (frame.line > 0) text.append(":").append(std::to_string(frame.line));
   return text;

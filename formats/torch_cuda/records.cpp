@@ -506,11 +506,12 @@ void Records::settings_field(std::uint32_t key, const Value& value) {
 // ---- records -------------------------------------------------------------------------------------
 
 Value Records::close_frame() {
-  constexpr std::string_view kUnknownName = "??";
+  constexpr std::string_view kUnknown = "??";  // what the recorder writes where it found nothing
   StringId name = string_of(frame_.name);
-  if (name == StringId{}) name = builder_.string(kUnknownName);
+  if (name == StringId{}) name = builder_.string(kUnknown);
+  const bool has_file = frame_.file != kNoKey && pools_.texts[frame_.file] != kUnknown;
   SnapshotBuilder::FrameSpec spec;
-  spec.function = builder_.function(name, StringId{}, string_of(frame_.file), 0);
+  spec.function = builder_.function(name, StringId{}, has_file ? string_of(frame_.file) : StringId{}, 0);
   spec.line = frame_.line;
   return pickle::make_value(Kind::handle, index_of(builder_.frame(spec)), kFrameHandle);
 }

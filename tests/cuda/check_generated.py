@@ -117,7 +117,7 @@ class Device:
 
 
 def key_of(frames):
-    return "|".join("%s:%d:%s" % (f["filename"], f["line"], f["name"]) for f in frames) or NO_STACK
+    return "|".join("%s:%d:%s" % (f["filename"].replace("??", ""), f["line"], f["name"]) for f in frames) or NO_STACK
 
 
 def run_model(rng, layout):
