@@ -42,7 +42,6 @@ bool in_all(std::span<const SnapshotRef> snapshots, std::string_view metric) {
                      [&](const SnapshotRef& ref) { return ref.snapshot->column(metric) != nullptr; });
 }
 
-/// "a.heap has alloc_space, inuse_space; b.heap has cpu": the first snapshot and the first that differs.
 /// Why a snapshot without values has none, if its reader said so: " (line dropped: not JSON)".
 std::string loss_in(const Snapshot& snapshot) {
   if (!columns_of(snapshot).empty()) return {};
@@ -52,6 +51,7 @@ std::string loss_in(const Snapshot& snapshot) {
   return {};
 }
 
+/// "a.heap has alloc_space, inuse_space; b.heap has cpu": the first snapshot and the first that differs.
 std::string both_lists(std::span<const SnapshotRef> snapshots, std::string_view metric) {
   const SnapshotRef* with = &snapshots.front();
   const SnapshotRef* without = &snapshots.back();

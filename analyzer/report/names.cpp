@@ -37,7 +37,7 @@ bool same_function(const FrameView& a, const FrameView& b) {
 
 struct Folded {
   std::string name;
-  const FrameView* frame = nullptr;
+  const FrameView* frame = nullptr;  ///< where it came from: dangles when that is gone
   bool recursive = false;
 };
 
@@ -128,17 +128,15 @@ std::string cell_text(const FoldedStack& stack, std::size_t from, std::size_t wi
     i = from + 1;
   }
   std::size_t used = display_width(text);
-  bool cut_off = false;
-  for (; i < count && !cut_off; ++i) {
+  for (; i < count; ++i) {
     const std::string next = separator + name_of(stack.frames[i], glyphs);
     const std::size_t next_width = display_width(next);
-    cut_off = used + next_width + rest_width(i) > width;
-    if (cut_off) break;
+    if (used + next_width + rest_width(i) > width) break;
     text += next;
     used += next_width;
   }
   // Where not even the mark fits, the name keeps what room there is.
-  if ((cut_off || stack.more) && used + cut_width <= width) text += cut;
+  if ((i < count || stack.more) && used + cut_width <= width) text += cut;
   return display_width(text) > width ? cut_name(text, width, glyphs.ellipsis) : text;
 }
 
@@ -195,16 +193,15 @@ std::vector<std::string> stack_cells(std::size_t count, const FramesOf& frames_o
   }
   std::vector<std::size_t> rows(std::min(count, kMostToldApart));
   std::iota(rows.begin(), rows.end(), std::size_t{0});
-  std::vector<ShownStack> stacks(rows.size());
-  std::vector<std::vector<FrameView>> kept(rows.size());  // what the folded ones view
+  std::vector<ShownStack> stacks(rows.size());  // folded when first asked for: most rows never are
   // Each round looks further down the stacks of what still reads alike; a row ends where its stack does.
   for (bool changed = true; changed;) {
     changed = false;
     for (const std::vector<std::size_t>& group : alike(rows, texts)) {
       for (const std::size_t row : group) {
-        if (!kept[row].empty()) continue;
-        frames_of(row, kept[row]);
-        if (!kept[row].empty()) stacks[row].stack = fold(kept[row], glyphs);
+        if (!stacks[row].stack.frames.empty()) continue;
+        frames_of(row, frames);
+        if (!frames.empty()) stacks[row].stack = fold(frames, glyphs);
       }
       const std::size_t common = common_frames(group, stacks);
       if (common == 0) continue;
