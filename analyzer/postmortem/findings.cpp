@@ -148,31 +148,28 @@ Prose headline_of(const Postmortem& report) {
   return out.take();
 }
 
-namespace {
-
-/// Then the headline says by how much already.
-bool reads_alike(const GrowthReport& report, const Change& change) {
-  return value(report, change.baseline) == value(report, change.current);
-}
-
-}  // namespace
-
-Prose amount_of(const Postmortem& report) {
+Prose opening_of(const Postmortem& report) {
   const GrowthReport& report_growth = report.growth();
-  const std::size_t n = report.trend.series.steps.size();
-  Writer out;
+  std::vector<std::string> figures;
   if (has_stacks(report)) {
     const Change& total = report_growth.total;
-    if (total.growth() != 0 && !reads_alike(report_growth, total)) out << growth(report_growth, total.growth()) << ", ";
+    // Where both ends read alike the headline says by how much already.
+    if (value(report_growth, total.baseline) != value(report_growth, total.current))
+      figures.push_back(growth(report_growth, total.growth()));
     if (report_growth.has_objects && report_growth.objects_metric != report_growth.metric &&
         report_growth.total_objects.growth() != 0)
-      out << counted(report_growth.total_objects.growth(), "object", true) << ", ";
+      figures.push_back(counted(report_growth.total_objects.growth(), "object", true));
   } else if (const CounterRow* row = leading_counter(report); row != nullptr && row->growth != 0) {
-    out << value_text(row->growth, row->unit, true, kPageNumbers) << ", ";
+    figures.push_back(value_text(row->growth, row->unit, true, kPageNumbers));
   }
-  out << "over " << counted(static_cast<std::int64_t>(n), "snapshot");
+  Writer out;
+  out.prose(headline_of(report));
+  if (!figures.empty()) out << ":";
+  for (const std::string& figure : figures) out << " " << figure << ",";
+  out << " over " << counted(static_cast<std::int64_t>(report.trend.series.steps.size()), "snapshot");
   const std::vector<double>& seconds = report.trend.axis.seconds;
   if (report.trend.axis.step_seconds > 0 && seconds.size() > 1) out << " in " << duration(seconds.back());
+  out << ".";
   return out.take();
 }
 
@@ -268,10 +265,7 @@ Prose failure_of(const Postmortem& report) {
 
 std::vector<Finding> what_findings(const Postmortem& report) {
   std::vector<Finding> out;
-  Writer first;
-  first.prose(headline_of(report)) << ": ";
-  first.prose(amount_of(report)) << ".";
-  add(out, Finding::Kind::what, first);
+  out.push_back({Finding::Kind::what, opening_of(report)});
   if (Prose failure = failure_of(report); !failure.empty()) out.push_back({Finding::Kind::what, std::move(failure)});
   if (report.pins && report.pins->reserved > 0) {
     const PinReport& pins = *report.pins;

@@ -9,8 +9,8 @@
 namespace snapdiff::postmortem {
 
 Prose headline_of(const Postmortem& report);
-/// "+5.45 MiB, +44 004 objects, over 13 snapshots in 11.0 h".
-Prose amount_of(const Postmortem& report);
+/// "In-use bytes grew from 1.02 to 6.47 MiB: +5.45 MiB, +44 004 objects, over 13 snapshots in 11.0 h."
+Prose opening_of(const Postmortem& report);
 /// "f +2.52 MiB (46 %), g +2.10 MiB (38 %)"; empty without suspects.
 Prose suspects_of(const Postmortem& report);
 /// "f: rose in 11 of 12 steps, above its first value since snapshot 2 (svc.0002.heap)".

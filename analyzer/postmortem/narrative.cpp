@@ -27,15 +27,6 @@ std::string badge_of(const Postmortem& report) {
   return verdict == nullptr ? std::string() : verdict->word;
 }
 
-Prose first_line(const Postmortem& report, const Prose& headline) {
-  Writer line;
-  line.prose(headline);
-  const Prose amount = amount_of(report);
-  if (!amount.empty()) line << ": ";
-  line.prose(amount) << ".";
-  return line.take();
-}
-
 Prose where_line(const Postmortem& report) {
   const Prose suspects = suspects_of(report);
   Writer line;
@@ -85,7 +76,7 @@ void add(std::vector<Prose>& lines, Prose line) {
 /// Most important first; what a series has none of gives its line to the next.
 std::vector<Prose> in_short(const Postmortem& report, const Narrative& told) {
   std::vector<Prose> lines;
-  add(lines, first_line(report, told.headline));
+  add(lines, opening_of(report));
   add(lines, failure_of(report));
   add(lines, where_line(report));
   add(lines, verdict_line(report, told.verdict));
