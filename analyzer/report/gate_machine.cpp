@@ -6,24 +6,13 @@
 #include "analyzer/report/json_parts.hpp"
 #include "analyzer/report/text_tools.hpp"
 #include "analyzer/report/writers.hpp"
+#include "snapdiff/markup_text.hpp"
 
 namespace snapdiff::report {
 namespace {
 
 /// Text for XML 1.0: what it has no way to hold comes as \xNN.
-std::string xml(std::string_view text) {
-  std::string out;
-  for (const char c : printable(text)) {
-    switch (c) {
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '&': out += "&amp;"; break;
-      case '"': out += "&quot;"; break;
-      default: out += c;
-    }
-  }
-  return out;
-}
+std::string xml(std::string_view text) { return entities(printable(text)); }
 
 /// A source path as a URI reference: relative as it is, absolute as file:.
 std::string uri(std::string_view path) {

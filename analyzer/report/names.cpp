@@ -238,8 +238,8 @@ std::vector<std::string> row_texts(const GrowthReport& report, std::span<const s
   if (report.options.by == GroupBy::stack) {
     return stack_cells(
         rows.size(),
-        [&](std::size_t i, std::vector<FrameView>& frames) { report.frames(report.rows[rows[i]], frames); },
-        [&](std::size_t) { return width; }, glyphs);
+        [&](std::size_t i, std::vector<FrameView>& frames) { report.frames(report.rows[rows[i]], frames); }, width,
+        glyphs);
   }
   std::vector<std::string> texts;
   for (const std::uint32_t row : rows) texts.push_back(row_text(report, report.rows[row], width, glyphs));

@@ -43,6 +43,13 @@ using WidthOf = std::function<std::size_t(std::size_t row)>;
 std::vector<std::string> stack_cells(std::size_t count, const FramesOf& frames_of, const WidthOf& width_of,
                                      const Glyphs& glyphs);
 
+/// The same where all rows have `width` columns.
+inline std::vector<std::string> stack_cells(std::size_t count, const FramesOf& frames_of, std::size_t width,
+                                            const Glyphs& glyphs) {
+  return stack_cells(
+      count, frames_of, [width](std::size_t) { return width; }, glyphs);
+}
+
 /// Text of a row's key in a table of functions, files, ...: `key` shortened to `width` columns.
 std::string key_text(const std::string& key, GroupBy by, std::size_t width, const Glyphs& glyphs);
 

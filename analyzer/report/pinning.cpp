@@ -51,7 +51,7 @@ class Rows {
         [&](std::size_t i, std::vector<FrameView>& frames) {
           report_.view->frames(report_.stacks[report_.rows[i].key], frames);
         },
-        [&](std::size_t) { return width; }, glyphs_);
+        width, glyphs_);
     for (std::size_t i = 0; i < shown; ++i) table.rows()[i].last = texts[i];
     return table.text(style_.colour);
   }

@@ -94,7 +94,7 @@ class TopTable {
           [&](std::size_t i, std::vector<FrameView>& frames) {
             report_.view->frames(report_.stacks[row(i).key], frames);
           },
-          [&](std::size_t) { return width; }, glyphs_);
+          width, glyphs_);
     }
     std::vector<std::string> texts;
     for (std::size_t i = 0; i < selection_.rows.size(); ++i)
