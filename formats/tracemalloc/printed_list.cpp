@@ -58,6 +58,7 @@ bool PrintedList::add_below(const StatisticLine& line) {
   if (rest_) return true;
   PrintedSize rest = line.size;
   for (const Entry& entry : entries_) {
+    if (rest.bytes <= rest.half_unit) break;  // nothing is left, whatever follows; more might not fit in 64 bits
     rest.bytes -= entry.size.bytes;
     rest.half_unit += entry.size.half_unit;
   }

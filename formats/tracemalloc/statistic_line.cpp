@@ -6,7 +6,8 @@
 namespace snapdiff::formats::tracemalloc {
 namespace {
 
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+/// The largest number taken: half of what 64 bits hold, so that a value less its growth always fits.
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 2;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
@@ -173,7 +174,7 @@ StatisticLine blocks(std::string_view text) {
   in.take(" memory block");
   in.expect(": ");
   out.size = in.size();
-  out.kind = in.good() && in.at_end() ? LineKind::blocks : LineKind::other;
+  out.kind = in.good() && in.at_end() && out.size.bytes >= 0 ? LineKind::blocks : LineKind::other;
   return out;
 }
 

@@ -7,7 +7,7 @@
 /// StatisticDiff.__str__, Traceback.format; display_top of Doc/library/tracemalloc.rst).
 namespace snapdiff::formats::tracemalloc {
 
-/// A size as printed, in bytes; `half_unit` is half of the rounding step, rounded up.
+/// A size as printed, in bytes, below 2^62; `half_unit` is half of the rounding step, rounded up.
 struct PrintedSize {
   std::int64_t bytes = 0;
   std::int64_t half_unit = 0;
@@ -35,7 +35,7 @@ struct StatisticLine {
   std::int64_t count_growth = 0;
 };
 
-/// Views point into `text`.
+/// Views point into `text`. A line with a number of 2^62 or more is read as damaged, or as no line of a list.
 StatisticLine parse_line(std::string_view text);
 
 }  // namespace snapdiff::formats::tracemalloc

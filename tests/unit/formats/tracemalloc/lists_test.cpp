@@ -110,6 +110,32 @@ TEST_CASE("tracemalloc-text: what looks like a line and is none is left out and 
   CHECK(has_note(s, Severity::data_loss, "lines of a list that could not be read"));
 }
 
+TEST_CASE("tracemalloc-text: numbers that no memory reaches are left out and told, also where growth is subtracted") {
+  const std::string good = "b.py:1: size=9 B (+4 B), count=1 (+0)\n";
+  for (const std::string values :
+       {"size=9223372036854775800 B (-72 B), count=0 (-1)",
+        "size=0 B (-9223372036854775807 B), count=9223372036854775807 (-1)", "size=4194304 TiB (+1 TiB), count=1 (+1)",
+        "size=1 B (+0 B), count=4611686018427387904 (-4611686018427387904)"}) {
+    INFO(values);
+    const std::vector<Snapshot> both = read_all("a.py:1: " + values + "\n" + good, "tracemalloc-text");
+    REQUIRE(both.size() == 2);
+    CHECK(sums(both[0]) == std::map<std::string, Sum>{{"b.py:1", {1, 5, 0}}});
+    CHECK(sums(both[1]) == std::map<std::string, Sum>{{"b.py:1", {1, 9, 0}}});
+    CHECK(has_note(both[1], Severity::data_loss, "lines of a list that could not be read"));
+  }
+}
+
+TEST_CASE("tracemalloc-text: lines that fit and whose sum does not are refused") {
+  std::string listed;
+  std::string ranked;
+  for (const std::string n : {"1", "2", "3"}) {
+    listed += "a.py:" + n + ": size=4611686018427387902 B, count=1, average=1 B\n";
+    ranked += "#" + n + ": app/a.py:" + n + ": 4503599627370494.0 KiB\n";
+  }
+  CHECK(error_of(listed, "tracemalloc-text").code == ErrorCode::limit);
+  CHECK(error_of(ranked + "Total allocated size: 1.0 KiB\n", "tracemalloc-text").code == ErrorCode::limit);
+}
+
 TEST_CASE("tracemalloc-text: statistics by line, as Python printed them") {
   const std::vector<Snapshot> all = read_all(sample("py3.11-nf25-step1.lineno"));
   REQUIRE(all.size() == 1);
