@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "formats/heaptrack/line_of_hex.hpp"
 #include "formats/heaptrack/record_fields.hpp"
 #include "formats/heaptrack/snapshot_maker.hpp"
 #include "snapdiff/checked.hpp"
@@ -75,17 +76,15 @@ Status EventReader::read() {
 /// Events from p on up to the first line that is none, or that needs a closer look; p moves behind them. Their rows
 /// are fetched ahead: with many allocations each is a cache miss.
 std::size_t EventReader::next_events(const char*& p, const char* end, Batch& batch) const {
-  constexpr std::ptrdiff_t kMostDigits = 8;
   const std::vector<Allocation>& allocations = recording_.allocations;
   std::size_t count = 0;
-  while (count < batch.size() && p != end && (*p == '+' || *p == '-') && p[1] == ' ') {
-    const char* q = p + 2;
-    std::uint64_t row = 0;
-    for (int digit = hex_value(*q); digit >= 0; digit = hex_value(*++q)) row = row << 4 | static_cast<unsigned>(digit);
-    if (*q != '\n' || q - p <= 2 || q - p > 2 + kMostDigits || row >= allocations.size()) break;
+  while (count < batch.size() && end - p >= 2 + LineOfHex::kReads && (*p == '+' || *p == '-') && p[1] == ' ') {
+    const LineOfHex number = line_of_hex(p + 2);
+    if (number.digits == 0 || number.value >= allocations.size()) break;
+    const std::uint32_t row = number.value;
     __builtin_prefetch(&allocations[row], 1);
-    batch[count++] = {p, static_cast<std::uint32_t>(row)};
-    p = q + 1;
+    batch[count++] = {p, row};
+    p += 2 + number.digits + 1;
   }
   return count;
 }

@@ -36,8 +36,9 @@ struct TraceNode {
   std::uint32_t parent = 0;
 };
 
-/// Allocations of one size from one trace, and how they fare while the events go by.
-struct Allocation {
+/// Allocations of one size from one trace, and how they fare while the events go by. Aligned, so that an event touches
+/// one cache line and never two.
+struct alignas(32) Allocation {
   std::int64_t size = 0;  ///< bytes asked for; negative: a line that told none, its events are skipped
   std::int64_t live = 0;  ///< blocks
   std::int64_t made = 0;
