@@ -1,6 +1,7 @@
 #include "formats/heaptrack/event_reader.hpp"
 
 #include <cstring>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -76,16 +77,18 @@ Status EventReader::read() {
 /// Events from p on up to the first line that is none, or that needs a closer look; p moves behind them. Their rows
 /// are fetched ahead: with many allocations each is a cache miss.
 std::size_t EventReader::next_events(const char*& p, const char* end, Batch& batch) const {
-  const std::vector<Allocation>& allocations = recording_.allocations;
+  const std::span<const Allocation> allocations = recording_.allocations;
+  const char* line = p;
   std::size_t count = 0;
-  while (count < batch.size() && end - p >= 2 + LineOfHex::kReads && (*p == '+' || *p == '-') && p[1] == ' ') {
-    const LineOfHex number = line_of_hex(p + 2);
+  while (count < batch.size() && static_cast<std::size_t>(end - line) >= 2 + LineOfHex::kReads &&
+         (*line == '+' || *line == '-') && line[1] == ' ') {
+    const LineOfHex number = line_of_hex(line + 2);
     if (number.digits == 0 || number.value >= allocations.size()) break;
-    const std::uint32_t row = number.value;
-    __builtin_prefetch(&allocations[row], 1);
-    batch[count++] = {p, row};
-    p += 2 + number.digits + 1;
+    __builtin_prefetch(&allocations[number.value], 1);
+    batch[count++] = {line, number.value};
+    line += 2 + number.digits + 1;
   }
+  p = line;
   return count;
 }
 
@@ -98,17 +101,21 @@ Status EventReader::lines(const char* p, const char* end, std::uint64_t offset) 
   const bool fast = have_version_ && r.file_version > 0;
   std::int64_t live = r.live_bytes;
   std::int64_t peak = r.peak_bytes;
+  std::uint64_t peak_events = r.peak_events;
   std::uint64_t events = r.events;
   std::uint32_t last = last_allocated_;
   const auto store = [&] {
     r.live_bytes = live;
+    if (peak != r.peak_bytes) r.peak_time_ms = r.time_ms;
     r.peak_bytes = peak;
+    r.peak_events = peak_events;
     r.events = events;
     last_allocated_ = last;
   };
   const auto load = [&] {
     live = r.live_bytes;
     peak = r.peak_bytes;
+    peak_events = r.peak_events;
     events = r.events;
     last = last_allocated_;
   };
@@ -119,31 +126,26 @@ Status EventReader::lines(const char* p, const char* end, std::uint64_t offset) 
     for (std::size_t i = 0; i < count; ++i) {
       const auto [line, row] = batch[i];
       Allocation& allocation = r.allocations[row];
-      if (kWithPeak) keep_for_peak(row);
-      if (*line == '+' && allocation.size >= 0) {
-        if (!checked_add(live, allocation.size, live)) {
-          return too_many_live(offset + static_cast<std::uint64_t>(line - begin));
-        }
-        ++allocation.live;
-        if (allocation.made++ == 0) r.used.push_back(row);
-        last = row;
-        ++events;
-        if (live > peak) {
-          peak = live;
-          r.peak_events = events;
-          r.peak_time_ms = r.time_ms;
-        }
-      } else if (*line == '-' && allocation.live > 0) {
-        --allocation.live;
-        live -= allocation.size;
-        if (last == row) ++allocation.temporary;
-        last = Recording::kNoRow;
-        ++events;
-      } else {
+      if (kWithPeak) keep_for_peak(row, peak_events);
+      // Whether a block comes or goes is a coin's toss to the processor, so nothing branches on it here.
+      const std::int64_t step = '+' + 1 - *line;                  // 1, or -1 for a free
+      const std::int64_t is_free = step >> 1;                     // 0, or all bits set
+      if ((allocation.size | (allocation.live + is_free)) < 0) {  // no size, or nothing to free
         p = line;
         all = false;
         break;
       }
+      if (!checked_add(live, step * allocation.size, live)) {
+        return too_many_live(offset + static_cast<std::uint64_t>(line - begin));
+      }
+      if (allocation.made == 0) r.used.push_back(row);
+      allocation.live += step;
+      allocation.made += 1 + is_free;
+      allocation.temporary += (last == row ? 1 : 0) & is_free;
+      last = row | static_cast<std::uint32_t>(is_free);
+      ++events;
+      peak_events = live > peak ? events : peak_events;
+      peak = live > peak ? live : peak;
       if (events != next_event_) continue;
       store();
       if (Status made = cut(); !made) return made;
@@ -239,7 +241,7 @@ Status EventReader::event_of_version_0(std::string_view line, std::uint64_t offs
 
 Status EventReader::allocated(std::uint32_t row, std::uint64_t offset) {
   Recording& r = recording_;
-  keep_for_peak(row);
+  keep_for_peak(row, r.peak_events);
   Allocation& allocation = r.allocations[row];
   if (!checked_add(r.live_bytes, allocation.size, r.live_bytes)) return too_many_live(offset);
   ++allocation.live;
@@ -262,7 +264,7 @@ void EventReader::freed(std::uint32_t row, std::uint64_t offset) {
     if (!r.attached) r.skip(kFreedTwice, offset);
     return;
   }
-  keep_for_peak(row);
+  keep_for_peak(row, r.peak_events);
   --allocation.live;
   r.live_bytes -= allocation.size;
   if (last_allocated_ == row) ++allocation.temporary;
@@ -297,12 +299,12 @@ void EventReader::restart() {
 }
 
 /// Notes how many blocks of this row are live before it changes, once after each peak.
-void EventReader::keep_for_peak(std::uint32_t row) {
+void EventReader::keep_for_peak(std::uint32_t row, std::uint64_t peak_events) {
   if (moment_.kind != Kind::peak) return;
   if (row >= at_peak_.size()) at_peak_.resize(recording_.allocations.size());
   AtPeak& kept = at_peak_[row];
-  if (kept.peak_events == recording_.peak_events) return;
-  kept = {recording_.peak_events, recording_.allocations[row].live};
+  if (kept.peak_events == peak_events) return;
+  kept = {peak_events, recording_.allocations[row].live};
 }
 
 std::vector<std::int64_t> EventReader::live_at_peak() const {

@@ -50,7 +50,7 @@ class EventReader {
   Status allocated(std::uint32_t row, std::uint64_t offset);
   void freed(std::uint32_t row, std::uint64_t offset);
   void restart();
-  void keep_for_peak(std::uint32_t row);
+  void keep_for_peak(std::uint32_t row, std::uint64_t peak_events);
   Status cut();
   Status finish();
   std::vector<std::int64_t> live_at_peak() const;

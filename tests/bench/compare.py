@@ -321,7 +321,7 @@ class Bench:
         self.table([("snapdiff A B", self.time([self.snapdiff, before, after], 5)),
                     ("snapdiff A B --db :memory:", self.time([self.snapdiff, before, after, "--db", ":memory:"], 5)),
                     ("snapdiff A@peak B@peak", self.time([self.snapdiff, before + "@peak", after + "@peak"], 3)),
-                    ("heaptrack_print -d A B", self.time(["heaptrack_print", "-d", before, after], 1)),
+                    ("heaptrack_print -d A B", self.time(["heaptrack_print", "-d", before, after], 3)),
                     ("floor: zstd -dc A, B", self.time(["sh", "-c", f"zstd -dcq '{before}' '{after}' >/dev/null"], 5))])
         for path, point in ((before, ""), (before, "@peak"), (after, ""), (after, "@peak")):
             run = subprocess.run([self.snapdiff, "info", path + point, "--as", "json"], env=self.environment, text=True,

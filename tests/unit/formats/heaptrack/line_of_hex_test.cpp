@@ -14,15 +14,15 @@ using snapdiff::formats::heaptrack::LineOfHex;
 /// The same, by the standard library.
 LineOfHex expected(const std::string& text) {
   const std::size_t digits = text.find('\n');
-  if (digits == std::string::npos || digits == 0 || digits > 7) return {};
+  if (digits == std::string::npos || digits == 0 || digits > 6) return {};
   if (text.substr(0, digits).find_first_not_of("0123456789abcdef") != std::string::npos) return {};
-  LineOfHex number{0, static_cast<std::ptrdiff_t>(digits)};
+  LineOfHex number{0, static_cast<std::uint32_t>(digits)};
   std::from_chars(text.data(), text.data() + digits, number.value, 16);
   return number;
 }
 
 void check(const std::string& text) {
-  REQUIRE(text.size() == static_cast<std::size_t>(LineOfHex::kReads));
+  REQUIRE(text.size() == LineOfHex::kReads);
   const LineOfHex want = expected(text);
   const LineOfHex got = line_of_hex(text.data());
   INFO(text);
