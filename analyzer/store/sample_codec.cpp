@@ -5,6 +5,7 @@
 
 #include "analyzer/store/bytes.hpp"
 #include "analyzer/store/column_chunk.hpp"
+#include "snapdiff/parallel.hpp"
 
 namespace snapdiff::store {
 namespace {
@@ -186,11 +187,12 @@ std::vector<std::string> encode_samples(const SampleTable& before, const SampleT
                                         const std::vector<ChangedRow>& rows) {
   const std::vector<int> count_column = count_column_of(after.columns);
   const int level = compression_level(rows.size() * after.columns.size() * 2);
-  std::vector<std::string> blobs;
-  for (std::size_t at = 0; at < rows.size(); at += kChunkRows) {
+  std::vector<std::string> blobs((rows.size() + kChunkRows - 1) / kChunkRows);
+  for_each_parallel(blobs.size(), rows.size(), [&](std::size_t chunk) {
+    const std::size_t at = chunk * kChunkRows;
     const auto part = std::span(rows).subspan(at, std::min(kChunkRows, rows.size() - at));
-    blobs.push_back(encode_chunk(before, after, part, count_column, level));
-  }
+    blobs[chunk] = encode_chunk(before, after, part, count_column, level);
+  });
   return blobs;
 }
 
