@@ -1,20 +1,19 @@
 #include "formats/heaptrack/record_fields.hpp"
 
+#include <algorithm>
+#include <charconv>
 #include <limits>
+#include <system_error>
 
 namespace snapdiff::formats::heaptrack {
 
 bool Fields::number(std::uint64_t& out) {
-  std::size_t at = 0;
-  while (at < rest_.size() && rest_[at] == ' ') ++at;
-  const std::size_t begin = at;
+  const std::size_t blanks = std::min(rest_.find_first_not_of(' '), rest_.size());
+  const char* const end = rest_.data() + rest_.size();
   std::uint64_t value = 0;
-  for (; at < rest_.size() && hex_value(rest_[at]) >= 0; ++at) {
-    if (value >> 60 != 0) return false;
-    value = value << 4 | static_cast<std::uint64_t>(hex_value(rest_[at]));
-  }
-  if (at == begin || (at < rest_.size() && rest_[at] != ' ')) return false;
-  rest_.remove_prefix(at);
+  const auto [stop, error] = std::from_chars(rest_.data() + blanks, end, value, 16);
+  if (error != std::errc{} || (stop != end && *stop != ' ')) return false;
+  rest_.remove_prefix(static_cast<std::size_t>(stop - rest_.data()));
   out = value;
   return true;
 }

@@ -1,25 +1,11 @@
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 /// Fields of one line: numbers in hexadecimal without 0x, parted by single blanks.
 namespace snapdiff::formats::heaptrack {
-
-inline constexpr std::array<std::int8_t, 256> kHexValue = [] {
-  std::array<std::int8_t, 256> table{};
-  for (auto& entry : table) entry = -1;
-  for (int i = 0; i < 10; ++i) table[static_cast<std::size_t>('0' + i)] = static_cast<std::int8_t>(i);
-  for (int i = 0; i < 6; ++i) {
-    table[static_cast<std::size_t>('a' + i)] = static_cast<std::int8_t>(10 + i);
-    table[static_cast<std::size_t>('A' + i)] = static_cast<std::int8_t>(10 + i);
-  }
-  return table;
-}();
-inline int hex_value(char c) { return kHexValue[static_cast<unsigned char>(c)]; }
 
 class Fields {
  public:
