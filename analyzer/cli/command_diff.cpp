@@ -5,8 +5,8 @@
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/counters.hpp"
 #include "analyzer/cli/exit_codes.hpp"
+#include "analyzer/cli/judged_series.hpp"
 #include "analyzer/cli/recording.hpp"
-#include "analyzer/cli/verdicts.hpp"
 #include "analyzer/diff/diff.hpp"
 
 namespace snapdiff::cli {
@@ -25,24 +25,30 @@ void add_import_notes(GrowthReport& report) {
 Result<std::string> answer(const std::vector<SnapshotRef>& refs, const DiffOptions& options, const report::Style& style,
                            bool steps_wanted) {
   if (refs.size() == 2) {
-    Result<GrowthReport> report = diff::diff(refs[0], refs[1], options);
+    Result<GrowthReport> report = compare_pair(refs[0], refs[1], options);
     if (!report) return std::move(report).error();
     if (style.form != report::Form::text) add_import_notes(*report);
     return report::write_diff(*report, style);
   }
-  Result<SeriesReport> series = diff::diff_series(refs, options);
+  Result<JudgedSeries> series = judge_series(refs, options);
   if (!series) return std::move(series).error();
   std::vector<GrowthReport> steps;
   if (steps_wanted || style.form == report::Form::json) {
     for (std::size_t i = 1; i < refs.size(); ++i) {
-      Result<GrowthReport> step = diff::diff(refs[i - 1], refs[i], options);
+      Result<GrowthReport> step = compare_pair(refs[i - 1], refs[i], options);
       if (!step) return std::move(step).error();
       if (style.form != report::Form::text) add_import_notes(*step);
       steps.push_back(*std::move(step));
     }
   }
-  if (style.form != report::Form::text) add_import_notes(series->overall);
-  return report::write_series(*series, steps, row_verdicts(series->overall), style);
+  TrendReport& trend = series->trend;
+  trend.series.steps = std::move(series->steps);
+  if (style.form != report::Form::text) add_import_notes(trend.series.overall);
+  std::vector<report::RowVerdict> verdicts;
+  if (trend.series.overall.series_length >= kJudgedFrom) {
+    for (const Verdict& verdict : trend.verdicts) verdicts.push_back({verdict.word, verdict.reason});
+  }
+  return report::write_series(trend.series, steps, verdicts, style);
 }
 
 int show_single(const Compared& compared, const Options& options, const report::Style& style) {

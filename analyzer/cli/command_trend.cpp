@@ -6,8 +6,10 @@
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/counters.hpp"
 #include "analyzer/cli/exit_codes.hpp"
+#include "analyzer/cli/judged_series.hpp"
 #include "analyzer/cli/recording.hpp"
 #include "analyzer/diff/diff.hpp"
+#include "analyzer/story/story.hpp"
 #include "analyzer/trend/scenario.hpp"
 #include "analyzer/trend/verdict.hpp"
 
@@ -26,14 +28,14 @@ Result<TrendReport> find_trend(const std::vector<SnapshotRef>& snapshots, const 
                                const Wanted& wanted) {
   const auto& [limit, floor, loops, triple] = wanted;
   if (!loops && !triple) {
-    const auto diff_part = [&, object_floor = floor](std::span<const SnapshotRef> part) {
-      return diff::diff_series(part, options, object_floor);
-    };
-    return trend::judge_since_restart(snapshots, diff_part, limit, floor);
+    Result<JudgedSeries> judged = judge_series(snapshots, options, limit, floor);
+    if (!judged) return std::move(judged).error();
+    return std::move(judged->trend);
   }
   Result<SeriesReport> series = diff::diff_series(snapshots, options, loops ? std::optional(0.0) : std::nullopt);
   if (!series) return std::move(series).error();
   TrendReport report = trend::analyse(*std::move(series), limit);
+  story::tell(report);
   if (Status found = loops ? trend::find_round_trips(report, *loops) : trend::find_triple(report); !found)
     return std::move(found).error();
   return report;

@@ -56,7 +56,7 @@ constexpr std::array kValueOptions = {"--db",       "--as",        "--format",  
                                       "--by",       "--sort",      "-n",          "--rows",      "--min-bytes",
                                       "--focus",    "--ignore",    "--hide",      "--show",      "--allocator-frames",
                                       "-o",         "--output",    "--series",    "--label",     "--keep",
-                                      "--paper",    "--max-nodes", "--recursion", "--frames",    "--symbols",
+                                      "--paper",    "--max-nodes", "--recursion", "--own", "--library", "--frames",    "--symbols",
                                       "--limit",    "--budget",    "--budgets",   "--allow",     "--accept",
                                       "--until",    "--reason",    "--junit",     "--sarif",     "--sysroot",
                                       "--demangle", "--loops",     "--floor",     "--pattern",   "--group-by",
@@ -111,6 +111,10 @@ void add_options(CLI::App& app, Options& options, unsigned groups) {
         ->type_name("X")
         ->check(one_of({"hide", "show"}));
     add_frame_sets(app, options);
+    app.add_option("--own", options.own, "frames that match are your own code, whatever the rules say")
+        ->type_name("REGEX");
+    app.add_option("--library", options.library, "frames that match are library code; culprits are named above them")
+        ->type_name("REGEX");
     app.add_option("--recursion", options.recursion, "fold|show how deep a recursion went (fold)")
         ->type_name("X")
         ->check(one_of({"fold", "show"}));
@@ -222,6 +226,8 @@ Result<DiffOptions> diff_options(const Options& options) {
   out.ignore = options.ignore;
   out.hide = options.hide;
   out.show = options.show;
+  out.own = options.own;
+  out.library = options.library;
   out.hide_allocator_frames = options.allocator_frames == "hide";
   out.fold_recursion = options.recursion == "fold";
   for (const FrameSet set : {FrameSet::usual, FrameSet::python, FrameSet::native, FrameSet::all}) {
@@ -239,6 +245,8 @@ std::string options_to_json(const DiffOptions& options) {
                                  {"ignore", options.ignore},
                                  {"hide", options.hide},
                                  {"show", options.show},
+                                 {"own", options.own},
+                                 {"library", options.library},
                                  {"hide_allocator_frames", options.hide_allocator_frames},
                                  {"frames", static_cast<int>(options.frames)},
                                  {"fold_recursion", options.fold_recursion}};
@@ -262,6 +270,8 @@ DiffOptions options_from_json(const std::string& text) {
   read_text("ignore", options.ignore);
   read_text("hide", options.hide);
   read_text("show", options.show);
+  read_text("own", options.own);
+  read_text("library", options.library);
   options.by = static_cast<GroupBy>(read_number("by", static_cast<int>(GroupBy::label)));
   options.sort = static_cast<SortKey>(read_number("sort", static_cast<int>(SortKey::name)));
   options.frames = static_cast<FrameSet>(read_number("frames", static_cast<int>(FrameSet::all)));

@@ -33,6 +33,8 @@ struct Options {
   std::string focus, ignore, hide, show;
   std::string allocator_frames = "hide";
   std::string recursion = "fold";
+  std::string own;      ///< RE2: the user's own code
+  std::string library;  ///< RE2: library code
   std::string frames = "usual";
   std::vector<std::string> symbols;
   std::string sysroot;

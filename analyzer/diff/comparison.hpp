@@ -2,12 +2,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "analyzer/diff/build_match.hpp"
 #include "analyzer/diff/listed_once.hpp"
+#include "analyzer/diff/own_functions.hpp"
 #include "analyzer/diff/side.hpp"
 #include "analyzer/diff/visibility.hpp"
 #include "snapdiff/growth.hpp"
@@ -77,8 +79,18 @@ class ComparisonView : public StackView {
   /// How the view calls a stack of side `side`.
   StackRef refer(StackId stack, std::uint32_t side);
   void frames(StackRef stack, std::vector<FrameView>& out) const override;
+  void own_path(StackRef stack, std::vector<std::uint32_t>& out) const override;
+  std::size_t function_count() const override { return functions().size(); }
+  FrameView function(std::uint32_t number) const override { return functions().frame(number); }
 
  private:
+  struct Place {
+    std::uint32_t dictionary;
+    std::span<const FrameId> frames;  ///< without the allocator's at the leaf
+  };
+  Place find(StackRef stack) const;
+  const OwnFunctions& functions() const;
+
   std::vector<std::shared_ptr<const Visibility>> dictionaries_;
   std::vector<std::uint32_t> dictionary_of_side_;
   bool fold_recursion_;
@@ -87,6 +99,9 @@ class ComparisonView : public StackView {
     std::uint32_t side;
   };
   std::vector<Between> between_;  ///< stacks of sides that are neither first nor last
+  std::vector<std::pair<std::string, std::string>> renamed_;
+  mutable std::once_flag numbered_;  ///< most views are never asked for numbers
+  mutable std::unique_ptr<const OwnFunctions> functions_;
 };
 
 /// One frame of a dictionary.

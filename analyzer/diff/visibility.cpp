@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analyzer/diff/library_code.hpp"
 #include "analyzer/diff/names.hpp"
 
 namespace snapdiff::diff {
@@ -73,7 +74,7 @@ bool is_allocator_library(std::string_view path) {
 }  // namespace
 
 struct FrameFilters::Impl {
-  std::unique_ptr<RE2> allocator, focus, ignore, hide, show;
+  std::unique_ptr<RE2> allocator, focus, ignore, hide, show, own, library;
   std::vector<std::unique_ptr<RE2>> drop, keep;
   std::unique_ptr<RE2> noise_name, noise_file;
   FrameSet frames = FrameSet::all;
@@ -101,6 +102,8 @@ Result<FrameFilters> FrameFilters::compile(const DiffOptions& options, std::span
   if (Status s = compile_option("ignore", options.ignore, impl->ignore); !s) return std::move(s).error();
   if (Status s = compile_option("hide", options.hide, impl->hide); !s) return std::move(s).error();
   if (Status s = compile_option("show", options.show, impl->show); !s) return std::move(s).error();
+  if (Status s = compile_option("own", options.own, impl->own); !s) return std::move(s).error();
+  if (Status s = compile_option("library", options.library, impl->library); !s) return std::move(s).error();
 
   if (options.hide_allocator_frames) {
     impl->allocator = make(kAllocatorNames);
@@ -154,8 +157,10 @@ Visibility::Visibility(std::shared_ptr<const Dictionary> dictionary, const Frame
   std::vector<std::uint8_t> by_function(functions, 0);
   std::vector<std::uint8_t> hidden(functions, 0);
   std::vector<std::uint8_t> shown(functions, 0);
+  std::vector<std::uint8_t> own(functions, 0);
   for (std::size_t row = 1; row < functions; ++row) {
     const std::string_view name = d.strings[d.functions.name[row]];
+    const std::string_view file = d.strings[d.functions.file[row]];
     std::uint8_t flags = 0;
     if (f.allocator) {
       const std::string_view simple = without_arguments(name);
@@ -168,12 +173,17 @@ Visibility::Visibility(std::shared_ptr<const Dictionary> dictionary, const Frame
       }
     }
     if (searching) {
-      const std::string_view file = d.strings[d.functions.file[row]];
       flags = static_cast<std::uint8_t>(flags | search(name) | search(file));
       hidden[row] = found(f.hide, name) || found(f.hide, file);
       shown[row] = found(f.show, name) || found(f.show, file);
     }
-    if (f.frames != FrameSet::all && f.hides(name, d.strings[d.functions.file[row]])) hidden[row] = 1;
+    if (f.frames != FrameSet::all && f.hides(name, file)) hidden[row] = 1;
+    if (found(f.own, name) || found(f.own, file)) {
+      own[row] = 1;
+    } else if (is_library_name(name) || is_library_file(file) || is_go_library(name, file) || found(f.library, name) ||
+               found(f.library, file)) {
+      flags |= kLibrary;
+    }
     by_function[row] = flags;
   }
   shows_emptied_ = !f.hide && !f.show;
@@ -185,6 +195,7 @@ Visibility::Visibility(std::shared_ptr<const Dictionary> dictionary, const Frame
   for (std::size_t row = 1; row < modules; ++row) {
     const std::string_view name = d.strings[d.modules.name[row]];
     if (f.allocator && is_allocator_library(name)) by_module[row] |= kAllocator;
+    if ((is_library_module(name) || found(f.library, name)) && !found(f.own, name)) by_module[row] |= kLibrary;
     if (searching) {
       by_module[row] |= search(name);
       module_hidden[row] = found(f.hide, name);
@@ -201,9 +212,12 @@ Visibility::Visibility(std::shared_ptr<const Dictionary> dictionary, const Frame
     // A name that tells of no allocator outweighs the library it lies in.
     const std::uint8_t not_allocator = function == 0 ? 0xff : static_cast<std::uint8_t>(~kAllocator);
     flags = static_cast<std::uint8_t>(flags | (by_module[module] & not_allocator));
+    const bool bare = module == 0 && d.functions.file[function] == StringId{};
+    if (bare && own[function] == 0 && is_runtime_type(d.strings[d.functions.name[function]])) flags |= kLibrary;
+    if (own[function] != 0) flags &= static_cast<std::uint8_t>(~kLibrary);
     if (hidden[function] != 0 || module_hidden[module] != 0) flags |= kHidden;
     if (f.show && shown[function] == 0 && module_shown[module] == 0) flags |= kHidden;
-    if ((d.frames.flags[i] & kFramePseudo) != 0) flags &= static_cast<std::uint8_t>(~(kAllocator | kDrop));
+    if ((d.frames.flags[i] & kFramePseudo) != 0) flags &= static_cast<std::uint8_t>(~(kAllocator | kDrop | kLibrary));
     flags_[i] = flags;
     any |= flags;
   }

@@ -56,6 +56,8 @@ class Visibility {
   /// A stack whose frames are all hidden is shown whole: a frame set hides them, no expression of the user's.
   bool shows_emptied() const { return shows_emptied_; }
   bool is_hidden(FrameId frame) const { return has(frame, kHidden); }
+  /// Not the user's own code (library_code.hpp, and --own and --library).
+  bool is_library(FrameId frame) const { return has(frame, kLibrary | kAllocator); }
 
   /// Whether --focus and --ignore leave the stack in. `frames` without those that leaf_cut() drops.
   bool passes(std::span<const FrameId> frames) const;
@@ -66,6 +68,7 @@ class Visibility {
   static constexpr std::uint8_t kHidden = 4;
   static constexpr std::uint8_t kFocus = 8;
   static constexpr std::uint8_t kIgnore = 16;
+  static constexpr std::uint8_t kLibrary = 32;
 
   bool has(FrameId frame, std::uint8_t flag) const { return (flags_[index_of(frame)] & flag) != 0; }
   std::size_t drop_cut(std::span<const FrameId> frames) const;

@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "analyzer/report/json_parts.hpp"
+#include "analyzer/report/json_story.hpp"
 #include "analyzer/report/output.hpp"
 #include "analyzer/report/trend_parts.hpp"
 #include "analyzer/report/writers.hpp"
@@ -108,6 +109,7 @@ void head_fields(JsonWriter& json, const TrendReport& trend, bool lines) {
   json.end_object();
   forecast_field(json, trend);
   scenario_field(json, trend);
+  json_story_fields(json, overall);
 }
 
 void tail_fields(JsonWriter& json, const TrendReport& trend, const Others& others) {

@@ -5,7 +5,7 @@
 #include "analyzer/report/prose_text.hpp"
 #include "analyzer/report/report.hpp"
 #include "analyzer/report/text_tools.hpp"
-#include "analyzer/report/verdict_line.hpp"
+#include "analyzer/report/story_lines.hpp"
 
 namespace snapdiff::report {
 namespace {

@@ -4,7 +4,7 @@
 #include "analyzer/report/names.hpp"
 #include "analyzer/report/table.hpp"
 #include "analyzer/report/trend_parts.hpp"
-#include "analyzer/report/verdict_line.hpp"
+#include "analyzer/report/story_lines.hpp"
 #include "analyzer/report/writers.hpp"
 #include "snapdiff/number_text.hpp"
 
@@ -128,8 +128,8 @@ class TrendTable {
       slopes(trend_.whole, row);
     }
     if (wide_) row.cells.push_back({sparkline(totals.data(), totals.size(), kSparkWidth, style_.utf8), Paint::none});
-    if (is_judged(trend_) && !trend_.scenario)
-      row.cells.push_back({trend_.whole.word, verdict_paint(trend_.whole.word)});
+    // One stack that comes and goes would decide the total's verdict: it gets none.
+    if (is_judged(trend_) && !trend_.scenario) row.cells.push_back({"", Paint::none});
     row.last = "TOTAL";
   }
 

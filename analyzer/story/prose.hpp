@@ -7,10 +7,11 @@
 #include <utility>
 
 #include "snapdiff/number_text.hpp"
-#include "snapdiff/postmortem.hpp"
+#include "snapdiff/growth.hpp"
+#include "snapdiff/story.hpp"
 
 /// Sentences: names of the inputs apart from our words, numbers as pages print them.
-namespace snapdiff::postmortem {
+namespace snapdiff::story {
 
 /// U+2212, thin spaces in thousands, no-break spaces before units; terminals replace them.
 inline constexpr NumberGlyphs kPageNumbers{"\u2212", "\u2009", "\u00a0"};
@@ -64,4 +65,4 @@ std::string time_text(std::int64_t nanoseconds);
 /// "In-use bytes", "Allocated objects"; another metric's own name is a name.
 std::string_view metric_title(std::string_view metric);
 
-}  // namespace snapdiff::postmortem
+}  // namespace snapdiff::story

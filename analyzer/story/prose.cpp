@@ -1,4 +1,4 @@
-#include "analyzer/postmortem/prose.hpp"
+#include "analyzer/story/prose.hpp"
 
 #include <array>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include "snapdiff/frame_text.hpp"
 #include "snapdiff/function_name.hpp"
 
-namespace snapdiff::postmortem {
+namespace snapdiff::story {
 namespace {
 
 constexpr std::size_t kLongestName = 120;
@@ -137,4 +137,4 @@ std::string_view metric_title(std::string_view metric) {
   return "";
 }
 
-}  // namespace snapdiff::postmortem
+}  // namespace snapdiff::story
