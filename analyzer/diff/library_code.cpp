@@ -1,7 +1,7 @@
 #include "analyzer/diff/library_code.hpp"
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 #include <span>
 #include <string>
 
@@ -14,7 +14,7 @@ namespace {
 using Texts = std::span<const std::string_view>;
 
 /// Beginnings of short function names and of type names.
-constexpr std::array<std::string_view, 58> kNamePrefixes = {
+constexpr std::string_view kNamePrefixes[] = {
     // C++
     "std::", "__gnu_cxx::", "__cxxabiv1::", "boost::", "absl::", "folly::", "google::protobuf::", "__gnu_debug::",
     // Rust
@@ -35,7 +35,7 @@ constexpr std::array<std::string_view, 58> kNamePrefixes = {
     "system / "};
 
 /// Whole names: types that a runtime makes on behalf of others, frames without a function of the program's own.
-constexpr std::array<std::string_view, 98> kNames = {
+constexpr std::string_view kNames[] = {
     "/", "(root)", "root", "(program)", "(idle)", "(garbage collector)", "(native)", "(BUILTIN)", "(V8 API)", "(array)",
     "(string)", "(system)", "(code)", "(compiled code)", "(closure)", "(concatenated string)", "(sliced string)", "(number)",
     "(regexp)", "(symbol)", "(bigint)", "(object shape)", "(object elements)", "(hidden)", "(synthetic)", "Object", "Array",
@@ -49,42 +49,42 @@ constexpr std::array<std::string_view, 98> kNames = {
     "method-wrapper", "mappingproxy", "staticmethod", "classmethod", "Free", "ndarray"};
 
 /// Parts of a path.
-constexpr std::array<std::string_view, 26> kFileParts = {
+constexpr std::string_view kFileParts[] = {
     "/include/c++/", "/site-packages/", "/dist-packages/", "/node_modules/", "/pkg/mod/", "/.cargo/registry/", "/rustc/",
     "/.rustup/toolchains/", "/lib/python2", "/lib/python3", "/Lib/", "\\Lib\\", "/lib64/python3", "/libstdc++-v3/",
     "library/std/src/", "library/core/src/", "library/alloc/src/", "/glibc", "/sysdeps/", "torch/nn/modules/",
     "torch/autograd/", "torch/optim/", "torch/_", "/aten/src/", "/usr/local/go/src/", "/libexec/src/"};
 
 /// Beginnings of a path.
-constexpr std::array<std::string_view, 22> kFilePrefixes = {
+constexpr std::string_view kFilePrefixes[] = {
     "/usr/include/", "/usr/lib/", "/usr/lib64/", "/usr/local/go/", "/usr/share/", "/rustc/", "node:", "internal/",
     "<frozen", "<__array_function__", "<built-in", "torch/", "bits/", "ext/", "c++/", "../sysdeps/", "./malloc/",
     "./nptl/", "../csu/", "./csu/", "native ", "site-packages/"};
 
 /// Base names: headers of libstdc++ and libc++ where folders are not recorded.
-constexpr std::array<std::string_view, 20> kFileNames = {
+constexpr std::string_view kFileNames[] = {
     "new_allocator.h", "alloc_traits.h", "allocator.h", "stl_vector.h", "stl_tree.h", "stl_list.h", "stl_deque.h", "stl_map.h",
     "basic_string.h", "basic_string.tcc", "hashtable.h", "hashtable_policy.h", "vector.tcc", "deque.tcc", "list.tcc",
     "shared_ptr_base.h", "shared_ptr.h", "unique_ptr.h", "unordered_map.h", "std_function.h"};
 
-constexpr std::array<std::string_view, 10> kModulePrefixes = {"/lib/", "/lib64/", "/lib32/", "/usr/lib/", "/usr/lib64/",
+constexpr std::string_view kModulePrefixes[] = {"/lib/", "/lib64/", "/lib32/", "/usr/lib/", "/usr/lib64/",
                                                               "/usr/lib32/", "/usr/local/lib/", "/nix/store/", "/snap/", "[v"};
 
 /// Base names of modules that are libraries wherever they are.
-constexpr std::array<std::string_view, 30> kModuleNames = {
+constexpr std::string_view kModuleNames[] = {
     "libc.so", "libc-2", "libstdc++", "libgcc_s", "libm.so", "libm-2", "libpthread", "ld-linux", "ld-2", "libdl", "librt",
     "libtcmalloc", "libjemalloc", "libmimalloc", "libasan", "libtsan", "libtorch", "libc10", "libcuda", "libcud", "libcublas",
     "libpython", "libc++", "libheaptrack", "libjvm", "libnode", "libcoreclr", "libclrjit", "libssl", "libcrypto"};
 
 /// First elements of the import paths of Go's standard library.
-constexpr std::array<std::string_view, 42> kGoPackages = {
+constexpr std::string_view kGoPackages[] = {
     "archive", "bufio", "bytes", "cmp", "compress", "container", "context", "crypto", "database", "debug", "embed",
     "encoding", "errors", "expvar", "flag", "fmt", "go", "hash", "html", "image", "index", "internal", "io", "log", "maps",
     "math", "mime", "net", "os", "path", "plugin", "reflect", "regexp", "runtime", "slices", "sort", "strconv", "strings",
     "sync", "syscall", "testing", "text"};
-constexpr std::array<std::string_view, 6> kMoreGoPackages = {"time", "unicode", "unsafe", "vendor", "iter", "unique"};
+constexpr std::string_view kMoreGoPackages[] = {"time", "unicode", "unsafe", "vendor", "iter", "unique"};
 
-constexpr std::array<std::string_view, 14> kEntries = {
+constexpr std::string_view kEntries[] = {
     "main.main", "<module>", "(root)", "root", "execute_native_thread_routine", "std::rt::lang_start", "(program)",
     "Thread.run", "java.lang.Thread.run", "_bootstrap", "_bootstrap_inner", "runpy", "std::rt::lang_start_internal",
     "(anonymous top level)"};
@@ -108,7 +108,7 @@ bool is_library_array(std::string_view name) {
   }
   if (!element.ends_with("[]")) return false;
   while (element.ends_with("[]")) element.remove_suffix(2);
-  constexpr std::array<std::string_view, 8> kPrimitive = {"byte", "char", "double", "float", "int", "long", "short", "boolean"};
+  constexpr std::string_view kPrimitive[] = {"byte", "char", "double", "float", "int", "long", "short", "boolean"};
   return is_any(element, kPrimitive) || is_library_name(element);
 }
 
@@ -137,7 +137,7 @@ bool is_library_file(std::string_view file) {
   if (file.empty()) return false;
   if (starts_with_any(file, kFilePrefixes)) return true;
   const auto holds = [&](std::string_view part) { return file.find(part) != std::string_view::npos; };
-  if (std::any_of(kFileParts.begin(), kFileParts.end(), holds)) return true;
+  if (std::any_of(std::begin(kFileParts), std::end(kFileParts), holds)) return true;
   return is_any(base_name(file), kFileNames);
 }
 

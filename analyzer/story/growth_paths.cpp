@@ -78,6 +78,16 @@ class PathTable {
   std::vector<Slot> slots_;
 };
 
+/// The largest value of a row, at both ends or at any snapshot of the series.
+double peak_of(const GrowthReport& report, std::size_t row) {
+  const GrowthRow& r = report.rows[row];
+  std::int64_t most = std::max(r.value.baseline, r.value.current);
+  const std::size_t n = report.series_length;
+  if (n > 0 && report.series.size() == n * report.rows.size())
+    most = std::max(most, *std::max_element(report.series.data() + row * n, report.series.data() + (row + 1) * n));
+  return std::max(0.0, static_cast<double>(most));
+}
+
 std::int64_t bounded_sum(std::int64_t a, std::int64_t b) {
   std::int64_t sum = 0;
   if (!__builtin_add_overflow(a, b, &sum)) return sum;
@@ -105,6 +115,7 @@ GrowthPaths::GrowthPaths(const GrowthReport& report) : report_(&report) {
       GrowthPath& sum = paths_[p];
       sum.growth = bounded_sum(sum.growth, r.value.growth());
       sum.current += static_cast<double>(r.value.current);
+      sum.peak += peak_of(report, row);
       if (std::isfinite(r.error)) sum.variance += r.error * r.error;
       ++sum.rows;
     }
@@ -120,10 +131,6 @@ GrowthPaths::GrowthPaths(const GrowthReport& report) : report_(&report) {
     if (path_of_row[r] == kNone) continue;
     GrowthPath& path = paths_[path_of_row[r]];
     rows_[path.first_row + path.rows++] = r;
-  }
-  current_through_.assign(function_count_, 0);
-  for (const GrowthPath& path : paths_) {
-    for (const std::uint32_t function : functions(path)) current_through_[function] += path.current;
   }
 }
 

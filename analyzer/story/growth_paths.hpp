@@ -15,7 +15,8 @@ struct GrowthPath {
   std::uint32_t first_function = 0, functions = 0;  ///< into GrowthPaths::function
   std::uint32_t first_row = 0, rows = 0;            ///< into GrowthPaths::row
   std::int64_t growth = 0;                          ///< net, of the metric
-  double current = 0;
+  double current = 0;                               ///< at the end
+  double peak = 0;                                  ///< the most that each of its rows ever held, added up
   double variance = 0;  ///< of the growth, by sampling; 0 where unknown
 };
 
@@ -37,8 +38,6 @@ class GrowthPaths {
   std::span<const std::uint32_t> rows(const GrowthPath& path) const { return {rows_.data() + path.first_row, path.rows}; }
 
   std::size_t function_count() const { return function_count_; }
-  /// Bytes of the metric at the end in all stacks through a function.
-  double current_through(std::uint32_t function) const { return current_through_[function]; }
 
  private:
   const GrowthReport* report_;
@@ -46,7 +45,6 @@ class GrowthPaths {
   std::vector<std::uint32_t> functions_;
   std::vector<std::uint32_t> rows_;
   std::size_t function_count_ = 0;
-  std::vector<double> current_through_;
 };
 
 }  // namespace snapdiff::story

@@ -13,6 +13,7 @@ constexpr double kChild = 0.08;       // of the whole: a child worth a part of i
 constexpr double kSplits = 0.75;      // such children hold this much together: the parent is split
 constexpr double kCarries = 0.9;      // of a part: a function that may name it
 constexpr double kSamePurity = 0.005; // relative: purer by less is not purer
+constexpr double kMostlyGrown = 0.2;   // of a path's most bytes: more growth makes all of it growth
 constexpr double kSameCover = 0.03;   // of a part: covers more by less does not cover more
 constexpr double kWrapperRows = 0.5;  // of all paths: a function that most of them end in allocates for everybody
 constexpr std::size_t kWrapperCallers = 3;
@@ -61,9 +62,16 @@ class Walk {
  public:
   Walk(const GrowthPaths& paths, const Weights& weights)
       : paths_(paths), weights_(weights), wrapper_(find_wrappers(paths)), through_(paths.function_count(), 0),
+        beside_(paths.function_count(), 0),
         cover_(paths.function_count(), 0) {
     for (std::uint32_t p = 0; p < paths.size(); ++p) {
-      for (const std::uint32_t function : paths.functions(paths[p])) through_[function] += weights.weight[p];
+      const double grown = weights.weight[p];
+      // A path that mostly grew holds nothing but what has to be explained.
+      const bool mostly = grown >= kMostlyGrown * paths[p].peak;
+      for (const std::uint32_t function : paths.functions(paths[p])) {
+        through_[function] += mostly ? std::max(grown, paths[p].peak) : grown;
+        if (!mostly) beside_[function] += std::max(0.0, paths[p].peak - grown);
+      }
     }
   }
 
@@ -95,7 +103,8 @@ class Walk {
       Node node = std::move(open.back());
       open.pop_back();
       std::vector<Node> children;
-      std::vector<std::uint32_t> ends = step(node, children, at_root);
+      std::vector<std::uint32_t> beside;  // passed by on the way down
+      std::vector<std::uint32_t> ends = step(node, children, beside, at_root);
       double held = 0;
       std::vector<Node> heavy;
       for (Node& child : children) {
@@ -107,7 +116,9 @@ class Walk {
       if (!at_root && (heavy.empty() || held < kSplits * node.weight)) {
         pieces.emplace_back();
         for (const Walker& walker : node.walkers) pieces.back().push_back(walker.path);
+        pieces.back().insert(pieces.back().end(), beside.begin(), beside.end());
       } else {
+        rest_.insert(rest_.end(), beside.begin(), beside.end());
         for (const Node& child : children) {
           for (const Walker& walker : child.walkers) rest_.push_back(walker.path);
         }
@@ -120,8 +131,9 @@ class Walk {
   }
 
   /// Moves `node` down while one child carries it on, and gives the children of where it stops, by function. Returns
-  /// the paths that end there.
-  std::vector<std::uint32_t> step(Node& node, std::vector<Node>& children, bool at_root) const {
+  /// the paths that end there; those that it passed by go to `beside`.
+  std::vector<std::uint32_t> step(Node& node, std::vector<Node>& children, std::vector<std::uint32_t>& beside,
+                                  bool at_root) const {
     for (;;) {
       children.clear();
       std::vector<std::uint32_t> ends;
@@ -140,6 +152,11 @@ class Walk {
       const auto most = std::max_element(children.begin(), children.end(),
                                          [](const Node& a, const Node& b) { return a.weight < b.weight; });
       if (most == children.end() || most->weight < kGoesOn * node.weight || at_root) return ends;
+      beside.insert(beside.end(), ends.begin(), ends.end());
+      for (const Node& child : children) {
+        if (&child == &*most) continue;
+        for (const Walker& walker : child.walkers) beside.push_back(walker.path);
+      }
       node.walkers = std::move(most->walkers);
       node.weight = most->weight;
     }
@@ -203,9 +220,9 @@ class Walk {
     for (const std::uint32_t function : seen) cover_[function] = 0;
   }
 
-  /// Growth through a function of all bytes through it at the end: 1 where nothing but this growth is there.
+  /// What grows through a function of all that ever went through it: 1 where nothing else allocates there.
   double purity(std::uint32_t function) const {
-    return through_[function] / std::max({paths_.current_through(function), through_[function], 1.0});
+    return through_[function] / std::max(through_[function] + beside_[function], 1.0);
   }
 
   /// Of the functions that carry most of `whole`: the purest, then the one that covers most, then the one nearest to
@@ -247,7 +264,8 @@ class Walk {
   const GrowthPaths& paths_;
   const Weights& weights_;
   std::vector<std::uint8_t> wrapper_;
-  std::vector<double> through_;
+  std::vector<double> through_;  ///< per function: of paths that have to be explained
+  std::vector<double> beside_;   ///< and of all others
   std::vector<double> cover_;
   std::vector<std::uint32_t> rest_;
   std::vector<Part> parts_;
