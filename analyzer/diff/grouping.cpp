@@ -123,8 +123,11 @@ void cut_series(Grouped& g, std::size_t rows) {
 
 /// Rows by stack whose objects are kept.
 void choose_objects(Grouped& g, const Comparison& c, std::optional<double> wanted) {
-  double largest = 0;
-  for (const Side& side : c.sides) largest = std::max(largest, std::abs(static_cast<double>(side.total)));
+  double largest = 0, most_objects = 0;
+  for (const Side& side : c.sides) {
+    largest = std::max(largest, std::abs(static_cast<double>(side.total)));
+    most_objects = std::max(most_objects, std::abs(static_cast<double>(side.total_objects)));
+  }
   const double floor = wanted ? *wanted : kFloorShare * largest;
   const std::size_t n = g.series_length;
   g.object_place.assign(g.rows.size(), GrowthReport::kNoPlace);
@@ -133,7 +136,10 @@ void choose_objects(Grouped& g, const Comparison& c, std::optional<double> wante
     const auto first = g.series.begin() + static_cast<std::ptrdiff_t>(r * n);
     const auto [low, high] = std::minmax_element(first, first + static_cast<std::ptrdiff_t>(n));
     const double range = static_cast<double>(*high) - static_cast<double>(*low);
-    if (range >= floor) g.object_place[r] = places++;
+    // Many small objects weigh little and say much: types of an object graph are told by their number.
+    const double objects = std::abs(static_cast<double>(g.rows[r].objects.growth()));
+    const bool counts = objects > 0 && objects >= kFloorShare * most_objects;
+    if (range >= floor || counts) g.object_place[r] = places++;
   }
   g.object_series.assign(std::size_t{places} * n, 0);
 }

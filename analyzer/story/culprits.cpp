@@ -1,5 +1,7 @@
 #include "analyzer/story/culprits.hpp"
 
+#include "analyzer/story/story.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -123,33 +125,20 @@ Culprit describe(const Evidence& evidence, const Part& part, double whole) {
   out.steps = out.values.size() - 1;
   for (std::size_t i = 1; i < out.values.size(); ++i) out.rises += out.values[i] > out.values[i - 1] ? 1U : 0U;
   if (!evidence.judge.has_series()) return out;
-  out.verdict = evidence.judge.judge(out.rows);
+  out.verdict = evidence.paths.are_types() ? evidence.judge.judge_type(out.rows) : evidence.judge.judge(out.rows);
   if (!evidence.judge.is_judged()) out.verdict.word.clear();
   out.rows_differ = out.verdict.word == "GROWING" && !one_grows && out.rows.size() > 1;
   out.doubling = report.has_objects && doubles(out.values, out.objects);
   return out;
 }
 
-bool has_types(const GrowthPaths& paths) {
-  constexpr std::size_t kLookedAt = 64;
-  const GrowthReport& report = paths.report();
-  std::vector<FrameView> frames;
-  std::size_t bare = 0;
-  const std::size_t rows = std::min(report.rows.size(), kLookedAt);
-  for (std::size_t row = 0; row < rows; ++row) {
-    report.frames(report.rows[row], frames);
-    const bool one = frames.size() == 1 && frames.front().file.empty() && frames.front().module.empty();
-    bare += one ? 1U : 0U;
-  }
-  return rows > 0 && 2 * bare > rows;
-}
-
-std::vector<Part> find_types(const GrowthPaths& paths, const Weights& weights) {
+std::vector<Part> find_types(const GrowthPaths& paths, const Explained& explained, const Weights& weights) {
   constexpr double kOfAllObjects = 0.002;  // more objects of a type are worth a word, however small they are
   const GrowthReport& report = paths.report();
   struct Type {
     Part part;
     bool own;
+    int gravity;
   };
   std::vector<Type> types;
   const double all_objects = std::abs(static_cast<double>(report.total_objects.current));
@@ -161,10 +150,11 @@ std::vector<Part> find_types(const GrowthPaths& paths, const Weights& weights) {
     const FrameView frame = report.view->function(paths.functions(paths[p]).back());
     const bool own = !frame.library && !frame.pseudo;
     if (weights.weight[p] < kLeastShare * weights.all && !(own && counts)) continue;
-    types.push_back({{paths.functions(paths[p]).back(), {p}, weights.weight[p]}, own});
+    types.push_back({{paths.functions(paths[p]).back(), {p}, weights.weight[p]}, own, gravity(explained.verdict[p].word)});
   }
   std::stable_sort(types.begin(), types.end(), [](const Type& a, const Type& b) {
-    return a.own != b.own ? a.own : a.part.weight > b.part.weight;
+    if (a.own != b.own) return a.own;
+    return a.gravity != b.gravity ? a.gravity > b.gravity : a.part.weight > b.part.weight;
   });
   std::vector<Part> parts;
   for (Type& type : types) parts.push_back(std::move(type.part));

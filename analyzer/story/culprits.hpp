@@ -23,9 +23,6 @@ Culprit describe(const Evidence& evidence, const Part& part, double whole);
 
 /// Rows without callers (types, size classes): the parts of `weights` with the user's own types before those that a
 /// runtime makes on behalf of others, where both climb.
-std::vector<Part> find_types(const GrowthPaths& paths, const Weights& weights);
-
-/// Whether most rows are types or size classes, one frame each.
-bool has_types(const GrowthPaths& paths);
+std::vector<Part> find_types(const GrowthPaths& paths, const Explained& explained, const Weights& weights);
 
 }  // namespace snapdiff::story

@@ -23,6 +23,10 @@ std::vector<Verdict> judge_paths(const GrowthPaths& paths, const SumJudge& judge
   if (!judge.has_series()) return out;
   for (std::size_t p = 0; p < paths.size(); ++p) {
     const auto rows = paths.rows(paths[p]);
+    if (paths.are_types()) {
+      if (paths[p].growth != 0) out[p] = judge.judge_type(rows);
+      continue;
+    }
     if (rows.size() == 1 && rows[0] < verdicts.size()) {
       out[p] = verdicts[rows[0]];
       continue;
@@ -111,15 +115,18 @@ void add_function_sums(const GrowthPaths& paths, const SumJudge& judge, const st
 Explained explain(const GrowthPaths& paths, const SumJudge& judge, std::span<const Verdict> verdicts) {
   Explained out;
   out.verdict = judge_paths(paths, judge, verdicts);
-  out.moved = find_moved(paths, judge);
+  out.moved = paths.are_types() ? std::vector<std::uint8_t>(paths.size(), 0) : find_moved(paths, judge);
   std::vector<std::uint8_t> grew(paths.size()), shrank(paths.size()), chosen(paths.size(), 0);
+  const StackView& view = *paths.report().view;
   for (std::size_t p = 0; p < paths.size(); ++p) {
-    grew[p] = paths[p].growth > 0 && out.moved[p] == 0;
-    shrank[p] = paths[p].growth < 0;
+    // What stands for many stacks, or for none, is nobody's function.
+    const bool pseudo = view.function(paths.functions(paths[p]).back()).pseudo;
+    grew[p] = paths[p].growth > 0 && out.moved[p] == 0 && !pseudo;
+    shrank[p] = paths[p].growth < 0 && !pseudo;
   }
   if (judge.is_judged()) {
     for (std::size_t p = 0; p < paths.size(); ++p) chosen[p] = grew[p] != 0 && climbs(out.verdict[p]);
-    add_function_sums(paths, judge, out.moved, chosen);
+    if (!paths.are_types()) add_function_sums(paths, judge, out.moved, chosen);
     out.growing = weights_of(paths, chosen, false);
     out.judged = out.growing.all > 0;
   }

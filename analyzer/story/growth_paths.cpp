@@ -88,6 +88,19 @@ double peak_of(const GrowthReport& report, std::size_t row) {
   return std::max(0.0, static_cast<double>(most));
 }
 
+bool has_types(const GrowthReport& report) {
+  constexpr std::size_t kLookedAt = 64;
+  std::vector<FrameView> frames;
+  std::size_t bare = 0;
+  const std::size_t rows = std::min(report.rows.size(), kLookedAt);
+  for (std::size_t row = 0; row < rows; ++row) {
+    report.frames(report.rows[row], frames);
+    const bool one = frames.size() == 1 && frames.front().file.empty() && frames.front().offset == kNoOffset;
+    bare += one ? 1U : 0U;
+  }
+  return rows > 0 && 2 * bare > rows;
+}
+
 std::int64_t bounded_sum(std::int64_t a, std::int64_t b) {
   std::int64_t sum = 0;
   if (!__builtin_add_overflow(a, b, &sum)) return sum;
@@ -120,6 +133,7 @@ GrowthPaths::GrowthPaths(const GrowthReport& report) : report_(&report) {
       ++sum.rows;
     }
   }
+  types_ = has_types(report);
   std::uint32_t next = 0;
   for (GrowthPath& path : paths_) {
     path.first_row = next;

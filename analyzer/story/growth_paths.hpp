@@ -37,6 +37,9 @@ class GrowthPaths {
   /// Rows of the report, ascending.
   std::span<const std::uint32_t> rows(const GrowthPath& path) const { return {rows_.data() + path.first_row, path.rows}; }
 
+  /// Most rows are types or size classes: one frame each, of which a name is all that is known.
+  bool are_types() const { return types_; }
+
   std::size_t function_count() const { return function_count_; }
 
  private:
@@ -45,6 +48,7 @@ class GrowthPaths {
   std::vector<std::uint32_t> functions_;
   std::vector<std::uint32_t> rows_;
   std::size_t function_count_ = 0;
+  bool types_ = false;
 };
 
 }  // namespace snapdiff::story

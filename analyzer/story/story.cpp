@@ -18,8 +18,8 @@ constexpr double kSpeaks = 0.1;        // of the explained growth: a culprit who
 constexpr double kWorthSaying = 0.01;  // of all growth: what levelled off
 
 std::vector<Culprit> describe_all(const Evidence& evidence, const Weights& weights, double whole) {
-  const bool types = has_types(evidence.paths);
-  std::vector<Part> parts = types ? find_types(evidence.paths, weights) : find_parts(evidence.paths, weights);
+  std::vector<Part> parts = evidence.paths.are_types() ? find_types(evidence.paths, evidence.explained, weights)
+                                                        : find_parts(evidence.paths, weights);
   if (parts.size() > 2 * kMostCulprits) parts.resize(2 * kMostCulprits);
   std::vector<Culprit> out;
   for (const Part& part : parts) out.push_back(describe(evidence, part, whole));
@@ -63,7 +63,7 @@ void fill(Story& story, const GrowthReport& report, const Evidence& evidence) {
   story.explained = growth_of(evidence.paths, explained.growing);
   const auto grew = static_cast<double>(report.grew);
   story.culprits = describe_all(evidence, explained.growing, grew);
-  if (evidence.judge.is_judged() && !has_types(evidence.paths)) order_by_verdict(story.culprits);
+  if (evidence.judge.is_judged() && !evidence.paths.are_types()) order_by_verdict(story.culprits);
   keep_enough(story.culprits, story.explained);
   story.covered = story.explained > 0 ? std::min(1.0, net_of(story.culprits) / story.explained) : 0;
   if (explained.judged) {

@@ -18,6 +18,8 @@ SumJudge::SumJudge(const GrowthReport& report, const TimeAxis* axis) : report_(r
   }
   for (const double total : totals) most = std::max(most, std::abs(total));
   floor_ = kFloorShare * most;
+  object_floor_ = kFloorShare * std::max(std::abs(static_cast<double>(report.total_objects.baseline)),
+                                         std::abs(static_cast<double>(report.total_objects.current)));
 }
 
 std::vector<double> SumJudge::values(std::span<const std::uint32_t> rows) const {
@@ -55,7 +57,7 @@ double SumJudge::range(std::uint32_t row) const {
 }
 
 void SumJudge::judge_counts(std::span<const std::uint32_t> rows, const std::vector<double>& values, double variance,
-                            Verdict& verdict) const {
+                            double floor, Verdict& verdict) const {
   if (!report_.has_objects || report_.objects_metric == report_.metric) return;
   const std::vector<double> objects = counts(rows);
   double bytes = 0, number = 0;
@@ -67,7 +69,8 @@ void SumJudge::judge_counts(std::span<const std::uint32_t> rows, const std::vect
   const double size = bytes / number;
   const trend::Resampler even(axis_, length_);
   const Verdict counted =
-      trend::judge(even.at_even_times(objects), variance / (size * size) + 1.0 / 12, floor_ / size, "count");
+      trend::judge(even.at_even_times(objects), variance / (size * size) + 1.0 / 12,
+                                       std::min(floor / size, std::max(object_floor_, 1.0)), "count");
   if (counted.word != "GROWING") return;
   verdict.reason = "counted in objects: " + counted.reason + "; by " + report_.metric + " alone " + verdict.word;
   verdict.word = counted.word;
@@ -76,19 +79,35 @@ void SumJudge::judge_counts(std::span<const std::uint32_t> rows, const std::vect
   verdict.by_objects = true;
 }
 
-Verdict SumJudge::judge(std::span<const std::uint32_t> rows) const {
-  const std::vector<double> sums = values(rows);
-  double variance = 0;
+double SumJudge::variance(std::span<const std::uint32_t> rows) const {
+  double sum = 0;
   for (const std::uint32_t row : rows) {
     const double error = report_.rows[row].error;
-    if (report_.has_error && std::isfinite(error)) variance += error * error / 2;
+    if (report_.has_error && std::isfinite(error)) sum += error * error / 2;
   }
+  return sum;
+}
+
+Verdict SumJudge::judge(std::span<const std::uint32_t> rows) const {
+  const std::vector<double> sums = values(rows);
+  const double noise = variance(rows);
   const trend::Resampler even(axis_, std::max<std::size_t>(length_, 2));
-  Verdict verdict = trend::judge(even.at_even_times(sums), variance, floor_, report_.unit);
+  Verdict verdict = trend::judge(even.at_even_times(sums), noise, floor_, report_.unit);
   const std::string& word = verdict.word;
   if (length_ >= 3 && (word == "RISING" || word == "NOISY" || word == "FLAT" || word == "STEP"))
-    judge_counts(rows, sums, variance, verdict);
+    judge_counts(rows, sums, noise, floor_, verdict);
   return verdict;
+}
+
+Verdict SumJudge::judge_type(std::span<const std::uint32_t> rows) const {
+  const Verdict plain = judge(rows);
+  if (plain.word == "GROWING" || length_ < 3) return plain;
+  const std::vector<double> sums = values(rows);
+  const trend::Resampler even(axis_, length_);
+  Verdict counted = trend::judge(even.at_even_times(sums), variance(rows), 0, report_.unit);
+  counted.word = plain.word;
+  judge_counts(rows, sums, variance(rows), floor_, counted);
+  return counted.by_objects ? counted : plain;
 }
 
 }  // namespace snapdiff::story

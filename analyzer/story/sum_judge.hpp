@@ -27,18 +27,23 @@ class SumJudge {
   std::vector<double> values(std::span<const std::uint32_t> rows) const;
   /// Of those sums; without a word below three snapshots.
   Verdict judge(std::span<const std::uint32_t> rows) const;
+  /// Of types, whose number says more than their bytes: a type whose objects climb by kFloorShare of all objects is
+  /// judged by its counts, however small they are.
+  Verdict judge_type(std::span<const std::uint32_t> rows) const;
   /// Largest minus smallest value of one row.
   double range(std::uint32_t row) const;
 
  private:
   std::vector<double> counts(std::span<const std::uint32_t> rows) const;
   void judge_counts(std::span<const std::uint32_t> rows, const std::vector<double>& values, double variance,
-                    Verdict& verdict) const;
+                    double floor, Verdict& verdict) const;
+  double variance(std::span<const std::uint32_t> rows) const;
 
   const GrowthReport& report_;
   const TimeAxis* axis_;
   std::size_t length_ = 0;
   double floor_ = 0;
+  double object_floor_ = 0;
 };
 
 }  // namespace snapdiff::story

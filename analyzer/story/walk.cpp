@@ -15,6 +15,8 @@ constexpr double kCarries = 0.9;      // of a part: a function that may name it
 constexpr double kSamePurity = 0.005; // relative: purer by less is not purer
 constexpr double kMostlyGrown = 0.2;   // of a path's most bytes: more growth makes all of it growth
 constexpr double kSameCover = 0.03;   // of a part: covers more by less does not cover more
+constexpr double kPure = 0.9;           // purity of a function that leaks on behalf of many callers
+constexpr double kLessPure = 0.97;      // of it: a caller that does other things as well
 constexpr double kWrapperRows = 0.5;  // of all paths: a function that most of them end in allocates for everybody
 constexpr std::size_t kWrapperCallers = 3;
 constexpr std::size_t kWrapperDepth = 3;
@@ -76,6 +78,8 @@ class Walk {
   }
 
   std::vector<Part> run() {
+    claimed_.assign(paths_.size(), 0);
+    join_many_callers();
     std::vector<std::vector<std::uint32_t>> pieces = split();
     for (const std::vector<std::uint32_t>& piece : pieces) name(piece);
     join();
@@ -95,9 +99,10 @@ class Walk {
     std::vector<std::vector<std::uint32_t>> pieces;
     std::vector<Node> open(1);
     for (std::uint32_t p = 0; p < paths_.size(); ++p) {
-      if (weight(p) > 0) open[0].walkers.push_back({p, 0});
+      if (weight(p) <= 0 || claimed_[p] != 0) continue;
+      open[0].walkers.push_back({p, 0});
+      open[0].weight += weight(p);
     }
-    open[0].weight = weights_.all;
     bool at_root = true;
     while (!open.empty()) {
       Node node = std::move(open.back());
@@ -159,6 +164,54 @@ class Walk {
       }
       node.walkers = std::move(most->walkers);
       node.weight = most->weight;
+    }
+  }
+
+  /// Growth that one function allocates on behalf of several callers which do other things as well: it is the
+  /// function's, however it is split over them.
+  void join_many_callers() {
+    struct Through {
+      double weight = 0;
+      std::unordered_map<std::uint32_t, double> callers;
+    };
+    std::unordered_map<std::uint32_t, Through> through;
+    std::vector<std::uint32_t> all;
+    for (std::uint32_t p = 0; p < paths_.size(); ++p) {
+      if (weight(p) <= 0) continue;
+      all.push_back(p);
+      const auto functions = paths_.functions(paths_[p]);
+      for (std::size_t i = 0; i < functions.size(); ++i) {
+        Through& sum = through[functions[i]];
+        sum.weight += weight(p);
+        if (i > 0) sum.callers[functions[i - 1]] += weight(p);
+      }
+    }
+    std::vector<std::pair<double, std::uint32_t>> joined;
+    for (const auto& [function, sum] : through) {
+      if (sum.weight < kChild * weights_.all || wrapper_[function] != 0 || sum.callers.size() < 2) continue;
+      double impure = 0, most = 0;
+      for (const auto& [caller, part] : sum.callers) {
+        most = std::max(most, part);
+        if (purity(caller) < kLessPure * purity(function)) impure += part;
+      }
+      if (purity(function) < kPure || most >= kGoesOn * sum.weight || impure < sum.weight / 2) continue;
+      joined.emplace_back(sum.weight, function);
+    }
+    std::sort(joined.begin(), joined.end(), [](const auto& a, const auto& b) {
+      return a.first != b.first ? a.first > b.first : a.second < b.second;
+    });
+    for (const auto& [weight_through, function] : joined) {
+      std::vector<std::uint32_t> piece;
+      double whole = 0;
+      for (const std::uint32_t p : all) {
+        const auto functions = paths_.functions(paths_[p]);
+        if (claimed_[p] != 0 || std::find(functions.begin(), functions.end(), function) == functions.end()) continue;
+        piece.push_back(p);
+        whole += weight(p);
+      }
+      if (whole < kChild * weights_.all) continue;
+      name(piece);
+      for (const std::uint32_t p : piece) claimed_[p] = 1;
     }
   }
 
@@ -267,6 +320,7 @@ class Walk {
   std::vector<double> through_;  ///< per function: of paths that have to be explained
   std::vector<double> beside_;   ///< and of all others
   std::vector<double> cover_;
+  std::vector<std::uint8_t> claimed_;  ///< per path: in a part already
   std::vector<std::uint32_t> rest_;
   std::vector<Part> parts_;
 };
