@@ -12,10 +12,12 @@ constexpr double kGoesOn = 0.9;       // one child with this much of its parent:
 constexpr double kChild = 0.08;       // of the whole: a child worth a part of its own
 constexpr double kSplits = 0.75;      // such children hold this much together: the parent is split
 constexpr double kCarries = 0.9;      // of a part: a function that may name it
+constexpr double kMixed = 0.8;          // of the purest function of a piece: less pure names are not taken
 constexpr double kSamePurity = 0.005; // relative: purer by less is not purer
 constexpr double kMostlyGrown = 0.2;   // of a path's most bytes: more growth makes all of it growth
 constexpr double kSameCover = 0.03;   // of a part: covers more by less does not cover more
 constexpr double kPure = 0.9;           // purity of a function that leaks on behalf of many callers
+constexpr std::size_t kManyCallers = 4;
 constexpr double kLessPure = 0.97;      // of it: a caller that does other things as well
 constexpr double kWrapperRows = 0.5;  // of all paths: a function that most of them end in allocates for everybody
 constexpr std::size_t kWrapperCallers = 3;
@@ -194,7 +196,9 @@ class Walk {
         most = std::max(most, part);
         if (purity(caller) < kLessPure * purity(function)) impure += part;
       }
-      if (purity(function) < kPure || most >= kGoesOn * sum.weight || impure < sum.weight / 2) continue;
+      // Callers that do nothing else leak themselves, unless there are so many that it cannot be by chance.
+      const bool many = sum.callers.size() >= kManyCallers && most < sum.weight / 2;
+      if (purity(function) < kPure || most >= kGoesOn * sum.weight || (impure < sum.weight / 2 && !many)) continue;
       joined.emplace_back(sum.weight, function);
     }
     std::sort(joined.begin(), joined.end(), [](const auto& a, const auto& b) {
@@ -220,7 +224,17 @@ class Walk {
     double whole = 0;
     for (const std::uint32_t p : piece) whole += weight(p);
     if (whole <= 0) return;
-    take(best_function(piece, whole), piece);
+    const std::uint32_t function = best_function(piece, whole);
+    // A function that allocates for healthy code as well explains less than the pure ones below it.
+    double purest = 0;
+    for_each_function(piece, [&](std::uint32_t below) {
+      if (cover_[below] >= kChild * weights_.all && wrapper_[below] == 0) purest = std::max(purest, purity(below));
+    });
+    if (purity(function) < kMixed * purest) {
+      rest_.insert(rest_.end(), piece.begin(), piece.end());
+    } else {
+      take(function, piece);
+    }
   }
 
   /// What no part holds yet: the function that most of it runs through, again and again.
@@ -229,15 +243,24 @@ class Walk {
       double whole = 0;
       for (const std::uint32_t p : rest_) whole += weight(p);
       if (whole < kLeastShare * weights_.all) return;
-      double most = 0;
+      double most = 0, covered = 0;
+      std::uint32_t heart = 0;
       for_each_function(rest_, [&](std::uint32_t function) {
-        if (wrapper_[function] == 0) most = std::max(most, cover_[function]);
+        const double score = cover_[function] * purity(function) * purity(function);
+        if (wrapper_[function] != 0 || cover_[function] < kLeastShare * weights_.all) return;
+        if (score < most || (score == most && function > heart)) return;
+        most = score;
+        covered = cover_[function];
+        heart = function;
       });
-      if (most < kLeastShare * weights_.all) return;
-      const std::uint32_t function = best_function(rest_, most);
-      const std::vector<std::uint32_t> left = std::move(rest_);
-      rest_.clear();
-      take(function, left);
+      if (most <= 0) return;
+      std::vector<std::uint32_t> piece, left;
+      for (const std::uint32_t p : rest_) {
+        const auto functions = paths_.functions(paths_[p]);
+        (std::find(functions.begin(), functions.end(), heart) != functions.end() ? piece : left).push_back(p);
+      }
+      rest_ = std::move(left);
+      take(best_function(piece, covered), piece);
     }
   }
 
