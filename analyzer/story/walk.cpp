@@ -77,6 +77,10 @@ class Walk {
         if (!mostly) beside_[function] += std::max(0.0, paths[p].peak - grown);
       }
     }
+    // One through which nothing but this growth runs leaks for many callers; it is no wrapper.
+    for (std::uint32_t function = 0; function < wrapper_.size(); ++function) {
+      if (wrapper_[function] != 0 && purity(function) >= kPure) wrapper_[function] = 0;
+    }
   }
 
   std::vector<Part> run() {
