@@ -31,7 +31,8 @@ HeadLine whole_line(const TrendReport& trend, const Glyphs& glyphs) {
   line.pieces.emplace_back(whole.word, whole.word == "GROWING" ? Paint::alarm : Paint::none);
   std::string text = " over " + span_text(trend) + ": " + slope_text(trend, whole.slope, true) +
                      spaced(glyphs.plus_minus) + slope_text(trend, band_of(whole), false) + " a snapshot";
-  if (has_times(trend)) text += ", " + slope_text(trend, per_hour(trend, whole.slope), true) + " an hour";
+  if (const auto hourly = trend.axis.per_hour(whole.slope))
+    text += ", " + slope_text(trend, *hourly, true) + " an hour";
   if (!whole.reason.empty()) text += "; " + printable(whole.reason, glyphs.utf8);
   line.pieces.emplace_back(text, Paint::none);
   return line;
@@ -144,10 +145,6 @@ std::vector<HeadLine> headline(const TrendReport& trend, const Style& style) {
   if (!trend.axis.note.empty()) more.push_back({"times", {{trend.axis.note, Paint::none}}});
   lines.insert(lines.begin() + 1, more.begin(), more.end());
   return lines;
-}
-
-double per_hour(const TrendReport& trend, double slope) {
-  return has_times(trend) ? slope * 3600 / trend.axis.step_seconds : 0;
 }
 
 std::string slope_text(const TrendReport& trend, double slope, bool sign) {
