@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -21,15 +22,17 @@ struct Wanted {
   std::optional<double> floor;
   std::optional<std::int64_t> loops;
   bool triple = false;
+  bool sorted = false;  ///< --sort was given: rows stay as the engine sorted them
 };
 
 /// A scenario is judged as it was made, from its first snapshot on; any other series since its last restart.
 Result<TrendReport> find_trend(const std::vector<SnapshotRef>& snapshots, const DiffOptions& options,
                                const Wanted& wanted) {
-  const auto& [limit, floor, loops, triple] = wanted;
+  const auto& [limit, floor, loops, triple, sorted] = wanted;
   if (!loops && !triple) {
     Result<JudgedSeries> judged = judge_series(snapshots, options, limit, floor);
     if (!judged) return std::move(judged).error();
+    if (sorted) std::iota(judged->trend.order.begin(), judged->trend.order.end(), 0U);
     return std::move(judged->trend);
   }
   Result<SeriesReport> series = diff::diff_series(snapshots, options, loops ? std::optional(0.0) : std::nullopt);
@@ -66,7 +69,7 @@ int run_trend(const Arguments& arguments) {
   add_options(*app, options, kTakesOperands | kTakesView | kTakesRows | kTakesForm | kReadsFiles | kTakesSymbols);
   app->add_option("--limit", limit_text, "say when the total will reach this")->type_name("SIZE");
   app->add_option("--floor", floor_text,
-                  "rows that change less are FLAT (0.2 % of the largest\n"
+                  "rows that change less are minor (0.2 % of the largest\n"
                   "                           snapshot)")
       ->type_name("SIZE");
   app->add_option("--loops", wanted.loops,
@@ -78,6 +81,7 @@ int run_trend(const Arguments& arguments) {
                 "                           the final snapshot still holds");
   app->add_flag("--counters", options.counters, "counters (HeapSys, rss) instead of stacks");
   if (const auto code = parse_arguments(*app, options, arguments)) return *code;
+  wanted.sorted = app->count("--sort") > 0;
   if (wanted.loops && wanted.triple)
     return fail({ErrorCode::usage, "--loops and --triple: found both, expected one of them"});
   if (!limit_text.empty()) {

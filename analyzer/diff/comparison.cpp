@@ -6,6 +6,7 @@
 #include "analyzer/diff/coarse_match.hpp"
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/diff/metric.hpp"
+#include "analyzer/diff/one_process.hpp"
 #include "analyzer/diff/recursion.hpp"
 #include "snapdiff/checked.hpp"
 #include "snapdiff/parallel.hpp"
@@ -311,6 +312,7 @@ Result<Comparison> compare(std::span<const SnapshotRef> snapshots, const DiffOpt
   }
   find_tiers(c);
   if (c.sides.size() > 1) {
+    if (!keep_rows) c.since_baseline = find_since_baseline(c);  // parts of stacks are blurred each on its own
     match_coarsely(c, facts, used);
     bridge_gaps(c);
   }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,6 +23,12 @@ struct UnitValue {
   Change value;
   Change objects;
   double variance = 0;  ///< of both, added
+};
+
+/// What sampling blurs in the growth of two snapshots of one process (one_process.hpp).
+struct SinceBaseline {
+  std::vector<double> variance;  ///< by unit
+  double total = 0;              ///< of the total: units, unattributed and filtered
 };
 
 /// One to many snapshots with their stacks brought together. A unit is a distinct run of visible
@@ -54,11 +61,15 @@ struct Comparison {
   /// Name keys (FrameKeys, by function) that another build calls otherwise: old -> new, in pairs.
   std::vector<std::pair<std::string, std::string>> renamed;
 
+  std::optional<SinceBaseline> since_baseline;  ///< set where both ends are of one process
+
   std::vector<ListedOnceUnit> listed_once;  ///< stacks whose growth nobody knows; in no other part of this
   Change listed_once_value;                 ///< their sums at the first and at the last side
   std::uint64_t bridged = 0;                ///< points of the series that no source lists
 
   std::size_t unit_count() const { return values.size(); }
+  /// Variance of a unit's growth by sampling and rounding.
+  double variance_of(std::size_t u) const { return since_baseline ? since_baseline->variance[u] : values[u].variance; }
   std::uint32_t row_of(std::size_t u) const {
     return row_of_unit.empty() ? static_cast<std::uint32_t>(u) : row_of_unit[u];
   }

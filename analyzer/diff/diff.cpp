@@ -15,6 +15,12 @@
 namespace snapdiff::diff {
 namespace {
 
+/// What one sample stands for: the variance of sampled values is as many times their sum.
+double sample_of(double variance, const Change& value) {
+  const double sum = std::abs(static_cast<double>(value.baseline)) + std::abs(static_cast<double>(value.current));
+  return sum > 0 ? variance / sum : 0;
+}
+
 void fill_head(const Comparison& c, GrowthReport& r) {
   const Side& first = c.sides.front();
   const Side& last = c.sides.back();
@@ -36,7 +42,10 @@ void fill_head(const Comparison& c, GrowthReport& r) {
   r.unattributed_objects = {first.unattributed_objects, last.unattributed_objects};
   r.filtered = {first.filtered, last.filtered};
   r.filtered_objects = {first.filtered_objects, last.filtered_objects};
-  r.total_error = error_of(c, first.total_variance + last.total_variance);
+  const double of_ends = first.total_variance + last.total_variance;
+  r.error_since_baseline = c.since_baseline.has_value();
+  r.total_error = error_of(c, c.since_baseline ? c.since_baseline->total : of_ends);
+  r.total_sample = sample_of(of_ends, r.total);
   r.rule_set = std::string(kRuleSet);
   r.possible_pairs = c.possible_pairs;
   r.notes = c.notes;
@@ -156,7 +165,10 @@ Result<GrowthReport> make_report_by(const Comparison& c, GroupBy by, const Serie
   if (!grouped) return std::move(grouped).error();
   Grouped& g = *grouped;
   if (Status sums = sum_parts(g, r); !sums) return std::move(sums).error();
-  for (std::size_t i = 0; i < g.rows.size(); ++i) g.rows[i].error = error_of(c, g.variance[i]);
+  for (std::size_t i = 0; i < g.rows.size(); ++i) {
+    g.rows[i].error = error_of(c, g.variance[i]);
+    g.rows[i].sample = sample_of(g.variance_of_ends[i], g.rows[i].value);
+  }
   share_tiers(c, r);
 
   // Neither needs anything of the other.

@@ -89,6 +89,7 @@ std::vector<std::uint8_t> in_large_rows(const Comparison& c) {
 void resize(Grouped& g, std::size_t rows, const Comparison& c, bool with_series, bool keyed) {
   g.rows.resize(rows);
   g.variance.assign(rows, 0);
+  g.variance_of_ends.assign(rows, 0);
   if (keyed) g.cumulative.resize(rows);
   for (std::size_t r = 0; r < rows; ++r) g.rows[r].key = static_cast<std::uint32_t>(r);
   if (!with_series) return;
@@ -167,7 +168,8 @@ Grouped by_stack(const Comparison& c, const SeriesOf& series, Adder& adder) {
     const UnitValue& value = c.values[u];
     adder.add(row.value, value.value);
     adder.add(row.objects, value.objects);
-    g.variance[row_of(u)] += value.variance;
+    g.variance[row_of(u)] += c.variance_of(u);
+    g.variance_of_ends[row_of(u)] += value.variance;
     weaken(row.tier, tier_of(c, c.row_of(u), u));
   }
   for (GrowthRow& row : g.rows) {
@@ -214,7 +216,8 @@ Grouped by_frame(const Comparison& c, GroupBy by, bool with_series, Adder& adder
     GrowthRow& at_leaf = g.rows[leaf[u]];
     adder.add(at_leaf.value, unit.value);
     adder.add(at_leaf.objects, unit.objects);
-    g.variance[leaf[u]] += unit.variance;
+    g.variance[leaf[u]] += c.variance_of(u);
+    g.variance_of_ends[leaf[u]] += unit.variance;
     weaken(at_leaf.tier, tier_of(c, row, u));
     if (alone) {
       adder.add_growth(at_leaf.grew, at_leaf.shrank, unit.value);
@@ -263,6 +266,7 @@ Grouped by_frame(const Comparison& c, GroupBy by, bool with_series, Adder& adder
     g.rows[rows] = g.rows[k];
     g.cumulative[rows] = g.cumulative[k];
     g.variance[rows] = g.variance[k];
+    g.variance_of_ends[rows] = g.variance_of_ends[k];
     move_series(g, k, rows);
     g.rows[rows].key = static_cast<std::uint32_t>(rows);
     g.keys.push_back(keys.text(k));
@@ -271,6 +275,7 @@ Grouped by_frame(const Comparison& c, GroupBy by, bool with_series, Adder& adder
   g.rows.resize(rows);
   g.cumulative.resize(rows);
   g.variance.resize(rows);
+  g.variance_of_ends.resize(rows);
   cut_series(g, rows);
   return g;
 }
@@ -343,6 +348,7 @@ Grouped by_label(const Comparison& c, const std::string& label, bool with_series
     adder.add(row.objects, part.objects);
     adder.add_growth(row.grew, row.shrank, part.value);
     g.variance[part.key] += part.variance;
+    g.variance_of_ends[part.key] += part.variance;
   }
   std::size_t rows = 0;
   for (std::size_t k = 0; k < g.rows.size(); ++k) {
@@ -351,6 +357,7 @@ Grouped by_label(const Comparison& c, const std::string& label, bool with_series
     g.rows[rows] = g.rows[k];
     g.rows[rows].key = static_cast<std::uint32_t>(rows);
     g.variance[rows] = g.variance[k];
+    g.variance_of_ends[rows] = g.variance_of_ends[k];
     if (rows != k) g.keys[rows] = std::move(g.keys[k]);
     move_series(g, k, rows);
     const GrowthRow& row = g.rows[rows];
@@ -361,6 +368,7 @@ Grouped by_label(const Comparison& c, const std::string& label, bool with_series
   g.cumulative.resize(rows);
   g.keys.resize(rows);
   g.variance.resize(rows);
+  g.variance_of_ends.resize(rows);
   cut_series(g, rows);
   return g;
 }

@@ -201,7 +201,7 @@ void csv_trend(const TrendReport& trend, const Style& style, const Sink& sink) {
       record.number(verdict.slope);
       record.number(verdict.slope_low);
       record.number(verdict.slope_high);
-      record.number(trend.axis.step_seconds > 0 ? per_hour(trend, verdict.slope) : std::nan(""));
+      record.number(trend.axis.per_hour(verdict.slope).value_or(std::nan("")));
       record.number(verdict.p);
       record.text(is_judged(trend) ? verdict.word : "");
       record.text(verdict.reason);

@@ -82,7 +82,7 @@ class RowWriter {
       json_values(json_, report_, index);
     }
     if (!verdicts_.empty()) {
-      json_.field("verdict", verdicts_[index].word);
+      json_.field_or_null("verdict", verdicts_[index].word);
       json_.field("reason", verdicts_[index].reason);
     }
     json_.end_object();

@@ -118,10 +118,6 @@ std::vector<HeadLine> headline(const TrendReport& trend, const Style& style) {
   return lines;
 }
 
-double per_hour(const TrendReport& trend, double slope) {
-  return has_times(trend) ? slope * 3600 / trend.axis.step_seconds : 0;
-}
-
 std::string slope_text(const TrendReport& trend, double slope, bool sign) {
   // Below one unit a rounded number would read as "nothing".
   if (slope != 0 && std::abs(slope) < 0.5) return sign && slope < 0 ? "-<1" : "<1";

@@ -73,19 +73,6 @@ void set_sites(const GrowthReport& report, bool falling, Culprit& out) {
   if (out.sites.size() > kMostSites) out.sites.resize(kMostSites);
 }
 
-/// Whether the values double three times or more while the count of objects stays.
-bool doubles(const std::vector<std::int64_t>& values, const Change& objects) {
-  if (objects.growth() > objects.baseline / 2 + 1) return false;
-  std::size_t doublings = 0;
-  for (std::size_t i = 1; i < values.size(); ++i) {
-    if (values[i] == values[i - 1]) continue;
-    const double ratio = values[i - 1] > 0 ? static_cast<double>(values[i]) / static_cast<double>(values[i - 1]) : 0;
-    if (ratio < 1.2) return false;
-    if (ratio > 1.8 && ratio < 4.2) ++doublings;
-  }
-  return doublings >= 3;
-}
-
 }  // namespace
 
 Culprit describe(const Evidence& evidence, const Part& part, double whole) {
@@ -128,7 +115,7 @@ Culprit describe(const Evidence& evidence, const Part& part, double whole) {
   out.verdict = evidence.paths.are_types() ? evidence.judge.judge_type(out.rows) : evidence.judge.judge(out.rows);
   if (!evidence.judge.is_judged()) out.verdict.word.clear();
   out.rows_differ = out.verdict.word == "GROWING" && !one_grows && out.rows.size() > 1;
-  out.doubling = report.has_objects && doubles(out.values, out.objects);
+  out.doubling = out.verdict.doublings > 0;
   return out;
 }
 

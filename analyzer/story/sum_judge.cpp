@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analyzer/trend/resample.hpp"
-
 namespace snapdiff::story {
 
 SumJudge::SumJudge(const GrowthReport& report, const TimeAxis* axis) : report_(report), axis_(axis) {
@@ -56,58 +54,48 @@ double SumJudge::range(std::uint32_t row) const {
   return static_cast<double>(*most) - static_cast<double>(*least);
 }
 
-void SumJudge::judge_counts(std::span<const std::uint32_t> rows, const std::vector<double>& values, double variance,
-                            double floor, Verdict& verdict) const {
-  if (!report_.has_objects || report_.objects_metric == report_.metric) return;
-  const std::vector<double> objects = counts(rows);
-  double bytes = 0, number = 0;
-  for (std::size_t i = 0; i < length_; ++i) {
-    bytes += values[i];
-    number += objects[i];
+trend::PointError SumJudge::error_of(std::span<const std::uint32_t> rows) const {
+  trend::PointError error;
+  if (!report_.has_error) return error;
+  double weighed = 0, bytes = 0;
+  for (const std::uint32_t r : rows) {
+    const GrowthRow& row = report_.rows[r];
+    if (!std::isfinite(row.error)) return {};
+    // The report's error is that of a difference of two snapshots.
+    if (report_.rounded) error.variance += row.error * row.error / 2;
+    const double weight = std::max(static_cast<double>(row.value.baseline), static_cast<double>(row.value.current));
+    weighed += row.sample * weight;
+    bytes += weight;
   }
-  if (!(bytes > 0) || !(number > 0)) return;
-  const double size = bytes / number;
-  const trend::Resampler even(axis_, length_);
-  const Verdict counted =
-      trend::judge(even.at_even_times(objects), variance / (size * size) + 1.0 / 12,
-                                       std::min(floor / size, std::max(object_floor_, 1.0)), "count");
-  if (counted.word != "GROWING") return;
-  verdict.reason = "counted in objects: " + counted.reason + "; by " + report_.metric + " alone " + verdict.word;
-  verdict.word = counted.word;
-  verdict.p = counted.p;
-  verdict.rise = std::max(verdict.rise, counted.rise * size);
-  verdict.by_objects = true;
+  if (!report_.rounded && bytes > 0) error.sample = weighed / bytes;
+  return error;
 }
 
-double SumJudge::variance(std::span<const std::uint32_t> rows) const {
-  double sum = 0;
-  for (const std::uint32_t row : rows) {
-    const double error = report_.rows[row].error;
-    if (report_.has_error && std::isfinite(error)) sum += error * error / 2;
-  }
-  return sum;
-}
-
-Verdict SumJudge::judge(std::span<const std::uint32_t> rows) const {
+Verdict SumJudge::judge(std::span<const std::uint32_t> rows, double floor, bool with_counts) const {
   const std::vector<double> sums = values(rows);
-  const double noise = variance(rows);
-  const trend::Resampler even(axis_, std::max<std::size_t>(length_, 2));
-  Verdict verdict = trend::judge(even.at_even_times(sums), noise, floor_, report_.unit);
-  const std::string& word = verdict.word;
-  if (length_ >= 3 && (word == "RISING" || word == "NOISY" || word == "FLAT" || word == "STEP"))
-    judge_counts(rows, sums, noise, floor_, verdict);
-  return verdict;
+  const std::vector<double> objects = with_counts && report_.has_objects ? counts(rows) : std::vector<double>{};
+  std::vector<std::uint8_t> known;
+  if (!report_.series_known.empty()) {
+    known.assign(length_, 1);
+    for (const std::uint32_t row : rows) {
+      for (std::size_t i = 0; i < length_; ++i) known[i] &= report_.series_known[row * length_ + i];
+    }
+  }
+  trend::Points points{sums, {}, known, objects, error_of(rows), floor, report_.unit, report_.metric};
+  if (axis_ != nullptr && !axis_->even && axis_->seconds.size() == sums.size()) points.times = axis_->seconds;
+  return trend::judge(points);
 }
+
+Verdict SumJudge::judge(std::span<const std::uint32_t> rows) const { return judge(rows, floor_, true); }
 
 Verdict SumJudge::judge_type(std::span<const std::uint32_t> rows) const {
-  const Verdict plain = judge(rows);
-  if (plain.word == "GROWING" || length_ < 3) return plain;
-  const std::vector<double> sums = values(rows);
-  const trend::Resampler even(axis_, length_);
-  Verdict counted = trend::judge(even.at_even_times(sums), variance(rows), 0, report_.unit);
-  counted.word = plain.word;
-  judge_counts(rows, sums, variance(rows), floor_, counted);
-  return counted.by_objects ? counted : plain;
+  const Verdict plain = judge(rows, floor_, true);
+  if (plain.word == "GROWING" || length_ < 3 || !report_.has_objects) return plain;
+  const std::vector<double> objects = counts(rows);
+  const auto [least, most] = std::minmax_element(objects.begin(), objects.end());
+  if (*most - *least < std::max(object_floor_, 1.0)) return plain;
+  const Verdict counted = judge(rows, 0, true);
+  return counted.word == "GROWING" ? counted : plain;
 }
 
 }  // namespace snapdiff::story

@@ -35,9 +35,9 @@ class SumJudge {
 
  private:
   std::vector<double> counts(std::span<const std::uint32_t> rows) const;
-  void judge_counts(std::span<const std::uint32_t> rows, const std::vector<double>& values, double variance,
-                    double floor, Verdict& verdict) const;
-  double variance(std::span<const std::uint32_t> rows) const;
+  /// Calls trend's judge with all that is known of the sum of these rows.
+  Verdict judge(std::span<const std::uint32_t> rows, double floor, bool with_counts) const;
+  trend::PointError error_of(std::span<const std::uint32_t> rows) const;
 
   const GrowthReport& report_;
   const TimeAxis* axis_;

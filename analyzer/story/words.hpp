@@ -14,7 +14,4 @@ void put_into_words(const GrowthReport& report, const TimeAxis* axis, Story& sto
 /// library frame is, else the function, short.
 std::string via_name(std::string_view function);
 
-/// Rates are given per hour from this much data on.
-inline constexpr double kSecondsForHourlyRates = 600;
-
 }  // namespace snapdiff::story

@@ -117,6 +117,7 @@ struct GrowthRow {
   std::int64_t grew = 0;    ///< sum of the growing stacks in this row, >= 0
   std::int64_t shrank = 0;  ///< sum of the shrinking ones, <= 0; grew + shrank == value.growth()
   double error = 0;         ///< one standard deviation of the growth by sampling; 0 when exact, NaN when unknown
+  double sample = 0;        ///< what one sample of this row stands for, in the metric's unit; 0 when not sampled
   std::uint32_t key = 0;    ///< row of GrowthReport::stacks or ::keys
   RowClass row_class = RowClass::same;
   MatchTier tier = MatchTier::none;  ///< the weakest by which a part of the row was matched
@@ -220,6 +221,9 @@ struct GrowthReport {
   bool has_error = false;  ///< one of the sides is sampled with a known period, or rounded
   bool rounded = false;    ///< has_error because of rounding alone
   bool exact = false;      ///< both sides record every allocation
+  /// Both sides are of one process, so that survivors are the same samples and cancel: errors are of what was
+  /// allocated and freed since the baseline. False: of both totals, which over-states them for one process.
+  bool error_since_baseline = false;
   std::vector<GrowthRow> rows;
   std::vector<CumulativeChange> cumulative;
   std::vector<StackRef> stacks;   ///< by stack: representative per key
@@ -231,6 +235,7 @@ struct GrowthReport {
   std::int64_t grew = 0;             ///< sum over growing rows, unattributed and filtered included; >= 0
   std::int64_t shrank = 0;           ///< <= 0; grew + shrank == total.growth()
   double total_error = 0;            ///< NaN when unknown
+  double total_sample = 0;           ///< as GrowthRow::sample, of all bytes
   double matched[kMatchTiers] = {};  ///< share of both sides' bytes per tier; adds up to 1 (all 0 when both are empty)
   std::uint64_t possible_pairs = 0;  ///< unmatched stacks that score 0.55 to 0.9; noted, never subtracted
   std::string rule_set;              ///< id of the normalisation rules, e.g. "1"
