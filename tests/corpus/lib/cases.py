@@ -92,7 +92,7 @@ def plans(seed, size):
         rng.shuffle(leak_shapes)
         rng.shuffle(spreads)
         for i in range(long_leaks):
-            leaks = 3 if i % 4 == 2 else 2 if i % 4 == 3 else 1
+            leaks = {2: 3, 3: 2}.get((i + number) % 4, 1)
             out.append(Plan(f"leak-{name}-{i}", name, LONG[(turn + number + i) % len(LONG)], leak_shapes[i % len(leak_shapes)], leaks, spreads[i % len(spreads)]))
         for i in range(math.ceil(pairs) if pairs >= 1 else int(rng.random() < pairs)):
             out.append(Plan(f"pair-{name}-{i}", name, SHORT[(turn + number + i) % 3], "linear", 1 + (i % 3 == 2), spreads[-1 - i % len(spreads)]))

@@ -1,7 +1,7 @@
 """When a name that a report gives is one that the truth accepts.
 
 Strict: the whole function must be the same. Only what compilers and printers add is taken off: template arguments,
-parameter lists, "const", clone suffixes, a return type, the directory part of a Go import path. A file, where both have
+parameter lists, "const", clone suffixes, Rust's hash, a return type, the directory part of a Go import path. A file, where both have
 one, must agree in as many trailing path components as both give. Where a format has no functions (tracemalloc), file and
 line decide.
 """
@@ -42,7 +42,7 @@ def strip_arguments(name):
 
 @functools.lru_cache(maxsize=65536)
 def normal_function(name):
-    name = strip_arguments(strip_templates(name or ""))
+    name = strip_arguments(strip_templates(re.sub(r"::h[0-9a-f]{16}$", "", name or "")))
     if " " in name and not name.startswith("<") and "operator" not in name and "(anonymous" not in name:
         name = name.rsplit(" ", 1)[-1]
     return name.rsplit("/", 1)[-1] if "(" in name or "." in name else name
@@ -74,7 +74,7 @@ def accepts(place, function, file, line, truth):
         if not file and function:
             match = re.search(r"^(.*?):(\d+)$", function)
             file, line = (match.group(1), int(match.group(2))) if match else ("", None)
-        return bool(file) and same_file(place["file"], file) and line in place["lines"]
+        return bool(file) and same_file(place["file"], file) and (not place["lines"] or line in place["lines"])
     return normal_function(place["name"]) == normal_function(function) and same_file(place["file"], file)
 
 

@@ -45,6 +45,8 @@ def score_case(job):
     leaks = [leak_of_row(row, truth) for row in growing]
     out["growing_rows"], out["rows"] = len(growing), len(answer.rows)
     out["growing_harmless"] = sum(leak is None for leak in leaks)
+    said = [number for number, c in zip(named, answer.culprits) if c.verdict == "GROWING"]
+    out["said_growing"], out["said_harmless"] = len(said), sum(number is None for number in said)
     out["alarms"] = [shape_of_row(row, truth) for row, leak in zip(growing, leaks) if leak is None]
     if not truth["harmless"]:
         out["wrong_first"] = "nothing named" if not named else "" if named[0] is not None else \
@@ -89,6 +91,11 @@ def share(flags):
     return {"hits": hits, "of": of, "share": hits / of if of else None, "low": low, "high": high}
 
 
+def found(culprit):
+    """Whether a leak was called GROWING anywhere: one of its rows, or the culprit itself."""
+    return culprit["row_growing"] or culprit["said_growing"]
+
+
 def by(rows, key, value):
     groups = {}
     for row in rows:
@@ -125,11 +132,12 @@ def summary(results):
                    "by_shape": by(long_leaks, lambda r: r["kind"], first_and_top), "by_spread": by(leaks, lambda r: r["spread"], first_and_top),
                    "by_source": by(leaks, lambda r: r["source"], first_and_top),
                    "every_culprit": share(c["named"] for r in leaks for c in r["culprits"]), "wrong_first": counts(r["wrong_first"] for r in leaks)},
-        "growing": {"recall": share(c["row_growing"] for c in clear), "recall_with_weak": share(c["row_growing"] for c in culprits),
-                    "recall_said": share(c["said_growing"] for c in clear), "recall_by_n": by(clear, lambda c: c["n"], lambda g: share(c["row_growing"] for c in g)),
-                    "recall_by_shape": by(clear, lambda c: c["shape"], lambda g: share(c["row_growing"] for c in g)),
-                    "precision": share([True] * sum(r["growing_rows"] - r["growing_harmless"] for r in long_leaks) + [False] * sum(r["growing_harmless"] for r in long_leaks))},
-        "harmless": {"series_with_growing_row": share(r["growing_harmless"] > 0 for r in fast), "slow_turnover_series": share(r["growing_harmless"] > 0 for r in slow),
+        "growing": {"recall": share(found(c) for c in clear), "recall_with_weak": share(found(c) for c in culprits),
+                    "recall_said": share(c["said_growing"] for c in clear), "recall_by_n": by(clear, lambda c: c["n"], lambda g: share(found(c) for c in g)),
+                    "recall_by_shape": by(clear, lambda c: c["shape"], lambda g: share(found(c) for c in g)),
+                    "precision": share([True] * sum(r["growing_rows"] - r["growing_harmless"] for r in long_leaks) + [False] * sum(r["growing_harmless"] for r in long_leaks)),
+                    "precision_said": share([True] * sum(r["said_growing"] - r["said_harmless"] for r in long_leaks) + [False] * sum(r["said_harmless"] for r in long_leaks))},
+        "harmless": {"series_with_growing_culprit": share(r["said_growing"] > 0 for r in quiet), "series_with_growing_row": share(r["growing_harmless"] > 0 for r in fast), "slow_turnover_series": share(r["growing_harmless"] > 0 for r in slow),
                      "rows": share([True] * sum(r["growing_harmless"] for r in quiet) + [False] * sum(r["rows"] - r["growing_harmless"] for r in quiet)),
                      "by_kind": by(quiet, lambda r: r["kind"], lambda g: share(r["growing_harmless"] > 0 for r in g)),
                      "alarms_by_shape": counts(shape for r in results for shape in r["alarms"])},

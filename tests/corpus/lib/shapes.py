@@ -86,7 +86,7 @@ def cache_slow(rng, n):
 def log_warm_up(rng, n):
     scale = rng.uniform(0.02, 0.1) * n
     top = math.log(1 + n / scale)
-    stop = rng.uniform(0.5, 0.8) * n
+    stop = rng.uniform(0.35, 0.7) * n
     return [math.log(1 + min(i + 1, stop) / scale) / top for i in range(n)], 0.0
 
 

@@ -31,11 +31,12 @@ def text(figures):
         "all leaks": answer["all"], "8 snapshots and more": answer["series"], "  of these clear ones": answer["clear"], "  stack formats": answer["stacks"],
         "  type formats": answer["types"], "2 to 5 snapshots": answer["pairs"]}), ("first culprit right", "in the top three"))
     out += [f"  every culprit named: {percent(answer['every_culprit'])}", "  wrong first: " + ", ".join(f"{k} {v}" for k, v in answer["wrong_first"].items())]
-    out += block("GROWING", [("recall, clear leaks (rows)", percent(growing["recall"])), ("recall, weak ones too", percent(growing["recall_with_weak"])),
-                             ("named and called GROWING", percent(growing["recall_said"])), ("precision in leaking series", percent(growing["precision"]))])
+    out += block("GROWING", [("recall, clear leaks", percent(growing["recall"])), ("recall, weak ones too", percent(growing["recall_with_weak"])),
+                             ("named and called GROWING", percent(growing["recall_said"])), ("precision of rows, leaking series", percent(growing["precision"])),
+                             ("precision of named culprits", percent(growing["precision_said"]))])
     out += block("recall by n", singles(growing["recall_by_n"])) + block("recall by shape", singles(growing["recall_by_shape"]))
     out += block("HARMLESS", [("series with a GROWING row", percent(quiet["series_with_growing_row"])), ("slow turnover", percent(quiet["slow_turnover_series"])),
-                              ("rows GROWING", percent(quiet["rows"])), ("headline GROWING", percent(head["growing_on_harmless"]))])
+                              ("rows GROWING", percent(quiet["rows"])), ("series with a GROWING culprit", percent(quiet["series_with_growing_culprit"])), ("headline GROWING", percent(head["growing_on_harmless"]))])
     out += block("series with a GROWING row, by what they are about", singles({k: v for k, v in quiet["by_kind"].items() if v["hits"]}))
     out += ["  false GROWING rows by shape: " + ", ".join(f"{k} {v}" for k, v in quiet["alarms_by_shape"].items())]
     out += block("HEADLINE", [("GROWING on clear leaks", percent(head["growing_on_clear_leaks"])), ("and the right one first", percent(head["growing_and_right"]))])
