@@ -30,7 +30,7 @@ MIB = 1 << 20
 def draw(rng, growth):
     """A program whose leak grows by `growth` bytes between two snapshots beside 200 to 800 MiB of other things."""
     heap = rng.uniform(200, 800) * MIB
-    program = Program(rng, languages.Go(rng), 2, Scale(heap))
+    program = Program(rng, languages.Go(rng), range(2), Scale(heap))
     program.leak("linear", "single", growth)
     for what in ("churn", "constant", "slow_turnover"):
         program.harmless(what, heap * rng.uniform(0.05, 0.2))
@@ -61,8 +61,8 @@ def one(job):
     rng = random.Random(f"pair:{seed}:{growth}")
     program = draw(rng, growth * MIB)
     recorded = [r for r in (Recorded(site, 2, RATE, rng) for site in program.sites) if r.ever()]
-    run = cases.Run(2, RATE, 3.0, recorded)
-    truth = dict(cases.stack_truth(program, recorded, None), family="stacks", by_line=False)
+    run = cases.Run(range(2), RATE, 3.0, recorded)
+    truth = dict(cases.stack_truth(program, recorded), family="stacks", by_line=False)
     with tempfile.TemporaryDirectory() as folder:
         diff = run_json(snapdiff, [*write_profiles.write_go(run, folder), "-n", "0"], folder)
     found, error = estimate(diff, truth)

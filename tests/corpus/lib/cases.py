@@ -23,26 +23,30 @@ class Format:
     block: int = 1
     plain: bool = False           # leaf lines only: no library chains, no wrappers
     leaks_only: bool = False      # lists nothing but leaks
+    timed: bool = False           # holds times, so that uneven ones can be seen
+    longest: int = 0              # rows that a list holds at most
+    threshold: float = 0.0        # share of the heap below which a stack is not listed
+    least: float = 0.004          # share of the heap that a leak must have to be in the file and above the floor
     platform: object = None       # of a type format
     items: int = 0
 
 
 STACKS = {
-    "pprof-go": Format(write_profiles.write_go, languages.Go, (524288, 524288, 65536, 0)),
+    "pprof-go": Format(write_profiles.write_go, languages.Go, (524288, 524288, 65536, 0), timed=True),
     "go-text": Format(write_profiles.write_go_text, languages.Go, (524288, 65536, 0)),
-    "pprof-node": Format(write_profiles.write_node, languages.Node, (524288, 32768)),
-    "pprof-rust": Format(write_profiles.write_rust, languages.Rust, (524288, 0)),
+    "pprof-node": Format(write_profiles.write_node, languages.Node, (524288, 32768), timed=True),
+    "pprof-rust": Format(write_profiles.write_rust, languages.Rust, (524288, 0), timed=True),
     "gperftools": Format(write_profiles.write_gperftools, languages.Cpp, (0, 524288)),
     "jemalloc": Format(write_profiles.write_jemalloc, languages.Cpp, (524288, 16384, 0)),
     "tracemalloc": Format(write_trackers.write_tracemalloc, languages.Python, heap=(2, 20), most_objects=900),
-    "tracemalloc-list": Format(write_trackers.write_tracemalloc_list, languages.Python, heap=(2, 20), plain=True),
-    "massif": Format(write_trackers.write_massif, languages.Cpp),
+    "tracemalloc-list": Format(write_trackers.write_tracemalloc_list, languages.Python, heap=(2, 20), plain=True, least=0.04, longest=25),
+    "massif": Format(write_trackers.write_massif, languages.Cpp, timed=True, least=0.04, threshold=0.012),
     "dhat": Format(write_trackers.write_dhat, languages.Rust),
-    "heaptrack": Format(write_trackers.write_heaptrack, languages.Cpp, heap=(2, 20), most_objects=1500),
-    "tracker-lines": Format(write_trackers.write_tracker_lines, languages.Go),
+    "heaptrack": Format(write_trackers.write_heaptrack, languages.Cpp, heap=(2, 20), most_objects=1500, timed=True),
+    "tracker-lines": Format(write_trackers.write_tracker_lines, languages.Go, timed=True),
     "memcheck": Format(write_trackers.write_memcheck, languages.Cpp),
     "lsan": Format(write_trackers.write_lsan, languages.Cpp, leaks_only=True),
-    "bcc": Format(write_trackers.write_bcc, languages.Cpp),
+    "bcc": Format(write_trackers.write_bcc, languages.Cpp, least=0.02, longest=30),
     "memray": Format(write_trackers.write_memray, languages.Python),
     "cuda": Format(write_trackers.write_cuda, languages.Torch, heap=(200, 4000), most_objects=60, block=512),
 }
@@ -56,6 +60,7 @@ TYPES = {
 FORMATS = {**STACKS, **TYPES}
 LONG = (8, 12, 16, 20, 30)
 SHORT = (2, 3, 5)
+JUDGED = 8  # snapshots from which a verdict is given
 
 
 @dataclasses.dataclass
@@ -71,11 +76,16 @@ class Plan:
 class Run:
     """What a writer needs: the recorded sites (or groups of types), how many snapshots, when, at which rate."""
 
-    def __init__(self, n, rate, step, recorded=(), groups=()):
-        self.n, self.rate, self.step, self.recorded, self.groups = n, rate, step, list(recorded), list(groups)
+    def __init__(self, moments, rate, step, recorded=(), groups=()):
+        self.moments, self.n = moments, len(moments)
+        self.rate, self.step, self.recorded, self.groups = rate, step, list(recorded), list(groups)
+
+    def since_start(self, t):
+        """Seconds from the first snapshot to the t-th."""
+        return self.step * self.moments[t]
 
     def time(self, t):
-        return 1_767_225_600 + self.step * t
+        return 1_767_225_600 + self.since_start(t)
 
 
 def log_uniform(rng, low, high):
@@ -108,24 +118,32 @@ def plans(seed, size):
     return out
 
 
-def make_program(plan, form, rng, rate):
-    """Draws the program of a stack case. Returns it with the bytes of its last heap."""
+def draw_moments(plan, form, rng):
+    """Steps of the program at which the snapshots are taken: in a quarter of the timed series uneven ones."""
+    if not form.timed or plan.n < JUDGED or rng.random() > 0.25:
+        return list(range(plan.n))
+    last = int(plan.n * rng.uniform(1.3, 1.9))
+    return [0, *sorted(rng.sample(range(1, last), plan.n - 2)), last]
+
+
+def make_program(plan, form, rng, rate, moments):
+    """Draws the program of a stack case."""
     heap = log_uniform(rng, *form.heap) * MIB if not rate else rate * log_uniform(rng, 250, 2500)
     language = form.language(rng)
     if form.plain:
         language.chains = ()
-    program = Program(rng, language, plan.n, Scale(heap, form.most_objects, form.block))
+    program = Program(rng, language, moments, Scale(heap, form.most_objects, form.block))
     if form.plain:
         program.wrappers = []
     if plan.leaks:
         add_leaks(plan, form, rng, rate, program, heap)
     else:
         quiet(plan, rng, program, heap)
-    return program, heap
+    return program
 
 
 def add_leaks(plan, form, rng, rate, program, heap):
-    low, high = (0.002, 0.6) if not rate else (min(0.2, max(0.002, 2.0 * plan.n * rate / heap)), 0.6)
+    low, high = (form.least * plan.leaks, 0.6) if not rate else (min(0.2, max(form.least * plan.leaks, 2.0 * plan.n * rate / heap)), 0.6)
     share = log_uniform(rng, low, high)
     if plan.kind == "seconds":
         share = rng.uniform(0.05, 0.15)
@@ -171,7 +189,7 @@ def quiet(plan, rng, program, heap):
 def make_types(plan, form, rng):
     program = types.TypeProgram(rng, form.platform, plan.n, form.items)
     if plan.leaks:
-        growth = form.items * log_uniform(rng, 0.01, 0.5)
+        growth = form.items * log_uniform(rng, 0.01 * plan.leaks, 0.5)
         for i in range(plan.leaks):
             kind = plan.kind if i == 0 else rng.choice(("linear", "irregular"))
             program.leak(kind, growth / plan.leaks, rng.random() < 0.85)
@@ -195,7 +213,7 @@ def place(frame):
     return {"name": frame.name, "file": frame.file}
 
 
-def stack_truth(program, recorded, plan):
+def stack_truth(program, recorded):
     """What a person would have to change, and what shall not be named, of a stack program."""
     culprits = []
     for number, culprit in enumerate(program.culprits):
@@ -226,7 +244,7 @@ def stack_truth(program, recorded, plan):
             "quiet": [{"name": n, "file": f, "what": what} for (n, f), what in sorted(own.items()) if what != "leak"]}
 
 
-def type_truth(program, plan):
+def type_truth(program):
     culprits = []
     for number, culprit in enumerate(program.culprits):
         group = next(g for g in program.groups if g.leak == number)
@@ -244,43 +262,61 @@ def plain_places(truth, recorded):
         culprit["accepted"] = [{"name": n, "file": f, "lines": [line]} for n, f, line in sorted(leaves)]
 
 
-def judge_visible(truth, plan, rate, heap):
-    """Whether a verdict GROWING can be asked for: enough snapshots, samples and growth."""
-    for culprit in truth["culprits"]:
+def listed(form, recorded, t):
+    """Numbers of the culprits that have a row in the file at snapshot t."""
+    rows = sorted(((total(r.live[t])[1], i, r.site.leak) for i, r in enumerate(recorded)), reverse=True)
+    least = form.threshold * sum(size for size, *_ in rows)
+    return {leak for size, _, leak in rows[:form.longest or None] if size and size >= least}
+
+
+def judge_visible(truth, form, plan, rate, heap, recorded):
+    """Whether a verdict GROWING can be asked for: enough snapshots, samples, rows and growth."""
+    seen = [listed(form, recorded, t) for t in range(plan.n)]
+    for number, culprit in enumerate(truth["culprits"]):
+        rows = sum(number in leaks for leaks in seen)
         per_step = culprit["samples"] / (plan.n - 1)
-        weak = ("fewer than 8 snapshots" if plan.n < 8 else f"{per_step:.1f} samples a step" if rate and per_step < 2 else
+        weak = ("not listed" if number not in seen[-1] else "fewer than 8 snapshots" if plan.n < JUDGED else "listed in fewer than 8 snapshots" if rows < JUDGED else f"{per_step:.1f} samples a step" if rate and per_step < 2 else
                 "below 0.4 % of the heap" if culprit["seen_growth"] < 0.004 * heap and not rate else "few big objects" if culprit["shape"] == "few" and plan.n < 16 else
                 "starts midway" if culprit["shape"] == "midway" and plan.n < 12 else "")
         culprit["weak"] = weak
 
 
-def write_case(folder, seed, plan):
-    """Writes one case with its truth.json below `folder`. The same seed and plan give the same bytes."""
-    rng, form = random.Random(f"{seed}:{plan.id}"), FORMATS[plan.format]
-    rate = 0 if plan.kind == "seconds" else rng.choice(form.rates)
-    rate = 524288 if plan.kind == "seconds" else rate
-    step = 3.0 if plan.kind == "seconds" else rng.choice((10.0, 60.0, 300.0))
+def draw_case(seed, plan, attempt):
+    """The run of a case with its truth. The rate of a pair seconds apart is that of a live Go service."""
+    rng, form = random.Random(f"{seed}:{plan.id}:{attempt}"), FORMATS[plan.format]
+    rate, step = (524288, 3.0) if plan.kind == "seconds" else (rng.choice(form.rates), rng.choice((10.0, 60.0, 300.0)))
     if form.platform:
         program = make_types(plan, form, rng)
-        run = Run(plan.n, 0, step, [Recorded(site, plan.n, 0, rng) for site in program.sites()], program.groups)
-        truth = type_truth(program, plan)
+        run = Run(range(plan.n), 0, step, [Recorded(site, plan.n, 0, rng) for site in program.sites()], program.groups)
+        truth = type_truth(program)
         heap = sum(g.counts[-1] * max(1, sum(p.size for p in g.parts)) for g in program.groups)
     else:
-        program, _ = make_program(plan, form, rng, rate)
-        recorded = [r for r in (Recorded(site, plan.n, rate, rng) for site in program.sites) if r.ever()]
-        run = Run(plan.n, rate, step, recorded)
-        truth = stack_truth(program, recorded, plan)
+        moments = draw_moments(plan, form, rng)
+        program = make_program(plan, form, rng, rate, moments)
+        run = Run(moments, rate, step, [r for r in (Recorded(site, plan.n, rate, rng) for site in program.sites) if r.ever()])
+        truth = stack_truth(program, run.recorded)
         if form.plain:
-            plain_places(truth, recorded)
-        heap = sum(total(r.live[-1])[1] for r in recorded)
-    where = os.path.join(folder, plan.id)
+            plain_places(truth, run.recorded)
+        heap = sum(total(r.live[-1])[1] for r in run.recorded)
+    judge_visible(truth, form, plan, rate, heap, run.recorded)
+    truth["leak_share"] = sum(c["seen_growth"] for c in truth["culprits"]) / max(1, heap)
+    return run, truth
+
+
+def write_case(folder, seed, plan):
+    """Writes one case with its truth.json below `folder`. The same seed and plan give the same bytes. A leak of which the
+    files would hold nothing is drawn again."""
+    for attempt in range(8):
+        run, truth = draw_case(seed, plan, attempt)
+        if not plan.leaks or any(c["weak"] != "not listed" for c in truth["culprits"]):
+            break
+    form, where = FORMATS[plan.format], os.path.join(folder, plan.id)
     os.makedirs(where, exist_ok=True)
     operands = form.write(run, where)
-    judge_visible(truth, plan, rate, heap)
     truth = {"id": plan.id, "source": "generated", "format": plan.format, "family": "types" if form.platform else "stacks", "kind": plan.kind,
-             "spread": plan.spread if plan.leaks else "", "n": plan.n, "rate": rate, "seed": seed, "harmless": plan.leaks == 0,
-             "slow": plan.kind == "slow_turnover", "by_line": plan.format in ("tracemalloc", "tracemalloc-list"),
-             "leak_share": sum(c["seen_growth"] for c in truth["culprits"]) / max(1, heap), "operands": operands, **truth}
+             "spread": plan.spread if plan.leaks else "", "n": plan.n, "rate": run.rate, "seed": seed, "harmless": plan.leaks == 0,
+             "uneven": list(run.moments) != list(range(plan.n)), "slow": plan.kind == "slow_turnover",
+             "by_line": plan.format in ("tracemalloc", "tracemalloc-list"), "operands": operands, **truth}
     with open(os.path.join(where, "truth.json"), "w", encoding="utf-8") as out:
         json.dump(truth, out, indent=1)
     return plan.id

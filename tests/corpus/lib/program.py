@@ -19,14 +19,21 @@ class Scale:
 class Program:
     """Call tree of one program. `healthy` callers go through every shared node and wrapper, so none of them is pure."""
 
-    def __init__(self, rng, language, n, scale):
-        self.rng, self.language, self.n, self.scale = rng, language, n, scale
+    def __init__(self, rng, language, moments, scale):
+        """`moments` are the times of the snapshots, in steps of the program: 0, 1, 2 ... where they are even."""
+        self.rng, self.language, self.moments, self.scale = rng, language, list(moments), scale
+        self.n = len(self.moments)
         self.sites, self.culprits, self.inner = [], [], None
         self.roots = [language.root() for _ in range(rng.randint(1, 3))]
         self.handlers = [root + (language.own(),) for root in self.roots for _ in range(rng.randint(1, 3))]
         if rng.random() < 0.6:
             self.handlers += [handler + (language.own(),) for handler in self.handlers[:2]]
         self.wrappers = [language.wrapper() for _ in range(rng.randint(0, 2))]
+
+    def levels(self, shape):
+        """What a shape (rng, steps) -> (levels, turnover) gives at the moments of the snapshots."""
+        levels, turnover = shape(self.rng, self.moments[-1] + 1)
+        return [levels[moment] for moment in self.moments], turnover
 
     def at_line(self, frame, step=0):
         return dataclasses.replace(frame, line=frame.line + step)
@@ -59,7 +66,7 @@ class Program:
         rng, shape = self.rng, shapes.HARMLESS[what]
         handler = rng.choice(self.handlers)[::-1]
         function = self.language.own()
-        levels, turnover = shape(rng, self.n)
+        levels, turnover = self.levels(shape)
         if rng.random() < 0.3:  # two places of one function
             part = rng.uniform(0.2, 0.8)
             self.add(self.leaf() + (self.at_line(function, 4),) + handler, levels, nbytes * part, what, turnover, last=False)
@@ -68,10 +75,10 @@ class Program:
 
     def replaced(self, nbytes):
         """What one stack loses, another one with the same leaf gains: their sum is level."""
-        rng, n = self.rng, self.n
+        rng = self.rng
         function, leaf = self.language.own(), self.leaf()
         a, b = rng.choice(self.handlers)[::-1], rng.choice(self.handlers)[::-1]
-        old = [1 - 0.8 * i / (n - 1) for i in range(n)]
+        old = [1 - 0.8 * moment / self.moments[-1] for moment in self.moments]
         size = self.object_size(nbytes)
         self.add(leaf + (function,) + (self.language.own(),) + a, old, nbytes * old[-1], "replaced", size=size)
         self.add(leaf + (function,) + (self.language.own(),) + b, [1.0001 - x for x in old], nbytes * 0.8, "replaced", size=size)
@@ -86,7 +93,7 @@ class Program:
             if i < 2 * len(self.wrappers):  # every wrapper has two healthy callers at least
                 leaf += (self.wrappers[i % len(self.wrappers)],)
             what = rng.choice(("constant", "constant", "churn", "slow_turnover"))
-            levels, turnover = shapes.HARMLESS[what](rng, self.n)
+            levels, turnover = self.levels(shapes.HARMLESS[what])
             function = self.language.own() if rng.random() < 0.8 else None
             own = (function,) if function else ()
             self.add(leaf + own + handler[::-1], levels, nbytes * weight / sum(weights), what, turnover, last=False)
@@ -106,10 +113,10 @@ class Program:
         if rng.random() < 0.25 and spread != "callers":
             below = (self.language.own(),)   # called by nobody but the owner
             accepted.append(below[0])
-        levels, turnover = shapes.LEAKS[shape](rng, self.n)
+        levels, turnover = self.levels(shapes.LEAKS[shape])
         window = levels[-1] - levels[0]
         if window <= 0:
-            levels, turnover = shapes.linear(rng, self.n)
+            levels, turnover = self.levels(shapes.linear)
             window = levels[-1] - levels[0]
         before = rng.choice((0.0, 0.0, rng.uniform(0.1, 1.0))) * window  # leaked before the first snapshot
         if shape not in ("with_turnover", "slow_release", "under_sawtooth"):

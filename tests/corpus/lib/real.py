@@ -187,7 +187,7 @@ def truth_of(tool, case, operands, seed):
         weak = "fewer than 8 snapshots" if case["n"] < 8 else "sampled every 512 KiB" if case["rate"] > 100000 else ""
         culprits.append({"accepted": places, "growth": None, "seen_growth": None, "samples": None, "shape": "real", "spread": "real", "weak": weak, **extra})
     return {"id": case["id"], "source": "real", "format": case["format"], "family": family, "kind": case["kind"], "spread": "real" if case["leaks"] else "", "n": case["n"],
-            "rate": case["rate"], "seed": seed, "harmless": not case["leaks"], "slow": False, "by_line": by_line, "leak_share": None, "operands": operands,
+            "rate": case["rate"], "seed": seed, "harmless": not case["leaks"], "slow": False, "uneven": False, "by_line": by_line, "leak_share": None, "operands": operands,
             "culprits": culprits, "wrappers": [{"name": n, "file": ""} for n in ("xmalloc", "main.newBody", "svc::blob", "make_buffer")],
             "entries": [{"name": n, "file": ""} for n in ("main", "main.main", "svc::main", "<module>", "runtime.main")],
             "shared": [{"name": n, "file": ""} for n in ("main.handleRequest", "handle_request", "handle")], "library": [], "parts": case["parts"],

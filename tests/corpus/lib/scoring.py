@@ -38,7 +38,7 @@ def score_case(job):
         truth = json.load(file)
     answer = ask(snapdiff, truth, folder)
     named = [names.culprit_of(c.function, c.file, c.line, truth) for c in answer.culprits]
-    out = {key: truth[key] for key in ("id", "format", "family", "kind", "spread", "n", "rate", "harmless", "slow", "source")}
+    out = {key: truth[key] for key in ("id", "format", "family", "kind", "spread", "n", "rate", "harmless", "slow", "source", "uneven")}
     out.update(error=answer.error, story=answer.story, headline=answer.headline, judged=truth["n"] >= JUDGED,
                named=[c.function for c in answer.culprits[:5]])
     growing = [row for row in answer.rows if row.verdict == "GROWING"]
@@ -130,14 +130,14 @@ def summary(results):
                    "stacks": first_and_top([r for r in long_leaks if r["family"] == "stacks"]), "types": first_and_top([r for r in long_leaks if r["family"] == "types"]),
                    "by_format": by(leaks, lambda r: r["format"], first_and_top), "by_n": by(leaks, lambda r: r["n"], first_and_top),
                    "by_shape": by(long_leaks, lambda r: r["kind"], first_and_top), "by_spread": by(leaks, lambda r: r["spread"], first_and_top),
-                   "by_source": by(leaks, lambda r: r["source"], first_and_top),
+                   "by_times": by(long_leaks, lambda r: "uneven" if r["uneven"] else "even", first_and_top), "by_source": by(leaks, lambda r: r["source"], first_and_top),
                    "every_culprit": share(c["named"] for r in leaks for c in r["culprits"]), "wrong_first": counts(r["wrong_first"] for r in leaks)},
         "growing": {"recall": share(found(c) for c in clear), "recall_with_weak": share(found(c) for c in culprits),
                     "recall_said": share(c["said_growing"] for c in clear), "recall_by_n": by(clear, lambda c: c["n"], lambda g: share(found(c) for c in g)),
                     "recall_by_shape": by(clear, lambda c: c["shape"], lambda g: share(found(c) for c in g)),
                     "precision": share([True] * sum(r["growing_rows"] - r["growing_harmless"] for r in long_leaks) + [False] * sum(r["growing_harmless"] for r in long_leaks)),
                     "precision_said": share([True] * sum(r["said_growing"] - r["said_harmless"] for r in long_leaks) + [False] * sum(r["said_harmless"] for r in long_leaks))},
-        "harmless": {"series_with_growing_culprit": share(r["said_growing"] > 0 for r in quiet), "series_with_growing_row": share(r["growing_harmless"] > 0 for r in fast), "slow_turnover_series": share(r["growing_harmless"] > 0 for r in slow),
+        "harmless": {"uneven_series_with_growing_row": share(r["growing_harmless"] > 0 for r in quiet if r["uneven"]), "series_with_growing_culprit": share(r["said_growing"] > 0 for r in quiet), "series_with_growing_row": share(r["growing_harmless"] > 0 for r in fast), "slow_turnover_series": share(r["growing_harmless"] > 0 for r in slow),
                      "rows": share([True] * sum(r["growing_harmless"] for r in quiet) + [False] * sum(r["rows"] - r["growing_harmless"] for r in quiet)),
                      "by_kind": by(quiet, lambda r: r["kind"], lambda g: share(r["growing_harmless"] > 0 for r in g)),
                      "alarms_by_shape": counts(shape for r in results for shape in r["alarms"])},

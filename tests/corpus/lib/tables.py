@@ -35,7 +35,7 @@ def text(figures):
                              ("named and called GROWING", percent(growing["recall_said"])), ("precision of rows, leaking series", percent(growing["precision"])),
                              ("precision of named culprits", percent(growing["precision_said"]))])
     out += block("recall by n", singles(growing["recall_by_n"])) + block("recall by shape", singles(growing["recall_by_shape"]))
-    out += block("HARMLESS", [("series with a GROWING row", percent(quiet["series_with_growing_row"])), ("slow turnover", percent(quiet["slow_turnover_series"])),
+    out += block("HARMLESS", [("series with a GROWING row", percent(quiet["series_with_growing_row"])), ("slow turnover", percent(quiet["slow_turnover_series"])), ("uneven times", percent(quiet["uneven_series_with_growing_row"])),
                               ("rows GROWING", percent(quiet["rows"])), ("series with a GROWING culprit", percent(quiet["series_with_growing_culprit"])), ("headline GROWING", percent(head["growing_on_harmless"]))])
     out += block("series with a GROWING row, by what they are about", singles({k: v for k, v in quiet["by_kind"].items() if v["hits"]}))
     out += ["  false GROWING rows by shape: " + ", ".join(f"{k} {v}" for k, v in quiet["alarms_by_shape"].items())]
@@ -43,7 +43,7 @@ def text(figures):
     out += block("PLAIN RULES", [
         (name, percent(f["first"]), percent(f["first_series"]), percent(f["alarm"])) for name, f in figures["plain"].items()],
                  ("first right, all leaks", "first right, n >= 8", "alarm on harmless series"))
-    for title, key in (("by format", "by_format"), ("by n", "by_n"), ("by shape", "by_shape"), ("by spread", "by_spread"), ("by source", "by_source")):
+    for title, key in (("by format", "by_format"), ("by n", "by_n"), ("by shape", "by_shape"), ("by spread", "by_spread"), ("by times", "by_times"), ("by source", "by_source")):
         out += block(title, pairs(answer[key]), ("first culprit right", "in the top three"))
     return "\n".join(line.rstrip() for line in out)
 

@@ -89,7 +89,7 @@ def write_massif(run, folder):
         rows = [(r.site.stack, total(r.live[t])[1]) for r in run.recorded if r.live[t]]
         size = sum(b for _, b in rows)
         tree, count = massif_tree(addresses, rows, size, size * 0.01, 1)
-        out += ["#-----------", f"snapshot={t}", "#-----------", f"time={int(1000 * run.step * (t + 1))}", f"mem_heap_B={size}",
+        out += ["#-----------", f"snapshot={t}", "#-----------", f"time={int(1000 * run.since_start(t)) + 500}", f"mem_heap_B={size}",
                 f"mem_heap_extra_B={size // 20}", "mem_stacks_B=0", "heap_tree=detailed",
                 f"n{count}: {size} (heap allocation functions) malloc/new/new[], --alloc-fns, etc."] + tree
     return [put(folder, "massif.out.77", "\n".join(out) + "\n")]
@@ -150,6 +150,11 @@ class HeaptrackText:
         return self.infos[size, parent]
 
 
+def moment(run, t):
+    """Milliseconds from the start of the program to snapshot t."""
+    return int(1000 * (run.since_start(t) + run.step))
+
+
 def write_heaptrack(run, folder):
     """One recording; the snapshots are moments of it."""
     text, addresses = HeaptrackText(), Addresses()
@@ -165,10 +170,10 @@ def write_heaptrack(run, folder):
             for groups, cohort in rows:
                 line = f"{sign} {text.info(groups, cohort.size):x}"
                 text.lines += [line] * cohort.count
-        text.lines.append(f"c {1000 * (t + 1):x}")
+        text.lines.append(f"c {moment(run, t):x}")
         text.lines.append(f"R {9000 + t:x}")
     name = put(folder, "heaptrack.service.77", "\n".join(text.lines) + "\n")
-    return [f"{name}@{1000 * (t + 1)}ms" for t in range(run.n)]
+    return [f"{name}@{moment(run, t)}ms" for t in range(run.n)]
 
 
 def write_tracker_lines(run, folder):

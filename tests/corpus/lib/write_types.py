@@ -201,13 +201,3 @@ def write_hprof(run, folder):
         with open(os.path.join(folder, names[-1]), "wb") as out:
             out.write(dump.finish())
     return names
-
-
-def write_metric_log(run, folder):
-    """One log: a line for each step with the process's and its containers' numbers."""
-    out = []
-    for t in range(run.n):
-        for group in run.groups:
-            nbytes = group.counts[t] * sum(part.size for part in group.parts)
-            out.append(f"[step {t}] {group.holder}: {nbytes / 1048576:.3f} MiB")
-    return [put(folder, "app.log", "\n".join(out) + "\n")]
