@@ -244,11 +244,12 @@ def stack_truth(program, recorded):
             "quiet": [{"name": n, "file": f, "what": what} for (n, f), what in sorted(own.items()) if what != "leak"]}
 
 
-def type_truth(program):
+def type_truth(program, container):
+    """The same of a type program; `container` is the type of the arrays that the writer holds items in, if any."""
     culprits = []
     for number, culprit in enumerate(program.culprits):
         group = next(g for g in program.groups if g.leak == number)
-        culprits.append({"accepted": [{"name": n, "file": "", "lines": []} for n in culprit["accepted"]], "grows": culprit["grows"],
+        culprits.append({"accepted": [{"name": n, "file": "", "lines": []} for n in culprit["accepted"]], "grows": sorted({*culprit["grows"], *container}),
                          "growth": culprit["growth"], "seen_growth": culprit["growth"], "samples": group.counts[-1] - group.counts[0],
                          "shape": culprit["shape"], "spread": culprit["spread"]})
     return {"culprits": culprits, "wrappers": [], "entries": [], "shared": [], "library": [{"name": p.type, "file": ""} for g in program.groups for p in g.parts if not p.own],
@@ -288,7 +289,7 @@ def draw_case(seed, plan, attempt):
     if form.platform:
         program = make_types(plan, form, rng)
         run = Run(range(plan.n), 0, step, [Recorded(site, plan.n, 0, rng) for site in program.sites()], program.groups)
-        truth = type_truth(program)
+        truth = type_truth(program, {"v8": ["(array)"], "hprof": ["[Ljava.lang.Object;"]}.get(plan.format, []))
         heap = sum(g.counts[-1] * max(1, sum(p.size for p in g.parts)) for g in program.groups)
     else:
         moments = draw_moments(plan, form, rng)

@@ -87,12 +87,14 @@ def culprit_of(function, file, line, truth):
 
 
 def wrong_kind(function, file, truth):
-    """What a wrong name is: 'library', 'wrapper', 'entry', 'shared' (a handler of many), 'harmless: SHAPE', 'other'."""
+    """What a wrong name is: 'library', 'wrapper', 'entry point', 'shared caller' (a handler of many), 'harmless SHAPE', 'other'."""
     normal = normal_type if truth["family"] == "types" else normal_function
-    for kind in ("wrappers", "entries", "shared", "library"):
-        if any(normal(p["name"]) == normal(function) and same_file(p["file"], file) for p in truth.get(kind, ())):
-            return {"wrappers": "wrapper", "entries": "entry point", "shared": "shared caller", "library": "library"}[kind]
-    for place in truth.get("quiet", ()):
-        if normal(place["name"]) == normal(function) and same_file(place["file"], file):
-            return "harmless " + place["what"]
-    return "other"
+
+    def is_it(place):
+        if truth["by_line"]:
+            return bool(file) and same_file(place["file"], file)
+        return normal(place["name"]) == normal(function) and same_file(place["file"], file)
+    for kind, word in (("wrappers", "wrapper"), ("entries", "entry point"), ("shared", "shared caller"), ("library", "library")):
+        if any(map(is_it, truth[kind])):
+            return word
+    return next(("harmless " + place["what"] for place in truth["quiet"] if is_it(place)), "other")

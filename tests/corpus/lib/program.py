@@ -54,9 +54,11 @@ class Program:
     def add(self, stack, levels, nbytes, what, turnover=0.0, leak=None, size=None, last=True):
         """One site whose live bytes follow `levels`, scaled so that the last (or the highest) level is `nbytes`."""
         top = levels[-1] if last and levels[-1] > 0 else max(levels)
+        if top <= 0:  # it came and went between two snapshots
+            return
         size = size or self.object_size(nbytes)
         counts = [nbytes / size * level / top for level in levels]
-        if top > 0 and max(counts) < 1:  # less than one object: one it is
+        if max(counts) < 1:  # less than one object: one it is
             counts = [1.0 if level >= top else 0.0 for level in levels]
         cohorts = cohorts_of_levels(counts, size, turnover, self.rng)
         self.sites.append(Site(tuple(stack), cohorts, what, leak))

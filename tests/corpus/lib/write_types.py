@@ -160,9 +160,12 @@ class Hprof:
         self.body += struct.pack(">BQIIQ", 0x22, address, 0, len(ids), of) + struct.pack(f">{len(ids)}Q", *ids)
         return address
 
-    def bytes(self, count):
-        address = self.take(16 + count)
-        self.body += struct.pack(">BQIIB", 0x23, address, 0, count, 8) + b"\0" * count
+    def primitives(self, of, size):
+        """An array of a primitive type that takes about `size` bytes with its header."""
+        kind, width = {"[B": (8, 1), "[C": (5, 2), "[I": (10, 4), "[J": (11, 8)}[of]
+        count = max(1, (size - 16) // width)
+        address = self.take(16 + count * width)
+        self.body += struct.pack(">BQIIB", 0x23, address, 0, count, kind) + b"\0" * (count * width)
         return address
 
     def finish(self):
@@ -179,7 +182,7 @@ def hprof_item(dump, parts, top):
 
 def hprof_object(dump, part, held):
     if part.type in ("[B", "[C", "[I", "[J"):
-        return dump.bytes(max(8, part.size - 16))
+        return dump.primitives(part.type, part.size)
     if part.type.startswith("["):
         return dump.objects(dump.load(part.type, (0, 0)), held or (0,))
     longs = max(1, (part.size - 16) // 8)
