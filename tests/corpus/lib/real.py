@@ -5,6 +5,7 @@ are missing is skipped, and said so. What a run wrote is kept by the hash of pro
 building the corpus again with the same seed runs nothing.
 """
 import concurrent.futures
+import functools
 import glob
 import gzip
 import hashlib
@@ -100,11 +101,20 @@ def packed(folder, pattern):
 
 
 def run_heaptrack(binary, case, folder):
-    execute(["heaptrack", "-o", os.path.join(folder, "heaptrack.svc"), binary, str(case["n"]), str(case["seed"]), "5", *case["parts"]], folder)
+    execute(["heaptrack", "-o", os.path.join(folder, "heaptrack.svc"), binary, str(case["n"]), str(case["seed"]), "0", *case["parts"]], folder, {"SVC_EXIT": "1"})
     name = names_in(folder, "heaptrack.svc*")[0]
     text = subprocess.run(["zstd", "-dc", name] if name.endswith(".zst") else ["gzip", "-dc", name], cwd=folder, capture_output=True, check=True).stdout
-    events = len(re.findall(rb"^[+-] ", text, re.M)) - 50  # without what the runtime frees at the end
-    return [f"{name}@{max(1, events * (i + 1) // case['n'])}" for i in range(case["n"])]
+    sizes, events, ends = [], 0, []
+    for kind, first in re.findall(rb"^([a+-]) ([0-9a-f]+)", text, re.M):
+        if kind == b"a":
+            sizes.append(int(first, 16))
+            continue
+        if kind == b"+" and 7000000 < sizes[int(first, 16)] <= 7000000 + case["n"]:
+            ends.append(events)  # what was recorded before the mark of the step
+        events += 1
+    if len(ends) != case["n"]:
+        raise RuntimeError(f"{len(ends)} of {case['n']} steps are in the recording")
+    return [f"{name}@{max(1, end)}" for end in ends]
 
 
 def run(tool, case, work, folder):
@@ -194,6 +204,7 @@ def truth_of(tool, case, operands, seed):
             "quiet": [{"name": n, "file": "", "what": part} for part in case["parts"] for n in QUIET_NAMES.get(part, ())]}
 
 
+@functools.lru_cache(maxsize=None)
 def version(tool):
     try:
         return execute([tool.needs[0], "version" if tool.needs[0] == "go" else "--version"], ".")
@@ -201,9 +212,13 @@ def version(tool):
         return ""
 
 
+def key_of(tool, case):
+    """Name of the folder that keeps a run: changes with the program, its arguments and the tool."""
+    return hashlib.sha256(json.dumps([case, work_key(tool), version(tool)], sort_keys=True).encode()).hexdigest()[:24]
+
+
 def one(tool, case, work, cases, cache, seed):
-    key = hashlib.sha256(json.dumps([tool.name, case, work_key(tool), version(tool)], sort_keys=True).encode()).hexdigest()[:24]
-    kept, folder = os.path.join(cache, key), os.path.join(cases, case["id"])
+    kept, folder = os.path.join(cache, key_of(tool, case)), os.path.join(cases, case["id"])
     if not os.path.isfile(os.path.join(kept, "truth.json")):
         shutil.rmtree(kept, ignore_errors=True)
         os.makedirs(kept)
@@ -216,6 +231,7 @@ def one(tool, case, work, cases, cache, seed):
     return case["id"]
 
 
+@functools.lru_cache(maxsize=None)
 def work_key(tool):
     out = hashlib.sha256()
     for path in sorted(glob.glob(os.path.join(SOURCES, "**", "svc.*"), recursive=True) + glob.glob(os.path.join(SOURCES, "**", "*.java"), recursive=True)):
@@ -234,14 +250,16 @@ def build(cases, out, seed):
             skipped.append(f"{tool.name}: not installed: {', '.join(tool.missing())}")
             continue
         work = os.path.join(cache, "build-" + tool.name)
+        jobs += [(tool, case, work) for case in plan(tool, seed)]
+        if all(os.path.isfile(os.path.join(cache, key_of(tool, case), "truth.json")) for _, case, _ in jobs[-len(plan(tool, seed)):]):
+            continue
         shutil.rmtree(work, ignore_errors=True)
         os.makedirs(work)
         try:
             compile_all(tool, work)
         except (RuntimeError, subprocess.SubprocessError) as error:
             skipped.append(f"{tool.name}: {error}")
-            continue
-        jobs += [(tool, case, work) for case in plan(tool, seed)]
+            jobs = [job for job in jobs if job[0] is not tool]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         running = {pool.submit(one, tool, case, work, cases, cache, seed): case["id"] for tool, case, work in jobs}
         for future in concurrent.futures.as_completed(running):

@@ -107,6 +107,7 @@ def handle(names, step):
 def main():
     out, steps, seed, kind, names = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4], sys.argv[5:]
     random.seed(seed)
+    lists = [open(os.path.join(out, f"step{step + 1:02}.txt"), "w", encoding="utf-8") for step in range(steps if kind == "list" else 0)]
     if kind != "types":
         tracemalloc.start(10 if kind == "dump" else 1)
     for step in range(1, steps + 1):
@@ -115,9 +116,8 @@ def main():
         if kind == "dump":
             tracemalloc.take_snapshot().dump(os.path.join(out, f"step{step:02}.tracemalloc"))
         elif kind == "list":
-            with open(os.path.join(out, f"step{step:02}.txt"), "w", encoding="utf-8") as file:
-                for statistic in tracemalloc.take_snapshot().statistics("lineno")[:25]:
-                    print(statistic, file=file)
+            for statistic in tracemalloc.take_snapshot().statistics("lineno")[:25]:
+                print(statistic, file=lists[step - 1])
         else:
             counts = collections.Counter(type(o).__name__ for o in gc.get_objects())
             with open(os.path.join(out, f"step{step:02}.txt"), "w", encoding="utf-8") as file:

@@ -88,6 +88,7 @@ fn main() {
                 _ => std::process::exit(2),
             }
         }
+        drop(blob(7_000_000 + step as usize)); // a recording shows the step by this size
         let due = start + Duration::from_millis(step * pause);
         std::thread::sleep(due.saturating_duration_since(Instant::now()));
     }
