@@ -116,8 +116,9 @@ def main():
         if kind == "dump":
             tracemalloc.take_snapshot().dump(os.path.join(out, f"step{step:02}.tracemalloc"))
         elif kind == "list":
-            for statistic in tracemalloc.take_snapshot().statistics("lineno")[:25]:
-                print(statistic, file=lists[step - 1])
+            with lists[step - 1] as file:  # opened before, so that the recorder's own memory does not grow
+                for statistic in tracemalloc.take_snapshot().statistics("lineno")[:25]:
+                    print(statistic, file=file)
         else:
             counts = collections.Counter(type(o).__name__ for o in gc.get_objects())
             with open(os.path.join(out, f"step{step:02}.txt"), "w", encoding="utf-8") as file:
