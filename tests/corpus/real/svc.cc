@@ -107,7 +107,9 @@ KEEP void run_queue() {
   }
 }
 
-KEEP void mark_step() { std::free(xmalloc(7000000 + static_cast<std::size_t>(step))); }  // a recording shows the step by this size
+KEEP void mark_step() {
+  std::free(xmalloc(7000000 + static_cast<std::size_t>(step)));
+}  // a recording shows the step by this size
 
 KEEP void handle_request(const std::string& name) {
   if (name == "pool") {
