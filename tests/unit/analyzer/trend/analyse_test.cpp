@@ -153,17 +153,17 @@ TEST_CASE("times: rates per hour need ten minutes of data") {
 TEST_CASE("rows: points on interpolated lines are no evidence") {
   SeriesReport series = series_of(line(0, 1, 12), {line(100, 50, 12)});
   series.overall.series_known.assign(12, 1);
-  CHECK(trend::judge_rows(series.overall)[0].word == "GROWING");
+  CHECK(trend::judge_rows(series.overall, nullptr, 0.0)[0].word == "GROWING");
   for (const std::size_t i : {1U, 3U, 5U, 7U, 9U}) series.overall.series_known[i] = 0;
-  const Verdict seven = trend::judge_rows(series.overall)[0];
+  const Verdict seven = trend::judge_rows(series.overall, nullptr, 0.0)[0];
   CHECK(seven.word == "RISING");
   CHECK(seven.slope == Approx(50));
   CHECK(seven.rise == Approx(550));
   series.overall.series_known[9] = 1;
-  CHECK(trend::judge_rows(series.overall)[0].word == "GROWING");
+  CHECK(trend::judge_rows(series.overall, nullptr, 0.0)[0].word == "GROWING");
   // Whatever stands where nothing is known changes nothing.
   series.overall.series[1] = 1'000'000;
-  CHECK(trend::judge_rows(series.overall)[0].slope == Approx(50));
+  CHECK(trend::judge_rows(series.overall, nullptr, 0.0)[0].slope == Approx(50));
 }
 
 TEST_CASE("rows: a sampled leak under turnover is not drowned by what its survivors share") {

@@ -78,7 +78,7 @@ TEST_CASE("points: counts that climb plainly are seen beside values that scatter
   Values values, counts;
   for (int i = 0; i < 16; ++i) {
     counts.push_back(10 + 2 * i);
-    values.push_back(100.0 * (10 + 2 * i) + 900 * ((i * 7) % 5));
+    values.push_back(100.0 * (10 + 2 * i) + 3000 * ((i * 7) % 5));
   }
   Points points;
   points.values = values;

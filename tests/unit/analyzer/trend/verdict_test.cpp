@@ -38,7 +38,8 @@ double evidence_of(const trend::Fit& fit, trend::Shape shape) {
 }  // namespace
 
 // Expected words, slopes and odds come from the reference implementation of the rule (in another
-// language); 1e-3 is what was promised.
+// language); 1e-3 is what was promised. Slow warm-ups, which it did not have, hold some of the odds of two of them:
+// 0.9446 and 0.4281 there.
 TEST_CASE("verdict: the reference series have their words, slopes and odds") {
   struct Case {
     Values values;
@@ -52,12 +53,12 @@ TEST_CASE("verdict: the reference series have their words, slopes and odds") {
        "GROWING",
        2.9436,
        1.0},
-      {{100, 106, 104, 111, 110, 118, 117, 121}, "RISING", 2.8929, 0.9446},
+      {{100, 106, 104, 111, 110, 118, 117, 121}, "RISING", 2.8929, 0.9390},
       {{100, 103, 98, 101, 99, 102, 97, 101, 100, 103, 98, 100}, "NOISY", -0.0490, 0.0},
       {{100, 101, 99, 100, 140, 141, 139, 140, 141, 140, 139, 140}, "STEP", 4.4476, 0.0},
       {{100, 130, 146, 153, 157, 159, 160, 160, 161, 160, 160, 161}, "SATURATING", 3.8077, 0.0},
       {joined({16, 32, 64, 64, 128, 128, 128, 128}, repeated({256}, 8)), "STEP", 18.2353, 0.0},
-      {repeated({100, 120, 140, 160}, 3), "NOISY", 2.0979, 0.4281},
+      {repeated({100, 120, 140, 160}, 3), "NOISY", 2.0979, 0.4251},
       {{100, 110, 120, 130, 120, 130, 140, 150, 140, 150, 160, 170, 160, 170, 180, 190}, "GROWING", 5.2941, 1.0},
       {{100, 101, 99, 100, 101, 100, 107, 112, 119, 124, 131, 136}, "GROWING", 3.4126, 1.0},
       {{100, 110, 120, 130, 140}, "RISING", 10.0, 1.0},
