@@ -163,6 +163,9 @@ bool is_library_module(std::string_view module) {
   return shared && starts_with_any(module, kModulePrefixes);
 }
 
-bool is_entry_function(std::string_view function) { return is_entry_point(function) || is_any(function, kEntries); }
+bool is_entry_function(std::string_view function) {
+  // Node calls the top level of a script by where it begins.
+  return is_entry_point(function) || is_any(function, kEntries) || function.starts_with("(anonymous:L#1:C#1");
+}
 
 }  // namespace snapdiff::diff
