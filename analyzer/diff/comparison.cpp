@@ -357,14 +357,12 @@ void ComparisonView::frames(StackRef ref, std::vector<FrameView>& out) const {
   }
   const Visibility& visibility = *dictionaries_[dictionary_of_side_[side]];
   const std::span<const FrameId> all = visibility.dictionary().stacks.frames(stack);
-  std::vector<FrameId> visible;
-  for (const FrameId frame : all.subspan(visibility.leaf_cut(all))) {
+  std::vector<FrameId> visible, scratch;
+  const std::span<const FrameId> kept = visibility.kept(all, scratch);
+  for (const FrameId frame : kept) {
     if (!visibility.is_hidden(frame)) visible.push_back(frame);
   }
-  if (visible.empty() && visibility.shows_emptied()) {
-    const std::span<const FrameId> whole = all.subspan(visibility.leaf_cut(all));
-    visible.assign(whole.begin(), whole.end());
-  }
+  if (visible.empty() && visibility.shows_emptied()) visible.assign(kept.begin(), kept.end());
   if (fold_recursion_ && may_recurse(visible)) fold_recursion(std::vector(visible), visible);
   for (const FrameId frame : visible) out.push_back(frame_view(visibility.dictionary(), frame));
 }
