@@ -1,6 +1,6 @@
 """Time and memory stay in proportion to an input, whatever it holds: n log n, within 64 times its bytes and 256 MiB.
 
-SNAPDIFF_PROPORTION=10 adds inputs of 10 MB. Prints what each command took.
+SNAPDIFF_PROPORTION=1 adds inputs of 10 MB. Prints what each command took.
 """
 import glob
 import gzip
