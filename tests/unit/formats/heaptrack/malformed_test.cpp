@@ -147,7 +147,6 @@ TEST_CASE("heaptrack: a chain of traces that all allocate costs memory in propor
     text += line;
   }
   const Snapshot s = recording_ok(text);
-  CHECK(s.samples.size() == kDepth);
   CHECK(s.dictionary->stacks.frame.size() < (std::size_t{1} << 22) + 65'537 + kDepth * 257);
   CHECK(total(s, "inuse_space") == 8 * static_cast<std::int64_t>(kDepth));
   bool said = false;
