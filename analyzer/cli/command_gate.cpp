@@ -2,8 +2,6 @@
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <utility>
 
 #include "analyzer/cli/commands.hpp"
@@ -11,6 +9,7 @@
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/output_file.hpp"
 #include "analyzer/cli/recording.hpp"
+#include "analyzer/cli/small_file.hpp"
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/gate/gate.hpp"
 #include "analyzer/trend/verdict.hpp"
@@ -19,7 +18,6 @@ namespace snapdiff::cli {
 namespace {
 
 constexpr const char* kDefaultAllowances = "snapdiff-accept.toml";
-constexpr std::uintmax_t kMostConfigBytes = 16 * 1024 * 1024;
 
 struct GateOptions {
   std::vector<std::string> budgets;
@@ -31,18 +29,6 @@ struct GateOptions {
   std::string junit;
   std::string sarif;
 };
-
-Result<std::string> read_config(const std::string& path) {
-  std::error_code failure;
-  const std::uintmax_t size = std::filesystem::file_size(path, failure);
-  if (failure) return Error{ErrorCode::io, failure.message(), std::nullopt, path};
-  if (size > kMostConfigBytes) return Error{ErrorCode::limit, "too large: expected at most 16 MiB", std::nullopt, path};
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file) return Error{ErrorCode::io, "cannot be read", std::nullopt, path};
-  return text.str();
-}
 
 /// The day in UTC; SOURCE_DATE_EPOCH wins, so that a run can be repeated.
 std::string today() {
@@ -58,7 +44,7 @@ std::string today() {
 Result<std::vector<Budget>> all_budgets(const GateOptions& options) {
   std::vector<Budget> budgets;
   if (!options.budget_file.empty()) {
-    const Result<std::string> text = read_config(options.budget_file);
+    const Result<std::string> text = read_small_file(options.budget_file);
     if (!text) return text.error();
     Result<std::vector<Budget>> read = gate::parse_budgets(*text, options.budget_file);
     if (!read) return std::move(read).error();
@@ -80,7 +66,7 @@ Result<std::vector<Allowance>> all_allowances(const GateOptions& options) {
   const std::string path = options.allowance_file.empty() ? kDefaultAllowances : options.allowance_file;
   // With --accept the file is about to be made.
   if (!options.accept.empty() && !std::filesystem::exists(path, ignored)) return std::vector<Allowance>{};
-  const Result<std::string> text = read_config(path);
+  const Result<std::string> text = read_small_file(path);
   if (!text) return text.error();
   return gate::parse_allowances(*text, path);
 }
@@ -104,7 +90,7 @@ Result<std::size_t> accept_findings(const GateReport& report, const GateOptions&
   std::string text;
   std::error_code ignored;
   if (std::filesystem::exists(path, ignored)) {
-    Result<std::string> before = read_config(path);
+    Result<std::string> before = read_small_file(path);
     if (!before) return std::move(before).error();
     text = *std::move(before);
     if (!text.empty() && text.back() != '\n') text += '\n';

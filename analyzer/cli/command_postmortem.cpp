@@ -1,7 +1,5 @@
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -12,11 +10,10 @@
 #include "analyzer/cli/postmortem_documents.hpp"
 #include "analyzer/cli/postmortem_series.hpp"
 #include "analyzer/cli/recording.hpp"
+#include "analyzer/cli/small_file.hpp"
 
 namespace snapdiff::cli {
 namespace {
-
-constexpr std::uintmax_t kLargestSmallFile = std::uintmax_t{1} << 20;
 
 struct Wanted {
   std::string folder = "postmortem";
@@ -35,22 +32,6 @@ struct Settings {
   postmortem::Rules rules;
   std::optional<postmortem::Redactor> redactor;
 };
-
-/// A key or a file of rules: a few KiB.
-Result<std::string> read_small_file(const std::string& path) {
-  std::error_code failure;
-  const std::uintmax_t size =
-      std::filesystem::is_regular_file(path, failure) ? std::filesystem::file_size(path, failure) : 0;
-  if (size > kLargestSmallFile)
-    return Error{ErrorCode::usage, "too large: found " + std::to_string(size) + " B, expected at most 1 MiB",
-                 std::nullopt, path};
-  std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path, failure))
-    return Error{ErrorCode::io, "cannot read it", std::nullopt, path};
-  std::string text(std::istreambuf_iterator<char>(file), {});
-  if (file.bad()) return Error{ErrorCode::io, "cannot read it", std::nullopt, path};
-  return text;
-}
 
 Result<Settings> settings_of(const Options& options, const Wanted& wanted) {
   Settings out;

@@ -145,6 +145,16 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     snapdiff::cli::say_error({snapdiff::ErrorCode::limit, "out of memory; try fewer snapshots at once"});
     return snapdiff::cli::kExitBadInput;
+  } catch (const std::system_error& failure) {
+    // A thread that cannot be had: its stack has no place in memory.
+    const bool scarce =
+        failure.code() == std::errc::resource_unavailable_try_again || failure.code() == std::errc::not_enough_memory;
+    if (scarce) {
+      snapdiff::cli::say_error({snapdiff::ErrorCode::limit, "out of memory; try fewer snapshots at once"});
+      return snapdiff::cli::kExitBadInput;
+    }
+    snapdiff::cli::say_error({snapdiff::ErrorCode::internal, failure.what()}, "this is a bug in snapdiff");
+    return snapdiff::cli::kExitInternal;
   } catch (const std::exception& failure) {
     snapdiff::cli::say_error({snapdiff::ErrorCode::internal, failure.what()}, "this is a bug in snapdiff");
     return snapdiff::cli::kExitInternal;

@@ -349,7 +349,7 @@ const OwnFunctions& ComparisonView::functions() const {
   return *functions_;
 }
 
-ComparisonView::Place ComparisonView::find(StackRef ref) const {
+ComparisonView::Place ComparisonView::find(StackRef ref, std::vector<FrameId>& scratch) const {
   std::uint32_t side = ref.side == 0 ? 0 : static_cast<std::uint32_t>(dictionary_of_side_.size() - 1);
   StackId stack = ref.stack;
   if (ref.side == 2) {
@@ -359,11 +359,12 @@ ComparisonView::Place ComparisonView::find(StackRef ref) const {
   const std::uint32_t dictionary = dictionary_of_side_[side];
   const Visibility& visibility = *dictionaries_[dictionary];
   const std::span<const FrameId> all = visibility.dictionary().stacks.frames(stack);
-  return {dictionary, all.subspan(visibility.leaf_cut(all))};
+  return {dictionary, visibility.kept(all, scratch)};
 }
 
 void ComparisonView::own_path(StackRef ref, std::vector<std::uint32_t>& out) const {
-  const Place place = find(ref);
+  thread_local std::vector<FrameId> scratch;
+  const Place place = find(ref, scratch);
   functions().path(place.dictionary, place.frames, out);
 }
 
@@ -376,7 +377,8 @@ StackRef ComparisonView::refer(StackId stack, std::uint32_t side) {
 
 void ComparisonView::frames(StackRef ref, std::vector<FrameView>& out) const {
   out.clear();
-  const Place place = find(ref);
+  std::vector<FrameId> scratch;
+  const Place place = find(ref, scratch);
   const Visibility& visibility = *dictionaries_[place.dictionary];
   std::vector<FrameId> visible;
   for (const FrameId frame : place.frames) {

@@ -97,9 +97,9 @@ class ComparisonView : public StackView {
  private:
   struct Place {
     std::uint32_t dictionary;
-    std::span<const FrameId> frames;  ///< without the allocator's at the leaf
+    std::span<const FrameId> frames;  ///< as Visibility::kept() gives them
   };
-  Place find(StackRef stack) const;
+  Place find(StackRef stack, std::vector<FrameId>& scratch) const;
   const OwnFunctions& functions() const;
 
   std::vector<std::shared_ptr<const Visibility>> dictionaries_;

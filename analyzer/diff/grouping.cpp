@@ -7,6 +7,7 @@
 
 #include "analyzer/diff/frame_keys.hpp"
 #include "snapdiff/checked.hpp"
+#include "snapdiff/keyed_hash.hpp"
 #include "snapdiff/trend.hpp"
 
 namespace snapdiff::diff {
@@ -32,7 +33,23 @@ class Adder {
     std::int64_t growth = 0;
     fits_ &= checked_sub(value.current, value.baseline, growth);
   }
+  /// Whether a table of all values of `rows` rows is in proportion to the values that there are. Many snapshots that
+  /// each have rows of their own would take the square of the input; such are no series.
+  bool in_proportion(const Comparison& c, std::size_t rows) {
+    constexpr std::size_t kFree = std::size_t{1} << 23;
+    constexpr std::size_t kPerValue = 64;
+    std::size_t known = 0;
+    for (const auto& entries : c.unit_of_entry) known += entries.size();
+    if (rows * c.sides.size() > kFree + kPerValue * known) sparse_rows_ = rows;
+    return sparse_rows_ == 0;
+  }
   Status status(const Comparison& c) const {
+    if (sparse_rows_ != 0) {
+      return Error{ErrorCode::limit, "no series: found " + std::to_string(sparse_rows_) + " rows in " +
+                                         std::to_string(c.sides.size()) +
+                                         " snapshots that nearly all differ, expected rows to return; compare two, or "
+                                         "fewer"};
+    }
     if (fits_) return ok();
     return Error{ErrorCode::limit,
                  std::string("growth of ") + c.metric + " is beyond 2^63-1, expected it to fit in 64 bits"};
@@ -40,6 +57,7 @@ class Adder {
 
  private:
   bool fits_ = true;
+  std::size_t sparse_rows_ = 0;
 };
 
 /// A share of one row (of stacks) that falls to one key.
@@ -146,7 +164,6 @@ void choose_objects(Grouped& g, const Comparison& c, std::optional<double> wante
 }
 
 Grouped by_stack(const Comparison& c, const SeriesOf& series, Adder& adder) {
-  const bool with_series = series.wanted;
   Grouped g;
   std::vector<std::uint32_t> row_of_unit;
   if (c.row_of_unit.empty()) {
@@ -162,6 +179,7 @@ Grouped by_stack(const Comparison& c, const SeriesOf& series, Adder& adder) {
     for (std::size_t u = 0; u < c.unit_count(); ++u) row_of_unit[u] = row_of_unit[c.row_of_unit[u]];
   }
   const auto row_of = [&](std::size_t u) { return row_of_unit.empty() ? u : row_of_unit[u]; };
+  const bool with_series = series.wanted && adder.in_proportion(c, g.unit.size());
   resize(g, g.unit.size(), c, with_series, false);
   for (std::size_t u = 0; u < c.unit_count(); ++u) {
     GrowthRow& row = g.rows[row_of(u)];
@@ -201,6 +219,7 @@ Grouped by_frame(const Comparison& c, GroupBy by, bool with_series, Adder& adder
   FrameKeys keys(c.dictionaries, by);
   if (by == GroupBy::function) keys.rename(c.renamed);
   Grouped g;
+  with_series = with_series && adder.in_proportion(c, keys.size());
   resize(g, keys.size(), c, with_series, true);
   const std::vector<std::uint8_t> large = in_large_rows(c);
   std::vector<Part> flat, cumulative;  // of rows of several units, whose growth is a net over them
@@ -282,7 +301,7 @@ Grouped by_frame(const Comparison& c, GroupBy by, bool with_series, Adder& adder
 
 /// The key of each label set of a dictionary: the values of one label, or what says that it is missing.
 std::vector<std::uint32_t> label_keys(const Dictionary& d, const std::string& label,
-                                      std::unordered_map<std::string, std::uint32_t>& known,
+                                      std::unordered_map<std::string, std::uint32_t, KeyedHash>& known,
                                       std::vector<std::string>& texts) {
   std::vector<std::uint32_t> keys;
   for (std::size_t set = 0; set < d.labels.size(); ++set) {
@@ -309,11 +328,12 @@ std::vector<std::uint32_t> label_keys(const Dictionary& d, const std::string& la
 }
 
 Grouped by_label(const Comparison& c, const std::string& label, bool with_series, Adder& adder) {
-  std::unordered_map<std::string, std::uint32_t> known;
+  std::unordered_map<std::string, std::uint32_t, KeyedHash> known;
   Grouped g;
   std::vector<std::vector<std::uint32_t>> keys;
   for (const auto& dictionary : c.dictionaries)
     keys.push_back(label_keys(dictionary->dictionary(), label, known, g.keys));
+  with_series = with_series && adder.in_proportion(c, g.keys.size());
   resize(g, g.keys.size(), c, with_series, true);
   std::vector<Part> parts;
   std::vector<std::uint8_t> used(g.keys.size(), 0);

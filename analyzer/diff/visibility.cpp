@@ -227,18 +227,35 @@ Visibility::Visibility(std::shared_ptr<const Dictionary> dictionary, const Frame
   any_ignore_ = (any & kIgnore) != 0;
 }
 
-std::size_t Visibility::drop_cut(std::span<const FrameId> frames) const {
-  // From the root: frames that match before the first one that does not stay, so that nothing is
-  // cut to nothing. Source: google/pprof profile/prune.go, Prune.
+/// Location by location from the root, as a location is a function with what was inlined into it. One that drop_frames
+/// names is cut with all on its leaf side once another has been seen that it does not, so that nothing is cut to
+/// nothing; before, only what was inlined into a function goes. Source: google/pprof profile/prune.go, Prune.
+std::span<const FrameId> Visibility::without_dropped(std::span<const FrameId> frames, std::size_t cut,
+                                                     std::vector<FrameId>& scratch) const {
+  const auto& flags = dictionary_->frames.flags;
+  const auto is_inlined = [&](std::size_t i) { return (flags[index_of(frames[i])] & kFrameInlined) != 0; };
   bool seen_user = false;
-  for (std::size_t i = frames.size(); i-- > 0;) {
-    if (!has(frames[i], kDrop)) {
-      seen_user = true;
-    } else if (seen_user) {
-      return i + 1;
+  bool has_gap = false;
+  scratch.clear();  // root first, until the end
+  for (std::size_t end = frames.size(); end > cut;) {
+    std::size_t begin = end - 1;
+    while (begin > 0 && is_inlined(begin - 1)) --begin;
+    std::size_t dropped = end;  // frames of the location that are, the root-most of them last
+    while (dropped > begin && !has(frames[dropped - 1], kDrop)) --dropped;
+    if (dropped > begin && seen_user) {
+      cut = std::max(cut, dropped);
+      if (!has_gap) return frames.subspan(cut);
     }
+    seen_user = seen_user || dropped == begin;
+    std::size_t stays = std::max(dropped, cut);
+    if (dropped == end && !seen_user) stays = std::max(begin, cut);
+    has_gap = has_gap || stays > std::max(begin, cut);
+    for (std::size_t i = end; i > stays; --i) scratch.push_back(frames[i - 1]);
+    end = begin;
   }
-  return 0;
+  if (!has_gap) return frames.subspan(cut);
+  std::reverse(scratch.begin(), scratch.end());
+  return scratch;
 }
 
 bool Visibility::passes(std::span<const FrameId> frames) const {

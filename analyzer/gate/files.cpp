@@ -3,6 +3,7 @@
 #include <toml.hpp>
 
 #include "analyzer/gate/gate.hpp"
+#include "snapdiff/toml_bounds.hpp"
 
 namespace snapdiff::gate {
 namespace {
@@ -25,6 +26,7 @@ Error about(const std::string& file, std::uint_least32_t line, const std::string
 /// The entries of the array of tables `name`; nothing else may stand in the file.
 Result<std::vector<Table>> entries_of(const std::string& text, const std::string& file, const std::string& name,
                                       const std::vector<std::string>& keys) {
+  if (Status bounded = check_toml_bounds(text, file); !bounded) return std::move(bounded).error();
   try {
     std::istringstream stream(text);
     const Table root = toml::parse(stream, file);

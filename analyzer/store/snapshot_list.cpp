@@ -30,6 +30,32 @@ void put_in_order(SeriesInfo& series) {
   for (SnapshotInfo& snapshot : series.snapshots) snapshot.series_position = ++position;
 }
 
+std::vector<std::int64_t> snapshots_of_series(sqlite3* db, std::string_view name) {
+  std::vector<SeriesInfo> all;
+  std::int64_t last = -1;
+  Statement rows(
+      db,
+      "SELECT snapshot.series, snapshot.id, taken_at_ns, sequence FROM snapshot JOIN series ON series.id = "
+      "snapshot.series JOIN (SELECT series AS owner, max(id) AS newest FROM snapshot GROUP BY series) ON owner = "
+      "snapshot.series WHERE series.name = ?1 ORDER BY newest, snapshot.id");
+  rows.bind_text(1, name);
+  while (rows.step()) {
+    if (all.empty() || rows.integer(0) != last) all.emplace_back();
+    last = rows.integer(0);
+    SnapshotInfo info;
+    info.id = SnapshotId{rows.integer(1)};
+    info.facts.taken_at_ns = rows.optional_integer(2);
+    info.facts.sequence = rows.optional_integer(3);
+    all.back().snapshots.push_back(std::move(info));
+  }
+  std::vector<std::int64_t> ids;
+  for (SeriesInfo& series : all) {
+    put_in_order(series);
+    for (const SnapshotInfo& snapshot : series.snapshots) ids.push_back(static_cast<std::int64_t>(snapshot.id));
+  }
+  return ids;
+}
+
 std::vector<SeriesInfo> read_series(sqlite3* db) {
   std::vector<SeriesInfo> all;
   Statement series(db,
