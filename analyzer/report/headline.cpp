@@ -6,6 +6,7 @@
 #include "analyzer/report/names.hpp"
 #include "analyzer/report/selection.hpp"
 #include "analyzer/report/verdict_line.hpp"
+#include "snapdiff/first_notes.hpp"
 #include "snapdiff/function_name.hpp"
 #include "snapdiff/number_text.hpp"
 
@@ -305,7 +306,11 @@ std::string HeadLine::plain() const {
 
 std::vector<HeadLine> headline(const GrowthReport& report, const SeriesFacts& series, const Style& style) {
   const Glyphs glyphs = glyphs_for(style.utf8);
-  std::vector<HeadLine> lines{total_line(report, style, glyphs)};
+  std::vector<HeadLine> lines;
+  for (const Note& note : report.notes.all()) {
+    if (comes_first(note.text)) lines.push_back({"warning", {{printable(note.text, style.utf8), Paint::alarm}}});
+  }
+  lines.push_back(total_line(report, style, glyphs));
   const bool hidden = hides(report);
   if (hidden) lines.push_back(hidden_line(report));
   lines.push_back(suspects_line(report, style, glyphs));

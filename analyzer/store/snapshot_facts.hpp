@@ -40,5 +40,6 @@ std::vector<SnapshotId> parse_ids(std::string_view text);
 
 /// All series, the newest last.
 std::vector<SeriesInfo> read_series(sqlite3* db);
+std::optional<SeriesEnd> read_series_end(sqlite3* db, std::string_view name);
 
 }  // namespace snapdiff::store
