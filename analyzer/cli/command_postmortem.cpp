@@ -162,7 +162,8 @@ int run_postmortem(const Arguments& arguments) {
     parts = split_series(compared->loaded, settings->view, left_out);
   }
   if (parts.size() > 1)
-    say("note: the snapshots are of several series: " + std::to_string(parts.size()) + " reports, one for each");
+    say("note: the snapshots are not one series: " + std::to_string(parts.size()) +
+        " reports, one for each kind or series");
   for (const Note& note : left_out.all()) say_note(note);
   for (const ReportedSeries& part : parts) {
     if (Status done = report_on(part, wanted, *settings, *style); !done) return fail(done.error());

@@ -38,14 +38,14 @@ Result<Remembered> remembered(store::Store& store, Fallback fallback) {
 }
 
 // "snapdiff.db: last compared: web, 12 snapshots"
-void tell_choice(const std::string& path, const Loaded& loaded, bool was_compared) {
+std::string choice_text(const std::string& path, const Loaded& loaded, bool was_compared) {
   std::set<std::string> names;
   for (const LoadedSnapshot& item : loaded.snapshots) names.insert(item.ref.series);
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
   const std::size_t count = loaded.snapshots.size();
-  say(escape_for_terminal(path + (was_compared ? ": last compared: " : ": newest series: ") + text) + ", " +
-      std::to_string(count) + (count == 1 ? " snapshot" : " snapshots"));
+  return path + (was_compared ? ": last compared: " : ": newest series: ") + text + ", " + std::to_string(count) +
+         (count == 1 ? " snapshot" : " snapshots");
 }
 
 Result<Compared> load_from_store(const Options& options, const Terminal& terminal, Fallback fallback,
@@ -64,7 +64,7 @@ Result<Compared> load_from_store(const Options& options, const Terminal& termina
   Result<Loaded> loaded = load_stored(*store, last->ids, parts);
   if (!loaded) return std::move(loaded).error();
   compared.loaded = *std::move(loaded);
-  tell_choice(store->path(), compared.loaded, !last->options_json.empty());
+  compared.loaded.chosen = choice_text(store->path(), compared.loaded, !last->options_json.empty());
   if (Status named = name_addresses(compared.loaded, options, terminal); !named) return std::move(named).error();
   return compared;
 }
@@ -178,6 +178,7 @@ int tell_notes(const Loaded& loaded, const Options& options) {
           escape_for_terminal(s.ref.ref + ": " + note.text) + times);
     }
   }
+  if (!loaded.chosen.empty()) say("note: " + escape_for_terminal(loaded.chosen));
   for (const LeftOut& one : loaded.left_out) say("warning: left out: " + escape_for_terminal(one.why));
   for (const Note& note : loaded.notes.all()) say_note(note);
   return options.strict && loaded.partial() ? kExitBadInput : kExitDone;

@@ -48,6 +48,7 @@ struct Loaded {
   std::vector<LeftOut> left_out;          ///< in the order of their operands
   std::string order_note;                 ///< for reports: what gave the order
   Notes notes;
+  std::string chosen;     ///< which store and series nobody asked for and were taken; "" else
   bool named = false;     ///< addresses got names from binaries
   bool gathered = false;  ///< by one operand that may mean several series (series_choice.hpp)
   std::vector<SnapshotRef> refs() const;

@@ -33,7 +33,7 @@ Result<store::Store> open_store_for(const Operand& operand, const StoreChoice& c
   std::error_code ignored;
   if (is_whole_series(operand) && !choice.in_memory() && !fs::exists(choice.path, ignored))
     return Error{ErrorCode::io,
-                 "no file of that name, and no store that could hold such a series: found no " + choice.path,
+                 "no such file, and no store that could hold a series of that name: found no " + choice.path,
                  std::nullopt, operand.text};
   return open_store(choice, store::Access::read);
 }

@@ -198,7 +198,7 @@ class OneFolder(Identity):
 
 class Operands(Identity):
     def test_a_name_that_nothing_has(self):
-        self.assertIn("no file of that name, and no store that could hold such a series", self.refused("trend", "web"))
+        self.assertIn("no such file, and no store that could hold a series of that name: found no snapdiff.db", self.refused("trend", "web"))
         self.dumps("web-heaps", "web", stem="web")
         self.run_it("import", "web-heaps")
         for command in ("trend", "gate", "diff", "postmortem", "top", "render"):
