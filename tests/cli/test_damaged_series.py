@@ -3,7 +3,7 @@ import json
 import os
 import unittest
 
-from heaps import INUSE, CliTest, pprof, tcmalloc
+from heaps import INUSE, SOURCE, CliTest, pprof, tcmalloc
 
 
 class Damaged(CliTest):
@@ -55,6 +55,20 @@ class Damaged(CliTest):
             file.truncate(200)
         _, err = self.run_it(*files)
         self.assertRegex(err, "(left out|partial): t.3.heap")
+
+    def test_what_of_a_cut_file_is_kept_is_what_its_format_says(self):
+        """As the README of each format has it: records that stand alone are kept, as partial; the rest is refused."""
+        kept = ["metric_log/constructed-loop.log", "leak_reports/memcheck-list-all.txt"]
+        refused = ["torch_cuda/flexgen-oom-history.pickle", "postmortem/cache/cache-00.tracemalloc"]
+        for name in kept + refused:
+            path = os.path.join(SOURCE, "tests", "data", name)
+            with open(path, "rb") as file:
+                whole = file.read()
+            self.write("cut", whole[:len(whole) * 6 // 10])
+            if name in refused:
+                self.run_it("info", "cut", code=2)
+            else:
+                self.assertTrue(json.loads(self.run_it("info", "cut", "--as", "json")[0])["partial"], name)
 
     def test_a_single_damaged_file_and_a_pair_are_refused(self):
         files = self.series(lambda whole: whole[:50])
