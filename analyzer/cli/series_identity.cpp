@@ -15,7 +15,7 @@ namespace {
 
 /// Rows looked at of each snapshot before the diff engine is asked; chosen by the stacks' hashes, so that both sides
 /// choose the same.
-constexpr std::size_t kMostCompared = 65536;
+constexpr std::size_t kMostCompared = 4096;
 
 std::string folder_of(const Snapshot& snapshot) {
   return std::filesystem::path(snapshot.facts.source.name).parent_path().lexically_normal().string();
