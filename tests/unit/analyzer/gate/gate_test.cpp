@@ -210,7 +210,7 @@ TEST_CASE("gate: a suspect grows where the total does not") {
       gate::check(trend::analyse(*std::move(series), std::nullopt), gate::default_budgets(2), {}, "");
   REQUIRE(count(report, Outcome::broken) == 1);
   CHECK(report.findings[0].measured == 80'000);
-  CHECK(report.findings[0].name.find("leak") != std::string::npos);
+  CHECK(report.findings[0].name.find("serve") != std::string::npos);
 }
 
 TEST_CASE("gate: rates by time need times") {
@@ -314,7 +314,7 @@ TEST_CASE("gate files: errors name the file, the line and what was expected") {
   CHECK(error_of(gate::parse_budgets("[[budget]]\nallow = 5\n", "b.toml")) ==
         "b.toml: line 2: 'allow' must be a text in quotes");
   CHECK(error_of(gate::parse_budgets("[[budget]]\nallow = '1MiB'\nfor = 'week'\n", "b.toml")) ==
-        "b.toml: line 1: for = 'week': expected stack or total");
+        "b.toml: line 1: for = 'week': expected stack, suspect or total");
   CHECK(error_of(gate::parse_budgets("budgets = 3\n", "b.toml")).find("'budgets' is unknown") != std::string::npos);
   for (const char* damaged : {"[[budget", "allow = ", "\x01\x02", "a = \"\\u12\"", "[[budget]]\n[[budget]"}) {
     CAPTURE(damaged);
