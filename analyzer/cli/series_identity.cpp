@@ -113,11 +113,6 @@ bool share_a_counter(const Snapshot& a, const Snapshot& b) {
 
 }  // namespace
 
-double bytes_in_common(const Snapshot& a, const Snapshot& b) {
-  const double equal = equal_bytes(a, b);
-  return equal >= kLeastInCommon ? equal : std::max(equal, matched_bytes(a, b));
-}
-
 bool may_be_one_program(const Snapshot& a, const Snapshot& b) {
   const SnapshotFacts& one = a.facts;
   const SnapshotFacts& other = b.facts;
@@ -129,7 +124,11 @@ bool may_be_one_program(const Snapshot& a, const Snapshot& b) {
   const std::string_view module = main_module(a);
   const std::string_view other_module = main_module(b);
   const bool renamed = !module.empty() && !other_module.empty() && module != other_module;
-  return bytes_in_common(a, b) >= (renamed ? .5 : kLeastInCommon);
+  const double least = renamed ? kLeastWhereRenamed : kLeastInCommon;
+  const double equal = equal_bytes(a, b);
+  // Two programs in one folder are asked about once a snapshot: the engine is too dear for what is that clear.
+  if (equal >= least || (renamed && equal <= 0)) return equal >= least;
+  return matched_bytes(a, b) >= least;
 }
 
 std::vector<FileSeries> series_in(const std::vector<LoadedSnapshot>& snapshots) {

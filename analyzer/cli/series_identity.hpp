@@ -16,15 +16,13 @@ namespace snapdiff::cli {
 
 /// Below this share of bytes in stacks that both snapshots have, nothing says that they are of one program.
 inline constexpr double kLeastInCommon = .1;
+/// The same where their main modules have other names: svc-1.2 and svc-1.3, or two programs with one library.
+inline constexpr double kLeastWhereRenamed = .5;
 
-/// The larger share of bytes of either snapshot in stacks that the other one has too, 0..1: of what a small heap holds
-/// nearly all is found again in the large one it became. 1 where one of them holds nothing. Coarse matches (another
-/// build) count; those of diff::diff().
-double bytes_in_common(const Snapshot& a, const Snapshot& b);
-
-/// Whether two snapshots can be of one program: the same format and producer, and at least kLeastInCommon of bytes in
-/// common; half of them where their main modules have other names. Of logs: a counter in common. Snapshots of one
-/// source are of one program.
+/// Whether two snapshots can be of one program: the same format and producer, and at least kLeastInCommon of the bytes
+/// of either in stacks that the other one has too (what a small heap holds is nearly all found in the large one that it
+/// became); stacks of another build count as diff::diff() matches them. Of logs: a counter in common. Snapshots of
+/// one source are of one program.
 bool may_be_one_program(const Snapshot& a, const Snapshot& b);
 
 /// Files of one folder, put apart by stem and program: indexes of snapshots, each in the order given. Where no stem
