@@ -44,11 +44,13 @@ Result<TrendReport> find_trend(const std::vector<SnapshotRef>& snapshots, const 
   return report;
 }
 
-Result<std::string> answer(const std::vector<SnapshotRef>& refs, const DiffOptions& view, const Wanted& wanted,
-                           const Options& options, const report::Style& style) {
+Result<std::string> answer(const Loaded& loaded, const DiffOptions& view, const Wanted& wanted, const Options& options,
+                           const report::Style& style) {
+  const std::vector<SnapshotRef> refs = loaded.refs();
   if (asks_for_counters(refs, options)) return answer_counters(refs, style);
   Result<TrendReport> trend = find_trend(refs, view, wanted);
   if (!trend) return std::move(trend).error();
+  add_left_out(loaded, trend->series.overall.notes);
   return report::write_trend(*trend, style);
 }
 
@@ -61,12 +63,13 @@ int run_trend(const Arguments& arguments) {
   auto app = make_command_app(
       "Leak or not: slope and verdict per stack over a series of snapshots.",
       "trend [OPERAND...] [options]\n\n"
-      "  OPERAND is a file, a directory, SERIES#3, @2..@9; without any: the newest\n"
-      "  series in the store. From 8 snapshots on stacks get a verdict; below they\n"
+      "  OPERAND is a file, a directory, SERIES, SERIES#2..#9, @2..@9; without any:\n"
+      "  what was last compared. From 8 snapshots on stacks get a verdict; below they\n"
       "  are ranked",
       {"snapdiff trend heaps/", "snapdiff trend web.*.heap --limit 24GiB --by function",
        "snapdiff trend --loops 7 after-*.heap", "snapdiff trend --triple idle.pb.gz busy.pb.gz idle-again.pb.gz"});
-  add_options(*app, options, kTakesOperands | kTakesView | kTakesRows | kTakesForm | kReadsFiles | kTakesSymbols);
+  add_options(*app, options,
+              kTakesOperands | kTakesSeries | kTakesView | kTakesRows | kTakesForm | kReadsFiles | kTakesSymbols);
   app->add_option("--limit", limit_text, "say when the total will reach this")->type_name("SIZE");
   app->add_option("--floor", floor_text,
                   "rows that change less are minor (0.2 % of the largest\n"
@@ -98,7 +101,7 @@ int run_trend(const Arguments& arguments) {
   const Terminal terminal = look_at_terminal(options.no_color);
   const Result<report::Style> style = style_of(options, terminal);
   if (!style) return fail(style.error());
-  const Result<Compared> compared = load_compared(options, terminal, Fallback::newest_series);
+  const Result<Compared> compared = load_compared(options, terminal, Fallback::snapshots);
   if (!compared) return fail(compared.error());
   const std::size_t count = compared->loaded.snapshots.size();
   const std::size_t least = wanted.loops ? 2 : 3;
@@ -108,8 +111,9 @@ int run_trend(const Arguments& arguments) {
                                        "; 'snapdiff diff' compares two"});
   }
 
-  Recording recording(choose_store(options), compared->loaded, compared->options, terminal);
-  const Result<std::string> text = answer(compared->loaded.refs(), compared->options, wanted, options, *style);
+  Recording recording(store_for_reading(options, compared->loaded), compared->loaded, compared->options, terminal,
+                      options.series);
+  const Result<std::string> text = answer(compared->loaded, compared->options, wanted, options, *style);
   if (!text) return fail(text.error());
   recording.answered();
   const Status printed = print_data(*text);

@@ -11,6 +11,7 @@
 
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/exit_codes.hpp"
+#include "analyzer/cli/load.hpp"
 #include "analyzer/cli/naming.hpp"
 #include "analyzer/cli/object_commands.hpp"
 #include "analyzer/cli/operands.hpp"
@@ -100,6 +101,21 @@ std::size_t first_word(const Arguments& arguments) {
   return arguments.size();
 }
 
+/// Whether the store that the arguments choose has a series of this name.
+bool is_stored_series(const Arguments& arguments, const std::string& name) {
+  Options options;
+  for (std::size_t i = 0; i + 1 < arguments.size(); ++i) {
+    if (arguments[i] == "--db") options.db = arguments[i + 1];
+  }
+  for (const std::string& argument : arguments) {
+    if (argument.starts_with("--db=")) options.db = argument.substr(5);
+  }
+  Result<store::Store> store = open_store(choose_store(options), store::Access::read);
+  if (!store) return false;
+  const Result<std::optional<store::SeriesEnd>> end = store->series_end(name);
+  return end && end->has_value();
+}
+
 int unknown_word(const std::string& word) {
   std::vector<std::string> names;
   for (const Command& command : commands()) names.emplace_back(command.name);
@@ -126,7 +142,8 @@ int run(Arguments arguments) {
     const std::string& text = arguments[word];
     const bool path_like = text.find_first_of("/.@#:*?") != std::string::npos || text == "-";
     std::error_code ignored;
-    if (!path_like && !std::filesystem::exists(text, ignored)) return unknown_word(text);
+    if (!path_like && !std::filesystem::exists(text, ignored) && !is_stored_series(arguments, text))
+      return unknown_word(text);
   }
   return run_diff(arguments);
 }

@@ -95,6 +95,12 @@ void add_frame_sets(CLI::App& app, Options& options) {
 
 void add_options(CLI::App& app, Options& options, unsigned groups) {
   if ((groups & kTakesOperands) != 0) app.add_option("operands", options.operands)->type_name("OPERAND");
+  if ((groups & kTakesSeries) != 0) {
+    app.add_option("--series", options.series,
+                   "this series of the store, or of a folder that holds\n"
+                   "                           several; files that are stored go to it")
+        ->type_name("NAME");
+  }
   if ((groups & kTakesView) != 0) {
     app.add_option("--metric", options.metric, "what to count (in-use bytes)")->type_name("NAME");
     app.add_option("--by", options.by,
@@ -236,7 +242,7 @@ Result<DiffOptions> diff_options(const Options& options) {
   return out;
 }
 
-std::string options_to_json(const DiffOptions& options) {
+std::string options_to_json(const DiffOptions& options, std::optional<SnapshotId> newest) {
   nlohmann::ordered_json json = {{"metric", options.metric},
                                  {"by", static_cast<int>(options.by)},
                                  {"label_key", options.label_key},
@@ -250,6 +256,7 @@ std::string options_to_json(const DiffOptions& options) {
                                  {"hide_allocator_frames", options.hide_allocator_frames},
                                  {"frames", static_cast<int>(options.frames)},
                                  {"fold_recursion", options.fold_recursion}};
+  if (newest) json["newest"] = static_cast<std::int64_t>(*newest);
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
@@ -281,6 +288,14 @@ DiffOptions options_from_json(const std::string& text) {
   read_flag("hide_allocator_frames", options.hide_allocator_frames);
   read_flag("fold_recursion", options.fold_recursion);
   return options;
+}
+
+std::optional<SnapshotId> newest_from_json(const std::string& text) {
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  if (!json.is_object()) return std::nullopt;
+  const auto found = json.find("newest");
+  if (found == json.end() || !found->is_number_integer()) return std::nullopt;
+  return SnapshotId{found->get<std::int64_t>()};
 }
 
 Result<report::Form> form_of(const Options& options) {

@@ -44,6 +44,7 @@ struct Options {
   bool steps = false;
   bool counters = false;
   std::string output;
+  std::string series;
 };
 
 /// Which groups of options a command takes.
@@ -56,6 +57,7 @@ enum OptionGroup : unsigned {
   kTakesSymbols = 32,  ///< --symbols, --sysroot, --debuginfod, --demangle
   kTakesFrames = 64,   ///< --hide, --show, --frames alone
   kTakesCount = 128,   ///< -n alone
+  kTakesSeries = 256,  ///< --series
 };
 
 /// An app for one command with its help in our form. `usage` starts after "usage: snapdiff ";
@@ -78,8 +80,10 @@ Result<std::int64_t> parse_size(const std::string& text);
 Result<DiffOptions> diff_options(const Options& options);
 
 /// The view as kept with the last comparison, and back.
-std::string options_to_json(const DiffOptions& options);
+/// `newest`: the snapshot that was imported last when it was compared.
+std::string options_to_json(const DiffOptions& options, std::optional<SnapshotId> newest = {});
 DiffOptions options_from_json(const std::string& json);
+std::optional<SnapshotId> newest_from_json(const std::string& json);
 
 Result<report::Form> form_of(const Options& options);
 

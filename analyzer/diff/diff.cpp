@@ -10,6 +10,7 @@
 #include "analyzer/diff/row_order.hpp"
 #include "analyzer/diff/unnamed.hpp"
 #include "snapdiff/checked.hpp"
+#include "snapdiff/first_notes.hpp"
 #include "snapdiff/parallel.hpp"
 
 namespace snapdiff::diff {
@@ -91,6 +92,8 @@ void share_tiers(const Comparison& c, GrowthReport& r) {
   all += pseudo;
   if (all <= 0) return;
   for (std::size_t t = 0; t < kMatchTiers; ++t) r.matched[t] = bytes[t] / all;
+  const bool nothing = bytes[static_cast<std::size_t>(MatchTier::none)] >= all;
+  if (nothing && r.total.baseline != 0 && r.total.current != 0) r.notes.add(Severity::warning, kNothingInCommon);
 }
 
 /// The rows in the order asked for.

@@ -318,16 +318,17 @@ std::string csv_retained(const RetainedReport& report, const Style& style) {
 }
 
 std::string csv_gate(const GateReport& report) {
-  std::string text = "outcome,budget,measured,allowed,verdict,id,stack,file,line,note\r\n";
+  std::string text = "outcome,budget,measured,allowed,verdict,id,stack,row_count,file,line,note\r\n";
   for (const GateFinding& finding : report.findings) {
     Record record(text);
     record.text(to_text(finding.outcome));
     record.text(budget_name(report.budgets[finding.budget]));
-    record.number(finding.measured);
+    finding.measured ? record.number(*finding.measured) : record.empty();
     record.number(finding.allowed);
     record.text(finding.verdict.word);
     record.text(finding.id);
     record.text(finding.name);
+    record.number(static_cast<std::int64_t>(finding.rows));
     record.text(finding.file);
     record.number_if(finding.line > 0, finding.line);
     record.text(finding.note);

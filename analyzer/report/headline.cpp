@@ -7,6 +7,7 @@
 #include "analyzer/report/selection.hpp"
 #include "analyzer/report/prose_text.hpp"
 #include "analyzer/report/story_lines.hpp"
+#include "snapdiff/first_notes.hpp"
 #include "snapdiff/function_name.hpp"
 #include "snapdiff/number_text.hpp"
 
@@ -135,7 +136,11 @@ std::string HeadLine::plain() const {
 
 std::vector<HeadLine> headline(const GrowthReport& report, const Style& style) {
   const Glyphs glyphs = glyphs_for(style.utf8);
-  std::vector<HeadLine> lines{total_line(report, style, glyphs)};
+  std::vector<HeadLine> lines;
+  for (const Note& note : report.notes.all()) {
+    if (comes_first(note.text)) lines.push_back({"warning", {{printable(note.text, style.utf8), Paint::alarm}}});
+  }
+  lines.push_back(total_line(report, style, glyphs));
   if (report.story != nullptr) {
     const Story& story = *report.story;
     if (!story.hidden.empty())

@@ -86,4 +86,16 @@ std::vector<SeriesInfo> read_series(sqlite3* db) {
   return all;
 }
 
+std::optional<SeriesEnd> read_series_end(sqlite3* db, std::string_view name) {
+  Statement newest(
+      db, "SELECT max(snapshot.id) FROM series JOIN snapshot ON snapshot.series = series.id WHERE series.name = ?");
+  if (!newest.bind_text(1, name).step() || newest.integer(0) == 0) return std::nullopt;
+  SeriesEnd end{SnapshotId{newest.integer(0)}, {}};
+  Statement sources(
+      db, "SELECT DISTINCT source_name FROM snapshot WHERE series = (SELECT series FROM snapshot WHERE id = ?)");
+  sources.bind(1, newest.integer(0));
+  while (sources.step()) end.sources.emplace_back(sources.text(0));
+  return end;
+}
+
 }  // namespace snapdiff::store
