@@ -34,7 +34,7 @@ Result<std::string> answer(const Loaded& loaded, const DiffOptions& options, con
   }
   Result<JudgedSeries> series = judge_series(refs, options);
   if (!series) return std::move(series).error();
-  add_left_out(loaded, series->overall.notes);
+  add_left_out(loaded, series->trend.series.overall.notes);
   std::vector<GrowthReport> steps;
   if (steps_wanted || style.form == report::Form::json) {
     for (std::size_t i = 1; i < refs.size(); ++i) {
