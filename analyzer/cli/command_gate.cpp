@@ -7,6 +7,7 @@
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/exit_codes.hpp"
+#include "analyzer/cli/judged_series.hpp"
 #include "analyzer/cli/output_file.hpp"
 #include "analyzer/cli/recording.hpp"
 #include "analyzer/cli/small_file.hpp"
@@ -177,11 +178,10 @@ int run_gate(const Arguments& arguments) {
 
   Recording recording(store_for_reading(options, compared->loaded), compared->loaded, compared->options, terminal,
                       options.series);
-  const auto diff_part = [&](std::span<const SnapshotRef> part) { return diff::diff_series(part, compared->options); };
-  Result<TrendReport> trend = trend::judge_since_restart(compared->loaded.refs(), diff_part, std::nullopt);
-  if (!trend) return fail(trend.error());
-  if (budgets->empty()) *budgets = gate::default_budgets(trend->series.steps.size());
-  GateReport report = checked(*std::move(trend), *budgets, *allowances, wanted.allow_unjudged);
+  Result<JudgedSeries> judged = judge_series(compared->loaded.refs(), compared->options);
+  if (!judged) return fail(judged.error());
+  if (budgets->empty()) *budgets = gate::default_budgets(judged->trend.series.steps.size());
+  GateReport report = checked(std::move(judged->trend), *budgets, *allowances, wanted.allow_unjudged);
   if (!wanted.accept.empty()) {
     const Result<std::size_t> accepted = accept_findings(report, wanted);
     if (!accepted) return fail(accepted.error());

@@ -5,6 +5,7 @@
 #include "analyzer/gate/gate.hpp"
 #include "analyzer/gate/leak_id.hpp"
 #include "analyzer/trend/verdict.hpp"
+#include "snapdiff/story.hpp"
 
 namespace snapdiff::gate {
 namespace {
@@ -214,25 +215,29 @@ class Checker {
     finish(number, static_cast<double>(overall_.total.growth()), "TOTAL", std::move(finding));
   }
 
-  /// Each suspect of the first -> last view that grew. Rows of another view than stacks are in no suspect: there each
-  /// row is one of its own.
+  /// Each culprit of the story that grew. Rows of another view than stacks are in no culprit: there each row is one of
+  /// its own.
   void check_suspects(std::size_t number) {
     if (overall_.options.by != GroupBy::stack) return check_rows(number);
     const std::size_t before = report_.findings.size();
-    for (const Suspect& suspect : overall_.suspects) {
-      if (suspect.growth <= 0 || suspect.path.empty()) continue;
-      std::vector<FrameView> leaf_first(suspect.path.rbegin(), suspect.path.rend());
-      GateFinding finding;
-      finding.rows = suspect.rows.size();
-      finding.verdict = verdict_of_sum(suspect.rows);
-      finding.id = leak_id(leaf_first);
-      place_at_first_file(leaf_first, finding);
-      finish(number, static_cast<double>(suspect.growth), leak_name(leaf_first), std::move(finding));
+    if (overall_.story != nullptr) {
+      for (const Culprit& culprit : overall_.story->culprits) check_culprit(number, culprit);
     }
     if (report_.findings.size() > before) return;
     GateFinding none;
     none.rows = 0;
-    finish(number, 0, "no suspect", std::move(none));
+    finish(number, 0, "no culprit", std::move(none));
+  }
+
+  void check_culprit(std::size_t number, const Culprit& culprit) {
+    if (culprit.value.growth() <= 0 || culprit.path.empty()) return;
+    std::vector<FrameView> leaf_first(culprit.path.rbegin(), culprit.path.rend());
+    GateFinding finding;
+    finding.rows = culprit.rows.size();
+    finding.verdict = culprit.verdict;
+    finding.id = leak_id(leaf_first);
+    place_at_first_file(leaf_first, finding);
+    finish(number, static_cast<double>(culprit.value.growth()), leak_name(leaf_first), std::move(finding));
   }
 
   /// Of the sum of rows of a series; no verdict where the report keeps no series.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analyzer/diff/diff.hpp"
+#include "analyzer/story/story.hpp"
 #include "analyzer/trend/verdict.hpp"
 #include "unit/analyzer/store/small_snapshots.hpp"
 
@@ -14,6 +15,13 @@ using snapdiff::test::small;
 namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
+
+/// As the command judges a series.
+TrendReport judged(SeriesReport series) {
+  TrendReport trend = trend::analyse(std::move(series), std::nullopt);
+  story::tell(trend);
+  return trend;
+}
 
 /// `count` snapshots: main;leak grows by `step` each, main;cache;fill fills in three, main;flat stays. A minute apart
 /// when `timed`.
@@ -28,7 +36,7 @@ TrendReport trend_of(int count, std::int64_t step, bool timed = false) {
   }
   Result<SeriesReport> series = diff::diff_series(refs, {});
   REQUIRE(series);
-  return trend::analyse(*std::move(series), std::nullopt);
+  return judged(*std::move(series));
 }
 
 std::vector<Budget> budgets(const std::vector<std::string>& texts) {
@@ -158,7 +166,7 @@ TEST_CASE("gate: what did not grow needs no verdict") {
   Result<SeriesReport> series = diff::diff_series(refs, {});
   REQUIRE(series);
   CHECK(
-      checked(trend::analyse(*std::move(series), std::nullopt), {"0/step", "total:0/step", "total:1%/jump"}).result() ==
+      checked(judged(*std::move(series)), {"0/step", "total:0/step", "total:1%/jump"}).result() ==
       GateResult::passed);
 }
 
@@ -172,7 +180,7 @@ TEST_CASE("gate: a jump is broken by a step, not by a leak or a cache that fills
     }
     Result<SeriesReport> series = diff::diff_series(refs, {});
     REQUIRE(series);
-    return trend::analyse(*std::move(series), std::nullopt);
+    return judged(*std::move(series));
   };
   for (const std::int64_t before : {100'000, 0}) {  // judged STEP, and NEW
     CAPTURE(before);
@@ -207,7 +215,7 @@ TEST_CASE("gate: a suspect grows where the total does not") {
   Result<SeriesReport> series = diff::diff_series(refs, {});
   REQUIRE(series);
   const GateReport report =
-      gate::check(trend::analyse(*std::move(series), std::nullopt), gate::default_budgets(2), {}, "");
+      gate::check(judged(*std::move(series)), gate::default_budgets(2), {}, "");
   REQUIRE(count(report, Outcome::broken) == 1);
   CHECK(report.findings[0].measured == 80'000);
   CHECK(report.findings[0].name.find("serve") != std::string::npos);
@@ -296,7 +304,7 @@ TEST_CASE("gate: the id is of the functions, not of lines") {
     }
     Result<SeriesReport> series = diff::diff_series(refs, {});
     REQUIRE(series);
-    return checked(trend::analyse(*std::move(series), std::nullopt), {"0/step"}).findings.at(0).id;
+    return checked(judged(*std::move(series)), {"0/step"}).findings.at(0).id;
   };
   CHECK(id_of("leak", 10) == id_of("leak", 99));
   CHECK(id_of("leak", 10) != id_of("other", 10));

@@ -229,9 +229,9 @@ TEST_CASE("dominators: a chain with many that hang on both of its ends takes no 
   const ObjectGraph graph = plain_graph(kChain + kLeaves, edges, {0});
   const std::vector<std::uint32_t> found = immediate_dominators(tree_of(graph), graph.size());
   std::size_t wrong = 0;
-  for (std::uint32_t n = 1; n < kChain; ++n) wrong += found[n] == n - 1 ? 0 : 1;
+  for (std::uint32_t n = 1; n < kChain; ++n) wrong += found[n] == n - 1 ? 0U : 1U;
   for (std::uint32_t i = 0; i < kLeaves; ++i)
-    wrong += found[kChain + i] == (i % 3 == 0 ? 0 : std::min(i % kChain, kChain - 1)) ? 0 : 1;
+    wrong += found[kChain + i] == (i % 3 == 0 ? 0 : std::min(i % kChain, kChain - 1)) ? 0U : 1U;
   CHECK(found[0] == kNoNode);
   CHECK(wrong == 0);
 }
