@@ -4,7 +4,6 @@
 #include <compare>
 #include <cstdint>
 #include <cstring>
-#include <functional>
 #include <string_view>
 
 namespace snapdiff {
@@ -27,7 +26,7 @@ constexpr std::uint64_t mix64(std::uint64_t x) {
 
 /// MurmurHash3_x64_128 (Austin Appleby, public domain), little-endian machines. Not keyed: an
 /// enemy can make two strings collide; what that costs is two frames told apart no more, never
-/// a wrong total.
+/// a wrong total. Tables are looked up by keyed_hash().
 inline Hash128 hash_bytes(std::string_view bytes, std::uint64_t seed = 0) {
   static_assert(std::endian::native == std::endian::little);
   constexpr std::uint64_t kC1 = 0x87c37b91114253d5ULL;
@@ -88,8 +87,3 @@ class SequenceHasher {
 };
 
 }  // namespace snapdiff
-
-template <>
-struct std::hash<snapdiff::Hash128> {
-  std::size_t operator()(const snapdiff::Hash128& value) const noexcept { return static_cast<std::size_t>(value.low); }
-};

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <random>
 #include <string_view>
 
@@ -68,3 +69,10 @@ struct KeyedHash {
 };
 
 }  // namespace snapdiff
+
+template <>
+struct std::hash<snapdiff::Hash128> {
+  std::size_t operator()(const snapdiff::Hash128& value) const noexcept {
+    return static_cast<std::size_t>(snapdiff::keyed_hash(value));
+  }
+};

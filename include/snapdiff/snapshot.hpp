@@ -14,6 +14,7 @@
 #include "snapdiff/allocator_state.hpp"
 #include "snapdiff/hash.hpp"
 #include "snapdiff/ids.hpp"
+#include "snapdiff/keyed_hash.hpp"
 #include "snapdiff/notes.hpp"
 
 /// The one data model: string table -> modules, functions, frames -> stacks -> samples. Every

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "snapdiff/checked.hpp"
+#include "snapdiff/keyed_hash.hpp"
 #include "snapdiff/result.hpp"
 #include "snapdiff/snapshot.hpp"
 #include "snapdiff/validate.hpp"
@@ -59,7 +60,8 @@ class HashIndex {
     std::uint32_t row = kAbsent;
     std::uint32_t tag = 0;
   };
-  static std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash); }
+  // Keyed, since numbers can be chosen so that any fixed mix of them agrees in these bits.
+  static std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(keyed_hash(hash)); }
   std::size_t mask() const { return slots_.size() - 1; }
   void place(const Slot& slot) {
     std::size_t i = slot.tag & mask();
@@ -99,12 +101,12 @@ class SnapshotBuilder {
   StringId string(std::string_view text) {
     if (text.empty()) return StringId{};
     StringTable& table = dictionary_->strings;
-    const Hash128 hash = hash_bytes(text);
-    const std::uint32_t row = strings_.find(hash.low, [&](std::uint32_t r) { return table[StringId{r}] == text; });
+    const std::uint64_t hash = keyed_hash(text);
+    const std::uint32_t row = strings_.find(hash, [&](std::uint32_t r) { return table[StringId{r}] == text; });
     if (row != HashIndex::kAbsent) return StringId{row};
     const StringId id = table.append(text);
-    text_hash_.push_back(hash);
-    strings_.insert(hash.low, static_cast<std::uint32_t>(id));
+    text_hash_.push_back(hash_bytes(text));
+    strings_.insert(hash, static_cast<std::uint32_t>(id));
     return id;
   }
 
@@ -166,7 +168,8 @@ class SnapshotBuilder {
   /// For the store, which keeps the hash a frame was imported with.
   FrameId frame_with_hash(const FrameSpec& spec, const Hash128& hash) {
     FrameTable& table = dictionary_->frames;
-    const std::uint32_t row = frames_.find(hash.low, [&](std::uint32_t r) { return table.hash[r] == hash; });
+    const std::uint64_t key = keyed_hash(hash);
+    const std::uint32_t row = frames_.find(key, [&](std::uint32_t r) { return table.hash[r] == hash; });
     if (row != HashIndex::kAbsent) return FrameId{row};
     table.module.push_back(spec.module);
     table.offset.push_back(spec.offset);
@@ -176,7 +179,7 @@ class SnapshotBuilder {
     table.flags.push_back(spec.flags);
     table.hash.push_back(hash);
     const auto id = static_cast<std::uint32_t>(table.size() - 1);
-    frames_.insert(hash.low, id);
+    frames_.insert(key, id);
     return FrameId{id};
   }
 
@@ -203,19 +206,20 @@ class SnapshotBuilder {
     SequenceHasher hasher;
     for (const FrameId frame : leaf_first) hasher.add(frames.hash[index_of(frame)]);
     const Hash128 hash = hasher.finish();
-    stacks_.prefetch(hash.low);
+    stacks_.prefetch(keyed_hash(hash));
     return hash;
   }
   StackId stack(std::span<const FrameId> leaf_first, const Hash128& hash) {
     if (leaf_first.empty()) return pseudo_stack(kNoStackRecorded);
     StackTable& table = dictionary_->stacks;
-    const std::uint32_t row = stacks_.find(hash.low, [&](std::uint32_t r) { return table.hash[r] == hash; });
+    const std::uint64_t key = keyed_hash(hash);
+    const std::uint32_t row = stacks_.find(key, [&](std::uint32_t r) { return table.hash[r] == hash; });
     if (row != HashIndex::kAbsent) return StackId{row};
     table.frame.insert(table.frame.end(), leaf_first.begin(), leaf_first.end());
     table.begin.push_back(table.frame.size());
     table.hash.push_back(hash);
     const auto id = static_cast<std::uint32_t>(table.size() - 1);
-    stacks_.insert(hash.low, id);
+    stacks_.insert(key, id);
     return StackId{id};
   }
 

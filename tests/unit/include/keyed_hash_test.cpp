@@ -3,9 +3,9 @@
 #include <catch2/catch.hpp>
 #include <set>
 #include <string>
-#include <string_view>
+#include <vector>
 
-#include "snapdiff/hash.hpp"
+#include "snapdiff/snapshot_builder.hpp"
 
 using namespace snapdiff;
 
@@ -47,6 +47,22 @@ std::string colliding(std::uint64_t i) {
   return std::string(reinterpret_cast<const char*>(words), sizeof words);
 }
 
+/// How many rows find() asks about for all that are in, where `hash_of` gives the i-th one's hash.
+template <class HashOf>
+std::uint64_t candidates(std::uint32_t rows, HashOf hash_of) {
+  HashIndex index;
+  std::uint64_t asked = 0;
+  for (std::uint32_t i = 0; i < rows; ++i) {
+    const auto is_same = [&](std::uint32_t row) {
+      ++asked;
+      return row == i;
+    };
+    CHECK(index.find(hash_of(i), is_same) == HashIndex::kAbsent);
+    index.insert(hash_of(i), i);
+  }
+  return asked;
+}
+
 }  // namespace
 
 TEST_CASE("keyed hash: texts made to agree in half of their stored hash do not in that of tables") {
@@ -63,6 +79,13 @@ TEST_CASE("keyed hash: texts made to agree in half of their stored hash do not i
   CHECK(of_stored.size() == kTexts);
 }
 
+TEST_CASE("keyed hash: a table is not filled in one place by chosen numbers") {
+  constexpr std::uint32_t kRows = 4000;
+  // All alike in the lower 32 bits; and what a fixed mix would make alike.
+  CHECK(candidates(kRows, [](std::uint32_t i) { return std::uint64_t{i} << 32; }) < 100);
+  CHECK(candidates(kRows, [](std::uint32_t i) { return mix64(unmix64(std::uint64_t{i} << 32)); }) < 100);
+}
+
 TEST_CASE("keyed hash: every length and byte counts") {
   std::set<std::uint64_t> seen;
   std::string text;
@@ -77,4 +100,11 @@ TEST_CASE("keyed hash: every length and byte counts") {
   }
   CHECK(seen.size() == 70 + 70 * 69 / 2);
   CHECK(KeyedHash{}(std::string("abc")) == KeyedHash{}(std::string_view("abc")));
+}
+
+TEST_CASE("keyed hash: names that collide in the stored hash are interned in the time of others") {
+  SnapshotBuilder builder;
+  constexpr std::uint64_t kTexts = 200'000;  // took minutes where tables were looked up by that half
+  for (std::uint64_t i = 0; i < kTexts; ++i) (void)builder.string(colliding(i));
+  CHECK(builder.dictionary().strings.size() == kTexts + 1);
 }
