@@ -86,15 +86,6 @@ TEST_CASE("real: step 11 to 12 of the service, within a process and across two")
   }
 }
 
-TEST_CASE("real: the tcmalloc series, first to last, has its two suspects") {
-  if (!have_shared()) return;
-  const GrowthReport r =
-      must_diff(load("series/tcmalloc-svc/svc.0001.heap"), load("series/tcmalloc-svc/svc.0012.heap"));
-  REQUIRE(r.suspects.size() == 2);
-  CHECK(r.suspects[0].growth == 2'640'000);  // through leak_sessions' call of alloc_body
-  CHECK(r.suspects[1].growth == 2'200'000);  // through leak_log's call of make_log_line
-}
-
 TEST_CASE("real: every step of the Go service by function") {
   if (!have_shared()) return;
   for (int step = 2; step <= 12; ++step) {

@@ -5,11 +5,14 @@
 #include <cstdint>
 #include <deque>
 #include <initializer_list>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "analyzer/story/story.hpp"
+#include "analyzer/trend/verdict.hpp"
 #include "snapdiff/growth.hpp"
 #include "snapdiff/snapshot_builder.hpp"
 
@@ -25,10 +28,25 @@ class FakeStacks : public StackView {
     return {StackId{static_cast<std::uint32_t>(stacks_.size() - 1)}, 1};
   }
   StackRef add(std::vector<FrameView> frames) {
+    for (const FrameView& frame : frames) number(frame);
     stacks_.push_back(std::move(frames));
     return {StackId{static_cast<std::uint32_t>(stacks_.size() - 1)}, 1};
   }
   void frames(StackRef stack, std::vector<FrameView>& out) const override { out = stacks_[index_of(stack.stack)]; }
+
+  // Own code is what is no entry point, no address and not of the standard library.
+  void own_path(StackRef stack, std::vector<std::uint32_t>& out) const override {
+    out.clear();
+    const std::vector<FrameView>& frames = stacks_[index_of(stack.stack)];
+    for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
+      if (frame->library || frame->function == "main") continue;
+      const std::uint32_t number = numbers_.at(name_of(*frame));
+      if (std::find(out.begin(), out.end(), number) == out.end()) out.push_back(number);
+    }
+    if (out.empty() && !frames.empty()) out.push_back(numbers_.at(name_of(frames.front())));
+  }
+  std::size_t function_count() const override { return functions_.size(); }
+  FrameView function(std::uint32_t number) const override { return functions_[number]; }
 
   std::vector<FrameView> parse(std::string_view text) {
     std::vector<FrameView> frames;
@@ -48,22 +66,36 @@ class FakeStacks : public StackView {
       const std::size_t plus = text.rfind('+');
       view.module = keep(text.substr(1, plus - 1));
       view.offset = std::stoull(std::string(text.substr(plus + 1)), nullptr, 16);
-      return view;
+      view.library = view.module.find("libc.so") != std::string_view::npos;
+      return number(view);
     }
     view.pseudo = text[0] == '[';
     const std::size_t at = text.rfind('@');
     view.function = keep(text.substr(0, at));
     if (at == std::string_view::npos || at == 0) {
       view.function = keep(text);
-      return view;
+      view.library = view.function.starts_with("std::") || view.function == "_start";
+      return number(view);
     }
+    view.library = view.function.starts_with("std::");
     const std::size_t colon = text.rfind(':');
     view.file = keep(text.substr(at + 1, colon - at - 1));
     view.line = std::stoi(std::string(text.substr(colon + 1)));
-    return view;
+    return number(view);
+  }
+  static std::string name_of(const FrameView& frame) {
+    if (!frame.function.empty()) return std::string(frame.function);
+    return std::string(frame.module).append("+").append(std::to_string(frame.offset));
+  }
+  FrameView number(const FrameView& frame) {
+    if (numbers_.try_emplace(name_of(frame), static_cast<std::uint32_t>(functions_.size())).second)
+      functions_.push_back(frame);
+    return frame;
   }
 
   std::deque<std::string> texts_;
+  std::map<std::string, std::uint32_t> numbers_;
+  std::vector<FrameView> functions_;
   std::vector<std::vector<FrameView>> stacks_;
 };
 
@@ -137,17 +169,8 @@ class DiffMaker {
     sum(value, {});
   }
 
-  /// "root < ... < frame" is not how paths run: the suspect frame comes last.
-  void suspect(const std::string& path, std::int64_t growth, double share, std::vector<std::uint32_t> rows,
-               const std::string& site = "") {
-    Suspect s;
-    s.path = stacks_->parse(path);
-    s.growth = growth;
-    s.share = share;
-    s.rows = std::move(rows);
-    if (!site.empty()) s.sites.push_back({stacks_->parse(site)[0], growth, 0});
-    report_.suspects.push_back(std::move(s));
-  }
+  /// What story::tell() makes of the rows so far.
+  void tell() { story::tell(report_); }
 
  private:
   static RowClass class_of(const Change& value) {
@@ -243,22 +266,13 @@ inline GrowthReport svc_diff(int from, int to, bool with_passing = false) {
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return std::abs(change(a).growth()) > std::abs(change(b).growth());
   });
-  std::vector<std::uint32_t> row_of(stacks.size(), 0);
-  for (const std::size_t i : order) {
-    row_of[i] = maker.row(std::string(stacks[i].stack) + std::string(kTail), change(i),
-                          Change{stacks[i].objects[from], stacks[i].objects[to]});
+    for (const std::size_t i : order) {
+    maker.row(std::string(stacks[i].stack) + std::string(kTail), change(i),
+              Change{stacks[i].objects[from], stacks[i].objects[to]});
   }
-  const auto growth = [&](std::size_t a, std::size_t b) { return change(a).growth() + change(b).growth(); };
-  report.common_path = "main";
   report.baseline = ref_named(svc_name(from), report.total.baseline, report.total_objects.baseline);
   report.current = ref_named(svc_name(to), report.total.current, report.total_objects.current);
-  if (report.grew == 0) return report;
-  maker.suspect("main < handle_request < leak_sessions", growth(0, 4),
-                static_cast<double>(growth(0, 4)) / static_cast<double>(report.grew), {row_of[0], row_of[4]},
-                "alloc_body@/src/svc_cache.cc:24");
-  maker.suspect("main < background < leak_log", growth(1, 3),
-                static_cast<double>(growth(1, 3)) / static_cast<double>(report.grew), {row_of[1], row_of[3]},
-                "make_log_line@/src/svc_cache.cc:28");
+  maker.tell();
   return report;
 }
 
@@ -294,6 +308,7 @@ inline SeriesReport svc_series() {
     }
     series.steps.push_back(step);
   }
+  story::tell(series.overall, trend::judge_rows(series.overall));
   return series;
 }
 
@@ -307,7 +322,7 @@ inline GrowthReport sampled_diff() {
   report.matched[1] = 1;
   maker.row("make_log_line < leak_log < background < main", {2516216, 2748737}, {22000, 24079}, 145849.883);
   maker.row("alloc_body < leak_sessions < handle_request < main", {2919719, 3122536}, {10000, 10792}, 154866.421);
-  const std::uint32_t leak = maker.row("leak_rec < leak_rec < background < main", {131072, 196608}, {2, 3}, 49.1597);
+  maker.row("leak_rec < leak_rec < background < main", {131072, 196608}, {2, 3}, 49.1597);
   maker.row("alloc_body < lru_touch < handle_request < main", {532461, 522020}, {260, 255}, 57597.7538);
   maker.row("leak_sessions < handle_request < main", {184680, 192888}, {11542, 12055}, 39287.4269);
   maker.row("push_back < lru_touch < handle_request < main", {4358, 4358}, {10, 10}, 5788.8345);
@@ -316,7 +331,6 @@ inline GrowthReport sampled_diff() {
   maker.row("c < main", {196608, 196608}, {3, 3}, 53.85174);
   maker.row("d < main", {262144, 262144}, {1, 1}, 0);
   maker.row("e < main", {196608, 196608}, {3, 3}, 53.85174);
-  maker.suspect("main < background < leak_rec", 65536, 0.129, {leak});
   double variance = 0;
   for (const GrowthRow& row : report.rows) variance += row.error * row.error;
   report.total_error = std::sqrt(variance);
@@ -331,6 +345,7 @@ inline GrowthReport sampled_diff() {
   };
   report.baseline = sampled("svc.0010.heap");
   report.current = sampled("svc.0011.heap");
+  maker.tell();
   return report;
 }
 
@@ -373,10 +388,9 @@ inline GrowthReport svc_by_function() {
   maker.key_row("background", {0, 0}, {281920, 3448576}, {0, 0});
   maker.key_row("handle_request", {0, 0}, {782992, 3598992}, {0, 0});
   maker.key_row("std::deque<char*>::push_back", {2704, 2704}, {2704, 2704}, {6, 6});
-  maker.suspect("main < handle_request < leak_sessions", 2816000, 0.4707, {}, "alloc_body@svc_cache.cc:24");
-  maker.suspect("main < background < leak_log", 2445760, 0.4088, {}, "make_log_line@svc_cache.cc:28");
-  maker.report().common_path = "main";
   maker.report().total_objects = {4264, 48275};
+  maker.report().by_stack = std::make_shared<const GrowthReport>(svc_diff(0, 11));
+  maker.tell();
   return maker.report();
 }
 

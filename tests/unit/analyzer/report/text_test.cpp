@@ -33,8 +33,8 @@ TEST_CASE("text: no line is wider than the terminal, whatever the names") {
   const std::string longest(300, 'x');
   maker.row("ns::" + longest + "<int>::method(int) < caller_of_it < main", {0, 123456789}, {0, 1234567});
   maker.row("漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字 < main", {5, 5000000000}, {1, 2});
-  maker.suspect("main < ns::" + longest, 123456789, 0.5, {0}, "ns::" + longest + "@/a/b/" + longest + ".cc:1");
-  maker.suspect("main < ns::other" + longest, 123, 0.3, {1}, "f@g.cc:2");
+  maker.row("ns::" + longest + "@/a/b/" + longest + ".cc:1 < ns::other" + longest + "@g.cc:2 < main", {0, 4000000000}, {0, 3});
+  maker.tell();
   maker.report().matched[0] = 0.5;
   maker.report().matched[2] = 0.3;
   maker.report().matched[6] = 0.1;
@@ -66,8 +66,9 @@ TEST_CASE("text: terminal escapes of an input reach no form") {
   fakes::DiffMaker maker;
   maker.row("evil\x1b]0;title\x07\xc2\x9b < main", {1, 2});
   maker.report().metric = "inuse\x1b[2Jspace";
+  maker.row("evil\x1b[31m@f\x1b[31m.cc:1 < main", {1, 200});
+  maker.tell();
   maker.report().common_path = "main\x1b[1m";
-  maker.suspect("main < evil\x1b[31m", 1, 1, {0}, "evil\x1b[31m@f\x1b[31m.cc:1");
   maker.report().notes.add(Severity::info, "text\x1b[0m");
   maker.report().baseline = fakes::ref_named("a\x1b[31m.heap");
   for (const Form form : {Form::text, Form::json, Form::jsonl, Form::csv, Form::markdown}) {
@@ -115,22 +116,29 @@ TEST_CASE("text: values at both ends of 64 bits are shown, not computed wrong") 
   CHECK(write_diff(negative.report(), width(80)).find("-8.00 EiB") != std::string::npos);
 }
 
-TEST_CASE("text: growth beyond 999 % is told as a ratio, none when the baseline is empty") {
+TEST_CASE("text: the first line has both ends, the growth and its objects") {
   fakes::DiffMaker maker;
-  maker.row("a < main", {1024, 12595});
-  CHECK(write_diff(maker.report(), width(80)).find("+11.3 KiB (×12.3 of baseline)") != std::string::npos);
-  fakes::DiffMaker fresh;
-  fresh.row("a < main", {0, 1024});
-  CHECK(write_diff(fresh.report(), width(80)).find('%') != std::string::npos);
-  CHECK(write_diff(fresh.report(), width(80)).find("of baseline") == std::string::npos);
+  maker.row("a < main", {1024, 12595}, {1, 3});
+  maker.tell();
+  CHECK(write_diff(maker.report(), width(80)).find("in use    1.00 KiB \u2192 12.3 KiB  (+11.3 KiB, +2 objects)\n") == 0);
 }
 
 TEST_CASE("text: a diff of equal snapshots says so") {
   const std::string out = write_diff(fakes::svc_diff(3, 3), width(80));
-  CHECK(out.find("none: nothing grew") != std::string::npos);
-  CHECK(out.find("none: nothing changed in 2 snapshots") != std::string::npos);
+  CHECK(out.find("culprits  none: nothing changed") != std::string::npos);
   CHECK(out.find("[7 others]") == std::string::npos);
   CHECK(out.find("[8 others]") != std::string::npos);  // background holds 4 MiB at snapshot 4
+}
+
+TEST_CASE("text: one line per culprit, with place, growth, share and pace, cut from its end where it is narrow") {
+  const SeriesReport series = fakes::svc_series();
+  const std::string wide = write_series(series, {}, {}, width(120));
+  CHECK(wide.find("GROWING   leak_sessions  svc_cache.cc:26  +2.69 MiB  47 %  +250 KiB a snapshot, in 11 of 11 steps\n") !=
+        std::string::npos);
+  const std::string narrow = write_series(series, {}, {}, width(80));
+  CHECK(narrow.find("GROWING   leak_sessions  svc_cache.cc:26  +2.69 MiB  47 %  +250 KiB a snapshot\n") !=
+        std::string::npos);
+  CHECK(wide.find("background: 4.00 MiB allocated (snapshot 3) and freed again (6)") != std::string::npos);
 }
 
 TEST_CASE("text: a report without rows has its five fixed parts") {
@@ -264,10 +272,8 @@ TEST_CASE("colour: only escapes are added") {
 }
 
 TEST_CASE("series: below 8 snapshots there is no verdict, and long ones show both ends") {
-  SeriesReport series = fakes::svc_series();
-  series.steps.resize(5);
-  CHECK(write_series(series, {}, {}, width(80)).find("none: 5 snapshots show growth, not a trend") !=
-        std::string::npos);
+  CHECK(write_diff(fakes::svc_diff(0, 4), width(80))
+            .find("verdict   none: not enough data for a trend verdict (needs 8 snapshots)") != std::string::npos);
 
   SeriesReport longer = fakes::svc_series();
   const SeriesStep step = longer.steps[5];
@@ -279,13 +285,9 @@ TEST_CASE("series: below 8 snapshots there is no verdict, and long ones show bot
   CHECK(write_series(longer, {}, {}, all).find("more steps") == std::string::npos);
 }
 
-TEST_CASE("series: suspects of different verdicts are told apart") {
-  const SeriesReport series = fakes::svc_series();
-  std::vector<RowVerdict> verdicts(series.overall.rows.size(), {"GROWING", "climbs"});
-  verdicts[1] = {"STEP", "one jump"};
-  CHECK(write_series(series, {}, verdicts, width(120))
-            .find("verdict   GROWING leak_sessions, STEP leak_log; leak_sessions climbs") != std::string::npos);
-  verdicts[0] = {"STEP", "one jump of 40.0 MiB at snapshot 5, level since"};
-  CHECK(write_series(series, {}, verdicts, width(120)).find("STEP: leak_sessions one jump of 40.0 MiB") !=
-        std::string::npos);
+TEST_CASE("series: each culprit has its own verdict, and the freed burst is none of them") {
+  const std::string out = write_series(fakes::svc_series(), {}, {}, width(120));
+  for (const char* const line : {"GROWING   leak_sessions", "GROWING   make_log_line", "GROWING   leak_rec"})
+    CHECK(out.find(line) != std::string::npos);
+  CHECK(out.find("GROWING   background") == std::string::npos);
 }
