@@ -135,7 +135,9 @@ std::string HeadLine::plain() const {
 
 std::vector<HeadLine> headline(const GrowthReport& report, const Style& style) {
   const Glyphs glyphs = glyphs_for(style.utf8);
-  std::vector<HeadLine> lines{total_line(report, style, glyphs)};
+  std::vector<HeadLine> lines;
+  if (report.story != nullptr) lines = event_lines(*report.story, style);
+  lines.push_back(total_line(report, style, glyphs));
   if (report.story != nullptr) {
     const Story& story = *report.story;
     if (!story.hidden.empty())
