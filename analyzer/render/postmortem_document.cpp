@@ -66,6 +66,12 @@ Status plan_appendix(PostmortemPages& pages) {
   return ok();
 }
 
+/// Something of the inputs is missing or doubtful.
+bool has_losses(const Notes& notes) {
+  return std::any_of(notes.all().begin(), notes.all().end(),
+                     [](const Note& note) { return note.severity != Severity::info; });
+}
+
 Status plan_pages(PostmortemPages& pages) {
   if (pages.full && pages.has_stacks) choose_table_rows(pages);
   plan_answer(pages);
@@ -76,6 +82,7 @@ Status plan_pages(PostmortemPages& pages) {
   }
   if (pages.report.failure) plan_failure(pages);
   if (!pages.has_stacks) plan_counters(pages);
+  if (has_losses(pages.report.notes)) plan_unknown(pages);
   return ok();
 }
 
