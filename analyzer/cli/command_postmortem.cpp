@@ -23,6 +23,7 @@ struct Wanted {
   bool redact = false;
   std::string key_file;
   std::string paper = "a4";
+  bool full = false;
 };
 
 struct Settings {
@@ -36,6 +37,7 @@ struct Settings {
 Result<Settings> settings_of(const Options& options, const Wanted& wanted) {
   Settings out;
   out.documents.rows = options.rows;
+  out.documents.full = wanted.full;
   out.documents.paper = wanted.paper == "letter" ? render::Paper::letter : render::Paper::a4;
   if (!wanted.limit_text.empty()) {
     const Result<std::int64_t> size = parse_size(wanted.limit_text);
@@ -112,6 +114,7 @@ int run_postmortem(const Arguments& arguments) {
       ->type_name("FILE")
       ->allow_extra_args(false);
   app->add_flag("--print-hints", wanted.print_hints, "print the built-in hint rules and end");
+  app->add_flag("--full", wanted.full, "PDF with all tables, a page per culprit, the flame graph, inputs");
   app->add_flag("--redact", wanted.redact, "tokens instead of names, paths, hosts, labels");
   app->add_option("--redact-key", wanted.key_file,
                   "the same; only who has this file (16 B or more) can\n"

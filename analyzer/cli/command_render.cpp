@@ -141,7 +141,8 @@ int run_render(const Arguments& arguments) {
       {"snapdiff render --pdf", "snapdiff render --svg @1 @12 -o growth.svg",
        "snapdiff render --flame -o flame.svg a.heap b.heap", "snapdiff render --timeline --segments run.pickle"});
   add_options(*app, options, kTakesOperands | kTakesSeries | kTakesView | kReadsFiles | kTakesSymbols);
-  auto* pdf = app->add_flag("--pdf", wanted.pdf, "summary, graph, a page per step (default)");
+  auto* pdf = app->add_flag("--pdf", wanted.pdf, "what grew and where, graph, table (default)");
+  app->add_flag("--full", wanted.full, "--pdf: a page per step and all inputs as well");
   auto* svg = app->add_flag("--svg", wanted.svg, "the graph, text stays text")->excludes(pdf);
   auto* png = app->add_flag("--png", wanted.png, "the graph as pixels")->excludes(pdf)->excludes(svg);
   app->add_flag("--dot", wanted.dot, "the graph for Graphviz")->excludes(pdf)->excludes(svg)->excludes(png);
@@ -212,7 +213,7 @@ int run_render(const Arguments& arguments) {
     return fail({ErrorCode::usage, "render needs at least two snapshots: found 1"});
   }
   if (diff::has_counters_only(compared->loaded.refs())) return render_counters(options, wanted, compared->loaded);
-  const Result<render::Story> story = tell_story(*compared, true);
+  const Result<render::Story> story = tell_story(*compared, wanted.full);
   if (!story) return fail(story.error());
 
   const Result<std::string> bytes = wanted.svg   ? render::to_svg(*story, wanted.graph)

@@ -16,6 +16,7 @@ namespace snapdiff::cli {
 struct DocumentOptions {
   std::optional<std::size_t> rows;
   render::Paper paper = render::Paper::a4;
+  bool full = false;  ///< the PDF with its appendix
   std::size_t max_nodes = 40;
   const postmortem::Redactor* redactor = nullptr;
 };

@@ -34,6 +34,7 @@ Result<render::Story> tell_story(const Compared& compared, bool with_pairs) {
   story.version = "snapdiff " SNAPDIFF_VERSION;
   story.order_note = order_of(compared.loaded);
   story.created_at_ns = document_time_ns(compared.loaded);
+  story.full = with_pairs;
   return story;
 }
 

@@ -19,6 +19,7 @@ struct RenderOptions {
   bool flame = false;
   FlameWidth width = FlameWidth::change;  ///< of --flame
   std::string paper = "a4";
+  bool full = false;  ///< --pdf: a page per step and all inputs as well
   graph::GraphOptions graph;
 
   std::string_view ending() const { return svg ? "svg" : png ? "png" : dot ? "dot" : "pdf"; }

@@ -340,6 +340,7 @@ FrameView frame_view(const Dictionary& d, FrameId frame) {
 ComparisonView::ComparisonView(const Comparison& comparison)
     : dictionaries_(comparison.dictionaries),
       fold_recursion_(comparison.options.fold_recursion),
+      shows_all_(comparison.options.frames == FrameSet::all),
       renamed_(comparison.renamed) {
   for (const Side& side : comparison.sides) dictionary_of_side_.push_back(side.dictionary);
 }
@@ -388,7 +389,8 @@ void ComparisonView::frames(StackRef ref, std::vector<FrameView>& out) const {
   if (fold_recursion_ && may_recurse(visible)) fold_recursion(std::vector(visible), visible);
   for (const FrameId frame : visible) {
     out.push_back(frame_view(visibility.dictionary(), frame));
-    out.back().library = visibility.is_library(frame);
+    // Who asks for all frames gets library frames as any other.
+    out.back().library = !shows_all_ && visibility.is_library(frame);
   }
 }
 

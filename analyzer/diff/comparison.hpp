@@ -105,6 +105,7 @@ class ComparisonView : public StackView {
   std::vector<std::shared_ptr<const Visibility>> dictionaries_;
   std::vector<std::uint32_t> dictionary_of_side_;
   bool fold_recursion_;
+  bool shows_all_;
   struct Between {
     StackId stack;
     std::uint32_t side;

@@ -7,6 +7,7 @@
 
 #include "analyzer/graph/dominators.hpp"
 #include "analyzer/graph/trim.hpp"
+#include "snapdiff/library_frames.hpp"
 #include "snapdiff/checked.hpp"
 
 namespace snapdiff::graph {
@@ -73,6 +74,7 @@ class Reader {
     std::vector<FrameView> frames;
     for (const GrowthRow& row : report_.rows) {
       report_.frames(row, frames);
+      fold_library_frames(frames);
       for (std::size_t i = frames.size(); i-- > 0;) runs.node.push_back(data_->functions.id(frames[i]));
       runs.begin.push_back(runs.node.size());
       leaf_line_.push_back(frames.empty() ? 0 : frames.front().line);

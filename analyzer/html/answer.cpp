@@ -4,8 +4,6 @@
 #include "analyzer/html/markup.hpp"
 #include "analyzer/html/sections.hpp"
 #include "analyzer/html/values.hpp"
-#include "snapdiff/frame_text.hpp"
-#include "snapdiff/function_name.hpp"
 
 namespace snapdiff::html {
 namespace {
@@ -17,30 +15,6 @@ std::string figure(std::string_view label, const std::string& big, const std::st
   return out + ">" + big + "</dd><dd class=\"small\">" + small + "</dd></div>\n";
 }
 
-std::string slope_text(double slope, const std::string& unit) {
-  return growth(static_cast<std::int64_t>(std::llround(std::clamp(slope, -9e18, 9e18))), unit);
-}
-
-std::string rate_figure(const Postmortem& report, const Series& series) {
-  const GrowthReport& growth_report = report.growth();
-  const std::string& unit = growth_report.unit;
-  if (series.length() < kJudgedFrom || report.trend.verdicts.size() != growth_report.rows.size()) {
-    return figure("grew and shrank", growth(growth_report.grew, unit),
-                  "grew, " + growth(growth_report.shrank, unit) + " shrank", "figure-rate");
-  }
-  double slope = 0;
-  std::size_t rows = 0;
-  for (const Verdict& verdict : report.trend.verdicts) {
-    if (verdict.word != "GROWING" && verdict.word != "RISING") continue;
-    slope += verdict.slope;
-    ++rows;
-  }
-  if (rows == 0) return figure("rate of the growing stacks", "none", "no stack keeps growing", "figure-rate");
-  std::string detail = "per snapshot, " + counted(rows, "stack");
-  if (const auto hourly = report.trend.axis.per_hour(slope)) detail += "; " + slope_text(*hourly, unit) + " per hour";
-  return figure("rate of the growing stacks", slope_text(slope, unit), detail, "figure-rate");
-}
-
 std::string matched_figure(const GrowthReport& growth_report) {
   double matched = 0;
   double all = 0;
@@ -50,7 +24,7 @@ std::string matched_figure(const GrowthReport& growth_report) {
   }
   const std::string share =
       all > 0 ? percent_text(std::llround(matched * 1e6), std::llround(all * 1e6), kGlyphs) : "n/a";
-  return figure("found on both sides", share,
+  return figure("matched in both", share,
                 growth_report.exact       ? "of the bytes; exact, every allocation recorded"
                 : growth_report.has_error ? "of the bytes; \u00b1 is one standard deviation"
                                           : "of the bytes; sampling error unknown",
@@ -67,42 +41,63 @@ std::string figures(const Postmortem& report, const Series& series) {
   out += figure("growth " + numbers, growth(g.total.growth(), g.unit),
                 value(g.total.baseline, g.unit) + " \u2192 " + value(g.total.current, g.unit), "figure-growth",
                 direction(g.total.growth()));
-  out += rate_figure(report, series);
+  out += figure("grew and shrank", growth(g.grew, g.unit), "grew, " + growth(g.shrank, g.unit) + " shrank",
+                "figure-rate");
   out += g.has_objects ? figure("objects", growth_count_text(g.total_objects.growth(), kGlyphs),
                                 count_text(g.total_objects.baseline, kGlyphs) + " \u2192 " +
                                     count_text(g.total_objects.current, kGlyphs),
                                 "figure-objects")
-                       : figure("objects", "n/a", "the inputs do not count them", "figure-objects");
+                       : figure("objects", "n/a", "not recorded", "figure-objects");
   return out + matched_figure(g) + "</dl>\n";
 }
 
-std::string frame_text(const FrameView& frame) {
-  return frame.function.empty() ? address_text(frame) : without_std(short_function_name(frame.function));
-}
-
-/// Where the narrative has not been written: what the figures alone say.
-std::string own_sentence(const GrowthReport& g) {
-  if (g.grew == 0 && g.shrank == 0) return "No stack changed between the first and the last snapshot.";
+/// Of counters alone there is no story by stacks: the first lines of the narrative; the very first one is the headline.
+std::string counters_lead(const Narrative& narrative) {
   std::string out;
-  for (const Suspect& suspect : g.suspects) {
-    if (suspect.path.empty()) continue;
-    out += (out.empty() ? "" : "; ") + growth(suspect.growth, g.unit) + " through <code>" +
-           entities(bounded(frame_text(suspect.path.back()), 120)) + "</code>";
-  }
-  return out.empty() ? out : out + ".";
-}
-
-/// Two lines of the short story, or, without one, what grew and where: enough to open a page with.
-std::string lead_of(const Narrative& narrative) {
-  std::string out;
-  const auto add = [&](const Prose& text) { out += (out.empty() ? "" : " ") + prose(text); };
-  // The first line says what the headline says.
-  for (std::size_t i = 1; i < narrative.in_short.size() && i < 3; ++i) add(narrative.in_short[i]);
-  for (const Finding& finding : narrative.findings) {
-    const bool opens = finding.kind == Finding::Kind::what || finding.kind == Finding::Kind::where;
-    if (narrative.in_short.size() < 2 && opens) add(finding.text);
-  }
+  for (std::size_t i = 1; i < narrative.in_short.size() && i < 3; ++i)
+    out += (out.empty() ? "" : " ") + prose(narrative.in_short[i]);
   return out;
+}
+
+std::string events(const Story& story) {
+  std::string out;
+  for (const Event& event : story.events)
+    out += "<p class=\"event\" role=\"alert\"><b>" + safe(event.title) + "</b>: " + prose(event.text) + ".</p>\n";
+  return out;
+}
+
+/// "+7.12 MiB, +17 596 objects over 13 snapshots, 68 min; the net hides ...".
+std::string change_line(const Story& story) {
+  std::string text = story.figures;
+  if (story.snapshots > 2) text += " over " + story.extent;
+  if (!story.hidden.empty()) text += "; " + story.hidden;
+  return safe(text) + ".";
+}
+
+std::string culprit_row(const Culprit& culprit) {
+  std::string place = prose(culprit.text.place);
+  if (!culprit.text.via.empty()) place += " <span class=\"u\">(" + prose(culprit.text.via) + ")</span>";
+  const std::vector<double> values(culprit.values.begin(), culprit.values.end());
+  return "<tr><td>" + badge(culprit.text.label) + "</td><td><b>" + prose(culprit.text.name) + "</b> " + place +
+         "<br><span class=\"via\">" + safe(culprit.text.pace) + "</span></td><td class=\"g " +
+         std::string(direction(culprit.value.growth())) + "\"><b>" + safe(culprit.text.growth) + "</b></td><td>" +
+         safe(culprit.text.share) + "</td><td class=\"wide\">" +
+         (values.size() > 2 ? sparkline(values) : std::string()) + "</td></tr>\n";
+}
+
+std::string culprit_table(const std::vector<Culprit>& culprits, std::string_view title) {
+  if (culprits.empty()) return {};
+  std::string out = "<h2>" + std::string(title) + "</h2>\n<div class=\"scroll\"><table class=\"plain culprits\"><tbody>\n";
+  for (const Culprit& culprit : culprits) out += culprit_row(culprit);
+  return out + "</tbody></table></div>\n";
+}
+
+/// Coverage, what levelled off, what was freed again.
+std::string also_line(const Story& story) {
+  std::string out;
+  for (const Prose& line : story.also) out += (out.empty() ? "" : "; ") + prose(line);
+  if (!story.no_verdict.empty()) out += (out.empty() ? "" : "; ") + safe(story.no_verdict);
+  return out.empty() ? out : "<p class=\"note\">" + out + ".</p>\n";
 }
 
 std::string findings(const Narrative& narrative) {
@@ -134,10 +129,10 @@ std::string hints(const Narrative& narrative, const Chosen& chosen) {
   std::string out =
       "<section id=\"hints\" aria-labelledby=\"hints-h\"><h2 id=\"hints-h\">Hints</h2>\n<p class=\"note\">Known "
       "patterns "
-      "that the evidence fits. A hint is no proof.</p>\n";
+      "that the evidence fits: heuristics.</p>\n";
   for (const Hint& hint : narrative.hints) {
     out += "<article class=\"hint\"><h3>" + safe(bounded(hint.title, 200));
-    out += hint.harmless ? " <span class=\"badge FLAT\">MAY BE HARMLESS</span>"
+    out += hint.harmless ? " <span class=\"badge FLAT\">PROBABLY HARMLESS</span>"
                          : " <span class=\"badge STEP\">HINT</span>";
     out += "</h3>\n<p>" + prose(hint.evidence) + "</p>\n";
     if (!hint.suggestion.empty()) out += "<p><b>Try:</b> " + safe(bounded(hint.suggestion, 1000)) + "</p>\n";
@@ -152,20 +147,36 @@ std::string headline_text(const Postmortem& report) {
   if (!report.narrative.headline.empty()) return plain(report.narrative.headline);
   const GrowthReport& g = report.growth();
   if (g.metric.empty()) return "Counters of " + report.title;
-  std::string what = g.metric == "inuse_space" ? "In-use bytes" : g.metric;
-  return what + " " + change_text(g.total.baseline, g.total.current, g.unit, kGlyphs);
+  return g.story == nullptr ? metric_title(g.metric) : plain(g.story->headline);
 }
 
-std::string answer_section(const Postmortem& report, const Series& series) {
-  const bool has_rows = !report.growth().metric.empty();
-  std::string out = "<section id=\"answer\">\n<div class=\"head\"><h1>";
+std::string answer_section(const Postmortem& report) {
+  const Story* story = report.growth().metric.empty() ? nullptr : report.growth().story.get();
+  std::string out = "<section id=\"answer\">\n";
+  if (story != nullptr) out += events(*story);
+  out += "<div class=\"head\"><h1>";
   out += report.narrative.headline.empty() ? safe(headline_text(report)) : prose(report.narrative.headline);
-  out += "</h1>" + badge(report.narrative.verdict, true) + "</div>\n";
-  std::string lead = lead_of(report.narrative);
-  if (lead.empty() && has_rows) lead = own_sentence(report.growth());
+  out += "</h1>" + badge(story != nullptr ? story->verdict : report.narrative.verdict, true) + "</div>\n";
+  const std::string lead = story != nullptr ? change_line(*story) : counters_lead(report.narrative);
   if (!lead.empty()) out += "<p class=\"lead\">" + lead + "</p>\n";
-  if (has_rows) out += figures(report, series);
   return out + "</section>\n";
+}
+
+std::string culprits_section(const Postmortem& report) {
+  if (report.growth().metric.empty() || report.growth().story == nullptr) return {};
+  const Story& story = *report.growth().story;
+  std::string out = "<section id=\"culprits\" aria-label=\"culprits\">\n";
+  out += culprit_table(story.freed, "Freed by") + culprit_table(story.culprits, "Culprits");
+  if (!story.no_culprit.empty() && story.freed.empty())
+    out += "<p>No culprit: " + safe(story.no_culprit) + ".</p>\n";
+  out += also_line(story);
+  if (!story.next.empty()) out += "<p>Next: <code>" + safe(plain(story.next)) + "</code></p>\n";
+  return out + "</section>\n";
+}
+
+std::string figures_section(const Postmortem& report, const Series& series) {
+  if (report.growth().metric.empty()) return {};
+  return "<section id=\"figures\" aria-label=\"key figures\">\n" + figures(report, series) + "</section>\n";
 }
 
 std::string story_section(const Postmortem& report, const Chosen& chosen) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/html/series.hpp"
@@ -10,17 +11,17 @@
 namespace snapdiff::html {
 
 /// A layer of the plot of totals: values at each judged snapshot, summed exactly.
+///   kind  "rest", "grown", "shrunk" or "passing", as the script knows them
 ///   name  printable   note  what to say beside it, may be empty
-struct Band {
-  enum class Kind : std::uint8_t { rest, grown, shrunk, passing };
-  Kind kind = Kind::rest;
+struct Layer {
+  std::string_view kind;
   std::string name;
   std::string note;
   std::vector<std::int64_t> values;
 };
 
-/// From the bottom up: the rest, the suspects, what came and went. Empty where values below zero would
+/// From the bottom up: the rest, then the story's bands; they add up to the totals. Empty where values below zero would
 /// make layers lie.
-std::vector<Band> bands(const Postmortem& report, const Series& series);
+std::vector<Layer> layers_of(const Postmortem& report, const Series& series);
 
 }  // namespace snapdiff::html

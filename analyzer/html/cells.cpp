@@ -37,25 +37,26 @@ std::string stack_cell(const std::vector<FrameView>& frames) {
     bool again;
   };
   std::vector<Folded> folded;
-  bool in_library = false;
+  const bool has_own = std::any_of(frames.begin(), frames.begin() + static_cast<std::ptrdiff_t>(end),
+                                   [](const FrameView& frame) { return !frame.library; });
+  std::string_view called;
   for (std::size_t i = 0; i < end && folded.size() < kMostFrames; ++i) {
+    if (has_own && frames[i].library) {
+      if (folded.empty()) called = frames[i].function;
+      continue;
+    }
     if (!folded.empty() && same(*folded.back().frame, frames[i])) {
       folded.back().again = true;
       continue;
     }
-    const bool library = is_standard_library(short_function_name(frames[i].function));
-    if (library && in_library) {
-      folded.back() = {&frames[i], false};
-    } else {
-      folded.push_back({&frames[i], false});
-    }
-    in_library = library;
+    folded.push_back({&frames[i], false});
   }
   const auto name = [](const Folded& f, std::size_t width) {
     return entities(report::cut_name(shown_name(*f.frame), width, "\u2026")) + (f.again ? " \u21bb" : "");
   };
   std::string out = "<span class=\"leaf\"><b>" + name(folded[0], kLeafWidth) + "</b>";
   const FrameView& leaf = *folded[0].frame;
+  if (!called.empty()) out += " <span class=\"u\">(" + entities(bounded(via_name(called), kLongestName)) + ")</span>";
   if (!leaf.file.empty()) {
     out += "<span class=\"site\">" + entities(bounded(base_name(leaf.file), kLongestName));
     if (leaf.line > 0) out += ":" + std::to_string(leaf.line);

@@ -166,7 +166,7 @@ class Json {
 };
 
 std::string facts(const Postmortem& report, const Series& series, const Chosen& chosen,
-                  const std::vector<std::int64_t>& rest, const std::vector<Band>& layers, bool big,
+                  const std::vector<std::int64_t>& rest, const std::vector<Layer>& layers, bool big,
                   std::string_view start) {
   const GrowthReport& g = report.growth();
   const auto flag = [](bool on) { return on ? "true" : "false"; };
@@ -227,13 +227,12 @@ std::string facts(const Postmortem& report, const Series& series, const Chosen& 
   }
   json.key("bands");
   json.open('[');
-  constexpr std::string_view kKinds[] = {"rest", "grown", "shrunk", "passing"};
-  for (const Band& band : layers) {
+  for (const Layer& layer : layers) {
     json.open('[');
-    json.string(kKinds[static_cast<std::size_t>(band.kind)]);
-    json.string(band.name);
-    json.string(band.note);
-    json.integers(band.values);
+    json.string(layer.kind);
+    json.string(layer.name);
+    json.string(layer.note);
+    json.integers(layer.values);
     json.close(']');
   }
   json.close(']');
@@ -256,7 +255,7 @@ class Page {
         importance_(importance(report.growth(), series_)),
         rest_(remainder(report, series_)),
         big_(needs_big_integers(report, series_)),
-        bands_(bands(report, series_)),
+        layers_(layers_of(report, series_)),
         candidates_(choose(report.growth(), series_, importance_, kMostRows).rows),
         stacks_(report.growth(), candidates_),
         graph_(graph_section(options.graph_svg, options.most_bytes / kGraphPart)) {}
@@ -320,11 +319,11 @@ class Page {
   std::string body(const Chosen& chosen) const {
     std::string out =
         head(report_) + "<body>\n<a class=\"skip\" href=\"#table\">Skip to the table</a>\n<div class=\"page\">\n" +
-        top_bar(report_, !graph_.empty()) + "<main>\n" + answer_section(report_, series_) + failure_section(report_) +
-        timeline_place(report_) + story_section(report_, chosen) + table_section(report_, series_, chosen, rest_) +
+        top_bar(report_, !graph_.empty()) + "<main>\n" + answer_section(report_) + timeline_place(report_) +
+        culprits_section(report_) + figures_section(report_, series_) + failure_section(report_) + story_section(report_, chosen) + table_section(report_, series_, chosen, rest_) +
         flame_place(report_) + graph_ + pins_section(report_) + counters_section(report_) + inputs_section(report_) +
         "</main>\n" + footer(report_) + "</div>\n<script type=\"application/json\" id=\"facts\">" +
-        facts(report_, series_, chosen, rest_, bands_, big_, options_.start) + "</script>\n<script>" +
+        facts(report_, series_, chosen, rest_, layers_, big_, options_.start) + "</script>\n<script>" +
         joined(assets::script) + "</script>\n";
     return out;
   }
@@ -342,7 +341,7 @@ class Page {
   std::vector<std::uint64_t> importance_;
   std::vector<std::int64_t> rest_;
   bool big_;
-  std::vector<Band> bands_;
+  std::vector<Layer> layers_;
   std::vector<std::uint32_t> candidates_;
   StackPages stacks_;
   std::string graph_;

@@ -11,8 +11,14 @@ namespace snapdiff::html {
 
 std::string headline_text(const Postmortem& report);
 
-/// Headline, badge, a sentence or two, key figures.
-std::string answer_section(const Postmortem& report, const Series& series);
+/// What makes all else secondary, headline, badge, the change in figures.
+std::string answer_section(const Postmortem& report);
+
+/// The culprits with place, verdict and values; the next command.
+std::string culprits_section(const Postmortem& report);
+
+/// Key figures of the pair of snapshots that is shown.
+std::string figures_section(const Postmortem& report, const Series& series);
 
 /// All findings, and hints.
 std::string story_section(const Postmortem& report, const Chosen& chosen);

@@ -132,7 +132,7 @@ std::uint32_t StackPages::frame(const FrameView& view) {
     out.name = text(bounded(name, kLongestShortName));
     out.full = text(bounded(view.function, kLongestName));
     if (is_entry_point(view.function)) out.flags |= kEntry;
-    if (!view.pseudo && is_standard_library(short_function_name(view.function))) out.flags |= kLibrary;
+    if (view.library) out.flags |= kLibrary;
   }
   if (view.pseudo) out.flags |= kPseudo;
   if (view.inlined) out.flags |= kInlined;

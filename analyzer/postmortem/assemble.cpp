@@ -110,6 +110,7 @@ Result<Postmortem> assemble(std::span<const SnapshotRef> snapshots, Request requ
   out.created_at_ns = request.created_at_ns;
   out.pins = std::move(request.pins);
   out.failure = std::move(request.failure);
+  if (out.failure) story::tell_failure(out.trend.series.overall, *out.failure);
   out.notes = std::move(request.notes);
   add_notes(snapshots, out);
   return out;

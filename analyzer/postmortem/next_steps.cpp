@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "analyzer/postmortem/findings.hpp"
+#include "analyzer/story/commands.hpp"
 #include "analyzer/story/prose.hpp"
 #include "analyzer/postmortem/series_facts.hpp"
 
@@ -12,50 +13,6 @@ namespace {
 
 constexpr std::size_t kCommands = 2;
 constexpr std::size_t kPlaces = 3;
-
-/// A regular expression that finds the function: the longest part of its short name without template arguments and
-/// brackets, special characters taken as they are.
-std::string pattern_of(const FrameView& frame) {
-  const std::string name = function_of(frame);
-  constexpr std::string_view kBreaks = "<>()[]{}'\"\\\n";
-  std::string_view best;
-  for (std::size_t at = 0; at <= name.size();) {
-    const std::size_t end = std::min(name.find_first_of(kBreaks, at), name.size());
-    std::string_view part = std::string_view(name).substr(at, end - at);
-    while (!part.empty() && (part.back() == ':' || part.back() == ' ')) part.remove_suffix(1);
-    while (!part.empty() && (part.front() == ':' || part.front() == ' ')) part.remove_prefix(1);
-    if (part.size() > best.size()) best = part;
-    at = end + 1;
-  }
-  std::string out;
-  for (const char c : best) {
-    if (std::string_view(".*+?|^$").find(c) != std::string_view::npos) out += '\\';
-    out += c;
-  }
-  return out;
-}
-
-bool is_plain_word(std::string_view text) {
-  return !text.empty() && text.find_first_not_of(
-                              "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                              "_-./@#:,+=%") == std::string_view::npos;
-}
-
-/// For a POSIX shell.
-void operand(Writer& out, const SnapshotRef& ref) {
-  if (is_plain_word(ref.ref)) {
-    (out << " ").name(ref.ref);
-    return;
-  }
-  std::string quoted;
-  for (const char c : ref.ref) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  (out << " '").name(quoted) << "'";
-}
-
-void both_ends(Writer& out, const Postmortem& report) {
-  operand(out, report.growth().baseline);
-  operand(out, report.growth().current);
-}
 
 }  // namespace
 
@@ -78,7 +35,7 @@ std::vector<Finding> next_findings(const Postmortem& report) {
     if (pattern.empty() || std::find(asked.begin(), asked.end(), pattern) != asked.end()) continue;
     Writer text;
     (text << "Callers and callees: snapdiff peek '").name(pattern) << "'";
-    both_ends(text, report);
+    both_ends(text, growth);
     add(text);
     asked.push_back(std::move(pattern));
   }
@@ -109,7 +66,7 @@ std::vector<Finding> next_findings(const Postmortem& report) {
   if (growth.current.snapshot != nullptr && growth.current.snapshot->graph != nullptr) {
     Writer text;
     text << "Who keeps it alive: snapdiff retained";
-    both_ends(text, report);
+    both_ends(text, growth);
     add(text);
   }
   if (growth.unnamed.unnamed > 0 && !growth.unnamed.modules.empty()) {

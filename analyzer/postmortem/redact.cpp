@@ -138,6 +138,12 @@ std::shared_ptr<const Story> redacted_story(Tokens& tokens, const std::shared_pt
     for (Culprit& culprit : *list) redact_culprit(tokens, culprit);
   }
   for (Passing& passing : story->passing) redact_frames(tokens, passing.path);
+  for (Band& band : story->bands) {
+    redact_prose(tokens, band.name);
+    redact_prose(tokens, band.note);
+  }
+  for (Event& event : story->events) redact_prose(tokens, event.text);
+  redact_prose(tokens, story->next);
   redact_prose(tokens, story->headline);
   for (Prose& line : story->also) redact_prose(tokens, line);
   return story;

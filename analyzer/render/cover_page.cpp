@@ -2,6 +2,7 @@
 #include <cmath>
 #include <set>
 
+#include "analyzer/render/answer_page.hpp"
 #include "analyzer/render/postmortem_pages.hpp"
 #include "analyzer/render/prose_text.hpp"
 
@@ -18,7 +19,7 @@ constexpr std::size_t kLeastContents = 3;
 std::string title_of(const Postmortem& report) {
   const std::string text = plain_text(report.narrative.headline);
   if (!text.empty()) return text;
-  return report.growth().metric.empty() ? std::string("Post-mortem") : headline(report.growth());
+  return "Post-mortem";
 }
 
 /// What the report is of, when, and whether its names are real.
@@ -57,7 +58,7 @@ std::string sampling_text(const SnapshotFacts& facts) {
     case Sampling::exact: return "exact: every allocation recorded";
     case Sampling::poisson:
       return std::string("one sample every ").append(size_text(facts.period)).append(" on average");
-    case Sampling::unknown: return "not told by the source";
+    case Sampling::unknown: return "not recorded";
   }
   return "";
 }
@@ -70,7 +71,7 @@ std::vector<Fact> environment(const PostmortemPages& pages, const std::vector<In
   using F = const SnapshotFacts&;
   std::vector<Fact> facts;
   const auto add = [&facts](const char* name, std::string value) {
-    facts.push_back({name, value.empty() ? std::string("not told by the inputs") : std::move(value)});
+    facts.push_back({name, value.empty() ? std::string("not recorded") : std::move(value)});
   };
   add("format", fact_of(inputs, [](F f) {
         return f.format_detail.empty() ? f.format
@@ -149,39 +150,6 @@ double draw_matching(const GrowthReport& report, Canvas& canvas, double y, doubl
   return any ? y : y + 11.5;
 }
 
-double draw_subjects(const PostmortemPages& pages, Canvas& canvas, double y) {
-  const std::vector<Subject> subjects = subjects_of(pages.report);
-  if (subjects.empty()) return y;
-  const Quantity q = quantity_of(pages.report.growth().unit);
-  draw_section(canvas, y, subjects.front().is_suspect ? "Suspects" : "Largest changes",
-               subjects.front().is_suspect ? "deepest frame that still carries most of its parent\u2019s growth"
-                                           : "no call path holds enough of the growth to be a suspect");
-  y += 18;
-  for (const Subject& subject : subjects) {
-    const std::string key = suspect_key(subject.number);
-    canvas.painter().begin_link(pages.plan.anchor_of(key));
-    canvas.text(kLeft, y, std::to_string(subject.number), {8.6, FontWeight::semibold}, kInk3);
-    const TextStyle name{8.6, FontWeight::semibold};
-    std::string path;
-    for (const std::string& part : suspect_path(pages.report.growth(), subject.suspect))
-      path.append(path.empty() ? "" : " \u203a ").append(part);
-    canvas.text_within(kLeft + 14, y, path, name, kInk, 262);
-    const std::int64_t growth = subject.suspect.growth;
-    canvas.growth(kLeft + 358, y, growth, q.growth(growth), name, ramp_of(static_cast<double>(growth)).c700,
-                  Align::right);
-    if (growth > 0 && subject.suspect.share > 0)
-      canvas.text(kLeft + 394, y, share_text(subject.suspect.share), {8}, kInk2, Align::right);
-    canvas.text(kRight - 72, y, std::string("page ").append(std::to_string(pages.plan.page_of(key))), {7.4}, kInk3,
-                Align::right);
-    const Story::Verdict* verdict = suspect_verdict(pages.story, subject.suspect);
-    if (verdict != nullptr) canvas.badge(kRight, y - 0.4, verdict->word, 6.2, Align::right);
-    canvas.painter().end_link();
-    canvas.rule(kLeft, kRight, y + 5.5, kLine, 0.4);
-    y += 16;
-  }
-  return y;
-}
-
 /// As many pages as fit, by columns.
 void draw_contents(const PostmortemPages& pages, Canvas& canvas, double y) {
   const std::vector<PlannedPage>& plan = pages.plan.pages();
@@ -202,25 +170,28 @@ void draw_contents(const PostmortemPages& pages, Canvas& canvas, double y) {
   }
 }
 
-void draw_cover(const PostmortemPages& pages, Canvas& canvas) {
-  const Postmortem& report = pages.report;
+/// Of counters alone there is no story by stacks: what the narrative says in a few lines.
+void draw_counters_answer(const Postmortem& report, const std::string& remark, Canvas& canvas) {
   canvas.badge(kRight, kTop + 34, report.narrative.verdict, 9.5, Align::right);
-  double y = kTop + 53;
-  canvas.text_cut(kLeft, y, kicker(pages), {8}, kInk2, kWidth);
-  if (report.redacted) {
-    y += 13;
-    canvas.text(kLeft, y, "Redacted: names and paths are replaced by tokens; figures are as measured.",
-                {8.4, FontWeight::semibold}, kInk);
+  double y = kTop + 58;
+  if (!remark.empty()) {
+    canvas.text_cut(kLeft, y, remark, {8.4, FontWeight::semibold}, kInk, kWidth);
+    y += 17;
   }
-  y += 19;
   const std::string title = title_of(report);
   for (const Prose& prose : report.narrative.in_short) {
     const std::string text = plain_text(prose);
     if (text == title || text == title + ".") continue;
     y = draw_prose(wrap_prose(prose, canvas.type(), kShort, kWidth, kShortLines), canvas, kLeft, y, kShort, kInk) + 18;
   }
-  if (pages.has_stacks) y = draw_figures(key_figures(pages.story), canvas, y + 2) + 22;
-  y = draw_subjects(pages, canvas, y) + 12;
+}
+
+void draw_environment(const PostmortemPages& pages, Canvas& canvas) {
+  const Postmortem& report = pages.report;
+  double y = kTop + 53;
+  canvas.text_cut(kLeft, y, kicker(pages), {8}, kInk2, kWidth);
+  y += 24;
+  if (pages.has_stacks) y = draw_figures(key_figures(pages.story), canvas, y) + 22;
   const std::vector<Input> inputs = inputs_of(report);
   if (!inputs.empty()) y = draw_inputs(pages, inputs, canvas, y) + 12;
   draw_section(canvas, y, "Environment and matching");
@@ -233,12 +204,28 @@ void draw_cover(const PostmortemPages& pages, Canvas& canvas) {
 
 }  // namespace
 
-void plan_cover(PostmortemPages& pages) {
-  pages.plan.add(
-      {"cover", title_of(pages.report), "What happened, and how sure is that?", "", [&pages](PdfDocument& document) {
-         draw_cover(pages, document.canvas());
-         return ok();
-       }});
+void plan_answer(PostmortemPages& pages) {
+  const std::string title = pages.has_stacks ? answer_title(pages.story.overall) : title_of(pages.report);
+  pages.plan.add({"cover", title, "What happened, and how sure is that?", "", [&pages](PdfDocument& document) {
+                    const std::string remark =
+                        pages.report.redacted
+                            ? "Redacted: names and paths are replaced by tokens; figures are as measured."
+                            : "";
+                    if (pages.has_stacks) {
+                      draw_answer(pages.story, document.canvas(), remark);
+                    } else {
+                      draw_counters_answer(pages.report, remark, document.canvas());
+                    }
+                    return ok();
+                  }});
+}
+
+void plan_environment(PostmortemPages& pages) {
+  pages.plan.add({"environment", "What was compared", "Which inputs, and how were they matched?", "",
+                  [&pages](PdfDocument& document) {
+                    draw_environment(pages, document.canvas());
+                    return ok();
+                  }});
 }
 
 }  // namespace snapdiff::render

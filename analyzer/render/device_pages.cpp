@@ -85,13 +85,16 @@ void plan_chart(PostmortemPages& pages, const MemoryPage& page, const std::strin
 
 }  // namespace
 
+void plan_failure(PostmortemPages& pages) {
+  pages.plan.add({"failure", "Why the allocation failed", "What was full, and what held it?",
+                  pages.full ? "Memory of devices" : "", [&pages](PdfDocument& document) {
+                    draw_failure(pages, document.canvas());
+                    return ok();
+                  }});
+}
+
 void plan_devices(PostmortemPages& pages) {
-  if (pages.report.failure)
-    pages.plan.add({"failure", "Why the allocation failed", "What was full, and what held it?", "Memory of devices",
-                    [&pages](PdfDocument& document) {
-                      draw_failure(pages, document.canvas());
-                      return ok();
-                    }});
+  if (pages.report.failure) plan_failure(pages);
   std::vector<const MemoryPage*> charts;
   for (const MemoryPage& page : pages.memory.pages) {
     // Counters have pages of their own.

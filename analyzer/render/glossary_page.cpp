@@ -21,9 +21,9 @@ constexpr std::array kTerms = {
          "The chain of calls that led to an allocation. Allocated through a frame does not mean kept alive by it."},
     Term{"row",
          "All allocations of one stack, or of one function. Rows, others, unattributed and filtered add up to TOTAL."},
-    Term{"suspect",
-         "The deepest frame that still carries most (70\u2009%) of the growth of the frame before it, and enough "
-         "(20\u2009%) of all growth. A place to look, not a proof."},
+    Term{"culprit",
+         "A function of the user\u2019s own code in which, or below which, memory was allocated that belongs together. "
+         "A place to look at, not a proof."},
     Term{"allocated here",
          "By the function itself, not by functions it calls; flat. Through: with all it calls; cumulative."},
     Term{"spine", "In the graph: the bold column that follows the heavier side at each frame."},

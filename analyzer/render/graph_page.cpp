@@ -14,95 +14,6 @@ constexpr std::size_t kLeastPairRows = 5;
 /// A table that shortens the graph below this gives up rows first.
 constexpr double kWantedGraph = 300;
 
-/// One line more where there are verdicts with reasons.
-double suspect_row(const Story& story) { return story.verdicts.empty() ? 32 : 43; }
-
-double suspects_height(const Story& story) {
-  const std::size_t n = story.overall.suspects.size();
-  return n == 0 ? 0 : 26 + suspect_row(story) * static_cast<double>(n);
-}
-
-/// "handle_request › leak_sessions › alloc_body", callers dropped from the left where too long.
-std::string path_text(const GrowthReport& report, const Suspect& suspect, Canvas& canvas, const TextStyle& style,
-                      double room) {
-  std::vector<std::string> names = suspect_path(report, suspect);
-  bool cut = false;
-  for (;;) {
-    std::string text = cut ? "\u2026" : "";
-    for (const std::string& name : names) {
-      if (!text.empty()) text += " \u203a ";
-      text += name;
-    }
-    if (names.size() < 2 || canvas.width(text, style) <= room)
-      return canvas.type().fit_middle(printable(text), style, room);
-    names.erase(names.begin());
-    cut = true;
-  }
-}
-
-/// "alloc_body svc_cache.cc:24 +2.52 MiB, +11 000 objects; ..."
-std::string sites_text(const Suspect& suspect, const GrowthReport& report) {
-  const Quantity q = quantity_of(report.unit);
-  constexpr std::size_t kSites = 3;
-  std::string text;
-  if (suspect.growth < 0) text = share_text(suspect.share).append(" of all shrinkage; ");
-  for (std::size_t i = 0; i < suspect.sites.size() && i < kSites; ++i) {
-    const Suspect::Site& site = suspect.sites[i];
-    text.append(i == 0 ? "allocated in " : "; ").append(frame_name(site.frame));
-    if (!site.frame.file.empty()) {
-      text.append(" ").append(printable(base_name(site.frame.file)));
-      if (site.frame.line > 0) text.append(":").append(std::to_string(site.frame.line));
-    }
-    text.append(" ").append(q.growth(site.growth));
-    if (report.has_objects && q.bytes)
-      text.append(", ")
-          .append(count_growth_text(site.objects))
-          .append(std::abs(site.objects) == 1 ? " object" : " objects");
-  }
-  if (suspect.sites.size() > kSites) text.append("; \u2026");
-  return text;
-}
-
-std::string suspect_anchor(std::size_t suspect) {
-  return page_prefix(kGraphPage).append("s").append(std::to_string(suspect));
-}
-
-void draw_suspects(const Story& story, PdfDocument& document, const FittedScene& fitted, double y) {
-  const std::vector<Suspect>& suspects = story.overall.suspects;
-  if (suspects.empty()) return;
-  Canvas& canvas = document.canvas();
-  const Quantity q = quantity_of(story.overall.unit);
-  canvas.text(kLeft, y, "Suspects", {9, FontWeight::semibold}, kInk);
-  canvas.text(
-      kRight, y,
-      "deepest frame that still carries 70\u2009% of its parent\u2019s growth, where it holds 20\u2009% of all growth",
-      {7}, kInk3, Align::right);
-  canvas.rule(kLeft, kRight, y + 6, kInk3, 0.7);
-  for (std::size_t i = 0; i < suspects.size(); ++i) {
-    const Suspect& suspect = suspects[i];
-    const double line = y + 20 + suspect_row(story) * static_cast<double>(i);
-    Painter& painter = canvas.painter();
-    painter.anchor(suspect_anchor(i), {kLeft, line - 14});
-    std::string target;
-    for (std::size_t n = 0; n < fitted.scene.graph.nodes.size(); ++n) {
-      if (fitted.scene.graph.nodes[n].suspect == static_cast<int>(i)) target = node_anchor(page_prefix(kGraphPage), n);
-    }
-    painter.begin_link(target);
-    const TextStyle name{8.8, FontWeight::semibold};
-    canvas.text(kLeft, line, std::to_string(i + 1), {9, FontWeight::semibold}, kInk3);
-    canvas.text(kLeft + 16, line, path_text(story.overall, suspect, canvas, name, 290), name, kInk);
-    canvas.growth(kRight - 122, line, suspect.growth, q.growth(suspect.growth), name,
-                  ramp_of(static_cast<double>(suspect.growth)).c700, Align::right);
-    if (suspect.growth > 0) canvas.text(kRight - 82, line, share_text(suspect.share), {8.4}, kInk2, Align::right);
-    const Story::Verdict* verdict = suspect_verdict(story, suspect);
-    if (verdict != nullptr) canvas.badge(kRight, line, verdict->word, 6.4, Align::right);
-    canvas.text_cut(kLeft + 16, line + 11.5, sites_text(suspect, story.overall), {7.6}, kInk2, kWidth - 16);
-    if (verdict != nullptr) canvas.text_cut(kLeft + 16, line + 22, verdict->reason, {7.6}, kInk2, kWidth - 16);
-    painter.end_link();
-    canvas.rule(kLeft, kRight, line + suspect_row(story) - 14, kLine, 0.4);
-  }
-}
-
 /// "Every growing stack passes main; there it divides."
 std::string spine_sentence(const graph::GrowthGraph& graph) {
   if (graph.edges.empty()) return "Nothing changed, so there is nothing to draw.";
@@ -139,7 +50,7 @@ std::string spine_sentence(const graph::GrowthGraph& graph) {
 
 }  // namespace
 
-double graph_page_room(const Story& story) { return kLegendTop - suspects_height(story) - 30 - kGraphTop; }
+double graph_page_room() { return kLegendTop - 30 - kGraphTop; }
 
 std::string page_prefix(int page) { return std::string("p").append(std::to_string(page)).append("-"); }
 std::string row_anchor(int page, std::size_t row) { return page_prefix(page).append("r").append(std::to_string(row)); }
@@ -183,7 +94,7 @@ Result<FittedScene> fit_scene(const Trim& trim, Typesetter& type, std::size_t fi
   }
 }
 
-void draw_graph_page(const Story& story, PdfDocument& document, const FittedScene& fitted,
+void draw_graph_page(PdfDocument& document, const FittedScene& fitted,
                      const std::vector<std::size_t>& summary) {
   Canvas& canvas = document.canvas();
   const graph::GrowthGraph& graph = fitted.scene.graph;
@@ -192,16 +103,9 @@ void draw_graph_page(const Story& story, PdfDocument& document, const FittedScen
   for (const std::size_t row : summary) {
     if (row >= graph.row_node.size()) continue;
     std::string& target = links.targets[graph.row_node[row]];
-    if (graph.row_node[row] != 0 && target.empty()) target = row_anchor(kSummaryPage, row);
+    if (graph.row_node[row] != 0 && target.empty()) target = row_anchor(kTablePage, row);
   }
-  for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
-    if (graph.nodes[n].suspect >= 0)
-      links.targets[n] = suspect_anchor(static_cast<std::size_t>(graph.nodes[n].suspect));
-  }
-  const double top = kGraphTop;
-  draw_scaled(fitted, canvas, top, links);
-  const double below = kLegendTop - suspects_height(story);
-  draw_suspects(story, document, fitted, std::min(top + fitted.scene.h * fitted.scale + 32, below + 6));
+  draw_scaled(fitted, canvas, kGraphTop, links);
   draw_legend(fitted.scene, canvas, kLegendTop);
 }
 
@@ -210,7 +114,7 @@ Status draw_pair_page(const Story& story, std::size_t pair, PdfDocument& documen
   const GrowthReport& report = story.pairs[pair];
   Canvas& canvas = document.canvas();
   const Quantity q = quantity_of(report.unit);
-  double y = canvas.paragraph(kTop + 56, pair_sentence(report), {8.6}, kInk2, 2) + 23;
+  double y = canvas.paragraph(kTop + 56, culprits_sentence(report), {8.6}, kInk2, 2) + 23;
 
   const double grew = static_cast<double>(report.grew);
   const double shrank = -static_cast<double>(report.shrank);

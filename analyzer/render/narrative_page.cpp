@@ -45,7 +45,7 @@ Block hint_block(PostmortemPages& pages, const Hint& hint) {
   const double w = kWidth - 2 * kPad - kLabel;
   const Lines evidence = lines_of(pages, hint.evidence, small, w, 6);
   const Lines advice =
-      lines_of(pages, {{hint.suggestion.empty() ? std::string("Nothing: this pattern is harmless.") : hint.suggestion}},
+      lines_of(pages, {{hint.suggestion.empty() ? std::string("Nothing: this pattern is probably harmless.") : hint.suggestion}},
                small, w, 5);
   const double inner = 22 + height_of(evidence, small) + 4 + height_of(advice, small);
   const std::string growth =
@@ -57,7 +57,7 @@ Block hint_block(PostmortemPages& pages, const Hint& hint) {
             canvas.frame(box, {kInk3, 0.7, 3, 2}, 3);
             double line = box.y + kPad + 7;
             const double word =
-                canvas.badge(kLeft + kPad, line, told->harmless ? "HARMLESS?" : "HINT", 6.2, Align::left);
+                canvas.badge(kLeft + kPad, line, told->harmless ? "PROBABLY HARMLESS" : "HINT", 6.2, Align::left);
             const double growth_w = growth.empty() ? 0 : canvas.width(growth, {8.6, FontWeight::semibold}) + 16;
             canvas.text_within(kLeft + kPad + std::max(word + 8, kLabel), line, told->title, {9, FontWeight::semibold},
                                kInk, w - growth_w - std::max(0.0, word + 8 - kLabel));

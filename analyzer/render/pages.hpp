@@ -9,12 +9,12 @@
 #include "analyzer/render/pdf_document.hpp"
 #include "analyzer/render/story_facts.hpp"
 
-/// The pages of the report. Page 1 is the summary, page 2 the graph first -> last, then one per
-/// consecutive pair, then the inputs where page 1 has no room for them.
+/// The pages of the report. Page 1 is the answer, page 2 the graph first -> last, page 3 the table; the full report
+/// goes on with one per consecutive pair, then the inputs where page 3 has no place for them.
 namespace snapdiff::render {
 
-inline constexpr int kSummaryPage = 1;
 inline constexpr int kGraphPage = 2;
+inline constexpr int kTablePage = 3;
 
 /// A scene and the scale at which it fits.
 struct FittedScene {
@@ -37,7 +37,7 @@ inline constexpr double kGraphTop = kTop + 94;
 inline constexpr double kLegendTop = kBottom - kLegendHeight - 4;
 
 /// Height that page 2 has for its graph.
-double graph_page_room(const Story& story);
+double graph_page_room();
 
 /// "p2-n7" and the like.
 std::string page_prefix(int page);
@@ -52,17 +52,17 @@ std::vector<KeyFigure> key_figures(const Story& story);
 /// `y`: 4 below the rule above them. Returns the rule below.
 double draw_figures(const std::vector<KeyFigure>& figures, Canvas& canvas, double y);
 
-/// Number of rows of inputs that page 1 has room for.
-bool inputs_fit_summary(const Story& story);
+/// Whether page 3 holds all inputs.
+bool inputs_fit_table_page(const Story& story);
 int input_pages(const Story& story);
 
-/// `graph_rows` is row_node of the graph on page 2: rows link there.
-void draw_summary_page(const Story& story, PdfDocument& document, const std::vector<std::size_t>& rows,
-                       const std::vector<std::uint32_t>& graph_rows, int pages);
-/// Rows that the summary shows; they are the same when the page is drawn.
-std::vector<std::size_t> summary_rows(const Story& story, PdfDocument& document);
-void draw_graph_page(const Story& story, PdfDocument& document, const FittedScene& fitted,
-                     const std::vector<std::size_t>& summary);
+/// Key figures, the largest changes by stack, the inputs, what is to be known of them. `graph_rows` is row_node of the
+/// graph on page 2: rows link there.
+void draw_table_page(const Story& story, PdfDocument& document, const std::vector<std::size_t>& rows,
+                     const std::vector<std::uint32_t>& graph_rows, int pages);
+/// Rows that this page shows; they are the same when it is drawn.
+std::vector<std::size_t> table_page_rows(const Story& story, PdfDocument& document);
+void draw_graph_page(PdfDocument& document, const FittedScene& fitted, const std::vector<std::size_t>& summary);
 Status draw_pair_page(const Story& story, std::size_t pair, PdfDocument& document, const graph::GraphOptions& options,
                       std::size_t& nodes_hint);
 void draw_input_pages(const Story& story, PdfDocument& document);

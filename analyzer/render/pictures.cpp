@@ -3,6 +3,7 @@
 #include <memory>
 #include <new>
 
+#include "analyzer/render/answer_page.hpp"
 #include "analyzer/render/graph_picture.hpp"
 #include "analyzer/render/layout.hpp"
 #include "analyzer/render/page_notes.hpp"
@@ -36,7 +37,7 @@ Result<Picture> make_picture(graph::GrowthGraph graph, const PictureText& text, 
 
 PictureText text_of(const Story& story) {
   std::string foot = footer_text(story.overall).append("  \u00b7  ").append(printable(story.version));
-  return {printable(story.title), headline(story.overall), std::move(foot), {}, note_texts(story.overall.notes)};
+  return {printable(story.title), answer_title(story.overall), std::move(foot), {}, note_texts(story.overall.notes)};
 }
 
 void draw_picture(const Picture& picture, Canvas& canvas) {

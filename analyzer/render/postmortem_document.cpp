@@ -47,11 +47,9 @@ std::string foot_of(const PostmortemPages& pages) {
   return text.append(printable(pages.report.version));
 }
 
-Status plan_pages(PostmortemPages& pages) {
-  plan_cover(pages);
-  plan_narrative(pages);
+/// All that was ever worked out, for who asks for it.
+Status plan_appendix(PostmortemPages& pages) {
   if (pages.has_stacks) {
-    choose_table_rows(pages);
     plan_totals(pages);
     if (Status status = plan_suspects(pages); !status) return status;
     if (Status status = plan_graph(pages); !status) return status;
@@ -62,8 +60,29 @@ Status plan_pages(PostmortemPages& pages) {
   plan_devices(pages);
   plan_counters(pages);
   plan_unknown(pages);
+  plan_environment(pages);
   plan_inputs(pages);
   plan_glossary(pages);
+  return ok();
+}
+
+/// Something of the inputs is missing or doubtful.
+bool has_losses(const Notes& notes) {
+  return std::any_of(notes.all().begin(), notes.all().end(),
+                     [](const Note& note) { return note.severity != Severity::info; });
+}
+
+Status plan_pages(PostmortemPages& pages) {
+  if (pages.full && pages.has_stacks) choose_table_rows(pages);
+  plan_answer(pages);
+  plan_narrative(pages);
+  if (pages.full) return plan_appendix(pages);
+  if (pages.has_stacks) {
+    if (Status status = plan_graph(pages); !status) return status;
+  }
+  if (pages.report.failure) plan_failure(pages);
+  if (!pages.has_stacks) plan_counters(pages);
+  if (has_losses(pages.report.notes)) plan_unknown(pages);
   return ok();
 }
 
@@ -93,10 +112,10 @@ Result<std::string> draw_plan(PostmortemPages& pages, Paper paper) {
 }
 
 Result<std::string> write_postmortem(const Postmortem& report, const MemoryStory& memory,
-                                     const graph::GraphOptions& options, Paper paper) {
+                                     const graph::GraphOptions& options, Paper paper, bool full) {
   Result<std::unique_ptr<Typesetter>> type = Typesetter::make();
   if (!type) return std::move(type).error();
-  PostmortemPages pages{report, memory, options, **type, story_of(report), false, {}, {}, {}, {}, {}};
+  PostmortemPages pages{report, memory, options, **type, story_of(report), false, full, {}, {}, {}, {}, {}};
   pages.has_stacks = pages.story.steps.size() >= 2 && !pages.story.overall.metric.empty();
   if (Status status = plan_pages(pages); !status) return std::move(status).error();
   return draw_plan(pages, paper);
@@ -129,9 +148,9 @@ Result<std::string> growth_svg(const Postmortem& postmortem, const graph::GraphO
 }
 
 Result<std::string> postmortem_pdf(const Postmortem& postmortem, const MemoryStory& memory,
-                                   const graph::GraphOptions& options, Paper paper) {
+                                   const graph::GraphOptions& options, Paper paper, bool full) {
   try {
-    return write_postmortem(postmortem, memory, options, paper);
+    return write_postmortem(postmortem, memory, options, paper, full);
   } catch (const std::bad_alloc&) {
     return Error{ErrorCode::limit, "post-mortem as PDF: out of memory"};
   }

@@ -57,6 +57,7 @@ struct PostmortemPages {
   Typesetter& type;
   Story story;                                  ///< of the judged part
   bool has_stacks = false;                      ///< else there are counters alone
+  bool full = false;                            ///< with the appendix
   std::vector<std::size_t> table_rows;          ///< rows of the tables by stack
   std::vector<std::uint32_t> row_node;          ///< of the graph on one page, by row
   std::vector<std::uint32_t> tile_node;         ///< of the graph in tiles; empty without one
@@ -64,10 +65,10 @@ struct PostmortemPages {
   PagePlan plan;
 };
 
-/// Suspects, or where there are none the rows that changed most, as suspects.
+/// The culprits and what was freed, or where there are none the rows that changed most, in the same form.
 struct Subject {
-  Suspect suspect;
-  bool is_suspect = true;
+  Culprit culprit;
+  bool is_culprit = true;
   std::size_t number = 0;
 };
 std::vector<Subject> subjects_of(const Postmortem& report);
@@ -87,7 +88,10 @@ std::vector<Input> inputs_of(const Postmortem& report);
 void choose_table_rows(PostmortemPages& pages);
 
 /// Each adds its pages to the plan.
-void plan_cover(PostmortemPages& pages);
+/// What happened: the answer, or of counters alone what they say.
+void plan_answer(PostmortemPages& pages);
+/// What was compared, how it was matched, where it ran; contents.
+void plan_environment(PostmortemPages& pages);
 void plan_narrative(PostmortemPages& pages);
 void plan_totals(PostmortemPages& pages);
 Status plan_suspects(PostmortemPages& pages);
@@ -96,6 +100,8 @@ Status plan_graph(PostmortemPages& pages);
 Status plan_flame(PostmortemPages& pages);
 void plan_tables(PostmortemPages& pages);
 void plan_functions(PostmortemPages& pages);
+/// Why the allocation failed; only of reports with a failure.
+void plan_failure(PostmortemPages& pages);
 void plan_devices(PostmortemPages& pages);
 void plan_counters(PostmortemPages& pages);
 void plan_unknown(PostmortemPages& pages);

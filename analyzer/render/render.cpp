@@ -2,8 +2,8 @@
 
 #include <new>
 
+#include "analyzer/render/answer_page.hpp"
 #include "analyzer/render/pages.hpp"
-#include "analyzer/render/summary_plot.hpp"
 
 namespace snapdiff::render {
 namespace {
@@ -31,10 +31,10 @@ Result<std::string> write_pdf(const Story& story, const graph::GraphOptions& opt
 
   Result<graph::GrowthModel> model = graph::GrowthModel::read(story.overall, options);
   if (!model) return std::move(model).error();
-  Result<FittedScene> fitted = fit_scene(*model, type, options.max_nodes, kWidth, graph_page_room(story));
+  Result<FittedScene> fitted = fit_scene(*model, type, options.max_nodes, kWidth, graph_page_room());
   if (!fitted) return std::move(fitted).error();
 
-  const int pages = 2 + static_cast<int>(story.pairs.size()) + input_pages(story);
+  const int pages = 3 + static_cast<int>(story.pairs.size()) + (story.full ? input_pages(story) : 0);
   const std::string program = printable(story.title);
   const std::string version = std::string("  \u00b7  ").append(printable(story.version));
   const std::string foot = footer_text(story.overall).append(version);
@@ -43,25 +43,22 @@ Result<std::string> write_pdf(const Story& story, const graph::GraphOptions& opt
       type, paper,
       {std::string("snapdiff report: ").append(program), printable(story.version), fonts, story.created_at_ns}, pages);
 
-  const std::vector<std::size_t> rows = summary_rows(story, document);
-  const std::string title = headline(story.overall);
+  const std::vector<std::size_t> rows = table_page_rows(story, document);
+  const std::string title = answer_title(story.overall);
   document.begin_page({program, title, "What grew, where, and is it a leak?", foot});
   document.bookmark(0, title, "p1");
-  draw_summary_page(story, document, rows, fitted->scene.graph.row_node, pages);
+  draw_answer(story, document.canvas(), "");
   document.end_page();
 
   document.begin_page(
       {program, "Where the growth came through", "Through which frames did all the growth come?", foot});
-  const int graph_mark = document.bookmark(0, "Where the growth came through", "p2");
-  for (std::size_t i = 0; i < story.overall.suspects.size(); ++i) {
-    const Suspect& suspect = story.overall.suspects[i];
-    if (suspect.path.empty()) continue;
-    std::string name =
-        std::string("Suspect ").append(number(i + 1)).append(": ").append(frame_name(suspect.path.back()));
-    document.bookmark(graph_mark, name.append(", ").append(quantity_of(story.overall.unit).growth(suspect.growth)),
-                      page_prefix(kGraphPage).append("s").append(number(i)));
-  }
-  draw_graph_page(story, document, *fitted, rows);
+  document.bookmark(0, "Where the growth came through", "p2");
+  draw_graph_page(document, *fitted, rows);
+  document.end_page();
+
+  document.begin_page({program, "Growth by stack", "Which stacks grew, which shrank?", foot});
+  document.bookmark(0, "Growth by stack", "p3");
+  draw_table_page(story, document, rows, fitted->scene.graph.row_node, pages);
   document.end_page();
 
   std::size_t nodes_hint = options.max_nodes;
@@ -83,7 +80,7 @@ Result<std::string> write_pdf(const Story& story, const graph::GraphOptions& opt
       return std::move(status).error();
     document.end_page();
   }
-  draw_input_pages(story, document);
+  if (story.full) draw_input_pages(story, document);
   return document.finish();
 }
 

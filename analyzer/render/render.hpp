@@ -35,11 +35,12 @@ struct Story {
   std::string version;             ///< "snapdiff 0.1"
   std::string order_note;          ///< "12 snapshots, ordered by the number in the file name; ..."
   std::int64_t created_at_ns = 0;  ///< document date: SOURCE_DATE_EPOCH or the newest input
+  bool full = false;               ///< to_pdf(): all inputs as well, where page 3 has no place for them
 };
 
 enum class Paper { a4, letter };
 
-/// One PDF: summary page, graph first -> last, then a page per consecutive pair.
+/// One PDF: the answer, the graph first -> last, the table by stack, then a page per consecutive pair of `pairs`.
 /// Errors: io (no fonts installed: names the package), internal. Returns the file's bytes.
 Result<std::string> to_pdf(const Story& story, const graph::GraphOptions& options, Paper paper = Paper::a4);
 
@@ -103,11 +104,12 @@ FlameStory tell_flame(FlameTree tree, const TopReport& report);
 /// have the height they need. Errors: usage (a tree without root), io (no fonts), limit, internal.
 Result<std::string> draw_flame(const FlameStory& story, PictureForm form, Paper paper = Paper::a4, double scale = 2.0);
 
-/// The post-mortem report: cover, narrative, totals, a page per suspect, the graph, the differential flame graph,
-/// tables, memory of devices (the pages of `memory`, which may have none), what is not known, inputs, glossary. Errors:
-/// io (no fonts), limit, internal. Returns the file's bytes.
+/// The post-mortem report: the answer, what is known and how sure that is, the graph, what failed. `full` adds totals, a
+/// page per culprit, the differential flame graph, tables, memory of devices (the pages of `memory`, which may have
+/// none), what is not known, inputs and environment, glossary. Errors: io (no fonts), limit, internal. Returns the
+/// file's bytes.
 Result<std::string> postmortem_pdf(const Postmortem& postmortem, const MemoryStory& memory,
-                                   const graph::GraphOptions& options, Paper paper = Paper::a4);
+                                   const graph::GraphOptions& options, Paper paper = Paper::a4, bool full = false);
 
 /// The growth graph of a report, first -> last, as to_svg() draws it.
 Result<std::string> growth_svg(const Postmortem& postmortem, const graph::GraphOptions& options);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "analyzer/render/answer_page.hpp"
 #include "analyzer/render/picture_page.hpp"
 #include "analyzer/render/summary_plot.hpp"
 
@@ -37,8 +38,8 @@ class SeriesContent {
       : story_(story), canvas_(canvas), q_(quantity_of(story.overall.unit)), bands_(plot_bands(story)) {}
 
   double draw(double top, double bottom) {
-    canvas_.badge(kRight, kTop + 34, headline_verdict(story_), 9.5, Align::right);
-    double y = canvas_.paragraph(top, summary_sentence(story_), {8.6}, kInk2, 4) + 22;
+    canvas_.badge(kRight, kTop + 34, told(story_.overall).verdict, 9.5, Align::right);
+    double y = canvas_.paragraph(draw_events(story_.overall, canvas_, top), culprits_sentence(story_.overall), {8.6}, kInk2, 4) + 22;
     const double plot = story_.steps.size() <= 2 ? plot_height(story_) : kPlot;
     y = draw_plot(story_, canvas_, y, plot, true) + kGap;
     if (!bands_.empty()) y = bands(y) + kGap;
@@ -188,7 +189,7 @@ class SeriesContent {
 }  // namespace
 
 PageFrame series_frame(const Story& story) {
-  return {printable(story.title), headline(story.overall), "How did it come about, and when?",
+  return {printable(story.title), answer_title(story.overall), "How did it come about, and when?",
           footer_text(story.overall).append("  \u00b7  ").append(printable(story.version))};
 }
 

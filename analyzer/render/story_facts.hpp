@@ -7,19 +7,16 @@
 #include "analyzer/render/render.hpp"
 #include "analyzer/render/text.hpp"
 
-/// What the pages say, worked out of a Story; no drawing here.
+/// What the pages show of a comparison; no drawing and no judgement here.
 namespace snapdiff::render {
+
+/// What was worked out; empty where nothing was.
+const snapdiff::Story& told(const GrowthReport& report);
 
 /// "In-use bytes grew from 1.02 to 6.72 MiB".
 std::string headline(const GrowthReport& report);
-/// Paths, shares, what speaks against; one to four sentences.
-std::string summary_sentence(const Story& story);
-/// What changed in one step.
-std::string pair_sentence(const GrowthReport& report);
-/// The heaviest suspect's verdict: never one on the total. "" below eight snapshots.
-std::string headline_verdict(const Story& story);
-/// Verdict of a suspect: of its row that grew most.
-const Story::Verdict* suspect_verdict(const Story& story, const Suspect& suspect);
+/// "leak_sessions +3.15 MiB (44 %); leak_log +2.10 MiB (30 %); the net hides ...": the culprits in one line.
+std::string culprits_sentence(const GrowthReport& report);
 
 /// "svc.0001.heap", from the file or else the operand.
 std::string snapshot_name(const SnapshotRef& ref);
@@ -31,9 +28,6 @@ std::string footer_text(const GrowthReport& report);
 double matched_share(const GrowthReport& report);
 std::string_view matching_text(const GrowthReport& report);
 
-/// The last frames of a suspect's path, below what all suspects share, root side first.
-std::vector<std::string> suspect_path(const GrowthReport& report, const Suspect& suspect);
-
 /// A row's callers, nearest first, repeated ones folded; without the leaf.
 std::vector<std::string> callers(const GrowthReport& report, const GrowthRow& row, std::string& leaf,
                                  std::string& site);
@@ -42,18 +36,19 @@ std::vector<std::string> callers(const GrowthReport& report, const GrowthRow& ro
 std::int64_t value_at(const GrowthReport& report, std::size_t row, std::size_t i);
 std::vector<std::int64_t> row_series(const GrowthReport& report, std::size_t row);
 
-/// A band of the plot of totals.
+/// A row of what was allocated and freed in between; -1: none.
+std::ptrdiff_t passing_row(const GrowthReport& report);
+
+/// A band of the plot of totals, as the story has it.
 struct Band {
-  enum class Kind : std::uint8_t { other, suspect, grown, passing, shrunk };
+  enum class Kind : std::uint8_t { other, culprit, freed, passing };
   std::string name;
   Kind kind = Kind::other;
+  std::string note;
   std::vector<double> values;  ///< one per snapshot
 };
-/// From the bottom up; they add up to the totals. Empty when there are no values per snapshot, or a
-/// negative one.
+/// From the bottom up; they add up to the totals. Empty where the story has none.
 std::vector<Band> plot_bands(const Story& story);
-/// A row that came and went again: its peak is this much above both ends. -1: none.
-std::ptrdiff_t passing_row(const Story& story);
 
 /// What is not in the rows shown: `shown` are row numbers.
 struct Others {

@@ -15,8 +15,8 @@ std::vector<Paint> paints_of(const std::vector<Band>& bands) {
   std::size_t strength = 0;
   for (std::size_t i = bands.size(); i-- > 0;) {
     if (bands[i].kind == Band::Kind::passing) out[i] = {kPaper, true};
-    if (bands[i].kind == Band::Kind::shrunk) out[i] = {kShrink.c100, true};
-    if (bands[i].kind == Band::Kind::suspect || bands[i].kind == Band::Kind::grown)
+    if (bands[i].kind == Band::Kind::freed) out[i] = {kShrink.c100, true};
+    if (bands[i].kind == Band::Kind::culprit)
       out[i] = {strengths[std::min<std::size_t>(strength++, 2)]};
   }
   return out;
@@ -144,14 +144,7 @@ class SeriesPlot {
     std::size_t last = peak;
     while (first > 0 && v[first - 1] > v[peak] / 2) --first;
     while (last + 1 < v.size() && v[last + 1] > v[peak] / 2) ++last;
-    const std::string size = q_.value(static_cast<std::int64_t>(std::min(v[peak], 9e18)));
-    std::string text = std::string(bands_[b].name);
-    const bool gone = last + 1 < v.size() && v[last + 1] == 0;
-    text = canvas_.type().fit_middle(printable(text), {7, FontWeight::medium}, 120);
-    const std::size_t from = story_.before.size() + 1;
-    text.append(": ").append(size).append(", live at ").append(std::to_string(from + first));
-    if (last > first) text.append(" to ").append(std::to_string(from + last));
-    if (gone) text.append(", gone at ").append(std::to_string(from + last + 1));
+    const std::string text = canvas_.type().fit_middle(bands_[b].note, {7, FontWeight::medium}, 220);
     passing_ = {text, x(last) + 9, y(high[last]) + 4, x(first) - 9};
   }
 
@@ -263,7 +256,7 @@ void draw_bars(const Story& story, Canvas& canvas, double y) {
   const double x0 = kLeft + 40;
   const double room = kRight - x0 - 62;
   if (bands.empty())
-    bands.push_back({"all stacks", Band::Kind::other, {std::max(totals[0], 0.0), std::max(totals[1], 0.0)}});
+    bands.push_back({"all stacks", Band::Kind::other, "", {std::max(totals[0], 0.0), std::max(totals[1], 0.0)}});
   const std::vector<Paint> paints = paints_of(bands);
   for (std::size_t side = 0; side < 2; ++side) {
     const double top = y + 12 + static_cast<double>(side) * (kBar + 8);

@@ -17,39 +17,10 @@ constexpr std::size_t kStackLines = 12;
 constexpr double kStackStep = 10.6;
 constexpr double kLeastGraph = 90;
 
-double sum_error(const GrowthReport& report, const Suspect& suspect) {
-  double squares = 0;
-  for (const std::uint32_t row : suspect.rows) {
-    if (row < report.rows.size()) squares += report.rows[row].error * report.rows[row].error;
-  }
-  return std::sqrt(squares);
-}
-
 std::string error_text(const GrowthReport& report, double error) {
   if (report.exact) return "0, exact";
   if (!std::isfinite(error) || error > 9e18 || !report.has_error) return "n/a";
   return quantity_of(report.unit).value(std::llround(error));
-}
-
-/// The row below the suspect that grew most, and its verdict.
-std::optional<std::uint32_t> heaviest_row(const GrowthReport& report, const Suspect& suspect) {
-  std::optional<std::uint32_t> best;
-  const auto size = [&](std::uint32_t row) { return std::fabs(static_cast<double>(report.rows[row].value.growth())); };
-  for (const std::uint32_t row : suspect.rows) {
-    if (row < report.rows.size() && (!best || size(row) > size(*best))) best = row;
-  }
-  return best;
-}
-
-/// Of all rows below it, at each snapshot.
-std::vector<double> values_of(const GrowthReport& report, const Suspect& suspect) {
-  const std::size_t n = std::max<std::size_t>(report.series_length, 2);
-  std::vector<double> values(n, 0);
-  for (const std::uint32_t row : suspect.rows) {
-    if (row >= report.rows.size()) continue;
-    for (std::size_t i = 0; i < n; ++i) values[i] += static_cast<double>(value_at(report, row, i));
-  }
-  return values;
 }
 
 /// A line over the snapshots from zero, large enough to read.
@@ -121,11 +92,11 @@ void draw_pair(const PostmortemPages& pages, const std::vector<double>& values, 
 }
 
 /// Root side first; of a deep path the middle is left out.
-void draw_stack(const Suspect& suspect, Canvas& canvas, double y) {
+void draw_stack(const Culprit& culprit, Canvas& canvas, double y) {
   const double x = kLeft + kChartWidth + 22;
   const double w = kRight - x;
   std::vector<std::pair<std::string, std::string>> lines;
-  for (const FrameView& frame : suspect.path) {
+  for (const FrameView& frame : culprit.path) {
     std::string name = frame_name(frame);
     std::string site;
     if (!frame.file.empty()) {
@@ -160,13 +131,13 @@ void draw_stack(const Suspect& suspect, Canvas& canvas, double y) {
   }
 }
 
-double draw_sites(const PostmortemPages& pages, const Suspect& suspect, Canvas& canvas, double y) {
+double draw_sites(const PostmortemPages& pages, const Culprit& culprit, Canvas& canvas, double y) {
   const GrowthReport& report = pages.report.growth();
   const Quantity q = quantity_of(report.unit);
-  std::string remark = std::string("over ").append(counted(suspect.rows.size(), "stack", "stacks"));
+  std::string remark = std::string("over ").append(counted(culprit.rows.size(), "stack", "stacks"));
   draw_section(canvas, y, "Allocated in", remark);
   y += 16;
-  for (const Suspect::Site& site : suspect.sites) {
+  for (const Suspect::Site& site : culprit.sites) {
     const double w = canvas.text_within(kLeft, y, frame_name(site.frame), {8, FontWeight::medium}, kInk, 190);
     if (!site.frame.file.empty()) {
       std::string place = printable(base_name(site.frame.file));
@@ -185,52 +156,39 @@ double draw_sites(const PostmortemPages& pages, const Suspect& suspect, Canvas& 
   return y;
 }
 
-std::vector<KeyFigure> figures_of(const PostmortemPages& pages, const Suspect& suspect) {
-  const GrowthReport& report = pages.report.growth();
+std::vector<KeyFigure> figures_of(const GrowthReport& report, const Culprit& culprit) {
   const Quantity q = quantity_of(report.unit);
-  Change value;
-  std::uint64_t before = 0;
-  std::uint64_t after = 0;
-  std::int64_t objects = 0;
-  for (const std::uint32_t row : suspect.rows) {
-    if (row >= report.rows.size()) continue;
-    before += static_cast<std::uint64_t>(report.rows[row].value.baseline);
-    after += static_cast<std::uint64_t>(report.rows[row].value.current);
-    objects += report.rows[row].objects.growth();
-  }
-  value = {static_cast<std::int64_t>(before), static_cast<std::int64_t>(after)};
+  const Change& value = culprit.value;
+  const std::int64_t objects = culprit.objects.growth();
   std::vector<KeyFigure> out;
-  out.push_back({"growth, first \u2192 last", q.growth(suspect.growth),
+  out.push_back({"growth, first \u2192 last", q.growth(culprit.value.growth()),
                  q.value(value.baseline).append(" \u2192 ").append(q.value(value.current)),
-                 suspect.growth == 0 ? kInk : ramp_of(static_cast<double>(suspect.growth)).c700});
-  out.push_back({suspect.growth < 0 ? "of all shrinkage" : "of all growth", share_text(suspect.share),
-                 std::string("\u00b1 ").append(error_text(report, sum_error(report, suspect))), kInk});
+                 culprit.value.growth() == 0 ? kInk : ramp_of(static_cast<double>(culprit.value.growth())).c700});
+  out.push_back({culprit.value.growth() < 0 ? "of all shrinkage" : "of all growth", share_text(culprit.share),
+                 std::string("\u00b1 ").append(error_text(report, culprit.error)), kInk});
   if (report.has_objects && q.bytes) {
     std::string each = "";
-    if (objects != 0 && suspect.growth / objects > 0)
-      each = std::string("about ").append(size_text(suspect.growth / objects)).append(" each");
+    if (objects != 0 && culprit.value.growth() / objects > 0)
+      each = std::string("about ").append(size_text(culprit.value.growth() / objects)).append(" each");
     out.push_back({"objects", count_growth_text(objects), each, kInk});
   }
   const std::size_t n = report.series_length;
   if (n > 2) {
-    const std::optional<std::uint32_t> row = heaviest_row(report, suspect);
-    const std::vector<Verdict>& verdicts = pages.report.trend.verdicts;
     std::string band;
-    if (row && suspect.rows.size() == 1 && *row < verdicts.size() && !verdicts[*row].word.empty()) {
-      const Verdict& verdict = verdicts[*row];
+    if (!culprit.verdict.word.empty()) {
       const auto whole = [](double v) { return static_cast<std::int64_t>(std::llround(std::clamp(v, -9e18, 9e18))); };
       band = std::string("slope ")
-                 .append(q.growth(whole(verdict.slope_low)))
+                 .append(q.growth(whole(culprit.verdict.slope_low)))
                  .append(" to ")
-                 .append(q.growth(whole(verdict.slope_high)));
+                 .append(q.growth(whole(culprit.verdict.slope_high)));
     }
-    out.push_back({"mean per snapshot", q.growth(suspect.growth / static_cast<std::int64_t>(n - 1)), band, kInk});
+    out.push_back({"mean per snapshot", q.growth(culprit.value.growth() / static_cast<std::int64_t>(n - 1)), band, kInk});
   }
   return out;
 }
 
-/// The rows below the suspect as a comparison of their own.
-GrowthReport part_of(const GrowthReport& report, const Suspect& suspect) {
+/// Its rows as a comparison of their own.
+GrowthReport part_of(const GrowthReport& report, const Culprit& culprit) {
   GrowthReport part;
   part.baseline = report.baseline;
   part.current = report.current;
@@ -248,7 +206,7 @@ GrowthReport part_of(const GrowthReport& report, const Suspect& suspect) {
   part.series_length = report.series_length;
   const bool series = report.series_length > 0 && report.series.size() == report.rows.size() * report.series_length;
   if (!series) part.series_length = 0;
-  for (const std::uint32_t number : suspect.rows) {
+  for (const std::uint32_t number : culprit.rows) {
     if (number >= report.rows.size()) continue;
     GrowthRow row = report.rows[number];
     part.stacks.push_back(report.stacks[row.key]);
@@ -264,9 +222,12 @@ GrowthReport part_of(const GrowthReport& report, const Suspect& suspect) {
     const auto at = report.series.begin() + static_cast<std::ptrdiff_t>(number * report.series_length);
     part.series.insert(part.series.end(), at, at + static_cast<std::ptrdiff_t>(report.series_length));
   }
-  part.suspects.push_back(suspect);
-  part.suspects.front().rows.clear();
-  for (std::uint32_t row = 0; row < part.rows.size(); ++row) part.suspects.front().rows.push_back(row);
+  Suspect mark;
+  mark.path = culprit.path;
+  mark.growth = culprit.value.growth();
+  mark.share = culprit.share;
+  for (std::uint32_t row = 0; row < part.rows.size(); ++row) mark.rows.push_back(row);
+  part.suspects.push_back(std::move(mark));
   return part;
 }
 
@@ -281,24 +242,17 @@ constexpr TextStyle kSentence{10};
 std::string sentence_of(const PostmortemPages& pages, const Subject& subject) {
   const GrowthReport& report = pages.report.growth();
   const Quantity q = quantity_of(report.unit);
-  const Suspect& suspect = subject.suspect;
+  const Culprit& culprit = subject.culprit;
+  const std::int64_t growth = culprit.value.growth();
   std::string text =
-      suspect.path.empty() ? std::string("A path without frames") : shortened(frame_name(suspect.path.back()), 60);
-  text.append(suspect.growth < 0 ? " shrank by " : " grew by ").append(q.size(suspect.growth));
-  text.append(", ")
-      .append(share_text(suspect.share))
-      .append(suspect.growth < 0 ? " of all shrinkage" : " of all growth");
-  if (!subject.is_suspect) text.append("; it is no suspect, but one of the largest changes");
+      culprit.path.empty() ? std::string("A path without frames") : shortened(frame_name(culprit.path.back()), 60);
+  text.append(growth < 0 ? " shrank by " : " grew by ").append(q.size(growth));
+  text.append(", ").append(share_text(culprit.share)).append(growth < 0 ? " of all shrinkage" : " of all growth");
+  if (!subject.is_culprit) text.append("; it is no culprit, but one of the largest changes");
   text.append(". ");
-  const Story::Verdict* verdict = suspect_verdict(pages.story, suspect);
-  if (verdict != nullptr && !verdict->reason.empty()) {
-    if (suspect.rows.size() > 1) text.append("Its heaviest stack: ");
-    text.append(printable(verdict->word)).append(", ").append(printable(verdict->reason)).append(".");
-  } else if (pages.story.verdicts.empty()) {
-    if (report.series_length <= 2) text.append("Two snapshots show a difference, not a trend.");
-    if (report.series_length > 2 && report.series_length < kJudgedFrom)
-      text.append("There are too few snapshots to call it a trend.");
-  }
+  if (!culprit.verdict.word.empty())
+    text.append(printable(culprit.verdict.word)).append(": ").append(printable(culprit.verdict.reason)).append(".");
+  if (culprit.verdict.word.empty() && !told(report).no_verdict.empty()) text.append("No verdict: ").append(told(report).no_verdict).append(".");
   return text;
 }
 
@@ -309,17 +263,19 @@ Places places_of(const PostmortemPages& pages, const Subject& subject) {
   places.figures = kTop + 57 + line_step(kSentence) * (lines - 1) + 20;
   places.chart = places.figures + 50 + 20;
   // Two bars need less room than a line; the path beside it may need more.
-  const std::size_t frames = std::min(subject.suspect.path.size(), kStackLines);
+  const std::size_t frames = std::min(subject.culprit.path.size(), kStackLines);
   const double chart = pages.report.growth().series_length > 2 ? kChartHeight : 74;
   places.sites = places.chart + std::max(chart, 10 + kStackStep * static_cast<double>(frames)) + 26;
-  places.graph = places.sites + 16 + 12.6 * static_cast<double>(subject.suspect.sites.size()) + 20;
+  places.graph = places.sites + 16 + 12.6 * static_cast<double>(subject.culprit.sites.size()) + 20;
   return places;
 }
 
 std::string title_of(const Subject& subject) {
   const std::string name =
-      subject.suspect.path.empty() ? std::string("a path without frames") : frame_name(subject.suspect.path.back());
-  return std::string(subject.is_suspect ? "Suspect " : "Change ")
+      subject.culprit.path.empty() ? std::string("a path without frames") : frame_name(subject.culprit.path.back());
+  return std::string(!subject.is_culprit                      ? "Change "
+                     : subject.culprit.value.growth() < 0 ? "Freed "
+                                                          : "Culprit ")
       .append(std::to_string(subject.number))
       .append(": ")
       .append(name);
@@ -328,13 +284,12 @@ std::string title_of(const Subject& subject) {
 void draw_subject(const PostmortemPages& pages, const Subject& subject, const FittedScene* fitted,
                   PdfDocument& document) {
   Canvas& canvas = document.canvas();
-  const Suspect& suspect = subject.suspect;
+  const Culprit& culprit = subject.culprit;
   const Places places = places_of(pages, subject);
-  const Story::Verdict* verdict = suspect_verdict(pages.story, suspect);
-  if (verdict != nullptr) canvas.badge(kRight, kTop + 34, verdict->word, 9.5, Align::right);
+  canvas.badge(kRight, kTop + 34, culprit.verdict.word, 9.5, Align::right);
   draw_prose(places.sentence, canvas, kLeft, kTop + 57, kSentence, kInk);
-  draw_figures(figures_of(pages, suspect), canvas, places.figures);
-  const std::vector<double> values = values_of(pages.report.growth(), suspect);
+  draw_figures(figures_of(pages.report.growth(), culprit), canvas, places.figures);
+  const std::vector<double> values(culprit.values.begin(), culprit.values.end());
   canvas.text(kLeft, places.chart, values.size() > 2 ? "Its value at each snapshot" : "Its value before and after",
               {9, FontWeight::semibold}, kInk);
   if (values.size() > 2) {
@@ -342,8 +297,8 @@ void draw_subject(const PostmortemPages& pages, const Subject& subject, const Fi
   } else {
     draw_pair(pages, values, canvas, places.chart + 6);
   }
-  draw_stack(suspect, canvas, places.chart);
-  draw_sites(pages, suspect, canvas, places.sites);
+  draw_stack(culprit, canvas, places.chart);
+  draw_sites(pages, culprit, canvas, places.sites);
   if (fitted == nullptr) return;
   canvas.text(kLeft, places.graph - 4, "Its part of the graph", {9, FontWeight::semibold}, kInk);
   canvas.painter().begin_link(pages.plan.anchor_of("graph"));
@@ -357,20 +312,23 @@ void draw_subject(const PostmortemPages& pages, const Subject& subject, const Fi
   draw_legend(fitted->scene, canvas, kLegendTop);
 }
 
-/// A row as a suspect, for series without one.
+/// A row in the form of a culprit, for series without one.
 Subject subject_of_row(const GrowthReport& report, std::uint32_t number) {
   const GrowthRow& row = report.rows[number];
   Subject subject;
-  subject.is_suspect = false;
+  subject.is_culprit = false;
   std::vector<FrameView> frames;
   if (report.view != nullptr) report.frames(row, frames);
-  subject.suspect.path.assign(frames.rbegin(), frames.rend());
-  subject.suspect.growth = row.value.growth();
-  const auto whole = static_cast<double>(subject.suspect.growth < 0 ? -static_cast<double>(report.shrank)
+  subject.culprit.path.assign(frames.rbegin(), frames.rend());
+  subject.culprit.value = row.value;
+  subject.culprit.objects = row.objects;
+  const auto whole = static_cast<double>(subject.culprit.value.growth() < 0 ? -static_cast<double>(report.shrank)
                                                                     : static_cast<double>(report.grew));
-  if (whole > 0) subject.suspect.share = std::fabs(static_cast<double>(subject.suspect.growth)) / whole;
-  if (!frames.empty()) subject.suspect.sites.push_back({frames.front(), subject.suspect.growth, row.objects.growth()});
-  subject.suspect.rows.push_back(number);
+  for (std::size_t i = 0; i < std::max<std::size_t>(report.series_length, 2); ++i)
+    subject.culprit.values.push_back(value_at(report, number, i));
+  if (whole > 0) subject.culprit.share = std::fabs(static_cast<double>(subject.culprit.value.growth())) / whole;
+  if (!frames.empty()) subject.culprit.sites.push_back({frames.front(), subject.culprit.value.growth(), row.objects.growth()});
+  subject.culprit.rows.push_back(number);
   return subject;
 }
 
@@ -379,8 +337,8 @@ Subject subject_of_row(const GrowthReport& report, std::uint32_t number) {
 std::vector<Subject> subjects_of(const Postmortem& report) {
   const GrowthReport& growth = report.growth();
   std::vector<Subject> out;
-  for (const Suspect& suspect : growth.suspects) {
-    if (out.size() < kSubjects) out.push_back({suspect, true, out.size() + 1});
+  for (const std::vector<Culprit>* list : {&told(growth).freed, &told(growth).culprits}) {
+    for (const Culprit& culprit : *list) out.push_back({culprit, true, out.size() + 1});
   }
   if (!out.empty()) return out;
   // The rows may be sorted by something else.
@@ -406,7 +364,7 @@ Status plan_suspects(PostmortemPages& pages) {
     std::shared_ptr<const FittedScene> scene;
     const double room = kLegendTop - 16 - (places_of(pages, subject).graph + 8);
     // The model reads the part only while it is trimmed.
-    const GrowthReport part = part_of(pages.report.growth(), subject.suspect);
+    const GrowthReport part = part_of(pages.report.growth(), subject.culprit);
     if (room >= kLeastGraph && !part.rows.empty()) {
       Result<graph::GrowthModel> model = graph::GrowthModel::read(part, pages.options);
       if (!model) return std::move(model).error();
@@ -419,7 +377,7 @@ Status plan_suspects(PostmortemPages& pages) {
       scene = std::make_shared<const FittedScene>(*std::move(fitted));
     }
     pages.plan.add({suspect_key(subject.number), title_of(subject), "What is this, and how sure is it?",
-                    subject.is_suspect ? "Suspects" : "Largest changes",
+                    subject.is_culprit ? "Culprits" : "Largest changes",
                     [&pages, subject, scene](PdfDocument& document) {
                       draw_subject(pages, subject, scene.get(), document);
                       return ok();

@@ -28,7 +28,7 @@ GrowthTable table_of(const PostmortemPages& pages, std::size_t part) {
     table.earlier.insert(table.earlier.end(), pages.parts[i].begin(), pages.parts[i].end());
   table.rows = pages.parts[part];
   for (const std::size_t row : table.rows) {
-    table.anchors.push_back(row_anchor(kSummaryPage, row));
+    table.anchors.push_back(row_anchor(kTablePage, row));
     const std::uint32_t node = row < pages.row_node.size() ? pages.row_node[row] : 0;
     const std::uint32_t tile = row < pages.tile_node.size() ? pages.tile_node[row] : 0;
     table.links.push_back(tile != 0   ? node_anchor(kTilePrefix, tile)
@@ -54,7 +54,7 @@ void choose_table_rows(PostmortemPages& pages) {
   table.goes_on = true;
   const std::size_t without = fits();
   const std::vector<std::size_t> chosen = choose_rows(pages.story.overall, with_sums + (kMostPages - 1) * without,
-                                                      kUnchangedRows, passing_row(pages.story));
+                                                      kUnchangedRows, passing_row(pages.story.overall));
   for (std::size_t at = 0; at < chosen.size() || pages.parts.empty();) {
     const std::size_t left = chosen.size() - at;
     // All but the last page have no sums.

@@ -76,7 +76,7 @@ void draw_tile_page(const PostmortemPages& pages, const TiledScene& tiled, std::
   for (const std::size_t row : pages.table_rows) {
     if (row >= tiled.scene.graph.row_node.size()) continue;
     const std::uint32_t node = tiled.scene.graph.row_node[row];
-    if (node != 0 && links.targets[node].empty()) links.targets[node] = row_anchor(kSummaryPage, row);
+    if (node != 0 && links.targets[node].empty()) links.targets[node] = row_anchor(kTablePage, row);
   }
   draw_tile(tiled, index, canvas, {kLeft, kTileTop}, anchors, links);
   draw_legend(tiled.scene, canvas, kLegendTop);
@@ -102,18 +102,18 @@ Status plan_graph(PostmortemPages& pages) {
   Result<graph::GrowthModel> model = graph::GrowthModel::read(pages.story.overall, pages.options);
   if (!model) return std::move(model).error();
   Result<FittedScene> fitted =
-      fit_scene(*model, pages.type, pages.options.max_nodes, kWidth, graph_page_room(pages.story));
+      fit_scene(*model, pages.type, pages.options.max_nodes, kWidth, graph_page_room());
   if (!fitted) return std::move(fitted).error();
   pages.row_node = fitted->scene.graph.row_node;
 
   // Nothing is cut where the page holds all that may be drawn.
   Result<graph::GrowthGraph> whole = model->trim(pages.options.max_nodes);
   if (!whole) return std::move(whole).error();
-  const bool tiles = whole->nodes.size() > fitted->scene.graph.nodes.size();
+  const bool tiles = pages.full && whole->nodes.size() > fitted->scene.graph.nodes.size();
   const auto scene = std::make_shared<const FittedScene>(*std::move(fitted));
   pages.plan.add({"graph", "Where the growth came through", "Through which frames did all the growth come?",
                   tiles ? "Graph" : "", [&pages, scene](PdfDocument& document) {
-                    draw_graph_page(pages.story, document, *scene, pages.table_rows);
+                    draw_graph_page(document, *scene, pages.table_rows);
                     return ok();
                   }});
   if (!tiles) return ok();

@@ -137,6 +137,7 @@ std::string HeadLine::plain() const {
 std::vector<HeadLine> headline(const GrowthReport& report, const Style& style) {
   const Glyphs glyphs = glyphs_for(style.utf8);
   std::vector<HeadLine> lines;
+  if (report.story != nullptr) lines = event_lines(*report.story, style);
   for (const Note& note : report.notes.all()) {
     if (comes_first(note.text)) lines.push_back({"warning", {{printable(note.text, style.utf8), Paint::alarm}}});
   }

@@ -84,6 +84,16 @@ void culprits_field(JsonWriter& json, const GrowthReport& report, std::string_vi
 void story_object(JsonWriter& json, const GrowthReport& report, const Story& story) {
   json.begin_object();
   json.field("schema", "snapdiff.story/1");
+  json.key("events");
+  json.begin_array();
+  for (const Event& event : story.events) {
+    json.begin_object();
+    json.field("kind", to_text(event.kind));
+    json.field("title", event.title);
+    json.field("text", plain_text(event.text));
+    json.end_object();
+  }
+  json.end_array();
   json.key("headline");
   json.begin_object();
   json.field("text", plain_text(story.headline));
@@ -105,14 +115,15 @@ void story_object(JsonWriter& json, const GrowthReport& report, const Story& sto
     json.begin_object();
     json_stack(json, "path", passing.path);
     json.field("peak", passing.peak);
-    json.field("allocated", static_cast<std::int64_t>(passing.allocated + 1));
-    json.field("freed", static_cast<std::int64_t>(passing.freed + 1));
+    json.field("allocated", static_cast<std::int64_t>(passing.allocated + story.first));
+    json.field("freed", static_cast<std::int64_t>(passing.freed + story.first));
     json.end_object();
   }
   json.end_array();
   json.field("moved", story.moved);
   json.field_or_null("hidden", plain_text(Span{story.hidden, false}));
   json.field_or_null("no_culprit", plain_text(Span{story.no_culprit, false}));
+  json.field_or_null("next", plain_text(story.next));
   json.key("also");
   json.begin_array();
   for (const Prose& line : story.also) json.string(plain_text(line));

@@ -39,16 +39,24 @@ struct Folded {
   std::string name;
   const FrameView* frame = nullptr;  ///< where it came from: dangles when that is gone
   bool recursive = false;
+  std::string via;  ///< " (vector<float>)": what the leaf's own frame called to allocate
 };
 
 /// Frames as a table names them. `more` is set when frames are left beyond kMostFramesShown.
 std::vector<Folded> fold(std::span<const FrameView> frames, const Glyphs& glyphs, bool& more) {
   std::size_t end = frames.size();
   while (end > 1 && is_start_code(frames[end - 1])) --end;
+  // What a library does inside is its caller's; of a stack of libraries alone all frames say something.
+  const bool has_own = std::any_of(frames.begin(), frames.begin() + static_cast<std::ptrdiff_t>(end),
+                                   [](const FrameView& frame) { return !frame.library; });
   std::vector<Folded> out;
-  bool in_library = false;
+  std::string_view called;
   for (std::size_t i = 0; i < end; ++i) {
     const FrameView& frame = frames[i];
+    if (has_own && frame.library) {
+      if (out.empty()) called = frame.function;
+      continue;
+    }
     if (!out.empty() && same_function(*out.back().frame, frame)) {
       out.back().recursive = true;
       continue;
@@ -57,17 +65,8 @@ std::vector<Folded> fold(std::span<const FrameView> frames, const Glyphs& glyphs
       more = true;
       return out;
     }
-    const std::string short_name =
-        frame.function.empty() ? std::string() : short_function_name(frame.function, glyphs.ellipsis);
-    const bool library = is_standard_library(short_name);
-    Folded folded{frame.function.empty() ? frame_name(frame, glyphs) : printable(without_std(short_name), glyphs.utf8),
-                  &frame, false};
-    if (library && in_library) {
-      out.back() = std::move(folded);
-    } else {
-      out.push_back(std::move(folded));
-    }
-    in_library = library;
+    out.push_back({frame_name(frame, glyphs), &frame, false, {}});
+    if (out.size() == 1 && !called.empty()) out.front().via = " (" + printable(via_name(called), glyphs.utf8) + ")";
   }
   return out;
 }
@@ -106,7 +105,7 @@ FoldedStack fold(std::span<const FrameView> frames, const Glyphs& glyphs) {
 std::string name_of(const Folded& frame, const Glyphs& glyphs) {
   std::string text = frame.name;
   if (frame.recursive) text.append(" ").append(glyphs.recursion);
-  return text;
+  return text.append(frame.via);
 }
 
 /// The leaf, then the frames from `from` on; what is between them, and before them where the leaf does not fit as

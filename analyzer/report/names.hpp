@@ -29,7 +29,8 @@ struct StackCell {
   std::string site;
 };
 
-/// Leaf first, at most `width` columns: runs of standard-library frames folded into the outermost,
+/// Leaf first, at most `width` columns: library frames folded into the own frame that calls them, the one at the leaf
+/// named in brackets after it,
 /// recursion into one frame with its mark, entry points dropped from the root end; then callers are
 /// dropped from the root end, and the last name is cut in the middle (design.md section 7).
 StackCell stack_cell(std::span<const FrameView> frames, std::size_t width, const Glyphs& glyphs);

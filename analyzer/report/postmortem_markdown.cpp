@@ -34,9 +34,9 @@ std::string findings_text(const Narrative& told) {
 
 std::string hints_text(const Narrative& told) {
   if (told.hints.empty()) return {};
-  std::string out = "\n#### Hints\n\nKnown patterns that the evidence fits. They are hints, no proof.\n\n";
+  std::string out = "\n#### Hints\n\nKnown patterns that the evidence fits: heuristics.\n\n";
   for (const Hint& hint : told.hints) {
-    out += "- **" + literal(printable(hint.title)) + "**" + (hint.harmless ? " (harmless)" : "") + ": " +
+    out += "- **" + literal(printable(hint.title)) + "**" + (hint.harmless ? " (probably harmless)" : "") + ": " +
            marked(hint.evidence);
     if (!hint.suggestion.empty()) out += " Suggestion: " + literal(printable(hint.suggestion)) + ".";
     out += " (rule " + literal(printable(hint.rule)) + ")\n";
@@ -86,12 +86,43 @@ std::string inputs_text(const Postmortem& report) {
 
 }  // namespace
 
+namespace {
+
+/// The culprits in a table, what was freed before them.
+std::string culprits_text(const Story& story) {
+  if (story.culprits.empty() && story.freed.empty())
+    return story.no_culprit.empty() ? std::string() : "No culprit: " + literal(story.no_culprit) + ".\n\n";
+  MarkdownTable table({"growth", "share", "verdict", "culprit", "where", "pace"}, 2);
+  for (const std::vector<Culprit>* list : {&story.freed, &story.culprits}) {
+    for (const Culprit& culprit : *list) {
+      std::string where = marked(culprit.text.place);
+      if (!culprit.text.via.empty()) where += (where.empty() ? "(" : " (") + marked(culprit.text.via) + ")";
+      table.add({cell(plain_text(Span{culprit.text.growth})), cell(plain_text(Span{culprit.text.share})),
+                 cell(culprit.text.label), marked(culprit.text.name), where,
+                 cell(plain_text(Span{culprit.text.pace}))});
+    }
+  }
+  return table.text() + "\n";
+}
+
+std::string answer_text(const Story& story) {
+  std::string out;
+  for (const Event& event : story.events)
+    out += "**" + literal(printable(event.title)) + "**: " + marked(event.text) + ".\n\n";
+  return out;
+}
+
+}  // namespace
+
 std::string postmortem_markdown(const Postmortem& report, const Style& style) {
   const Narrative& told = report.narrative;
-  std::string out = "### " + marked(told.headline);
+  const Story* story = report.growth().metric.empty() ? nullptr : report.growth().story.get();
+  std::string out = story == nullptr ? std::string() : answer_text(*story);
+  out += "### " + marked(told.headline);
   if (!told.verdict.empty()) out += " (" + literal(told.verdict) + ")";
   out += "\n\n";
   if (!report.title.empty()) out += "Series: " + cell(report.title) + "\n\n";
+  if (story != nullptr) out += culprits_text(*story);
   for (const Prose& line : told.in_short) out += "- " + with_command(line) + "\n";
   out += "\n";
   if (!report.growth().metric.empty()) {

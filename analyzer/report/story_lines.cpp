@@ -16,13 +16,6 @@ constexpr std::size_t kLongestName = 40;
 constexpr std::size_t kShortestName = 16;
 constexpr std::size_t kLongestPlace = 28;
 
-/// What stands where the verdict's word would.
-std::string label_of(const Culprit& culprit) {
-  if (!culprit.verdict.word.empty()) return culprit.verdict.word;
-  if (culprit.value.growth() < 0) return "freed";
-  return culprit.value.baseline == 0 ? "NEW" : "growth";
-}
-
 struct Columns {
   std::size_t name = 0, place = 0, growth = 0, share = 0;
 };
@@ -60,7 +53,7 @@ Columns widths_of(const std::vector<Cells>& all, const Style& style) {
 
 HeadLine line_of(const Culprit& culprit, const Cells& cells, const Columns& columns, const Style& style) {
   const Glyphs glyphs = glyphs_for(style.utf8);
-  HeadLine line{label_of(culprit), {}};
+  HeadLine line{culprit.text.label, {}};
   line.label_paint = verdict_paint(culprit.verdict.word);
   const std::string name = cut_name(cells.name, columns.name, glyphs.ellipsis);
   const std::string place = cut_name(cells.place, columns.place, glyphs.ellipsis);
@@ -104,6 +97,16 @@ Paint verdict_paint(std::string_view word) {
   return word == "GONE" || word == "SHRINKING" ? Paint::shrinkage : Paint::none;
 }
 
+std::vector<HeadLine> event_lines(const Story& story, const Style& style) {
+  std::vector<HeadLine> lines;
+  for (const Event& event : story.events) {
+    HeadLine line{"attention", {{event.title + ": " + plain_text(event.text, style.utf8), Paint::bold}}};
+    line.label_paint = Paint::alarm;
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
 std::vector<HeadLine> story_lines(const Story& story, const Style& style) {
   std::vector<const Culprit*> shown;
   for (const Culprit& culprit : story.freed) shown.push_back(&culprit);
@@ -116,8 +119,7 @@ std::vector<HeadLine> story_lines(const Story& story, const Style& style) {
   if (!story.no_culprit.empty())
     lines.push_back({"culprits", {{"none: " + plain_text(Span{story.no_culprit, false}, style.utf8), Paint::none}}});
   if (!story.also.empty()) lines.push_back(also_line(story, style));
-  if (story.snapshots < kJudgedFrom && !shown.empty())
-    lines.push_back({"verdict", {{"none: not enough data for a trend verdict (needs 8 snapshots)", Paint::none}}});
+  if (!story.no_verdict.empty()) lines.push_back({"verdict", {{"none: " + story.no_verdict, Paint::none}}});
   return lines;
 }
 

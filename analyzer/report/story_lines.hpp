@@ -7,6 +7,9 @@
 
 namespace snapdiff::report {
 
+/// What comes before the headline: out of memory, a restart, a damaged input, two programs. Empty for most.
+std::vector<HeadLine> event_lines(const Story& story, const Style& style);
+
 /// One line per culprit, in columns: verdict, name, place, growth, share, pace; then what else is worth a line. Texts
 /// of the story that do not fit the width are left out from the end of a line, numbers never.
 std::vector<HeadLine> story_lines(const Story& story, const Style& style);

@@ -47,6 +47,8 @@ std::vector<Passing> find_passing(const GrowthReport& report, const GrowthPaths&
       if (i > peak && (found.freed == 0 || step(i) < step(found.freed))) found.freed = i;
     }
     found.path = own_frames(report, paths.rows(path).front());
+    found.rows.assign(paths.rows(path).begin(), paths.rows(path).end());
+    for (const double value : values) found.values.push_back(std::llround(std::clamp(value, -9e18, 9e18)));
     out.push_back(std::move(found));
   }
   std::stable_sort(out.begin(), out.end(), [](const Passing& a, const Passing& b) { return a.peak > b.peak; });

@@ -4,7 +4,10 @@
 #include <array>
 #include <cmath>
 
+#include "analyzer/story/bands.hpp"
+#include "analyzer/story/commands.hpp"
 #include "analyzer/story/culprits.hpp"
+#include "analyzer/story/events.hpp"
 #include "analyzer/story/passing.hpp"
 #include "analyzer/story/words.hpp"
 
@@ -125,32 +128,60 @@ int gravity(std::string_view word) {
   return at == kWords.end() ? 0 : static_cast<int>(at - kWords.begin()) + 1;
 }
 
-void tell(GrowthReport& report, std::span<const Verdict> verdicts, const TimeAxis* axis) {
+namespace {
+
+/// Rows of a report by something else than stacks are not those that the culprits were found in.
+void forget_rows(Story& story) {
+  for (std::vector<Culprit>* list : {&story.culprits, &story.levelled, &story.freed}) {
+    for (Culprit& culprit : *list) culprit.rows.clear();
+  }
+  for (Passing& passing : story.passing) passing.rows.clear();
+}
+
+void tell_since(std::size_t first, GrowthReport& report, std::span<const Verdict> verdicts, const TimeAxis* axis) {
   const bool by_stack = report.options.by == GroupBy::stack;
   const GrowthReport* stacks = by_stack ? &report : report.by_stack.get();
   auto story = std::make_shared<Story>();
-  if (stacks != nullptr && stacks->view != nullptr) {
+  story->first = first;
+  const bool has_stacks = stacks != nullptr && stacks->view != nullptr;
+  if (has_stacks) {
     story->snapshots = std::max<std::size_t>(2, stacks->series_length);
     const GrowthPaths paths(*stacks);
     const SumJudge judge(*stacks, axis);
     const Explained explained = explain(paths, judge, verdicts);
     fill(*story, *stacks, {paths, judge, explained});
-    if (!by_stack) {
-      for (std::vector<Culprit>* list : {&story->culprits, &story->levelled, &story->freed}) {
-        for (Culprit& culprit : *list) culprit.rows.clear();
-      }
-    }
   }
+  story->events = events_of(report);
   put_into_words(report, axis, *story);
+  story->next = next_command(report, *story);
+  if (has_stacks) story->bands = bands_of(*stacks, *story);
+  if (!by_stack) forget_rows(*story);
   report.suspects = suspects_of(*story, by_stack);
   report.common_path = common_path_of(report.suspects);
   report.story = std::move(story);
 }
 
+void put_first(GrowthReport& report, Event event) {
+  if (report.story == nullptr) return;
+  auto story = std::make_shared<Story>(*report.story);
+  story->events.insert(story->events.begin(), std::move(event));
+  report.story = std::move(story);
+}
+
+}  // namespace
+
+void tell(GrowthReport& report, std::span<const Verdict> verdicts, const TimeAxis* axis) {
+  tell_since(1, report, verdicts, axis);
+}
+
+void tell_failure(GrowthReport& report, const OutOfMemory& failure) { put_first(report, event_of(failure)); }
+
 void tell(TrendReport& trend) {
   GrowthReport& overall = trend.series.overall;
   const bool by_stack = overall.options.by == GroupBy::stack;
-  tell(overall, by_stack ? std::span<const Verdict>(trend.verdicts) : std::span<const Verdict>(), &trend.axis);
+  tell_since(trend.left_out + 1, overall,
+             by_stack ? std::span<const Verdict>(trend.verdicts) : std::span<const Verdict>(), &trend.axis);
+  if (trend.left_out > 0) put_first(overall, restart_event(trend));
 }
 
 }  // namespace snapdiff::story

@@ -2,6 +2,7 @@
 
 #include <span>
 
+#include "snapdiff/device_memory.hpp"
 #include "snapdiff/growth.hpp"
 #include "snapdiff/story.hpp"
 #include "snapdiff/trend.hpp"
@@ -15,6 +16,9 @@ void tell(GrowthReport& report, std::span<const Verdict> verdicts = {}, const Ti
 
 /// The same for a judged series.
 void tell(TrendReport& trend);
+
+/// What ended the process comes before all else. After tell().
+void tell_failure(GrowthReport& report, const OutOfMemory& failure);
 
 /// How grave a verdict's word is: GROWING highest, then RISING, STEP, NEW, SATURATING, NOISY, FLAT; 0 for all others.
 int gravity(std::string_view word);

@@ -27,6 +27,9 @@ class Words {
     story_.hidden = hidden();
     story_.no_culprit = no_culprit();
     story_.also = also();
+    const bool any = !story_.culprits.empty() || !story_.freed.empty();
+    if (any && story_.snapshots < kJudgedFrom)
+      story_.no_verdict = "not enough data for a trend verdict (needs " + std::to_string(kJudgedFrom) + " snapshots)";
   }
 
  private:
@@ -46,9 +49,16 @@ class Words {
     if (!culprit.path.empty() && has_place(culprit.path.back())) place.place(culprit.path.back());
     culprit.text.place = place.take();
     if (!culprit.via.empty()) culprit.text.via = {{via_name(culprit.via), true}};
+    culprit.text.label = label_of(culprit);
     culprit.text.growth = growth(report_, culprit.value.growth());
     culprit.text.share = percent_of(culprit.share);
     culprit.text.pace = pace(culprit);
+  }
+
+  static std::string label_of(const Culprit& culprit) {
+    if (culprit.value.growth() < 0) return "freed";
+    if (!culprit.verdict.word.empty()) return culprit.verdict.word;
+    return culprit.value.baseline == 0 ? "NEW" : "growth";
   }
 
   std::string pace(const Culprit& culprit) const {
@@ -127,7 +137,8 @@ class Words {
         line.frame(passing.path.back());
       }
       line << ": " << value(static_cast<double>(passing.peak), false) << " allocated (snapshot"
-           << kPageNumbers.before_unit << passing.allocated + 1 << ") and freed again (" << passing.freed + 1 << ")";
+           << kPageNumbers.before_unit << passing.allocated + story_.first << ") and freed again ("
+           << passing.freed + story_.first << ")";
       lines.push_back(line.take());
     }
     std::size_t said = 0;
@@ -159,20 +170,6 @@ class Words {
 };
 
 }  // namespace
-
-std::string via_name(std::string_view function) {
-  std::string name = short_function_name(function);
-  int angle = 0;
-  for (std::size_t i = name.size(); i-- > 1;) {
-    if (name[i] == '>') ++angle;
-    if (name[i] == '<') --angle;
-    if (angle != 0 || name[i] != ':' || name[i - 1] != ':') continue;
-    // "std::vector<float>" has a type before the member, "std::sort" a namespace.
-    if (i >= 2 && name[i - 2] == '>') name.resize(i - 1);
-    break;
-  }
-  return without_std(name);
-}
 
 void put_into_words(const GrowthReport& report, const TimeAxis* axis, Story& story) {
   Words(report, axis, story).fill();

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 
 /// Function names short enough for tables and graphs. Pure text work on one name: linear, no
 /// recursion, any bytes. What it can't make sense of comes back as it was.
@@ -23,6 +24,28 @@ inline bool is_hex(std::string_view text) {
 
 inline bool is_digits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+/// "byte[]" for the JVM's "[B", "java.lang.String[][]" for "[[Ljava.lang.String;"; "" where it is no such name.
+inline std::string jvm_array_name(std::string_view name) {
+  std::size_t depth = 0;
+  while (depth < name.size() && name[depth] == '[') ++depth;
+  if (depth == 0 || depth == name.size()) return {};
+  std::string out;
+  const std::string_view element = name.substr(depth);
+  if (element.size() == 1) {
+    constexpr std::array<std::pair<char, std::string_view>, 8> kPrimitive{{{'B', "byte"}, {'C', "char"}, {'D', "double"},
+                                                                         {'F', "float"}, {'I', "int"}, {'J', "long"},
+                                                                         {'S', "short"}, {'Z', "boolean"}}};
+    for (const auto& [letter, word] : kPrimitive) {
+      if (letter == element.front()) out = word;
+    }
+  } else if (element.front() == 'L' && element.back() == ';') {
+    out = element.substr(1, element.size() - 2);
+  }
+  if (out.empty()) return {};
+  for (std::size_t i = 0; i < depth; ++i) out += "[]";
+  return out;
 }
 
 inline void replace_all(std::string& text, std::string_view from, std::string_view to) {
@@ -118,6 +141,7 @@ inline bool is_default_argument(std::string_view argument) {
 /// Go receivers stay: "main.(*Server).serve". Applied to its own result it changes nothing.
 inline std::string short_function_name(std::string_view function, std::string_view ellipsis = "…") {
   using namespace name_detail;
+  if (std::string array = jvm_array_name(function); !array.empty()) return array;
   std::string name(function);
   strip_suffixes(name);
   if (name.find_first_of("(<[ ") == std::string::npos) return name;
@@ -240,17 +264,6 @@ inline std::string short_function_name(std::string_view function, std::string_vi
   return out;
 }
 
-/// Frames of the standard library, by their short name: runs of them are folded into the outermost
-/// one, the call that user code wrote.
-inline bool is_standard_library(std::string_view short_name) {
-  constexpr std::array<std::string_view, 6> kPrefixes{
-      "std::", "__gnu_cxx::", "alloc::", "core::", "<alloc::", "<core::"};
-  for (const std::string_view prefix : kPrefixes) {
-    if (short_name.substr(0, prefix.size()) == prefix) return true;
-  }
-  return false;
-}
-
 /// For narrow places: "std::vector<std::string>::push_back" -> "vector<string>::push_back".
 inline std::string without_std(std::string_view short_name) {
   constexpr std::string_view kPrefix = "std::";
@@ -264,6 +277,22 @@ inline std::string without_std(std::string_view short_name) {
     out += short_name[i++];
   }
   return out.empty() ? std::string(short_name) : out;
+}
+
+/// "std::vector<float>" of "std::vector<float, std::allocator<float> >::push_back": the type whose function a
+/// library frame is, else the function, short.
+inline std::string via_name(std::string_view function) {
+  std::string name = short_function_name(function);
+  int angle = 0;
+  for (std::size_t i = name.size(); i-- > 1;) {
+    if (name[i] == '>') ++angle;
+    if (name[i] == '<') --angle;
+    if (angle != 0 || name[i] != ':' || name[i - 1] != ':') continue;
+    // "std::vector<float>" has a type before the member, "std::sort" a namespace.
+    if (i >= 2 && name[i - 2] == '>') name.resize(i - 1);
+    break;
+  }
+  return without_std(name);
 }
 
 /// Functions that every stack of a process or thread starts with: they tell nothing, so tables drop

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "snapdiff/growth.hpp"
@@ -34,7 +35,8 @@ using Prose = std::vector<Span>;
 ///   doubling  a table that doubled three times or more at a constant number of objects
 ///   rows_differ  the function is GROWING and none of its stacks is: it is spread over many
 ///   rows      of the report, ascending; empty where its rows are no stacks
-///   text      the same in words: growth "+3.15 MiB", share "44 %", pace "+250 KiB a snapshot, in 12 of 12 steps"
+///   text      the same in words: growth "+3.15 MiB", share "44 %", pace "+250 KiB a snapshot, in 12 of 12 steps",
+///             label the verdict's word, else "NEW", "growth" or "freed"
 struct Culprit {
   std::vector<FrameView> path;
   std::string_view via;
@@ -53,7 +55,7 @@ struct Culprit {
   std::vector<std::uint32_t> rows;
   struct Text {
     Prose name, place, via;
-    std::string growth, share, pace;
+    std::string label, growth, share, pace;
   } text;
 };
 
@@ -63,6 +65,32 @@ struct Passing {
   std::int64_t peak = 0;        ///< above the larger of both ends
   std::size_t allocated = 0;    ///< the snapshot (from 0) after the largest step upwards
   std::size_t freed = 0;        ///< and after the largest step downwards
+  std::vector<std::int64_t> values;  ///< per snapshot
+  std::vector<std::uint32_t> rows;   ///< of the report, ascending; empty where its rows are no stacks
+};
+
+/// What makes all else secondary: it comes before the headline.
+///   title  a few words   text  one sentence, without a full stop
+struct Event {
+  enum class Kind : std::uint8_t { out_of_memory, restart, partial, unrelated };
+  Kind kind = Kind::partial;
+  std::string title;
+  Prose text;
+};
+constexpr std::string_view to_text(Event::Kind kind) {
+  constexpr std::string_view kNames[] = {"out-of-memory", "restart", "partial", "unrelated"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+/// A layer of a plot of totals. Layers share no row: each value is what the layers before it do not hold.
+///   index  into Story::culprits, freed or passing
+struct Band {
+  enum class Kind : std::uint8_t { culprit, freed, passing };
+  Kind kind = Kind::culprit;
+  std::size_t index = 0;
+  Prose name;
+  Prose note;  ///< what to say beside it; may be empty
+  std::vector<std::int64_t> values;  ///< per snapshot
 };
 
 ///   culprits   what has to be explained, at most five: as many as hold 90 % of it. GROWING before RISING
@@ -80,7 +108,12 @@ struct Passing {
 ///   extent     "13 snapshots, 68 min"
 ///   hidden     "the net hides ..."; empty where it hides nothing worth a word
 ///   no_culprit why there is none; empty where there is one
+///   no_verdict why culprits have no verdict; empty where they have one
 ///   also       what else is worth a line, the most important first
+///   first      number of the first judged snapshot among all: 1, more after a restart
+///   events     the gravest first; most series have none
+///   bands      from the bottom up. Empty where a value below zero would make layers lie
+///   next       the one command to go on with; its operands are names. Empty where none helps
 struct Story {
   std::size_t snapshots = 2;
   std::vector<Culprit> culprits;
@@ -97,7 +130,12 @@ struct Story {
   std::string extent;
   std::string hidden;
   std::string no_culprit;
+  std::string no_verdict;
   std::vector<Prose> also;
+  std::size_t first = 1;
+  std::vector<Event> events;
+  std::vector<Band> bands;
+  Prose next;
 };
 
 }  // namespace snapdiff

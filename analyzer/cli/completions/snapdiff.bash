@@ -29,8 +29,8 @@ _snapdiff() {
     retained) options="$common $files -n --rows --as --sort" ;;
     paths) options="$common $files -n --rows --as --loops" ;;
     ranks) options="$common $view $files -n --rows --as" ;;
-    render) options="$common --series $view $files $symbols --pdf --svg --png --dot --html --flame --baseline --current --union --growth --timeline --segments --pins --retained --output --paper --max-nodes" ;;
-    postmortem) options="$common --series $view $files $symbols -n --rows --output --limit --hints --print-hints --redact --redact-key --paper" ;;
+    render) options="$common --series $view $files $symbols --pdf --svg --png --dot --html --flame --baseline --current --union --growth --timeline --segments --pins --retained --output --full --paper --max-nodes" ;;
+    postmortem) options="$common --series $view $files $symbols -n --rows --output --limit --hints --print-hints --redact --redact-key --full --paper" ;;
     export) options="$common $view $files $symbols --pprof --folded --speedscope --csv --jsonl --plain-sqlite --output" ;;
     import) options="$common $files $symbols --series --label --per-device" ;;
     symbolize) options="$common $symbols --again" ;;

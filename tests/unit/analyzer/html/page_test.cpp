@@ -80,7 +80,11 @@ TEST_CASE("html: the narrative and hints, with names as text") {
   const Result<std::string> page = html::to_html(report, {});
   REQUIRE(page);
   CHECK(holds(*page, "<h1>In-use bytes grew</h1><span class=\"badge big GROWING\">GROWING</span>"));
-  CHECK(holds(*page, "<p class=\"lead\">All of it in <code>&lt;leak&gt;</code>.</p>"));
+  CHECK(holds(*page, "<dd>All of it in <code>&lt;leak&gt;</code>.</dd>"));
+  CHECK(holds(*page, "<h2>Culprits</h2>"));
+  CHECK(page->find("id=\"timeline\"") < page->find("<h2>Culprits</h2>"));
+  CHECK(page->find("<h2>Culprits</h2>") < page->find("id=\"table\""));
+  CHECK(holds(*page, "Next: <code>snapdiff peek"));
   CHECK(holds(*page, "<dt>Since when</dt><dd>Since snapshot 1.</dd>"));
   CHECK(holds(*page, "A map that only grows &lt;x&gt;"));
   CHECK(holds(*page, "<a href=\"#row=1\">1</a></p>"));

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "analyzer/render/render.hpp"
+#include "snapdiff/number_text.hpp"
+#include "snapdiff/story.hpp"
 #include "unit/analyzer/graph/fake_report.hpp"
 
 namespace snapdiff::test {
@@ -69,6 +71,52 @@ inline render::Story story_of(const std::vector<Line>& lines) {
   return story;
 }
 
+/// A culprit of these rows, as the story module would describe it; its texts belong to the views of `from`.
+inline Culprit culprit_of(const render::Story& story, const Suspect& from, std::string verdict) {
+  Culprit out;
+  out.path = from.path;
+  out.rows = from.rows;
+  out.sites = from.sites;
+  out.share = from.share;
+  for (std::size_t i = 0; i < story.steps.size(); ++i) out.values.push_back(0);
+  for (const std::uint32_t row : from.rows) {
+    const GrowthRow& values = story.overall.rows[row];
+    out.value = {out.value.baseline + values.value.baseline, out.value.current + values.value.current};
+    out.objects = {out.objects.baseline + values.objects.baseline, out.objects.current + values.objects.current};
+    for (std::size_t i = 0; i < out.values.size(); ++i)
+      out.values[i] += story.overall.series[row * story.steps.size() + i];
+  }
+  out.verdict.word = verdict;
+  out.verdict.reason = "climbs in every part of the window";
+  out.text.label = std::move(verdict);
+  out.text.name = {{std::string(from.path.back().function), true}};
+  out.text.place = {{std::string(from.path.back().file), true}};
+  out.text.growth = value_text(out.value.growth(), "bytes", true);
+  out.text.share = std::to_string(static_cast<int>(100 * from.share)) + " %";
+  return out;
+}
+
+/// What the outputs lay out: these culprits, and what `passing` names as allocated and freed again.
+inline void tell_story(render::Story& story, const std::vector<Suspect>& from, std::vector<std::uint32_t> passing) {
+  auto told = std::make_shared<Story>();
+  told->snapshots = story.steps.size();
+  told->verdict = "GROWING";
+  told->headline = {{"In-use bytes " + change_text(story.overall.total.baseline, story.overall.total.current, "bytes")}};
+  told->figures = value_text(story.overall.total.growth(), "bytes", true);
+  told->extent = std::to_string(told->snapshots) + " snapshots";
+  told->next = {{"snapdiff peek '"}, {"leak_sessions", true}, {"' a b"}};
+  for (const Suspect& suspect : from) told->culprits.push_back(culprit_of(story, suspect, "GROWING"));
+  for (std::size_t i = told->culprits.size(); i-- > 0;)
+    told->bands.push_back({Band::Kind::culprit, i, told->culprits[i].text.name, {}, told->culprits[i].values});
+  for (const std::uint32_t row : passing) {
+    Band band{Band::Kind::passing, 0, {{"background", true}}, {{"background: 4.00 MiB, snapshots 3 to 5"}}, {}};
+    for (std::size_t i = 0; i < story.steps.size(); ++i)
+      band.values.push_back(story.overall.series[row * story.steps.size() + i]);
+    told->bands.push_back(std::move(band));
+  }
+  story.overall.story = std::move(told);
+}
+
 /// Twelve snapshots, two leaks and a block that came and went, after the sample series svc_cache.
 inline render::Story twelve_snapshots() {
   std::vector<Line> lines = {{"_start;main;handle_request;leak_sessions;alloc_body@svc_cache.cc:24", {}},
@@ -90,6 +138,7 @@ inline render::Story twelve_snapshots() {
   suspects.suspect("_start;main;background;leak_log;make_log_line@svc_cache.cc:28", 2'200'000, 0.4, {1});
   story.overall.suspects = suspects.get().suspects;
   story.overall.common_path = "main";
+  tell_story(story, story.overall.suspects, {3});
   for (std::size_t row = 0; row < lines.size(); ++row)
     story.verdicts.push_back({row < 3 ? "GROWING" : row == 3 ? "GONE" : "FLAT", "climbs in every part of the window"});
   // The suspects' texts live in this view.

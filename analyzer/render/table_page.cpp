@@ -4,17 +4,16 @@
 #include "analyzer/render/growth_table.hpp"
 #include "analyzer/render/page_notes.hpp"
 #include "analyzer/render/pages.hpp"
-#include "analyzer/render/summary_plot.hpp"
 
 namespace snapdiff::render {
 namespace {
 
-constexpr std::size_t kSummaryRows = 10;
+constexpr std::size_t kTableRows = 14;
 constexpr std::size_t kUnchangedRows = 7;
 constexpr std::size_t kMostInputRows = 6;
 constexpr double kInputRow = 10.5;
-constexpr double kSentence = 10.5;
-constexpr std::size_t kSentenceLines = 5;
+constexpr double kFiguresTop = kTop + 62;
+constexpr double kTableTop = kFiguresTop + 50 + 24;  // baseline of its title
 
 bool has_times(const Story& story) {
   return std::any_of(story.steps.begin(), story.steps.end(), [](const SeriesStep& step) {
@@ -30,7 +29,7 @@ std::size_t input_rows(const Story& story) {
 }
 
 double inputs_height(const Story& story) {
-  const std::size_t rows = inputs_fit_summary(story) ? input_rows(story) : 1;
+  const std::size_t rows = inputs_fit_table_page(story) ? input_rows(story) : 1;
   return 14 + kInputRow * static_cast<double>(rows);
 }
 
@@ -56,7 +55,7 @@ void draw_input(const Story& story, std::size_t i, Canvas& canvas, double x, dou
 
 void draw_inputs(const Story& story, Canvas& canvas, double y, int last_page) {
   canvas.text(kLeft, y, "Inputs", {8, FontWeight::semibold}, kInk);
-  if (!inputs_fit_summary(story)) {
+  if (!inputs_fit_table_page(story)) {
     std::string text = count_text(static_cast<std::int64_t>(story.steps.size())).append(" snapshots, from ");
     text.append(snapshot_name(story.steps.front().snapshot))
         .append(" to ")
@@ -74,18 +73,6 @@ void draw_inputs(const Story& story, Canvas& canvas, double y, int last_page) {
     const double x = kLeft - 4 + w * static_cast<double>(i / rows);
     draw_input(story, i, canvas, x, y + 12 + kInputRow * static_cast<double>(i % rows), w + 4);
   }
-}
-
-double sentence_end(const Story& story, Canvas& canvas) {
-  const TextStyle style{kSentence};
-  const std::size_t lines =
-      canvas.type().wrap(unbroken(printable(summary_sentence(story))), style, kWidth, kSentenceLines).size();
-  return kTop + 58 + style.size * 1.45 * static_cast<double>(lines == 0 ? 0 : lines - 1);
-}
-
-/// Baseline of the table's title.
-double table_top(const Story& story, Canvas& canvas) {
-  return sentence_end(story, canvas) + 22 + 50 + 20 + plot_height(story) + 20;
 }
 
 }  // namespace
@@ -152,33 +139,29 @@ double draw_figures(const std::vector<KeyFigure>& figures, Canvas& canvas, doubl
   return y + 50;
 }
 
-bool inputs_fit_summary(const Story& story) { return input_rows(story) <= kMostInputRows; }
+bool inputs_fit_table_page(const Story& story) { return input_rows(story) <= kMostInputRows; }
 
 constexpr std::size_t kInputsPerPage = 62;
 int input_pages(const Story& story) {
-  return inputs_fit_summary(story) ? 0 : static_cast<int>((story.steps.size() + kInputsPerPage - 1) / kInputsPerPage);
+  return inputs_fit_table_page(story) ? 0 : static_cast<int>((story.steps.size() + kInputsPerPage - 1) / kInputsPerPage);
 }
 
-std::vector<std::size_t> summary_rows(const Story& story, PdfDocument& document) {
+std::vector<std::size_t> table_page_rows(const Story& story, PdfDocument& document) {
   GrowthTable table;
   table.report = &story.overall;
   table.two_lines = true;
   const double room = kBottom - 8 - inputs_height(story) -
                       notes_height(note_texts(story.overall.notes), document.canvas().type()) - 14 -
-                      table_top(story, document.canvas());
-  std::size_t fits = kSummaryRows;
+                      kTableTop;
+  std::size_t fits = kTableRows;
   while (fits > 1 && table_height(table, fits) > room) --fits;
-  return choose_rows(story.overall, fits, std::min(fits, kUnchangedRows), passing_row(story));
+  return choose_rows(story.overall, fits, std::min(fits, kUnchangedRows), passing_row(story.overall));
 }
 
-void draw_summary_page(const Story& story, PdfDocument& document, const std::vector<std::size_t>& rows,
-                       const std::vector<std::uint32_t>& graph_rows, int pages) {
+void draw_table_page(const Story& story, PdfDocument& document, const std::vector<std::size_t>& rows,
+                     const std::vector<std::uint32_t>& graph_rows, int pages) {
   Canvas& canvas = document.canvas();
-  const std::string verdict = headline_verdict(story);
-  canvas.badge(kRight, kTop + 34, verdict, 9.5, Align::right);
-  canvas.paragraph(kTop + 58, summary_sentence(story), {kSentence}, kInk, kSentenceLines);
-  double y = draw_figures(key_figures(story), canvas, sentence_end(story, canvas) + 22);
-  draw_plot(story, canvas, y + 20, plot_height(story));
+  draw_figures(key_figures(story), canvas, kFiguresTop);
 
   GrowthTable table;
   table.report = &story.overall;
@@ -192,11 +175,11 @@ void draw_summary_page(const Story& story, PdfDocument& document, const std::vec
   table.two_lines = true;
   table.rows = rows;
   for (const std::size_t row : rows) {
-    table.anchors.push_back(row_anchor(kSummaryPage, row));
+    table.anchors.push_back(row_anchor(kTablePage, row));
     const std::uint32_t node = row < graph_rows.size() ? graph_rows[row] : 0;
     table.links.push_back(node == 0 ? "" : node_anchor(page_prefix(kGraphPage), node));
   }
-  y = draw_table(table, canvas, table_top(story, canvas));
+  const double y = draw_table(table, canvas, kTableTop);
   draw_inputs(story, canvas, y + 20, pages);
   const std::vector<std::string> notes = note_texts(story.overall.notes);
   draw_notes(notes, canvas, kBottom - notes_height(notes, canvas.type()));

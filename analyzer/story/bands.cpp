@@ -1,0 +1,86 @@
+#include "analyzer/story/bands.hpp"
+
+#include <algorithm>
+#include <span>
+
+#include "analyzer/story/prose.hpp"
+
+namespace snapdiff::story {
+namespace {
+
+constexpr std::size_t kMostCulprits = 3;  // a plot with more layers can't be read
+constexpr std::size_t kMostOthers = 1;    // freed, passing
+
+class Layers {
+ public:
+  explicit Layers(const GrowthReport& report)
+      : report_(report), length_(std::max<std::size_t>(report.series_length, 2)), used_(report.rows.size(), 0) {}
+
+  std::vector<std::int64_t> sum(std::span<const std::uint32_t> rows) {
+    std::vector<std::int64_t> out(length_, 0);
+    for (const std::uint32_t row : rows) {
+      if (used_[row] != 0) continue;
+      used_[row] = 1;
+      for (std::size_t i = 0; i < length_; ++i)
+        out[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(out[i]) + static_cast<std::uint64_t>(at(row, i)));
+    }
+    return out;
+  }
+
+ private:
+  std::int64_t at(std::uint32_t row, std::size_t i) const {
+    if (report_.series_length > 0) return report_.series[row * length_ + i];
+    return i == 0 ? report_.rows[row].value.baseline : report_.rows[row].value.current;
+  }
+
+  const GrowthReport& report_;
+  std::size_t length_;
+  std::vector<std::uint8_t> used_;
+};
+
+Prose passing_name(const Passing& passing) {
+  Writer out;
+  passing.path.empty() ? out << "[no stack recorded]" : out.frame(passing.path.back());
+  return out.take();
+}
+
+Prose passing_note(const GrowthReport& report, const Story& story, const Passing& passing) {
+  Writer out;
+  out.prose(passing_name(passing)) << ": " << value(report, passing.peak) << ", snapshots "
+                                   << passing.allocated + story.first << " to " << passing.freed + story.first - 1;
+  return out.take();
+}
+
+}  // namespace
+
+std::vector<Band> bands_of(const GrowthReport& report, const Story& story) {
+  if (report.series_length > 0 && report.series.size() != report.series_length * report.rows.size()) return {};
+  Layers layers(report);
+  std::vector<Band> grown, freed, passing;
+  for (std::size_t i = 0; i < story.culprits.size() && i < kMostCulprits; ++i) {
+    const Culprit& culprit = story.culprits[i];
+    grown.push_back({Band::Kind::culprit, i, culprit.text.name, {}, layers.sum(culprit.rows)});
+  }
+  for (std::size_t i = 0; i < story.freed.size() && i < kMostOthers; ++i)
+    freed.push_back({Band::Kind::freed, i, story.freed[i].text.name, {}, layers.sum(story.freed[i].rows)});
+  for (std::size_t i = 0; i < story.passing.size() && i < kMostOthers; ++i) {
+    const Passing& found = story.passing[i];
+    passing.push_back({Band::Kind::passing, i, passing_name(found), passing_note(report, story, found),
+                       layers.sum(found.rows)});
+  }
+  std::reverse(grown.begin(), grown.end());
+  std::vector<Band> out = std::move(freed);
+  out.insert(out.end(), std::make_move_iterator(grown.begin()), std::make_move_iterator(grown.end()));
+  out.insert(out.end(), std::make_move_iterator(passing.begin()), std::make_move_iterator(passing.end()));
+  std::erase_if(out, [](const Band& band) {
+    return std::all_of(band.values.begin(), band.values.end(), [](std::int64_t v) { return v == 0; });
+  });
+  for (const Band& band : out) {
+    for (const std::int64_t value : band.values) {
+      if (value < 0) return {};
+    }
+  }
+  return out;
+}
+
+}  // namespace snapdiff::story

@@ -1,0 +1,73 @@
+#include "analyzer/story/events.hpp"
+
+#include <cmath>
+
+#include "analyzer/story/prose.hpp"
+
+namespace snapdiff::story {
+namespace {
+
+/// Two snapshots of one program share far more than this part of their bytes; below it most figures of a comparison
+/// only say that the one heap is not the other.
+constexpr double kShared = 0.05;
+constexpr std::size_t kRowsToCompare = 10;  // of either side: of fewer stacks all may be new
+
+/// By any tier but likeness.
+bool share_nothing(const GrowthReport& report) {
+  if (report.options.by != GroupBy::stack || report.series_length > 2) return false;
+  double before = 0, after = 0, kept = 0, still = 0;
+  std::size_t rows_before = 0, rows_after = 0;
+  for (const GrowthRow& row : report.rows) {
+    const auto baseline = std::abs(static_cast<double>(row.value.baseline));
+    const auto current = std::abs(static_cast<double>(row.value.current));
+    before += baseline;
+    after += current;
+    rows_before += baseline > 0 ? 1U : 0U;
+    rows_after += current > 0 ? 1U : 0U;
+    if (baseline > 0 && current > 0) {
+      kept += baseline;
+      still += current;
+    }
+  }
+  return rows_before >= kRowsToCompare && rows_after >= kRowsToCompare && kept < kShared * before &&
+         still < kShared * after;
+}
+
+Event partial_event(const SnapshotRef& ref) {
+  Writer text;
+  text.snapshot(ref) << " was read in part: what is missing looks freed or not yet allocated";
+  return {Event::Kind::partial, "An input is damaged", text.take()};
+}
+
+}  // namespace
+
+std::vector<Event> events_of(const GrowthReport& report) {
+  std::vector<Event> out;
+  for (const SnapshotRef* ref : {&report.baseline, &report.current}) {
+    if (ref->snapshot != nullptr && ref->snapshot->facts.partial) out.push_back(partial_event(*ref));
+  }
+  if (share_nothing(report)) {
+    Writer text;
+    text << "less than " << percent_of(kShared) << " of the bytes of either snapshot are in a stack of the other: ";
+    text << "are they of one program?";
+    out.push_back({Event::Kind::unrelated, "The snapshots have almost nothing in common", text.take()});
+  }
+  return out;
+}
+
+Event event_of(const OutOfMemory& failure) {
+  const std::string asked = bytes_text(failure.asked, kPageNumbers);
+  Writer text;
+  text << "an allocation of " << asked << " failed on device " << static_cast<std::size_t>(failure.device);
+  if (!failure.sentence.empty()) text << ": " << failure.sentence;
+  return {Event::Kind::out_of_memory, "Out of memory: " + asked + " on device " + std::to_string(failure.device),
+          text.take()};
+}
+
+Event restart_event(const TrendReport& trend) {
+  Writer text;
+  text << "judged from snapshot" << kPageNumbers.before_unit << trend.left_out + 1 << " on: " << trend.restart;
+  return {Event::Kind::restart, "The process restarted", text.take()};
+}
+
+}  // namespace snapdiff::story
