@@ -45,10 +45,11 @@ constexpr std::string_view tier_words(MatchTier tier) {
     case MatchTier::build_id: return "by build id";
     case MatchTier::module_offset: return "by module and offset";
     case MatchTier::function_line: return "by function, file and line";
-    case MatchTier::function_file: return "by function and file";
-    case MatchTier::normalised: return "by normalised name";
-    case MatchTier::inline_free: return "without inlined frames";
+    case MatchTier::function_file: return "by function, lines moved";
+    case MatchTier::normalised: return "by function under another name";
+    case MatchTier::inline_free: return "without frames of one build";
     case MatchTier::fuzzy: return "by likeness (fuzzy)";
+    case MatchTier::merged: return "merged by run of functions";
     case MatchTier::none: return "unmatched (new or gone)";
   }
   return "";
@@ -203,9 +204,28 @@ std::vector<std::string> note_lines(const Notes& notes, bool utf8) {
   return lines;
 }
 
+namespace {
+
+/// The functions under another name that most stacks hold.
+std::string renamed_note(const std::vector<RenamedFunction>& renamed, bool utf8) {
+  constexpr std::size_t kShown = 5;
+  std::string text = "renamed: ";
+  for (std::size_t i = 0; i < std::min(kShown, renamed.size()); ++i) {
+    const RenamedFunction& one = renamed[i];
+    text += (i > 0 ? "; " : "") + printable(short_function_name(one.before), utf8) + (utf8 ? " → " : " -> ") +
+            printable(short_function_name(one.after), utf8) + ", " + std::to_string(one.stacks) +
+            (one.stacks == 1 ? " stack" : " stacks");
+  }
+  if (renamed.size() > kShown) text += "; " + std::to_string(renamed.size() - kShown) + " others";
+  return text;
+}
+
+}  // namespace
+
 std::vector<std::string> note_lines(const GrowthReport& report, bool utf8) {
   std::vector<std::string> lines = note_lines(report.notes, utf8);
   if (report.possible_pairs > 0) lines.push_back("note: " + fuzzy_note(report.possible_pairs));
+  if (!report.renamed.empty()) lines.push_back("note: " + renamed_note(report.renamed, utf8));
   return lines;
 }
 
