@@ -9,6 +9,7 @@ namespace {
 constexpr std::uint64_t kPage = 4096;
 constexpr std::size_t kEnoughOffsets = 8;  // fewer may miss each other by chance
 constexpr std::size_t kHardlyAny = 5;      // less than a fifth of the offsets are on both sides
+constexpr std::size_t kFewMisses = 20;     // runtimes lie before the program: much stays at its offset in another build
 constexpr std::size_t kFewOthers = 10;     // a tenth of the common offsets holds other code
 
 std::uint64_t round_up(std::uint64_t size) {
@@ -37,7 +38,8 @@ bool hashed_by_address(const Dictionary& d, std::size_t frame) {
 std::uint64_t code_of(const Dictionary& d, std::size_t frame) {
   const std::size_t f = index_of(d.frames.function[frame]);
   if (f == 0) return 0;
-  return hash_bytes(d.strings[d.functions.name[f]], static_cast<std::uint32_t>(d.frames.line[frame])).low | 1U;
+  const Hash128 file = hash_bytes(d.strings[d.functions.file[f]], static_cast<std::uint32_t>(d.frames.line[frame]));
+  return hash_bytes(d.strings[d.functions.name[f]], file.low).low | 1U;
 }
 
 /// Sorts, and makes one of the frames that are inlined at one offset.
@@ -150,7 +152,8 @@ SameBuild same_build(const ModuleFacts& a, const ModuleFacts& b) {
   if (hits.less >= kEnoughOffsets && hits.common * kHardlyAny < hits.less) return SameBuild::no;
   if (a.mappings.empty() || b.mappings.empty() || (a.code.empty() && b.code.empty())) return SameBuild::unknown;
   if (!all_in(a.code, b.mappings) || !all_in(b.code, a.mappings)) return SameBuild::no;
-  return hits.common > 0 && hits.common * 2 >= hits.less ? SameBuild::yes : SameBuild::unknown;
+  const bool nearly_all = hits.common > 0 && (hits.less - hits.common) * kFewMisses <= hits.less;
+  return nearly_all ? SameBuild::yes : SameBuild::unknown;
 }
 
 std::string other_process(const Snapshot& a, const Snapshot& b) {

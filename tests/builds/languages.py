@@ -413,6 +413,10 @@ PYTHON_RT = """way, depth, size = [], 0, 0
 kept = []
 
 
+def keep(block):
+    kept.append(block)
+
+
 def here(k):
     return way[depth] == k
 
@@ -468,7 +472,7 @@ class Python(Language):
         return f"rt.with_trace(lambda: {called}({argument}))" if step.through else f"{called}({argument})"
 
     def site(self, program, step):
-        return "rt.kept.append(bytes(rt.size))" if step.flavour != 2 else "rt.kept.append(rt.Box().room)"
+        return "rt.keep(bytes(rt.size))" if step.flavour != 2 else "rt.keep(rt.Box().room)"
 
     def emit(self, program, folder):
         folder.mkdir(parents=True)

@@ -29,6 +29,16 @@ double overlap(const std::vector<T>& a, const std::vector<T>& b) {
   return less == 0 ? 0 : static_cast<double>(common(a, b)) / static_cast<double>(less);
 }
 
+/// How alike two positions are used, 0 to 3: by whom, in how many stacks, for how much.
+double likely_same_use(const Position& x, const Position& y) {
+  const std::size_t both = common(x.from, y.from);
+  const std::size_t any = x.from.size() + y.from.size() - both;
+  const double callers = any == 0 ? 1 : static_cast<double>(both) / static_cast<double>(any);
+  const double stacks = static_cast<double>(std::min(x.stacks, y.stacks)) / std::max({x.stacks, y.stacks, 1U});
+  const double bytes = std::min(x.bytes, y.bytes) / std::max({x.bytes, y.bytes, 1.0});
+  return callers + stacks + 0.5 * bytes;
+}
+
 bool allocates(const Position& p) { return !p.next.empty() && p.next.back() == kAllocation; }
 
 /// One function: its positions on both sides, and how alike each two are.
@@ -42,6 +52,7 @@ class Alignment {
     for (std::size_t i = 0; i < n_; ++i) {
       for (std::size_t j = 0; j < m_; ++j) like_[i * m_ + j] = likeness(i, j, stays);
     }
+    tell_swapped();
   }
 
   void run(const Pair& pair) {
@@ -61,6 +72,34 @@ class Alignment {
   }
 
  private:
+  /// Two sites of one kind of object each, whose sizes are found again elsewhere in the function, are not the same.
+  void tell_swapped() {
+    const auto only_with = [](const Positions& positions, const std::vector<std::uint32_t>& in, std::int64_t size) {
+      std::size_t found = in.size(), count = 0;
+      for (std::size_t i = 0; i < in.size(); ++i) {
+        const std::vector<std::int64_t>& sizes = positions.all[in[i]].sizes;
+        if (std::find(sizes.begin(), sizes.end(), size) == sizes.end()) continue;
+        found = i;
+        ++count;
+      }
+      return count == 1 ? found : in.size();
+    };
+    std::vector<std::size_t> partner_a(n_, m_), partner_b(m_, n_);
+    for (std::size_t i = 0; i < n_; ++i) {
+      const std::vector<std::int64_t>& sizes = a_.all[in_a_[i]].sizes;
+      if (sizes.size() != 1 || only_with(a_, in_a_, sizes.front()) != i) continue;
+      const std::size_t j = only_with(b_, in_b_, sizes.front());
+      if (j == m_ || b_.all[in_b_[j]].sizes.size() != 1) continue;
+      partner_a[i] = j;
+      partner_b[j] = i;
+    }
+    for (std::size_t i = 0; i < n_; ++i) {
+      for (std::size_t j = 0; j < m_; ++j) {
+        if (partner_a[i] != m_ && partner_b[j] != n_ && partner_a[i] != j) like_[i * m_ + j] = kNever;
+      }
+    }
+  }
+
   double likeness(std::size_t i, std::size_t j, double stays) const {
     const Position& x = a_.all[in_a_[i]];
     const Position& y = b_.all[in_b_[j]];
@@ -76,7 +115,7 @@ class Alignment {
       }
     }
     if (line_a_[i] == line_b_[j]) s += stays;
-    return s;
+    return s + 0.3 * likely_same_use(x, y);
   }
 
   std::int32_t step(const std::vector<std::vector<std::int32_t>>& lines, std::size_t from, std::size_t to) const {

@@ -14,6 +14,8 @@ constexpr double kAlike = 0.6;          // of a stack with gaps
 constexpr double kClear = 0.04;         // by which the best counterpart beats the second
 constexpr std::size_t kMostOfLeaf = 96;  // stacks of one leaf function that are compared each with each
 constexpr std::size_t kDeepest = 64;
+constexpr std::size_t kMostOfRun = 250'000;  // pairs of stacks of one run of functions
+constexpr double kCovered = 0.85;  // of the shorter stack's frames
 
 std::vector<std::uint32_t> itself_where_mapped(const FunctionMap& map) {
   std::vector<std::uint32_t> out(map.before.size(), kNone);
@@ -194,7 +196,18 @@ double BuildPair::alike(const Stack& a, const Stack& b) const {
     }
     row = next;
   }
+  // Frames come and go; where both sides have frames that the other has not, it is another way.
+  if (row[m] < kCovered * static_cast<double>(std::min(n, m))) return 0;
   return 2 * row[m] / static_cast<double>(n + m);
+}
+
+/// Whether no line says that two stacks of equal functions are different ones.
+bool BuildPair::compatible(const Stack& a, const Stack& b) const {
+  for (std::size_t i = 0; i < a.classes.size(); ++i) {
+    if (a.classes[i] != b.classes[i] && lines_.paired[a.classes[i]] != 0 && lines_.paired[b.classes[i]] != 0)
+      return false;
+  }
+  return true;
 }
 
 void BuildPair::join_with_gaps(RowUnion& rows) {
@@ -256,15 +269,14 @@ void BuildPair::merge(RowUnion& rows) {
   each_group(
       before_, after_, [](const Stack& stack) { return sequence(stack.functions, 0); },
       [&](std::span<const Keyed> a, std::span<const Keyed> b) {
-        const std::uint32_t row = before_[a.front().index].row;
-        for (const Keyed& one : a) {
-          used_a[one.index] = 1;
-          if (one.index != a.front().index) rows.join(row, before_[one.index].row, MatchTier::merged);
-        }
+        if (a.size() * b.size() > kMostOfRun) return;
         for (const Keyed& one : b) {
-          used_b[one.index] = 1;
-          count_renamed(after_[one.index]);
-          rows.join(row, after_[one.index].row, MatchTier::merged);
+          for (const Keyed& other : a) {
+            if (!compatible(before_[other.index], after_[one.index])) continue;
+            if (used_b[one.index] == 0) count_renamed(after_[one.index]);
+            used_a[other.index] = used_b[one.index] = 1;
+            rows.join(before_[other.index].row, after_[one.index].row, MatchTier::merged);
+          }
         }
       });
   drop(before_, used_a);

@@ -56,6 +56,7 @@ class BuildPair {
   void join_with_gaps(RowUnion& rows);
   void merge(RowUnion& rows);
   double alike(const Stack& a, const Stack& b) const;
+  bool compatible(const Stack& a, const Stack& b) const;
   MatchTier tier_of(const Stack& a, const Stack& b, bool way_differs) const;
   void count_renamed(const Stack& joined);
 

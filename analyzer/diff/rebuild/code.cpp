@@ -17,20 +17,6 @@ bool says_only_lines(std::string_view name, std::string_view file, std::int32_t 
   return name.ends_with(ending);
 }
 
-/// The last `parts` parts of a name that "::" or "." separates, brackets and arguments left out.
-std::string tail_of(std::string_view name, int parts) {
-  std::string plain;
-  int depth = 0;
-  for (const char c : name) {
-    if (c == '<' || c == '(' || c == '[') ++depth;
-    if (depth == 0) plain += c;
-    if ((c == '>' || c == ')' || c == ']') && depth > 0) --depth;
-  }
-  std::size_t at = plain.size();
-  for (int i = 0; i < parts && at != std::string::npos && at > 0; ++i) at = plain.find_last_of(".:", at - 1);
-  return at == std::string::npos || at == 0 ? plain : plain.substr(at + 1);
-}
-
 /// "(anonymous:L#37:C#12)" -> "(anonymous)": V8's agents number such functions by their place.
 std::string without_place(std::string_view name) {
   constexpr std::string_view kAnonymous = "(anonymous:L#";
@@ -62,6 +48,19 @@ class Sets {
 };
 
 }  // namespace
+
+std::string last_parts_of(std::string_view name, int parts) {
+  std::string plain;
+  int depth = 0;
+  for (const char c : name) {
+    if (c == '<' || c == '(' || c == '[') ++depth;
+    if (depth == 0) plain += c;
+    if ((c == '>' || c == ')' || c == ']') && depth > 0) --depth;
+  }
+  std::size_t at = plain.size();
+  for (int i = 0; i < parts && at != std::string::npos && at > 0; ++i) at = plain.find_last_of(".:", at - 1);
+  return at == std::string::npos || at == 0 ? plain : plain.substr(at + 1);
+}
 
 bool is_library_frame(std::string_view function, std::string_view file, std::string_view module) {
   constexpr std::array<std::string_view, 10> kFiles{"/usr/include/", "/usr/lib/",  "/rustc/",    "library/core/",
@@ -112,9 +111,10 @@ void Code::name_functions() {
         Function made;
         made.name = name;
         made.file = file;
-        made.base = without_place(normalise(name));
-        made.shorter = tail_of(short_function_name(made.base), 2);
-        made.last = tail_of(made.shorter, 1);
+        made.plain = without_place(name);
+        made.base = normalise(made.plain);
+        made.shorter = last_parts_of(short_function_name(made.base), 2);
+        made.last = last_parts_of(made.shorter, 1);
         const std::string whole = std::string(without_clone_suffixes(name)) + '\n' + std::string(file);
         const auto [entry, added] = known.try_emplace(hash_bytes(whole), static_cast<std::uint32_t>(functions.size()));
         if (added) functions.push_back(std::move(made));
@@ -123,7 +123,7 @@ void Code::name_functions() {
     }
     if (state[f] == 2) {
       any_left_out_ = true;
-      way_[i] = static_cast<std::uint32_t>(hash_bytes(tail_of(short_function_name(name), 2)).low) | 1U;
+      way_[i] = static_cast<std::uint32_t>(hash_bytes(last_parts_of(short_function_name(name), 2)).low) | 1U;
       continue;
     }
     function[i] = of_function[f];
@@ -162,7 +162,7 @@ void Code::join_lines() {
     if (made == kNone) {
       if (is_library_frame({}, file, {})) continue;
       made = static_cast<std::uint32_t>(functions.size());
-      functions.push_back({{}, file, {}, {}, {}});
+      functions.push_back({{}, file, {}, {}, {}, {}});
     }
     function[i] = made;
   }

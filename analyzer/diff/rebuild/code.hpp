@@ -17,10 +17,14 @@ inline constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max()
 struct Function {
   std::string_view name;  ///< as recorded; "" where only lines are known
   std::string_view file;
+  std::string plain;    ///< the name without the place that some agents put into it
   std::string base;     ///< normalised: without clone suffixes, numbers of lambdas, hashes
   std::string shorter;  ///< the last two parts of the name without arguments: "Cache::put"
   std::string last;     ///< the last part: "put"
 };
+
+/// The last `parts` parts of a name that "::" or "." separates, without arguments.
+std::string last_parts_of(std::string_view name, int parts);
 
 /// Frames of the language's own library and runtime: they come and go with optimisation and
 /// say nothing about the program.

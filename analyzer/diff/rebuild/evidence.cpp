@@ -6,6 +6,7 @@
 
 #include "analyzer/diff/hash_set.hpp"
 #include "analyzer/diff/names.hpp"
+#include "analyzer/diff/rebuild/code.hpp"
 
 namespace snapdiff::diff::rebuild {
 namespace {
@@ -93,7 +94,7 @@ bool names_are_common(const Half& a, const Half& b) {
       const std::size_t colon = name.rfind(':');
       if (colon != std::string::npos && name.ends_with(":" + std::to_string(half.d->frames.line[i])))
         name.resize(colon);
-      names[std::string(base_name(name))] |= bit;
+      names[last_parts_of(base_name(name), 1)] |= bit;
     }
   };
   std::unordered_map<std::string, int> names;

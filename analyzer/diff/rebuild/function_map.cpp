@@ -58,10 +58,10 @@ void match_by_name(const Code& before, const Code& after, FunctionMap& map) {
     return [text, parts](const Function& f) { return f.*text + '\n' + std::string(last_parts(f.file, parts)); };
   };
   const std::vector<Name> names{
-      [](const Function& f) { return std::string(f.name) + '\n' + std::string(f.file); },
-      [](const Function& f) { return std::string(f.name) + '\n' + std::string(last_parts(f.file, 2)); },
-      [](const Function& f) { return std::string(f.name) + '\n' + std::string(last_parts(f.file, 1)); },
-      [](const Function& f) { return std::string(f.name); },
+      [](const Function& f) { return f.plain + '\n' + std::string(f.file); },
+      [](const Function& f) { return f.plain + '\n' + std::string(last_parts(f.file, 2)); },
+      [](const Function& f) { return f.plain + '\n' + std::string(last_parts(f.file, 1)); },
+      [](const Function& f) { return f.plain; },
       in_file(&Function::base, 1),
       [](const Function& f) { return f.base; },
       in_file(&Function::shorter, 1),

@@ -102,6 +102,9 @@ void Positions::gather() {
       Position& position = all[stack[k]];
       position.final = true;
       position.bytes += weight;
+      ++position.stacks;
+      for (std::size_t up = k + 1; up < std::min(stack.size(), k + 3); ++up)
+        add_sorted(position.from, all[stack[up]].function, kMostCallees);
       const std::uint32_t called = k == 0 ? kAllocation : all[stack[k - 1]].function;
       add_sorted(position.next, called, kMostCallees);
       add_sorted(position.deep, called, kMostCallees);

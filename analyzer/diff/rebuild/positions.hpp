@@ -23,6 +23,8 @@ struct Position {
   double bytes = 0;
   std::vector<std::uint32_t> next;             ///< functions that are called from here; sorted
   std::vector<std::uint32_t> deep;             ///< these, what they call, and where the stacks end; sorted
+  std::vector<std::uint32_t> from;             ///< the two functions above it in its stacks; sorted
+  std::uint32_t stacks = 0;
   std::vector<std::uint32_t> ways;             ///< how memory is asked for here; sorted
   std::vector<std::int64_t> sizes;             ///< mean sizes of objects that are allocated here; sorted
 };
