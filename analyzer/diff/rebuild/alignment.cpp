@@ -53,6 +53,7 @@ class Alignment {
       for (std::size_t j = 0; j < m_; ++j) like_[i * m_ + j] = likeness(i, j, stays);
     }
     tell_swapped();
+    prefer_equal_callees();
   }
 
   void run(const Pair& pair) {
@@ -72,7 +73,7 @@ class Alignment {
   }
 
  private:
-  /// Two sites of one kind of object each, whose sizes are found again elsewhere in the function, are not the same.
+  /// A site of one kind of object, whose size one other site alone has on the other side, is not a third one.
   void tell_swapped() {
     const auto only_with = [](const Positions& positions, const std::vector<std::uint32_t>& in, std::int64_t size) {
       std::size_t found = in.size(), count = 0;
@@ -95,7 +96,25 @@ class Alignment {
     }
     for (std::size_t i = 0; i < n_; ++i) {
       for (std::size_t j = 0; j < m_; ++j) {
-        if (partner_a[i] != m_ && partner_b[j] != n_ && partner_a[i] != j) like_[i * m_ + j] = kNever;
+        const bool a_elsewhere = partner_a[i] != m_ && partner_a[i] != j && b_.all[in_b_[j]].sizes.size() == 1;
+        const bool b_elsewhere = partner_b[j] != n_ && partner_b[j] != i && a_.all[in_a_[i]].sizes.size() == 1;
+        if (a_elsewhere || b_elsewhere) like_[i * m_ + j] = kNever;
+      }
+    }
+  }
+
+  /// A line whose callee has a line on the other side is no line that calls something else.
+  void prefer_equal_callees() {
+    std::vector<std::uint8_t> direct_a(n_, 0), direct_b(m_, 0), direct(n_ * m_, 0);
+    for (std::size_t i = 0; i < n_; ++i) {
+      for (std::size_t j = 0; j < m_; ++j) {
+        if (like_[i * m_ + j] < kNever / 2 || common(a_.all[in_a_[i]].next, b_.all[in_b_[j]].next) == 0) continue;
+        direct[i * m_ + j] = direct_a[i] = direct_b[j] = 1;
+      }
+    }
+    for (std::size_t i = 0; i < n_; ++i) {
+      for (std::size_t j = 0; j < m_; ++j) {
+        if (direct[i * m_ + j] == 0 && (direct_a[i] != 0 || direct_b[j] != 0)) like_[i * m_ + j] = kNever;
       }
     }
   }
@@ -114,7 +133,7 @@ class Alignment {
         s += sizes > 0 ? 0.5 * sizes : x.sizes.size() == 1 && y.sizes.size() == 1 ? -0.4 : -0.1;
       }
     }
-    if (line_a_[i] == line_b_[j]) s += stays;
+    if (next > 0 && line_a_[i] == line_b_[j]) s += stays;
     return s + 0.3 * likely_same_use(x, y);
   }
 
