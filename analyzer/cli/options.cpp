@@ -52,15 +52,15 @@ class HelpFormatter : public CLI::Formatter {
   std::vector<std::string> examples_;
 };
 
-constexpr std::array kValueOptions = {"--db",       "--as",        "--format",    "--max-input", "--metric",
-                                      "--by",       "--sort",      "-n",          "--rows",      "--min-bytes",
-                                      "--focus",    "--ignore",    "--hide",      "--show",      "--allocator-frames",
-                                      "-o",         "--output",    "--series",    "--label",     "--keep",
-                                      "--paper",    "--max-nodes", "--recursion", "--own", "--library", "--frames",    "--symbols",
-                                      "--limit",    "--budget",    "--budgets",   "--allow",     "--accept",
-                                      "--until",    "--reason",    "--junit",     "--sarif",     "--sysroot",
-                                      "--demangle", "--loops",     "--floor",     "--pattern",   "--group-by",
-                                      "--units",    "--hints",     "--redact-key",
+constexpr std::array kValueOptions = {"--db",      "--as",        "--format",    "--max-input", "--metric",
+                                      "--by",      "--sort",      "-n",          "--rows",      "--min-bytes",
+                                      "--focus",   "--ignore",    "--hide",      "--show",      "--allocator-frames",
+                                      "-o",        "--output",    "--series",    "--label",     "--keep",
+                                      "--paper",   "--max-nodes", "--recursion", "--own",       "--library",
+                                      "--frames",  "--symbols",   "--limit",     "--budget",    "--budgets",
+                                      "--allow",   "--accept",    "--until",     "--reason",    "--junit",
+                                      "--sarif",   "--sysroot",   "--demangle",  "--loops",     "--floor",
+                                      "--pattern", "--group-by",  "--units",     "--hints",     "--redact-key",
                                       "--match"};
 
 }  // namespace

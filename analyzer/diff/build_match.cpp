@@ -56,6 +56,33 @@ void add_up(std::vector<std::pair<std::uint64_t, std::uint64_t>>& offsets) {
   offsets.resize(kept);
 }
 
+/// Of the code that both sides have, how much lies at other offsets alone: it moved.
+bool code_moved(std::vector<std::pair<std::uint64_t, std::uint64_t>> a,
+                std::vector<std::pair<std::uint64_t, std::uint64_t>> b) {
+  for (auto* side : {&a, &b}) {
+    for (auto& [offset, code] : *side) std::swap(offset, code);
+    std::sort(side->begin(), side->end());
+  }
+  std::size_t shared = 0, moved = 0;
+  for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    if (a[i].first != b[j].first || a[i].first == 0) {
+      a[i].first <= b[j].first ? ++i : ++j;
+      continue;
+    }
+    const std::uint64_t code = a[i].first;
+    bool meets = false;
+    while (i < a.size() && j < b.size() && a[i].first == code && b[j].first == code) {
+      meets = meets || a[i].second == b[j].second;
+      a[i].second < b[j].second ? ++i : ++j;
+    }
+    while (i < a.size() && a[i].first == code) ++i;
+    while (j < b.size() && b[j].first == code) ++j;
+    ++shared;
+    if (!meets) ++moved;
+  }
+  return moved > 0 && moved * kFewOthers >= shared;
+}
+
 struct Hits {
   std::size_t less = 0;  ///< offsets of the side that has fewer
   std::size_t common = 0;
@@ -149,6 +176,7 @@ SameBuild same_build(const ModuleFacts& a, const ModuleFacts& b) {
   }
   const Hits hits = count_hits(a.offsets, b.offsets);
   if (hits.other_code > 0 && hits.other_code * kFewOthers >= hits.common) return SameBuild::no;
+  if (code_moved(a.offsets, b.offsets)) return SameBuild::no;
   if (hits.less >= kEnoughOffsets && hits.common * kHardlyAny < hits.less) return SameBuild::no;
   if (a.mappings.empty() || b.mappings.empty() || (a.code.empty() && b.code.empty())) return SameBuild::unknown;
   if (!all_in(a.code, b.mappings) || !all_in(b.code, a.mappings)) return SameBuild::no;

@@ -253,8 +253,8 @@ class GrowthTable {
     return stack_cells(
         selection_.rows.size(), [&](std::size_t i, std::vector<FrameView>& frames) { report_.frames(row(i), frames); },
         [&](std::size_t i) {
-          const std::size_t marks = (within_error(report_, row(i)) ? kNoiseMark.size() : 0U) +
-                                    match_mark(row(i).tier).size();
+          const std::size_t marks =
+              (within_error(report_, row(i)) ? kNoiseMark.size() : 0U) + match_mark(row(i).tier).size();
           return width > marks ? width - marks : 0;
         },
         glyphs_);

@@ -50,15 +50,15 @@ struct DiffOptions {
   GroupBy by = GroupBy::stack;
   std::string label_key;  ///< for GroupBy::label
   SortKey sort = SortKey::change;
-  std::string focus;   ///< keep only stacks with a matching frame; the rest is `filtered`
-  std::string ignore;  ///< leave out stacks with a matching frame; they are `filtered`
-  std::string hide;    ///< drop matching frames from stacks
-  std::string show;    ///< keep only matching frames of stacks
+  std::string focus;    ///< keep only stacks with a matching frame; the rest is `filtered`
+  std::string ignore;   ///< leave out stacks with a matching frame; they are `filtered`
+  std::string hide;     ///< drop matching frames from stacks
+  std::string show;     ///< keep only matching frames of stacks
   std::string own;      ///< frames that match are the user's own code, whatever the built-in rules say
   std::string library;  ///< frames that match are library code; --own outweighs it
   bool hide_allocator_frames = true;
   FrameSet frames = FrameSet::usual;
-  bool fold_recursion = true;  ///< stacks that differ only in how deep they recurse are one row
+  bool fold_recursion = true;   ///< stacks that differ only in how deep they recurse are one row
   bool match_strictly = false;  ///< by T0 to T2 only: nothing is matched across builds by anything else
   friend bool operator==(const DiffOptions&, const DiffOptions&) = default;
 };
@@ -256,12 +256,12 @@ struct GrowthReport {
   double total_sample = 0;           ///< as GrowthRow::sample, of all bytes
   double matched[kMatchTiers] = {};  ///< share of both sides' bytes per tier; adds up to 1 (all 0 when both are empty)
   std::uint64_t possible_pairs = 0;  ///< unmatched stacks that score 0.55 to 0.9; noted, never subtracted
-  std::vector<RenamedFunction> renamed;  ///< between two builds, most stacks first
+  std::vector<RenamedFunction> renamed;   ///< between two builds, most stacks first
   std::vector<Counterpart> counterparts;  ///< by stack: of rows matched across builds, in order of GrowthRow::key
-  std::string rule_set;              ///< id of the normalisation rules, e.g. "1"
-  std::vector<Suspect> suspects;     ///< filled by story::tell(): its culprits, then what was freed
-  Unnamed unnamed;                   ///< of `current`; all 0 where nothing is unnamed
-  std::string common_path;           ///< last frame that all suspects share, e.g. "main", or ""
+  std::string rule_set;                   ///< id of the normalisation rules, e.g. "1"
+  std::vector<Suspect> suspects;          ///< filled by story::tell(): its culprits, then what was freed
+  Unnamed unnamed;                        ///< of `current`; all 0 where nothing is unnamed
+  std::string common_path;                ///< last frame that all suspects share, e.g. "main", or ""
   std::vector<std::int64_t> series;
   std::vector<std::uint8_t> series_known;
   std::size_t series_length = 0;

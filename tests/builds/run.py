@@ -121,9 +121,8 @@ def one_pair(task):
         old = scores.Truth(program, table, old_build.real_size)
         new = scores.Truth(other, again, new_build.real_size)
         symbols = symbols_a + symbols_b
-        more = [word for s in symbols for word in ("--symbols", s)]
         begin = time.time()
-        score, places = scores.compare(snapdiff, a, b, more, old, new, planted)
+        score, places = scores.compare(snapdiff, a, b, symbols, old, new, planted)
         took = time.time() - begin
         names = scores.by_names(snapdiff, a, b, symbols, old, new)
         if target and not target.exists():

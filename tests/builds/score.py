@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import pathlib
 import subprocess
 
 
@@ -122,11 +123,15 @@ class Score:
         return right, wrong, max(0.0, 1 - right - wrong)
 
 
-def ask(command):
+def tell(command):
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if done.returncode != 0:
         raise RuntimeError(f"{' '.join(map(str, command))}: exit {done.returncode}\n{done.stderr[-2000:]}")
-    return json.loads(done.stdout)
+    return done.stdout
+
+
+def ask(command):
+    return json.loads(tell(command))
 
 
 def text_of(stack):
@@ -135,7 +140,14 @@ def text_of(stack):
 
 def compare(snapdiff, a, b, more, old, new, planted=()):
     """Score of the program under test, and the places of the planted paths among the growing rows."""
-    answer = ask([snapdiff, "diff", str(a), str(b), "--metric", "inuse_space", "--as", "json", "-n", "0", *more])
+    operands = [str(a), str(b)]
+    if more:  # each with its own binary: of two of one name a single call cannot say which is whose
+        store = str(pathlib.Path(a).parent / "named.db")
+        pathlib.Path(store).unlink(missing_ok=True)
+        for file, binary in zip(operands, more):
+            tell([snapdiff, "import", file, "--symbols", binary, "--db", store])
+        operands = ["@1", "@2", "--db", store]
+    answer = ask([snapdiff, "diff", *operands, "--metric", "inuse_space", "--as", "json", "-n", "0"])
     score = Score(old, new)
     places = {}
     rows = sorted(answer["rows"], key=lambda r: -r["growth"])

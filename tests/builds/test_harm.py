@@ -38,8 +38,7 @@ class Harm(unittest.TestCase):
                 self.skipTest(f"{missing} is not installed")
             old = scores.Truth(program, table, language.real_size)
             new = scores.Truth(other, again, language.real_size)
-            more = [word for s in old_symbols + new_symbols for word in ("--symbols", s)]
-            return scores.compare(SNAPDIFF, a, b, more, old, new)[0]
+            return scores.compare(SNAPDIFF, a, b, old_symbols + new_symbols, old, new)[0]
 
     def check(self, score):
         right, wrong, _ = score.shares()

@@ -5,8 +5,8 @@
 namespace snapdiff::diff::rebuild {
 namespace {
 
-constexpr double kAmbiguous = 0.3;   // an answer that is this near to the best is as good
-constexpr std::size_t kReach = 4;    // lines that may be new or gone between two that are not
+constexpr double kAmbiguous = 0.3;  // an answer that is this near to the best is as good
+constexpr std::size_t kReach = 4;   // lines that may be new or gone between two that are not
 constexpr std::size_t kMostCells = 4'000'000;
 constexpr double kNever = -1e9;
 

@@ -10,12 +10,12 @@
 namespace snapdiff::diff::rebuild {
 namespace {
 
-constexpr double kAlike = 0.6;          // of a stack with gaps
-constexpr double kClear = 0.04;         // by which the best counterpart beats the second
+constexpr double kAlike = 0.6;           // of a stack with gaps
+constexpr double kClear = 0.04;          // by which the best counterpart beats the second
 constexpr std::size_t kMostOfLeaf = 96;  // stacks of one leaf function that are compared each with each
 constexpr std::size_t kDeepest = 64;
 constexpr std::size_t kMostOfRun = 250'000;  // pairs of stacks of one run of functions
-constexpr double kCovered = 0.85;  // of the shorter stack's frames
+constexpr double kCovered = 0.85;            // of the shorter stack's frames
 
 std::vector<std::uint32_t> itself_where_mapped(const FunctionMap& map) {
   std::vector<std::uint32_t> out(map.before.size(), kNone);
@@ -145,8 +145,8 @@ BuildPair::Stacks BuildPair::read(const std::vector<Left>& left, Positions& posi
 
 MatchTier BuildPair::tier_of(const Stack& a, const Stack& b, bool way_differs) const {
   if (a.folded || b.folded || way_differs) return MatchTier::inline_free;
-  const bool renamed = std::any_of(b.functions.begin(), b.functions.end(),
-                                   [&](std::uint32_t f) { return has_other_name_[f] != 0; });
+  const bool renamed =
+      std::any_of(b.functions.begin(), b.functions.end(), [&](std::uint32_t f) { return has_other_name_[f] != 0; });
   return renamed ? MatchTier::normalised : MatchTier::function_file;
 }
 
@@ -168,8 +168,8 @@ void BuildPair::join_equal(RowUnion& rows, bool with_way) {
         for (const Keyed& one : b) {
           used_b[one.index] = 1;
           count_renamed(after_[one.index]);
-          const MatchTier tier = a.size() > 1 || b.size() > 1 ? MatchTier::merged
-                                                             : tier_of(first, after_[one.index], !with_way);
+          const MatchTier tier =
+              a.size() > 1 || b.size() > 1 ? MatchTier::merged : tier_of(first, after_[one.index], !with_way);
           rows.join(first.row, after_[one.index].row, tier);
         }
         for (const Keyed& one : a.subspan(1)) rows.join(first.row, before_[one.index].row, MatchTier::merged);
@@ -296,8 +296,8 @@ std::vector<BuildPair::Renamed> BuildPair::renamed() const {
   std::vector<Renamed> out;
   for (std::uint32_t f = 0; f < b_.functions.size(); ++f) {
     if (has_other_name_[f] == 0 || b_.functions[f].name.empty()) continue;
-    out.push_back({std::string(a_.functions[functions_.before[f]].name), std::string(b_.functions[f].name),
-                   stacks_with_[f]});
+    out.push_back(
+        {std::string(a_.functions[functions_.before[f]].name), std::string(b_.functions[f].name), stacks_with_[f]});
   }
   std::sort(out.begin(), out.end(), [](const Renamed& x, const Renamed& y) {
     return x.stacks != y.stacks ? x.stacks > y.stacks : x.before < y.before;

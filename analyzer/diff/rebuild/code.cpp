@@ -63,8 +63,8 @@ std::string last_parts_of(std::string_view name, int parts) {
 }
 
 bool is_library_frame(std::string_view function, std::string_view file, std::string_view module) {
-  constexpr std::array<std::string_view, 10> kFiles{"/usr/include/", "/usr/lib/",  "/rustc/",    "library/core/",
-                                                    "library/std/",  "library/alloc/", "node:", "../csu/",
+  constexpr std::array<std::string_view, 10> kFiles{"/usr/include/", "/usr/lib/",         "/rustc/", "library/core/",
+                                                    "library/std/",  "library/alloc/",    "node:",   "../csu/",
                                                     "../sysdeps/",   "/usr/local/go/src/"};
   for (const std::string_view prefix : kFiles) {
     if (file.starts_with(prefix)) return true;

@@ -56,9 +56,9 @@ class Code {
 
   const Side& side_;
   const Dictionary& d_;
-  std::vector<std::uint8_t> nameless_;   ///< per FrameId: only file and line are known
-  std::vector<std::uint8_t> part_;       ///< per FrameId: a clone of a part of a function
-  std::vector<std::uint32_t> way_;       ///< per FrameId: of a library frame, its name
+  std::vector<std::uint8_t> nameless_;  ///< per FrameId: only file and line are known
+  std::vector<std::uint8_t> part_;      ///< per FrameId: a clone of a part of a function
+  std::vector<std::uint32_t> way_;      ///< per FrameId: of a library frame, its name
   bool any_left_out_ = false;
 };
 

@@ -11,9 +11,9 @@
 namespace snapdiff::diff::rebuild {
 namespace {
 
-constexpr std::size_t kFewStacks = 4;   // fewer may well be new and gone by chance
-constexpr double kMuchLeft = 0.1;       // of the bytes of each side
-constexpr double kCommonNames = 0.4;    // of the names, normalised
+constexpr std::size_t kFewStacks = 4;  // fewer may well be new and gone by chance
+constexpr double kMuchLeft = 0.1;      // of the bytes of each side
+constexpr double kCommonNames = 0.4;   // of the names, normalised
 
 /// One side while evidence is gathered.
 struct Half {
@@ -26,8 +26,7 @@ struct Half {
 
   bool counts(std::size_t frame) const {
     return used[frame] != 0 && d->frames.function[frame] != FunctionId{} &&
-           (d->frames.flags[frame] & kFramePseudo) == 0 &&
-           module[index_of(d->frames.module[frame])] != SameBuild::yes;
+           (d->frames.flags[frame] & kFramePseudo) == 0 && module[index_of(d->frames.module[frame])] != SameBuild::yes;
   }
 };
 
@@ -77,9 +76,8 @@ bool any_moved(const Half& a, const Half& b) {
   };
   gather(a, b, &Seen::before);
   gather(b, a, &Seen::after);
-  return std::any_of(functions.begin(), functions.end(), [](const auto& one) {
-    return one.second.before && one.second.after && !one.second.fixed;
-  });
+  return std::any_of(functions.begin(), functions.end(),
+                     [](const auto& one) { return one.second.before && one.second.after && !one.second.fixed; });
 }
 
 bool names_are_common(const Half& a, const Half& b) {

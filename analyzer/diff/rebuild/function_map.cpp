@@ -11,9 +11,9 @@ namespace snapdiff::diff::rebuild {
 namespace {
 
 constexpr double kAccept = 0.6;
-constexpr double kMargin = 0.08;     // the best counterpart beats the second by this much
-constexpr int kRounds = 6;           // what is found helps to find more
-constexpr std::size_t kMost = 3000;  // functions without a name in common, per side: the heaviest
+constexpr double kMargin = 0.08;                 // the best counterpart beats the second by this much
+constexpr int kRounds = 6;                       // what is found helps to find more
+constexpr std::size_t kMost = 3000;              // functions without a name in common, per side: the heaviest
 constexpr std::uint32_t kAllocates = kNone - 1;  // in the place of a callee
 constexpr std::uint32_t kRoot = kNone - 2;       // in the place of a caller
 
@@ -48,8 +48,7 @@ void match_unique(const Code& before, const Code& after, FunctionMap& map, const
   add(before, map.after, &Bearers::a);
   add(after, map.before, &Bearers::b);
   for (const auto& [text, bearers] : by_name) {
-    if (!bearers.several && !text.empty() && bearers.a != kNone && bearers.b != kNone)
-      match(map, bearers.a, bearers.b);
+    if (!bearers.several && !text.empty() && bearers.a != kNone && bearers.b != kNone) match(map, bearers.a, bearers.b);
   }
 }
 
@@ -135,7 +134,8 @@ double overlap(const std::vector<std::pair<std::uint32_t, double>>& a,
       open_a += share;
       continue;
     }
-    const auto at = std::lower_bound(b.begin(), b.end(), there, [](const auto& x, std::uint32_t y) { return x.first < y; });
+    const auto at =
+        std::lower_bound(b.begin(), b.end(), there, [](const auto& x, std::uint32_t y) { return x.first < y; });
     if (at != b.end() && at->first == there) common += std::min(share, at->second);
   }
   for (const auto& [function, share] : b) {
@@ -150,9 +150,11 @@ double likeness(std::string_view a, std::string_view b) {
   if (a == b) return 1;
   std::vector<std::uint16_t> x, y;
   for (std::size_t i = 0; i + 1 < a.size(); ++i)
-    x.push_back(static_cast<std::uint16_t>(static_cast<unsigned char>(a[i]) << 8U | static_cast<unsigned char>(a[i + 1])));
+    x.push_back(
+        static_cast<std::uint16_t>(static_cast<unsigned char>(a[i]) << 8U | static_cast<unsigned char>(a[i + 1])));
   for (std::size_t i = 0; i + 1 < b.size(); ++i)
-    y.push_back(static_cast<std::uint16_t>(static_cast<unsigned char>(b[i]) << 8U | static_cast<unsigned char>(b[i + 1])));
+    y.push_back(
+        static_cast<std::uint16_t>(static_cast<unsigned char>(b[i]) << 8U | static_cast<unsigned char>(b[i + 1])));
   std::sort(x.begin(), x.end());
   std::sort(y.begin(), y.end());
   std::vector<std::uint16_t> both;
@@ -177,7 +179,8 @@ class Structure {
     for (std::uint32_t f = 0; f < mapped.size(); ++f) {
       if (mapped[f] == kNone && all[f].bytes > 0) out.push_back(f);
     }
-    std::stable_sort(out.begin(), out.end(), [&](std::uint32_t x, std::uint32_t y) { return all[x].bytes > all[y].bytes; });
+    std::stable_sort(out.begin(), out.end(),
+                     [&](std::uint32_t x, std::uint32_t y) { return all[x].bytes > all[y].bytes; });
     if (out.size() > kMost) out.resize(kMost);
     return out;
   }

@@ -41,8 +41,8 @@ std::uint32_t Positions::base(FrameId frame) {
   const std::uint32_t function = code_.function[i] == kNone ? kNone : counterpart_[code_.function[i]];
   if (function == kNone) return kNone;
   const std::int32_t line = ignored_[function] != 0 ? 0 : code_.line[i];
-  const auto [entry, added] =
-      by_line_.try_emplace(pair_key(function, static_cast<std::uint32_t>(line)), static_cast<std::uint32_t>(all.size()));
+  const auto [entry, added] = by_line_.try_emplace(pair_key(function, static_cast<std::uint32_t>(line)),
+                                                   static_cast<std::uint32_t>(all.size()));
   if (added) {
     Position made;
     made.function = function;
@@ -65,7 +65,8 @@ std::uint32_t Positions::part_of(std::uint32_t above, std::uint32_t function, st
     }
     return entry->second;
   };
-  const std::uint64_t mixed = mix64(pair_key(above, function)) ^ static_cast<std::uint32_t>(line) * 0x9e3779b97f4a7c15ULL;
+  const std::uint64_t mixed =
+      mix64(pair_key(above, function)) ^ static_cast<std::uint32_t>(line) * 0x9e3779b97f4a7c15ULL;
   return intern(mixed, above, line);
 }
 

@@ -21,12 +21,12 @@ struct Position {
   std::int32_t line = 0;
   bool final = false;  ///< a stack goes through it and not on into a part of it
   double bytes = 0;
-  std::vector<std::uint32_t> next;             ///< functions that are called from here; sorted
-  std::vector<std::uint32_t> deep;             ///< these, what they call, and where the stacks end; sorted
-  std::vector<std::uint32_t> from;             ///< the two functions above it in its stacks; sorted
+  std::vector<std::uint32_t> next;  ///< functions that are called from here; sorted
+  std::vector<std::uint32_t> deep;  ///< these, what they call, and where the stacks end; sorted
+  std::vector<std::uint32_t> from;  ///< the two functions above it in its stacks; sorted
   std::uint32_t stacks = 0;
-  std::vector<std::uint32_t> ways;             ///< how memory is asked for here; sorted
-  std::vector<std::int64_t> sizes;             ///< mean sizes of objects that are allocated here; sorted
+  std::vector<std::uint32_t> ways;  ///< how memory is asked for here; sorted
+  std::vector<std::int64_t> sizes;  ///< mean sizes of objects that are allocated here; sorted
 };
 
 /// The positions of one side and the stacks as sequences of them.

@@ -76,8 +76,7 @@ void salt(Side& side, const std::unordered_map<Hash128, std::uint64_t>& frames) 
 Rebuilds::Rebuilds() = default;
 Rebuilds::~Rebuilds() = default;
 
-bool Rebuilds::find(Comparison& c, std::span<const BuildFacts> facts,
-                    std::span<const std::vector<std::uint8_t>> used) {
+bool Rebuilds::find(Comparison& c, std::span<const BuildFacts> facts, std::span<const std::vector<std::uint8_t>> used) {
   pairs_.resize(c.sides.size());
   std::unordered_map<Hash128, std::uint64_t> moved;
   bool any = false;
