@@ -325,7 +325,8 @@ Result<Comparison> compare(std::span<const SnapshotRef> snapshots, const DiffOpt
     if (Status joined = join_equal(c); !joined) return std::move(joined).error();
   }
   find_tiers(c);
-  if (c.sides.size() > 1 && !keep_rows) c.since_baseline = find_since_baseline(c);  // parts of stacks are blurred each on its own
+  if (c.sides.size() > 1 && !keep_rows)
+    c.since_baseline = find_since_baseline(c);  // parts of stacks are blurred each on its own
   if (across_builds) rebuilds.match(c);
   if (c.sides.size() > 1) bridge_gaps(c);
   note_what_all_say(c);

@@ -4,8 +4,9 @@
 #include <cmath>
 
 #include "analyzer/report/names.hpp"
-#include "analyzer/report/selection.hpp"
 #include "analyzer/report/prose_text.hpp"
+#include "analyzer/report/renamed.hpp"
+#include "analyzer/report/selection.hpp"
 #include "analyzer/report/story_lines.hpp"
 #include "snapdiff/first_notes.hpp"
 #include "snapdiff/function_name.hpp"
@@ -203,24 +204,6 @@ std::vector<std::string> note_lines(const Notes& notes, bool utf8) {
   }
   return lines;
 }
-
-namespace {
-
-/// The functions under another name that most stacks hold.
-std::string renamed_note(const std::vector<RenamedFunction>& renamed, bool utf8) {
-  constexpr std::size_t kShown = 5;
-  std::string text = "renamed: ";
-  for (std::size_t i = 0; i < std::min(kShown, renamed.size()); ++i) {
-    const RenamedFunction& one = renamed[i];
-    text += (i > 0 ? "; " : "") + printable(short_function_name(one.before), utf8) + (utf8 ? " → " : " -> ") +
-            printable(short_function_name(one.after), utf8) + ", " + std::to_string(one.stacks) +
-            (one.stacks == 1 ? " stack" : " stacks");
-  }
-  if (renamed.size() > kShown) text += "; " + std::to_string(renamed.size() - kShown) + " others";
-  return text;
-}
-
-}  // namespace
 
 std::vector<std::string> note_lines(const GrowthReport& report, bool utf8) {
   std::vector<std::string> lines = note_lines(report.notes, utf8);

@@ -4,8 +4,8 @@
 
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/names.hpp"
-#include "analyzer/report/table.hpp"
 #include "analyzer/report/story_lines.hpp"
+#include "analyzer/report/table.hpp"
 #include "analyzer/report/writers.hpp"
 #include "snapdiff/number_text.hpp"
 
