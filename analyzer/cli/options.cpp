@@ -52,15 +52,16 @@ class HelpFormatter : public CLI::Formatter {
   std::vector<std::string> examples_;
 };
 
-constexpr std::array kValueOptions = {"--db",       "--as",        "--format",    "--max-input", "--metric",
-                                      "--by",       "--sort",      "-n",          "--rows",      "--min-bytes",
-                                      "--focus",    "--ignore",    "--hide",      "--show",      "--allocator-frames",
-                                      "-o",         "--output",    "--series",    "--label",     "--keep",
-                                      "--paper",    "--max-nodes", "--recursion", "--own", "--library", "--frames",    "--symbols",
-                                      "--limit",    "--budget",    "--budgets",   "--allow",     "--accept",
-                                      "--until",    "--reason",    "--junit",     "--sarif",     "--sysroot",
-                                      "--demangle", "--loops",     "--floor",     "--pattern",   "--group-by",
-                                      "--units",    "--hints",     "--redact-key"};
+constexpr std::array kValueOptions = {"--db",      "--as",        "--format",    "--max-input", "--metric",
+                                      "--by",      "--sort",      "-n",          "--rows",      "--min-bytes",
+                                      "--focus",   "--ignore",    "--hide",      "--show",      "--allocator-frames",
+                                      "-o",        "--output",    "--series",    "--label",     "--keep",
+                                      "--paper",   "--max-nodes", "--recursion", "--own",       "--library",
+                                      "--frames",  "--symbols",   "--limit",     "--budget",    "--budgets",
+                                      "--allow",   "--accept",    "--until",     "--reason",    "--junit",
+                                      "--sarif",   "--sysroot",   "--demangle",  "--loops",     "--floor",
+                                      "--pattern", "--group-by",  "--units",     "--hints",     "--redact-key",
+                                      "--match"};
 
 }  // namespace
 
@@ -124,6 +125,9 @@ void add_options(CLI::App& app, Options& options, unsigned groups) {
     app.add_option("--recursion", options.recursion, "fold|show how deep a recursion went (fold)")
         ->type_name("X")
         ->check(one_of({"fold", "show"}));
+    app.add_option("--match", options.match, "builds|strict: across builds, or as recorded only (builds)")
+        ->type_name("X")
+        ->check(one_of({"builds", "strict"}));
   }
   if ((groups & kTakesFrames) != 0) {
     add_hide_and_show(app, options);
@@ -236,6 +240,7 @@ Result<DiffOptions> diff_options(const Options& options) {
   out.library = options.library;
   out.hide_allocator_frames = options.allocator_frames == "hide";
   out.fold_recursion = options.recursion == "fold";
+  out.match_strictly = options.match == "strict";
   for (const FrameSet set : {FrameSet::usual, FrameSet::python, FrameSet::native, FrameSet::all}) {
     if (options.frames == to_text(set)) out.frames = set;
   }
@@ -255,7 +260,8 @@ std::string options_to_json(const DiffOptions& options, std::optional<SnapshotId
                                  {"library", options.library},
                                  {"hide_allocator_frames", options.hide_allocator_frames},
                                  {"frames", static_cast<int>(options.frames)},
-                                 {"fold_recursion", options.fold_recursion}};
+                                 {"fold_recursion", options.fold_recursion},
+                                 {"match_strictly", options.match_strictly}};
   if (newest) json["newest"] = static_cast<std::int64_t>(*newest);
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
@@ -287,6 +293,7 @@ DiffOptions options_from_json(const std::string& text) {
   };
   read_flag("hide_allocator_frames", options.hide_allocator_frames);
   read_flag("fold_recursion", options.fold_recursion);
+  read_flag("match_strictly", options.match_strictly);
   return options;
 }
 

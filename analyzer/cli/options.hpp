@@ -35,6 +35,7 @@ struct Options {
   std::string recursion = "fold";
   std::string own;      ///< RE2: the user's own code
   std::string library;  ///< RE2: library code
+  std::string match = "builds";
   std::string frames = "usual";
   std::vector<std::string> symbols;
   std::string sysroot;

@@ -7,6 +7,10 @@ namespace snapdiff::diff {
 namespace {
 
 constexpr std::uint64_t kPage = 4096;
+constexpr std::size_t kEnoughOffsets = 8;  // fewer may miss each other by chance
+constexpr std::size_t kHardlyAny = 5;      // less than a fifth of the offsets are on both sides
+constexpr std::size_t kFewMisses = 20;     // runtimes lie before the program: much stays at its offset in another build
+constexpr std::size_t kFewOthers = 10;     // a tenth of the common offsets holds other code
 
 std::uint64_t round_up(std::uint64_t size) {
   return size > ~std::uint64_t{0} - kPage ? ~std::uint64_t{0} : (size + kPage - 1) / kPage * kPage;
@@ -28,6 +32,78 @@ bool hashed_by_address(const Dictionary& d, std::size_t frame) {
   return d.frames.offset[frame] != kNoOffset &&
          d.frames.hash[frame] == frame_hash(d.strings[d.modules.name[module]], d.strings[d.modules.build_id[module]],
                                             d.frames.offset[frame], {}, {}, 0, false);
+}
+
+/// What is at the offset of a frame, other than 0; 0 where nothing is known.
+std::uint64_t code_of(const Dictionary& d, std::size_t frame) {
+  const std::size_t f = index_of(d.frames.function[frame]);
+  if (f == 0) return 0;
+  const Hash128 file = hash_bytes(d.strings[d.functions.file[f]], static_cast<std::uint32_t>(d.frames.line[frame]));
+  return hash_bytes(d.strings[d.functions.name[f]], file.low).low | 1U;
+}
+
+/// Sorts, and makes one of the frames that are inlined at one offset.
+void add_up(std::vector<std::pair<std::uint64_t, std::uint64_t>>& offsets) {
+  std::sort(offsets.begin(), offsets.end());
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < offsets.size(); ++i) {
+    if (kept > 0 && offsets[kept - 1].first == offsets[i].first) {
+      if (offsets[i].second != offsets[i - 1].second) offsets[kept - 1].second += offsets[i].second;
+    } else {
+      offsets[kept++] = offsets[i];
+    }
+  }
+  offsets.resize(kept);
+}
+
+/// Of the code that both sides have, how much lies at other offsets alone: it moved.
+bool code_moved(std::vector<std::pair<std::uint64_t, std::uint64_t>> a,
+                std::vector<std::pair<std::uint64_t, std::uint64_t>> b) {
+  for (auto* side : {&a, &b}) {
+    for (auto& [offset, code] : *side) std::swap(offset, code);
+    std::sort(side->begin(), side->end());
+  }
+  std::size_t shared = 0, moved = 0;
+  for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    if (a[i].first != b[j].first || a[i].first == 0) {
+      a[i].first <= b[j].first ? ++i : ++j;
+      continue;
+    }
+    const std::uint64_t code = a[i].first;
+    bool meets = false;
+    while (i < a.size() && j < b.size() && a[i].first == code && b[j].first == code) {
+      meets = meets || a[i].second == b[j].second;
+      a[i].second < b[j].second ? ++i : ++j;
+    }
+    while (i < a.size() && a[i].first == code) ++i;
+    while (j < b.size() && b[j].first == code) ++j;
+    ++shared;
+    if (!meets) ++moved;
+  }
+  return moved > 0 && moved * kFewOthers >= shared;
+}
+
+struct Hits {
+  std::size_t less = 0;  ///< offsets of the side that has fewer
+  std::size_t common = 0;
+  std::size_t other_code = 0;  ///< of the common ones
+};
+
+Hits count_hits(const std::vector<std::pair<std::uint64_t, std::uint64_t>>& a,
+                const std::vector<std::pair<std::uint64_t, std::uint64_t>>& b) {
+  Hits hits;
+  hits.less = std::min(a.size(), b.size());
+  for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    if (a[i].first != b[j].first) {
+      a[i].first < b[j].first ? ++i : ++j;
+      continue;
+    }
+    ++hits.common;
+    if (a[i].second != 0 && b[j].second != 0 && a[i].second != b[j].second) ++hits.other_code;
+    ++i;
+    ++j;
+  }
+  return hits;
 }
 
 void salt_identities(Side& side, const std::vector<std::uint32_t>& class_of_module, std::uint32_t process_class) {
@@ -82,6 +158,7 @@ BuildFacts build_facts(const Snapshot& snapshot, std::span<const std::uint8_t> u
     if (d.frames.function[i] == FunctionId{}) of_module.unsymbolized = true;
     const std::uint64_t offset = d.frames.offset[i];
     if (offset == kNoOffset) continue;
+    if (build_id.empty()) of_module.offsets.emplace_back(offset, code_of(d, i));
     // Data mappings overlap the last page of code in the file, but lie behind it in memory.
     for (const Mapping* mapping : mappings[module]) {
       if (offset < mapping->offset || offset - mapping->offset >= mapping->limit - mapping->start) continue;
@@ -89,6 +166,7 @@ BuildFacts build_facts(const Snapshot& snapshot, std::span<const std::uint8_t> u
       break;
     }
   }
+  for (auto& [name, of_module] : facts.modules) add_up(of_module.offsets);
   return facts;
 }
 
@@ -96,8 +174,14 @@ SameBuild same_build(const ModuleFacts& a, const ModuleFacts& b) {
   if (!a.build_ids.empty() && !b.build_ids.empty()) {
     return share_one(a.build_ids, b.build_ids) ? SameBuild::yes : SameBuild::no;
   }
+  const Hits hits = count_hits(a.offsets, b.offsets);
+  if (hits.other_code > 0 && hits.other_code * kFewOthers >= hits.common) return SameBuild::no;
+  if (code_moved(a.offsets, b.offsets)) return SameBuild::no;
+  if (hits.less >= kEnoughOffsets && hits.common * kHardlyAny < hits.less) return SameBuild::no;
   if (a.mappings.empty() || b.mappings.empty() || (a.code.empty() && b.code.empty())) return SameBuild::unknown;
-  return all_in(a.code, b.mappings) && all_in(b.code, a.mappings) ? SameBuild::yes : SameBuild::no;
+  if (!all_in(a.code, b.mappings) || !all_in(b.code, a.mappings)) return SameBuild::no;
+  const bool nearly_all = hits.common > 0 && (hits.less - hits.common) * kFewMisses <= hits.less;
+  return nearly_all ? SameBuild::yes : SameBuild::unknown;
 }
 
 std::string other_process(const Snapshot& a, const Snapshot& b) {

@@ -22,6 +22,8 @@ struct ModuleFacts {
   std::set<Range> mappings;
   std::set<Range> code;  ///< those of the mappings that hold a frame
   std::set<std::string_view> build_ids;
+  /// File offsets of its frames, sorted, with what is there: a hash of functions and lines, 0 where unsymbolized.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> offsets;
   bool unsymbolized = false;  ///< has frames without a name
 };
 
@@ -37,7 +39,9 @@ std::vector<std::uint8_t> used_frames(const Side& side, const Dictionary& dictio
 
 BuildFacts build_facts(const Snapshot& snapshot, std::span<const std::uint8_t> used);
 
-/// Whether the modules of this name are one build, as far as the two snapshots tell.
+/// Whether the modules of this name are one build, as far as the two snapshots tell. Mappings of equal size alone say
+/// nothing: a release often has as many pages. The same code at the same offsets does; other code there, or hardly
+/// an offset in common, is another build.
 SameBuild same_build(const ModuleFacts& a, const ModuleFacts& b);
 
 /// Whether the two snapshots cannot be of one process: another pid, host or memory map.

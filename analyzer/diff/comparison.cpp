@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <limits>
 
-#include "analyzer/diff/coarse_match.hpp"
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/diff/metric.hpp"
 #include "analyzer/diff/one_process.hpp"
+#include "analyzer/diff/rebuild/rebuild.hpp"
 #include "analyzer/diff/recursion.hpp"
 #include "snapdiff/checked.hpp"
 #include "snapdiff/parallel.hpp"
@@ -140,6 +140,28 @@ Status join_side(Comparison& c, IdentityTable& table, std::vector<std::uint32_t>
   if (fits) return ok();
   return Error{ErrorCode::limit, std::string("sum of ") + c.metric +
                                      " over equal stacks is beyond 2^63-1, expected it to fit in 64 bits"};
+}
+
+/// All sides' entries into units, from nothing.
+Status join_equal(Comparison& c) {
+  c.values.clear();
+  c.frames.clear();
+  c.side.clear();
+  c.stack.clear();
+  IdentityTable table(c.sides.front().stack.size() + c.sides.back().stack.size());
+  const std::size_t expected = c.sides.back().stack.size() + (c.sides.size() == 2 ? c.sides.front().stack.size() : 0);
+  c.values.reserve(expected);
+  c.frames.reserve(expected);
+  c.side.reserve(expected);
+  c.stack.reserve(expected);
+  c.unit_of_entry.resize(c.sides.size());
+  std::vector<std::vector<std::uint32_t>> unit_of_stack;
+  for (const auto& seen : c.seen) unit_of_stack.emplace_back(seen->fate.size(), kNone);
+  // Newest first, so that a unit is represented by its newest entry.
+  for (std::size_t s = c.sides.size(); s-- > 0;) {
+    if (Status joined = join_side(c, table, unit_of_stack[c.sides[s].dictionary], s); !joined) return joined;
+  }
+  return ok();
 }
 
 /// What one frame says of the tier by which its stack was matched.
@@ -296,26 +318,17 @@ Result<Comparison> compare(std::span<const SnapshotRef> snapshots, const DiffOpt
     if (Status done_so_far = set_aside_listed_once(c); !done_so_far) return std::move(done_so_far).error();
   }
 
-  // Newest first, so that a unit is represented by its newest entry.
-  IdentityTable table(c.sides.front().stack.size() + c.sides.back().stack.size());
-  const std::size_t expected = c.sides.back().stack.size() + (c.sides.size() == 2 ? c.sides.front().stack.size() : 0);
-  c.values.reserve(expected);
-  c.frames.reserve(expected);
-  c.side.reserve(expected);
-  c.stack.reserve(expected);
-  c.unit_of_entry.resize(c.sides.size());
-  std::vector<std::vector<std::uint32_t>> unit_of_stack;
-  for (const auto& seen : c.seen) unit_of_stack.emplace_back(seen->fate.size(), kNone);
-  for (std::size_t s = c.sides.size(); s-- > 0;) {
-    if (Status joined = join_side(c, table, unit_of_stack[c.sides[s].dictionary], s); !joined)
-      return std::move(joined).error();
+  if (Status joined = join_equal(c); !joined) return std::move(joined).error();
+  rebuild::Rebuilds rebuilds;
+  const bool across_builds = c.sides.size() > 1 && !options.match_strictly;
+  if (across_builds && rebuilds.find(c, facts, used)) {
+    if (Status joined = join_equal(c); !joined) return std::move(joined).error();
   }
   find_tiers(c);
-  if (c.sides.size() > 1) {
-    if (!keep_rows) c.since_baseline = find_since_baseline(c);  // parts of stacks are blurred each on its own
-    match_coarsely(c, facts, used);
-    bridge_gaps(c);
-  }
+  if (c.sides.size() > 1 && !keep_rows)
+    c.since_baseline = find_since_baseline(c);  // parts of stacks are blurred each on its own
+  if (across_builds) rebuilds.match(c);
+  if (c.sides.size() > 1) bridge_gaps(c);
   note_what_all_say(c);
   if (c.sides.size() > 1) note_facts(c);
   return c;

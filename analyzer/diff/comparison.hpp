@@ -53,13 +53,12 @@ struct Comparison {
   std::vector<MatchTier> tier;                            ///< none unless in both the first and the last side
   std::vector<std::vector<std::uint32_t>> unit_of_entry;  ///< per side
 
-  /// Set by match_coarsely(): row_of_unit[u] is the unit that stands for u's row, u itself mostly.
+  /// Set by rebuild::Rebuilds: row_of_unit[u] is the unit that stands for u's row, u itself mostly.
   /// Empty when every unit is a row.
   std::vector<std::uint32_t> row_of_unit;
   std::vector<MatchTier> coarse_tier;  ///< of rows of several units, at the unit that stands for it
   std::uint64_t possible_pairs = 0;
-  /// Name keys (FrameKeys, by function) that another build calls otherwise: old -> new, in pairs.
-  std::vector<std::pair<std::string, std::string>> renamed;
+  std::vector<RenamedFunction> renamed;  ///< of each two consecutive sides, most stacks first
 
   std::optional<SinceBaseline> since_baseline;  ///< set where both ends are of one process
 

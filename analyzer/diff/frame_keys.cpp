@@ -111,8 +111,8 @@ std::string FrameKeys::text(std::uint32_t key) const {
   return key_text(frame_view(*dictionaries_[where.dictionary], where.frame), by_);
 }
 
-void FrameKeys::rename(std::span<const std::pair<std::string, std::string>> pairs) {
-  if (pairs.empty()) return;
+void FrameKeys::rename(std::span<const RenamedFunction> renamed) {
+  if (renamed.empty()) return;
   std::unordered_map<std::string_view, std::uint32_t, KeyedHash> key_of;
   for (std::uint32_t key = 0; key < size(); ++key) {
     const Where& where = first_[key];
@@ -126,9 +126,9 @@ void FrameKeys::rename(std::span<const std::pair<std::string, std::string>> pair
     while (newer[key] != key) key = newer[key] = newer[newer[key]];
     return key;
   };
-  for (const auto& [from, to] : pairs) {
-    const auto old_key = key_of.find(from);
-    const auto new_key = key_of.find(to);
+  for (const RenamedFunction& one : renamed) {
+    const auto old_key = key_of.find(one.before);
+    const auto new_key = key_of.find(one.after);
     if (old_key != key_of.end() && new_key != key_of.end()) newer[newest(old_key->second)] = newest(new_key->second);
   }
   for (auto& keys : keys_) {

@@ -22,8 +22,8 @@ class FrameKeys {
   std::size_t size() const { return first_.size(); }
   std::string text(std::uint32_t key) const;
 
-  /// Makes functions that another build calls otherwise share a key; pairs of names, old and new.
-  void rename(std::span<const std::pair<std::string, std::string>> pairs);
+  /// Makes functions that another build calls otherwise share a key.
+  void rename(std::span<const RenamedFunction> renamed);
 
  private:
   struct Where {

@@ -179,10 +179,11 @@ std::string_view matched_by(MatchTier tier) {
     case MatchTier::build_id: return "build id and offset";
     case MatchTier::module_offset: return "module and offset";
     case MatchTier::function_line: return "function and line";
-    case MatchTier::function_file: return "function and file";
-    case MatchTier::normalised: return "normalised names";
-    case MatchTier::inline_free: return "frames without inlined ones";
+    case MatchTier::function_file: return "function, lines moved";
+    case MatchTier::normalised: return "function, another name";
+    case MatchTier::inline_free: return "frames of both builds";
     case MatchTier::fuzzy: return "likeness";
+    case MatchTier::merged: return "run of functions, merged";
     case MatchTier::none: return "nothing";
   }
   return "nothing";

@@ -4,8 +4,9 @@
 #include <cmath>
 
 #include "analyzer/report/names.hpp"
-#include "analyzer/report/selection.hpp"
 #include "analyzer/report/prose_text.hpp"
+#include "analyzer/report/renamed.hpp"
+#include "analyzer/report/selection.hpp"
 #include "analyzer/report/story_lines.hpp"
 #include "snapdiff/first_notes.hpp"
 #include "snapdiff/function_name.hpp"
@@ -45,10 +46,11 @@ constexpr std::string_view tier_words(MatchTier tier) {
     case MatchTier::build_id: return "by build id";
     case MatchTier::module_offset: return "by module and offset";
     case MatchTier::function_line: return "by function, file and line";
-    case MatchTier::function_file: return "by function and file";
-    case MatchTier::normalised: return "by normalised name";
-    case MatchTier::inline_free: return "without inlined frames";
+    case MatchTier::function_file: return "by function, lines moved";
+    case MatchTier::normalised: return "by function under another name";
+    case MatchTier::inline_free: return "without frames of one build";
     case MatchTier::fuzzy: return "by likeness (fuzzy)";
+    case MatchTier::merged: return "merged by run of functions";
     case MatchTier::none: return "unmatched (new or gone)";
   }
   return "";
@@ -139,7 +141,8 @@ std::vector<HeadLine> headline(const GrowthReport& report, const Style& style) {
   std::vector<HeadLine> lines;
   if (report.story != nullptr) lines = event_lines(*report.story, style);
   for (const Note& note : report.notes.all()) {
-    if (comes_first(note.text)) lines.push_back({"warning", {{printable(note.text, style.utf8), Paint::alarm}}});
+    const bool an_event = report.story != nullptr && note.text == kNothingInCommon;
+    if (comes_first(note.text) && !an_event) lines.push_back({"warning", {{printable(note.text, style.utf8), Paint::alarm}}});
   }
   lines.push_back(total_line(report, style, glyphs));
   if (report.story != nullptr) {
@@ -207,6 +210,7 @@ std::vector<std::string> note_lines(const Notes& notes, bool utf8) {
 std::vector<std::string> note_lines(const GrowthReport& report, bool utf8) {
   std::vector<std::string> lines = note_lines(report.notes, utf8);
   if (report.possible_pairs > 0) lines.push_back("note: " + fuzzy_note(report.possible_pairs));
+  if (!report.renamed.empty()) lines.push_back("note: " + renamed_note(report.renamed, utf8));
   return lines;
 }
 

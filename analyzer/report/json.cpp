@@ -14,6 +14,22 @@ Selection rows_of(const GrowthReport& report, const Style& style) {
   return select_rows(report, style, Unchanged::shown);
 }
 
+/// Functions that the two builds call otherwise; not there where they agree.
+void renamed_field(JsonWriter& json, const GrowthReport& report) {
+  if (report.renamed.empty()) return;
+  json.key("renamed");
+  json.begin_array();
+  for (const RenamedFunction& one : report.renamed) {
+    json.begin_object();
+    json.field("before", one.before);
+    json.field("after", one.after);
+    json.key("stacks");
+    json.unsigned_integer(one.stacks);
+    json.end_object();
+  }
+  json.end_array();
+}
+
 void head_fields(JsonWriter& json, const GrowthReport& report) {
   json.field("schema", "snapdiff.diff/1");
   json.field("metric", report.metric);
@@ -42,6 +58,7 @@ void head_fields(JsonWriter& json, const GrowthReport& report) {
   }
   json.end_object();
   json.field_or_null("rule_set", report.rule_set);
+  renamed_field(json, report);
   json_unnamed(json, report.unnamed);
 }
 
@@ -73,6 +90,7 @@ class RowWriter {
     if (report_.options.by == GroupBy::stack) {
       report_.frames(row, frames_);
       json_stack(json_, "stack", frames_);
+      write_counterpart(row.key);
     } else {
       json_.field("key", report_.keys[row.key]);
       json_change(json_, "flat", row.value);
@@ -89,6 +107,19 @@ class RowWriter {
   }
 
  private:
+  /// What the baseline calls a stack that was matched across builds.
+  void write_counterpart(std::uint32_t key) {
+    const Counterpart* const found = report_.counterpart(key);
+    if (found == nullptr) return;
+    report_.view->frames(found->before, frames_);
+    json_stack(json_, "baseline_stack", frames_);
+    json_.key("stacks");
+    json_.begin_object();
+    json_.field("baseline", static_cast<std::int64_t>(found->stacks_before));
+    json_.field("current", static_cast<std::int64_t>(found->stacks_after));
+    json_.end_object();
+  }
+
   JsonWriter& json_;
   const GrowthReport& report_;
   const std::vector<RowVerdict>& verdicts_;

@@ -100,7 +100,9 @@ Paint verdict_paint(std::string_view word) {
 std::vector<HeadLine> event_lines(const Story& story, const Style& style) {
   std::vector<HeadLine> lines;
   for (const Event& event : story.events) {
-    HeadLine line{"attention", {{event.title + ": " + plain_text(event.text, style.utf8), Paint::bold}}};
+    std::string text = event.title;
+    if (!event.text.empty()) text += ": " + plain_text(event.text, style.utf8);
+    HeadLine line{"warning", {{std::move(text), Paint::bold}}};
     line.label_paint = Paint::alarm;
     lines.push_back(std::move(line));
   }

@@ -4,8 +4,8 @@
 
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/names.hpp"
-#include "analyzer/report/table.hpp"
 #include "analyzer/report/story_lines.hpp"
+#include "analyzer/report/table.hpp"
 #include "analyzer/report/writers.hpp"
 #include "snapdiff/number_text.hpp"
 
@@ -15,6 +15,13 @@ namespace {
 
 constexpr std::size_t kAnyWidth = 1000;  // nothing is cut
 constexpr std::string_view kFuzzyMark = "  fuzzy";
+constexpr std::string_view kMergedMark = "  merged";
+
+/// Rows that were matched across builds by no more than likeness, or that stand for several stacks, say so.
+constexpr std::string_view match_mark(MatchTier tier) {
+  return tier == MatchTier::fuzzy ? kFuzzyMark : tier == MatchTier::merged ? kMergedMark : std::string_view();
+}
+
 constexpr std::string_view kNoiseMark = "  ~";
 
 using Column = TextTable::Column;
@@ -246,8 +253,8 @@ class GrowthTable {
     return stack_cells(
         selection_.rows.size(), [&](std::size_t i, std::vector<FrameView>& frames) { report_.frames(row(i), frames); },
         [&](std::size_t i) {
-          const std::size_t marks = (within_error(report_, row(i)) ? kNoiseMark.size() : 0U) +
-                                    (row(i).tier == MatchTier::fuzzy ? kFuzzyMark.size() : 0U);
+          const std::size_t marks =
+              (within_error(report_, row(i)) ? kNoiseMark.size() : 0U) + match_mark(row(i).tier).size();
           return width > marks ? width - marks : 0;
         },
         glyphs_);
@@ -264,7 +271,7 @@ class GrowthTable {
       return;
     }
     row.last = stacks[line.shown];
-    if (r.tier == MatchTier::fuzzy) row.last += kFuzzyMark;
+    row.last += match_mark(r.tier);
     if (noise(line)) row.last += kNoiseMark;
     if (suspected_[line.row] != 0) row.last_paint = Paint::bold;
   }

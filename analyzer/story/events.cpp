@@ -1,8 +1,10 @@
 #include "analyzer/story/events.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "analyzer/story/prose.hpp"
+#include "snapdiff/first_notes.hpp"
 
 namespace snapdiff::story {
 namespace {
@@ -46,7 +48,10 @@ std::vector<Event> events_of(const GrowthReport& report) {
   for (const SnapshotRef* ref : {&report.baseline, &report.current}) {
     if (ref->snapshot != nullptr && ref->snapshot->facts.partial) out.push_back(partial_event(*ref));
   }
-  if (share_nothing(report)) {
+  const std::vector<Note>& notes = report.notes.all();
+  if (std::any_of(notes.begin(), notes.end(), [](const Note& note) { return note.text == kNothingInCommon; })) {
+    out.push_back({Event::Kind::unrelated, std::string(kNothingInCommon), {}});
+  } else if (share_nothing(report)) {
     Writer text;
     text << "less than " << percent_of(kShared) << " of the bytes of either snapshot are in a stack of the other: ";
     text << "are they of one program?";

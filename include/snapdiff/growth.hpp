@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -49,15 +50,16 @@ struct DiffOptions {
   GroupBy by = GroupBy::stack;
   std::string label_key;  ///< for GroupBy::label
   SortKey sort = SortKey::change;
-  std::string focus;   ///< keep only stacks with a matching frame; the rest is `filtered`
-  std::string ignore;  ///< leave out stacks with a matching frame; they are `filtered`
-  std::string hide;    ///< drop matching frames from stacks
-  std::string show;    ///< keep only matching frames of stacks
+  std::string focus;    ///< keep only stacks with a matching frame; the rest is `filtered`
+  std::string ignore;   ///< leave out stacks with a matching frame; they are `filtered`
+  std::string hide;     ///< drop matching frames from stacks
+  std::string show;     ///< keep only matching frames of stacks
   std::string own;      ///< frames that match are the user's own code, whatever the built-in rules say
   std::string library;  ///< frames that match are library code; --own outweighs it
   bool hide_allocator_frames = true;
   FrameSet frames = FrameSet::usual;
-  bool fold_recursion = true;  ///< stacks that differ only in how deep they recurse are one row
+  bool fold_recursion = true;   ///< stacks that differ only in how deep they recurse are one row
+  bool match_strictly = false;  ///< by T0 to T2 only: nothing is matched across builds by anything else
   friend bool operator==(const DiffOptions&, const DiffOptions&) = default;
 };
 
@@ -65,10 +67,12 @@ struct DiffOptions {
 ///   build_id       T0: build id and offset in every unsymbolized frame
 ///   module_offset  T1: module name, mapping size and offset
 ///   function_line  T2: function, file and line
-///   function_file  T3: function and file, where lines moved between two builds
-///   normalised     T4: normalised function names
-///   inline_free    like T2 after dropping inlined frames
-///   fuzzy          alignment score of at least 0.9; marked in every output
+/// From function_file on only between two builds (analyzer/diff/README.md, Another build):
+///   function_file  T3: functions, and lines that moved
+///   normalised     T4: the same with a function under another name
+///   inline_free    the same without frames that only one side has: inlined, split out, of the library
+///   fuzzy          alignment with gaps, clearly the best; marked in every output
+///   merged         the run of functions alone: several stacks in one row, marked in every output
 ///   none           on one side only
 enum class MatchTier : std::uint8_t {
   build_id,
@@ -78,13 +82,20 @@ enum class MatchTier : std::uint8_t {
   normalised,
   inline_free,
   fuzzy,
+  merged,
   none
 };
-inline constexpr std::size_t kMatchTiers = 8;
+inline constexpr std::size_t kMatchTiers = 9;
 constexpr std::string_view to_text(MatchTier tier) {
-  constexpr std::string_view kNames[] = {"T0", "T1", "T2", "T3", "T4", "inline", "fuzzy", "unmatched"};
+  constexpr std::string_view kNames[] = {"T0", "T1", "T2", "T3", "T4", "inline", "fuzzy", "merged", "unmatched"};
   return kNames[static_cast<std::size_t>(tier)];
 }
+
+/// A function that another build calls otherwise.
+struct RenamedFunction {
+  std::string before, after;
+  std::uint64_t stacks = 0;  ///< matched ones that hold it
+};
 
 /// new: only in current. gone: only in baseline.
 enum class RowClass : std::uint8_t { added, gone, grew, shrank, same };
@@ -92,6 +103,20 @@ constexpr std::string_view to_text(RowClass row_class) {
   constexpr std::string_view kNames[] = {"new", "gone", "grew", "shrank", "same"};
   return kNames[static_cast<std::size_t>(row_class)];
 }
+
+/// A stack of one of the two sides; `side` 0 = baseline, 1 = current. In a series, 2 = a stack that
+/// neither of them has; only the report's view can resolve it.
+struct StackRef {
+  StackId stack{};
+  std::uint8_t side = 0;
+};
+
+/// What the baseline calls the stack of a row that was matched across builds.
+struct Counterpart {
+  std::uint32_t key = 0;  ///< GrowthRow::key
+  StackRef before;        ///< the largest of the baseline's
+  std::uint32_t stacks_before = 0, stacks_after = 0;
+};
 
 /// A value on both sides. growth() is exact: the engine has checked that it fits.
 struct Change {
@@ -135,13 +160,6 @@ struct FrameView {
   bool pseudo = false;
   bool library = false;  ///< of a library or a runtime, not the user's own code
   friend bool operator==(const FrameView&, const FrameView&) = default;
-};
-
-/// A stack of one of the two sides; `side` 0 = baseline, 1 = current. In a series, 2 = a stack that
-/// neither of them has; only the report's view can resolve it.
-struct StackRef {
-  StackId stack{};
-  std::uint8_t side = 0;
 };
 
 /// Resolves stacks to the frames that the options leave visible. Implemented by analyzer/diff. Any number of threads
@@ -238,10 +256,12 @@ struct GrowthReport {
   double total_sample = 0;           ///< as GrowthRow::sample, of all bytes
   double matched[kMatchTiers] = {};  ///< share of both sides' bytes per tier; adds up to 1 (all 0 when both are empty)
   std::uint64_t possible_pairs = 0;  ///< unmatched stacks that score 0.55 to 0.9; noted, never subtracted
-  std::string rule_set;              ///< id of the normalisation rules, e.g. "1"
-  std::vector<Suspect> suspects;     ///< filled by story::tell(): its culprits, then what was freed
-  Unnamed unnamed;                   ///< of `current`; all 0 where nothing is unnamed
-  std::string common_path;           ///< last frame that all suspects share, e.g. "main", or ""
+  std::vector<RenamedFunction> renamed;   ///< between two builds, most stacks first
+  std::vector<Counterpart> counterparts;  ///< by stack: of rows matched across builds, in order of GrowthRow::key
+  std::string rule_set;                   ///< id of the normalisation rules, e.g. "1"
+  std::vector<Suspect> suspects;          ///< filled by story::tell(): its culprits, then what was freed
+  Unnamed unnamed;                        ///< of `current`; all 0 where nothing is unnamed
+  std::string common_path;                ///< last frame that all suspects share, e.g. "main", or ""
   std::vector<std::int64_t> series;
   std::vector<std::uint8_t> series_known;
   std::size_t series_length = 0;
@@ -255,6 +275,13 @@ struct GrowthReport {
   Notes notes;
 
   void frames(const GrowthRow& row, std::vector<FrameView>& out) const { view->frames(stacks[row.key], out); }
+
+  /// Of the row with this key; null where its stacks are equal on both sides, or on one only.
+  const Counterpart* counterpart(std::uint32_t key) const {
+    const auto found = std::lower_bound(counterparts.begin(), counterparts.end(), key,
+                                        [](const Counterpart& one, std::uint32_t k) { return one.key < k; });
+    return found != counterparts.end() && found->key == key ? &*found : nullptr;
+  }
 };
 
 /// Totals of one snapshot of a series and its step from the one before.

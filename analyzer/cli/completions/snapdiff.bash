@@ -2,7 +2,7 @@
 _snapdiff() {
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
   local commands="diff trend gate top pins ranks retained paths peek render postmortem import list rm prune merge info formats sql export symbolize"
-  local common="--db --no-color --help" view="--metric --by --sort --focus --ignore --hide --show --allocator-frames --frames --recursion"
+  local common="--db --no-color --help" view="--metric --by --sort --focus --ignore --hide --show --allocator-frames --frames --recursion --match"
   local rows="-n --rows --min-bytes --cum" files="--format --max-input --strict --pattern --group-by --units" symbols="--symbols --sysroot --debuginfod --demangle" options command="" candidate
   case $previous in
     --by) mapfile -t COMPREPLY < <(compgen -W "stack function file line module type label:" -- "$word"); return ;;
@@ -11,6 +11,7 @@ _snapdiff() {
       mapfile -t COMPREPLY < <(compgen -W "change growth after objects name" -- "$word"); return ;;
     --allocator-frames) mapfile -t COMPREPLY < <(compgen -W "hide show" -- "$word"); return ;;
     --frames) mapfile -t COMPREPLY < <(compgen -W "python native all" -- "$word"); return ;;
+    --match) mapfile -t COMPREPLY < <(compgen -W "builds strict" -- "$word"); return ;;
     --recursion) mapfile -t COMPREPLY < <(compgen -W "fold show" -- "$word"); return ;;
     --demangle) mapfile -t COMPREPLY < <(compgen -W "none simple full" -- "$word"); return ;;
     --units) mapfile -t COMPREPLY < <(compgen -W "binary si" -- "$word"); return ;;

@@ -1,4 +1,5 @@
 #include <catch2/catch.hpp>
+#include <cstdio>
 
 #include "unit/analyzer/diff/diff_support.hpp"
 
@@ -120,12 +121,47 @@ TEST_CASE("T3: by line, values stay where each side has them, by function nothin
   CHECK(functions.grew == 0);
 }
 
-TEST_CASE("T3: several stacks that only lines told apart become one row") {
+TEST_CASE("T3: several stacks that only lines tell apart stay apart") {
   const GrowthReport r = must_diff("main@m.cc:1;f@f.cc:10 5 1\nmain@m.cc:1;f@f.cc:20 6 1\n",
                                    "main@m.cc:1;f@f.cc:12 7 1\nmain@m.cc:1;f@f.cc:22 8 1\n");
-  REQUIRE(r.rows.size() == 1);
-  CHECK(r.rows[0].value == Change{11, 15});
-  CHECK(r.rows[0].tier == MatchTier::function_file);
+  REQUIRE(r.rows.size() == 2);
+  CHECK(row_called(r, "main@m.cc:1;f@f.cc:12").value == Change{5, 7});
+  CHECK(row_called(r, "main@m.cc:1;f@f.cc:22").value == Change{6, 8});
+  for (const GrowthRow& row : r.rows) CHECK(row.tier == MatchTier::function_file);
+}
+
+TEST_CASE("another build: an old line that is another call now is not the same stack") {
+  // Every line moved by 10: f@f.cc:20 is on both sides, and calls g before and h after.
+  const std::string old_build =
+      "main@m.cc:5;f@f.cc:10;h@h.cc:1 100 1\nmain@m.cc:5;f@f.cc:20;g@g.cc:1 200 1\nmain@m.cc:5;k@f.cc:40 7 1\n";
+  const std::string new_build =
+      "main@m.cc:5;f@f.cc:20;h@h.cc:1 110 1\nmain@m.cc:5;f@f.cc:30;g@g.cc:1 210 1\nmain@m.cc:5;k@f.cc:50 7 1\n";
+  const GrowthReport r = must_diff(old_build, new_build);
+  REQUIRE(r.rows.size() == 3);
+  CHECK(row_called(r, "main@m.cc:5;f@f.cc:20;h@h.cc:1").value == Change{100, 110});
+  CHECK(row_called(r, "main@m.cc:5;f@f.cc:30;g@g.cc:1").value == Change{200, 210});
+  DiffOptions strict;
+  strict.match_strictly = true;
+  for (const GrowthRow& row : must_diff(old_build, new_build, strict).rows) CHECK(row.tier == MatchTier::none);
+}
+
+TEST_CASE("another build: mappings of equal size, and other code at the offsets") {
+  const TextOptions a = mapped(0x10000, 0x2000);
+  const TextOptions b = mapped(0x50000, 0x2000);
+  std::string old_build, new_build;
+  for (int i = 0; i < 12; ++i) {
+    const auto at = [](int offset) {
+      char text[32];
+      std::snprintf(text, sizeof text, "/bin/app+0x%x", 0x1000 + offset);
+      return std::string(text);
+    };
+    // Two of twelve offsets are met by chance.
+    old_build += at(i * 16) + " 5 1\n";
+    new_build += at(i < 2 ? i * 16 : i * 16 + 4) + " 9 1\n";
+  }
+  const GrowthReport r = must_diff(heap(old_build, a), heap(new_build, b));
+  CHECK(r.rows.size() == 24);
+  CHECK(has_note(r, "app is another build"));
 }
 
 TEST_CASE("T3 does not fire within one build") {
@@ -202,25 +238,30 @@ TEST_CASE("inline-free does not fire within one build") {
   CHECK(r.rows.size() == 2);
 }
 
-TEST_CASE("fuzzy: a frame that came between is accepted and marked") {
+TEST_CASE("inline: a frame that came between is accepted and marked") {
   const std::string tail = ";b@b.cc:2;c@c.cc:3;d@d.cc:4;e@e.cc:5;f@f.cc:6;g@g.cc:7;h@h.cc:8;leaf@l.cc:9";
   const GrowthReport r = must_diff("main@m.cc:1" + tail + " 1000 1\nmoved@x.cc:1 1 1\n",
                                    "main@m.cc:1;wrapper@w.cc:1" + tail + " 1500 1\nmoved@x.cc:2 1 1\n");
   REQUIRE(r.rows.size() == 2);
-  CHECK(r.rows[0].tier == MatchTier::fuzzy);
+  CHECK(r.rows[0].tier == MatchTier::inline_free);
   CHECK(r.rows[0].value == Change{1000, 1500});
-  CHECK(share(r, MatchTier::fuzzy) == Approx(2500.0 / 2502));
+  CHECK(share(r, MatchTier::inline_free) == Approx(2500.0 / 2502));
 }
 
-TEST_CASE("fuzzy: between 0.55 and 0.9 is only mentioned") {
+TEST_CASE("T4: a function with the callers and callees of another is that one, and is listed") {
   const GrowthReport r = must_diff("main@m.cc:1;b@b.cc:2;c@c.cc:3;old@x.cc:4;leaf@l.cc:9 1000 1\nmoved@x.cc:1 1 1\n",
                                    "main@m.cc:1;b@b.cc:2;c@c.cc:3;fresh@y.cc:4;leaf@l.cc:9 1500 1\nmoved@x.cc:2 1 1\n");
-  CHECK(r.rows.size() == 3);
-  CHECK(r.possible_pairs == 1);
-  CHECK(has_note(r, "may be the same"));
+  REQUIRE(r.rows.size() == 2);
+  CHECK(r.rows[0].value == Change{1000, 1500});
+  CHECK(r.rows[0].tier == MatchTier::normalised);
+  REQUIRE(r.renamed.size() == 1);
+  CHECK(r.renamed[0].before == "old");
+  CHECK(r.renamed[0].after == "fresh");
+  CHECK(r.renamed[0].stacks == 1);
+  REQUIRE(r.counterpart(r.rows[0].key) != nullptr);
 }
 
-TEST_CASE("fuzzy does not fire without evidence of another build") {
+TEST_CASE("nothing coarse fires without evidence of another build") {
   const std::string tail = ";b@b.cc:2;c@c.cc:3;d@d.cc:4;e@e.cc:5;f@f.cc:6;g@g.cc:7;h@h.cc:8;leaf@l.cc:9";
   const GrowthReport r =
       must_diff("main@m.cc:1" + tail + " 1000 1\n", "main@m.cc:1;wrapper@w.cc:1" + tail + " 1500 1\n");

@@ -1,0 +1,308 @@
+#include "analyzer/diff/rebuild/build_pair.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+#include "analyzer/diff/names.hpp"
+
+namespace snapdiff::diff::rebuild {
+namespace {
+
+constexpr double kAlike = 0.6;           // of a stack with gaps
+constexpr double kClear = 0.04;          // by which the best counterpart beats the second
+constexpr std::size_t kMostOfLeaf = 96;  // stacks of one leaf function that are compared each with each
+constexpr std::size_t kDeepest = 64;
+constexpr std::size_t kMostOfRun = 250'000;  // pairs of stacks of one run of functions
+constexpr double kCovered = 0.85;            // of the shorter stack's frames
+
+std::vector<std::uint32_t> itself_where_mapped(const FunctionMap& map) {
+  std::vector<std::uint32_t> out(map.before.size(), kNone);
+  for (std::uint32_t f = 0; f < out.size(); ++f) {
+    if (map.before[f] != kNone) out[f] = f;
+  }
+  return out;
+}
+
+Hash128 sequence(const std::vector<std::uint32_t>& items, std::uint32_t extra) {
+  SequenceHasher hasher;
+  for (const std::uint32_t item : items) hasher.add({mix64(item + 1ULL), mix64(item + 0x9e3779b97f4a7c15ULL)});
+  hasher.add({mix64(extra + 3ULL), mix64(extra + 5ULL)});
+  return hasher.finish();
+}
+
+struct Keyed {
+  Hash128 key;
+  std::uint32_t index;
+  bool after;
+  friend bool operator<(const Keyed& x, const Keyed& y) {
+    if (x.key != y.key) return x.key < y.key;
+    return x.after != y.after ? y.after : x.index < y.index;
+  }
+};
+
+template <class Stacks>
+void drop(Stacks& stacks, const std::vector<std::uint8_t>& used) {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < stacks.size(); ++i) {
+    if (used[i] == 0) {
+      if (kept != i) stacks[kept] = std::move(stacks[i]);
+      ++kept;
+    }
+  }
+  stacks.resize(kept);
+}
+
+/// Calls body(group of before, group of after) for stacks of equal key that both sides have.
+template <class Stacks, class Key, class Body>
+void each_group(const Stacks& before, const Stacks& after, Key key, Body body) {
+  std::vector<Keyed> keyed;
+  keyed.reserve(before.size() + after.size());
+  for (std::uint32_t i = 0; i < before.size(); ++i) {
+    if (!before[i].classes.empty()) keyed.push_back({key(before[i]), i, false});
+  }
+  for (std::uint32_t i = 0; i < after.size(); ++i) {
+    if (!after[i].classes.empty()) keyed.push_back({key(after[i]), i, true});
+  }
+  std::sort(keyed.begin(), keyed.end());
+  for (std::size_t begin = 0; begin < keyed.size();) {
+    std::size_t middle = begin, end = begin;
+    while (end < keyed.size() && keyed[end].key == keyed[begin].key) {
+      if (!keyed[end].after) ++middle;
+      ++end;
+    }
+    if (middle > begin && end > middle)
+      body(std::span(keyed).subspan(begin, middle - begin), std::span(keyed).subspan(middle, end - middle));
+    begin = end;
+  }
+}
+
+}  // namespace
+
+BuildPair::BuildPair(const Side& before, const Side& after)
+    : a_(before),
+      b_(after),
+      functions_(map_functions(a_, b_)),
+      itself_(itself_where_mapped(functions_)),
+      in_a_(a_, functions_.after),
+      in_b_(b_, itself_),
+      has_other_name_(b_.functions.size(), 0),
+      stacks_with_(b_.functions.size(), 0) {
+  std::vector<std::uint8_t> known_a = in_a_.functions_with_lines(b_.functions.size());
+  const std::vector<std::uint8_t> known_b = in_b_.functions_with_lines(b_.functions.size());
+  std::vector<std::uint8_t> ignored(b_.functions.size(), 0);
+  for (std::size_t f = 0; f < ignored.size(); ++f) ignored[f] = known_a[f] == 0 || known_b[f] == 0 ? 1 : 0;
+  in_a_.ignore_lines(ignored);
+  in_b_.ignore_lines(ignored);
+  in_a_.gather();
+  in_b_.gather();
+  lines_ = map_lines(in_a_, in_b_, b_.functions.size(), b_);
+  for (std::uint32_t f = 0; f < b_.functions.size(); ++f) {
+    const std::uint32_t old = functions_.before[f];
+    if (old != kNone && a_.functions[old].name != b_.functions[f].name) has_other_name_[f] = 1;
+  }
+}
+
+std::vector<Hash128> BuildPair::coincidences() const {
+  std::vector<Hash128> out;
+  std::unordered_map<Hash128, std::uint32_t> classes;  // of frames of the baseline
+  const Dictionary& d_a = a_.dictionary();
+  const Dictionary& d_b = b_.dictionary();
+  for (std::uint32_t i = 0; i < d_a.frames.size(); ++i) {
+    const std::uint32_t position = in_a_.of_frame(FrameId{i});
+    if (position != kNone && in_a_.all[position].final) classes.emplace(d_a.frames.hash[i], lines_.before[position]);
+  }
+  for (std::uint32_t i = 0; i < d_b.frames.size(); ++i) {
+    const std::uint32_t position = in_b_.of_frame(FrameId{i});
+    if (position == kNone || !in_b_.all[position].final) continue;
+    const auto found = classes.find(d_b.frames.hash[i]);
+    if (found == classes.end() || found->second == lines_.after[position]) continue;
+    // Where neither side has a counterpart elsewhere, the equal line is all there is.
+    if (lines_.paired[found->second] != 0 || lines_.paired[lines_.after[position]] != 0)
+      out.push_back(d_b.frames.hash[i]);
+  }
+  return out;
+}
+
+BuildPair::Stacks BuildPair::read(const std::vector<Left>& left, Positions& positions,
+                                  const std::vector<std::uint32_t>& classes, const Side& side) const {
+  Stacks out(left.size());
+  std::vector<std::uint32_t> walked;
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    Stack& stack = out[i];
+    stack.row = left[i].row;
+    stack.value = std::abs(static_cast<double>(side.value[left[i].entry]));
+    stack.way = positions.code().way(left[i].entry);
+    positions.walk(left[i].entry, walked, stack.folded);
+    for (const std::uint32_t position : walked) {
+      stack.classes.push_back(classes[position]);
+      stack.functions.push_back(positions.all[position].function);
+    }
+  }
+  return out;
+}
+
+MatchTier BuildPair::tier_of(const Stack& a, const Stack& b, bool way_differs) const {
+  if (a.folded || b.folded || way_differs) return MatchTier::inline_free;
+  const bool renamed =
+      std::any_of(b.functions.begin(), b.functions.end(), [&](std::uint32_t f) { return has_other_name_[f] != 0; });
+  return renamed ? MatchTier::normalised : MatchTier::function_file;
+}
+
+void BuildPair::count_renamed(const Stack& joined) {
+  std::uint32_t last = kNone;
+  for (const std::uint32_t f : joined.functions) {
+    if (f != last && has_other_name_[f] != 0) ++stacks_with_[f];
+    last = f;
+  }
+}
+
+void BuildPair::join_equal(RowUnion& rows, bool with_way) {
+  std::vector<std::uint8_t> used_a(before_.size(), 0), used_b(after_.size(), 0);
+  each_group(
+      before_, after_, [&](const Stack& stack) { return sequence(stack.classes, with_way ? stack.way : 0); },
+      [&](std::span<const Keyed> a, std::span<const Keyed> b) {
+        const Stack& first = before_[a.front().index];
+        for (const Keyed& one : a) used_a[one.index] = 1;
+        for (const Keyed& one : b) {
+          used_b[one.index] = 1;
+          count_renamed(after_[one.index]);
+          const MatchTier tier =
+              a.size() > 1 || b.size() > 1 ? MatchTier::merged : tier_of(first, after_[one.index], !with_way);
+          rows.join(first.row, after_[one.index].row, tier);
+        }
+        for (const Keyed& one : a.subspan(1)) rows.join(first.row, before_[one.index].row, MatchTier::merged);
+      });
+  drop(before_, used_a);
+  drop(after_, used_b);
+}
+
+double BuildPair::alike(const Stack& a, const Stack& b) const {
+  const std::size_t n = std::min(a.classes.size(), kDeepest);
+  const std::size_t m = std::min(b.classes.size(), kDeepest);
+  std::array<double, kDeepest + 1> row{}, next{};
+  for (std::size_t i = 0; i < n; ++i) {
+    next[0] = 0;
+    for (std::size_t j = 0; j < m; ++j) {
+      double like = 0;
+      if (a.classes[i] == b.classes[j]) {
+        like = 1;
+      } else if (a.functions[i] == b.functions[j] &&
+                 (lines_.paired[a.classes[i]] == 0 || lines_.paired[b.classes[j]] == 0)) {
+        like = 0.5;
+      }
+      next[j + 1] = std::max({row[j + 1], next[j], row[j] + like});
+    }
+    row = next;
+  }
+  // Frames come and go; where both sides have frames that the other has not, it is another way.
+  if (row[m] < kCovered * static_cast<double>(std::min(n, m))) return 0;
+  return 2 * row[m] / static_cast<double>(n + m);
+}
+
+/// Whether no line says that two stacks of equal functions are different ones.
+bool BuildPair::compatible(const Stack& a, const Stack& b) const {
+  for (std::size_t i = 0; i < a.classes.size(); ++i) {
+    if (a.classes[i] != b.classes[i] && lines_.paired[a.classes[i]] != 0 && lines_.paired[b.classes[i]] != 0)
+      return false;
+  }
+  return true;
+}
+
+void BuildPair::join_with_gaps(RowUnion& rows) {
+  std::vector<std::uint8_t> used_a(before_.size(), 0), used_b(after_.size(), 0);
+  const auto heaviest = [](const Stacks& stacks, std::span<const Keyed> group) {
+    std::vector<std::uint32_t> out;
+    for (const Keyed& one : group) out.push_back(one.index);
+    std::stable_sort(out.begin(), out.end(),
+                     [&](std::uint32_t x, std::uint32_t y) { return stacks[x].value > stacks[y].value; });
+    if (out.size() > kMostOfLeaf) out.resize(kMostOfLeaf);
+    return out;
+  };
+  each_group(
+      before_, after_, [](const Stack& stack) { return sequence({stack.functions.front()}, 0); },
+      [&](std::span<const Keyed> group_a, std::span<const Keyed> group_b) {
+        const std::vector<std::uint32_t> from = heaviest(before_, group_a);
+        const std::vector<std::uint32_t> to = heaviest(after_, group_b);
+        struct Best {
+          std::size_t other = 0;
+          double score = 0, second = 0;
+          void offer(std::size_t candidate, double s) {
+            second = std::max(second, std::min(s, score));
+            if (s > score) {
+              score = s;
+              other = candidate;
+            }
+          }
+          bool clear() const { return score >= kAlike && score - second >= kClear; }
+        };
+        std::vector<Best> of_a(from.size()), of_b(to.size());
+        for (std::size_t i = 0; i < from.size(); ++i) {
+          for (std::size_t j = 0; j < to.size(); ++j) {
+            const Stack& a = before_[from[i]];
+            const Stack& b = after_[to[j]];
+            const bool leaf = a.classes.front() == b.classes.front() || lines_.paired[a.classes.front()] == 0 ||
+                              lines_.paired[b.classes.front()] == 0;
+            const double s = leaf ? alike(a, b) : 0;
+            of_a[i].offer(j, s);
+            of_b[j].offer(i, s);
+          }
+        }
+        for (std::size_t i = 0; i < from.size(); ++i) {
+          if (of_a[i].score >= kAlike && !of_a[i].clear()) ++possible_;
+          if (!of_a[i].clear()) continue;
+          const Best& back = of_b[of_a[i].other];
+          if (back.other != i || !back.clear()) continue;
+          const std::uint32_t other = to[of_a[i].other];
+          used_a[from[i]] = used_b[other] = 1;
+          count_renamed(after_[other]);
+          rows.join(before_[from[i]].row, after_[other].row, MatchTier::fuzzy);
+        }
+      });
+  drop(before_, used_a);
+  drop(after_, used_b);
+}
+
+void BuildPair::merge(RowUnion& rows) {
+  std::vector<std::uint8_t> used_a(before_.size(), 0), used_b(after_.size(), 0);
+  each_group(
+      before_, after_, [](const Stack& stack) { return sequence(stack.functions, 0); },
+      [&](std::span<const Keyed> a, std::span<const Keyed> b) {
+        if (a.size() * b.size() > kMostOfRun) return;
+        for (const Keyed& one : b) {
+          for (const Keyed& other : a) {
+            if (!compatible(before_[other.index], after_[one.index])) continue;
+            if (used_b[one.index] == 0) count_renamed(after_[one.index]);
+            used_a[other.index] = used_b[one.index] = 1;
+            rows.join(before_[other.index].row, after_[one.index].row, MatchTier::merged);
+          }
+        }
+      });
+  drop(before_, used_a);
+  drop(after_, used_b);
+}
+
+void BuildPair::join(std::vector<Left> before, std::vector<Left> after, RowUnion& rows) {
+  before_ = read(before, in_a_, lines_.before, a_.side());
+  after_ = read(after, in_b_, lines_.after, b_.side());
+  join_equal(rows, true);
+  join_equal(rows, false);
+  join_with_gaps(rows);
+  merge(rows);
+}
+
+std::vector<BuildPair::Renamed> BuildPair::renamed() const {
+  std::vector<Renamed> out;
+  for (std::uint32_t f = 0; f < b_.functions.size(); ++f) {
+    if (has_other_name_[f] == 0 || b_.functions[f].name.empty()) continue;
+    out.push_back(
+        {std::string(a_.functions[functions_.before[f]].name), std::string(b_.functions[f].name), stacks_with_[f]});
+  }
+  std::sort(out.begin(), out.end(), [](const Renamed& x, const Renamed& y) {
+    return x.stacks != y.stacks ? x.stacks > y.stacks : x.before < y.before;
+  });
+  return out;
+}
+
+}  // namespace snapdiff::diff::rebuild

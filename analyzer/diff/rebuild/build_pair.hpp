@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "analyzer/diff/rebuild/function_map.hpp"
+#include "analyzer/diff/rebuild/line_map.hpp"
+#include "analyzer/diff/rebuild/positions.hpp"
+#include "analyzer/diff/rebuild/row_union.hpp"
+#include "snapdiff/hash.hpp"
+
+namespace snapdiff::diff::rebuild {
+
+/// Two consecutive sides that ran different builds of one program: which function and line of one is which of
+/// the other, and the joining of their stacks by that.
+class BuildPair {
+ public:
+  BuildPair(const Side& before, const Side& after);
+
+  /// Frames that look the same on both sides, and are not: other lines stand there now.
+  std::vector<Hash128> coincidences() const;
+
+  /// Joins what is left on one side only: by lines that moved, without frames that come and go, with gaps, and last
+  /// by the run of functions alone. `before`, `after`: the rows left, with their entries.
+  struct Left {
+    std::uint32_t row;
+    std::uint32_t entry;
+  };
+  void join(std::vector<Left> before, std::vector<Left> after, RowUnion& rows);
+
+  /// Functions under another name, and how many of the joined stacks hold each.
+  struct Renamed {
+    std::string before, after;
+    std::uint64_t stacks = 0;
+  };
+  std::vector<Renamed> renamed() const;
+
+  std::uint64_t possible() const { return possible_; }
+
+ private:
+  struct Stack {
+    std::uint32_t row = 0;
+    std::uint32_t way = 0;
+    bool folded = false;
+    double value = 0;
+    std::vector<std::uint32_t> classes;    ///< leaf first
+    std::vector<std::uint32_t> functions;  ///< of the current side, leaf first
+  };
+  using Stacks = std::vector<Stack>;
+
+  Stacks read(const std::vector<Left>& left, Positions& positions, const std::vector<std::uint32_t>& classes,
+              const Side& side) const;
+  void join_equal(RowUnion& rows, bool with_way);
+  void join_with_gaps(RowUnion& rows);
+  void merge(RowUnion& rows);
+  double alike(const Stack& a, const Stack& b) const;
+  bool compatible(const Stack& a, const Stack& b) const;
+  MatchTier tier_of(const Stack& a, const Stack& b, bool way_differs) const;
+  void count_renamed(const Stack& joined);
+
+  Code a_, b_;
+  FunctionMap functions_;
+  std::vector<std::uint32_t> itself_;  ///< per function of the current side: itself, kNone without counterpart
+  Positions in_a_, in_b_;
+  LineMap lines_;
+  std::vector<std::uint8_t> has_other_name_;  ///< per function of the current side
+  std::vector<std::uint64_t> stacks_with_;    ///< joined, per function of the current side
+  Stacks before_, after_;
+  std::uint64_t possible_ = 0;
+};
+
+}  // namespace snapdiff::diff::rebuild

@@ -1,0 +1,195 @@
+#include "analyzer/diff/rebuild/code.hpp"
+
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+
+#include "analyzer/diff/names.hpp"
+#include "snapdiff/function_name.hpp"
+
+namespace snapdiff::diff::rebuild {
+namespace {
+
+/// Frames whose "function" only repeats file and line, as tracemalloc's.
+bool says_only_lines(std::string_view name, std::string_view file, std::int32_t line) {
+  if (name.empty() || file.empty()) return false;
+  const std::string ending = std::string(base_name(file)) + ":" + std::to_string(line);
+  return name.ends_with(ending);
+}
+
+/// "(anonymous:L#37:C#12)" -> "(anonymous)": V8's agents number such functions by their place.
+std::string without_place(std::string_view name) {
+  constexpr std::string_view kAnonymous = "(anonymous:L#";
+  const std::size_t at = name.find(kAnonymous);
+  if (at == std::string_view::npos) return std::string(name);
+  const std::size_t end = name.find(')', at);
+  return std::string(name.substr(0, at)) + "(anonymous" +
+         std::string(end == std::string_view::npos ? ")" : name.substr(end));
+}
+
+class Sets {
+ public:
+  std::uint32_t add() {
+    parent_.push_back(static_cast<std::uint32_t>(parent_.size()));
+    return parent_.back();
+  }
+  std::uint32_t find(std::uint32_t a) {
+    while (parent_[a] != a) a = parent_[a] = parent_[parent_[a]];
+    return a;
+  }
+  void join(std::uint32_t a, std::uint32_t b) {
+    a = find(a);
+    b = find(b);
+    parent_[std::max(a, b)] = std::min(a, b);
+  }
+
+ private:
+  std::vector<std::uint32_t> parent_;
+};
+
+}  // namespace
+
+std::string last_parts_of(std::string_view name, int parts) {
+  std::string plain;
+  int depth = 0;
+  for (const char c : name) {
+    if (c == '<' || c == '(' || c == '[') ++depth;
+    if (depth == 0) plain += c;
+    if ((c == '>' || c == ')' || c == ']') && depth > 0) --depth;
+  }
+  std::size_t at = plain.size();
+  for (int i = 0; i < parts && at != std::string::npos && at > 0; ++i) at = plain.find_last_of(".:", at - 1);
+  return at == std::string::npos || at == 0 ? plain : plain.substr(at + 1);
+}
+
+bool is_library_frame(std::string_view function, std::string_view file, std::string_view module) {
+  constexpr std::array<std::string_view, 10> kFiles{"/usr/include/", "/usr/lib/",         "/rustc/", "library/core/",
+                                                    "library/std/",  "library/alloc/",    "node:",   "../csu/",
+                                                    "../sysdeps/",   "/usr/local/go/src/"};
+  for (const std::string_view prefix : kFiles) {
+    if (file.starts_with(prefix)) return true;
+  }
+  if (is_entry_point(function)) return function != "main";
+  const std::string_view base = base_name(module);
+  if (base.starts_with("libc.so") || base.starts_with("libstdc++") || base.starts_with("libc++")) return true;
+  return is_standard_library(function) || function.starts_with("runtime.") || function.starts_with("void std::") ||
+         function.starts_with("std::");
+}
+
+Code::Code(const Side& side) : side_(side), d_(*side.ref.snapshot->dictionary) {
+  name_functions();
+  join_lines();
+}
+
+void Code::name_functions() {
+  const std::size_t frames = d_.frames.size();
+  function.assign(frames, kNone);
+  line = d_.frames.line;
+  nameless_.assign(frames, 0);
+  part_.assign(frames, 0);
+  way_.assign(frames, 0);
+  std::unordered_map<Hash128, std::uint32_t> known;
+  std::vector<std::uint32_t> of_function(d_.functions.size(), kNone);
+  std::vector<std::uint8_t> state(d_.functions.size(), 0);  // 1 a function, 2 of the library
+  for (std::size_t i = 0; i < frames; ++i) {
+    const std::size_t f = index_of(d_.frames.function[i]);
+    if (f == 0 || (d_.frames.flags[i] & kFramePseudo) != 0) {
+      any_left_out_ = true;
+      continue;
+    }
+    const std::string_view name = d_.strings[d_.functions.name[f]];
+    const std::string_view file = d_.strings[d_.functions.file[f]];
+    if (says_only_lines(name, file, line[i])) {
+      nameless_[i] = 1;
+      continue;
+    }
+    if (state[f] == 0) {
+      const std::string_view module = d_.strings[d_.modules.name[index_of(d_.frames.module[i])]];
+      const std::string shown = short_function_name(name);
+      state[f] = is_library_frame(shown, file, module) ? 2 : 1;
+      if (state[f] == 1) {
+        Function made;
+        made.name = name;
+        made.file = file;
+        made.plain = without_place(name);
+        made.base = normalise(made.plain);
+        made.shorter = last_parts_of(short_function_name(made.base), 2);
+        made.last = last_parts_of(made.shorter, 1);
+        const std::string whole = std::string(without_clone_suffixes(name)) + '\n' + std::string(file);
+        const auto [entry, added] = known.try_emplace(hash_bytes(whole), static_cast<std::uint32_t>(functions.size()));
+        if (added) functions.push_back(std::move(made));
+        of_function[f] = entry->second;
+      }
+    }
+    if (state[f] == 2) {
+      any_left_out_ = true;
+      way_[i] = static_cast<std::uint32_t>(hash_bytes(last_parts_of(short_function_name(name), 2)).low) | 1U;
+      continue;
+    }
+    function[i] = of_function[f];
+    part_[i] = name.size() != without_clone_suffixes(name).size() ? 1 : 0;
+    any_left_out_ = any_left_out_ || part_[i] != 0;
+  }
+}
+
+void Code::join_lines() {
+  if (std::find(nameless_.begin(), nameless_.end(), 1) == nameless_.end()) return;
+  Sets sets;
+  std::vector<std::uint32_t> node(nameless_.size(), kNone);
+  for (std::size_t i = 0; i < nameless_.size(); ++i) {
+    if (nameless_[i] != 0) node[i] = sets.add();
+  }
+  const auto file_of = [&](FrameId frame) {
+    return index_of(d_.functions.file[index_of(d_.frames.function[index_of(frame)])]);
+  };
+  // What one call line calls in one file is one function.
+  std::unordered_map<std::uint64_t, std::uint32_t> called;
+  for (std::size_t entry = 0; entry < side_.stack.size(); ++entry) {
+    const std::span<const FrameId> stack = side_.frames(entry).frames();
+    for (std::size_t k = 0; k < stack.size(); ++k) {
+      const std::uint32_t own = node[index_of(stack[k])];
+      if (own == kNone) continue;
+      const std::uint64_t caller = k + 1 < stack.size() ? index_of(stack[k + 1]) + 1 : 0;
+      const auto [found, added] = called.try_emplace(caller << 32U | file_of(stack[k]), own);
+      if (!added) sets.join(found->second, own);
+    }
+  }
+  std::vector<std::uint32_t> of_set(nameless_.size(), kNone);
+  for (std::size_t i = 0; i < nameless_.size(); ++i) {
+    if (node[i] == kNone) continue;
+    std::uint32_t& made = of_set[sets.find(node[i])];
+    const std::string_view file = d_.strings[d_.functions.file[index_of(d_.frames.function[i])]];
+    if (made == kNone) {
+      if (is_library_frame({}, file, {})) continue;
+      made = static_cast<std::uint32_t>(functions.size());
+      functions.push_back({{}, file, {}, {}, {}, {}});
+    }
+    function[i] = made;
+  }
+}
+
+std::span<const FrameId> Code::frames(std::size_t entry, std::vector<FrameId>& scratch) const {
+  const std::span<const FrameId> all = side_.frames(entry).frames();
+  if (!any_left_out_) return all;
+  scratch.clear();
+  std::uint32_t part_of = kNone;
+  for (const FrameId frame : all) {
+    const std::uint32_t own = function[index_of(frame)];
+    if (own == kNone) continue;
+    const bool whole_of_part = own == part_of && part_[index_of(frame)] == 0;
+    part_of = part_[index_of(frame)] != 0 ? own : kNone;
+    if (!whole_of_part) scratch.push_back(frame);
+  }
+  return scratch;
+}
+
+std::uint32_t Code::way(std::size_t entry) const {
+  std::uint32_t outermost = 0;
+  for (const FrameId frame : side_.frames(entry).frames()) {
+    if (way_[index_of(frame)] == 0) break;
+    outermost = way_[index_of(frame)];
+  }
+  return outermost;
+}
+
+}  // namespace snapdiff::diff::rebuild

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/diff/side.hpp"
+
+namespace snapdiff::diff::rebuild {
+
+inline constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+
+/// A function of one side, in the eyes of the matching.
+struct Function {
+  std::string_view name;  ///< as recorded; "" where only lines are known
+  std::string_view file;
+  std::string plain;    ///< the name without the place that some agents put into it
+  std::string base;     ///< normalised: without clone suffixes, numbers of lambdas, hashes
+  std::string shorter;  ///< the last two parts of the name without arguments: "Cache::put"
+  std::string last;     ///< the last part: "put"
+};
+
+/// The last `parts` parts of a name that "::" or "." separates, without arguments.
+std::string last_parts_of(std::string_view name, int parts);
+
+/// Frames of the language's own library and runtime: they come and go with optimisation and
+/// say nothing about the program.
+bool is_library_frame(std::string_view function, std::string_view file, std::string_view module);
+
+/// One side as functions and lines. Vectors are per FrameId; `function` is kNone for frames that
+/// the matching leaves out: those of the library, those without a name, pseudo frames.
+class Code {
+ public:
+  explicit Code(const Side& side);
+
+  std::vector<Function> functions;
+  std::vector<std::uint32_t> function;
+  std::vector<std::int32_t> line;
+
+  const Side& side() const { return side_; }
+  const Dictionary& dictionary() const { return d_; }
+
+  /// Frames of an entry, leaf first, without those left out, and a clone of a part of a function
+  /// and the function as one. Empty where nothing is left.
+  std::span<const FrameId> frames(std::size_t entry, std::vector<FrameId>& scratch) const;
+
+  /// Names of the library's frames at the leaf as one number: how memory was asked for. 0: directly.
+  std::uint32_t way(std::size_t entry) const;
+
+ private:
+  void name_functions();
+  void join_lines();  ///< functions of frames that have lines only
+
+  const Side& side_;
+  const Dictionary& d_;
+  std::vector<std::uint8_t> nameless_;  ///< per FrameId: only file and line are known
+  std::vector<std::uint8_t> part_;      ///< per FrameId: a clone of a part of a function
+  std::vector<std::uint32_t> way_;      ///< per FrameId: of a library frame, its name
+  bool any_left_out_ = false;
+};
+
+}  // namespace snapdiff::diff::rebuild

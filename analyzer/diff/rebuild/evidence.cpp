@@ -1,0 +1,124 @@
+#include "analyzer/diff/rebuild/evidence.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <vector>
+
+#include "analyzer/diff/hash_set.hpp"
+#include "analyzer/diff/names.hpp"
+#include "analyzer/diff/rebuild/code.hpp"
+
+namespace snapdiff::diff::rebuild {
+namespace {
+
+constexpr std::size_t kFewStacks = 4;  // fewer may well be new and gone by chance
+constexpr double kMuchLeft = 0.1;      // of the bytes of each side
+constexpr double kCommonNames = 0.4;   // of the names, normalised
+
+/// One side while evidence is gathered.
+struct Half {
+  const Dictionary* d = nullptr;
+  std::span<const std::uint8_t> used;
+  std::vector<SameBuild> module;  ///< per module
+  HashSet frames;                 ///< of the used frames with a function
+  bool inlines = false;
+  bool may_differ = false;  ///< has named frames in code that is not known to be the same
+
+  bool counts(std::size_t frame) const {
+    return used[frame] != 0 && d->frames.function[frame] != FunctionId{} &&
+           (d->frames.flags[frame] & kFramePseudo) == 0 && module[index_of(d->frames.module[frame])] != SameBuild::yes;
+  }
+};
+
+Half read_half(const Snapshot& snapshot, std::span<const std::uint8_t> used, const BuildFacts& own,
+               const BuildFacts& other, bool& differs) {
+  Half half;
+  half.d = snapshot.dictionary.get();
+  half.used = used;
+  const Dictionary& d = *half.d;
+  half.module.assign(d.modules.size(), SameBuild::unknown);
+  for (std::size_t m = 1; m < d.modules.size(); ++m) {
+    const std::string_view name = base_name(d.strings[d.modules.name[m]]);
+    const auto here = own.modules.find(name);
+    const auto there = other.modules.find(name);
+    if (here == own.modules.end() || there == other.modules.end()) continue;
+    half.module[m] = same_build(here->second, there->second);
+    differs = differs || half.module[m] == SameBuild::no;
+  }
+  half.frames = HashSet(d.frames.size());
+  for (std::size_t i = 0; i < d.frames.size(); ++i) {
+    if (!half.counts(i)) continue;
+    half.may_differ = true;
+    half.frames.insert(d.frames.hash[i]);
+    half.inlines = half.inlines || (d.frames.flags[i] & kFrameInlined) != 0;
+  }
+  return half;
+}
+
+Hash128 function_key(const Dictionary& d, std::size_t frame) {
+  const std::size_t f = index_of(d.frames.function[frame]);
+  return hash_bytes(d.strings[d.functions.name[f]], hash_bytes(d.strings[d.functions.file[f]]).low);
+}
+
+/// A function that both sides have, none of whose lines is on both.
+bool any_moved(const Half& a, const Half& b) {
+  struct Seen {
+    bool before = false, after = false, fixed = false;
+  };
+  std::unordered_map<Hash128, Seen> functions;
+  const auto gather = [&](const Half& half, const Half& other, bool Seen::*seen) {
+    for (std::size_t i = 0; i < half.d->frames.size(); ++i) {
+      if (!half.counts(i)) continue;
+      Seen& of_function = functions[function_key(*half.d, i)];
+      of_function.*seen = true;
+      if (half.d->frames.line[i] == 0 || other.frames.contains(half.d->frames.hash[i])) of_function.fixed = true;
+    }
+  };
+  gather(a, b, &Seen::before);
+  gather(b, a, &Seen::after);
+  return std::any_of(functions.begin(), functions.end(),
+                     [](const auto& one) { return one.second.before && one.second.after && !one.second.fixed; });
+}
+
+bool names_are_common(const Half& a, const Half& b) {
+  const auto names_of = [](const Half& half, std::unordered_map<std::string, int>& names, int bit) {
+    std::vector<std::uint8_t> seen(half.d->functions.size(), 0);
+    for (std::size_t i = 0; i < half.d->frames.size(); ++i) {
+      const std::size_t f = index_of(half.d->frames.function[i]);
+      if (!half.counts(i) || seen[f] != 0) continue;
+      seen[f] = 1;
+      std::string name = normalise(half.d->strings[half.d->functions.name[f]]);
+      // Where names say file and line, the file counts.
+      const std::size_t colon = name.rfind(':');
+      if (colon != std::string::npos && name.ends_with(":" + std::to_string(half.d->frames.line[i])))
+        name.resize(colon);
+      names[last_parts_of(base_name(name), 1)] |= bit;
+    }
+  };
+  std::unordered_map<std::string, int> names;
+  names_of(a, names, 1);
+  names_of(b, names, 2);
+  const auto both = std::count_if(names.begin(), names.end(), [](const auto& one) { return one.second == 3; });
+  return static_cast<double>(both) >= kCommonNames * static_cast<double>(names.size());
+}
+
+}  // namespace
+
+bool is_rebuilt(const Side& before, const Side& after, const BuildFacts& facts_before, const BuildFacts& facts_after,
+                std::span<const std::uint8_t> used_before, std::span<const std::uint8_t> used_after,
+                const LeftOver& left) {
+  if (left.stacks_before == 0 || left.stacks_after == 0) return false;
+  const Snapshot& a = *before.ref.snapshot;
+  const Snapshot& b = *after.ref.snapshot;
+  if (a.facts.pid && b.facts.pid && other_process(a, b).empty()) return false;
+  bool differs = false;
+  const Half first = read_half(a, used_before, facts_before, facts_after, differs);
+  const Half second = read_half(b, used_after, facts_after, facts_before, differs);
+  if (!first.may_differ || !second.may_differ) return differs && (first.may_differ || second.may_differ);
+  if (differs || first.inlines != second.inlines || any_moved(first, second)) return true;
+  const bool much = left.stacks_before >= kFewStacks && left.stacks_after >= kFewStacks &&
+                    left.share_before >= kMuchLeft && left.share_after >= kMuchLeft;
+  return much && names_are_common(first, second);
+}
+
+}  // namespace snapdiff::diff::rebuild

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analyzer/diff/rebuild/positions.hpp"
+
+namespace snapdiff::diff::rebuild {
+
+/// Which positions of the two sides are the same: equal classes. A position without counterpart has a class of
+/// its own; several of a side share one where nothing tells them apart.
+struct LineMap {
+  std::vector<std::uint32_t> before, after;  ///< class per position
+  std::vector<std::uint8_t> paired;          ///< per class: both sides have it
+};
+
+/// Aligns the positions of each function that both sides have, `functions` of them.
+LineMap map_lines(const Positions& before, const Positions& after, std::size_t functions, const Code& current);
+
+}  // namespace snapdiff::diff::rebuild

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "analyzer/diff/rebuild/code.hpp"
+
+namespace snapdiff::diff::rebuild {
+
+/// What is called from a position, as functions of the current side; the allocation itself is kAllocation.
+inline constexpr std::uint32_t kAllocation = kNone - 1;
+
+/// A place in a function that both sides have: its line, and below it the lines of functions that
+/// only this side has (inlined there, split out here), which are held to be part of it.
+struct Position {
+  std::uint32_t function = kNone;  ///< of the current side
+  std::uint32_t above = kNone;     ///< the position that this one is a part of
+  std::int32_t line = 0;
+  bool final = false;  ///< a stack goes through it and not on into a part of it
+  double bytes = 0;
+  std::vector<std::uint32_t> next;  ///< functions that are called from here; sorted
+  std::vector<std::uint32_t> deep;  ///< these, what they call, and where the stacks end; sorted
+  std::vector<std::uint32_t> from;  ///< the two functions above it in its stacks; sorted
+  std::uint32_t stacks = 0;
+  std::vector<std::uint32_t> ways;  ///< how memory is asked for here; sorted
+  std::vector<std::int64_t> sizes;  ///< mean sizes of objects that are allocated here; sorted
+};
+
+/// The positions of one side and the stacks as sequences of them.
+class Positions {
+ public:
+  /// `counterpart`: per function its number on the current side, kNone where only this side has it.
+  Positions(const Code& code, const std::vector<std::uint32_t>& counterpart);
+
+  std::vector<Position> all;
+
+  /// Lines of functions that one side knows no line of are ignored on both: call before gather().
+  /// Per function of the current side 1 where this side knows one.
+  std::vector<std::uint8_t> functions_with_lines(std::size_t functions) const;
+  void ignore_lines(const std::vector<std::uint8_t>& of_function);
+
+  /// Walks all stacks once and fills what is called from where.
+  void gather();
+
+  /// Positions of an entry, leaf first. `folded`: frames of functions that only this side has.
+  void walk(std::size_t entry, std::vector<std::uint32_t>& out, bool& folded);
+
+  /// Position of a frame by itself; kNone where its function is only on this side.
+  std::uint32_t of_frame(FrameId frame) const { return base_[index_of(frame)]; }
+
+  /// Lines from the function's own down to the part.
+  std::vector<std::int32_t> path(std::uint32_t position) const;
+
+  const Code& code() const { return code_; }
+
+ private:
+  std::uint32_t part_of(std::uint32_t above, std::uint32_t function, std::int32_t line);
+  std::uint32_t base(FrameId frame);
+
+  const Code& code_;
+  const std::vector<std::uint32_t>& counterpart_;
+  std::vector<std::uint8_t> ignored_;
+  std::vector<std::uint32_t> base_;
+  std::unordered_map<std::uint64_t, std::uint32_t> by_line_;
+  std::unordered_map<std::uint64_t, std::uint32_t> parts_;
+  std::vector<FrameId> scratch_;
+};
+
+}  // namespace snapdiff::diff::rebuild

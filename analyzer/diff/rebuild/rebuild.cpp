@@ -1,0 +1,115 @@
+#include "analyzer/diff/rebuild/rebuild.hpp"
+
+#include <cmath>
+#include <unordered_map>
+
+#include "analyzer/diff/rebuild/build_pair.hpp"
+#include "analyzer/diff/rebuild/evidence.hpp"
+
+namespace snapdiff::diff::rebuild {
+namespace {
+
+/// Units of the rows that only one of two consecutive sides has.
+class OneSided {
+ public:
+  OneSided(const Comparison& c, const RowUnion& rows, std::size_t s) : c_(c), rows_(rows), s_(s) {
+    present_.assign(c.unit_count(), 0);
+    for (const std::uint32_t u : c.unit_of_entry[s]) present_[rows.find(u)] |= 1U;
+    for (const std::uint32_t u : c.unit_of_entry[s + 1]) present_[rows.find(u)] |= 2U;
+  }
+
+  std::vector<BuildPair::Left> entries(bool after) const {
+    std::vector<BuildPair::Left> out;
+    const std::size_t side = s_ + (after ? 1U : 0U);
+    for (std::uint32_t entry = 0; entry < c_.sides[side].stack.size(); ++entry) {
+      const std::uint32_t row = rows_.find(c_.unit_of_entry[side][entry]);
+      if (present_[row] == (after ? 2 : 1)) out.push_back({row, entry});
+    }
+    return out;
+  }
+
+  LeftOver left() const {
+    LeftOver left;
+    const auto share = [&](bool after, std::size_t& stacks) {
+      const Side& side = c_.sides[s_ + (after ? 1U : 0U)];
+      double all = 0, apart = 0;
+      for (const std::int64_t value : side.value) all += std::abs(static_cast<double>(value));
+      const std::vector<BuildPair::Left> entries = this->entries(after);
+      for (const BuildPair::Left& one : entries) apart += std::abs(static_cast<double>(side.value[one.entry]));
+      stacks = entries.size();
+      return all > 0 ? apart / all : 0;
+    };
+    left.share_before = share(false, left.stacks_before);
+    left.share_after = share(true, left.stacks_after);
+    return left;
+  }
+
+ private:
+  const Comparison& c_;
+  const RowUnion& rows_;
+  std::size_t s_;
+  std::vector<std::uint8_t> present_;
+};
+
+/// Changes the identity of stacks that hold one of the frames.
+void salt(Side& side, const std::unordered_map<Hash128, std::uint64_t>& frames) {
+  const Dictionary& d = *side.ref.snapshot->dictionary;
+  std::vector<std::uint64_t> of_frame(d.frames.size(), 0);
+  for (std::size_t i = 0; i < of_frame.size(); ++i) {
+    const auto found = frames.find(d.frames.hash[i]);
+    if (found != frames.end()) of_frame[i] = mix64(found->second * 0x9e3779b97f4a7c15ULL + d.frames.hash[i].low);
+  }
+  std::vector<Hash128> salted(side.stack.size());
+  for (std::size_t entry = 0; entry < salted.size(); ++entry) {
+    salted[entry] = side.identity(entry);
+    std::uint64_t sum = 0;
+    for (const FrameId frame : side.frames(entry).frames()) sum += of_frame[index_of(frame)];
+    if (sum == 0) continue;
+    salted[entry].high ^= mix64(sum + 2);
+    salted[entry].low ^= mix64(sum + 3);
+  }
+  side.salted = std::move(salted);
+}
+
+}  // namespace
+
+Rebuilds::Rebuilds() = default;
+Rebuilds::~Rebuilds() = default;
+
+bool Rebuilds::find(Comparison& c, std::span<const BuildFacts> facts, std::span<const std::vector<std::uint8_t>> used) {
+  pairs_.resize(c.sides.size());
+  std::unordered_map<Hash128, std::uint64_t> moved;
+  bool any = false;
+  const RowUnion rows(c);
+  for (std::size_t s = 0; s + 1 < c.sides.size(); ++s) {
+    const LeftOver left = OneSided(c, rows, s).left();
+    if (is_rebuilt(c.sides[s], c.sides[s + 1], facts[s], facts[s + 1], used[s], used[s + 1], left)) {
+      pairs_[s] = std::make_unique<BuildPair>(c.sides[s], c.sides[s + 1]);
+      for (const Hash128& frame : pairs_[s]->coincidences()) moved[frame] = s + 1;
+    }
+    if (moved.empty()) continue;
+    any = true;
+    salt(c.sides[s + 1], moved);
+  }
+  return any;
+}
+
+void Rebuilds::match(Comparison& c) {
+  RowUnion rows(c);
+  for (std::size_t s = 0; s + 1 < c.sides.size(); ++s) {
+    if (!pairs_[s]) continue;
+    const OneSided apart(c, rows, s);
+    pairs_[s]->join(apart.entries(false), apart.entries(true), rows);
+    c.possible_pairs += pairs_[s]->possible();
+    for (BuildPair::Renamed& one : pairs_[s]->renamed())
+      c.renamed.push_back({std::move(one.before), std::move(one.after), one.stacks});
+    pairs_[s].reset();
+  }
+  rows.flatten();
+  if (c.possible_pairs > 0) {
+    c.notes.add(Severity::info, "stacks of two builds that may be the same, and are not taken for it", std::nullopt,
+                c.possible_pairs);
+  }
+}
+
+}  // namespace snapdiff::diff::rebuild

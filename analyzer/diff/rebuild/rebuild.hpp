@@ -1,0 +1,33 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "analyzer/diff/build_match.hpp"
+#include "analyzer/diff/comparison.hpp"
+
+namespace snapdiff::diff::rebuild {
+
+class BuildPair;
+
+/// Matches what the builds of one program left apart: release N against release N + 1.
+class Rebuilds {
+ public:
+  Rebuilds();
+  ~Rebuilds();
+
+  /// Looks at each two consecutive sides for another build; call after equal stacks were joined. True: some sides
+  /// hold frames that look the same and are not; their identities were changed, and the stacks have to be joined again.
+  /// `facts`, `used`: per side, as build_facts() and used_frames() give them.
+  bool find(Comparison& comparison, std::span<const BuildFacts> facts, std::span<const std::vector<std::uint8_t>> used);
+
+  /// Joins units that are in one of two consecutive sides only. Fills row_of_unit, coarse_tier, possible_pairs
+  /// and renamed of the comparison.
+  void match(Comparison& comparison);
+
+ private:
+  std::vector<std::unique_ptr<BuildPair>> pairs_;  ///< between each side and the next; null: one build
+};
+
+}  // namespace snapdiff::diff::rebuild

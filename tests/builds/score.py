@@ -1,0 +1,180 @@
+"""How well a comparison of two builds joined their stacks: the truth is in bytes and objects, never in names."""
+
+import itertools
+import json
+import pathlib
+import subprocess
+
+
+class Truth:
+    """One side: what each path holds, and which paths a row of (bytes, objects) can be."""
+
+    def __init__(self, program, table, real_size):
+        self.bytes, self.objects, self.group = {}, {}, {}
+        steps = {s.uid: s for f in program.functions() for s in f.steps}
+        steps.update({s.uid: s for s in program.roots})
+        owner = {s.uid: f.uid for f in program.functions() for s in f.steps}
+        for path in table:
+            flavour = steps[path.steps[-1]].flavour if path.steps[-1] in steps else 0
+            self.bytes[path.steps] = real_size(path.size, flavour) * path.count
+            self.objects[path.steps] = path.count
+            self.group[path.steps] = tuple(owner.get(uid, 0) for uid in path.steps)
+        self.single, self.sequence, self.leaf = {}, {}, {}
+        for path, size in self.bytes.items():
+            self.single.setdefault((size, self.objects[path]), path)
+            self.sequence.setdefault(self.group[path], []).append(path)
+            self.leaf.setdefault(self.group[path][-1], []).append(path)
+        self.known = {}
+
+    def amount(self, paths):
+        paths = list(paths)
+        return sum(self.bytes[p] for p in paths), sum(self.objects[p] for p in paths)
+
+    def find(self, size, objects):
+        """The paths of this sum: one, those of one run of functions, or a few that end in one function; or None."""
+        if size == 0:
+            return frozenset()
+        key = (size, objects)
+        if key not in self.known:
+            self.known[key] = self.search(key)
+        return self.known[key]
+
+    def search(self, key):
+        if key in self.single:
+            return frozenset([self.single[key]])
+        for paths in itertools.chain(self.sequence.values(), self.leaf.values()):
+            if self.amount(paths) == key:
+                return frozenset(paths)
+        for paths in itertools.chain(self.sequence.values(), self.leaf.values()):
+            found = self.subset(paths, key)
+            if found:
+                return found
+        one = {(self.bytes[p], self.objects[p]): p for p in self.bytes}
+        for p in self.bytes:
+            other = one.get((key[0] - self.bytes[p], key[1] - self.objects[p]))
+            if other and other != p:
+                return frozenset([p, other])
+        return None
+
+    def subset(self, paths, key):
+        """Halves of all subsets, met in the middle."""
+        paths = sorted(paths)[:24]
+        half = len(paths) // 2
+        sums = {}
+        for chosen in self.subsets(paths[:half]):
+            sums.setdefault(self.amount(chosen), chosen)
+        for chosen in self.subsets(paths[half:]):
+            size, objects = self.amount(chosen)
+            rest = sums.get((key[0] - size, key[1] - objects))
+            if rest is not None:
+                return frozenset(rest + chosen)
+        return None
+
+    @staticmethod
+    def subsets(paths):
+        return (c for n in range(len(paths) + 1) for c in itertools.combinations(paths, n))
+
+
+class Score:
+    """Sums in bytes of both sides."""
+
+    def __init__(self, old, new):
+        self.old, self.new = old, new
+        self.all = sum(old.bytes.values()) + sum(new.bytes.values())
+        self.right = self.wrong = self.merged = self.unresolved = 0
+        self.tiers, self.shown, self.mistakes, self.lost = {}, 0, [], []
+
+    def add(self, row, tier, label=""):
+        """`row`: bytes and objects of both sides."""
+        before, after = self.old.find(*row[:2]), self.new.find(*row[2:])
+        self.shown += abs(row[2] - row[0])
+        if before is None or after is None:
+            self.unresolved += row[0] + row[2]
+            return
+        # Sums may have two explanations; one that holds on both sides is the likelier.
+        if before != after and before and self.new.amount(p for p in before if p in self.new.bytes) == row[2:]:
+            after = frozenset(p for p in before if p in self.new.bytes)
+        elif before != after and after and self.old.amount(p for p in after if p in self.old.bytes) == row[:2]:
+            before = frozenset(p for p in after if p in self.old.bytes)
+        joined = bool(before) and bool(after)
+        for mine, theirs, here, there in ((before, after, self.old, self.new), (after, before, self.new, self.old)):
+            for path in mine:
+                size = here.bytes[path]
+                exists = path in there.bytes
+                if joined and (path in theirs or (not exists and before & after)):
+                    self.right += size
+                    self.merged += size if len(before) + len(after) > 2 else 0
+                    self.tiers[tier] = self.tiers.get(tier, 0) + size
+                elif joined:
+                    self.wrong += size
+                    self.mistakes.append((size, tier, label, path))
+                elif not exists:
+                    self.right += size
+                else:
+                    self.lost.append((size, path, label))
+
+    def false_growth(self):
+        paths = set(self.old.bytes) | set(self.new.bytes)
+        true = sum(abs(self.new.bytes.get(p, 0) - self.old.bytes.get(p, 0)) for p in paths)
+        return max(0, self.shown - true) / max(1, sum(self.old.bytes.values()))
+
+    def shares(self):
+        right, wrong = self.right / self.all, self.wrong / self.all
+        return right, wrong, max(0.0, 1 - right - wrong)
+
+
+def tell(command):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(map(str, command))}: exit {done.returncode}\n{done.stderr[-2000:]}")
+    return done.stdout
+
+
+def ask(command):
+    return json.loads(tell(command))
+
+
+def text_of(stack):
+    return " < ".join(f"{f['function'] or f['module']}:{f['line']}" for f in stack)
+
+
+def compare(snapdiff, a, b, more, old, new, planted=()):
+    """Score of the program under test, and the places of the planted paths among the growing rows."""
+    operands = [str(a), str(b)]
+    if more:  # each with its own binary: of two of one name a single call cannot say which is whose
+        store = str(pathlib.Path(a).parent / "named.db")
+        pathlib.Path(store).unlink(missing_ok=True)
+        for file, binary in zip(operands, more):
+            tell([snapdiff, "import", file, "--symbols", binary, "--db", store])
+        operands = ["@1", "@2", "--db", store]
+    answer = ask([snapdiff, "diff", *operands, "--metric", "inuse_space", "--as", "json", "-n", "0"])
+    score = Score(old, new)
+    places = {}
+    rows = sorted(answer["rows"], key=lambda r: -r["growth"])
+    for place, row in enumerate(rows, 1):
+        amounts = (row["baseline"], row["baseline_objects"], row["current"], row["current_objects"])
+        known = old.find(*amounts[:2]) or new.find(*amounts[2:])
+        if known:
+            score.add(amounts, row["tier"], text_of(row["stack"]))
+        for path in planted:
+            if path in (new.find(*amounts[2:]) or ()):
+                places.setdefault(path, place)
+    return score, [places.get(path, 999) for path in planted]
+
+
+def by_names(snapdiff, a, b, more, old, new):
+    """What joining by the names of functions alone (by files, where there are no names) gives."""
+    rows = {}
+    for side, file in ((0, a), (2, b)):
+        options = ["--symbols", more[side // 2]] if more else []
+        answer = ask([snapdiff, "top", str(file), "--metric", "inuse_space", "--as", "json", "-n", "0", *options])
+        for row in answer["rows"]:
+            key = tuple(f["function"] or f["file"] or f"{f['module']}+{f['offset']}" for f in row["stack"])
+            sums = rows.setdefault(key, [0, 0, 0, 0])
+            sums[side] += row["value"]
+            sums[side + 1] += row["objects"]
+    score = Score(old, new)
+    for amounts in rows.values():
+        if old.find(*amounts[:2]) or new.find(*amounts[2:]):
+            score.add(tuple(amounts), "names")
+    return score

@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""Nothing wrong is joined between two builds: each case is a pair of real builds. Truth is in bytes and objects."""
+
+import pathlib
+import random
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+
+import edits
+import languages as lang
+import program as programs
+import score as scores
+from run import Maker, planted_table
+
+SNAPDIFF = sys.argv[1] if len(sys.argv) > 1 else "snapdiff"
+MOST_WRONG = 0.005  # of the bytes of both sides
+
+
+class Harm(unittest.TestCase):
+    def pair(self, language, change, seed):
+        """Score of one pair of builds."""
+        with tempfile.TemporaryDirectory(prefix="builds-") as folder:
+            program = programs.make(seed)
+            table = programs.paths(program, seed)
+            rng = random.Random(seed)
+            other = program.copy()
+            site, sibling = edits.grow(other, rng, {p.steps[-1] for p in table})
+            again, _ = planted_table(table, site, sibling, seed)
+            change(other, rng)
+            maker = Maker(pathlib.Path(folder))
+            try:
+                a, old_symbols = maker.profile(language, program, table, "old", "build")
+                b, new_symbols = maker.profile(language, other, again, "new", "build")
+            except lang.Missing as missing:
+                self.skipTest(f"{missing} is not installed")
+            old = scores.Truth(program, table, language.real_size)
+            new = scores.Truth(other, again, language.real_size)
+            return scores.compare(SNAPDIFF, a, b, old_symbols + new_symbols, old, new)[0]
+
+    def check(self, score):
+        right, wrong, _ = score.shares()
+        self.assertLessEqual(wrong, MOST_WRONG, score.mistakes[:3])
+        return right
+
+    def test_another_build_with_mappings_of_equal_size(self):
+        """Go writes no build ids, and a small edit leaves the number of pages: it passed for one build."""
+        self.assertGreater(self.check(self.pair(lang.Go(), edits.comment_top, 21)), 0.9)
+
+    def test_offsets_of_another_build_without_build_ids(self):
+        """Addresses named afterwards: an equal offset is other code."""
+        self.assertGreater(self.check(self.pair(lang.CppText(), edits.lines_inside, 22)), 0.5)
+
+    def test_a_renamed_namespace_leaves_the_lines_alone(self):
+        """No line moves, so nothing but what is left over says that it is another build."""
+        self.assertGreater(self.check(self.pair(lang.Cpp(), edits.rename_space, 23)), 0.9)
+
+    def test_lines_inside_functions_do_not_pair_siblings(self):
+        """Old line 11 is new line 11 and another call; two sites of one function are alike."""
+        for language in (lang.Cpp(), lang.Go()):
+            with self.subTest(language.name):
+                self.check(self.pair(language, edits.lines_inside, 24))
+
+    def test_swapped_sites_are_not_taken_for_each_other(self):
+        self.check(self.pair(lang.Cpp(), edits.swap_sites, 25))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[2:])
