@@ -183,7 +183,7 @@ class Story(CliTest):
         b = self.profile("b.pb.gz", [("b.f%d" % i, "b.run", 1 << 20) for i in range(12)])
         self.assertEqual([e["kind"] for e in self.story(a, b)["events"]], ["unrelated"])
         text = self.run_it("diff", a, b, "--db", ":memory:")[0]
-        self.assertTrue(text.startswith("attention"), text[:80])
+        self.assertTrue(text.startswith("warning"), text[:80])
 
     def test_pages_of_a_small_series_are_few_and_all_with_full(self):
         if not shutil.which("pdfinfo"):
