@@ -5,6 +5,7 @@
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/counters.hpp"
 #include "analyzer/cli/exit_codes.hpp"
+#include "analyzer/cli/progress.hpp"
 #include "analyzer/cli/recording.hpp"
 #include "analyzer/cli/verdicts.hpp"
 #include "analyzer/diff/diff.hpp"
@@ -78,9 +79,10 @@ int run_diff(const Arguments& arguments) {
 
   Recording recording(choose_store(options), compared->loaded, compared->options, terminal);
   const std::vector<SnapshotRef> refs = compared->loaded.refs();
-  const Result<std::string> text = asks_for_counters(refs, options)
-                                       ? answer_counters(refs, *style)
-                                       : answer(refs, compared->options, *style, options.steps);
+  const Result<std::string> text = in_stage(terminal.stderr_is_terminal, "comparing", [&] {
+    return asks_for_counters(refs, options) ? answer_counters(refs, *style)
+                                            : answer(refs, compared->options, *style, options.steps);
+  });
   if (!text) return fail(text.error());
   recording.answered();
   const Status printed = print_data(*text);

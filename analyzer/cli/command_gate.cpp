@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -8,8 +7,10 @@
 
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
+#include "analyzer/cli/document.hpp"
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/output_file.hpp"
+#include "analyzer/cli/progress.hpp"
 #include "analyzer/cli/recording.hpp"
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/gate/gate.hpp"
@@ -46,9 +47,7 @@ Result<std::string> read_config(const std::string& path) {
 
 /// The day in UTC; SOURCE_DATE_EPOCH wins, so that a run can be repeated.
 std::string today() {
-  std::time_t now = std::time(nullptr);
-  if (const char* text = std::getenv("SOURCE_DATE_EPOCH"))
-    now = static_cast<std::time_t>(std::strtoll(text, nullptr, 10));
+  const std::time_t now = source_date_epoch_s().value_or(std::time(nullptr));
   std::tm parts{};
   gmtime_r(&now, &parts);
   char day[16];
@@ -153,15 +152,17 @@ int run_gate(const Arguments& arguments) {
                   "                           name, or this id; repeatable")
       ->type_name("NAME")
       ->allow_extra_args(false);
-  app->add_option("--until", wanted.until, "last day of what is accepted")->type_name("YYYY-MM-DD");
+  app->add_option("--until", wanted.until, "last day of what is accepted")
+      ->type_name("YYYY-MM-DD")
+      ->check(CLI::Validator(
+          [](const std::string& day) {
+            return gate::is_day(day) ? std::string() : "'" + day + "' is not a day, expected one like 2026-12-31";
+          },
+          ""));
   app->add_option("--reason", wanted.reason, "why it is accepted")->type_name("TEXT");
   app->add_option("--junit", wanted.junit, "write JUnit XML")->type_name("FILE");
   app->add_option("--sarif", wanted.sarif, "write SARIF 2.1.0")->type_name("FILE");
   if (const auto code = parse_arguments(*app, options, arguments)) return *code;
-  if (!wanted.until.empty()) {
-    const auto tried = gate::parse_allowances("[[accept]]\nid = \"x\"\nuntil = '" + wanted.until + "'", "--until");
-    if (!tried) return fail({ErrorCode::usage, "--until " + wanted.until + ": expected a day like 2026-12-31"});
-  }
 
   const Result<std::vector<Budget>> budgets = all_budgets(wanted);
   if (!budgets) return fail(budgets.error());
@@ -177,7 +178,9 @@ int run_gate(const Arguments& arguments) {
 
   Recording recording(choose_store(options), compared->loaded, compared->options, terminal);
   const auto diff_part = [&](std::span<const SnapshotRef> part) { return diff::diff_series(part, compared->options); };
-  Result<TrendReport> trend = trend::judge_since_restart(compared->loaded.refs(), diff_part, std::nullopt);
+  Result<TrendReport> trend = in_stage(terminal.stderr_is_terminal, "judging", [&] {
+    return trend::judge_since_restart(compared->loaded.refs(), diff_part, std::nullopt);
+  });
   if (!trend) return fail(trend.error());
   GateReport report = gate::check(*std::move(trend), *budgets, *allowances, today());
   if (!wanted.accept.empty()) {

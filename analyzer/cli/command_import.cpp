@@ -9,6 +9,7 @@
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/naming.hpp"
+#include "analyzer/cli/progress.hpp"
 #include "analyzer/cli/shared_times.hpp"
 #include "analyzer/cuda/cuda.hpp"
 #include "formats/registry.hpp"
@@ -177,7 +178,8 @@ int run_import(const Arguments& arguments) {
       const SourceFacts& source = item.ref.snapshot->facts.source;
       if (sources.emplace(source.name, source.sha256).second) counts.bytes += source.size_bytes;
     }
-    const Result<std::vector<store::Imported>> imported = store_in_turn(*store, named);
+    const Result<std::vector<store::Imported>> imported =
+        in_stage(terminal.stderr_is_terminal, "storing", [&] { return store_in_turn(*store, named); });
     if (!imported) return fail(imported.error());
     for (const store::Imported& one : *imported) ++(one.was_present ? counts.present : counts.added);
   }
@@ -185,8 +187,7 @@ int run_import(const Arguments& arguments) {
   if (wants_names(options)) {
     const Result<StoreNames> names = name_store(*store, options, false, terminal);
     if (!names) return fail(names.error());
-    say("naming  " + naming_summary(names->report));
-    for (const Note& note : names->report.notes.all()) say_note(note);
+    say_note(naming_note(names->report, options));
   }
   if (touched.size() > 1 || (any_timed && any_untimed)) {
     if (Status told = tell_series(*store, touched); !told) return fail(told.error());

@@ -6,6 +6,7 @@
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/counters.hpp"
 #include "analyzer/cli/exit_codes.hpp"
+#include "analyzer/cli/progress.hpp"
 #include "analyzer/cli/recording.hpp"
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/trend/scenario.hpp"
@@ -16,7 +17,7 @@ namespace {
 
 struct Wanted {
   std::optional<std::int64_t> limit;
-  std::optional<double> floor;
+  std::optional<std::int64_t> floor;
   std::optional<std::int64_t> loops;
   bool triple = false;
 };
@@ -24,7 +25,9 @@ struct Wanted {
 /// A scenario is judged as it was made, from its first snapshot on; any other series since its last restart.
 Result<TrendReport> find_trend(const std::vector<SnapshotRef>& snapshots, const DiffOptions& options,
                                const Wanted& wanted) {
-  const auto& [limit, floor, loops, triple] = wanted;
+  const auto& [limit, floor_bytes, loops, triple] = wanted;
+  const std::optional<double> floor =
+      floor_bytes ? std::optional(static_cast<double>(*floor_bytes)) : std::optional<double>();
   if (!loops && !triple) {
     const auto diff_part = [&, object_floor = floor](std::span<const SnapshotRef> part) {
       return diff::diff_series(part, options, object_floor);
@@ -51,7 +54,6 @@ Result<std::string> answer(const std::vector<SnapshotRef>& refs, const DiffOptio
 
 int run_trend(const Arguments& arguments) {
   Options options;
-  std::string limit_text, floor_text;
   Wanted wanted;
   auto app = make_command_app(
       "Leak or not: slope and verdict per stack over a series of snapshots.",
@@ -62,14 +64,13 @@ int run_trend(const Arguments& arguments) {
       {"snapdiff trend heaps/", "snapdiff trend web.*.heap --limit 24GiB --by function",
        "snapdiff trend --loops 7 after-*.heap", "snapdiff trend --triple idle.pb.gz busy.pb.gz idle-again.pb.gz"});
   add_options(*app, options, kTakesOperands | kTakesView | kTakesRows | kTakesForm | kReadsFiles | kTakesSymbols);
-  app->add_option("--limit", limit_text, "say when the total will reach this")->type_name("SIZE");
-  app->add_option("--floor", floor_text,
-                  "rows that change less are FLAT (0.2 % of the largest\n"
-                  "                           snapshot)")
-      ->type_name("SIZE");
-  app->add_option("--loops", wanted.loops,
-                  "each snapshot follows L round trips that should leave\n"
-                  "                           nothing: rows with L objects more each time")
+  add_size(*app, "--limit", wanted.limit, 1, "say when the total will reach this");
+  add_size(*app, "--floor", wanted.floor, 0,
+           "rows that change less are FLAT (0.2 % of the largest\n"
+           "                           snapshot)");
+  add_count(*app, "--loops", wanted.loops, {1, 1'000'000'000},
+            "each snapshot follows L round trips that should leave\n"
+            "                           nothing: rows with L objects more each time")
       ->type_name("L");
   app->add_flag("--triple", wanted.triple,
                 "baseline, target, final: what the target added and\n"
@@ -78,16 +79,6 @@ int run_trend(const Arguments& arguments) {
   if (const auto code = parse_arguments(*app, options, arguments)) return *code;
   if (wanted.loops && wanted.triple)
     return fail({ErrorCode::usage, "--loops and --triple: found both, expected one of them"});
-  if (!limit_text.empty()) {
-    const Result<std::int64_t> size = parse_size(limit_text);
-    if (!size) return fail(size.error());
-    wanted.limit = *size;
-  }
-  if (!floor_text.empty()) {
-    const Result<std::int64_t> size = parse_size(floor_text);
-    if (!size) return fail(size.error());
-    wanted.floor = static_cast<double>(*size);
-  }
 
   const Terminal terminal = look_at_terminal(options.no_color);
   const Result<report::Style> style = style_of(options, terminal);
@@ -103,7 +94,9 @@ int run_trend(const Arguments& arguments) {
   }
 
   Recording recording(choose_store(options), compared->loaded, compared->options, terminal);
-  const Result<std::string> text = answer(compared->loaded.refs(), compared->options, wanted, options, *style);
+  const Result<std::string> text = in_stage(terminal.stderr_is_terminal, "judging", [&] {
+    return answer(compared->loaded.refs(), compared->options, wanted, options, *style);
+  });
   if (!text) return fail(text.error());
   recording.answered();
   const Status printed = print_data(*text);

@@ -1,5 +1,7 @@
 #include "analyzer/cli/load.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -17,6 +19,7 @@
 #include "analyzer/cli/shared_dictionary.hpp"
 #include "analyzer/cuda/cuda.hpp"
 #include "formats/registry.hpp"
+#include "snapdiff/nearest.hpp"
 
 namespace snapdiff::cli {
 namespace {
@@ -74,7 +77,7 @@ class Sharing {
 // Reads all jobs with as many threads as there are cores; results in the order of the jobs.
 std::vector<std::optional<Result<std::vector<Snapshot>>>> read_all(const std::vector<Job>& jobs,
                                                                    const formats::ReadOptions& options,
-                                                                   bool show_progress) {
+                                                                   const Options& command_options, bool show_progress) {
   std::vector<std::uint64_t> sizes;
   for (const Job& job : jobs) {
     std::error_code failure;
@@ -93,6 +96,7 @@ std::vector<std::optional<Result<std::vector<Snapshot>>>> read_all(const std::ve
         file_options.progress = [&progress, i](std::uint64_t done, std::uint64_t) { progress.update(i, done); };
       }
       results[i].emplace(formats::read_file(jobs[i].path, file_options));
+      if (*results[i]) demangle_names(**results[i], command_options);
       sharing.finished(i, results);
       progress.finished(i);
     }
@@ -291,8 +295,7 @@ Result<std::vector<SnapshotId>> resolve_stored(store::Store& store, const Operan
     if (series == listed->end()) {
       std::vector<std::string> names;
       for (const auto& candidate : *listed) names.push_back(candidate.name);
-      const std::string near = nearest_word(in_series->series, names);
-      return missing("no such series" + (near.empty() ? std::string() : "; did you mean " + near + "?"));
+      return missing("no such series" + did_you_mean(in_series->series, names));
     }
     const auto count = static_cast<std::int64_t>(series->snapshots.size());
     const std::int64_t position = in_series->position > 0 ? in_series->position : count + 1 + in_series->position;
@@ -311,7 +314,8 @@ Result<std::vector<SnapshotId>> resolve_stored(store::Store& store, const Operan
 }
 
 Result<Loaded> load_stored(store::Store& store, const std::vector<SnapshotId>& ids, store::Parts parts) {
-  Result<std::vector<Snapshot>> snapshots = store.load(ids, parts);
+  Result<std::vector<Snapshot>> snapshots =
+      in_stage(isatty(STDERR_FILENO) == 1, "reading the store", [&] { return store.load(ids, parts); });
   if (!snapshots) return std::move(snapshots).error();
   Result<std::vector<store::SeriesInfo>> listed = store.list();
   if (!listed) return std::move(listed).error();
@@ -409,13 +413,8 @@ Result<Loaded> load_operands(const std::vector<Operand>& operands, const Options
   read_options.patterns = options.patterns;
   read_options.group_by = options.group_by;
   read_options.decimal_units = options.units == "si";
-  if (!options.max_input.empty()) {
-    const Result<std::int64_t> limit = parse_size(options.max_input);
-    if (!limit) return limit.error();
-    if (*limit <= 0) return Error{ErrorCode::usage, "--max-input " + options.max_input + ": expected more than 0"};
-    read_options.max_input_bytes = static_cast<std::uint64_t>(*limit);
-  }
-  auto results = read_all(jobs, read_options, terminal.stderr_is_terminal);
+  if (options.max_input) read_options.max_input_bytes = static_cast<std::uint64_t>(*options.max_input);
+  auto results = read_all(jobs, read_options, options, terminal.stderr_is_terminal);
 
   Loaded loaded;
   std::size_t next_job = 0;

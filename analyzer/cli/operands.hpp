@@ -54,7 +54,4 @@ Result<Operand> parse_operand(const std::string& text);
 
 Result<std::vector<Operand>> parse_operands(const std::vector<std::string>& texts);
 
-/// The candidate nearest to `word` when it is near enough to be meant, else "".
-std::string nearest_word(std::string_view word, const std::vector<std::string>& candidates);
-
 }  // namespace snapdiff::cli

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analyzer/cli/exit_codes.hpp"
+#include "analyzer/cli/progress.hpp"
 
 namespace snapdiff::cli {
 
@@ -15,6 +16,7 @@ Recording::Recording(StoreChoice choice, const Loaded& loaded, const DiffOptions
       snapshots_(loaded.snapshots),
       options_(options),
       named_(loaded.named),
+      on_terminal_(terminal.stderr_is_terminal),
       quiet_(!terminal.stdout_is_terminal && !terminal.stderr_is_terminal) {
   for (const LoadedSnapshot& s : snapshots_) any_new_ = any_new_ || !s.stored;
   if (!choice_.in_memory()) thread_ = std::jthread([this] { work(); });
@@ -87,14 +89,14 @@ Status Recording::store_all() {
 int Recording::finish() {
   if (!thread_.joinable()) return kExitDone;
   decide(true);
-  thread_.join();
+  in_stage(on_terminal_, "storing", [&] { thread_.join(); });
   if (!status_) {
     if (!any_new_) return kExitDone;  // only the memory of this comparison is missing
     if (choice_.is_explicit) {
       say_error(status_.error());
       return exit_code_of(status_.error().code);
     }
-    say("warning: not stored: " + escape_for_terminal(status_.error().text()));
+    say("warning: not stored: " + escape_for_terminal(words_of(status_.error())));
     return kExitDone;
   }
   if (any_new_ && !quiet_) {

@@ -39,6 +39,7 @@ class Recording {
   std::vector<LoadedSnapshot> snapshots_;
   DiffOptions options_;
   bool named_;
+  bool on_terminal_;
   bool quiet_;
   bool any_new_ = false;
   Status status_ = ok();

@@ -57,6 +57,12 @@ class Visibility {
   bool shows_emptied() const { return shows_emptied_; }
   bool is_hidden(FrameId frame) const { return has(frame, kHidden); }
 
+  /// Whether a frame matches this filter of the user's.
+  bool any_focus() const { return any_focus_; }
+  bool any_ignored() const { return any_ignore_; }
+  bool any_hide() const { return any_hide_; }
+  bool any_show() const { return any_show_; }
+
   /// Whether --focus and --ignore leave the stack in. `frames` without those that leaf_cut() drops.
   bool passes(std::span<const FrameId> frames) const;
 
@@ -76,7 +82,10 @@ class Visibility {
   bool any_drop_ = false;
   bool shows_emptied_ = false;
   bool any_hidden_ = false;
+  bool any_focus_ = false;
   bool any_ignore_ = false;
+  bool any_hide_ = false;
+  bool any_show_ = false;
   bool focused_ = false;
 };
 
