@@ -190,7 +190,6 @@ std::string foreign_kind(std::string_view head) {
   if (is_count_profile(head)) return "a text profile of another kind than heap";
   if (std::string json = json_kind(head); !json.empty()) return json;
   if (is_bytehound(head)) return "a bytehound recording; `bytehound server` shows it, heaptrack records what is read";
-  if (is_perfetto(head)) return "a perfetto trace; `traceconv profile` makes of heapprofd's what is read";
   if (is_tar(head)) return "a tar archive; unpack it first";
   if (is_pickle(head)) return "a Python pickle";
   if (is_fast_serialization(head)) return "a .NET gcdump or trace; `dotnet-gcdump report` makes of it what is read";
@@ -199,7 +198,8 @@ std::string foreign_kind(std::string_view head) {
   return {};
 }
 
-std::string printed_kind(std::string_view head) {
+std::string mistaken_kind(std::string_view head) {
+  if (is_perfetto(head)) return "a perfetto trace; `traceconv profile` makes of heapprofd's what is read";
   if (is_smaps(head))
     return "a process's memory map (/proc/PID/smaps), which holds no allocation stacks; give a heap profile of the "
            "process, or a log of its VmRSS";

@@ -236,7 +236,7 @@ std::span<const Importer* const> importers() {
 
 Result<const Importer*> detect(std::string_view head, bool whole_input) {
   if (head.empty() && whole_input) return Error{ErrorCode::malformed, "empty input file"};
-  if (const std::string kind = printed_kind(head); !kind.empty())
+  if (const std::string kind = mistaken_kind(head); !kind.empty())
     return Error{ErrorCode::unsupported, "not a heap profile: this is " + kind};
   std::vector<const Importer*> certain;
   std::vector<const Importer*> possible;

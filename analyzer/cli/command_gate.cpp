@@ -156,7 +156,7 @@ int run_gate(const Arguments& arguments) {
       ->type_name("YYYY-MM-DD")
       ->check(CLI::Validator(
           [](const std::string& day) {
-            return gate::is_day(day) ? std::string() : "'" + day + "' is not a day, expected one like 2026-12-31";
+            return gate::is_day(day) ? std::string() : "found '" + day + "', expected a day like 2026-12-31";
           },
           ""));
   app->add_option("--reason", wanted.reason, "why it is accepted")->type_name("TEXT");

@@ -324,7 +324,7 @@ class Postmortem(CliTest):
     def test_refusals_are_one_line(self):
         self.assertIn("too few snapshots: found 1, expected at least 2", self.refused("postmortem", GO[0], "--db", ":memory:"))
         self.assertIn("nowhere.heap", self.refused("postmortem", "nowhere.heap", GO[0], "--db", ":memory:"))
-        self.assertIn("'many' is no size", self.refused("postmortem", *GO[:2], "--limit", "many", "--db", ":memory:"))
+        self.assertIn("'many' is not a size", self.refused("postmortem", *GO[:2], "--limit", "many", "--db", ":memory:"))
         self.write("taken", "a file")
         out, err = self.run_it("postmortem", *GO[:2], "-o", "taken", "--db", ":memory:", code=2)
         self.assertEqual([line for line in err.splitlines() if line.startswith("error: ")][0].split(": ")[1], "taken")
