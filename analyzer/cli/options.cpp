@@ -101,7 +101,7 @@ std::int64_t parse_count(const std::string& names, const std::string& text, Coun
   const char* const end = text.data() + text.size();
   const auto [at, failure] = std::from_chars(text.data(), end, value);
   if (failure != std::errc{} || at != end || value < range.least || value > range.most) {
-    throw CLI::ValidationError(first_name(names), "'" + text + "' is not a whole number from " +
+    throw CLI::ValidationError(first_name(names), "found '" + text + "', expected a whole number from " +
                                                       std::to_string(range.least) + " to " +
                                                       std::to_string(range.most));
   }
