@@ -5,9 +5,9 @@
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/counters.hpp"
 #include "analyzer/cli/exit_codes.hpp"
+#include "analyzer/cli/judged_series.hpp"
 #include "analyzer/cli/progress.hpp"
 #include "analyzer/cli/recording.hpp"
-#include "analyzer/cli/verdicts.hpp"
 #include "analyzer/diff/diff.hpp"
 
 namespace snapdiff::cli {
@@ -22,28 +22,37 @@ void add_import_notes(GrowthReport& report) {
   }
 }
 
-// The report as text, whatever its kind. `refs` holds two or more snapshots.
-Result<std::string> answer(const std::vector<SnapshotRef>& refs, const DiffOptions& options, const report::Style& style,
+// The report as text, whatever its kind. `loaded` holds two or more snapshots.
+Result<std::string> answer(const Loaded& loaded, const DiffOptions& options, const report::Style& style,
                            bool steps_wanted) {
+  const std::vector<SnapshotRef> refs = loaded.refs();
   if (refs.size() == 2) {
-    Result<GrowthReport> report = diff::diff(refs[0], refs[1], options);
+    Result<GrowthReport> report = compare_pair(refs[0], refs[1], options);
     if (!report) return std::move(report).error();
+    add_left_out(loaded, report->notes);
     if (style.form != report::Form::text) add_import_notes(*report);
     return report::write_diff(*report, style);
   }
-  Result<SeriesReport> series = diff::diff_series(refs, options);
+  Result<JudgedSeries> series = judge_series(refs, options);
   if (!series) return std::move(series).error();
+  add_left_out(loaded, series->trend.series.overall.notes);
   std::vector<GrowthReport> steps;
   if (steps_wanted || style.form == report::Form::json) {
     for (std::size_t i = 1; i < refs.size(); ++i) {
-      Result<GrowthReport> step = diff::diff(refs[i - 1], refs[i], options);
+      Result<GrowthReport> step = compare_pair(refs[i - 1], refs[i], options);
       if (!step) return std::move(step).error();
       if (style.form != report::Form::text) add_import_notes(*step);
       steps.push_back(*std::move(step));
     }
   }
-  if (style.form != report::Form::text) add_import_notes(series->overall);
-  return report::write_series(*series, steps, row_verdicts(series->overall), style);
+  TrendReport& trend = series->trend;
+  trend.series.steps = std::move(series->steps);
+  if (style.form != report::Form::text) add_import_notes(trend.series.overall);
+  std::vector<report::RowVerdict> verdicts;
+  if (trend.series.overall.series_length >= kJudgedFrom) {
+    for (const Verdict& verdict : trend.verdicts) verdicts.push_back({verdict.word, verdict.reason});
+  }
+  return report::write_series(trend.series, steps, verdicts, style);
 }
 
 int show_single(const Compared& compared, const Options& options, const report::Style& style) {
@@ -62,10 +71,12 @@ int run_diff(const Arguments& arguments) {
   auto app = make_command_app("Growth per stack between two snapshots, or over a series.",
                               "[diff] [options] [OPERAND OPERAND...]\n\n"
                               "  OPERAND is a file, a directory, - (stdin), @3, @first, @last, @prev,\n"
-                              "  SERIES#3, label:K=V or @2..@9; without any: the newest series",
+                              "  SERIES, SERIES#3, SERIES#2..#9, label:K=V or @2..@9; without\n"
+                              "  any: what was last compared",
                               {"snapdiff a.heap b.heap", "snapdiff diff @first @last --by function --cum",
                                "snapdiff diff a.heap b.heap --focus 'leak_' --as csv"});
-  add_options(*app, options, kTakesOperands | kTakesView | kTakesRows | kTakesForm | kReadsFiles | kTakesSymbols);
+  add_options(*app, options,
+              kTakesOperands | kTakesSeries | kTakesView | kTakesRows | kTakesForm | kReadsFiles | kTakesSymbols);
   app->add_flag("--steps", options.steps, "a table for each step of a series");
   app->add_flag("--counters", options.counters, "growth of counters (HeapSys, rss) instead of stacks");
   if (const auto code = parse_arguments(*app, options, arguments)) return *code;
@@ -73,15 +84,15 @@ int run_diff(const Arguments& arguments) {
   const Terminal terminal = look_at_terminal(options.no_color);
   const Result<report::Style> style = style_of(options, terminal);
   if (!style) return fail(style.error());
-  const Result<Compared> compared = load_compared(options, terminal, Fallback::newest_series);
+  const Result<Compared> compared = load_compared(options, terminal, Fallback::snapshots);
   if (!compared) return fail(compared.error());
   if (compared->loaded.snapshots.size() == 1) return show_single(*compared, options, *style);
 
-  Recording recording(choose_store(options), compared->loaded, compared->options, terminal);
+  Recording recording(choose_store(options), compared->loaded, compared->options, terminal, options.series);
   const std::vector<SnapshotRef> refs = compared->loaded.refs();
   const Result<std::string> text = in_stage(terminal.stderr_is_terminal, "comparing", [&] {
     return asks_for_counters(refs, options) ? answer_counters(refs, *style)
-                                            : answer(refs, compared->options, *style, options.steps);
+                                            : answer(compared->loaded, compared->options, *style, options.steps);
   });
   if (!text) return fail(text.error());
   recording.answered();

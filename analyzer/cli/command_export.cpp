@@ -82,7 +82,7 @@ int run_export(const Arguments& arguments) {
   style_options.rows = 0;
   const Result<report::Style> style = style_of(style_options, terminal);
   if (!style) return fail(style.error());
-  const Result<Compared> compared = load_compared(options, terminal, Fallback::last_comparison);
+  const Result<Compared> compared = load_compared(options, terminal, Fallback::with_view);
   if (!compared) return fail(compared.error());
   const auto& snapshots = compared->loaded.snapshots;
   DiffOptions view = compared->options;

@@ -1,8 +1,6 @@
 #include <algorithm>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <utility>
 
 #include "analyzer/cli/commands.hpp"
@@ -12,6 +10,7 @@
 #include "analyzer/cli/output_file.hpp"
 #include "analyzer/cli/progress.hpp"
 #include "analyzer/cli/recording.hpp"
+#include "analyzer/cli/small_file.hpp"
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/gate/gate.hpp"
 #include "analyzer/trend/verdict.hpp"
@@ -20,7 +19,6 @@ namespace snapdiff::cli {
 namespace {
 
 constexpr const char* kDefaultAllowances = "snapdiff-accept.toml";
-constexpr std::uintmax_t kMostConfigBytes = 16 * 1024 * 1024;
 
 struct GateOptions {
   std::vector<std::string> budgets;
@@ -31,19 +29,8 @@ struct GateOptions {
   std::string reason;
   std::string junit;
   std::string sarif;
+  bool allow_unjudged = false;
 };
-
-Result<std::string> read_config(const std::string& path) {
-  std::error_code failure;
-  const std::uintmax_t size = std::filesystem::file_size(path, failure);
-  if (failure) return Error{ErrorCode::io, failure.message(), std::nullopt, path};
-  if (size > kMostConfigBytes) return Error{ErrorCode::limit, "too large: expected at most 16 MiB", std::nullopt, path};
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file) return Error{ErrorCode::io, "cannot be read", std::nullopt, path};
-  return text.str();
-}
 
 /// The day in UTC; SOURCE_DATE_EPOCH wins, so that a run can be repeated.
 std::string today() {
@@ -57,7 +44,7 @@ std::string today() {
 Result<std::vector<Budget>> all_budgets(const GateOptions& options) {
   std::vector<Budget> budgets;
   if (!options.budget_file.empty()) {
-    const Result<std::string> text = read_config(options.budget_file);
+    const Result<std::string> text = read_small_file(options.budget_file);
     if (!text) return text.error();
     Result<std::vector<Budget>> read = gate::parse_budgets(*text, options.budget_file);
     if (!read) return std::move(read).error();
@@ -68,7 +55,6 @@ Result<std::vector<Budget>> all_budgets(const GateOptions& options) {
     if (!budget) return std::move(budget).error();
     budgets.push_back(*std::move(budget));
   }
-  if (budgets.empty()) budgets.push_back(*gate::parse_budget("0/step"));
   return budgets;
 }
 
@@ -79,7 +65,7 @@ Result<std::vector<Allowance>> all_allowances(const GateOptions& options) {
   const std::string path = options.allowance_file.empty() ? kDefaultAllowances : options.allowance_file;
   // With --accept the file is about to be made.
   if (!options.accept.empty() && !std::filesystem::exists(path, ignored)) return std::vector<Allowance>{};
-  const Result<std::string> text = read_config(path);
+  const Result<std::string> text = read_small_file(path);
   if (!text) return text.error();
   return gate::parse_allowances(*text, path);
 }
@@ -103,7 +89,7 @@ Result<std::size_t> accept_findings(const GateReport& report, const GateOptions&
   std::string text;
   std::error_code ignored;
   if (std::filesystem::exists(path, ignored)) {
-    Result<std::string> before = read_config(path);
+    Result<std::string> before = read_small_file(path);
     if (!before) return std::move(before).error();
     text = *std::move(before);
     if (!text.empty() && text.back() != '\n') text += '\n';
@@ -122,10 +108,20 @@ Status write_reports(const GateReport& report, const GateOptions& options) {
   return write_output(options.sarif, report::gate_sarif(report, SNAPDIFF_VERSION));
 }
 
-/// Rates that could not be judged, when they must be.
-bool is_unjudged(const GateReport& report) {
-  return std::any_of(report.findings.begin(), report.findings.end(),
-                     [](const GateFinding& finding) { return finding.outcome == Outcome::unjudged; });
+GateReport checked(TrendReport trend, const std::vector<Budget>& budgets, const std::vector<Allowance>& allowances,
+                   bool allow_unjudged) {
+  GateReport report = gate::check(std::move(trend), budgets, allowances, today());
+  report.allow_unjudged = allow_unjudged;
+  return report;
+}
+
+/// What is not judged is not passed.
+int exit_code_of(const GateReport& report) {
+  if (report.is_breached()) return kExitGateBreached;
+  const std::size_t unjudged = report.budgets_with(Outcome::unjudged);
+  if (unjudged == 0 || report.allow_unjudged) return kExitDone;
+  return fail({ErrorCode::usage, std::to_string(unjudged) + " of " + std::to_string(report.budgets.size()) +
+                                     " budgets could not be judged; --allow-unjudged accepts that"});
 }
 
 }  // namespace
@@ -135,13 +131,16 @@ int run_gate(const Arguments& arguments) {
   GateOptions wanted;
   auto app = make_command_app("Fail when growth breaks a budget: for CI.",
                               "gate [OPERAND...] [options]\n\n"
-                              "  Exit 0: held, 1: broken, 2: wrong usage or input. AMOUNT is 10MiB, 5%,\n"
-                              "  100KiB/step, 3%/step, 482KiB/h or 10GiB/7d; with total: before it for the\n"
-                              "  whole, else for each stack. Without a budget: nothing may be GROWING",
+                              "  Exit 0: held, 1: broken, 2: not judged, wrong usage or input. AMOUNT is 10MiB,\n"
+                              "  5%, 100KiB/step, 482KiB/h, 10GiB/7d or 5%/jump; before it total: for the\n"
+                              "  whole, suspect: for each suspect, else it is for each stack. Without a budget:\n"
+                              "  below 8 snapshots total:5% and suspect:5%, else nothing may be GROWING or\n"
+                              "  jump by 5%",
                               {"snapdiff gate heaps/ --budget 100KiB/step --budget total:3%/step",
                                "snapdiff gate --budgets leaks.toml --junit gate.xml --sarif gate.sarif",
                                "snapdiff gate heaps/ --accept leak_log --until 2026-12-31"});
-  add_options(*app, options, kTakesOperands | kTakesView | kTakesRows | kTakesForm | kReadsFiles | kTakesSymbols);
+  add_options(*app, options,
+              kTakesOperands | kTakesSeries | kTakesView | kTakesRows | kTakesForm | kReadsFiles | kTakesSymbols);
   app->add_option("--budget", wanted.budgets, "a budget; repeatable")->type_name("AMOUNT")->allow_extra_args(false);
   app->add_option("--budgets", wanted.budget_file, "budgets in a TOML file, see analyzer/gate/README.md")
       ->type_name("FILE");
@@ -160,29 +159,32 @@ int run_gate(const Arguments& arguments) {
           },
           ""));
   app->add_option("--reason", wanted.reason, "why it is accepted")->type_name("TEXT");
+  app->add_flag("--allow-unjudged", wanted.allow_unjudged, "exit 0 where a budget could not be judged");
   app->add_option("--junit", wanted.junit, "write JUnit XML")->type_name("FILE");
   app->add_option("--sarif", wanted.sarif, "write SARIF 2.1.0")->type_name("FILE");
   if (const auto code = parse_arguments(*app, options, arguments)) return *code;
 
-  const Result<std::vector<Budget>> budgets = all_budgets(wanted);
+  Result<std::vector<Budget>> budgets = all_budgets(wanted);
   if (!budgets) return fail(budgets.error());
   const Result<std::vector<Allowance>> allowances = all_allowances(wanted);
   if (!allowances) return fail(allowances.error());
   const Terminal terminal = look_at_terminal(options.no_color);
   const Result<report::Style> style = style_of(options, terminal);
   if (!style) return fail(style.error());
-  const Result<Compared> compared = load_compared(options, terminal, Fallback::newest_series);
+  const Result<Compared> compared = load_compared(options, terminal, Fallback::snapshots);
   if (!compared) return fail(compared.error());
   if (compared->loaded.snapshots.size() < 2)
     return fail({ErrorCode::usage, "a gate needs at least two snapshots: found 1"});
 
-  Recording recording(choose_store(options), compared->loaded, compared->options, terminal);
+  Recording recording(store_for_reading(options, compared->loaded), compared->loaded, compared->options, terminal,
+                      options.series);
   const auto diff_part = [&](std::span<const SnapshotRef> part) { return diff::diff_series(part, compared->options); };
   Result<TrendReport> trend = in_stage(terminal.stderr_is_terminal, "judging", [&] {
     return trend::judge_since_restart(compared->loaded.refs(), diff_part, std::nullopt);
   });
   if (!trend) return fail(trend.error());
-  GateReport report = gate::check(*std::move(trend), *budgets, *allowances, today());
+  if (budgets->empty()) *budgets = gate::default_budgets(trend->series.steps.size());
+  GateReport report = checked(*std::move(trend), *budgets, *allowances, wanted.allow_unjudged);
   if (!wanted.accept.empty()) {
     const Result<std::size_t> accepted = accept_findings(report, wanted);
     if (!accepted) return fail(accepted.error());
@@ -192,7 +194,7 @@ int run_gate(const Arguments& arguments) {
     again.accept.clear();
     const Result<std::vector<Allowance>> now = all_allowances(again);
     if (!now) return fail(now.error());
-    report = gate::check(std::move(report.trend), *budgets, *now, today());
+    report = checked(std::move(report.trend), *budgets, *now, wanted.allow_unjudged);
   }
   const std::string text = report::write_gate(report, *style);
   recording.answered();
@@ -203,10 +205,7 @@ int run_gate(const Arguments& arguments) {
   if (!printed) return fail(printed.error());
   if (!written) return fail(written.error());
   if (const int worst = std::max(partial_code, stored_code); worst != kExitDone) return worst;
-  if (report.is_breached()) return kExitGateBreached;
-  if (options.strict && is_unjudged(report))
-    return fail({ErrorCode::usage, "budgets that could not be judged, refused by --strict"});
-  return kExitDone;
+  return exit_code_of(report);
 }
 
 }  // namespace snapdiff::cli

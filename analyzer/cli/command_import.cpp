@@ -10,6 +10,7 @@
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/naming.hpp"
 #include "analyzer/cli/progress.hpp"
+#include "analyzer/cli/series_identity.hpp"
 #include "analyzer/cli/shared_times.hpp"
 #include "analyzer/cuda/cuda.hpp"
 #include "formats/registry.hpp"
@@ -127,6 +128,9 @@ int run_import(const Arguments& arguments) {
   const Result<std::vector<Operand>> operands = parse_operands(options.operands);
   if (!operands) return fail(operands.error());
   for (const Operand& operand : *operands) {
+    if (is_whole_series(operand)) {
+      return fail({ErrorCode::io, "no such file or directory" + near_file(operand.text), std::nullopt, operand.text});
+    }
     if (!operand.is_path())
       return fail({ErrorCode::usage, "import takes files: '" + operand.text + "' is in the store already"});
   }
@@ -134,6 +138,7 @@ int run_import(const Arguments& arguments) {
   // Each operand is read and stored before the next, so that a refused file costs only itself and
   // memory stays bounded by one operand. The store is opened once something is there to store.
   std::optional<store::Store> store;
+  std::optional<SeriesNames> series_names;
   Counts counts;
   std::set<std::string> touched;
   bool any_timed = false, any_untimed = false;
@@ -154,6 +159,7 @@ int run_import(const Arguments& arguments) {
       Result<store::Store> opened = store::Store::open(choose_store(options).path, store::Access::create);
       if (!opened) return fail(opened.error());
       store.emplace(*std::move(opened));
+      series_names.emplace(*store);
     }
     const int partial_code = tell_notes(*loaded, options);
     if (partial_code != kExitDone) {
@@ -171,8 +177,11 @@ int run_import(const Arguments& arguments) {
         labelled.facts.labels.insert(labels->begin(), labels->end());
         item.ref.snapshot = std::make_shared<const Snapshot>(std::move(labelled));
       }
-      named.emplace_back(item.ref.snapshot.get(),
-                         (series.empty() ? default_series({item}) : series) + device_suffix(item, per_device));
+      const std::string suffix = device_suffix(item, per_device);
+      const Result<std::string> name =
+          series.empty() ? series_names->name_for(item, suffix) : Result<std::string>(series + suffix);
+      if (!name) return fail(name.error());
+      named.emplace_back(item.ref.snapshot.get(), *name);
       touched.insert(named.back().second);
       (item.ref.snapshot->facts.taken_at_ns ? any_timed : any_untimed) = true;
       const SourceFacts& source = item.ref.snapshot->facts.source;

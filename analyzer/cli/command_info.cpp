@@ -70,6 +70,34 @@ std::string sampling_text(const SnapshotFacts& facts) {
   return {};
 }
 
+// "device0." of "device0.reserved"; "" where the counter is of no device.
+std::string_view device_prefix(std::string_view name) {
+  const std::size_t dot = name.find('.');
+  if (dot == std::string_view::npos || (!name.starts_with("device") && !name.starts_with("host."))) return {};
+  return name.substr(0, dot + 1);
+}
+
+// Counters to show. Of a single device each says what the sum over all devices says: once is enough.
+std::vector<const Counter*> shown_counters(const SnapshotFacts& facts) {
+  std::set<std::string_view> devices;
+  for (const Counter& counter : facts.counters) {
+    if (const std::string_view prefix = device_prefix(counter.name); !prefix.empty()) devices.insert(prefix);
+  }
+  const auto is_repeated = [&](const Counter& counter) {
+    const std::string_view prefix = device_prefix(counter.name);
+    if (prefix.empty() || devices.size() > 1) return false;
+    return std::any_of(facts.counters.begin(), facts.counters.end(), [&](const Counter& sum) {
+      return sum.name == std::string_view(counter.name).substr(prefix.size()) && sum.value == counter.value &&
+             sum.unit == counter.unit;
+    });
+  };
+  std::vector<const Counter*> shown;
+  for (const Counter& counter : facts.counters) {
+    if (!is_repeated(counter)) shown.push_back(&counter);
+  }
+  return shown;
+}
+
 std::string info_text(const Snapshot& snapshot, const std::string& ref, const Shape& shape) {
   const SnapshotFacts& facts = snapshot.facts;
   const auto row = [](const std::string& raw_name, const std::string& value) {
@@ -110,9 +138,8 @@ std::string info_text(const Snapshot& snapshot, const std::string& ref, const Sh
   }
   if (facts.is_delta) out += row("kind", "delta profile: alloc columns are differences already");
   if (facts.is_diff) out += row("kind", "saved by a diff: values may be negative");
-  for (const Counter& counter : facts.counters) {
-    out += row("counter", counter.name + " = " + value_text({counter.name, counter.unit}, counter.value));
-  }
+  for (const Counter* counter : shown_counters(facts))
+    out += row("counter", counter->name + " = " + value_text({counter->name, counter->unit}, counter->value));
   for (const std::string& comment : facts.comments) out += row("comment", comment);
   bool dropped = false;
   for (const Note& note : facts.notes.all()) {

@@ -12,7 +12,8 @@ int run_peek(const Arguments& arguments) {
                               "peek [options] REGEX [OPERAND OPERAND]\n\n"
                               "  without operands: what was last compared",
                               {"snapdiff peek 'leak_' a.heap b.heap", "snapdiff peek push_back"});
-  add_options(*app, options, kTakesOperands | kTakesView | kTakesRows | kTakesForm | kReadsFiles | kTakesSymbols);
+  add_options(*app, options,
+              kTakesOperands | kTakesSeries | kTakesView | kTakesRows | kTakesForm | kReadsFiles | kTakesSymbols);
   if (const auto code = parse_arguments(*app, options, arguments)) return *code;
   if (options.operands.empty()) return fail({ErrorCode::usage, "peek needs a regular expression, see --help"});
   const std::string regex = options.operands.front();
@@ -21,7 +22,7 @@ int run_peek(const Arguments& arguments) {
   const Terminal terminal = look_at_terminal(options.no_color);
   const Result<report::Style> style = style_of(options, terminal);
   if (!style) return fail(style.error());
-  const Result<Compared> compared = load_compared(options, terminal, Fallback::last_comparison);
+  const Result<Compared> compared = load_compared(options, terminal, Fallback::with_view);
   if (!compared) return fail(compared.error());
   const auto& snapshots = compared->loaded.snapshots;
   const Result<PeekReport> report = in_stage(terminal.stderr_is_terminal, "comparing", [&] {

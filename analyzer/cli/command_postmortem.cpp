@@ -1,7 +1,5 @@
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -13,11 +11,10 @@
 #include "analyzer/cli/postmortem_series.hpp"
 #include "analyzer/cli/progress.hpp"
 #include "analyzer/cli/recording.hpp"
+#include "analyzer/cli/small_file.hpp"
 
 namespace snapdiff::cli {
 namespace {
-
-constexpr std::uintmax_t kLargestSmallFile = std::uintmax_t{1} << 20;
 
 struct Wanted {
   std::string folder = "postmortem";
@@ -36,22 +33,6 @@ struct Settings {
   postmortem::Rules rules;
   std::optional<postmortem::Redactor> redactor;
 };
-
-/// A key or a file of rules: a few KiB.
-Result<std::string> read_small_file(const std::string& path) {
-  std::error_code failure;
-  const std::uintmax_t size =
-      std::filesystem::is_regular_file(path, failure) ? std::filesystem::file_size(path, failure) : 0;
-  if (size > kLargestSmallFile)
-    return Error{ErrorCode::usage, "too large: found " + std::to_string(size) + " B, expected at most 1 MiB",
-                 std::nullopt, path};
-  std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path, failure))
-    return Error{ErrorCode::io, "cannot read it", std::nullopt, path};
-  std::string text(std::istreambuf_iterator<char>(file), {});
-  if (file.bad()) return Error{ErrorCode::io, "cannot read it", std::nullopt, path};
-  return text;
-}
 
 Result<Settings> settings_of(const Options& options, const Wanted& wanted) {
   Settings out;
@@ -116,12 +97,12 @@ int run_postmortem(const Arguments& arguments) {
   auto app = make_command_app(
       "The report of a series: PDF, one HTML page, Markdown, JSON and store in a folder;\nfive lines here.",
       "postmortem [OPERAND OPERAND...] [-o DIR]\n\n"
-      "  without operands: the newest series in the store. Snapshots that cannot be\n"
+      "  without operands: what was last compared. Snapshots that cannot be\n"
       "  compared are told apart by format: one report each, in folders below DIR. Of one\n"
       "  CUDA snapshot with a trace: what happened along the trace",
       {"snapdiff postmortem heaps/ -o incident-4711",
        "snapdiff postmortem --limit 24GiB --redact-key ~/.key web.*.heap"});
-  add_options(*app, options, kTakesOperands | kTakesView | kTakesCount | kReadsFiles | kTakesSymbols);
+  add_options(*app, options, kTakesOperands | kTakesSeries | kTakesView | kTakesCount | kReadsFiles | kTakesSymbols);
   app->add_option("-o,--output", wanted.folder, "folder of the report (postmortem)")->type_name("DIR");
   add_size(*app, "--limit", wanted.limit, 1, "say when the total will reach this");
   app->add_option("--hints", wanted.hint_files,
@@ -144,11 +125,13 @@ int run_postmortem(const Arguments& arguments) {
   if (!style) return fail(style.error());
   Result<Settings> settings = settings_of(options, wanted);
   if (!settings) return fail(settings.error());
-  const Result<Compared> compared = load_compared(options, terminal, Fallback::newest_series, store::Parts::allocator);
+  const Result<Compared> compared =
+      load_compared(options, terminal, Fallback::snapshots, store::Parts::allocator, Several::keep);
   if (!compared) return fail(compared.error());
   settings->view = compared->options;
 
-  Recording recording(store_of(options, wanted, compared->loaded), compared->loaded, compared->options, terminal);
+  Recording recording(store_of(options, wanted, compared->loaded), compared->loaded, compared->options, terminal,
+                      options.series);
   Notes left_out;
   Result<std::optional<ReportedSeries>> moments = series_of_trace(compared->loaded);
   if (!moments) return fail(moments.error());
@@ -159,8 +142,8 @@ int run_postmortem(const Arguments& arguments) {
     parts = split_series(compared->loaded, settings->view, left_out);
   }
   if (parts.size() > 1)
-    say("note: the snapshots cannot be compared with each other: " + std::to_string(parts.size()) +
-        " reports, one for each kind");
+    say("note: the snapshots are not one series: " + std::to_string(parts.size()) +
+        " reports, one for each kind or series");
   for (const Note& note : left_out.all()) say_note(note);
   for (const ReportedSeries& part : parts) {
     if (Status done = report_on(part, wanted, *settings, *style, terminal.stderr_is_terminal); !done)

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -47,8 +48,7 @@ int render_counters(const Options& options, const RenderOptions& wanted, const L
 
 // What charts are of: the operands, a file as one snapshot; else what was last compared.
 Result<Compared> load_charted(const Options& options, const Terminal& terminal) {
-  if (options.operands.empty())
-    return load_compared(options, terminal, Fallback::last_comparison, store::Parts::allocator);
+  if (options.operands.empty()) return load_compared(options, terminal, Fallback::with_view, store::Parts::allocator);
   Result<Question> asked = understand(options, terminal);
   if (!asked) return std::move(asked).error();
   Result<Loaded> loaded = load_operands(asked->operands, options, terminal, false, store::Parts::allocator);
@@ -76,14 +76,14 @@ int render_memory(const Options& options, const RenderOptions& wanted, const Ter
   const Loaded& loaded = compared->loaded;
   if (diff::has_counters_only(loaded.refs())) {
     // A log is a series, not one snapshot.
-    const Result<Compared> series = load_compared(options, terminal, Fallback::last_comparison);
+    const Result<Compared> series = load_compared(options, terminal, Fallback::with_view);
     if (!series) return fail(series.error());
     return render_counters(options, wanted, series->loaded);
   }
   if (is_heap_series(loaded, wanted)) {
     // One file may hold the whole series.
     if (loaded.snapshots.size() > 1) return render_series(options, wanted, *compared);
-    const Result<Compared> series = load_compared(options, terminal, Fallback::last_comparison);
+    const Result<Compared> series = load_compared(options, terminal, Fallback::with_view);
     if (!series) return fail(series.error());
     if (series->loaded.snapshots.size() > 1) return render_series(options, wanted, *series);
   }
@@ -144,7 +144,7 @@ int run_render(const Arguments& arguments) {
       "  (FILE@peak or @3@peak for --segments and --pins), a baseline may stand before it",
       {"snapdiff render --pdf", "snapdiff render --svg @1 @12 -o growth.svg",
        "snapdiff render --flame -o flame.svg a.heap b.heap", "snapdiff render --timeline --segments run.pickle"});
-  add_options(*app, options, kTakesOperands | kTakesView | kReadsFiles | kTakesSymbols);
+  add_options(*app, options, kTakesOperands | kTakesSeries | kTakesView | kReadsFiles | kTakesSymbols);
   auto* pdf = app->add_flag("--pdf", wanted.pdf, "summary, graph, a page per step (default)");
   auto* svg = app->add_flag("--svg", wanted.svg, "the graph, text stays text")->excludes(pdf);
   auto* png = app->add_flag("--png", wanted.png, "the graph as pixels")->excludes(pdf)->excludes(svg);
@@ -187,6 +187,12 @@ int run_render(const Arguments& arguments) {
     wanted.svg = options.output.ends_with(".svg");
     wanted.png = options.output.ends_with(".png");
     wanted.dot = options.output.ends_with(".dot");
+    const std::string ending = std::filesystem::path(options.output).extension().string();
+    const bool is_known = wanted.html || wanted.svg || wanted.png || wanted.dot || ending.empty() || ending == ".pdf";
+    if (!is_known)
+      return fail(
+          {ErrorCode::usage, "-o " + options.output + ": found the ending " + ending +
+                                 ", expected .pdf, .svg, .png, .dot or .html, or an option that says the form"});
   }
 
   const Terminal terminal = look_at_terminal(options.no_color);
@@ -202,7 +208,7 @@ int run_render(const Arguments& arguments) {
   if (wanted.flame) return render_flame(options, wanted, terminal);
   if (wanted.retained) return render_retained(options, wanted, terminal);
   if (wanted.memory.any()) return render_memory(options, wanted, terminal);
-  const Result<Compared> compared = load_compared(options, terminal, Fallback::last_comparison);
+  const Result<Compared> compared = load_compared(options, terminal, Fallback::with_view);
   if (!compared) return fail(compared.error());
   if (compared->loaded.snapshots.size() < 2) {
     return fail({ErrorCode::usage, "render needs at least two snapshots: found 1"});

@@ -17,14 +17,19 @@ struct Compared {
   DiffOptions options;
 };
 
-/// What to do without operands.
-enum class Fallback { newest_series, last_comparison };
+/// Without operands: what was last compared.
+///   snapshots  alone, unless a series was imported since: then the newest series
+///   with_view  with its view, where the command line sets none of its own
+enum class Fallback { snapshots, with_view };
 
-/// The snapshots and the view to compare. One operand that is a file with several snapshots, or a
-/// directory, gives all of them. Without operands: `fallback`; the last comparison also brings its
-/// view, where the command line sets none of its own. `parts`: of stored snapshots.
+/// What to do where one operand gathers the snapshots of several series.
+enum class Several { refuse, keep };
+
+/// The snapshots and the view to compare. One operand that is a file with several snapshots, a directory or a series
+/// gives all of them, as long as they are of one series (series_choice.hpp); among several operands each stands for its
+/// last one, a directory too. Without operands --series, else `fallback`, which is said. `parts`: of stored snapshots.
 Result<Compared> load_compared(const Options& options, const Terminal& terminal, Fallback fallback,
-                               store::Parts parts = store::Parts::rows);
+                               store::Parts parts = store::Parts::rows, Several several = Several::refuse);
 
 /// What the options of a command that reads its operands say: which, how to look at them, how to write.
 struct Question {

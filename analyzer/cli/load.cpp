@@ -1,7 +1,5 @@
 #include "analyzer/cli/load.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -19,7 +17,7 @@
 #include "analyzer/cli/shared_dictionary.hpp"
 #include "analyzer/cuda/cuda.hpp"
 #include "formats/registry.hpp"
-#include "snapdiff/nearest.hpp"
+#include "snapdiff/first_notes.hpp"
 
 namespace snapdiff::cli {
 namespace {
@@ -201,147 +199,19 @@ void note_disagreeing_times(Loaded& loaded) {
 
 }  // namespace
 
-Result<std::vector<LoadedSnapshot>> moments_of(const Snapshot& snapshot, const std::string& path,
-                                               const std::string& wanted) {
-  cuda::TraceRef trace = *cuda::busiest_trace(snapshot);
-  std::string point = wanted;
-  const std::size_t colon = point.find(':');
-  if (colon != std::string::npos && colon > 0 && colon < 6 && point.find_first_not_of("0123456789") == colon) {
-    trace.device = static_cast<std::uint32_t>(std::stoul(point.substr(0, colon)));
-    point.erase(0, colon + 1);
-  }
-  if (point == "last") point = "end";
-  const Result<std::vector<std::uint64_t>> moments = cuda::points(snapshot, trace, point);
-  if (!moments) return moments.error();
-  std::vector<LoadedSnapshot> found;
-  for (const std::uint64_t events : *moments) {
-    Result<Snapshot> live = cuda::snapshot_at(snapshot, trace, events);
-    if (!live) return std::move(live).error();
-    // Another moment of the same bytes is another snapshot for the store.
-    live->facts.position = static_cast<std::uint32_t>(std::min<std::uint64_t>(events, 0xfffffffeU) + 1);
-    LoadedSnapshot item;
-    item.ref.ref = path + "@" + (moments->size() == 1 ? wanted : std::to_string(events));
-    item.ref.snapshot = std::make_shared<const Snapshot>(*std::move(live));
-    if (point == "oom") {
-      Result<std::optional<OutOfMemory>> failure = cuda::out_of_memory(snapshot, trace);
-      if (!failure) return std::move(failure).error();
-      if (*failure) item.failure = std::make_shared<const OutOfMemory>(**std::move(failure));
-    }
-    found.push_back(std::move(item));
-  }
-  return found;
-}
-
-StoreChoice choose_store(const Options& options) {
-  if (!options.db.empty()) return {options.db, true};
-  if (const char* path = std::getenv("SNAPDIFF_DB"); path != nullptr && *path != '\0') return {path, true};
-  return {"snapdiff.db", false};
-}
-
-Result<store::Store> open_store(const StoreChoice& choice, store::Access access) {
-  std::error_code ignored;
-  if (!choice.in_memory() && access != store::Access::create && !fs::exists(choice.path, ignored)) {
-    return Error{ErrorCode::io, "no store here: 'snapdiff A B' or 'snapdiff import FILE' makes one", std::nullopt,
-                 choice.path};
-  }
-  return store::Store::open(choice.path, access);
-}
-
 std::vector<SnapshotRef> Loaded::refs() const {
   std::vector<SnapshotRef> out;
   for (const LoadedSnapshot& s : snapshots) out.push_back(s.ref);
   return out;
 }
 
+void add_left_out(const Loaded& loaded, Notes& notes) {
+  for (const LeftOut& one : loaded.left_out) notes.add(Severity::data_loss, std::string(kLeftOut) + one.why);
+}
+
 bool Loaded::partial() const {
-  return std::any_of(snapshots.begin(), snapshots.end(),
-                     [](const LoadedSnapshot& s) { return has_loss(*s.ref.snapshot); });
-}
-
-Result<std::vector<SnapshotId>> resolve_stored(store::Store& store, const Operand& operand) {
-  Result<std::vector<store::SeriesInfo>> listed = store.list();
-  if (!listed) return std::move(listed).error();
-  const auto missing = [&](const std::string& why) {
-    return Error{ErrorCode::usage, "no snapshot '" + operand.text + "' in the store: " + why, std::nullopt,
-                 store.path()};
-  };
-  std::vector<SnapshotId> all;
-  for (const auto& series : *listed) {
-    for (const auto& snapshot : series.snapshots) all.push_back(snapshot.id);
-  }
-  if (all.empty()) return missing("it is empty");
-  std::vector<SnapshotId> ids;
-  if (const auto* stored = std::get_if<StoredOperand>(&operand.what)) {
-    if (stored->word.empty()) {
-      const auto id = static_cast<SnapshotId>(stored->id);
-      if (std::find(all.begin(), all.end(), id) == all.end()) return missing("'snapdiff list' shows what there is");
-      return std::vector{id};
-    }
-    const auto& newest = listed->back().snapshots;
-    if (stored->word == "prev" && newest.size() < 2) return missing("the newest series has one snapshot");
-    return std::vector{stored->word == "first"  ? newest.front().id
-                       : stored->word == "last" ? newest.back().id
-                                                : newest[newest.size() - 2].id};
-  }
-  if (const auto* range = std::get_if<RangeOperand>(&operand.what)) {
-    std::sort(all.begin(), all.end());
-    for (const SnapshotId id : all) {
-      if (static_cast<std::int64_t>(id) >= range->from && static_cast<std::int64_t>(id) <= range->to) ids.push_back(id);
-    }
-    if (ids.empty()) return missing("'snapdiff list' shows what there is");
-  } else if (const auto* in_series = std::get_if<SeriesOperand>(&operand.what)) {
-    const auto series = std::find_if(listed->begin(), listed->end(),
-                                     [&](const auto& candidate) { return candidate.name == in_series->series; });
-    if (series == listed->end()) {
-      std::vector<std::string> names;
-      for (const auto& candidate : *listed) names.push_back(candidate.name);
-      return missing("no such series" + did_you_mean(in_series->series, names));
-    }
-    const auto count = static_cast<std::int64_t>(series->snapshots.size());
-    const std::int64_t position = in_series->position > 0 ? in_series->position : count + 1 + in_series->position;
-    if (position < 1 || position > count) return missing("the series has " + std::to_string(count));
-    ids.push_back(series->snapshots[static_cast<std::size_t>(position - 1)].id);
-  } else if (const auto* label = std::get_if<LabelOperand>(&operand.what)) {
-    for (const auto& series : *listed) {
-      for (const auto& snapshot : series.snapshots) {
-        const auto found = snapshot.facts.labels.find(label->key);
-        if (found != snapshot.facts.labels.end() && found->second == label->value) ids.push_back(snapshot.id);
-      }
-    }
-    if (ids.empty()) return missing("no snapshot has that label");
-  }
-  return ids;
-}
-
-Result<Loaded> load_stored(store::Store& store, const std::vector<SnapshotId>& ids, store::Parts parts) {
-  Result<std::vector<Snapshot>> snapshots =
-      in_stage(isatty(STDERR_FILENO) == 1, "reading the store", [&] { return store.load(ids, parts); });
-  if (!snapshots) return std::move(snapshots).error();
-  Result<std::vector<store::SeriesInfo>> listed = store.list();
-  if (!listed) return std::move(listed).error();
-  std::map<SnapshotId, const store::SeriesInfo*> series_of;
-  for (const auto& series : *listed) {
-    for (const auto& info : series.snapshots) series_of[info.id] = &series;
-  }
-  Loaded loaded;
-  bool have_times = true;
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    LoadedSnapshot item;
-    have_times = have_times && (*snapshots)[i].facts.taken_at_ns.has_value();
-    item.ref.snapshot = std::make_shared<const Snapshot>(std::move((*snapshots)[i]));
-    item.ref.ref = "@" + std::to_string(static_cast<std::int64_t>(ids[i]));
-    const auto series = series_of.find(ids[i]);
-    if (series != series_of.end()) item.ref.series = series->second->name;
-    item.stored = ids[i];
-    item.name = std::string(base_name(item.ref.snapshot->facts.source.name));
-    loaded.snapshots.push_back(std::move(item));
-  }
-  if (!ids.empty()) {
-    if (const auto series = series_of.find(ids.front()); series != series_of.end()) {
-      loaded.order_note = describe(series->second->order, have_times);
-    }
-  }
-  return loaded;
+  return !left_out.empty() || std::any_of(snapshots.begin(), snapshots.end(),
+                                          [](const LoadedSnapshot& s) { return has_loss(*s.ref.snapshot); });
 }
 
 namespace {
@@ -368,116 +238,177 @@ Result<std::vector<LoadedSnapshot>> at_point(const LoadedSnapshot& item, const s
   return moments;
 }
 
-}  // namespace
+formats::ReadOptions read_options_of(const Options& options) {
+  formats::ReadOptions out;
+  out.format = options.input_format;
+  out.strict = options.strict;
+  out.patterns = options.patterns;
+  out.group_by = options.group_by;
+  out.decimal_units = options.units == "si";
+  if (options.max_input) out.max_input_bytes = static_cast<std::uint64_t>(*options.max_input);
+  return out;
+}
 
-Result<Loaded> load_operands(const std::vector<Operand>& operands, const Options& options, const Terminal& terminal,
-                             bool expand, store::Parts parts) {
+/// What the operands ask for: files to read and snapshots of the store, by operand.
+struct Plan {
   std::vector<Job> jobs;
-  std::vector<SnapshotId> stored_ids;
+  std::vector<std::vector<LoadedSnapshot>> stored;
+  std::string order_note;  // of what is stored
+};
+
+/// The snapshots that stored operands mean, `ids_of` by operand.
+Status load_from_store(store::Store& store, const std::vector<Operand>& operands,
+                       const std::vector<std::vector<SnapshotId>>& ids_of, store::Parts parts, Plan& plan) {
+  std::vector<SnapshotId> all;
+  for (const std::vector<SnapshotId>& ids : ids_of) all.insert(all.end(), ids.begin(), ids.end());
+  const bool moments =
+      std::any_of(operands.begin(), operands.end(), [](const Operand& o) { return !point_of(o).empty(); });
+  Result<Loaded> loaded = load_stored(store, all, moments ? store::Parts::allocator : parts);
+  if (!loaded) return std::move(loaded).error();
+  plan.order_note = loaded->order_note;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    for (std::size_t s = 0; s < ids_of[i].size(); ++s) {
+      Result<std::vector<LoadedSnapshot>> found = at_point(loaded->snapshots[next++], point_of(operands[i]));
+      if (!found) return std::move(found).error();
+      std::move(found->begin(), found->end(), std::back_inserter(plan.stored[i]));
+    }
+  }
+  return ok();
+}
+
+Result<Plan> plan_for(const std::vector<Operand>& operands, const Options& options, bool expand, store::Parts parts) {
+  Plan plan;
+  plan.stored.resize(operands.size());
   std::vector<std::vector<SnapshotId>> ids_of(operands.size());
   std::optional<store::Store> store;
   for (std::size_t i = 0; i < operands.size(); ++i) {
     if (const auto* path = std::get_if<PathOperand>(&operands[i].what)) {
       if (!path->is_directory) {
-        jobs.push_back({path->path, path->point, false, i});
+        plan.jobs.push_back({path->path, path->point, false, i});
         continue;
       }
       Result<std::vector<Job>> found = list_directory(path->path, i);
       if (!found) return std::move(found).error();
-      jobs.insert(jobs.end(), found->begin(), found->end());
+      plan.jobs.insert(plan.jobs.end(), found->begin(), found->end());
       continue;
     }
     if (!store) {
-      Result<store::Store> opened = open_store(choose_store(options), store::Access::read);
+      Result<store::Store> opened = open_store_for(operands[i], choose_store(options));
       if (!opened) return std::move(opened).error();
       store.emplace(*std::move(opened));
     }
     Result<std::vector<SnapshotId>> ids = resolve_stored(*store, operands[i]);
     if (!ids) return std::move(ids).error();
-    ids_of[i] = *ids;
-    stored_ids.insert(stored_ids.end(), ids->begin(), ids->end());
+    // A series is like a file that holds several snapshots: among others it stands for its last one.
+    if (!expand && is_whole_series(operands[i])) ids->erase(ids->begin(), ids->end() - 1);
+    ids_of[i] = *std::move(ids);
   }
-
-  Loaded from_store;
   if (store) {
-    const bool moments =
-        std::any_of(operands.begin(), operands.end(), [](const Operand& o) { return !point_of(o).empty(); });
-    Result<Loaded> loaded = load_stored(*store, stored_ids, moments ? store::Parts::allocator : parts);
-    if (!loaded) return std::move(loaded).error();
-    from_store = *std::move(loaded);
+    if (Status loaded = load_from_store(*store, operands, ids_of, parts, plan); !loaded) return loaded.error();
   }
+  return plan;
+}
 
-  formats::ReadOptions read_options;
-  read_options.format = options.input_format;
-  read_options.strict = options.strict;
-  read_options.patterns = options.patterns;
-  read_options.group_by = options.group_by;
-  read_options.decimal_units = options.units == "si";
-  if (options.max_input) read_options.max_input_bytes = static_cast<std::uint64_t>(*options.max_input);
-  auto results = read_all(jobs, read_options, options, terminal.stderr_is_terminal);
+/// Snapshots of one file that was read, at the points that its job asks for.
+Result<std::vector<LoadedSnapshot>> take_chosen(std::vector<Snapshot>& read, const Job& job, bool expand) {
+  std::vector<LoadedSnapshot> found;
+  if (read.size() == 1 && !job.point.empty() && cuda::busiest_trace(read.front())) {
+    Result<std::vector<LoadedSnapshot>> live = moments_of(read.front(), job.path, job.point);
+    if (!live) return std::move(live).error().about(job.path);
+    return live;
+  }
+  if (!job.point.empty() && formats::reads_moments(read.front().facts.format)) {
+    for (Snapshot& moment : read) {
+      LoadedSnapshot item;
+      const std::string number = std::to_string(std::max(moment.facts.position, 1U) - 1);
+      item.ref.ref = job.path + "@" + (read.size() == 1 ? job.point : number);
+      item.ref.snapshot = std::make_shared<const Snapshot>(std::move(moment));
+      found.push_back(std::move(item));
+    }
+    return found;
+  }
+  const Result<std::vector<std::size_t>> chosen = choose_points(read, job, expand || job.optional);
+  if (!chosen) return chosen.error();
+  for (const std::size_t index : *chosen) {
+    LoadedSnapshot item;
+    item.ref.ref = read.size() > 1 ? job.path + "@" + std::to_string(index + 1) : job.path;
+    item.ref.snapshot = std::make_shared<const Snapshot>(std::move(read[index]));
+    found.push_back(std::move(item));
+  }
+  return found;
+}
+
+using ReadResults = std::vector<std::optional<Result<std::vector<Snapshot>>>>;
+
+/// A file among several that is damaged costs only itself: the answer is of the others, and says so. Not where it was
+/// asked for a certain moment, nor with --strict, nor where less than two files are left to compare.
+bool may_be_left_out(const std::vector<Job>& jobs, const ReadResults& results, const Options& options) {
+  std::size_t good = 0;
+  for (const auto& result : results) good += result->has_value() ? 1U : 0U;
+  return !options.strict && jobs.size() > 2 && good >= 2;
+}
+
+bool is_damage(const Error& error) { return error.code == ErrorCode::malformed || error.code == ErrorCode::limit; }
+
+/// The snapshots of one path operand; `next` is its first job and is moved behind its last one.
+Result<std::vector<LoadedSnapshot>> take_path(const PathOperand& path, std::size_t operand, const Plan& plan,
+                                              ReadResults& results, std::size_t& next, bool leave_out, bool expand,
+                                              Loaded& loaded) {
+  std::vector<LoadedSnapshot> found;
+  std::size_t skipped = 0;
+  for (; next < plan.jobs.size() && plan.jobs[next].operand == operand; ++next) {
+    const Job& job = plan.jobs[next];
+    Result<std::vector<Snapshot>>& result = *results[next];
+    if (!result && job.optional && result.error().code == ErrorCode::unsupported) {
+      ++skipped;
+      continue;
+    }
+    if (!result) {
+      Error error = std::move(result).error().about(job.path);
+      if (!leave_out || !is_damage(error)) return error;
+      loaded.left_out.push_back({job.path, error.text()});
+      continue;
+    }
+    Result<std::vector<LoadedSnapshot>> chosen = take_chosen(*result, job, expand);
+    if (!chosen) return chosen;
+    std::move(chosen->begin(), chosen->end(), std::back_inserter(found));
+  }
+  if (!path.is_directory) return found;
+  if (found.empty()) {
+    return Error{ErrorCode::unsupported,
+                 "directory holds no heap snapshot: found " + std::to_string(skipped) +
+                     " other files, expected at least one snapshot",
+                 std::nullopt, path.path};
+  }
+  loaded.order_note = sort_directory(found);
+  if (skipped > 0) {
+    loaded.notes.add(Severity::info, "files in " + path.path + " that are no heap snapshots were skipped", std::nullopt,
+                     skipped);
+  }
+  return found;
+}
+
+}  // namespace
+
+Result<Loaded> load_operands(const std::vector<Operand>& operands, const Options& options, const Terminal& terminal,
+                             bool expand, store::Parts parts) {
+  Result<Plan> plan = plan_for(operands, options, expand, parts);
+  if (!plan) return std::move(plan).error();
+  ReadResults results = read_all(plan->jobs, read_options_of(options), options, terminal.stderr_is_terminal);
+  const bool leave_out = may_be_left_out(plan->jobs, results, options);
 
   Loaded loaded;
   std::size_t next_job = 0;
-  std::size_t next_stored = 0;
   for (std::size_t i = 0; i < operands.size(); ++i) {
-    for (std::size_t s = 0; s < ids_of[i].size(); ++s) {
-      Result<std::vector<LoadedSnapshot>> found = at_point(from_store.snapshots[next_stored++], point_of(operands[i]));
-      if (!found) return std::move(found).error();
-      std::move(found->begin(), found->end(), std::back_inserter(loaded.snapshots));
-      loaded.order_note = from_store.order_note;
-    }
+    if (!plan->stored[i].empty()) loaded.order_note = plan->order_note;
+    std::move(plan->stored[i].begin(), plan->stored[i].end(), std::back_inserter(loaded.snapshots));
     const auto* path = std::get_if<PathOperand>(&operands[i].what);
     if (path == nullptr) continue;
-    std::vector<LoadedSnapshot> found;
-    std::size_t skipped = 0;
-    for (; next_job < jobs.size() && jobs[next_job].operand == i; ++next_job) {
-      const Job& job = jobs[next_job];
-      Result<std::vector<Snapshot>>& result = *results[next_job];
-      if (!result) {
-        const bool foreign = result.error().code == ErrorCode::unsupported;
-        if (!job.optional || !foreign) return std::move(result).error().about(job.path);
-        ++skipped;
-        continue;
-      }
-      if (result->size() == 1 && !job.point.empty() && cuda::busiest_trace(result->front())) {
-        Result<std::vector<LoadedSnapshot>> live = moments_of(result->front(), job.path, job.point);
-        if (!live) return std::move(live).error().about(job.path);
-        for (LoadedSnapshot& item : *live) found.push_back(std::move(item));
-        continue;
-      }
-      if (!job.point.empty() && formats::reads_moments(result->front().facts.format)) {
-        for (Snapshot& moment : *result) {
-          LoadedSnapshot item;
-          const std::string number = std::to_string(std::max(moment.facts.position, 1U) - 1);
-          item.ref.ref = job.path + "@" + (result->size() == 1 ? job.point : number);
-          item.ref.snapshot = std::make_shared<const Snapshot>(std::move(moment));
-          found.push_back(std::move(item));
-        }
-        continue;
-      }
-      const Result<std::vector<std::size_t>> chosen = choose_points(*result, job, expand || job.optional);
-      if (!chosen) return chosen.error();
-      for (const std::size_t index : *chosen) {
-        LoadedSnapshot item;
-        item.ref.ref = result->size() > 1 ? job.path + "@" + std::to_string(index + 1) : job.path;
-        item.ref.snapshot = std::make_shared<const Snapshot>(std::move((*result)[index]));
-        found.push_back(std::move(item));
-      }
-    }
-    if (path->is_directory) {
-      if (found.empty()) {
-        return Error{ErrorCode::unsupported,
-                     "directory holds no heap snapshot: found " + std::to_string(skipped) +
-                         " other files, expected at least one snapshot",
-                     std::nullopt, path->path};
-      }
-      loaded.order_note = sort_directory(found);
-      if (skipped > 0) {
-        loaded.notes.add(Severity::info, "files in " + path->path + " that are no heap snapshots were skipped",
-                         std::nullopt, skipped);
-      }
-    }
-    for (LoadedSnapshot& item : found) loaded.snapshots.push_back(std::move(item));
+    Result<std::vector<LoadedSnapshot>> found =
+        take_path(*path, i, *plan, results, next_job, leave_out, expand, loaded);
+    if (!found) return std::move(found).error();
+    std::move(found->begin(), found->end(), std::back_inserter(loaded.snapshots));
   }
   if (loaded.order_note.empty()) loaded.order_note = "in the order given";
   // Nobody gave an order for a directory, which may hold several series.
@@ -485,27 +416,6 @@ Result<Loaded> load_operands(const std::vector<Operand>& operands, const Options
   if (only == nullptr || !only->is_directory) note_disagreeing_times(loaded);
   if (Status named = name_addresses(loaded, options, terminal); !named) return std::move(named).error();
   return loaded;
-}
-
-std::string default_series(const std::vector<LoadedSnapshot>& snapshots) {
-  for (const LoadedSnapshot& s : snapshots) {
-    if (s.stored) continue;
-    std::string stem = formats::series_stem(s.ref.snapshot->facts.source.name);
-    return stem.empty() ? "stdin" : stem;
-  }
-  return "default";
-}
-
-std::string describe(store::Order order, bool have_times) {
-  switch (order) {
-    case store::Order::time: return "ordered by the time inside the files";
-    case store::Order::sequence:
-      return have_times ? "ordered by the number in the file name"
-                        : "ordered by the number in the file name; the files hold no times";
-    case store::Order::import:
-      return have_times ? "in the order of import" : "in the order of import; the files hold no times";
-  }
-  return {};
 }
 
 }  // namespace snapdiff::cli

@@ -27,6 +27,9 @@ StoreChoice choose_store(const Options& options);
 /// The store, which must exist. Errors: as Store::open; a missing default store says how to make one.
 Result<store::Store> open_store(const StoreChoice& choice, store::Access access);
 
+/// The same for reading what an operand means. Errors: where there is no store, what the operand was taken for.
+Result<store::Store> open_store_for(const Operand& operand, const StoreChoice& choice);
+
 struct LoadedSnapshot {
   SnapshotRef ref;
   std::optional<SnapshotId> stored;            ///< empty when it came from a file
@@ -34,17 +37,30 @@ struct LoadedSnapshot {
   std::string name;                            ///< out of the store: the file's name and the point; else ""
 };
 
+/// A file that was damaged and is missing from the answer.
+struct LeftOut {
+  std::string path;
+  std::string why;  ///< the whole message
+};
+
 struct Loaded {
   std::vector<LoadedSnapshot> snapshots;  ///< in the order of the operands; directories in their order
+  std::vector<LeftOut> left_out;          ///< in the order of their operands
   std::string order_note;                 ///< for reports: what gave the order
   Notes notes;
-  bool named = false;  ///< addresses got names from binaries
+  std::string chosen;     ///< which store and series nobody asked for and were taken; "" else
+  bool named = false;     ///< addresses got names from binaries
+  bool gathered = false;  ///< by one operand that may mean several series (series_choice.hpp)
   std::vector<SnapshotRef> refs() const;
-  bool partial() const;  ///< a part of an input was lost
+  bool partial() const;  ///< a part of an input, or an input, was lost
 };
+
+/// Adds a note for each file that was left out: those of comes_first().
+void add_left_out(const Loaded& loaded, Notes& notes);
 
 /// Everything the operands name. A file that holds several snapshots gives all of them when it is
 /// `expand`ed, else the one its @POINT chooses (default: the last). `parts`: of stored ones; a point brings all.
+/// Of three files or more, damaged ones are left out as long as two can be read (not with --strict).
 /// Errors: usage (no such snapshot), io, and what reading returns; the first failing operand wins.
 Result<Loaded> load_operands(const std::vector<Operand>& operands, const Options& options, const Terminal& terminal,
                              bool expand, store::Parts parts = store::Parts::rows);

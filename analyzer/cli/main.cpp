@@ -13,6 +13,7 @@
 
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/exit_codes.hpp"
+#include "analyzer/cli/load.hpp"
 #include "analyzer/cli/naming.hpp"
 #include "analyzer/cli/object_commands.hpp"
 #include "analyzer/cli/operands.hpp"
@@ -125,6 +126,21 @@ std::string_view command_for(std::string_view word) {
   return found == kOtherNames.end() ? std::string_view() : found->second;
 }
 
+/// Whether the store that the arguments choose has a series of this name.
+bool is_stored_series(const Arguments& arguments, const std::string& name) {
+  Options options;
+  for (std::size_t i = 0; i + 1 < arguments.size(); ++i) {
+    if (arguments[i] == "--db") options.db = arguments[i + 1];
+  }
+  for (const std::string& argument : arguments) {
+    if (argument.starts_with("--db=")) options.db = argument.substr(5);
+  }
+  Result<store::Store> store = open_store(choose_store(options), store::Access::read);
+  if (!store) return false;
+  const Result<std::optional<store::SeriesEnd>> end = store->series_end(name);
+  return end && end->has_value();
+}
+
 int unknown_word(const std::string& word) {
   std::vector<std::string> names;
   for (const Command& command : commands()) names.emplace_back(command.name);
@@ -162,7 +178,8 @@ int run(Arguments arguments) {
     const std::string& text = arguments[word];
     const bool path_like = text.find_first_of("/.@#:*?") != std::string::npos || text == "-";
     std::error_code ignored;
-    if (word == 0 && !path_like && !std::filesystem::exists(text, ignored)) return unknown_word(text);
+    if (word == 0 && !path_like && !std::filesystem::exists(text, ignored) && !is_stored_series(arguments, text))
+      return unknown_word(text);
   }
   return run_diff(arguments);
 }
@@ -181,6 +198,16 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     snapdiff::cli::say_error({snapdiff::ErrorCode::limit, "out of memory; try fewer snapshots at once"});
     return snapdiff::cli::kExitBadInput;
+  } catch (const std::system_error& failure) {
+    // A thread that cannot be had: its stack has no place in memory.
+    const bool scarce =
+        failure.code() == std::errc::resource_unavailable_try_again || failure.code() == std::errc::not_enough_memory;
+    if (scarce) {
+      snapdiff::cli::say_error({snapdiff::ErrorCode::limit, "out of memory; try fewer snapshots at once"});
+      return snapdiff::cli::kExitBadInput;
+    }
+    snapdiff::cli::say_error({snapdiff::ErrorCode::internal, failure.what()}, "this is a bug in snapdiff");
+    return snapdiff::cli::kExitInternal;
   } catch (const std::exception& failure) {
     snapdiff::cli::say_error({snapdiff::ErrorCode::internal, failure.what()}, "this is a bug in snapdiff");
     return snapdiff::cli::kExitInternal;

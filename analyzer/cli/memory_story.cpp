@@ -8,6 +8,7 @@
 #include "analyzer/cli/pins.hpp"
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/diff/diff.hpp"
+#include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::cli {
 namespace {
@@ -29,7 +30,7 @@ class Groups {
  private:
   std::shared_ptr<const StackView> view_;
   StackId no_stack_;
-  std::unordered_map<std::string, std::uint32_t> groups_;
+  std::unordered_map<std::string, std::uint32_t, KeyedHash> groups_;
   std::vector<StackRef> stacks_;
   std::vector<FrameView> frames_;
 };

@@ -27,22 +27,6 @@ std::optional<PathOperand> existing_path(const std::string& text) {
   return PathOperand{text, "", fs::is_directory(status)};
 }
 
-// "; did you mean heap.0001?" where the folder holds a name like that of a file that is not there.
-std::string near_file(const std::string& text) {
-  constexpr std::size_t kMostLookedAt = 10'000;
-  const fs::path path = text;
-  std::error_code failure;
-  std::vector<std::string> names;
-  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  for (fs::directory_iterator entry(folder, failure), end; !failure && entry != end && names.size() < kMostLookedAt;
-       entry.increment(failure)) {
-    names.push_back(entry->path().filename().string());
-  }
-  std::sort(names.begin(), names.end());
-  const std::string near = nearest_word(path.filename().string(), names);
-  return near.empty() ? std::string() : "; did you mean " + (path.parent_path() / near).string() + "?";
-}
-
 // "@7", "@first", "@2..@9"
 std::optional<Operand> stored_reference(const std::string& text) {
   if (text.size() < 2 || text[0] != '@') return std::nullopt;
@@ -60,13 +44,21 @@ std::optional<Operand> stored_reference(const std::string& text) {
   return std::nullopt;
 }
 
-// "web#3", "web#-1"
+// "web#3", "web#-1", "web#2..#9"
 std::optional<Operand> series_reference(const std::string& text) {
-  const auto hash = text.rfind('#');
-  if (hash == std::string::npos || hash == 0) return std::nullopt;
-  const auto position = whole_number(std::string_view(text).substr(hash + 1));
+  std::string_view rest = text;
+  std::optional<std::int64_t> last;
+  if (const auto dots = rest.rfind(".."); dots != std::string_view::npos) {
+    std::string_view end = rest.substr(dots + 2);
+    if (!end.empty() && end[0] == '#') end.remove_prefix(1);
+    last = whole_number(end);
+    if (last && *last != 0) rest = rest.substr(0, dots);
+  }
+  const auto hash = rest.rfind('#');
+  if (hash == std::string_view::npos || hash == 0) return std::nullopt;
+  const auto position = whole_number(rest.substr(hash + 1));
   if (!position || *position == 0) return std::nullopt;
-  return Operand{text, SeriesOperand{text.substr(0, hash), *position, ""}};
+  return Operand{text, SeriesOperand{std::string(rest.substr(0, hash)), *position, last.value_or(0), ""}};
 }
 
 // "@7@peak", "web#3@oom": a moment of one stored snapshot.
@@ -79,7 +71,7 @@ std::optional<Operand> stored_moment(const std::string& text) {
   operand->text = text;
   if (auto* stored = std::get_if<StoredOperand>(&operand->what)) {
     stored->point = text.substr(at + 1);
-  } else if (auto* series = std::get_if<SeriesOperand>(&operand->what)) {
+  } else if (auto* series = std::get_if<SeriesOperand>(&operand->what); series != nullptr && series->last == 0) {
     series->point = text.substr(at + 1);
   } else {
     return std::nullopt;
@@ -112,8 +104,30 @@ Result<Operand> parse_operand(const std::string& text) {
     return Error{ErrorCode::usage,
                  "'" + text + "' is no snapshot: expected @N, @first, @last, @prev, @N..@M or @N@POINT"};
   }
-  return Error{ErrorCode::io, "no such file or directory" + near_file(text), std::nullopt, text};
+  return series_operand(text);
 }
+
+std::string near_file(const std::string& text) {
+  constexpr std::size_t kMostLookedAt = 10'000;
+  const fs::path path = text;
+  std::error_code failure;
+  std::vector<std::string> names;
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  for (fs::directory_iterator entry(folder, failure), end; !failure && entry != end && names.size() < kMostLookedAt;
+       entry.increment(failure)) {
+    names.push_back(entry->path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  const std::string near = nearest_word(path.filename().string(), names);
+  return near.empty() ? std::string() : "; did you mean " + (path.parent_path() / near).string() + "?";
+}
+
+bool is_whole_series(const Operand& operand) {
+  const auto* const series = std::get_if<SeriesOperand>(&operand.what);
+  return series != nullptr && series->position == 0;
+}
+
+Operand series_operand(const std::string& name) { return {name, SeriesOperand{name, 0, 0, ""}}; }
 
 Result<std::vector<Operand>> parse_operands(const std::vector<std::string>& texts) {
   std::vector<Operand> operands;

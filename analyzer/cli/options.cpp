@@ -58,7 +58,7 @@ constexpr std::array kValueOptions = {"--db",       "--as",        "--format",  
                                       "--by",       "--sort",      "-n",          "--rows",      "--min-bytes",
                                       "--focus",    "--ignore",    "--hide",      "--show",      "--allocator-frames",
                                       "-o",         "--output",    "--series",    "--label",     "--keep",
-                                      "--paper",    "--max-nodes", "--recursion", "--frames",    "--symbols",
+                                      "--paper",    "--max-nodes", "--recursion", "--own", "--library", "--frames",    "--symbols",
                                       "--limit",    "--budget",    "--budgets",   "--allow",     "--accept",
                                       "--until",    "--reason",    "--junit",     "--sarif",     "--sysroot",
                                       "--demangle", "--loops",     "--floor",     "--pattern",   "--group-by",
@@ -137,6 +137,12 @@ void add_frame_sets(CLI::App& app, Options& options) {
 
 void add_options(CLI::App& app, Options& options, unsigned groups) {
   if ((groups & kTakesOperands) != 0) app.add_option("operands", options.operands)->type_name("OPERAND");
+  if ((groups & kTakesSeries) != 0) {
+    app.add_option("--series", options.series,
+                   "this series of the store, or of a folder that holds\n"
+                   "                           several; files that are stored go to it")
+        ->type_name("NAME");
+  }
   if ((groups & kTakesView) != 0) {
     app.add_option("--metric", options.metric, "what to count (in-use bytes)")->type_name("NAME");
     app.add_option("--by", options.by,
@@ -153,6 +159,10 @@ void add_options(CLI::App& app, Options& options, unsigned groups) {
         ->type_name("X")
         ->check(one_of({"hide", "show"}));
     add_frame_sets(app, options);
+    app.add_option("--own", options.own, "frames that match are your own code, whatever the rules say")
+        ->type_name("REGEX");
+    app.add_option("--library", options.library, "frames that match are library code; culprits are named above them")
+        ->type_name("REGEX");
     app.add_option("--recursion", options.recursion, "fold|show how deep a recursion went (fold)")
         ->type_name("X")
         ->check(one_of({"fold", "show"}));
@@ -291,6 +301,8 @@ Result<DiffOptions> diff_options(const Options& options) {
   out.ignore = options.ignore;
   out.hide = options.hide;
   out.show = options.show;
+  out.own = options.own;
+  out.library = options.library;
   out.hide_allocator_frames = options.allocator_frames == "hide";
   out.fold_recursion = options.recursion == "fold";
   for (const FrameSet set : {FrameSet::usual, FrameSet::python, FrameSet::native, FrameSet::all}) {
@@ -299,7 +311,7 @@ Result<DiffOptions> diff_options(const Options& options) {
   return out;
 }
 
-std::string options_to_json(const DiffOptions& options) {
+std::string options_to_json(const DiffOptions& options, std::optional<SnapshotId> newest) {
   nlohmann::ordered_json json = {{"metric", options.metric},
                                  {"by", static_cast<int>(options.by)},
                                  {"label_key", options.label_key},
@@ -308,9 +320,12 @@ std::string options_to_json(const DiffOptions& options) {
                                  {"ignore", options.ignore},
                                  {"hide", options.hide},
                                  {"show", options.show},
+                                 {"own", options.own},
+                                 {"library", options.library},
                                  {"hide_allocator_frames", options.hide_allocator_frames},
                                  {"frames", static_cast<int>(options.frames)},
                                  {"fold_recursion", options.fold_recursion}};
+  if (newest) json["newest"] = static_cast<std::int64_t>(*newest);
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
@@ -331,6 +346,8 @@ DiffOptions options_from_json(const std::string& text) {
   read_text("ignore", options.ignore);
   read_text("hide", options.hide);
   read_text("show", options.show);
+  read_text("own", options.own);
+  read_text("library", options.library);
   options.by = static_cast<GroupBy>(read_number("by", static_cast<int>(GroupBy::label)));
   options.sort = static_cast<SortKey>(read_number("sort", static_cast<int>(SortKey::name)));
   options.frames = static_cast<FrameSet>(read_number("frames", static_cast<int>(FrameSet::all)));
@@ -340,6 +357,14 @@ DiffOptions options_from_json(const std::string& text) {
   read_flag("hide_allocator_frames", options.hide_allocator_frames);
   read_flag("fold_recursion", options.fold_recursion);
   return options;
+}
+
+std::optional<SnapshotId> newest_from_json(const std::string& text) {
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  if (!json.is_object()) return std::nullopt;
+  const auto found = json.find("newest");
+  if (found == json.end() || !found->is_number_integer()) return std::nullopt;
+  return SnapshotId{found->get<std::int64_t>()};
 }
 
 Result<report::Form> form_of(const Options& options) {

@@ -33,6 +33,8 @@ struct Options {
   std::string focus, ignore, hide, show;
   std::string allocator_frames = "hide";
   std::string recursion = "fold";
+  std::string own;      ///< RE2: the user's own code
+  std::string library;  ///< RE2: library code
   std::string frames = "usual";
   std::vector<std::string> symbols;
   std::string sysroot;
@@ -42,6 +44,7 @@ struct Options {
   bool steps = false;
   bool counters = false;
   std::string output;
+  std::string series;
 };
 
 /// Which groups of options a command takes.
@@ -54,6 +57,7 @@ enum OptionGroup : unsigned {
   kTakesSymbols = 32,  ///< --symbols, --sysroot, --debuginfod, --demangle
   kTakesFrames = 64,   ///< --hide, --show, --frames alone
   kTakesCount = 128,   ///< -n alone
+  kTakesSeries = 256,  ///< --series
 };
 
 /// An app for one command with its help in our form. `usage` starts after "usage: snapdiff ";
@@ -107,8 +111,10 @@ Result<std::int64_t> parse_size(const std::string& text);
 Result<DiffOptions> diff_options(const Options& options);
 
 /// The view as kept with the last comparison, and back.
-std::string options_to_json(const DiffOptions& options);
+/// `newest`: the snapshot that was imported last when it was compared.
+std::string options_to_json(const DiffOptions& options, std::optional<SnapshotId> newest = {});
 DiffOptions options_from_json(const std::string& json);
+std::optional<SnapshotId> newest_from_json(const std::string& json);
 
 Result<report::Form> form_of(const Options& options);
 

@@ -8,6 +8,7 @@
 
 #include "analyzer/diff/diff.hpp"
 #include "snapdiff/checked.hpp"
+#include "snapdiff/keyed_hash.hpp"
 #include "snapdiff/pinning.hpp"
 
 namespace snapdiff::cli {
@@ -56,7 +57,7 @@ class Join {
   }
 
   PinReport& out_;
-  std::unordered_map<std::string, std::uint32_t> rows_;
+  std::unordered_map<std::string, std::uint32_t, KeyedHash> rows_;
   std::unordered_map<StackId, std::uint32_t> by_stack_;
   std::vector<FrameView> frames_;
 };

@@ -5,6 +5,7 @@
 
 #include "analyzer/cli/document.hpp"
 #include "analyzer/cli/pins.hpp"
+#include "analyzer/cli/series_choice.hpp"
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/diff/diff.hpp"
 
@@ -74,17 +75,32 @@ bool comparable(const Loaded& loaded, const DiffOptions& view) {
   return !mixed && diff::choose_metric(refs, view.metric).has_value();
 }
 
+/// The series of each snapshot, where one operand gathered those of several; else empty.
+std::vector<std::string> series_names(const Loaded& loaded) {
+  if (!loaded.gathered) return {};
+  const std::vector<SeriesPart> parts = parts_of(loaded.snapshots);
+  if (parts.size() < 2) return {};
+  std::vector<std::string> names(loaded.snapshots.size());
+  for (const SeriesPart& part : parts) {
+    for (const std::size_t i : part.snapshots) names[i] = part.name;
+  }
+  return names;
+}
+
 }  // namespace
 
 std::vector<ReportedSeries> split_series(const Loaded& loaded, const DiffOptions& view, Notes& left_out) {
   std::vector<ReportedSeries> parts;
-  if (loaded.snapshots.size() < 2 || comparable(loaded, view)) {
+  const bool can_be_compared = comparable(loaded, view);
+  const std::vector<std::string> series = can_be_compared ? series_names(loaded) : std::vector<std::string>();
+  if (loaded.snapshots.size() < 2 || (can_be_compared && series.empty())) {
     parts.push_back({"", loaded, {}});
     return parts;
   }
   std::vector<std::string> kinds;
-  for (const LoadedSnapshot& item : loaded.snapshots) {
-    const std::string kind = kind_of(item);
+  for (std::size_t i = 0; i < loaded.snapshots.size(); ++i) {
+    const LoadedSnapshot& item = loaded.snapshots[i];
+    const std::string kind = can_be_compared ? series[i] : kind_of(item);
     auto found = std::find(kinds.begin(), kinds.end(), kind);
     if (found == kinds.end()) {
       kinds.push_back(kind);
@@ -92,6 +108,7 @@ std::vector<ReportedSeries> split_series(const Loaded& loaded, const DiffOptions
       ReportedSeries part;
       part.loaded.order_note = loaded.order_note;
       part.loaded.named = loaded.named;
+      part.loaded.left_out = loaded.left_out;
       parts.push_back(std::move(part));
     }
     parts[static_cast<std::size_t>(found - kinds.begin())].loaded.snapshots.push_back(item);
@@ -152,6 +169,7 @@ Result<Postmortem> find_out(const ReportedSeries& series, const DiffOptions& vie
   request.order_note = order_of(loaded);
   request.created_at_ns = document_time_ns(loaded);
   request.notes = loaded.notes;
+  add_left_out(loaded, request.notes);
   if (Status added = add_device_memory(series, refs, view, request); !added) return std::move(added).error();
   Result<Postmortem> report = postmortem::assemble(refs, std::move(request));
   if (report) report->narrative = postmortem::tell(*report, rules);

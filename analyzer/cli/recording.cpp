@@ -8,15 +8,27 @@
 
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/progress.hpp"
+#include "analyzer/cli/series_identity.hpp"
 
 namespace snapdiff::cli {
 
-Recording::Recording(StoreChoice choice, const Loaded& loaded, const DiffOptions& options, const Terminal& terminal)
+StoreChoice store_for_reading(const Options& options, const Loaded& loaded) {
+  StoreChoice choice = choose_store(options);
+  const bool any_file = std::any_of(loaded.snapshots.begin(), loaded.snapshots.end(),
+                                    [](const LoadedSnapshot& item) { return !item.stored; });
+  if (any_file && !choice.is_explicit) return {":memory:", false};
+  return choice;
+}
+
+Recording::Recording(StoreChoice choice, const Loaded& loaded, const DiffOptions& options, const Terminal& terminal,
+                     std::string series)
     : choice_(std::move(choice)),
       snapshots_(loaded.snapshots),
       options_(options),
+      series_(std::move(series)),
       named_(loaded.named),
       on_terminal_(terminal.stderr_is_terminal),
+      gathered_(loaded.gathered),
       quiet_(!terminal.stdout_is_terminal && !terminal.stderr_is_terminal) {
   for (const LoadedSnapshot& s : snapshots_) any_new_ = any_new_ || !s.stored;
   if (!choice_.in_memory()) thread_ = std::jthread([this] { work(); });
@@ -29,11 +41,16 @@ void Recording::decide(bool wanted) {
 }
 
 void Recording::work() {
+  std::error_code ignored;
+  const bool was_there = std::filesystem::exists(choice_.path, ignored);
   std::optional<store::Store> prepared = draft();
-  if (!decision_.get_future().get() || (prepared && prepared->publish())) return;
-  prepared.reset();
-  ids_.clear();
-  status_ = store_all();
+  if (!decision_.get_future().get()) return;
+  if (!prepared || !prepared->publish()) {
+    prepared.reset();
+    ids_.clear();
+    status_ = store_all();
+  }
+  created_ = !was_there && added_ && status_;
 }
 
 std::optional<store::Store> Recording::draft() {
@@ -46,27 +63,45 @@ std::optional<store::Store> Recording::draft() {
   return *std::move(store);
 }
 
+Status Recording::add_together(store::Store& store, const std::string& series) {
+  std::vector<const Snapshot*> together;
+  for (const LoadedSnapshot& s : snapshots_) together.push_back(s.ref.snapshot.get());
+  const Result<std::vector<store::Imported>> imported = store.add_all(together, series);
+  if (!imported) return imported.error();
+  for (const store::Imported& one : *imported) {
+    ids_.push_back(one.id);
+    added_ = added_ || !one.was_present;
+  }
+  return ok();
+}
+
 Status Recording::add_all(store::Store& store) {
-  const std::string series = default_series(snapshots_);
+  SeriesNames names(store);
+  std::vector<std::string> series(snapshots_.size(), series_);
+  for (std::size_t i = 0; i < snapshots_.size(); ++i) {
+    if (!series_.empty() || snapshots_[i].stored) continue;
+    Result<std::string> name = gathered_ ? names.name_for(snapshots_[i]) : names.name_beside(snapshots_[i]);
+    if (!name) return std::move(name).error();
+    series[i] = *std::move(name);
+  }
   const auto is_small = [](const LoadedSnapshot& s) {
     return !s.stored && s.ref.snapshot->samples.size() == 0 && s.ref.snapshot->allocator == nullptr;
   };
-  if (snapshots_.size() > 1 && std::all_of(snapshots_.begin(), snapshots_.end(), is_small)) {
-    std::vector<const Snapshot*> together;
-    for (const LoadedSnapshot& s : snapshots_) together.push_back(s.ref.snapshot.get());
-    const Result<std::vector<store::Imported>> imported = store.add_all(together, series);
-    if (!imported) return imported.error();
-    for (const store::Imported& one : *imported) ids_.push_back(one.id);
-    return store.remember({ids_, options_to_json(options_)});
+  const bool one_series = std::all_of(series.begin(), series.end(), [&](const auto& s) { return s == series.front(); });
+  if (snapshots_.size() > 1 && one_series && std::all_of(snapshots_.begin(), snapshots_.end(), is_small)) {
+    if (Status added = add_together(store, series.front()); !added) return added;
+    return remember(store);
   }
-  for (const LoadedSnapshot& s : snapshots_) {
+  for (std::size_t i = 0; i < snapshots_.size(); ++i) {
+    const LoadedSnapshot& s = snapshots_[i];
     if (s.stored) {
       ids_.push_back(*s.stored);
       continue;
     }
-    const Result<store::Imported> imported = store.add(*s.ref.snapshot, series);
+    const Result<store::Imported> imported = store.add(*s.ref.snapshot, series[i]);
     if (!imported) return imported.error();
     ids_.push_back(imported->id);
+    added_ = added_ || !imported->was_present;
   }
   if (named_) {
     std::set<const Dictionary*> done;
@@ -76,7 +111,13 @@ Status Recording::add_all(store::Store& store) {
       if (const Result<std::size_t> taken = store.take_names(*dictionary); !taken) return taken.error();
     }
   }
-  return store.remember({ids_, options_to_json(options_)});
+  return remember(store);
+}
+
+Status Recording::remember(store::Store& store) {
+  const Result<std::optional<SnapshotId>> newest = store.newest();
+  if (!newest) return newest.error();
+  return store.remember({ids_, options_to_json(options_, *newest)});
 }
 
 Status Recording::store_all() {
@@ -84,6 +125,20 @@ Status Recording::store_all() {
       store::Store::open(choice_.path, any_new_ ? store::Access::create : store::Access::write);
   if (!store) return std::move(store).error();
   return add_all(*store);
+}
+
+void Recording::tell_where() const {
+  std::string refs;
+  const auto name = [&](std::size_t i) { return "@" + std::to_string(static_cast<std::int64_t>(ids_[i])); };
+  if (ids_.size() <= 4) {
+    for (std::size_t i = 0; i < ids_.size(); ++i) refs += (i == 0 ? "" : ", ") + name(i);
+  } else {
+    refs = name(0) + " to " + name(ids_.size() - 1);
+  }
+  // Who named a store knows what to do with it.
+  const std::string next = choice_.is_explicit || quiet_ ? "" : ". Next: snapdiff render --pdf";
+  say((created_ ? "created " : "stored in ") + escape_for_terminal(choice_.path) +
+      (created_ ? ": stored as " : " as ") + refs + next);
 }
 
 int Recording::finish() {
@@ -99,18 +154,7 @@ int Recording::finish() {
     say("warning: not stored: " + escape_for_terminal(words_of(status_.error())));
     return kExitDone;
   }
-  if (any_new_ && !quiet_) {
-    std::string refs;
-    const auto name = [&](std::size_t i) { return "@" + std::to_string(static_cast<std::int64_t>(ids_[i])); };
-    if (ids_.size() <= 4) {
-      for (std::size_t i = 0; i < ids_.size(); ++i) refs += (i == 0 ? "" : ", ") + name(i);
-    } else {
-      refs = name(0) + " to " + name(ids_.size() - 1);
-    }
-    const std::string where = choice_.is_explicit ? " --db " + choice_.path : "";
-    say("stored in " + escape_for_terminal(choice_.path) + " as " + refs + ". Next: snapdiff render --pdf" +
-        escape_for_terminal(where));
-  }
+  if (created_ || (added_ && !quiet_)) tell_where();
   return kExitDone;
 }
 

@@ -33,7 +33,7 @@ Result<render::FlameStory> of_ends(const std::vector<SnapshotRef>& refs, const D
 
 int render_flame(const Options& options, const RenderOptions& wanted, const Terminal& terminal) {
   if (wanted.dot) return fail({ErrorCode::usage, "--dot has no flame graph: expected --pdf, --svg or --png"});
-  const Result<Compared> compared = load_compared(options, terminal, Fallback::last_comparison);
+  const Result<Compared> compared = load_compared(options, terminal, Fallback::with_view);
   if (!compared) return fail(compared.error());
   const Loaded& loaded = compared->loaded;
   const std::vector<SnapshotRef> refs = loaded.refs();

@@ -8,7 +8,7 @@
 namespace snapdiff::cli {
 
 int render_html(const Options& options, const RenderOptions& wanted, const Terminal& terminal) {
-  Result<Compared> compared = load_compared(options, terminal, Fallback::last_comparison, store::Parts::allocator);
+  Result<Compared> compared = load_compared(options, terminal, Fallback::with_view, store::Parts::allocator);
   if (!compared) return fail(compared.error());
   Result<std::optional<ReportedSeries>> moments = series_of_trace(compared->loaded);
   if (!moments) return fail(moments.error());

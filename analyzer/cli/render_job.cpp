@@ -6,8 +6,8 @@
 
 #include "analyzer/cli/document.hpp"
 #include "analyzer/cli/exit_codes.hpp"
+#include "analyzer/cli/judged_series.hpp"
 #include "analyzer/cli/output_file.hpp"
-#include "analyzer/cli/verdicts.hpp"
 #include "analyzer/diff/diff.hpp"
 
 namespace snapdiff::cli {
@@ -17,18 +17,19 @@ Result<render::Story> tell_story(const Compared& compared, bool with_pairs) {
   DiffOptions options = compared.options;
   options.by = GroupBy::stack;
   render::Story story;
-  Result<SeriesReport> series = diff::diff_series(refs, options);
+  Result<JudgedSeries> series = judge_series(refs, options);
   if (!series) return std::move(series).error();
   for (std::size_t i = 1; with_pairs && refs.size() > 2 && i < refs.size(); ++i) {
-    Result<GrowthReport> pair = diff::diff(refs[i - 1], refs[i], options);
+    Result<GrowthReport> pair = compare_pair(refs[i - 1], refs[i], options);
     if (!pair) return std::move(pair).error();
     story.pairs.push_back(*std::move(pair));
   }
-  for (const report::RowVerdict& verdict : row_verdicts(series->overall)) {
-    story.verdicts.push_back({verdict.word, verdict.reason});
+  TrendReport& trend = series->trend;
+  if (trend.series.overall.series_length >= kJudgedFrom) {
+    for (const Verdict& verdict : trend.verdicts) story.verdicts.push_back({verdict.word, verdict.reason});
   }
   story.steps = std::move(series->steps);
-  story.overall = std::move(series->overall);
+  story.overall = std::move(trend.series.overall);
   story.title = title_of(compared.loaded);
   story.version = "snapdiff " SNAPDIFF_VERSION;
   story.order_note = order_of(compared.loaded);

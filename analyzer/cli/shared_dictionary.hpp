@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "snapdiff/keyed_hash.hpp"
 #include "snapdiff/snapshot.hpp"
 
 namespace snapdiff::cli {
@@ -28,8 +29,8 @@ class SharedDictionary {
   class Mover;
 
   std::shared_ptr<Dictionary> dictionary_;
-  std::unordered_map<std::string, StringId> strings_;
-  std::unordered_map<std::string, std::uint32_t> modules_, functions_, frames_,
+  std::unordered_map<std::string, StringId, KeyedHash> strings_;
+  std::unordered_map<std::string, std::uint32_t, KeyedHash> modules_, functions_, frames_,
       label_sets_;  // by their fields as bytes
   std::unordered_map<Hash128, StackId> stacks_;
 };

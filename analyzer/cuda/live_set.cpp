@@ -6,6 +6,7 @@
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/cuda/live_blocks.hpp"
 #include "snapdiff/checked.hpp"
+#include "snapdiff/keyed_hash.hpp"
 #include "snapdiff/validate.hpp"
 
 namespace snapdiff::cuda {
@@ -67,10 +68,14 @@ class Pass {
 
   Result<LiveSet> finish() {
     if (state_.has_segments) match_final_state();
+    std::vector<std::uint64_t> open;
     for (const auto& [address, at] : addresses_) {
-      if (!at.open) continue;
+      if (at.open) open.push_back(address);
+    }
+    std::sort(open.begin(), open.end());  // the table's own order differs from run to run
+    for (const std::uint64_t address : open) {
       if (state_.has_segments) ++set_.lost_at_end;
-      count(address, at.life, kNever);
+      count(address, addresses_[address].life, kNever);
     }
     set_.final_state_known = state_.has_segments;
     if (state_.has_segments) {
@@ -228,7 +233,7 @@ class Pass {
   LiveBlocks* blocks_;
   std::int64_t moment_ = 0;  // number of the last event that has happened
   std::int64_t reserved_change_ = 0;
-  std::unordered_map<std::uint64_t, Address> addresses_;
+  std::unordered_map<std::uint64_t, Address, KeyedHash> addresses_;
   LiveSet set_;
   std::size_t next_merge_ = kMergeAt;
   bool fits_ = true;

@@ -7,6 +7,7 @@
 #include "analyzer/cuda/live_blocks.hpp"
 #include "analyzer/cuda/steps.hpp"
 #include "snapdiff/checked.hpp"
+#include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::cuda {
 namespace {
@@ -91,7 +92,7 @@ class Walk {
   /// event; before the first one with what was there.
   template <class See>
   void run(See& see) {
-    std::unordered_map<std::uint64_t, Held> open;
+    std::unordered_map<std::uint64_t, Held, KeyedHash> open;
     for (const LiveBlock& block : start_.blocks) {
       const Held held{block.unattributed ? kUnknownGroup : group_of(block.stack), block.bytes, block.pending};
       // Two lives at one address only in damaged traces: the later one counts.
@@ -162,7 +163,7 @@ class Walk {
   const StackGroups& group_;
   LiveBlocks start_;
   std::optional<std::int64_t> reserved_;
-  std::unordered_map<std::uint64_t, std::pair<std::uint64_t, std::int64_t>> survivors_;  // last alloc, bytes
+  std::unordered_map<std::uint64_t, std::pair<std::uint64_t, std::int64_t>, KeyedHash> survivors_;  // last alloc, bytes
   std::unordered_map<StackId, std::uint32_t> groups_;
 };
 

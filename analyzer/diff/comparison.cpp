@@ -6,6 +6,7 @@
 #include "analyzer/diff/coarse_match.hpp"
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/diff/metric.hpp"
+#include "analyzer/diff/one_process.hpp"
 #include "analyzer/diff/recursion.hpp"
 #include "snapdiff/checked.hpp"
 #include "snapdiff/parallel.hpp"
@@ -326,6 +327,7 @@ Result<Comparison> compare(std::span<const SnapshotRef> snapshots, const DiffOpt
   }
   find_tiers(c);
   if (c.sides.size() > 1) {
+    if (!keep_rows) c.since_baseline = find_since_baseline(c);  // parts of stacks are blurred each on its own
     match_coarsely(c, facts, used);
     bridge_gaps(c);
   }
@@ -351,8 +353,34 @@ FrameView frame_view(const Dictionary& d, FrameId frame) {
 }
 
 ComparisonView::ComparisonView(const Comparison& comparison)
-    : dictionaries_(comparison.dictionaries), fold_recursion_(comparison.options.fold_recursion) {
+    : dictionaries_(comparison.dictionaries),
+      fold_recursion_(comparison.options.fold_recursion),
+      renamed_(comparison.renamed) {
   for (const Side& side : comparison.sides) dictionary_of_side_.push_back(side.dictionary);
+}
+
+const OwnFunctions& ComparisonView::functions() const {
+  std::call_once(numbered_, [&] { functions_ = std::make_unique<const OwnFunctions>(dictionaries_, renamed_); });
+  return *functions_;
+}
+
+ComparisonView::Place ComparisonView::find(StackRef ref, std::vector<FrameId>& scratch) const {
+  std::uint32_t side = ref.side == 0 ? 0 : static_cast<std::uint32_t>(dictionary_of_side_.size() - 1);
+  StackId stack = ref.stack;
+  if (ref.side == 2) {
+    side = between_[index_of(ref.stack)].side;
+    stack = between_[index_of(ref.stack)].stack;
+  }
+  const std::uint32_t dictionary = dictionary_of_side_[side];
+  const Visibility& visibility = *dictionaries_[dictionary];
+  const std::span<const FrameId> all = visibility.dictionary().stacks.frames(stack);
+  return {dictionary, visibility.kept(all, scratch)};
+}
+
+void ComparisonView::own_path(StackRef ref, std::vector<std::uint32_t>& out) const {
+  thread_local std::vector<FrameId> scratch;
+  const Place place = find(ref, scratch);
+  functions().path(place.dictionary, place.frames, out);
 }
 
 StackRef ComparisonView::refer(StackId stack, std::uint32_t side) {
@@ -364,24 +392,19 @@ StackRef ComparisonView::refer(StackId stack, std::uint32_t side) {
 
 void ComparisonView::frames(StackRef ref, std::vector<FrameView>& out) const {
   out.clear();
-  std::uint32_t side = ref.side == 0 ? 0 : static_cast<std::uint32_t>(dictionary_of_side_.size() - 1);
-  StackId stack = ref.stack;
-  if (ref.side == 2) {
-    side = between_[index_of(ref.stack)].side;
-    stack = between_[index_of(ref.stack)].stack;
-  }
-  const Visibility& visibility = *dictionaries_[dictionary_of_side_[side]];
-  const std::span<const FrameId> all = visibility.dictionary().stacks.frames(stack);
+  std::vector<FrameId> scratch;
+  const Place place = find(ref, scratch);
+  const Visibility& visibility = *dictionaries_[place.dictionary];
   std::vector<FrameId> visible;
-  for (const FrameId frame : all.subspan(visibility.leaf_cut(all))) {
+  for (const FrameId frame : place.frames) {
     if (!visibility.is_hidden(frame)) visible.push_back(frame);
   }
-  if (visible.empty() && visibility.shows_emptied()) {
-    const std::span<const FrameId> whole = all.subspan(visibility.leaf_cut(all));
-    visible.assign(whole.begin(), whole.end());
-  }
+  if (visible.empty() && visibility.shows_emptied()) visible.assign(place.frames.begin(), place.frames.end());
   if (fold_recursion_ && may_recurse(visible)) fold_recursion(std::vector(visible), visible);
-  for (const FrameId frame : visible) out.push_back(frame_view(visibility.dictionary(), frame));
+  for (const FrameId frame : visible) {
+    out.push_back(frame_view(visibility.dictionary(), frame));
+    out.back().library = visibility.is_library(frame);
+  }
 }
 
 }  // namespace snapdiff::diff

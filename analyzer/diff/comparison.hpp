@@ -2,12 +2,15 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "analyzer/diff/build_match.hpp"
 #include "analyzer/diff/listed_once.hpp"
+#include "analyzer/diff/own_functions.hpp"
 #include "analyzer/diff/side.hpp"
 #include "analyzer/diff/visibility.hpp"
 #include "snapdiff/growth.hpp"
@@ -20,6 +23,12 @@ struct UnitValue {
   Change value;
   Change objects;
   double variance = 0;  ///< of both, added
+};
+
+/// What sampling blurs in the growth of two snapshots of one process (one_process.hpp).
+struct SinceBaseline {
+  std::vector<double> variance;  ///< by unit
+  double total = 0;              ///< of the total: units, unattributed and filtered
 };
 
 /// One to many snapshots with their stacks brought together. A unit is a distinct run of visible
@@ -52,11 +61,15 @@ struct Comparison {
   /// Name keys (FrameKeys, by function) that another build calls otherwise: old -> new, in pairs.
   std::vector<std::pair<std::string, std::string>> renamed;
 
+  std::optional<SinceBaseline> since_baseline;  ///< set where both ends are of one process
+
   std::vector<ListedOnceUnit> listed_once;  ///< stacks whose growth nobody knows; in no other part of this
   Change listed_once_value;                 ///< their sums at the first and at the last side
   std::uint64_t bridged = 0;                ///< points of the series that no source lists
 
   std::size_t unit_count() const { return values.size(); }
+  /// Variance of a unit's growth by sampling and rounding.
+  double variance_of(std::size_t u) const { return since_baseline ? since_baseline->variance[u] : values[u].variance; }
   std::uint32_t row_of(std::size_t u) const {
     return row_of_unit.empty() ? static_cast<std::uint32_t>(u) : row_of_unit[u];
   }
@@ -77,8 +90,18 @@ class ComparisonView : public StackView {
   /// How the view calls a stack of side `side`.
   StackRef refer(StackId stack, std::uint32_t side);
   void frames(StackRef stack, std::vector<FrameView>& out) const override;
+  void own_path(StackRef stack, std::vector<std::uint32_t>& out) const override;
+  std::size_t function_count() const override { return functions().size(); }
+  FrameView function(std::uint32_t number) const override { return functions().frame(number); }
 
  private:
+  struct Place {
+    std::uint32_t dictionary;
+    std::span<const FrameId> frames;  ///< as Visibility::kept() gives them
+  };
+  Place find(StackRef stack, std::vector<FrameId>& scratch) const;
+  const OwnFunctions& functions() const;
+
   std::vector<std::shared_ptr<const Visibility>> dictionaries_;
   std::vector<std::uint32_t> dictionary_of_side_;
   bool fold_recursion_;
@@ -87,6 +110,9 @@ class ComparisonView : public StackView {
     std::uint32_t side;
   };
   std::vector<Between> between_;  ///< stacks of sides that are neither first nor last
+  std::vector<std::pair<std::string, std::string>> renamed_;
+  mutable std::once_flag numbered_;  ///< most views are never asked for numbers
+  mutable std::unique_ptr<const OwnFunctions> functions_;
 };
 
 /// One frame of a dictionary.

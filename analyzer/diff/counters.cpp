@@ -33,6 +33,32 @@ Status find_growth(CounterRow& row) {
                "growth of the counter " + row.name + " is beyond 2^63-1, expected it to fit in 64 bits"};
 }
 
+using Names = std::map<std::pair<std::string_view, std::string_view>, std::size_t>;
+
+/// How many snapshots know each counter. Those with the fewest values are left out where a table of all would be out
+/// of proportion to the values that there are: many snapshots, each with counters of its own.
+Names counters_kept(std::span<const SnapshotRef> snapshots, Notes& notes) {
+  constexpr std::size_t kFree = std::size_t{1} << 22;
+  constexpr std::size_t kPerValue = 64;
+  Names known;
+  std::size_t values = 0;
+  for (const SnapshotRef& ref : snapshots) {
+    for (const Counter& counter : ref.snapshot->facts.counters) {
+      ++known[{counter.name, counter.unit}];
+      ++values;
+    }
+  }
+  const std::size_t most = (kFree + kPerValue * values) / std::max<std::size_t>(snapshots.size(), 1);
+  if (known.size() <= most) return known;
+  std::vector<Names::iterator> order;
+  for (auto it = known.begin(); it != known.end(); ++it) order.push_back(it);
+  std::stable_sort(order.begin(), order.end(), [](auto a, auto b) { return a->second > b->second; });
+  for (std::size_t i = most; i < order.size(); ++i) known.erase(order[i]);
+  notes.add(Severity::data_loss, "counters that few of very many snapshots have were left out", std::nullopt,
+            order.size() - most);
+  return known;
+}
+
 }  // namespace
 
 bool has_counters_only(std::span<const SnapshotRef> snapshots) {
@@ -44,10 +70,12 @@ bool has_counters_only(std::span<const SnapshotRef> snapshots) {
 Result<CounterReport> diff_counters(std::span<const SnapshotRef> snapshots) {
   CounterReport report;
   report.snapshots.assign(snapshots.begin(), snapshots.end());
-  std::map<std::pair<std::string_view, std::string_view>, std::size_t> row_of;
+  Names row_of;
+  const Names kept = counters_kept(snapshots, report.notes);
   std::uint64_t twice = 0;
   for (std::size_t s = 0; s < snapshots.size(); ++s) {
     for (const Counter& counter : snapshots[s].snapshot->facts.counters) {
+      if (kept.find({counter.name, counter.unit}) == kept.end()) continue;
       const auto [at, added] = row_of.try_emplace({counter.name, counter.unit}, report.rows.size());
       if (added) {
         report.rows.emplace_back();

@@ -8,13 +8,19 @@
 #include "analyzer/diff/engine.hpp"
 #include "analyzer/diff/names.hpp"
 #include "analyzer/diff/row_order.hpp"
-#include "analyzer/diff/suspects.hpp"
 #include "analyzer/diff/unnamed.hpp"
 #include "snapdiff/checked.hpp"
+#include "snapdiff/first_notes.hpp"
 #include "snapdiff/parallel.hpp"
 
 namespace snapdiff::diff {
 namespace {
+
+/// What one sample stands for: the variance of sampled values is as many times their sum.
+double sample_of(double variance, const Change& value) {
+  const double sum = std::abs(static_cast<double>(value.baseline)) + std::abs(static_cast<double>(value.current));
+  return sum > 0 ? variance / sum : 0;
+}
 
 void fill_head(const Comparison& c, GrowthReport& r) {
   const Side& first = c.sides.front();
@@ -37,7 +43,10 @@ void fill_head(const Comparison& c, GrowthReport& r) {
   r.unattributed_objects = {first.unattributed_objects, last.unattributed_objects};
   r.filtered = {first.filtered, last.filtered};
   r.filtered_objects = {first.filtered_objects, last.filtered_objects};
-  r.total_error = error_of(c, first.total_variance + last.total_variance);
+  const double of_ends = first.total_variance + last.total_variance;
+  r.error_since_baseline = c.since_baseline.has_value();
+  r.total_error = error_of(c, c.since_baseline ? c.since_baseline->total : of_ends);
+  r.total_sample = sample_of(of_ends, r.total);
   r.rule_set = std::string(kRuleSet);
   r.possible_pairs = c.possible_pairs;
   r.notes = c.notes;
@@ -83,16 +92,18 @@ void share_tiers(const Comparison& c, GrowthReport& r) {
   all += pseudo;
   if (all <= 0) return;
   for (std::size_t t = 0; t < kMatchTiers; ++t) r.matched[t] = bytes[t] / all;
+  const bool nothing = bytes[static_cast<std::size_t>(MatchTier::none)] >= all;
+  if (nothing && r.total.baseline != 0 && r.total.current != 0) r.notes.add(Severity::warning, kNothingInCommon);
 }
 
 /// The rows in the order asked for.
-std::vector<std::uint32_t> sort_rows(const Comparison& c, const Grouped& g) {
+std::vector<std::uint32_t> sort_rows(const Comparison& c, GroupBy by, const Grouped& g) {
   std::vector<std::uint64_t> keys(g.rows.size());
   for (std::size_t i = 0; i < keys.size(); ++i) {
     keys[i] = sort_key(c.options.sort, g.rows[i].value, g.rows[i].objects);
   }
   std::vector<std::uint32_t> order;
-  if (c.options.by == GroupBy::stack) {
+  if (by == GroupBy::stack) {
     const FrameOrder by_text(c.dictionaries);
     std::vector<VisibleFrames> own;  // by row where rows are not units
     if (!c.row_of_unit.empty()) {
@@ -133,43 +144,6 @@ void permute_rows(std::vector<T>& values, const std::vector<std::uint32_t>& orde
   }
 }
 
-/// Suspects of rows of stacks; Suspect::rows are rows of `g`.
-SuspectList suspects_of(const Comparison& c, const Grouped& g, std::int64_t grew, std::int64_t shrank) {
-  const bool blurred =
-      std::any_of(c.sides.begin(), c.sides.end(),
-                  [](const Side& side) { return side.blur.kind == Blur::Kind::known || side.rounded; }) &&
-      !std::isnan(error_of(c, 0));
-  std::vector<StackGrowth> rows;
-  rows.reserve(g.rows.size());
-  for (std::uint32_t i = 0; i < g.rows.size(); ++i) {
-    const std::int64_t growth = g.rows[i].value.growth();
-    if (growth != 0) rows.push_back({g.unit[i], i, growth, g.rows[i].objects.growth(), blurred ? g.variance[i] : 0});
-  }
-  return find_suspects(c, rows, grew, shrank, blurred);
-}
-
-/// The same where the rows are something else.
-SuspectList suspects_of_stacks(const Comparison& c, std::int64_t grew, std::int64_t shrank) {
-  Result<Grouped> stacks = group(c, GroupBy::stack, {});
-  if (!stacks) return {};
-  SuspectList list = suspects_of(c, *stacks, grew, shrank);
-  for (Suspect& suspect : list.suspects) suspect.rows.clear();
-  return list;
-}
-
-/// Rows of the report for what were rows before they were sorted by `order`.
-void place_rows(std::vector<Suspect>& suspects, const std::vector<std::uint32_t>& order) {
-  std::vector<std::uint8_t> below(order.size());
-  for (Suspect& suspect : suspects) {
-    std::fill(below.begin(), below.end(), 0);
-    for (const std::uint32_t row : suspect.rows) below[row] = 1;
-    std::size_t out = 0;
-    for (std::uint32_t place = 0; place < order.size(); ++place) {
-      if (below[order[place]] != 0) suspect.rows[out++] = place;
-    }
-  }
-}
-
 Result<GrowthReport> conserved(GrowthReport report) {
   if (Status holds = check_conservation(report); !holds) return std::move(holds).error();
   return report;
@@ -184,33 +158,35 @@ double error_of(const Comparison& c, double variance) {
   return std::sqrt(variance);
 }
 
-Result<GrowthReport> make_report(const Comparison& c, const ReportParts& parts) {
+namespace {
+
+Result<GrowthReport> make_report_by(const Comparison& c, GroupBy by, const SeriesOf& series) {
   GrowthReport r;
   fill_head(c, r);
-  Result<Grouped> grouped = group(c, c.options.by, parts.series);
+  r.options.by = by;
+  Result<Grouped> grouped = group(c, by, series);
   if (!grouped) return std::move(grouped).error();
   Grouped& g = *grouped;
   if (Status sums = sum_parts(g, r); !sums) return std::move(sums).error();
-  for (std::size_t i = 0; i < g.rows.size(); ++i) g.rows[i].error = error_of(c, g.variance[i]);
+  for (std::size_t i = 0; i < g.rows.size(); ++i) {
+    g.rows[i].error = error_of(c, g.variance[i]);
+    g.rows[i].sample = sample_of(g.variance_of_ends[i], g.rows[i].value);
+  }
   share_tiers(c, r);
 
-  // Sorting and the search for suspects take about as long; none needs anything of the others.
-  SuspectList list;
+  // Neither needs anything of the other.
   std::vector<std::uint32_t> order;
-  for_each_parallel(parts.suspects ? 3 : 2, c.unit_count(), [&](std::size_t task) {
+  for_each_parallel(2, c.unit_count(), [&](std::size_t task) {
     if (task == 0) {
-      order = sort_rows(c, g);
-    } else if (task == 1) {
+      order = sort_rows(c, by, g);
+    } else {
       const Side& last = c.sides.back();
       r.unnamed = find_unnamed(last, c.dictionaries[last.dictionary]->dictionary());
-    } else {
-      list = c.options.by == GroupBy::stack ? suspects_of(c, g, r.grew, r.shrank)
-                                            : suspects_of_stacks(c, r.grew, r.shrank);
     }
   });
   r.rows = permuted(g.rows, order);
   r.cumulative = permuted(g.cumulative, g.cumulative.empty() ? std::vector<std::uint32_t>() : order);
-  if (parts.series.wanted) {
+  if (series.wanted) {
     permute_rows(g.series, order, g.series_length);
     if (!g.series_known.empty()) permute_rows(g.series_known, order, g.series_length);
     r.series = std::move(g.series);
@@ -220,10 +196,9 @@ Result<GrowthReport> make_report(const Comparison& c, const ReportParts& parts) 
     r.object_series = std::move(g.object_series);
   }
   auto view = std::make_shared<ComparisonView>(c);
-  if (c.options.by == GroupBy::stack) {
+  if (by == GroupBy::stack) {
     r.stacks.reserve(g.unit.size());
     for (const std::uint32_t unit : g.unit) r.stacks.push_back(view->refer(c.stack[unit], c.side[unit]));
-    place_rows(list.suspects, order);
   } else {
     r.keys = std::move(g.keys);
   }
@@ -231,9 +206,18 @@ Result<GrowthReport> make_report(const Comparison& c, const ReportParts& parts) 
   for (const ListedOnceUnit& unit : c.listed_once)
     r.listed_once.push_back({view->refer(unit.stack, unit.side), unit.first, unit.last, unit.value, unit.objects});
   r.view = std::move(view);
-  r.suspects = std::move(list.suspects);
-  r.common_path = std::move(list.common_path);
   return conserved(std::move(r));
+}
+
+}  // namespace
+
+Result<GrowthReport> make_report(const Comparison& c, const ReportParts& parts) {
+  Result<GrowthReport> report = make_report_by(c, c.options.by, parts.series);
+  if (!report || !parts.by_stack || c.options.by == GroupBy::stack) return report;
+  Result<GrowthReport> stacks = make_report_by(c, GroupBy::stack, parts.series);
+  if (!stacks) return stacks;
+  report->by_stack = std::make_shared<const GrowthReport>(*std::move(stacks));
+  return report;
 }
 
 Result<GrowthReport> diff(const SnapshotRef& baseline, const SnapshotRef& current, const DiffOptions& options) {

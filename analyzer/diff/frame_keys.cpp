@@ -4,6 +4,7 @@
 
 #include "analyzer/diff/comparison.hpp"
 #include "snapdiff/hash.hpp"
+#include "snapdiff/keyed_hash.hpp"
 #include "snapdiff/number_text.hpp"
 
 namespace snapdiff::diff {
@@ -112,7 +113,7 @@ std::string FrameKeys::text(std::uint32_t key) const {
 
 void FrameKeys::rename(std::span<const std::pair<std::string, std::string>> pairs) {
   if (pairs.empty()) return;
-  std::unordered_map<std::string_view, std::uint32_t> key_of;
+  std::unordered_map<std::string_view, std::uint32_t, KeyedHash> key_of;
   for (std::uint32_t key = 0; key < size(); ++key) {
     const Where& where = first_[key];
     const std::string_view name = frame_view(*dictionaries_[where.dictionary], where.frame).function;

@@ -7,6 +7,7 @@
 
 #include "analyzer/diff/frame_keys.hpp"
 #include "snapdiff/checked.hpp"
+#include "snapdiff/keyed_hash.hpp"
 #include "snapdiff/trend.hpp"
 
 namespace snapdiff::diff {
@@ -32,7 +33,23 @@ class Adder {
     std::int64_t growth = 0;
     fits_ &= checked_sub(value.current, value.baseline, growth);
   }
+  /// Whether a table of all values of `rows` rows is in proportion to the values that there are. Many snapshots that
+  /// each have rows of their own would take the square of the input; such are no series.
+  bool in_proportion(const Comparison& c, std::size_t rows) {
+    constexpr std::size_t kFree = std::size_t{1} << 23;
+    constexpr std::size_t kPerValue = 64;
+    std::size_t known = 0;
+    for (const auto& entries : c.unit_of_entry) known += entries.size();
+    if (rows * c.sides.size() > kFree + kPerValue * known) sparse_rows_ = rows;
+    return sparse_rows_ == 0;
+  }
   Status status(const Comparison& c) const {
+    if (sparse_rows_ != 0) {
+      return Error{ErrorCode::limit, "no series: found " + std::to_string(sparse_rows_) + " rows in " +
+                                         std::to_string(c.sides.size()) +
+                                         " snapshots that nearly all differ, expected rows to return; compare two, or "
+                                         "fewer"};
+    }
     if (fits_) return ok();
     return Error{ErrorCode::limit,
                  std::string("growth of ") + c.metric + " is beyond 2^63-1, expected it to fit in 64 bits"};
@@ -40,6 +57,7 @@ class Adder {
 
  private:
   bool fits_ = true;
+  std::size_t sparse_rows_ = 0;
 };
 
 /// A share of one row (of stacks) that falls to one key.
@@ -89,6 +107,7 @@ std::vector<std::uint8_t> in_large_rows(const Comparison& c) {
 void resize(Grouped& g, std::size_t rows, const Comparison& c, bool with_series, bool keyed) {
   g.rows.resize(rows);
   g.variance.assign(rows, 0);
+  g.variance_of_ends.assign(rows, 0);
   if (keyed) g.cumulative.resize(rows);
   for (std::size_t r = 0; r < rows; ++r) g.rows[r].key = static_cast<std::uint32_t>(r);
   if (!with_series) return;
@@ -123,8 +142,11 @@ void cut_series(Grouped& g, std::size_t rows) {
 
 /// Rows by stack whose objects are kept.
 void choose_objects(Grouped& g, const Comparison& c, std::optional<double> wanted) {
-  double largest = 0;
-  for (const Side& side : c.sides) largest = std::max(largest, std::abs(static_cast<double>(side.total)));
+  double largest = 0, most_objects = 0;
+  for (const Side& side : c.sides) {
+    largest = std::max(largest, std::abs(static_cast<double>(side.total)));
+    most_objects = std::max(most_objects, std::abs(static_cast<double>(side.total_objects)));
+  }
   const double floor = wanted ? *wanted : kFloorShare * largest;
   const std::size_t n = g.series_length;
   g.object_place.assign(g.rows.size(), GrowthReport::kNoPlace);
@@ -133,13 +155,15 @@ void choose_objects(Grouped& g, const Comparison& c, std::optional<double> wante
     const auto first = g.series.begin() + static_cast<std::ptrdiff_t>(r * n);
     const auto [low, high] = std::minmax_element(first, first + static_cast<std::ptrdiff_t>(n));
     const double range = static_cast<double>(*high) - static_cast<double>(*low);
-    if (range >= floor) g.object_place[r] = places++;
+    // Many small objects weigh little and say much: types of an object graph are told by their number.
+    const double objects = std::abs(static_cast<double>(g.rows[r].objects.growth()));
+    const bool counts = objects > 0 && objects >= kFloorShare * most_objects;
+    if (range >= floor || counts) g.object_place[r] = places++;
   }
   g.object_series.assign(std::size_t{places} * n, 0);
 }
 
 Grouped by_stack(const Comparison& c, const SeriesOf& series, Adder& adder) {
-  const bool with_series = series.wanted;
   Grouped g;
   std::vector<std::uint32_t> row_of_unit;
   if (c.row_of_unit.empty()) {
@@ -155,13 +179,15 @@ Grouped by_stack(const Comparison& c, const SeriesOf& series, Adder& adder) {
     for (std::size_t u = 0; u < c.unit_count(); ++u) row_of_unit[u] = row_of_unit[c.row_of_unit[u]];
   }
   const auto row_of = [&](std::size_t u) { return row_of_unit.empty() ? u : row_of_unit[u]; };
+  const bool with_series = series.wanted && adder.in_proportion(c, g.unit.size());
   resize(g, g.unit.size(), c, with_series, false);
   for (std::size_t u = 0; u < c.unit_count(); ++u) {
     GrowthRow& row = g.rows[row_of(u)];
     const UnitValue& value = c.values[u];
     adder.add(row.value, value.value);
     adder.add(row.objects, value.objects);
-    g.variance[row_of(u)] += value.variance;
+    g.variance[row_of(u)] += c.variance_of(u);
+    g.variance_of_ends[row_of(u)] += value.variance;
     weaken(row.tier, tier_of(c, c.row_of(u), u));
   }
   for (GrowthRow& row : g.rows) {
@@ -193,6 +219,7 @@ Grouped by_frame(const Comparison& c, GroupBy by, bool with_series, Adder& adder
   FrameKeys keys(c.dictionaries, by);
   if (by == GroupBy::function) keys.rename(c.renamed);
   Grouped g;
+  with_series = with_series && adder.in_proportion(c, keys.size());
   resize(g, keys.size(), c, with_series, true);
   const std::vector<std::uint8_t> large = in_large_rows(c);
   std::vector<Part> flat, cumulative;  // of rows of several units, whose growth is a net over them
@@ -208,7 +235,8 @@ Grouped by_frame(const Comparison& c, GroupBy by, bool with_series, Adder& adder
     GrowthRow& at_leaf = g.rows[leaf[u]];
     adder.add(at_leaf.value, unit.value);
     adder.add(at_leaf.objects, unit.objects);
-    g.variance[leaf[u]] += unit.variance;
+    g.variance[leaf[u]] += c.variance_of(u);
+    g.variance_of_ends[leaf[u]] += unit.variance;
     weaken(at_leaf.tier, tier_of(c, row, u));
     if (alone) {
       adder.add_growth(at_leaf.grew, at_leaf.shrank, unit.value);
@@ -257,6 +285,7 @@ Grouped by_frame(const Comparison& c, GroupBy by, bool with_series, Adder& adder
     g.rows[rows] = g.rows[k];
     g.cumulative[rows] = g.cumulative[k];
     g.variance[rows] = g.variance[k];
+    g.variance_of_ends[rows] = g.variance_of_ends[k];
     move_series(g, k, rows);
     g.rows[rows].key = static_cast<std::uint32_t>(rows);
     g.keys.push_back(keys.text(k));
@@ -265,13 +294,14 @@ Grouped by_frame(const Comparison& c, GroupBy by, bool with_series, Adder& adder
   g.rows.resize(rows);
   g.cumulative.resize(rows);
   g.variance.resize(rows);
+  g.variance_of_ends.resize(rows);
   cut_series(g, rows);
   return g;
 }
 
 /// The key of each label set of a dictionary: the values of one label, or what says that it is missing.
 std::vector<std::uint32_t> label_keys(const Dictionary& d, const std::string& label,
-                                      std::unordered_map<std::string, std::uint32_t>& known,
+                                      std::unordered_map<std::string, std::uint32_t, KeyedHash>& known,
                                       std::vector<std::string>& texts) {
   std::vector<std::uint32_t> keys;
   for (std::size_t set = 0; set < d.labels.size(); ++set) {
@@ -298,11 +328,12 @@ std::vector<std::uint32_t> label_keys(const Dictionary& d, const std::string& la
 }
 
 Grouped by_label(const Comparison& c, const std::string& label, bool with_series, Adder& adder) {
-  std::unordered_map<std::string, std::uint32_t> known;
+  std::unordered_map<std::string, std::uint32_t, KeyedHash> known;
   Grouped g;
   std::vector<std::vector<std::uint32_t>> keys;
   for (const auto& dictionary : c.dictionaries)
     keys.push_back(label_keys(dictionary->dictionary(), label, known, g.keys));
+  with_series = with_series && adder.in_proportion(c, g.keys.size());
   resize(g, g.keys.size(), c, with_series, true);
   std::vector<Part> parts;
   std::vector<std::uint8_t> used(g.keys.size(), 0);
@@ -337,6 +368,7 @@ Grouped by_label(const Comparison& c, const std::string& label, bool with_series
     adder.add(row.objects, part.objects);
     adder.add_growth(row.grew, row.shrank, part.value);
     g.variance[part.key] += part.variance;
+    g.variance_of_ends[part.key] += part.variance;
   }
   std::size_t rows = 0;
   for (std::size_t k = 0; k < g.rows.size(); ++k) {
@@ -345,6 +377,7 @@ Grouped by_label(const Comparison& c, const std::string& label, bool with_series
     g.rows[rows] = g.rows[k];
     g.rows[rows].key = static_cast<std::uint32_t>(rows);
     g.variance[rows] = g.variance[k];
+    g.variance_of_ends[rows] = g.variance_of_ends[k];
     if (rows != k) g.keys[rows] = std::move(g.keys[k]);
     move_series(g, k, rows);
     const GrowthRow& row = g.rows[rows];
@@ -355,6 +388,7 @@ Grouped by_label(const Comparison& c, const std::string& label, bool with_series
   g.cumulative.resize(rows);
   g.keys.resize(rows);
   g.variance.resize(rows);
+  g.variance_of_ends.resize(rows);
   cut_series(g, rows);
   return g;
 }

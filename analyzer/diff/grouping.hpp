@@ -10,7 +10,7 @@
 namespace snapdiff::diff {
 
 /// The values at all sides, where a series is wanted. Counts of objects are kept of rows whose values
-/// range over `object_floor` at least: keeping all of them would double the memory of a long series.
+/// range over `object_floor` at least, or whose number of objects grew by kFloorShare of all: keeping all of them would double the memory of a long series.
 struct SeriesOf {
   bool wanted = false;
   std::optional<double> object_floor;  ///< empty: kFloorShare of the largest side
@@ -21,8 +21,9 @@ struct Grouped {
   std::vector<GrowthRow> rows;
   std::vector<CumulativeChange> cumulative;  ///< empty by stack
   std::vector<std::string> keys;             ///< empty by stack
-  std::vector<double> variance;
-  std::vector<std::uint32_t> unit;  ///< by stack: the unit that stands for the row
+  std::vector<double> variance;              ///< of the growth
+  std::vector<double> variance_of_ends;      ///< of both ends, were they independent
+  std::vector<std::uint32_t> unit;           ///< by stack: the unit that stands for the row
   std::vector<std::int64_t> series;
   std::vector<std::uint8_t> series_known;  ///< as in GrowthReport
   std::size_t series_length = 0;           ///< 0: no series wanted

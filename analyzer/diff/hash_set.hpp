@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "snapdiff/hash.hpp"
+#include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::diff {
 
@@ -40,7 +40,7 @@ class HashSet {
  private:
   std::size_t find(const Hash128& hash) const {
     const std::size_t mask = slots_.size() - 1;
-    std::size_t i = hash.low & mask;
+    std::size_t i = keyed_hash(hash) & mask;
     while (slots_[i] != Hash128{} && slots_[i] != hash) i = (i + 1) & mask;
     return i;
   }

@@ -14,10 +14,6 @@
 namespace snapdiff::diff {
 namespace {
 
-struct HashOf {
-  std::size_t operator()(const Hash128& hash) const { return hash.low; }
-};
-
 /// Where a stack was met with a known value. Several entries of a side may be one visible stack.
 struct Known {
   bool at_first = false, at_last = false;  // known there, be it as absent
@@ -32,12 +28,12 @@ bool is_unknown(const Side& side, std::size_t entry) { return !side.unknown.empt
 /// Absent means zero there.
 bool leaves_nothing_out(const Side& side) { return side.ref.snapshot->facts.complete; }
 
-using Stacks = std::unordered_map<Hash128, Known, HashOf>;
+using Stacks = std::unordered_map<Hash128, Known>;
 
 /// Errors: limit.
 Result<Stacks> look(const Comparison& c) {
   Stacks stacks;
-  std::unordered_set<Hash128, HashOf> unknown;  // of the side
+  std::unordered_set<Hash128> unknown;  // of the side
   const auto last = static_cast<std::uint32_t>(c.sides.size() - 1);
   bool fits = true;
   for (std::uint32_t s = 0; s <= last; ++s) {

@@ -194,7 +194,9 @@ Result<std::string> choose_metric(std::span<const SnapshotRef> snapshots, const 
   }
   if (in_bytes.size() == 1) return in_bytes.front();
   // Formats that count objects and know no sizes.
-  if (in_bytes.empty() && in_all(snapshots, "inuse_objects")) return std::string("inuse_objects");
+  for (const char* counts : {"inuse_objects", "live", "alloc_objects"}) {
+    if (in_bytes.empty() && in_all(snapshots, counts)) return std::string(counts);
+  }
   return Error{ErrorCode::incompatible, (!in_bytes.empty()        ? "no default metric: "
                                          : is_cpu_time(snapshots) ? "this is a CPU profile: "
                                                                   : "no memory metric: ") +

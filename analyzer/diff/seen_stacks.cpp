@@ -44,7 +44,9 @@ class Eye {
       seen_.fate[stack] = Fate::unattributed;
       return;
     }
-    std::span<const FrameId> frames = all.subspan(visibility_.leaf_cut(all));
+    std::span<const FrameId> frames = visibility_.kept(all, kept_);
+    // Of the scratch memory, which the next stack overwrites.
+    if (frames.data() == kept_.data()) frames = {arena_.keep(frames), frames.size()};
     if (!visibility_.passes(frames)) {
       seen_.fate[stack] = Fate::filtered;
       return;
@@ -77,7 +79,7 @@ class Eye {
   const Dictionary& d_;
   std::uint32_t dictionary_;
   bool fold_;
-  std::vector<FrameId> scratch_, folded_;
+  std::vector<FrameId> kept_, scratch_, folded_;
 };
 
 }  // namespace

@@ -99,7 +99,7 @@ Result<SeriesReport> diff_series(std::span<const SnapshotRef> snapshots, const D
   if (!comparison) return std::move(comparison).error();
   const Comparison& c = *comparison;
   const bool wanted = snapshots.size() > 2 || object_floor.has_value();
-  Result<GrowthReport> overall = make_report(c, {.series = {wanted, object_floor}, .suspects = true});
+  Result<GrowthReport> overall = make_report(c, {.series = {wanted, object_floor}, .by_stack = true});
   if (!overall) return std::move(overall).error();
 
   SeriesReport series;

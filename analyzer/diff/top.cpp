@@ -18,7 +18,7 @@ Result<TopReport> top(const SnapshotRef& snapshot, const DiffOptions& options) {
   nothing.blur = {Blur::Kind::none, 0};
   for (std::uint32_t& side : c.side) side = 1;
   c.unit_of_entry.emplace(c.unit_of_entry.begin());
-  Result<GrowthReport> report = make_report(c, {.series = {}, .suspects = false});
+  Result<GrowthReport> report = make_report(c, {.series = {}, .by_stack = false});
   if (!report) return std::move(report).error();
 
   TopReport out;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analyzer/diff/library_code.hpp"
 #include "analyzer/diff/names.hpp"
 
 namespace snapdiff::diff {
@@ -73,7 +74,7 @@ bool is_allocator_library(std::string_view path) {
 }  // namespace
 
 struct FrameFilters::Impl {
-  std::unique_ptr<RE2> allocator, focus, ignore, hide, show;
+  std::unique_ptr<RE2> allocator, focus, ignore, hide, show, own, library;
   std::vector<std::unique_ptr<RE2>> drop, keep;
   std::unique_ptr<RE2> noise_name, noise_file;
   FrameSet frames = FrameSet::all;
@@ -101,6 +102,8 @@ Result<FrameFilters> FrameFilters::compile(const DiffOptions& options, std::span
   if (Status s = compile_option("ignore", options.ignore, impl->ignore); !s) return std::move(s).error();
   if (Status s = compile_option("hide", options.hide, impl->hide); !s) return std::move(s).error();
   if (Status s = compile_option("show", options.show, impl->show); !s) return std::move(s).error();
+  if (Status s = compile_option("own", options.own, impl->own); !s) return std::move(s).error();
+  if (Status s = compile_option("library", options.library, impl->library); !s) return std::move(s).error();
 
   if (options.hide_allocator_frames) {
     impl->allocator = make(kAllocatorNames);
@@ -154,8 +157,10 @@ Visibility::Visibility(std::shared_ptr<const Dictionary> dictionary, const Frame
   std::vector<std::uint8_t> by_function(functions, 0);
   std::vector<std::uint8_t> hidden(functions, 0);
   std::vector<std::uint8_t> shown(functions, 0);
+  std::vector<std::uint8_t> own(functions, 0);
   for (std::size_t row = 1; row < functions; ++row) {
     const std::string_view name = d.strings[d.functions.name[row]];
+    const std::string_view file = d.strings[d.functions.file[row]];
     std::uint8_t flags = 0;
     if (f.allocator) {
       const std::string_view simple = without_arguments(name);
@@ -168,12 +173,17 @@ Visibility::Visibility(std::shared_ptr<const Dictionary> dictionary, const Frame
       }
     }
     if (searching) {
-      const std::string_view file = d.strings[d.functions.file[row]];
       flags = static_cast<std::uint8_t>(flags | search(name) | search(file));
       hidden[row] = found(f.hide, name) || found(f.hide, file);
       shown[row] = found(f.show, name) || found(f.show, file);
     }
-    if (f.frames != FrameSet::all && f.hides(name, d.strings[d.functions.file[row]])) hidden[row] = 1;
+    if (f.frames != FrameSet::all && f.hides(name, file)) hidden[row] = 1;
+    if (found(f.own, name) || found(f.own, file)) {
+      own[row] = 1;
+    } else if (is_library_name(name) || is_library_file(file) || is_go_library(name, file) || found(f.library, name) ||
+               found(f.library, file)) {
+      flags |= kLibrary;
+    }
     by_function[row] = flags;
   }
   shows_emptied_ = !f.hide && !f.show;
@@ -185,6 +195,7 @@ Visibility::Visibility(std::shared_ptr<const Dictionary> dictionary, const Frame
   for (std::size_t row = 1; row < modules; ++row) {
     const std::string_view name = d.strings[d.modules.name[row]];
     if (f.allocator && is_allocator_library(name)) by_module[row] |= kAllocator;
+    if ((is_library_module(name) || found(f.library, name)) && !found(f.own, name)) by_module[row] |= kLibrary;
     if (searching) {
       by_module[row] |= search(name);
       module_hidden[row] = found(f.hide, name);
@@ -201,12 +212,15 @@ Visibility::Visibility(std::shared_ptr<const Dictionary> dictionary, const Frame
     // A name that tells of no allocator outweighs the library it lies in.
     const std::uint8_t not_allocator = function == 0 ? 0xff : static_cast<std::uint8_t>(~kAllocator);
     flags = static_cast<std::uint8_t>(flags | (by_module[module] & not_allocator));
+    const bool bare = module == 0 && d.functions.file[function] == StringId{};
+    if (bare && own[function] == 0 && is_runtime_type(d.strings[d.functions.name[function]])) flags |= kLibrary;
+    if (own[function] != 0) flags &= static_cast<std::uint8_t>(~kLibrary);
     if (hidden[function] != 0 || module_hidden[module] != 0) flags |= kHidden;
     any_hide_ = any_hide_ || (f.hide && (flags & kHidden) != 0);
     const bool is_shown = shown[function] != 0 || module_shown[module] != 0;
     any_show_ = any_show_ || is_shown;
     if (f.show && !is_shown) flags |= kHidden;
-    if ((d.frames.flags[i] & kFramePseudo) != 0) flags &= static_cast<std::uint8_t>(~(kAllocator | kDrop));
+    if ((d.frames.flags[i] & kFramePseudo) != 0) flags &= static_cast<std::uint8_t>(~(kAllocator | kDrop | kLibrary));
     flags_[i] = flags;
     any |= flags;
   }
@@ -217,18 +231,35 @@ Visibility::Visibility(std::shared_ptr<const Dictionary> dictionary, const Frame
   any_ignore_ = (any & kIgnore) != 0;
 }
 
-std::size_t Visibility::drop_cut(std::span<const FrameId> frames) const {
-  // From the root: frames that match before the first one that does not stay, so that nothing is
-  // cut to nothing. Source: google/pprof profile/prune.go, Prune.
+/// Location by location from the root, as a location is a function with what was inlined into it. One that drop_frames
+/// names is cut with all on its leaf side once another has been seen that it does not, so that nothing is cut to
+/// nothing; before, only what was inlined into a function goes. Source: google/pprof profile/prune.go, Prune.
+std::span<const FrameId> Visibility::without_dropped(std::span<const FrameId> frames, std::size_t cut,
+                                                     std::vector<FrameId>& scratch) const {
+  const auto& flags = dictionary_->frames.flags;
+  const auto is_inlined = [&](std::size_t i) { return (flags[index_of(frames[i])] & kFrameInlined) != 0; };
   bool seen_user = false;
-  for (std::size_t i = frames.size(); i-- > 0;) {
-    if (!has(frames[i], kDrop)) {
-      seen_user = true;
-    } else if (seen_user) {
-      return i + 1;
+  bool has_gap = false;
+  scratch.clear();  // root first, until the end
+  for (std::size_t end = frames.size(); end > cut;) {
+    std::size_t begin = end - 1;
+    while (begin > 0 && is_inlined(begin - 1)) --begin;
+    std::size_t dropped = end;  // frames of the location that are, the root-most of them last
+    while (dropped > begin && !has(frames[dropped - 1], kDrop)) --dropped;
+    if (dropped > begin && seen_user) {
+      cut = std::max(cut, dropped);
+      if (!has_gap) return frames.subspan(cut);
     }
+    seen_user = seen_user || dropped == begin;
+    std::size_t stays = std::max(dropped, cut);
+    if (dropped == end && !seen_user) stays = std::max(begin, cut);
+    has_gap = has_gap || stays > std::max(begin, cut);
+    for (std::size_t i = end; i > stays; --i) scratch.push_back(frames[i - 1]);
+    end = begin;
   }
-  return 0;
+  if (!has_gap) return frames.subspan(cut);
+  std::reverse(scratch.begin(), scratch.end());
+  return scratch;
 }
 
 bool Visibility::passes(std::span<const FrameId> frames) const {

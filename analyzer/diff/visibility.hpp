@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -38,9 +37,10 @@ class Visibility {
 
   const Dictionary& dictionary() const { return *dictionary_; }
 
-  /// How many frames at the leaf are the allocator's own. Never all of them.
-  std::size_t leaf_cut(std::span<const FrameId> frames) const {
-    if (!any_allocator_ && !any_drop_) return 0;
+  /// What of a stack is neither the allocator's own, at its leaf, nor dropped by drop_frames; never nothing of a stack
+  /// that has frames. Valid as long as `frames` and `scratch`, which holds it where a frame went from the middle.
+  std::span<const FrameId> kept(std::span<const FrameId> frames, std::vector<FrameId>& scratch) const {
+    if (!any_allocator_ && !any_drop_) return frames;
     std::size_t cut = 0;
     if (any_allocator_) {
       // The recorder's own frames stand before those of the allocator that it watches.
@@ -48,7 +48,7 @@ class Visibility {
       while (cut < frames.size() && has(frames[cut], passed)) ++cut;
       if (cut == frames.size()) cut = 0;
     }
-    return any_drop_ ? std::max(cut, drop_cut(frames)) : cut;
+    return any_drop_ ? without_dropped(frames, cut, scratch) : frames.subspan(cut);
   }
 
   /// Whether a frame in the middle of a stack may be hidden.
@@ -56,6 +56,8 @@ class Visibility {
   /// A stack whose frames are all hidden is shown whole: a frame set hides them, no expression of the user's.
   bool shows_emptied() const { return shows_emptied_; }
   bool is_hidden(FrameId frame) const { return has(frame, kHidden); }
+  /// Not the user's own code (library_code.hpp, and --own and --library).
+  bool is_library(FrameId frame) const { return has(frame, kLibrary | kAllocator); }
 
   /// Whether a frame matches this filter of the user's.
   bool any_focus() const { return any_focus_; }
@@ -63,7 +65,7 @@ class Visibility {
   bool any_hide() const { return any_hide_; }
   bool any_show() const { return any_show_; }
 
-  /// Whether --focus and --ignore leave the stack in. `frames` without those that leaf_cut() drops.
+  /// Whether --focus and --ignore leave the stack in. `frames` as kept() gives them.
   bool passes(std::span<const FrameId> frames) const;
 
  private:
@@ -72,9 +74,11 @@ class Visibility {
   static constexpr std::uint8_t kHidden = 4;
   static constexpr std::uint8_t kFocus = 8;
   static constexpr std::uint8_t kIgnore = 16;
+  static constexpr std::uint8_t kLibrary = 32;
 
   bool has(FrameId frame, std::uint8_t flag) const { return (flags_[index_of(frame)] & flag) != 0; }
-  std::size_t drop_cut(std::span<const FrameId> frames) const;
+  std::span<const FrameId> without_dropped(std::span<const FrameId> frames, std::size_t cut,
+                                           std::vector<FrameId>& scratch) const;
 
   std::shared_ptr<const Dictionary> dictionary_;
   std::vector<std::uint8_t> flags_;

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -37,9 +39,15 @@ Result<Budget> parse_budget(const std::string& text) {
   Budget budget;
   budget.text = text;
   std::string_view rest = text;
-  if (rest.starts_with("total:")) budget.scope = BudgetScope::total;
   if (const std::size_t colon = rest.find(':'); colon != std::string_view::npos) {
-    if (budget.scope != BudgetScope::total && !rest.starts_with("stack:")) return bad();
+    const std::string_view scope = rest.substr(0, colon);
+    if (scope == "total") {
+      budget.scope = BudgetScope::total;
+    } else if (scope == "suspect") {
+      budget.scope = BudgetScope::suspect;
+    } else if (scope != "stack") {
+      return bad();
+    }
     rest.remove_prefix(colon + 1);
   }
   std::string_view amount = rest;
@@ -48,6 +56,8 @@ Result<Budget> parse_budget(const std::string& text) {
     const std::string_view per = rest.substr(slash + 1);
     if (per == "step" || per == "snapshot") {
       budget.measure = Measure::per_step;
+    } else if (per == "jump") {
+      budget.measure = Measure::jump;
     } else if (const std::optional<double> seconds = parse_duration(per)) {
       budget.measure = Measure::per_second;
       budget.amount = 1 / *seconds;
@@ -69,6 +79,20 @@ Result<Budget> parse_budget(const std::string& text) {
   if (!(number >= 0) || !std::isfinite(number)) return bad();
   budget.amount = budget.measure == Measure::per_second ? budget.amount * number : number;
   return budget;
+}
+
+std::vector<Budget> default_budgets(std::size_t snapshots) {
+  // 5 %: two runs of one program on the same input differ by one or two, and a person would ask about more.
+  static constexpr std::array kFew = {"total:5%", "suspect:5%"};
+  static constexpr std::array kEnough = {"0/step", "total:5%/jump", "suspect:5%/jump"};
+  std::vector<Budget> budgets;
+  const auto add = [&](const char* text) { budgets.push_back(*parse_budget(text)); };
+  if (snapshots < kJudgedFrom) {
+    std::for_each(kFew.begin(), kFew.end(), add);
+  } else {
+    std::for_each(kEnough.begin(), kEnough.end(), add);
+  }
+  return budgets;
 }
 
 bool matches(std::string_view pattern, std::string_view text) {

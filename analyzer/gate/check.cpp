@@ -17,7 +17,9 @@ bool has_patterns(const Budget& budget) {
   return !budget.function.empty() || !budget.file.empty() || !budget.module.empty();
 }
 
-bool is_rate(const Budget& budget) { return budget.measure != Measure::growth; }
+bool is_rate(const Budget& budget) {
+  return budget.measure == Measure::per_step || budget.measure == Measure::per_second;
+}
 
 class Checker {
  public:
@@ -31,12 +33,13 @@ class Checker {
       switch (budget.scope) {
         case BudgetScope::stack: check_rows(i); break;
         case BudgetScope::total: check_total(i); break;
+        case BudgetScope::suspect: check_suspects(i); break;
         case BudgetScope::match: check_sum(i); break;
       }
     }
     std::stable_sort(report_.findings.begin(), report_.findings.end(), [](const GateFinding& a, const GateFinding& b) {
       const auto key = [](const GateFinding& f) {
-        return std::tuple(-static_cast<int>(f.outcome), -(f.measured - f.allowed));
+        return std::tuple(-static_cast<int>(f.outcome), f.allowed - f.measured.value_or(f.allowed));
       };
       return key(a) < key(b);
     });
@@ -74,26 +77,37 @@ class Checker {
     return row < report_.trend.verdicts.size() ? report_.trend.verdicts[row] : Verdict{};
   }
 
+  /// Why this growth cannot be held against the budget, "" when it can.
+  std::string why_unjudged(const Budget& budget, double growth, double allowed) const {
+    if (budget.measure == Measure::growth) return {};
+    // What did not grow does not grow fast either, and what grew less than a jump did not jump.
+    if (growth <= (budget.measure == Measure::jump ? allowed : 0)) return {};
+    if (budget.measure == Measure::per_second && !(report_.trend.axis.step_seconds > 0))
+      return "the snapshots hold no usable times";
+    const std::size_t snapshots = report_.trend.series.steps.size();
+    if (snapshots >= trend::kJudgedFrom) return {};
+    return std::to_string(trend::kJudgedFrom) + " snapshots or more are judged: found " + std::to_string(snapshots);
+  }
+
   /// Fills measured, allowed and outcome.
   void measure(const Budget& budget, double growth, GateFinding& finding) const {
     const double share = budget.is_share ? std::abs(static_cast<double>(overall_.total.baseline)) : 1;
     finding.allowed = budget.amount * share;
-    const double step_seconds = report_.trend.axis.step_seconds;
-    finding.measured = budget.measure == Measure::growth     ? growth
-                       : budget.measure == Measure::per_step ? finding.verdict.slope
-                       : step_seconds > 0                    ? finding.verdict.slope / step_seconds
-                                                             : 0;
-    const bool blind = (is_rate(budget) && report_.trend.series.steps.size() < trend::kJudgedFrom) ||
-                       (budget.measure == Measure::per_second && !(step_seconds > 0));
-    if (blind) {
-      finding.outcome = growth > 0 ? Outcome::unjudged : Outcome::within;
-      finding.note = budget.measure == Measure::per_second && !(step_seconds > 0) ? "the snapshots hold no usable times"
-                                                                                  : "8 snapshots or more are judged";
+    if (std::string why = why_unjudged(budget, growth, finding.allowed); !why.empty()) {
+      finding.outcome = Outcome::unjudged;
+      finding.note = std::move(why);
       return;
     }
-    const bool over = finding.measured > finding.allowed;
-    const bool claimed = !is_rate(budget) || finding.verdict.word == "GROWING";
-    finding.outcome = over && claimed ? Outcome::broken : Outcome::within;
+    const double step_seconds = report_.trend.axis.step_seconds;
+    const double slope = finding.verdict.slope;
+    finding.measured = !is_rate(budget)                      ? growth
+                       : budget.measure == Measure::per_step ? slope
+                       : step_seconds > 0                    ? slope / step_seconds
+                                                             : 0;
+    const std::string& word = finding.verdict.word;
+    const bool claimed = budget.measure == Measure::growth || (is_rate(budget) && word == "GROWING") ||
+                         (budget.measure == Measure::jump && (word == "STEP" || word == "NEW"));
+    finding.outcome = *finding.measured > finding.allowed && claimed ? Outcome::broken : Outcome::within;
   }
 
   void accept(const Budget& budget, GateFinding& finding) {
@@ -112,7 +126,7 @@ class Checker {
           finding.note = "accepted amount " + one.text + " is of another kind than " + budget.text;
           continue;
         }
-        if (finding.measured > amount->amount) {
+        if (finding.measured.value_or(0) > amount->amount) {
           finding.note = "more than the accepted " + one.text;
           continue;
         }
@@ -126,6 +140,7 @@ class Checker {
   void check_rows(std::size_t number) {
     const Budget& budget = report_.budgets[number];
     std::vector<GateFinding> within;
+    std::vector<GateFinding> unjudged;
     for (std::uint32_t row = 0; row < overall_.rows.size(); ++row) {
       if (has_patterns(budget) ? !row_matches(budget, row) : owned_[row] != 0) continue;
       GateFinding finding;
@@ -134,15 +149,16 @@ class Checker {
       finding.verdict = verdict_of(row);
       measure(budget, static_cast<double>(overall_.rows[row].value.growth()), finding);
       if (finding.outcome == Outcome::within) {
-        if (finding.measured > 0) within.push_back(std::move(finding));
+        if (finding.measured.value_or(0) > 0) within.push_back(std::move(finding));
         continue;
       }
       describe(finding);
       accept(budget, finding);
-      report_.findings.push_back(std::move(finding));
+      (finding.outcome == Outcome::unjudged ? unjudged : report_.findings).push_back(std::move(finding));
     }
+    if (!unjudged.empty()) report_.findings.push_back(together(number, std::move(unjudged)));
     std::stable_sort(within.begin(), within.end(),
-                     [](const GateFinding& a, const GateFinding& b) { return a.measured > b.measured; });
+                     [](const GateFinding& a, const GateFinding& b) { return *a.measured > *b.measured; });
     for (std::size_t i = 0; i < within.size(); ++i) {
       if (i >= kWithinShown && allowances_.empty()) break;
       describe(within[i]);
@@ -151,23 +167,41 @@ class Checker {
     }
   }
 
+  /// What could not be judged, as one finding: none of it says more than the next.
+  GateFinding together(std::size_t number, std::vector<GateFinding> unjudged) const {
+    if (unjudged.size() == 1) return std::move(unjudged.front());
+    GateFinding finding;
+    finding.budget = number;
+    finding.outcome = Outcome::unjudged;
+    finding.rows = unjudged.size();
+    finding.id = leak_id(report_.budgets[number]);
+    finding.name = std::to_string(unjudged.size()) + " rows that grew";
+    finding.allowed = unjudged.front().allowed;
+    finding.note = unjudged.front().note;
+    return finding;
+  }
+
   void describe(GateFinding& finding) {
     finding.id = leak_id(report_.trend, finding.row);
     finding.name = leak_name(report_.trend, finding.row);
     if (overall_.options.by != GroupBy::stack) return;
     overall_.frames(overall_.rows[finding.row], frames_);
-    for (const FrameView& frame : frames_) {
-      if (frame.file.empty()) continue;
-      finding.file = frame.file;
-      finding.line = frame.line;
-      break;
-    }
+    place_at_first_file(frames_, finding);
+  }
+
+  /// `frames` leaf first.
+  static void place_at_first_file(const std::vector<FrameView>& frames, GateFinding& finding) {
+    const auto known =
+        std::find_if(frames.begin(), frames.end(), [](const FrameView& frame) { return !frame.file.empty(); });
+    if (known == frames.end()) return;
+    finding.file = known->file;
+    finding.line = known->line;
   }
 
   void finish(std::size_t number, double growth, std::string name, GateFinding finding) {
     const Budget& budget = report_.budgets[number];
     finding.budget = number;
-    finding.id = leak_id(budget);
+    if (finding.id.empty()) finding.id = leak_id(budget);
     finding.name = std::move(name);
     measure(budget, growth, finding);
     accept(budget, finding);
@@ -180,23 +214,53 @@ class Checker {
     finish(number, static_cast<double>(overall_.total.growth()), "TOTAL", std::move(finding));
   }
 
-  void check_sum(std::size_t number) {
-    const Budget& budget = report_.budgets[number];
+  /// Each suspect of the first -> last view that grew. Rows of another view than stacks are in no suspect: there each
+  /// row is one of its own.
+  void check_suspects(std::size_t number) {
+    if (overall_.options.by != GroupBy::stack) return check_rows(number);
+    const std::size_t before = report_.findings.size();
+    for (const Suspect& suspect : overall_.suspects) {
+      if (suspect.growth <= 0 || suspect.path.empty()) continue;
+      std::vector<FrameView> leaf_first(suspect.path.rbegin(), suspect.path.rend());
+      GateFinding finding;
+      finding.rows = suspect.rows.size();
+      finding.verdict = verdict_of_sum(suspect.rows);
+      finding.id = leak_id(leaf_first);
+      place_at_first_file(leaf_first, finding);
+      finish(number, static_cast<double>(suspect.growth), leak_name(leaf_first), std::move(finding));
+    }
+    if (report_.findings.size() > before) return;
+    GateFinding none;
+    none.rows = 0;
+    finish(number, 0, "no suspect", std::move(none));
+  }
+
+  /// Of the sum of rows of a series; no verdict where the report keeps no series.
+  Verdict verdict_of_sum(const std::vector<std::uint32_t>& rows) const {
     const std::size_t n = overall_.series_length;
+    if (n < 3) return {};
     std::vector<double> values(n, 0);
-    double growth = 0;
-    std::size_t rows = 0;
-    for (std::uint32_t row = 0; row < overall_.rows.size(); ++row) {
-      if (!row_matches(budget, row)) continue;
-      ++rows;
-      growth += static_cast<double>(overall_.rows[row].value.growth());
+    for (const std::uint32_t row : rows) {
       for (std::size_t i = 0; i < n; ++i) values[i] += static_cast<double>(overall_.series[row * n + i]);
     }
+    return trend::judge(values, 0, 0, overall_.unit);
+  }
+
+  void check_sum(std::size_t number) {
+    const Budget& budget = report_.budgets[number];
+    double growth = 0;
+    std::vector<std::uint32_t> rows;
+    for (std::uint32_t row = 0; row < overall_.rows.size(); ++row) {
+      if (!row_matches(budget, row)) continue;
+      rows.push_back(row);
+      growth += static_cast<double>(overall_.rows[row].value.growth());
+    }
     GateFinding finding;
-    if (n >= 3) finding.verdict = trend::judge(values, 0, 0, overall_.unit);
+    finding.verdict = verdict_of_sum(rows);
+    finding.rows = rows.size();
     std::string name = !budget.name.empty() ? budget.name : !budget.owner.empty() ? budget.owner : budget.text;
-    name += " (" + std::to_string(rows) + (rows == 1 ? " row)" : " rows)");
-    if (rows == 0) finding.note = "nothing matches";
+    name += " (" + std::to_string(rows.size()) + (rows.size() == 1 ? " row)" : " rows)");
+    if (rows.empty()) finding.note = "nothing matches";
     finish(number, growth, std::move(name), std::move(finding));
   }
 
@@ -213,10 +277,9 @@ class Checker {
 
 Allowance allowance_for(const GateFinding& finding, const GateReport& report, const std::string& until,
                         const std::string& reason) {
-  const double amount = std::ceil(finding.measured * kHeadroom);
-  const char* per = report.budgets[finding.budget].measure == Measure::growth     ? ""
-                    : report.budgets[finding.budget].measure == Measure::per_step ? "/step"
-                                                                                  : "/s";
+  const double amount = std::ceil(finding.measured.value_or(0) * kHeadroom);
+  static constexpr const char* kPer[] = {"", "/step", "/s", "/jump"};
+  const char* const per = kPer[static_cast<std::size_t>(report.budgets[finding.budget].measure)];
   const auto whole = static_cast<std::int64_t>(std::min(amount, 9e18));
   return {finding.id, finding.name, std::to_string(whole) + per, until, reason};
 }

@@ -5,6 +5,7 @@
 #include <toml.hpp>
 
 #include "analyzer/gate/gate.hpp"
+#include "snapdiff/toml_bounds.hpp"
 
 namespace snapdiff::gate {
 namespace {
@@ -27,6 +28,7 @@ Error about(const std::string& file, std::uint_least32_t line, const std::string
 /// The entries of the array of tables `name`; nothing else may stand in the file.
 Result<std::vector<Table>> entries_of(const std::string& text, const std::string& file, const std::string& name,
                                       const std::vector<std::string>& keys) {
+  if (Status bounded = check_toml_bounds(text, file); !bounded) return std::move(bounded).error();
   try {
     std::istringstream stream(text);
     const Table root = toml::parse(stream, file);
@@ -112,17 +114,18 @@ Result<std::vector<Budget>> parse_budgets(const std::string& toml, const std::st
     Result<Budget> budget = parse_budget(amount);
     if (!budget) return about(file_name, line, budget.error().message);
     const std::string scope = field(entry, "for");
-    if (!scope.empty() && scope != "stack" && scope != "total")
-      return about(file_name, line, "for = '" + scope + "': expected stack or total");
+    if (!scope.empty() && scope != "stack" && scope != "total" && scope != "suspect")
+      return about(file_name, line, "for = '" + scope + "': expected stack, suspect or total");
     if (scope == "total") budget->scope = BudgetScope::total;
+    if (scope == "suspect") budget->scope = BudgetScope::suspect;
     budget->name = field(entry, "name");
     budget->owner = field(entry, "owner");
     budget->function = field(entry, "function");
     budget->file = field(entry, "file");
     budget->module = field(entry, "module");
     if (!budget->function.empty() || !budget->file.empty() || !budget->module.empty()) {
-      if (budget->scope == BudgetScope::total)
-        return about(file_name, line, "a budget for the total takes no function, file or module");
+      if (budget->scope == BudgetScope::total || budget->scope == BudgetScope::suspect)
+        return about(file_name, line, "a budget for the total or for suspects takes no function, file or module");
       if (scope.empty()) budget->scope = BudgetScope::match;
     }
     budgets.push_back(*std::move(budget));

@@ -11,9 +11,13 @@
 /// verdict of a series against both. Reads and writes texts; files are the caller's.
 namespace snapdiff::gate {
 
-/// "100KiB/step", "10MiB", "5%", "3%/step", "482KiB/h", "10GiB/7d"; before it "total:" or "stack:" (the
-/// default). Errors: usage.
+/// "100KiB/step", "10MiB", "5%", "3%/step", "482KiB/h", "10GiB/7d", "5%/jump"; before it "total:", "suspect:" or
+/// "stack:" (the default). Errors: usage.
 Result<Budget> parse_budget(const std::string& text);
+
+/// What holds where nobody sets a budget: from kJudgedFrom snapshots on nothing may be GROWING and no step may be
+/// larger than 5 % of the baseline; below, the total and each suspect may grow by 5 % of it.
+std::vector<Budget> default_budgets(std::size_t snapshots);
 
 /// The [[budget]] entries of a TOML text: `allow` (as above) and, as wanted, `name`, `owner`, `for` (stack,
 /// total), `function`, `file`, `module` (patterns; the budget is then for the sum of what matches).

@@ -40,16 +40,21 @@ std::string id_of(const SequenceHasher& hasher) { return hex(hasher.finish().hig
 
 std::string leak_id(const TrendReport& trend, std::uint32_t row) {
   const GrowthReport& overall = trend.series.overall;
-  SequenceHasher hasher;
   if (overall.options.by != GroupBy::stack) {
+    SequenceHasher hasher;
     hasher.add(hash_bytes(to_text(overall.options.by)));
     hasher.add(hash_bytes(overall.keys[overall.rows[row].key]));
     return id_of(hasher);
   }
   std::vector<FrameView> frames;
   overall.frames(overall.rows[row], frames);
+  return leak_id(frames);
+}
+
+std::string leak_id(std::span<const FrameView> leaf_first) {
+  SequenceHasher hasher;
   std::string last;
-  for (const FrameView& frame : frames) {
+  for (const FrameView& frame : leaf_first) {
     if (is_start(frame)) continue;
     const std::string name = stable_name(frame);
     if (name == last) continue;  // how deep a function recurses is no other leak
@@ -71,10 +76,14 @@ std::string leak_name(const TrendReport& trend, std::uint32_t row) {
   if (overall.options.by != GroupBy::stack) return overall.keys[overall.rows[row].key];
   std::vector<FrameView> frames;
   overall.frames(overall.rows[row], frames);
+  return leak_name(frames);
+}
+
+std::string leak_name(std::span<const FrameView> leaf_first) {
   std::string text;
   std::string last;
   std::size_t named = 0;
-  for (const FrameView& frame : frames) {
+  for (const FrameView& frame : leaf_first) {
     if (is_start(frame)) continue;
     const std::string name = stable_name(frame);
     if (name == last) continue;

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "snapdiff/function_name.hpp"
+#include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::graph {
 namespace {
@@ -20,9 +21,9 @@ bool same(const FrameView& a, const FrameView& b) {
 std::uint64_t text_hash(const FrameView& frame) {
   if (named(frame)) {
     const Hash128 name = hash_bytes(frame.function, frame.pseudo ? 1 : 0);
-    return mix64(name.low ^ mix64(hash_bytes(base_name(frame.file)).low));
+    return keyed_hash(name) ^ mix64(keyed_hash(base_name(frame.file)));
   }
-  return mix64(hash_bytes(base_name(frame.module), 2).low ^ mix64(frame.offset));
+  return mix64(keyed_hash(base_name(frame.module)) ^ mix64(frame.offset));
 }
 
 }  // namespace

@@ -37,10 +37,7 @@ std::string rate_figure(const Postmortem& report, const Series& series) {
   }
   if (rows == 0) return figure("rate of the growing stacks", "none", "no stack keeps growing", "figure-rate");
   std::string detail = "per snapshot, " + counted(rows, "stack");
-  // Steps of seconds say nothing about hours.
-  constexpr double kMinute = 60;
-  const double step = report.trend.axis.step_seconds;
-  if (step >= kMinute) detail += "; " + slope_text(slope * 3600 / step, unit) + " per hour";
+  if (const auto hourly = report.trend.axis.per_hour(slope)) detail += "; " + slope_text(*hourly, unit) + " per hour";
   return figure("rate of the growing stacks", slope_text(slope, unit), detail, "figure-rate");
 }
 

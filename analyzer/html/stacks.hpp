@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "snapdiff/growth.hpp"
+#include "snapdiff/keyed_hash.hpp"
 
 /// Stacks of rows, interned, and their coding: one text table, one table of frames, stacks in the order
 /// of their frames from the root so that each says only where it leaves the one before.
@@ -59,7 +60,7 @@ class StackPages {
   };
 
   std::vector<std::string> texts_;
-  std::unordered_map<std::string, std::uint32_t> text_ids_;
+  std::unordered_map<std::string, std::uint32_t, KeyedHash> text_ids_;
   std::vector<PageFrame> frames_;
   std::unordered_map<PageFrame, std::uint32_t, Hash> frame_ids_;
   std::unordered_map<Seen, std::uint32_t, Hash> seen_;

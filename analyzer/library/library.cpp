@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "analyzer/diff/diff.hpp"
+#include "analyzer/story/story.hpp"
 #include "analyzer/trend/verdict.hpp"
 #include "formats/registry.hpp"
 #include "snapdiff/frame_text.hpp"
@@ -23,7 +24,9 @@ Result<std::vector<SnapshotRef>> read_snapshots(const std::string& path, const s
 }
 
 Result<GrowthReport> compare(const SnapshotRef& baseline, const SnapshotRef& current, const DiffOptions& options) {
-  return diff::diff(baseline, current, options);
+  Result<GrowthReport> report = diff::diff(baseline, current, options);
+  if (report) story::tell(*report);
+  return report;
 }
 
 Result<SeriesReport> compare_series(std::span<const SnapshotRef> snapshots, const DiffOptions& options) {
@@ -35,8 +38,10 @@ Result<TrendReport> judge(std::span<const SnapshotRef> snapshots, const DiffOpti
   if (snapshots.size() < 3)
     return Error{ErrorCode::usage,
                  "too few snapshots for a trend: found " + std::to_string(snapshots.size()) + ", expected at least 3"};
-  return trend::judge_since_restart(
+  Result<TrendReport> trend = trend::judge_since_restart(
       snapshots, [&](std::span<const SnapshotRef> part) { return diff::diff_series(part, options); }, limit);
+  if (trend) story::tell(*trend);
+  return trend;
 }
 
 std::string frame_text(const FrameView& frame) {

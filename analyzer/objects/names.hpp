@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "snapdiff/keyed_hash.hpp"
 #include "snapdiff/object_graph.hpp"
 #include "snapdiff/retention.hpp"
 #include "snapdiff/snapshot_builder.hpp"
@@ -14,15 +15,15 @@ namespace snapdiff::objects {
 /// Texts of several snapshots in one id space; 0 is "".
 class Names {
  public:
-  Names() : texts_{""}, hashes_{hash_bytes("")} { index_.insert(hashes_[0].low, 0); }
+  Names() : texts_{""}, hashes_{hash_bytes("")} { index_.insert(keyed_hash(hashes_[0]), 0); }
   std::uint32_t id(std::string_view text) {
     const Hash128 hash = hash_bytes(text);
-    const std::uint32_t row = index_.find(hash.low, [&](std::uint32_t r) { return texts_[r] == text; });
+    const std::uint32_t row = index_.find(keyed_hash(hash), [&](std::uint32_t r) { return texts_[r] == text; });
     if (row != HashIndex::kAbsent) return row;
     texts_.emplace_back(text);
     hashes_.push_back(hash);
     const auto made = static_cast<std::uint32_t>(texts_.size() - 1);
-    index_.insert(hash.low, made);
+    index_.insert(keyed_hash(hash), made);
     return made;
   }
   const std::string& text(std::uint32_t id) const { return texts_[id]; }

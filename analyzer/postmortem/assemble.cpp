@@ -5,6 +5,7 @@
 
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/postmortem/postmortem.hpp"
+#include "analyzer/story/story.hpp"
 #include "analyzer/trend/verdict.hpp"
 
 namespace snapdiff::postmortem {
@@ -22,6 +23,7 @@ Status add_growth(std::span<const SnapshotRef> snapshots, const Request& request
   Result<TrendReport> trend = trend::judge_since_restart(snapshots, diff_part, request.limit);
   if (!trend) return std::move(trend).error();
   out.trend = *std::move(trend);
+  story::tell(out.trend);
   view.by = GroupBy::function;
   Result<GrowthReport> functions = diff::diff(out.growth().baseline, out.growth().current, view);
   if (!functions) return std::move(functions).error();

@@ -5,14 +5,14 @@
 #include <cmath>
 #include <utility>
 
-#include "analyzer/postmortem/prose.hpp"
+#include "analyzer/story/prose.hpp"
 #include "analyzer/postmortem/series_facts.hpp"
 
 namespace snapdiff::postmortem {
+
+using namespace story;  // its words
 namespace {
 
-/// Of all that moved: below it the smaller of growth and shrinkage is churn, and the net hides nothing.
-constexpr double kHiddenShare = 0.05;
 constexpr std::size_t kPathFrames = 4;
 constexpr std::size_t kSitesTold = 3;
 constexpr std::size_t kCountersTold = 5;
@@ -35,7 +35,7 @@ Writer& snapshot_text(Writer& out, const Postmortem& report, std::size_t index) 
   return out << ")";
 }
 
-Writer& suspect_name(Writer& out, const Suspect& suspect) {
+Writer& suspect_name(Writer& out, const Culprit& suspect) {
   const FrameView* frame = telling_frame(suspect.path);
   return frame == nullptr ? out << "a path without frames" : out.frame(*frame);
 }
@@ -45,7 +45,7 @@ bool is_common(const GrowthReport& report, const FrameView& frame) {
 }
 
 /// "main › serve › leak_sessions", below what all suspects share.
-void path_text(Writer& out, const GrowthReport& report, const Suspect& suspect) {
+void path_text(Writer& out, const GrowthReport& report, const Culprit& suspect) {
   const std::vector<FrameView>& path = suspect.path;
   const FrameView* last = telling_frame(path);
   const std::size_t end = last == nullptr ? 0 : static_cast<std::size_t>(last - path.data()) + 1;
@@ -66,13 +66,22 @@ void path_text(Writer& out, const GrowthReport& report, const Suspect& suspect) 
   }
 }
 
-bool is_falling(const Suspect& suspect) { return suspect.growth < 0; }
+std::vector<Culprit> culprits_of(const Postmortem& report) {
+  std::vector<Culprit> all;
+  const auto& story = report.growth().story;
+  if (story == nullptr) return all;
+  all = story->culprits;
+  all.insert(all.end(), story->freed.begin(), story->freed.end());
+  return all;
+}
+
+bool is_falling(const Culprit& suspect) { return suspect.value.growth() < 0; }
 
 /// "; 2.10 MiB of it at malloc_line svc.cc:24".
-void sites_text(Writer& out, const GrowthReport& report, const Suspect& suspect) {
+void sites_text(Writer& out, const GrowthReport& report, const Culprit& suspect) {
   std::size_t told = 0;
   for (const Suspect::Site& site : suspect.sites) {
-    if (told == kSitesTold || (site.growth > 0) != (suspect.growth > 0)) continue;
+    if (told == kSitesTold || (site.growth > 0) != (suspect.value.growth() > 0)) continue;
     if (is_machinery(site.frame)) continue;
     if (!suspect.path.empty() && suspect.sites.size() == 1 && site.frame == suspect.path.back() &&
         !has_place(site.frame))
@@ -140,12 +149,7 @@ Prose headline_of(const Postmortem& report) {
     counter_change(out, *row);
     return out.take();
   }
-  const GrowthReport& growth = report.growth();
-  const std::string_view title = metric_title(growth.metric);
-  title.empty() ? out.name(growth.metric) : out << title;
-  const Change& total = growth.total;
-  out << " " << change_text(total.baseline, total.current, growth.unit, kPageNumbers);
-  return out.take();
+  return report.growth().story->headline;
 }
 
 Prose opening_of(const Postmortem& report) {
@@ -176,22 +180,22 @@ Prose opening_of(const Postmortem& report) {
 Prose suspects_of(const Postmortem& report) {
   const GrowthReport& report_growth = report.growth();
   Writer out;
-  for (const Suspect& suspect : report_growth.suspects) {
+  for (const Culprit& suspect : culprits_of(report)) {
     if (is_falling(suspect)) continue;
     const bool first = out.empty();
     if (!first) out << ", ";
-    suspect_name(out, suspect) << " " << growth(report_growth, suspect.growth) << " (" << percent_of(suspect.share)
+    suspect_name(out, suspect) << " " << growth(report_growth, suspect.value.growth()) << " (" << percent_of(suspect.share)
                                << (first ? " of the growth)" : ")");
   }
   return out.take();
 }
 
-Prose rise_of_suspect(const Postmortem& report, const Suspect& suspect) {
+Prose rise_of_suspect(const Postmortem& report, const Culprit& suspect) {
   Writer out;
   suspect_name(out, suspect);
   const std::vector<std::int64_t> values = values_of(report.growth(), suspect.rows);
   if (values.size() < 3) {
-    out << " " << growth(report.growth(), suspect.growth) << " between the two snapshots";
+    out << " " << growth(report.growth(), suspect.value.growth()) << " between the two snapshots";
     return out.take();
   }
   const Rise rise = rise_of(values);
@@ -312,10 +316,10 @@ std::vector<Finding> where_findings(const Postmortem& report) {
   const bool bare = has_bare_rows(report_growth);
   std::size_t rising = 0;
   std::int64_t held = 0;
-  for (const Suspect& suspect : report_growth.suspects) {
+  for (const Culprit& suspect : culprits_of(report)) {
     if (is_falling(suspect)) continue;
     ++rising;
-    held += std::min(suspect.growth, report_growth.grew - held);
+    held += std::min(suspect.value.growth(), report_growth.grew - held);
   }
   if (rising > 1) {
     Writer text;
@@ -329,13 +333,13 @@ std::vector<Finding> where_findings(const Postmortem& report) {
   }
   if (rising == 0 && report_growth.grew > 0) {
     Writer text;
-    text << "Growth is spread: no call path below the entry points holds 20" << kPageNumbers.before_unit << "% of it.";
+    text << report_growth.story->no_culprit << ".";
     add(out, Finding::Kind::where, text);
   }
-  for (const Suspect& suspect : report_growth.suspects) {
+  for (const Culprit& suspect : culprits_of(report)) {
     Writer text;
     text << percent_of(suspect.share) << (is_falling(suspect) ? " of the shrinkage, " : " of the growth, ")
-         << growth(report_growth, suspect.growth);
+         << growth(report_growth, suspect.value.growth());
     if (bare) {
       suspect_name(text << ", is counted under ", suspect);
     } else {
@@ -379,7 +383,7 @@ std::vector<Finding> since_findings(const Postmortem& report) {
     if (report_growth.grew != 0 || report_growth.shrank != 0) add(out, Finding::Kind::since, text);
     return out;
   }
-  for (const Suspect& suspect : report_growth.suspects) {
+  for (const Culprit& suspect : culprits_of(report)) {
     if (is_falling(suspect)) continue;
     const Rise rise = rise_of(values_of(report_growth, suspect.rows));
     if (rise.steps == 0) continue;
@@ -404,13 +408,12 @@ std::vector<Finding> certainty_findings(const Postmortem& report) {
          << static_cast<std::size_t>(kJudgedFrom) << " or more are judged.";
     add(out, Finding::Kind::certainty, text);
   }
-  for (const Suspect& suspect : report.growth().suspects) {
-    const std::optional<std::uint32_t> row = heaviest_row(report.growth(), suspect);
-    const Verdict* verdict = row ? verdict_of(report, *row) : nullptr;
-    if (verdict == nullptr) continue;
+  for (const Culprit& suspect : culprits_of(report)) {
+    const Verdict& verdict = suspect.verdict;
+    if (verdict.word.empty() || is_falling(suspect)) continue;
     Writer text;
-    suspect_name(text, suspect) << ": " << verdict->word << ", " << verdict->reason
-                                << (verdict->by_objects ? " (by its count of objects)." : ".");
+    suspect_name(text, suspect) << ": " << verdict.word << ", " << verdict.reason
+                                << (verdict.by_objects ? " (by its count of objects)." : ".");
     add(out, Finding::Kind::certainty, text);
   }
   if (!has_stacks(report)) {
@@ -462,17 +465,6 @@ std::vector<Finding> not_this_findings(const Postmortem& report) {
   std::vector<Finding> out;
   const auto tell = [&](Writer& text) { add(out, Finding::Kind::not_this, text); };
   const GrowthReport& report_growth = report.growth();
-  std::vector<FrameView> frames;
-  const auto leaf = [&](Writer& text, std::uint32_t row) -> Writer& {
-    report_growth.frames(report_growth.rows[row], frames);
-    if (frames.empty()) return text << "a stack whose frames are hidden";
-    const std::size_t first = telling_begin(frames);
-    text.frame(frames[first]);
-    // The caller tells equal allocation functions apart.
-    if (first + 1 < frames.size() && !is_common(report_growth, frames[first + 1]))
-      (text << ", called by ").frame(frames[first + 1]);
-    return text;
-  };
   if (report.trend.left_out > 0) {
     Writer text;
     text << "A restart is suspected before ";
@@ -483,38 +475,29 @@ std::vector<Finding> not_this_findings(const Postmortem& report) {
     tell(text);
   }
   if (!has_stacks(report)) return out;
-  const auto grew = static_cast<double>(report_growth.grew);
-  const double shrank = -static_cast<double>(report_growth.shrank);
-  if (std::min(grew, shrank) > kHiddenShare * (grew + shrank)) {
+  const Story& story = *report_growth.story;
+  if (!story.hidden.empty()) {
     Writer text;
-    if (report_growth.total.growth() < 0) {
-      text << "The net hides " << growth(report_growth, report_growth.grew) << " of growth under "
-           << growth(report_growth, report_growth.shrank) << " of shrinkage.";
-    } else {
-      text << "The net hides " << growth(report_growth, report_growth.shrank) << " of shrinkage under "
-           << growth(report_growth, report_growth.grew) << " of growth.";
-    }
+    text << "T" << std::string_view(story.hidden).substr(1) << ".";
     tell(text);
   }
-  if (const std::optional<Passing> passing = passing_row(report)) {
+  for (const Passing& passing : story.passing) {
     Writer text;
-    text << value(report_growth, passing->peak) << " came and went: ";
-    leaf(text, passing->row) << ", up at ";
-    snapshot_text(text, report, passing->came) << ", down at ";
-    snapshot_text(text, report, passing->went) << "; no part of the growth from first to last.";
+    text << value(report_growth, passing.peak) << " allocated and freed again: ";
+    passing.path.empty() ? text << "a stack whose frames are hidden" : text.frame(passing.path.back());
+    snapshot_text(text << ", allocated at ", report, passing.allocated);
+    snapshot_text(text << ", freed at ", report, passing.freed);
+    text << "; no part of the growth from first to last.";
     tell(text);
   }
-  constexpr std::size_t kRowsTold = 3;
-  for (const auto& [word, meaning] :
-       {std::pair<std::string_view, std::string_view>{"SATURATING", "by its shape a cache or pool that has filled up"},
-        {"STEP", "by its shape a single load or a table that was resized"}}) {
-    for (const std::uint32_t row : rows_with(report, word, kRowsTold)) {
-      if (report_growth.rows[row].value.growth() < report_growth.grew / 100) break;
-      Writer text;
-      leaf(text, row) << " " << growth(report_growth, report_growth.rows[row].value.growth()) << " is " << word << ", "
-                      << report.trend.verdicts[row].reason << ": " << meaning << ", not steady growth.";
-      tell(text);
-    }
+  for (const Culprit& culprit : story.levelled) {
+    const std::string& word = culprit.verdict.word;
+    Writer text;
+    suspect_name(text, culprit) << " " << growth(report_growth, culprit.value.growth()) << " is " << word << ", "
+                                << culprit.verdict.reason;
+    if (word == "SATURATING") text << ": by its shape a cache or pool that has filled up";
+    text << ", not steady growth.";
+    tell(text);
   }
   for (const auto& [change, what] : {std::pair<Change, std::string_view>{report_growth.unattributed, "in no stack"},
                                      {report_growth.filtered, "in stacks that the filters leave out"}}) {

@@ -4,27 +4,25 @@
 #include "analyzer/postmortem/findings.hpp"
 #include "analyzer/postmortem/hints.hpp"
 #include "analyzer/postmortem/postmortem.hpp"
-#include "analyzer/postmortem/prose.hpp"
+#include "analyzer/story/prose.hpp"
 #include "analyzer/postmortem/series_facts.hpp"
 
 namespace snapdiff::postmortem {
+
+using namespace story;  // its words
 namespace {
 
 constexpr std::size_t kShortLines = 5;
 /// A hint that explains less of the growth is none of the five lines.
 constexpr double kHintShare = 0.1;
 
-/// Of the heaviest suspect, never of the total: one stack that comes and goes would decide it.
+/// Of the culprits, never of the total: one stack that comes and goes would decide it.
 std::string badge_of(const Postmortem& report) {
   if (!has_stacks(report)) {
     const CounterRow* row = leading_counter(report);
     return row != nullptr && row->known() >= kJudgedFrom ? row->verdict.word : std::string();
   }
-  const Suspect* first = first_rising(report.growth());
-  if (first == nullptr) return {};
-  const std::optional<std::uint32_t> row = heaviest_row(report.growth(), *first);
-  const Verdict* verdict = row ? verdict_of(report, *row) : nullptr;
-  return verdict == nullptr ? std::string() : verdict->word;
+  return report.growth().story->verdict;
 }
 
 Prose where_line(const Postmortem& report) {
@@ -32,8 +30,7 @@ Prose where_line(const Postmortem& report) {
   Writer line;
   if (suspects.empty()) {
     if (has_stacks(report) && report.growth().grew > 0)
-      line << "Growth is spread: no call path below the entry points holds 20" << kPageNumbers.before_unit
-           << "% of it.";
+      line << "No culprit: " << report.growth().story->no_culprit << ".";
     return line.take();
   }
   line << (has_bare_rows(report.growth()) ? "What grew: " : "Allocated through ");
@@ -43,7 +40,8 @@ Prose where_line(const Postmortem& report) {
 
 Prose verdict_line(const Postmortem& report, const std::string& badge) {
   Writer line;
-  const Suspect* first = has_stacks(report) ? first_rising(report.growth()) : nullptr;
+  const Culprit* first = nullptr;
+  if (has_stacks(report) && !report.growth().story->culprits.empty()) first = &report.growth().story->culprits.front();
   if (first == nullptr) {
     const std::size_t n = report.trend.series.steps.size();
     if (has_stacks(report) && report.growth().grew == 0 && report.growth().shrank == 0) {
@@ -54,7 +52,7 @@ Prose verdict_line(const Postmortem& report, const std::string& badge) {
     } else if (!badge.empty()) {
       line << badge << ": " << leading_counter(report)->verdict.reason << ".";
     } else if (has_stacks(report)) {
-      line << "No verdict: there is no suspect to judge.";
+      line << "No verdict: there is no culprit to judge.";
     }
     return line.take();
   }
@@ -62,8 +60,7 @@ Prose verdict_line(const Postmortem& report, const std::string& badge) {
     line << "No verdict: " << counted(static_cast<std::int64_t>(report.trend.series.steps.size()), "snapshot")
          << " show growth, not a trend. ";
   } else {
-    // Many small stacks below one path may climb together.
-    line << badge << (badge == "FLAT" ? " by its largest stack alone: " : ": ");
+    line << badge << ": ";
   }
   line.prose(rise_of_suspect(report, *first)) << ".";
   return line.take();

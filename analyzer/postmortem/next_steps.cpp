@@ -2,10 +2,12 @@
 #include <utility>
 
 #include "analyzer/postmortem/findings.hpp"
-#include "analyzer/postmortem/prose.hpp"
+#include "analyzer/story/prose.hpp"
 #include "analyzer/postmortem/series_facts.hpp"
 
 namespace snapdiff::postmortem {
+
+using namespace story;  // its words
 namespace {
 
 constexpr std::size_t kCommands = 2;

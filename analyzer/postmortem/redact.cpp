@@ -124,7 +124,35 @@ void redact_key(Tokens& tokens, GroupBy by, std::string& key) {
   }
 }
 
+void redact_prose(Tokens& tokens, Prose& prose) {
+  for (Span& span : prose) {
+    if (span.name) span.text = tokens.span(span.text);
+  }
+}
+
+void redact_culprit(Tokens& tokens, Culprit& culprit) {
+  redact_frames(tokens, culprit.path);
+  FrameView via;
+  via.function = culprit.via;
+  if (!culprit.via.empty()) culprit.via = tokens.frame(via).function;
+  for (Suspect::Site& site : culprit.sites) site.frame = tokens.frame(site.frame);
+  for (Prose* prose : {&culprit.text.name, &culprit.text.place, &culprit.text.via}) redact_prose(tokens, *prose);
+}
+
+std::shared_ptr<const Story> redacted_story(Tokens& tokens, const std::shared_ptr<const Story>& open) {
+  if (open == nullptr) return open;
+  auto story = std::make_shared<Story>(*open);
+  for (std::vector<Culprit>* list : {&story->culprits, &story->levelled, &story->freed}) {
+    for (Culprit& culprit : *list) redact_culprit(tokens, culprit);
+  }
+  for (Passing& passing : story->passing) redact_frames(tokens, passing.path);
+  redact_prose(tokens, story->headline);
+  for (Prose& line : story->also) redact_prose(tokens, line);
+  return story;
+}
+
 void redact_growth(Tokens& tokens, GrowthReport& report) {
+  report.story = redacted_story(tokens, report.story);
   for (std::string& key : report.keys) redact_key(tokens, report.options.by, key);
   for (Suspect& suspect : report.suspects) {
     redact_frames(tokens, suspect.path);
@@ -139,7 +167,8 @@ void redact_growth(Tokens& tokens, GrowthReport& report) {
         std::string(tokens.path(report.common_path.substr(0, plus))).append(report.common_path.substr(plus));
   }
   DiffOptions& options = report.options;
-  for (std::string* text : {&options.focus, &options.ignore, &options.hide, &options.show, &options.label_key})
+  for (std::string* text : {&options.focus, &options.ignore, &options.hide, &options.show, &options.own,
+                            &options.library, &options.label_key})
     *text = tokens.word(*text);
   for (std::string* text : {&options.metric, &report.metric, &report.unit, &report.objects_metric})
     *text = tokens.harmless(*text);
@@ -155,12 +184,6 @@ void meet_all(Tokens& tokens, const GrowthReport& report) {
   };
   for (const StackRef& stack : report.stacks) meet(stack);
   for (const ListedOnce& row : report.listed_once) meet(row.stack);
-}
-
-void redact_prose(Tokens& tokens, Prose& prose) {
-  for (Span& span : prose) {
-    if (span.name) span.text = tokens.span(span.text);
-  }
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "analyzer/postmortem/hints.hpp"
 #include "analyzer/postmortem/hints_text.hpp"
+#include "snapdiff/toml_bounds.hpp"
 
 namespace snapdiff::postmortem {
 namespace {
@@ -190,6 +191,7 @@ Result<Rules> parse_rules(const std::string& toml, const std::string& file_name,
   const auto about = [&](std::uint_least32_t line, const std::string& what) {
     return Error{ErrorCode::usage, "line " + std::to_string(line) + ": " + what, std::nullopt, file_name};
   };
+  if (Status bounded = check_toml_bounds(toml, file_name); !bounded) return std::move(bounded).error();
   try {
     std::istringstream stream(toml);
     const Table root = toml::parse(stream, file_name);

@@ -6,7 +6,6 @@ namespace snapdiff::postmortem {
 namespace {
 
 constexpr std::size_t kRowsLookedAt = 64;
-constexpr double kPassingShare = 0.05;
 
 std::int64_t wrapping_sum(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
@@ -59,13 +58,6 @@ const FrameView* python_frame(const std::vector<FrameView>& path) {
   return nullptr;
 }
 
-const Suspect* first_rising(const GrowthReport& report) {
-  for (const Suspect& suspect : report.suspects) {
-    if (suspect.growth > 0) return &suspect;
-  }
-  return nullptr;
-}
-
 std::vector<std::int64_t> values_of(const GrowthReport& report, std::uint32_t row) {
   if (!has_series(report)) return {report.rows[row].value.baseline, report.rows[row].value.current};
   const auto begin = report.series.begin() + static_cast<std::ptrdiff_t>(row * report.series_length);
@@ -102,15 +94,6 @@ std::vector<std::int64_t> objects_of(const GrowthReport& report, const std::vect
   return out;
 }
 
-std::optional<std::uint32_t> heaviest_row(const GrowthReport& report, const Suspect& suspect) {
-  std::optional<std::uint32_t> best;
-  for (const std::uint32_t row : suspect.rows) {
-    if (row >= report.rows.size()) continue;
-    if (!best || report.rows[row].value.growth() > report.rows[*best].value.growth()) best = row;
-  }
-  return best;
-}
-
 const Verdict* verdict_of(const Postmortem& report, std::uint32_t row) {
   if (!is_judged(report) || row >= report.trend.verdicts.size()) return nullptr;
   const Verdict& verdict = report.trend.verdicts[row];
@@ -133,49 +116,6 @@ Rise rise_of(const std::vector<std::int64_t>& values) {
     if (values[i] > values.front() && out.since == 0) out.since = i;
   }
   return out;
-}
-
-std::optional<Passing> passing_row(const Postmortem& report) {
-  const GrowthReport& growth = report.growth();
-  if (!has_series(growth) || growth.series_length < 3) return std::nullopt;
-  double largest = 0;
-  for (const SeriesStep& step : report.trend.series.steps) largest = std::max(largest, static_cast<double>(step.total));
-  double most = kPassingShare * largest;
-  std::optional<Passing> best;
-  const std::size_t n = growth.series_length;
-  for (std::uint32_t row = 0; row < growth.rows.size(); ++row) {
-    const std::int64_t* values = growth.series.data() + row * n;
-    const auto peak = static_cast<std::size_t>(std::max_element(values, values + n) - values);
-    const double height = static_cast<double>(values[peak]) - static_cast<double>(std::max(values[0], values[n - 1]));
-    if (height <= most) continue;
-    most = height;
-    Passing found;
-    found.row = row;
-    found.peak = static_cast<std::int64_t>(height);
-    for (std::size_t i = 1; i < n; ++i) {
-      const auto step = [&](std::size_t at) {
-        return static_cast<double>(values[at]) - static_cast<double>(values[at - 1]);
-      };
-      if (i <= peak && (found.came == 0 || step(i) > step(found.came))) found.came = i;
-      if (i > peak && (found.went == 0 || step(i) < step(found.went))) found.went = i;
-    }
-    best = found;
-  }
-  return best;
-}
-
-std::vector<std::uint32_t> rows_with(const Postmortem& report, std::string_view word, std::size_t most) {
-  const GrowthReport& growth = report.growth();
-  std::vector<std::uint32_t> rows;
-  for (std::uint32_t row = 0; row < growth.rows.size(); ++row) {
-    const Verdict* verdict = verdict_of(report, row);
-    if (verdict != nullptr && verdict->word == word && growth.rows[row].value.growth() > 0) rows.push_back(row);
-  }
-  std::stable_sort(rows.begin(), rows.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return growth.rows[a].value.growth() > growth.rows[b].value.growth();
-  });
-  if (rows.size() > most) rows.resize(most);
-  return rows;
 }
 
 }  // namespace snapdiff::postmortem

@@ -32,11 +32,6 @@ const FrameView* telling_frame(const std::vector<FrameView>& path);
 std::size_t telling_begin(const std::vector<FrameView>& frames);
 /// The last frame of a path that is a line of Python; null where there is none.
 const FrameView* python_frame(const std::vector<FrameView>& path);
-/// The heaviest suspect that grew, or null.
-const Suspect* first_rising(const GrowthReport& report);
-
-/// The row that a suspect is judged by: the one below it that grew most.
-std::optional<std::uint32_t> heaviest_row(const GrowthReport& report, const Suspect& suspect);
 /// Verdict of a row, where the series is long enough to have one.
 const Verdict* verdict_of(const Postmortem& report, std::uint32_t row);
 
@@ -49,18 +44,5 @@ struct Rise {
   std::int64_t largest_step = 0;
 };
 Rise rise_of(const std::vector<std::int64_t>& values);
-
-/// A row that came and went again.
-struct Passing {
-  std::uint32_t row = 0;
-  std::int64_t peak = 0;  ///< above the larger of both ends
-  std::size_t came = 0;   ///< snapshot after the step upwards
-  std::size_t went = 0;   ///< snapshot after the step downwards
-};
-/// The heaviest one whose peak is at least 5 % of the largest total.
-std::optional<Passing> passing_row(const Postmortem& report);
-
-/// Rows with this verdict and growth, heaviest first, at most `most`.
-std::vector<std::uint32_t> rows_with(const Postmortem& report, std::string_view word, std::size_t most);
 
 }  // namespace snapdiff::postmortem

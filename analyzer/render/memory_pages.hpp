@@ -22,6 +22,9 @@ struct StackLabel {
 };
 StackLabel label_of(const StackView& view, StackRef stack);
 
+/// Labels that stand beside each other: names that would be the same go on with the frame in which their stacks differ.
+std::vector<StackLabel> labels_of(const StackView& view, const std::vector<StackRef>& stacks);
+
 /// Site and as many callers as fit into `width`. Returns the width used.
 double draw_origin(Canvas& canvas, double x, double y, const StackLabel& label, const TextStyle& style, double width);
 

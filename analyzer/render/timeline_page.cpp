@@ -85,6 +85,7 @@ class Plot {
     }
     axis_ = axis_for(static_cast<double>(most), true);
     paints_ = paints_of(t_);
+    name_bands();
   }
 
   /// Returns the lower edge, tick texts included.
@@ -327,21 +328,7 @@ class Plot {
     canvas_.frame(box, {Color::hex(0x9AA6B2), 0.4});
   }
 
-  StackLabel name_of(std::size_t b) const {
-    const TimelineBand& band = t_.bands[b];
-    switch (band.kind) {
-      case Kind::before_trace: return {"[before trace]", "", {}};
-      case Kind::pending: return {"pending free", "", {}};
-      case Kind::others:
-        return {std::string("[")
-                    .append(count_text(static_cast<std::int64_t>(band.groups)))
-                    .append(band.groups == 1 ? " other]" : " others]"),
-                "",
-                {}};
-      case Kind::stack: break;
-    }
-    return label_of(*page_.view, page_.stacks[band.group]);
-  }
+  const StackLabel& name_of(std::size_t b) const { return labels_[b]; }
 
   /// The bands with their names in full; they add up.
   double table(double y, double bottom) {
@@ -359,7 +346,7 @@ class Plot {
       peak += band.at_peak;
       end += band.at_end;
       if (y + 2 * kRow > bottom) continue;
-      const StackLabel label = name_of(b);
+      const StackLabel& label = name_of(b);
       swatch({kLeft, y + 4.4, 7, 7}, b);
       const double room = peak_x - 52 - kLeft - 12;
       const double w =
@@ -378,11 +365,36 @@ class Plot {
   }
 
  private:
+  void name_bands() {
+    std::vector<StackRef> stacks;
+    for (const TimelineBand& band : t_.bands) {
+      if (band.kind == Kind::stack) stacks.push_back(page_.stacks[band.group]);
+    }
+    const std::vector<StackLabel> of_stacks =
+        stacks.empty() ? std::vector<StackLabel>() : labels_of(*page_.view, stacks);
+    auto next = of_stacks.begin();
+    for (const TimelineBand& band : t_.bands) {
+      switch (band.kind) {
+        case Kind::before_trace: labels_.push_back({"[before trace]", "", {}}); break;
+        case Kind::pending: labels_.push_back({"pending free", "", {}}); break;
+        case Kind::others: {
+          std::string name("[");
+          name.append(count_text(static_cast<std::int64_t>(band.groups)))
+              .append(band.groups == 1 ? " other]" : " others]");
+          labels_.push_back({std::move(name), "", {}});
+          break;
+        }
+        case Kind::stack: labels_.push_back(*next++); break;
+      }
+    }
+  }
+
   const MemoryTimeline& t_;
   const TimelinePage& page_;
   Canvas& canvas_;
   double y0_, y1_;
   std::int64_t room_ = 0;
+  std::vector<StackLabel> labels_;  // by band
   Axis axis_;
   std::vector<Paint> paints_;
   std::vector<std::int64_t> tops_;

@@ -182,7 +182,7 @@ void csv_trend(const TrendReport& trend, const Style& style, const Sink& sink) {
       record.number(verdict.slope);
       record.number(verdict.slope_low);
       record.number(verdict.slope_high);
-      record.number(trend.axis.step_seconds > 0 ? per_hour(trend, verdict.slope) : std::nan(""));
+      record.number(trend.axis.per_hour(verdict.slope).value_or(std::nan("")));
       record.number(verdict.p);
       record.text(is_judged(trend) ? verdict.word : "");
       record.text(verdict.reason);
@@ -302,16 +302,17 @@ std::string csv_retained(const RetainedReport& report, const Style& style) {
 }
 
 std::string csv_gate(const GateReport& report) {
-  std::string text = "outcome,budget,measured,allowed,verdict,id,stack,file,line,note\r\n";
+  std::string text = "outcome,budget,measured,allowed,verdict,id,stack,row_count,file,line,note\r\n";
   for (const GateFinding& finding : report.findings) {
     Record record(text);
     record.text(to_text(finding.outcome));
     record.text(budget_name(report.budgets[finding.budget]));
-    record.number(finding.measured);
+    finding.measured ? record.number(*finding.measured) : record.empty();
     record.number(finding.allowed);
     record.text(finding.verdict.word);
     record.text(finding.id);
     record.text(finding.name);
+    record.number(static_cast<std::int64_t>(finding.rows));
     record.text(finding.file);
     record.number_if(finding.line > 0, finding.line);
     record.text(finding.note);

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <limits>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -38,6 +40,7 @@ constexpr std::string_view rule_of(Measure measure) {
     case Measure::growth: return "growth";
     case Measure::per_step: return "rate-per-snapshot";
     case Measure::per_second: return "rate-per-time";
+    case Measure::jump: return "step";
   }
   return "";
 }
@@ -47,11 +50,24 @@ constexpr std::string_view rule_words(Measure measure) {
     case Measure::growth: return "Growth from the first to the last snapshot is over its budget";
     case Measure::per_step: return "Memory is GROWING faster per snapshot than its budget allows";
     case Measure::per_second: return "Memory is GROWING faster per time than its budget allows";
+    case Measure::jump: return "Memory rose at once (STEP, NEW) by more than its budget allows";
   }
   return "";
 }
 
-constexpr Measure kMeasures[] = {Measure::growth, Measure::per_step, Measure::per_second};
+constexpr Measure kMeasures[] = {Measure::growth, Measure::per_step, Measure::per_second, Measure::jump};
+
+/// JSON has no such number: the writer says null.
+constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
+
+constexpr std::string_view result_word(GateResult result) {
+  switch (result) {
+    case GateResult::passed: return "passed";
+    case GateResult::unjudged: return "unjudged";
+    case GateResult::failed: return "failed";
+  }
+  return "";
+}
 
 void finding_object(JsonWriter& json, const GateReport& report, const GateFinding& finding) {
   json.begin_object();
@@ -59,13 +75,14 @@ void finding_object(JsonWriter& json, const GateReport& report, const GateFindin
   json.field("budget", budget_name(report.budgets[finding.budget]));
   json.field("measure", rule_of(report.budgets[finding.budget].measure));
   json.key("measured");
-  json.number(finding.measured);
+  json.number(finding.measured.value_or(kNotMeasured));
   json.key("allowed");
   json.number(finding.allowed);
   json.field_or_null("verdict", finding.verdict.word);
   json.field_or_null("reason", finding.verdict.reason);
   json.field("id", finding.id);
   json.field("name", finding.name);
+  json.field("row_count", static_cast<std::int64_t>(finding.rows));
   json.field_or_null("file", finding.file);
   json.field_or_null("line", finding.line > 0 ? std::optional<std::int64_t>(finding.line) : std::nullopt);
   json.field_or_null("note", finding.note);
@@ -76,6 +93,7 @@ void head_fields(JsonWriter& json, const GateReport& report) {
   json.field("schema", "snapdiff.gate/1");
   json.key("breached");
   json.boolean(report.is_breached());
+  json.field("result", result_word(report.result()));
   json.field("summary", gate_summary(report));
   json.field("metric", report.trend.series.overall.metric);
   json.field("unit", report.trend.series.overall.unit);
@@ -115,6 +133,7 @@ std::string json_gate(const GateReport& report, const Style& style) {
 
 std::string gate_junit(const GateReport& report) {
   std::size_t failures = 0;
+  std::size_t errors = 0;
   std::size_t skipped = 0;
   std::string cases;
   for (const GateFinding& finding : report.findings) {
@@ -127,6 +146,9 @@ std::string gate_junit(const GateReport& report) {
                "\" message=\"" + text + "\">" + text;
       if (!finding.file.empty()) cases += "\n" + xml(finding.file) + ":" + std::to_string(finding.line);
       cases += "</failure>\n    </testcase>\n";
+    } else if (finding.outcome == Outcome::unjudged && !report.allow_unjudged) {
+      ++errors;  // a server takes what is skipped for passed
+      cases += ">\n      <error type=\"not judged\" message=\"" + text + "\"/>\n    </testcase>\n";
     } else if (finding.outcome == Outcome::unjudged) {
       ++skipped;
       cases += ">\n      <skipped message=\"" + xml(finding.note) + "\"/>\n    </testcase>\n";
@@ -139,8 +161,8 @@ std::string gate_junit(const GateReport& report) {
     tests = "1";
     cases = "    <testcase classname=\"snapdiff\" name=\"" + xml(gate_summary(report)) + "\" time=\"0\"/>\n";
   }
-  const std::string counts = " tests=\"" + tests + "\" failures=\"" + std::to_string(failures) +
-                             "\" errors=\"0\" skipped=\"" + std::to_string(skipped) + "\" time=\"0\"";
+  const std::string counts = " tests=\"" + tests + "\" failures=\"" + std::to_string(failures) + "\" errors=\"" +
+                             std::to_string(errors) + "\" skipped=\"" + std::to_string(skipped) + "\" time=\"0\"";
   return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"snapdiff gate\"" + counts +
          ">\n  <testsuite name=\"snapdiff gate\"" + counts + ">\n" + cases + "  </testsuite>\n</testsuites>\n";
 }
@@ -177,13 +199,15 @@ std::string gate_sarif(const GateReport& report, std::string_view version) {
   json.key("results");
   json.begin_array();
   for (const GateFinding& finding : report.findings) {
-    if (finding.outcome != Outcome::broken) continue;
+    if (finding.outcome != Outcome::broken && finding.outcome != Outcome::unjudged) continue;
     const Measure measure = report.budgets[finding.budget].measure;
     json.new_line();
     json.begin_object();
     json.field("ruleId", rule_of(measure));
     json.field("ruleIndex", static_cast<std::int64_t>(measure));
-    json.field("level", "error");
+    // "open": too little information to decide; SARIF has no level for what did not fail.
+    if (finding.outcome == Outcome::unjudged) json.field("kind", "open");
+    json.field("level", finding.outcome == Outcome::unjudged ? "none" : "error");
     json.key("message");
     json.begin_object();
     json.field("text", finding_text(report, finding));

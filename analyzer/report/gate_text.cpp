@@ -35,36 +35,40 @@ std::string budget_name(const Budget& budget) {
 }
 
 std::string measured_text(const GateReport& report, const GateFinding& finding) {
+  if (!finding.measured) return "n/a";
   switch (report.budgets[finding.budget].measure) {
-    case Measure::growth: return amount_text(report, finding.measured, true);
-    case Measure::per_step: return amount_text(report, finding.measured, true) + " a snapshot";
-    case Measure::per_second: return amount_text(report, finding.measured * kHour, true) + " an hour";
+    case Measure::growth: return amount_text(report, *finding.measured, true);
+    case Measure::per_step: return amount_text(report, *finding.measured, true) + " a snapshot";
+    case Measure::per_second: return amount_text(report, *finding.measured * kHour, true) + " an hour";
+    case Measure::jump: return amount_text(report, *finding.measured, true) + " at once";
   }
   return {};
 }
 
 std::string gate_summary(const GateReport& report) {
-  const std::size_t broken = count_of(report, Outcome::broken);
-  const std::size_t unjudged = count_of(report, Outcome::unjudged);
-  const std::size_t accepted = count_of(report, Outcome::accepted);
-  std::vector<std::uint8_t> failed(report.budgets.size(), 0);
-  for (const GateFinding& finding : report.findings) {
-    if (finding.outcome == Outcome::broken) failed[finding.budget] = 1;
-  }
-  const auto budgets = std::count(failed.begin(), failed.end(), std::uint8_t{1});
   const auto number = [](std::size_t n) { return static_cast<std::int64_t>(n); };
-  std::string text = broken > 0 ? "FAIL  " + std::to_string(budgets) + " of " +
-                                      counted(number(report.budgets.size()), "budget") + " broken by " +
-                                      counted(number(broken), "finding")
-                                : "PASS  " + counted(number(report.budgets.size()), "budget") + " held";
-  if (accepted > 0) text += ", " + std::to_string(accepted) + " accepted";
-  if (unjudged > 0) text += ", " + std::to_string(unjudged) + " not judged";
+  const std::size_t all = report.budgets.size();
+  const std::size_t unjudged = report.budgets_with(Outcome::unjudged);
+  const std::string of_all = " of " + counted(number(all), "budget");
+  std::string text;
+  switch (report.result()) {
+    case GateResult::failed:
+      text = "FAIL  " + std::to_string(report.budgets_with(Outcome::broken)) + of_all + " broken by " +
+             counted(number(count_of(report, Outcome::broken)), "finding");
+      break;
+    case GateResult::unjudged: text = "NOT JUDGED  " + std::to_string(unjudged) + of_all; break;
+    case GateResult::passed: text = "PASS  " + counted(number(all - unjudged), "budget") + " held"; break;
+  }
+  if (const std::size_t accepted = count_of(report, Outcome::accepted); accepted > 0)
+    text += ", " + std::to_string(accepted) + " accepted";
+  if (unjudged > 0 && report.result() != GateResult::unjudged) text += ", " + std::to_string(unjudged) + " not judged";
   return text;
 }
 
 std::string finding_text(const GateReport& report, const GateFinding& finding) {
-  std::string text = finding.name + " grows " + measured_text(report, finding) + ", allowed " +
-                     budget_name(report.budgets[finding.budget]);
+  std::string text = finding.name +
+                     (finding.measured ? " grows " + measured_text(report, finding) : std::string(" is not judged")) +
+                     ", allowed " + budget_name(report.budgets[finding.budget]);
   if (!finding.verdict.reason.empty()) text += "; " + finding.verdict.reason;
   if (!finding.note.empty()) text += "; " + finding.note;
   return text;
@@ -73,7 +77,8 @@ std::string finding_text(const GateReport& report, const GateFinding& finding) {
 std::string text_gate(const GateReport& report, const Style& style) {
   const Glyphs glyphs = glyphs_for(style.utf8);
   std::string out =
-      painted(gate_summary(report), report.is_breached() ? Paint::alarm : Paint::none, style.colour) + "\n";
+      painted(gate_summary(report), report.result() == GateResult::passed ? Paint::none : Paint::alarm, style.colour) +
+      "\n";
   if (!report.findings.empty()) {
     TextTable table({{"budget", 14, false, "  "},
                      {"measured", 10, true, "  "},

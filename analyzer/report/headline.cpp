@@ -5,7 +5,9 @@
 
 #include "analyzer/report/names.hpp"
 #include "analyzer/report/selection.hpp"
-#include "analyzer/report/verdict_line.hpp"
+#include "analyzer/report/prose_text.hpp"
+#include "analyzer/report/story_lines.hpp"
+#include "snapdiff/first_notes.hpp"
 #include "snapdiff/function_name.hpp"
 #include "snapdiff/number_text.hpp"
 
@@ -15,33 +17,8 @@ namespace {
 
 constexpr std::size_t kLabelWidth = 8;
 
-/// A net "hides" when growth and shrinkage both are more than a twentieth of all that moved: below
-/// that the smaller one is churn at the edge of the table.
-constexpr double kHiddenShare = 0.05;
-
 std::string value(const GrowthReport& report, std::int64_t number, bool sign) {
   return snapdiff::value_text(number, report.unit, sign);
-}
-
-std::string error_text(const GrowthReport& report, double error) {
-  if (std::isnan(error)) return "n/a";
-  return snapdiff::value_text(std::llround(std::min(error, 9e18)), report.unit);
-}
-
-/// " (+562 % of baseline)", " (×12.3 of baseline)" beyond 999 %, "" when the baseline is 0.
-std::string baseline_share(const Change& total, const Glyphs& glyphs) {
-  if (total.baseline <= 0 || total.growth() == 0) return {};
-  const double share = static_cast<double>(total.growth()) / static_cast<double>(total.baseline);
-  if (share > 9.995) {
-    const double ratio = static_cast<double>(total.current) / static_cast<double>(total.baseline);
-    const std::string text = ratio < 99.95 ? std::to_string(std::llround(ratio * 10) / 10) + "." +
-                                                 std::to_string(std::llround(ratio * 10) % 10)
-                                           : snapdiff::count_text(std::llround(std::min(ratio, 9e18)));
-    return " (" + std::string(glyphs.times) + text + " of baseline)";
-  }
-  const std::string percent = snapdiff::percent_text(total.growth(), total.baseline);
-  const bool plus = total.growth() > 0 && percent[0] != '<';
-  return std::string(" (") + (plus ? "+" : "") + percent + " of baseline)";
 }
 
 HeadLine total_line(const GrowthReport& report, const Style& style, const Glyphs& glyphs) {
@@ -49,164 +26,18 @@ HeadLine total_line(const GrowthReport& report, const Style& style, const Glyphs
   const std::string before_after =
       value(report, total.baseline, false) + spaced(glyphs.arrow) + value(report, total.current, false);
   const Paint paint = total.growth() > 0 ? Paint::growth : total.growth() < 0 ? Paint::shrinkage : Paint::none;
-  HeadLine line{metric_label(report.metric), {{before_after + "   ", Paint::none}}};
-  line.pieces.emplace_back(value(report, total.growth(), true), paint);
-  if (report.has_error) {
-    line.pieces.emplace_back(spaced(glyphs.plus_minus) + error_text(report, report.total_error), Paint::none);
-    if (style.width < kWide) return line;
+  HeadLine line{metric_label(report.metric), {{before_after + "  (", Paint::none}}};
+  if (report.story == nullptr) {
+    line.pieces.emplace_back(value(report, total.growth(), true), paint);
+    line.pieces.emplace_back(")", Paint::none);
+    return line;
   }
-  std::string rest = baseline_share(total, glyphs);
-  if (report.has_objects) {
-    const std::int64_t objects = report.total_objects.growth();
-    rest += ", " + snapdiff::growth_count_text(objects) + (objects == 1 || objects == -1 ? " object" : " objects");
-  }
-  line.pieces.emplace_back(rest, Paint::none);
+  const Story& story = *report.story;
+  line.pieces.emplace_back(plain_text(Span{story.figures, false}, style.utf8), paint);
+  line.pieces.emplace_back(")", Paint::none);
+  if (story.snapshots > 2)
+    line.pieces.emplace_back(" over " + plain_text(Span{story.extent, false}, style.utf8), Paint::none);
   return line;
-}
-
-bool hides(const GrowthReport& report) {
-  const auto grew = static_cast<double>(report.grew);
-  const auto shrank = -static_cast<double>(report.shrank);
-  return std::min(grew, shrank) > kHiddenShare * (grew + shrank);
-}
-
-HeadLine hidden_line(const GrowthReport& report) {
-  const std::string grew = value(report, report.grew, true);
-  const std::string shrank = value(report, report.shrank, true);
-  const std::string text = report.total.growth() < 0
-                               ? "the net hides " + grew + " of growth under " + shrank + " of shrinkage"
-                               : "the net hides " + shrank + " of shrinkage under " + grew + " of growth";
-  return {"hidden", {{text, Paint::none}}};
-}
-
-/// "+2.69 MiB" -> {"+2.69", "MiB"}.
-std::pair<std::string, std::string> split_unit(const std::string& text) {
-  const std::size_t blank = text.rfind(' ');
-  if (blank == std::string::npos || (text[blank + 1] >= '0' && text[blank + 1] <= '9')) return {text, ""};
-  return {text.substr(0, blank), text.substr(blank + 1)};
-}
-
-std::string what_blurs(const GrowthReport& report) {
-  return report.rounded ? "what the inputs are rounded to" : "its sampling error";
-}
-
-/// Row that lost most, when it outweighs every suspect; else null.
-const GrowthRow* heaviest_release(const GrowthReport& report) {
-  if (report.options.by != GroupBy::stack) return nullptr;
-  const GrowthRow* found = nullptr;
-  std::int64_t most_grown = 0;
-  for (const GrowthRow& row : report.rows) {
-    if (row.value.growth() < (found == nullptr ? 0 : found->value.growth())) found = &row;
-    most_grown = std::max(most_grown, row.value.growth());
-  }
-  // -(growth + 1): the smallest growth has no negation.
-  if (found == nullptr || -(found->value.growth() + 1) < most_grown) return nullptr;
-  for (const Suspect& suspect : report.suspects) {
-    if (suspect.growth > -(found->value.growth() + 1)) return nullptr;
-  }
-  return found;
-}
-
-bool all_others_within_error(const GrowthReport& report) {
-  if (!report.has_error) return false;
-  std::vector<char> below(report.rows.size(), 0);
-  for (const Suspect& suspect : report.suspects) {
-    for (const std::uint32_t row : suspect.rows) below[row] = 1;
-  }
-  bool any = false;
-  for (std::size_t row = 0; row < report.rows.size(); ++row) {
-    if (below[row] != 0 || report.rows[row].value.growth() == 0) continue;
-    if (!within_error(report, report.rows[row])) return false;
-    any = true;
-  }
-  return any;
-}
-
-std::string suspect_name(const Suspect& suspect, std::size_t width, const Glyphs& glyphs) {
-  if (suspect.path.empty()) return "[no stack recorded]";
-  return cut_name(frame_name(suspect.path.back(), glyphs), width, glyphs.ellipsis);
-}
-
-using Pieces = std::vector<std::pair<std::string, Paint>>;
-
-/// The unit is printed once where it is the same for all: with shares on the first, else on the last.
-Pieces suspect_pieces(const GrowthReport& report, const GrowthRow* release, bool others_within_error,
-                      std::size_t name_width, bool with_common, const Glyphs& glyphs) {
-  Pieces pieces;
-  const bool shares = release == nullptr && !others_within_error;
-  if (release != nullptr) {
-    std::vector<FrameView> frames;
-    report.frames(*release, frames);
-    pieces.emplace_back(stack_cell(frames, name_width, glyphs).text, Paint::bold);
-    pieces.emplace_back(" " + value(report, release->value.growth(), true), Paint::shrinkage);
-    pieces.emplace_back(report.suspects.empty() ? " freed" : " freed; ", Paint::none);
-  }
-  // An address says nothing about where the paths part.
-  const bool named = !report.common_path.empty() && report.common_path.find("+0x") == std::string::npos;
-  if (with_common && release == nullptr && report.suspects.size() > 1 && named) {
-    const std::string common = cut_name(
-        printable(short_function_name(report.common_path, glyphs.ellipsis), glyphs.utf8), name_width, glyphs.ellipsis);
-    pieces.emplace_back(std::to_string(report.suspects.size()) + " below " + common + ": ", Paint::none);
-  }
-  for (std::size_t i = 0; i < report.suspects.size(); ++i) {
-    const Suspect& suspect = report.suspects[i];
-    if (i > 0) pieces.emplace_back(", ", Paint::none);
-    pieces.emplace_back(suspect_name(suspect, name_width, glyphs), Paint::bold);
-    const auto [number, unit] = split_unit(value(report, suspect.growth, true));
-    const auto unit_of = [&](std::size_t other) {
-      return split_unit(value(report, report.suspects[other].growth, true)).second;
-    };
-    const bool said =
-        shares ? i > 0 && unit_of(i - 1) == unit : i + 1 < report.suspects.size() && unit_of(i + 1) == unit;
-    pieces.emplace_back(" " + number + (said || unit.empty() ? "" : " " + unit), Paint::growth);
-    if (shares) pieces.emplace_back(" (" + share_text(suspect.share) + ")", Paint::none);
-  }
-  if (others_within_error)
-    pieces.emplace_back(std::string("; every other change is within ") + what_blurs(report), Paint::none);
-  return pieces;
-}
-
-std::size_t width_of(const Pieces& pieces) {
-  std::size_t width = 0;
-  for (const auto& [text, paint] : pieces) width += display_width(text);
-  return width;
-}
-
-HeadLine suspects_line(const GrowthReport& report, const Style& style, const Glyphs& glyphs) {
-  const GrowthRow* release = heaviest_release(report);
-  const bool quiet = all_others_within_error(report);
-  if (report.suspects.empty() && release == nullptr) {
-    const std::string text = report.grew == 0 ? "none: nothing grew"
-                             : quiet          ? "none: every change is within " + what_blurs(report)
-                                              : "none: growth is spread, no path holds 20 % of it";
-    return {"suspects", {{text, Paint::none}}};
-  }
-  // Long names give way, then where the paths part; numbers never.
-  Pieces pieces;
-  for (const bool with_common : {true, false}) {
-    for (const std::size_t name_width : {60U, 48U, 40U, 32U, 26U, 20U, 16U}) {
-      pieces = suspect_pieces(report, release, quiet && !report.suspects.empty(), name_width, with_common, glyphs);
-      if (kLabelWidth + 2 + width_of(pieces) <= style.width) return {"suspects", pieces};
-    }
-  }
-  return {"suspects", pieces};
-}
-
-/// The heaviest allocation site below each suspect.
-HeadLine sites_line(const GrowthReport& report, const Glyphs& glyphs) {
-  std::string text;
-  for (const Suspect& suspect : report.suspects) {
-    if (suspect.sites.empty()) continue;
-    const FrameView& frame = suspect.sites.front().frame;
-    const std::string where = site_text(frame, glyphs);
-    if (where.empty()) continue;
-    // Where there are no functions, frames are called by their place.
-    const std::string name = cut_name(frame_name(frame, glyphs), 32, glyphs.ellipsis);
-    const std::string site = name.ends_with(where) ? name : name + " " + where;
-    if (text.find(site) != std::string::npos) continue;
-    text += (text.empty() ? "" : ", ") + site;
-  }
-  return {"sites", {{text, Paint::none}}};
 }
 
 constexpr std::string_view tier_words(MatchTier tier) {
@@ -303,18 +134,19 @@ std::string HeadLine::plain() const {
   return text;
 }
 
-std::vector<HeadLine> headline(const GrowthReport& report, const SeriesFacts& series, const Style& style) {
+std::vector<HeadLine> headline(const GrowthReport& report, const Style& style) {
   const Glyphs glyphs = glyphs_for(style.utf8);
-  std::vector<HeadLine> lines{total_line(report, style, glyphs)};
-  const bool hidden = hides(report);
-  if (hidden) lines.push_back(hidden_line(report));
-  lines.push_back(suspects_line(report, style, glyphs));
-  // Five lines answer; where one of them tells what the net hides, the table names the sites.
-  if (!hidden && heaviest_release(report) == nullptr) {
-    HeadLine sites = sites_line(report, glyphs);
-    if (!sites.plain().empty()) lines.push_back(std::move(sites));
+  std::vector<HeadLine> lines;
+  for (const Note& note : report.notes.all()) {
+    if (comes_first(note.text)) lines.push_back({"warning", {{printable(note.text, style.utf8), Paint::alarm}}});
   }
-  lines.push_back(verdict_line(report, series, glyphs));
+  lines.push_back(total_line(report, style, glyphs));
+  if (report.story != nullptr) {
+    const Story& story = *report.story;
+    if (!story.hidden.empty())
+      lines.push_back({"hidden", {{plain_text(Span{story.hidden, false}, style.utf8), Paint::none}}});
+    for (HeadLine& line : story_lines(story, style)) lines.push_back(std::move(line));
+  }
   lines.push_back(matched_line(report, style));
   if (report.unnamed.unnamed > 0) lines.push_back(unnamed_line(report, style.utf8));
   return lines;
@@ -328,8 +160,10 @@ std::string headline_text(const std::vector<HeadLine>& lines, const Style& style
   std::string out;
   for (const HeadLine& line : lines) {
     const std::string plain = line.plain();
-    const std::vector<std::size_t> breaks = break_points(plain, width - indent);
-    out += pad_right(line.label, indent);
+    std::vector<std::size_t> breaks;
+    if (line.wraps) breaks = break_points(plain, width - indent);
+    out += painted(line.label, line.label_paint, style.colour);
+    out.append(indent - display_width(line.label), ' ');
     // Each piece is written up to the next break, where the blank gives way to a new line.
     std::size_t at = 0;
     auto next = breaks.begin();

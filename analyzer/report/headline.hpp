@@ -18,19 +18,15 @@ namespace snapdiff::report {
 struct HeadLine {
   std::string label;
   std::vector<std::pair<std::string, Paint>> pieces;
+  Paint label_paint = Paint::none;
+  bool wraps = true;  ///< false: columns that were made to fit
 
   std::string plain() const;
 };
 
-/// What is known about the series a diff is the first -> last view of; two snapshots otherwise.
-struct SeriesFacts {
-  std::size_t snapshots = 2;
-  const std::vector<RowVerdict>* verdicts = nullptr;  ///< parallel to the report's rows, or null
-};
-
-/// Total before -> after; what the net hides; suspects; sites; verdict; share matched; addresses
-/// without names. Lines that have nothing to say are left out; verdict and share are always there.
-std::vector<HeadLine> headline(const GrowthReport& report, const SeriesFacts& series, const Style& style);
+/// Total before -> after; what the net hides; the culprits and what else the story says; share matched; addresses
+/// without names. Lines that have nothing to say are left out; the share is always there.
+std::vector<HeadLine> headline(const GrowthReport& report, const Style& style);
 
 /// The lines under each other, labels in one column, wrapped at `style.width`.
 std::string headline_text(const std::vector<HeadLine>& lines, const Style& style);

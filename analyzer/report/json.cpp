@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "analyzer/report/json_parts.hpp"
+#include "analyzer/report/json_story.hpp"
 #include "analyzer/report/output.hpp"
 #include "analyzer/report/writers.hpp"
 
@@ -44,31 +45,6 @@ void head_fields(JsonWriter& json, const GrowthReport& report) {
   json_unnamed(json, report.unnamed);
 }
 
-void suspect_fields(JsonWriter& json, const GrowthReport& report) {
-  json.key("suspects");
-  json.begin_array();
-  for (const Suspect& suspect : report.suspects) {
-    json.begin_object();
-    json_stack(json, "path", suspect.path);
-    json.field("growth", suspect.growth);
-    json.key("share");
-    json.number(suspect.share);
-    json.key("sites");
-    json.begin_array();
-    for (const Suspect::Site& site : suspect.sites) {
-      json.begin_object();
-      json.key("frame");
-      json_frame(json, site.frame);
-      json.field("growth", site.growth);
-      json.field_or_null("growth_objects", report.has_objects ? std::optional(site.objects) : std::nullopt);
-      json.end_object();
-    }
-    json.end_array();
-    json.end_object();
-  }
-  json.end_array();
-}
-
 void tail_fields(JsonWriter& json, const GrowthReport& report, const Others& others) {
   json_rest(json, report, others);
   json_listed_once(json, report);
@@ -106,7 +82,7 @@ class RowWriter {
       json_values(json_, report_, index);
     }
     if (!verdicts_.empty()) {
-      json_.field("verdict", verdicts_[index].word);
+      json_.field_or_null("verdict", verdicts_[index].word);
       json_.field("reason", verdicts_[index].reason);
     }
     json_.end_object();
@@ -124,7 +100,7 @@ void diff_object(JsonWriter& json, Output& out, const GrowthReport& report, cons
   const Selection selection = rows_of(report, style);
   json.begin_object();
   head_fields(json, report);
-  suspect_fields(json, report);
+  json_story_fields(json, report);
   json.key("rows");
   json.begin_array();
   RowWriter rows(json, report, verdicts);
@@ -145,7 +121,7 @@ void diff_lines(Output& out, const GrowthReport& report, const std::vector<RowVe
     JsonWriter json(out.text(), true);
     json.begin_object();
     head_fields(json, report);
-    suspect_fields(json, report);
+    json_story_fields(json, report);
     tail_fields(json, report, selection.others);
     json.end_object();
     out.text() += '\n';

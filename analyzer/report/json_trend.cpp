@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "analyzer/report/json_parts.hpp"
+#include "analyzer/report/json_story.hpp"
 #include "analyzer/report/output.hpp"
 #include "analyzer/report/trend_parts.hpp"
 #include "analyzer/report/writers.hpp"
@@ -19,10 +20,13 @@ void verdict_fields(JsonWriter& json, const TrendReport& trend, const Verdict& v
   number("slope", verdict.slope);
   number("slope_low", verdict.slope_low);
   number("slope_high", verdict.slope_high);
-  number("slope_per_hour", trend.axis.step_seconds > 0 ? per_hour(trend, verdict.slope) : std::nan(""));
+  number("slope_per_hour", trend.axis.per_hour(verdict.slope).value_or(std::nan("")));
   number("rise", verdict.rise);
   json.key("by_objects");
   json.boolean(verdict.by_objects);
+  json.key("minor");
+  json.boolean(verdict.minor);
+  json.field("doublings", static_cast<std::int64_t>(verdict.doublings));
 }
 
 void scenario_field(JsonWriter& json, const TrendReport& trend) {
@@ -107,6 +111,7 @@ void head_fields(JsonWriter& json, const TrendReport& trend) {
   json.end_object();
   forecast_field(json, trend);
   scenario_field(json, trend);
+  json_story_fields(json, overall);
 }
 
 void tail_fields(JsonWriter& json, const TrendReport& trend, const Others& others) {

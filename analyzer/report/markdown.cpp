@@ -143,7 +143,7 @@ Style unwrapped(const Style& style) {
 
 std::string markdown_diff(const GrowthReport& report, const Style& style) {
   return title(report.baseline, report.current, report.metric, report.total, report.unit) +
-         head(headline(report, {}, unwrapped(style))) + growth_rows(report, {}, style) +
+         head(headline(report, unwrapped(style))) + growth_rows(report, {}, style) +
          listed_once_rows(report, style) + notes_list(note_lines(report, true));
 }
 
@@ -151,7 +151,7 @@ std::string markdown_series(const SeriesReport& series, const std::vector<RowVer
   const GrowthReport& report = series.overall;
   const std::vector<RowVerdict>& known = verdicts.size() == report.rows.size() ? verdicts : std::vector<RowVerdict>{};
   std::string out = title(report.baseline, report.current, report.metric, report.total, report.unit) +
-                    head(headline(report, {series.steps.size(), &known}, unwrapped(style)));
+                    head(headline(report, unwrapped(style)));
   MarkdownTable table({"step", metric_label(report.metric), "growth", "snapshot"}, 3);
   for (std::size_t i = 0; i < series.steps.size(); ++i) {
     const SeriesStep& step = series.steps[i];

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "snapdiff/postmortem.hpp"
+#include "snapdiff/story.hpp"
 
 namespace snapdiff::report {
 

@@ -13,7 +13,7 @@ std::string text_end(const std::vector<std::string>& notes, const Style& style) 
 }
 
 std::string text_diff(const GrowthReport& report, const Style& style) {
-  std::string out = headline_text(headline(report, {}, style), style);
+  std::string out = headline_text(headline(report, style), style);
   out += "\n";
   out += growth_table(report, select_rows(report, style, unchanged_rows(report, style)), {}, style);
   out += listed_once_text(report, style);

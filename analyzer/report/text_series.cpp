@@ -142,7 +142,7 @@ std::string text_series(const SeriesReport& series, const std::vector<GrowthRepo
                         const std::vector<RowVerdict>& verdicts, const Style& style) {
   const GrowthReport& overall = series.overall;
   const std::vector<RowVerdict>& known = verdicts.size() == overall.rows.size() ? verdicts : std::vector<RowVerdict>{};
-  std::string out = headline_text(headline(overall, {series.steps.size(), &known}, style), style);
+  std::string out = headline_text(headline(overall, style), style);
   out += "\n" + step_table(series, style);
   out += step_tables(steps, style);
   const Glyphs glyphs = glyphs_for(style.utf8);

@@ -5,7 +5,7 @@
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/names.hpp"
 #include "analyzer/report/table.hpp"
-#include "analyzer/report/verdict_line.hpp"
+#include "analyzer/report/story_lines.hpp"
 #include "analyzer/report/writers.hpp"
 #include "snapdiff/number_text.hpp"
 

@@ -4,7 +4,7 @@
 #include "analyzer/report/names.hpp"
 #include "analyzer/report/table.hpp"
 #include "analyzer/report/trend_parts.hpp"
-#include "analyzer/report/verdict_line.hpp"
+#include "analyzer/report/story_lines.hpp"
 #include "analyzer/report/writers.hpp"
 #include "snapdiff/number_text.hpp"
 
@@ -19,7 +19,7 @@ class TrendTable {
         style_(style),
         glyphs_(glyphs_for(style.utf8)),
         wide_(style.width >= kWide),
-        timed_(wide_ && trend.axis.step_seconds > 0),
+        timed_(wide_ && trend.axis.per_hour(0)),
         selection_(select_rows(trend, style)) {}
 
   std::string text() {
@@ -67,13 +67,13 @@ class TrendTable {
   bool trips() const { return trend_.scenario->kind == Scenario::Kind::round_trips; }
 
   void slopes(const Verdict& verdict, TextTable::Row& row) const {
-    if (verdict.word == "FLAT" && verdict.slope == 0) {  // below the floor: not fitted
+    if (verdict.minor || (verdict.word == "FLAT" && verdict.slope == 0)) {  // not fitted
       row.cells.resize(row.cells.size() + (wide_ ? 2U : 1U) + (timed_ ? 1U : 0U) + 1U);
       return;
     }
     row.cells.push_back({slope_text(trend_, verdict.slope, true), Paint::none});
     if (wide_) row.cells.push_back({slope_text(trend_, band_of(verdict), false), Paint::none});
-    if (timed_) row.cells.push_back({slope_text(trend_, per_hour(trend_, verdict.slope), true), Paint::none});
+    if (timed_) row.cells.push_back({slope_text(trend_, *trend_.axis.per_hour(verdict.slope), true), Paint::none});
     char p[16];
     std::snprintf(p, sizeof p, "%.2f", verdict.p);
     row.cells.push_back({p, Paint::none});
@@ -97,7 +97,8 @@ class TrendTable {
     const std::size_t n = overall_.series_length;
     if (wide_)
       row.cells.push_back({sparkline(overall_.series.data() + index * n, n, kSparkWidth, style_.utf8), Paint::none});
-    if (is_judged(trend_) && !trend_.scenario) row.cells.push_back({verdict.word, verdict_paint(verdict.word)});
+    if (is_judged(trend_) && !trend_.scenario)
+      row.cells.push_back({verdict.minor ? "minor" : verdict.word, verdict_paint(verdict.word)});
   }
 
   /// What the scenario left at this row.
@@ -130,8 +131,8 @@ class TrendTable {
       slopes(trend_.whole, row);
     }
     if (wide_) row.cells.push_back({sparkline(totals.data(), totals.size(), kSparkWidth, style_.utf8), Paint::none});
-    if (is_judged(trend_) && !trend_.scenario)
-      row.cells.push_back({trend_.whole.word, verdict_paint(trend_.whole.word)});
+    // One stack that comes and goes would decide the total's verdict: it gets none.
+    if (is_judged(trend_) && !trend_.scenario) row.cells.push_back({"", Paint::none});
     row.last = "TOTAL";
   }
 
@@ -152,10 +153,11 @@ std::string reasons(const TrendReport& trend, const Style& style) {
   const GrowthReport& overall = trend.series.overall;
   std::string out;
   std::vector<FrameView> frames;
-  for (std::size_t i = 0; i < std::min(kTold, trend.order.size()); ++i) {
-    const std::uint32_t index = trend.order[i];
+  std::size_t given = 0;
+  for (const std::uint32_t index : trend.order) {
     const Verdict& verdict = trend.verdicts[index];
-    if (verdict.word != "GROWING" && verdict.word != "RISING") break;
+    if (verdict.word != "GROWING" && verdict.word != "RISING") continue;
+    if (++given > kTold) break;
     std::string name;
     if (overall.options.by == GroupBy::stack) {
       overall.frames(overall.rows[index], frames);

@@ -13,30 +13,6 @@ bool has_times(const TrendReport& trend) { return trend.axis.step_seconds > 0; }
 
 std::string steps_text(double steps) { return counted(std::llround(std::min(steps, 9e15)), "snapshot"); }
 
-/// "12 snapshots, 11.0 h"
-std::string span_text(const TrendReport& trend) {
-  std::string text = counted(static_cast<std::int64_t>(trend.series.steps.size()), "snapshot");
-  if (has_times(trend)) text += ", " + duration_text(trend.axis.seconds.back());
-  return text;
-}
-
-HeadLine whole_line(const TrendReport& trend, const Glyphs& glyphs) {
-  HeadLine line{"trend", {}};
-  const Verdict& whole = trend.whole;
-  if (!is_judged(trend)) {
-    line.pieces.emplace_back(
-        "insufficient points: " + span_text(trend) + " rank, they prove nothing (8 or more are judged)", Paint::none);
-    return line;
-  }
-  line.pieces.emplace_back(whole.word, whole.word == "GROWING" ? Paint::alarm : Paint::none);
-  std::string text = " over " + span_text(trend) + ": " + slope_text(trend, whole.slope, true) +
-                     spaced(glyphs.plus_minus) + slope_text(trend, band_of(whole), false) + " a snapshot";
-  if (has_times(trend)) text += ", " + slope_text(trend, per_hour(trend, whole.slope), true) + " an hour";
-  if (!whole.reason.empty()) text += "; " + printable(whole.reason, glyphs.utf8);
-  line.pieces.emplace_back(text, Paint::none);
-  return line;
-}
-
 HeadLine forecast_line(const TrendReport& trend) {
   const std::string limit = snapdiff::value_text(*trend.limit, trend.series.overall.unit);
   const Forecast& forecast = trend.forecast;
@@ -128,13 +104,9 @@ Selection select_rows(const TrendReport& trend, const Style& style) {
 }
 
 std::vector<HeadLine> headline(const TrendReport& trend, const Style& style) {
-  const Glyphs glyphs = glyphs_for(style.utf8);
-  const std::vector<RowVerdict> verdicts = row_verdicts(trend);
-  std::vector<HeadLine> lines = headline(trend.series.overall, {trend.series.steps.size(), &verdicts}, style);
-  std::erase_if(lines, [](const HeadLine& line) { return line.label == "verdict"; });
+  std::vector<HeadLine> lines = headline(trend.series.overall, style);
   std::vector<HeadLine> more;
   if (trend.scenario) more.push_back(scenario_line(trend));
-  if (!trend.scenario) more.push_back(whole_line(trend, glyphs));
   if (trend.limit) more.push_back(forecast_line(trend));
   if (trend.left_out > 0)
     more.push_back({"restart",
@@ -144,10 +116,6 @@ std::vector<HeadLine> headline(const TrendReport& trend, const Style& style) {
   if (!trend.axis.note.empty()) more.push_back({"times", {{trend.axis.note, Paint::none}}});
   lines.insert(lines.begin() + 1, more.begin(), more.end());
   return lines;
-}
-
-double per_hour(const TrendReport& trend, double slope) {
-  return has_times(trend) ? slope * 3600 / trend.axis.step_seconds : 0;
 }
 
 std::string slope_text(const TrendReport& trend, double slope, bool sign) {

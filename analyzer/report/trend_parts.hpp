@@ -24,9 +24,6 @@ std::vector<HeadLine> headline(const TrendReport& trend, const Style& style);
 /// What one round trip leaves of this growth over the whole series, cut to a whole number.
 std::int64_t per_loop(const TrendReport& trend, std::int64_t growth);
 
-/// Growth an hour, for a slope a step; 0 without times.
-double per_hour(const TrendReport& trend, double slope);
-
 /// A slope or an error as a value of the metric: "+430 KiB".
 std::string slope_text(const TrendReport& trend, double slope, bool sign);
 

@@ -1,4 +1,5 @@
 #include "analyzer/store/allocator_codec.hpp"
+#include "snapdiff/keyed_hash.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -52,7 +53,7 @@ std::vector<std::uint32_t> find_old_rows(const Table& before, const Table& after
   const std::size_t old_rows = before.address.size();
   std::vector<std::uint32_t> from(after.address.size(), kNoRow);
   if (old_rows == 0 || old_rows >= kNoRow) return from;
-  std::unordered_map<std::uint64_t, std::uint32_t> by_address;
+  std::unordered_map<std::uint64_t, std::uint32_t, KeyedHash> by_address;
   by_address.reserve(old_rows);
   for (std::size_t row = 0; row < old_rows; ++row)
     by_address.try_emplace(before.address[row], static_cast<std::uint32_t>(row));

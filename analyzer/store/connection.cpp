@@ -3,7 +3,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <cstdint>
 #include <filesystem>
+#include <thread>
 
 #include "analyzer/store/schema.hpp"
 
@@ -43,6 +46,15 @@ bool has_wal(const std::string& path) {
   return !error && size > 0;
 }
 
+bool is_wal(sqlite3* db) {
+  sqlite3_stmt* statement = nullptr;
+  if (sqlite3_prepare_v2(db, "PRAGMA journal_mode", -1, &statement, nullptr) != SQLITE_OK) return false;
+  const bool is = sqlite3_step(statement) == SQLITE_ROW &&
+                  sqlite3_stricmp(reinterpret_cast<const char*>(sqlite3_column_text(statement, 0)), "wal") == 0;
+  sqlite3_finalize(statement);
+  return is;
+}
+
 void check_folder_is_writable(const std::string& path) {
   fs::path folder = fs::path(path).parent_path();
   if (folder.empty()) folder = ".";
@@ -57,6 +69,16 @@ void check_folder_is_writable(const std::string& path) {
 SchemaState state_now(sqlite3* db) {
   const Transaction transaction(db, Transaction::Kind::read);
   return schema_state(db);
+}
+
+/// A store may come from anybody: nothing in it may call functions that do more than compute, change the
+/// schema's own rows, or hand SQLite the address of a tokenizer.
+void distrust(sqlite3* db) {
+  int now = 0;
+  sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, &now);
+  sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, &now);
+  sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0, &now);
+  sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, &now);
 }
 
 bool is_about_locks_or_files(const Error& error) { return error.code == ErrorCode::io; }
@@ -83,7 +105,8 @@ Connection::Connection(std::string path, Draft) : path_(std::move(path)), access
 }
 
 Connection::~Connection() {
-  if (wal_) leave_wal();
+  // Also one that only read: the last writer cannot leave WAL mode while anybody looks on.
+  if (session_ != nullptr && !in_memory_ && sqlite3_db_readonly(database_.handle(), "main") == 0) leave_wal();
 }
 
 void Connection::open(int flags) {
@@ -92,6 +115,7 @@ void Connection::open(int flags) {
   database_ = Database(path_, flags);
   sqlite3_extended_result_codes(database_.handle(), 1);
   sqlite3_busy_timeout(database_.handle(), kBusyTimeoutMs);
+  distrust(database_.handle());
   session_ = std::make_shared<Session>(database_.handle());
 }
 
@@ -185,13 +209,23 @@ void Connection::use_wal() {
 }
 
 // A WAL store cannot be opened in a folder that is read-only, hence never left behind. The last
-// one to close does it; others get BUSY at once and go. The checkpoint syncs everything; what
+// one to close does it; others get BUSY and go. Of several that close at one moment each would see the
+// others, so each looks again a few times, after waits that differ. The checkpoint syncs everything; what
 // follows is again two bytes.
 void Connection::leave_wal() {
+  const int tries = wal_ ? 5 : 2;
   sqlite3* db = database_.handle();
+  session_.reset();  // its statements hold the file
   sqlite3_busy_timeout(db, 0);
-  if (sqlite3_wal_checkpoint_v2(db, "main", SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr) != SQLITE_OK) return;
-  sqlite3_exec(db, "PRAGMA synchronous=OFF; PRAGMA journal_mode=DELETE", nullptr, nullptr, nullptr);
+  if (!wal_ && !is_wal(db)) return;
+  std::uint64_t random = 0;
+  for (int i = 0; i < tries; ++i) {
+    if (sqlite3_wal_checkpoint_v2(db, "main", SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr) == SQLITE_OK &&
+        sqlite3_exec(db, "PRAGMA synchronous=OFF; PRAGMA journal_mode=DELETE", nullptr, nullptr, nullptr) == SQLITE_OK)
+      return;
+    sqlite3_randomness(sizeof random, &random);
+    std::this_thread::sleep_for(std::chrono::microseconds(500U + random % (2'000U << i)));
+  }
 }
 
 std::span<const unsigned char> Connection::image() {

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "analyzer/store/sqlite.hpp"
+#include "snapdiff/keyed_hash.hpp"
 #include "snapdiff/snapshot.hpp"
 
 namespace snapdiff::store {
@@ -21,7 +22,7 @@ class Present {
   void add(const SnapshotFacts& facts, std::int64_t id);
 
  private:
-  std::unordered_map<std::string, std::int64_t> ids_;
+  std::unordered_map<std::string, std::int64_t, KeyedHash> ids_;
 };
 
 }  // namespace snapdiff::store

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "analyzer/store/schema_check.hpp"
 #include "analyzer/store/sqlite.hpp"
 
 namespace snapdiff::store {
@@ -190,6 +191,7 @@ SchemaState schema_state(sqlite3* db) {
     if (version > kSchemaVersion || version < 1)
       fail(ErrorCode::incompatible,
            "store version " + std::to_string(version) + ", expected 1 to " + std::to_string(kSchemaVersion));
+    check_schema(db, version);
     return version < kSchemaVersion ? SchemaState::older : SchemaState::current;
   }
   if (application == 0 && version == 0 && query_integer(db, "SELECT count(*) FROM sqlite_schema") == 0)
@@ -200,18 +202,21 @@ SchemaState schema_state(sqlite3* db) {
 
 bool has_version_3(sqlite3* db) { return query_integer(db, "PRAGMA user_version") >= 3; }
 
-void bring_schema_forward(sqlite3* db) {
-  if (schema_state(db) == SchemaState::current) return;
+void make_schema(sqlite3* db, std::int64_t from, std::int64_t to) {
   // One step per version, each starting where the one before ended.
-  const std::int64_t from = query_integer(db, "PRAGMA user_version");
-  if (from < 1) {
+  if (from < 1 && to >= 1) {
     execute(db, kDictionaryTables);
     execute(db, kVersion1);
     execute(db, ("PRAGMA application_id=" + std::to_string(kApplicationId)).c_str());
   }
-  if (from < 2) execute(db, kVersion2);
-  if (from < 3) execute(db, kVersion3);
-  execute(db, ("PRAGMA user_version=" + std::to_string(kSchemaVersion)).c_str());
+  if (from < 2 && to >= 2) execute(db, kVersion2);
+  if (from < 3 && to >= 3) execute(db, kVersion3);
+  execute(db, ("PRAGMA user_version=" + std::to_string(to)).c_str());
+}
+
+void bring_schema_forward(sqlite3* db) {
+  if (schema_state(db) == SchemaState::current) return;
+  make_schema(db, query_integer(db, "PRAGMA user_version"), kSchemaVersion);
 }
 
 }  // namespace snapdiff::store

@@ -20,7 +20,8 @@ inline constexpr std::int64_t kSchemaVersion = 3;
 /// tables, which readers look for by has_version_3(). The first write brings it forward.
 enum class SchemaState : std::uint8_t { empty, older, current };
 
-/// Throws unsupported when the file is another program's, incompatible when the schema is newer.
+/// Throws unsupported when the file is another program's or its tables are not ours (schema_check.hpp), incompatible
+/// when the schema is newer.
 SchemaState schema_state(sqlite3* db);
 
 /// Whether the columns and tables of version 3 are there.
@@ -28,6 +29,9 @@ bool has_version_3(sqlite3* db);
 
 /// Creates or migrates; call inside a transaction.
 void bring_schema_forward(sqlite3* db);
+
+/// The steps from one version to a later one.
+void make_schema(sqlite3* db, std::int64_t from, std::int64_t to);
 
 /// The tables alone, without rows and marks: what `export_plain` starts from.
 const char* dictionary_tables();

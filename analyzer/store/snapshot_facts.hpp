@@ -40,5 +40,10 @@ std::vector<SnapshotId> parse_ids(std::string_view text);
 
 /// All series, the newest last.
 std::vector<SeriesInfo> read_series(sqlite3* db);
+std::optional<SeriesEnd> read_series_end(sqlite3* db, std::string_view name);
+
+/// Ids of the snapshots of the series of this name, in their order; of several series, one after the other. Reads
+/// no facts but what the order needs.
+std::vector<std::int64_t> snapshots_of_series(sqlite3* db, std::string_view name);
 
 }  // namespace snapdiff::store

@@ -30,6 +30,32 @@ void put_in_order(SeriesInfo& series) {
   for (SnapshotInfo& snapshot : series.snapshots) snapshot.series_position = ++position;
 }
 
+std::vector<std::int64_t> snapshots_of_series(sqlite3* db, std::string_view name) {
+  std::vector<SeriesInfo> all;
+  std::int64_t last = -1;
+  Statement rows(
+      db,
+      "SELECT snapshot.series, snapshot.id, taken_at_ns, sequence FROM snapshot JOIN series ON series.id = "
+      "snapshot.series JOIN (SELECT series AS owner, max(id) AS newest FROM snapshot GROUP BY series) ON owner = "
+      "snapshot.series WHERE series.name = ?1 ORDER BY newest, snapshot.id");
+  rows.bind_text(1, name);
+  while (rows.step()) {
+    if (all.empty() || rows.integer(0) != last) all.emplace_back();
+    last = rows.integer(0);
+    SnapshotInfo info;
+    info.id = SnapshotId{rows.integer(1)};
+    info.facts.taken_at_ns = rows.optional_integer(2);
+    info.facts.sequence = rows.optional_integer(3);
+    all.back().snapshots.push_back(std::move(info));
+  }
+  std::vector<std::int64_t> ids;
+  for (SeriesInfo& series : all) {
+    put_in_order(series);
+    for (const SnapshotInfo& snapshot : series.snapshots) ids.push_back(static_cast<std::int64_t>(snapshot.id));
+  }
+  return ids;
+}
+
 std::vector<SeriesInfo> read_series(sqlite3* db) {
   std::vector<SeriesInfo> all;
   Statement series(db,
@@ -58,6 +84,18 @@ std::vector<SeriesInfo> read_series(sqlite3* db) {
   }
   for (SeriesInfo& one : all) put_in_order(one);
   return all;
+}
+
+std::optional<SeriesEnd> read_series_end(sqlite3* db, std::string_view name) {
+  Statement newest(
+      db, "SELECT max(snapshot.id) FROM series JOIN snapshot ON snapshot.series = series.id WHERE series.name = ?");
+  if (!newest.bind_text(1, name).step() || newest.integer(0) == 0) return std::nullopt;
+  SeriesEnd end{SnapshotId{newest.integer(0)}, {}};
+  Statement sources(
+      db, "SELECT DISTINCT source_name FROM snapshot WHERE series = (SELECT series FROM snapshot WHERE id = ?)");
+  sources.bind(1, newest.integer(0));
+  while (sources.step()) end.sources.emplace_back(sources.text(0));
+  return end;
 }
 
 }  // namespace snapdiff::store

@@ -99,6 +99,23 @@ Result<std::vector<SeriesInfo>> Store::list() {
       path(), [&] { return impl_->connection.read([](Session& session) { return read_series(session.db()); }); });
 }
 
+Result<std::optional<SeriesEnd>> Store::series_end(const std::string& name) {
+  return guarded<std::optional<SeriesEnd>>(path(), [&] {
+    if (impl_->connection.is_new()) return std::optional<SeriesEnd>();
+    return impl_->connection.read([&](Session& session) { return read_series_end(session.db(), name); });
+  });
+}
+
+Result<std::optional<SnapshotId>> Store::newest() {
+  return guarded<std::optional<SnapshotId>>(path(), [&] {
+    if (impl_->connection.is_new()) return std::optional<SnapshotId>();
+    return impl_->connection.read([](Session& session) {
+      const std::int64_t id = query_integer(session.db(), "SELECT ifnull(max(id), 0) FROM snapshot");
+      return id == 0 ? std::nullopt : std::optional(SnapshotId{id});
+    });
+  });
+}
+
 Result<std::optional<std::string>> Store::source_bytes(SnapshotId id) {
   return guarded<std::optional<std::string>>(path(), [&] {
     return impl_->connection.read(

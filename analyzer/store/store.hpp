@@ -49,6 +49,12 @@ struct Imported {
   bool was_present = false;  ///< the same path and bytes were in this series already
 };
 
+/// What the next snapshot of a series comes after.
+struct SeriesEnd {
+  SnapshotId newest{};
+  std::vector<std::string> sources;  ///< paths its snapshots were read from, each once
+};
+
 /// How much of a snapshot load() brings.
 enum class Parts : std::uint8_t {
   rows,       ///< without Snapshot::allocator: a diff needs no traces, and they can be most of the store
@@ -100,6 +106,13 @@ class Store {
 
   /// All series, the one that was imported into last at the end.
   Result<std::vector<SeriesInfo>> list();
+
+  /// The newest snapshot of a series and where its snapshots came from; nothing where no series has this name. Reads
+  /// no more than this series.
+  Result<std::optional<SeriesEnd>> series_end(const std::string& name);
+
+  /// The snapshot that was imported last; nothing in an empty store.
+  Result<std::optional<SnapshotId>> newest();
 
   /// The original bytes of a snapshot's source, where add() was given them.
   Result<std::optional<std::string>> source_bytes(SnapshotId id);

@@ -8,6 +8,7 @@
 #include "analyzer/store/tables_values.hpp"
 #include "analyzer/store/virtual_table.hpp"
 #include "snapdiff/checked.hpp"
+#include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::store {
 namespace {
@@ -111,7 +112,7 @@ class RetainedTable {
     graph_.frame.push_back(0);
     graph_.flat.push_back(0);
     graph_.cum.push_back(0);
-    std::unordered_set<std::uint64_t> seen_edges;
+    std::unordered_set<std::uint64_t, KeyedHash> seen_edges;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> edges;
     std::vector<std::uint32_t> last_stack;  // by node: the stack that was last counted for it, plus one
     for (std::size_t row = 0; row < table.size();) {
@@ -161,7 +162,7 @@ class RetainedTable {
   std::int64_t snapshot_ = 0;
   std::string metric_;
   CallGraph graph_;
-  std::unordered_map<std::uint64_t, std::uint32_t> node_of_key_;
+  std::unordered_map<std::uint64_t, std::uint32_t, KeyedHash> node_of_key_;
   std::size_t at_ = 0;
 };
 

@@ -88,11 +88,7 @@ class TrendTable {
 
  private:
   std::vector<std::int64_t> snapshots_of(const std::string& name) {
-    std::vector<std::int64_t> ids;
-    for (const SeriesInfo& series : read_series(session_.db())) {
-      if (series.name != name) continue;
-      for (const SnapshotInfo& snapshot : series.snapshots) ids.push_back(static_cast<std::int64_t>(snapshot.id));
-    }
+    std::vector<std::int64_t> ids = snapshots_of_series(session_.db(), name);
     if (ids.empty()) fail(ErrorCode::usage, "trend(series): no series '" + name + "' in the store");
     return ids;
   }

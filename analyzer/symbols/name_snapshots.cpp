@@ -9,6 +9,7 @@
 #include "analyzer/symbols/symbol_files.hpp"
 #include "analyzer/symbols/symbols.hpp"
 #include "snapdiff/checked.hpp"
+#include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::symbols {
 namespace {
@@ -280,8 +281,8 @@ class DictionaryNamer {
   const std::vector<ModuleSymbols>& symbols_;
   const Dictionary& from_;
   std::unique_ptr<Dictionary> to_;
-  std::vector<std::vector<StringId>> texts_;                // by query, then text of its ModuleSymbols
-  std::unordered_map<std::string_view, StringId> strings_;  // views of from_ and symbols_
+  std::vector<std::vector<StringId>> texts_;                           // by query, then text of its ModuleSymbols
+  std::unordered_map<std::string_view, StringId, KeyedHash> strings_;  // views of from_ and symbols_
   std::map<FunctionKey, FunctionId> functions_;
   std::vector<FrameId> inlined_;                              // of all frames, innermost first
   std::vector<std::uint32_t> inlined_begin_, inlined_count_;  // by frame

@@ -11,6 +11,7 @@
 #include "analyzer/symbols/perf_map.hpp"
 #include "analyzer/symbols/symbol_files.hpp"
 #include "analyzer/symbols/symbols.hpp"
+#include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::symbols {
 namespace {
@@ -42,11 +43,7 @@ class Texts {
   }
 
  private:
-  struct Hash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
-  };
-  using Map = std::unordered_map<std::string, StringId, Hash, std::equal_to<>>;
+  using Map = std::unordered_map<std::string, StringId, KeyedHash, std::equal_to<>>;
   StringTable& table_;
   Demangle how_;
   Map known_;

@@ -1,10 +1,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
-#include "analyzer/trend/resample.hpp"
 #include "analyzer/trend/verdict.hpp"
+#include "snapdiff/number_text.hpp"
 
 namespace snapdiff::trend {
 namespace {
@@ -12,20 +13,25 @@ namespace {
 // A collector that runs often looks like a restart each time; a process seldom restarts thrice.
 constexpr std::size_t kMostRestarts = 2;
 
+constexpr int kOthers = 2;
+
 int rank(const Verdict& verdict) {
   if (verdict.word == "GROWING") return 0;
-  return verdict.word == "RISING" ? 1 : 2;
+  return verdict.word == "RISING" ? 1 : kOthers;
 }
 
-std::vector<std::uint32_t> ranked(const std::vector<Verdict>& verdicts) {
+/// The heaviest first among those of one rank: a table that ends early then leaves out lighter ones.
+std::vector<std::uint32_t> ranked(const GrowthReport& report, const std::vector<Verdict>& verdicts) {
   std::vector<std::uint32_t> order(verdicts.size());
-  for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::iota(order.begin(), order.end(), 0U);
   // Ties keep the order of the rows, which is total.
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    const Verdict& x = verdicts[a];
-    const Verdict& y = verdicts[b];
-    if (rank(x) != rank(y)) return rank(x) < rank(y);
-    return x.p * x.rise > y.p * y.rise;
+    const int x = rank(verdicts[a]);
+    const int y = rank(verdicts[b]);
+    if (x != y) return x < y;
+    const std::int64_t of_a = report.rows[a].value.growth();
+    const std::int64_t of_b = report.rows[b].value.growth();
+    return x < kOthers ? of_a > of_b : magnitude(of_a) > magnitude(of_b);
   });
   return order;
 }
@@ -34,9 +40,18 @@ Verdict judge_total(const SeriesReport& series, const TimeAxis& axis) {
   std::vector<double> totals;
   for (const SeriesStep& step : series.steps) totals.push_back(static_cast<double>(step.total));
   const GrowthReport& overall = series.overall;
-  const double error = overall.total_error;
-  const double variance = overall.has_error && std::isfinite(error) ? error * error / 2 : 0;
-  return judge(Resampler(&axis, totals.size()).at_even_times(totals), variance, 0, overall.unit);
+  Points points;
+  points.values = totals;
+  if (!axis.even) points.times = axis.seconds;
+  points.unit = overall.unit;
+  if (overall.has_error && std::isfinite(overall.total_error)) {
+    if (overall.rounded) {
+      points.error.variance = overall.total_error * overall.total_error / 2;
+    } else {
+      points.error.sample = overall.total_sample;
+    }
+  }
+  return judge(points);
 }
 
 Forecast forecast_of(const Verdict& whole, std::int64_t total, std::size_t count, std::int64_t limit) {
@@ -96,7 +111,7 @@ TrendReport analyse(SeriesReport series, std::optional<std::int64_t> limit, std:
   TrendReport report;
   report.axis = time_axis(series);
   report.verdicts = judge_rows(series.overall, &report.axis, floor);
-  report.order = ranked(report.verdicts);
+  report.order = ranked(series.overall, report.verdicts);
   report.whole = judge_total(series, report.axis);
   report.limit = limit;
   if (limit) report.forecast = forecast_of(report.whole, series.steps.back().total, series.steps.size(), *limit);

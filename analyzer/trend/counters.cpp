@@ -2,7 +2,6 @@
 #include <cmath>
 #include <utility>
 
-#include "analyzer/trend/resample.hpp"
 #include "analyzer/trend/verdict.hpp"
 
 namespace snapdiff::trend {
@@ -11,19 +10,26 @@ namespace {
 /// A log may hold a value each second. More points than these say nothing more about a shape.
 constexpr std::size_t kMostPoints = 512;
 
-/// The known values, in order. Nothing is made up between them: a counter that is told every tenth snapshot has a
-/// tenth of the points.
-std::vector<double> known_values(const CounterRow& row) {
+/// The known values and where they lie: at their times, or in snapshots. Nothing is made up between them: a counter
+/// that is recorded in every tenth snapshot has a tenth of the points.
+struct Recorded {
   std::vector<double> values;
-  for (const std::optional<std::int64_t>& value : row.values) {
-    if (value) values.push_back(static_cast<double>(*value));
+  std::vector<double> places;
+};
+
+Recorded recorded(const CounterRow& row, const TimeAxis& axis) {
+  Recorded out;
+  for (std::size_t i = 0; i < row.values.size(); ++i) {
+    if (!row.values[i]) continue;
+    out.values.push_back(static_cast<double>(*row.values[i]));
+    out.places.push_back(axis.even ? static_cast<double>(i) : axis.seconds[i] / axis.step_seconds);
   }
-  return values;
+  return out;
 }
 
-/// Means of stretches of equal length; as they are when there are few.
-std::vector<double> thinned(std::vector<double> values) {
-  if (values.size() <= kMostPoints) return values;
+/// Means of stretches of equally many points; as they are when there are few.
+void thin(std::vector<double>& values) {
+  if (values.size() <= kMostPoints) return;
   std::vector<double> means(kMostPoints);
   for (std::size_t m = 0; m < kMostPoints; ++m) {
     const std::size_t begin = m * values.size() / kMostPoints;
@@ -31,7 +37,7 @@ std::vector<double> thinned(std::vector<double> values) {
     for (std::size_t i = begin; i < end; ++i) means[m] += values[i];
     means[m] /= static_cast<double>(end - begin);
   }
-  return means;
+  values = std::move(means);
 }
 
 }  // namespace
@@ -44,19 +50,24 @@ void judge_counters(CounterReport& report) {
   }
   report.axis = time_axis(series);
   for (CounterRow& row : report.rows) {
-    const std::vector<double> known = known_values(row);
-    if (row.cumulative || known.size() < 3) continue;
-    const bool whole = known.size() == report.snapshots.size();
-    const Resampler even(whole ? &report.axis : nullptr, known.size());
-    const std::span<const double> at_even_times = even.at_even_times(known);
-    const std::vector<double> values = thinned(std::vector<double>(at_even_times.begin(), at_even_times.end()));
+    if (row.cumulative) continue;
+    Recorded known = recorded(row, report.axis);
+    if (known.values.size() < 3) continue;
+    thin(known.values);
+    thin(known.places);
     double largest = 0;
-    for (const double value : values) largest = std::max(largest, std::abs(value));
+    for (const double value : known.values) largest = std::max(largest, std::abs(value));
     const auto half = static_cast<double>(row.half_unit);
     const double rounding = row.unit == "bytes" ? 0 : 1.0 / 12;
-    row.verdict = judge(values, half * half + rounding, kFloorShare * largest, row.unit);
+    Points points;
+    points.values = known.values;
+    points.times = known.places;
+    points.error.variance = half * half + rounding;
+    points.floor = kFloorShare * largest;
+    points.unit = row.unit;
+    row.verdict = judge(points);
     // The rule saw known points or stretches of them; a step is from one snapshot to the next.
-    const double stretch = static_cast<double>(row.last - row.first) / static_cast<double>(values.size() - 1);
+    const double stretch = (known.places.back() - known.places.front()) / static_cast<double>(known.values.size() - 1);
     row.verdict.slope /= stretch;
     row.verdict.slope_low /= stretch;
     row.verdict.slope_high /= stretch;

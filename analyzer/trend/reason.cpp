@@ -32,19 +32,6 @@ std::string cycle_text(const Findings& found) {
 
 std::string count_of(const Findings& found) { return std::to_string(found.values.size()); }
 
-/// Jumps that each about double the value: how a growing hash table or vector looks. 0 when other
-/// rises are among them.
-std::size_t doublings(std::span<const double> values) {
-  std::size_t count = 0;
-  for (std::size_t i = 1; i < values.size(); ++i) {
-    if (values[i] == values[i - 1]) continue;
-    const double ratio = values[i - 1] > 0 ? values[i] / values[i - 1] : 0;
-    if (ratio < 1.8 || ratio > 2.2) return 0;
-    ++count;
-  }
-  return count;
-}
-
 double level(std::span<const double> values) {
   double sum = 0;
   for (const double value : values) sum += value;
@@ -58,13 +45,33 @@ std::string amount(double value, std::string_view unit) {
   return snapdiff::value_text(std::llround(std::clamp(value, -kMost, kMost)), unit);
 }
 
+std::size_t doublings(std::span<const double> values) {
+  std::size_t count = 0;
+  for (std::size_t i = 1; i < values.size(); ++i) {
+    if (values[i] == values[i - 1]) continue;
+    const double ratio = values[i - 1] > 0 ? values[i] / values[i - 1] : 0;
+    if (ratio < 1.8 || ratio > 2.2) return 0;
+    ++count;
+  }
+  return count;
+}
+
+std::string pace_text(double slope, std::string_view unit) {
+  if (slope > 0 && std::llround(slope) == 0) {
+    std::string text = amount(1, unit);
+    text += " every ";
+    return text.append(std::to_string(std::llround(std::min(1 / slope, 9e18)))).append(" snapshots");
+  }
+  return amount(slope, unit).append(" per snapshot");
+}
+
 std::string reason_growing(const Findings& found, std::string_view unit) {
-  const double slope = found.fit->slope;
+  const double slope = found.slope;
   const std::size_t half = found.values.size() / 2;
-  const bool everywhere = found.late_slope >= .65 * slope && slope_of(found.values.first(half)) >= .5 * slope;
+  const double early = slope_of(found.values.first(half), std::span(found.fit->tables->place).first(half));
+  const bool everywhere = found.late_slope >= .65 * slope && early >= .5 * found.fit->slope;
   std::string text("climbs ");
-  text += amount(slope, unit);
-  text += " per snapshot";
+  text += pace_text(slope, unit);
   if (everywhere) {
     text += " in every part of the window of ";
     text += count_of(found);
@@ -91,7 +98,7 @@ std::string reason_rising(const Findings& found) {
 }
 
 std::string reason_saturating(const Findings& found) {
-  const double pace = found.fit->slope > 0 ? found.late_slope / found.fit->slope : 0;
+  const double pace = found.slope > 0 ? found.late_slope / found.slope : 0;
   std::string text("rose early, late part ");
   if (pace < .005) return text.append("is level").append(spikes_text(found));
   text += "climbs at ";
@@ -124,8 +131,8 @@ std::string reason_step(const Findings& found, std::string_view unit) {
 
 std::string reason_shrinking(const Findings& found, std::string_view unit) {
   std::string text("falls ");
-  text += amount(-found.fit->slope, unit);
-  text += " per snapshot; ";
+  text += pace_text(-found.slope, unit);
+  text += "; ";
   return text.append(p_text(found.p_of(Group::falling))).append(spikes_text(found));
 }
 

@@ -11,12 +11,15 @@ namespace {
 
 constexpr double kLargeShare = .05;  // of the mean
 
-/// From an earlier high. `offset` is taken from the values, again and again.
-double largest_fall(std::span<const double> values, std::span<const double> offset) {
-  double high = values[0] - offset[0];
+/// Of the slope. What climbs slower than this in its last half has levelled off, whatever the curvature's test says:
+/// where steps add up their errors, a series bends by chance as far as by saturation.
+constexpr double kLevelledOff = .25;
+
+/// From an earlier high.
+double largest_fall(std::span<const double> values) {
+  double high = values[0];
   double fall = 0;
-  for (std::size_t i = 0, phase = 0; i < values.size(); ++i, phase = phase + 1 == offset.size() ? 0 : phase + 1) {
-    const double value = values[i] - offset[phase];
+  for (const double value : values) {
     high = std::max(high, value);
     fall = std::max(fall, high - value);
   }
@@ -26,18 +29,18 @@ double largest_fall(std::span<const double> values, std::span<const double> offs
 /// With a line and a cycle of at least three whole periods as the best shape, what the cycle takes
 /// back each time undoes no climb: its phases' mean distances from the line are taken out first.
 double fall_beside_cycle(std::span<const double> values, const Fit& fit) {
+  const Tables::Cycle& cycle = fit.tables->cycles[fit.cycle_period - 2];
   std::array<double, kLongestCycle> offset{};
-  const std::size_t period = fit.cycle_period;
-  const double middle = (static_cast<double>(values.size()) - 1) / 2;
-  for (std::size_t phase = 0; phase < period; ++phase) {
-    double sum = 0;
-    std::size_t count = 0;
-    for (std::size_t i = phase; i < values.size(); i += period, ++count) {
-      sum += values[i] - fit.mean - fit.slope * (static_cast<double>(i) - middle);
-    }
-    offset[phase] = sum / static_cast<double>(count);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    offset[cycle.phase[i]] += values[i] - fit.mean - fit.slope * fit.tables->t[i];
   }
-  return largest_fall(values, std::span(offset).first(period));
+  thread_local std::vector<double> without;
+  without.clear();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t phase = cycle.phase[i];
+    without.push_back(values[i] - offset[phase] * cycle.inverse[phase]);
+  }
+  return largest_fall(without);
 }
 
 /// From 16 values on a series may fall deep and still climb as a whole: minima and maxima of its
@@ -61,24 +64,52 @@ bool thirds_climb(std::span<const double> values, double slope) {
 double quadratic_t(std::span<const double> values, const Fit& fit) {
   const std::size_t n = values.size();
   if (n < 4) return 0;
-  const auto size = static_cast<double>(n);
-  const double mean_square = (size * size - 1) / 12;
-  double zy = 0, zz = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    const double t = static_cast<double>(i) - (size - 1) / 2;
-    const double z = t * t - mean_square;  // orthogonal to constant and line
-    zy += z * (values[i] - fit.mean);
-    zz += z * z;
-  }
-  const double freedom = size - 3;
-  const double rss = std::max(fit.line_rss - zy * zy / zz, freedom * fit.noise_floor);
-  return zy / zz / std::sqrt(rss / freedom / zz);
+  double zy = 0;
+  for (std::size_t i = 0; i < n; ++i) zy += fit.tables->curve[i] * (values[i] - fit.mean);
+  const double freedom = static_cast<double>(n) - 3;
+  const double rss = std::max(fit.line_rss - zy * zy, freedom * fit.noise_floor);
+  return zy / std::sqrt(rss / freedom);
 }
+
+/// t of a line through the steps: where errors add up from step to step, these are independent and the values are not.
+double slowing_t(std::span<const double> values, const Fit& fit) {
+  const std::size_t steps = values.size() - 1;
+  if (steps < 4) return 0;
+  const std::vector<double>& gap = fit.tables->gap;
+  const std::vector<double>& t = fit.tables->t;
+  double spread = 0, td = 0, squares = 0;
+  // A step of twice the distance has twice the variance; the middles of all steps lie around 0 together.
+  double middle = 0, length = 0;
+  for (std::size_t i = 1; i <= steps; ++i) {
+    middle += gap[i] * (t[i] + t[i - 1]) / 2;
+    length += gap[i];
+  }
+  middle /= length;
+  for (std::size_t i = 1; i <= steps; ++i) {
+    const double at = (t[i] + t[i - 1]) / 2 - middle;
+    const double pace = (values[i] - values[i - 1]) / gap[i] - fit.mean_step;
+    spread += gap[i] * at * at;
+    td += gap[i] * at * pace;
+    squares += gap[i] * pace * pace;
+  }
+  const double rss = squares - td * td / spread;
+  return rss > 0 ? td / std::sqrt(spread * rss / (static_cast<double>(steps) - 2)) : 0;
+}
+
+bool adds_up(Shape shape) { return shape == Shape::drifting_walk || shape == Shape::never_back; }
 
 /// Shapes whose residuals are dependent: there the quadratic t is not a t.
 bool dependent(Shape shape) {
   return shape == Shape::drifting_walk || shape == Shape::never_back || shape == Shape::line_autoregressive_8 ||
          shape == Shape::line_cycle || shape == Shape::line_wave;
+}
+
+/// `pace`: of the last half, as a share of the slope.
+bool slows_down(std::span<const double> values, const Fit& fit, Shape best, double pace) {
+  if (values.size() >= 8 && pace < kLevelledOff) return true;
+  if (pace >= .65) return false;
+  if (adds_up(best) && slowing_t(values, fit) < -2) return true;
+  return quadratic_t(values, fit) < -2 && pace < (dependent(best) ? .35 : .65);
 }
 
 void weigh(const Fit& fit, Findings& found) {
@@ -131,26 +162,29 @@ std::size_t remove_spikes(std::span<double> values, double noise_variance) {
   return count;
 }
 
-Findings find_out(std::span<const double> values, double noise_variance, double floor, Fit& fit) {
-  fit_shapes(values, noise_variance, fit);
+Findings find_out(std::span<const double> values, const Tables& tables, double stretch, double noise_variance,
+                  double floor, Fit& fit) {
+  fit_shapes(values, tables, noise_variance, fit);
   Findings found;
   found.values = values;
   found.fit = &fit;
   found.floor = floor;
+  found.stretch = stretch;
   weigh(fit, found);
+  found.slope = fit.slope / stretch;
   found.rise = fit.slope * static_cast<double>(values.size() - 1);
   found.large = std::abs(found.rise) >= std::max(floor, kLargeShare * std::abs(fit.mean)) && found.rise != 0;
-  constexpr std::array<double, 1> kNothing{};
-  found.largest_fall = largest_fall(values, kNothing);
+  found.largest_fall = largest_fall(values);
   found.kept = found.largest_fall <= found.rise / 2 || thirds_climb(values, fit.slope);
   const bool cycles = found.best == Shape::line_cycle && values.size() >= 3 * fit.cycle_period;
   if (!found.kept && cycles && fall_beside_cycle(values, fit) <= found.rise / 2) {
     found.kept = true;
     found.cycle = fit.cycle_period;
   }
-  found.late_slope = slope_of(values.last(values.size() / 2));
-  const double pace = found.late_slope / fit.slope;
-  found.slowing = quadratic_t(values, fit) < -2 && pace < (dependent(found.best) ? .35 : .65);
+  const std::size_t half = values.size() / 2;
+  const double late = slope_of(values.last(half), std::span(tables.place).last(half));
+  found.late_slope = late / stretch;
+  found.slowing = slows_down(values, fit, found.best, late / fit.slope);
   return found;
 }
 

@@ -18,6 +18,8 @@ struct Findings {
   Shape best = Shape::constant;
   double warm_up = 0;  ///< coefficient of the best warm-up shape
   double wander = 0;   ///< odds of walk, drifting walk, never back and the AR .8 shapes
+  double stretch = 1;  ///< steps between two values, in the mean; slopes are a step
+  double slope = 0;
   double rise = 0;
   double largest_fall = 0;  ///< from an earlier high
   double late_slope = 0;    ///< of the last half
@@ -36,8 +38,10 @@ struct Findings {
   }
 };
 
-/// Steps 2 to 6. `values` and `fit` must outlive the result; the range is above 0.
-Findings find_out(std::span<const double> values, double noise_variance, double floor, Fit& fit);
+/// Steps 2 to 6. `values`, `tables` (of their places) and `fit` must outlive the result; the range is above 0.
+/// @param stretch  steps between two values, in the mean
+Findings find_out(std::span<const double> values, const Tables& tables, double stretch, double noise_variance,
+                  double floor, Fit& fit);
 
 /// Step 1: single points far off both neighbours become their mean, in place. Returns how many.
 std::size_t remove_spikes(std::span<double> values, double noise_variance);

@@ -17,6 +17,10 @@ constexpr double kNone = -std::numeric_limits<double>::infinity();
 /// No fit is believed beyond 0.3 % of the range: exact series need no special case.
 constexpr double kNoiseShare = 9e-6;
 
+/// A warm-up of half a window or more is near a line: without a handicap it takes from every leak what
+/// it takes from warm-ups (README.md, "Slow warm-ups").
+constexpr double kSlowHandicap = 1.5;
+
 /// Four sums at once: one alone waits for its last addition at every step.
 double dot(const std::vector<double>& a, const std::vector<double>& b) {
   std::array<double, 4> sums{};
@@ -32,17 +36,17 @@ double dot(const std::vector<double>& a, const std::vector<double>& b) {
 struct Scratch {
   std::vector<double> y;
   std::vector<double> sum;           // sum[i] = y_0 + .. + y_{i-1}
-  std::vector<double> weighted_sum;  // of i * y_i
+  std::vector<double> weighted_sum;  // of place_i * y_i
   std::array<double, kLongestCycle> phase_y{};
 };
 
 class Fitter {
  public:
-  Fitter(std::span<const double> values, double noise_variance, Fit& fit, Scratch& scratch)
+  Fitter(std::span<const double> values, const Tables& tables, double noise_variance, Fit& fit, Scratch& scratch)
       : fit_(fit),
         s_(scratch),
         n_(values.size()),
-        tables_(Tables::of(n_)),
+        tables_(tables),
         size_(static_cast<double>(n_)),
         ln_(std::log(size_)) {
     prepare(values, noise_variance);
@@ -53,20 +57,22 @@ class Fitter {
     autoregressive(.5, Shape::autoregressive_5, Shape::line_autoregressive_5);
     autoregressive(.8, Shape::autoregressive_8, Shape::line_autoregressive_8);
     // Periodic shapes only speak up against a line, so they are tried where there is one.
-    if (fit_.slope > 0 && fit_.slope * fit_.slope * fit_.t_spread >= .2 * rc_) {
+    if (fit_.slope > 0 && fit_.slope * fit_.slope * tables_.t_spread >= .2 * rc_) {
       cycles();
       if (n_ >= 8) waves();
     }
     walks();
     steps();
     bends();
-    tabled(tables_.exponentials, Shape::exponential);
-    tabled(tables_.logarithms, Shape::logarithm);
+    tabled(tables_.exponentials, Shape::exponential, 0);
+    tabled(tables_.slow_exponentials, Shape::slow_exponential, kSlowHandicap);
+    tabled(tables_.logarithms, Shape::logarithm, 0);
     rising(Shape::line, evidence(fit_.line_rss, 2) - ln_ / 2 + std::log(3.0), fit_.slope);
   }
 
  private:
   void prepare(std::span<const double> values, double noise_variance) {
+    fit_.tables = &tables_;
     fit_.shapes.clear();
     fit_.cuts.clear();
     fit_.cycle_period = 0;
@@ -74,7 +80,6 @@ class Fitter {
     const auto [least, most] = std::minmax_element(values.begin(), values.end());
     fit_.range = *most - *least;
     fit_.noise_floor = std::max(noise_variance, kNoiseShare * fit_.range * fit_.range);
-    fit_.t_spread = size_ * (size_ * size_ - 1) / 12;
     s_.y.resize(n_);
     s_.sum.assign(n_ + 1, 0);
     s_.weighted_sum.assign(n_ + 1, 0);
@@ -85,12 +90,12 @@ class Fitter {
       const double y = values[i] - fit_.mean;
       s_.y[i] = y;
       s_.sum[i + 1] = s_.sum[i] + y;
-      s_.weighted_sum[i + 1] = s_.weighted_sum[i] + static_cast<double>(i) * y;
+      s_.weighted_sum[i + 1] = s_.weighted_sum[i] + tables_.place[i] * y;
       rc_ += y * y;
       ty += t(i) * y;
-      if (i > 0) fit_.step_squares += (values[i] - values[i - 1]) * (values[i] - values[i - 1]);
+      if (i > 0) fit_.step_squares += (values[i] - values[i - 1]) * (values[i] - values[i - 1]) / tables_.gap[i];
     }
-    fit_.slope = ty / fit_.t_spread;
+    fit_.slope = ty / tables_.t_spread;
     fit_.line_rss = 0;
     for (std::size_t i = 0; i < n_; ++i) {
       const double residual = s_.y[i] - fit_.slope * t(i);
@@ -99,7 +104,7 @@ class Fitter {
     fit_.mean_step = (values.back() - values.front()) / (size_ - 1);
   }
 
-  double t(std::size_t i) const { return static_cast<double>(i) - (size_ - 1) / 2; }
+  double t(std::size_t i) const { return tables_.t[i]; }
 
   /// E(RSS, k): a Schwarz-type evidence with the residual degrees of freedom as exponent.
   double evidence(double rss, std::size_t k) const {
@@ -116,55 +121,58 @@ class Fitter {
     add(shape, coefficient > 0 ? Group::climbing : Group::falling, log_odds, coefficient);
   }
 
-  /// Generalised least squares: quadratic forms of V^-1 are sums over y_i - rho y_{i-1}, with the
-  /// factor 1 - rho^2 on the first point.
+  /// Generalised least squares: quadratic forms of V^-1 are sums over y_i - r y_{i-1}, with r = rho to the power of the
+  /// distance and the factor (1 - rho^2) / (1 - r^2), which is 1 - rho^2 on the first point.
   void autoregressive(double rho, Shape level, Shape line) {
     const double first = 1 - rho * rho;
-    const double one = 1 - rho;
-    double s11 = first + (size_ - 1) * one * one;
-    double s1t = first * t(0), stt = first * t(0) * t(0);
+    double s11 = first, s1t = first * t(0), stt = first * t(0) * t(0);
     double s1y = first * s_.y[0], sty = first * t(0) * s_.y[0], syy = first * s_.y[0] * s_.y[0];
+    double prior = std::log(first) / 2;
+    double r = rho, weight = 1;
     for (std::size_t i = 1; i < n_; ++i) {
-      const double dt = t(i) - rho * t(i - 1);
-      const double dy = s_.y[i] - rho * s_.y[i - 1];
-      s1t += one * dt;
-      stt += dt * dt;
-      s1y += one * dy;
-      sty += dt * dy;
-      syy += dy * dy;
+      if (!tables_.even) {
+        r = std::pow(rho, tables_.gap[i]);
+        weight = first / (1 - r * r);
+        prior += std::log(weight) / 2;
+      }
+      const double one = 1 - r;
+      const double dt = t(i) - r * t(i - 1);
+      const double dy = s_.y[i] - r * s_.y[i - 1];
+      s11 += weight * one * one;
+      s1t += weight * one * dt;
+      stt += weight * dt * dt;
+      s1y += weight * one * dy;
+      sty += weight * dt * dy;
+      syy += weight * dy * dy;
     }
-    const double prior = std::log(first) / 2;
     add(level, Group::level, evidence(syy - s1y * s1y / s11, 1) + prior - std::log(s11 / size_) / 2);
     const double determinant = s11 * stt - s1t * s1t;
     const double slope = (s11 * sty - s1t * s1y) / determinant;
     const double constant = (s1y - slope * s1t) / s11;
     const double q2 = syy - constant * s1y - slope * sty;
-    rising(line, evidence(q2, 2) + prior - std::log(determinant / (size_ * fit_.t_spread)) / 2 - ln_ / 2 + std::log(.5),
+    rising(line,
+           evidence(q2, 2) + prior - std::log(determinant / (size_ * tables_.t_spread)) / 2 - ln_ / 2 + std::log(.5),
            slope);
   }
 
   void cycles() {
     double best = kNone, best_line = kNone, best_slope = 0;
-    for (std::size_t period = 2; period <= std::min(n_ / 2, kLongestCycle); ++period) {
+    for (const Tables::Cycle& cycle : tables_.cycles) {
       s_.phase_y.fill(0);
-      for (std::size_t i = 0, phase = 0; i < n_; ++i, phase = phase + 1 == period ? 0 : phase + 1) {
-        s_.phase_y[phase] += s_.y[i];
-      }
-      double rss = rc_, vt = fit_.t_spread, ty = fit_.slope * fit_.t_spread;
+      for (std::size_t i = 0; i < n_; ++i) s_.phase_y[cycle.phase[i]] += s_.y[i];
+      const std::size_t period = cycle.period();
+      double rss = rc_, ty = fit_.slope * tables_.t_spread;
       for (std::size_t phase = 0; phase < period; ++phase) {
-        const std::size_t count = (n_ - phase + period - 1) / period;
-        const auto members = static_cast<double>(count);
-        // t of the phase's members runs in steps of the period.
-        const double sum_t = members * (t(phase) + static_cast<double>((count - 1) * period) / 2);
-        rss -= s_.phase_y[phase] * s_.phase_y[phase] / members;
-        vt -= sum_t * sum_t / members;
-        ty -= sum_t * s_.phase_y[phase] / members;
+        rss -= s_.phase_y[phase] * s_.phase_y[phase] * cycle.inverse[phase];
+        ty -= cycle.t_sum[phase] * s_.phase_y[phase] * cycle.inverse[phase];
       }
       const auto p = static_cast<double>(period);
       best = std::max(best, evidence(rss, period) - p / 2 * ln_);
       if (n_ < 2 * period + 2) continue;
+      const double vt = cycle.t_spread;
       const double slope = ty / vt;
-      const double line = evidence(rss - slope * ty, period + 1) - (p + 1) / 2 * ln_ - std::log(vt / fit_.t_spread) / 2;
+      const double line =
+          evidence(rss - slope * ty, period + 1) - (p + 1) / 2 * ln_ - std::log(vt / tables_.t_spread) / 2;
       if (line > best_line) {
         best_line = line;
         best_slope = slope;
@@ -194,11 +202,12 @@ class Fitter {
   }
 
   void walks() {
-    const double walk = evidence(fit_.step_squares, 1) + ln_ / 2;
+    const double prior = (ln_ - tables_.log_gaps) / 2;
+    const double walk = evidence(fit_.step_squares, 1) + prior;
     add(Shape::walk, Group::walk, walk);
     const double d = fit_.mean_step;
     rising(Shape::drifting_walk,
-           evidence(fit_.step_squares - (size_ - 1) * d * d, 2) + ln_ / 2 + std::log(size_ / 12) / 2 + std::log(.7), d);
+           evidence(fit_.step_squares - (size_ - 1) * d * d, 2) + prior + std::log(size_ / 12) / 2 + std::log(.7), d);
     std::size_t rises = 0;
     for (std::size_t i = 1; i < n_; ++i) {
       if (s_.y[i] < s_.y[i - 1]) return;
@@ -272,18 +281,18 @@ class Fitter {
     }
   }
 
-  /// ramp then flat: regressor min(i, c); flat then line: max(0, i - c) = i - min(i, c). Sums over
+  /// ramp then flat: regressor min(t, c); flat then line: max(0, t - c) = t - min(t, c). Sums over
   /// both come from the prefix sums.
   void bends() {
-    const double all_squares = (size_ - 1) * size_ * (2 * size_ - 1) / 6;
-    const double all_sum = size_ * (size_ - 1) / 2;
+    const double all_squares = tables_.place_squares[n_];
+    const double all_sum = tables_.place_sum[n_];
     const double iy = s_.weighted_sum[n_];
     double best_ramp = kNone, ramp_slope = 0, best_late = kNone, late_slope = 0;
     for (std::size_t c = 1; c + 1 < n_; ++c) {
-      const auto bend = static_cast<double>(c);
-      const double after = size_ - 1 - bend;  // points beyond c
-      const double sum = bend * (bend + 1) / 2 + bend * after;
-      const double squares = bend * (bend + 1) * (2 * bend + 1) / 6 + bend * bend * after;
+      const double bend = tables_.place[c];
+      const auto after = static_cast<double>(n_ - 1 - c);  // points beyond c
+      const double sum = tables_.place_sum[c + 1] + bend * after;
+      const double squares = tables_.place_squares[c + 1] + bend * bend * after;
       // The values' sum is 0 but for rounding.
       const double ry = s_.weighted_sum[c + 1] + bend * (s_.sum[n_] - s_.sum[c + 1]);
       if (n_ >= 4 && c <= std::min(n_ - 3, 3 * n_ / 4)) {
@@ -295,9 +304,8 @@ class Fitter {
         }
       }
       if (n_ >= 6 && c <= n_ - 5) {
-        // Products of i with min(i, c): i^2 up to c, c i beyond.
-        const double before = bend * (bend + 1) * (2 * bend + 1) / 6;
-        const double cross = before + bend * (all_sum - bend * (bend + 1) / 2);
+        // Products of t with min(t, c): t^2 up to c, c t beyond.
+        const double cross = tables_.place_squares[c + 1] + bend * (all_sum - tables_.place_sum[c + 1]);
         const double late_sum = all_sum - sum;
         const double late_squares = all_squares - 2 * cross + squares;
         const double spread = late_squares - late_sum * late_sum / size_;
@@ -313,7 +321,7 @@ class Fitter {
     rising(Shape::flat_then_line, best_late, late_slope);
   }
 
-  void tabled(const std::vector<std::vector<double>>& units, Shape shape) {
+  void tabled(const std::vector<std::vector<double>>& units, Shape shape, double handicap) {
     double best = kNone, coefficient = 0;
     for (const std::vector<double>& unit : units) {
       const double share = dot(unit, s_.y);
@@ -323,7 +331,7 @@ class Fitter {
         coefficient = share;
       }
     }
-    add(shape, Group::warm_up, best, coefficient);
+    add(shape, Group::warm_up, best - handicap, coefficient);
   }
 
   Fit& fit_;
@@ -337,18 +345,23 @@ class Fitter {
 
 }  // namespace
 
-void fit_shapes(std::span<const double> values, double noise_variance, Fit& fit) {
+void fit_shapes(std::span<const double> values, const Tables& tables, double noise_variance, Fit& fit) {
   thread_local Scratch scratch;
-  Fitter(values, noise_variance, fit, scratch).run();
+  Fitter(values, tables, noise_variance, fit, scratch).run();
 }
 
-double slope_of(std::span<const double> values) {
+double slope_of(std::span<const double> values, std::span<const double> places) {
   const auto n = static_cast<double>(values.size());
   if (values.size() < 2) return 0;
   const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
-  double sum = 0;
-  for (std::size_t i = 0; i < values.size(); ++i) sum += (static_cast<double>(i) - (n - 1) / 2) * (values[i] - mean);
-  return sum / (n * (n * n - 1) / 12);
+  const double middle = std::accumulate(places.begin(), places.end(), 0.0) / n;
+  double sum = 0, spread = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double t = places[i] - middle;
+    sum += t * (values[i] - mean);
+    spread += t * t;
+  }
+  return sum / spread;
 }
 
 }  // namespace snapdiff::trend

@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "analyzer/trend/tables.hpp"
+
 /// Shapes fitted to a series, and the evidence for each (README.md, "The shapes").
 namespace snapdiff::trend {
 
@@ -23,6 +25,7 @@ enum class Shape : std::uint8_t {
   three_steps,
   ramp_then_flat,
   exponential,
+  slow_exponential,
   logarithm,
   line,
   flat_then_line,
@@ -33,9 +36,7 @@ enum class Shape : std::uint8_t {
   drifting_walk,
   never_back
 };
-inline constexpr std::size_t kShapes = 20;
-
-inline constexpr std::size_t kLongestCycle = 16;
+inline constexpr std::size_t kShapes = 21;
 
 struct Evidence {
   Shape shape = Shape::constant;
@@ -47,6 +48,7 @@ struct Evidence {
 /// Everything the rule asks of a series; values are centred on their mean inside.
 struct Fit {
   std::vector<Evidence> shapes;
+  const Tables* tables = nullptr;
   std::size_t cycle_period = 0;   ///< of the best line with a cycle; 0: none was tried
   std::vector<std::size_t> cuts;  ///< first point after each jump, of the best of one to three steps
   double mean = 0;
@@ -54,16 +56,15 @@ struct Fit {
   double slope = 0;         ///< b
   double line_rss = 0;      ///< around the line
   double noise_floor = 0;   ///< w: no fit is believed beyond this variance per point
-  double t_spread = 0;      ///< Sxx
-  double step_squares = 0;  ///< D: sum of squared differences
+  double step_squares = 0;  ///< D: sum of squared differences, each over its distance
   double mean_step = 0;     ///< d
 };
 
-/// Fits all shapes to three or more values with a range above 0.
-/// Cost: O(40 n), plus tables the first time a thread sees this n.
-void fit_shapes(std::span<const double> values, double noise_variance, Fit& fit);
+/// Fits all shapes to three or more values with a range above 0; `tables` of their places.
+/// Cost: O(40 n).
+void fit_shapes(std::span<const double> values, const Tables& tables, double noise_variance, Fit& fit);
 
-/// Slope of least squares over some values.
-double slope_of(std::span<const double> values);
+/// Slope of least squares over some values at their places.
+double slope_of(std::span<const double> values, std::span<const double> places);
 
 }  // namespace snapdiff::trend

@@ -8,6 +8,12 @@ namespace {
 
 constexpr double kUneven = 0.25;  // of the median distance: dumps "every minute" jitter by less
 
+/// Near twice the median distance or another whole multiple, as where snapshots in between are missing.
+bool skips(double distance, double median) {
+  const double multiple = distance / median;
+  return multiple >= 2 - kUneven && std::abs(multiple - std::round(multiple)) <= kUneven;
+}
+
 }  // namespace
 
 TimeAxis time_axis(const SeriesReport& series) {
@@ -41,13 +47,15 @@ TimeAxis time_axis(const SeriesReport& series) {
   std::vector<double> sorted = distances;
   std::sort(sorted.begin(), sorted.end());
   const double median = sorted[sorted.size() / 2];
-  const auto near = static_cast<std::size_t>(std::count_if(distances.begin(), distances.end(), [&](double distance) {
-    return std::abs(distance - median) <= kUneven * median;
-  }));
+  std::size_t near = 0, missing = 0;
+  for (const double distance : distances) {
+    near += std::abs(distance - median) <= kUneven * median ? 1U : 0U;
+    missing += skips(distance, median) ? 1U : 0U;
+  }
   if (near == distances.size()) return axis;
-  if (near * 2 >= distances.size() && sorted.front() >= (1 - kUneven) * median) {
+  if (near * 2 >= distances.size() && near + missing == distances.size()) {
     axis.even = false;
-    axis.note = "snapshots are missing in between: judged at even times, by the lines between them";
+    axis.note = "snapshots are missing in between: judged at the times of those that are there";
   } else {
     axis.note = "snapshots were taken at uneven times: judged by their order, growth an hour is an average";
   }

@@ -14,6 +14,9 @@ constexpr double kSure = .95;     // odds of a group that decide
 constexpr double kHarmless = .8;  // odds of step and warm-up together
 constexpr double kNoisy = .02;    // residual sd as a share of the level
 
+/// Two doublings may be any two jumps.
+constexpr std::size_t kTableDoubles = 3;
+
 /// 95 % band of the slope (README.md, "The band").
 void set_band(const Findings& found, Verdict& verdict) {
   const Fit& fit = *found.fit;
@@ -24,7 +27,7 @@ void set_band(const Findings& found, Verdict& verdict) {
   double products = 0;
   double previous = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const double residual = values[i] - fit.mean - fit.slope * (static_cast<double>(i) - (n - 1) / 2);
+    const double residual = values[i] - fit.mean - fit.slope * fit.tables->t[i];
     if (i > 0) products += residual * previous;
     previous = residual;
   }
@@ -32,7 +35,7 @@ void set_band(const Findings& found, Verdict& verdict) {
   if (values.size() >= 8) r += 2 / n;
   r = std::clamp(r, 0.0, .9);
   double centre = fit.slope;
-  double error = std::sqrt(fit.line_rss / (n - 2)) / std::sqrt(fit.t_spread) * std::sqrt((1 + r) / (1 - r));
+  double error = std::sqrt(fit.line_rss / (n - 2)) / std::sqrt(fit.tables->t_spread) * std::sqrt((1 + r) / (1 - r));
   const double d = fit.mean_step;
   const double walk_error = std::sqrt(std::max(0.0, fit.step_squares - (n - 1) * d * d) / (n - 2) / (n - 1));
   if (found.wander >= .1 && walk_error > error) {
@@ -40,8 +43,8 @@ void set_band(const Findings& found, Verdict& verdict) {
     error = walk_error;
   }
   const double q = 1.96 + 2.4 / (n - 2) + 4 / ((n - 2) * (n - 2));
-  verdict.slope_low = centre - q * error;
-  verdict.slope_high = centre + q * error;
+  verdict.slope_low = (centre - q * error) / found.stretch;
+  verdict.slope_high = (centre + q * error) / found.stretch;
 }
 
 void rest(const Findings& found, std::string_view unit, Verdict& verdict) {
@@ -100,23 +103,90 @@ void choose_word(const Findings& found, std::string_view unit, Verdict& verdict)
   rest(found, unit, verdict);
 }
 
-void judge_shapes(std::span<double> values, double noise_variance, double floor, std::string_view unit,
-                  Verdict& verdict) {
-  const std::size_t spikes = remove_spikes(values, noise_variance);
+/// Variance of each value as the fits may not do better than. Of a sampled series the survivors keep their samples:
+/// only what is seen to come or go carries an error, of one sample for each sample that does (README.md, "Sampling").
+double known_variance(std::span<const double> values, const PointError& error) {
+  if (!(error.sample > 0) || values.size() < 2) return error.variance;
+  double moved = 0;
+  for (std::size_t i = 1; i < values.size(); ++i) moved += std::abs(values[i] - values[i - 1]);
+  return error.variance + error.sample * moved / static_cast<double>(values.size() - 1);
+}
+
+/// A part of a series that is judged: its known values, from some point on.
+struct Part {
+  std::span<double> values;  // spikes are taken out in place
+  std::span<double> places;  // in steps; empty: one step apart
+};
+
+/// The places as the tables take them, from 0 to values.size() - 1. Returns how many steps one of them stands for.
+double to_places(std::span<double> places) {
+  const double first = places.front();
+  const double stretch = (places.back() - first) / static_cast<double>(places.size() - 1);
+  for (double& place : places) place = (place - first) / stretch;
+  return stretch;
+}
+
+void judge_shapes(Part part, const Points& points, Verdict& verdict) {
+  const std::span<double> values = part.values;
+  const std::size_t spikes = remove_spikes(values, known_variance(values, points.error));
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
   if (*most <= *least) {
     verdict.word = "FLAT";
     verdict.reason = "level but for single spikes";
     return;
   }
+  const double stretch = part.places.empty() ? 1 : to_places(part.places);
+  const Tables& tables = Tables::of(values.size(), part.places);
   thread_local Fit fit;
-  Findings found = find_out(values, noise_variance, floor, fit);
+  Findings found = find_out(values, tables, stretch, known_variance(values, points.error), points.floor, fit);
   found.spikes = spikes;
   verdict.p = found.p_of(Group::climbing);
-  verdict.slope = fit.slope;
+  verdict.slope = found.slope;
   verdict.rise = found.rise;
   set_band(found, verdict);
-  choose_word(found, unit, verdict);
+  choose_word(found, points.unit, verdict);
+}
+
+/// The known values and where they are, in steps of the whole series. Reused: judging allocates nothing.
+struct Chosen {
+  std::vector<double> values;
+  std::vector<double> places;      // empty: one step apart
+  std::vector<std::size_t> index;  // of each in the series
+
+  Part from(std::size_t first) {
+    return {std::span(values).subspan(first), places.empty() ? std::span(places) : std::span(places).subspan(first)};
+  }
+};
+
+/// Distances below this share of a step are no distances: times that close are those of one moment.
+constexpr double kOneMoment = 1e-6;
+
+bool usable(std::span<const double> times, std::size_t count) {
+  if (times.size() != count || count < 2) return false;
+  const double step = (times.back() - times.front()) / static_cast<double>(count - 1);
+  for (std::size_t i = 1; i < count; ++i) {
+    if (!(times[i] - times[i - 1] > kOneMoment * step)) return false;
+  }
+  return true;
+}
+
+void choose(const Points& points, Chosen& chosen) {
+  const std::size_t count = points.values.size();
+  const bool timed = usable(points.times, count);
+  const bool gaps = points.known.size() == count;
+  chosen.values.clear();
+  chosen.places.clear();
+  chosen.index.clear();
+  for (std::size_t i = 0; i < count; ++i) {
+    if (gaps && points.known[i] == 0) continue;
+    chosen.values.push_back(points.values[i]);
+    chosen.index.push_back(i);
+  }
+  if (!timed && chosen.values.size() == count) return;
+  const double step = timed ? (points.times.back() - points.times.front()) / static_cast<double>(count - 1) : 1;
+  for (const std::size_t i : chosen.index) {
+    chosen.places.push_back(timed ? (points.times[i] - points.times.front()) / step : static_cast<double>(i));
+  }
 }
 
 std::string flat_reason(double range, std::size_t count) {
@@ -125,49 +195,104 @@ std::string flat_reason(double range, std::size_t count) {
   return text.append(std::to_string(count)).append(" snapshots");
 }
 
-}  // namespace
-
-Verdict judge(std::span<const double> values, double noise_variance, double floor, std::string_view unit) {
-  Verdict verdict;
-  if (values.size() < 3) {
-    verdict.reason = "fewer than 3 snapshots show growth, not a trend";
-    return verdict;
+/// The word by the values alone; the range is above 0 and above the floor.
+void judge_values(const Points& points, Verdict& verdict) {
+  thread_local Chosen chosen;
+  choose(points, chosen);
+  const std::size_t count = chosen.values.size();
+  if (count < 3) {
+    verdict.reason = "fewer than 3 known values";
+    return;
   }
-  const auto [least, most] = std::minmax_element(values.begin(), values.end());
-  const double range = *most - *least;
-  if (!(range > 0) || range < floor) {
-    verdict.word = "FLAT";
-    verdict.reason = flat_reason(range, values.size());
-    return verdict;
-  }
-  thread_local std::vector<double> copy;
-  if (values.back() == 0) {
-    const auto last = std::find_if(values.rbegin(), values.rend(), [](double value) { return value != 0; });
-    copy.assign(values.begin(), values.end());
-    judge_shapes(copy, noise_variance, floor, unit, verdict);
+  const auto there = [](double value) { return value != 0; };
+  if (chosen.values.back() == 0) {
+    const auto last = std::find_if(chosen.values.rbegin(), chosen.values.rend(), there);
+    const auto place = static_cast<std::size_t>(chosen.values.rend() - last);
+    judge_shapes(chosen.from(0), points, verdict);
     verdict.word = "GONE";
     verdict.reason = "last there at snapshot ";
-    verdict.reason += std::to_string(values.rend() - last);
-    return verdict;
+    verdict.reason += std::to_string(place == 0 ? 0 : chosen.index[place - 1] + 1);
+    return;
   }
-  const auto first = std::find_if(values.begin(), values.end(), [](double value) { return value != 0; });
-  const auto absent = static_cast<std::size_t>(first - values.begin());
-  if (absent == 0 || values.size() - absent >= kJudgedFrom) {
-    const std::span<const double> present = values.subspan(absent);
-    const auto [low, high] = std::minmax_element(present.begin(), present.end());
-    copy.assign(present.begin(), present.end());
-    if (*high > *low && *high - *low >= floor) {
-      judge_shapes(copy, noise_variance, floor, unit, verdict);
-      return verdict;
+  const auto first = std::find_if(chosen.values.begin(), chosen.values.end(), there);
+  const auto absent = static_cast<std::size_t>(first - chosen.values.begin());
+  if (absent == 0 || count - absent >= kJudgedFrom) {
+    const Part present = chosen.from(absent);
+    const auto [low, high] = std::minmax_element(present.values.begin(), present.values.end());
+    if (*high > *low && *high - *low >= points.floor) {
+      judge_shapes(present, points, verdict);
+      return;
     }
     // Came at once and stayed: not there before, level since.
   } else {
-    copy.assign(values.begin(), values.end());
-    judge_shapes(copy, noise_variance, floor, unit, verdict);
+    judge_shapes(chosen.from(0), points, verdict);
   }
   verdict.word = "NEW";
   verdict.reason = "not there before snapshot ";
-  verdict.reason += std::to_string(absent + 1);
+  verdict.reason += std::to_string(chosen.index[absent] + 1);
+}
+
+/// Scatter and jumps of the values may hide a climb. A warm-up that slows down is itself well seen: more
+/// objects then are small ones.
+bool values_may_hide_a_climb(const Verdict& verdict) {
+  return verdict.word == "RISING" || verdict.word == "NOISY" || verdict.word == "FLAT" || verdict.word == "STEP";
+}
+
+/// A leak of objects whose sizes scatter shows in their number first.
+void judge_counts(const Points& points, Verdict& verdict) {
+  double objects = 0, sum = 0;
+  for (std::size_t i = 0; i < points.values.size(); ++i) {
+    objects += points.counts[i];
+    sum += points.values[i];
+  }
+  if (!(objects > 0) || !(sum > 0)) return;
+  const double size = sum / objects;
+  Points counts = points;
+  counts.values = points.counts;
+  counts.counts = {};
+  // Whole objects round by up to a half: a variance of 1/12.
+  counts.error = {points.error.variance / (size * size) + 1.0 / 12, points.error.sample / size};
+  counts.floor = points.floor / size;
+  counts.unit = "count";
+  const Verdict counted = judge(counts);
+  if (counted.word != "GROWING") return;
+  const std::string name(points.metric.empty() ? points.unit : points.metric);
+  verdict.reason = "counted in objects: " + counted.reason + "; by " + name + " alone " + verdict.word;
+  verdict.word = counted.word;
+  verdict.p = counted.p;
+  verdict.rise = std::max(verdict.rise, counted.rise * size);
+  verdict.by_objects = true;
+}
+
+/// A table that resizes: its bytes double, and it stays the same few objects.
+void find_doublings(const Points& points, Verdict& verdict) {
+  const auto [least, most] = std::minmax_element(points.counts.begin(), points.counts.end());
+  if (*least != *most || !(*least > 0)) return;
+  const std::size_t count = doublings(points.values);
+  if (count < kTableDoubles) return;
+  verdict.doublings = count;
+}
+
+}  // namespace
+
+Verdict judge(const Points& points) {
+  Verdict verdict;
+  if (points.values.size() < 3) {
+    verdict.reason = "fewer than 3 snapshots show growth, not a trend";
+    return verdict;
+  }
+  const auto [least, most] = std::minmax_element(points.values.begin(), points.values.end());
+  const double range = *most - *least;
+  if (!(range > 0) || range < points.floor) {
+    verdict.minor = range > 0;
+    if (!verdict.minor) verdict.word = "FLAT";
+    verdict.reason = flat_reason(range, points.values.size());
+    return verdict;
+  }
+  judge_values(points, verdict);
+  if (points.counts.size() != points.values.size()) return verdict;
+  if (values_may_hide_a_climb(verdict)) judge_counts(points, verdict);
+  if (verdict.word == "STEP" || verdict.word == "RISING" || verdict.word == "NOISY") find_doublings(points, verdict);
   return verdict;
 }
 

@@ -21,18 +21,48 @@ using snapdiff::kFloorShare;
 using snapdiff::kJudgedFrom;
 using snapdiff::Verdict;
 
-/// Judges equally spaced values, oldest first.
-///
-/// @param noise_variance  known variance of each value (sampling); 0 when exact
-/// @param floor           smallest range worth judging, in the values' unit; a smaller one is FLAT
-/// @param unit            of the values, for the reason: "bytes", "count", "nanoseconds"
-/// Threads: any number at once. Tables that depend on the number of values alone are kept per thread.
-Verdict judge(std::span<const double> values, double noise_variance, double floor, std::string_view unit = "bytes");
+/// What is known of the error of each value of a series.
+///   variance  independent from value to value (rounding); 0 when exact
+///   sample    what one sample stands for, in the values' unit, where survivors keep their samples from snapshot to
+///             snapshot (profiles of what is live); 0 when not sampled. README.md, "Sampling"
+struct PointError {
+  double variance = 0;
+  double sample = 0;
+};
+
+/// One series, oldest value first, and all that is known of it. Spans are read during the call only.
+///   times   of the values: ascending, in any unit. Empty, or not ascending: one step apart. One step of a slope is
+///           the mean distance
+///   known   parallel to values, 0: no value was recorded here, and what stands there is no evidence. Empty: all are
+///   counts  of objects, parallel to values. Empty: not recorded. Where the values hide a climb, the counts may show it
+///   floor   smallest range worth judging, in the values' unit; what changes by less is minor
+///   unit    of the values, for the reason: "bytes", "count", "nanoseconds"
+///   metric  what the values are called beside the counts, for the reason; empty: their unit
+struct Points {
+  std::span<const double> values;
+  std::span<const double> times;
+  std::span<const std::uint8_t> known;
+  std::span<const double> counts;
+  PointError error;
+  double floor = 0;
+  std::string_view unit = "bytes";
+  std::string_view metric;
+};
+
+/// Cost: about 10 us for 100 values past the floor; one pass over the values and no allocation below it.
+/// Threads: any number at once. Tables that depend on the times alone are kept per thread.
+Verdict judge(const Points& points);
+
+/// Equally spaced exact or rounded values without counts.
+inline Verdict judge(std::span<const double> values, double noise_variance, double floor,
+                     std::string_view unit = "bytes") {
+  return judge(Points{values, {}, {}, {}, {noise_variance, 0}, floor, unit, {}});
+}
 
 /// A verdict per row of the first -> last view of a series, by its values in the metric's unit; the
 /// floor is kFloorShare of the largest snapshot, or `floor`. A row whose values are not GROWING is, when its counts
 /// of objects are (where the report has them). Empty when the report has no series.
-/// `axis` uneven: values are taken at even times. Null: the snapshots are evenly spaced.
+/// `axis` uneven: values are judged at their times. Null: the snapshots are evenly spaced.
 std::vector<Verdict> judge_rows(const GrowthReport& overall, const TimeAxis* axis = nullptr,
                                 std::optional<double> floor = {});
 

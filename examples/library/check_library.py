@@ -15,6 +15,8 @@ files = sorted(os.path.join(series, name) for name in os.listdir(series) if name
 with tempfile.TemporaryDirectory() as scratch:
     prefix = os.path.join(scratch, "prefix")
     subprocess.run([cmake, "--install", build, "--prefix", prefix], check=True, stdout=subprocess.DEVNULL)
+    runpath = os.path.join(here, "..", "..", "tests", "layering", "check_runpath.py")
+    subprocess.run([sys.executable, runpath, prefix], check=True, stdout=subprocess.DEVNULL)
     subprocess.run([cmake, "-G", generator, "-S", here, "-B", scratch + "/build", "-DCMAKE_PREFIX_PATH=" + prefix,
                     "-DCMAKE_CXX_COMPILER=" + compiler, "-DCMAKE_CXX_FLAGS=" + flags], check=True, stdout=subprocess.DEVNULL)
     subprocess.run([cmake, "--build", scratch + "/build"], check=True, stdout=subprocess.DEVNULL)

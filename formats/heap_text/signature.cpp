@@ -71,9 +71,17 @@ bool is_cpu_profile(std::string_view head) {
   return false;
 }
 
+/// Blanks in front of a dump that somebody pasted, from a ticket say.
+std::size_t indent_of(std::string_view line) {
+  constexpr std::size_t kMost = 64;
+  const std::size_t end = line.find_first_not_of(" \t");
+  return end == std::string_view::npos || end > kMost ? 0 : end;
+}
+
 }  // namespace
 
 Signature signature_of(std::string_view line) {
+  line.remove_prefix(indent_of(line));
   if (has_prefix(line, "heap profile:")) return heap_profile(line);
   if (has_prefix(line, "heap_v2/")) {
     return {Dump::jemalloc, line.size() > 8 && is_digit(line[8])};
@@ -107,9 +115,12 @@ void skip_preamble(LineReader& lines, Notes& notes) {
   std::string_view line;
   while (lines.next(line)) {
     if (!is_preamble(line)) {
+      const std::size_t indent = indent_of(line);
+      if (indent > 0 && signature_of(line).dump != Dump::none) lines.set_indent(indent);
       lines.unread();
       return;
     }
+    line = trim(line);
     if (is_jemalloc_noise(line)) {
       notes.add(Severity::warning, "messages of jemalloc in front of the dump, skipped", lines.line_offset());
     } else if (has_prefix(line, "%warn")) {
@@ -127,6 +138,7 @@ std::string refused_relative(std::string_view head) {
   while (next_line(head, line) && is_preamble(line)) {
     after_profile_marker = is_marker_alone(trim(line), "profile");
   }
+  line.remove_prefix(indent_of(line));
   if (signature_of(line).dump != Dump::none) return {};
   if (after_profile_marker || is_marker(line, "cpu") || is_marker(line, "profile"))
     return "this is a CPU profile, expected a heap profile";

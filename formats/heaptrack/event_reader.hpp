@@ -9,6 +9,7 @@
 #include "formats/heaptrack/moment.hpp"
 #include "formats/heaptrack/recording.hpp"
 #include "snapdiff/importer.hpp"
+#include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::formats::heaptrack {
 
@@ -67,7 +68,7 @@ class EventReader {
   std::uint64_t last_cut_events_ = kNever;
   std::uint32_t last_allocated_ = Recording::kNoRow;  ///< by the event before, for temporary ones
   std::vector<AtPeak> at_peak_;
-  std::unordered_map<std::uint64_t, std::uint32_t> block_at_;  ///< version 0: row by address
+  std::unordered_map<std::uint64_t, std::uint32_t, KeyedHash> block_at_;  ///< version 0: row by address
   std::uint64_t last_address_ = 0;
 };
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "formats/heaptrack/suppressions.hpp"
+#include "snapdiff/keyed_hash.hpp"
 #include "snapdiff/notes.hpp"
 #include "snapdiff/result.hpp"
 #include "snapdiff/snapshot.hpp"
@@ -99,7 +100,7 @@ struct Recording {
   };
   struct HashOf {
     std::size_t operator()(const SizeAndTrace& key) const {
-      return mix64(key.size * 0x9e3779b97f4a7c15ULL + key.trace);
+      return static_cast<std::size_t>(keyed_hash(Hash128{key.size, key.trace}));
     }
   };
   std::unordered_map<SizeAndTrace, std::uint32_t, HashOf> row_of_;  // version 0

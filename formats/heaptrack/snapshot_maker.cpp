@@ -15,8 +15,10 @@ namespace {
 constexpr std::uint32_t kUnmade = std::numeric_limits<std::uint32_t>::max();
 /// heaptrack itself records 64 pointers; a chain of traces in a made-up file may be as long as the file.
 constexpr std::size_t kDeepestStack = std::size_t{1} << 16;
-/// 1 GiB of frame numbers. A million stacks of 64 pointers with 3 inlined frames each stay below.
-constexpr std::size_t kMostFrames = std::size_t{1} << 28;
+/// Frames that deep stacks may take together, whatever the file's size; beyond, a stack keeps kUsualStack of them at
+/// its leaf, so that all stacks are in proportion to the traces that the file has.
+constexpr std::size_t kDeepFrames = std::size_t{1} << 22;
+constexpr std::size_t kUsualStack = 256;  // 64 pointers with 3 inlined frames each
 
 /// Makes frames and stacks of one snapshot as they are needed.
 class Stacks {
@@ -32,10 +34,7 @@ class Stacks {
   Result<StackId> of(std::uint32_t trace) {
     if (stack_of_[trace] != kUnmade) return StackId{stack_of_[trace]};
     collect(trace);
-    frames_made_ += stack_.size();
-    if (frames_made_ > kMostFrames) {
-      return Error{ErrorCode::limit, "stacks are too long: more than 268 435 456 frames in all"};
-    }
+    if (stack_.size() > kUsualStack) deep_frames_ += stack_.size();
     const StackId id = builder_.stack(stack_);
     stack_of_[trace] = static_cast<std::uint32_t>(id);
     return id;
@@ -51,13 +50,15 @@ class Stacks {
  private:
   void collect(std::uint32_t trace) {
     stack_.clear();
+    const std::size_t deepest = deep_frames_ < kDeepFrames ? kDeepestStack : kUsualStack;
     for (; trace != 0; trace = recording_.traces[trace].parent) {
       const std::size_t pointer = recording_.traces[trace].pointer;
       if (first_frame_[pointer] == kUnmade) make_frames(pointer);
       stack_.insert(stack_.end(), frames_.begin() + first_frame_[pointer], frames_.begin() + frame_end_[pointer]);
-      if (stack_.size() >= kDeepestStack) {
-        stack_.resize(kDeepestStack);
+      if (stack_.size() > deepest) {
+        stack_.resize(deepest);
         stack_.push_back(builder_.pseudo_frame(kStackCut));
+        builder_.notes().add(Severity::data_loss, "very deep stacks are cut at their root");
         break;
       }
     }
@@ -116,7 +117,7 @@ class Stacks {
   std::vector<std::uint32_t> frame_end_;
   std::vector<FrameId> frames_;
   std::vector<FrameId> stack_;
-  std::size_t frames_made_ = 0;
+  std::size_t deep_frames_ = 0;               // of stacks beyond kUsualStack, so far
   std::vector<std::string_view> pattern_of_;  // by trace
 };
 

@@ -34,12 +34,15 @@ Summed ClassTable::sum(std::uint32_t row) {
     ClassRow& each = rows_[chain_[i]];
     each.bytes = each.own_bytes;
     each.references = each.own_references;
+    FieldEnds begin = field_starts();
     if (each.super != 0) {
       const ClassRow& super = rows_[*find(each.super)];
       each.bytes += super.bytes;
       each.references += super.references;
+      begin = super.ends;
       each.holder = super.own_references > 0 ? *find(each.super) : super.holder;
     }
+    each.ends = field_ends(begin, each.own);
     each.is_summed = true;
   }
   return Summed::done;

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "formats/hprof/object_sizes.hpp"
 #include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats::hprof {
@@ -51,9 +52,11 @@ struct ClassRow {
   bool is_summed = false;
   std::uint32_t own_bytes = 0;       ///< fields of its own
   std::uint32_t own_references = 0;  ///< how many of those are references
+  OwnFields own;                     ///< the same fields by their size
   std::uint32_t begin = 0;           ///< own references: rows begin .. begin + own_references of ClassTable's
   std::uint64_t bytes = 0;           ///< with those of all ancestors; is_summed
   std::uint64_t references = 0;      ///< as bytes
+  FieldEnds ends{};                  ///< as bytes, with the gaps
   std::uint32_t holder = kNone;      ///< nearest ancestor with references of its own; is_summed
   std::size_t layout_begin = 0;      ///< is_laid_out
   std::size_t layout_end = 0;

@@ -120,13 +120,17 @@ class Finisher {
     std::vector<FieldName>().swap(classes_.field_name);
   }
 
+  Contents contents_of(const ClassRow& of) const {
+    return {of.bytes - of.references * id_bytes_, of.references, false, &of.ends};
+  }
+
   /// Contents of a node, unless it is a class or of a class that is not in the dump.
   std::optional<Contents> contents(std::uint32_t node) const {
     const std::uint32_t row = row_of(kind_[node]);
     switch (kind_of(kind_[node])) {
       case Kind::instance:
         if (!classes_[row].is_summed) return std::nullopt;
-        return Contents{classes_[row].bytes - classes_[row].references * id_bytes_, classes_[row].references, false};
+        return contents_of(classes_[row]);
       case Kind::object_array: return Contents{0, length_[node], true};
       case Kind::primitive_array:
         return Contents{std::uint64_t{length_[node]} * value_bytes(static_cast<std::uint8_t>(row), id_bytes_), 0, true};
@@ -254,7 +258,7 @@ class Finisher {
   Contents class_contents() const {
     for (std::uint32_t row = 0; row < classes_.size(); ++row) {
       if (builder_.dictionary().strings[class_name_[row]] == kClassOfClasses && classes_.sum(row) == Summed::done)
-        return Contents{classes_[row].bytes - classes_[row].references * id_bytes_, classes_[row].references, false};
+        return contents_of(classes_[row]);
     }
     return Contents{};
   }
@@ -267,7 +271,7 @@ class Finisher {
       Contents of = contents(static_cast<std::uint32_t>(node)).value_or(Contents{});
       if (kind_of(kind_[node]) == Kind::class_object) {
         of = of_class;
-        of.bytes += length_[node];
+        of.more = length_[node];
       }
       const auto bytes = static_cast<std::int64_t>(size_of(model_, of));
       graph.self_bytes.push_back(bytes);

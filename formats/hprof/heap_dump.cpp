@@ -220,13 +220,21 @@ std::uint32_t HeapDump::statics(std::uint32_t row, std::uint32_t& edges) {
 
 void HeapDump::fields(std::uint32_t row) {
   std::uint32_t offset = 0;
+  OwnFields own;
   for (std::uint32_t count = take_u2(); count > 0; --count) {
     const std::uint64_t name = take_id();
     const std::uint8_t type = take_type();
+    const std::uint32_t bytes = value_bytes(type, id_bytes_);
     if (type == kObject) classes_.add_own_reference(row, offset, classes_.add_field(name, row));
-    offset += value_bytes(type, id_bytes_);
+    (type == kObject ? own.references
+     : bytes == 8    ? own.eights
+     : bytes == 4    ? own.fours
+     : bytes == 2    ? own.twos
+                     : own.ones) += 1;
+    offset += bytes;
   }
   classes_[row].own_bytes = offset;
+  classes_[row].own = own;
 }
 
 /// Whether the class of an instance of `size` bytes is known with all its ancestors, and agrees.

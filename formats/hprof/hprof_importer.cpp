@@ -18,7 +18,7 @@ class HprofImporter final : public Importer {
     return head.substr(0, 17) == "JAVA PROFILE 1.0." ? Match::certain : Match::no;
   }
   Status read(Input& in, SnapshotSink& out) const override {
-    return run_decoder([&] { return out.take(hprof::read_hprof(in)); });
+    return run_decoder([&] { return hprof::read_hprof(in, out); });
   }
 };
 

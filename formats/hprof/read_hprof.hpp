@@ -1,14 +1,11 @@
 #pragma once
 
-#include <cstdint>
-
 #include "snapdiff/importer.hpp"
-#include "snapdiff/snapshot.hpp"
 
 namespace snapdiff::formats::hprof {
 
-/// Reads a whole heap dump. Throws DecodeError.
-/// Errors: malformed, unsupported (versions, several dumps in one file), limit.
-Snapshot read_hprof(Input& in);
+/// Reads all heap dumps of a file, in their order; of several, one that is damaged takes the others with it.
+/// Throws DecodeError. Errors: malformed, unsupported (versions), limit; those of the sink are given back.
+Status read_hprof(Input& in, SnapshotSink& out);
 
 }  // namespace snapdiff::formats::hprof

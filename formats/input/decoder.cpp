@@ -105,10 +105,11 @@ Status Decoder::produced(std::size_t count) {
                      " bytes, expected at most that (--max-input)",
                  position()};
   }
-  if (output_ > kRatioFreeBytes && output_ / kMaxRatio > budget_.raw_bytes_read) {
+  for (const RatioLimit& limit : kRatioLimits) {
+    if (output_ <= limit.free_bytes || output_ / limit.most <= budget_.raw_bytes_read) continue;
     return Error{ErrorCode::limit,
                  "compression bomb: " + std::to_string(output_) + " bytes out of " +
-                     std::to_string(budget_.raw_bytes_read) + ", expected at most " + std::to_string(kMaxRatio) +
+                     std::to_string(budget_.raw_bytes_read) + ", expected at most " + std::to_string(limit.most) +
                      " times as many",
                  position()};
   }

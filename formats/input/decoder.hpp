@@ -28,10 +28,13 @@ struct DecodeBudget {
   Notes* notes = nullptr;              ///< remarks; must outlive the sources
 };
 
-/// Beyond this many bytes, data that unfolds more than 2000-fold is a bomb. Deflate cannot pass
+/// Data that unfolds more than this many times is a bomb, once it has come to this many bytes. Deflate cannot pass
 /// 1032; real heap profiles stay under 60.
-inline constexpr std::uint64_t kRatioFreeBytes = std::uint64_t{64} << 20;
-inline constexpr std::uint64_t kMaxRatio = 2000;
+struct RatioLimit {
+  std::uint64_t free_bytes = 0;
+  std::uint64_t most = 0;
+};
+inline constexpr RatioLimit kRatioLimits[] = {{std::uint64_t{64} << 20, 2000}, {std::uint64_t{256} << 20, 500}};
 
 /// UTF-16 with a byte order mark is peeled like a compression: what comes out is UTF-8.
 enum class Compression : std::uint8_t { none, gzip, zstd, xz, lz4, utf16 };

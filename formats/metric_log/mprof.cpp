@@ -124,6 +124,10 @@ class Mprof final : public Matcher {
     const std::optional<Quantity> memory = mebibytes(words.word[1]);
     const std::optional<std::int64_t> time = unix_ns(words.word[2]);
     if (!memory || !time) return false;
+    if (memory->value == 0) {
+      session.notes().add(Severity::info, "samples of the process when it had ended were left out", line.offset);
+      return true;
+    }
     const Sample sample{facts_at(line, *time), *memory};
     if (begins_run_) {
       session.recorder().begin_run(command_line_, *time);

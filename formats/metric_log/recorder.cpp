@@ -1,6 +1,7 @@
 #include "formats/metric_log/recorder.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <numeric>
 
@@ -11,8 +12,9 @@
 namespace snapdiff::formats::metric_log {
 namespace {
 
-/// Values that are kept, all points together, before neighbours are merged: 96 MB.
+/// Values that are kept, all points together, before they are thinned: 96 MB.
 constexpr std::size_t kMaxValues = std::size_t{4} << 20;
+static_assert(kMaxValues >= kThinnedGroup * kMaxSeries, "what fewer points than a group hold must be kept");
 constexpr std::size_t kMaxNameBytes = 4096;  // a path and its tags
 
 struct KindText {
@@ -139,13 +141,13 @@ void Recorder::undo() {
 
 void Recorder::join_with_previous() {
   if (previous_.values.empty()) return;
-  for (const Value& value : previous_.values) {
+  for (const PointValue& value : previous_.values) {
     if (is_in(value.series, current_)) return;
   }
   merge(previous_, current_.facts, current_.values);
   std::swap(previous_, current_);
   previous_ = OpenPoint{};
-  for (const Value& value : current_.values) name_of(value.series).last_point = current_.serial;
+  for (const PointValue& value : current_.values) name_of(value.series).last_point = current_.serial;
 }
 
 void Recorder::begin_run(std::string_view command_line, std::int64_t time_ns) {
@@ -153,11 +155,11 @@ void Recorder::begin_run(std::string_view command_line, std::int64_t time_ns) {
 }
 
 /// The newer value of each series wins.
-void Recorder::merge(OpenPoint& into, const PointFacts& facts, std::span<const Value> values) {
+void Recorder::merge(OpenPoint& into, const PointFacts& facts, std::span<const PointValue> values) {
   slot_.resize(series_.size());
   ++merges_;
   for (std::size_t i = 0; i < into.values.size(); ++i) slot_[into.values[i].series] = {merges_, i};
-  for (const Value& value : values) {
+  for (const PointValue& value : values) {
     Slot& slot = slot_[value.series];
     if (slot.merge == merges_) {
       into.values[slot.at] = value;
@@ -173,39 +175,55 @@ void Recorder::merge(OpenPoint& into, const PointFacts& facts, std::span<const V
 
 void Recorder::commit(OpenPoint& point) {
   ++points_seen_;
-  merge(bucket_, point.facts, point.values);
-  if (++in_bucket_ == stride_) commit_bucket();
+  push(0, {point.facts, std::move(point.values)});
   point.values.clear();
 }
 
-void Recorder::commit_bucket() {
-  if (in_bucket_ == 0) return;
-  points_.push_back({bucket_.facts, values_.size()});
-  values_.insert(values_.end(), bucket_.values.begin(), bucket_.values.end());
-  bucket_.values.clear();
-  bucket_.facts = PointFacts{};
-  in_bucket_ = 0;
-  while (points_.size() > kMaxPoints || (values_.size() > kMaxValues && points_.size() > 1)) halve();
+/// Through the groups that wait, from `level` on, into points_.
+void Recorder::push(std::size_t level, LogPoint point) {
+  if (level == waiting_.size()) return keep(std::move(point));
+  waiting_[level].push_back(std::move(point));
+  if (waiting_[level].size() < kThinnedGroup) return;
+  std::vector<LogPoint> fewer = thinned(waiting_[level]);
+  waiting_[level].clear();
+  // keep() may add a level behind the last one, which the next of them then go to.
+  for (LogPoint& each : fewer) push(level + 1, std::move(each));
 }
 
-/// Merges stored neighbours two and two.
+void Recorder::keep(LogPoint point) {
+  values_ += point.values.size();
+  points_.push_back(std::move(point));
+  while ((points_.size() > kMaxPoints || values_ > kMaxValues) && points_.size() >= kThinnedGroup) halve();
+}
+
+/// Thins what is kept; points that make no whole group wait for more.
 void Recorder::halve() {
-  std::vector<StoredPoint> points;
-  std::vector<Value> values;
-  for (std::size_t i = 0; i < points_.size(); i += 2) {
-    OpenPoint merged;
-    for (std::size_t k = i; k < std::min(i + 2, points_.size()); ++k) merge(merged, points_[k].facts, values_of(k));
-    points.push_back({merged.facts, values.size()});
-    values.insert(values.end(), merged.values.begin(), merged.values.end());
+  std::vector<LogPoint> fewer;
+  const auto begin = std::make_move_iterator(points_.begin());
+  const std::size_t whole = points_.size() - points_.size() % kThinnedGroup;
+  for (std::size_t i = 0; i < whole; i += kThinnedGroup) {
+    const auto at = begin + static_cast<std::ptrdiff_t>(i);
+    for (LogPoint& point : thinned(std::vector(at, at + kThinnedGroup))) fewer.push_back(std::move(point));
   }
-  points_ = std::move(points);
-  values_ = std::move(values);
-  stride_ *= 2;
+  waiting_.emplace_back(begin + static_cast<std::ptrdiff_t>(whole), std::make_move_iterator(points_.end()));
+  points_ = std::move(fewer);
+  values_ = 0;
+  for (const LogPoint& point : points_) values_ += point.values.size();
 }
 
-std::span<const Recorder::Value> Recorder::values_of(std::size_t point) const {
-  const std::size_t end = point + 1 < points_.size() ? points_[point + 1].begin : values_.size();
-  return std::span(values_).subspan(points_[point].begin, end - points_[point].begin);
+/// At the end of the log.
+void Recorder::keep_all_waiting() {
+  stride_ = std::size_t{1} << waiting_.size();
+  const auto append = [this] {
+    for (; !waiting_.empty(); waiting_.pop_back())
+      std::move(waiting_.back().begin(), waiting_.back().end(), std::back_inserter(points_));
+  };
+  append();
+  while (points_.size() > kMaxPoints) {
+    halve();
+    append();
+    stride_ *= 2;
+  }
 }
 
 const Recorder::Growth* Recorder::growth(std::string_view name) const {
@@ -254,9 +272,9 @@ Snapshot Recorder::snapshot_of(std::size_t point, const std::shared_ptr<const Di
     facts.command_line = runs_[index].command_line;
     if (runs_.size() > 1) run = std::to_string(index + 1);
   }
-  const std::span<const Value> values = values_of(point);
+  const std::vector<PointValue>& values = points_[point].values;
   facts.counters.reserve(values.size());
-  for (const Value& value : values) {
+  for (const PointValue& value : values) {
     const Series& series = series_[value.series];
     Counter counter;
     counter.name = run.empty() ? series.name : with_tag(series.name, "run", run);
@@ -273,12 +291,12 @@ Status Recorder::give(SnapshotSink& out) {
   for (OpenPoint* point : {&previous_, &current_}) {
     if (!point->values.empty()) commit(*point);
   }
-  commit_bucket();
+  keep_all_waiting();
   if (stride_ > 1) {
-    notes_.add(
-        Severity::info,
-        "a long log: of each " + std::to_string(stride_) + " points following each other the last values are kept",
-        std::nullopt, points_seen_);
+    notes_.add(Severity::info,
+               "a long log: of each " + std::to_string(kThinnedTo * stride_) + " points following each other " +
+                   std::to_string(kThinnedTo) + " are kept: each counter's first, last, smallest and largest value",
+               std::nullopt, points_seen_);
   }
   Result<Snapshot> empty = SnapshotBuilder().finish();
   if (!empty) return std::move(empty).error();

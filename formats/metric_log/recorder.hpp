@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "formats/metric_log/quantity.hpp"
+#include "formats/metric_log/thinning.hpp"
 #include "snapdiff/importer.hpp"
+#include "snapdiff/keyed_hash.hpp"
 #include "snapdiff/notes.hpp"
 #include "snapdiff/snapshot.hpp"
 
@@ -29,8 +31,8 @@ enum Kind : std::uint16_t {
   kPattern = 128,
 };
 
-/// Points that a log is kept with at most; beyond, neighbours are merged two and two. 10 000 points of
-/// 7 counters are 15 MB, and more than a chart has columns.
+/// Points that a log is kept with at most; beyond, they are thinned() by half. 10 000 points of 7 counters are
+/// 15 MB, and more than a chart has columns.
 inline constexpr std::size_t kMaxPoints = 10'000;
 /// Counters with different names of one log.
 inline constexpr std::size_t kMaxSeries = 20'000;
@@ -108,23 +110,10 @@ class Recorder {
     std::uint64_t last_point = 0;  // serial of the point that it was last in
     std::uint64_t last_batch = 0;  // number of the record() that it was last in
   };
-  struct Value {
-    SeriesId series = 0;
-    Quantity quantity;
-  };
-  struct PointFacts {
-    std::optional<std::int64_t> time_ns;
-    std::optional<std::int64_t> step;
-    std::uint16_t kinds = 0;
-  };
   struct OpenPoint {
     PointFacts facts;
     std::uint64_t serial = 0;
-    std::vector<Value> values;
-  };
-  struct StoredPoint {
-    PointFacts facts;
-    std::size_t begin = 0;  // of its values
+    std::vector<PointValue> values;
   };
   struct Run {
     std::string command_line;
@@ -136,10 +125,11 @@ class Recorder {
   bool is_in(SeriesId series, const OpenPoint& point) const;
   void open_point();
   void commit(OpenPoint& point);
-  void commit_bucket();
+  void push(std::size_t level, LogPoint point);
+  void keep(LogPoint point);
+  void keep_all_waiting();
   void halve();
-  void merge(OpenPoint& into, const PointFacts& facts, std::span<const Value> values);
-  std::span<const Value> values_of(std::size_t point) const;
+  void merge(OpenPoint& into, const PointFacts& facts, std::span<const PointValue> values);
   std::vector<std::uint32_t> order() const;
   std::size_t run_of(const PointFacts& facts) const;
   Snapshot snapshot_of(std::size_t point, const std::shared_ptr<const Dictionary>& dictionary) const;
@@ -153,18 +143,20 @@ class Recorder {
   std::vector<Slot> slot_;  // by series: its place in the point that is merged into
   std::uint64_t merges_ = 0;
   std::uint64_t batches_ = 0;
-  std::unordered_map<std::string, SeriesId> ids_;  // by name and unit
+  std::unordered_map<std::string, SeriesId, KeyedHash> ids_;  // by name and unit
   std::vector<Name> names_;
-  std::unordered_map<std::string, std::uint32_t> name_ids_;
+  std::unordered_map<std::string, std::uint32_t, KeyedHash> name_ids_;
   std::vector<SeriesId> scratch_;
-  OpenPoint current_, previous_, bucket_;
-  std::size_t in_bucket_ = 0;
-  std::size_t stride_ = 1;
+  OpenPoint current_, previous_;
+  // Points that wait for the rest of their group; those of [i + 1] are older than those of [i] and stand for twice
+  // as many of the log.
+  std::vector<std::vector<LogPoint>> waiting_;
+  std::size_t stride_ = 1;  // points of the log that one of points_ stands for
   std::uint64_t next_serial_ = 1;
   std::uint64_t points_seen_ = 0;
   std::size_t last_batch_ = 0;
-  std::vector<StoredPoint> points_;
-  std::vector<Value> values_;
+  std::vector<LogPoint> points_;
+  std::size_t values_ = 0;  // of points_, together
   std::vector<Run> runs_;
   std::size_t readings_ = 0;
   std::uint16_t kinds_ = 0;

@@ -7,6 +7,7 @@
 
 #include "formats/metric_log/session.hpp"
 #include "formats/metric_log/text.hpp"
+#include "snapdiff/keyed_hash.hpp"
 
 /// DisposeScopeManager.Statistics of TorchSharp (src/TorchSharp/ThreadDisposeScopeStatistics.cs).
 namespace snapdiff::formats::metric_log {
@@ -202,7 +203,7 @@ class TorchSharp final : public Matcher {
       notes.add(Severity::info, "each PackedSequence adds tensors that are detached at once; they are no leak");
   }
 
-  std::unordered_map<std::string, Thread> threads_;
+  std::unordered_map<std::string, Thread, KeyedHash> threads_;
   Thread overflow_;
 };
 

@@ -17,6 +17,7 @@
 #include "formats/pickle/text_pool.hpp"
 #include "formats/pickle/utf8.hpp"
 #include "formats/pickle/value.hpp"
+#include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::formats::pickle {
 
@@ -166,7 +167,7 @@ class Machine {
   std::uint64_t run_hash_ = 0;
   std::size_t run_mark_ = 0;
   std::array<std::uint32_t, 256> open_at_{};  // stack position + 1 of the open container of a role
-  std::unordered_map<std::uint32_t, std::uint32_t> mended_;
+  std::unordered_map<std::uint32_t, std::uint32_t, KeyedHash> mended_;
   std::size_t short_text_total_ = 0;
   const char* op_ = nullptr;
   std::uint64_t frame_end_ = 0;

@@ -6,6 +6,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "snapdiff/keyed_hash.hpp"
+
 namespace snapdiff::formats::pickle {
 
 /// The memo: what each slot holds, as a code of 32 bits that Machine gives meaning to.
@@ -81,8 +83,8 @@ class Memo {
   std::uint32_t* newest_ = nullptr;
   std::size_t used_ = kChunk;
   std::uint64_t size_ = 0;
-  std::unordered_map<std::uint64_t, std::uint32_t> late_;  // of packed chunks: open when they were packed
-  std::unordered_map<std::uint64_t, std::uint32_t> far_;
+  std::unordered_map<std::uint64_t, std::uint32_t, KeyedHash> late_;  // of packed chunks: open when they were packed
+  std::unordered_map<std::uint64_t, std::uint32_t, KeyedHash> far_;
   std::size_t memory_bytes_ = 0;
 };
 

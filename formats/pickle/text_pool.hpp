@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "snapdiff/hash.hpp"
+#include "snapdiff/keyed_hash.hpp"
 #include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats::pickle {
@@ -26,7 +27,7 @@ class TextPool {
     std::memcpy(&start, text.data(), text.size() < 8 ? text.size() : 8);
     std::uint32_t& recent = recent_[mix(start ^ (std::uint64_t{text.size()} << 56)) % recent_.size()];
     if (recent != HashIndex::kAbsent && (*this)[recent] == text) return recent;
-    const std::uint64_t hash = hash_bytes(text).low;
+    const std::uint64_t hash = keyed_hash(text);
     std::uint32_t row = index_.find(hash, [&](std::uint32_t r) { return (*this)[r] == text; });
     if (row == HashIndex::kAbsent) {
       row = static_cast<std::uint32_t>(end_.size() - 1);

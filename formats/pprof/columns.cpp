@@ -5,12 +5,17 @@
 namespace snapdiff::formats::pprof {
 namespace {
 
-/// Older writers' names of the canonical columns; "allocations" and "size" are of Go before 1.1.
-constexpr std::pair<std::string_view, std::string_view> kSynonyms[] = {
-    {"objects", "inuse_objects"},
-    {"space", "inuse_space"},
-    {"allocations", "inuse_objects"},
-    {"size", "inuse_space"},
+/// Other writers' names of the canonical columns; "allocations" and "size" are of Go before 1.1. A writer whose names
+/// mean something else beside `beside` stands first: Julia's profile of allocations (PProf.jl, Allocs.jl) has "allocs"
+/// and "size", of what was allocated, freed or not.
+struct Synonym {
+  std::string_view name;
+  std::string_view canonical;
+  std::string_view beside;
+};
+constexpr Synonym kSynonyms[] = {
+    {"allocs", "alloc_objects", ""}, {"size", "alloc_space", "allocs"},    {"objects", "inuse_objects", ""},
+    {"space", "inuse_space", ""},    {"allocations", "inuse_objects", ""}, {"size", "inuse_space", ""},
 };
 
 bool has(const std::vector<ColumnPlan>& plans, std::string_view name) {
@@ -60,9 +65,12 @@ std::vector<ColumnPlan> plan_columns(const ProfileTables& tables) {
   std::vector<ColumnPlan> plans;
   for (std::size_t i = 0; i < written.size(); ++i) {
     std::string name = written[i];
-    for (const auto& [synonym, canonical] : kSynonyms) {
-      const bool taken = std::find(written.begin(), written.end(), canonical) != written.end() || has(plans, canonical);
-      if (name == synonym && !taken) name = canonical;
+    const auto is_written = [&](std::string_view other) {
+      return std::find(written.begin(), written.end(), other) != written.end();
+    };
+    for (const Synonym& each : kSynonyms) {
+      if (written[i] != each.name || name != written[i] || (!each.beside.empty() && !is_written(each.beside))) continue;
+      if (!is_written(each.canonical) && !has(plans, each.canonical)) name = each.canonical;
     }
     ColumnPlan plan;
     plan.type.name = unique_name(plans, name);

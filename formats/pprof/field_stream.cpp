@@ -7,6 +7,8 @@ namespace {
 
 // Protobuf knows no longer messages; a longer length is damage, not data.
 constexpr std::uint64_t kMaxLength = (std::uint64_t{1} << 31) - 1;
+// A field has to be in memory whole. A stack of 1 000 000 frames takes 10 MB; a longer text is none that anybody reads.
+constexpr std::uint64_t kMaxFieldBytes = std::uint64_t{64} << 20;
 
 }  // namespace
 
@@ -47,6 +49,11 @@ void FieldStream::decode(Field& field) {
   }
   if (length > static_cast<std::uint64_t>(end_ - p)) {
     const auto header = static_cast<std::size_t>(p - at_);
+    if (length > kMaxFieldBytes && length <= kMaxLength) {
+      fail_limit(field.offset, "field too long: field " + std::to_string(field.number) + " is " +
+                                   std::to_string(length) + " bytes long, expected at most " +
+                                   std::to_string(kMaxFieldBytes));
+    }
     if (in_ != nullptr && length <= kMaxLength) {
       refill(header + static_cast<std::size_t>(length));
       p = at_ + header;

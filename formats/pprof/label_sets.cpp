@@ -1,4 +1,5 @@
 #include "formats/pprof/label_sets.hpp"
+#include "snapdiff/keyed_hash.hpp"
 
 #include <limits>
 
@@ -38,7 +39,7 @@ std::string_view default_unit(std::string_view key) {
 std::uint32_t LabelSets::row_of(std::string_view fields, std::uint64_t offset) {
   if (fields.empty()) return 0;
   const Hash128 hash = hash_bytes(fields);
-  const std::uint32_t row = index_.find(hash.low, [&](std::uint32_t r) { return hash_[r] == hash; });
+  const std::uint32_t row = index_.find(keyed_hash(hash), [&](std::uint32_t r) { return hash_[r] == hash; });
   if (row != HashIndex::kAbsent) return row;
   if (size() >= kUnresolved - 1) fail_limit(offset, "too many label sets: expected fewer than 2^32 - 2");
   bytes_.append(fields);
@@ -47,7 +48,7 @@ std::uint32_t LabelSets::row_of(std::string_view fields, std::uint64_t offset) {
   hash_.push_back(hash);
   resolved_.push_back(kUnresolved);
   const auto id = static_cast<std::uint32_t>(size() - 1);
-  index_.insert(hash.low, id);
+  index_.insert(keyed_hash(hash), id);
   return id;
 }
 

@@ -5,6 +5,7 @@
 
 #include "formats/input/large_memory.hpp"
 #include "snapdiff/checked.hpp"
+#include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::formats::pprof {
 namespace {
@@ -167,7 +168,7 @@ void StreamedSamples::add(std::string_view payload, std::uint64_t offset) {
 
 std::uint32_t StreamedSamples::stack_row(std::string_view ids, std::uint64_t offset) {
   const Hash128 hash = hash_bytes(ids);
-  const std::uint32_t row = stacks_.find(hash.low, [&](std::uint32_t r) { return stack_hash_[r] == hash; });
+  const std::uint32_t row = stacks_.find(keyed_hash(hash), [&](std::uint32_t r) { return stack_hash_[r] == hash; });
   if (row != HashIndex::kAbsent) return row;
   if (stack_hash_.size() > kMaxRows) fail_limit(offset, "too many stacks: expected fewer than 2^32 - 16");
   stack_bytes_.append(ids);
@@ -175,7 +176,7 @@ std::uint32_t StreamedSamples::stack_row(std::string_view ids, std::uint64_t off
   stack_offset_.push_back(offset);
   stack_hash_.push_back(hash);
   const auto id = static_cast<std::uint32_t>(stack_hash_.size() - 1);
-  stacks_.insert(hash.low, id);
+  stacks_.insert(keyed_hash(hash), id);
   return id;
 }
 

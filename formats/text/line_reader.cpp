@@ -50,6 +50,7 @@ void LineReader::skip_line() {
 
 bool LineReader::next(std::string_view& line) {
   line_begin_ = at_;
+  skipped_indent_ = 0;
   std::size_t searched = at_;
   for (;;) {
     const std::size_t left = window_.size() - searched;
@@ -78,6 +79,10 @@ bool LineReader::next(std::string_view& line) {
       continue;
     }
     while (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    while (skipped_indent_ < indent_ && !line.empty() && (line.front() == ' ' || line.front() == '\t')) {
+      line.remove_prefix(1);
+      ++skipped_indent_;
+    }
     return true;
   }
 }

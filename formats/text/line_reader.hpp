@@ -28,8 +28,11 @@ class LineReader {
   /// Gives the last line back: the next call returns it again.
   void unread() { at_ = line_begin_; }
 
-  /// Where the last line begins.
-  std::uint64_t line_offset() const { return window_begin_ + line_begin_; }
+  /// From the next line on, up to `most` blanks in front of each are left out: those of a text that was pasted.
+  void set_indent(std::size_t most) { indent_ = most; }
+
+  /// Where the last line begins, behind its indent.
+  std::uint64_t line_offset() const { return window_begin_ + line_begin_ + skipped_indent_; }
   /// Whether the last line had an end; only the last line of an input can be without.
   bool terminated() const { return terminated_; }
   /// Bytes read so far.
@@ -52,7 +55,9 @@ class LineReader {
   std::uint64_t skipped_ = 0;
   std::size_t at_ = 0;  // next unread byte in window_
   std::size_t line_begin_ = 0;
-  bool ended_ = false;  // window_ reaches to the end of the input
+  std::size_t indent_ = 0;
+  std::size_t skipped_indent_ = 0;  // of the last line
+  bool ended_ = false;              // window_ reaches to the end of the input
   bool terminated_ = true;
 };
 

@@ -467,7 +467,9 @@ void Records::frame_field(Word word, const Value& value) {
     case Word::filename: frame_.file = value.kind == Kind::none ? kNoKey : text_row(word, value); return;
     case Word::name: frame_.name = value.kind == Kind::none ? kNoKey : text_row(word, value); return;
     case Word::line: {
-      const std::int64_t line = value.kind == Kind::none ? 0 : number(word, value);
+      // Writers that keep the line unsigned store "none", -1, as 2^64 - 1.
+      const bool is_beyond = value.kind == Kind::big || value.kind == Kind::huge;
+      const std::int64_t line = value.kind == Kind::none ? 0 : is_beyond ? -1 : number(word, value);
       if (line >= 0 && line <= std::numeric_limits<std::int32_t>::max()) {
         frame_.line = static_cast<std::int32_t>(line);
       } else {

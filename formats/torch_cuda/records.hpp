@@ -11,6 +11,7 @@
 
 #include "formats/torch_cuda/schema.hpp"
 #include "snapdiff/allocator_state.hpp"
+#include "snapdiff/keyed_hash.hpp"
 #include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats::torch_cuda {
@@ -162,7 +163,7 @@ class Records {
   std::string table_;
   std::vector<std::string> root_keys_;
   std::vector<StringId> strings_;  // of texts; ~0 where not yet made
-  std::unordered_map<std::uint64_t, std::uint32_t> stream_rows_;
+  std::unordered_map<std::uint64_t, std::uint32_t, KeyedHash> stream_rows_;
   std::vector<std::uint32_t> pool_rows_;  // by row of the PairPool
   std::size_t trace_ = 0;                 // of state_->traces: the open one
   std::uint32_t device_traces_ = 0;

@@ -4,12 +4,12 @@
 #include <utility>
 
 #include "formats/tracemalloc/python_frames.hpp"
-#include "snapdiff/hash.hpp"
+#include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::formats::tracemalloc {
 namespace {
 
-std::uint64_t hash_of(std::uint64_t a, std::uint64_t b) { return mix64(a * 0x9e3779b97f4a7c15ULL + mix64(b)); }
+std::uint64_t hash_of(std::uint64_t a, std::uint64_t b) { return keyed_hash(Hash128{a, b}); }
 
 }  // namespace
 

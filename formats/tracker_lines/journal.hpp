@@ -8,6 +8,7 @@
 
 #include "formats/tracker_lines/line_error.hpp"
 #include "snapdiff/importer.hpp"
+#include "snapdiff/keyed_hash.hpp"
 #include "snapdiff/notes.hpp"
 
 namespace snapdiff::formats::tracker_lines {
@@ -63,8 +64,8 @@ class Journal {
 
   const ViolationSink& tell_;
   std::vector<Remark> remarks_;
-  std::unordered_set<std::string> told_;
-  std::unordered_set<std::string> unknown_keys_;
+  std::unordered_set<std::string, KeyedHash> told_;
+  std::unordered_set<std::string, KeyedHash> unknown_keys_;
   std::string first_loss_;
   std::uint64_t line_ = 0;
   std::uint64_t offset_ = 0;

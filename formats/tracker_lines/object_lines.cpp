@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "snapdiff/checked.hpp"
+#include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::formats::tracker_lines {
 namespace {
@@ -44,7 +45,7 @@ std::uint32_t ObjectLines::slot(const Fields& fields, Key key, std::uint64_t lin
   } else {
     fields.wrong(key, "a text or an integer");
   }
-  const std::uint64_t place = mix64(hash.low);
+  const std::uint64_t place = keyed_hash(hash);
   const std::uint32_t row = slots_.find(place, [&](std::uint32_t r) {
     return key_low_[r] == hash.low && (key_high_.empty() ? kNumberKey : key_high_[r]) == hash.high;
   });

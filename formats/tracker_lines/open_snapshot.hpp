@@ -13,6 +13,7 @@
 #include "formats/tracker_lines/row_table.hpp"
 #include "formats/tracker_lines/run_tables.hpp"
 #include "formats/tracker_lines/typed_fields.hpp"
+#include "snapdiff/keyed_hash.hpp"
 #include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats::tracker_lines {
@@ -65,7 +66,7 @@ class OpenSnapshot {
   RowTable rows_of_lives_;
   RowTable rows_of_nodes_;
   ObjectLines objects_;
-  std::unordered_map<std::string, std::size_t> counter_rows_;
+  std::unordered_map<std::string, std::size_t, KeyedHash> counter_rows_;
   std::shared_ptr<const ObjectGraph> graph_;
   SnapshotFacts facts_;
   std::string id_;

@@ -17,6 +17,7 @@
 #include "formats/tracker_lines/open_snapshot.hpp"
 #include "formats/tracker_lines/run_tables.hpp"
 #include "formats/tracker_lines/typed_fields.hpp"
+#include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::formats::tracker_lines {
 namespace {
@@ -302,7 +303,7 @@ class Reader {
   RunTables tables_;
   std::unique_ptr<OpenSnapshot> open_;
   RunSnapshots snapshots_;
-  std::unordered_set<std::string> ids_;
+  std::unordered_set<std::string, KeyedHash> ids_;
   std::uint64_t skipped_ = 0;
   bool skipping_ = false;
   bool last_line_is_cut_ = false;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "formats/tracker_lines/inline_frame.hpp"
+#include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::formats::tracker_lines {
 namespace {
@@ -124,7 +125,7 @@ StackId RunTables::inline_stack(const Fields& fields) {
 }
 
 FrameId RunTables::inline_frame(std::string_view text) {
-  const std::uint64_t hash = hash_bytes(text).low;
+  const std::uint64_t hash = keyed_hash(text);
   const std::uint32_t row = inline_rows_.find(
       hash, [&](std::uint32_t r) { return builder_->dictionary().strings[inline_texts_[r]] == text; });
   if (row != HashIndex::kAbsent) return inline_frames_[row];

@@ -11,6 +11,7 @@
 #include "formats/text/scan.hpp"
 #include "formats/text/text_error.hpp"
 #include "formats/type_counts/type_count_importers.hpp"
+#include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::formats {
 namespace {
@@ -162,7 +163,7 @@ class ObjgraphLog {
   std::unique_ptr<SnapshotBuilder> builder_;  // the open list
   Entry last_;                                // without its name
   std::size_t width_ = 0;
-  std::unordered_set<std::string> names_;
+  std::unordered_set<std::string, KeyedHash> names_;
 };
 
 class ObjgraphTextImporter final : public Importer {

@@ -1,8 +1,10 @@
 #include "formats/v8/layout.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 namespace snapdiff::formats::v8 {
@@ -37,6 +39,35 @@ std::vector<std::string> type_names(JsonScanner& json) {
 std::size_t place_of(const std::vector<std::string>& fields, std::string_view field) {
   const auto found = std::find(fields.begin(), fields.end(), field);
   return found == fields.end() ? Layout::kAbsent : static_cast<std::size_t>(found - fields.begin());
+}
+
+/// V8 has had more types of nodes than names in its list of them (version 6 of 2017: `symbol`, later `bigint`).
+/// Sources: the order of v8/include/v8-profiler.h, HeapGraphNode::Type, against
+/// v8/src/profiler/heap-snapshot-generator.cc, SerializeSnapshot.
+void add_unlisted(Layout& layout) {
+  constexpr std::array<std::string_view, 14> kOrder = {"hidden",
+                                                       "array",
+                                                       "string",
+                                                       "object",
+                                                       "code",
+                                                       "closure",
+                                                       "regexp",
+                                                       "number",
+                                                       "native",
+                                                       "synthetic",
+                                                       "concatenated string",
+                                                       "sliced string",
+                                                       "symbol",
+                                                       "bigint"};
+  constexpr std::size_t kBeforeUnlisted = 12;
+  constexpr std::size_t kMostUnlisted = 8;
+  layout.listed_node_types = layout.node_types.size();
+  const bool is_known_order =
+      layout.node_types.size() >= kBeforeUnlisted &&
+      std::equal(layout.node_types.begin(), layout.node_types.begin() + kBeforeUnlisted, kOrder.begin());
+  if (!is_known_order) return;
+  for (std::size_t i = layout.node_types.size(); i < layout.listed_node_types + kMostUnlisted; ++i)
+    layout.node_types.emplace_back(i < kOrder.size() ? kOrder[i] : "unknown");
 }
 
 }  // namespace
@@ -101,6 +132,7 @@ Layout read_layout(JsonScanner& json) {
   if (out.type != 0 || out.node_types.empty()) missing("meta.node_types: names of the values of the first field, type");
   if (out.edge_type != 0 || out.edge_types.empty())
     missing("meta.edge_types: names of the values of the first field, type");
+  add_unlisted(out);
   return out;
 }
 

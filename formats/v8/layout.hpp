@@ -14,7 +14,8 @@ struct Layout {
   static constexpr std::size_t kAbsent = ~std::size_t{0};
   static constexpr std::size_t kMostFields = 32;
 
-  std::vector<std::string> node_types;
+  std::vector<std::string> node_types;  ///< those that the file lists, then those that V8 writes without listing
+  std::size_t listed_node_types = 0;
   std::vector<std::string> edge_types;
   std::size_t node_width = 0;
   std::size_t type = kAbsent;

@@ -153,6 +153,10 @@ class HeapReader {
       if (graph.size() == layout.nodes) check_count("nodes", layout.nodes + 1, "node_count", layout.nodes);
       more = read_row(layout.node_width, "nodes");
       const std::uint64_t type = values_[layout.type];
+      if (type >= layout.listed_node_types && type < layout.node_types.size()) {
+        builder_.notes().add(Severity::info, "types of nodes beyond the list of their names: V8's own names are shown",
+                             row_offset);
+      }
       if (type >= layout.node_types.size()) {
         fail_malformed("type of a node out of range: found " + std::to_string(type) + ", expected below " +
                            std::to_string(layout.node_types.size()),

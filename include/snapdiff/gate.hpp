@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,15 +15,18 @@ namespace snapdiff {
 ///   growth      first -> last, in the metric's unit
 ///   per_step    the slope, a snapshot
 ///   per_second  the slope, a second; needs times in the snapshots
-enum class Measure : std::uint8_t { growth, per_step, per_second };
+///   jump        first -> last of what is judged STEP or NEW: the level of before and the level since
+enum class Measure : std::uint8_t { growth, per_step, per_second, jump };
 
 /// For what.
 ///   stack   each stack (or function, module, ... as the view groups) alone
 ///   total   the whole
+///   suspect each suspect of the first -> last view: the sum of the stacks below it
 ///   match   the sum of the rows with a frame that `function`, `file` and `module` name
-enum class BudgetScope : std::uint8_t { stack, total, match };
+enum class BudgetScope : std::uint8_t { stack, total, suspect, match };
 
-/// One budget. A rate is broken by what is GROWING faster: below 8 snapshots rates are not judged.
+/// One budget. A rate is broken by what is GROWING faster, a jump by what is STEP or NEW: below 8 snapshots
+/// neither is judged.
 ///   amount   allowed, in the unit (per second for Measure::per_second); with `is_share` of the
 ///            baseline total, 0.03 for 3 %
 ///   text     as it was given: "100KiB/step"
@@ -50,24 +54,26 @@ struct Allowance {
   std::string reason;
 };
 
-/// within: measured and small enough. unjudged: too few snapshots for a rate, or no times for one a
-/// second.
+/// within: measured and small enough. unjudged: too few snapshots for a rate or a jump, or no times for a rate a
+/// second; neither held nor broken.
 enum class Outcome : std::uint8_t { within, accepted, unjudged, broken };
 
 inline constexpr std::uint32_t kNoRow = std::numeric_limits<std::uint32_t>::max();
 
 /// One budget against one row, the total or a sum.
 ///   row      of the trend's overall view; kNoRow for a total or a sum
+///   rows     how many rows it is about; what is unjudged in a budget for each stack is one finding
 ///   id       the same for the same leak in every build, whatever its lines and addresses: made of the
 ///            names of the stack's functions (of module and offset where there are none)
-///   measured, allowed  in the unit of the budget's measure
+///   measured, allowed  in the unit of the budget's measure; `measured` is empty where it is unjudged
 struct GateFinding {
   Outcome outcome = Outcome::within;
   std::size_t budget = 0;
   std::uint32_t row = kNoRow;
   std::string id;
   std::string name;
-  double measured = 0;
+  std::size_t rows = 1;
+  std::optional<double> measured;
   double allowed = 0;
   Verdict verdict;
   std::string file;
@@ -75,17 +81,34 @@ struct GateFinding {
   std::string note;  ///< "accepted until 2026-10-01: expired"
 };
 
+/// What a gate says as a whole. unjudged: nothing is broken, and a budget could not be judged.
+enum class GateResult : std::uint8_t { passed, unjudged, failed };
+
 /// Findings: broken first, then unjudged, accepted and the largest within; most over budget first.
+///   allow_unjudged  budgets that could not be judged are no failure, as long as another one was
 struct GateReport {
   TrendReport trend;
   std::vector<Budget> budgets;
   std::vector<GateFinding> findings;
   std::vector<std::string> stale;  ///< allowances that nothing needs any more
-  bool is_breached() const {
+  bool allow_unjudged = false;
+
+  /// How many budgets have a finding of this outcome.
+  std::size_t budgets_with(Outcome outcome) const {
+    std::vector<std::uint8_t> has(budgets.size(), 0);
     for (const GateFinding& finding : findings) {
-      if (finding.outcome == Outcome::broken) return true;
+      if (finding.outcome == outcome) has[finding.budget] = 1;
     }
-    return false;
+    std::size_t count = 0;
+    for (const std::uint8_t one : has) count += one;
+    return count;
+  }
+  bool is_breached() const { return budgets_with(Outcome::broken) > 0; }
+  GateResult result() const {
+    if (is_breached()) return GateResult::failed;
+    const std::size_t unjudged = budgets_with(Outcome::unjudged);
+    const bool passes = unjudged == 0 || (allow_unjudged && unjudged < budgets.size());
+    return passes ? GateResult::passed : GateResult::unjudged;
   }
 };
 

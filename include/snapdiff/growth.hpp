@@ -16,6 +16,8 @@
 /// diff works from these types alone.
 namespace snapdiff {
 
+struct Story;
+
 /// A snapshot and how to call it: the user's operand, or "@7" out of the store.
 struct SnapshotRef {
   std::shared_ptr<const Snapshot> snapshot;
@@ -51,6 +53,8 @@ struct DiffOptions {
   std::string ignore;  ///< leave out stacks with a matching frame; they are `filtered`
   std::string hide;    ///< drop matching frames from stacks
   std::string show;    ///< keep only matching frames of stacks
+  std::string own;      ///< frames that match are the user's own code, whatever the built-in rules say
+  std::string library;  ///< frames that match are library code; --own outweighs it
   bool hide_allocator_frames = true;
   FrameSet frames = FrameSet::usual;
   bool fold_recursion = true;  ///< stacks that differ only in how deep they recurse are one row
@@ -113,6 +117,7 @@ struct GrowthRow {
   std::int64_t grew = 0;    ///< sum of the growing stacks in this row, >= 0
   std::int64_t shrank = 0;  ///< sum of the shrinking ones, <= 0; grew + shrank == value.growth()
   double error = 0;         ///< one standard deviation of the growth by sampling; 0 when exact, NaN when unknown
+  double sample = 0;        ///< what one sample of this row stands for, in the metric's unit; 0 when not sampled
   std::uint32_t key = 0;    ///< row of GrowthReport::stacks or ::keys
   RowClass row_class = RowClass::same;
   MatchTier tier = MatchTier::none;  ///< the weakest by which a part of the row was matched
@@ -128,6 +133,7 @@ struct FrameView {
   std::int32_t line = 0;
   bool inlined = false;
   bool pseudo = false;
+  bool library = false;  ///< of a library or a runtime, not the user's own code
   friend bool operator==(const FrameView&, const FrameView&) = default;
 };
 
@@ -138,19 +144,27 @@ struct StackRef {
   std::uint8_t side = 0;
 };
 
-/// Resolves stacks to the frames that the options leave visible. Implemented by the diff room.
+/// Resolves stacks to the frames that the options leave visible. Implemented by analyzer/diff. Any number of threads
+/// may ask at once.
 class StackView {
  public:
   virtual ~StackView() = default;
   /// Leaf first, into `out` (cleared before). Empty when every frame is hidden.
   virtual void frames(StackRef stack, std::vector<FrameView>& out) const = 0;
+
+  /// The user's own functions on the way from the root to the allocation, root first, each once, into `out`
+  /// (cleared before), as numbers below function_count(). A stack without own code gives its leaf; one whose frames
+  /// are all hidden nothing. Only views of the diff engine know numbers: others give none.
+  virtual void own_path(StackRef, std::vector<std::uint32_t>& out) const { out.clear(); }
+  virtual std::size_t function_count() const { return 0; }
+  /// A frame of this function, for its name: any of them.
+  virtual FrameView function(std::uint32_t) const { return {}; }
 };
 
-/// Where growth comes from (algorithms.md section 6): the walk from below the root down to the
-/// deepest frame that still carries 70 % of its parent's growth.
+/// Where growth comes from: a culprit of the story, or what freed most, as tables and graphs mark it.
 struct Suspect {
-  std::vector<FrameView> path;  ///< root side first; the last one is the suspect frame
-  std::int64_t growth = 0;      ///< net growth of all stacks through the path
+  std::vector<FrameView> path;  ///< the user's own functions, root side first; the last one is the suspect
+  std::int64_t growth = 0;      ///< net growth of its stacks
   double share = 0;             ///< of all growth (sum of the growing stacks), 0..1
   struct Site {
     FrameView frame;  ///< leaf frame that allocates
@@ -207,6 +221,9 @@ struct GrowthReport {
   bool has_error = false;  ///< one of the sides is sampled with a known period, or rounded
   bool rounded = false;    ///< has_error because of rounding alone
   bool exact = false;      ///< both sides record every allocation
+  /// Both sides are of one process, so that survivors are the same samples and cancel: errors are of what was
+  /// allocated and freed since the baseline. False: of both totals, which over-states them for one process.
+  bool error_since_baseline = false;
   std::vector<GrowthRow> rows;
   std::vector<CumulativeChange> cumulative;
   std::vector<StackRef> stacks;   ///< by stack: representative per key
@@ -218,10 +235,11 @@ struct GrowthReport {
   std::int64_t grew = 0;             ///< sum over growing rows, unattributed and filtered included; >= 0
   std::int64_t shrank = 0;           ///< <= 0; grew + shrank == total.growth()
   double total_error = 0;            ///< NaN when unknown
+  double total_sample = 0;           ///< as GrowthRow::sample, of all bytes
   double matched[kMatchTiers] = {};  ///< share of both sides' bytes per tier; adds up to 1 (all 0 when both are empty)
   std::uint64_t possible_pairs = 0;  ///< unmatched stacks that score 0.55 to 0.9; noted, never subtracted
   std::string rule_set;              ///< id of the normalisation rules, e.g. "1"
-  std::vector<Suspect> suspects;     ///< at most three
+  std::vector<Suspect> suspects;     ///< filled by story::tell(): its culprits, then what was freed
   Unnamed unnamed;                   ///< of `current`; all 0 where nothing is unnamed
   std::string common_path;           ///< last frame that all suspects share, e.g. "main", or ""
   std::vector<std::int64_t> series;
@@ -232,6 +250,8 @@ struct GrowthReport {
   std::vector<std::uint32_t> object_place;
   std::vector<ListedOnce> listed_once;
   Change listed_once_value;
+  std::shared_ptr<const Story> story;            ///< filled by story::tell(); null before
+  std::shared_ptr<const GrowthReport> by_stack;  ///< the same by stack, where this is by something else
   Notes notes;
 
   void frames(const GrowthRow& row, std::vector<FrameView>& out) const { view->frames(stacks[row.key], out); }

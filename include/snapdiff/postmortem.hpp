@@ -10,20 +10,12 @@
 #include "snapdiff/device_memory.hpp"
 #include "snapdiff/growth.hpp"
 #include "snapdiff/notes.hpp"
+#include "snapdiff/story.hpp"
 #include "snapdiff/trend.hpp"
 
 /// What a post-mortem report says. Every writer of one (PDF, HTML, Markdown, JSON, terminal) works
 /// from this type alone, so that they all tell the same.
 namespace snapdiff {
-
-/// A run of text. `name`: it came out of an input (function, file, type), as found; writers escape it
-/// and may set it apart, and redaction replaces it.
-struct Span {
-  std::string text;
-  bool name = false;
-  friend bool operator==(const Span&, const Span&) = default;
-};
-using Prose = std::vector<Span>;
 
 /// One thing to know about a series.
 ///   what       what grew, by how much

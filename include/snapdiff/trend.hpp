@@ -18,15 +18,21 @@ inline constexpr std::size_t kJudgedFrom = 8;
 /// thousand stacks harmless rises of that size outnumber leaks.
 inline constexpr double kFloorShare = .002;
 
+/// Seconds of data from which on rates are given per hour.
+inline constexpr double kHourlyFrom = 600;
+
 /// What one series of values shows.
 ///   word        GROWING, RISING, SATURATING, STEP, SHRINKING, NOISY, FLAT, NEW or GONE; "" for fewer
-///               than three values
+///               than three known values and for minor ones
+///   minor       the values change, but by less than the floor: not judged
 ///   reason      why, for people, without a full stop
 ///   p           odds of the climbing shapes, 0..1; over-confident below 8 values
 ///   slope       least squares, per step, in the values' unit
 ///   slope_low, slope_high   95 % band; where the series wanders it is centred on the mean step
 ///               instead of the slope
 ///   rise        slope times (number of values - 1)
+///   doublings   jumps that each double the values while the number of objects stays as it is: a table that
+///               resizes, whose content still grows. 0 where other rises are among them, or fewer than three
 ///   by_objects  the word and p come from counts of objects, which scatter less than bytes; slope and
 ///               rise are still of the values
 struct Verdict {
@@ -37,21 +43,29 @@ struct Verdict {
   double slope_low = 0;
   double slope_high = 0;
   double rise = 0;
+  std::size_t doublings = 0;
   bool by_objects = false;
+  bool minor = false;
 };
 
 /// When the snapshots of a series were taken, and what one step stands for.
 ///   seconds   since the first, one per snapshot; empty where the inputs hold no usable times
 ///   step_seconds  mean distance; 0 without times. One step of a slope is this long
-///   even      false where snapshots are missing in a regular series: values are then judged as the
-///             straight lines between the snapshots have them at even times. Snapshots taken at no
-///             rhythm at all (one per request, say) are judged by their order
+///   even      false where snapshots are missing in a regular series: values are then judged at their
+///             times. Snapshots taken at no rhythm at all (one per request, say) are judged by their order
 ///   note      what is wrong with the times, "" when nothing
 struct TimeAxis {
   std::vector<double> seconds;
   double step_seconds = 0;
   bool even = true;
   std::string note;
+
+  /// Growth an hour for a slope a step. Empty without times, and where the snapshots span less than kHourlyFrom:
+  /// what a few seconds show says nothing about an hour.
+  std::optional<double> per_hour(double slope) const {
+    if (seconds.empty() || seconds.back() < kHourlyFrom || step_seconds <= 0) return std::nullopt;
+    return slope * 3600 / step_seconds;
+  }
 };
 
 /// When a climbing total meets a limit.
@@ -90,7 +104,8 @@ struct Scenario {
 ///   series    of the snapshots that were judged: those since the last restart
 ///   left_out  snapshots before that restart; `restart` says why one is believed
 ///   verdicts  parallel to series.overall.rows
-///   order     rows of series.overall by rank: GROWING, then RISING, then all others; by p times rise
+///   order     rows of series.overall by rank: GROWING, then RISING, then all others, the heaviest growth first in
+///             each; or as they were asked to be sorted
 ///   whole     of the total
 ///   scenario  set where one was asked for: its rows are the answer then
 struct TrendReport {

@@ -10,12 +10,12 @@ from heaps import BINARY, GROW, KEEP, MAIN, SOURCE, CliTest, tcmalloc
 
 
 class Gate(CliTest):
-    def heaps(self, values, keep=1000000):
-        """One exact dump per value: a stack that holds it, beside one that stays."""
+    def heaps(self, values, keep=1000000, objects=None):
+        """One exact dump per value: a stack that holds it, beside one that stays. One more object each time, or so many."""
         os.makedirs(os.path.join(self.folder, "heaps"), exist_ok=True)
         for i, value in enumerate(values):
             self.write("heaps/svc.%04d.heap" % (i + 1),
-                       tcmalloc([(i + 1, int(value), [GROW, MAIN]), (5, keep, [KEEP, MAIN])]))
+                       tcmalloc([(objects or i + 1, int(value), [GROW, MAIN]), (5, keep, [KEEP, MAIN])]))
         return "heaps"
 
     def leak(self, count=12, step=30000):
@@ -26,7 +26,7 @@ class Gate(CliTest):
 
     def test_a_leak_of_three_percent_a_step_fails(self):
         out, _ = self.run_it("gate", self.leak(), code=1)
-        self.assertTrue(out.startswith("FAIL  1 of 1 budget broken"), out)
+        self.assertTrue(out.startswith("FAIL  1 of 3 budgets broken"), out)
         self.assertIn("GROWING", out)
         # Each step alone is small against what is there: no check of a step against itself would see it.
         out, _ = self.run_it("gate", "heaps", "--budget", "total:1%/step", code=1)
@@ -80,11 +80,90 @@ class Gate(CliTest):
         self.assertIn("--accept nothing", self.refused("gate", "heaps", "--accept", "nothing", env=env))
         self.assertIn("expected a day", self.refused("gate", "heaps", "--accept", "x", "--until", "tomorrow", env=env))
 
-    def test_too_few_snapshots_are_said_and_strict_refuses(self):
-        out, _ = self.run_it("gate", self.leak(count=5))
-        self.assertIn("not judged", out)
-        self.run_it("gate", "heaps", "--strict", code=2)
-        self.run_it("gate", "heaps", "--budget", "100000", code=1)  # growth needs no verdict
+    def test_two_seven_and_twelve_snapshots_without_a_budget(self):
+        """Before and after is what CI has most often; from 8 snapshots on a warm-up can be told from a leak."""
+        shapes = {
+            "nothing new": lambda i, n: 100000,
+            "a leak of three percent a step": lambda i, n: 100000 + 33000 * i,
+            "a step of sixteen percent": lambda i, n: 100000 + (180000 if 2 * i >= n else 0),
+            "a warming cache": lambda i, n: 100000 + int(2000000 * (1 - 0.4 ** i)),
+        }
+        wanted = {
+            # Three percent in one step is within what two runs differ by; growth first -> last tells from two steps on.
+            2: {"nothing new": 0, "a leak of three percent a step": 0, "a step of sixteen percent": 1, "a warming cache": 1},
+            7: {"nothing new": 0, "a leak of three percent a step": 1, "a step of sixteen percent": 1, "a warming cache": 1},
+            12: {"nothing new": 0, "a leak of three percent a step": 1, "a step of sixteen percent": 1, "a warming cache": 0},
+        }
+        for count, codes in wanted.items():
+            for name, code in codes.items():
+                with self.subTest(snapshots=count, shape=name):
+                    for left in os.listdir(self.folder):
+                        if left != "heaps":
+                            os.remove(os.path.join(self.folder, left))
+                        else:
+                            for file in os.listdir(os.path.join(self.folder, "heaps")):
+                                os.remove(os.path.join(self.folder, "heaps", file))
+                    self.heaps([shapes[name](i, count) for i in range(count)], objects=9)
+                    out, _ = self.run_it("gate", "heaps", code=code)
+                    self.assertTrue(out.startswith("PASS  " if code == 0 else "FAIL  "), out)
+                    self.assertNotIn("n/a", out)
+                    if name == "a step of sixteen percent" and count == 12:
+                        self.assertIn("at once", out)
+                        self.assertIn("STEP", out)
+
+    def test_a_step_is_a_finding_of_its_own(self):
+        self.heaps([100000] * 6 + [280000] * 6, objects=9)
+        self.run_it("gate", "heaps", "--budget", "0/step")  # no rate sees it
+        report = json.loads(self.run_it("gate", "heaps", "--budget", "suspect:16%/jump", "--as", "json", code=1)[0])
+        self.assertEqual(report["result"], "failed")
+        (finding,) = report["findings"]
+        self.assertEqual((finding["measure"], finding["measured"], finding["verdict"]), ("step", 180000, "STEP"))
+        self.run_it("gate", "heaps", "--budget", "suspect:17%/jump")
+
+    def unjudged(self, *more, code=2):
+        return self.run_it("gate", "heaps", "--budget", "0/step", *more, code=code)
+
+    def test_what_cannot_be_judged_is_not_passed(self):
+        os.makedirs(os.path.join(self.folder, "heaps"))
+        for i in range(2):
+            rows = [(1, 1000 + 10 * i * row, [0x2000 + 16 * row, MAIN]) for row in range(1, 17)]
+            self.write("heaps/svc.%04d.heap" % (i + 1), tcmalloc(rows))
+        out, err = self.unjudged()
+        self.assertTrue(out.startswith("NOT JUDGED  1 of 1 budget"), out)
+        self.assertNotIn("PASS", out)
+        self.assertNotIn("0 B", out)
+        self.assertEqual(out.count("unjudged"), 2, out)  # one line in the table, one that says why
+        self.assertIn("16 rows that grew", out)
+        self.assertIn("n/a", out)
+        self.assertIn("8 snapshots or more are judged: found 2", out)
+        self.assertIn("1 of 1 budgets could not be judged; --allow-unjudged accepts that", err)
+        report = json.loads(self.unjudged("--as", "json")[0])
+        self.assertEqual((report["breached"], report["result"]), (False, "unjudged"))
+        self.assertEqual([(f["measured"], f["row_count"]) for f in report["findings"]], [(None, 16)])
+        cells = self.unjudged("--as", "csv")[0].splitlines()[1].split(",")
+        self.assertEqual((cells[0], cells[2]), ("unjudged", ""))
+        self.assertIn("| n/a |", self.unjudged("--as", "md")[0])
+        # Nothing was judged: no PASS, even where that is allowed.
+        out, _ = self.unjudged("--allow-unjudged", code=0)
+        self.assertTrue(out.startswith("NOT JUDGED"), out)
+        out, _ = self.unjudged("--allow-unjudged", "--budget", "total:1MiB", code=0)
+        self.assertTrue(out.startswith("PASS  1 budget held, 1 not judged"), out)
+        out, _ = self.unjudged("--budget", "total:1MiB")
+        self.assertTrue(out.startswith("NOT JUDGED  1 of 2 budgets"), out)
+        self.unjudged("--budget", "total:1", code=1)  # growth needs no verdict
+
+    def test_what_is_not_judged_is_no_success_for_servers(self):
+        self.leak(count=5)
+        self.unjudged("--junit", "g.xml", "--sarif", "g.sarif")
+        suite = ElementTree.parse(os.path.join(self.folder, "g.xml")).getroot().find("testsuite")
+        self.assertEqual([suite.get(name) for name in ("tests", "failures", "errors", "skipped")], ["1", "0", "1", "0"])
+        self.assertIn("is not judged", suite.find("testcase/error").get("message"))
+        with open(os.path.join(self.folder, "g.sarif"), encoding="utf-8") as file:
+            (result,) = json.load(file)["runs"][0]["results"]
+        self.assertEqual((result["kind"], result["level"]), ("open", "none"))  # SARIF 2.1.0, 3.27.9 and 3.27.10
+        self.unjudged("--junit", "g.xml", "--allow-unjudged", code=0)
+        suite = ElementTree.parse(os.path.join(self.folder, "g.xml")).getroot().find("testsuite")
+        self.assertEqual([suite.get(name) for name in ("errors", "skipped")], ["0", "1"])
 
     def test_junit(self):
         self.run_it("gate", self.leak(), "--budget", "0/step", "--budget", "total:1GiB", "--junit", "g.xml", code=1)
@@ -99,7 +178,7 @@ class Gate(CliTest):
             self.assertTrue(case.get("name") and case.get("classname"))
         failure = suite.find("testcase/failure")
         self.assertIn("a snapshot", failure.get("message"))
-        self.run_it("gate", self.heaps([100000] * 12), "--junit", "g.xml")
+        self.run_it("gate", self.heaps([100000] * 12), "--budget", "0/step", "--junit", "g.xml")
         self.assertEqual(len(ElementTree.parse(os.path.join(self.folder, "g.xml")).getroot().findall(".//testcase")), 1)
 
     def test_sarif(self):

@@ -75,6 +75,11 @@ class Options(CliTest):
         self.write("heap.0012", AFTER)
         self.assertIn("did you mean heap.0012?", self.refused("heap.0001", "heap.012"))
         self.assertNotIn("did you mean", self.refused("heap.0001", "nothing/like.that"))
+        self.assertIn("no such file or directory; did you mean heap.0012?", self.refused("import", "heap.012"))
+        self.run_it("import", "heap.0001", "--series", "heap.web")
+        # With a store the name may be of a series, too: the nearest of either.
+        self.assertIn("did you mean heap.0012?", self.refused("heap.0001", "heap.012"))
+        self.assertIn("did you mean heap.web?", self.refused("diff", "heap.wbe"))
 
     def test_tables_and_functions_of_sql(self):
         self.run_it(*self.pair())

@@ -67,7 +67,7 @@ TrendReport trend() {
   report.restart = "pid 10, then 11";
   report.axis.step_seconds = 600;
   report.axis.even = false;
-  report.axis.note = "snapshots are missing in between: judged at even times, by the lines between them";
+  report.axis.note = "snapshots are missing in between: judged at the times of those that are there";
   for (std::size_t i = 0; i < report.series.steps.size(); ++i)
     report.axis.seconds.push_back(600 * static_cast<double>(i));
   report.limit = std::int64_t{1} << 30;

@@ -60,6 +60,7 @@ ROOMS = {
                        "one room knows SQL, verdicts and dominators among it; blobs are zstd chunks"),
     "analyzer/diff": ([], ["re2/"], "works on models in memory; focus, ignore, hide and show are RE2"),
     "analyzer/trend": ([], [], "works on models in memory"),
+    "analyzer/story": (["analyzer/trend"], [], "what a comparison or a series says; sums are judged as rows are"),
     "analyzer/flame": ([], [], "works on result types in memory"),
     "analyzer/graph": ([], ["boost/"], "components and dominators: Boost.Graph stays inside"),
     "analyzer/objects": ([], ["re2/"], "works on models in memory; the pattern of a type is RE2, as those of frames are"),
@@ -73,10 +74,10 @@ ROOMS = {
     "analyzer/symbols": ([], ["elfutils/", "dwarf.h", "libelf.h", "gelf.h", "elf.h", "cxxabi.h"],
                          "names for addresses: elfutils stays inside; elf.h is the C library's list of constants"),
     "analyzer/gate": (["analyzer/trend"], ["toml.hpp"], "sums are judged as rows are; budgets are TOML"),
-    "analyzer/postmortem": (["analyzer/diff", "analyzer/trend"], ["re2/", "toml.hpp", "nettle/"],
+    "analyzer/postmortem": (["analyzer/diff", "analyzer/story", "analyzer/trend"], ["re2/", "toml.hpp", "nettle/"],
                             "one report of what the other rooms find; hint rules are TOML with RE2, which no pattern of a user's file can "
                             "bring to a standstill; tokens are nettle's HMAC-SHA-256"),
-    "analyzer/library": (["formats", "analyzer/diff", "analyzer/trend"], [], "the same for other programs: reads, diffs, judges"),
+    "analyzer/library": (["formats", "analyzer/diff", "analyzer/story", "analyzer/trend"], [], "the same for other programs: reads, diffs, judges"),
     "analyzer/cli": (["formats", "analyzer/*"], ["CLI/", "tbb/", "oneapi/tbb/", "nlohmann/", "fmt/"],
                      "the only place that sees both sides"),
 }

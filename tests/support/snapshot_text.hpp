@@ -30,7 +30,7 @@
 namespace snapdiff::test {
 
 struct TextOptions {
-  /// Name and unit; the unit is "count" for names that end in "objects" or "count", else bytes.
+  /// Name and unit; the unit is "count" for `live` and names that end in "objects" or "count", else bytes.
   std::vector<std::string> columns{"inuse_space", "inuse_objects"};
   std::map<std::string, std::string> build_ids;  ///< by module name
   Sampling sampling = Sampling::exact;
@@ -133,7 +133,7 @@ inline Snapshot snapshot(std::string_view text, const TextOptions& options = {})
   builder.facts().sampling = options.sampling;
   builder.facts().period = options.period;
   for (const std::string& name : options.columns) {
-    const bool count = name.ends_with("objects") || name.ends_with("count");
+    const bool count = name.ends_with("objects") || name.ends_with("count") || name == "live";
     builder.add_column({name, count ? "count" : name == "cpu" ? "nanoseconds" : "bytes"});
   }
   const std::size_t columns = options.columns.size();

@@ -23,38 +23,38 @@ constexpr double kNoise = 30;
 
 /// kLevel + shape(i) + noise
 template <class Shape>
-double noisy(Source& source, Values& values, double noise, Shape shape) {
+Known noisy(Source& source, Values& values, double noise, Shape shape) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     values[i] = kLevel + shape(static_cast<double>(i)) + noise * source.normal();
   }
-  return 0;
+  return {};
 }
 
-double autoregressive(Source& source, Values& values, double rho, double step) {
+Known autoregressive(Source& source, Values& values, double rho, double step) {
   double state = source.normal() / std::sqrt(1 - rho * rho);
   for (std::size_t i = 0; i < values.size(); ++i) {
     values[i] = kLevel + kNoise * (state + step * static_cast<double>(i));
     state = rho * state + source.normal();
   }
-  return 0;
+  return {};
 }
 
-double walk(Source& source, Values& values, double drift) {
+Known walk(Source& source, Values& values, double drift) {
   double level = kLevel;
   for (double& value : values) value = level += kNoise * (drift + source.normal());
-  return 0;
+  return {};
 }
 
 /// 0 rising to 1 and back to 0 in `period` steps.
 double tooth(double i, double period, double phase) { return std::fmod(i / period + phase, 1.0); }
 
-double sawtooth(Source& source, Values& values, double period, double height, double step) {
+Known sawtooth(Source& source, Values& values, double period, double height, double step) {
   const double phase = source.uniform();
   return noisy(source, values, 10, [&](double i) { return height * tooth(i, period, phase) + step * i; });
 }
 
 /// Garbage piles up at an uneven pace until a collection takes it all; `step` stays each time.
-double irregular_collector(Source& source, Values& values, double step) {
+Known irregular_collector(Source& source, Values& values, double step) {
   double garbage = source.uniform(0, 300);
   double floor = kLevel;
   for (double& value : values) {
@@ -63,10 +63,10 @@ double irregular_collector(Source& source, Values& values, double step) {
     value = floor + garbage + 5 * source.normal();
     floor += step;
   }
-  return 0;
+  return {};
 }
 
-double steps(Source& source, Values& values, int count, double noise, double slope) {
+Known steps(Source& source, Values& values, int count, double noise, double slope) {
   std::vector<double> at, height;
   for (int k = 0; k < count; ++k) {
     at.push_back(source.uniform(1, static_cast<double>(values.size()) - 1));
@@ -86,7 +86,7 @@ void add_outliers(Source& source, Values& values) {
 
 std::vector<Law> harmless_laws() {
   std::vector<Law> laws;
-  const auto add = [&](std::string name, std::function<double(Source&, Values&)> fill) {
+  const auto add = [&](std::string name, std::function<Known(Source&, Values&)> fill) {
     laws.push_back({std::move(name), false, std::move(fill)});
   };
   add("white noise", [](Source& s, Values& v) { return noisy(s, v, kNoise, [](double) { return 0.0; }); });
@@ -95,16 +95,18 @@ std::vector<Law> harmless_laws() {
   add("queue (walk reflected at 0)", [](Source& s, Values& v) {
     double level = 100 * s.uniform();
     for (double& value : v) value = level = std::abs(level + kNoise * s.normal());
-    return 0.0;
+    return Known{};
   });
-  const auto warm_up = [](double low, double high) {
-    return [low, high](Source& s, Values& v) {
+  const auto warm_up = [](double low, double high, double noise) {
+    return [=](Source& s, Values& v) {
       const double tau = s.uniform(low, high) * static_cast<double>(v.size());
-      return noisy(s, v, 10, [&](double i) { return 500 * (1 - std::exp(-i / tau)); });
+      return noisy(s, v, noise, [&](double i) { return 500 * (1 - std::exp(-i / tau)); });
     };
   };
-  add("warm-up, tau .1-.25 n", warm_up(.1, .25));
-  add("warm-up, tau .25-.5 n", warm_up(.25, .5));
+  add("warm-up, tau .1-.25 n", warm_up(.1, .25, 10));
+  add("warm-up, tau .25-.5 n", warm_up(.25, .5, 10));
+  add("warm-up, tau .25-.5 n, exact", warm_up(.25, .5, 0));
+  add("warm-up, tau .25-.5 n, loud", warm_up(.25, .5, kNoise));
   add("ramp then flat", [](Source& s, Values& v) {
     const double end = s.uniform(.2, .7) * static_cast<double>(v.size());
     return noisy(s, v, 10, [&](double i) { return 500 * std::min(i, end) / end; });
@@ -121,7 +123,7 @@ std::vector<Law> harmless_laws() {
       filled = std::min(filled, 100.0);
       value = kLevel + 5 * filled;
     }
-    return 0.0;
+    return Known{};
   });
   add("one step", [](Source& s, Values& v) { return steps(s, v, 1, 20, 0); });
   add("two steps", [](Source& s, Values& v) { return steps(s, v, 2, 20, 0); });
@@ -131,7 +133,7 @@ std::vector<Law> harmless_laws() {
     for (std::size_t i = 0; i < v.size(); ++i) {
       v[i] = 16 * std::exp2(std::ceil(std::log2(start + pace * static_cast<double>(i))));
     }
-    return 0.0;
+    return Known{};
   });
   add("sawtooth, period up to n/2",
       [](Source& s, Values& v) { return sawtooth(s, v, s.uniform(2, static_cast<double>(v.size()) / 2), 300, 0); });
@@ -150,18 +152,18 @@ std::vector<Law> harmless_laws() {
   add("outliers", [](Source& s, Values& v) {
     noisy(s, v, 10, [](double) { return 0.0; });
     add_outliers(s, v);
-    return 0.0;
+    return Known{};
   });
   add("log-normal noise", [](Source& s, Values& v) {
     for (double& value : v) value = kLevel * std::exp(.5 * s.normal());
-    return 0.0;
+    return Known{};
   });
   return laws;
 }
 
 std::vector<Law> leaking_laws() {
   std::vector<Law> laws;
-  const auto add = [&](std::string name, std::function<double(Source&, Values&)> fill) {
+  const auto add = [&](std::string name, std::function<Known(Source&, Values&)> fill) {
     laws.push_back({std::move(name), true, std::move(fill)});
   };
   for (const auto& [name, step] :
@@ -183,14 +185,14 @@ std::vector<Law> leaking_laws() {
     const auto k = static_cast<double>(2 + s.below(3));
     return noisy(s, v, 5, [&](double i) { return 100 * std::floor(i / k); });
   });
-  add("leak, sampled anew each time", [](Source& s, Values& v) {
+  add("leak, errors of each value apart", [](Source& s, Values& v) {
     double variance = 0;
     for (std::size_t i = 0; i < v.size(); ++i) {
       const double mean = 30 + 4 * static_cast<double>(i);
       v[i] = 16 * s.poisson(mean);
       variance += 16 * 16 * mean / static_cast<double>(v.size());
     }
-    return variance;
+    return Known{variance, 0};
   });
   add("leak, sampled once, survivors kept", [](Source& s, Values& v) {
     double count = 30;
@@ -198,7 +200,7 @@ std::vector<Law> leaking_laws() {
       value = 16 * count;
       count += s.poisson(2);
     }
-    return 0.0;
+    return Known{0, 16};
   });
   add("one object at odds of a half", [](Source& s, Values& v) {
     double count = 3;
@@ -206,7 +208,7 @@ std::vector<Law> leaking_laws() {
       value = 64 * count;
       count += s.uniform() < .5 ? 1 : 0;
     }
-    return 0.0;
+    return Known{};
   });
   add("exact line", [](Source& s, Values& v) {
     const double step = s.uniform(60, 100);
@@ -228,7 +230,7 @@ std::vector<Law> leaking_laws() {
   add("leak with outliers", [](Source& s, Values& v) {
     noisy(s, v, 10, [](double i) { return 30 * i; });
     add_outliers(s, v);
-    return 0.0;
+    return Known{};
   });
   add("collections at no rhythm, rising floor", [](Source& s, Values& v) { return irregular_collector(s, v, 40); });
   return laws;
@@ -239,6 +241,8 @@ std::vector<Law> leaking_laws() {
 std::vector<Law> all_laws() {
   std::vector<Law> laws = harmless_laws();
   for (Law& law : leaking_laws()) laws.push_back(std::move(law));
+  add_sampled_laws(laws);
+  std::stable_partition(laws.begin(), laws.end(), [](const Law& law) { return !law.leaks; });
   return laws;
 }
 

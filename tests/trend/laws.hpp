@@ -26,13 +26,24 @@ class Source {
   std::mt19937 engine_;
 };
 
-/// `fill` writes values.size() values; returns the noise variance that is known of each (mostly 0).
+/// What is known of the error of a series.
+///   variance   of each value, independent of the others (rounding); 0 when exact
+///   sample     what one sample stands for, in the values' unit, where survivors keep their samples; 0 when not sampled
+struct Known {
+  double variance = 0;
+  double sample = 0;
+};
+
+/// `fill` writes values.size() values; returns what an analyzer would know of their error.
 struct Law {
   std::string name;
   bool leaks = false;
-  std::function<double(Source&, Values&)> fill;
+  std::function<Known(Source&, Values&)> fill;
 };
 
 std::vector<Law> all_laws();
+
+/// Those of sampled profiles (sampled_laws.cpp).
+void add_sampled_laws(std::vector<Law>& laws);
 
 }  // namespace snapdiff::bench

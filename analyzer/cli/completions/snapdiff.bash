@@ -20,17 +20,17 @@ _snapdiff() {
     [[ " $commands " == *" $candidate "* ]] && { command=$candidate; break; }
   done
   case $command in
-    ""|diff) options="$common $view $rows $files $symbols --as --steps --counters" ;;
-    trend) options="$common $view $rows $files $symbols --as --limit --floor --loops --triple --counters" ;;
-    gate) options="$common $view $rows $files $symbols --as --budget --budgets --allow --accept --until --reason --junit --sarif" ;;
+    ""|diff) options="$common --series $view $rows $files $symbols --as --steps --counters" ;;
+    trend) options="$common --series $view $rows $files $symbols --as --limit --floor --loops --triple --counters" ;;
+    gate) options="$common --series $view $rows $files $symbols --as --budget --budgets --allow --allow-unjudged --accept --until --reason --junit --sarif" ;;
     top) options="$common $view $rows $files $symbols --as --counters" ;;
-    peek) options="$common $view $rows $files $symbols --as" ;;
+    peek) options="$common --series $view $rows $files $symbols --as" ;;
     pins) options="$common $files --hide --show --frames -n --rows --as" ;;
     retained) options="$common $files -n --rows --as --sort" ;;
     paths) options="$common $files -n --rows --as --loops" ;;
     ranks) options="$common $view $files -n --rows --as" ;;
-    render) options="$common $view $files $symbols --pdf --svg --png --dot --html --flame --baseline --current --union --growth --timeline --segments --pins --retained --output --paper --max-nodes" ;;
-    postmortem) options="$common $view $files $symbols -n --rows --output --limit --hints --print-hints --redact --redact-key --paper" ;;
+    render) options="$common --series $view $files $symbols --pdf --svg --png --dot --html --flame --baseline --current --union --growth --timeline --segments --pins --retained --output --paper --max-nodes" ;;
+    postmortem) options="$common --series $view $files $symbols -n --rows --output --limit --hints --print-hints --redact --redact-key --paper" ;;
     export) options="$common $view $files $symbols --pprof --folded --speedscope --csv --jsonl --plain-sqlite --output" ;;
     import) options="$common $files $symbols --series --label --per-device" ;;
     symbolize) options="$common $symbols --again" ;;

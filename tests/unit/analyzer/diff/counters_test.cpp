@@ -106,3 +106,14 @@ TEST_CASE("counters: only snapshots without columns are about counters alone") {
   CHECK_FALSE(diff::has_counters_only(both));
   CHECK_FALSE(diff::has_counters_only(empty));
 }
+
+TEST_CASE("counters: of thousands that one snapshot each has, what many have stays") {
+  std::vector<SnapshotRef> snapshots;
+  for (int i = 0; i < 2200; ++i)
+    snapshots.push_back(with({{"own" + std::to_string(i), 1, "count"}, {"rss", i, "bytes"}}));
+  const CounterReport r = must_count(snapshots);
+  CHECK(r.rows.size() * snapshots.size() <= (std::size_t{1} << 22) + 64 * 4400);
+  CHECK(row_of(r, "rss").growth == 2199);
+  REQUIRE(r.notes.all().size() == 1);
+  CHECK(r.notes.all()[0].count == 2201 - r.rows.size());
+}

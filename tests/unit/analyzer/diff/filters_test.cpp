@@ -66,6 +66,17 @@ TEST_CASE("filters: drop_frames of the input cut as pprof does") {
   CHECK(growth_by_key(r) ==
         std::map<std::string, std::int64_t>{
             {"main;user", 1}, {"drop_root;main;leaf", 2}, {"dropped;drop2", 3}, {"main;drop_not;leaf", 4}});
+  // A location is a function with what was inlined into it (~): cut inside where it is the match; not a user's frame,
+  // and the only thing to lose its inlined frames where it stands before one.
+  const GrowthReport inlined = must_diff(heap("", options), heap("main;user;f;dropped~;g~;leaf 1 1\n"
+                                                                 "main;dropped~;user;leaf 2 1\n"
+                                                                 "main;in~;dropped~;low~;b;drop3;leaf 4 1\n"
+                                                                 "main;dropped~;f;dropped~ 8 1\n"
+                                                                 "drop_root;c~;main;leaf 16 1\n",
+                                                                 options));
+  CHECK(growth_by_key(inlined) ==
+        std::map<std::string, std::int64_t>{
+            {"main;user;f", 1}, {"main;user;leaf", 2}, {"main;in;b", 4}, {"main;f", 8}, {"drop_root;c;main;leaf", 16}});
   // One that only one side carries holds for both, else nothing would match.
   const GrowthReport mixed = must_diff(heap("main;dropped 5 1\n"), heap("main;dropped 5 1\n", options));
   CHECK(mixed.rows.size() == 1);

@@ -52,6 +52,15 @@ TEST_CASE("metric: a CPU profile has none, even with a default") {
   CHECK(*diff::choose_metric(one, "cpu") == "cpu");
 }
 
+TEST_CASE("metric: counts of memory stand where there are no bytes") {
+  const SnapshotRef live = with_columns({"live"});
+  CHECK(*choose(live, live) == "live");
+  const SnapshotRef allocs = with_columns({"alloc_objects"});
+  CHECK(*choose(allocs, allocs) == "alloc_objects");
+  const SnapshotRef both = with_columns({"alloc_objects", "inuse_objects"});
+  CHECK(*choose(both, both) == "inuse_objects");
+}
+
 TEST_CASE("metric: synonyms and letter case") {
   const SnapshotRef go = with_columns({"alloc_objects", "alloc_space", "inuse_objects", "inuse_space"});
   CHECK(*choose(go, go, "space") == "inuse_space");

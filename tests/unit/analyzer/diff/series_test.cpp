@@ -118,3 +118,17 @@ TEST_CASE("series: a hundred snapshots") {
   CHECK(sum == s.overall.total.growth());
   CHECK(values_of(s.overall, "main;f50")[50] == 51);
 }
+
+TEST_CASE("series: thousands of snapshots that share no row are refused, not laid out as a square") {
+  std::vector<SnapshotRef> snapshots;
+  for (int i = 0; i < 3500; ++i) snapshots.push_back(heap("main;f" + std::to_string(i) + " 8 1\n"));
+  const Result<SeriesReport> series = diff::diff_series(snapshots, {});
+  REQUIRE_FALSE(series);
+  CHECK(series.error().code == ErrorCode::limit);
+  CHECK(series.error().message.find("no series: found 3500 rows in 3500 snapshots") == 0);
+  DiffOptions by_function;
+  by_function.by = GroupBy::function;
+  CHECK_FALSE(diff::diff_series(snapshots, by_function));
+  snapshots.resize(2000);
+  CHECK(must_series(snapshots).overall.rows.size() == 2000);
+}

@@ -72,11 +72,14 @@ TEST_CASE("budget: amounts, shares, rates and horizons") {
   CHECK(one("total:7GiB/7d").amount == Approx(1073741824.0 / 86400));
   CHECK(one("60B/min").measure == Measure::per_second);
   CHECK(one("60B/90 s").amount == Approx(60.0 / 90));
+  CHECK(one("5%/jump").measure == Measure::jump);
+  CHECK(one("suspect:5%").scope == BudgetScope::suspect);
+  CHECK(one("suspect:5%").measure == Measure::growth);
 }
 
 TEST_CASE("budget: what is none is refused with an example") {
   for (const char* bad : {"", "x", "10", "-5MiB", "10XiB", "5%x", "10MiB/", "10MiB/parsec", "heap:10MiB",
-                          "total:", "10MiB/0h", "nan", "1e999MiB", "10MiB/-1d"}) {
+                          "total:", "suspect:", "tot:5%", "10MiB/0h", "nan", "1e999MiB", "10MiB/-1d"}) {
     CAPTURE(bad);
     const Result<Budget> budget = gate::parse_budget(bad);
     if (std::string(bad) == "10") {
@@ -128,8 +131,86 @@ TEST_CASE("gate: growth from first to last needs no verdict") {
 TEST_CASE("gate: too few snapshots for a rate are not judged, never passed in silence") {
   const GateReport report = checked(trend_of(7, 5000), {"0/step"});
   CHECK_FALSE(report.is_breached());
-  CHECK(count(report, Outcome::unjudged) >= 1);
-  CHECK(report.findings[0].note == "8 snapshots or more are judged");
+  REQUIRE(count(report, Outcome::unjudged) == 1);  // of the leak and the cache that fills: one finding
+  CHECK(report.findings[0].rows == 2);
+  CHECK(report.findings[0].note == "8 snapshots or more are judged: found 7");
+  CHECK_FALSE(report.findings[0].measured);
+  CHECK(report.result() == GateResult::unjudged);
+}
+
+TEST_CASE("gate: what is allowed to be unjudged passes only beside what was judged") {
+  GateReport alone = checked(trend_of(7, 5000), {"0/step"});
+  alone.allow_unjudged = true;
+  CHECK(alone.result() == GateResult::unjudged);
+  GateReport beside = checked(trend_of(7, 5000), {"0/step", "total:50%"});
+  CHECK(beside.result() == GateResult::unjudged);
+  beside.allow_unjudged = true;
+  CHECK(beside.result() == GateResult::passed);
+  CHECK(checked(trend_of(7, 5000), {"0/step", "total:1%"}).result() == GateResult::failed);
+}
+
+TEST_CASE("gate: what did not grow needs no verdict") {
+  const GateReport report = checked(trend_of(2, 0), {"total:0/step", "total:1%/jump"});
+  CHECK(count(report, Outcome::unjudged) == 2);  // the cache that fills
+  std::vector<SnapshotRef> refs;
+  for (const std::int64_t bytes : {90'000, 80'000})
+    refs.push_back({std::make_shared<const Snapshot>(small(std::to_string(bytes), {{"main;a", 1, bytes}})), "a", ""});
+  Result<SeriesReport> series = diff::diff_series(refs, {});
+  REQUIRE(series);
+  CHECK(
+      checked(trend::analyse(*std::move(series), std::nullopt), {"0/step", "total:0/step", "total:1%/jump"}).result() ==
+      GateResult::passed);
+}
+
+TEST_CASE("gate: a jump is broken by a step, not by a leak or a cache that fills") {
+  const auto stepped = [](int count, std::int64_t before, std::int64_t after) {
+    std::vector<SnapshotRef> refs;
+    for (int i = 1; i <= count; ++i) {
+      std::vector<test::SmallRow> rows{{"main;flat", 1, 1'000'000}};
+      if (const std::int64_t value = 2 * i > count ? after : before; value > 0) rows.push_back({"main;load", 1, value});
+      refs.push_back({std::make_shared<const Snapshot>(small(std::to_string(i), rows)), "@" + std::to_string(i), ""});
+    }
+    Result<SeriesReport> series = diff::diff_series(refs, {});
+    REQUIRE(series);
+    return trend::analyse(*std::move(series), std::nullopt);
+  };
+  for (const std::int64_t before : {100'000, 0}) {  // judged STEP, and NEW
+    CAPTURE(before);
+    const GateReport report =
+        checked(stepped(12, before, before + 200'000), {"5%/jump", "total:5%/jump", "suspect:5%/jump"});
+    CHECK(count(report, Outcome::broken) == 3);
+    for (const GateFinding& finding : report.findings) CHECK(finding.measured == 200'000);
+    CHECK(checked(stepped(12, before, before + 40'000), {"5%/jump", "suspect:5%/jump"}).result() == GateResult::passed);
+  }
+  CHECK_FALSE(checked(trend_of(12, 50'000), {"5%/jump"}).is_breached());
+}
+
+TEST_CASE("gate: the budgets without any depend on what can be judged") {
+  const auto texts = [](std::size_t snapshots) {
+    std::string all;
+    for (const Budget& budget : gate::default_budgets(snapshots)) all += budget.text + " ";
+    return all;
+  };
+  CHECK(texts(2) == "total:5% suspect:5% ");
+  CHECK(texts(7) == texts(2));
+  CHECK(texts(8) == "0/step total:5%/jump suspect:5%/jump ");
+}
+
+TEST_CASE("gate: a suspect grows where the total does not") {
+  std::vector<SnapshotRef> refs;
+  for (int i = 0; i < 2; ++i) {
+    refs.push_back(
+        {std::make_shared<const Snapshot>(small(std::to_string(i), {{"main;serve;leak", 1, 100'000 + 80'000 * i},
+                                                                    {"main;freed", 1, 900'000 - 80'000 * i}})),
+         "@" + std::to_string(i), ""});
+  }
+  Result<SeriesReport> series = diff::diff_series(refs, {});
+  REQUIRE(series);
+  const GateReport report =
+      gate::check(trend::analyse(*std::move(series), std::nullopt), gate::default_budgets(2), {}, "");
+  REQUIRE(count(report, Outcome::broken) == 1);
+  CHECK(report.findings[0].measured == 80'000);
+  CHECK(report.findings[0].name.find("serve") != std::string::npos);
 }
 
 TEST_CASE("gate: rates by time need times") {
@@ -233,7 +314,7 @@ TEST_CASE("gate files: errors name the file, the line and what was expected") {
   CHECK(error_of(gate::parse_budgets("[[budget]]\nallow = 5\n", "b.toml")) ==
         "b.toml: line 2: 'allow' must be a text in quotes");
   CHECK(error_of(gate::parse_budgets("[[budget]]\nallow = '1MiB'\nfor = 'week'\n", "b.toml")) ==
-        "b.toml: line 1: for = 'week': expected stack or total");
+        "b.toml: line 1: for = 'week': expected stack, suspect or total");
   CHECK(error_of(gate::parse_budgets("budgets = 3\n", "b.toml")).find("'budgets' is unknown") != std::string::npos);
   for (const char* damaged : {"[[budget", "allow = ", "\x01\x02", "a = \"\\u12\"", "[[budget]]\n[[budget]"}) {
     CAPTURE(damaged);

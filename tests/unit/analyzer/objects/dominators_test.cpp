@@ -216,3 +216,22 @@ TEST_CASE("object dominators: hostile shapes end, without recursion") {
   }
   CHECK(right);
 }
+
+TEST_CASE("dominators: a chain with many that hang on both of its ends takes no step for each pair") {
+  // 0 -> 1 -> ... -> n, and leaves that both 0 and n hold: each of them would walk the whole chain to find 0.
+  constexpr std::uint32_t kChain = 150'000;
+  constexpr std::uint32_t kLeaves = 150'000;
+  Edges edges;
+  for (std::uint32_t n = 0; n + 1 < kChain; ++n) edges.emplace_back(n, n + 1);
+  for (std::uint32_t i = 0; i < kLeaves; ++i) edges.emplace_back(kChain - 1, kChain + i);
+  // Held from points all along the chain, too.
+  for (std::uint32_t i = 0; i < kLeaves; ++i) edges.emplace_back(i % 3 == 0 ? 0 : i % kChain, kChain + i);
+  const ObjectGraph graph = plain_graph(kChain + kLeaves, edges, {0});
+  const std::vector<std::uint32_t> found = immediate_dominators(tree_of(graph), graph.size());
+  std::size_t wrong = 0;
+  for (std::uint32_t n = 1; n < kChain; ++n) wrong += found[n] == n - 1 ? 0 : 1;
+  for (std::uint32_t i = 0; i < kLeaves; ++i)
+    wrong += found[kChain + i] == (i % 3 == 0 ? 0 : std::min(i % kChain, kChain - 1)) ? 0 : 1;
+  CHECK(found[0] == kNoNode);
+  CHECK(wrong == 0);
+}

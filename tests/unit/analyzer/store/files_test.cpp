@@ -11,6 +11,7 @@
 
 #include "analyzer/store/store.hpp"
 #include "support/same_content.hpp"
+#include "unit/analyzer/store/made_store.hpp"
 #include "unit/analyzer/store/small_snapshots.hpp"
 #include "unit/analyzer/store/temporary_folder.hpp"
 
@@ -18,7 +19,10 @@
 
 using namespace snapdiff;
 using namespace snapdiff::store;
+using snapdiff::test::change;
+using snapdiff::test::make_store;
 using snapdiff::test::small;
+using snapdiff::test::snapshots_in;
 using snapdiff::test::TemporaryFolder;
 namespace fs = std::filesystem;
 
@@ -33,37 +37,20 @@ Error error_of_open(const std::string& path, Access access) {
 
 void write_file(const std::string& path, std::string_view bytes) { std::ofstream(path, std::ios::binary) << bytes; }
 
-void make_store(const std::string& path) {
-  auto store = Store::open(path, Access::create);
-  REQUIRE(store);
-  REQUIRE(store->add(small("1", {{"main;a", 1, 10}}), "s"));
-}
-
-void change(const std::string& path, const std::string& sql) {
-  auto store = Store::open(path, Access::write);
-  REQUIRE(store);
-  const Status done = store->sql(sql, {}, true);
-  if (!done) FAIL(done.error().text());
-}
-
 /// What version 3 added, taken away again.
 constexpr const char* kBackToVersion2 = R"(
   DROP TABLE allocator; DROP TABLE allocator_chunk; DROP TABLE trace; DROP TABLE trace_chunk;
   DROP VIEW snapshot_info;
   ALTER TABLE snapshot DROP COLUMN complete;
   ALTER TABLE snapshot_detail DROP COLUMN half_unit;
-  CREATE VIEW snapshot_info AS SELECT snapshot.id AS snapshot, snapshot.row_count AS rows FROM snapshot;
+  CREATE VIEW snapshot_info AS
+    SELECT snapshot.id AS snapshot, series.name AS series, snapshot.source_name AS source, snapshot.position AS position,
+           strftime('%Y-%m-%dT%H:%M:%SZ', snapshot.taken_at_ns / 1000000000, 'unixepoch') AS taken_at,
+           snapshot.pid AS pid, snapshot.host AS host, snapshot.rank AS rank, snapshot.format AS format,
+           snapshot.producer AS producer, snapshot.sampling AS sampling, snapshot.period AS period,
+           snapshot.partial AS partial, snapshot.row_count AS rows
+    FROM snapshot JOIN series ON series.id = snapshot.series;
 )";
-
-std::size_t snapshots_in(const std::string& path) {
-  auto store = Store::open(path, Access::read);
-  if (!store) FAIL(store.error().text());
-  auto all = store->list();
-  if (!all) FAIL(all.error().text());
-  const Status sound = store->check();
-  if (!sound) FAIL(sound.error().text());
-  return all->empty() ? 0 : all->front().snapshots.size();
-}
 
 /// Root may write anywhere: be nobody for a while.
 class Unprivileged {

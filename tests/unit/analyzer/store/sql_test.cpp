@@ -200,6 +200,18 @@ TEST_CASE("store sql: what would change the store is refused") {
   CHECK(query(store, "PRAGMA table_info(series)") == "0|id|INTEGER|0|NULL|1;1|name|TEXT|1|NULL|0");
 }
 
+TEST_CASE("store sql: only functions that compute may be called") {
+  const test::TemporaryFolder folder;
+  Store store = two_snapshots(folder.file("s.db"));
+  for (const std::string call : {"fts3_tokenizer('simple')", "fts3_tokenizer('simple', x'4141414141414141')",
+                                 "load_extension('x')", "sqlite_log(1, 'x')", "FTS3_Tokenizer('porter')"}) {
+    CAPTURE(call);
+    CHECK(query(store, "SELECT " + call).find("error: not authorized to use function") == 0);
+    CHECK(query(store, "SELECT 1 FROM snapshot WHERE " + call).find("error: not authorized to use function") == 0);
+  }
+  CHECK(query(store, "SELECT upper('a') || json_extract('[7]', '$[0]') || Substr('xyz', 2)") == "A7yz");
+}
+
 TEST_CASE("store sql: with leave a script may write, and the store notices") {
   Store store = two_snapshots();
   CHECK(query(store, "UPDATE string SET text = 'renamed' WHERE text = 'b'", true) == "");

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/trend/resample.hpp"
 #include "analyzer/trend/verdict.hpp"
 
 using namespace snapdiff;
@@ -107,16 +106,89 @@ TEST_CASE("times: a missing snapshot is uneven, and a line stays a line") {
   CHECK(report.axis.step_seconds == Approx(120.0 / 9));
 }
 
-TEST_CASE("resampling: values on the straight lines between the snapshots") {
+TEST_CASE("times: a step between missing snapshots stays a step") {
+  // Read as straight lines over even times, this was GROWING and climbed 0 per snapshot.
+  const Numbers seconds = {0, 10, 20, 60, 70, 80, 120, 130, 140, 150, 190, 200};
+  const Numbers values = {2, 2, 2, 3, 3, 3, 4, 4, 4, 4, 4, 4};
+  SeriesReport series = series_of(values, {values}, seconds);
+  series.overall.unit = "count";
+  const TrendReport report = trend::analyse(std::move(series), std::nullopt);
+  CHECK_FALSE(report.axis.even);
+  CHECK(report.whole.word != "GROWING");
+  CHECK(report.whole.reason.find("climbs 0") == std::string::npos);
+}
+
+TEST_CASE("times: only distances near a whole multiple of the median are missing snapshots") {
+  const auto even = [](const Numbers& seconds) {
+    return trend::time_axis(series_of(line(0, 1, seconds.size()), {}, seconds)).even;
+  };
+  CHECK_FALSE(even({0, 10, 20, 38, 48, 58, 88, 98, 108}));  // 1.8 and 3 times
+  CHECK(even({0, 10, 20, 35, 45, 55, 65, 75, 85}));         // 1.5 times: late, not missing
+  CHECK(even({0, 10, 20, 45, 55, 65, 75, 85, 95}));         // 2.5 times
+}
+
+TEST_CASE("times: a leak is judged at the times of its snapshots") {
+  // The same exact line, seen at 12 even times and at the first 12 of 20 that are left.
+  const Numbers seconds = {0, 10, 20, 30, 80, 90, 100, 110, 120, 130, 180, 190};
+  Numbers values;
+  for (const std::int64_t second : seconds) values.push_back(1'000'000 + 1000 * second);
+  const TrendReport report = trend::analyse(series_of(values, {values}, seconds), std::nullopt);
+  CHECK(report.verdicts[0].word == "GROWING");
+  CHECK(report.verdicts[0].slope * 11 / 190 == Approx(1000));
+  CHECK(report.verdicts[0].slope_low == Approx(report.verdicts[0].slope));
+  CHECK(report.verdicts[0].slope_high == Approx(report.verdicts[0].slope));
+}
+
+TEST_CASE("times: rates per hour need ten minutes of data") {
   TimeAxis axis;
-  axis.even = false;
-  axis.seconds = {0, 1, 4};
-  const trend::Resampler resampler(&axis, 3);
-  const std::vector<double> values = {10, 20, 50};
-  const auto even = resampler.at_even_times(values);
-  CHECK(std::vector<double>(even.begin(), even.end()) == std::vector<double>{10, 30, 50});
-  const trend::Resampler same(nullptr, 3);
-  CHECK(same.at_even_times(values).data() == values.data());
+  CHECK_FALSE(axis.per_hour(1));
+  axis.step_seconds = 3;
+  axis.seconds = {0, 3, 6};
+  CHECK_FALSE(axis.per_hour(1));
+  axis.step_seconds = 60;
+  axis.seconds = {0, 540, 600};
+  CHECK(axis.per_hour(10) == 600);
+}
+
+TEST_CASE("rows: points on interpolated lines are no evidence") {
+  SeriesReport series = series_of(line(0, 1, 12), {line(100, 50, 12)});
+  series.overall.series_known.assign(12, 1);
+  CHECK(trend::judge_rows(series.overall, nullptr, 0.0)[0].word == "GROWING");
+  for (const std::size_t i : {1U, 3U, 5U, 7U, 9U}) series.overall.series_known[i] = 0;
+  const Verdict seven = trend::judge_rows(series.overall, nullptr, 0.0)[0];
+  CHECK(seven.word == "RISING");
+  CHECK(seven.slope == Approx(50));
+  CHECK(seven.rise == Approx(550));
+  series.overall.series_known[9] = 1;
+  CHECK(trend::judge_rows(series.overall, nullptr, 0.0)[0].word == "GROWING");
+  // Whatever stands where nothing is known changes nothing.
+  series.overall.series[1] = 1'000'000;
+  CHECK(trend::judge_rows(series.overall, nullptr, 0.0)[0].slope == Approx(50));
+}
+
+TEST_CASE("rows: a sampled leak under turnover is not drowned by what its survivors share") {
+  // 512 KiB samples: 30 that are replaced by a third each step, and 3 more at each.
+  Numbers values;
+  for (const std::int64_t samples : {31, 36, 34, 40, 45, 44, 50, 51, 57, 58, 63, 62, 69, 70, 75, 77, 80, 82, 88, 89})
+    values.push_back(samples * 524288);
+  SeriesReport series = series_of(values, {values});
+  series.overall.has_error = true;
+  GrowthRow& row = series.overall.rows[0];
+  row.sample = 524288;
+  row.error = std::sqrt(524288.0 * static_cast<double>(values.front() + values.back()));
+  CHECK(trend::judge_rows(series.overall)[0].word == "GROWING");
+}
+
+TEST_CASE("order: the heaviest growth of a verdict comes first") {
+  // By odds times slope, the light one that climbs steadily stood before the heavy one that jumped.
+  Numbers jump = line(1'000'000, 0, 12);
+  for (std::size_t i = 6; i < 12; ++i) jump[i] = 9'000'000;
+  Numbers small_jump = line(1'000'000, 0, 12);
+  for (std::size_t i = 1; i < 12; ++i) small_jump[i] = 2'000'000;
+  const Numbers leak = line(1'000'000, 100'000, 12);
+  const Numbers faster = line(1'000'000, 200'000, 12);
+  const TrendReport report = trend::analyse(series_of(faster, {small_jump, leak, jump, faster}), std::nullopt);
+  CHECK(report.order == std::vector<std::uint32_t>{3, 1, 2, 0});
 }
 
 TEST_CASE("restart: the part after another process is judged") {

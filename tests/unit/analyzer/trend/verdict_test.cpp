@@ -38,7 +38,8 @@ double evidence_of(const trend::Fit& fit, trend::Shape shape) {
 }  // namespace
 
 // Expected words, slopes and odds come from the reference implementation of the rule (in another
-// language); 1e-3 is what was promised.
+// language); 1e-3 is what was promised. Slow warm-ups, which it did not have, hold some of the odds of two of them:
+// 0.9446 and 0.4281 there.
 TEST_CASE("verdict: the reference series have their words, slopes and odds") {
   struct Case {
     Values values;
@@ -52,12 +53,12 @@ TEST_CASE("verdict: the reference series have their words, slopes and odds") {
        "GROWING",
        2.9436,
        1.0},
-      {{100, 106, 104, 111, 110, 118, 117, 121}, "RISING", 2.8929, 0.9446},
+      {{100, 106, 104, 111, 110, 118, 117, 121}, "RISING", 2.8929, 0.9390},
       {{100, 103, 98, 101, 99, 102, 97, 101, 100, 103, 98, 100}, "NOISY", -0.0490, 0.0},
       {{100, 101, 99, 100, 140, 141, 139, 140, 141, 140, 139, 140}, "STEP", 4.4476, 0.0},
       {{100, 130, 146, 153, 157, 159, 160, 160, 161, 160, 160, 161}, "SATURATING", 3.8077, 0.0},
       {joined({16, 32, 64, 64, 128, 128, 128, 128}, repeated({256}, 8)), "STEP", 18.2353, 0.0},
-      {repeated({100, 120, 140, 160}, 3), "NOISY", 2.0979, 0.4281},
+      {repeated({100, 120, 140, 160}, 3), "NOISY", 2.0979, 0.4251},
       {{100, 110, 120, 130, 120, 130, 140, 150, 140, 150, 160, 170, 160, 170, 180, 190}, "GROWING", 5.2941, 1.0},
       {{100, 101, 99, 100, 101, 100, 107, 112, 119, 124, 131, 136}, "GROWING", 3.4126, 1.0},
       {{100, 110, 120, 130, 140}, "RISING", 10.0, 1.0},
@@ -74,11 +75,12 @@ TEST_CASE("verdict: the reference series have their words, slopes and odds") {
 
 TEST_CASE("verdict: evidence of single shapes") {
   trend::Fit fit;
-  trend::fit_shapes(Values{100, 106, 104, 111, 110, 118, 117, 121}, 0, fit);
+  trend::fit_shapes(Values{100, 106, 104, 111, 110, 118, 117, 121}, trend::Tables::of(8, {}), 0, fit);
   CHECK(evidence_of(fit, trend::Shape::line) == Approx(7.744).margin(1e-3));
   CHECK(evidence_of(fit, trend::Shape::walk) == Approx(3.843).margin(1e-3));
   CHECK(evidence_of(fit, trend::Shape::one_step) == Approx(2.266).margin(1e-3));
-  trend::fit_shapes(Values{100, 101, 99, 100, 140, 141, 139, 140, 141, 140, 139, 140}, 0, fit);
+  trend::fit_shapes(Values{100, 101, 99, 100, 140, 141, 139, 140, 141, 140, 139, 140}, trend::Tables::of(12, {}), 0,
+                    fit);
   CHECK(evidence_of(fit, trend::Shape::line) == Approx(5.280).margin(1e-3));
   CHECK(evidence_of(fit, trend::Shape::walk) == Approx(6.590).margin(1e-3));
   CHECK(evidence_of(fit, trend::Shape::one_step) == Approx(30.356).margin(1e-3));
@@ -97,7 +99,10 @@ TEST_CASE("verdict: below the floor and without change a series is FLAT") {
   CHECK(judge(Values(12, 0.0), 0, 0).word == "FLAT");
   CHECK(judge(Values(12, 4096.0), 0, 0).reason == "unchanged in all 12 snapshots");
   const Values climb{100, 108, 116, 124, 132, 140, 148, 156};
-  CHECK(judge(climb, 0, 57).word == "FLAT");
+  CHECK(judge(climb, 0, 57).word.empty());
+  CHECK(judge(climb, 0, 57).minor);
+  CHECK_FALSE(judge(climb, 0, 56).minor);
+  CHECK_FALSE(judge(Values(12, 4096.0), 0, 57).minor);
   CHECK(judge(climb, 0, 57).reason == "changes less than the floor");
   CHECK(judge(climb, 0, 56).word == "GROWING");
 }
@@ -195,7 +200,8 @@ TEST_CASE("verdict: rows of a report are judged by bytes, above 0.2 % of the hea
   CHECK(verdicts[0].word == "GROWING");
   CHECK(verdicts[1].word == "FLAT");
   CHECK(verdicts[2].word == "GONE");
-  CHECK(verdicts[3].word == "FLAT");
+  CHECK(verdicts[3].word.empty());
+  CHECK(verdicts[3].minor);
   report.series_length = 0;
   report.series.clear();
   CHECK(trend::judge_rows(report).empty());

@@ -59,6 +59,27 @@ void check_cut(const Minimal& file, std::size_t size, const Snapshot& whole) {
 
 }  // namespace
 
+TEST_CASE("robustness: a dump whose lines are all indented is read as it is without") {
+  for (const Minimal& file : minimal_files()) {
+    CAPTURE(file.format);
+    for (const std::string indent : {" ", "\t", "      "}) {
+      std::string pasted = indent;
+      for (std::size_t i = 0; i < file.text.size(); ++i) {
+        pasted += file.text[i];
+        if (file.text[i] == '\n' && i + 1 < file.text.size()) pasted += indent;
+      }
+      for (const std::string& text : {pasted, "\n\n" + pasted}) {
+        CHECK(importer(file.format).sniff(text) == importer(file.format).sniff(file.text));
+        for (const Importer* each : all_importers()) CHECK(each->refusal(text).empty());
+        CHECK(describe(import_ok(file.format, text)) == describe(import_ok(file.format, file.text)));
+      }
+    }
+  }
+  const std::string error =
+      import_error("gperftools", "   heap profile: 1: 8 [1: 8] @ heapprofile\n   1: 8 [1: 8] @ 0x12 x\n");
+  CHECK(error.find("byte 65") != std::string::npos);
+}
+
 TEST_CASE("robustness: every truncation of a small file is refused, told, or loses no bytes") {
   for (const Minimal& file : minimal_files()) {
     const Snapshot whole = import_ok(file.format, file.text);

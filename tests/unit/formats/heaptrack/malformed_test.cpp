@@ -138,6 +138,22 @@ TEST_CASE("heaptrack: very deep traces are cut, and said so") {
   CHECK(stack_text(s, s.samples.stack[0]).ends_with("f;[stack cut]"));
 }
 
+TEST_CASE("heaptrack: a chain of traces that all allocate costs memory in proportion to the file") {
+  std::string text = "v 10400 3\ns 1 f\n";
+  constexpr std::size_t kDepth = 12'000;  // 72 million frames, were each stack written out
+  char line[64];
+  for (std::size_t i = 1; i <= kDepth; ++i) {
+    std::snprintf(line, sizeof line, "i %zx 0 1\nt %zx %zx\na 8 %zx\n+ %zx\n", i, i, i - 1, i, i - 1);
+    text += line;
+  }
+  const Snapshot s = recording_ok(text);
+  CHECK(s.dictionary->stacks.frame.size() < (std::size_t{1} << 22) + 65'537 + kDepth * 257);
+  CHECK(total(s, "inuse_space") == 8 * static_cast<std::int64_t>(kDepth));
+  bool said = false;
+  for (const Note& note : s.facts.notes.all()) said = said || note.text == "very deep stacks are cut at their root";
+  CHECK(said);
+}
+
 TEST_CASE("heaptrack: cut at every byte, all whole lines count and the rest is said") {
   const std::string& text = small_recording();
   const std::size_t first_line = text.find('\n') + 1;

@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include "formats/hprof/object_sizes.hpp"
@@ -193,6 +194,89 @@ TEST_CASE("hprof: the layout of objects is told by how close they lie") {
     }
   }
   CHECK(vote.winner() == model);
+}
+
+namespace {
+
+constexpr std::uint64_t kBeforeJdk15[5][4] = {
+    {24, 24, 32, 40}, {40, 32, 40, 56}, {40, 32, 40, 56}, {32, 32, 32, 40}, {24, 24, 24, 32}};
+
+/// AbstractList {int modCount}, ArrayList {int size; Object[] elementData}, Flags {boolean a; long b; short c; byte d},
+/// Sub of Flags {byte e}, Third of Sub {byte f; Object g}, with instances at the distances that HotSpot of JDK 8
+/// leaves in `model` of kByClass. Sizes by hand from layout_fields; an ArrayList of 24 and of 40 bytes is what Eclipse
+/// MAT shows.
+HprofBytes before_jdk15(std::size_t model, std::uint32_t id_bytes) {
+  HprofBytes h(id_bytes);
+  h.text(1, "java/lang/Object")
+      .text(2, "java/util/AbstractList")
+      .text(3, "java/util/ArrayList")
+      .text(4, "Flags")
+      .text(5, "Sub")
+      .text(6, "Third");
+  for (std::uint64_t i = 1; i <= 6; ++i) h.load(i * 0x100, i);
+  std::string body =
+      h.class_dump(0x100, 0, 0, "", 0, "") + h.class_dump(0x200, 0x100, 0, "", 1, h.field(9, 10)) +
+      h.class_dump(0x300, 0x200, 0, "", 2, h.field(9, 10) + h.field(9, 2)) +
+      h.class_dump(0x400, 0x100, 0, "", 4, h.field(9, 4) + h.field(9, 11) + h.field(9, 9) + h.field(9, 8)) +
+      h.class_dump(0x500, 0x400, 0, "", 1, h.field(9, 8)) +
+      h.class_dump(0x600, 0x500, 0, "", 2, h.field(9, 8) + h.field(9, 2));
+  std::uint64_t at = 0x10000;
+  for (int i = 0; i < 20; ++i) {
+    body += h.instance(at, 0x300, std::string(4, '\0') + h.id(0) + std::string(4, '\0'));
+    at += kBeforeJdk15[model][0];
+    body += h.instance(at, 0x400, std::string(12, '\0'));
+    at += kBeforeJdk15[model][1];
+    body += h.instance(at, 0x500, std::string(13, '\0'));
+    at += kBeforeJdk15[model][2];
+    body += h.instance(at, 0x600, std::string(14, '\0') + h.id(0));
+    at += kBeforeJdk15[model][3];
+  }
+  h.record(0x0c, body);
+  return h;
+}
+
+}  // namespace
+
+TEST_CASE("hprof: gaps between the fields of ancestors count where the virtual machine leaves them") {
+  const std::size_t model = GENERATE(range<std::size_t>(0, 5));
+  const Result<Snapshot> read = read_hprof(before_jdk15(model, model == 4 ? 4 : 8).bytes);
+  REQUIRE(read);
+  const Rows rows = rows_of(*read);
+  CAPTURE(model);
+  const std::array<std::string, 4> names = {"java.util.ArrayList", "Flags", "Sub", "Third"};
+  for (std::size_t i = 0; i < names.size(); ++i)
+    CHECK(rows.at(names[i]) == std::vector<std::int64_t>{20, 20 * static_cast<std::int64_t>(kBeforeJdk15[model][i])});
+}
+
+TEST_CASE("hprof: several dumps in one file are snapshots of their own") {
+  HprofBytes h = with_classes(8);
+  const auto dump = [&](int boxes) {
+    std::string body = class_dumps(h);
+    for (int i = 0; i < boxes; ++i)
+      body += h.instance(0x8000 + 32 * static_cast<std::uint64_t>(i), 0x500, h.number(3, 4) + h.id(0) + h.id(0));
+    return body;
+  };
+  SECTION("records of a whole dump") {
+    h.record(0x0c, dump(2)).record(0x0c, "").record(0x0c, dump(5)).record(0x2c, "");
+  }
+  SECTION("segments up to an end") {
+    h.record(0x1c, dump(1)).record(0x1c, h.instance(0x9000, 0x500, h.number(3, 4) + h.id(0) + h.id(0)));
+    h.record(0x2c, "").record(0x1c, dump(5)).record(0x2c, "");
+  }
+  SECTION("a name may come between them") {
+    h.record(0x0c, dump(2)).text(99, "late").load(0x500, 5).record(0x1c, dump(5));
+  }
+  const std::size_t window = GENERATE(as<std::size_t>{}, 0, 1, 70);
+  const Result<std::vector<Snapshot>> all = read_all_hprof(h.bytes, window);
+  REQUIRE(all);
+  REQUIRE(all->size() == 2);
+  CHECK(rows_of((*all)[0]).at("app.Box$1")[0] == 2);
+  CHECK(rows_of((*all)[1]).at("app.Box$1")[0] == 5);
+  for (const Snapshot& each : *all) {
+    CHECK(each.facts.taken_at_ns == 1'700'000'000'123'000'000);
+    CHECK(each.facts.producer == "jvm");
+    CHECK(each.graph->ids_persist == false);
+  }
 }
 
 TEST_CASE("hprof: a long line of ancestors without fields costs no time") {

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "formats/hprof/hprof_importer.hpp"
 #include "support/memory_input.hpp"
@@ -58,12 +60,18 @@ struct HprofBytes {
   std::string bytes;
 };
 
-inline Result<Snapshot> read_hprof(std::string_view bytes, std::size_t window = 0) {
+inline Result<std::vector<Snapshot>> read_all_hprof(std::string_view bytes, std::size_t window = 0) {
   static const std::unique_ptr<Importer> kImporter = formats::make_hprof_importer();
   MemoryInput in(bytes, window);
   SnapshotList list;
   if (Status status = kImporter->read(in, list); !status) return std::move(status).error();
-  return std::move(list.snapshots.at(0));
+  return std::move(list.snapshots);
+}
+
+inline Result<Snapshot> read_hprof(std::string_view bytes, std::size_t window = 0) {
+  Result<std::vector<Snapshot>> all = read_all_hprof(bytes, window);
+  if (!all) return std::move(all).error();
+  return std::move(all->at(0));
 }
 
 /// Object, Class, Reference, Weak and Box with their texts; ids 1..5 of classes times 0x100.

@@ -195,6 +195,14 @@ TEST_CASE("input: what unfolds more than 2000-fold beyond 64 MiB is a bomb") {
   CHECK(read_all(packed_by::gzip(packed_by::gzip(zeros))).error);
 }
 
+TEST_CASE("input: what unfolds more than 500-fold beyond 256 MiB is a bomb") {
+  const std::string zeros(300 << 20, '\0');
+  const Outcome out = read_all(packed_by::gzip(zeros));
+  REQUIRE(out.error);
+  CHECK(out.error->code == ErrorCode::limit);
+  CHECK(out.error->message.find("compression bomb: ") == 0);
+}
+
 TEST_CASE("input: a zstd frame that needs a huge window is refused") {
   // Frame header by RFC 8878: magic, descriptor 0 (window byte follows), window exponent 21 = 2 GiB.
   const std::string frame("\x28\xb5\x2f\xfd\x00\xa8\x01\x00\x00", 9);

@@ -49,6 +49,15 @@ TEST_CASE("mprof: children stand beside their parent until they end") {
   CHECK(noted(snapshots, "had ended") == 5);
 }
 
+TEST_CASE("mprof: a process that has ended holds no memory, which is no sample") {
+  const auto snapshots = read_log(
+      "CMDLINE ./job\nMEM 12.5 1700000000.1\nMEM 400.25 1700000000.2\nMEM 808.5 1700000000.3\n"
+      "MEM 0.000000 1700000000.4\n");
+  CHECK(series(snapshots, "memory") == Values{419692544, 847773696});
+  CHECK(noted(snapshots, "had ended") == 1);
+  CHECK(series(read_log("MEM 1.5 1700000000.1\nMEM 0.0 1700000000.2\n"), "memory") == Values{1572864});
+}
+
 TEST_CASE("mprof: a file appended to is one series for each run") {
   const auto snapshots = read_log(sample("plain.dat") + sample("include-children.dat"));
   CHECK(in_order(snapshots));

@@ -169,6 +169,49 @@ TEST_CASE("robustness: a log of a million iterations is kept as some thousand po
   CHECK(std::is_sorted(values.begin(), values.end()));
 }
 
+TEST_CASE("robustness: thinning keeps the first and the last value, and what is smallest and largest") {
+  for (const int lines : {10'001, 10'007, 30'000, 87'654}) {
+    INFO(lines);
+    std::string log;
+    for (int i = 0; i < lines; ++i) {
+      const int value = i == 0 ? 5'000 : i == 4'321 ? 90'000 : i == lines - 2'345 ? 1 : 6'000 + i % 7;
+      log += "step " + std::to_string(i) + " rss: " + std::to_string(value) + " B vms: 7 B\n";
+    }
+    const auto snapshots = read_log(log);
+    CHECK(snapshots.size() <= 10'000);
+    const Values values = series(snapshots, "rss");
+    CHECK(values.size() > 4'000);
+    CHECK(series(snapshots, "vms").size() > 4'000);
+    CHECK(values.front() == 5'000);
+    CHECK(values.back() == 6'000 + (lines - 1) % 7);
+    CHECK(*std::max_element(values.begin(), values.end()) == 90'000);
+    CHECK(*std::min_element(values.begin(), values.end()) == 1);
+    // Beside another counter, a value stands at most a stretch behind its own step.
+    for (const Snapshot& snapshot : snapshots) {
+      if (counter(snapshot, "rss")->value != 90'000) continue;
+      REQUIRE(snapshot.facts.comments.size() == 1);
+      const int step = std::stoi(snapshot.facts.comments[0].substr(5));
+      CHECK(step >= 4'321);
+      CHECK(step < 4'321 + 64);
+    }
+  }
+}
+
+TEST_CASE("robustness: a thinned value stands at its own step") {
+  constexpr int kPrime = 50'021;
+  std::vector<int> step_of(kPrime);
+  std::string log;
+  for (int i = 0; i < 50'000; ++i) {
+    const int value = static_cast<int>(std::int64_t{i} * 7'919 % kPrime);
+    step_of[static_cast<std::size_t>(value)] = i;
+    log += "step " + std::to_string(i) + " rss: " + std::to_string(value) + " B\n";
+  }
+  for (const Snapshot& snapshot : read_log(log)) {
+    const auto value = static_cast<std::size_t>(counter(snapshot, "rss")->value);
+    CHECK(snapshot.facts.comments == std::vector<std::string>{"step " + std::to_string(step_of[value])});
+  }
+}
+
 TEST_CASE("robustness: thinning loses no series") {
   std::string log;
   for (int i = 0; i < 30'000; ++i)

@@ -116,6 +116,15 @@ TEST_CASE("pprof, malformed: string table and sample types of the whole profile"
   CHECK(error_of(nothing_but(Message().bytes_of(kString, "").number(kDefaultType, 5))).find("string index") == 0);
 }
 
+TEST_CASE("pprof, malformed: a field that would have to be in memory whole is limited") {
+  // Field 6, a text of 64 MiB and a byte: refused at its length, of which none of the text is needed.
+  const Result<Snapshot> read = import(small_profile().bytes + std::string("\x32\x81\x80\x80\x20", 5));
+  REQUIRE_FALSE(read);
+  CHECK(read.error().code == ErrorCode::limit);
+  CHECK(read.error().offset == small_profile().bytes.size());
+  CHECK(read.error().message.find("field too long: field 6 is 67108865 bytes long") == 0);
+}
+
 TEST_CASE("pprof, malformed: two profiles in one file are noticed, with times and without") {
   const std::string profile = small_profile().bytes;
   const Result<Snapshot> read = import(profile + profile);

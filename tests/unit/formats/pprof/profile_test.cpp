@@ -54,6 +54,24 @@ TEST_CASE("pprof: a small profile, all of it") {
   CHECK(d.strings[d.functions.system_name[1]] == "_Z4leaki");
 }
 
+TEST_CASE("pprof: Julia's allocs and size are what was allocated, not what is in use") {
+  const auto columns = [](std::string_view first, std::string_view second) {
+    Message m;
+    m.message(kSampleType, value_type(1, 2)).message(kSampleType, value_type(3, 4));
+    m.message(kSample, sample({1}, {3, 48})).message(kLocation, location(1, 0, 0, {line(1, 0)}));
+    m.message(kFunction, function(1, 5, 0, 0));
+    for (const std::string_view text : {std::string_view(""), first, std::string_view("count"), second,
+                                        std::string_view("bytes"), std::string_view("f")})
+      m.bytes_of(kString, text);
+    const Result<Snapshot> read = import(m.bytes);
+    REQUIRE(read);
+    return std::vector{read->samples.columns[0].type.name, read->samples.columns[1].type.name};
+  };
+  CHECK(columns("allocs", "size") == std::vector<std::string>{"alloc_objects", "alloc_space"});
+  CHECK(columns("allocations", "size") == std::vector<std::string>{"inuse_objects", "inuse_space"});
+  CHECK(columns("allocs", "alloc_space") == std::vector<std::string>{"alloc_objects", "alloc_space"});
+}
+
 TEST_CASE("pprof: fields may come in any order, packed or not, in pieces") {
   Message loose;  // the first sample of small_profile(), every field on its own, mixed
   loose.number(2, 3).number(1, 1).packed(1, {}).number(2, 48).packed(1, {2});

@@ -61,6 +61,27 @@ const std::map<std::string, std::string> kSmallRows = {
 
 }  // namespace
 
+TEST_CASE("torch-cuda: a line of a frame that no line can be is unknown, however large") {
+  const std::string number = std::string("\x8a\x08\x61\x1e", 4) + std::string(6, '\0');  // 7777
+  Py value = small_snapshot();
+  for (Py* frames : {&at(block(value, 0), "frames"), &at(entry(value, 0), "frames")})
+    at(frames->items.at(0), "line") = Py(7777);
+  std::string bytes = pickled(value);
+  const std::string written =
+      GENERATE(as<std::string>{}, std::string("\x8a\x09") + std::string(8, '\xff') + std::string(1, '\0'),
+               std::string("\x8a\x11") + std::string(17, '\x7f'));
+  int replaced = 0;
+  for (std::size_t at = bytes.find(number); at != std::string::npos; at = bytes.find(number, at + 1), ++replaced)
+    bytes.replace(at, number.size(), written);
+  REQUIRE(replaced > 0);
+  const Result<std::vector<Snapshot>> all = formats::read_bytes(bytes, "test.pickle", {});
+  if (!all) FAIL(all.error().text());
+  const Snapshot& s = all->front();
+  CHECK(rows(s).count("a.py:0:make;a.py:20:main; device=0 pool=(0, 0) stream=0") == 1);
+  REQUIRE(s.facts.notes.all().size() == 1);
+  CHECK(s.facts.notes.all()[0].count == static_cast<std::uint64_t>(replaced));
+}
+
 TEST_CASE("torch-cuda: rows, counters, facts and allocator state of a small snapshot") {
   const Snapshot s = read(small_snapshot());
   CHECK(rows(s) == kSmallRows);

@@ -51,6 +51,28 @@ TEST_CASE("v8: fields are found by name: other order, others left out or unknown
   }
 }
 
+TEST_CASE("v8: types that V8 wrote without listing their names") {
+  V8Text file;
+  file.node_types = R"(["hidden","array","string","object","code","closure","regexp","number","native","synthetic",)"
+                    R"("concatenated string","sliced string"],"string")";
+  file.nodes = "9,0,1,0,2,0,0\n,3,1,3,16,1,0,0\n,12,2,5,24,3,0,0\n,13,3,7,32,1,0,1\n,15,4,8,48,0,0,2\n";
+  const Result<Snapshot> read = read_v8(file.text());
+  REQUIRE(read);
+  CHECK(rows_of(*read) == Rows{{"(synthetic)", {1, 0}},
+                               {"global", {1, 16}},
+                               {"(symbol)", {1, 24}},
+                               {"(bigint)", {1, 32}},
+                               {"<div> (unknown)", {1, 48}}});
+  REQUIRE(read->facts.notes.all().size() == 1);
+  CHECK(read->facts.notes.all()[0].count == 3);
+  // Far beyond the list is damage; and so is anything beyond a list of another order.
+  file.nodes = "9,0,1,0,2,0,0\n,3,1,3,16,1,0,0\n,20,2,5,24,3,0,0\n,13,3,7,32,1,0,1\n,15,4,8,48,0,0,2\n";
+  CHECK_FALSE(read_v8(file.text()));
+  file.nodes = V8Text().nodes;
+  file.node_types = R"(["synthetic","object","string"])";
+  CHECK_FALSE(read_v8(file.text()));
+}
+
 TEST_CASE("v8: an empty heap is a snapshot without rows") {
   V8Text file;
   file.nodes = file.edges = file.strings = "";

@@ -1,0 +1,73 @@
+#include "analyzer/cli/out_of_memory.hpp"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+
+#include "analyzer/cli/exit_codes.hpp"
+
+// Not under a sanitizer, which has an allocator of its own.
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define SNAPDIFF_OWN_MALLOC 1
+#endif
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#undef SNAPDIFF_OWN_MALLOC
+#endif
+#endif
+
+namespace snapdiff::cli {
+
+void end_out_of_memory() {
+  constexpr char kText[] = "error: limit: out of memory; try fewer snapshots at once\n";
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, kText, sizeof kText - 1);
+  ::_exit(kExitBadInput);
+}
+
+}  // namespace snapdiff::cli
+
+#ifdef SNAPDIFF_OWN_MALLOC
+
+// Libraries of pictures and text do not look at what malloc gives them: without memory they write to address 0 or trap.
+// What no machine has is left to whoever asks for it.
+namespace {
+
+constexpr std::size_t kNobodyHas = std::size_t{1} << 46;
+
+void* checked(void* memory, std::size_t size) {
+  if (memory == nullptr && size != 0 && size < kNobodyHas) snapdiff::cli::end_out_of_memory();
+  return memory;
+}
+
+}  // namespace
+
+extern "C" {
+
+void* __libc_malloc(std::size_t);
+void* __libc_calloc(std::size_t, std::size_t);
+void* __libc_realloc(void*, std::size_t);
+
+__attribute__((visibility("default"))) void* malloc(std::size_t size) { return checked(__libc_malloc(size), size); }
+__attribute__((visibility("default"))) void* calloc(std::size_t count, std::size_t size) {
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(count, size, &bytes)) bytes = 0;  // refused by calloc itself
+  return checked(__libc_calloc(count, size), bytes);
+}
+__attribute__((visibility("default"))) void* realloc(void* memory, std::size_t size) {
+  return checked(__libc_realloc(memory, size), size);
+}
+/// GLib traps where a thread cannot be had; what is missing is nearly always the memory of its stack.
+__attribute__((visibility("default"))) int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
+                                                          void* (*run)(void*), void* argument) {
+  using Create = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
+  static const auto create = reinterpret_cast<Create>(::dlsym(RTLD_NEXT, "pthread_create"));
+  const int code = create(thread, attributes, run, argument);
+  if (code == EAGAIN || code == ENOMEM) snapdiff::cli::end_out_of_memory();
+  return code;
+}
+}
+
+#endif

@@ -1,0 +1,151 @@
+#include "analyzer/report/json_story.hpp"
+
+#include <cmath>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analyzer/report/json_parts.hpp"
+#include "analyzer/report/names.hpp"
+#include "analyzer/report/prose_text.hpp"
+#include "snapdiff/story.hpp"
+
+namespace snapdiff::report {
+namespace {
+
+void sites_field(JsonWriter& json, const GrowthReport& report, const std::vector<Suspect::Site>& sites) {
+  json.key("sites");
+  json.begin_array();
+  for (const Suspect::Site& site : sites) {
+    json.begin_object();
+    json.key("frame");
+    json_frame(json, site.frame);
+    json.field("growth", site.growth);
+    json.field_or_null("growth_objects", report.has_objects ? std::optional(site.objects) : std::nullopt);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+/// What is known only of a judged series is null elsewhere.
+void verdict_fields(JsonWriter& json, const Culprit& culprit) {
+  const bool fitted = culprit.values.size() >= 3;
+  json.field_or_null("verdict", culprit.verdict.word);
+  for (const auto& [name, number] : {std::pair("slope", culprit.verdict.slope), std::pair("slope_low", culprit.verdict.slope_low),
+                                     std::pair("slope_high", culprit.verdict.slope_high)}) {
+    json.key(name);
+    json.number(fitted ? number : std::nan(""));
+  }
+}
+
+void culprit_object(JsonWriter& json, const GrowthReport& report, const Culprit& culprit) {
+  json.begin_object();
+  const bool frame = !culprit.path.empty();
+  json.field_or_null("name", frame ? frame_text(culprit.path.back()) : std::string());
+  json.field_or_null("file", frame ? culprit.path.back().file : std::string_view());
+  const bool line = frame && culprit.path.back().line > 0;
+  json.field_or_null("line", line ? std::optional<std::int64_t>(culprit.path.back().line) : std::nullopt);
+  json.key("own");
+  json.boolean(culprit.own);
+  json.field_or_null("via", culprit.via);
+  json_change_fields(json, culprit.value);
+  json.field_or_null("growth_objects", report.has_objects ? std::optional(culprit.objects.growth()) : std::nullopt);
+  json.key("error");
+  json.number(culprit.error);
+  json.key("share");
+  json.number(culprit.share);
+  verdict_fields(json, culprit);
+  json.field_or_null("reason", culprit.verdict.word.empty() ? std::string() : culprit.verdict.reason);
+  json.field("rises", static_cast<std::int64_t>(culprit.rises));
+  json.field("steps", static_cast<std::int64_t>(culprit.steps));
+  json.key("doubling");
+  json.boolean(culprit.doubling);
+  json.field("rows", static_cast<std::int64_t>(culprit.rows.size()));
+  json.key("values");
+  json.begin_array();
+  for (const std::int64_t value : culprit.values) json.integer(value);
+  json.end_array();
+  json_stack(json, "path", culprit.path);
+  sites_field(json, report, culprit.sites);
+  json.end_object();
+}
+
+void culprits_field(JsonWriter& json, const GrowthReport& report, std::string_view key,
+                    const std::vector<Culprit>& culprits) {
+  json.key(key);
+  json.begin_array();
+  for (const Culprit& culprit : culprits) {
+    culprit_object(json, report, culprit);
+  }
+  json.end_array();
+}
+
+void story_object(JsonWriter& json, const GrowthReport& report, const Story& story) {
+  json.begin_object();
+  json.field("schema", "snapdiff.story/1");
+  json.key("headline");
+  json.begin_object();
+  json.field("text", plain_text(story.headline));
+  json.field_or_null("verdict", story.verdict);
+  json.end_object();
+  json.field("snapshots", static_cast<std::int64_t>(story.snapshots));
+  json.key("judged");
+  json.boolean(story.judged);
+  json.key("explained");
+  json.number(story.explained);
+  json.key("covered");
+  json.number(story.covered);
+  culprits_field(json, report, "culprits", story.culprits);
+  culprits_field(json, report, "levelled", story.levelled);
+  culprits_field(json, report, "freed", story.freed);
+  json.key("passing");
+  json.begin_array();
+  for (const Passing& passing : story.passing) {
+    json.begin_object();
+    json_stack(json, "path", passing.path);
+    json.field("peak", passing.peak);
+    json.field("allocated", static_cast<std::int64_t>(passing.allocated + 1));
+    json.field("freed", static_cast<std::int64_t>(passing.freed + 1));
+    json.end_object();
+  }
+  json.end_array();
+  json.field("moved", story.moved);
+  json.field_or_null("hidden", plain_text(Span{story.hidden, false}));
+  json.field_or_null("no_culprit", plain_text(Span{story.no_culprit, false}));
+  json.key("also");
+  json.begin_array();
+  for (const Prose& line : story.also) json.string(plain_text(line));
+  json.end_array();
+  json.end_object();
+}
+
+}  // namespace
+
+void json_story_fields(JsonWriter& json, const GrowthReport& report) {
+  json.key("suspects");
+  json.begin_array();
+  std::vector<const Culprit*> culprits;
+  if (report.story != nullptr) {
+    for (const Culprit& culprit : report.story->culprits) culprits.push_back(&culprit);
+    for (const Culprit& culprit : report.story->freed) culprits.push_back(&culprit);
+  }
+  for (const Culprit* culprit : culprits) {
+    json.begin_object();
+    json_stack(json, "path", culprit->path);
+    json.field("growth", culprit->value.growth());
+    json.key("share");
+    json.number(culprit->share);
+    sites_field(json, report, culprit->sites);
+    verdict_fields(json, *culprit);
+    json.key("own");
+    json.boolean(culprit->own);
+    json.field_or_null("via", culprit->via);
+    json.end_object();
+  }
+  json.end_array();
+  json.key("story");
+  report.story == nullptr ? json.null() : story_object(json, report, *report.story);
+}
+
+}  // namespace snapdiff::report

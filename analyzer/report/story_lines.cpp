@@ -1,0 +1,124 @@
+#include "analyzer/report/story_lines.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "analyzer/report/prose_text.hpp"
+#include "analyzer/report/text_tools.hpp"
+#include "snapdiff/trend.hpp"
+
+namespace snapdiff::report {
+namespace {
+
+constexpr std::size_t kLabel = 10;  // column of the first text, as headline_text() sets it
+constexpr std::size_t kLongestName = 40;
+constexpr std::size_t kShortestName = 16;
+constexpr std::size_t kLongestPlace = 28;
+
+/// What stands where the verdict's word would.
+std::string label_of(const Culprit& culprit) {
+  if (!culprit.verdict.word.empty()) return culprit.verdict.word;
+  if (culprit.value.growth() < 0) return "freed";
+  return culprit.value.baseline == 0 ? "NEW" : "growth";
+}
+
+struct Columns {
+  std::size_t name = 0, place = 0, growth = 0, share = 0;
+};
+
+struct Cells {
+  std::string name, place, growth, share, pace, via;
+};
+
+Cells cells_of(const Culprit& culprit, const Style& style) {
+  const auto text = [&](const std::string& words) { return plain_text(Span{words, false}, style.utf8); };
+  Cells cells;
+  cells.name = plain_text(culprit.text.name, style.utf8);
+  cells.place = plain_text(culprit.text.place, style.utf8);
+  cells.growth = text(culprit.text.growth);
+  cells.share = text(culprit.text.share);
+  cells.pace = text(culprit.text.pace);
+  if (!culprit.text.via.empty()) cells.via = "(" + plain_text(culprit.text.via, style.utf8) + ")";
+  return cells;
+}
+
+Columns widths_of(const std::vector<Cells>& all, const Style& style) {
+  Columns columns;
+  for (const Cells& cells : all) {
+    columns.name = std::max(columns.name, display_width(cells.name));
+    columns.place = std::max(columns.place, display_width(cells.place));
+    columns.growth = std::max(columns.growth, display_width(cells.growth));
+    columns.share = std::max(columns.share, display_width(cells.share));
+  }
+  columns.place = std::min(columns.place, kLongestPlace);
+  const std::size_t others = kLabel + columns.place + columns.growth + columns.share + 6;
+  const std::size_t left = style.width > others ? style.width - others : 0;
+  columns.name = std::min({columns.name, kLongestName, std::max(left, kShortestName)});
+  return columns;
+}
+
+HeadLine line_of(const Culprit& culprit, const Cells& cells, const Columns& columns, const Style& style) {
+  const Glyphs glyphs = glyphs_for(style.utf8);
+  HeadLine line{label_of(culprit), {}};
+  line.label_paint = verdict_paint(culprit.verdict.word);
+  const std::string name = cut_name(cells.name, columns.name, glyphs.ellipsis);
+  const std::string place = cut_name(cells.place, columns.place, glyphs.ellipsis);
+  std::string rest = "  " + pad_left(cells.share, columns.share);
+  std::size_t width = kLabel + columns.name + columns.growth + 2 + display_width(rest);
+  line.pieces.emplace_back(pad_right(name, columns.name), Paint::bold);
+  if (columns.place > 0) {
+    line.pieces.emplace_back("  " + pad_right(place, columns.place), Paint::none);
+    width += columns.place + 2;
+  }
+  line.pieces.emplace_back("  " + pad_left(cells.growth, columns.growth),
+                           culprit.value.growth() < 0 ? Paint::shrinkage : Paint::growth);
+  // A clause that does not fit goes, with all after it.
+  for (const std::string* text : std::array{&cells.pace, &cells.via}) {
+    if (text->empty()) continue;
+    const std::size_t clause = text == &cells.pace ? text->find(", in ") : std::string::npos;
+    if (width + 2 + display_width(*text) <= style.width) {
+      rest += "  " + *text;
+      width += 2 + display_width(*text);
+    } else if (clause != std::string::npos && width + 2 + display_width(text->substr(0, clause)) <= style.width) {
+      rest += "  " + text->substr(0, clause);
+      break;
+    }
+  }
+  while (!rest.empty() && rest.back() == ' ') rest.pop_back();
+  line.pieces.emplace_back(rest, Paint::none);
+  line.wraps = false;
+  return line;
+}
+
+HeadLine also_line(const Story& story, const Style& style) {
+  std::string text;
+  for (const Prose& prose : story.also) text += (text.empty() ? "" : "; ") + plain_text(prose, style.utf8);
+  return {"also", {{text, Paint::none}}};
+}
+
+}  // namespace
+
+Paint verdict_paint(std::string_view word) {
+  if (word == "GROWING") return Paint::alarm;
+  return word == "GONE" || word == "SHRINKING" ? Paint::shrinkage : Paint::none;
+}
+
+std::vector<HeadLine> story_lines(const Story& story, const Style& style) {
+  std::vector<const Culprit*> shown;
+  for (const Culprit& culprit : story.freed) shown.push_back(&culprit);
+  for (const Culprit& culprit : story.culprits) shown.push_back(&culprit);
+  std::vector<Cells> cells;
+  for (const Culprit* culprit : shown) cells.push_back(cells_of(*culprit, style));
+  const Columns columns = widths_of(cells, style);
+  std::vector<HeadLine> lines;
+  for (std::size_t i = 0; i < shown.size(); ++i) lines.push_back(line_of(*shown[i], cells[i], columns, style));
+  if (!story.no_culprit.empty())
+    lines.push_back({"culprits", {{"none: " + plain_text(Span{story.no_culprit, false}, style.utf8), Paint::none}}});
+  if (!story.also.empty()) lines.push_back(also_line(story, style));
+  if (story.snapshots < kJudgedFrom && !shown.empty())
+    lines.push_back({"verdict", {{"none: not enough data for a trend verdict (needs 8 snapshots)", Paint::none}}});
+  return lines;
+}
+
+}  // namespace snapdiff::report

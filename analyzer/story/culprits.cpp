@@ -1,0 +1,151 @@
+#include "analyzer/story/culprits.hpp"
+
+#include "analyzer/story/story.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <tuple>
+
+namespace snapdiff::story {
+namespace {
+
+constexpr std::size_t kMostSites = 5;
+constexpr std::size_t kRowsForSites = 4096;
+
+std::int64_t bounded(double value) {
+  constexpr double kMost = 9.2e18;
+  return std::llround(std::clamp(value, -kMost, kMost));
+}
+
+bool is_function(const FrameView& frame, const FrameView& function) {
+  if (frame.function.empty() || function.function.empty())
+    return frame.function == function.function && frame.module == function.module && frame.offset == function.offset;
+  return frame.function == function.function && frame.file == function.file;
+}
+
+/// The own functions of the row's stack down to the culprit, and what it calls to allocate.
+void set_path(const GrowthReport& report, std::uint32_t row, const FrameView& function, Culprit& out) {
+  std::vector<FrameView> frames;  // leaf first
+  report.frames(report.rows[row], frames);
+  // Nearest to the allocation: a recursive function is named where it last calls.
+  auto at = std::find_if(frames.begin(), frames.end(), [&](const FrameView& f) { return is_function(f, function); });
+  if (at == frames.end()) {
+    out.path = {function};
+    return;
+  }
+  for (auto frame = frames.rbegin(); frame.base() != at; ++frame) {
+    if (!frame->library || frame.base() - 1 == at) out.path.push_back(*frame);
+  }
+  if (at != frames.begin() && (at - 1)->library && !at->library) out.via = (at - 1)->function;
+  out.own = !at->library && !at->pseudo;
+}
+
+void set_sites(const GrowthReport& report, bool falling, Culprit& out) {
+  std::vector<std::uint32_t> rows = out.rows;
+  const auto by_growth = [&](std::uint32_t a, std::uint32_t b) {
+    const std::int64_t x = report.rows[a].value.growth(), y = report.rows[b].value.growth();
+    return x != y ? (falling ? x < y : x > y) : a < b;
+  };
+  const std::size_t looked_at = std::min(rows.size(), kRowsForSites);
+  std::partial_sort(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(looked_at), rows.end(), by_growth);
+  rows.resize(looked_at);
+  using Key = std::tuple<std::string_view, std::string_view, std::int32_t, std::string_view, std::uint64_t>;
+  std::map<Key, Suspect::Site> sites;
+  std::vector<FrameView> frames;
+  for (const std::uint32_t row : rows) {
+    report.frames(report.rows[row], frames);
+    if (frames.empty()) continue;
+    const FrameView& leaf = frames.front();
+    const Key key{leaf.function, leaf.file, leaf.line, leaf.module, leaf.function.empty() ? leaf.offset : 0};
+    Suspect::Site& site = sites.try_emplace(key, Suspect::Site{leaf, 0, 0}).first->second;
+    std::int64_t sum = 0;
+    if (!__builtin_add_overflow(site.growth, report.rows[row].value.growth(), &sum)) site.growth = sum;
+    if (!__builtin_add_overflow(site.objects, report.rows[row].objects.growth(), &sum)) site.objects = sum;
+  }
+  for (const auto& [key, site] : sites) {
+    if (site.growth != 0 && (site.growth < 0) == falling) out.sites.push_back(site);
+  }
+  std::stable_sort(out.sites.begin(), out.sites.end(), [&](const Suspect::Site& a, const Suspect::Site& b) {
+    return falling ? a.growth < b.growth : a.growth > b.growth;
+  });
+  if (out.sites.size() > kMostSites) out.sites.resize(kMostSites);
+}
+
+}  // namespace
+
+Culprit describe(const Evidence& evidence, const Part& part, double whole) {
+  const GrowthReport& report = evidence.paths.report();
+  Culprit out;
+  double variance = 0;
+  std::uint32_t heaviest = 0;
+  double most = -1;
+  double baseline = 0, current = 0, objects_before = 0, objects_after = 0;
+  bool one_grows = false;
+  for (const std::uint32_t p : part.paths) {
+    variance += evidence.paths[p].variance;
+    one_grows = one_grows || evidence.explained.verdict[p].word == "GROWING";
+    for (const std::uint32_t row : evidence.paths.rows(evidence.paths[p])) {
+      const GrowthRow& r = report.rows[row];
+      out.rows.push_back(row);
+      baseline += static_cast<double>(r.value.baseline);
+      current += static_cast<double>(r.value.current);
+      objects_before += static_cast<double>(r.objects.baseline);
+      objects_after += static_cast<double>(r.objects.current);
+      const double moved = std::abs(static_cast<double>(r.value.growth()));
+      if (moved <= most) continue;
+      most = moved;
+      heaviest = row;
+    }
+  }
+  std::sort(out.rows.begin(), out.rows.end());
+  out.value = {bounded(baseline), bounded(current)};
+  out.objects = {bounded(objects_before), bounded(objects_after)};
+  const bool falling = current < baseline;
+  out.share = whole > 0 ? std::min(1.0, std::abs(current - baseline) / whole) : 0;
+  out.error = report.has_error ? std::sqrt(variance) : 0;
+  if (report.has_error && std::isnan(report.total_error)) out.error = kUnknownError;
+  set_path(report, heaviest, report.view->function(part.function), out);
+  set_sites(report, falling, out);
+  for (const double value : evidence.judge.values(out.rows)) out.values.push_back(bounded(value));
+  out.steps = out.values.size() - 1;
+  for (std::size_t i = 1; i < out.values.size(); ++i) out.rises += out.values[i] > out.values[i - 1] ? 1U : 0U;
+  if (!evidence.judge.has_series()) return out;
+  out.verdict = evidence.paths.are_types() ? evidence.judge.judge_type(out.rows) : evidence.judge.judge(out.rows);
+  if (!evidence.judge.is_judged()) out.verdict.word.clear();
+  out.rows_differ = out.verdict.word == "GROWING" && !one_grows && out.rows.size() > 1;
+  out.doubling = out.verdict.doublings > 0;
+  return out;
+}
+
+std::vector<Part> find_types(const GrowthPaths& paths, const Explained& explained, const Weights& weights) {
+  constexpr double kOfAllObjects = 0.002;  // more objects of a type are worth a word, however small they are
+  const GrowthReport& report = paths.report();
+  struct Type {
+    Part part;
+    bool own;
+    int gravity;
+  };
+  std::vector<Type> types;
+  const double all_objects = std::abs(static_cast<double>(report.total_objects.current));
+  for (std::uint32_t p = 0; p < paths.size(); ++p) {
+    if (weights.weight[p] <= 0) continue;
+    double objects = 0;
+    for (const std::uint32_t row : paths.rows(paths[p])) objects += static_cast<double>(report.rows[row].objects.growth());
+    const bool counts = report.has_objects && objects >= std::max(1.0, kOfAllObjects * all_objects);
+    const FrameView frame = report.view->function(paths.functions(paths[p]).back());
+    const bool own = !frame.library && !frame.pseudo;
+    if (weights.weight[p] < kLeastShare * weights.all && !(own && counts)) continue;
+    types.push_back({{paths.functions(paths[p]).back(), {p}, weights.weight[p]}, own, gravity(explained.verdict[p].word)});
+  }
+  std::stable_sort(types.begin(), types.end(), [](const Type& a, const Type& b) {
+    if (a.own != b.own) return a.own;
+    return a.gravity != b.gravity ? a.gravity > b.gravity : a.part.weight > b.part.weight;
+  });
+  std::vector<Part> parts;
+  for (Type& type : types) parts.push_back(std::move(type.part));
+  return parts;
+}
+
+}  // namespace snapdiff::story

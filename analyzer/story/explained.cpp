@@ -1,0 +1,144 @@
+#include "analyzer/story/explained.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+#include "analyzer/story/function_sums.hpp"
+
+namespace snapdiff::story {
+namespace {
+
+/// Of what the growing paths of a population gained, its others lost at least this much: it was replaced, not grown.
+constexpr double kReplaced = 0.75;
+/// And the range of its sum is at most this share of the growth.
+constexpr double kLevel = 0.35;
+/// A function whose paths are judged already is not judged once more for what is left of it.
+constexpr double kUnexplained = 0.3;
+
+bool climbs(const Verdict& verdict) { return verdict.word == "GROWING" || verdict.word == "RISING"; }
+
+std::vector<Verdict> judge_paths(const GrowthPaths& paths, const SumJudge& judge, std::span<const Verdict> verdicts) {
+  std::vector<Verdict> out(paths.size());
+  if (!judge.has_series()) return out;
+  for (std::size_t p = 0; p < paths.size(); ++p) {
+    const auto rows = paths.rows(paths[p]);
+    if (paths.are_types()) {
+      if (paths[p].growth != 0) out[p] = judge.judge_type(rows);
+      continue;
+    }
+    if (rows.size() == 1 && rows[0] < verdicts.size()) {
+      out[p] = verdicts[rows[0]];
+      continue;
+    }
+    double range = 0;
+    for (const std::uint32_t row : rows) range += judge.range(row);
+    if (range >= judge.floor() && range > 0) out[p] = judge.judge(rows);
+  }
+  return out;
+}
+
+/// Marks paths that climb by what others that end in the same function lose.
+std::vector<std::uint8_t> find_moved(const GrowthPaths& paths, const SumJudge& judge) {
+  struct Population {
+    double gained = 0, lost = 0;
+    std::vector<std::uint32_t> paths;
+  };
+  std::unordered_map<std::uint32_t, Population> by_leaf;
+  for (std::uint32_t p = 0; p < paths.size(); ++p) {
+    const auto functions = paths.functions(paths[p]);
+    Population& population = by_leaf[functions.back()];
+    const auto growth = static_cast<double>(paths[p].growth);
+    (growth > 0 ? population.gained : population.lost) += std::abs(growth);
+    population.paths.push_back(p);
+  }
+  std::vector<std::uint8_t> moved(paths.size(), 0);
+  for (const auto& [leaf, population] : by_leaf) {
+    if (population.lost < kReplaced * population.gained || population.gained <= 0) continue;
+    std::vector<std::uint32_t> rows;
+    for (const std::uint32_t p : population.paths) {
+      const auto own = paths.rows(paths[p]);
+      rows.insert(rows.end(), own.begin(), own.end());
+    }
+    const std::vector<double> sums = judge.values(rows);
+    const auto [least, most] = std::minmax_element(sums.begin(), sums.end());
+    if (*most - *least > kLevel * population.gained) continue;
+    for (const std::uint32_t p : population.paths) moved[p] = paths[p].growth > 0;
+  }
+  return moved;
+}
+
+/// Growth less one standard deviation of it: of many paths that differ by their sampling alone, little is left.
+double weight_of(const GrowthPath& path, bool falling) {
+  const double growth = falling ? -static_cast<double>(path.growth) : static_cast<double>(path.growth);
+  return std::max(0.0, growth - std::sqrt(path.variance));
+}
+
+Weights weights_of(const GrowthPaths& paths, const std::vector<std::uint8_t>& chosen, bool falling) {
+  Weights out;
+  out.weight.assign(paths.size(), 0);
+  for (const bool blurred : {true, false}) {
+    for (std::size_t p = 0; p < paths.size(); ++p) {
+      if (chosen[p] == 0) continue;
+      const auto growth = static_cast<double>(paths[p].growth);
+      out.weight[p] = blurred ? weight_of(paths[p], falling) : std::max(0.0, falling ? -growth : growth);
+      out.all += out.weight[p];
+    }
+    if (out.all > 0) break;  // else everything is within its error, and the largest is still the largest
+  }
+  return out;
+}
+
+/// Paths of a GROWING function whose own paths do not show it.
+void add_function_sums(const GrowthPaths& paths, const SumJudge& judge, const std::vector<std::uint8_t>& moved,
+                       std::vector<std::uint8_t>& chosen) {
+  for (const FunctionSum& sum : growing_sums(paths, judge)) {
+    double growth = 0, known = 0;
+    std::vector<std::uint32_t> rest;
+    for (const std::uint32_t p : sum.paths) {
+      growth += static_cast<double>(paths[p].growth);
+      if (chosen[p] != 0) {
+        known += static_cast<double>(paths[p].growth);
+      } else {
+        const auto own = paths.rows(paths[p]);
+        rest.insert(rest.end(), own.begin(), own.end());
+      }
+    }
+    if (growth - known < std::max(judge.floor(), kUnexplained * growth)) continue;
+    if (known != 0 && judge.judge(rest).word != "GROWING") continue;
+    for (const std::uint32_t p : sum.paths) chosen[p] = moved[p] == 0;
+  }
+}
+
+}  // namespace
+
+Explained explain(const GrowthPaths& paths, const SumJudge& judge, std::span<const Verdict> verdicts) {
+  Explained out;
+  out.verdict = judge_paths(paths, judge, verdicts);
+  out.moved = paths.are_types() ? std::vector<std::uint8_t>(paths.size(), 0) : find_moved(paths, judge);
+  std::vector<std::uint8_t> grew(paths.size()), shrank(paths.size()), chosen(paths.size(), 0);
+  const StackView& view = *paths.report().view;
+  for (std::size_t p = 0; p < paths.size(); ++p) {
+    // What stands for many stacks, or for none, is nobody's function.
+    const bool pseudo = view.function(paths.functions(paths[p]).back()).pseudo;
+    grew[p] = paths[p].growth > 0 && out.moved[p] == 0 && !pseudo;
+    shrank[p] = paths[p].growth < 0 && !pseudo;
+  }
+  if (judge.is_judged()) {
+    for (std::size_t p = 0; p < paths.size(); ++p) chosen[p] = grew[p] != 0 && climbs(out.verdict[p]);
+    if (!paths.are_types()) add_function_sums(paths, judge, out.moved, chosen);
+    out.growing = weights_of(paths, chosen, false);
+    out.judged = out.growing.all > 0;
+  }
+  if (out.judged) {
+    for (std::size_t p = 0; p < paths.size(); ++p) grew[p] = grew[p] != 0 && chosen[p] == 0;
+    out.levelled = weights_of(paths, grew, false);
+  } else {
+    out.growing = weights_of(paths, grew, false);
+    out.levelled.weight.assign(paths.size(), 0);
+  }
+  out.freed = weights_of(paths, shrank, true);
+  return out;
+}
+
+}  // namespace snapdiff::story

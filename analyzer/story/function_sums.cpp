@@ -1,0 +1,126 @@
+#include "analyzer/story/function_sums.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "snapdiff/hash.hpp"
+#include "snapdiff/parallel.hpp"
+
+namespace snapdiff::story {
+namespace {
+
+/// Nobody needs more; a hostile input has no more to give.
+constexpr std::size_t kMostSums = 20'000;
+
+class Collector {
+ public:
+  Collector(const GrowthPaths& paths, const SumJudge& judge) : paths_(paths), floor_(judge.floor()) {
+    range_.resize(paths.size(), 0);
+    for (std::size_t p = 0; p < paths.size(); ++p) {
+      for (const std::uint32_t row : paths.rows(paths[p])) range_[p] += judge.range(row);
+    }
+  }
+
+  /// Everything that ends in the same functions: the leaf first, then with its caller, and so on.
+  void by_last_functions() {
+    struct Group {
+      std::vector<std::uint32_t> paths;
+      std::size_t depth;
+    };
+    std::vector<Group> open(1);
+    open[0].depth = 0;
+    for (std::uint32_t p = 0; p < paths_.size(); ++p) {
+      if (range_[p] > 0) open[0].paths.push_back(p);
+    }
+    std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> next;
+    while (!open.empty() && sums_.size() < kMostSums) {
+      const Group group = std::move(open.back());
+      open.pop_back();
+      next.clear();
+      for (const std::uint32_t p : group.paths) {
+        const auto functions = paths_.functions(paths_[p]);
+        if (group.depth < functions.size()) next[functions[functions.size() - 1 - group.depth]].push_back(p);
+      }
+      for (auto& [function, below] : next) {
+        if (below.size() < 2 || !is_large(below)) continue;
+        add(below);
+        open.push_back({std::move(below), group.depth + 1});
+      }
+    }
+  }
+
+  void by_function() {
+    std::vector<double> range(paths_.function_count(), 0);
+    for (std::size_t p = 0; p < paths_.size(); ++p) {
+      for (const std::uint32_t function : paths_.functions(paths_[p])) range[function] += range_[p];
+    }
+    std::vector<std::vector<std::uint32_t>> through(paths_.function_count());
+    for (std::uint32_t p = 0; p < paths_.size(); ++p) {
+      if (range_[p] <= 0) continue;
+      for (const std::uint32_t function : paths_.functions(paths_[p])) {
+        if (range[function] >= floor_) through[function].push_back(p);
+      }
+    }
+    for (const auto& paths : through) {
+      if (paths.size() > 1 && sums_.size() < kMostSums) add(paths);
+    }
+  }
+
+  std::vector<FunctionSum> take() { return std::move(sums_); }
+
+ private:
+  bool is_large(const std::vector<std::uint32_t>& paths) const {
+    double range = 0;
+    for (const std::uint32_t p : paths) range += range_[p];
+    return range >= floor_;
+  }
+
+  /// A set that is there already is not added again.
+  void add(const std::vector<std::uint32_t>& paths) {
+    std::uint64_t hash = paths.size();
+    for (const std::uint32_t p : paths) hash += mix64(p + 1);
+    if (!known_.insert(hash).second) return;
+    FunctionSum sum;
+    sum.paths = paths;
+    for (const std::uint32_t p : paths) sum.current += paths_[p].current;
+    sums_.push_back(std::move(sum));
+  }
+
+  const GrowthPaths& paths_;
+  double floor_;
+  std::vector<double> range_;
+  std::vector<FunctionSum> sums_;
+  std::unordered_set<std::uint64_t> known_;
+};
+
+std::vector<std::uint32_t> rows_of(const GrowthPaths& paths, const std::vector<std::uint32_t>& which) {
+  std::vector<std::uint32_t> rows;
+  for (const std::uint32_t p : which) {
+    const auto own = paths.rows(paths[p]);
+    rows.insert(rows.end(), own.begin(), own.end());
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::vector<FunctionSum> growing_sums(const GrowthPaths& paths, const SumJudge& judge) {
+  Collector collector(paths, judge);
+  collector.by_last_functions();
+  collector.by_function();
+  std::vector<FunctionSum> sums = collector.take();
+  constexpr std::size_t kBlock = 32;
+  for_each_parallel((sums.size() + kBlock - 1) / kBlock, sums.size() * kParallelStacks, [&](std::size_t block) {
+    for (std::size_t i = block * kBlock; i < std::min(sums.size(), (block + 1) * kBlock); ++i)
+      sums[i].verdict = judge.judge(rows_of(paths, sums[i].paths));
+  });
+  std::erase_if(sums, [](const FunctionSum& sum) { return sum.verdict.word != "GROWING"; });
+  std::sort(sums.begin(), sums.end(), [](const FunctionSum& a, const FunctionSum& b) {
+    if (a.current != b.current) return a.current < b.current;
+    return a.paths < b.paths;
+  });
+  return sums;
+}
+
+}  // namespace snapdiff::story

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analyzer/story/explained.hpp"
+#include "analyzer/story/growth_paths.hpp"
+#include "analyzer/story/sum_judge.hpp"
+
+namespace snapdiff::story {
+
+/// A set of paths that may be one leak though none of them looks like one: what one function allocates, directly or
+/// for certain callers, over several threads, recursion depths, call sites.
+struct FunctionSum {
+  std::vector<std::uint32_t> paths;  ///< ascending
+  double current = 0;                ///< bytes at the end
+  Verdict verdict;
+};
+
+/// The sums of two paths or more that are GROWING as a whole, the most specific (fewest bytes at the end) first:
+/// everything through one function, and everything that ends in the same last functions.
+std::vector<FunctionSum> growing_sums(const GrowthPaths& paths, const SumJudge& judge);
+
+}  // namespace snapdiff::story

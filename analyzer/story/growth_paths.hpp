@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "snapdiff/growth.hpp"
+
+namespace snapdiff::story {
+
+/// All rows whose stacks run through the same functions of the user's own code: what a library does inside, at which
+/// line a call is made, and how deep it recurses make no difference.
+struct GrowthPath {
+  std::uint32_t first_function = 0, functions = 0;  ///< into GrowthPaths::function
+  std::uint32_t first_row = 0, rows = 0;            ///< into GrowthPaths::row
+  std::int64_t growth = 0;                          ///< net, of the metric
+  double current = 0;                               ///< at the end
+  double peak = 0;                                  ///< the most that each of its rows ever held, added up
+  double variance = 0;  ///< of the growth, by sampling; 0 where unknown
+};
+
+/// The rows of a report by stack, as paths of own functions.
+class GrowthPaths {
+ public:
+  explicit GrowthPaths(const GrowthReport& report);
+
+  const GrowthReport& report() const { return *report_; }
+  const std::vector<GrowthPath>& all() const { return paths_; }
+  std::size_t size() const { return paths_.size(); }
+  const GrowthPath& operator[](std::size_t p) const { return paths_[p]; }
+
+  /// Root first, each once; never empty.
+  std::span<const std::uint32_t> functions(const GrowthPath& path) const {
+    return {functions_.data() + path.first_function, path.functions};
+  }
+  /// Rows of the report, ascending.
+  std::span<const std::uint32_t> rows(const GrowthPath& path) const { return {rows_.data() + path.first_row, path.rows}; }
+
+  /// Most rows are types or size classes: one frame each, of which a name is all that is known.
+  bool are_types() const { return types_; }
+
+  std::size_t function_count() const { return function_count_; }
+
+ private:
+  const GrowthReport* report_;
+  std::vector<GrowthPath> paths_;
+  std::vector<std::uint32_t> functions_;
+  std::vector<std::uint32_t> rows_;
+  std::size_t function_count_ = 0;
+  bool types_ = false;
+};
+
+}  // namespace snapdiff::story

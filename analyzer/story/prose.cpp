@@ -1,0 +1,140 @@
+#include "analyzer/story/prose.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+
+#include "snapdiff/frame_text.hpp"
+#include "snapdiff/function_name.hpp"
+
+namespace snapdiff::story {
+namespace {
+
+constexpr std::size_t kLongestName = 120;
+
+bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
+std::string cut(std::string_view text) {
+  if (text.size() <= kLongestName) return std::string(text);
+  std::size_t head = kLongestName / 3;
+  std::size_t tail = text.size() - (kLongestName - head);
+  while (head > 0 && is_continuation(text[head])) --head;
+  while (tail < text.size() && is_continuation(text[tail])) ++tail;
+  return std::string(text.substr(0, head)).append("\u2026").append(text.substr(tail));
+}
+
+}  // namespace
+
+Writer& Writer::operator<<(std::string_view text) {
+  if (text.empty()) return *this;
+  if (prose_.empty() || prose_.back().name) {
+    prose_.push_back({std::string(text), false});
+  } else {
+    prose_.back().text += text;
+  }
+  return *this;
+}
+
+Writer& Writer::operator<<(std::size_t number) { return *this << std::string_view(std::to_string(number)); }
+
+Writer& Writer::name(std::string_view text) {
+  if (text.empty()) return *this << "[unknown]";
+  prose_.push_back({cut(text), true});
+  return *this;
+}
+
+Writer& Writer::frame(const FrameView& frame) {
+  if (frame.pseudo) return *this << frame.function;
+  if (!frame.function.empty()) return name(function_of(frame));
+  const std::string_view module = base_name(frame.module);
+  if (module.empty()) return *this << address_text(frame);
+  if (frame.offset == kNoOffset) return (*this << "[unknown in ").name(module) << "]";
+  return name(module) << "+" << hex_text(frame.offset);
+}
+
+Writer& Writer::place(const FrameView& frame) {
+  if (frame.file.empty()) return *this;
+  name(base_name(frame.file));
+  return frame.line > 0 ? *this << ":" << static_cast<std::size_t>(frame.line) : *this;
+}
+
+Writer& Writer::snapshot(const SnapshotRef& ref) { return name(snapshot_name(ref)); }
+
+Writer& Writer::prose(const Prose& other) {
+  for (const Span& span : other) {
+    if (span.name) {
+      prose_.push_back(span);
+    } else {
+      *this << span.text;
+    }
+  }
+  return *this;
+}
+
+std::string function_of(const FrameView& frame) {
+  return frame.function.empty() ? std::string() : without_std(short_function_name(frame.function));
+}
+
+bool has_place(const FrameView& frame) {
+  if (frame.file.empty() || frame.pseudo) return false;
+  // Where there are no functions, frames are called by their place.
+  const std::string site = std::string(base_name(frame.file)).append(":").append(std::to_string(frame.line));
+  return !frame.function.ends_with(site) && frame.function != frame.file;
+}
+
+std::string_view snapshot_name(const SnapshotRef& ref) {
+  if (ref.snapshot != nullptr && !ref.snapshot->facts.source.name.empty())
+    return base_name(ref.snapshot->facts.source.name);
+  return base_name(ref.ref);
+}
+
+std::string percent_of(double share) {
+  if (std::isnan(share)) return "n/a";
+  constexpr std::int64_t kWhole = 1'000'000'000;
+  return percent_text(std::llround(std::min(std::max(share, 0.0), 1.0) * static_cast<double>(kWhole)), kWhole,
+                      kPageNumbers);
+}
+
+std::string counted(std::int64_t number, std::string_view singular, bool with_sign) {
+  std::string text = with_sign ? growth_count_text(number, kPageNumbers) : count_text(number, kPageNumbers);
+  text.append(" ").append(singular);
+  if (number != 1 && number != -1) text += 's';
+  return text;
+}
+
+std::string duration(double seconds) {
+  struct Unit {
+    double seconds;
+    const char* name;
+  };
+  constexpr std::array<Unit, 4> kUnits = {Unit{1, "s"}, Unit{60, "min"}, Unit{3600, "h"}, Unit{86400, "d"}};
+  const Unit* unit = kUnits.data();
+  for (const Unit& larger : kUnits) {
+    if (std::fabs(seconds) >= 2 * larger.seconds) unit = &larger;
+  }
+  const double number = seconds / unit->seconds;
+  std::array<char, 48> text{};
+  std::snprintf(text.data(), text.size(), number < 100 ? "%.3g" : "%.0f", number);
+  return std::string(text.data()).append(kPageNumbers.before_unit).append(unit->name);
+}
+
+std::string time_text(std::int64_t nanoseconds) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  const std::time_t seconds = nanoseconds / kSecond - (nanoseconds % kSecond < 0 ? 1 : 0);
+  std::tm utc{};
+  if (gmtime_r(&seconds, &utc) == nullptr) return "n/a";
+  std::array<char, 48> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%SZ", &utc);
+  return text.data();
+}
+
+std::string_view metric_title(std::string_view metric) {
+  if (metric == "inuse_space") return "In-use bytes";
+  if (metric == "inuse_objects") return "In-use objects";
+  if (metric == "alloc_space") return "Allocated bytes";
+  if (metric == "alloc_objects") return "Allocated objects";
+  return "";
+}
+
+}  // namespace snapdiff::story

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "snapdiff/number_text.hpp"
+#include "snapdiff/growth.hpp"
+#include "snapdiff/story.hpp"
+
+/// Sentences: names of the inputs apart from our words, numbers as pages print them.
+namespace snapdiff::story {
+
+/// U+2212, thin spaces in thousands, no-break spaces before units; terminals replace them.
+inline constexpr NumberGlyphs kPageNumbers{"\u2212", "\u2009", "\u00a0"};
+
+/// Puts a text together. Runs of our own words become one span.
+class Writer {
+ public:
+  Writer& operator<<(std::string_view text);
+  Writer& operator<<(std::size_t number);
+  /// Out of an input; longer ones than a sentence bears lose their middle.
+  Writer& name(std::string_view text);
+  /// What tables call a frame: the short function name, or module and address.
+  Writer& frame(const FrameView& frame);
+  /// "svc.cc:24"; nothing without a file.
+  Writer& place(const FrameView& frame);
+  /// "svc.0003.heap".
+  Writer& snapshot(const SnapshotRef& ref);
+  Writer& prose(const Prose& other);
+
+  bool empty() const { return prose_.empty(); }
+  Prose take() { return std::move(prose_); }
+
+ private:
+  Prose prose_;
+};
+
+/// The short name of a frame's function; "" where it has none.
+std::string function_of(const FrameView& frame);
+/// Whether place() says more than frame() did.
+bool has_place(const FrameView& frame);
+/// Base name of the source, else of the operand.
+std::string_view snapshot_name(const SnapshotRef& ref);
+
+/// Values of the report's metric.
+inline std::string value(const GrowthReport& report, std::int64_t number) {
+  return value_text(number, report.unit, false, kPageNumbers);
+}
+inline std::string growth(const GrowthReport& report, std::int64_t number) {
+  return value_text(number, report.unit, true, kPageNumbers);
+}
+inline std::string percent(std::int64_t part, std::int64_t whole) { return percent_text(part, whole, kPageNumbers); }
+/// A share, 0..1.
+std::string percent_of(double share);
+inline std::string count(std::int64_t number) { return count_text(number, kPageNumbers); }
+/// "1 object", "12 objects"; `with_sign`: "+12 objects".
+std::string counted(std::int64_t number, std::string_view singular, bool with_sign = false);
+/// "42 s", "11.5 min", "3.20 h", "12.4 d".
+std::string duration(double seconds);
+/// "2024-05-01 12:00:07Z".
+std::string time_text(std::int64_t nanoseconds);
+/// "In-use bytes", "Allocated objects"; another metric's own name is a name.
+std::string_view metric_title(std::string_view metric);
+
+}  // namespace snapdiff::story

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <span>
+
+#include "snapdiff/growth.hpp"
+#include "snapdiff/story.hpp"
+#include "snapdiff/trend.hpp"
+
+/// The public header of the story module: what a comparison or a series says. README.md has the rules.
+namespace snapdiff::story {
+
+/// Fills `report.story`, `report.suspects` and `report.common_path` of a report by stack, or by anything else where
+/// it has its by_stack. `verdicts`: of the rows by stack, empty where they were not judged; `axis`: null without times.
+void tell(GrowthReport& report, std::span<const Verdict> verdicts = {}, const TimeAxis* axis = nullptr);
+
+/// The same for a judged series.
+void tell(TrendReport& trend);
+
+/// How grave a verdict's word is: GROWING highest, then RISING, STEP, NEW, SATURATING, NOISY, FLAT; 0 for all others.
+int gravity(std::string_view word);
+
+}  // namespace snapdiff::story

@@ -1,0 +1,362 @@
+#include "analyzer/story/walk.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+#include <utility>
+
+namespace snapdiff::story {
+namespace {
+
+constexpr double kGoesOn = 0.9;       // one child with this much of its parent: the walk goes on
+constexpr double kChild = 0.08;       // of the whole: a child worth a part of its own
+constexpr double kSplits = 0.75;      // such children hold this much together: the parent is split
+constexpr double kCarries = 0.9;      // of a part: a function that may name it
+constexpr double kMixed = 0.8;          // of the purest function of a piece: less pure names are not taken
+constexpr double kSamePurity = 0.005; // relative: purer by less is not purer
+constexpr double kMostlyGrown = 0.2;   // of a path's most bytes: more growth makes all of it growth
+constexpr double kSameCover = 0.03;   // of a part: covers more by less does not cover more
+constexpr double kPure = 0.9;           // purity of a function that leaks on behalf of many callers
+constexpr std::size_t kManyCallers = 4;
+constexpr double kLessPure = 0.97;      // of it: a caller that does other things as well
+constexpr double kWrapperRows = 0.5;  // of all paths: a function that most of them end in allocates for everybody
+constexpr std::size_t kWrapperCallers = 3;
+constexpr std::size_t kWrapperDepth = 3;
+constexpr std::size_t kMostParts = 32;
+
+/// A path on its way from the root.
+struct Walker {
+  std::uint32_t path;
+  std::uint32_t at;  ///< its next function
+};
+
+struct Node {
+  std::vector<Walker> walkers;
+  double weight = 0;
+};
+
+/// Functions that allocate on behalf of the whole program ("xmalloc"): most paths end in them, for several callers.
+std::vector<std::uint8_t> find_wrappers(const GrowthPaths& paths) {
+  std::vector<std::uint8_t> wrapper(paths.function_count(), 0);
+  for (std::size_t depth = 0; depth < kWrapperDepth; ++depth) {
+    std::unordered_map<std::uint32_t, std::pair<std::size_t, std::vector<std::uint32_t>>> ends;
+    for (const GrowthPath& path : paths.all()) {
+      const auto functions = paths.functions(path);
+      std::size_t last = functions.size();
+      while (last > 1 && wrapper[functions[last - 1]] != 0) --last;
+      auto& [count, callers] = ends[functions[last - 1]];
+      ++count;
+      if (last < 2 || callers.size() > kWrapperCallers) continue;
+      if (std::find(callers.begin(), callers.end(), functions[last - 2]) == callers.end())
+        callers.push_back(functions[last - 2]);
+    }
+    bool any = false;
+    for (const auto& [function, end] : ends) {
+      const bool most = static_cast<double>(end.first) > kWrapperRows * static_cast<double>(paths.size());
+      if (!most || end.second.size() < kWrapperCallers || wrapper[function] != 0) continue;
+      wrapper[function] = 1;
+      any = true;
+    }
+    if (!any) break;
+  }
+  return wrapper;
+}
+
+class Walk {
+ public:
+  Walk(const GrowthPaths& paths, const Weights& weights)
+      : paths_(paths), weights_(weights), wrapper_(find_wrappers(paths)), through_(paths.function_count(), 0),
+        beside_(paths.function_count(), 0),
+        cover_(paths.function_count(), 0) {
+    for (std::uint32_t p = 0; p < paths.size(); ++p) {
+      const double grown = weights.weight[p];
+      // A path that mostly grew holds nothing but what has to be explained.
+      const bool mostly = grown >= kMostlyGrown * paths[p].peak;
+      for (const std::uint32_t function : paths.functions(paths[p])) {
+        through_[function] += mostly ? std::max(grown, paths[p].peak) : grown;
+        if (!mostly) beside_[function] += std::max(0.0, paths[p].peak - grown);
+      }
+    }
+    // One through which nothing but this growth runs leaks for many callers; it is no wrapper.
+    for (std::uint32_t function = 0; function < wrapper_.size(); ++function) {
+      if (wrapper_[function] != 0 && purity(function) >= kPure) wrapper_[function] = 0;
+    }
+  }
+
+  std::vector<Part> run() {
+    claimed_.assign(paths_.size(), 0);
+    join_many_callers();
+    std::vector<std::vector<std::uint32_t>> pieces = split();
+    for (const std::vector<std::uint32_t>& piece : pieces) name(piece);
+    join();
+    std::erase_if(parts_, [&](const Part& part) { return part.weight < kLeastShare * weights_.all; });
+    for (Part& part : parts_) std::sort(part.paths.begin(), part.paths.end());
+    std::sort(parts_.begin(), parts_.end(), [](const Part& a, const Part& b) {
+      return a.weight != b.weight ? a.weight > b.weight : a.paths < b.paths;
+    });
+    return std::move(parts_);
+  }
+
+ private:
+  double weight(std::uint32_t path) const { return weights_.weight[path]; }
+
+  /// From the root: pieces that belong together. What is in none of them goes to rest_.
+  std::vector<std::vector<std::uint32_t>> split() {
+    std::vector<std::vector<std::uint32_t>> pieces;
+    std::vector<Node> open(1);
+    for (std::uint32_t p = 0; p < paths_.size(); ++p) {
+      if (weight(p) <= 0 || claimed_[p] != 0) continue;
+      open[0].walkers.push_back({p, 0});
+      open[0].weight += weight(p);
+    }
+    bool at_root = true;
+    while (!open.empty()) {
+      Node node = std::move(open.back());
+      open.pop_back();
+      std::vector<Node> children;
+      std::vector<std::uint32_t> beside;  // passed by on the way down
+      std::vector<std::uint32_t> ends = step(node, children, beside, at_root);
+      double held = 0;
+      std::vector<Node> heavy;
+      for (Node& child : children) {
+        if (child.weight < kChild * weights_.all) continue;
+        held += child.weight;
+        heavy.push_back(std::move(child));
+        child.walkers.clear();
+      }
+      if (!at_root && (heavy.empty() || held < kSplits * node.weight)) {
+        pieces.emplace_back();
+        for (const Walker& walker : node.walkers) pieces.back().push_back(walker.path);
+        pieces.back().insert(pieces.back().end(), beside.begin(), beside.end());
+      } else {
+        rest_.insert(rest_.end(), beside.begin(), beside.end());
+        for (const Node& child : children) {
+          for (const Walker& walker : child.walkers) rest_.push_back(walker.path);
+        }
+        rest_.insert(rest_.end(), ends.begin(), ends.end());
+        for (Node& child : heavy) open.push_back(std::move(child));
+      }
+      at_root = false;
+    }
+    return pieces;
+  }
+
+  /// Moves `node` down while one child carries it on, and gives the children of where it stops, by function. Returns
+  /// the paths that end there; those that it passed by go to `beside`.
+  std::vector<std::uint32_t> step(Node& node, std::vector<Node>& children, std::vector<std::uint32_t>& beside,
+                                  bool at_root) const {
+    for (;;) {
+      children.clear();
+      std::vector<std::uint32_t> ends;
+      std::unordered_map<std::uint32_t, std::size_t> child_of;
+      for (const Walker& walker : node.walkers) {
+        const auto functions = paths_.functions(paths_[walker.path]);
+        if (walker.at == functions.size()) {
+          ends.push_back(walker.path);
+          continue;
+        }
+        const auto [at, added] = child_of.try_emplace(functions[walker.at], children.size());
+        if (added) children.emplace_back();
+        children[at->second].walkers.push_back({walker.path, walker.at + 1});
+        children[at->second].weight += weight(walker.path);
+      }
+      const auto most = std::max_element(children.begin(), children.end(),
+                                         [](const Node& a, const Node& b) { return a.weight < b.weight; });
+      if (most == children.end() || most->weight < kGoesOn * node.weight || at_root) return ends;
+      beside.insert(beside.end(), ends.begin(), ends.end());
+      for (const Node& child : children) {
+        if (&child == &*most) continue;
+        for (const Walker& walker : child.walkers) beside.push_back(walker.path);
+      }
+      node.walkers = std::move(most->walkers);
+      node.weight = most->weight;
+    }
+  }
+
+  /// Growth that one function allocates on behalf of several callers which do other things as well: it is the
+  /// function's, however it is split over them.
+  void join_many_callers() {
+    struct Through {
+      double weight = 0;
+      std::unordered_map<std::uint32_t, double> callers;
+    };
+    std::unordered_map<std::uint32_t, Through> through;
+    std::vector<std::uint32_t> all;
+    for (std::uint32_t p = 0; p < paths_.size(); ++p) {
+      if (weight(p) <= 0) continue;
+      all.push_back(p);
+      const auto functions = paths_.functions(paths_[p]);
+      for (std::size_t i = 0; i < functions.size(); ++i) {
+        Through& sum = through[functions[i]];
+        sum.weight += weight(p);
+        if (i > 0) sum.callers[functions[i - 1]] += weight(p);
+      }
+    }
+    std::vector<std::pair<double, std::uint32_t>> joined;
+    for (const auto& [function, sum] : through) {
+      if (sum.weight < kChild * weights_.all || wrapper_[function] != 0 || sum.callers.size() < 2) continue;
+      double impure = 0, most = 0;
+      for (const auto& [caller, part] : sum.callers) {
+        most = std::max(most, part);
+        if (purity(caller) < kLessPure * purity(function)) impure += part;
+      }
+      // Callers that do nothing else leak themselves, unless there are so many that it cannot be by chance.
+      const bool many = sum.callers.size() >= kManyCallers && most < sum.weight / 2;
+      if (purity(function) < kPure || most >= kGoesOn * sum.weight || (impure < sum.weight / 2 && !many)) continue;
+      joined.emplace_back(sum.weight, function);
+    }
+    std::sort(joined.begin(), joined.end(), [](const auto& a, const auto& b) {
+      return a.first != b.first ? a.first > b.first : a.second < b.second;
+    });
+    for (const auto& [weight_through, function] : joined) {
+      std::vector<std::uint32_t> piece;
+      double whole = 0;
+      for (const std::uint32_t p : all) {
+        const auto functions = paths_.functions(paths_[p]);
+        if (claimed_[p] != 0 || std::find(functions.begin(), functions.end(), function) == functions.end()) continue;
+        piece.push_back(p);
+        whole += weight(p);
+      }
+      if (whole < kChild * weights_.all) continue;
+      name(piece);
+      for (const std::uint32_t p : piece) claimed_[p] = 1;
+    }
+  }
+
+  /// Makes parts of a piece: the function that names it takes all of the piece that runs through it.
+  void name(const std::vector<std::uint32_t>& piece) {
+    double whole = 0;
+    for (const std::uint32_t p : piece) whole += weight(p);
+    if (whole <= 0) return;
+    const std::uint32_t function = best_function(piece, whole);
+    // A function that allocates for healthy code as well explains less than the pure ones below it.
+    double purest = 0;
+    for_each_function(piece, [&](std::uint32_t below) {
+      if (cover_[below] >= kChild * weights_.all && wrapper_[below] == 0) purest = std::max(purest, purity(below));
+    });
+    if (purity(function) < kMixed * purest) {
+      rest_.insert(rest_.end(), piece.begin(), piece.end());
+    } else {
+      take(function, piece);
+    }
+  }
+
+  /// What no part holds yet: the function that most of it runs through, again and again.
+  void join() {
+    while (parts_.size() < kMostParts) {
+      double whole = 0;
+      for (const std::uint32_t p : rest_) whole += weight(p);
+      if (whole < kLeastShare * weights_.all) return;
+      double most = 0, covered = 0;
+      std::uint32_t heart = 0;
+      for_each_function(rest_, [&](std::uint32_t function) {
+        const double score = cover_[function] * purity(function) * purity(function);
+        if (wrapper_[function] != 0 || cover_[function] < kLeastShare * weights_.all) return;
+        if (score < most || (score == most && function > heart)) return;
+        most = score;
+        covered = cover_[function];
+        heart = function;
+      });
+      if (most <= 0) return;
+      std::vector<std::uint32_t> piece, left;
+      for (const std::uint32_t p : rest_) {
+        const auto functions = paths_.functions(paths_[p]);
+        (std::find(functions.begin(), functions.end(), heart) != functions.end() ? piece : left).push_back(p);
+      }
+      rest_ = std::move(left);
+      take(best_function(piece, covered), piece);
+    }
+  }
+
+  /// Puts the paths through `function` into its part, all others into rest_.
+  void take(std::uint32_t function, const std::vector<std::uint32_t>& from) {
+    auto part = std::find_if(parts_.begin(), parts_.end(), [&](const Part& p) { return p.function == function; });
+    if (part == parts_.end()) {
+      parts_.push_back({function, {}, 0});
+      part = parts_.end() - 1;
+    }
+    for (const std::uint32_t p : from) {
+      const auto functions = paths_.functions(paths_[p]);
+      if (std::find(functions.begin(), functions.end(), function) == functions.end()) {
+        rest_.push_back(p);
+        continue;
+      }
+      part->paths.push_back(p);
+      part->weight += weight(p);
+    }
+  }
+
+  /// Calls visit(function) for each function on these paths, cover_ holding what runs through it; clears it after.
+  template <class Visit>
+  void for_each_function(const std::vector<std::uint32_t>& some, Visit visit) {
+    std::vector<std::uint32_t> seen;
+    for (const std::uint32_t p : some) {
+      for (const std::uint32_t function : paths_.functions(paths_[p])) {
+        if (cover_[function] == 0 && weight(p) > 0) seen.push_back(function);
+        cover_[function] += weight(p);
+      }
+    }
+    for (const std::uint32_t function : seen) visit(function);
+    for (const std::uint32_t function : seen) cover_[function] = 0;
+  }
+
+  /// What grows through a function of all that ever went through it: 1 where nothing else allocates there.
+  double purity(std::uint32_t function) const {
+    return through_[function] / std::max(through_[function] + beside_[function], 1.0);
+  }
+
+  /// Of the functions that carry most of `whole`: the purest, then the one that covers most, then the one nearest to
+  /// the allocation.
+  std::uint32_t best_function(const std::vector<std::uint32_t>& some, double whole) {
+    const auto heaviest =
+        *std::max_element(some.begin(), some.end(), [&](std::uint32_t a, std::uint32_t b) { return weight(a) < weight(b); });
+    struct Candidate {
+      std::uint32_t function;
+      double purity, cover, depth;
+    };
+    std::vector<Candidate> candidates;
+    std::unordered_map<std::uint32_t, double> depth;
+    for (const std::uint32_t p : some) {
+      const auto functions = paths_.functions(paths_[p]);
+      for (std::size_t i = 0; i < functions.size(); ++i)
+        depth[functions[i]] += weight(p) * static_cast<double>(functions.size() - 1 - i);
+    }
+    bool any_own = false;
+    for_each_function(some, [&](std::uint32_t function) {
+      if (cover_[function] < kCarries * whole) return;
+      any_own = any_own || wrapper_[function] == 0;
+      candidates.push_back({function, purity(function), cover_[function], depth[function] / cover_[function]});
+    });
+    if (candidates.empty()) return paths_.functions(paths_[heaviest]).back();
+    std::erase_if(candidates, [&](const Candidate& c) { return any_own && wrapper_[c.function] != 0; });
+    double purest = 0;
+    for (const Candidate& c : candidates) purest = std::max(purest, c.purity);
+    std::erase_if(candidates, [&](const Candidate& c) { return c.purity < (1 - kSamePurity) * purest; });
+    double most = 0;
+    for (const Candidate& c : candidates) most = std::max(most, c.cover);
+    std::erase_if(candidates, [&](const Candidate& c) { return c.cover < most - kSameCover * whole; });
+    const auto nearest = std::min_element(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
+      return a.depth != b.depth ? a.depth < b.depth : a.function < b.function;
+    });
+    return nearest->function;
+  }
+
+  const GrowthPaths& paths_;
+  const Weights& weights_;
+  std::vector<std::uint8_t> wrapper_;
+  std::vector<double> through_;  ///< per function: of paths that have to be explained
+  std::vector<double> beside_;   ///< and of all others
+  std::vector<double> cover_;
+  std::vector<std::uint8_t> claimed_;  ///< per path: in a part already
+  std::vector<std::uint32_t> rest_;
+  std::vector<Part> parts_;
+};
+
+}  // namespace
+
+std::vector<Part> find_parts(const GrowthPaths& paths, const Weights& weights) {
+  if (weights.all <= 0) return {};
+  return Walk(paths, weights).run();
+}
+
+}  // namespace snapdiff::story

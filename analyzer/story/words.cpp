@@ -1,0 +1,181 @@
+#include "analyzer/story/words.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "analyzer/story/prose.hpp"
+#include "snapdiff/function_name.hpp"
+
+namespace snapdiff::story {
+namespace {
+
+constexpr double kHiddenShare = 0.05;  // of all that moved: below it the smaller of growth and shrinkage is churn
+constexpr std::size_t kAlsoLevelled = 2;
+
+class Words {
+ public:
+  Words(const GrowthReport& report, const TimeAxis* axis, Story& story) : report_(report), axis_(axis), story_(story) {}
+
+  void fill() {
+    for (std::vector<Culprit>* list : {&story_.culprits, &story_.levelled, &story_.freed}) {
+      for (Culprit& culprit : *list) fill(culprit);
+    }
+    story_.headline = headline();
+    story_.figures = figures();
+    story_.extent = extent();
+    story_.hidden = hidden();
+    story_.no_culprit = no_culprit();
+    story_.also = also();
+  }
+
+ private:
+  std::string value(double number, bool sign) const {
+    return value_text(std::llround(std::clamp(number, -9e18, 9e18)), report_.unit, sign, kPageNumbers);
+  }
+
+  void fill(Culprit& culprit) const {
+    Writer name;
+    if (culprit.path.empty()) {
+      name << "[no stack recorded]";
+    } else {
+      name.frame(culprit.path.back());
+    }
+    culprit.text.name = name.take();
+    Writer place;
+    if (!culprit.path.empty() && has_place(culprit.path.back())) place.place(culprit.path.back());
+    culprit.text.place = place.take();
+    if (!culprit.via.empty()) culprit.text.via = {{via_name(culprit.via), true}};
+    culprit.text.growth = growth(report_, culprit.value.growth());
+    culprit.text.share = percent_of(culprit.share);
+    culprit.text.pace = pace(culprit);
+  }
+
+  std::string pace(const Culprit& culprit) const {
+    const Verdict& verdict = culprit.verdict;
+    if (verdict.word == "GROWING" || verdict.word == "RISING") {
+      std::string text = value(verdict.slope, true) + " a snapshot";
+      const double band = (verdict.slope_high - verdict.slope_low) / 2;
+      if (band >= 0.5) text += " \u00b1 " + value(band, false);
+      text += ", in " + count(static_cast<std::int64_t>(culprit.rises)) + " of " +
+              count(static_cast<std::int64_t>(culprit.steps)) + " steps";
+      if (culprit.doubling) text += "; a table that doubles, its content still grows";
+      if (culprit.rows_differ) text += "; its stacks one by one do not show it";
+      return text;
+    }
+    if (!verdict.word.empty()) return verdict.reason;
+    std::string text;
+    if (report_.has_error && std::isfinite(culprit.error) && culprit.error > 0) text = "\u00b1 " + value(culprit.error, false);
+    if (report_.has_objects && report_.objects_metric != report_.metric && culprit.objects.growth() != 0)
+      text.append(text.empty() ? "" : ", ").append(counted(culprit.objects.growth(), "object", true));
+    return text;
+  }
+
+  Prose headline() const {
+    Writer out;
+    const std::string_view title = metric_title(report_.metric);
+    title.empty() ? out.name(report_.metric) : out << title;
+    out << " " << change_text(report_.total.baseline, report_.total.current, report_.unit, kPageNumbers);
+    return out.take();
+  }
+
+  /// "+7.12 MiB, +17 596 objects".
+  std::string figures() const {
+    std::string text = growth(report_, report_.total.growth());
+    if (report_.has_error && std::isfinite(report_.total_error) && report_.total_error > 0)
+      text += " \u00b1 " + value(report_.total_error, false);
+    if (report_.has_objects && report_.objects_metric != report_.metric)
+      text += ", " + counted(report_.total_objects.growth(), "object", true);
+    return text;
+  }
+
+  /// "13 snapshots, 68 min".
+  std::string extent() const {
+    std::string text = counted(static_cast<std::int64_t>(story_.snapshots), "snapshot");
+    if (axis_ != nullptr && axis_->step_seconds > 0 && axis_->seconds.size() > 1)
+      text += ", " + duration(axis_->seconds.back());
+    return text;
+  }
+
+  /// "the net hides ..."; empty where it hides nothing.
+  std::string hidden() const {
+    const auto grew = static_cast<double>(report_.grew);
+    const double shrank = -static_cast<double>(report_.shrank);
+    if (std::min(grew, shrank) <= kHiddenShare * (grew + shrank)) return {};
+    if (report_.total.growth() < 0)
+      return "the net hides " + growth(report_, report_.grew) + " of growth under " + growth(report_, report_.shrank) +
+             " of shrinkage";
+    return "the net hides " + growth(report_, report_.shrank) + " of shrinkage under " + growth(report_, report_.grew) +
+           " of growth";
+  }
+
+  std::string no_culprit() const {
+    if (!story_.culprits.empty()) return {};
+    if (report_.grew == 0) return report_.shrank == 0 ? "nothing changed" : "nothing grew";
+    if (story_.moved > 0) return "stacks grew by what others of the same function lost";
+    return "growth is spread: no function holds 5" + std::string(kPageNumbers.before_unit) + "% of it";
+  }
+
+  std::vector<Prose> also() const {
+    std::vector<Prose> lines;
+    for (const Passing& passing : story_.passing) {
+      if (!lines.empty()) break;
+      Writer line;
+      if (passing.path.empty()) {
+        line << "memory without stacks";
+      } else {
+        line.frame(passing.path.back());
+      }
+      line << ": " << value(static_cast<double>(passing.peak), false) << " allocated (snapshot"
+           << kPageNumbers.before_unit << passing.allocated + 1 << ") and freed again (" << passing.freed + 1 << ")";
+      lines.push_back(line.take());
+    }
+    std::size_t said = 0;
+    for (const Culprit& culprit : story_.levelled) {
+      if (said++ == kAlsoLevelled) break;
+      Writer line;
+      line.prose(culprit.text.name) << " " << culprit.text.growth << " " << culprit.verdict.word << ": "
+                                    << culprit.verdict.reason;
+      lines.push_back(line.take());
+    }
+    if (story_.moved > 0 && !story_.culprits.empty()) {
+      Writer line;
+      line << value(static_cast<double>(story_.moved), false) << " moved between stacks of one function";
+      lines.push_back(line.take());
+    }
+    if (!story_.culprits.empty()) {
+      Writer line;
+      const std::size_t n = story_.culprits.size();
+      line << (n == 1 ? "1 culprit holds " : std::to_string(n) + " culprits hold ") << percent_of(story_.covered)
+           << (story_.judged ? " of the growth that climbs" : " of the growth");
+      lines.push_back(line.take());
+    }
+    return lines;
+  }
+
+  const GrowthReport& report_;
+  const TimeAxis* axis_;
+  Story& story_;
+};
+
+}  // namespace
+
+std::string via_name(std::string_view function) {
+  std::string name = short_function_name(function);
+  int angle = 0;
+  for (std::size_t i = name.size(); i-- > 1;) {
+    if (name[i] == '>') ++angle;
+    if (name[i] == '<') --angle;
+    if (angle != 0 || name[i] != ':' || name[i - 1] != ':') continue;
+    // "std::vector<float>" has a type before the member, "std::sort" a namespace.
+    if (i >= 2 && name[i - 2] == '>') name.resize(i - 1);
+    break;
+  }
+  return without_std(name);
+}
+
+void put_into_words(const GrowthReport& report, const TimeAxis* axis, Story& story) {
+  Words(report, axis, story).fill();
+}
+
+}  // namespace snapdiff::story

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "snapdiff/growth.hpp"
+#include "snapdiff/trend.hpp"
+
+/// What a comparison or a series says, decided once: every form of output lays this out and judges nothing itself.
+namespace snapdiff {
+
+/// A run of text. `name`: it came out of an input (function, file, type), as found; writers escape it
+/// and may set it apart, and redaction replaces it.
+struct Span {
+  std::string text;
+  bool name = false;
+  friend bool operator==(const Span&, const Span&) = default;
+};
+using Prose = std::vector<Span>;
+
+/// A function of the user's own code in which, or below which, memory was allocated that belongs together.
+///   path      the user's own functions, root side first; the last one is the culprit, with the file and line of its
+///             heaviest stack. Empty where stacks have no frames
+///   via       the library function that it calls to allocate, "" without one; as recorded
+///   own       false where no frame of these stacks is the user's own code
+///   value     at both ends; growth() is exact
+///   share     of all growth (the sum of growing stacks), 0..1; of all shrinkage for what was freed
+///   error     one standard deviation of the growth by sampling; 0 when exact, NaN when unknown
+///   values    per snapshot; both ends where there is no series
+///   verdict   of these values; without a word for fewer than kJudgedFrom snapshots
+///   rises     steps upwards among `steps`
+///   doubling  a table that doubled three times or more at a constant number of objects
+///   rows_differ  the function is GROWING and none of its stacks is: it is spread over many
+///   rows      of the report, ascending; empty where its rows are no stacks
+///   text      the same in words: growth "+3.15 MiB", share "44 %", pace "+250 KiB a snapshot, in 12 of 12 steps"
+struct Culprit {
+  std::vector<FrameView> path;
+  std::string_view via;
+  bool own = true;
+  Change value;
+  Change objects;
+  double share = 0;
+  double error = 0;
+  std::vector<std::int64_t> values;
+  Verdict verdict;
+  std::size_t rises = 0;
+  std::size_t steps = 0;
+  bool doubling = false;
+  bool rows_differ = false;
+  std::vector<Suspect::Site> sites;  ///< heaviest first, at most 5
+  std::vector<std::uint32_t> rows;
+  struct Text {
+    Prose name, place, via;
+    std::string growth, share, pace;
+  } text;
+};
+
+/// Memory that was allocated during the series and freed before its end.
+struct Passing {
+  std::vector<FrameView> path;  ///< as Culprit::path
+  std::int64_t peak = 0;        ///< above the larger of both ends
+  std::size_t allocated = 0;    ///< the snapshot (from 0) after the largest step upwards
+  std::size_t freed = 0;        ///< and after the largest step downwards
+};
+
+///   culprits   what has to be explained, at most five: as many as hold 90 % of it. GROWING before RISING
+///   levelled   what grew and no longer climbs (SATURATING, STEP, NEW, NOISY), where something else is judged to
+///              climb; at most three
+///   freed      what shrank, where it outweighs the growth; at most three
+///   moved      growth of stacks whose siblings lost as much
+///   covered    share of the growth that had to be explained which the culprits hold, 0..1
+///   explained  that growth
+///   verdict    the gravest one of the culprits with a tenth of the explained growth or more; "" with fewer than
+///              kJudgedFrom snapshots, and where there is no culprit
+///   judged     the culprits were chosen by verdicts
+///   headline   "In-use bytes grew from 1.02 to 6.72 MiB"
+///   figures    "+5.71 MiB, +44 011 objects"
+///   extent     "13 snapshots, 68 min"
+///   hidden     "the net hides ..."; empty where it hides nothing worth a word
+///   no_culprit why there is none; empty where there is one
+///   also       what else is worth a line, the most important first
+struct Story {
+  std::size_t snapshots = 2;
+  std::vector<Culprit> culprits;
+  std::vector<Culprit> levelled;
+  std::vector<Culprit> freed;
+  std::vector<Passing> passing;
+  std::int64_t moved = 0;
+  double covered = 0;
+  double explained = 0;
+  std::string verdict;
+  bool judged = false;
+  Prose headline;
+  std::string figures;
+  std::string extent;
+  std::string hidden;
+  std::string no_culprit;
+  std::vector<Prose> also;
+};
+
+}  // namespace snapdiff

@@ -1,0 +1,100 @@
+"""Time and memory stay in proportion to an input, whatever it holds: n log n, within 64 times its bytes and 256 MiB.
+
+SNAPDIFF_PROPORTION=1 adds inputs of 10 MB. Prints what each command took.
+"""
+import glob
+import gzip
+import math
+import os
+import resource
+import subprocess
+import unittest
+
+import crafted
+from heaps import BINARY, EXAMPLES, CliTest
+
+SMALL, LARGE, HUGE = 100_000, 1_000_000, 10_000_000
+COMMANDS = (("info",), ("--db", ":memory:"), ("import", "--db", "s.db"))
+PEAK = ("top", "--db", ":memory:")
+ALLOWED_BYTES = 256 << 20
+ALLOWED_FACTOR = 64
+SLACK = 3  # of a time against n log n: caches, and a machine that does other things
+UNMEASURED_SECONDS = 0.3
+SANITIZED = bool(os.environ.get("SNAPDIFF_SANITIZED"))
+
+
+def measured(arguments, folder):
+    """(exit code, CPU seconds, bytes of memory at the most)"""
+    with subprocess.Popen([BINARY, *arguments], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL) as process:
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    return process.returncode, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
+
+
+class Proportion(CliTest):
+    def check(self, make, commands):
+        sizes = [SMALL, LARGE] + ([HUGE] if os.environ.get("SNAPDIFF_PROPORTION") else [])
+        before = {}
+        for size in sizes:
+            name, content = make(size)
+            unfolded = len(gzip.decompress(content)) if name.endswith(".gz") else len(content)
+            self.write(name, content)
+            for command in commands:
+                operand = name + "@peak" if command is PEAK else name
+                if self.exists("s.db"):
+                    os.unlink(os.path.join(self.folder, "s.db"))
+                code, seconds, memory = measured([*command, operand], self.folder)
+                print("%-18s %-10s %9d B %8.2f s %7.1f MiB  exit %d" % (
+                    make.__name__, command[0], unfolded, seconds, memory / (1 << 20), code), flush=True)
+                with self.subTest(input=make.__name__, command=command[0], size=size):
+                    self.assertIn(code, (0, 2))
+                    if not SANITIZED:
+                        self.assertLess(memory, ALLOWED_BYTES + ALLOWED_FACTOR * unfolded)
+                    if command in before:
+                        small_bytes, small_seconds = before[command]
+                        ratio = unfolded / small_bytes * math.log(unfolded) / math.log(small_bytes)
+                        self.assertLess(seconds, UNMEASURED_SECONDS + SLACK * ratio * max(small_seconds, 0.02))
+                before[command] = (unfolded, seconds)
+
+    def test_an_input_of_each_kind(self):
+        for make in crafted.ALL:
+            more = {crafted.dominator_chain: (("retained",),), crafted.alike_addresses: (PEAK,)}
+            self.check(make, COMMANDS + more.get(make, ()))
+
+    def test_the_whole_report_of_small_ones(self):
+        for make in crafted.ALL:
+            name, content = make(SMALL // 4)
+            self.write(name, content)
+            code, seconds, memory = measured(["postmortem", name, "-o", "report." + make.__name__], self.folder)
+            print("%-18s %-10s %9d B %8.2f s %7.1f MiB  exit %d" % (
+                make.__name__, "postmortem", len(content), seconds, memory / (1 << 20), code), flush=True)
+            with self.subTest(input=make.__name__):
+                self.assertIn(code, (0, 2))
+                if not SANITIZED:
+                    self.assertLess(memory, ALLOWED_BYTES + ALLOWED_FACTOR * len(content))
+
+    @unittest.skipIf(SANITIZED, "a sanitizer reserves more addresses than any limit leaves")
+    def test_without_memory_it_says_so(self):
+        """Whatever fails to be allocated, in our code or in a library's: one line, exit 2, no signal."""
+        series = sorted(glob.glob(os.path.join(EXAMPLES, "go-queue", "heap.*.pb.gz")))
+
+        def run(limit, *arguments):
+            return subprocess.run([BINARY, *arguments], cwd=self.folder, capture_output=True, check=False,
+                                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit << 20, limit << 20)))
+
+        start = next(limit for limit in range(16, 2048, 4) if run(limit, "--version").returncode == 0)
+        codes = []
+        for more in (2, 4, 6, 8, 12, 16, 20, 26, 34, 44, 60, 80, 110, 160, 240, 400):
+            done = run(start + more, "postmortem", *series, "-o", "limited", "--db", ":memory:")
+            codes.append(done.returncode)
+            with self.subTest(limit_mib=start + more):
+                self.assertIn(done.returncode, (0, 2), done.stderr)
+                if done.returncode == 2:
+                    errors = [line for line in done.stderr.decode().splitlines() if line.startswith("error: ")]
+                    self.assertEqual(len(errors), 1, done.stderr)
+        self.assertIn(2, codes)
+
+
+if __name__ == "__main__":
+    unittest.main()
