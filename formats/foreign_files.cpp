@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 
 namespace snapdiff::formats {
 namespace {
@@ -43,6 +44,11 @@ constexpr Magic kMagics[] = {
     {"heaptrack"sv, "a heaptrack recording"},
     {"memray\0"sv, "a memray recording; `memray transform csv --leaks` makes of it what is read"},
     {"desc: "sv, "a massif recording"},
+    {"bplist00"sv, "an Apple property list (Xcode's .memgraph is one); no format of macOS is read"},
+    {"MDMP"sv, "a minidump, which holds no allocation stacks; take a heap profile of the running program"},
+    {"Nettrace"sv, "a .NET trace (.nettrace); `dotnet-gcdump collect` and `dotnet-gcdump report` make what is read"},
+    {"version https://git-lfs.github.com/spec/"sv, "a Git LFS pointer, not the file itself; `git lfs pull` fetches it"},
+    {"/annex/objects/"sv, "a git-annex pointer, not the file itself; `git annex get` fetches it"},
     {"<?xml"sv, "XML"},
     {"<!DOCTYPE"sv, "HTML"},
     {"<!doctype"sv, "HTML"},
@@ -103,6 +109,59 @@ std::string json_kind(std::string_view head) {
   return std::string(kUnknownJson);
 }
 
+/// bytehound: blocks of LZ4, each behind a byte for its kind and its length; the first one names the machine.
+/// Source: bytehound's common/src/lz4_stream.rs and event.rs.
+bool is_bytehound(std::string_view head) {
+  constexpr std::size_t kBlockHead = 5, kLongestBlock = std::size_t{1} << 20;
+  if (head.size() < 64 || head[0] != '\x01') return false;
+  std::size_t length = 0;
+  for (std::size_t i = kBlockHead - 1; i > 0; --i) length = length << 8 | static_cast<unsigned char>(head[i]);
+  const std::string_view start = head.substr(kBlockHead, 1024);
+  const auto has = [start](std::string_view word) { return start.find(word) != std::string_view::npos; };
+  return length >= 32 && length < kLongestBlock && (has("x86_64") || has("aarch64") || has("mips64") || has("armv7"));
+}
+
+/// A length of the wire format at `at`, which moves behind it; nothing where it is cut.
+std::optional<std::size_t> take_length(std::string_view head, std::size_t& at) {
+  std::size_t length = 0;
+  for (int shift = 0; at < head.size() && shift <= 28; shift += 7) {
+    const auto byte = static_cast<unsigned char>(head[at++]);
+    length |= static_cast<std::size_t>(byte & 0x7f) << shift;
+    if ((byte & 0x80) == 0) return length;
+  }
+  return std::nullopt;
+}
+
+/// A perfetto trace is a list of packets, each field 1 of the whole; field 1 of profile.proto begins with a type or a
+/// unit, which no packet does. Source: perfetto's protos/perfetto/trace/trace.proto.
+bool is_perfetto(std::string_view head) {
+  constexpr int kLookedAt = 4;
+  std::size_t at = 0;
+  for (int packet = 0; packet < kLookedAt; ++packet) {
+    if (at >= head.size() || head[at] != '\x0a') return false;
+    const std::optional<std::size_t> length = take_length(head, ++at);
+    if (!length || *length == 0 || at >= head.size() || head[at] == '\x08' || head[at] == '\x10') return false;
+    if (*length > head.size() - at) return packet > 0;
+    at += *length;
+  }
+  return true;
+}
+
+/// "559895035000-559895037000 r--p 00000000 fe:00 247498  /usr/bin/head", then "Size:   8 kB".
+bool is_smaps(std::string_view head) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  const std::size_t line_end = head.find('\n');
+  const std::string_view line = head.substr(0, line_end);
+  const std::size_t dash = line.find_first_not_of(kHex);
+  if (line_end == std::string_view::npos || dash == 0 || dash == std::string_view::npos || line[dash] != '-')
+    return false;
+  const std::size_t blank = line.find_first_not_of(kHex, dash + 1);
+  if (blank == std::string_view::npos || line[blank] != ' ') return false;
+  const std::string_view permissions = line.substr(blank + 1, 5);
+  return permissions.size() == 5 && permissions.find_first_not_of("rwxps- ") == std::string_view::npos &&
+         head.substr(line_end + 1, 5) == "Size:";
+}
+
 bool is_tar(std::string_view head) { return head.size() >= 263 && head.substr(257, 5) == "ustar"; }
 
 bool is_pickle(std::string_view head) { return head.size() >= 2 && head[0] == '\x80' && head[1] >= 2 && head[1] <= 5; }
@@ -130,11 +189,26 @@ std::string foreign_kind(std::string_view head) {
   if (is_cpu_profile(head)) return "a legacy CPU profile (time, not memory)";
   if (is_count_profile(head)) return "a text profile of another kind than heap";
   if (std::string json = json_kind(head); !json.empty()) return json;
+  if (is_bytehound(head)) return "a bytehound recording; `bytehound server` shows it, heaptrack records what is read";
   if (is_tar(head)) return "a tar archive; unpack it first";
   if (is_pickle(head)) return "a Python pickle";
   if (is_fast_serialization(head)) return "a .NET gcdump or trace; `dotnet-gcdump report` makes of it what is read";
   if (head.find_first_not_of('\0') == std::string_view::npos && !head.empty()) return "nothing but zero bytes";
   if (is_text(head)) return std::string(kUnknownText);
+  return {};
+}
+
+std::string mistaken_kind(std::string_view head) {
+  if (is_perfetto(head)) return "a perfetto trace; `traceconv profile` makes of heapprofd's what is read";
+  if (is_smaps(head))
+    return "a process's memory map (/proc/PID/smaps), which holds no allocation stacks; give a heap profile of the "
+           "process, or a log of its VmRSS";
+  const std::string_view start = head.substr(0, 4096);
+  const auto has = [start](std::string_view words) { return start.find(words) != std::string_view::npos; };
+  if (start.starts_with("----------") && has("\nCommand: ") && has("\nms_print arguments: "))
+    return "the output of ms_print; give massif's own file (massif.out.PID)";
+  if (start.starts_with("reading file \"") && has("please wait, this might take some time"))
+    return "the output of heaptrack_print; give the recording itself (heaptrack.NAME.PID.zst)";
   return {};
 }
 

@@ -29,6 +29,7 @@
 #include "formats/type_counts/type_count_importers.hpp"
 #include "formats/v8/v8_importer.hpp"
 #include "formats/valgrind/valgrind_importers.hpp"
+#include "snapdiff/nearest.hpp"
 
 namespace snapdiff::formats {
 namespace {
@@ -84,11 +85,14 @@ std::string names_of(const std::vector<const Importer*>& importers_named) {
 
 Result<const Importer*> importer_called(const std::string& name) {
   std::vector<const Importer*> all;
+  std::vector<std::string> names;
   for (const Importer* importer : importers()) {
     if (importer->info().name == name) return importer;
     all.push_back(importer);
+    names.emplace_back(importer->info().name);
   }
-  return Error{ErrorCode::usage, "no format called " + name + ": expected one of " + names_of(all)};
+  return Error{ErrorCode::usage,
+               "no format called '" + name + "': expected one of " + names_of(all) + did_you_mean(name, names)};
 }
 
 std::string first_bytes(std::string_view head) {
@@ -232,6 +236,8 @@ std::span<const Importer* const> importers() {
 
 Result<const Importer*> detect(std::string_view head, bool whole_input) {
   if (head.empty() && whole_input) return Error{ErrorCode::malformed, "empty input file"};
+  if (const std::string kind = mistaken_kind(head); !kind.empty())
+    return Error{ErrorCode::unsupported, "not a heap profile: this is " + kind};
   std::vector<const Importer*> certain;
   std::vector<const Importer*> possible;
   for (const Importer* importer : importers()) {

@@ -6,6 +6,7 @@
 #include "analyzer/cli/counters.hpp"
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/judged_series.hpp"
+#include "analyzer/cli/progress.hpp"
 #include "analyzer/cli/recording.hpp"
 #include "analyzer/diff/diff.hpp"
 
@@ -89,9 +90,10 @@ int run_diff(const Arguments& arguments) {
 
   Recording recording(choose_store(options), compared->loaded, compared->options, terminal, options.series);
   const std::vector<SnapshotRef> refs = compared->loaded.refs();
-  const Result<std::string> text = asks_for_counters(refs, options)
-                                       ? answer_counters(refs, *style)
-                                       : answer(compared->loaded, compared->options, *style, options.steps);
+  const Result<std::string> text = in_stage(terminal.stderr_is_terminal, "comparing", [&] {
+    return asks_for_counters(refs, options) ? answer_counters(refs, *style)
+                                            : answer(compared->loaded, compared->options, *style, options.steps);
+  });
   if (!text) return fail(text.error());
   recording.answered();
   const Status printed = print_data(*text);

@@ -6,6 +6,7 @@
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/output_file.hpp"
+#include "analyzer/cli/progress.hpp"
 #include "analyzer/diff/diff.hpp"
 
 namespace snapdiff::cli {
@@ -69,7 +70,9 @@ int run_export(const Arguments& arguments) {
     }
     Result<store::Store> store = open_store(choose_store(options), store::Access::read);
     if (!store) return fail(store.error());
-    if (Status written = store->export_plain(options.output); !written) return fail(written.error());
+    const Status written =
+        in_stage(terminal.stderr_is_terminal, "writing", [&] { return store->export_plain(options.output); });
+    if (!written) return fail(written.error());
     return kExitDone;
   }
   if (wanted.pprof && options.output.empty() && terminal.stdout_is_terminal) {
@@ -88,9 +91,10 @@ int run_export(const Arguments& arguments) {
     view.fold_recursion = false;  // the other tool shows whole stacks
     if (view.frames == FrameSet::usual) view.frames = FrameSet::all;
   }
-  const Result<std::string> bytes =
-      snapshots.size() == 1 ? export_snapshot(snapshots[0].ref, view, wanted, *style)
-                            : export_growth(snapshots.front().ref, snapshots.back().ref, view, wanted, *style);
+  const Result<std::string> bytes = in_stage(terminal.stderr_is_terminal, "writing", [&] {
+    return snapshots.size() == 1 ? export_snapshot(snapshots[0].ref, view, wanted, *style)
+                                 : export_growth(snapshots.front().ref, snapshots.back().ref, view, wanted, *style);
+  });
   if (!bytes) return fail(bytes.error());
   if (Status written = write_output(options.output.empty() ? "-" : options.output, *bytes); !written) {
     return fail(written.error());

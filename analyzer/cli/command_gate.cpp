@@ -1,14 +1,15 @@
 #include <algorithm>
-#include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <utility>
 
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
+#include "analyzer/cli/document.hpp"
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/judged_series.hpp"
 #include "analyzer/cli/output_file.hpp"
+#include "analyzer/cli/progress.hpp"
 #include "analyzer/cli/recording.hpp"
 #include "analyzer/cli/small_file.hpp"
 #include "analyzer/diff/diff.hpp"
@@ -34,9 +35,7 @@ struct GateOptions {
 
 /// The day in UTC; SOURCE_DATE_EPOCH wins, so that a run can be repeated.
 std::string today() {
-  std::time_t now = std::time(nullptr);
-  if (const char* text = std::getenv("SOURCE_DATE_EPOCH"))
-    now = static_cast<std::time_t>(std::strtoll(text, nullptr, 10));
+  const std::time_t now = source_date_epoch_s().value_or(std::time(nullptr));
   std::tm parts{};
   gmtime_r(&now, &parts);
   char day[16];
@@ -153,16 +152,18 @@ int run_gate(const Arguments& arguments) {
                   "                           name, or this id; repeatable")
       ->type_name("NAME")
       ->allow_extra_args(false);
-  app->add_option("--until", wanted.until, "last day of what is accepted")->type_name("YYYY-MM-DD");
+  app->add_option("--until", wanted.until, "last day of what is accepted")
+      ->type_name("YYYY-MM-DD")
+      ->check(CLI::Validator(
+          [](const std::string& day) {
+            return gate::is_day(day) ? std::string() : "found '" + day + "', expected a day like 2026-12-31";
+          },
+          ""));
   app->add_option("--reason", wanted.reason, "why it is accepted")->type_name("TEXT");
   app->add_flag("--allow-unjudged", wanted.allow_unjudged, "exit 0 where a budget could not be judged");
   app->add_option("--junit", wanted.junit, "write JUnit XML")->type_name("FILE");
   app->add_option("--sarif", wanted.sarif, "write SARIF 2.1.0")->type_name("FILE");
   if (const auto code = parse_arguments(*app, options, arguments)) return *code;
-  if (!wanted.until.empty()) {
-    const auto tried = gate::parse_allowances("[[accept]]\nid = \"x\"\nuntil = '" + wanted.until + "'", "--until");
-    if (!tried) return fail({ErrorCode::usage, "--until " + wanted.until + ": expected a day like 2026-12-31"});
-  }
 
   Result<std::vector<Budget>> budgets = all_budgets(wanted);
   if (!budgets) return fail(budgets.error());
@@ -178,7 +179,8 @@ int run_gate(const Arguments& arguments) {
 
   Recording recording(store_for_reading(options, compared->loaded), compared->loaded, compared->options, terminal,
                       options.series);
-  Result<JudgedSeries> judged = judge_series(compared->loaded.refs(), compared->options);
+  Result<JudgedSeries> judged = in_stage(terminal.stderr_is_terminal, "judging",
+                                         [&] { return judge_series(compared->loaded.refs(), compared->options); });
   if (!judged) return fail(judged.error());
   if (budgets->empty()) *budgets = gate::default_budgets(judged->trend.series.steps.size());
   GateReport report = checked(std::move(judged->trend), *budgets, *allowances, wanted.allow_unjudged);

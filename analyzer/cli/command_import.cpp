@@ -9,6 +9,7 @@
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/naming.hpp"
+#include "analyzer/cli/progress.hpp"
 #include "analyzer/cli/series_identity.hpp"
 #include "analyzer/cli/shared_times.hpp"
 #include "analyzer/cuda/cuda.hpp"
@@ -127,7 +128,9 @@ int run_import(const Arguments& arguments) {
   const Result<std::vector<Operand>> operands = parse_operands(options.operands);
   if (!operands) return fail(operands.error());
   for (const Operand& operand : *operands) {
-    if (is_whole_series(operand)) return fail({ErrorCode::io, "no such file or directory", std::nullopt, operand.text});
+    if (is_whole_series(operand)) {
+      return fail({ErrorCode::io, "no such file or directory" + near_file(operand.text), std::nullopt, operand.text});
+    }
     if (!operand.is_path())
       return fail({ErrorCode::usage, "import takes files: '" + operand.text + "' is in the store already"});
   }
@@ -184,7 +187,8 @@ int run_import(const Arguments& arguments) {
       const SourceFacts& source = item.ref.snapshot->facts.source;
       if (sources.emplace(source.name, source.sha256).second) counts.bytes += source.size_bytes;
     }
-    const Result<std::vector<store::Imported>> imported = store_in_turn(*store, named);
+    const Result<std::vector<store::Imported>> imported =
+        in_stage(terminal.stderr_is_terminal, "storing", [&] { return store_in_turn(*store, named); });
     if (!imported) return fail(imported.error());
     for (const store::Imported& one : *imported) ++(one.was_present ? counts.present : counts.added);
   }
@@ -192,8 +196,7 @@ int run_import(const Arguments& arguments) {
   if (wants_names(options)) {
     const Result<StoreNames> names = name_store(*store, options, false, terminal);
     if (!names) return fail(names.error());
-    say("naming  " + naming_summary(names->report));
-    for (const Note& note : names->report.notes.all()) say_note(note);
+    say_note(naming_note(names->report, options));
   }
   if (touched.size() > 1 || (any_timed && any_untimed)) {
     if (Status told = tell_series(*store, touched); !told) return fail(told.error());

@@ -100,8 +100,9 @@ std::vector<const Counter*> shown_counters(const SnapshotFacts& facts) {
 
 std::string info_text(const Snapshot& snapshot, const std::string& ref, const Shape& shape) {
   const SnapshotFacts& facts = snapshot.facts;
-  const auto row = [](const std::string& name, const std::string& value) {
+  const auto row = [](const std::string& raw_name, const std::string& value) {
     constexpr std::size_t kColumn = 15;
+    const std::string name = escape_for_terminal(raw_name);
     return "  " + name + std::string(name.size() < kColumn ? kColumn - name.size() : 1, ' ') +
            escape_for_terminal(value) + "\n";
   };
@@ -280,7 +281,7 @@ int run_info(const Arguments& arguments) {
     }
   }
   const auto dump = [](const Json& json, int indent) {
-    return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+    return report::json_safe(json.dump(indent, ' ', false, Json::error_handler_t::replace)) + "\n";
   };
   if (options.as == "jsonl") {
     for (const Json& object : objects) out += dump(object, -1);

@@ -156,9 +156,10 @@ int run_list(const Arguments& arguments) {
       return std::find(options.operands.begin(), options.operands.end(), series.name) == options.operands.end();
     });
   }
-  const std::string text = *form == report::Form::json
-                               ? list_json(*listed).dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
-                               : list_text(*listed, !options.operands.empty());
+  const std::string text =
+      *form == report::Form::json
+          ? report::json_safe(list_json(*listed).dump(2, ' ', false, Json::error_handler_t::replace)) + "\n"
+          : list_text(*listed, !options.operands.empty());
   if (text.empty()) say("the store is empty");
   if (Status printed = print_data(text); !printed) return fail(printed.error());
   return kExitDone;
@@ -172,6 +173,8 @@ int run_formats(const Arguments& arguments) {
       "formats [--as json]", {});
   add_options(*app, options, kTakesForm);
   if (const auto code = parse_arguments(*app, options, arguments)) return *code;
+  if (options.as != "text" && options.as != "json")
+    return fail({ErrorCode::usage, "formats --as " + options.as + ": expected text or json"});
   std::string text;
   if (options.as == "json") {
     Json json = Json::array();

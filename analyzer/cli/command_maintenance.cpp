@@ -51,7 +51,7 @@ int run_prune(const Arguments& arguments) {
   auto app = make_command_app("Keep the newest snapshots of each series, remove the others.",
                               "prune --keep N [--series NAME]", {"snapdiff prune --keep 100"});
   add_options(*app, options, 0);
-  app->add_option("--keep", keep, "how many newest snapshots stay")->type_name("N")->required();
+  add_count(*app, "--keep", keep, {0, 1'000'000'000}, "how many newest snapshots stay")->required();
   app->add_option("--series", series_name, "only this series (all)")->type_name("NAME");
   if (const auto code = parse_arguments(*app, options, arguments)) return *code;
   Result<store::Store> store = open_store(choose_store(options), store::Access::write);

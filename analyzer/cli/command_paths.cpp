@@ -1,5 +1,6 @@
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/object_commands.hpp"
+#include "analyzer/cli/progress.hpp"
 #include "analyzer/objects/objects.hpp"
 #include "analyzer/report/retention.hpp"
 
@@ -15,11 +16,9 @@ int run_paths(const Arguments& arguments) {
                               {"snapdiff paths '^Session$' 1.heapsnapshot 2.heapsnapshot 3.heapsnapshot",
                                "snapdiff paths Session app.hprof --as json"});
   add_options(*app, options, kTakesOperands | kTakesCount | kTakesForm | kReadsFiles);
-  app->add_option("--loops", wanted.loops,
-                  "rounds of the program between two snapshots: a place\n"
-                  "                           grows when it gains that many each time (1)")
-      ->type_name("N")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}).description(""));
+  add_count(*app, "--loops", wanted.loops, {1, 1'000'000'000},
+            "rounds of the program between two snapshots: a place\n"
+            "                           grows when it gains that many each time (1)");
   if (const auto code = parse_arguments(*app, options, arguments)) return *code;
   if (options.operands.size() < 2)
     return fail({ErrorCode::usage, "paths takes a pattern and one file or more: found " +
@@ -33,7 +32,8 @@ int run_paths(const Arguments& arguments) {
   if (!asked) return fail(asked.error());
   const Result<Loaded> loaded = load_operands(asked->operands, options, terminal, options.operands.size() == 1);
   if (!loaded) return fail(loaded.error());
-  const Result<PathReport> report = objects::paths(loaded->refs(), wanted);
+  const Result<PathReport> report =
+      in_stage(terminal.stderr_is_terminal, "finding paths", [&] { return objects::paths(loaded->refs(), wanted); });
   if (!report) return fail(report.error());
   if (Status printed = print_data(report::write_paths(*report, asked->style)); !printed) return fail(printed.error());
   return tell_notes(*loaded, options);

@@ -1,6 +1,7 @@
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/exit_codes.hpp"
+#include "analyzer/cli/progress.hpp"
 #include "analyzer/diff/diff.hpp"
 
 namespace snapdiff::cli {
@@ -24,7 +25,9 @@ int run_peek(const Arguments& arguments) {
   const Result<Compared> compared = load_compared(options, terminal, Fallback::with_view);
   if (!compared) return fail(compared.error());
   const auto& snapshots = compared->loaded.snapshots;
-  const Result<PeekReport> report = diff::peek(snapshots.front().ref, snapshots.back().ref, regex, compared->options);
+  const Result<PeekReport> report = in_stage(terminal.stderr_is_terminal, "comparing", [&] {
+    return diff::peek(snapshots.front().ref, snapshots.back().ref, regex, compared->options);
+  });
   if (!report) return fail(report.error());
   if (Status printed = print_data(report::write_peek(*report, *style)); !printed) return fail(printed.error());
   if (report->functions.empty()) say("no function matches " + escape_for_terminal(regex));

@@ -9,6 +9,7 @@
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/postmortem_documents.hpp"
 #include "analyzer/cli/postmortem_series.hpp"
+#include "analyzer/cli/progress.hpp"
 #include "analyzer/cli/recording.hpp"
 #include "analyzer/cli/small_file.hpp"
 
@@ -17,7 +18,7 @@ namespace {
 
 struct Wanted {
   std::string folder = "postmortem";
-  std::string limit_text;
+  std::optional<std::int64_t> limit;
   std::vector<std::string> hint_files;
   bool print_hints = false;
   bool redact = false;
@@ -39,11 +40,7 @@ Result<Settings> settings_of(const Options& options, const Wanted& wanted) {
   out.documents.rows = options.rows;
   out.documents.full = wanted.full;
   out.documents.paper = wanted.paper == "letter" ? render::Paper::letter : render::Paper::a4;
-  if (!wanted.limit_text.empty()) {
-    const Result<std::int64_t> size = parse_size(wanted.limit_text);
-    if (!size) return size.error();
-    out.limit = *size;
-  }
+  out.limit = wanted.limit;
   Result<postmortem::Rules> rules = postmortem::built_in_rules();
   for (const std::string& path : wanted.hint_files) {
     if (!rules) break;
@@ -79,8 +76,9 @@ StoreChoice store_of(const Options& options, const Wanted& wanted, const Loaded&
 }
 
 Status report_on(const ReportedSeries& series, const Wanted& wanted, const Settings& settings,
-                 const report::Style& terminal_style) {
-  Result<Postmortem> found = find_out(series, settings.view, settings.limit, settings.rules);
+                 const report::Style& terminal_style, bool on_terminal) {
+  Result<Postmortem> found =
+      in_stage(on_terminal, "judging", [&] { return find_out(series, settings.view, settings.limit, settings.rules); });
   if (!found) return std::move(found).error();
   if (settings.redactor) settings.redactor->redact(*found);
   std::filesystem::path folder = wanted.folder;
@@ -89,7 +87,8 @@ Status report_on(const ReportedSeries& series, const Wanted& wanted, const Setti
   if (Status printed = print_data(heading + report::postmortem_text(*found, terminal_style)); !printed) return printed;
   DocumentOptions documents = settings.documents;
   if (settings.redactor) documents.redactor = &*settings.redactor;
-  return write_documents(*found, series, settings.view, folder, documents);
+  return in_stage(on_terminal, "writing the report",
+                  [&] { return write_documents(*found, series, settings.view, folder, documents); });
 }
 
 }  // namespace
@@ -107,7 +106,7 @@ int run_postmortem(const Arguments& arguments) {
        "snapdiff postmortem --limit 24GiB --redact-key ~/.key web.*.heap"});
   add_options(*app, options, kTakesOperands | kTakesSeries | kTakesView | kTakesCount | kReadsFiles | kTakesSymbols);
   app->add_option("-o,--output", wanted.folder, "folder of the report (postmortem)")->type_name("DIR");
-  app->add_option("--limit", wanted.limit_text, "say when the total will reach this")->type_name("SIZE");
+  add_size(*app, "--limit", wanted.limit, 1, "say when the total will reach this");
   app->add_option("--hints", wanted.hint_files,
                   "more hint rules; a rule of the same id replaces a\n"
                   "                           built-in one; repeatable")
@@ -150,7 +149,8 @@ int run_postmortem(const Arguments& arguments) {
         " reports, one for each kind or series");
   for (const Note& note : left_out.all()) say_note(note);
   for (const ReportedSeries& part : parts) {
-    if (Status done = report_on(part, wanted, *settings, *style); !done) return fail(done.error());
+    if (Status done = report_on(part, wanted, *settings, *style, terminal.stderr_is_terminal); !done)
+      return fail(done.error());
   }
   recording.answered();
   const int partial_code = tell_notes(compared->loaded, options);

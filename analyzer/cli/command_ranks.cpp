@@ -4,6 +4,7 @@
 
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
+#include "analyzer/cli/progress.hpp"
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/diff/diff.hpp"
 
@@ -125,7 +126,8 @@ int run_ranks(const Arguments& arguments) {
   if (!loaded) return fail(loaded.error());
   // They were taken side by side: the order of their times means nothing.
   loaded->notes = {};
-  const Result<RankReport> report = compare_ranks(*loaded, asked->view);
+  const Result<RankReport> report =
+      in_stage(terminal.stderr_is_terminal, "comparing", [&] { return compare_ranks(*loaded, asked->view); });
   if (!report) return fail(report.error());
   if (Status printed = print_data(report::write_ranks(*report, asked->style)); !printed) return fail(printed.error());
   return tell_notes(*loaded, options);

@@ -11,6 +11,7 @@
 #include "analyzer/cli/document.hpp"
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/memory_story.hpp"
+#include "analyzer/cli/progress.hpp"
 #include "analyzer/cli/render_axis.hpp"
 #include "analyzer/cli/render_job.hpp"
 #include "analyzer/diff/diff.hpp"
@@ -88,7 +89,8 @@ int render_memory(const Options& options, const RenderOptions& wanted, const Ter
   }
   MemoryPages pages = wanted.memory;
   pages.ends_only = options.operands.empty();
-  Result<render::MemoryStory> story = tell_memory(loaded, pages, compared->options);
+  Result<render::MemoryStory> story =
+      in_stage(terminal.stderr_is_terminal, "drawing", [&] { return tell_memory(loaded, pages, compared->options); });
   if (!story) return fail(story.error());
   return write_memory(options, wanted, loaded, *std::move(story));
 }
@@ -105,7 +107,9 @@ int render_retained(const Options& options, const RenderOptions& wanted, const T
   const std::vector<SnapshotRef> refs = loaded->refs();
   if (refs.size() != options.operands.size())
     return fail({ErrorCode::usage, "--retained takes one snapshot of each file: found " + std::to_string(refs.size())});
-  Result<RetainedTree> tree = objects::retained_tree(refs.size() == 2 ? refs.front() : SnapshotRef{}, refs.back());
+  Result<RetainedTree> tree = in_stage(terminal.stderr_is_terminal, "finding dominators", [&] {
+    return objects::retained_tree(refs.size() == 2 ? refs.front() : SnapshotRef{}, refs.back());
+  });
   if (!tree) return fail(tree.error());
   render::RetainedStory story;
   story.tree = *std::move(tree);
@@ -155,9 +159,7 @@ int run_render(const Arguments& arguments) {
   app->add_option("-o,--output", options.output, "file (snapdiff.pdf, .svg, .png, .dot, .html; - is stdout)")
       ->type_name("FILE");
   app->add_option("--paper", wanted.paper, "a4, letter (a4)")->type_name("X")->check(one_of({"a4", "letter"}));
-  app->add_option("--max-nodes", wanted.graph.max_nodes, "boxes drawn at most (40)")
-      ->type_name("N")
-      ->check(CLI::Range(std::size_t{2}, std::size_t{2000}).description(""));
+  add_count(*app, "--max-nodes", wanted.graph.max_nodes, {2, 2000}, "boxes drawn at most (40)");
   auto* flame = app->add_flag("--flame", wanted.flame, "flame graph of what came and what went");
   std::array<bool, kWidths.size()> widths{};
   std::vector<CLI::Option*> earlier;
@@ -213,13 +215,16 @@ int run_render(const Arguments& arguments) {
     return fail({ErrorCode::usage, "render needs at least two snapshots: found 1"});
   }
   if (diff::has_counters_only(compared->loaded.refs())) return render_counters(options, wanted, compared->loaded);
-  const Result<render::Story> story = tell_story(*compared, wanted.full);
+  const Result<render::Story> story =
+      in_stage(terminal.stderr_is_terminal, "comparing", [&] { return tell_story(*compared, wanted.full); });
   if (!story) return fail(story.error());
 
-  const Result<std::string> bytes = wanted.svg   ? render::to_svg(*story, wanted.graph)
-                                    : wanted.png ? render::to_png(*story, wanted.graph)
-                                    : wanted.dot ? render::to_dot(*story, wanted.graph)
-                                                 : render::to_pdf(*story, wanted.graph, wanted.page());
+  const Result<std::string> bytes = in_stage(terminal.stderr_is_terminal, "drawing", [&] {
+    return wanted.svg   ? render::to_svg(*story, wanted.graph)
+           : wanted.png ? render::to_png(*story, wanted.graph)
+           : wanted.dot ? render::to_dot(*story, wanted.graph)
+                        : render::to_pdf(*story, wanted.graph, wanted.page());
+  });
   if (!bytes) return fail(bytes.error());
   if (const int code = write_picture(options, wanted.ending(), *bytes); code != kExitDone) return code;
   return tell_notes(compared->loaded, options);

@@ -3,6 +3,7 @@
 
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/object_commands.hpp"
+#include "analyzer/cli/progress.hpp"
 #include "analyzer/objects/objects.hpp"
 #include "analyzer/report/retention.hpp"
 
@@ -54,7 +55,8 @@ int run_retained(const Arguments& arguments) {
   if (!asked) return fail(asked.error());
   const Result<Loaded> loaded = load_operands(asked->operands, options, terminal, options.operands.size() == 1);
   if (!loaded) return fail(loaded.error());
-  Result<RetainedReport> report = objects::retained(loaded->refs());
+  Result<RetainedReport> report =
+      in_stage(terminal.stderr_is_terminal, "finding dominators", [&] { return objects::retained(loaded->refs()); });
   if (!report) return fail(report.error());
   sort_rows(*report, sort);
   if (Status printed = print_data(report::write_retained(*report, asked->style)); !printed)

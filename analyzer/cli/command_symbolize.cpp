@@ -52,6 +52,8 @@ int run_symbolize(const Arguments& arguments) {
   }
   if (Status printed = print_data(table_of(names->report)); !printed) return fail(printed.error());
   for (const Note& note : names->report.notes.all()) say_note(note);
+  for (const std::string& path : idle_paths(names->report, options))
+    say_note({Severity::warning, path + " fits no module in the store"});
   say("named " + report::count_text(static_cast<std::int64_t>(names->changed)) + " addresses");
   return kExitDone;
 }

@@ -2,6 +2,7 @@
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/counters.hpp"
 #include "analyzer/cli/exit_codes.hpp"
+#include "analyzer/cli/progress.hpp"
 #include "analyzer/diff/diff.hpp"
 
 namespace snapdiff::cli {
@@ -31,7 +32,8 @@ int run_top(const Arguments& arguments) {
                                        std::to_string(loaded->snapshots.size())});
   }
   if (asks_for_counters(loaded->refs(), options)) return show_counters(*loaded, options, asked->style);
-  const Result<TopReport> report = diff::top(loaded->snapshots.front().ref, asked->view);
+  const Result<TopReport> report = in_stage(terminal.stderr_is_terminal, "summing up",
+                                            [&] { return diff::top(loaded->snapshots.front().ref, asked->view); });
   if (!report) return fail(report.error());
   if (Status printed = print_data(report::write_top(*report, asked->style, loaded->snapshots.front().failure.get()));
       !printed)

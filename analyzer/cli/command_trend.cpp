@@ -8,6 +8,7 @@
 #include "analyzer/cli/counters.hpp"
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/judged_series.hpp"
+#include "analyzer/cli/progress.hpp"
 #include "analyzer/cli/recording.hpp"
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/story/story.hpp"
@@ -19,7 +20,7 @@ namespace {
 
 struct Wanted {
   std::optional<std::int64_t> limit;
-  std::optional<double> floor;
+  std::optional<std::int64_t> floor;
   std::optional<std::int64_t> loops;
   bool triple = false;
   bool sorted = false;  ///< --sort was given: rows stay as the engine sorted them
@@ -28,7 +29,9 @@ struct Wanted {
 /// A scenario is judged as it was made, from its first snapshot on; any other series since its last restart.
 Result<TrendReport> find_trend(const std::vector<SnapshotRef>& snapshots, const DiffOptions& options,
                                const Wanted& wanted) {
-  const auto& [limit, floor, loops, triple, sorted] = wanted;
+  const auto& [limit, floor_bytes, loops, triple, sorted] = wanted;
+  const std::optional<double> floor =
+      floor_bytes ? std::optional(static_cast<double>(*floor_bytes)) : std::optional<double>();
   if (!loops && !triple) {
     Result<JudgedSeries> judged = judge_series(snapshots, options, limit, floor);
     if (!judged) return std::move(judged).error();
@@ -58,7 +61,6 @@ Result<std::string> answer(const Loaded& loaded, const DiffOptions& view, const 
 
 int run_trend(const Arguments& arguments) {
   Options options;
-  std::string limit_text, floor_text;
   Wanted wanted;
   auto app = make_command_app(
       "Leak or not: slope and verdict per stack over a series of snapshots.",
@@ -70,14 +72,13 @@ int run_trend(const Arguments& arguments) {
        "snapdiff trend --loops 7 after-*.heap", "snapdiff trend --triple idle.pb.gz busy.pb.gz idle-again.pb.gz"});
   add_options(*app, options,
               kTakesOperands | kTakesSeries | kTakesView | kTakesRows | kTakesForm | kReadsFiles | kTakesSymbols);
-  app->add_option("--limit", limit_text, "say when the total will reach this")->type_name("SIZE");
-  app->add_option("--floor", floor_text,
-                  "rows that change less are minor (0.2 % of the largest\n"
-                  "                           snapshot)")
-      ->type_name("SIZE");
-  app->add_option("--loops", wanted.loops,
-                  "each snapshot follows L round trips that should leave\n"
-                  "                           nothing: rows with L objects more each time")
+  add_size(*app, "--limit", wanted.limit, 1, "say when the total will reach this");
+  add_size(*app, "--floor", wanted.floor, 0,
+           "rows that change less are minor (0.2 % of the largest\n"
+           "                           snapshot)");
+  add_count(*app, "--loops", wanted.loops, {1, 1'000'000'000},
+            "each snapshot follows L round trips that should leave\n"
+            "                           nothing: rows with L objects more each time")
       ->type_name("L");
   app->add_flag("--triple", wanted.triple,
                 "baseline, target, final: what the target added and\n"
@@ -87,16 +88,6 @@ int run_trend(const Arguments& arguments) {
   wanted.sorted = app->count("--sort") > 0;
   if (wanted.loops && wanted.triple)
     return fail({ErrorCode::usage, "--loops and --triple: found both, expected one of them"});
-  if (!limit_text.empty()) {
-    const Result<std::int64_t> size = parse_size(limit_text);
-    if (!size) return fail(size.error());
-    wanted.limit = *size;
-  }
-  if (!floor_text.empty()) {
-    const Result<std::int64_t> size = parse_size(floor_text);
-    if (!size) return fail(size.error());
-    wanted.floor = static_cast<double>(*size);
-  }
 
   const Terminal terminal = look_at_terminal(options.no_color);
   const Result<report::Style> style = style_of(options, terminal);
@@ -113,7 +104,9 @@ int run_trend(const Arguments& arguments) {
 
   Recording recording(store_for_reading(options, compared->loaded), compared->loaded, compared->options, terminal,
                       options.series);
-  const Result<std::string> text = answer(compared->loaded, compared->options, wanted, options, *style);
+  const Result<std::string> text = in_stage(terminal.stderr_is_terminal, "judging", [&] {
+    return answer(compared->loaded, compared->options, wanted, options, *style);
+  });
   if (!text) return fail(text.error());
   recording.answered();
   const Status printed = print_data(*text);

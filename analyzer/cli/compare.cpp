@@ -143,14 +143,11 @@ Result<report::Style> style_of(const Options& options, const Terminal& terminal)
   style.width = terminal.width;
   style.colour = terminal.colour;
   style.utf8 = terminal.utf8;
+  style.thousands = terminal.stdout_is_terminal ? " " : "";
   style.max_rows =
       options.rows.value_or(style.form == report::Form::text || style.form == report::Form::markdown ? 20 : 0);
   style.cumulative = options.cumulative;
-  if (!options.min_bytes.empty()) {
-    const Result<std::int64_t> size = parse_size(options.min_bytes);
-    if (!size) return size.error();
-    style.min_bytes = *size;
-  }
+  style.min_bytes = options.min_bytes.value_or(0);
   return style;
 }
 

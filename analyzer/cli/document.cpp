@@ -14,16 +14,20 @@ std::string title_of(const Loaded& loaded) {
   return default_series(loaded.snapshots);
 }
 
+std::optional<std::int64_t> source_date_epoch_s() {
+  const char* const text = std::getenv("SOURCE_DATE_EPOCH");
+  if (text == nullptr) return std::nullopt;
+  const std::string_view value(text);
+  std::int64_t seconds = 0;
+  const auto [end, failure] = std::from_chars(value.data(), value.data() + value.size(), seconds);
+  if (failure != std::errc{} || end != value.data() + value.size() || seconds < 0 || seconds >= 9'000'000'000)
+    return std::nullopt;
+  return seconds;
+}
+
 std::int64_t document_time_ns(const Loaded& loaded) {
   constexpr std::int64_t kSecond = 1'000'000'000;
-  if (const char* text = std::getenv("SOURCE_DATE_EPOCH")) {
-    const std::string_view value(text);
-    std::int64_t seconds = 0;
-    if (std::from_chars(value.data(), value.data() + value.size(), seconds).ec == std::errc{} && seconds >= 0 &&
-        seconds < 9'000'000'000) {
-      return seconds * kSecond;
-    }
-  }
+  if (const std::optional<std::int64_t> seconds = source_date_epoch_s()) return *seconds * kSecond;
   std::int64_t newest = 0;
   for (const LoadedSnapshot& s : loaded.snapshots) {
     const SnapshotFacts& facts = s.ref.snapshot->facts;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "analyzer/cli/load.hpp"
@@ -10,6 +11,9 @@ namespace snapdiff::cli {
 
 /// Name of the series, else of the program that the snapshots are of.
 std::string title_of(const Loaded& loaded);
+
+/// The environment's SOURCE_DATE_EPOCH; nothing where it is unset or not a whole number of seconds.
+std::optional<std::int64_t> source_date_epoch_s();
 
 /// SOURCE_DATE_EPOCH, else the newest time of the inputs, so that equal inputs give equal bytes.
 std::int64_t document_time_ns(const Loaded& loaded);

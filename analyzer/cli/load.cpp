@@ -75,7 +75,7 @@ class Sharing {
 // Reads all jobs with as many threads as there are cores; results in the order of the jobs.
 std::vector<std::optional<Result<std::vector<Snapshot>>>> read_all(const std::vector<Job>& jobs,
                                                                    const formats::ReadOptions& options,
-                                                                   bool show_progress) {
+                                                                   const Options& command_options, bool show_progress) {
   std::vector<std::uint64_t> sizes;
   for (const Job& job : jobs) {
     std::error_code failure;
@@ -94,6 +94,7 @@ std::vector<std::optional<Result<std::vector<Snapshot>>>> read_all(const std::ve
         file_options.progress = [&progress, i](std::uint64_t done, std::uint64_t) { progress.update(i, done); };
       }
       results[i].emplace(formats::read_file(jobs[i].path, file_options));
+      if (*results[i]) demangle_names(**results[i], command_options);
       sharing.finished(i, results);
       progress.finished(i);
     }
@@ -237,19 +238,14 @@ Result<std::vector<LoadedSnapshot>> at_point(const LoadedSnapshot& item, const s
   return moments;
 }
 
-Result<formats::ReadOptions> read_options_of(const Options& options) {
+formats::ReadOptions read_options_of(const Options& options) {
   formats::ReadOptions out;
   out.format = options.input_format;
   out.strict = options.strict;
   out.patterns = options.patterns;
   out.group_by = options.group_by;
   out.decimal_units = options.units == "si";
-  if (!options.max_input.empty()) {
-    const Result<std::int64_t> limit = parse_size(options.max_input);
-    if (!limit) return limit.error();
-    if (*limit <= 0) return Error{ErrorCode::usage, "--max-input " + options.max_input + ": expected more than 0"};
-    out.max_input_bytes = static_cast<std::uint64_t>(*limit);
-  }
+  if (options.max_input) out.max_input_bytes = static_cast<std::uint64_t>(*options.max_input);
   return out;
 }
 
@@ -397,11 +393,9 @@ Result<std::vector<LoadedSnapshot>> take_path(const PathOperand& path, std::size
 
 Result<Loaded> load_operands(const std::vector<Operand>& operands, const Options& options, const Terminal& terminal,
                              bool expand, store::Parts parts) {
-  const Result<formats::ReadOptions> read_options = read_options_of(options);
-  if (!read_options) return read_options.error();
   Result<Plan> plan = plan_for(operands, options, expand, parts);
   if (!plan) return std::move(plan).error();
-  ReadResults results = read_all(plan->jobs, *read_options, terminal.stderr_is_terminal);
+  ReadResults results = read_all(plan->jobs, read_options_of(options), options, terminal.stderr_is_terminal);
   const bool leave_out = may_be_left_out(plan->jobs, results, options);
 
   Loaded loaded;

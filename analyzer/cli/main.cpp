@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <new>
 #include <string>
+#include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "analyzer/cli/commands.hpp"
@@ -17,6 +19,7 @@
 #include "analyzer/cli/operands.hpp"
 #include "analyzer/cli/options.hpp"
 #include "analyzer/cli/terminal.hpp"
+#include "snapdiff/nearest.hpp"
 
 namespace snapdiff::cli {
 
@@ -81,7 +84,7 @@ automate
   --db PATH         store (snapdiff.db; SNAPDIFF_DB; :memory: leaves nothing)
   --metric NAME     what to count (in-use bytes)
   --as text|json|jsonl|csv|md
-  --no-color, --version, --help       'snapdiff COMMAND --help' has the rest
+  --no-color, --version, --help       'snapdiff help COMMAND' has the rest
 
 A command's name wins over a file of that name; ./list is the file.
 
@@ -99,6 +102,28 @@ std::size_t first_word(const Arguments& arguments) {
     if (takes_value(argument)) ++i;
   }
   return arguments.size();
+}
+
+// What other programs call a command.
+std::string_view command_for(std::string_view word) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 15> kOtherNames = {{{"report", "postmortem"},
+                                                                                          {"compare", "diff"},
+                                                                                          {"show", "top"},
+                                                                                          {"view", "top"},
+                                                                                          {"leaks", "trend"},
+                                                                                          {"check", "gate"},
+                                                                                          {"graph", "render"},
+                                                                                          {"plot", "render"},
+                                                                                          {"draw", "render"},
+                                                                                          {"load", "import"},
+                                                                                          {"add", "import"},
+                                                                                          {"ls", "list"},
+                                                                                          {"remove", "rm"},
+                                                                                          {"delete", "rm"},
+                                                                                          {"query", "sql"}}};
+  const auto* const found =
+      std::find_if(kOtherNames.begin(), kOtherNames.end(), [word](const auto& other) { return other.first == word; });
+  return found == kOtherNames.end() ? std::string_view() : found->second;
 }
 
 /// Whether the store that the arguments choose has a series of this name.
@@ -119,13 +144,23 @@ bool is_stored_series(const Arguments& arguments, const std::string& name) {
 int unknown_word(const std::string& word) {
   std::vector<std::string> names;
   for (const Command& command : commands()) names.emplace_back(command.name);
-  const std::string near = nearest_word(word, names);
+  std::string near(command_for(word));
+  if (near.empty()) near = nearest_word(word, names);
   say_error(Error{ErrorCode::usage, "'" + word + "' is neither a command nor a file"},
             near.empty() ? "see snapdiff --help" : "did you mean: snapdiff " + near);
   return kExitBadInput;
 }
 
+// "help diff" is "diff --help".
+int help_of(const std::string& word) {
+  for (const Command& command : commands()) {
+    if (command.name == word) return command.run({"--help"});
+  }
+  return unknown_word(word);
+}
+
 int run(Arguments arguments) {
+  if (arguments.size() > 1 && arguments[0] == "help") return help_of(arguments[1]);
   if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h" || arguments[0] == "help") {
     return print_data(kHelp) ? (arguments.empty() ? kExitBadInput : kExitDone) : kExitBadInput;
   }
@@ -138,11 +173,12 @@ int run(Arguments arguments) {
       arguments.erase(arguments.begin() + static_cast<std::ptrdiff_t>(word));
       return command.run(arguments);
     }
-    // A lone word that could be a mistyped command: say so instead of "no such file".
+    // A word that could be a mistyped command: say so instead of "no such file". Behind an option it may be the value
+    // of one that does not exist: then that is to blame, not the word.
     const std::string& text = arguments[word];
     const bool path_like = text.find_first_of("/.@#:*?") != std::string::npos || text == "-";
     std::error_code ignored;
-    if (!path_like && !std::filesystem::exists(text, ignored) && !is_stored_series(arguments, text))
+    if (word == 0 && !path_like && !std::filesystem::exists(text, ignored) && !is_stored_series(arguments, text))
       return unknown_word(text);
   }
   return run_diff(arguments);

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
+#include <map>
 #include <memory>
+#include <system_error>
 #include <utility>
 
 #include "analyzer/cli/progress.hpp"
@@ -16,21 +19,58 @@ std::string& withheld_servers() {
   return servers;
 }
 
+symbols::Demangle demangle_of(const Options& options) {
+  return options.demangle == "none"     ? symbols::Demangle::none
+         : options.demangle == "simple" ? symbols::Demangle::simple
+                                        : symbols::Demangle::full;
+}
+
 symbols::SymbolOptions symbol_options(const Options& options) {
   symbols::SymbolOptions out;
   out.paths = options.symbols;
   out.sysroot = options.sysroot;
-  out.demangle = options.demangle == "none"     ? symbols::Demangle::none
-                 : options.demangle == "simple" ? symbols::Demangle::simple
-                                                : symbols::Demangle::full;
+  out.demangle = demangle_of(options);
   out.debuginfod = options.debuginfod;
   return out;
 }
 
+Status check_symbol_paths(const Options& options) {
+  std::vector<std::string> paths = options.symbols;
+  if (!options.sysroot.empty()) paths.push_back(options.sysroot);
+  for (const std::string& path : paths) {
+    std::error_code failure;
+    if (!std::filesystem::exists(path, failure))
+      return Error{ErrorCode::io, "no such file or folder with symbols", std::nullopt, path};
+  }
+  return ok();
+}
+
 }  // namespace
+
+std::vector<std::string> idle_paths(const symbols::SymbolReport& report, const Options& options) {
+  std::vector<std::string> idle;
+  for (const std::string& path : options.symbols) {
+    const auto fits = [&](const symbols::ModuleReport& module) {
+      return module.binary.starts_with(path) || module.debug_file.starts_with(path);
+    };
+    const std::string_view name = base_name(path);
+    const bool is_map = name.starts_with("perf-") && name.ends_with(".map");
+    if (!is_map && std::none_of(report.modules.begin(), report.modules.end(), fits)) idle.push_back(path);
+  }
+  return idle;
+}
 
 bool wants_names(const Options& options) {
   return !options.symbols.empty() || !options.sysroot.empty() || options.debuginfod;
+}
+
+void demangle_names(std::vector<Snapshot>& snapshots, const Options& options) {
+  std::map<std::shared_ptr<const Dictionary>, std::shared_ptr<const Dictionary>> done;
+  for (Snapshot& snapshot : snapshots) {
+    const auto [place, is_new] = done.try_emplace(snapshot.dictionary);
+    if (is_new) place->second = symbols::demangle_names(snapshot.dictionary, demangle_of(options));
+    snapshot.dictionary = place->second;
+  }
 }
 
 void withhold_debuginfod() {
@@ -41,6 +81,7 @@ void withhold_debuginfod() {
 
 Result<symbols::Named> name_snapshots(std::span<const Snapshot> snapshots, const Options& options, bool again,
                                       const Terminal& terminal) {
+  if (Status there = check_symbol_paths(options); !there) return std::move(there).error();
   if (options.debuginfod) {
     if (withheld_servers().empty())
       return Error{ErrorCode::usage, "--debuginfod found no server: expected their addresses in DEBUGINFOD_URLS"};
@@ -69,6 +110,25 @@ Result<StoreNames> name_store(store::Store& store, const Options& options, bool 
   return names;
 }
 
+Note naming_note(const symbols::SymbolReport& report, const Options& options) {
+  constexpr std::size_t kMostCauses = 3;
+  Note note{Severity::info, naming_summary(report)};
+  std::vector<std::string> causes;
+  for (const std::string& path : idle_paths(report, options)) causes.push_back(path + " fits no module of the input");
+  if (!causes.empty() && report.addresses > 0) note.severity = Severity::warning;
+  for (const Note& one : report.notes.all()) {
+    if (one.severity != Severity::info) note.severity = Severity::warning;
+    causes.push_back(one.text);
+  }
+  for (const symbols::ModuleReport& module : report.modules) {
+    if (!module.advice.empty() && module.unnamed_bytes > 0) causes.push_back(module.advice);
+  }
+  for (std::size_t i = 0; i < std::min(causes.size(), kMostCauses); ++i) note.text += "; " + causes[i];
+  if (causes.size() > kMostCauses)
+    note.text += "; " + std::to_string(causes.size() - kMostCauses) + " more: snapdiff symbolize lists each module";
+  return note;
+}
+
 std::string naming_summary(const symbols::SymbolReport& report) {
   const auto count = [](std::uint64_t n) { return report::count_text(static_cast<std::int64_t>(n)); };
   if (report.addresses == 0) return "no addresses to name";
@@ -88,11 +148,8 @@ Status name_addresses(Loaded& loaded, const Options& options, const Terminal& te
   for (std::size_t i = 0; i < loaded.snapshots.size(); ++i)
     loaded.snapshots[i].ref.snapshot = std::make_shared<const Snapshot>(std::move(named->snapshots[i]));
   loaded.named = named->report.addresses > named->report.unnamed;
-  loaded.notes.add(Severity::info, naming_summary(named->report));
-  for (const symbols::ModuleReport& module : named->report.modules) {
-    if (!module.advice.empty() && module.unnamed_bytes > 0) loaded.notes.add(Severity::info, module.advice);
-  }
-  loaded.notes.add_all(named->report.notes);
+  const Note note = naming_note(named->report, options);
+  loaded.notes.add(note.severity, note.text);
   return ok();
 }
 

@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "analyzer/cli/load.hpp"
 #include "analyzer/cli/options.hpp"
@@ -14,16 +15,19 @@ namespace snapdiff::cli {
 /// Whether an option asks for names.
 bool wants_names(const Options& options);
 
+/// Linker names that a file recorded become readable as --demangle says; snapshots that shared a dictionary still do.
+void demangle_names(std::vector<Snapshot>& snapshots, const Options& options);
+
 /// Takes DEBUGINFOD_URLS out of the environment: elfutils would ask these servers by itself. Call
 /// once at start. --debuginfod puts it back.
 void withhold_debuginfod();
 
 /// symbols::name_snapshots() with a line of progress on a terminal.
-/// Errors: limit; usage (--debuginfod without servers).
+/// Errors: limit; usage (--debuginfod without servers); io (a path of --symbols or --sysroot that is not there).
 Result<symbols::Named> name_snapshots(std::span<const Snapshot> snapshots, const Options& options, bool again,
                                       const Terminal& terminal);
 
-/// Names the addresses of all snapshots at once; what was found and what is missing goes to
+/// Names the addresses of all snapshots at once; what was found and what is missing is one line in
 /// `loaded.notes`. Does nothing unless wants_names(). Errors: as name_snapshots().
 Status name_addresses(Loaded& loaded, const Options& options, const Terminal& terminal);
 
@@ -34,6 +38,13 @@ struct StoreNames {
 
 /// Names the addresses in the store, each once. Errors: as name_snapshots(), and what the store returns.
 Result<StoreNames> name_store(store::Store& store, const Options& options, bool again, const Terminal& terminal);
+
+/// The paths given by --symbols from which nothing was read for these modules.
+std::vector<std::string> idle_paths(const symbols::SymbolReport& report, const Options& options);
+
+/// One line: how many addresses have names, and what is missing: paths that fit nothing, what binaries lack, what to
+/// give. `warning` where something given could not be used.
+Note naming_note(const symbols::SymbolReport& report, const Options& options);
 
 /// "812 of 830 addresses have names; 1.20 MiB in rows with others".
 std::string naming_summary(const symbols::SymbolReport& report);

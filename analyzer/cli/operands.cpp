@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <numeric>
 #include <system_error>
 #include <utility>
+
+#include "snapdiff/nearest.hpp"
 
 namespace snapdiff::cli {
 namespace {
@@ -106,6 +107,21 @@ Result<Operand> parse_operand(const std::string& text) {
   return series_operand(text);
 }
 
+std::string near_file(const std::string& text) {
+  constexpr std::size_t kMostLookedAt = 10'000;
+  const fs::path path = text;
+  std::error_code failure;
+  std::vector<std::string> names;
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  for (fs::directory_iterator entry(folder, failure), end; !failure && entry != end && names.size() < kMostLookedAt;
+       entry.increment(failure)) {
+    names.push_back(entry->path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  const std::string near = nearest_word(path.filename().string(), names);
+  return near.empty() ? std::string() : "; did you mean " + (path.parent_path() / near).string() + "?";
+}
+
 bool is_whole_series(const Operand& operand) {
   const auto* const series = std::get_if<SeriesOperand>(&operand.what);
   return series != nullptr && series->position == 0;
@@ -121,33 +137,6 @@ Result<std::vector<Operand>> parse_operands(const std::vector<std::string>& text
     operands.push_back(*std::move(operand));
   }
   return operands;
-}
-
-std::string nearest_word(std::string_view word, const std::vector<std::string>& candidates) {
-  const auto distance = [&](std::string_view other) {
-    std::vector<std::size_t> row(other.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 0; i < word.size(); ++i) {
-      std::size_t diagonal = row[0];
-      row[0] = i + 1;
-      for (std::size_t j = 0; j < other.size(); ++j) {
-        const std::size_t substituted = diagonal + (word[i] == other[j] ? 0 : 1);
-        diagonal = row[j + 1];
-        row[j + 1] = std::min({row[j + 1] + 1, row[j] + 1, substituted});
-      }
-    }
-    return row.back();
-  };
-  if (word.size() > 64) return {};
-  std::string best;
-  std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
-  for (const std::string& candidate : candidates) {
-    if (const std::size_t d = distance(candidate); d < best_distance) {
-      best_distance = d;
-      best = candidate;
-    }
-  }
-  return best;
 }
 
 }  // namespace snapdiff::cli

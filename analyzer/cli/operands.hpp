@@ -54,6 +54,10 @@ struct Operand {
 /// store knows.
 bool is_whole_series(const Operand& operand);
 
+/// "; did you mean heap.0001?" to end a message about a file that is not there with, where its folder holds a name like
+/// that; else "".
+std::string near_file(const std::string& text);
+
 /// A series by its name, also where a path has the same.
 Operand series_operand(const std::string& name);
 
@@ -61,8 +65,5 @@ Operand series_operand(const std::string& name);
 Result<Operand> parse_operand(const std::string& text);
 
 Result<std::vector<Operand>> parse_operands(const std::vector<std::string>& texts);
-
-/// The candidate nearest to `word` when it is near enough to be meant, else "".
-std::string nearest_word(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace snapdiff::cli

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
@@ -9,6 +10,7 @@
 
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/terminal.hpp"
+#include "snapdiff/nearest.hpp"
 #include "snapdiff/size_text.hpp"
 
 namespace snapdiff::cli {
@@ -77,7 +79,47 @@ std::unique_ptr<CLI::App> make_command_app(const std::string& purpose, const std
   return app;
 }
 
-CLI::Validator one_of(const std::vector<std::string>& words) { return CLI::IsMember(words).description(""); }
+CLI::Validator one_of(const std::vector<std::string>& words) {
+  const auto check = [words](const std::string& text) {
+    if (std::find(words.begin(), words.end(), text) != words.end()) return std::string();
+    std::string message = "'" + text + "' is unknown, expected ";
+    for (std::size_t i = 0; i < words.size(); ++i)
+      message += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
+    return message + did_you_mean(text, words);
+  };
+  return CLI::Validator(check, "");
+}
+
+namespace {
+
+// "-n" of "-n,--rows".
+std::string first_name(const std::string& names) { return names.substr(0, names.find(',')); }
+
+}  // namespace
+
+std::int64_t parse_count(const std::string& names, const std::string& text, CountRange range) {
+  std::int64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [at, failure] = std::from_chars(text.data(), end, value);
+  if (failure != std::errc{} || at != end || value < range.least || value > range.most) {
+    throw CLI::ValidationError(first_name(names), "found '" + text + "', expected a whole number from " +
+                                                      std::to_string(range.least) + " to " +
+                                                      std::to_string(range.most));
+  }
+  return value;
+}
+
+CLI::Option* add_size(CLI::App& app, const std::string& names, std::optional<std::int64_t>& out, std::int64_t least,
+                      const std::string& help) {
+  const auto take = [&out, names, least](const std::string& text) {
+    const Result<std::int64_t> size = parse_size(text);
+    if (!size) throw CLI::ValidationError(first_name(names), size.error().message);
+    if (*size < least)
+      throw CLI::ValidationError(first_name(names), "found " + text + ", expected at least " + std::to_string(least));
+    out = *size;
+  };
+  return app.add_option_function<std::string>(names, take, help)->type_name("SIZE");
+}
 
 namespace {
 
@@ -134,9 +176,9 @@ void add_options(CLI::App& app, Options& options, unsigned groups) {
     add_frame_sets(app, options);
   }
   if ((groups & (kTakesRows | kTakesCount)) != 0)
-    app.add_option("-n,--rows", options.rows, "rows shown; 0 = all (text 20, others all)")->type_name("N");
+    add_count(app, "-n,--rows", options.rows, {0, 1'000'000'000}, "rows shown; 0 = all (text 20, others all)");
   if ((groups & kTakesRows) != 0) {
-    app.add_option("--min-bytes", options.min_bytes, "smaller rows go to [N others] (0)")->type_name("SIZE");
+    add_size(app, "--min-bytes", options.min_bytes, 0, "smaller rows go to [N others] (0)");
     app.add_flag("--cum", options.cumulative, "with --by: order by what a frame calls, too");
   }
   if ((groups & kTakesForm) != 0) {
@@ -147,7 +189,7 @@ void add_options(CLI::App& app, Options& options, unsigned groups) {
   if ((groups & kReadsFiles) != 0) {
     app.add_option("--format", options.input_format, "input format, see 'snapdiff formats' (detect)")
         ->type_name("NAME");
-    app.add_option("--max-input", options.max_input, "refuse more decompressed bytes (64GiB)")->type_name("SIZE");
+    add_size(app, "--max-input", options.max_input, 1, "refuse more decompressed bytes (64GiB)");
     app.add_flag("--strict", options.strict, "exit 2 when a part of an input is lost");
     app.add_option("--pattern", options.patterns,
                    "lines of a log: groups value, name, unit, time,\n"
@@ -181,6 +223,26 @@ void add_options(CLI::App& app, Options& options, unsigned groups) {
   app.add_flag("--no-color", options.no_color, "no colour, also on a terminal");
 }
 
+namespace {
+
+// The first word that the command does not take: an option that it does not have, else one word too many.
+Error unexpected_word(const CLI::App& app) {
+  std::vector<std::string> known;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) known.push_back("-" + name);
+  }
+  const std::vector<std::string> words = app.remaining();
+  const auto option = std::find_if(words.begin(), words.end(),
+                                   [](const std::string& word) { return word.size() > 1 && word[0] == '-'; });
+  if (option == words.end())
+    return {ErrorCode::usage, "'" + (words.empty() ? std::string() : words.front()) + "': one word too many"};
+  const std::string name = option->substr(0, option->find('='));
+  return {ErrorCode::usage, "unknown option " + name + did_you_mean(name, known)};
+}
+
+}  // namespace
+
 std::optional<int> parse_arguments(CLI::App& app, Options& options, std::vector<std::string> arguments) {
   // CLI11 gives what follows "--" to the parent app; here it must reach the operands.
   std::vector<std::string> after_dashes;
@@ -193,6 +255,9 @@ std::optional<int> parse_arguments(CLI::App& app, Options& options, std::vector<
     app.parse(arguments);
   } catch (const CLI::CallForHelp&) {
     return print_data(app.help()) ? kExitDone : kExitBadInput;
+  } catch (const CLI::ExtrasError&) {
+    say_error(unexpected_word(app), "see --help");
+    return kExitBadInput;
   } catch (const CLI::ParseError& failure) {
     std::string message = failure.what();
     std::replace(message.begin(), message.end(), '\n', ' ');
@@ -204,8 +269,9 @@ std::optional<int> parse_arguments(CLI::App& app, Options& options, std::vector<
 }
 
 Result<std::int64_t> parse_size(const std::string& text) {
-  if (const std::optional<double> bytes = parse_bytes(text)) return static_cast<std::int64_t>(*bytes);
-  return Error{ErrorCode::usage, "'" + text + "' is no size: expected e.g. 4096, 64KiB or 2GiB"};
+  if (const std::optional<double> bytes = parse_bytes(text); bytes && *bytes >= 0)
+    return static_cast<std::int64_t>(*bytes);
+  return Error{ErrorCode::usage, "'" + text + "' is not a size: expected e.g. 4096, 64KiB or 2GiB"};
 }
 
 Result<DiffOptions> diff_options(const Options& options) {
@@ -219,8 +285,11 @@ Result<DiffOptions> diff_options(const Options& options) {
                                           GroupBy::line,  GroupBy::module,   GroupBy::type};
     const auto kind = std::find_if(kKinds.begin(), kKinds.end(), [&](GroupBy by) { return to_text(by) == options.by; });
     if (kind == kKinds.end()) {
-      return Error{ErrorCode::usage,
-                   "--by " + options.by + ": expected stack, function, file, line, module, type or label:KEY"};
+      std::vector<std::string> names;
+      for (const GroupBy by : kKinds) names.emplace_back(to_text(by));
+      return Error{ErrorCode::usage, "--by " + options.by +
+                                         ": expected stack, function, file, line, module, type or label:KEY" +
+                                         did_you_mean(options.by, names)};
     }
     out.by = *kind;
   }

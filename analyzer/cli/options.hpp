@@ -21,7 +21,7 @@ struct Options {
   bool strict = false;
   std::string as = "text";
   std::string input_format;
-  std::string max_input;
+  std::optional<std::int64_t> max_input;  ///< bytes
   std::vector<std::string> patterns;
   std::string group_by;
   std::string units = "binary";
@@ -29,7 +29,7 @@ struct Options {
   std::string by = "stack";
   std::string sort = "change";
   std::optional<std::size_t> rows;
-  std::string min_bytes;
+  std::optional<std::int64_t> min_bytes;
   std::string focus, ignore, hide, show;
   std::string allocator_frames = "hide";
   std::string recursion = "fold";
@@ -71,10 +71,41 @@ void add_options(CLI::App& app, Options& options, unsigned groups);
 /// "--" are operands whatever they look like.
 std::optional<int> parse_arguments(CLI::App& app, Options& options, std::vector<std::string> arguments);
 
-/// Takes one of these words; the help of the option names them itself.
+/// Takes one of these words, and names the nearest for another one; the help of the option lists them itself.
 CLI::Validator one_of(const std::vector<std::string>& words);
 
-/// "64KiB", "10MB", "4096": binary units, case ignored. Errors: usage.
+struct CountRange {
+  std::int64_t least = 0;
+  std::int64_t most = 0;
+};
+
+template <class Number>
+void assign(Number& out, std::int64_t value) {
+  out = static_cast<Number>(value);
+}
+template <class Number>
+void assign(std::optional<Number>& out, std::int64_t value) {
+  out = static_cast<Number>(value);
+}
+
+/// The number, for add_count(). Throws CLI::ValidationError that names the option.
+std::int64_t parse_count(const std::string& names, const std::string& text, CountRange range);
+
+/// An option that takes a whole number of a range; any other text is refused. `names`: "-n,--rows".
+template <class Number>
+CLI::Option* add_count(CLI::App& app, const std::string& names, Number& out, CountRange range,
+                       const std::string& help) {
+  return app
+      .add_option_function<std::string>(
+          names, [&out, names, range](const std::string& text) { assign(out, parse_count(names, text, range)); }, help)
+      ->type_name("N");
+}
+
+/// An option that takes a size of at least `least` bytes.
+CLI::Option* add_size(CLI::App& app, const std::string& names, std::optional<std::int64_t>& out, std::int64_t least,
+                      const std::string& help);
+
+/// "64KiB", "10MB", "4096": binary units, case ignored, from 0 to 9.2e18 bytes. Errors: usage.
 Result<std::int64_t> parse_size(const std::string& text);
 
 /// The engine's options. Errors: usage (unknown --by or --sort, bad size).

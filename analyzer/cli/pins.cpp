@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/diff/diff.hpp"
+#include "snapdiff/checked.hpp"
 #include "snapdiff/keyed_hash.hpp"
 #include "snapdiff/pinning.hpp"
 
@@ -82,6 +83,20 @@ SegmentFacts facts_of(const AllocatorState& state, std::size_t s) {
     }
   }
   return facts;
+}
+
+/// Both came out of one file, but a store that somebody changed may hold what does not fit together.
+Status check_fit(const Snapshot& snapshot) {
+  std::int64_t in_rows = 0;
+  const Column& column = *snapshot.column("pinned_space");
+  bool fits = true;
+  for (const std::int64_t value : column.value) fits = fits && checked_add(in_rows, value, in_rows);
+  std::int64_t in_segments = 0;
+  for (const SegmentHolder& holder : segment_holders(*snapshot.allocator))
+    fits = fits && checked_add(in_segments, holder.pinned, in_segments);
+  if (fits && in_rows == in_segments) return ok();
+  return Error{ErrorCode::malformed, "rows pin " + std::to_string(in_rows) + " bytes, segments hold " +
+                                         std::to_string(in_segments) + " pinned ones: expected the same"};
 }
 
 Status add_segments(const AllocatorState& state, StackId no_stack, Join& join, PinReport& out) {
@@ -176,6 +191,7 @@ Result<PinReport> make_pins(const SnapshotRef& baseline, const SnapshotRef& curr
   const Snapshot& snapshot = *current.snapshot;
   if (snapshot.allocator == nullptr || !snapshot.allocator->has_segments || snapshot.column("pinned_space") == nullptr)
     return Error{ErrorCode::usage, "no segments in this snapshot: expected a CUDA memory snapshot"};
+  if (Status fits = check_fit(snapshot); !fits) return std::move(fits).error().about(current.ref);
   PinReport out;
   out.baseline = baseline;
   out.current = current;

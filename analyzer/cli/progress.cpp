@@ -10,33 +10,53 @@ namespace snapdiff::cli {
 
 using namespace std::chrono_literals;
 
-ProgressLine::ProgressLine(bool enabled, std::string verb)
-    : enabled_(enabled), verb_(std::move(verb)), start_(std::chrono::steady_clock::now()), last_drawn_(start_) {}
+ProgressLine::ProgressLine(bool enabled, std::string stage)
+    : enabled_(enabled), stage_(std::move(stage)), start_(Clock::now()), last_drawn_(start_) {
+  if (enabled_) ticker_ = std::jthread([this](const std::stop_token& stop) { tick(stop); });
+}
 
 ProgressLine::~ProgressLine() {
+  if (!enabled_) return;
+  ticker_.request_stop();
+  ticker_.join();
   if (shown_) std::fputs("\r\x1b[K", stderr);
 }
 
-bool ProgressLine::is_due() {
-  if (!enabled_) return false;
-  const auto now = std::chrono::steady_clock::now();
-  if (now - start_ < 333ms || now - last_drawn_ < 100ms) return false;
-  last_drawn_ = now;
-  return true;
+void ProgressLine::tick(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  while (!woken_.wait_for(lock, stop, 500ms, [] { return false; }) && !stop.stop_requested()) {
+    if (Clock::now() - last_drawn_ >= 400ms) draw();
+  }
 }
 
-void ProgressLine::draw(double share, const std::string& words) {
+bool ProgressLine::is_due() const {
+  const auto now = Clock::now();
+  return now - start_ >= 333ms && now - last_drawn_ >= 100ms;
+}
+
+void ProgressLine::draw() {
   constexpr int kCells = 24;
-  const int filled = static_cast<int>(share * kCells);
-  std::string line = "\r" + verb_ + "  ";
-  for (int cell = 0; cell < kCells; ++cell) line += cell < filled ? "#" : ".";
+  // All bytes are read before all is understood: from there on only the time that passes is known.
+  constexpr double kNearlyAll = 0.995;
+  last_drawn_ = Clock::now();
+  const double seconds = std::chrono::duration<double>(last_drawn_ - start_).count();
   char numbers[64];
-  std::snprintf(numbers, sizeof numbers, " %3.0f %%  ", share * 100);
-  line += numbers + words;
-  if (const auto elapsed = last_drawn_ - start_; elapsed > 2s && share > 0) {
-    const double seconds = std::chrono::duration<double>(elapsed).count();
-    std::snprintf(numbers, sizeof numbers, "  %.0f s left", seconds / share * (1 - share));
+  std::string line = "\r" + stage_ + "  ";
+  if (share_ < 0) {
+    std::snprintf(numbers, sizeof numbers, "%.0f s", seconds);
     line += numbers;
+  } else {
+    const int filled = static_cast<int>(share_ * kCells);
+    for (int cell = 0; cell < kCells; ++cell) line += cell < filled ? "#" : ".";
+    std::snprintf(numbers, sizeof numbers, " %3.0f %%  ", share_ * 100);
+    line += numbers + words_;
+    if (share_ >= kNearlyAll) {
+      std::snprintf(numbers, sizeof numbers, "  finishing, %.0f s", seconds);
+      line += numbers;
+    } else if (seconds > 2 && share_ > 0) {
+      std::snprintf(numbers, sizeof numbers, "  %.0f s left", seconds / share_ * (1 - share_));
+      line += numbers;
+    }
   }
   line += "\x1b[K";
   std::fputs(line.c_str(), stderr);
@@ -44,7 +64,7 @@ void ProgressLine::draw(double share, const std::string& words) {
 }
 
 Progress::Progress(bool enabled, std::vector<std::uint64_t> sizes)
-    : line_(enabled, "import"),
+    : line_(enabled, "reading"),
       sizes_(std::move(sizes)),
       done_(sizes_.size()),
       total_(std::accumulate(sizes_.begin(), sizes_.end(), std::uint64_t{0})) {}

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analyzer/cli/exit_codes.hpp"
+#include "analyzer/cli/progress.hpp"
 #include "analyzer/cli/series_identity.hpp"
 
 namespace snapdiff::cli {
@@ -26,6 +27,7 @@ Recording::Recording(StoreChoice choice, const Loaded& loaded, const DiffOptions
       options_(options),
       series_(std::move(series)),
       named_(loaded.named),
+      on_terminal_(terminal.stderr_is_terminal),
       gathered_(loaded.gathered),
       quiet_(!terminal.stdout_is_terminal && !terminal.stderr_is_terminal) {
   for (const LoadedSnapshot& s : snapshots_) any_new_ = any_new_ || !s.stored;
@@ -142,14 +144,14 @@ void Recording::tell_where() const {
 int Recording::finish() {
   if (!thread_.joinable()) return kExitDone;
   decide(true);
-  thread_.join();
+  in_stage(on_terminal_, "storing", [&] { thread_.join(); });
   if (!status_) {
     if (!any_new_) return kExitDone;  // only the memory of this comparison is missing
     if (choice_.is_explicit) {
       say_error(status_.error());
       return exit_code_of(status_.error().code);
     }
-    say("warning: not stored: " + escape_for_terminal(status_.error().text()));
+    say("warning: not stored: " + escape_for_terminal(words_of(status_.error())));
     return kExitDone;
   }
   if (created_ || (added_ && !quiet_)) tell_where();

@@ -45,6 +45,7 @@ class Recording {
   DiffOptions options_;
   std::string series_;
   bool named_;
+  bool on_terminal_;
   bool gathered_;
   bool quiet_;
   bool any_new_ = false;  // a file is among the snapshots

@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -7,7 +9,9 @@
 #include <utility>
 
 #include "analyzer/cli/load.hpp"
+#include "analyzer/cli/progress.hpp"
 #include "formats/registry.hpp"
+#include "snapdiff/nearest.hpp"
 
 /// The part of load.hpp that reads the store.
 namespace snapdiff::cli {
@@ -33,7 +37,8 @@ Result<store::Store> open_store_for(const Operand& operand, const StoreChoice& c
   std::error_code ignored;
   if (is_whole_series(operand) && !choice.in_memory() && !fs::exists(choice.path, ignored))
     return Error{ErrorCode::io,
-                 "no such file, and no store that could hold a series of that name: found no " + choice.path,
+                 "no such file, and no store that could hold a series of that name: found no " + choice.path +
+                     near_file(operand.text),
                  std::nullopt, operand.text};
   return open_store(choice, store::Access::read);
 }
@@ -51,7 +56,8 @@ Error no_such_series(const std::vector<store::SeriesInfo>& listed, const SeriesO
   why += names.empty() ? "; the store is empty" : "; series: ";
   for (std::size_t i = 0; i < std::min(names.size(), kMostNamed); ++i) why += (i > 0 ? ", " : "") + names[i];
   if (names.size() > kMostNamed) why += " and " + std::to_string(names.size() - kMostNamed) + " others";
-  if (const std::string near = nearest_word(wanted.series, names); !near.empty()) why += "; did you mean " + near + "?";
+  const std::string near = did_you_mean(wanted.series, names);
+  why += near.empty() && wanted.position == 0 ? near_file(text) : near;
   return {ErrorCode::io, why, std::nullopt, text};
 }
 
@@ -120,7 +126,8 @@ Result<std::vector<SnapshotId>> resolve_stored(store::Store& store, const Operan
 }
 
 Result<Loaded> load_stored(store::Store& store, const std::vector<SnapshotId>& ids, store::Parts parts) {
-  Result<std::vector<Snapshot>> snapshots = store.load(ids, parts);
+  Result<std::vector<Snapshot>> snapshots =
+      in_stage(isatty(STDERR_FILENO) == 1, "reading the store", [&] { return store.load(ids, parts); });
   if (!snapshots) return std::move(snapshots).error();
   Result<std::vector<store::SeriesInfo>> listed = store.list();
   if (!listed) return std::move(listed).error();

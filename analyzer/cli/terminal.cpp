@@ -35,9 +35,9 @@ std::size_t terminal_width(bool stdout_is_terminal) {
   const std::size_t fallback = stdout_is_terminal ? 80 : 120;
   const std::string_view columns = environment("COLUMNS");
   std::size_t width = 0;
-  if (std::from_chars(columns.data(), columns.data() + columns.size(), width).ec == std::errc{} && width >= 40) {
-    return width;
-  }
+  const auto [end, failure] = std::from_chars(columns.data(), columns.data() + columns.size(), width);
+  constexpr std::size_t kWidest = 10'000;
+  if (failure == std::errc{} && end == columns.data() + columns.size() && width >= 40 && width <= kWidest) return width;
   winsize size{};
   if (stdout_is_terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40) return size.ws_col;
   return fallback;
@@ -82,8 +82,15 @@ void say_note(const Note& note) {
 
 void say_error(const Error& error, std::string_view advice) {
   const bool bold = isatty(STDERR_FILENO) == 1 && environment("NO_COLOR").empty();
-  say((bold ? "\x1b[1merror\x1b[0m: " : "error: ") + escape_for_terminal(error.text()));
+  say((bold ? "\x1b[1merror\x1b[0m: " : "error: ") + escape_for_terminal(words_of(error)));
   if (!advice.empty()) say("       " + std::string(advice));
+}
+
+std::string words_of(const Error& error) {
+  // What the user asked for wrongly and what the system refused is said by the message; a store in memory has no name.
+  if (error.code != ErrorCode::usage && error.code != ErrorCode::io) return error.text();
+  const bool named = !error.subject.empty() && error.subject != ":memory:";
+  return (named ? error.subject + ": " : "") + error.message;
 }
 
 std::string escape_for_terminal(std::string_view text) { return report::printable(text); }

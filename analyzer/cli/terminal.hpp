@@ -27,6 +27,9 @@ Status print_data(std::string_view data);
 /// One line on stderr.
 void say(std::string_view line);
 
+/// An error in one line, not yet made harmless: its kind is left out where the message says it.
+std::string words_of(const Error& error);
+
 /// "error: TEXT" on stderr; `advice`, where given, on a line of its own below it.
 void say_error(const Error& error, std::string_view advice = {});
 

@@ -99,11 +99,7 @@ int validate_files(const Options& options) {
   if (options.as != "text") return fail({ErrorCode::usage, "info --validate --as " + options.as + ": expected text"});
   formats::ReadOptions read_options;
   read_options.format = options.input_format;
-  if (!options.max_input.empty()) {
-    const Result<std::int64_t> limit = parse_size(options.max_input);
-    if (!limit) return fail(limit.error());
-    read_options.max_input_bytes = static_cast<std::uint64_t>(*limit);
-  }
+  if (options.max_input) read_options.max_input_bytes = static_cast<std::uint64_t>(*options.max_input);
   const Result<std::vector<Operand>> operands = parse_operands(options.operands);
   if (!operands) return fail(operands.error());
   int code = kExitDone;

@@ -260,7 +260,7 @@ Result<LiveSet> live_set(const Snapshot& snapshot, TraceRef ref, std::uint64_t e
   TraceEvent event;
   for (std::int64_t index = 0; reader.next(event); ++index) {
     if (!validate_event(event, state, *snapshot.dictionary))
-      return Error{ErrorCode::internal, "event names a stack, stream or pool that does not exist"};
+      return Error{ErrorCode::malformed, "event names a stack, stream or pool that does not exist"};
     pass.event(index, event);
   }
   return pass.finish();

@@ -175,7 +175,7 @@ Result<std::optional<OutOfMemory>> out_of_memory(const Snapshot& snapshot, Trace
   if (!failure) return std::optional<OutOfMemory>{};
   const AllocatorState& state = *snapshot.allocator;
   if (!validate_event(failure->event, state, *snapshot.dictionary))
-    return Error{ErrorCode::internal, "event names a stack, stream or pool that does not exist"};
+    return Error{ErrorCode::malformed, "event names a stack, stream or pool that does not exist"};
   OutOfMemory out;
   out.device = ref.device;
   out.event = failure->before;

@@ -255,6 +255,20 @@ void note_facts(Comparison& c) {
   }
 }
 
+// A pattern that no frame matches is a slip, and its answer would read as if all had been looked at.
+void note_idle_filters(Comparison& c) {
+  const auto note = [&](const std::string& pattern, std::string_view name, bool (Visibility::*matches)() const) {
+    const auto& all = c.dictionaries;
+    if (pattern.empty() || std::any_of(all.begin(), all.end(), [&](const auto& one) { return ((*one).*matches)(); }))
+      return;
+    c.notes.add(Severity::warning, "nothing matches --" + std::string(name) + " '" + pattern + "'");
+  };
+  note(c.options.focus, "focus", &Visibility::any_focus);
+  note(c.options.ignore, "ignore", &Visibility::any_ignored);
+  note(c.options.hide, "hide", &Visibility::any_hide);
+  note(c.options.show, "show", &Visibility::any_show);
+}
+
 }  // namespace
 
 Result<Comparison> compare(std::span<const SnapshotRef> snapshots, const DiffOptions& options) {
@@ -288,6 +302,7 @@ Result<Comparison> compare(std::span<const SnapshotRef> snapshots, const DiffOpt
   for_each_parallel(dictionaries.size(), samples, [&](std::size_t d) {
     c.dictionaries[d] = std::make_shared<Visibility>(dictionaries[d], *filters);
   });
+  note_idle_filters(c);
   for (std::uint32_t d = 0; d < dictionaries.size(); ++d) {
     c.seen.push_back(std::make_unique<const SeenStacks>(see_stacks(*c.dictionaries[d], d, options.fold_recursion)));
   }

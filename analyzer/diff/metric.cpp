@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/diff/diff.hpp"
+#include "snapdiff/nearest.hpp"
 
 namespace snapdiff::diff {
 namespace {
@@ -112,13 +113,26 @@ Result<std::string> choose_wanted(std::span<const SnapshotRef> snapshots, const 
     if (chosen.empty() && name == canonical(folded)) chosen = name;
   }
   if (chosen.empty()) {
-    return Error{ErrorCode::usage, std::string("unknown metric: '") + wanted + "', expected one of " + list_of(names)};
+    return Error{ErrorCode::usage, std::string("unknown metric: '") + wanted + "', expected one of " + list_of(names) +
+                                       did_you_mean(wanted, names)};
   }
   if (!in_all(snapshots, chosen)) {
     return Error{ErrorCode::incompatible, std::string("metric not in every snapshot: ") +
                                               both_lists(snapshots, chosen) + ", expected " + chosen + " in each"};
   }
   return chosen;
+}
+
+/// Go, Java agents and perf's converters measure time in these units, and name it so.
+bool is_cpu_time(std::span<const SnapshotRef> snapshots) {
+  return std::any_of(snapshots.begin(), snapshots.end(), [](const SnapshotRef& ref) {
+    const auto& columns = ref.snapshot->samples.columns;
+    return std::any_of(columns.begin(), columns.end(), [](const Column& column) {
+      const std::string name = lower(column.type.name);
+      const bool time = column.type.unit.ends_with("seconds") || column.type.unit == "cycles";
+      return name == "cycles" || (time && (name == "cpu" || name == "wall" || name == "time" || name == "samples"));
+    });
+  });
 }
 
 std::string sibling(const Snapshot& snapshot, std::string_view metric, std::string_view own_ending,
@@ -183,7 +197,9 @@ Result<std::string> choose_metric(std::span<const SnapshotRef> snapshots, const 
   for (const char* counts : {"inuse_objects", "live", "alloc_objects"}) {
     if (in_bytes.empty() && in_all(snapshots, counts)) return std::string(counts);
   }
-  return Error{ErrorCode::incompatible, (in_bytes.empty() ? "no memory metric: " : "no default metric: ") +
+  return Error{ErrorCode::incompatible, (!in_bytes.empty()        ? "no default metric: "
+                                         : is_cpu_time(snapshots) ? "this is a CPU profile: "
+                                                                  : "no memory metric: ") +
                                             both_lists(snapshots, {}) + ", expected a choice by --metric"};
 }
 

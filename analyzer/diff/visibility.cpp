@@ -216,7 +216,10 @@ Visibility::Visibility(std::shared_ptr<const Dictionary> dictionary, const Frame
     if (bare && own[function] == 0 && is_runtime_type(d.strings[d.functions.name[function]])) flags |= kLibrary;
     if (own[function] != 0) flags &= static_cast<std::uint8_t>(~kLibrary);
     if (hidden[function] != 0 || module_hidden[module] != 0) flags |= kHidden;
-    if (f.show && shown[function] == 0 && module_shown[module] == 0) flags |= kHidden;
+    any_hide_ = any_hide_ || (f.hide && (flags & kHidden) != 0);
+    const bool is_shown = shown[function] != 0 || module_shown[module] != 0;
+    any_show_ = any_show_ || is_shown;
+    if (f.show && !is_shown) flags |= kHidden;
     if ((d.frames.flags[i] & kFramePseudo) != 0) flags &= static_cast<std::uint8_t>(~(kAllocator | kDrop | kLibrary));
     flags_[i] = flags;
     any |= flags;
@@ -224,6 +227,7 @@ Visibility::Visibility(std::shared_ptr<const Dictionary> dictionary, const Frame
   any_allocator_ = (any & kAllocator) != 0;
   any_drop_ = (any & kDrop) != 0;
   any_hidden_ = (any & kHidden) != 0;
+  any_focus_ = (any & kFocus) != 0;
   any_ignore_ = (any & kIgnore) != 0;
 }
 

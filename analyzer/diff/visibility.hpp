@@ -59,6 +59,12 @@ class Visibility {
   /// Not the user's own code (library_code.hpp, and --own and --library).
   bool is_library(FrameId frame) const { return has(frame, kLibrary | kAllocator); }
 
+  /// Whether a frame matches this filter of the user's.
+  bool any_focus() const { return any_focus_; }
+  bool any_ignored() const { return any_ignore_; }
+  bool any_hide() const { return any_hide_; }
+  bool any_show() const { return any_show_; }
+
   /// Whether --focus and --ignore leave the stack in. `frames` as kept() gives them.
   bool passes(std::span<const FrameId> frames) const;
 
@@ -80,7 +86,10 @@ class Visibility {
   bool any_drop_ = false;
   bool shows_emptied_ = false;
   bool any_hidden_ = false;
+  bool any_focus_ = false;
   bool any_ignore_ = false;
+  bool any_hide_ = false;
+  bool any_show_ = false;
   bool focused_ = false;
 };
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <chrono>
 #include <exception>
 #include <sstream>
 #include <toml.hpp>
@@ -63,15 +65,6 @@ std::string field(const Table& entry, const std::string& key) {
   return out.str();
 }
 
-bool is_date(const std::string& text) {
-  if (text.size() != 10) return false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool dash = i == 4 || i == 7;
-    if (dash ? text[i] != '-' : text[i] < '0' || text[i] > '9') return false;
-  }
-  return true;
-}
-
 std::string quoted(const std::string& text) {
   static constexpr char kHex[] = "0123456789abcdef";
   std::string out = "\"";
@@ -92,6 +85,22 @@ std::string quoted(const std::string& text) {
 }
 
 }  // namespace
+
+bool is_day(std::string_view text) {
+  if (text.size() != 10) return false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool dash = i == 4 || i == 7;
+    if (dash ? text[i] != '-' : text[i] < '0' || text[i] > '9') return false;
+  }
+  const auto number = [text](std::size_t from, std::size_t count) {
+    unsigned value = 0;
+    for (const char digit : text.substr(from, count)) value = value * 10 + static_cast<unsigned>(digit - '0');
+    return value;
+  };
+  return std::chrono::year_month_day(std::chrono::year(static_cast<int>(number(0, 4))),
+                                     std::chrono::month(number(5, 2)), std::chrono::day(number(8, 2)))
+      .ok();
+}
 
 Result<std::vector<Budget>> parse_budgets(const std::string& toml, const std::string& file_name) {
   const auto entries =
@@ -133,7 +142,7 @@ Result<std::vector<Allowance>> parse_allowances(const std::string& toml, const s
     Allowance one{field(entry, "id"), field(entry, "name"), field(entry, "amount"), field(entry, "until"),
                   field(entry, "reason")};
     if (one.id.empty()) return about(file_name, line, "an entry needs id = \"LEAK-ID\"");
-    if (!one.until.empty() && !is_date(one.until))
+    if (!one.until.empty() && !is_day(one.until))
       return about(file_name, line, "until = '" + one.until + "': expected a day like 2026-12-31");
     if (!one.text.empty()) {
       const Result<Budget> amount = parse_budget(one.text);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "snapdiff/gate.hpp"
@@ -26,6 +27,9 @@ Result<std::vector<Budget>> parse_budgets(const std::string& toml, const std::st
 /// The [[accept]] entries of an allowance file: `id` and, as wanted, `name`, `amount`, `until`, `reason`.
 /// Errors: usage, with file and line.
 Result<std::vector<Allowance>> parse_allowances(const std::string& toml, const std::string& file_name);
+
+/// "2026-12-31": a day that the calendar has.
+bool is_day(std::string_view text);
 
 /// Entries as they stand in an allowance file.
 std::string allowance_text(const std::vector<Allowance>& entries);

@@ -29,9 +29,9 @@ class RedactedView : public StackView {
 };
 
 /// The totals of a column as its only row, unknown where it is.
-Column only_total(const Column& column) {
+Column only_total(Tokens& tokens, const Column& column) {
   Column out;
-  out.type = column.type;
+  out.type = {std::string(tokens.harmless(column.type.name)), std::string(tokens.harmless(column.type.unit))};
   out.half_unit = column.half_unit;
   std::int64_t total = 0;
   bool is_known = true;
@@ -50,8 +50,16 @@ void redact_facts(Tokens& tokens, SnapshotFacts& facts) {
   facts.keep_frames = tokens.word(facts.keep_frames);
   facts.doc_url = tokens.word(facts.doc_url);
   for (std::string& comment : facts.comments) comment = tokens.word(comment);
-  for (auto& [key, value] : facts.labels) value = tokens.word(value);
-  for (Counter& counter : facts.counters) counter.name = tokens.word(counter.name);
+  facts.producer = tokens.harmless(facts.producer);
+  facts.format_detail = tokens.harmless(facts.format_detail);
+  facts.default_metric = tokens.harmless(facts.default_metric);
+  std::map<std::string, std::string> labels;
+  for (const auto& [key, value] : facts.labels) labels.emplace(tokens.harmless(key), tokens.word(value));
+  facts.labels = std::move(labels);
+  for (Counter& counter : facts.counters) {
+    counter.name = tokens.word(counter.name);
+    counter.unit = tokens.harmless(counter.unit);
+  }
 }
 
 /// Notes last, when every name has been met.
@@ -90,7 +98,7 @@ class Snapshots {
     redact_facts(tokens_, out->facts);
     out->samples.stack = {StackId{}};
     out->samples.labels = {LabelSetId{}};
-    for (const Column& column : snapshot.samples.columns) out->samples.columns.push_back(only_total(column));
+    for (const Column& column : snapshot.samples.columns) out->samples.columns.push_back(only_total(tokens_, column));
     out->allocator = snapshot.allocator;  // addresses and sizes; its names are not shown
     return out;
   }
@@ -168,11 +176,8 @@ void redact_growth(Tokens& tokens, GrowthReport& report) {
   for (std::string* text : {&options.focus, &options.ignore, &options.hide, &options.show, &options.own,
                             &options.library, &options.label_key})
     *text = tokens.word(*text);
-  const auto standard = [](const std::string& metric) {
-    return metric.empty() || metric == "inuse_space" || metric == "inuse_objects" || metric == "alloc_space" ||
-           metric == "alloc_objects";
-  };
-  if (!standard(options.metric)) options.metric = tokens.word(options.metric);
+  for (std::string* text : {&options.metric, &report.metric, &report.unit, &report.objects_metric})
+    *text = tokens.harmless(*text);
 }
 
 /// Every stack that will be shown, so that names in notes are known whatever is written first.
@@ -226,7 +231,10 @@ void Redactor::redact(Postmortem& report) const {
   }
   if (report.counters) {
     for (SnapshotRef& ref : report.counters->snapshots) snapshots.redact(ref);
-    for (CounterRow& row : report.counters->rows) row.name = tokens.word(row.name);
+    for (CounterRow& row : report.counters->rows) {
+      row.name = tokens.word(row.name);
+      row.unit = tokens.harmless(row.unit);
+    }
   }
   if (report.pins) {
     snapshots.redact(report.pins->baseline);

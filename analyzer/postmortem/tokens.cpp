@@ -22,6 +22,181 @@ bool is_word_byte(char c) {
   return (u >= '0' && u <= '9') || (u >= 'a' && u <= 'z') || (u >= 'A' && u <= 'Z') || u == '_' || u >= 0x80;
 }
 
+/// Words of columns, units, programs and forms of files that every reader knows; sorted by bytes.
+constexpr std::array<std::string_view, 163> kHarmless = {"B",
+                                                         "CSV",
+                                                         "DHAT",
+                                                         "GiB",
+                                                         "HTML",
+                                                         "JSON",
+                                                         "KiB",
+                                                         "LeakSanitizer",
+                                                         "MiB",
+                                                         "NET",
+                                                         "Node",
+                                                         "TiB",
+                                                         "TorchSharp",
+                                                         "UTF",
+                                                         "XML",
+                                                         "a",
+                                                         "active_bytes",
+                                                         "active_size",
+                                                         "active_space",
+                                                         "alloc",
+                                                         "alloc_objects",
+                                                         "alloc_space",
+                                                         "allocated",
+                                                         "allocated_bytes",
+                                                         "allocated_size",
+                                                         "an",
+                                                         "and",
+                                                         "bcc",
+                                                         "big",
+                                                         "binary",
+                                                         "bit",
+                                                         "bits",
+                                                         "byte",
+                                                         "bytes",
+                                                         "count",
+                                                         "counts",
+                                                         "cpu",
+                                                         "cputime",
+                                                         "cpython",
+                                                         "cycles",
+                                                         "delta",
+                                                         "detached_objects",
+                                                         "dhat",
+                                                         "diff",
+                                                         "dot",
+                                                         "dump",
+                                                         "edge_count",
+                                                         "endian",
+                                                         "events",
+                                                         "format",
+                                                         "free",
+                                                         "free_space",
+                                                         "freed",
+                                                         "gc_heap_objects",
+                                                         "gc_objects",
+                                                         "go",
+                                                         "gperftools",
+                                                         "gprof",
+                                                         "gzip",
+                                                         "heap",
+                                                         "heap_v",
+                                                         "heapprofile",
+                                                         "heaptrack",
+                                                         "heapz",
+                                                         "host_inuse_objects",
+                                                         "host_inuse_space",
+                                                         "in",
+                                                         "in_use",
+                                                         "inactive_split_bytes",
+                                                         "inuse",
+                                                         "inuse_objects",
+                                                         "inuse_space",
+                                                         "java",
+                                                         "jemalloc",
+                                                         "jvm",
+                                                         "layout",
+                                                         "line",
+                                                         "lines",
+                                                         "list",
+                                                         "lists",
+                                                         "little",
+                                                         "live",
+                                                         "live_objects",
+                                                         "lz",
+                                                         "mapped_space",
+                                                         "massif",
+                                                         "max_alloc_size",
+                                                         "max_split_size",
+                                                         "memcheck",
+                                                         "memleak",
+                                                         "memory",
+                                                         "memray",
+                                                         "metric",
+                                                         "microseconds",
+                                                         "milliseconds",
+                                                         "mimalloc",
+                                                         "moment",
+                                                         "moments",
+                                                         "ms",
+                                                         "nanoseconds",
+                                                         "node",
+                                                         "node_count",
+                                                         "ns",
+                                                         "object",
+                                                         "objects",
+                                                         "objgraph",
+                                                         "of",
+                                                         "peak_objects",
+                                                         "peak_space",
+                                                         "pending_space",
+                                                         "pickle",
+                                                         "pinned_space",
+                                                         "private_bytes",
+                                                         "profile",
+                                                         "profiler",
+                                                         "proto",
+                                                         "protocol",
+                                                         "python",
+                                                         "pytorch",
+                                                         "real_size",
+                                                         "recording",
+                                                         "requested_bytes",
+                                                         "requested_size",
+                                                         "requested_space",
+                                                         "reserved_bytes",
+                                                         "reserved_space",
+                                                         "retained",
+                                                         "rust",
+                                                         "s",
+                                                         "sample",
+                                                         "samples",
+                                                         "seconds",
+                                                         "self",
+                                                         "self_size",
+                                                         "size",
+                                                         "snapshot",
+                                                         "sole_space",
+                                                         "space",
+                                                         "speedscope",
+                                                         "stack",
+                                                         "statistics",
+                                                         "stats",
+                                                         "table",
+                                                         "tcmalloc",
+                                                         "temporary_objects",
+                                                         "temporary_space",
+                                                         "tensorflow",
+                                                         "text",
+                                                         "the",
+                                                         "time",
+                                                         "timeline",
+                                                         "torchsharp",
+                                                         "total_bytes",
+                                                         "total_count",
+                                                         "total_size",
+                                                         "us",
+                                                         "v",
+                                                         "valgrind",
+                                                         "version",
+                                                         "wall",
+                                                         "with",
+                                                         "xz",
+                                                         "zstd"};
+
+/// What may stand behind the "@" or "#" of an operand.
+bool is_point(std::string_view text) {
+  for (const std::string_view word : {"first", "last", "prev", "peak", "end", "oom", "steps"}) {
+    if (text == word) return true;
+  }
+  const std::size_t digits = text.find_first_not_of("0123456789.-:");
+  return !text.empty() && digits != 0 &&
+         (digits == std::string_view::npos || text.substr(digits) == "s" || text.substr(digits) == "ms");
+}
+
 /// ".py" of a file whose ending says no more than what it is written in.
 std::string_view ending_of(std::string_view name) {
   static constexpr std::array<std::string_view, 42> kEndings = {
@@ -154,13 +329,28 @@ std::string_view Redactor::Tokens::word(std::string_view text) {
   return remember(text, "name_" + digits(text, kDigits));
 }
 
+std::string_view Redactor::Tokens::harmless(std::string_view text) {
+  bool is_known = true;
+  for (std::size_t i = 0; i < text.size() && is_known;) {
+    const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+    std::size_t end = i;
+    while (end < text.size() && is_letter(text[end])) ++end;
+    if (end > i) is_known = std::binary_search(kHarmless.begin(), kHarmless.end(), text.substr(i, end - i));
+    if (end == i) is_known = std::string_view("0123456789 .,:;-+/%(){}=").find(text[end++]) != std::string_view::npos;
+    i = end;
+  }
+  if (!is_known) return word(text);
+  const std::lock_guard lock(mutex_);
+  return keep(std::string(text));
+}
+
 std::string_view Redactor::Tokens::operand(std::string_view ref) {
   const std::lock_guard lock(mutex_);
   if (ref.empty() || ref == "-" || (ref.front() == '@' && is_number(ref.substr(1)))) return keep(std::string(ref));
   if (const std::string_view token = known(ref); !token.empty()) return token;
-  // FILE@POINT, @3@peak, SERIES#3: what a point is called says nothing.
+  // FILE@POINT, @3@peak, SERIES#3: what a point is called says nothing; a file's name may hold the same signs.
   const std::size_t mark = ref.find_last_of("@#");
-  if (mark == std::string_view::npos) return path_locked(ref);
+  if (mark == std::string_view::npos || !is_point(ref.substr(mark + 1))) return path_locked(ref);
   if (ref.front() == '@' && is_number(ref.substr(1, mark > 0 ? mark - 1 : 0))) return keep(std::string(ref));
   return remember(ref, std::string(path_locked(ref.substr(0, mark))).append(ref.substr(mark)));
 }

@@ -24,6 +24,9 @@ class Redactor::Tokens {
   std::string_view path(std::string_view path);
   std::string_view file(std::string_view base_name);
   std::string_view word(std::string_view text);
+  /// A column, unit, program or form of a file: as it is where all its words are of a list of harmless ones and the
+  /// rest are digits and signs, else the token of the whole.
+  std::string_view harmless(std::string_view text);
   std::string_view operand(std::string_view ref);
   /// Of a name in a sentence: the token it has elsewhere.
   std::string_view span(std::string_view text);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -44,7 +46,15 @@ double draw_page(const PinsPage& page, Canvas& canvas, double top, double bottom
 double draw_page(const CountersPage& page, Canvas& canvas, double top, double bottom);
 double draw_page(const AxisPage& page, Canvas& canvas, double top, double bottom);
 
-/// "Who pins the segments": the heaviest rows, the rest, the sum. At most `bottom`.
-double draw_pins_table(const PinReport& report, Canvas& canvas, double y, double bottom);
+/// Colours of the stacks that pin most, in the order of PinReport::rows; all others share one. Told apart by people who
+/// see red and green alike. Source: the "bright" scheme of Paul Tol's colour schemes.
+inline constexpr std::array<Color, 6> kOwnerColors = {Color::hex(0x4477AA), Color::hex(0xEE6677), Color::hex(0x228833),
+                                                      Color::hex(0xCCBB44), Color::hex(0xAA3377), Color::hex(0x66CCEE)};
+inline constexpr Color kOtherOwner = Color::hex(0x55697D);
+constexpr Color owner_color(std::size_t row) { return row < kOwnerColors.size() ? kOwnerColors[row] : kOtherOwner; }
+
+/// "Who pins the segments": the heaviest rows, the rest, the sum. At most `bottom`. `coloured`: with the colour that a
+/// map of the segments beside it gives to the blocks of each.
+double draw_pins_table(const PinReport& report, Canvas& canvas, double y, double bottom, bool coloured = false);
 
 }  // namespace snapdiff::render

@@ -7,6 +7,7 @@ namespace snapdiff::render {
 namespace {
 
 constexpr double kRow = 17;
+constexpr double kSwatch = 7;
 
 struct Sums {
   Change live, pinned;
@@ -22,7 +23,8 @@ struct Sums {
 
 class Table {
  public:
-  Table(const PinReport& report, Canvas& canvas) : report_(report), canvas_(canvas), grown_(report.has_baseline()) {
+  Table(const PinReport& report, Canvas& canvas, bool coloured)
+      : report_(report), canvas_(canvas), grown_(report.has_baseline()), coloured_(coloured) {
     live_ = grown_ ? kLeft + 220 : kRight - 200;
     live_growth_ = kLeft + 280;
     segments_ = grown_ ? kLeft + 328 : kRight - 150;
@@ -61,9 +63,11 @@ class Table {
         continue;
       }
       const StackLabel label = label_of(*report_.view, report_.stacks[row.key]);
-      const double width = live_ - 50 - kLeft;
-      const double w = canvas_.text_within(kLeft, y + 12, label.name, {7.8, FontWeight::medium}, kInk, width * 0.66);
-      draw_origin(canvas_, kLeft + w + 6, y + 12, label, {6.8}, width - w - 6);
+      const double left = kLeft + (coloured_ ? kSwatch + 5 : 0);
+      if (coloured_) canvas_.rect({kLeft, y + 12 - kSwatch, kSwatch, kSwatch}, owner_color(i));
+      const double width = live_ - 50 - left;
+      const double w = canvas_.text_within(left, y + 12, label.name, {7.8, FontWeight::medium}, kInk, width * 0.66);
+      draw_origin(canvas_, left + w + 6, y + 12, label, {6.8}, width - w - 6);
       numbers(y + 12, row.live, row.pinned, row.sole.current, FontWeight::regular);
       canvas_.text(segments_, y + 12, count_text(row.segments), {7.6}, kInk, Align::right);
       y += kRow;
@@ -100,13 +104,14 @@ class Table {
   const PinReport& report_;
   Canvas& canvas_;
   bool grown_;
+  bool coloured_;
   double live_ = 0, live_growth_ = 0, segments_ = 0, pinned_ = 0, pinned_growth_ = 0;
 };
 
 }  // namespace
 
-double draw_pins_table(const PinReport& report, Canvas& canvas, double y, double bottom) {
-  return Table(report, canvas).draw(y, bottom);
+double draw_pins_table(const PinReport& report, Canvas& canvas, double y, double bottom, bool coloured) {
+  return Table(report, canvas, coloured).draw(y, bottom);
 }
 
 }  // namespace snapdiff::render

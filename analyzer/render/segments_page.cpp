@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 #include <tuple>
+#include <vector>
 
 #include "analyzer/render/memory_pages.hpp"
 #include "analyzer/render/text.hpp"
@@ -11,7 +12,6 @@
 namespace snapdiff::render {
 namespace {
 
-constexpr Color kLive = Color::hex(0x55697D);
 constexpr Color kBorder = Color::hex(0x9AA6B2);
 constexpr double kBar = 10.4, kRowGap = 2.8, kBarGap = 1.4;
 constexpr double kHeading = 13;
@@ -23,9 +23,56 @@ constexpr std::int64_t kLeastRowBytes = std::int64_t{32} << 20, kMostRowBytes = 
 
 enum Part : std::uint8_t { kPartLive, kPartRounding, kPartPending, kPartFree };
 
+constexpr std::size_t kParts = 4;
+
+/// What a piece of a bar shows: a part, and of live bytes whose they are, as a place in kOwnerColors or just behind it.
+struct Look {
+  Part part = kPartFree;
+  std::size_t owner = kOwnerColors.size();
+  std::size_t index() const { return part == kPartLive ? kParts + owner : static_cast<std::size_t>(part); }
+};
+constexpr std::size_t kLooks = kParts + kOwnerColors.size() + 1;
+
+Look look_at(std::size_t index) {
+  if (index < kParts) return {static_cast<Part>(index)};
+  return {kPartLive, index - kParts};
+}
+
 struct Piece {
-  Part part;
+  Look look;
   std::int64_t bytes;
+};
+
+/// Which of the rows with a colour a stack of the current snapshot is shown as.
+class Owners {
+ public:
+  explicit Owners(const PinReport& report) : view_(report.view.get()) {
+    if (view_ == nullptr) return;
+    for (std::size_t i = 0; i < std::min(report.rows.size(), kOwnerColors.size()); ++i)
+      view_->frames(report.stacks[report.rows[i].key], rows_.emplace_back());
+  }
+
+  std::size_t of(StackId stack) {
+    const auto [place, is_new] = known_.try_emplace(stack, kOwnerColors.size());
+    if (!is_new || view_ == nullptr) return place->second;
+    view_->frames({stack, 1}, frames_);
+    const auto is_same = [&](const std::vector<FrameView>& row) {
+      // Blocks without a stack are the row that says so.
+      if (stack == StackId{}) return row.size() == 1 && row[0].pseudo && row[0].function == kNoStackRecorded;
+      return row == frames_;
+    };
+    place->second =
+        std::min(static_cast<std::size_t>(std::find_if(rows_.begin(), rows_.end(), is_same) - rows_.begin()),
+                 kOwnerColors.size());
+    if (place->second == rows_.size()) place->second = kOwnerColors.size();
+    return place->second;
+  }
+
+ private:
+  const StackView* view_;
+  std::vector<std::vector<FrameView>> rows_;
+  std::map<StackId, std::size_t> known_;
+  std::vector<FrameView> frames_;
 };
 
 /// Segments of one device, stream and pool, by address.
@@ -43,7 +90,8 @@ struct Totals {
 
 class Map {
  public:
-  Map(const PinReport& report, Canvas& canvas) : state_(*report.current.snapshot->allocator), canvas_(canvas) {
+  Map(const PinReport& report, Canvas& canvas)
+      : state_(*report.current.snapshot->allocator), canvas_(canvas), owners_(report) {
     collect();
   }
 
@@ -104,7 +152,7 @@ class Map {
       largest_ = std::max(largest_, s.size[i]);
       totals_.reserved += s.size[i];
       ++totals_.segments;
-      for (const Piece& piece : pieces_of(i)) totals_.bytes[piece.part] += piece.bytes;
+      for (const Piece& piece : pieces_of(i)) totals_.bytes[piece.look.part] += piece.bytes;
     }
     for (auto& [key, group] : groups) {
       const auto [device, stream, pool] = key;
@@ -125,22 +173,22 @@ class Map {
     return std::min(groups_.size(), static_cast<std::size_t>(height / (kHeading + kBar + kRowGap)));
   }
 
-  std::vector<Piece> pieces_of(std::size_t segment) const {
+  std::vector<Piece> pieces_of(std::size_t segment) {
     std::vector<Piece> pieces;
-    const auto add = [&pieces](Part part, std::int64_t bytes) {
-      if (bytes > 0) pieces.push_back({part, bytes});
+    const auto add = [&pieces](Look look, std::int64_t bytes) {
+      if (bytes > 0) pieces.push_back({look, bytes});
     };
     const BlockTable& b = state_.blocks;
     for (std::size_t i = state_.segments.block_begin[segment]; i < state_.segments.block_begin[segment + 1]; ++i) {
       switch (b.state[i]) {
         case BlockState::allocated: {
           const std::int64_t live = std::clamp<std::int64_t>(b.requested[i], 0, b.size[i]);
-          add(kPartLive, live);
-          add(kPartRounding, b.size[i] - live);
+          add({kPartLive, owners_.of(b.stack[i])}, live);
+          add({kPartRounding}, b.size[i] - live);
           break;
         }
-        case BlockState::pending: add(kPartPending, b.size[i]); break;
-        case BlockState::inactive: add(kPartFree, b.size[i]); break;
+        case BlockState::pending: add({kPartPending}, b.size[i]); break;
+        case BlockState::inactive: add({kPartFree}, b.size[i]); break;
       }
     }
     return pieces;
@@ -214,7 +262,7 @@ class Map {
       while (next < pieces.size() && from < part - 1e-9) {
         const double whole = static_cast<double>(pieces[next].bytes) * scale;
         double to = std::min(from + whole - used, part);
-        Part what = pieces[next].part;
+        Look what = pieces[next].look;
         bool ends = from + whole - used <= part + 1e-9;
         used += to - from;
         if (ends) {
@@ -223,12 +271,12 @@ class Map {
         }
         // Too narrow to see alone: one cell of what most of it is.
         if (to - from < kCell && ends) {
-          std::array<double, 4> sizes{};
-          sizes[what] += to - from;
+          std::array<double, kLooks> sizes{};
+          sizes[what.index()] += to - from;
           while (next < pieces.size() && to - from < kCell && to < part - 1e-9) {
             const double more = std::min(static_cast<double>(pieces[next].bytes) * scale - used, part - to);
             const double taken = std::min(more, kCell - (to - from));
-            sizes[pieces[next].part] += taken;
+            sizes[pieces[next].look.index()] += taken;
             to += taken;
             used += taken;
             ends = taken >= static_cast<double>(pieces[next].bytes) * scale - (used - taken) - 1e-9;
@@ -236,7 +284,7 @@ class Map {
             ++next;
             used = 0;
           }
-          what = static_cast<Part>(std::max_element(sizes.begin(), sizes.end()) - sizes.begin());
+          what = look_at(static_cast<std::size_t>(std::max_element(sizes.begin(), sizes.end()) - sizes.begin()));
         }
         draw_piece(what, {kLeft + x + from * drawn / part, y, (to - from) * drawn / part, kBar});
         from = to;
@@ -252,13 +300,14 @@ class Map {
     canvas_.painter().end_item();
   }
 
-  void draw_piece(Part part, const Box& box) {
+  void draw_piece(Look look, const Box& box) {
+    const Part part = look.part;
     if (part == kPartFree) return;
     if (part == kPartPending) {
       canvas_.hatched(box, kShrink.c700, 2, 0.6);
       return;
     }
-    canvas_.rect(box, part == kPartLive ? kLive : kInk);
+    canvas_.rect(box, part == kPartLive ? owner_color(look.owner) : kInk);
     if (part == kPartLive && box.w > 2.2)
       canvas_.painter().stroke(Path().move({box.x + box.w, box.y}).line({box.x + box.w, box.y + box.h}),
                                {kPaper, 0.35});
@@ -283,6 +332,7 @@ class Map {
 
   const AllocatorState& state_;
   Canvas& canvas_;
+  Owners owners_;
   std::vector<Group> groups_;
   Totals totals_;
   std::int64_t largest_ = 0;
@@ -293,7 +343,11 @@ double draw_key(const Totals& totals, Canvas& canvas, double y) {
   double x = kLeft;
   const auto entry = [&](const char* name, Part part) {
     const Box box{x, y - 7, 16, 8.4};
-    canvas.rect(box, part == kPartLive ? kLive : part == kPartRounding ? kInk : kPaper);
+    canvas.rect(box, part == kPartLive ? kOtherOwner : part == kPartRounding ? kInk : kPaper);
+    // In the colours of the table: the stacks that pin most, then all others.
+    constexpr double kStripe = 16.0 / (kOwnerColors.size() + 1);
+    for (std::size_t i = 0; part == kPartLive && i < kOwnerColors.size(); ++i)
+      canvas.rect({box.x + static_cast<double>(i) * kStripe, box.y, kStripe, box.h}, kOwnerColors[i]);
     if (part == kPartPending) canvas.hatched(box, kShrink.c700, 2, 0.6);
     canvas.frame(box, {kBorder, 0.4});
     const double w = canvas.text(x + 21, y, name, {7.2, FontWeight::medium}, kInk);
@@ -336,12 +390,13 @@ double draw_page(const SegmentsPage& page, Canvas& canvas, double top, double bo
   double y = canvas.paragraph(top, text, {9.2}, kInk, 4) + 26;
   Map map(pins, canvas);
   canvas.text(kLeft, y, "Segments by address", {8.5, FontWeight::semibold}, kInk);
-  canvas.text(kRight, y, "one bar a segment, width to scale; a bar longer than a row goes on in the next", {7}, kInk3,
-              Align::right);
+  canvas.text(kRight, y,
+              "one bar a segment, width to scale, coloured by who pins; a bar longer than a row goes on in the next",
+              {7}, kInk3, Align::right);
   const double table = 15 + 20 + 17 * (2 + static_cast<double>(std::min<std::size_t>(pins.rows.size(), 6)));
   y = map.draw(y + 9, bottom - y - 9 - 50 - table);
   y = draw_key(map.totals(), canvas, y + 14);
-  return draw_pins_table(pins, canvas, y + 26, bottom);
+  return draw_pins_table(pins, canvas, y + 26, bottom, true);
 }
 
 }  // namespace snapdiff::render

@@ -1,59 +1,19 @@
 #include "analyzer/render/text.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <ctime>
 #include <vector>
 
 #include "analyzer/graph/growth_graph.hpp"
 #include "snapdiff/number_text.hpp"
+#include "snapdiff/printable.hpp"
 
 namespace snapdiff::render {
 namespace {
 
 constexpr std::size_t kMaxCodePoints = 600;
 constexpr NumberGlyphs kGlyphs{"\u2212", "\u2009", " "};
-
-/// Length of the valid sequence at the start of `text` and its code point; 0 for a stray byte.
-std::size_t decode(std::string_view text, char32_t& out) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
-  if (first < 0x80) {
-    out = first;
-    return 1;
-  }
-  const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4 || text.size() < length) return 0;
-  char32_t code = first & (0xffU >> (length + 1));
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-    code = (code << 6) | (byte(i) & 0x3fU);
-  }
-  constexpr std::array<char32_t, 5> kLeast = {0, 0, 0x80, 0x800, 0x10000};
-  if (code < kLeast[length] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) return 0;
-  out = code;
-  return length;
-}
-
-/// Control, formatting and bidirectional characters, separators of lines, noncharacters.
-bool is_unprintable(char32_t c) {
-  const auto in = [c](char32_t from, char32_t to) { return c >= from && c <= to; };
-  return c < 0x20 || in(0x7f, 0x9f) || c == 0xad || c == 0x61c || c == 0x180e || in(0x200b, 0x200f) ||
-         in(0x2028, 0x202e) || in(0x2060, 0x206f) || c == 0xfeff || in(0xfdd0, 0xfdef) || in(0xfff0, 0xfffb) ||
-         (c & 0xfffe) == 0xfffe || in(0xe0000, 0xe0fff);
-}
-
-void append_escape(std::string& out, char32_t c) {
-  char text[16] = {};
-  std::snprintf(text, sizeof text,
-                c < 0x80      ? "\\x%02x"
-                : c < 0x10000 ? "\\u%04x"
-                              : "\\U%08x",
-                static_cast<unsigned>(c));
-  out += text;
-}
 
 bool is_plain(std::string_view bytes) {
   if (bytes.size() > kMaxCodePoints) return false;
@@ -80,37 +40,30 @@ std::string printable(std::string_view bytes) {
       out += "\u2026";
       i = tail;
     }
-    char32_t code = 0;
-    const std::size_t length = decode(bytes.substr(i), code);
-    if (length == 0) {
-      char hex[8] = {};
-      std::snprintf(hex, sizeof hex, "\\x%02x", static_cast<unsigned>(static_cast<unsigned char>(bytes[i])));
-      out += hex;
-      ++i;
+    const CodePoint code = decode_utf8(bytes, i);
+    const std::size_t length = std::max<std::size_t>(1, code.length);
+    if (code.length == 0 || is_unsafe(code.value)) {
+      append_escaped(out, bytes.substr(i, length));
     } else {
-      if (is_unprintable(code)) {
-        append_escape(out, code);
-      } else {
-        out.append(bytes.substr(i, length));
-      }
-      i += length;
+      out.append(bytes.substr(i, length));
     }
+    i += length;
     ++shown;
   }
   return out;
 }
 
 std::string left_to_right(std::string_view text) {
-  const auto is_right_to_left = [](char32_t c) {
+  const auto is_right_to_left = [](std::uint32_t c) {
     return (c >= 0x590 && c <= 0x8ff) || (c >= 0xfb1d && c <= 0xfdff) || (c >= 0xfe70 && c <= 0xfeff) ||
            (c >= 0x10800 && c <= 0x10fff) || (c >= 0x1e800 && c <= 0x1efff);
   };
   std::string out;
   bool right_to_left = false;
   for (std::size_t i = 0; i < text.size();) {
-    char32_t code = 0;
-    const std::size_t length = std::max<std::size_t>(decode(text.substr(i), code), 1);
-    const bool now = is_right_to_left(code);
+    const CodePoint code = decode_utf8(text, i);
+    const std::size_t length = std::max<std::size_t>(1, code.length);
+    const bool now = is_right_to_left(code.value);
     if (right_to_left && !now) out += "\u200e";
     right_to_left = now;
     out.append(text.substr(i, length));

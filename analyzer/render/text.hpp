@@ -10,7 +10,7 @@
 namespace snapdiff::render {
 
 /// Valid UTF-8 without anything that could break a line, turn the reading direction or be no
-/// character at all: such code points and every stray byte become \x1b or \u202e. Texts of more
+/// character at all: such code points and every stray byte become \x1b, as everywhere. Texts of more
 /// than 600 bytes lose their middle.
 std::string printable(std::string_view bytes);
 

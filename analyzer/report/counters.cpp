@@ -60,7 +60,7 @@ class CountersText {
   std::string all() const {
     std::string out = head();
     const std::size_t shown = shown_rows(report_, style_);
-    TextTable table(columns(), "counter");
+    TextTable table(columns(), "counter", style_.thousands);
     for (std::size_t i = 0; i < shown; ++i) fill(report_.rows[i], table.add());
     const std::size_t width = table.rest_width(style_.width);
     for (std::size_t i = 0; i < shown; ++i) {
@@ -183,7 +183,7 @@ std::string text_counters(const CounterReport& report, const Style& style) { ret
 std::string json_counters(const CounterReport& report, const Style& style) {
   const bool lines = style.form == Form::jsonl;
   std::string out;
-  JsonWriter json(out);
+  JsonWriter json(out, lines);
   json.begin_object();
   json.field("schema", "snapdiff.counters/1");
   json.key("snapshots");
@@ -203,7 +203,7 @@ std::string json_counters(const CounterReport& report, const Style& style) {
     json.end_object();
     out += '\n';
     for (std::size_t i = 0; i < shown; ++i) {
-      JsonWriter line(out);
+      JsonWriter line(out, true);
       row_object(line, report.rows[i]);
       out += '\n';
     }

@@ -1,7 +1,7 @@
-#include <array>
-#include <charconv>
+#include <algorithm>
 #include <cmath>
 
+#include "analyzer/report/csv_record.hpp"
 #include "analyzer/report/gate_parts.hpp"
 #include "analyzer/report/listed_once.hpp"
 #include "analyzer/report/names.hpp"
@@ -13,57 +13,6 @@
 namespace snapdiff::report {
 
 namespace {
-
-/// One record of RFC 4180 (CRLF, quotes doubled).
-class Record {
- public:
-  explicit Record(std::string& out) : out_(out) {}
-  ~Record() { out_ += "\r\n"; }
-  Record(const Record&) = delete;
-  Record& operator=(const Record&) = delete;
-
-  void number(std::int64_t value) {
-    separate();
-    std::array<char, 24> digits{};
-    out_.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr);
-  }
-  void number_if(bool known, std::int64_t value) { known ? number(value) : empty(); }
-  void number(double value) {
-    separate();
-    if (!std::isfinite(value)) return;  // unknown is empty
-    std::array<char, 32> digits{};
-    out_.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr);
-  }
-  void empty() { separate(); }
-
-  /// Text made safe twice: control characters and invalid UTF-8 as \xNN, and an apostrophe before
-  /// what a spreadsheet would run as a formula.
-  void text(std::string_view raw) {
-    separate();
-    const std::string safe = printable(raw);
-    std::string cell;
-    if (!safe.empty() && std::string_view("=+-@").find(safe[0]) != std::string_view::npos) cell += '\'';
-    cell += safe;
-    if (cell.find_first_of("\",") == std::string::npos) {
-      out_ += cell;
-      return;
-    }
-    out_ += '"';
-    for (const char c : cell) {
-      if (c == '"') out_ += '"';
-      out_ += c;
-    }
-    out_ += '"';
-  }
-
- private:
-  void separate() {
-    if (!first_) out_ += ',';
-    first_ = false;
-  }
-  std::string& out_;
-  bool first_ = true;
-};
 
 void change(Record& record, const Change& value) {
   record.number(value.baseline);
@@ -83,17 +32,44 @@ void series(Record& record, const GrowthReport& report, std::size_t row) {
     record.number_if(report.series_known.empty() || report.series_known[i] != 0, report.series[i]);
 }
 
-/// "leaf;caller;...": a semicolon or backslash inside a name gets a backslash.
-std::string stack_field(std::span<const FrameView> frames) {
-  std::string field(frames.empty() ? "[filtered out]" : "");
-  for (const FrameView& frame : frames) {
-    if (!field.empty()) field += ';';
-    for (const char c : frame_text(frame)) {
+/// "leaf;caller;...": a semicolon or backslash inside a part gets a backslash.
+template <class Part>
+std::string joined(std::span<const FrameView> frames, Part part) {
+  std::string field;
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    if (i > 0) field += ';';
+    for (const char c : part(frames[i])) {
       if (c == ';' || c == '\\') field += '\\';
       field += c;
     }
   }
   return field;
+}
+
+std::string line_of(const FrameView& frame) { return frame.line > 0 ? std::to_string(frame.line) : std::string(); }
+
+/// "main.go:28", "main.go", "".
+std::string place_of(const FrameView& frame) {
+  std::string place(frame.file);
+  if (!place.empty() && frame.line > 0) place.append(":").append(line_of(frame));
+  return place;
+}
+
+/// A stack, where its leaf is, and where each of its frames is: two stacks may differ in a line alone.
+constexpr std::string_view kStackColumns = "stack,file,line,module,places";
+constexpr std::size_t kLeafColumns = 4;
+
+void stack_fields(Record& record, std::span<const FrameView> frames) {
+  record.text(frames.empty() ? std::string("[filtered out]") : joined(frames, frame_text));
+  if (frames.empty()) {
+    for (std::size_t i = 0; i < kLeafColumns; ++i) record.empty();
+    return;
+  }
+  record.text(frames[0].file);
+  record.number_if(frames[0].line > 0, frames[0].line);
+  record.text(frames[0].module);
+  const bool any_place = std::any_of(frames.begin(), frames.end(), [](const FrameView& f) { return !f.file.empty(); });
+  any_place ? record.text(joined(frames, place_of)) : record.empty();
 }
 
 constexpr std::string_view kObjectColumns = ",baseline_objects,current_objects,growth_objects,error,";
@@ -109,8 +85,14 @@ void listed_once_rows(std::string& out, const GrowthReport& report, std::size_t 
     const std::size_t empty = report.options.by == GroupBy::stack ? 5 : 8;
     for (std::size_t i = 0; i < empty; ++i) record.empty();
     report.view->frames(row.stack, frames);
-    record.text(stack_field(frames));
-    for (std::size_t i = 0; i < extra; ++i) record.empty();
+    // Groups have one column where stacks have five.
+    if (report.options.by == GroupBy::stack) {
+      stack_fields(record, frames);
+      for (std::size_t i = kLeafColumns; i < extra; ++i) record.empty();
+    } else {
+      record.text(joined(frames, frame_text));
+      for (std::size_t i = 0; i < extra; ++i) record.empty();
+    }
   }
 }
 
@@ -139,11 +121,11 @@ void csv_diff(const GrowthReport& report, const std::vector<RowVerdict>& verdict
   std::string& text = out.text();
   text += "class,baseline,current,growth";
   text += kObjectColumns;
-  text += grouped ? "cum_baseline,cum_current,cum_growth,key" : "stack";
+  text += grouped ? "cum_baseline,cum_current,cum_growth,key" : kStackColumns;
   for (std::size_t i = 0; i < report.series_length; ++i) text += ",value_" + std::to_string(i + 1);
   if (!verdicts.empty()) text += ",verdict,reason";
   text += "\r\n";
-  const std::size_t extra = report.series_length + (verdicts.empty() ? 0 : 2);
+  const std::size_t extra = report.series_length + (verdicts.empty() ? 0 : 2) + (grouped ? 0 : kLeafColumns);
 
   std::vector<FrameView> frames;
   for (const std::uint32_t index : selection.rows) {
@@ -159,7 +141,7 @@ void csv_diff(const GrowthReport& report, const std::vector<RowVerdict>& verdict
         record.text(report.keys[row.key]);
       } else {
         report.frames(row, frames);
-        record.text(stack_field(frames));
+        stack_fields(record, frames);
       }
       series(record, report, index);
       if (!verdicts.empty()) {
@@ -170,8 +152,7 @@ void csv_diff(const GrowthReport& report, const std::vector<RowVerdict>& verdict
     out.row_done();
   }
   if (selection.others.rows > 0) {
-    rest_row(text, report, others_name(selection.others, false), selection.others.value, selection.others.objects,
-             extra);
+    rest_row(text, report, others_name(selection.others), selection.others.value, selection.others.objects, extra);
   }
   rest_row(text, report, std::string(kUnattributed), report.unattributed, report.unattributed_objects, extra);
   if (report.filtered != Change{} || report.filtered_objects != Change{}) {
@@ -188,7 +169,7 @@ void csv_trend(const TrendReport& trend, const Style& style, const Sink& sink) {
   std::string& text = out.text();
   text += "baseline,current,growth,slope,slope_low,slope_high,slope_per_hour,p,verdict,reason,";
   if (trend.scenario) text += "kept,";
-  text += grouped ? "key" : "stack";
+  text += grouped ? "key" : kStackColumns;
   for (std::size_t i = 0; i < overall.series_length; ++i) text += ",value_" + std::to_string(i + 1);
   text += "\r\n";
   std::vector<FrameView> frames;
@@ -210,7 +191,7 @@ void csv_trend(const TrendReport& trend, const Style& style, const Sink& sink) {
         record.text(overall.keys[row.key]);
       } else {
         overall.frames(row, frames);
-        record.text(stack_field(frames));
+        stack_fields(record, frames);
       }
       series(record, overall, index);
     }
@@ -221,9 +202,9 @@ void csv_trend(const TrendReport& trend, const Style& style, const Sink& sink) {
     change(record, value);
     for (int i = 0; i < (trend.scenario ? 8 : 7); ++i) record.empty();
     record.text(name);
-    for (std::size_t i = 0; i < overall.series_length; ++i) record.empty();
+    for (std::size_t i = 0; i < overall.series_length + (grouped ? 0 : kLeafColumns); ++i) record.empty();
   };
-  if (selection.others.rows > 0) rest(others_name(selection.others, false), selection.others.value);
+  if (selection.others.rows > 0) rest(others_name(selection.others), selection.others.value);
   rest(std::string(kUnattributed), overall.unattributed);
   if (overall.filtered != Change{}) rest("[filtered out]", overall.filtered);
 }
@@ -233,7 +214,9 @@ void csv_top(const TopReport& report, const Style& style, const Sink& sink) {
   const Selection selection = select_rows(report, style);
   Output out(sink);
   std::string& text = out.text();
-  text += grouped ? "flat,cum,objects,error,key\r\n" : "value,objects,error,stack\r\n";
+  text += grouped ? "flat,cum,objects,error,key" : "value,objects,error,";
+  if (!grouped) text += kStackColumns;
+  text += "\r\n";
   std::vector<FrameView> frames;
   for (const std::uint32_t index : selection.rows) {
     const TopRow& row = report.rows[index];
@@ -247,7 +230,7 @@ void csv_top(const TopReport& report, const Style& style, const Sink& sink) {
         record.text(report.keys[row.key]);
       } else {
         report.view->frames(report.stacks[row.key], frames);
-        record.text(stack_field(frames));
+        stack_fields(record, frames);
       }
     }
     out.row_done();
@@ -259,9 +242,10 @@ void csv_top(const TopReport& report, const Style& style, const Sink& sink) {
     record.number_if(known && report.has_objects, count);
     record.empty();
     record.text(name);
+    for (std::size_t i = 0; i < (grouped ? 0 : kLeafColumns); ++i) record.empty();
   };
   const Others& others = selection.others;
-  if (others.rows > 0) rest(others_name(others, false), others.value.current, others.objects.current, true);
+  if (others.rows > 0) rest(others_name(others), others.value.current, others.objects.current, true);
   if (report.unattributed != 0) rest(std::string(kUnattributed), report.unattributed, 0, false);
   if (report.filtered != 0) rest("[filtered out]", report.filtered, 0, false);
 }

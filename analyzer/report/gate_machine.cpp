@@ -108,14 +108,14 @@ void head_fields(JsonWriter& json, const GateReport& report) {
 
 std::string json_gate(const GateReport& report, const Style& style) {
   std::string out;
-  JsonWriter json(out);
+  JsonWriter json(out, style.form == Form::jsonl);
   json.begin_object();
   head_fields(json, report);
   if (style.form == Form::jsonl) {
     json.end_object();
     for (const GateFinding& finding : report.findings) {
       out += '\n';
-      JsonWriter line(out);
+      JsonWriter line(out, true);
       finding_object(line, report, finding);
     }
     return out + '\n';

@@ -85,7 +85,7 @@ std::string text_gate(const GateReport& report, const Style& style) {
                      {"", 8, false, "  "},
                      {"verdict", 7, false, "  "},
                      {"id", 12, false, "  "}},
-                    "stack");
+                    "stack", style.thousands);
     std::size_t shown = 0;
     for (const GateFinding& finding : report.findings) {
       if (style.max_rows != 0 && shown++ == style.max_rows) break;

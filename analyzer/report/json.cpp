@@ -149,7 +149,7 @@ void diff_object(JsonWriter& json, Output& out, const GrowthReport& report, cons
 void diff_lines(Output& out, const GrowthReport& report, const std::vector<RowVerdict>& verdicts, const Style& style) {
   const Selection selection = rows_of(report, style);
   {
-    JsonWriter json(out.text());
+    JsonWriter json(out.text(), true);
     json.begin_object();
     head_fields(json, report);
     json_story_fields(json, report);
@@ -158,7 +158,7 @@ void diff_lines(Output& out, const GrowthReport& report, const std::vector<RowVe
     out.text() += '\n';
   }
   for (const std::uint32_t row : selection.rows) {
-    JsonWriter json(out.text());
+    JsonWriter json(out.text(), true);
     RowWriter(json, report, verdicts).write(row);
     out.text() += '\n';
     out.row_done();

@@ -73,8 +73,7 @@ void forecast_field(JsonWriter& json, const TrendReport& trend) {
   json.end_object();
 }
 
-/// `lines`: each snapshot on one of its own.
-void head_fields(JsonWriter& json, const TrendReport& trend, bool lines) {
+void head_fields(JsonWriter& json, const TrendReport& trend) {
   const GrowthReport& overall = trend.series.overall;
   json.field("schema", "snapdiff.trend/1");
   json.field("metric", overall.metric);
@@ -87,7 +86,7 @@ void head_fields(JsonWriter& json, const TrendReport& trend, bool lines) {
   json.begin_array();
   for (std::size_t i = 0; i < trend.series.steps.size(); ++i) {
     const SeriesStep& step = trend.series.steps[i];
-    if (lines) json.new_line();
+    json.new_line();
     json.begin_object();
     json.field("ref", step.snapshot.ref);
     json.field("total", step.total);
@@ -160,15 +159,15 @@ void json_trend(const TrendReport& trend, const Style& style, const Sink& sink) 
   std::vector<FrameView> frames;
   if (style.form == Form::jsonl) {
     {
-      JsonWriter json(out.text());
+      JsonWriter json(out.text(), true);
       json.begin_object();
-      head_fields(json, trend, false);
+      head_fields(json, trend);
       tail_fields(json, trend, selection.others);
       json.end_object();
       out.text() += '\n';
     }
     for (const std::uint32_t row : selection.rows) {
-      JsonWriter json(out.text());
+      JsonWriter json(out.text(), true);
       row_object(json, trend, row, frames);
       out.text() += '\n';
       out.row_done();
@@ -177,7 +176,7 @@ void json_trend(const TrendReport& trend, const Style& style, const Sink& sink) 
   }
   JsonWriter json(out.text());
   json.begin_object();
-  head_fields(json, trend, true);
+  head_fields(json, trend);
   json.key("rows");
   json.begin_array();
   for (const std::uint32_t row : selection.rows) {

@@ -99,7 +99,7 @@ void json_top(const TopReport& report, const Style& style, const Sink& sink, con
   const bool lines = style.form == Form::jsonl;
   Output out(sink);
   std::vector<FrameView> frames;
-  JsonWriter json(out.text());
+  JsonWriter json(out.text(), lines);
   json.begin_object();
   top_head(json, report);
   if (lines) {
@@ -107,7 +107,7 @@ void json_top(const TopReport& report, const Style& style, const Sink& sink, con
     json.end_object();
     out.text() += '\n';
     for (const std::uint32_t row : selection.rows) {
-      JsonWriter line(out.text());
+      JsonWriter line(out.text(), true);
       top_row(line, report, report.rows[row], frames);
       out.text() += '\n';
       out.row_done();
@@ -131,7 +131,7 @@ std::string json_peek(const PeekReport& report, const Style& style) {
   const bool lines = style.form == Form::jsonl;
   const bool objects = has_objects(report);
   std::string out;
-  JsonWriter json(out);
+  JsonWriter json(out, lines);
   json.begin_object();
   json.field("schema", "snapdiff.peek/1");
   json.field("metric", report.metric);
@@ -146,7 +146,7 @@ std::string json_peek(const PeekReport& report, const Style& style) {
     json.end_object();
     out += '\n';
     for (const PeekFunction& function : report.functions) {
-      JsonWriter line(out);
+      JsonWriter line(out, true);
       peek_function(line, function, objects);
       out += '\n';
     }

@@ -13,14 +13,16 @@ namespace snapdiff::report {
 /// doubles in the shortest form that reads back, NaN and infinities as null.
 class JsonWriter {
  public:
-  explicit JsonWriter(std::string& out) : out_(out) {}
+  /// `one_line`: the whole value stands on one line, as a line of JSON Lines does.
+  explicit JsonWriter(std::string& out, bool one_line = false) : out_(out), one_line_(one_line) {}
 
   void begin_object() { open('{'); }
   void end_object() { close('}'); }
   void begin_array() { open('['); }
   void end_array() { close(']'); }
-  /// Starts the next element on a line of its own.
+  /// Starts the next element on a line of its own, where there may be several.
   void new_line() {
+    if (one_line_) return;
     if (comma_) out_ += ',';
     comma_ = false;
     out_ += '\n';
@@ -79,6 +81,7 @@ class JsonWriter {
   }
 
   std::string& out_;
+  bool one_line_;
   bool comma_ = false;
 };
 

@@ -58,7 +58,7 @@ std::string listed_once_text(const GrowthReport& report, const Style& style) {
                                   [](const ListedOnce& row) { return row.first != row.last; });
   std::vector<TextTable::Column> columns{{"before", 9, true, ""}, {"after", 9, true, spaced(glyphs.arrow)}};
   if (series) columns.push_back({"known", 9, true, "  "});
-  TextTable table(columns, "stack (leaf first)");
+  TextTable table(columns, "stack (leaf first)", style.thousands);
   const std::size_t shown = listed_once_shown(report, style);
   for (std::size_t i = 0; i < shown; ++i) {
     const ListedOnce& row = report.listed_once[i];

@@ -92,7 +92,7 @@ std::string growth_rows(const GrowthReport& report, const std::vector<RowVerdict
          literal(names[i]) + (within_error(report, row) ? " (within error)" : ""));
   }
   const Others& others = selection.others;
-  line(others.value, "", others.objects, "", "", "", literal(others_name(others, true)));
+  line(others.value, "", others.objects, "", "", "", literal(others_name(others)));
   line(report.unattributed, "", report.unattributed_objects, "", "", "", literal(kUnattributed));
   if (report.filtered != Change{} || report.filtered_objects != Change{}) {
     line(report.filtered, "", report.filtered_objects, "", "", "", literal("[filtered out]"));
@@ -241,7 +241,7 @@ std::string markdown_trend(const TrendReport& trend, const Style& style) {
     if (trend.scenario) kept = trend.scenario->kept[index];
     line(row.value, &trend.verdicts[index], literal(names[i]), kept);
   }
-  if (selection.others.rows > 0) line(selection.others.value, nullptr, literal(others_name(selection.others, true)));
+  if (selection.others.rows > 0) line(selection.others.value, nullptr, literal(others_name(selection.others)));
   line(overall.unattributed, nullptr, literal(kUnattributed));
   if (overall.filtered != Change{}) line(overall.filtered, nullptr, literal("[filtered out]"));
   line(overall.total, &trend.whole, "**TOTAL**");
@@ -284,7 +284,7 @@ std::string markdown_top(const TopReport& report, const Style& style) {
          literal(name));
   }
   const Others& others = selection.others;
-  line(others.value.current, "", snapdiff::count_text(others.objects.current), literal(others_name(others, true)));
+  line(others.value.current, "", snapdiff::count_text(others.objects.current), literal(others_name(others)));
   if (report.unattributed != 0) line(report.unattributed, "", "", literal(kUnattributed));
   if (report.filtered != 0) line(report.filtered, "", "", literal("[filtered out]"));
   line(report.total, snapdiff::value_text(report.total, report.unit), snapdiff::count_text(report.total_objects),

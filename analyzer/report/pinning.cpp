@@ -34,7 +34,7 @@ class Rows {
     columns.push_back({"pinned", 9, true, " "});
     if (before) columns.push_back({"growth", 9, true, " "});
     columns.push_back({"alone in", 9, true, " "});
-    TextTable table(columns, "stack (leaf first)");
+    TextTable table(columns, "stack (leaf first)", style_.thousands);
     const std::size_t shown = shown_of(report_.rows.size(), style_);
     for (std::size_t i = 0; i < shown; ++i) fill(table, report_.rows[i], "");
     if (shown < report_.rows.size()) {
@@ -90,7 +90,7 @@ class Rows {
 std::string segment_table(const PinReport& report, const Style& style) {
   const std::vector<std::uint32_t> order = pinned_segments(report);
   TextTable table({{"size", 9, true, ""}, {"live", 9, true, " "}, {"pinned", 9, true, " "}, {"stacks", 6, true, " "}},
-                  "segment");
+                  "segment", style.thousands);
   const std::size_t shown =
       std::min<std::size_t>(shown_of(order.size(), style), style.max_rows == 0 ? order.size() : 5);
   for (std::size_t i = 0; i < shown; ++i) {

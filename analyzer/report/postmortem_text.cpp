@@ -11,7 +11,7 @@ namespace snapdiff::report {
 namespace {
 
 using Signs = std::pair<std::string_view, std::string_view>;
-constexpr std::array<Signs, 3> kNumberSigns = {Signs{"\u2212", "-"}, Signs{"\u2009", " "}, Signs{"\u00a0", " "}};
+constexpr std::array<Signs, 3> kNumberSigns = {Signs{"\u2212", "-"}, Signs{"\u2009", ""}, Signs{"\u00a0", " "}};
 constexpr std::array<Signs, 4> kOtherSigns = {Signs{"\u203a", ">"}, Signs{"\u2039", "<"}, Signs{"\u00b1", "+-"},
                                               Signs{"\u2026", ".."}};
 

@@ -68,7 +68,8 @@ class RanksText {
   }
 
   std::string ranks() const {
-    TextTable table({{"total", 9, true, ""}, {"from middle", 11, true, " "}, {"reserved", 9, true, " "}}, "rank");
+    TextTable table({{"total", 9, true, ""}, {"from middle", 11, true, " "}, {"reserved", 9, true, " "}}, "rank",
+                    style_.thousands);
     for (std::size_t i = 0; i < report_.ranks.size(); ++i) {
       const RankFacts& rank = report_.ranks[i];
       TextTable::Row& row = table.add();
@@ -85,7 +86,8 @@ class RanksText {
     const GrowthReport& overall = report_.series.overall;
     TextTable table(
         {{"lowest", 9, true, ""}, {"middle", 9, true, " "}, {"highest", 9, true, " "}, {"farthest", 10, false, "  "}},
-        overall.options.by == GroupBy::stack ? "stack (leaf first)" : std::string(to_text(overall.options.by)));
+        overall.options.by == GroupBy::stack ? "stack (leaf first)" : std::string(to_text(overall.options.by)),
+        style_.thousands);
     const std::size_t shown = shown_of(report_.rows.size(), style_);
     for (std::size_t i = 0; i < shown; ++i) {
       const RankRow& r = report_.rows[i];

@@ -25,11 +25,12 @@ struct Style {
   Form form = Form::text;
   std::size_t width = 80;  ///< columns of the terminal
   bool colour = false;
-  bool utf8 = true;            ///< else -> < +- .. (rec) and digits for sparklines
-  std::size_t max_rows = 20;   ///< 0 = all
-  std::int64_t min_bytes = 0;  ///< smaller rows go to [N others]
-  bool cumulative = false;     ///< sort and lead with cum where by != stack
-  std::string footer;          ///< last line of text, e.g. "stored in snapdiff.db as @1, @2. Next: ..."
+  bool utf8 = true;                 ///< else -> < +- .. (rec) and digits for sparklines
+  std::size_t max_rows = 20;        ///< 0 = all
+  std::int64_t min_bytes = 0;       ///< smaller rows go to [N others]
+  std::string_view thousands = "";  ///< between groups of three digits in tables of text
+  bool cumulative = false;          ///< sort and lead with cum where by != stack
+  std::string footer;               ///< last line of text, e.g. "stored in snapdiff.db as @1, @2. Next: ..."
 };
 
 /// Verdict of one row of a series, see verdict.md.
@@ -93,6 +94,10 @@ std::string growth_count_text(std::int64_t count);
 /// Control characters (C0, DEL, C1), invisible and direction-changing code points and invalid UTF-8
 /// as \xNN per byte; with `utf8` false every byte above 0x7E too.
 std::string printable(std::string_view bytes, bool utf8 = true);
+
+/// JSON that others wrote, with the code points that printable() would escape as \uNNNN: they can stand in strings
+/// alone.
+std::string json_safe(std::string_view json);
 
 /// Files for other tools, from a diff (growth) or from one snapshot (value).
 std::string to_folded(const GrowthReport& report);

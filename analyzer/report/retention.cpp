@@ -107,7 +107,7 @@ class RetainedText {
     if (bytes) with_growth("self", "growth");
     with_growth(bytes ? "retained" : "retains", "growth");
     if (report_.fresh) columns.push_back({"new", 5, true, " "});
-    TextTable table(columns, "type");
+    TextTable table(columns, "type", style_.thousands);
     const std::size_t shown = shown_of(report_.rows.size(), style_);
     for (std::size_t i = 0; i < shown; ++i) fill(table, report_.rows[i]);
     if (shown < report_.rows.size()) {

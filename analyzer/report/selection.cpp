@@ -56,9 +56,7 @@ void add(Others& others, const GrowthRow& row) {
   add(others.objects, row.objects);
 }
 
-std::string others_name(const Others& others, bool for_people) {
-  return others_text(static_cast<std::int64_t>(others.rows), {.thousands = for_people ? " " : ""});
-}
+std::string others_name(const Others& others) { return others_text(static_cast<std::int64_t>(others.rows)); }
 
 Unchanged unchanged_rows(const GrowthReport& report, const Style& style) {
   const bool by_change = report.options.sort == SortKey::change || report.options.sort == SortKey::growth;

@@ -32,8 +32,8 @@ struct Selection {
   Others others;
 };
 
-/// "[2 others]", "[1 other]"; with blanks in thousands for people, plain digits for machines.
-std::string others_name(const Others& others, bool for_people);
+/// "[2 others]", "[1 other]".
+std::string others_name(const Others& others);
 
 /// Whether unchanged rows stand in the table: people who ask for changes don't want to read them,
 /// machine forms and -n 0 hold everything.

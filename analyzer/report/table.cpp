@@ -14,10 +14,24 @@ void trim(std::string& line) {
 
 }  // namespace
 
+std::string TextTable::shown(const Cell& cell) const {
+  const std::string_view text = cell.text;
+  const std::size_t sign = text.empty() || (text[0] != '+' && text[0] != '-') ? 0 : 1;
+  const std::string_view digits = text.substr(sign);
+  if (thousands_.empty() || digits.size() < 4 || digits.find_first_not_of("0123456789") != std::string_view::npos)
+    return cell.text;
+  std::string out(text.substr(0, sign));
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % 3 == 0) out += thousands_;
+    out += digits[i];
+  }
+  return out;
+}
+
 std::size_t TextTable::column_width(std::size_t column) const {
   std::size_t width = std::max(columns_[column].min_width, display_width(columns_[column].header));
   for (const Row& row : rows_) {
-    if (column < row.cells.size()) width = std::max(width, display_width(row.cells[column].text));
+    if (column < row.cells.size()) width = std::max(width, display_width(shown(row.cells[column])));
   }
   return width;
 }
@@ -50,13 +64,14 @@ std::string TextTable::text(bool colour) const {
       const Column& column = columns_[c];
       const Cell cell = c < row.cells.size() ? row.cells[c] : Cell{};
       const Paint paint = row.dim ? Paint::none : cell.paint;
-      if (cell.text.empty()) {
+      const std::string text = shown(cell);
+      if (text.empty()) {
         line.append(display_width(column.separator) + widths[c], ' ');
         continue;
       }
-      const std::string blanks(widths[c] - display_width(cell.text), ' ');
+      const std::string blanks(widths[c] - display_width(text), ' ');
       line += column.separator;
-      line += column.right ? blanks + painted(cell.text, paint, colour) : painted(cell.text, paint, colour) + blanks;
+      line += column.right ? blanks + painted(text, paint, colour) : painted(text, paint, colour) + blanks;
     }
     line += kLastSeparator;
     line += painted(row.last, row.dim ? Paint::none : row.last_paint, colour);

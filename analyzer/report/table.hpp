@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analyzer/report/text_tools.hpp"
@@ -35,8 +37,9 @@ class TextTable {
     bool dim = false;  ///< the whole row
   };
 
-  explicit TextTable(std::vector<Column> columns, std::string last_header)
-      : columns_(std::move(columns)), last_header_(std::move(last_header)) {}
+  /// `thousands` stands between groups of three digits in cells that are whole numbers.
+  TextTable(std::vector<Column> columns, std::string last_header, std::string_view thousands)
+      : columns_(std::move(columns)), last_header_(std::move(last_header)), thousands_(thousands) {}
 
   /// Adds a row whose `last` is still to come; returns it for filling once rest_width() is known.
   Row& add() { return rows_.emplace_back(); }
@@ -50,9 +53,11 @@ class TextTable {
 
  private:
   std::size_t column_width(std::size_t column) const;
+  std::string shown(const Cell& cell) const;
 
   std::vector<Column> columns_;
   std::string last_header_;
+  std::string thousands_;
   std::vector<Row> rows_;
 };
 

@@ -28,7 +28,7 @@ std::string text_peek(const PeekReport& report, const Style& style) {
       break;
     }
     TextTable table({{"growth", 10, true, ""}, {"", 5, true, " "}, {"before", 9, true, " "}, {"after", 8, true, arrow}},
-                    "");
+                    "", style.thousands);
     std::vector<std::pair<std::string, std::string>> names;  // lead, name
     const auto add = [&](const Change& change, std::int64_t whole, const std::string& lead, const std::string& name) {
       TextTable::Row& row = table.add();

@@ -36,7 +36,7 @@ std::string step_table(const SeriesReport& series, const Style& style) {
   const bool heaviest = style.width >= kWide;
 
   TextTable table({{"step", 4, true, ""}, {metric_label(overall.metric), 8, true, "  "}, {"step", 9, true, "  "}},
-                  heaviest ? std::string(kBarWidth + 2, ' ') + "changed most" : "");
+                  heaviest ? std::string(kBarWidth + 2, ' ') + "changed most" : "", style.thousands);
   for (std::size_t i = 0; i < series.steps.size(); ++i) {
     if (!is_shown(i, series.steps.size(), style)) {
       if (is_shown(i - 1, series.steps.size(), style)) {

@@ -91,7 +91,7 @@ class GrowthTable {
     with_tags_ = std::any_of(lines_.begin(), lines_.end(), [](const Line& line) {
       return !line.fixed && (line.tag == "[NEW]" || line.tag == "[DEL]" || line.tag == "[ = ]");
     });
-    TextTable table(columns(), last_header());
+    TextTable table(columns(), last_header(), style_.thousands);
     for (const Line& line : lines_) fill(line, table.add());
     const std::size_t rest = table.rest_width(style_.width);
     const std::vector<std::string> stacks = grouped_ ? std::vector<std::string>() : stack_texts(rest);
@@ -157,7 +157,7 @@ class GrowthTable {
 
   void add_fixed_lines() {
     const Others& others = selection_.others;
-    Line rest = fixed_line(others_name(others, true), others.value, others.objects);
+    Line rest = fixed_line(others_name(others), others.value, others.objects);
     rest.error = others.error;
     rest.has_error = with_error();
     if (!others.changed && others.rows > 0) rest.tag = "[ = ]";

@@ -44,17 +44,6 @@ constexpr std::array<Range, 13> kDoubleWidth{{{0x1100, 0x115F},
                                               {0x1F300, 0x1FAFF},
                                               {0x20000, 0x3FFFD}}};
 
-// Would hide text, or change the order in which a terminal shows it.
-constexpr std::array<Range, 9> kUnsafe{{{0x0000, 0x001F},
-                                        {0x007F, 0x009F},
-                                        {0x061C, 0x061C},
-                                        {0x200B, 0x200F},
-                                        {0x2028, 0x202E},
-                                        {0x2060, 0x206F},
-                                        {0xFEFF, 0xFEFF},
-                                        {0xFFF9, 0xFFFB},
-                                        {0xE0000, 0xE007F}}};
-
 bool contains(std::span<const Range> ranges, std::uint32_t value) {
   const auto after = std::upper_bound(ranges.begin(), ranges.end(), value,
                                       [](std::uint32_t v, const Range& range) { return v < range.first; });
@@ -69,16 +58,6 @@ std::size_t width_of(std::uint32_t code) {
 
 bool plain_ascii(std::string_view bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](char c) { return c >= 0x20 && c < 0x7F; });
-}
-
-void append_hex(std::string& out, std::string_view bytes) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  for (const char c : bytes) {
-    const auto byte = static_cast<unsigned char>(c);
-    out += "\\x";
-    out += kDigits[byte >> 4];
-    out += kDigits[byte & 15];
-  }
 }
 
 /// The longest prefix of at most `width` columns.
@@ -119,28 +98,6 @@ Glyphs glyphs_for(bool utf8) {
   return {"->", "<", "+-", "..", "(rec)", "x", "-", false};
 }
 
-CodePoint decode_utf8(std::string_view bytes, std::size_t at) {
-  const auto byte = [&](std::size_t i) {
-    return static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[at + i]));
-  };
-  const std::size_t left = bytes.size() - at;
-  const auto tail = [&](std::size_t i) { return i < left && (byte(i) & 0xC0) == 0x80; };
-  const std::uint32_t lead = byte(0);
-  if (lead < 0x80) return {lead, 1};
-  if (lead >= 0xC2 && lead <= 0xDF && tail(1)) return {(lead & 0x1F) << 6 | (byte(1) & 0x3F), 2};
-  if (lead >= 0xE0 && lead <= 0xEF && tail(1) && tail(2)) {
-    const std::uint32_t value = (lead & 0x0F) << 12 | (byte(1) & 0x3F) << 6 | (byte(2) & 0x3F);
-    if (value >= 0x800 && (value < 0xD800 || value > 0xDFFF)) return {value, 3};
-  }
-  if (lead >= 0xF0 && lead <= 0xF4 && tail(1) && tail(2) && tail(3)) {
-    const std::uint32_t value = (lead & 0x07) << 18 | (byte(1) & 0x3F) << 12 | (byte(2) & 0x3F) << 6 | (byte(3) & 0x3F);
-    if (value >= 0x10000 && value <= 0x10FFFF) return {value, 4};
-  }
-  return {};
-}
-
-bool is_unsafe(std::uint32_t code) { return contains(kUnsafe, code); }
-
 std::string printable(std::string_view bytes, bool utf8) {
   if (plain_ascii(bytes)) return std::string(bytes);
   std::string out;
@@ -151,7 +108,7 @@ std::string printable(std::string_view bytes, bool utf8) {
     if (safe) {
       out.append(bytes, at, length);
     } else {
-      append_hex(out, bytes.substr(at, length));
+      append_escaped(out, bytes.substr(at, length));
     }
     at += length;
   }

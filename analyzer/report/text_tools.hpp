@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "analyzer/report/report.hpp"
+#include "snapdiff/printable.hpp"
 
 /// Text of unknown origin made safe and measured: names come out of input files and may hold
 /// anything, terminal escape sequences included.
@@ -23,17 +24,6 @@ struct Glyphs {
   bool utf8 = true;
 };
 Glyphs glyphs_for(bool utf8);
-
-/// One code point of UTF-8. `length` 0: the byte at `at` starts no valid sequence (overlong forms,
-/// surrogates and values beyond U+10FFFF are invalid).
-struct CodePoint {
-  std::uint32_t value = 0;
-  std::size_t length = 0;
-};
-CodePoint decode_utf8(std::string_view bytes, std::size_t at);
-
-/// Control characters, and code points that hide text or change the order in which it is shown.
-bool is_unsafe(std::uint32_t code);
 
 /// Valid UTF-8, invalid bytes as U+FFFD; everything else as it is.
 std::string valid_utf8(std::string_view bytes);

@@ -21,10 +21,10 @@ class TopTable {
         selection_(select_rows(report, style)) {}
 
   std::string text() {
-    TextTable table(columns(), grouped_ ? group_name() : "stack (leaf first)");
+    TextTable table(columns(), grouped_ ? group_name() : "stack (leaf first)", style_.thousands);
     for (const std::uint32_t row : selection_.rows) fill(report_.rows[row], table.add());
     const Others& others = selection_.others;
-    fixed(table, others_name(others, true), others.value.current, others.objects.current, true);
+    fixed(table, others_name(others), others.value.current, others.objects.current, true);
     if (report_.unattributed != 0) fixed(table, std::string(kUnattributed), report_.unattributed, 0, false);
     if (report_.filtered != 0) fixed(table, "[filtered out]", report_.filtered, 0, false);
     fixed(table, "TOTAL", report_.total, report_.total_objects, true);

@@ -23,10 +23,12 @@ class TrendTable {
         selection_(select_rows(trend, style)) {}
 
   std::string text() {
-    TextTable table(columns(), overall_.options.by == GroupBy::stack ? "stack (leaf first)"
-                                                                     : std::string(to_text(overall_.options.by)));
+    TextTable table(
+        columns(),
+        overall_.options.by == GroupBy::stack ? "stack (leaf first)" : std::string(to_text(overall_.options.by)),
+        style_.thousands);
     for (const std::uint32_t row : selection_.rows) fill(row, table.add());
-    if (selection_.others.rows > 0) rest(table, others_name(selection_.others, true), selection_.others.value);
+    if (selection_.others.rows > 0) rest(table, others_name(selection_.others), selection_.others.value);
     rest(table, std::string(kUnattributed), overall_.unattributed);
     if (overall_.filtered != Change{}) rest(table, "[filtered out]", overall_.filtered);
     total(table);

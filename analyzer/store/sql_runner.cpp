@@ -8,11 +8,14 @@
 #include <memory>
 #include <string_view>
 #include <type_traits>
+#include <vector>
+
+#include "snapdiff/nearest.hpp"
 
 namespace snapdiff::store {
 namespace {
 
-using Value = std::optional<std::string>;
+using Value = Store::SqlValue;
 
 std::string real_text(double value) {
   if (std::isinf(value)) return value > 0 ? "Inf" : "-Inf";
@@ -39,11 +42,14 @@ Value value_of(sqlite3_stmt* statement, int column) {
     return data == nullptr ? std::string_view() : std::string_view(static_cast<const char*>(data), size);
   };
   switch (sqlite3_column_type(statement, column)) {
-    case SQLITE_NULL: return std::nullopt;
-    case SQLITE_INTEGER: return std::to_string(sqlite3_column_int64(statement, column));
-    case SQLITE_FLOAT: return real_text(sqlite3_column_double(statement, column));
-    case SQLITE_BLOB: return blob_text(bytes(sqlite3_column_blob(statement, column)));
-    default: return std::string(bytes(sqlite3_column_text(statement, column)));
+    case SQLITE_NULL: return {};
+    case SQLITE_INTEGER: return {std::to_string(sqlite3_column_int64(statement, column)), true};
+    case SQLITE_FLOAT: {
+      const double real = sqlite3_column_double(statement, column);
+      return {real_text(real), std::isfinite(real)};
+    }
+    case SQLITE_BLOB: return {blob_text(bytes(sqlite3_column_blob(statement, column)))};
+    default: return {std::string(bytes(sqlite3_column_text(statement, column)))};
   }
 }
 
@@ -232,6 +238,28 @@ class ReadingOnly {
   sqlite3* db_;
 };
 
+/// "; did you mean sample?" where `message` is about a table or a function that there is not.
+std::string near_name(sqlite3* db, std::string_view message) {
+  constexpr std::array<std::array<const char*, 2>, 2> kKinds = {
+      {{"no such table: ",
+        "SELECT name FROM pragma_table_list UNION SELECT name FROM pragma_module_list ORDER BY name"},
+       {"no such function: ", "SELECT DISTINCT name FROM pragma_function_list ORDER BY name"}}};
+  for (const auto& [start, query] : kKinds) {
+    if (!message.starts_with(start)) continue;
+    const std::string_view wanted = message.substr(std::strlen(start));
+    std::vector<std::string> names;
+    sqlite3_stmt* statement = nullptr;
+    if (sqlite3_prepare_v2(db, query, -1, &statement, nullptr) != SQLITE_OK) return {};
+    while (sqlite3_step(statement) == SQLITE_ROW) {
+      const auto* const name = sqlite3_column_text(statement, 0);
+      if (name != nullptr) names.emplace_back(static_cast<const char*>(static_cast<const void*>(name)));
+    }
+    sqlite3_finalize(statement);
+    return did_you_mean(wanted, names);
+  }
+  return {};
+}
+
 /// What the user wrote wrongly is usage; what the file or the disk did keeps its own code.
 [[noreturn]] void fail_sql(sqlite3* db, int code) {
   switch (code & 0xff) {
@@ -241,7 +269,10 @@ class ReadingOnly {
     case SQLITE_RANGE:
     case SQLITE_TOOBIG:
     case SQLITE_ABORT:
-    case SQLITE_INTERRUPT: fail(ErrorCode::usage, sqlite3_errmsg(db));
+    case SQLITE_INTERRUPT: {
+      const std::string said = sqlite3_errmsg(db);
+      fail(ErrorCode::usage, said + near_name(db, said));
+    }
     case SQLITE_AUTH:
       if (std::string_view(sqlite3_errmsg(db)).find("use function") != std::string_view::npos)
         fail(ErrorCode::usage, sqlite3_errmsg(db));

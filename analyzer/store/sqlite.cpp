@@ -25,6 +25,12 @@ Error sqlite_error(sqlite3* db, int code) {
     case SQLITE_ERROR:
       // A damaged schema page shows up as a table or column that is not there.
       return {ErrorCode::malformed, "store is damaged: " + said};
+    // A trigger, a column or a page of a foreign file, never a statement of ours.
+    case SQLITE_CONSTRAINT:
+    case SQLITE_MISMATCH:
+    case SQLITE_ABORT:
+    case SQLITE_INTERRUPT:
+    case SQLITE_SCHEMA: return {ErrorCode::malformed, "store refuses the change: " + said};
     default: return {ErrorCode::internal, said};
   }
 }

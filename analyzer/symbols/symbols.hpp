@@ -132,6 +132,10 @@ Result<Named> name_snapshot(const Snapshot& snapshot, const SymbolOptions& optio
 /// the address whose frame has the hash `outer`.
 Hash128 inlined_frame_hash(const Hash128& outer, std::uint64_t depth);
 
+/// The dictionary with functions that were recorded by their linker names shown as asked; `system_name` and all hashes
+/// stay. The same dictionary where there is nothing to do. Beyond 64 MiB of decoded names the others stay as they are.
+std::shared_ptr<const Dictionary> demangle_names(const std::shared_ptr<const Dictionary>& dictionary, Demangle how);
+
 /// A linker name for people: C++ (Itanium), Rust (legacy and v0). What is none of them, or is too
 /// long to be decoded safely, comes back as it was. Clone suffixes (".constprop.0") are kept as
 /// " [clone .constprop.0]" in full names.

@@ -279,7 +279,7 @@ class PlainLines final : public Matcher {
     if (!number || number->begin != i || number->unit == 0) return false;
     const std::optional<Quantity> quantity = scale(number->decimal, number->unit);
     if (!quantity) return false;
-    const Reading reading{"rss", "bytes", *quantity, false};
+    const Reading reading{"value", "bytes", *quantity, false};  // what it is of, nobody says
     session.recorder().record(kPlain, session.facts_of(line), {&reading, 1});
     return true;
   }

@@ -13,11 +13,11 @@
 /// binary units for bytes, rounded half away from zero from the exact integer.
 namespace snapdiff {
 
-/// Terminals take ASCII minus and a plain space, so that a pasted number still parses; pages take
-/// U+2212 and thin or no-break spaces.
+/// Plain text takes an ASCII minus and groups no digits, so that a pasted or piped number still parses; pages take
+/// U+2212 and thin or no-break spaces. Tables on a terminal group digits themselves.
 struct NumberGlyphs {
   std::string_view minus = "-";
-  std::string_view thousands = " ";
+  std::string_view thousands = "";
   std::string_view before_unit = " ";
 };
 
@@ -104,7 +104,7 @@ inline std::string growth_text(std::int64_t bytes, const NumberGlyphs& glyphs = 
   return with_sign(bytes, true, scaled(magnitude(bytes), 1024, kByteUnits, glyphs), glyphs);
 }
 
-/// "0", "999", "44 011", "-1 000".
+/// "0", "999", "44011", "-1000".
 inline std::string count_text(std::int64_t count, const NumberGlyphs& glyphs = {}) {
   using namespace number_detail;
   return with_sign(count, false, grouped(magnitude(count), glyphs.thousands), glyphs);
@@ -145,7 +145,7 @@ inline std::string change_text(std::int64_t before, std::int64_t after, std::str
   return verb + "from " + first + " to " + last;
 }
 
-/// "[1 other]", "[2 000 others]": rows that a table leaves out.
+/// "[1 other]", "[2000 others]": rows that a table leaves out.
 inline std::string others_text(std::int64_t count, const NumberGlyphs& glyphs = {}) {
   std::string text("[");
   return text.append(count_text(count, glyphs)).append(count == 1 ? " other]" : " others]");

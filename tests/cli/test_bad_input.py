@@ -37,6 +37,35 @@ class BadInput(CliTest):
     def test_plain_text(self):
         self.refuse_file("readme.txt", "hello, this is no profile\n")
 
+    def test_outputs_and_files_of_other_tools_are_named_with_what_to_give(self):
+        smaps = "".join("5598950%02d000-5598950%02d000 r--p 00000000 fe:00 247498   /usr/bin/head\nSize:   8 kB\nKernelPageSize:   4 kB\nRss:   8 kB\n"
+                        "Pss:   8 kB\nSwap:   0 kB\nVmFlags: rd mr mw me\n" % (i, i + 1) for i in range(38))
+        line = "-" * 80 + "\n"
+        packet = b"\x0a\x08\x50\x01\x40\x7f\x32\x02\x08\x01"
+        cases = {
+            "smaps": (smaps, "/proc/PID/smaps", "heap profile"),
+            "lfs.heap": ("version https://git-lfs.github.com/spec/v1\noid sha256:" + "0" * 64 + "\nsize 12345\n", "Git LFS", "git lfs pull"),
+            "annex.heap": ("/annex/objects/MD5E-s5--d41d8\n", "git-annex", "git annex get"),
+            "ms_print.txt": (line + "Command:            ./app\nMassif arguments:   (none)\nms_print arguments: massif.out.1\n" + line, "ms_print",
+                             "massif.out"),
+            "heaptrack.txt": ('reading file "heaptrack.app.1.zst" - please wait, this might take some time...\nDebuggee command was: ./app\n'
+                              "finished reading file, now analyzing data:\n\npeak heap memory consumption: 758.40K\n", "heaptrack_print", "recording"),
+            "a.memgraph": (b"bplist00" + bytes(64), ".memgraph", "no format of macOS"),
+            "a.dmp": (b"MDMP\x93\xa7" + bytes(64), "minidump", "heap profile"),
+            "a.nettrace": (b"Nettrace\x14\x00\x00\x00!FastSerialization.1" + bytes(64), ".nettrace", "dotnet-gcdump"),
+            "memory-profiling_1.dat": (b"\x01\x60\x00\x00\x00" + bytes(40) + b"x86_64" + bytes(60), "bytehound", "heaptrack"),
+            "a.perfetto-trace": (packet * 40, "perfetto", "traceconv"),
+        }
+        for name, (content, *words) in cases.items():
+            with self.subTest(name):
+                self.refuse_file(name, content, *words)
+
+    def test_a_number_that_nobody_names_is_a_value(self):
+        self.write("app.log", "".join("Iteration %d: %dMB\n" % (i, 10 + i) for i in range(3)))
+        out, _ = self.run_it("app.log", "--db", ":memory:")
+        self.assertIn("value", out)
+        self.assertNotIn("rss", out)
+
     def test_gzip_cut_off(self):
         whole = pprof(INUSE, [(["alloc", "main"], [1, 100])])
         self.refuse_file("cut.pb.gz", whole[:len(whole) // 2], "gzip")

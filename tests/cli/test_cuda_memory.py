@@ -4,6 +4,7 @@ import json
 import os
 import pickle
 import shutil
+import sqlite3
 import subprocess
 import sys
 import unittest
@@ -324,6 +325,23 @@ class CudaMemory(CliTest):
         self.run_it(*self.pair())
         self.assertIn("no segments", self.refused("render", "--segments"))
         self.assertIn("no trace in this snapshot: expected a CUDA snapshot with history for @peak", self.refused("top", "@1@peak"))
+
+    def test_segments_that_do_not_fit_their_rows_are_refused(self):
+        """A store that somebody changed: the segments of one snapshot beside the rows of another (it was exit 3)."""
+        for name, kept in (("a", 10 * MIB), ("b", 14 * MIB)):
+            whole = segment(A, [(kept, kept, LEAK), (40 * MIB - kept, None)])
+            self.run_it("import", self.dump(name, {"segments": [whole], "device_traces": [[]]}), "--series", name)
+        self.assertTrue("30.0 MiB" in self.drawing("--pins", "@1"))
+        with sqlite3.connect(os.path.join(self.folder, "snapdiff.db")) as db:
+            self.assertEqual(db.execute("SELECT count(*) FROM allocator WHERE base IS NULL").fetchone(), (2,))
+            first, second = (db.execute("SELECT id, data FROM allocator_chunk WHERE id / 1048576 = ? ORDER BY id", (i,)).fetchall() for i in (1, 2))
+            self.assertEqual(len(first), len(second))
+            for (to, _), (_, data) in zip(first + second, second + first):
+                db.execute("UPDATE allocator_chunk SET data = ? WHERE id = ?", (data, to))
+        db.close()
+        for arguments in (["render", "--segments", "@1"], ["render", "--pins", "@1"], ["pins", "@1"]):
+            with self.subTest(arguments):
+                self.assertIn("rows pin 31457280 bytes, segments hold 27262976 pinned ones", self.refused(*arguments))
 
     def test_pins_refuses_what_has_no_segments(self):
         self.assertIn("no segments", self.refused("pins", self.pair()[0]))

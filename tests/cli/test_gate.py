@@ -59,7 +59,7 @@ class Gate(CliTest):
         self.assertEqual(report["findings"][0]["name"], "service (2 rows)")
         self.assertAlmostEqual(report["findings"][0]["measured"], 30000)
         self.write("b.toml", '[[budget]]\nallow = "far too much"\n')
-        self.assertIn("b.toml: usage: line 1: 'far too much' is no budget", self.refused("gate", "heaps", "--budgets", "b.toml"))
+        self.assertIn("b.toml: line 1: 'far too much' is no budget", self.refused("gate", "heaps", "--budgets", "b.toml"))
         self.assertIn("none.toml", self.refused("gate", "heaps", "--budgets", "none.toml"))
         self.assertIn("is no budget", self.refused("gate", "heaps", "--budget", "10parsec"))
 

@@ -96,7 +96,7 @@ class StoreCommands(CliTest):
     def test_sql(self):
         self.run_it("import", *self.series())
         out, _ = self.run_it("sql", "select sum(growth) as g from growth(1, 4) where metric = 'inuse_space'", "--as", "json")
-        self.assertEqual(json.loads(out)[0]["g"], "3000")
+        self.assertEqual(json.loads(out)[0]["g"], 3000)
         out, _ = self.run_it("sql", "--as", "csv", stdin=b"select 1 as a, null as b; select 'x,y' as c;")
         self.assertEqual(list(csv.reader(io.StringIO(out))), [["a", "b"], ["1", ""], ["c"], ["x,y"]])
         self.refused("sql", "select nonsense from nowhere")

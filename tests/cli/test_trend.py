@@ -171,7 +171,7 @@ class Trend(CliTest):
 
     def test_scenarios_that_make_no_sense_are_refused(self):
         paths = self.rounds({GROW: [10, 17, 30, 37]})
-        self.assertIn("expected 1 or more", self.refused("trend", "--loops", "0", *paths))
+        self.assertIn("expected a whole number from 1 to", self.refused("trend", "--loops", "0", *paths))
         self.assertIn("found 4 snapshots, expected 3", self.refused("trend", "--triple", *paths))
         self.assertIn("expected one of them", self.refused("trend", "--triple", "--loops", "3", *paths))
         bare = [self.write("bare%d.pb.gz" % i, pprof([("inuse_space", "bytes")], [(["leak", "main"], [100 + i])]))

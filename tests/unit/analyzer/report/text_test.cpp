@@ -110,7 +110,7 @@ TEST_CASE("text: values at both ends of 64 bits are shown, not computed wrong") 
   maker.row("a < main", {0, INT64_MAX}, {0, INT64_MAX});
   const std::string out = write_diff(maker.report(), width(80));
   CHECK(out.find("+8.00 EiB") != std::string::npos);
-  CHECK(out.find("+9 223 372 036 854 775 807") != std::string::npos);
+  CHECK(out.find("+9223372036854775807") != std::string::npos);
   fakes::DiffMaker negative;
   negative.row("a < main", {0, INT64_MIN});
   CHECK(write_diff(negative.report(), width(80)).find("-8.00 EiB") != std::string::npos);

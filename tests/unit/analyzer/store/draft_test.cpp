@@ -92,8 +92,8 @@ TEST_CASE("draft: it holds what an ordinary store would") {
     REQUIRE(store);
     std::string dump;
     Store::SqlSink sink;
-    sink.on_row = [&](std::span<const std::optional<std::string>> row) {
-      for (const auto& cell : row) dump += cell.value_or("NULL") + '|';
+    sink.on_row = [&](std::span<const Store::SqlValue> row) {
+      for (const auto& cell : row) dump += cell.text.value_or("NULL") + '|';
       dump += '\n';
     };
     for (const char* table : {"string", "module", "function", "frame", "label", "stack_chunk", "sample_chunk",

@@ -17,7 +17,7 @@ namespace {
 std::string sql_value(Store& store, const std::string& query) {
   std::string value;
   Store::SqlSink sink;
-  sink.on_row = [&](auto row) { value += row[0].value_or("NULL"); };
+  sink.on_row = [&](auto row) { value += row[0].text.value_or("NULL"); };
   const Status done = store.sql(query, sink);
   return done ? value : done.error().text();
 }

@@ -188,7 +188,7 @@ TEST_CASE("store: equal stacks of two snapshots have one id") {
   add(*store, test::small("b", {{"q", 1, 1}, {"main;y", 1, 1}}), "another series");
   std::string count;
   Store::SqlSink sink;
-  sink.on_row = [&](auto row) { count = *row[0]; };
+  sink.on_row = [&](auto row) { count = *row[0].text; };
   REQUIRE(store->sql("SELECT count(*) FROM stack", sink));
   CHECK(count == "3");
 }

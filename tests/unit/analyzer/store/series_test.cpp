@@ -60,7 +60,7 @@ TEST_CASE("store: the same path with the same bytes adds nothing to its series")
     CHECK_FALSE(store->add(copy, "s")->was_present);
     std::string sources;
     Store::SqlSink sink;
-    sink.on_row = [&](auto row) { sources = *row[0]; };
+    sink.on_row = [&](auto row) { sources = *row[0].text; };
     REQUIRE(store->sql("SELECT count(*) FROM source", sink));
     CHECK(sources == "1");
   }

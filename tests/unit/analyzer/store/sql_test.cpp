@@ -18,11 +18,11 @@ namespace {
 std::string query(Store& store, std::string_view sql, bool may_write = false) {
   std::string text;
   Store::SqlSink sink;
-  sink.on_row = [&](std::span<const std::optional<std::string>> row) {
+  sink.on_row = [&](std::span<const Store::SqlValue> row) {
     if (!text.empty()) text += ';';
     for (std::size_t c = 0; c < row.size(); ++c) {
       if (c > 0) text += '|';
-      text += row[c].value_or("NULL");
+      text += row[c].text.value_or("NULL");
     }
   };
   const Status done = store.sql(sql, sink, may_write);

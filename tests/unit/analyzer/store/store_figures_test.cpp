@@ -55,8 +55,8 @@ std::uintmax_t gzipped_size(const fs::path& folder, const std::string& bytes) {
 
 void print_table_sizes(Store& store) {
   Store::SqlSink sink;
-  sink.on_row = [](std::span<const std::optional<std::string>> row) {
-    std::printf("    %-20s %10s\n", row[0]->c_str(), row[1]->c_str());
+  sink.on_row = [](std::span<const Store::SqlValue> row) {
+    std::printf("    %-20s %10s\n", row[0].text->c_str(), row[1].text->c_str());
   };
   const Status done = store.sql("SELECT name, sum(pgsize) FROM dbstat GROUP BY name ORDER BY 2 DESC LIMIT 10", sink);
   if (!done) std::printf("    %s\n", done.error().message.c_str());

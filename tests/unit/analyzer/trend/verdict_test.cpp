@@ -150,8 +150,7 @@ TEST_CASE("verdict: reasons say what was seen, in the unit of the values") {
   Values bytes;
   for (int i = 0; i < 12; ++i) bytes.push_back(240000.0 * (i + 1));
   CHECK(reason(bytes) == "climbs 234 KiB per snapshot in every part of the window of 12; p > 0.99");
-  CHECK(judge(bytes, 0, 0, "count").reason ==
-        "climbs 240 000 per snapshot in every part of the window of 12; p > 0.99");
+  CHECK(judge(bytes, 0, 0, "count").reason == "climbs 240000 per snapshot in every part of the window of 12; p > 0.99");
   CHECK(reason({100, 106, 104, 111, 110, 118, 117, 121}) == "rose, but 8 snapshots cannot exclude wandering; p 0.94");
   CHECK(reason({100, 110, 120, 130, 140}) ==
         "rose, but 5 snapshots cannot exclude wandering; p > 0.99 from few points");

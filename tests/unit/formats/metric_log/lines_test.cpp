@@ -15,8 +15,8 @@ constexpr std::int64_t kMiB = 1048576;
 TEST_CASE("lines: each documented line gives its series") {
   const auto [line, expected] = GENERATE(table<std::string, std::string>({
       {"GPU Memory: Allocated=123.4MB, Reserved=512.0MB", "allocated=129394278 reserved=536870912"},
-      {"Iteration 10: 235.0MB", "rss=246415360"},
-      {"Iteration 10: 512.3MB", "rss=537185485"},
+      {"Iteration 10: 235.0MB", "value=246415360"},
+      {"Iteration 10: 512.3MB", "value=537185485"},
       {"Iteration 10: Current: 1.1MB Peak: 1.5MB", "current=1153434 peak=1572864"},
       {"iteration 3: rss 698 MB (+30728 KB; +49102 KB/it.)", "rss=731906048"},
       {"torch.cuda.memory_allocated(0) 318986240", "allocated{device=0}=318986240"},

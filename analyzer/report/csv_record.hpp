@@ -1,0 +1,70 @@
+#pragma once
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "analyzer/report/report.hpp"
+
+namespace snapdiff::report {
+
+/// One record of RFC 4180 (CRLF, quotes doubled).
+class Record {
+ public:
+  explicit Record(std::string& out) : out_(out) {}
+  ~Record() { out_ += "\r\n"; }
+  Record(const Record&) = delete;
+  Record& operator=(const Record&) = delete;
+
+  void number(std::int64_t value) {
+    separate();
+    std::array<char, 24> digits{};
+    out_.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr);
+  }
+  void number_if(bool known, std::int64_t value) { known ? number(value) : empty(); }
+  void number(double value) {
+    separate();
+    if (!std::isfinite(value)) return;  // unknown is empty
+    std::array<char, 32> digits{};
+    out_.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr);
+  }
+  void empty() { separate(); }
+  /// A number that is text already.
+  void digits(std::string_view number) {
+    separate();
+    out_ += number;
+  }
+
+  /// Text made safe twice: control characters and invalid UTF-8 as \xNN, and an apostrophe before
+  /// what a spreadsheet would run as a formula.
+  void text(std::string_view raw) {
+    separate();
+    const std::string safe = printable(raw);
+    std::string cell;
+    if (!safe.empty() && std::string_view("=+-@").find(safe[0]) != std::string_view::npos) cell += '\'';
+    cell += safe;
+    if (cell.find_first_of("\",") == std::string::npos) {
+      out_ += cell;
+      return;
+    }
+    out_ += '"';
+    for (const char c : cell) {
+      if (c == '"') out_ += '"';
+      out_ += c;
+    }
+    out_ += '"';
+  }
+
+ private:
+  void separate() {
+    if (!first_) out_ += ',';
+    first_ = false;
+  }
+  std::string& out_;
+  bool first_ = true;
+};
+
+}  // namespace snapdiff::report
