@@ -24,8 +24,7 @@ Result<JudgedSeries> judge_series(std::span<const SnapshotRef> snapshots, const 
   return out;
 }
 
-Result<GrowthReport> compare_pair(const SnapshotRef& baseline, const SnapshotRef& current,
-                                  const DiffOptions& options) {
+Result<GrowthReport> compare_pair(const SnapshotRef& baseline, const SnapshotRef& current, const DiffOptions& options) {
   Result<GrowthReport> report = diff::diff(baseline, current, options);
   if (report) story::tell(*report);
   return report;

@@ -67,8 +67,7 @@ Result<std::string> make_pdf(const Postmortem& report, const ReportedSeries& ser
   memory->title = report.title;
   memory->version = report.version;
   memory->created_at_ns = report.created_at_ns;
-  return render::postmortem_pdf(report, *memory, {.max_nodes = options.max_nodes}, options.paper,
-                                options.full);
+  return render::postmortem_pdf(report, *memory, {.max_nodes = options.max_nodes}, options.paper, options.full);
 }
 
 }  // namespace

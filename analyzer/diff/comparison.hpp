@@ -110,7 +110,7 @@ class ComparisonView : public StackView {
     std::uint32_t side;
   };
   std::vector<Between> between_;  ///< stacks of sides that are neither first nor last
-  std::vector<std::pair<std::string, std::string>> renamed_;
+  std::vector<RenamedFunction> renamed_;
   mutable std::once_flag numbered_;  ///< most views are never asked for numbers
   mutable std::unique_ptr<const OwnFunctions> functions_;
 };

@@ -11,8 +11,8 @@ namespace snapdiff::diff {
 /// The finished report from the first to the last side: rows in order, sums, notes; conservation checked.
 /// Errors: limit, internal.
 struct ReportParts {
-  SeriesOf series;  ///< of GrowthReport::series and object_series
-  bool by_stack = true;     ///< with rows that are no stacks: GrowthReport::by_stack too
+  SeriesOf series;       ///< of GrowthReport::series and object_series
+  bool by_stack = true;  ///< with rows that are no stacks: GrowthReport::by_stack too
 };
 Result<GrowthReport> make_report(const Comparison& comparison, const ReportParts& parts);
 

@@ -10,7 +10,8 @@
 namespace snapdiff::diff {
 
 /// The values at all sides, where a series is wanted. Counts of objects are kept of rows whose values
-/// range over `object_floor` at least, or whose number of objects grew by kFloorShare of all: keeping all of them would double the memory of a long series.
+/// range over `object_floor` at least, or whose number of objects grew by kFloorShare of all: keeping all of them would
+/// double the memory of a long series.
 struct SeriesOf {
   bool wanted = false;
   std::optional<double> object_floor;  ///< empty: kFloorShare of the largest side

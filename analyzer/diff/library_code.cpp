@@ -18,8 +18,8 @@ constexpr std::string_view kNamePrefixes[] = {
     // C++
     "std::", "__gnu_cxx::", "__cxxabiv1::", "boost::", "absl::", "folly::", "google::protobuf::", "__gnu_debug::",
     // Rust
-    "core::", "alloc::", "hashbrown::", "tokio::", "<core::", "<alloc::", "<std::", "<hashbrown::", "<tokio::", "__rust_",
-    "std[", "core[", "alloc[",
+    "core::", "alloc::", "hashbrown::", "tokio::", "<core::", "<alloc::", "<std::", "<hashbrown::", "<tokio::",
+    "__rust_", "std[", "core[", "alloc[",
     // Go
     "runtime.", "runtime/", "type..", "sync.(*", "reflect.",
     // JVM
@@ -35,59 +35,181 @@ constexpr std::string_view kNamePrefixes[] = {
     "system / "};
 
 /// Whole names: types that a runtime makes on behalf of others, frames without a function of the program's own.
-constexpr std::string_view kNames[] = {
-    "/", "(root)", "root", "(program)", "(idle)", "(garbage collector)", "(native)", "(BUILTIN)", "(V8 API)", "(array)",
-    "(string)", "(system)", "(code)", "(compiled code)", "(closure)", "(concatenated string)", "(sliced string)", "(number)",
-    "(regexp)", "(symbol)", "(bigint)", "(object shape)", "(object elements)", "(hidden)", "(synthetic)", "Object", "Array",
-    "Function", "Map", "Set", "WeakMap", "WeakSet", "WeakRef", "Promise", "ArrayBuffer", "SharedArrayBuffer", "Uint8Array",
-    "Int8Array", "Uint16Array", "Int16Array", "Uint32Array", "Int32Array", "Float32Array", "Float64Array", "Buffer",
-    "FastBuffer", "Date", "Error", "RegExp", "Symbol", "Generator", "AsyncGenerator", "DataView", "String", "Number",
-    "Boolean", "dict", "list", "tuple", "str", "bytes", "bytearray", "int", "float", "complex", "bool", "set", "frozenset",
-    "cell", "code", "function", "method", "module", "type", "object", "property", "frame", "traceback", "generator",
-    "coroutine", "NoneType", "slice", "range", "memoryview", "weakref", "ReferenceType", "wrapper_descriptor",
-    "method_descriptor", "getset_descriptor", "member_descriptor", "builtin_function_or_method", "classmethod_descriptor",
-    "method-wrapper", "mappingproxy", "staticmethod", "classmethod", "Free", "ndarray"};
+constexpr std::string_view kNames[] = {"/",
+                                       "(root)",
+                                       "root",
+                                       "(program)",
+                                       "(idle)",
+                                       "(garbage collector)",
+                                       "(native)",
+                                       "(BUILTIN)",
+                                       "(V8 API)",
+                                       "(array)",
+                                       "(string)",
+                                       "(system)",
+                                       "(code)",
+                                       "(compiled code)",
+                                       "(closure)",
+                                       "(concatenated string)",
+                                       "(sliced string)",
+                                       "(number)",
+                                       "(regexp)",
+                                       "(symbol)",
+                                       "(bigint)",
+                                       "(object shape)",
+                                       "(object elements)",
+                                       "(hidden)",
+                                       "(synthetic)",
+                                       "Object",
+                                       "Array",
+                                       "Function",
+                                       "Map",
+                                       "Set",
+                                       "WeakMap",
+                                       "WeakSet",
+                                       "WeakRef",
+                                       "Promise",
+                                       "ArrayBuffer",
+                                       "SharedArrayBuffer",
+                                       "Uint8Array",
+                                       "Int8Array",
+                                       "Uint16Array",
+                                       "Int16Array",
+                                       "Uint32Array",
+                                       "Int32Array",
+                                       "Float32Array",
+                                       "Float64Array",
+                                       "Buffer",
+                                       "FastBuffer",
+                                       "Date",
+                                       "Error",
+                                       "RegExp",
+                                       "Symbol",
+                                       "Generator",
+                                       "AsyncGenerator",
+                                       "DataView",
+                                       "String",
+                                       "Number",
+                                       "Boolean",
+                                       "dict",
+                                       "list",
+                                       "tuple",
+                                       "str",
+                                       "bytes",
+                                       "bytearray",
+                                       "int",
+                                       "float",
+                                       "complex",
+                                       "bool",
+                                       "set",
+                                       "frozenset",
+                                       "cell",
+                                       "code",
+                                       "function",
+                                       "method",
+                                       "module",
+                                       "type",
+                                       "object",
+                                       "property",
+                                       "frame",
+                                       "traceback",
+                                       "generator",
+                                       "coroutine",
+                                       "NoneType",
+                                       "slice",
+                                       "range",
+                                       "memoryview",
+                                       "weakref",
+                                       "ReferenceType",
+                                       "wrapper_descriptor",
+                                       "method_descriptor",
+                                       "getset_descriptor",
+                                       "member_descriptor",
+                                       "builtin_function_or_method",
+                                       "classmethod_descriptor",
+                                       "method-wrapper",
+                                       "mappingproxy",
+                                       "staticmethod",
+                                       "classmethod",
+                                       "Free",
+                                       "ndarray"};
 
 /// Parts of a path.
-constexpr std::string_view kFileParts[] = {
-    "/include/c++/", "/site-packages/", "/dist-packages/", "/node_modules/", "/pkg/mod/", "/.cargo/registry/", "/rustc/",
-    "/.rustup/toolchains/", "/lib/python2", "/lib/python3", "/Lib/", "\\Lib\\", "/lib64/python3", "/libstdc++-v3/",
-    "library/std/src/", "library/core/src/", "library/alloc/src/", "/glibc", "/sysdeps/", "torch/nn/modules/",
-    "torch/autograd/", "torch/optim/", "torch/_", "/aten/src/", "/usr/local/go/src/", "/libexec/src/"};
+constexpr std::string_view kFileParts[] = {"/include/c++/",
+                                           "/site-packages/",
+                                           "/dist-packages/",
+                                           "/node_modules/",
+                                           "/pkg/mod/",
+                                           "/.cargo/registry/",
+                                           "/rustc/",
+                                           "/.rustup/toolchains/",
+                                           "/lib/python2",
+                                           "/lib/python3",
+                                           "/Lib/",
+                                           "\\Lib\\",
+                                           "/lib64/python3",
+                                           "/libstdc++-v3/",
+                                           "library/std/src/",
+                                           "library/core/src/",
+                                           "library/alloc/src/",
+                                           "/glibc",
+                                           "/sysdeps/",
+                                           "torch/nn/modules/",
+                                           "torch/autograd/",
+                                           "torch/optim/",
+                                           "torch/_",
+                                           "/aten/src/",
+                                           "/usr/local/go/src/",
+                                           "/libexec/src/"};
 
 /// Beginnings of a path.
 constexpr std::string_view kFilePrefixes[] = {
-    "/usr/include/", "/usr/lib/", "/usr/lib64/", "/usr/local/go/", "/usr/share/", "/rustc/", "node:", "internal/",
-    "<frozen", "<__array_function__", "<built-in", "torch/", "bits/", "ext/", "c++/", "../sysdeps/", "./malloc/",
-    "./nptl/", "../csu/", "./csu/", "native ", "site-packages/"};
+    "/usr/include/", "/usr/lib/", "/usr/lib64/", "/usr/local/go/",      "/usr/share/", "/rustc/",
+    "node:",         "internal/", "<frozen",     "<__array_function__", "<built-in",   "torch/",
+    "bits/",         "ext/",      "c++/",        "../sysdeps/",         "./malloc/",   "./nptl/",
+    "../csu/",       "./csu/",    "native ",     "site-packages/"};
 
 /// Base names: headers of libstdc++ and libc++ where folders are not recorded.
 constexpr std::string_view kFileNames[] = {
-    "new_allocator.h", "alloc_traits.h", "allocator.h", "stl_vector.h", "stl_tree.h", "stl_list.h", "stl_deque.h", "stl_map.h",
-    "basic_string.h", "basic_string.tcc", "hashtable.h", "hashtable_policy.h", "vector.tcc", "deque.tcc", "list.tcc",
-    "shared_ptr_base.h", "shared_ptr.h", "unique_ptr.h", "unordered_map.h", "std_function.h"};
+    "new_allocator.h",   "alloc_traits.h",     "allocator.h",  "stl_vector.h",    "stl_tree.h",
+    "stl_list.h",        "stl_deque.h",        "stl_map.h",    "basic_string.h",  "basic_string.tcc",
+    "hashtable.h",       "hashtable_policy.h", "vector.tcc",   "deque.tcc",       "list.tcc",
+    "shared_ptr_base.h", "shared_ptr.h",       "unique_ptr.h", "unordered_map.h", "std_function.h"};
 
-constexpr std::string_view kModulePrefixes[] = {"/lib/", "/lib64/", "/lib32/", "/usr/lib/", "/usr/lib64/",
-                                                              "/usr/lib32/", "/usr/local/lib/", "/nix/store/", "/snap/", "[v"};
+constexpr std::string_view kModulePrefixes[] = {"/lib/",       "/lib64/",     "/lib32/",         "/usr/lib/",
+                                                "/usr/lib64/", "/usr/lib32/", "/usr/local/lib/", "/nix/store/",
+                                                "/snap/",      "[v"};
 
 /// Base names of modules that are libraries wherever they are.
 constexpr std::string_view kModuleNames[] = {
-    "libc.so", "libc-2", "libstdc++", "libgcc_s", "libm.so", "libm-2", "libpthread", "ld-linux", "ld-2", "libdl", "librt",
-    "libtcmalloc", "libjemalloc", "libmimalloc", "libasan", "libtsan", "libtorch", "libc10", "libcuda", "libcud", "libcublas",
-    "libpython", "libc++", "libheaptrack", "libjvm", "libnode", "libcoreclr", "libclrjit", "libssl", "libcrypto"};
+    "libc.so",  "libc-2",  "libstdc++",  "libgcc_s",    "libm.so",     "libm-2",      "libpthread", "ld-linux",
+    "ld-2",     "libdl",   "librt",      "libtcmalloc", "libjemalloc", "libmimalloc", "libasan",    "libtsan",
+    "libtorch", "libc10",  "libcuda",    "libcud",      "libcublas",   "libpython",   "libc++",     "libheaptrack",
+    "libjvm",   "libnode", "libcoreclr", "libclrjit",   "libssl",      "libcrypto"};
 
 /// First elements of the import paths of Go's standard library.
 constexpr std::string_view kGoPackages[] = {
-    "archive", "bufio", "bytes", "cmp", "compress", "container", "context", "crypto", "database", "debug", "embed",
-    "encoding", "errors", "expvar", "flag", "fmt", "go", "hash", "html", "image", "index", "internal", "io", "log", "maps",
-    "math", "mime", "net", "os", "path", "plugin", "reflect", "regexp", "runtime", "slices", "sort", "strconv", "strings",
-    "sync", "syscall", "testing", "text"};
+    "archive", "bufio",   "bytes",    "cmp",      "compress", "container", "context", "crypto", "database",
+    "debug",   "embed",   "encoding", "errors",   "expvar",   "flag",      "fmt",     "go",     "hash",
+    "html",    "image",   "index",    "internal", "io",       "log",       "maps",    "math",   "mime",
+    "net",     "os",      "path",     "plugin",   "reflect",  "regexp",    "runtime", "slices", "sort",
+    "strconv", "strings", "sync",     "syscall",  "testing",  "text"};
 constexpr std::string_view kMoreGoPackages[] = {"time", "unicode", "unsafe", "vendor", "iter", "unique"};
 
-constexpr std::string_view kEntries[] = {
-    "main.main", "<module>", "(root)", "root", "execute_native_thread_routine", "std::rt::lang_start", "(program)",
-    "Thread.run", "java.lang.Thread.run", "_bootstrap", "_bootstrap_inner", "runpy", "std::rt::lang_start_internal",
-    "(anonymous top level)"};
+constexpr std::string_view kEntries[] = {"main.main",
+                                         "<module>",
+                                         "(root)",
+                                         "root",
+                                         "execute_native_thread_routine",
+                                         "std::rt::lang_start",
+                                         "(program)",
+                                         "Thread.run",
+                                         "java.lang.Thread.run",
+                                         "_bootstrap",
+                                         "_bootstrap_inner",
+                                         "runpy",
+                                         "std::rt::lang_start_internal",
+                                         "(anonymous top level)"};
 
 bool starts_with_any(std::string_view text, Texts prefixes) {
   return std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view p) { return text.starts_with(p); });
@@ -146,7 +268,8 @@ bool is_go_library(std::string_view function, std::string_view file) {
   const std::string_view package = go_package(function);
   const std::string_view first = package.substr(0, package.find('/'));
   if (!is_any(first, kGoPackages) && !is_any(first, kMoreGoPackages)) return false;
-  if (file.empty()) return package.find('/') != std::string_view::npos || function.find(".(*") != std::string_view::npos;
+  if (file.empty())
+    return package.find('/') != std::string_view::npos || function.find(".(*") != std::string_view::npos;
   // The program may have a package of its own called "time": then the path goes on differently.
   const std::size_t slash = file.rfind('/');
   if (slash == std::string_view::npos) return true;

@@ -64,10 +64,10 @@ class Seen {
 }  // namespace
 
 OwnFunctions::OwnFunctions(std::span<const std::shared_ptr<const Visibility>> dictionaries,
-                           std::span<const std::pair<std::string, std::string>> renamed)
+                           std::span<const RenamedFunction> renamed)
     : dictionaries_(dictionaries.begin(), dictionaries.end()) {
   Renames renames;
-  for (const auto& [from, to] : renamed) renames.emplace(from, to);
+  for (const RenamedFunction& one : renamed) renames.emplace(one.before, one.after);
   std::unordered_map<Hash128, std::uint32_t> known;
   for (std::uint32_t i = 0; i < dictionaries_.size(); ++i) {
     const Dictionary& d = dictionaries_[i]->dictionary();

@@ -18,7 +18,7 @@ class OwnFunctions {
  public:
   /// `renamed`: old and new names of functions that another build calls otherwise; they share a number.
   OwnFunctions(std::span<const std::shared_ptr<const Visibility>> dictionaries,
-               std::span<const std::pair<std::string, std::string>> renamed);
+               std::span<const RenamedFunction> renamed);
 
   std::size_t size() const { return first_.size(); }
   FrameView frame(std::uint32_t number) const;

@@ -11,8 +11,8 @@
 #include "analyzer/flame/flame.hpp"
 #include "analyzer/flame/frame_numbers.hpp"
 #include "analyzer/flame/sibling_order.hpp"
-#include "snapdiff/library_frames.hpp"
 #include "snapdiff/checked.hpp"
+#include "snapdiff/library_frames.hpp"
 #include "snapdiff/number_text.hpp"
 #include "snapdiff/snapshot.hpp"
 

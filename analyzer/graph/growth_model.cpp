@@ -7,8 +7,8 @@
 
 #include "analyzer/graph/dominators.hpp"
 #include "analyzer/graph/trim.hpp"
-#include "snapdiff/library_frames.hpp"
 #include "snapdiff/checked.hpp"
+#include "snapdiff/library_frames.hpp"
 
 namespace snapdiff::graph {
 namespace {

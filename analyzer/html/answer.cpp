@@ -41,8 +41,8 @@ std::string figures(const Postmortem& report, const Series& series) {
   out += figure("growth " + numbers, growth(g.total.growth(), g.unit),
                 value(g.total.baseline, g.unit) + " \u2192 " + value(g.total.current, g.unit), "figure-growth",
                 direction(g.total.growth()));
-  out += figure("grew and shrank", growth(g.grew, g.unit), "grew, " + growth(g.shrank, g.unit) + " shrank",
-                "figure-rate");
+  out +=
+      figure("grew and shrank", growth(g.grew, g.unit), "grew, " + growth(g.shrank, g.unit) + " shrank", "figure-rate");
   out += g.has_objects ? figure("objects", growth_count_text(g.total_objects.growth(), kGlyphs),
                                 count_text(g.total_objects.baseline, kGlyphs) + " \u2192 " +
                                     count_text(g.total_objects.current, kGlyphs),
@@ -87,7 +87,8 @@ std::string culprit_row(const Culprit& culprit) {
 
 std::string culprit_table(const std::vector<Culprit>& culprits, std::string_view title) {
   if (culprits.empty()) return {};
-  std::string out = "<h2>" + std::string(title) + "</h2>\n<div class=\"scroll\"><table class=\"plain culprits\"><tbody>\n";
+  std::string out =
+      "<h2>" + std::string(title) + "</h2>\n<div class=\"scroll\"><table class=\"plain culprits\"><tbody>\n";
   for (const Culprit& culprit : culprits) out += culprit_row(culprit);
   return out + "</tbody></table></div>\n";
 }
@@ -167,8 +168,7 @@ std::string culprits_section(const Postmortem& report) {
   const Story& story = *report.growth().story;
   std::string out = "<section id=\"culprits\" aria-label=\"culprits\">\n";
   out += culprit_table(story.freed, "Freed by") + culprit_table(story.culprits, "Culprits");
-  if (!story.no_culprit.empty() && story.freed.empty())
-    out += "<p>No culprit: " + safe(story.no_culprit) + ".</p>\n";
+  if (!story.no_culprit.empty() && story.freed.empty()) out += "<p>No culprit: " + safe(story.no_culprit) + ".</p>\n";
   out += also_line(story);
   if (!story.next.empty()) out += "<p>Next: <code>" + safe(plain(story.next)) + "</code></p>\n";
   return out + "</section>\n";

@@ -320,9 +320,10 @@ class Page {
     std::string out =
         head(report_) + "<body>\n<a class=\"skip\" href=\"#table\">Skip to the table</a>\n<div class=\"page\">\n" +
         top_bar(report_, !graph_.empty()) + "<main>\n" + answer_section(report_) + timeline_place(report_) +
-        culprits_section(report_) + figures_section(report_, series_) + failure_section(report_) + story_section(report_, chosen) + table_section(report_, series_, chosen, rest_) +
-        flame_place(report_) + graph_ + pins_section(report_) + counters_section(report_) + inputs_section(report_) +
-        "</main>\n" + footer(report_) + "</div>\n<script type=\"application/json\" id=\"facts\">" +
+        culprits_section(report_) + figures_section(report_, series_) + failure_section(report_) +
+        story_section(report_, chosen) + table_section(report_, series_, chosen, rest_) + flame_place(report_) +
+        graph_ + pins_section(report_) + counters_section(report_) + inputs_section(report_) + "</main>\n" +
+        footer(report_) + "</div>\n<script type=\"application/json\" id=\"facts\">" +
         facts(report_, series_, chosen, rest_, layers_, big_, options_.start) + "</script>\n<script>" +
         joined(assets::script) + "</script>\n";
     return out;

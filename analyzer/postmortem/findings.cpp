@@ -5,8 +5,8 @@
 #include <cmath>
 #include <utility>
 
-#include "analyzer/story/prose.hpp"
 #include "analyzer/postmortem/series_facts.hpp"
+#include "analyzer/story/prose.hpp"
 
 namespace snapdiff::postmortem {
 
@@ -184,8 +184,8 @@ Prose suspects_of(const Postmortem& report) {
     if (is_falling(suspect)) continue;
     const bool first = out.empty();
     if (!first) out << ", ";
-    suspect_name(out, suspect) << " " << growth(report_growth, suspect.value.growth()) << " (" << percent_of(suspect.share)
-                               << (first ? " of the growth)" : ")");
+    suspect_name(out, suspect) << " " << growth(report_growth, suspect.value.growth()) << " ("
+                               << percent_of(suspect.share) << (first ? " of the growth)" : ")");
   }
   return out.take();
 }

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "analyzer/postmortem/findings.hpp"
-#include "analyzer/story/prose.hpp"
 #include "analyzer/postmortem/series_facts.hpp"
+#include "analyzer/story/prose.hpp"
 
 namespace snapdiff::postmortem {
 

@@ -4,8 +4,8 @@
 #include "analyzer/postmortem/findings.hpp"
 #include "analyzer/postmortem/hints.hpp"
 #include "analyzer/postmortem/postmortem.hpp"
-#include "analyzer/story/prose.hpp"
 #include "analyzer/postmortem/series_facts.hpp"
+#include "analyzer/story/prose.hpp"
 
 namespace snapdiff::postmortem {
 

@@ -2,9 +2,9 @@
 #include <utility>
 
 #include "analyzer/postmortem/findings.hpp"
+#include "analyzer/postmortem/series_facts.hpp"
 #include "analyzer/story/commands.hpp"
 #include "analyzer/story/prose.hpp"
-#include "analyzer/postmortem/series_facts.hpp"
 
 namespace snapdiff::postmortem {
 

@@ -9,9 +9,9 @@ namespace {
 constexpr TextStyle kFigures{10.5};
 constexpr TextStyle kEvent{10.5, FontWeight::semibold};
 constexpr TextStyle kSmall{7.8};
-constexpr double kBadge = 62;     // from the left edge: where names begin
-constexpr double kSpark = 62;     // width at the right edge
-constexpr double kCulprit = 34;   // height of a line
+constexpr double kBadge = 62;    // from the left edge: where names begin
+constexpr double kSpark = 62;    // width at the right edge
+constexpr double kCulprit = 34;  // height of a line
 constexpr std::size_t kLines = 4;
 
 std::string figures_text(const snapdiff::Story& story) {
@@ -39,8 +39,8 @@ void draw_culprit(const Culprit& culprit, Canvas& canvas, double y) {
   const double x = kLeft + kBadge;
   const std::string place = place_text(culprit);
   const double name_w = right - numbers - x;
-  const double used = canvas.text_within(x, y, plain_text(culprit.text.name), bold, kInk,
-                                         place.empty() ? name_w : name_w * 0.62);
+  const double used =
+      canvas.text_within(x, y, plain_text(culprit.text.name), bold, kInk, place.empty() ? name_w : name_w * 0.62);
   canvas.text_within(x + used + 8, y, place, kSmall, kInk2, name_w - used - 8);
   const std::int64_t growth = culprit.value.growth();
   canvas.growth(right - 40, y, growth, culprit.text.growth, bold, color_of(growth), Align::right);

@@ -94,8 +94,7 @@ Result<FittedScene> fit_scene(const Trim& trim, Typesetter& type, std::size_t fi
   }
 }
 
-void draw_graph_page(PdfDocument& document, const FittedScene& fitted,
-                     const std::vector<std::size_t>& summary) {
+void draw_graph_page(PdfDocument& document, const FittedScene& fitted, const std::vector<std::size_t>& summary) {
   Canvas& canvas = document.canvas();
   const graph::GrowthGraph& graph = fitted.scene.graph;
   canvas.paragraph(kTop + 56, spine_sentence(graph), {8.6}, kInk2, 3);

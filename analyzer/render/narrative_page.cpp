@@ -44,9 +44,9 @@ Block hint_block(PostmortemPages& pages, const Hint& hint) {
   const TextStyle small{8.8};
   const double w = kWidth - 2 * kPad - kLabel;
   const Lines evidence = lines_of(pages, hint.evidence, small, w, 6);
-  const Lines advice =
-      lines_of(pages, {{hint.suggestion.empty() ? std::string("Nothing: this pattern is probably harmless.") : hint.suggestion}},
-               small, w, 5);
+  const Lines advice = lines_of(
+      pages, {{hint.suggestion.empty() ? std::string("Nothing: this pattern is probably harmless.") : hint.suggestion}},
+      small, w, 5);
   const double inner = 22 + height_of(evidence, small) + 4 + height_of(advice, small);
   const std::string growth =
       hint.growth == 0 ? std::string() : quantity_of(pages.report.growth().unit).growth(hint.growth);

@@ -104,8 +104,8 @@ FlameStory tell_flame(FlameTree tree, const TopReport& report);
 /// have the height they need. Errors: usage (a tree without root), io (no fonts), limit, internal.
 Result<std::string> draw_flame(const FlameStory& story, PictureForm form, Paper paper = Paper::a4, double scale = 2.0);
 
-/// The post-mortem report: the answer, what is known and how sure that is, the graph, what failed. `full` adds totals, a
-/// page per culprit, the differential flame graph, tables, memory of devices (the pages of `memory`, which may have
+/// The post-mortem report: the answer, what is known and how sure that is, the graph, what failed. `full` adds totals,
+/// a page per culprit, the differential flame graph, tables, memory of devices (the pages of `memory`, which may have
 /// none), what is not known, inputs and environment, glossary. Errors: io (no fonts), limit, internal. Returns the
 /// file's bytes.
 Result<std::string> postmortem_pdf(const Postmortem& postmortem, const MemoryStory& memory,

@@ -120,7 +120,8 @@ std::vector<std::int64_t> row_series(const GrowthReport& report, std::size_t row
 
 std::ptrdiff_t passing_row(const GrowthReport& report) {
   const std::vector<Passing>& passing = told(report).passing;
-  return passing.empty() || passing.front().rows.empty() ? -1 : static_cast<std::ptrdiff_t>(passing.front().rows.front());
+  return passing.empty() || passing.front().rows.empty() ? -1
+                                                         : static_cast<std::ptrdiff_t>(passing.front().rows.front());
 }
 
 std::vector<Band> plot_bands(const Story& story) {

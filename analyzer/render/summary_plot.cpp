@@ -16,8 +16,7 @@ std::vector<Paint> paints_of(const std::vector<Band>& bands) {
   for (std::size_t i = bands.size(); i-- > 0;) {
     if (bands[i].kind == Band::Kind::passing) out[i] = {kPaper, true};
     if (bands[i].kind == Band::Kind::freed) out[i] = {kShrink.c100, true};
-    if (bands[i].kind == Band::Kind::culprit)
-      out[i] = {strengths[std::min<std::size_t>(strength++, 2)]};
+    if (bands[i].kind == Band::Kind::culprit) out[i] = {strengths[std::min<std::size_t>(strength++, 2)]};
   }
   return out;
 }

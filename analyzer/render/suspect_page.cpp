@@ -182,7 +182,8 @@ std::vector<KeyFigure> figures_of(const GrowthReport& report, const Culprit& cul
                  .append(" to ")
                  .append(q.growth(whole(culprit.verdict.slope_high)));
     }
-    out.push_back({"mean per snapshot", q.growth(culprit.value.growth() / static_cast<std::int64_t>(n - 1)), band, kInk});
+    out.push_back(
+        {"mean per snapshot", q.growth(culprit.value.growth() / static_cast<std::int64_t>(n - 1)), band, kInk});
   }
   return out;
 }
@@ -252,7 +253,8 @@ std::string sentence_of(const PostmortemPages& pages, const Subject& subject) {
   text.append(". ");
   if (!culprit.verdict.word.empty())
     text.append(printable(culprit.verdict.word)).append(": ").append(printable(culprit.verdict.reason)).append(".");
-  if (culprit.verdict.word.empty() && !told(report).no_verdict.empty()) text.append("No verdict: ").append(told(report).no_verdict).append(".");
+  if (culprit.verdict.word.empty() && !told(report).no_verdict.empty())
+    text.append("No verdict: ").append(told(report).no_verdict).append(".");
   return text;
 }
 
@@ -273,7 +275,7 @@ Places places_of(const PostmortemPages& pages, const Subject& subject) {
 std::string title_of(const Subject& subject) {
   const std::string name =
       subject.culprit.path.empty() ? std::string("a path without frames") : frame_name(subject.culprit.path.back());
-  return std::string(!subject.is_culprit                      ? "Change "
+  return std::string(!subject.is_culprit                  ? "Change "
                      : subject.culprit.value.growth() < 0 ? "Freed "
                                                           : "Culprit ")
       .append(std::to_string(subject.number))
@@ -323,11 +325,12 @@ Subject subject_of_row(const GrowthReport& report, std::uint32_t number) {
   subject.culprit.value = row.value;
   subject.culprit.objects = row.objects;
   const auto whole = static_cast<double>(subject.culprit.value.growth() < 0 ? -static_cast<double>(report.shrank)
-                                                                    : static_cast<double>(report.grew));
+                                                                            : static_cast<double>(report.grew));
   for (std::size_t i = 0; i < std::max<std::size_t>(report.series_length, 2); ++i)
     subject.culprit.values.push_back(value_at(report, number, i));
   if (whole > 0) subject.culprit.share = std::fabs(static_cast<double>(subject.culprit.value.growth())) / whole;
-  if (!frames.empty()) subject.culprit.sites.push_back({frames.front(), subject.culprit.value.growth(), row.objects.growth()});
+  if (!frames.empty())
+    subject.culprit.sites.push_back({frames.front(), subject.culprit.value.growth(), row.objects.growth()});
   subject.culprit.rows.push_back(number);
   return subject;
 }

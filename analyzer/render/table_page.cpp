@@ -143,7 +143,8 @@ bool inputs_fit_table_page(const Story& story) { return input_rows(story) <= kMo
 
 constexpr std::size_t kInputsPerPage = 62;
 int input_pages(const Story& story) {
-  return inputs_fit_table_page(story) ? 0 : static_cast<int>((story.steps.size() + kInputsPerPage - 1) / kInputsPerPage);
+  return inputs_fit_table_page(story) ? 0
+                                      : static_cast<int>((story.steps.size() + kInputsPerPage - 1) / kInputsPerPage);
 }
 
 std::vector<std::size_t> table_page_rows(const Story& story, PdfDocument& document) {
@@ -151,8 +152,7 @@ std::vector<std::size_t> table_page_rows(const Story& story, PdfDocument& docume
   table.report = &story.overall;
   table.two_lines = true;
   const double room = kBottom - 8 - inputs_height(story) -
-                      notes_height(note_texts(story.overall.notes), document.canvas().type()) - 14 -
-                      kTableTop;
+                      notes_height(note_texts(story.overall.notes), document.canvas().type()) - 14 - kTableTop;
   std::size_t fits = kTableRows;
   while (fits > 1 && table_height(table, fits) > room) --fits;
   return choose_rows(story.overall, fits, std::min(fits, kUnchangedRows), passing_row(story.overall));

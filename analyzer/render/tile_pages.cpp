@@ -101,8 +101,7 @@ void plan_tiles(PostmortemPages& pages, const std::shared_ptr<const TiledScene>&
 Status plan_graph(PostmortemPages& pages) {
   Result<graph::GrowthModel> model = graph::GrowthModel::read(pages.story.overall, pages.options);
   if (!model) return std::move(model).error();
-  Result<FittedScene> fitted =
-      fit_scene(*model, pages.type, pages.options.max_nodes, kWidth, graph_page_room());
+  Result<FittedScene> fitted = fit_scene(*model, pages.type, pages.options.max_nodes, kWidth, graph_page_room());
   if (!fitted) return std::move(fitted).error();
   pages.row_node = fitted->scene.graph.row_node;
 

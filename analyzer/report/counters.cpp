@@ -4,9 +4,9 @@
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/json_parts.hpp"
 #include "analyzer/report/names.hpp"
+#include "analyzer/report/story_lines.hpp"
 #include "analyzer/report/table.hpp"
 #include "analyzer/report/trend_parts.hpp"
-#include "analyzer/report/story_lines.hpp"
 #include "analyzer/report/writers.hpp"
 #include "snapdiff/number_text.hpp"
 

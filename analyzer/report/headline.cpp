@@ -142,7 +142,8 @@ std::vector<HeadLine> headline(const GrowthReport& report, const Style& style) {
   if (report.story != nullptr) lines = event_lines(*report.story, style);
   for (const Note& note : report.notes.all()) {
     const bool an_event = report.story != nullptr && note.text == kNothingInCommon;
-    if (comes_first(note.text) && !an_event) lines.push_back({"warning", {{printable(note.text, style.utf8), Paint::alarm}}});
+    if (comes_first(note.text) && !an_event)
+      lines.push_back({"warning", {{printable(note.text, style.utf8), Paint::alarm}}});
   }
   lines.push_back(total_line(report, style, glyphs));
   if (report.story != nullptr) {

@@ -32,8 +32,9 @@ void sites_field(JsonWriter& json, const GrowthReport& report, const std::vector
 void verdict_fields(JsonWriter& json, const Culprit& culprit) {
   const bool fitted = culprit.values.size() >= 3;
   json.field_or_null("verdict", culprit.verdict.word);
-  for (const auto& [name, number] : {std::pair("slope", culprit.verdict.slope), std::pair("slope_low", culprit.verdict.slope_low),
-                                     std::pair("slope_high", culprit.verdict.slope_high)}) {
+  for (const auto& [name, number] :
+       {std::pair("slope", culprit.verdict.slope), std::pair("slope_low", culprit.verdict.slope_low),
+        std::pair("slope_high", culprit.verdict.slope_high)}) {
     json.key(name);
     json.number(fitted ? number : std::nan(""));
   }

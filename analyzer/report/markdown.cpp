@@ -143,8 +143,8 @@ Style unwrapped(const Style& style) {
 
 std::string markdown_diff(const GrowthReport& report, const Style& style) {
   return title(report.baseline, report.current, report.metric, report.total, report.unit) +
-         head(headline(report, unwrapped(style))) + growth_rows(report, {}, style) +
-         listed_once_rows(report, style) + notes_list(note_lines(report, true));
+         head(headline(report, unwrapped(style))) + growth_rows(report, {}, style) + listed_once_rows(report, style) +
+         notes_list(note_lines(report, true));
 }
 
 std::string markdown_series(const SeriesReport& series, const std::vector<RowVerdict>& verdicts, const Style& style) {

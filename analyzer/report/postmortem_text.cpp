@@ -4,8 +4,8 @@
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/prose_text.hpp"
 #include "analyzer/report/report.hpp"
-#include "analyzer/report/text_tools.hpp"
 #include "analyzer/report/story_lines.hpp"
+#include "analyzer/report/text_tools.hpp"
 
 namespace snapdiff::report {
 namespace {

@@ -2,9 +2,9 @@
 
 #include "analyzer/report/listed_once.hpp"
 #include "analyzer/report/names.hpp"
+#include "analyzer/report/story_lines.hpp"
 #include "analyzer/report/table.hpp"
 #include "analyzer/report/trend_parts.hpp"
-#include "analyzer/report/story_lines.hpp"
 #include "analyzer/report/writers.hpp"
 #include "snapdiff/number_text.hpp"
 

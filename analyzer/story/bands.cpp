@@ -65,8 +65,8 @@ std::vector<Band> bands_of(const GrowthReport& report, const Story& story) {
     freed.push_back({Band::Kind::freed, i, story.freed[i].text.name, {}, layers.sum(story.freed[i].rows)});
   for (std::size_t i = 0; i < story.passing.size() && i < kMostOthers; ++i) {
     const Passing& found = story.passing[i];
-    passing.push_back({Band::Kind::passing, i, passing_name(found), passing_note(report, story, found),
-                       layers.sum(found.rows)});
+    passing.push_back(
+        {Band::Kind::passing, i, passing_name(found), passing_note(report, story, found), layers.sum(found.rows)});
   }
   std::reverse(grown.begin(), grown.end());
   std::vector<Band> out = std::move(freed);

@@ -132,12 +132,14 @@ std::vector<Part> find_types(const GrowthPaths& paths, const Explained& explaine
   for (std::uint32_t p = 0; p < paths.size(); ++p) {
     if (weights.weight[p] <= 0) continue;
     double objects = 0;
-    for (const std::uint32_t row : paths.rows(paths[p])) objects += static_cast<double>(report.rows[row].objects.growth());
+    for (const std::uint32_t row : paths.rows(paths[p]))
+      objects += static_cast<double>(report.rows[row].objects.growth());
     const bool counts = report.has_objects && objects >= std::max(1.0, kOfAllObjects * all_objects);
     const FrameView frame = report.view->function(paths.functions(paths[p]).back());
     const bool own = !frame.library && !frame.pseudo;
     if (weights.weight[p] < kLeastShare * weights.all && !(own && counts)) continue;
-    types.push_back({{paths.functions(paths[p]).back(), {p}, weights.weight[p]}, own, gravity(explained.verdict[p].word)});
+    types.push_back(
+        {{paths.functions(paths[p]).back(), {p}, weights.weight[p]}, own, gravity(explained.verdict[p].word)});
   }
   std::stable_sort(types.begin(), types.end(), [](const Type& a, const Type& b) {
     if (a.own != b.own) return a.own;

@@ -19,10 +19,10 @@ struct Weights {
   double all = 0;
 };
 struct Explained {
-  Weights growing;    ///< judged GROWING or RISING, alone or as part of a GROWING function; with too few snapshots to
-                      ///< judge, and where nothing is, all that grew
-  Weights levelled;   ///< the rest of what grew, where `growing` was judged
-  Weights freed;      ///< what shrank
+  Weights growing;   ///< judged GROWING or RISING, alone or as part of a GROWING function; with too few snapshots to
+                     ///< judge, and where nothing is, all that grew
+  Weights levelled;  ///< the rest of what grew, where `growing` was judged
+  Weights freed;     ///< what shrank
   std::vector<Verdict> verdict;
   std::vector<std::uint8_t> moved;
   bool judged = false;  ///< `growing` holds what verdicts chose

@@ -17,7 +17,7 @@ struct GrowthPath {
   std::int64_t growth = 0;                          ///< net, of the metric
   double current = 0;                               ///< at the end
   double peak = 0;                                  ///< the most that each of its rows ever held, added up
-  double variance = 0;  ///< of the growth, by sampling; 0 where unknown
+  double variance = 0;                              ///< of the growth, by sampling; 0 where unknown
 };
 
 /// The rows of a report by stack, as paths of own functions.
@@ -35,7 +35,9 @@ class GrowthPaths {
     return {functions_.data() + path.first_function, path.functions};
   }
   /// Rows of the report, ascending.
-  std::span<const std::uint32_t> rows(const GrowthPath& path) const { return {rows_.data() + path.first_row, path.rows}; }
+  std::span<const std::uint32_t> rows(const GrowthPath& path) const {
+    return {rows_.data() + path.first_row, path.rows};
+  }
 
   /// Most rows are types or size classes: one frame each, of which a name is all that is known.
   bool are_types() const { return types_; }

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
-#include "snapdiff/number_text.hpp"
 #include "snapdiff/growth.hpp"
+#include "snapdiff/number_text.hpp"
 #include "snapdiff/story.hpp"
 
 /// Sentences: names of the inputs apart from our words, numbers as pages print them.

@@ -15,14 +15,14 @@ namespace snapdiff::story {
 namespace {
 
 constexpr std::size_t kMostCulprits = 5;
-constexpr double kEnough = 0.9;        // of what has to be explained
-constexpr std::size_t kMostOthers = 3; // levelled, freed
-constexpr double kSpeaks = 0.1;        // of the explained growth: a culprit whose verdict may be the headline's
-constexpr double kWorthSaying = 0.01;  // of all growth: what levelled off
+constexpr double kEnough = 0.9;         // of what has to be explained
+constexpr std::size_t kMostOthers = 3;  // levelled, freed
+constexpr double kSpeaks = 0.1;         // of the explained growth: a culprit whose verdict may be the headline's
+constexpr double kWorthSaying = 0.01;   // of all growth: what levelled off
 
 std::vector<Culprit> describe_all(const Evidence& evidence, const Weights& weights, double whole) {
   std::vector<Part> parts = evidence.paths.are_types() ? find_types(evidence.paths, evidence.explained, weights)
-                                                        : find_parts(evidence.paths, weights);
+                                                       : find_parts(evidence.paths, weights);
   if (parts.size() > 2 * kMostCulprits) parts.resize(2 * kMostCulprits);
   std::vector<Culprit> out;
   for (const Part& part : parts) out.push_back(describe(evidence, part, whole));
@@ -123,7 +123,8 @@ std::string common_path_of(const std::vector<Suspect>& suspects) {
 }  // namespace
 
 int gravity(std::string_view word) {
-  constexpr std::array<std::string_view, 7> kWords = {"FLAT", "NOISY", "SATURATING", "NEW", "STEP", "RISING", "GROWING"};
+  constexpr std::array<std::string_view, 7> kWords = {"FLAT", "NOISY",  "SATURATING", "NEW",
+                                                      "STEP", "RISING", "GROWING"};
   const auto at = std::find(kWords.begin(), kWords.end(), word);
   return at == kWords.end() ? 0 : static_cast<int>(at - kWords.begin()) + 1;
 }

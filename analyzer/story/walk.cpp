@@ -8,17 +8,17 @@
 namespace snapdiff::story {
 namespace {
 
-constexpr double kGoesOn = 0.9;       // one child with this much of its parent: the walk goes on
-constexpr double kChild = 0.08;       // of the whole: a child worth a part of its own
-constexpr double kSplits = 0.75;      // such children hold this much together: the parent is split
-constexpr double kCarries = 0.9;      // of a part: a function that may name it
-constexpr double kMixed = 0.8;          // of the purest function of a piece: less pure names are not taken
-constexpr double kSamePurity = 0.005; // relative: purer by less is not purer
+constexpr double kGoesOn = 0.9;        // one child with this much of its parent: the walk goes on
+constexpr double kChild = 0.08;        // of the whole: a child worth a part of its own
+constexpr double kSplits = 0.75;       // such children hold this much together: the parent is split
+constexpr double kCarries = 0.9;       // of a part: a function that may name it
+constexpr double kMixed = 0.8;         // of the purest function of a piece: less pure names are not taken
+constexpr double kSamePurity = 0.005;  // relative: purer by less is not purer
 constexpr double kMostlyGrown = 0.2;   // of a path's most bytes: more growth makes all of it growth
-constexpr double kSameCover = 0.03;   // of a part: covers more by less does not cover more
-constexpr double kPure = 0.9;           // purity of a function that leaks on behalf of many callers
+constexpr double kSameCover = 0.03;    // of a part: covers more by less does not cover more
+constexpr double kPure = 0.9;          // purity of a function that leaks on behalf of many callers
 constexpr std::size_t kManyCallers = 4;
-constexpr double kLessPure = 0.97;      // of it: a caller that does other things as well
+constexpr double kLessPure = 0.97;    // of it: a caller that does other things as well
 constexpr double kWrapperRows = 0.5;  // of all paths: a function that most of them end in allocates for everybody
 constexpr std::size_t kWrapperCallers = 3;
 constexpr std::size_t kWrapperDepth = 3;
@@ -65,7 +65,10 @@ std::vector<std::uint8_t> find_wrappers(const GrowthPaths& paths) {
 class Walk {
  public:
   Walk(const GrowthPaths& paths, const Weights& weights)
-      : paths_(paths), weights_(weights), wrapper_(find_wrappers(paths)), through_(paths.function_count(), 0),
+      : paths_(paths),
+        weights_(weights),
+        wrapper_(find_wrappers(paths)),
+        through_(paths.function_count(), 0),
         beside_(paths.function_count(), 0),
         cover_(paths.function_count(), 0) {
     for (std::uint32_t p = 0; p < paths.size(); ++p) {
@@ -308,8 +311,8 @@ class Walk {
   /// Of the functions that carry most of `whole`: the purest, then the one that covers most, then the one nearest to
   /// the allocation.
   std::uint32_t best_function(const std::vector<std::uint32_t>& some, double whole) {
-    const auto heaviest =
-        *std::max_element(some.begin(), some.end(), [&](std::uint32_t a, std::uint32_t b) { return weight(a) < weight(b); });
+    const auto heaviest = *std::max_element(some.begin(), some.end(),
+                                            [&](std::uint32_t a, std::uint32_t b) { return weight(a) < weight(b); });
     struct Candidate {
       std::uint32_t function;
       double purity, cover, depth;
@@ -335,9 +338,10 @@ class Walk {
     double most = 0;
     for (const Candidate& c : candidates) most = std::max(most, c.cover);
     std::erase_if(candidates, [&](const Candidate& c) { return c.cover < most - kSameCover * whole; });
-    const auto nearest = std::min_element(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
-      return a.depth != b.depth ? a.depth < b.depth : a.function < b.function;
-    });
+    const auto nearest =
+        std::min_element(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
+          return a.depth != b.depth ? a.depth < b.depth : a.function < b.function;
+        });
     return nearest->function;
   }
 

@@ -75,7 +75,8 @@ class Words {
     }
     if (!verdict.word.empty()) return verdict.reason;
     std::string text;
-    if (report_.has_error && std::isfinite(culprit.error) && culprit.error > 0) text = "\u00b1 " + value(culprit.error, false);
+    if (report_.has_error && std::isfinite(culprit.error) && culprit.error > 0)
+      text = "\u00b1 " + value(culprit.error, false);
     if (report_.has_objects && report_.objects_metric != report_.metric && culprit.objects.growth() != 0)
       text.append(text.empty() ? "" : ", ").append(counted(culprit.objects.growth(), "object", true));
     return text;

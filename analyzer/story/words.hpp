@@ -10,5 +10,4 @@ namespace snapdiff::story {
 /// Fills the texts of a story and of its culprits. `axis`: null without times.
 void put_into_words(const GrowthReport& report, const TimeAxis* axis, Story& story);
 
-
 }  // namespace snapdiff::story

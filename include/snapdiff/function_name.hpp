@@ -34,9 +34,14 @@ inline std::string jvm_array_name(std::string_view name) {
   std::string out;
   const std::string_view element = name.substr(depth);
   if (element.size() == 1) {
-    constexpr std::array<std::pair<char, std::string_view>, 8> kPrimitive{{{'B', "byte"}, {'C', "char"}, {'D', "double"},
-                                                                         {'F', "float"}, {'I', "int"}, {'J', "long"},
-                                                                         {'S', "short"}, {'Z', "boolean"}}};
+    constexpr std::array<std::pair<char, std::string_view>, 8> kPrimitive{{{'B', "byte"},
+                                                                           {'C', "char"},
+                                                                           {'D', "double"},
+                                                                           {'F', "float"},
+                                                                           {'I', "int"},
+                                                                           {'J', "long"},
+                                                                           {'S', "short"},
+                                                                           {'Z', "boolean"}}};
     for (const auto& [letter, word] : kPrimitive) {
       if (letter == element.front()) out = word;
     }

@@ -61,10 +61,10 @@ struct Culprit {
 
 /// Memory that was allocated during the series and freed before its end.
 struct Passing {
-  std::vector<FrameView> path;  ///< as Culprit::path
-  std::int64_t peak = 0;        ///< above the larger of both ends
-  std::size_t allocated = 0;    ///< the snapshot (from 0) after the largest step upwards
-  std::size_t freed = 0;        ///< and after the largest step downwards
+  std::vector<FrameView> path;       ///< as Culprit::path
+  std::int64_t peak = 0;             ///< above the larger of both ends
+  std::size_t allocated = 0;         ///< the snapshot (from 0) after the largest step upwards
+  std::size_t freed = 0;             ///< and after the largest step downwards
   std::vector<std::int64_t> values;  ///< per snapshot
   std::vector<std::uint32_t> rows;   ///< of the report, ascending; empty where its rows are no stacks
 };
@@ -89,7 +89,7 @@ struct Band {
   Kind kind = Kind::culprit;
   std::size_t index = 0;
   Prose name;
-  Prose note;  ///< what to say beside it; may be empty
+  Prose note;                        ///< what to say beside it; may be empty
   std::vector<std::int64_t> values;  ///< per snapshot
 };
 

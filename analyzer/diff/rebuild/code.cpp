@@ -1,5 +1,7 @@
 #include "analyzer/diff/rebuild/code.hpp"
 
+#include "analyzer/diff/library_code.hpp"
+
 #include <algorithm>
 #include <array>
 #include <unordered_map>
@@ -72,8 +74,7 @@ bool is_library_frame(std::string_view function, std::string_view file, std::str
   if (is_entry_point(function)) return function != "main";
   const std::string_view base = base_name(module);
   if (base.starts_with("libc.so") || base.starts_with("libstdc++") || base.starts_with("libc++")) return true;
-  return is_standard_library(function) || function.starts_with("runtime.") || function.starts_with("void std::") ||
-         function.starts_with("std::");
+  return is_library_name(function);
 }
 
 Code::Code(const Side& side) : side_(side), d_(*side.ref.snapshot->dictionary) {

@@ -165,9 +165,8 @@ TEST_CASE("gate: what did not grow needs no verdict") {
     refs.push_back({std::make_shared<const Snapshot>(small(std::to_string(bytes), {{"main;a", 1, bytes}})), "a", ""});
   Result<SeriesReport> series = diff::diff_series(refs, {});
   REQUIRE(series);
-  CHECK(
-      checked(judged(*std::move(series)), {"0/step", "total:0/step", "total:1%/jump"}).result() ==
-      GateResult::passed);
+  CHECK(checked(judged(*std::move(series)), {"0/step", "total:0/step", "total:1%/jump"}).result() ==
+        GateResult::passed);
 }
 
 TEST_CASE("gate: a jump is broken by a step, not by a leak or a cache that fills") {
@@ -214,8 +213,7 @@ TEST_CASE("gate: a suspect grows where the total does not") {
   }
   Result<SeriesReport> series = diff::diff_series(refs, {});
   REQUIRE(series);
-  const GateReport report =
-      gate::check(judged(*std::move(series)), gate::default_budgets(2), {}, "");
+  const GateReport report = gate::check(judged(*std::move(series)), gate::default_budgets(2), {}, "");
   REQUIRE(count(report, Outcome::broken) == 1);
   CHECK(report.findings[0].measured == 80'000);
   CHECK(report.findings[0].name.find("serve") != std::string::npos);

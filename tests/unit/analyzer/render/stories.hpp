@@ -101,7 +101,8 @@ inline void tell_story(render::Story& story, const std::vector<Suspect>& from, s
   auto told = std::make_shared<Story>();
   told->snapshots = story.steps.size();
   told->verdict = "GROWING";
-  told->headline = {{"In-use bytes " + change_text(story.overall.total.baseline, story.overall.total.current, "bytes")}};
+  told->headline = {
+      {"In-use bytes " + change_text(story.overall.total.baseline, story.overall.total.current, "bytes")}};
   told->figures = value_text(story.overall.total.growth(), "bytes", true);
   told->extent = std::to_string(told->snapshots) + " snapshots";
   told->next = {{"snapdiff peek '"}, {"leak_sessions", true}, {"' a b"}};

@@ -266,7 +266,7 @@ inline GrowthReport svc_diff(int from, int to, bool with_passing = false) {
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return std::abs(change(a).growth()) > std::abs(change(b).growth());
   });
-    for (const std::size_t i : order) {
+  for (const std::size_t i : order) {
     maker.row(std::string(stacks[i].stack) + std::string(kTail), change(i),
               Change{stacks[i].objects[from], stacks[i].objects[to]});
   }

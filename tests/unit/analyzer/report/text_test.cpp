@@ -33,7 +33,8 @@ TEST_CASE("text: no line is wider than the terminal, whatever the names") {
   const std::string longest(300, 'x');
   maker.row("ns::" + longest + "<int>::method(int) < caller_of_it < main", {0, 123456789}, {0, 1234567});
   maker.row("漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字 < main", {5, 5000000000}, {1, 2});
-  maker.row("ns::" + longest + "@/a/b/" + longest + ".cc:1 < ns::other" + longest + "@g.cc:2 < main", {0, 4000000000}, {0, 3});
+  maker.row("ns::" + longest + "@/a/b/" + longest + ".cc:1 < ns::other" + longest + "@g.cc:2 < main", {0, 4000000000},
+            {0, 3});
   maker.tell();
   maker.report().matched[0] = 0.5;
   maker.report().matched[2] = 0.3;
@@ -120,7 +121,8 @@ TEST_CASE("text: the first line has both ends, the growth and its objects") {
   fakes::DiffMaker maker;
   maker.row("a < main", {1024, 12595}, {1, 3});
   maker.tell();
-  CHECK(write_diff(maker.report(), width(80)).find("in use    1.00 KiB \u2192 12.3 KiB  (+11.3 KiB, +2 objects)\n") == 0);
+  CHECK(write_diff(maker.report(), width(80)).find("in use    1.00 KiB \u2192 12.3 KiB  (+11.3 KiB, +2 objects)\n") ==
+        0);
 }
 
 TEST_CASE("text: a diff of equal snapshots says so") {
@@ -133,7 +135,8 @@ TEST_CASE("text: a diff of equal snapshots says so") {
 TEST_CASE("text: one line per culprit, with place, growth, share and pace, cut from its end where it is narrow") {
   const SeriesReport series = fakes::svc_series();
   const std::string wide = write_series(series, {}, {}, width(120));
-  CHECK(wide.find("GROWING   leak_sessions  svc_cache.cc:26  +2.69 MiB  47 %  +250 KiB a snapshot, in 11 of 11 steps\n") !=
+  CHECK(wide.find(
+            "GROWING   leak_sessions  svc_cache.cc:26  +2.69 MiB  47 %  +250 KiB a snapshot, in 11 of 11 steps\n") !=
         std::string::npos);
   const std::string narrow = write_series(series, {}, {}, width(80));
   CHECK(narrow.find("GROWING   leak_sessions  svc_cache.cc:26  +2.69 MiB  47 %  +250 KiB a snapshot\n") !=

@@ -42,9 +42,10 @@ TEST_CASE("culprits: the functions that leak are named, not what they share with
 
 TEST_CASE("culprits: three functions below main are named where 'main' and the standard library were") {
   const std::string vector = "std::_Vector_base<float, std::allocator<float> >::_Vector_base";
-  const GrowthReport r = told(row("main;healthy;" + vector, 900, 9),
-                              row("main;healthy;" + vector, 900, 9) + row("main;run;kernel_cache_put", 440, 4) +
-                                  row("main;run;Worker::convolve;" + vector, 300, 3) + row("main;run;Pool::acquire", 220, 2));
+  const GrowthReport r =
+      told(row("main;healthy;" + vector, 900, 9),
+           row("main;healthy;" + vector, 900, 9) + row("main;run;kernel_cache_put", 440, 4) +
+               row("main;run;Worker::convolve;" + vector, 300, 3) + row("main;run;Pool::acquire", 220, 2));
   const Story& story = story_of(r);
   CHECK(names_of(story.culprits) == Names{"kernel_cache_put", "Worker::convolve", "Pool::acquire"});
   CHECK(story.culprits[1].via == vector);
@@ -112,7 +113,8 @@ TEST_CASE("culprits: the largest growth of two sampled profiles is shown with it
   TextOptions sampled;
   sampled.sampling = Sampling::poisson;
   sampled.period = 524288;
-  const GrowthReport r = told(must_diff(heap("main;a;x 1000000 10000\n", sampled), heap("main;a;x 1100000 11000\n", sampled)));
+  const GrowthReport r =
+      told(must_diff(heap("main;a;x 1000000 10000\n", sampled), heap("main;a;x 1100000 11000\n", sampled)));
   REQUIRE(story_of(r).culprits.size() == 1);
   CHECK(story_of(r).culprits[0].error > 100'000);
   // One that stands out although it is a small part of the noise.

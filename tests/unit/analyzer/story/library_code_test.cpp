@@ -7,22 +7,25 @@ using namespace snapdiff;
 using namespace snapdiff::diff;
 
 TEST_CASE("library code: names of standard libraries, runtimes and frameworks") {
-  for (const char* name : {"std::vector<int>::push_back(int&&)", "void std::__introsort_loop<int*>(int*)", "runtime.mallocgc",
-                           "java.util.HashMap.put", "alloc::vec::Vec<T>::reserve", "<alloc::string::String as core::clone::Clone>::clone",
-                           "at::_ops::mul_Tensor::call(at::Tensor const&)", "[B", "byte[]", "[Ljava.lang.String;", "System.String"})
+  for (const char* name :
+       {"std::vector<int>::push_back(int&&)", "void std::__introsort_loop<int*>(int*)", "runtime.mallocgc",
+        "java.util.HashMap.put", "alloc::vec::Vec<T>::reserve", "<alloc::string::String as core::clone::Clone>::clone",
+        "at::_ops::mul_Tensor::call(at::Tensor const&)", "[B", "byte[]", "[Ljava.lang.String;", "System.String"})
     CHECK(is_library_name(name));
-  for (const char* name : {"main", "stdlib_user", "std_cache_fill", "com.acme.Session", "[Lcom.acme.Session;", "Acme.Order",
-                           "img::Worker::convolve", "main.leak", "runtime_config_load"})
+  for (const char* name : {"main", "stdlib_user", "std_cache_fill", "com.acme.Session", "[Lcom.acme.Session;",
+                           "Acme.Order", "img::Worker::convolve", "main.leak", "runtime_config_load"})
     CHECK(!is_library_name(name));
 }
 
 TEST_CASE("library code: files by where they are") {
-  for (const char* file : {"/usr/include/c++/12/bits/stl_vector.h", "/srv/venv/lib/python3.11/site-packages/requests/api.py",
-                           "/usr/lib/python3.11/json/decoder.py", "/app/node_modules/express/lib/router.js", "node:internal/timers",
-                           "/root/go/pkg/mod/github.com/x/y@v1.2.0/z.go", "<frozen importlib._bootstrap>", "stl_vector.h",
-                           "/rustc/9fc6b431/library/alloc/src/vec/mod.rs"})
+  for (const char* file :
+       {"/usr/include/c++/12/bits/stl_vector.h", "/srv/venv/lib/python3.11/site-packages/requests/api.py",
+        "/usr/lib/python3.11/json/decoder.py", "/app/node_modules/express/lib/router.js", "node:internal/timers",
+        "/root/go/pkg/mod/github.com/x/y@v1.2.0/z.go", "<frozen importlib._bootstrap>", "stl_vector.h",
+        "/rustc/9fc6b431/library/alloc/src/vec/mod.rs"})
     CHECK(is_library_file(file));
-  for (const char* file : {"/srv/app/src/main.cc", "leak.cc", "/home/me/project/library/cache.py", "train.py", "src/index.js"})
+  for (const char* file :
+       {"/srv/app/src/main.cc", "leak.cc", "/home/me/project/library/cache.py", "train.py", "src/index.js"})
     CHECK(!is_library_file(file));
 }
 

@@ -12,7 +12,8 @@ TEST_CASE("story: five climbing functions beside a cache are GROWING, not (SATUR
   const TrendReport trend = told_series(13, [](std::size_t i) {
     std::string text;
     for (int f = 0; f < 5; ++f)
-      text += row("main;serve;leak" + std::to_string(f), 1000 + static_cast<long long>(i) * 400, 10 + static_cast<long long>(i) * 4);
+      text += row("main;serve;leak" + std::to_string(f), 1000 + static_cast<long long>(i) * 400,
+                  10 + static_cast<long long>(i) * 4);
     const auto warm = static_cast<long long>(40'000 * (1 - std::exp(-static_cast<double>(i) / 1.5)));
     return text + row("main;serve;Cache::fill", warm, 1 + warm / 100);
   });
@@ -96,7 +97,8 @@ TEST_CASE("story: a series that levels off has no GROWING culprit") {
 TEST_CASE("story: an own type of few bytes is judged by the number of its objects") {
   const TrendReport trend = told_series(12, [](std::size_t i) {
     const auto n = static_cast<long long>(i);
-    return row("[B", 50'000'000 + n * 1'000'000, 10'000 + n * 500) + row("com.acme.Session", 1600 + n * 8000, 100 + n * 500);
+    return row("[B", 50'000'000 + n * 1'000'000, 10'000 + n * 500) +
+           row("com.acme.Session", 1600 + n * 8000, 100 + n * 500);
   });
   const Story& story = story_of(trend);
   CHECK(names_of(story.culprits).front() == "com.acme.Session");
