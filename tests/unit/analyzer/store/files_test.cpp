@@ -174,7 +174,7 @@ TEST_CASE("store: one of version 1 is read as it is, and brought forward by the 
     auto store = Store::open(path, access);
     REQUIRE(store);
     std::string found;
-    const auto row = [&](auto cells) { found += *cells[0] + " "; };
+    const auto row = [&](auto cells) { found += *cells[0].text + " "; };
     REQUIRE(
         store->sql("SELECT count(*) FROM stack; SELECT count(*) FROM sqlite_schema WHERE type = 'view'; "
                    "PRAGMA user_version",
