@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 
 #include "analyzer/html/markup.hpp"
 #include "analyzer/html/sections.hpp"
@@ -86,9 +87,11 @@ std::string method(const Postmortem& report, const GrowthReport& g) {
   if (!g.metric.empty()) {
     term("Metric", "<code>" + safe(bounded(g.metric, 100)) + "</code> in " + safe(bounded(g.unit, 40)));
     std::string tiers;
-    constexpr std::string_view kWords[] = {"build id and offset", "module and offset", "function and line",
-                                           "function and file",   "normalised names",  "names without inlined frames",
-                                           "similarity (marked)", "on one side only"};
+    constexpr std::string_view kWords[] = {
+        "build id and offset", "module and offset",        "function and line",
+        "function and file",   "normalised names",         "names without inlined frames",
+        "similarity (marked)", "functions alone (marked)", "on one side only"};
+    static_assert(std::size(kWords) == kMatchTiers);
     for (std::size_t tier = 0; tier < kMatchTiers; ++tier) {
       if (g.matched[tier] <= 0) continue;
       tiers += (tiers.empty() ? "" : ", ") +

@@ -3,12 +3,14 @@ import glob
 import html
 import json
 import os
+import pickle
 import re
 import shutil
 import subprocess
 import sys
 import unittest
 
+import test_cuda_memory as cuda
 from heaps import EXAMPLES, SOURCE, CliTest, INUSE, pprof
 
 DATA = os.path.join(SOURCE, "tests", "data")
@@ -169,10 +171,10 @@ class Story(CliTest):
         self.assertNotIn("<h2>Culprits</h2>", page)
 
     def test_an_out_of_memory_event_comes_first(self):
-        oom = sorted(glob.glob(os.path.join(DATA, "torch_cuda", "*oom*")))
-        if not oom:
-            self.skipTest("no trace with an out-of-memory event")
-        forms = self.forms(oom[:1], "out")
+        holes = [(15 * cuda.MIB, None), (10 * cuda.MIB, 10 * cuda.MIB), (15 * cuda.MIB, None)]
+        segments = [cuda.segment(cuda.A, holes), cuda.segment(cuda.B, holes)]
+        files = [self.write("%d.pickle" % n, pickle.dumps(cuda.failed(segments[:n], 20 * cuda.MIB, 5 * cuda.MIB), protocol=4)) for n in (1, 2)]
+        forms = self.forms(files, "out")
         story = forms["json"]["diff"]["story"]
         self.assertEqual(story["events"][0]["kind"], "out-of-memory")
         self.assertTrue(forms["md"].startswith("**Out of memory"), forms["md"][:80])
