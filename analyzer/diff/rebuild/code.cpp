@@ -87,6 +87,7 @@ void Code::name_functions() {
   function.assign(frames, kNone);
   line = d_.frames.line;
   nameless_.assign(frames, 0);
+  unresolved_.assign(frames, 0);
   part_.assign(frames, 0);
   way_.assign(frames, 0);
   std::unordered_map<Hash128, std::uint32_t> known;
@@ -96,6 +97,9 @@ void Code::name_functions() {
     const std::size_t f = index_of(d_.frames.function[i]);
     if (f == 0 || (d_.frames.flags[i] & kFramePseudo) != 0) {
       any_left_out_ = true;
+      const std::string_view module = d_.strings[d_.modules.name[index_of(d_.frames.module[i])]];
+      const bool address = f == 0 && (d_.frames.flags[i] & kFramePseudo) == 0;
+      unresolved_[i] = address && !is_library_module(module) ? 1 : 0;
       continue;
     }
     const std::string_view name = d_.strings[d_.functions.name[f]];
@@ -175,6 +179,7 @@ std::span<const FrameId> Code::frames(std::size_t entry, std::vector<FrameId>& s
   scratch.clear();
   std::uint32_t part_of = kNone;
   for (const FrameId frame : all) {
+    if (unresolved_[index_of(frame)] != 0) return {};
     const std::uint32_t own = function[index_of(frame)];
     if (own == kNone) continue;
     const bool whole_of_part = own == part_of && part_[index_of(frame)] == 0;

@@ -44,7 +44,8 @@ class Code {
   const Dictionary& dictionary() const { return d_; }
 
   /// Frames of an entry, leaf first, without those left out, and a clone of a part of a function
-  /// and the function as one. Empty where nothing is left.
+  /// and the function as one. Empty where nothing is left, and where a frame of the program is an
+  /// address without a name: of another build nobody knows what is there.
   std::span<const FrameId> frames(std::size_t entry, std::vector<FrameId>& scratch) const;
 
   /// Names of the library's frames at the leaf as one number: how memory was asked for. 0: directly.
@@ -56,9 +57,10 @@ class Code {
 
   const Side& side_;
   const Dictionary& d_;
-  std::vector<std::uint8_t> nameless_;  ///< per FrameId: only file and line are known
-  std::vector<std::uint8_t> part_;      ///< per FrameId: a clone of a part of a function
-  std::vector<std::uint32_t> way_;      ///< per FrameId: of a library frame, its name
+  std::vector<std::uint8_t> nameless_;    ///< per FrameId: only file and line are known
+  std::vector<std::uint8_t> unresolved_;  ///< per FrameId: an address of the program without a name
+  std::vector<std::uint8_t> part_;        ///< per FrameId: a clone of a part of a function
+  std::vector<std::uint32_t> way_;        ///< per FrameId: of a library frame, its name
   bool any_left_out_ = false;
 };
 

@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t kFewStacks = 4;  // fewer may well be new and gone by chance
 constexpr double kMuchLeft = 0.1;      // of the bytes of each side
 constexpr double kCommonNames = 0.4;   // of the names, normalised
+constexpr double kOwnNames = 0.02;     // of the names: at least so many are on one side only
 
 /// One side while evidence is gathered.
 struct Half {
@@ -80,6 +81,8 @@ bool any_moved(const Half& a, const Half& b) {
                      [](const auto& one) { return one.second.before && one.second.after && !one.second.fixed; });
 }
 
+/// Most names are on both sides, and some on one only: what a process does later it does with the functions that it
+/// has, while a rebuild inlines, renames and moves some of them.
 bool names_are_common(const Half& a, const Half& b) {
   const auto names_of = [](const Half& half, std::unordered_map<std::string, int>& names, int bit) {
     std::vector<std::uint8_t> seen(half.d->functions.size(), 0);
@@ -99,7 +102,8 @@ bool names_are_common(const Half& a, const Half& b) {
   names_of(a, names, 1);
   names_of(b, names, 2);
   const auto both = std::count_if(names.begin(), names.end(), [](const auto& one) { return one.second == 3; });
-  return static_cast<double>(both) >= kCommonNames * static_cast<double>(names.size());
+  const auto all = static_cast<double>(names.size());
+  return static_cast<double>(both) >= kCommonNames * all && static_cast<double>(both) <= (1 - kOwnNames) * all;
 }
 
 }  // namespace

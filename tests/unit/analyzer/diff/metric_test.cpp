@@ -48,7 +48,7 @@ TEST_CASE("metric: a CPU profile has none, even with a default") {
   const std::array<SnapshotRef, 1> one = {cpu};
   const Result<std::string> r = diff::choose_metric(one, {});
   REQUIRE_FALSE(r);
-  CHECK(r.error().message == "no memory metric: cpu.pb has samples_count, cpu, expected a choice by --metric");
+  CHECK(r.error().message == "this is a CPU profile: cpu.pb has samples_count, cpu, expected a choice by --metric");
   CHECK(*diff::choose_metric(one, "cpu") == "cpu");
 }
 
