@@ -161,9 +161,9 @@ void add_options(CLI::App& app, Options& options, unsigned groups) {
         ->check(one_of({"hide", "show"}));
     add_frame_sets(app, options);
     app.add_option("--own", options.own, "frames that match are your own code, whatever the rules say")
-        ->type_name("REGEX");
+        ->type_name("RE");
     app.add_option("--library", options.library, "frames that match are library code; culprits are named above them")
-        ->type_name("REGEX");
+        ->type_name("RE");
     app.add_option("--recursion", options.recursion, "fold|show how deep a recursion went (fold)")
         ->type_name("X")
         ->check(one_of({"fold", "show"}));
