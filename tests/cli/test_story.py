@@ -25,8 +25,8 @@ SERIES = {
     "cache": sorted(glob.glob(os.path.join(DATA, "postmortem", "cache", "*.*"))),
     "goroutines": sorted(glob.glob(os.path.join(DATA, "postmortem", "goroutines", "*.pb.gz"))),
     "cuda": [CUDA + "@10", CUDA + "@peak", CUDA],
-    "heapz": sorted(glob.glob(os.path.join(DATA, "java_heapz", "java", "*.*"))),
-    "jemalloc": sorted(glob.glob(os.path.join(DATA, "jemalloc", "svc", "*.*"))),
+    "tensorflow": sorted(glob.glob(os.path.join(DATA, "postmortem", "tensorflow-ops", "*.txt"))),
+    "modules": sorted(glob.glob(os.path.join(DATA, "postmortem", "modules", "*.gz"))),
 }
 
 
@@ -181,8 +181,8 @@ class Story(CliTest):
         self.assertLess(forms["html"].index('class="event"'), forms["html"].index("<h1>"))
 
     def test_two_unrelated_programs_come_first(self):
-        a = self.profile("a.pb.gz", [("a.f%d" % i, "a.run", 1 << 20) for i in range(12)])
-        b = self.profile("b.pb.gz", [("b.f%d" % i, "b.run", 1 << 20) for i in range(12)])
+        a = self.profile("a.pb.gz", [("a.%s" % name, "a.run", 1000003 * (i + 1)) for i, name in enumerate("parse read index sort flush cache join scan lex map fold emit".split())])
+        b = self.profile("b.pb.gz", [("b.%s" % name, "b.%s" % name[::-1], 70001 * (i * i + 3)) for i, name in enumerate("render paint layout shape font glyph mesh light shadow tile blur mask scene".split())])
         self.assertEqual([e["kind"] for e in self.story(a, b)["events"]], ["unrelated"])
         text = self.run_it("diff", a, b, "--db", ":memory:")[0]
         self.assertTrue(text.startswith("warning"), text[:80])
