@@ -179,7 +179,7 @@ std::span<const FrameId> Code::frames(std::size_t entry, std::vector<FrameId>& s
   scratch.clear();
   std::uint32_t part_of = kNone;
   for (const FrameId frame : all) {
-    if (unresolved_[index_of(frame)] != 0) return {};
+    if (unresolved_[index_of(frame)] != 0 && scratch.empty()) return {};
     const std::uint32_t own = function[index_of(frame)];
     if (own == kNone) continue;
     const bool whole_of_part = own == part_of && part_[index_of(frame)] == 0;

@@ -44,8 +44,8 @@ class Code {
   const Dictionary& dictionary() const { return d_; }
 
   /// Frames of an entry, leaf first, without those left out, and a clone of a part of a function
-  /// and the function as one. Empty where nothing is left, and where a frame of the program is an
-  /// address without a name: of another build nobody knows what is there.
+  /// and the function as one. Empty where nothing is left, and where what allocates is an address
+  /// of the program without a name: of another build nobody knows what is there.
   std::span<const FrameId> frames(std::size_t entry, std::vector<FrameId>& scratch) const;
 
   /// Names of the library's frames at the leaf as one number: how memory was asked for. 0: directly.

@@ -81,29 +81,35 @@ bool any_moved(const Half& a, const Half& b) {
                      [](const auto& one) { return one.second.before && one.second.after && !one.second.fixed; });
 }
 
-/// Most names are on both sides, and some on one only: what a process does later it does with the functions that it
-/// has, while a rebuild inlines, renames and moves some of them.
-bool names_are_common(const Half& a, const Half& b) {
-  const auto names_of = [](const Half& half, std::unordered_map<std::string, int>& names, int bit) {
-    std::vector<std::uint8_t> seen(half.d->functions.size(), 0);
-    for (std::size_t i = 0; i < half.d->frames.size(); ++i) {
-      const std::size_t f = index_of(half.d->frames.function[i]);
-      if (!half.counts(i) || seen[f] != 0) continue;
-      seen[f] = 1;
-      std::string name = normalise(half.d->strings[half.d->functions.name[f]]);
-      // Where names say file and line, the file counts.
-      const std::size_t colon = name.rfind(':');
-      if (colon != std::string::npos && name.ends_with(":" + std::to_string(half.d->frames.line[i])))
-        name.resize(colon);
-      names[last_parts_of(base_name(name), 1)] |= bit;
-    }
-  };
+/// Names of a half, as bits per name: `bit` where it is used. `last`: only what stands after the last qualifier.
+void gather_names(const Half& half, bool last, int bit, std::unordered_map<std::string, int>& names) {
+  std::vector<std::uint8_t> seen(half.d->functions.size(), 0);
+  for (std::size_t i = 0; i < half.d->frames.size(); ++i) {
+    const std::size_t f = index_of(half.d->frames.function[i]);
+    if (!half.counts(i) || seen[f] != 0) continue;
+    seen[f] = 1;
+    std::string name = normalise(half.d->strings[half.d->functions.name[f]]);
+    // Where names say file and line, the file counts.
+    const std::size_t colon = name.rfind(':');
+    if (last && colon != std::string::npos && name.ends_with(":" + std::to_string(half.d->frames.line[i])))
+      name.resize(colon);
+    names[last ? last_parts_of(base_name(name), 1) : name] |= bit;
+  }
+}
+
+/// Share of the names that both halves use.
+double common_share(const Half& a, const Half& b, bool last) {
   std::unordered_map<std::string, int> names;
-  names_of(a, names, 1);
-  names_of(b, names, 2);
+  gather_names(a, last, 1, names);
+  gather_names(b, last, 2, names);
   const auto both = std::count_if(names.begin(), names.end(), [](const auto& one) { return one.second == 3; });
-  const auto all = static_cast<double>(names.size());
-  return static_cast<double>(both) >= kCommonNames * all && static_cast<double>(both) <= (1 - kOwnNames) * all;
+  return names.empty() ? 0 : static_cast<double>(both) / static_cast<double>(names.size());
+}
+
+/// Most names are on both sides, and some with their qualifiers on one only: what a process does later it does with
+/// the functions that it has, while a rebuild inlines, renames and moves some of them.
+bool names_are_common(const Half& a, const Half& b) {
+  return common_share(a, b, true) >= kCommonNames && common_share(a, b, false) <= 1 - kOwnNames;
 }
 
 }  // namespace

@@ -11,6 +11,7 @@ namespace snapdiff::diff::rebuild {
 namespace {
 
 constexpr double kAccept = 0.6;
+constexpr std::size_t kNeighbours = 2;           // callers and callees of a function without a like name
 constexpr double kMargin = 0.08;                 // the best counterpart beats the second by this much
 constexpr int kRounds = 6;                       // what is found helps to find more
 constexpr std::size_t kMost = 3000;              // functions without a name in common, per side: the heaviest
@@ -199,7 +200,12 @@ class Structure {
     }
     const double name = std::max(likeness(one.last, other.last), 0.9 * likeness(one.shorter, other.shorter));
     const double alike = 0.3 * callers + 0.3 * callees + 0.1 * ratio + 0.25 * name + (same_file ? 0.05 : 0);
-    return name < 0.3 && std::min(callers, callees) < 0.7 ? 0 : alike;
+    if (name >= 0.3) return alike;
+    // Another name altogether: only where there is much around it, and all of that the same. A function that came with
+    // one caller and one callee may as well be new.
+    const auto around = [](const auto& in) { return in.callers.size() + in.callees.size(); };
+    const bool known = std::min(around(in_a_[f]), around(in_b_[g])) >= kNeighbours;
+    return known && std::min(callers, callees) >= 0.7 ? alike : 0;
   }
 
   /// Only functions with a neighbour in common, or a likely name, are compared.

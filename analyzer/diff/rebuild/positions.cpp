@@ -87,6 +87,8 @@ void Positions::walk(std::size_t entry, std::vector<std::uint32_t>& out, bool& f
     if (current != kNone) current = part_of(current, code_.function[i], code_.line[i]);
   }
   if (current != kNone) out.push_back(current);
+  // Where most functions have no counterpart, their callers are no evidence: new code below an old function is new.
+  if (2 * out.size() < frames.size()) out.clear();
   std::reverse(out.begin(), out.end());
 }
 
