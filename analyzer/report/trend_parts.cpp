@@ -105,6 +105,8 @@ Selection select_rows(const TrendReport& trend, const Style& style) {
 
 std::vector<HeadLine> headline(const TrendReport& trend, const Style& style) {
   std::vector<HeadLine> lines = headline(trend.series.overall, style);
+  // A scenario is judged by a rule of its own, however few its snapshots.
+  if (trend.scenario) std::erase_if(lines, [](const HeadLine& line) { return line.label == "verdict"; });
   std::vector<HeadLine> more;
   if (trend.scenario) more.push_back(scenario_line(trend));
   if (trend.limit) more.push_back(forecast_line(trend));

@@ -89,6 +89,12 @@ class Hints(CliTest):
         log = lambda allocated: "".join("step %d GPU Memory: Allocated=%dMB, Reserved=%dMB\n" % (i, allocated(i), 500 + 40 * i) for i in range(9))
         yield ("torch-reserved-beyond-allocated", [self.write("r.log", log(lambda i: 300 + i % 2))],
                [self.write("r0.log", log(lambda i: 300 + 40 * i))])
+        def kept(name, leaf):
+            return self.lines(name, [([([leaf, "link (graph%s)" % name[-3:], "main (main%s)" % name[-3:]], 4800 * (i + 1), 100 * (i + 1)),
+                                       (["idle (idle%s)" % name[-3:]], 90000, 9)], {}) for i in range(9)])
+        shared, listed = kept("shared.cc", "std::make_shared<Node> (shared_ptr.h:1010)"), kept("listed.py", "append (list.py:7)")
+        yield "cpp-shared-pointers", [shared], [listed]
+        yield "counted-leftovers-python", [listed], [shared]
 
     def check(self, rule, shows, shows_not):
         with self.subTest(rule):
@@ -149,7 +155,8 @@ class Hints(CliTest):
 
     def test_harmless_patterns_say_so_and_come_last(self):
         report = self.hints(*CACHE)
-        self.assertTrue(all(hint["harmless"] for hint in report.values()))
+        # Of a jump of unknown cause nobody knows whether it is harmless.
+        self.assertEqual({rule: hint["harmless"] for rule, hint in report.items()}, {"cache-warming-up": True, "one-step": False})
         self.hints(*TRACEMALLOC)
         flags = [hint["harmless"] for hint in self.report["hints"]]
         self.assertEqual(flags, sorted(flags))

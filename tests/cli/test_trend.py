@@ -69,7 +69,7 @@ class Trend(CliTest):
         self.assertEqual(report["total"]["verdict"], "FLAT")
 
     def test_times_give_growth_an_hour(self):
-        report = self.trend(*self.timed(range(10), lambda minute: 50000 + 700 * minute))
+        report = self.trend(*self.timed(range(12), lambda minute: 50000 + 700 * minute))
         self.assertAlmostEqual(report["step_seconds"], 60)
         self.assertAlmostEqual(report["rows"][0]["slope_per_hour"], 42000)
 

@@ -10,10 +10,10 @@ TEST_CASE("narrative: a leak is told with its path, since when, and what to do")
   CHECK(of_kind(report, Finding::Kind::where).find("100 % of the growth, +10.7 KiB, was allocated through") == 0);
   CHECK(
       of_kind(report, Finding::Kind::since) ==
-      "serve rose in 11 of 11 steps, above its first value since snapshot 2 (svc.2.heap); its largest step, +0.98 KiB, "
+      "leak rose in 11 of 11 steps, above its first value since snapshot 2 (svc.2.heap); its largest step, +0.98 KiB, "
       "was to snapshot 2 (svc.2.heap).\n");
   CHECK(
-      of_kind(report, Finding::Kind::next).find("snapdiff peek 'serve' /srv/dumps/svc.1.heap /srv/dumps/svc.12.heap") !=
+      of_kind(report, Finding::Kind::next).find("snapdiff peek 'leak' /srv/dumps/svc.1.heap /srv/dumps/svc.12.heap") !=
       std::string::npos);
   CHECK(of_kind(report, Finding::Kind::next).find("Look at leak.cc:7") != std::string::npos);
   CHECK(report.narrative.in_short.size() == 5);
@@ -60,7 +60,8 @@ TEST_CASE("narrative: what came and went is told with both snapshots") {
   for (const std::size_t i : {3U, 4U, 5U}) texts[i] += "main;burst 30000 1\n";
   const Postmortem report = told(texts);
   CHECK(of_kind(report, Finding::Kind::not_this) ==
-        "29.3 KiB came and went: burst, up at snapshot 4 (svc.4.heap), down at snapshot 7 (svc.7.heap); no part of the "
+        "29.3 KiB allocated and freed again: burst, allocated at snapshot 4 (svc.4.heap), freed at snapshot 7 "
+        "(svc.7.heap); no part of the "
         "growth from first to last.\n");
   CHECK(report.narrative.verdict == "GROWING");
 }

@@ -204,7 +204,7 @@ TEST_CASE("series: a page of a series, and of two snapshots") {
   render::Story story = test::twelve_snapshots();
   const Result<std::string> svg = render::draw_series(story, render::PictureForm::svg);
   REQUIRE(svg);
-  for (const char* text : {"Bands", "Snapshots", "svc.1011.heap", "leak_sessions", "GROWING", "TOTAL"}) {
+  for (const char* text : {"Bands", "Snapshots", "svc.1011.heap", "alloc_body", "GROWING", "TOTAL"}) {
     INFO(text);
     CHECK(svg->find(text) != std::string::npos);
   }

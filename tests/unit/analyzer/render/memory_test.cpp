@@ -208,17 +208,20 @@ TEST_CASE("memory: one page each in a PDF, on both papers") {
 
 TEST_CASE("memory: segments have the colour of the stack that pins them, which the table has too") {
   FakeReport names;
-  for (const char* stack : {"main@a.py:1;big@a.py:2", "main@a.py:1;small@a.py:3"}) names.row(stack, 0, 1);
+  // Stack 0 is the root, which allocates nothing.
+  for (const char* stack : {"main@a.py:1", "main@a.py:1;big@a.py:2", "main@a.py:1;small@a.py:3"})
+    names.row(stack, 0, 1);
   PinReport pins = pins_of({64 * kMiB, 2 * kMiB}, false);
   pins.stacks = names.get().stacks;
   pins.view = names.get().view;
   auto snapshot = std::make_shared<Snapshot>(*pins.current.snapshot);
   auto state = std::make_shared<AllocatorState>(*snapshot->allocator);
   // A live block, then a free one, in each segment.
-  for (std::size_t block = 0; block < 4; block += 2) state->blocks.stack[block] = names.get().stacks[block / 2].stack;
+  for (std::size_t block = 0; block < 4; block += 2)
+    state->blocks.stack[block] = names.get().stacks[block / 2 + 1].stack;
   snapshot->allocator = state;
   pins.current.snapshot = snapshot;
-  for (PinnedRow& row : pins.rows) row.key = static_cast<std::uint32_t>(&row - pins.rows.data());
+  for (PinnedRow& row : pins.rows) row.key = static_cast<std::uint32_t>(&row - pins.rows.data()) + 1;
   const std::string svg = drawn(story_of_pages({render::SegmentsPage{pins}}), render::PictureForm::svg);
   const auto fills = [&](const std::string& color) {
     std::size_t count = 0;

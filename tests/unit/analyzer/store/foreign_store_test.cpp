@@ -30,6 +30,7 @@ TEST_CASE("store: objects that are not ours, or run by themselves, make it no st
       {"DROP TABLE series; CREATE VIEW series AS " + endless + "name FROM n", "another view 'series'"},
       {"DROP TABLE string; CREATE VIEW string AS " + endless + "text FROM n", "another view 'string'"},
       {"DROP TABLE source", "no table 'source'"},
+      {"DROP TABLE sample_chunk", "no table 'sample_chunk'"},
       {"DROP TABLE source; CREATE TABLE SOURCE(id, sha256, size_bytes, original)", "no table 'source'"},
       {"DROP TABLE source; CREATE TABLE source(id INTEGER PRIMARY KEY, sha256 TEXT CHECK(length(sha256) > 9))",
        "another table 'source'"},

@@ -87,7 +87,7 @@ TEST_CASE("lines: counters of one iteration stand side by side in one snapshot")
   for (const Snapshot& snapshot : snapshots) CHECK(snapshot.facts.counters.size() == 5);
   CHECK(steps(snapshots, "bytes") == Values{262144, 262144, 262144});
   CHECK(steps(snapshots, "live_tensors") == Values{2, 2, 2});
-  CHECK(series(snapshots, "rss") == Values{246415360, 247883366, 248722227, 249141658});
+  CHECK(series(snapshots, "value") == Values{246415360, 247883366, 248722227, 249141658});
   CHECK(snapshots[2].facts.comments == std::vector<std::string>{"step 2"});
   CHECK(snapshots[2].facts.format_detail == "metric lines");
   CHECK_FALSE(snapshots[3].facts.partial);

@@ -162,10 +162,10 @@ TEST_CASE("robustness: a log of a million iterations is kept as some thousand po
   const auto snapshots = read_log(log);
   CHECK(snapshots.size() <= 10'000);
   CHECK(snapshots.size() >= 5'000);
-  CHECK(counter(snapshots.back(), "rss")->value == 999'999LL * 1024);
+  CHECK(counter(snapshots.back(), "value")->value == 999'999LL * 1024);
   CHECK(snapshots.back().facts.comments == std::vector<std::string>{"step 999999"});
   CHECK(noted(snapshots, "a long log") == 1'000'000);
-  const Values values = series(snapshots, "rss");
+  const Values values = series(snapshots, "value");
   CHECK(std::is_sorted(values.begin(), values.end()));
 }
 
