@@ -14,12 +14,12 @@ namespace {
 constexpr std::size_t kMostFrames = 13;
 constexpr std::size_t kLeafWidth = 44;
 constexpr std::size_t kCallerWidth = 30;
-constexpr std::size_t kLongestName = 300;
+constexpr std::size_t kLongestCall = 300;
 
 std::string shown_name(const FrameView& frame) {
-  if (frame.function.empty()) return bounded(address_text(frame), kLongestName);
-  if (frame.pseudo) return bounded(frame.function, kLongestName);
-  return bounded(without_std(short_function_name(frame.function)), kLongestName);
+  if (frame.function.empty()) return bounded(address_text(frame), kLongestCall);
+  if (frame.pseudo) return bounded(frame.function, kLongestCall);
+  return bounded(without_std(short_function_name(frame.function)), kLongestCall);
 }
 
 bool same(const FrameView& a, const FrameView& b) {
@@ -56,9 +56,9 @@ std::string stack_cell(const std::vector<FrameView>& frames) {
   };
   std::string out = "<span class=\"leaf\"><b>" + name(folded[0], kLeafWidth) + "</b>";
   const FrameView& leaf = *folded[0].frame;
-  if (!called.empty()) out += " <span class=\"u\">(" + entities(bounded(via_name(called), kLongestName)) + ")</span>";
+  if (!called.empty()) out += " <span class=\"u\">(" + entities(bounded(via_name(called), kLongestCall)) + ")</span>";
   if (!leaf.file.empty()) {
-    out += "<span class=\"site\">" + entities(bounded(base_name(leaf.file), kLongestName));
+    out += "<span class=\"site\">" + entities(bounded(base_name(leaf.file), kLongestCall));
     if (leaf.line > 0) out += ":" + std::to_string(leaf.line);
     out += "</span>";
   }
