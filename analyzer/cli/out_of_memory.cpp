@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstddef>
 
@@ -22,6 +23,9 @@
 namespace snapdiff::cli {
 
 void end_out_of_memory() {
+  // Threads may run out of it at once: the first one says so and ends all of them.
+  static std::atomic_flag told = ATOMIC_FLAG_INIT;
+  while (told.test_and_set()) ::pause();
   constexpr char kText[] = "error: limit: out of memory; try fewer snapshots at once\n";
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, kText, sizeof kText - 1);
   ::_exit(kExitBadInput);

@@ -156,7 +156,7 @@ TEST_CASE("text: matching tiers are named, the unmatched last") {
   GrowthReport report = fakes::svc_diff(0, 11);
   report.matched[0] = 0.004;
   report.matched[3] = 0.006;
-  report.matched[7] = 0.99;
+  report.matched[static_cast<std::size_t>(MatchTier::none)] = 0.99;
   const std::string out = write_diff(report, width(200));
   CHECK(out.find("<1 % of bytes by function, lines moved, <1 % by build id, 99 % unmatched (new or gone); exact") !=
         std::string::npos);
