@@ -209,6 +209,7 @@ GrowthReport large_report(std::uint32_t rows) {
   const GrowthRow row = report.rows[0];
   report.rows.assign(rows, row);
   report.suspects.clear();
+  report.story = nullptr;  // its frames are of the view that was
   report.stacks.clear();
   for (std::uint32_t i = 0; i < rows; ++i) {
     report.rows[i].key = i;
