@@ -1,12 +1,12 @@
 #include "analyzer/diff/rebuild/code.hpp"
 
-#include "analyzer/diff/library_code.hpp"
-
 #include <algorithm>
 #include <array>
 #include <unordered_map>
 
+#include "analyzer/diff/library_code.hpp"
 #include "analyzer/diff/names.hpp"
+#include "analyzer/diff/rebuild/disjoint_sets.hpp"
 #include "snapdiff/function_name.hpp"
 
 namespace snapdiff::diff::rebuild {
@@ -28,26 +28,6 @@ std::string without_place(std::string_view name) {
   return std::string(name.substr(0, at)) + "(anonymous" +
          std::string(end == std::string_view::npos ? ")" : name.substr(end));
 }
-
-class Sets {
- public:
-  std::uint32_t add() {
-    parent_.push_back(static_cast<std::uint32_t>(parent_.size()));
-    return parent_.back();
-  }
-  std::uint32_t find(std::uint32_t a) {
-    while (parent_[a] != a) a = parent_[a] = parent_[parent_[a]];
-    return a;
-  }
-  void join(std::uint32_t a, std::uint32_t b) {
-    a = find(a);
-    b = find(b);
-    parent_[std::max(a, b)] = std::min(a, b);
-  }
-
- private:
-  std::vector<std::uint32_t> parent_;
-};
 
 }  // namespace
 
@@ -139,7 +119,7 @@ void Code::name_functions() {
 
 void Code::join_lines() {
   if (std::find(nameless_.begin(), nameless_.end(), 1) == nameless_.end()) return;
-  Sets sets;
+  DisjointSets sets;
   std::vector<std::uint32_t> node(nameless_.size(), kNone);
   for (std::size_t i = 0; i < nameless_.size(); ++i) {
     if (nameless_[i] != 0) node[i] = sets.add();

@@ -6,28 +6,10 @@
 #include <string_view>
 
 #include "analyzer/diff/rebuild/alignment.hpp"
+#include "analyzer/diff/rebuild/disjoint_sets.hpp"
 
 namespace snapdiff::diff::rebuild {
 namespace {
-
-class Classes {
- public:
-  explicit Classes(std::size_t count) : parent_(count) {
-    for (std::uint32_t i = 0; i < count; ++i) parent_[i] = i;
-  }
-  std::uint32_t find(std::uint32_t a) {
-    while (parent_[a] != a) a = parent_[a] = parent_[parent_[a]];
-    return a;
-  }
-  void join(std::uint32_t a, std::uint32_t b) {
-    a = find(a);
-    b = find(b);
-    parent_[std::max(a, b)] = std::min(a, b);
-  }
-
- private:
-  std::vector<std::uint32_t> parent_;
-};
 
 /// The final positions of each function, in order of their lines.
 std::vector<std::vector<std::uint32_t>> by_function(const Positions& positions, std::size_t functions) {
@@ -73,7 +55,7 @@ LineMap map_lines(const Positions& before, const Positions& after, std::size_t f
     if (!share_a_line(before, in_a[f], after, in_b[f])) ++moves.moved;
   }
   const std::size_t count_a = before.all.size();
-  Classes classes(count_a + after.all.size());
+  DisjointSets classes(count_a + after.all.size());
   std::vector<std::uint8_t> aligned(count_a + after.all.size(), 0);
   for (std::size_t f = 0; f < functions; ++f) {
     if (in_a[f].empty() || in_b[f].empty()) continue;
