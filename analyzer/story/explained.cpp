@@ -55,12 +55,7 @@ std::vector<std::uint8_t> find_moved(const GrowthPaths& paths, const SumJudge& j
   std::vector<std::uint8_t> moved(paths.size(), 0);
   for (const auto& [leaf, population] : by_leaf) {
     if (population.lost < kReplaced * population.gained || population.gained <= 0) continue;
-    std::vector<std::uint32_t> rows;
-    for (const std::uint32_t p : population.paths) {
-      const auto own = paths.rows(paths[p]);
-      rows.insert(rows.end(), own.begin(), own.end());
-    }
-    const std::vector<double> sums = judge.values(rows);
+    const std::vector<double> sums = judge.values(paths.rows(population.paths));
     const auto [least, most] = std::minmax_element(sums.begin(), sums.end());
     if (*most - *least > kLevel * population.gained) continue;
     for (const std::uint32_t p : population.paths) moved[p] = paths[p].growth > 0;

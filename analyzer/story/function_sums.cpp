@@ -94,15 +94,6 @@ class Collector {
   std::unordered_set<std::uint64_t> known_;
 };
 
-std::vector<std::uint32_t> rows_of(const GrowthPaths& paths, const std::vector<std::uint32_t>& which) {
-  std::vector<std::uint32_t> rows;
-  for (const std::uint32_t p : which) {
-    const auto own = paths.rows(paths[p]);
-    rows.insert(rows.end(), own.begin(), own.end());
-  }
-  return rows;
-}
-
 }  // namespace
 
 std::vector<FunctionSum> growing_sums(const GrowthPaths& paths, const SumJudge& judge) {
@@ -113,7 +104,7 @@ std::vector<FunctionSum> growing_sums(const GrowthPaths& paths, const SumJudge& 
   constexpr std::size_t kBlock = 32;
   for_each_parallel((sums.size() + kBlock - 1) / kBlock, sums.size() * kParallelStacks, [&](std::size_t block) {
     for (std::size_t i = block * kBlock; i < std::min(sums.size(), (block + 1) * kBlock); ++i)
-      sums[i].verdict = judge.judge(rows_of(paths, sums[i].paths));
+      sums[i].verdict = judge.judge(paths.rows(sums[i].paths));
   });
   std::erase_if(sums, [](const FunctionSum& sum) { return sum.verdict.word != "GROWING"; });
   std::sort(sums.begin(), sums.end(), [](const FunctionSum& a, const FunctionSum& b) {

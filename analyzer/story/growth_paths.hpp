@@ -39,6 +39,15 @@ class GrowthPaths {
     return {rows_.data() + path.first_row, path.rows};
   }
 
+  /// The rows of several paths.
+  std::vector<std::uint32_t> rows(std::span<const std::uint32_t> some) const {
+    std::vector<std::uint32_t> out;
+    for (const std::uint32_t p : some) {
+      const auto own = rows(paths_[p]);
+      out.insert(out.end(), own.begin(), own.end());
+    }
+    return out;
+  }
   /// Most rows are types or size classes: one frame each, of which a name is all that is known.
   bool are_types() const { return types_; }
 
