@@ -1,8 +1,10 @@
 #include "analyzer/store/connection.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -80,6 +82,30 @@ void distrust(sqlite3* db) {
   sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0, &now);
   sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, &now);
 }
+
+/// Connections to one store, of any process, close one after the other. It is the folder that is locked: a
+/// second descriptor of the file itself would give up SQLite's locks when closed. Where the folder cannot
+/// be locked within the busy timeout, closing goes on without a turn.
+class ClosingTurn {
+ public:
+  explicit ClosingTurn(const std::string& path) {
+    fs::path folder = fs::path(path).parent_path();
+    if (folder.empty()) folder = ".";
+    folder_ = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder_ < 0) return;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(kBusyTimeoutMs);
+    while (::flock(folder_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK && std::chrono::steady_clock::now() < end)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  ~ClosingTurn() {
+    if (folder_ >= 0) ::close(folder_);
+  }
+  ClosingTurn(const ClosingTurn&) = delete;
+  ClosingTurn& operator=(const ClosingTurn&) = delete;
+
+ private:
+  int folder_ = -1;
+};
 
 bool is_about_locks_or_files(const Error& error) { return error.code == ErrorCode::io; }
 
@@ -208,24 +234,18 @@ void Connection::use_wal() {
   sqlite3_busy_timeout(db, kBusyTimeoutMs);
 }
 
-// A WAL store cannot be opened in a folder that is read-only, hence never left behind. The last
-// one to close does it; others get BUSY and go. Of several that close at one moment each would see the
-// others, so each looks again a few times, after waits that differ. The checkpoint syncs everything; what
-// follows is again two bytes.
+// A WAL store cannot be opened in a folder that is read-only, hence never left behind: the last one to
+// close goes back. One that is not the last gets BUSY and closes while it still holds its turn, so the last
+// in turn finds no other. The checkpoint syncs everything; what follows is again two bytes.
 void Connection::leave_wal() {
-  const int tries = wal_ ? 5 : 2;
   sqlite3* db = database_.handle();
   session_.reset();  // its statements hold the file
   sqlite3_busy_timeout(db, 0);
   if (!wal_ && !is_wal(db)) return;
-  std::uint64_t random = 0;
-  for (int i = 0; i < tries; ++i) {
-    if (sqlite3_wal_checkpoint_v2(db, "main", SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr) == SQLITE_OK &&
-        sqlite3_exec(db, "PRAGMA synchronous=OFF; PRAGMA journal_mode=DELETE", nullptr, nullptr, nullptr) == SQLITE_OK)
-      return;
-    sqlite3_randomness(sizeof random, &random);
-    std::this_thread::sleep_for(std::chrono::microseconds(500U + random % (2'000U << i)));
-  }
+  const ClosingTurn turn(path_);
+  if (sqlite3_wal_checkpoint_v2(db, "main", SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr) == SQLITE_OK)
+    sqlite3_exec(db, "PRAGMA synchronous=OFF; PRAGMA journal_mode=DELETE", nullptr, nullptr, nullptr);
+  database_ = Database();
 }
 
 std::span<const unsigned char> Connection::image() {
