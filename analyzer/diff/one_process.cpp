@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <string>
+#include <unordered_map>
+#include <vector>
 
 namespace snapdiff::diff {
 namespace {
@@ -30,49 +32,64 @@ bool may_be_one_process(const Side& first, const Side& last) {
   return other_process(a, b).empty();
 }
 
-/// Values by identity of the stack, each once, ordered.
+/// What was allocated in one stack, and what of it lives.
 struct Allocated {
-  Hash128 identity;
   double first = 0, last = 0;  // allocated until then
   double live_first = 0, live_last = 0;
   double variance = 0;  // of both sides
+
+  void add(const Allocated& other) {
+    first += other.first;
+    last += other.last;
+    live_first += other.live_first;
+    live_last += other.live_last;
+    variance += other.variance;
+  }
 };
 
-void add_side(const Side& side, const Column& allocations, bool is_last, std::vector<Allocated>& out) {
+/// By unit; and by identity what no unit's entry holds: stacks of which nothing lives on that side.
+struct Allocations {
+  std::vector<Allocated> of_unit;
+  std::unordered_map<Hash128, Allocated> loose;
+};
+
+void add_side(const Comparison& c, std::size_t s, const Column& allocations, Allocations& out) {
+  const Side& side = c.sides[s];
+  const bool is_last = s > 0;
   const SampleTable& samples = side.ref.snapshot->samples;
   const std::vector<std::int64_t>& live = side.columns.value->value;
+  std::size_t entry = 0;  // both in order of stacks
   for (std::size_t row = 0; row < samples.size(); ++row) {
+    const StackId stack = samples.stack[row];
+    while (entry < side.stack.size() && side.stack[entry] < stack) ++entry;
+    const bool has_entry = entry < side.stack.size() && side.stack[entry] == stack;
     const auto allocated = static_cast<double>(allocations.value[row]);
     const auto value = static_cast<double>(live[row]);
     if (allocated == 0 && value == 0) continue;
-    Allocated entry;
-    const std::size_t stack = index_of(samples.stack[row]);
-    const Fate fate = side.seen->fate[stack];  // stacks that are not visible have no identity: they are taken together
-    entry.identity = fate == Fate::visible ? side.seen->identity[stack] : Hash128{0, static_cast<std::uint64_t>(fate)};
-    (is_last ? entry.last : entry.first) = allocated;
-    (is_last ? entry.live_last : entry.live_first) = value;
-    entry.variance = row_variance(side, row);
-    out.push_back(entry);
+    Allocated of_row;
+    (is_last ? of_row.last : of_row.first) = allocated;
+    (is_last ? of_row.live_last : of_row.live_first) = value;
+    of_row.variance = row_variance(side, row);
+    if (has_entry) {
+      out.of_unit[c.unit_of_entry[s][entry]].add(of_row);
+      continue;
+    }
+    const Fate fate = side.seen->fate[index_of(stack)];  // stacks that are not visible have no identity
+    const Hash128 together{0, static_cast<std::uint64_t>(fate)};
+    out.loose[fate == Fate::visible ? side.seen->identity[index_of(stack)] : together].add(of_row);
   }
 }
 
-/// Sorted by identity, one for each.
-void sum_up(std::vector<Allocated>& all) {
-  std::sort(all.begin(), all.end(), [](const Allocated& a, const Allocated& b) { return a.identity < b.identity; });
-  std::size_t out = 0;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (out > 0 && all[out - 1].identity == all[i].identity) {
-      Allocated& sum = all[out - 1];
-      sum.first += all[i].first;
-      sum.last += all[i].last;
-      sum.live_first += all[i].live_first;
-      sum.live_last += all[i].live_last;
-      sum.variance += all[i].variance;
-    } else {
-      all[out++] = all[i];
+/// Gives units what one of their sides holds loose.
+void join_loose(const Comparison& c, Allocations& all) {
+  for (const std::size_t s : {std::size_t{0}, c.sides.size() - 1}) {
+    for (std::size_t entry = 0; !all.loose.empty() && entry < c.sides[s].stack.size(); ++entry) {
+      const auto found = all.loose.find(c.sides[s].identity(entry));
+      if (found == all.loose.end()) continue;
+      all.of_unit[c.unit_of_entry[s][entry]].add(found->second);
+      all.loose.erase(found);
     }
   }
-  all.resize(out);
 }
 
 double variance_since(const Allocated& stack) {
@@ -94,34 +111,29 @@ std::optional<SinceBaseline> find_since_baseline(const Comparison& c) {
   const Column* const at_last = allocations_beside(*last.ref.snapshot, c.metric);
   if (at_first == nullptr || at_last == nullptr || !may_be_one_process(first, last)) return std::nullopt;
 
-  std::vector<Allocated> all;
-  add_side(first, *at_first, false, all);
-  add_side(last, *at_last, true, all);
-  sum_up(all);
+  Allocations all;
+  all.of_unit.resize(c.unit_count());
+  add_side(c, 0, *at_first, all);
+  add_side(c, c.sides.size() - 1, *at_last, all);
+  join_loose(c, all);
   std::size_t evidence = 0;
-  for (const Allocated& stack : all) {
-    if (stack.last < stack.first) return std::nullopt;  // it began again
+  bool again = false;
+  const auto look_at = [&](const Allocated& stack) {
+    again = again || stack.last < stack.first;
     evidence += stack.first > 0 ? 1U : 0U;
-  }
+  };
+  for (const Allocated& unit : all.of_unit) look_at(unit);
+  for (const auto& [identity, stack] : all.loose) look_at(stack);
   const bool named = first.ref.snapshot->facts.pid && last.ref.snapshot->facts.pid;
-  if (!named && evidence < kFewStacks) return std::nullopt;
+  if (again || (!named && evidence < kFewStacks)) return std::nullopt;
 
   SinceBaseline since;
-  since.variance.assign(c.unit_count(), 0);
-  for (const Allocated& stack : all) since.total += variance_since(stack);
-  std::vector<bool> seen(c.unit_count(), false);
-  for (const std::size_t s : {std::size_t{0}, c.sides.size() - 1}) {
-    for (std::size_t entry = 0; entry < c.sides[s].stack.size(); ++entry) {
-      const std::uint32_t unit = c.unit_of_entry[s][entry];
-      if (seen[unit]) continue;
-      seen[unit] = true;
-      const Hash128& identity = c.sides[s].identity(entry);
-      const auto at =
-          std::lower_bound(all.begin(), all.end(), identity,
-                           [](const Allocated& stack, const Hash128& wanted) { return stack.identity < wanted; });
-      since.variance[unit] = variance_since(*at);
-    }
+  since.variance.reserve(c.unit_count());
+  for (const Allocated& unit : all.of_unit) {
+    since.variance.push_back(variance_since(unit));
+    since.total += since.variance.back();
   }
+  for (const auto& [identity, stack] : all.loose) since.total += variance_since(stack);
   return since;
 }
 

@@ -33,32 +33,30 @@ Hash128 address_hash(const Dictionary& d, std::size_t frame) {
   return two(hash_bytes(base_name(module), 3), {mix64(d.frames.offset[frame]), d.frames.offset[frame]});
 }
 
+// Flags of a frame's code, above the number of its function: of 2^29 functions their names alone would fill a memory.
+constexpr std::uint32_t kHidden = 1U << 31;
+constexpr std::uint32_t kLibrary = 1U << 30;
+constexpr std::uint32_t kEntry = 1U << 29;
+constexpr std::uint32_t kNumber = kEntry - 1;
+
 /// Marks numbers seen on one path; cleared by counting on.
 class Seen {
  public:
-  explicit Seen(std::size_t size) {
-    if (stamps().size() < size) stamps().resize(size, 0);
-    if (++round() == 0) {
-      std::fill(stamps().begin(), stamps().end(), 0U);
-      ++round();
-    }
+  void begin(std::size_t size) {
+    if (stamps_.size() < size) stamps_.resize(size, 0);
+    if (++round_ != 0) return;
+    std::fill(stamps_.begin(), stamps_.end(), 0U);
+    round_ = 1;
   }
   bool add(std::uint32_t number) {
-    std::uint32_t& stamp = stamps()[number];
-    if (stamp == round()) return false;
-    stamp = round();
+    if (stamps_[number] == round_) return false;
+    stamps_[number] = round_;
     return true;
   }
 
  private:
-  static std::vector<std::uint32_t>& stamps() {
-    thread_local std::vector<std::uint32_t> stamps;
-    return stamps;
-  }
-  static std::uint32_t& round() {
-    thread_local std::uint32_t round = 0;
-    return round;
-  }
+  std::vector<std::uint32_t> stamps_;
+  std::uint32_t round_ = 0;
 };
 
 }  // namespace
@@ -69,25 +67,32 @@ OwnFunctions::OwnFunctions(std::span<const std::shared_ptr<const Visibility>> di
   Renames renames;
   for (const RenamedFunction& one : renamed) renames.emplace(one.before, one.after);
   std::unordered_map<Hash128, std::uint32_t> known;
+  std::vector<std::uint32_t> entry;  // per number: kEntry or 0
   for (std::uint32_t i = 0; i < dictionaries_.size(); ++i) {
     const Dictionary& d = dictionaries_[i]->dictionary();
     std::vector<std::uint32_t> of_function(d.functions.size(), 0);  // its number + 1
-    std::vector<std::uint32_t>& numbers = numbers_.emplace_back();
-    numbers.reserve(d.frames.size());
+    std::vector<std::uint32_t>& codes = codes_.emplace_back();
+    codes.reserve(d.frames.size());
+    const auto add = [&](std::size_t frame, std::uint32_t number) {
+      const FrameId id{static_cast<std::uint32_t>(frame)};
+      codes.push_back(number | entry[number] | (dictionaries_[i]->is_hidden(id) ? kHidden : 0U) |
+                      (dictionaries_[i]->is_library(id) ? kLibrary : 0U));
+    };
     for (std::size_t frame = 0; frame < d.frames.size(); ++frame) {
       const std::size_t function = index_of(d.frames.function[frame]);
       if (function != 0 && of_function[function] != 0) {
-        numbers.push_back(of_function[function] - 1);
+        add(frame, of_function[function] - 1);
         continue;
       }
       const Hash128 hash = function != 0 ? function_hash(d, function, renames) : address_hash(d, frame);
-      const auto [entry, added] = known.try_emplace(hash, static_cast<std::uint32_t>(first_.size()));
+      const auto [at, added] = known.try_emplace(hash, static_cast<std::uint32_t>(first_.size()));
       if (added) {
         first_.push_back({i, FrameId{static_cast<std::uint32_t>(frame)}});
-        entry_.push_back(function != 0 && is_entry_function(d.strings[d.functions.name[function]]));
+        const bool is_entry = function != 0 && is_entry_function(d.strings[d.functions.name[function]]);
+        entry.push_back(is_entry ? kEntry : 0U);
       }
-      numbers.push_back(entry->second);
-      if (function != 0) of_function[function] = entry->second + 1;
+      add(frame, at->second);
+      if (function != 0) of_function[function] = at->second + 1;
     }
   }
 }
@@ -101,27 +106,27 @@ FrameView OwnFunctions::frame(std::uint32_t number) const {
 
 void OwnFunctions::path(std::size_t d, std::span<const FrameId> frames, std::vector<std::uint32_t>& out) const {
   out.clear();
-  const Visibility& visibility = *dictionaries_[d];
-  Seen seen(size());
-  std::uint32_t leaf = 0, entry = 0;
-  bool any_leaf = false, any_entry = false;
-  const bool any_shown = std::any_of(frames.begin(), frames.end(), [&](FrameId f) { return !visibility.is_hidden(f); });
-  if (!any_shown && !visibility.shows_emptied()) return;
+  const std::uint32_t* const codes = codes_[d].data();
+  bool any_shown = !dictionaries_[d]->any_hidden();
+  for (std::size_t i = 0; !any_shown && i < frames.size(); ++i) any_shown = (codes[index_of(frames[i])] & kHidden) == 0;
+  if (!any_shown && !dictionaries_[d]->shows_emptied()) return;
+  thread_local Seen each_thread;
+  Seen& seen = each_thread;
+  seen.begin(size());
+  std::uint32_t leaf = kNumber, entry = kNumber;
   for (std::size_t i = frames.size(); i-- > 0;) {
-    if (any_shown && visibility.is_hidden(frames[i])) continue;
-    const std::uint32_t number = numbers_[d][index_of(frames[i])];
-    any_leaf = true;
-    leaf = number;
-    if (entry_[number] != 0) {
-      if (visibility.is_library(frames[i])) continue;
-      any_entry = true;
-      entry = number;
-    } else if (!visibility.is_library(frames[i]) && seen.add(number)) {
-      out.push_back(number);
+    const std::uint32_t code = codes[index_of(frames[i])];
+    if (any_shown && (code & kHidden) != 0) continue;
+    leaf = code & kNumber;
+    if ((code & kLibrary) != 0) continue;
+    if ((code & kEntry) != 0) {
+      entry = leaf;
+    } else if (seen.add(leaf)) {
+      out.push_back(leaf);
     }
   }
-  if (!out.empty() || !any_leaf) return;
-  out.push_back(any_entry ? entry : leaf);
+  if (!out.empty() || leaf == kNumber) return;
+  out.push_back(entry != kNumber ? entry : leaf);
 }
 
 }  // namespace snapdiff::diff

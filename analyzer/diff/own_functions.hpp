@@ -32,9 +32,8 @@ class OwnFunctions {
     FrameId frame;
   };
   std::vector<std::shared_ptr<const Visibility>> dictionaries_;
-  std::vector<std::vector<std::uint32_t>> numbers_;  ///< per dictionary and frame
-  std::vector<Where> first_;                         ///< per number
-  std::vector<std::uint8_t> entry_;                  ///< per number: an entry point
+  std::vector<std::vector<std::uint32_t>> codes_;  ///< per dictionary and frame: its number, with flags above it
+  std::vector<Where> first_;                       ///< per number
 };
 
 }  // namespace snapdiff::diff

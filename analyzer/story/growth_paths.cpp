@@ -11,7 +11,14 @@ namespace snapdiff::story {
 namespace {
 
 constexpr std::size_t kBlock = 16384;
+constexpr std::size_t kShares = 4;  ///< of the rows that did not change, side by side
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+
+std::uint64_t hash_of(std::span<const std::uint32_t> path) {
+  std::uint64_t hash = path.size();
+  for (const std::uint32_t function : path) hash = (hash ^ function) * 0x9e3779b97f4a7c15U;
+  return mix64(hash);
+}
 
 /// Paths of a block of rows, one after the other.
 struct Block {
@@ -20,19 +27,16 @@ struct Block {
   std::vector<std::uint64_t> hash;
 };
 
-std::vector<Block> read_blocks(const GrowthReport& report) {
-  std::vector<Block> blocks((report.rows.size() + kBlock - 1) / kBlock);
-  for_each_parallel(blocks.size(), report.rows.size(), [&](std::size_t b) {
+std::vector<Block> read_blocks(const GrowthReport& report, std::span<const std::uint32_t> rows) {
+  std::vector<Block> blocks((rows.size() + kBlock - 1) / kBlock);
+  for_each_parallel(blocks.size(), rows.size(), [&](std::size_t b) {
     std::vector<std::uint32_t> path;
     Block& block = blocks[b];
-    const std::size_t last = std::min(report.rows.size(), (b + 1) * kBlock);
-    for (std::size_t row = b * kBlock; row < last; ++row) {
+    for (const std::uint32_t row : rows.subspan(b * kBlock, std::min(kBlock, rows.size() - b * kBlock))) {
       report.view->own_path(report.stacks[report.rows[row].key], path);
-      std::uint64_t hash = path.size();
-      for (const std::uint32_t function : path) hash = mix64(hash ^ function) + function;
       block.functions.insert(block.functions.end(), path.begin(), path.end());
       block.end.push_back(static_cast<std::uint32_t>(block.functions.size()));
-      block.hash.push_back(hash);
+      block.hash.push_back(hash_of(path));
     }
   });
   return blocks;
@@ -48,7 +52,8 @@ class PathTable {
     slots_.assign(size, {kNone, 0});
   }
 
-  std::uint32_t find(std::span<const std::uint32_t> path, std::uint64_t hash) {
+  /// The path's number, a new one if there is none.
+  std::uint32_t add(std::span<const std::uint32_t> path, std::uint64_t hash) {
     for (std::size_t at = hash & (slots_.size() - 1);; at = (at + 1) & (slots_.size() - 1)) {
       Slot& slot = slots_[at];
       if (slot.path == kNone) {
@@ -60,6 +65,14 @@ class PathTable {
         return slot.path;
       }
       if (slot.hash == hash && equal(paths_[slot.path], path)) return slot.path;
+    }
+  }
+
+  /// kNone if there is none.
+  std::uint32_t find(std::span<const std::uint32_t> path, std::uint64_t hash) const {
+    for (std::size_t at = hash & (slots_.size() - 1);; at = (at + 1) & (slots_.size() - 1)) {
+      const Slot& slot = slots_[at];
+      if (slot.path == kNone || (slot.hash == hash && equal(paths_[slot.path], path))) return slot.path;
     }
   }
 
@@ -78,14 +91,59 @@ class PathTable {
   std::vector<Slot> slots_;
 };
 
-/// The largest value of a row, at both ends or at any snapshot of the series.
-double peak_of(const GrowthReport& report, std::size_t row) {
-  const GrowthRow& r = report.rows[row];
-  std::int64_t most = std::max(r.value.baseline, r.value.current);
-  const std::size_t n = report.series_length;
-  if (n > 0 && report.series.size() == n * report.rows.size())
-    most = std::max(most, *std::max_element(report.series.data() + row * n, report.series.data() + (row + 1) * n));
-  return std::max(0.0, static_cast<double>(most));
+/// Says of most paths that they are none of those added, by a few of their functions.
+class PathFilter {
+ public:
+  explicit PathFilter(std::size_t expected) {
+    std::size_t bits = 1024;
+    while (bits < 4 * expected) bits *= 2;
+    bits_.assign(bits, false);
+  }
+  void add(std::span<const std::uint32_t> path) { bits_[place(path)] = true; }
+  bool may_hold(std::span<const std::uint32_t> path) const { return bits_[place(path)]; }
+
+ private:
+  std::size_t place(std::span<const std::uint32_t> path) const {
+    std::uint64_t hash = path.size();
+    for (const std::size_t at : {path.size() - 1, path.size() / 2, path.size() / 4})
+      hash = (hash ^ path[at]) * 0x9e3779b97f4a7c15U;
+    return (hash >> 20U) & (bits_.size() - 1);
+  }
+  std::vector<bool> bits_;
+};
+
+/// Values of a row of the series; its two ends where there is none.
+class Values {
+ public:
+  explicit Values(const GrowthReport& report) : report_(report) {
+    if (report.series.size() == report.series_length * report.rows.size()) length_ = report.series_length;
+  }
+  bool change(std::size_t row) const {
+    const Change& value = report_.rows[row].value;
+    if (value.baseline != value.current) return true;
+    const auto all = series(row);
+    return std::any_of(all.begin(), all.end(), [&](std::int64_t v) { return v != all.front(); });
+  }
+  double peak(std::size_t row) const {
+    const Change& value = report_.rows[row].value;
+    std::int64_t most = std::max(value.baseline, value.current);
+    for (const std::int64_t v : series(row)) most = std::max(most, v);
+    return std::max(0.0, static_cast<double>(most));
+  }
+
+ private:
+  std::span<const std::int64_t> series(std::size_t row) const {
+    return {report_.series.data() + row * length_, length_};
+  }
+  const GrowthReport& report_;
+  std::size_t length_ = 0;
+};
+
+/// Rows in the order of their keys, in which stacks lie in memory; kNone where a key has no row.
+std::vector<std::uint32_t> rows_by_key(const GrowthReport& report) {
+  std::vector<std::uint32_t> rows(report.stacks.size(), kNone);
+  for (std::uint32_t row = 0; row < report.rows.size(); ++row) rows[report.rows[row].key] = row;
+  return rows;
 }
 
 bool has_types(const GrowthReport& report) {
@@ -113,27 +171,64 @@ GrowthPaths::GrowthPaths(const GrowthReport& report) : report_(&report) {
   if (report.view == nullptr || report.stacks.empty()) return;
   function_count_ = report.view->function_count();
   if (function_count_ == 0) return;
+  types_ = has_types(report);
+  const Values values(report);
+  std::vector<std::uint32_t> changed, level;
+  for (const std::uint32_t row : rows_by_key(report)) {
+    if (row != kNone) (values.change(row) ? changed : level).push_back(row);
+  }
+  std::sort(changed.begin(), changed.end());
+
   std::vector<std::uint32_t> path_of_row(report.rows.size(), kNone);
-  PathTable table(paths_, functions_, report.rows.size());
-  std::size_t row = 0;
-  for (const Block& block : read_blocks(report)) {
+  PathTable table(paths_, functions_, changed.size());
+  PathFilter filter(changed.size());
+  std::size_t i = 0;
+  for (const Block& block : read_blocks(report, changed)) {
     std::size_t begin = 0;
-    for (std::size_t i = 0; i < block.end.size(); ++i, ++row) {
-      const std::span<const std::uint32_t> path(block.functions.data() + begin, block.end[i] - begin);
-      begin = block.end[i];
+    for (std::size_t in_block = 0; in_block < block.end.size(); ++in_block, ++i) {
+      const std::span<const std::uint32_t> path(block.functions.data() + begin, block.end[in_block] - begin);
+      begin = block.end[in_block];
       if (path.empty()) continue;
-      const std::uint32_t p = table.find(path, block.hash[i]);
-      path_of_row[row] = p;
-      const GrowthRow& r = report.rows[row];
-      GrowthPath& sum = paths_[p];
-      sum.growth = bounded_sum(sum.growth, r.value.growth());
-      sum.current += static_cast<double>(r.value.current);
-      sum.peak += peak_of(report, row);
-      if (std::isfinite(r.error)) sum.variance += r.error * r.error;
-      ++sum.rows;
+      path_of_row[changed[i]] = table.add(path, block.hash[in_block]);
+      filter.add(path);
     }
   }
-  types_ = has_types(report);
+  // Of what did not change only the bytes matter, unless it shares a path with what did.
+  std::vector<std::vector<double>> shares(level.size() < kBlock ? 1 : kShares);
+  for_each_parallel(shares.size(), level.size(), [&](std::size_t share) {
+    std::vector<double>& through = shares[share];
+    through.assign(function_count_, 0);
+    std::vector<std::uint32_t> path;
+    const std::size_t last = level.size() * (share + 1) / shares.size();
+    for (std::size_t at = level.size() * share / shares.size(); at < last; ++at) {
+      const std::uint32_t row = level[at];
+      report.view->own_path(report.stacks[report.rows[row].key], path);
+      if (path.empty()) continue;
+      if (filter.may_hold(path)) path_of_row[row] = table.find(path, hash_of(path));
+      if (path_of_row[row] != kNone) continue;
+      const double peak = values.peak(row);
+      for (const std::uint32_t function : path) through[function] += peak;
+    }
+  });
+  level_ = std::move(shares.front());
+  for (std::size_t share = 1; share < shares.size(); ++share) {
+    for (std::size_t function = 0; function < function_count_; ++function) level_[function] += shares[share][function];
+  }
+  add_up(path_of_row);
+}
+
+void GrowthPaths::add_up(std::span<const std::uint32_t> path_of_row) {
+  const Values values(*report_);
+  for (std::uint32_t r = 0; r < path_of_row.size(); ++r) {
+    if (path_of_row[r] == kNone) continue;
+    const GrowthRow& row = report_->rows[r];
+    GrowthPath& sum = paths_[path_of_row[r]];
+    sum.growth = bounded_sum(sum.growth, row.value.growth());
+    sum.current += static_cast<double>(row.value.current);
+    sum.peak += values.peak(r);
+    if (std::isfinite(row.error)) sum.variance += row.error * row.error;
+    ++sum.rows;
+  }
   std::uint32_t next = 0;
   for (GrowthPath& path : paths_) {
     path.first_row = next;

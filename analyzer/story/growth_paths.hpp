@@ -20,7 +20,7 @@ struct GrowthPath {
   double variance = 0;                              ///< of the growth, by sampling; 0 where unknown
 };
 
-/// The rows of a report by stack, as paths of own functions.
+/// The rows of a report by stack, as paths of own functions: those on which anything changed.
 class GrowthPaths {
  public:
   explicit GrowthPaths(const GrowthReport& report);
@@ -52,12 +52,17 @@ class GrowthPaths {
   bool are_types() const { return types_; }
 
   std::size_t function_count() const { return function_count_; }
+  /// What went through a function on paths where nothing ever changed, in the metric's unit.
+  double level_through(std::uint32_t function) const { return level_[function]; }
 
  private:
+  void add_up(std::span<const std::uint32_t> path_of_row);
+
   const GrowthReport* report_;
   std::vector<GrowthPath> paths_;
   std::vector<std::uint32_t> functions_;
   std::vector<std::uint32_t> rows_;
+  std::vector<double> level_;
   std::size_t function_count_ = 0;
   bool types_ = false;
 };

@@ -71,6 +71,8 @@ class Walk {
         through_(paths.function_count(), 0),
         beside_(paths.function_count(), 0),
         cover_(paths.function_count(), 0) {
+    for (std::uint32_t function = 0; function < beside_.size(); ++function)
+      beside_[function] = paths.level_through(function);
     for (std::uint32_t p = 0; p < paths.size(); ++p) {
       const double grown = weights.weight[p];
       // A path that mostly grew holds nothing but what has to be explained.
