@@ -194,10 +194,10 @@ GrowthPaths::GrowthPaths(const GrowthReport& report) : report_(&report) {
     }
   }
   // Of what did not change only the bytes matter, unless it shares a path with what did.
-  std::vector<std::vector<double>> shares(level.size() < kBlock ? 1 : kShares);
+  std::vector<std::vector<Level>> shares(level.size() < kBlock ? 1 : kShares);
   for_each_parallel(shares.size(), level.size(), [&](std::size_t share) {
-    std::vector<double>& through = shares[share];
-    through.assign(function_count_, 0);
+    std::vector<Level>& through = shares[share];
+    through.assign(function_count_, {});
     std::vector<std::uint32_t> path;
     const std::size_t last = level.size() * (share + 1) / shares.size();
     for (std::size_t at = level.size() * share / shares.size(); at < last; ++at) {
@@ -207,13 +207,18 @@ GrowthPaths::GrowthPaths(const GrowthReport& report) : report_(&report) {
       if (filter.may_hold(path)) path_of_row[row] = table.find(path, hash_of(path));
       if (path_of_row[row] != kNone) continue;
       const double peak = values.peak(row);
-      for (const std::uint32_t function : path) through[function] += peak;
+      for (const std::uint32_t function : path) through[function].bytes += peak;
+      ++through[path.back()].ends;
     }
   });
   level_ = std::move(shares.front());
   for (std::size_t share = 1; share < shares.size(); ++share) {
-    for (std::size_t function = 0; function < function_count_; ++function) level_[function] += shares[share][function];
+    for (std::size_t function = 0; function < function_count_; ++function) {
+      level_[function].bytes += shares[share][function].bytes;
+      level_[function].ends += shares[share][function].ends;
+    }
   }
+  for (const Level& function : level_) level_rows_ += function.ends;
   add_up(path_of_row);
 }
 

@@ -52,7 +52,9 @@ std::vector<std::uint8_t> find_wrappers(const GrowthPaths& paths) {
     }
     bool any = false;
     for (const auto& [function, end] : ends) {
-      const bool most = static_cast<double>(end.first) > kWrapperRows * static_cast<double>(paths.size());
+      const std::size_t ending = end.first + (depth == 0 ? paths.level_ends(function) : 0);
+      const std::size_t all = paths.size() + (depth == 0 ? paths.level_rows() : 0);
+      const bool most = static_cast<double>(ending) > kWrapperRows * static_cast<double>(all);
       if (!most || end.second.size() < kWrapperCallers || wrapper[function] != 0) continue;
       wrapper[function] = 1;
       any = true;
