@@ -17,6 +17,7 @@ namespace {
 constexpr std::string_view kAllocatorNames =
     "(__|__libc_|tc_|je_|mi_)?(malloc|calloc|realloc|reallocarray|free|cfree|memalign|aligned_alloc|posix_memalign|"
     "valloc|pvalloc)"
+    "|___?interceptor_\\w+"  // LeakSanitizer and AddressSanitizer
     "|do_memalign|((\\(anonymous namespace\\))?::)?do_(malloc|calloc|realloc)(_no_errno|_pages|_or_cpp_alloc)?"
     "|tcmalloc::.*|tc_(new|delete|newarray|deletearray)\\w*|tc_malloc_skip_new_handler|TCMallocInternal\\w+"
     "|MallocHook::.*|do_rallocx"

@@ -15,6 +15,8 @@ constexpr double kReplaced = 0.75;
 constexpr double kLevel = 0.35;
 /// A function whose paths are judged already is not judged once more for what is left of it.
 constexpr double kUnexplained = 0.3;
+/// Of what runs through a function, this much has to have grown for all of it to be its leak.
+constexpr double kPureInAll = 0.8;
 
 bool climbs(const Verdict& verdict) { return verdict.word == "GROWING" || verdict.word == "RISING"; }
 
@@ -84,6 +86,23 @@ Weights weights_of(const GrowthPaths& paths, const std::vector<std::uint8_t>& ch
   return out;
 }
 
+/// Whether so many callers grow through the function, and so little else is there, that the growth is its own.
+bool leaks_for_many(const GrowthPaths& paths, const FunctionSum& sum) {
+  double grown = 0, most_of_caller = 0, pure = 0, held = paths.level_through(sum.function);
+  std::unordered_map<std::uint32_t, double> callers;
+  for (const std::uint32_t p : sum.paths) {
+    const auto growth = std::max(0.0, static_cast<double>(paths[p].growth));
+    held += paths[p].peak;
+    pure += growth >= kMostlyGrown * paths[p].peak ? paths[p].peak : growth;
+    const auto functions = paths.functions(paths[p]);
+    const auto at = std::find(functions.begin(), functions.end(), sum.function);
+    if (growth <= 0 || at == functions.begin() || at == functions.end()) continue;
+    grown += growth;
+    most_of_caller = std::max(most_of_caller, callers[*(at - 1)] += growth);
+  }
+  return callers.size() >= kManyCallers && most_of_caller < grown / 2 && pure >= kPureInAll * held;
+}
+
 /// Paths of a GROWING function whose own paths do not show it.
 void add_function_sums(const GrowthPaths& paths, const SumJudge& judge, const std::vector<std::uint8_t>& moved,
                        std::vector<std::uint8_t>& chosen) {
@@ -100,7 +119,7 @@ void add_function_sums(const GrowthPaths& paths, const SumJudge& judge, const st
       }
     }
     if (growth - known < std::max(judge.floor(), kUnexplained * growth)) continue;
-    if (known != 0 && judge.judge(rest).word != "GROWING") continue;
+    if (known != 0 && !leaks_for_many(paths, sum) && judge.judge(rest).word != "GROWING") continue;
     for (const std::uint32_t p : sum.paths) chosen[p] = moved[p] == 0;
   }
 }

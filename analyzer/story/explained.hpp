@@ -10,6 +10,11 @@
 
 namespace snapdiff::story {
 
+/// Of the most bytes of a path: more growth makes all of it growth.
+inline constexpr double kMostlyGrown = 0.2;
+/// So many callers of a function do not each leak by chance.
+inline constexpr std::size_t kManyCallers = 4;
+
 /// What has to be explained: how much each path weighs when culprits are looked for.
 ///   weight   per path, >= 0; 0 for paths that do not belong to this group
 ///   verdict  per path, its own; without a word where there is no series or the path changes less than the floor

@@ -44,7 +44,7 @@ class Collector {
       }
       for (auto& [function, below] : next) {
         if (below.size() < 2 || !is_large(below)) continue;
-        add(below);
+        add(function, below);
         open.push_back({std::move(below), group.depth + 1});
       }
     }
@@ -62,8 +62,8 @@ class Collector {
         if (range[function] >= floor_) through[function].push_back(p);
       }
     }
-    for (const auto& paths : through) {
-      if (paths.size() > 1 && sums_.size() < kMostSums) add(paths);
+    for (std::uint32_t function = 0; function < through.size(); ++function) {
+      if (through[function].size() > 1 && sums_.size() < kMostSums) add(function, through[function]);
     }
   }
 
@@ -77,11 +77,12 @@ class Collector {
   }
 
   /// A set that is there already is not added again.
-  void add(const std::vector<std::uint32_t>& paths) {
+  void add(std::uint32_t function, const std::vector<std::uint32_t>& paths) {
     std::uint64_t hash = paths.size();
     for (const std::uint32_t p : paths) hash += mix64(p + 1);
     if (!known_.insert(hash).second) return;
     FunctionSum sum;
+    sum.function = function;
     sum.paths = paths;
     for (const std::uint32_t p : paths) sum.current += paths_[p].current;
     sums_.push_back(std::move(sum));

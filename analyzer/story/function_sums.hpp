@@ -12,6 +12,7 @@ namespace snapdiff::story {
 /// A set of paths that may be one leak though none of them looks like one: what one function allocates, directly or
 /// for certain callers, over several threads, recursion depths, call sites.
 struct FunctionSum {
+  std::uint32_t function = 0;        ///< that all of them run through, or end in below the same callers
   std::vector<std::uint32_t> paths;  ///< ascending
   double current = 0;                ///< bytes at the end
   Verdict verdict;

@@ -8,18 +8,19 @@
 namespace snapdiff::story {
 namespace {
 
-constexpr double kGoesOn = 0.9;        // one child with this much of its parent: the walk goes on
-constexpr double kChild = 0.08;        // of the whole: a child worth a part of its own
-constexpr double kSplits = 0.75;       // such children hold this much together: the parent is split
-constexpr double kCarries = 0.9;       // of a part: a function that may name it
-constexpr double kMixed = 0.8;         // of the purest function of a piece: less pure names are not taken
-constexpr double kSamePurity = 0.005;  // relative: purer by less is not purer
-constexpr double kMostlyGrown = 0.2;   // of a path's most bytes: more growth makes all of it growth
-constexpr double kSameCover = 0.03;    // of a part: covers more by less does not cover more
-constexpr double kPure = 0.9;          // purity of a function that leaks on behalf of many callers
-constexpr std::size_t kManyCallers = 4;
-constexpr double kLessPure = 0.97;    // of it: a caller that does other things as well
-constexpr double kWrapperRows = 0.5;  // of all paths: a function that most of them end in allocates for everybody
+constexpr double kGoesOn = 0.9;          // one child with this much of its parent: the walk goes on
+constexpr double kChild = 0.08;          // of the whole: a child worth a part of its own
+constexpr double kSplits = 0.75;         // such children hold this much together: the parent is split
+constexpr double kCarries = 0.9;         // of a part: a function that may name it
+constexpr double kMixed = 0.8;           // of the purest function of a piece: less pure names are not taken
+constexpr double kSamePurity = 0.005;    // relative: purer by less is not purer
+constexpr double kSameCover = 0.03;      // of a part: covers more by less does not cover more
+constexpr double kPure = 0.9;            // purity of a function that leaks on behalf of many callers
+constexpr double kPureOfMany = 0.35;     // enough for a function that so many callers leak through
+constexpr std::size_t kSomeCallers = 3;  // so many do not either, where nothing else runs through it
+constexpr double kMostOfSome = 0.6;      // of its growth: none of them brings more
+constexpr double kLessPure = 0.97;       // of it: a caller that does other things as well
+constexpr double kWrapperRows = 0.5;     // of all paths: a function that most of them end in allocates for everybody
 constexpr std::size_t kWrapperCallers = 3;
 constexpr std::size_t kWrapperDepth = 3;
 constexpr std::size_t kMostParts = 32;
@@ -201,15 +202,19 @@ class Walk {
     }
     std::vector<std::pair<double, std::uint32_t>> joined;
     for (const auto& [function, sum] : through) {
-      if (sum.weight < kChild * weights_.all || wrapper_[function] != 0 || sum.callers.size() < 2) continue;
+      if (sum.weight < kChild * weights_.all || sum.callers.size() < 2) continue;
       double impure = 0, most = 0;
       for (const auto& [caller, part] : sum.callers) {
         most = std::max(most, part);
         if (purity(caller) < kLessPure * purity(function)) impure += part;
       }
       // Callers that do nothing else leak themselves, unless there are so many that it cannot be by chance.
-      const bool many = sum.callers.size() >= kManyCallers && most < sum.weight / 2;
-      if (purity(function) < kPure || most >= kGoesOn * sum.weight || (impure < sum.weight / 2 && !many)) continue;
+      const double own = purity(function);
+      const bool many = sum.callers.size() >= kManyCallers && most < sum.weight / 2 && own >= kPureOfMany;
+      const bool some = sum.callers.size() >= kSomeCallers && most < kMostOfSome * sum.weight && own >= kPure;
+      const bool few =
+          wrapper_[function] == 0 && own >= kPure && most < kGoesOn * sum.weight && impure >= sum.weight / 2;
+      if (!many && !some && !few) continue;
       joined.emplace_back(sum.weight, function);
     }
     std::sort(joined.begin(), joined.end(), [](const auto& a, const auto& b) {
@@ -225,7 +230,8 @@ class Walk {
         whole += weight(p);
       }
       if (whole < kChild * weights_.all) continue;
-      name(piece);
+      wrapper_[function] = 0;
+      take(best_function(piece, whole), piece);
       for (const std::uint32_t p : piece) claimed_[p] = 1;
     }
   }
