@@ -104,12 +104,15 @@ bool leaks_for_many(const GrowthPaths& paths, const FunctionSum& sum) {
 }
 
 /// Paths of a GROWING function whose own paths do not show it.
-void add_function_sums(const GrowthPaths& paths, const SumJudge& judge, const std::vector<std::uint8_t>& moved,
+void add_function_sums(const GrowthPaths& paths, const SumJudge& judge, const Explained& known_so_far,
                        std::vector<std::uint8_t>& chosen) {
   for (const FunctionSum& sum : growing_sums(paths, judge)) {
+    const bool for_many = leaks_for_many(paths, sum);
     double growth = 0, known = 0;
     std::vector<std::uint32_t> rest;
     for (const std::uint32_t p : sum.paths) {
+      // What levelled off is no piece of a leak, however the sum with others may look.
+      if (!for_many && known_so_far.verdict[p].word == "SATURATING") continue;
       growth += static_cast<double>(paths[p].growth);
       if (chosen[p] != 0) {
         known += static_cast<double>(paths[p].growth);
@@ -119,8 +122,10 @@ void add_function_sums(const GrowthPaths& paths, const SumJudge& judge, const st
       }
     }
     if (growth - known < std::max(judge.floor(), kUnexplained * growth)) continue;
-    if (known != 0 && !leaks_for_many(paths, sum) && judge.judge(rest).word != "GROWING") continue;
-    for (const std::uint32_t p : sum.paths) chosen[p] = moved[p] == 0;
+    if (!for_many && judge.judge(rest).word != "GROWING") continue;
+    for (const std::uint32_t p : sum.paths) {
+      if (for_many || known_so_far.verdict[p].word != "SATURATING") chosen[p] = known_so_far.moved[p] == 0;
+    }
   }
 }
 
@@ -140,7 +145,7 @@ Explained explain(const GrowthPaths& paths, const SumJudge& judge, std::span<con
   }
   if (judge.is_judged()) {
     for (std::size_t p = 0; p < paths.size(); ++p) chosen[p] = grew[p] != 0 && climbs(out.verdict[p]);
-    if (!paths.are_types()) add_function_sums(paths, judge, out.moved, chosen);
+    if (!paths.are_types()) add_function_sums(paths, judge, out, chosen);
     out.growing = weights_of(paths, chosen, false);
     out.judged = out.growing.all > 0;
   }

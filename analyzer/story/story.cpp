@@ -83,7 +83,8 @@ void fill(Story& story, const GrowthReport& report, const Evidence& evidence) {
     if (explained.moved[p] != 0) story.moved += evidence.paths[p].growth;
   }
   for (const Culprit& culprit : story.culprits) {
-    const bool speaks = static_cast<double>(culprit.value.growth()) >= kSpeaks * story.explained;
+    const bool first = &culprit == &story.culprits.front();
+    const bool speaks = first || static_cast<double>(culprit.value.growth()) >= kSpeaks * story.explained;
     if (speaks && gravity(culprit.verdict.word) > gravity(story.verdict)) story.verdict = culprit.verdict.word;
   }
   story.passing = find_passing(report, evidence.paths);
