@@ -103,29 +103,40 @@ bool leaks_for_many(const GrowthPaths& paths, const FunctionSum& sum) {
   return callers.size() >= kManyCallers && most_of_caller < grown / 2 && pure >= kPureInAll * held;
 }
 
+/// Whether all of them grow as one, also without the largest: a leak comes in many pieces, a few steps of unlike things
+/// do not.
+bool grow_together(const GrowthPaths& paths, const SumJudge& judge, const std::vector<std::uint32_t>& pieces) {
+  if (judge.judge(paths.rows(pieces)).word != "GROWING") return false;
+  if (pieces.size() < 3) return true;
+  std::vector<std::uint32_t> most = pieces;
+  std::erase(most, *std::max_element(most.begin(), most.end(), [&](std::uint32_t a, std::uint32_t b) {
+               return paths[a].growth < paths[b].growth;
+             }));
+  return climbs(judge.judge(paths.rows(most)));
+}
+
 /// Paths of a GROWING function whose own paths do not show it.
-void add_function_sums(const GrowthPaths& paths, const SumJudge& judge, const Explained& known_so_far,
+void add_function_sums(const GrowthPaths& paths, const SumJudge& judge, const Explained& so_far,
                        std::vector<std::uint8_t>& chosen) {
   for (const FunctionSum& sum : growing_sums(paths, judge)) {
-    const bool for_many = leaks_for_many(paths, sum);
+    std::vector<std::uint32_t> pieces, rest;  // all that may be one leak, and what is not explained of it
     double growth = 0, known = 0;
-    std::vector<std::uint32_t> rest;
+    const bool for_many = leaks_for_many(paths, sum);
     for (const std::uint32_t p : sum.paths) {
       // What levelled off is no piece of a leak, however the sum with others may look.
-      if (!for_many && known_so_far.verdict[p].word == "SATURATING") continue;
+      if (!for_many && so_far.verdict[p].word == "SATURATING") continue;
+      pieces.push_back(p);
       growth += static_cast<double>(paths[p].growth);
       if (chosen[p] != 0) {
         known += static_cast<double>(paths[p].growth);
       } else {
-        const auto own = paths.rows(paths[p]);
-        rest.insert(rest.end(), own.begin(), own.end());
+        rest.push_back(p);
       }
     }
     if (growth - known < std::max(judge.floor(), kUnexplained * growth)) continue;
-    if (!for_many && judge.judge(rest).word != "GROWING") continue;
-    for (const std::uint32_t p : sum.paths) {
-      if (for_many || known_so_far.verdict[p].word != "SATURATING") chosen[p] = known_so_far.moved[p] == 0;
-    }
+    if (!for_many && (judge.judge(paths.rows(rest)).word != "GROWING" || !grow_together(paths, judge, pieces)))
+      continue;
+    for (const std::uint32_t p : pieces) chosen[p] = so_far.moved[p] == 0;
   }
 }
 
