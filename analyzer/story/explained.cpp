@@ -5,14 +5,17 @@
 #include <unordered_map>
 
 #include "analyzer/story/function_sums.hpp"
+#include "snapdiff/hash.hpp"
 
 namespace snapdiff::story {
 namespace {
 
 /// Of what the growing paths of a population gained, its others lost at least this much: it was replaced, not grown.
-constexpr double kReplaced = 0.75;
+constexpr double kReplaced = 0.6;
 /// And the range of its sum is at most this share of the growth.
-constexpr double kLevel = 0.35;
+constexpr double kLevel = 0.45;
+/// So many functions at the end of a path: that which allocates, and wrappers around the allocator.
+constexpr std::size_t kPopulationDepth = 3;
 /// A function whose paths are judged already is not judged once more for what is left of it.
 constexpr double kUnexplained = 0.3;
 /// Of what runs through a function, this much has to have grown for all of it to be its leak.
@@ -40,27 +43,41 @@ std::vector<Verdict> judge_paths(const GrowthPaths& paths, const SumJudge& judge
   return out;
 }
 
-/// Marks paths that climb by what others that end in the same function lose.
+/// Paths that end in the same functions.
+struct Population {
+  double gained = 0, lost = 0;
+  std::vector<std::uint32_t> paths;
+};
+
+bool is_replaced(const GrowthPaths& paths, const SumJudge& judge, const Population& population) {
+  if (population.lost < kReplaced * population.gained || population.gained <= 0) return false;
+  const std::vector<double> sums = judge.values(paths.rows(population.paths));
+  const auto [least, most] = std::minmax_element(sums.begin(), sums.end());
+  return *most - *least <= kLevel * population.gained;
+}
+
+/// Marks paths that climb by what others that end in the same functions lose: the last one, or the last ones where that
+/// allocates for others too.
 std::vector<std::uint8_t> find_moved(const GrowthPaths& paths, const SumJudge& judge) {
-  struct Population {
-    double gained = 0, lost = 0;
-    std::vector<std::uint32_t> paths;
-  };
-  std::unordered_map<std::uint32_t, Population> by_leaf;
-  for (std::uint32_t p = 0; p < paths.size(); ++p) {
-    const auto functions = paths.functions(paths[p]);
-    Population& population = by_leaf[functions.back()];
-    const auto growth = static_cast<double>(paths[p].growth);
-    (growth > 0 ? population.gained : population.lost) += std::abs(growth);
-    population.paths.push_back(p);
-  }
   std::vector<std::uint8_t> moved(paths.size(), 0);
-  for (const auto& [leaf, population] : by_leaf) {
-    if (population.lost < kReplaced * population.gained || population.gained <= 0) continue;
-    const std::vector<double> sums = judge.values(paths.rows(population.paths));
-    const auto [least, most] = std::minmax_element(sums.begin(), sums.end());
-    if (*most - *least > kLevel * population.gained) continue;
-    for (const std::uint32_t p : population.paths) moved[p] = paths[p].growth > 0;
+  std::vector<std::uint64_t> end(paths.size(), 0);  // hash of the last functions
+  for (std::size_t depth = 0; depth < kPopulationDepth; ++depth) {
+    std::unordered_map<std::uint64_t, Population> populations;
+    for (std::uint32_t p = 0; p < paths.size(); ++p) {
+      const auto functions = paths.functions(paths[p]);
+      if (depth + 1 >= functions.size() && depth > 0) continue;  // somebody has to call them
+      end[p] = mix64(end[p] ^ functions[functions.size() - 1 - depth]) + 1;
+      Population& population = populations[end[p]];
+      const auto growth = static_cast<double>(paths[p].growth);
+      (growth > 0 ? population.gained : population.lost) += std::abs(growth);
+      population.paths.push_back(p);
+    }
+    for (const auto& [last_functions, population] : populations) {
+      if (!is_replaced(paths, judge, population)) continue;
+      for (const std::uint32_t p : population.paths) {
+        if (paths[p].growth > 0) moved[p] = 1;
+      }
+    }
   }
   return moved;
 }
