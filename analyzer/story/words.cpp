@@ -12,6 +12,7 @@ namespace {
 
 constexpr double kHiddenShare = 0.05;  // of all that moved: below it the smaller of growth and shrinkage is churn
 constexpr std::size_t kAlsoLevelled = 2;
+constexpr double kUnlisted = 0.05;  // of all growth that is known: a stack of a list that was not on it before
 
 class Words {
  public:
@@ -127,10 +128,37 @@ class Words {
     return "growth is spread: no function holds 5" + std::string(kPageNumbers.before_unit) + "% of it";
   }
 
+  /// The largest stack at the end that the first input does not list: it may hold more growth than all culprits do.
+  Prose unlisted() const {
+    const std::size_t end = std::max<std::size_t>(report_.series_length, 2) - 1;
+    const ListedOnce* most = nullptr;
+    for (const ListedOnce& row : report_.listed_once) {
+      if (row.last == end && row.first > 0 && (most == nullptr || row.value.current > most->value.current)) most = &row;
+    }
+    if (most == nullptr || static_cast<double>(most->value.current) < kUnlisted * static_cast<double>(report_.grew))
+      return {};
+    std::vector<FrameView> frames;
+    report_.view->frames(most->stack, frames);
+    const auto own = std::find_if(frames.begin(), frames.end(), [](const FrameView& frame) { return !frame.library; });
+    Writer line;
+    if (frames.empty()) {
+      line << "memory without stacks";
+    } else {
+      line.frame(own != frames.end() ? *own : frames.front());
+    }
+    line << ": " << value(static_cast<double>(most->value.current), false) << " at the end";
+    if (most->first < most->last)
+      line << ", " << value(static_cast<double>(most->value.growth()), true) << " since snapshot"
+           << kPageNumbers.before_unit << most->first + story_.first;
+    line << "; not listed before, so not judged";
+    return line.take();
+  }
+
   std::vector<Prose> also() const {
     std::vector<Prose> lines;
-    for (const Passing& passing : story_.passing) {
-      if (!lines.empty()) break;
+    if (Prose line = unlisted(); !line.empty()) lines.push_back(std::move(line));
+    if (!story_.passing.empty()) {
+      const Passing& passing = story_.passing.front();
       Writer line;
       if (passing.path.empty()) {
         line << "memory without stacks";
