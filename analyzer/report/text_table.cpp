@@ -289,10 +289,46 @@ class GrowthTable {
   std::vector<Line> lines_;
 };
 
+/// By function, where the stacks that would be shown hold less than half of what changed; "" elsewhere.
+std::string spread_table(const GrowthReport& report, const Selection& selection, const Style& style) {
+  if (report.options.by != GroupBy::stack || report.story == nullptr || report.story->functions.empty()) return {};
+  double shown = 0;
+  for (const std::uint32_t row : selection.rows)
+    shown += std::abs(static_cast<double>(report.rows[row].value.growth()));
+  const double all = static_cast<double>(report.grew) - static_cast<double>(report.shrank);
+  if (style.max_rows == 0 || shown >= all / 2) return {};
+  const Glyphs glyphs = glyphs_for(style.utf8);
+  std::string out = wrapped("By function, with all that it calls, since no " + std::to_string(style.max_rows) +
+                                " stacks hold half of the change; -n 0 shows all stacks.",
+                            style.width, 0) +
+                    "\n\n";
+  TextTable table({{"growth", 9, true, ""},
+                   {"before", 9, true, "  "},
+                   {"after", 9, true, spaced(glyphs.arrow)},
+                   {"share", 5, true, "  "}},
+                  "function", style.thousands);
+  const std::size_t count = std::min(style.max_rows, report.story->functions.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    const FunctionGrowth& one = report.story->functions[i];
+    TextTable::Row& row = table.add();
+    row.cells = {{snapdiff::value_text(one.growth, report.unit, true), growth_paint(one.growth)},
+                 {snapdiff::value_text(one.current - one.growth, report.unit), Paint::none},
+                 {snapdiff::value_text(one.current, report.unit), Paint::none},
+                 {share_text(one.share), Paint::none}};
+  }
+  const std::size_t rest = table.rest_width(style.width);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::array<FrameView, 1> frame{report.story->functions[i].function};
+    table.rows()[i].last = stack_cell(frame, rest, glyphs).text;
+  }
+  return out + table.text(style.colour);
+}
+
 }  // namespace
 
 std::string growth_table(const GrowthReport& report, const Selection& selection,
                          const std::vector<RowVerdict>& verdicts, const Style& style) {
+  if (std::string spread = spread_table(report, selection, style); !spread.empty()) return spread;
   return GrowthTable(report, selection, verdicts, style).text();
 }
 

@@ -9,6 +9,7 @@
 #include "analyzer/story/culprits.hpp"
 #include "analyzer/story/events.hpp"
 #include "analyzer/story/passing.hpp"
+#include "analyzer/story/spread.hpp"
 #include "analyzer/story/words.hpp"
 
 namespace snapdiff::story {
@@ -88,6 +89,7 @@ void fill(Story& story, const GrowthReport& report, const Evidence& evidence) {
     if (speaks && gravity(culprit.verdict.word) > gravity(story.verdict)) story.verdict = culprit.verdict.word;
   }
   story.passing = find_passing(report, evidence.paths);
+  story.functions = spread_growth(evidence.paths);
 }
 
 /// What graphs, flame graphs and tables mark: the culprits and what was freed, as paths and rows.

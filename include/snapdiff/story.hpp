@@ -82,6 +82,14 @@ constexpr std::string_view to_text(Event::Kind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
+/// All growth through one of the user's own functions, whatever stack it came by; functions overlap.
+struct FunctionGrowth {
+  FrameView function;
+  std::int64_t growth = 0;   ///< net
+  std::int64_t current = 0;  ///< at the end
+  double share = 0;          ///< of all growth (the sum of growing stacks)
+};
+
 /// A layer of a plot of totals. Layers share no row: each value is what the layers before it do not hold.
 ///   index  into Story::culprits, freed or passing
 struct Band {
@@ -113,6 +121,8 @@ struct Band {
 ///   first      number of the first judged snapshot among all: 1, more after a restart
 ///   events     the gravest first; most series have none
 ///   bands      from the bottom up. Empty where a value below zero would make layers lie
+///   functions  growth by function, most first, where the twenty rows that changed most hold less than half of what
+///              changed; empty otherwise
 ///   next       the one command to go on with; its operands are names. Empty where none helps
 struct Story {
   std::size_t snapshots = 2;
@@ -135,6 +145,7 @@ struct Story {
   std::size_t first = 1;
   std::vector<Event> events;
   std::vector<Band> bands;
+  std::vector<FunctionGrowth> functions;
   Prose next;
 };
 
