@@ -30,7 +30,9 @@ constexpr std::string_view kNamePrefixes[] = {
     // PyTorch's own operators and its Python
     "at::", "c10::", "torch::", "caffe2::", "ATen::", "torch.", "THPVariable_",
     // CPython
-    "builtins.", "_Py", "PyObject_", "PyEval_", "importlib.", "collections.", "numpy.",
+    "builtins.", "_Py", "PyObject_", "PyEval_", "importlib.", "collections.", "numpy.", "method_vectorcall_",
+    // the C library and threads, by nearest symbol too
+    "pthread_", "__pthread_", "__libc_", "execute_native_thread_routine", "__clone",
     // V8: what the engine keeps for itself
     "system / "};
 
@@ -132,10 +134,14 @@ constexpr std::string_view kNames[] = {"/",
                                        "staticmethod",
                                        "classmethod",
                                        "Free",
-                                       "ndarray"};
+                                       "ndarray",
+                                       "clone",
+                                       "clone3"};
 
 /// Parts of a path.
 constexpr std::string_view kFileParts[] = {"/include/c++/",
+                                           "/python-3.",
+                                           "/Python-3.",
                                            "/site-packages/",
                                            "/dist-packages/",
                                            "/node_modules/",

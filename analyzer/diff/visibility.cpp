@@ -35,7 +35,7 @@ constexpr std::string_view kAllocatorNames =
     "|__rust_(alloc|realloc|alloc_zeroed)|__r(dl|g)_(alloc|realloc|alloc_zeroed)"
     // PyTorch: the caching allocator, and how an operator asks it for its output.
     "|c10::(cuda|hip)::(CUDA|HIP)CachingAllocator::.*"
-    "|at::(detail|native)::_?empty_(generic|strided_generic|cuda|strided_cuda|hip|strided_hip)"
+    "|(at::TensorBase )?at::(detail|native)::_?empty_(generic|strided_generic|cuda|strided_cuda|hip|strided_hip)(<.*>)?"
     "|at::\\(anonymous namespace\\)::(create_out|structured_\\w+::set_output_(raw_strided|strided))";
 
 /// Functions and files of PyTorch's stacks that are there in every stack: the recorder, the interpreter,

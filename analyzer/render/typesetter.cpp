@@ -148,7 +148,7 @@ double Typesetter::width(std::string_view text, const TextStyle& style) {
 }
 
 std::string Typesetter::fit_middle(std::string_view text, const TextStyle& style, double limit) {
-  if (width(text, style) <= limit) return std::string(text);
+  if (text.empty() || width(text, style) <= limit) return std::string(text);
   std::vector<std::size_t> starts;
   for (std::size_t i = 0; i < text.size(); i += code_point_length(text, i)) starts.push_back(i);
   // Of what stays, more than half is the end: the last component of a name tells most.
@@ -168,7 +168,7 @@ std::string Typesetter::fit_middle(std::string_view text, const TextStyle& style
 }
 
 std::string Typesetter::fit_end(std::string_view text, const TextStyle& style, double limit) {
-  if (width(text, style) <= limit) return std::string(text);
+  if (text.empty() || width(text, style) <= limit) return std::string(text);
   std::vector<std::size_t> starts;
   for (std::size_t i = 0; i < text.size(); i += code_point_length(text, i)) starts.push_back(i);
   const auto cut = [&](std::size_t keep) {

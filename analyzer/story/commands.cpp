@@ -19,6 +19,15 @@ const FrameView* asked_frame(const std::vector<Culprit>& culprits) {
   return nullptr;
 }
 
+/// The module whose symbols would name the first culprit; "" where nothing would.
+std::string_view unnamed_module(const std::vector<Culprit>& culprits) {
+  if (culprits.empty() || culprits.front().path.empty()) return {};
+  const FrameView& frame = culprits.front().path.back();
+  if (frame.pseudo || !frame.function.empty()) return {};
+  const std::string_view name = frame.module.substr(frame.module.rfind('/') + 1);
+  return is_plain_word(name) ? name : std::string_view();
+}
+
 }  // namespace
 
 std::string pattern_of(const FrameView& frame) {
@@ -63,8 +72,16 @@ Prose next_command(const GrowthReport& report, const Story& story) {
     both_ends(out, report);
     return out.take();
   }
-  const FrameView* frame = asked_frame(story.culprits.empty() ? story.freed : story.culprits);
-  if (frame == nullptr) return {};
+  const std::vector<Culprit>& asked = story.culprits.empty() ? story.freed : story.culprits;
+  const FrameView* frame = asked_frame(asked);
+  if (frame == nullptr) {
+    const std::string_view module = unnamed_module(asked);
+    if (module.empty()) return {};
+    out << "snapdiff";
+    both_ends(out, report);
+    (out << " --symbols /path/to/").name(module);
+    return out.take();
+  }
   const std::string pattern = pattern_of(*frame);
   if (pattern.empty()) return {};
   (out << "snapdiff peek '").name(pattern) << "'";

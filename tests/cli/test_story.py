@@ -78,7 +78,7 @@ class Story(CliTest):
             cells = [c.strip() for c in re.split(r"(?<!\\)\|", line)][1:-1]
             if len(cells) == 6 and re.match(r"[-+]?\d", cells[0].replace("\u2212", "-")):
                 name = flat(html.unescape(re.sub(r"\\(.)", r"\1", cells[3])))
-                rows.append((cells[2], bare(cells[0]), bare(cells[1]), name))
+                rows.append((cells[2], bare(cells[0]), bare(html.unescape(cells[1])), name))
         return rows
 
     def test_all_forms_say_the_same(self):

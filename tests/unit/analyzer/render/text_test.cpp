@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "analyzer/render/canvas.hpp"
+#include "analyzer/render/typesetter.hpp"
 #include "snapdiff/markup_text.hpp"
 
 using namespace snapdiff::render;
@@ -80,4 +81,13 @@ TEST_CASE("text: times are ISO 8601 in UTC") {
   CHECK(time_text(0) == "1970-01-01 00:00:00Z");
   CHECK(time_text(1'700'000'000'000'000'000) == "2023-11-14 22:13:20Z");
   CHECK(time_text(-1) == "1969-12-31 23:59:59Z");
+}
+
+TEST_CASE("text: nothing fits into no room at all") {
+  auto typesetter = Typesetter::make();
+  REQUIRE(typesetter);
+  const TextStyle style{9.4, FontWeight::regular};
+  CHECK((*typesetter)->fit_middle("", style, -12).empty());
+  CHECK((*typesetter)->fit_end("", style, -12).empty());
+  CHECK((*typesetter)->fit_middle("name", style, -12).size() <= std::string("\u2026n").size());
 }
