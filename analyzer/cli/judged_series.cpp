@@ -3,10 +3,26 @@
 #include <utility>
 
 #include "analyzer/diff/diff.hpp"
+#include "analyzer/objects/objects.hpp"
 #include "analyzer/story/story.hpp"
 #include "analyzer/trend/verdict.hpp"
 
 namespace snapdiff::cli {
+
+namespace {
+
+bool has_graph(const SnapshotRef& ref) { return ref.snapshot != nullptr && ref.snapshot->graph != nullptr; }
+
+}  // namespace
+
+void tell_objects(GrowthReport& report) {
+  const std::vector<SnapshotRef> ends = {report.baseline, report.current};
+  if (!has_graph(ends[0]) || !has_graph(ends[1])) return;
+  const Result<RetainedReport> retained = objects::retained(ends);
+  if (!retained) return;
+  const Result<PathReport> paths = objects::paths(ends, {});
+  story::tell_objects(report, *retained, paths ? *paths : PathReport{});
+}
 
 Result<JudgedSeries> judge_series(std::span<const SnapshotRef> snapshots, const DiffOptions& options,
                                   std::optional<std::int64_t> limit, std::optional<double> floor) {
@@ -21,12 +37,15 @@ Result<JudgedSeries> judge_series(std::span<const SnapshotRef> snapshots, const 
   if (!trend) return std::move(trend).error();
   out.trend = *std::move(trend);
   story::tell(out.trend);
+  tell_objects(out.trend.series.overall);
   return out;
 }
 
 Result<GrowthReport> compare_pair(const SnapshotRef& baseline, const SnapshotRef& current, const DiffOptions& options) {
   Result<GrowthReport> report = diff::diff(baseline, current, options);
-  if (report) story::tell(*report);
+  if (!report) return report;
+  story::tell(*report);
+  tell_objects(*report);
   return report;
 }
 

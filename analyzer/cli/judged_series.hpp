@@ -25,4 +25,8 @@ Result<JudgedSeries> judge_series(std::span<const SnapshotRef> snapshots, const 
 /// Two snapshots. Errors: those of diff::diff().
 Result<GrowthReport> compare_pair(const SnapshotRef& baseline, const SnapshotRef& current, const DiffOptions& options);
 
+/// What types keep alive and where they are held, where both ends are object graphs; the story stands without it. Both
+/// functions above have called it.
+void tell_objects(GrowthReport& report);
+
 }  // namespace snapdiff::cli

@@ -1,4 +1,5 @@
 #include "analyzer/cli/postmortem_series.hpp"
+#include "analyzer/cli/judged_series.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -172,6 +173,7 @@ Result<Postmortem> find_out(const ReportedSeries& series, const DiffOptions& vie
   add_left_out(loaded, request.notes);
   if (Status added = add_device_memory(series, refs, view, request); !added) return std::move(added).error();
   Result<Postmortem> report = postmortem::assemble(refs, std::move(request));
+  if (report && report->trend.series.overall.story != nullptr) tell_objects(report->trend.series.overall);
   if (report) report->narrative = postmortem::tell(*report, rules);
   return report;
 }

@@ -4,6 +4,7 @@
 
 #include "snapdiff/device_memory.hpp"
 #include "snapdiff/growth.hpp"
+#include "snapdiff/retention.hpp"
 #include "snapdiff/story.hpp"
 #include "snapdiff/trend.hpp"
 
@@ -19,6 +20,10 @@ void tell(TrendReport& trend);
 
 /// What ended the process comes before all else. After tell().
 void tell_failure(GrowthReport& report, const OutOfMemory& failure);
+
+/// Of object graphs: how much more each culprit's type keeps alive, and the place that holds more of it. After tell().
+/// `retained` and `paths` are of the same snapshots.
+void tell_objects(GrowthReport& report, const RetainedReport& retained, const PathReport& paths);
 
 /// How grave a verdict's word is: GROWING highest, then RISING, STEP, NEW, SATURATING, NOISY, FLAT; 0 for all others.
 int gravity(std::string_view word);

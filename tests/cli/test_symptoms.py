@@ -5,9 +5,13 @@ import random
 import re
 import shutil
 import subprocess
+import sys
 import unittest
 
-from heaps import CliTest, INUSE, pprof
+from heaps import CliTest, INUSE, SOURCE, pprof
+
+sys.path.insert(0, os.path.join(SOURCE, "tests", "corpus"))
+from lib.write_types import V8Graph  # noqa: E402
 
 MIB = 1 << 20
 
@@ -88,6 +92,31 @@ class Symptoms(CliTest):
         b = self.write("b.txt", listing([("leak.py", 40, 5000, 5000), ("cache.py", 10, 950, 950), ("rows.py", 20, 500, 500)]))
         first = self.run_it("diff", a, b, "--db", ":memory:")[0].split("\n\n")[0]
         self.assertIn("leak.py:40: 4.88 MiB at the end; not listed before, so not judged", re.sub(r"\s+", " ", first))
+
+    def test_an_object_graph_is_told_by_what_types_keep_alive(self):
+        """Not "(string) +206 KiB (81 %)", without a word of the registry that holds the sessions."""
+        files = []
+        for sessions in (20, 420):
+            graph = V8Graph()
+            root, roots, glob = graph.node("synthetic", "", 1, 0), graph.node("synthetic", "(GC roots)", 3, 0), graph.node("object", "global", 5, 56)
+            registry, table = graph.node("object", "Map", 7, 32), graph.node("array", "", 9, 16 + 8 * sessions)
+            graph.link(root, roots, 0)
+            graph.link(roots, glob, 0)
+            graph.link(glob, registry, "registry")
+            graph.link(registry, table, "table")
+            for i in range(sessions):
+                session, body = graph.node("object", "Session", 1001 + 4 * i, 40), graph.node("string", "x%d" % i, 1003 + 4 * i, 500)
+                graph.link(table, session, i)
+                graph.link(session, body, "body")
+            files.append(self.write("heap%d.heapsnapshot" % sessions, graph.json()))
+        story = self.story(*files)
+        self.assertEqual(functions(story)[0], "Session")
+        first = self.run_it("diff", *files, "--db", ":memory:")[0].split("\n\n")[0]
+        # 400 sessions with a string each: 400 * (40 + 500) bytes.
+        self.assertRegex(first, r"growth +Session +\+15\.6 KiB +\d+ % +\+400 objects, retains \+211 KiB +\(held by global\.registry . Map\.table\)")
+        self.run_it("postmortem", *files, "-o", "out", "--db", ":memory:")
+        with open(os.path.join(self.folder, "out", "report.html"), encoding="utf-8") as file:
+            self.assertRegex(file.read(), r"held by [^\n]*registry")
 
 
 if __name__ == "__main__":
