@@ -30,17 +30,18 @@ class OneSided {
 
   LeftOver left() const {
     LeftOver left;
-    const auto share = [&](bool after, std::size_t& stacks) {
+    const auto share = [&](bool after, std::vector<std::uint32_t>& entries) {
       const Side& side = c_.sides[s_ + (after ? 1U : 0U)];
       double all = 0, apart = 0;
       for (const std::int64_t value : side.value) all += std::abs(static_cast<double>(value));
-      const std::vector<BuildPair::Left> entries = this->entries(after);
-      for (const BuildPair::Left& one : entries) apart += std::abs(static_cast<double>(side.value[one.entry]));
-      stacks = entries.size();
+      for (const BuildPair::Left& one : this->entries(after)) {
+        apart += std::abs(static_cast<double>(side.value[one.entry]));
+        entries.push_back(one.entry);
+      }
       return all > 0 ? apart / all : 0;
     };
-    left.share_before = share(false, left.stacks_before);
-    left.share_after = share(true, left.stacks_after);
+    left.share_before = share(false, left.before);
+    left.share_after = share(true, left.after);
     return left;
   }
 

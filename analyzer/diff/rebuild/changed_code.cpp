@@ -1,0 +1,160 @@
+#include "analyzer/diff/rebuild/changed_code.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "analyzer/diff/names.hpp"
+#include "analyzer/diff/rebuild/code.hpp"
+
+namespace snapdiff::diff::rebuild {
+namespace {
+
+constexpr std::size_t kFewMoved = 2;   // functions: one may have a namesake elsewhere
+constexpr double kExplained = 0.5;     // of the bytes that are left, on each side
+constexpr std::size_t kMostCalls = 8;  // per line: one that calls more says nothing
+constexpr std::uint64_t kAllocation = 0;
+
+/// Functions by name that are in another file, or have another hash in their names. Where only files are known, files.
+std::unordered_set<std::string_view> moved_functions(const Code& before, const Code& after) {
+  struct Place {
+    const Function* a = nullptr;
+    const Function* b = nullptr;
+    bool several = false;
+  };
+  std::unordered_map<std::string_view, Place> places;
+  const auto add = [&](const Code& code, const Function* Place::*function) {
+    for (const Function& f : code.functions) {
+      if (f.file.empty() || f.last == "(anonymous)") continue;
+      Place& place = places[f.name.empty() ? base_name(f.file) : without_rust_hash(f.name)];
+      place.several = place.several || (place.*function != nullptr && (place.*function)->file != f.file);
+      place.*function = &f;
+    }
+  };
+  add(before, &Place::a);
+  add(after, &Place::b);
+  std::unordered_set<std::string_view> out;
+  for (const auto& [name, place] : places) {
+    if (place.several || place.a == nullptr || place.b == nullptr) continue;
+    if (place.a->file != place.b->file || place.a->name != place.b->name) out.insert(name);
+  }
+  return out;
+}
+
+/// What the lines of a side call.
+class Calls {
+ public:
+  explicit Calls(const Code& code) : code_(code), name_(code.functions.size()), moved_(code.functions.size(), 0) {
+    for (std::size_t f = 0; f < name_.size(); ++f) name_[f] = hash_bytes(code.functions[f].base).low | 1U;
+    for (std::size_t entry = 0; entry < code.side().stack.size(); ++entry) {
+      const std::span<const FrameId> frames = code.frames(entry, scratch_);
+      for (std::size_t k = 0; k < frames.size(); ++k) {
+        if (code.line[index_of(frames[k])] == 0) continue;
+        Line& line = lines_[hash_of(frames[k])];
+        add(line.called, called(frames, k, 1));
+        if (k > 0) add(line.through, called(frames, k, 2));
+      }
+    }
+  }
+
+  void note_moved(const std::unordered_set<std::string_view>& moved) {
+    for (std::size_t f = 0; f < moved_.size(); ++f) {
+      const Function& function = code_.functions[f];
+      moved_[f] = moved.contains(function.name.empty() ? base_name(function.file) : without_rust_hash(function.name));
+    }
+  }
+
+  /// Some agents give a function's own line whatever it calls.
+  bool lines_tell() const {
+    struct Seen {
+      std::size_t lines = 0, calls = 0;
+    };
+    std::vector<Seen> functions(code_.functions.size());
+    for (std::size_t i = 0; i < code_.function.size(); ++i) {
+      const auto of_line = lines_.find(code_.dictionary().frames.hash[i]);
+      if (code_.function[i] == kNone || of_line == lines_.end()) continue;
+      Seen& seen = functions[code_.function[i]];
+      ++seen.lines;
+      seen.calls += of_line->second.called.size();
+    }
+    std::size_t several = 0, told = 0;
+    for (const Seen& seen : functions) {
+      if (seen.calls < 2) continue;
+      ++several;
+      if (seen.lines > 1) ++told;
+    }
+    return several > 0 && told * 2 >= several;
+  }
+
+  /// Share of the bytes of `entries` that go through code that is another on the other side.
+  double share_changed(const std::vector<std::uint32_t>& entries, const Calls& other, bool lines_tell) {
+    double all = 0, changed = 0;
+    for (const std::uint32_t entry : entries) {
+      const double value = std::abs(static_cast<double>(code_.side().value[entry]));
+      const std::span<const FrameId> frames = code_.frames(entry, scratch_);
+      all += value;
+      for (std::size_t k = 0; k < frames.size(); ++k) {
+        if (moved_[code_.function[index_of(frames[k])]] == 0 && !(lines_tell && calls_another(frames, k, other)))
+          continue;
+        changed += value;
+        break;
+      }
+    }
+    return all > 0 ? changed / all : 0;
+  }
+
+ private:
+  struct Line {
+    std::vector<std::uint64_t> called, through;  ///< functions, and what these call; sorted
+  };
+
+  const Hash128& hash_of(FrameId frame) const { return code_.dictionary().frames.hash[index_of(frame)]; }
+  std::uint64_t called(std::span<const FrameId> frames, std::size_t k, std::size_t below) const {
+    return k < below ? kAllocation : name_[code_.function[index_of(frames[k - below])]];
+  }
+  static void add(std::vector<std::uint64_t>& set, std::uint64_t function) {
+    const auto at = std::lower_bound(set.begin(), set.end(), function);
+    if (set.size() <= kMostCalls && (at == set.end() || *at != function)) set.insert(at, function);
+  }
+  static bool has(const std::vector<std::uint64_t>& set, std::uint64_t function) {
+    return std::binary_search(set.begin(), set.end(), function);
+  }
+
+  bool calls_another(std::span<const FrameId> frames, std::size_t k, const Calls& other) const {
+    const auto here = lines_.find(hash_of(frames[k]));
+    const auto there = other.lines_.find(hash_of(frames[k]));
+    if (here == lines_.end() || there == other.lines_.end()) return false;
+    const std::vector<std::uint64_t>& a = here->second.called;
+    const std::vector<std::uint64_t>& b = there->second.called;
+    if (a.size() > kMostCalls || b.size() > kMostCalls) return false;
+    if (std::none_of(a.begin(), a.end(), [&](std::uint64_t f) { return has(b, f); })) return true;
+    const std::uint64_t next = called(frames, k, 1);
+    if (!has(b, next) && has(there->second.through, next)) return true;
+    const std::uint64_t after_next = called(frames, k, 2);
+    return k > 0 && !has(a, after_next) && has(b, after_next);
+  }
+
+  const Code& code_;
+  std::vector<std::uint64_t> name_;   ///< per function
+  std::vector<std::uint8_t> moved_;  ///< per function
+  std::unordered_map<Hash128, Line> lines_;
+  std::vector<FrameId> scratch_;
+};
+
+}  // namespace
+
+bool is_other_code(const Side& before, const Side& after, const std::vector<std::uint32_t>& left_before,
+                   const std::vector<std::uint32_t>& left_after) {
+  const Code a(before), b(after);
+  Calls calls_a(a), calls_b(b);
+  if (const auto moved = moved_functions(a, b); moved.size() >= kFewMoved) {
+    calls_a.note_moved(moved);
+    calls_b.note_moved(moved);
+  }
+  const bool lines_tell = calls_a.lines_tell() && calls_b.lines_tell();
+  return calls_a.share_changed(left_before, calls_b, lines_tell) >= kExplained &&
+         calls_b.share_changed(left_after, calls_a, lines_tell) >= kExplained;
+}
+
+}  // namespace snapdiff::diff::rebuild
