@@ -72,6 +72,7 @@ struct ModuleSymbols {
   std::vector<std::uint64_t> begin{0};
   std::vector<SourceFrame> frames;
   std::string binary;      ///< file that was read, "" when none
+  std::string binary_id;   ///< of it or of the debug file alone: its build id, "" when it has none
   std::string debug_file;  ///< file with the debug information, "" when it is `binary` or none
   bool verified = false;   ///< by build id, not by name only
   std::uint64_t unnamed = 0;
@@ -98,6 +99,7 @@ struct ModuleReport {
   std::string name;  ///< "" = addresses outside every module
   std::string build_id;
   std::string binary;
+  std::string binary_id;  ///< build id of `binary`, "" when it has none
   std::string debug_file;
   std::uint64_t addresses = 0;      ///< distinct addresses looked up
   std::uint64_t named = 0;          ///< of these, with a function
