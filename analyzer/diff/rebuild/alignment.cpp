@@ -6,6 +6,7 @@ namespace snapdiff::diff::rebuild {
 namespace {
 
 constexpr double kAmbiguous = 0.3;  // an answer that is this near to the best is as good
+constexpr double kSameSizes = 0.5;  // of the sizes of the site that has fewer
 constexpr std::size_t kReach = 4;   // lines that may be new or gone between two that are not
 constexpr std::size_t kMostCells = 4'000'000;
 constexpr double kNever = -1e9;
@@ -73,32 +74,32 @@ class Alignment {
   }
 
  private:
-  /// A site of one kind of object, whose size one other site alone has on the other side, is not a third one.
+  /// Sites that alone have most of their sizes in common are each other's; with those of other sizes they have nothing
+  /// to do, whatever their lines say: they changed places, or a new site stands before an old one.
   void tell_swapped() {
-    const auto only_with = [](const Positions& positions, const std::vector<std::uint32_t>& in, std::int64_t size) {
-      std::size_t found = in.size(), count = 0;
-      for (std::size_t i = 0; i < in.size(); ++i) {
-        const std::vector<std::int64_t>& sizes = positions.all[in[i]].sizes;
-        if (std::find(sizes.begin(), sizes.end(), size) == sizes.end()) continue;
-        found = i;
-        ++count;
-      }
-      return count == 1 ? found : in.size();
+    const auto alike = [&](std::size_t i, std::size_t j) {
+      return overlap(a_.all[in_a_[i]].sizes, b_.all[in_b_[j]].sizes);
     };
-    std::vector<std::size_t> partner_a(n_, m_), partner_b(m_, n_);
-    for (std::size_t i = 0; i < n_; ++i) {
-      const std::vector<std::int64_t>& sizes = a_.all[in_a_[i]].sizes;
-      if (sizes.size() != 1 || only_with(a_, in_a_, sizes.front()) != i) continue;
-      const std::size_t j = only_with(b_, in_b_, sizes.front());
-      if (j == m_ || b_.all[in_b_[j]].sizes.size() != 1) continue;
-      partner_a[i] = j;
-      partner_b[j] = i;
-    }
+    std::vector<std::size_t> partner_a(n_, m_), partner_b(m_, n_), count_a(n_, 0), count_b(m_, 0);
     for (std::size_t i = 0; i < n_; ++i) {
       for (std::size_t j = 0; j < m_; ++j) {
-        const bool a_elsewhere = partner_a[i] != m_ && partner_a[i] != j && b_.all[in_b_[j]].sizes.size() == 1;
-        const bool b_elsewhere = partner_b[j] != n_ && partner_b[j] != i && a_.all[in_a_[i]].sizes.size() == 1;
-        if (a_elsewhere || b_elsewhere) like_[i * m_ + j] = kNever;
+        if (alike(i, j) < kSameSizes) continue;
+        partner_a[i] = j;
+        partner_b[j] = i;
+        ++count_a[i];
+        ++count_b[j];
+      }
+    }
+    const auto has_other = [&](std::size_t i, std::size_t j) {
+      return count_a[i] == 1 && partner_a[i] != j && count_b[partner_a[i]] == 1;
+    };
+    const auto is_others = [&](std::size_t i, std::size_t j) {
+      return count_b[j] == 1 && partner_b[j] != i && count_a[partner_b[j]] == 1;
+    };
+    for (std::size_t i = 0; i < n_; ++i) {
+      for (std::size_t j = 0; j < m_; ++j) {
+        const bool known = !a_.all[in_a_[i]].sizes.empty() && !b_.all[in_b_[j]].sizes.empty();
+        if (known && alike(i, j) == 0 && (has_other(i, j) || is_others(i, j))) like_[i * m_ + j] = kNever;
       }
     }
   }

@@ -204,7 +204,7 @@ double BuildPair::alike(const Stack& a, const Stack& b) const {
 /// Whether no line says that two stacks of equal functions are different ones.
 bool BuildPair::compatible(const Stack& a, const Stack& b) const {
   for (std::size_t i = 0; i < a.classes.size(); ++i) {
-    if (a.classes[i] != b.classes[i] && lines_.paired[a.classes[i]] != 0 && lines_.paired[b.classes[i]] != 0)
+    if (a.classes[i] != b.classes[i] && (lines_.paired[a.classes[i]] != 0 || lines_.paired[b.classes[i]] != 0))
       return false;
   }
   return true;
