@@ -136,7 +136,7 @@ class Calls {
   }
 
   const Code& code_;
-  std::vector<std::uint64_t> name_;   ///< per function
+  std::vector<std::uint64_t> name_;  ///< per function
   std::vector<std::uint8_t> moved_;  ///< per function
   std::unordered_map<Hash128, Line> lines_;
   std::vector<FrameId> scratch_;
