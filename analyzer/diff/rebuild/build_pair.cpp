@@ -117,7 +117,12 @@ std::vector<Hash128> BuildPair::coincidences() const {
     const std::uint32_t position = in_b_.of_frame(FrameId{i});
     if (position == kNone || !in_b_.all[position].final) continue;
     const auto found = classes.find(d_b.frames.hash[i]);
-    if (found == classes.end() || found->second == lines_.after[position]) continue;
+    if (found == classes.end()) continue;
+    if (found->second == lines_.after[position]) {
+      // Where it may as well be another line, an equal one is no proof: the stacks are merged.
+      if (lines_.ambiguous[found->second] != 0) out.push_back(d_b.frames.hash[i]);
+      continue;
+    }
     // Where neither side has a counterpart elsewhere, the equal line is all there is.
     if (lines_.paired[found->second] != 0 || lines_.paired[lines_.after[position]] != 0)
       out.push_back(d_b.frames.hash[i]);

@@ -151,12 +151,18 @@ LineMap map_lines(const Positions& before, const Positions& after, std::size_t f
     aligned[a] = aligned[other] = 1;
   });
   LineMap map;
+  map.ambiguous.assign(count_a + after.all.size(), 0);
+  std::vector<std::uint32_t> lines_a(aligned.size(), 0), lines_b(aligned.size(), 0);
   map.paired.assign(count_a + after.all.size(), 0);
   for (std::uint32_t p = 0; p < count_a; ++p) map.before.push_back(classes.find(p));
   for (std::uint32_t p = 0; p < after.all.size(); ++p)
     map.after.push_back(classes.find(static_cast<std::uint32_t>(count_a + p)));
   for (std::uint32_t p = 0; p < aligned.size(); ++p) {
-    if (aligned[p] != 0) map.paired[classes.find(p)] = 1;
+    if (aligned[p] == 0) continue;
+    const std::uint32_t of_line = classes.find(p);
+    std::uint32_t& own = p < count_a ? lines_a[of_line] : lines_b[of_line];
+    if (++own > 1) map.ambiguous[of_line] = 1;
+    map.paired[of_line] = 1;
   }
   return map;
 }
