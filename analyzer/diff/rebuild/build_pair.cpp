@@ -87,6 +87,7 @@ BuildPair::BuildPair(const Side& before, const Side& after)
       itself_(itself_where_mapped(functions_)),
       in_a_(a_, functions_.after),
       in_b_(b_, itself_),
+      lines_tell_(in_a_.lines_tell() && in_b_.lines_tell()),
       has_other_name_(b_.functions.size(), 0),
       stacks_with_(b_.functions.size(), 0) {
   std::vector<std::uint8_t> known_a = in_a_.functions_with_lines(b_.functions.size());
@@ -95,6 +96,10 @@ BuildPair::BuildPair(const Side& before, const Side& after)
   for (std::size_t f = 0; f < ignored.size(); ++f) ignored[f] = known_a[f] == 0 || known_b[f] == 0 ? 1 : 0;
   in_a_.ignore_lines(ignored);
   in_b_.ignore_lines(ignored);
+  if (!lines_tell_) {
+    in_a_.leave_out_unknown();
+    in_b_.leave_out_unknown();
+  }
   in_a_.gather();
   in_b_.gather();
   lines_ = map_lines(in_a_, in_b_, b_.functions.size(), b_);
@@ -172,12 +177,16 @@ void BuildPair::join_equal(RowUnion& rows, bool with_way) {
         for (const Keyed& one : a) used_a[one.index] = 1;
         for (const Keyed& one : b) {
           used_b[one.index] = 1;
+          if (rows.find(first.row) == rows.find(after_[one.index].row)) continue;
           count_renamed(after_[one.index]);
           const MatchTier tier =
               a.size() > 1 || b.size() > 1 ? MatchTier::merged : tier_of(first, after_[one.index], !with_way);
           rows.join(first.row, after_[one.index].row, tier);
         }
-        for (const Keyed& one : a.subspan(1)) rows.join(first.row, before_[one.index].row, MatchTier::merged);
+        for (const Keyed& one : a.subspan(1)) {
+          if (rows.find(first.row) != rows.find(before_[one.index].row))
+            rows.join(first.row, before_[one.index].row, MatchTier::merged);
+        }
       });
   drop(before_, used_a);
   drop(after_, used_b);
@@ -286,6 +295,12 @@ void BuildPair::merge(RowUnion& rows) {
       });
   drop(before_, used_a);
   drop(after_, used_b);
+}
+
+void BuildPair::join_again(const std::vector<Left>& all_before, const std::vector<Left>& all_after, RowUnion& rows) {
+  before_ = read(all_before, in_a_, lines_.before, a_.side());
+  after_ = read(all_after, in_b_, lines_.after, b_.side());
+  join_equal(rows, false);
 }
 
 void BuildPair::join(std::vector<Left> before, std::vector<Left> after, RowUnion& rows) {

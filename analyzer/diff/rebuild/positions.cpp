@@ -33,6 +33,35 @@ std::vector<std::uint8_t> Positions::functions_with_lines(std::size_t functions)
   return out;
 }
 
+bool Positions::lines_tell() const {
+  struct Seen {
+    std::int32_t line = 0;
+    std::uint32_t callee = kNone;
+    bool lines = false, calls = false;
+  };
+  std::vector<Seen> functions(code_.functions.size());
+  std::vector<FrameId> scratch;
+  for (std::size_t entry = 0; entry < code_.side().stack.size(); ++entry) {
+    std::uint32_t callee = kAllocation;
+    for (const FrameId frame : code_.frames(entry, scratch)) {
+      const std::uint32_t own = code_.function[index_of(frame)];
+      const std::int32_t line = code_.line[index_of(frame)];
+      Seen& seen = functions[own];
+      seen.lines = seen.lines || (seen.callee != kNone && seen.line != line);
+      seen.calls = seen.calls || (seen.callee != kNone && seen.callee != callee);
+      seen.line = line;
+      seen.callee = callee;
+      callee = own;
+    }
+  }
+  std::size_t several = 0, told = 0;
+  for (const Seen& seen : functions) {
+    several += seen.calls ? 1 : 0;
+    told += seen.calls && seen.lines ? 1 : 0;
+  }
+  return told * 2 >= several;
+}
+
 void Positions::ignore_lines(const std::vector<std::uint8_t>& of_function) { ignored_ = of_function; }
 
 std::uint32_t Positions::base(FrameId frame) {
@@ -84,7 +113,7 @@ void Positions::walk(std::size_t entry, std::vector<std::uint32_t>& out, bool& f
     }
     folded = true;
     const std::size_t i = index_of(frames[k]);
-    if (current != kNone) current = part_of(current, code_.function[i], code_.line[i]);
+    if (current != kNone && !leaves_out_) current = part_of(current, code_.function[i], code_.line[i]);
   }
   if (current != kNone) out.push_back(current);
   // Where most functions have no counterpart, their callers are no evidence: new code below an old function is new.

@@ -42,6 +42,11 @@ class Positions {
   std::vector<std::uint8_t> functions_with_lines(std::size_t functions) const;
   void ignore_lines(const std::vector<std::uint8_t>& of_function);
 
+  /// Whether lines say which call it is: some agents give the line of the function whatever it calls. Without, functions
+  /// that one side alone has are no part of a position but left out: call before gather().
+  bool lines_tell() const;
+  void leave_out_unknown() { leaves_out_ = true; }
+
   /// Walks all stacks once and fills what is called from where.
   void gather();
 
@@ -63,6 +68,7 @@ class Positions {
   const Code& code_;
   const std::vector<std::uint32_t>& counterpart_;
   std::vector<std::uint8_t> ignored_;
+  bool leaves_out_ = false;
   std::vector<std::uint32_t> base_;
   std::unordered_map<std::uint64_t, std::uint32_t> by_line_;
   std::unordered_map<std::uint64_t, std::uint32_t> parts_;

@@ -28,6 +28,14 @@ class OneSided {
     return out;
   }
 
+  std::vector<BuildPair::Left> all(bool after) const {
+    std::vector<BuildPair::Left> out;
+    const std::size_t side = s_ + (after ? 1U : 0U);
+    for (std::uint32_t entry = 0; entry < c_.sides[side].stack.size(); ++entry)
+      out.push_back({rows_.find(c_.unit_of_entry[side][entry]), entry});
+    return out;
+  }
+
   LeftOver left() const {
     LeftOver left;
     const auto share = [&](bool after, std::vector<std::uint32_t>& entries) {
@@ -99,6 +107,10 @@ void Rebuilds::match(Comparison& c) {
   RowUnion rows(c);
   for (std::size_t s = 0; s + 1 < c.sides.size(); ++s) {
     if (!pairs_[s]) continue;
+    if (!pairs_[s]->lines_tell()) {
+      const OneSided all(c, rows, s);
+      pairs_[s]->join_again(all.all(false), all.all(true), rows);
+    }
     const OneSided apart(c, rows, s);
     pairs_[s]->join(apart.entries(false), apart.entries(true), rows);
     c.possible_pairs += pairs_[s]->possible();
