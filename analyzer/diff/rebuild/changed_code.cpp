@@ -11,12 +11,12 @@
 namespace snapdiff::diff::rebuild {
 namespace {
 
-constexpr std::size_t kFewMoved = 2;   // functions: one may have a namesake elsewhere
+constexpr std::size_t kFewMoved = 2;   // functions: one may have a namesake elsewhere, unless it has its scope with it
 constexpr double kExplained = 0.5;     // of the bytes that are left, on each side
 constexpr std::size_t kMostCalls = 8;  // per line: one that calls more says nothing
 constexpr std::uint64_t kAllocation = 0;
 
-/// Functions by name that are in another file, or have another hash in their names. Where only files are known, files.
+/// Functions by name that are in another file, or have another hash in their names; files where only those are known.
 std::unordered_set<std::string_view> moved_functions(const Code& before, const Code& after) {
   struct Place {
     const Function* a = nullptr;
@@ -35,10 +35,14 @@ std::unordered_set<std::string_view> moved_functions(const Code& before, const C
   add(before, &Place::a);
   add(after, &Place::b);
   std::unordered_set<std::string_view> out;
+  bool any_scope = false;
   for (const auto& [name, place] : places) {
     if (place.several || place.a == nullptr || place.b == nullptr) continue;
-    if (place.a->file != place.b->file || place.a->name != place.b->name) out.insert(name);
+    if (place.a->file == place.b->file && place.a->name == place.b->name) continue;
+    out.insert(name);
+    any_scope = any_scope || name.find("::") != std::string_view::npos;
   }
+  if (out.size() < kFewMoved && !any_scope) out.clear();
   return out;
 }
 
@@ -47,13 +51,15 @@ class Calls {
  public:
   explicit Calls(const Code& code) : code_(code), name_(code.functions.size()), moved_(code.functions.size(), 0) {
     for (std::size_t f = 0; f < name_.size(); ++f) name_[f] = hash_bytes(code.functions[f].base).low | 1U;
+    lines_.resize(code.line.size());
     for (std::size_t entry = 0; entry < code.side().stack.size(); ++entry) {
       const std::span<const FrameId> frames = code.frames(entry, scratch_);
       for (std::size_t k = 0; k < frames.size(); ++k) {
-        if (code.line[index_of(frames[k])] == 0) continue;
-        Line& line = lines_[hash_of(frames[k])];
-        add(line.called, called(frames, k, 1));
-        if (k > 0) add(line.through, called(frames, k, 2));
+        const std::size_t i = index_of(frames[k]);
+        if (code.line[i] == 0) continue;
+        if (lines_[i].called.empty()) line_of_.emplace(code.dictionary().frames.hash[i], &lines_[i]);
+        add(lines_[i].called, called(frames, k, 1));
+        if (k > 0) add(lines_[i].through, called(frames, k, 2));
       }
     }
   }
@@ -72,11 +78,10 @@ class Calls {
     };
     std::vector<Seen> functions(code_.functions.size());
     for (std::size_t i = 0; i < code_.function.size(); ++i) {
-      const auto of_line = lines_.find(code_.dictionary().frames.hash[i]);
-      if (code_.function[i] == kNone || of_line == lines_.end()) continue;
+      if (code_.function[i] == kNone || lines_[i].called.empty()) continue;
       Seen& seen = functions[code_.function[i]];
       ++seen.lines;
-      seen.calls += of_line->second.called.size();
+      seen.calls += lines_[i].called.size();
     }
     std::size_t several = 0, told = 0;
     for (const Seen& seen : functions) {
@@ -109,7 +114,6 @@ class Calls {
     std::vector<std::uint64_t> called, through;  ///< functions, and what these call; sorted
   };
 
-  const Hash128& hash_of(FrameId frame) const { return code_.dictionary().frames.hash[index_of(frame)]; }
   std::uint64_t called(std::span<const FrameId> frames, std::size_t k, std::size_t below) const {
     return k < below ? kAllocation : name_[code_.function[index_of(frames[k - below])]];
   }
@@ -122,15 +126,14 @@ class Calls {
   }
 
   bool calls_another(std::span<const FrameId> frames, std::size_t k, const Calls& other) const {
-    const auto here = lines_.find(hash_of(frames[k]));
-    const auto there = other.lines_.find(hash_of(frames[k]));
-    if (here == lines_.end() || there == other.lines_.end()) return false;
-    const std::vector<std::uint64_t>& a = here->second.called;
-    const std::vector<std::uint64_t>& b = there->second.called;
+    const auto there = other.line_of_.find(code_.dictionary().frames.hash[index_of(frames[k])]);
+    if (there == other.line_of_.end()) return false;
+    const std::vector<std::uint64_t>& a = lines_[index_of(frames[k])].called;
+    const std::vector<std::uint64_t>& b = there->second->called;
     if (a.size() > kMostCalls || b.size() > kMostCalls) return false;
     if (std::none_of(a.begin(), a.end(), [&](std::uint64_t f) { return has(b, f); })) return true;
     const std::uint64_t next = called(frames, k, 1);
-    if (!has(b, next) && has(there->second.through, next)) return true;
+    if (!has(b, next) && has(there->second->through, next)) return true;
     const std::uint64_t after_next = called(frames, k, 2);
     return k > 0 && !has(a, after_next) && has(b, after_next);
   }
@@ -138,7 +141,8 @@ class Calls {
   const Code& code_;
   std::vector<std::uint64_t> name_;  ///< per function
   std::vector<std::uint8_t> moved_;  ///< per function
-  std::unordered_map<Hash128, Line> lines_;
+  std::vector<Line> lines_;          ///< per frame
+  std::unordered_map<Hash128, const Line*> line_of_;
   std::vector<FrameId> scratch_;
 };
 
@@ -148,10 +152,9 @@ bool is_other_code(const Side& before, const Side& after, const std::vector<std:
                    const std::vector<std::uint32_t>& left_after) {
   const Code a(before), b(after);
   Calls calls_a(a), calls_b(b);
-  if (const auto moved = moved_functions(a, b); moved.size() >= kFewMoved) {
-    calls_a.note_moved(moved);
-    calls_b.note_moved(moved);
-  }
+  const std::unordered_set<std::string_view> moved = moved_functions(a, b);
+  calls_a.note_moved(moved);
+  calls_b.note_moved(moved);
   const bool lines_tell = calls_a.lines_tell() && calls_b.lines_tell();
   return calls_a.share_changed(left_before, calls_b, lines_tell) >= kExplained &&
          calls_b.share_changed(left_after, calls_a, lines_tell) >= kExplained;

@@ -13,7 +13,8 @@ namespace snapdiff::diff::rebuild {
 namespace {
 
 constexpr std::size_t kFewStacks = 4;  // fewer may well be new and gone by chance
-constexpr double kMuchLeft = 0.1;      // of the bytes of each side
+constexpr double kMuchLeft = 0.1;      // of the bytes of each side, where some names are on one side only
+constexpr double kSomeLeft = 0.02;     // the same, where the code has changed
 constexpr double kCommonNames = 0.4;   // of the names, normalised
 constexpr double kOwnNames = 0.02;     // of the names: what a process does later it does with the functions that it has
 
@@ -122,9 +123,10 @@ bool is_rebuilt(const Side& before, const Side& after, const BuildFacts& facts_b
   if (!first.may_differ || !second.may_differ) return differs && (first.may_differ || second.may_differ);
   if (differs || first.inlines != second.inlines || any_moved(first, second)) return true;
   if (left.before.size() < kFewStacks || left.after.size() < kFewStacks) return false;
-  if (left.share_before < kMuchLeft || left.share_after < kMuchLeft) return false;
-  if (common_share(first, second, true) < kCommonNames) return false;
-  return common_share(first, second, false) <= 1 - kOwnNames || is_other_code(before, after, left.before, left.after);
+  const double share = std::min(left.share_before, left.share_after);
+  if (share < kSomeLeft || common_share(first, second, true) < kCommonNames) return false;
+  if (share >= kMuchLeft && common_share(first, second, false) <= 1 - kOwnNames) return true;
+  return is_other_code(before, after, left.before, left.after);
 }
 
 }  // namespace snapdiff::diff::rebuild

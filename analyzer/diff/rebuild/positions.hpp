@@ -42,8 +42,8 @@ class Positions {
   std::vector<std::uint8_t> functions_with_lines(std::size_t functions) const;
   void ignore_lines(const std::vector<std::uint8_t>& of_function);
 
-  /// Whether lines say which call it is: some agents give the line of the function whatever it calls. Without, functions
-  /// that one side alone has are no part of a position but left out: call before gather().
+  /// Whether lines say which call it is: some agents give the line of the function whatever it calls. Without,
+  /// functions that one side alone has are no part of a position but left out: call before gather().
   bool lines_tell() const;
   void leave_out_unknown() { leaves_out_ = true; }
 
