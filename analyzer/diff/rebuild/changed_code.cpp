@@ -92,16 +92,32 @@ class Calls {
     return several > 0 && told * 2 >= several;
   }
 
-  /// Share of the bytes of `entries` that go through code that is another on the other side.
+  /// Share of the bytes of `entries` that go through code that is another on the other side. Behind several lines of a
+  /// file that call something else its other lines have moved.
   double share_changed(const std::vector<std::uint32_t>& entries, const Calls& other, bool lines_tell) {
+    struct Changed {
+      std::unordered_set<std::int32_t> lines;
+      std::int32_t first = 0;
+    };
+    std::unordered_map<std::string_view, Changed> files;
+    for (std::size_t i = 0; lines_tell && i < lines_.size(); ++i) {
+      if (lines_[i].called.empty() || !calls_only_others(i, other)) continue;
+      Changed& changed = files[code_.functions[code_.function[i]].file];
+      if (changed.lines.empty() || code_.line[i] < changed.first) changed.first = code_.line[i];
+      changed.lines.insert(code_.line[i]);
+    }
+    const auto behind = [&](std::size_t i) {
+      const auto file = files.find(code_.functions[code_.function[i]].file);
+      return file != files.end() && file->second.lines.size() >= kFewMoved && code_.line[i] >= file->second.first;
+    };
     double all = 0, changed = 0;
     for (const std::uint32_t entry : entries) {
       const double value = std::abs(static_cast<double>(code_.side().value[entry]));
       const std::span<const FrameId> frames = code_.frames(entry, scratch_);
       all += value;
       for (std::size_t k = 0; k < frames.size(); ++k) {
-        if (moved_[code_.function[index_of(frames[k])]] == 0 && !(lines_tell && calls_another(frames, k, other)))
-          continue;
+        const std::size_t i = index_of(frames[k]);
+        if (moved_[code_.function[i]] == 0 && !behind(i) && !(lines_tell && calls_another(frames, k, other))) continue;
         changed += value;
         break;
       }
@@ -125,13 +141,22 @@ class Calls {
     return std::binary_search(set.begin(), set.end(), function);
   }
 
+  bool calls_only_others(std::size_t frame, const Calls& other) const {
+    const auto there = other.line_of_.find(code_.dictionary().frames.hash[frame]);
+    if (there == other.line_of_.end()) return false;
+    const std::vector<std::uint64_t>& a = lines_[frame].called;
+    const std::vector<std::uint64_t>& b = there->second->called;
+    return a.size() <= kMostCalls && b.size() <= kMostCalls &&
+           std::none_of(a.begin(), a.end(), [&](std::uint64_t f) { return has(b, f); });
+  }
+
   bool calls_another(std::span<const FrameId> frames, std::size_t k, const Calls& other) const {
     const auto there = other.line_of_.find(code_.dictionary().frames.hash[index_of(frames[k])]);
     if (there == other.line_of_.end()) return false;
     const std::vector<std::uint64_t>& a = lines_[index_of(frames[k])].called;
     const std::vector<std::uint64_t>& b = there->second->called;
     if (a.size() > kMostCalls || b.size() > kMostCalls) return false;
-    if (std::none_of(a.begin(), a.end(), [&](std::uint64_t f) { return has(b, f); })) return true;
+    if (calls_only_others(index_of(frames[k]), other)) return true;
     const std::uint64_t next = called(frames, k, 1);
     if (!has(b, next) && has(there->second->through, next)) return true;
     const std::uint64_t after_next = called(frames, k, 2);
