@@ -6,6 +6,7 @@
 #include <map>
 
 #include "analyzer/diff/names.hpp"
+#include "snapdiff/parallel.hpp"
 
 namespace snapdiff::diff::rebuild {
 namespace {
@@ -100,8 +101,8 @@ BuildPair::BuildPair(const Side& before, const Side& after)
     in_a_.leave_out_unknown();
     in_b_.leave_out_unknown();
   }
-  in_a_.gather();
-  in_b_.gather();
+  for_each_parallel(2, before.stack.size() + after.stack.size(),
+                    [&](std::size_t side) { (side == 0 ? in_a_ : in_b_).gather(); });
   lines_ = map_lines(in_a_, in_b_, b_.functions.size(), b_);
   for (std::uint32_t f = 0; f < b_.functions.size(); ++f) {
     const std::uint32_t old = functions_.before[f];
@@ -304,8 +305,13 @@ void BuildPair::join_again(const std::vector<Left>& all_before, const std::vecto
 }
 
 void BuildPair::join(std::vector<Left> before, std::vector<Left> after, RowUnion& rows) {
-  before_ = read(before, in_a_, lines_.before, a_.side());
-  after_ = read(after, in_b_, lines_.after, b_.side());
+  for_each_parallel(2, before.size() + after.size(), [&](std::size_t side) {
+    if (side == 0) {
+      before_ = read(before, in_a_, lines_.before, a_.side());
+    } else {
+      after_ = read(after, in_b_, lines_.after, b_.side());
+    }
+  });
   join_equal(rows, true);
   join_equal(rows, false);
   join_with_gaps(rows);

@@ -94,10 +94,14 @@ class Lines {
   /// What stands between two functions moved by as much as one of them.
   void find_shifts() {
     std::map<std::string_view, std::vector<Ends>> files;
+    first_pairs_.resize(in_a_.size());
     for (std::uint32_t f = 0; f < in_a_.size(); ++f) {
       if (in_a_[f].empty() || in_b_[f].empty()) continue;
       Paired paired;
-      align(a_, in_a_[f], b_, in_b_[f], shifts_[f], [&](std::uint32_t a, std::uint32_t b) { paired.add(a, b); });
+      align(a_, in_a_[f], b_, in_b_[f], shifts_[f], [&](std::uint32_t a, std::uint32_t b) {
+        paired.add(a, b);
+        first_pairs_[f].emplace_back(a, b);
+      });
       const std::uint32_t first = paired.of(in_a_[f].front()), last = paired.of(in_a_[f].back());
       if (first == kNone || last == kNone) continue;
       const auto moved = [&](std::uint32_t a, std::uint32_t b) { return b_.path(b).front() - a_.path(a).front(); };
@@ -112,6 +116,12 @@ class Lines {
         const Ends &above = ends[i - 1], &below = ends[i + 1];
         if (above.last >= ends[i].first || ends[i].last >= below.first) continue;
         Shift& shift = shifts_[ends[i].function];
+        // Nothing new where the whole function moved by as much already, or nothing else is possible.
+        const bool agrees = ends[i].first_moved == above.last_moved && ends[i].last_moved == below.first_moved &&
+                            above.last_moved == below.first_moved &&
+                            first_pairs_[ends[i].function].size() == in_a_[ends[i].function].size() &&
+                            in_a_[ends[i].function].size() == in_b_[ends[i].function].size();
+        if (agrees) continue;
         shift.known = true;
         shift.above = above.last_moved;
         shift.below = below.first_moved;
@@ -121,7 +131,12 @@ class Lines {
 
   void align_all(const Pair& pair) const {
     for (std::size_t f = 0; f < in_a_.size(); ++f) {
-      if (!in_a_[f].empty() && !in_b_[f].empty()) align(a_, in_a_[f], b_, in_b_[f], shifts_[f], pair);
+      if (in_a_[f].empty() || in_b_[f].empty()) continue;
+      if (shifts_[f].known) {
+        align(a_, in_a_[f], b_, in_b_[f], shifts_[f], pair);
+      } else {
+        for (const auto& [a, b] : first_pairs_[f]) pair(a, b);
+      }
     }
   }
 
@@ -135,6 +150,7 @@ class Lines {
   std::vector<std::vector<std::uint32_t>> in_a_, in_b_;
   std::map<std::string_view, Moves> of_file_;
   std::vector<Shift> shifts_;
+  std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> first_pairs_;  ///< without a known shift
 };
 
 }  // namespace

@@ -8,12 +8,13 @@ namespace {
 
 constexpr std::size_t kMostCallees = 64;  // per position: more tell nothing new
 constexpr std::size_t kMostSizes = 12;
+constexpr std::uint32_t kMostStacks = 48;  // per position: what goes through it is known by then
 
 template <class T>
 void add_sorted(std::vector<T>& set, T value, std::size_t most) {
+  if (set.size() >= most) return;
   const auto at = std::lower_bound(set.begin(), set.end(), value);
-  if (at != set.end() && *at == value) return;
-  if (set.size() < most) set.insert(at, value);
+  if (at == set.end() || *at != value) set.insert(at, value);
 }
 
 std::uint64_t pair_key(std::uint32_t high, std::uint32_t low) { return static_cast<std::uint64_t>(high) << 32U | low; }
@@ -121,6 +122,18 @@ void Positions::walk(std::size_t entry, std::vector<std::uint32_t>& out, bool& f
   std::reverse(out.begin(), out.end());
 }
 
+/// The functions above and below one position of a stack.
+void Positions::add_around(const std::vector<std::uint32_t>& stack, std::size_t k) {
+  Position& position = all[stack[k]];
+  for (std::size_t up = k + 1; up < std::min(stack.size(), k + 3); ++up)
+    add_sorted(position.from, all[stack[up]].function, kMostCallees);
+  const std::uint32_t called = k == 0 ? kAllocation : all[stack[k - 1]].function;
+  add_sorted(position.next, called, kMostCallees);
+  add_sorted(position.deep, called, kMostCallees);
+  if (k > 1) add_sorted(position.deep, all[stack[k - 2]].function, kMostCallees);
+  if (k == 1) add_sorted(position.deep, kAllocation, kMostCallees);
+}
+
 void Positions::gather() {
   std::vector<std::uint32_t> stack;
   const Side& side = code_.side();
@@ -134,15 +147,9 @@ void Positions::gather() {
       Position& position = all[stack[k]];
       position.final = true;
       position.bytes += weight;
-      ++position.stacks;
-      for (std::size_t up = k + 1; up < std::min(stack.size(), k + 3); ++up)
-        add_sorted(position.from, all[stack[up]].function, kMostCallees);
-      const std::uint32_t called = k == 0 ? kAllocation : all[stack[k - 1]].function;
-      add_sorted(position.next, called, kMostCallees);
-      add_sorted(position.deep, called, kMostCallees);
-      if (k > 1) add_sorted(position.deep, all[stack[k - 2]].function, kMostCallees);
-      if (k == 1) add_sorted(position.deep, kAllocation, kMostCallees);
+      if (++position.stacks > kMostStacks) continue;
       if (k > 0) add_sorted(position.deep, leaf, kMostCallees);
+      add_around(stack, k);
     }
     Position& site = all[stack.front()];
     add_sorted(site.ways, code_.way(entry), kMostCallees);
