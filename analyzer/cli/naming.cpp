@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "analyzer/cli/progress.hpp"
-#include "analyzer/symbols/other_build.hpp"
 
 namespace snapdiff::cli {
 

@@ -57,7 +57,7 @@ class BuildsApart {
   std::map<std::string, std::string> ids_of_known(const symbols::SymbolReport& report) const;
 
   std::shared_ptr<const Dictionary> known_;
-  std::set<std::string> named_;                        ///< modules without a build id of which `known` names addresses
+  std::set<std::string> named_;  ///< modules without a build id of which `known` names addresses
   std::map<std::string, std::string> build_id_of_module_;  ///< of those that are another build
 };
 

@@ -1,5 +1,4 @@
-#include "analyzer/symbols/other_build.hpp"
-
+#include <map>
 #include <memory>
 #include <unordered_map>
 

@@ -21,7 +21,7 @@ struct Position {
   std::int32_t line = 0;
   std::uint32_t stacks = 0;
   double bytes = 0;
-  bool final = false;  ///< a stack goes through it and not on into a part of it
+  bool final = false;               ///< a stack goes through it and not on into a part of it
   std::vector<std::uint32_t> next;  ///< functions that are called from here; sorted
   std::vector<std::uint32_t> deep;  ///< these, what they call, and where the stacks end; sorted
   std::vector<std::uint32_t> from;  ///< the two functions above it in its stacks; sorted
