@@ -139,6 +139,7 @@ int run_import(const Arguments& arguments) {
   // memory stays bounded by one operand. The store is opened once something is there to store.
   std::optional<store::Store> store;
   std::optional<SeriesNames> series_names;
+  std::optional<BuildsApart> builds_apart;
   Counts counts;
   std::set<std::string> touched;
   bool any_timed = false, any_untimed = false;
@@ -159,6 +160,11 @@ int run_import(const Arguments& arguments) {
       Result<store::Store> opened = store::Store::open(choose_store(options).path, store::Access::create);
       if (!opened) return fail(opened.error());
       store.emplace(*std::move(opened));
+      if (wants_names(options)) {
+        const Result<std::vector<Snapshot>> known = store->addresses();
+        if (!known) return fail(known.error());
+        builds_apart.emplace(*known);
+      }
       series_names.emplace(*store);
     }
     const int partial_code = tell_notes(*loaded, options);
@@ -167,6 +173,10 @@ int run_import(const Arguments& arguments) {
       ++counts.refused;
       code = partial_code;
       continue;
+    }
+    if (builds_apart) {
+      if (Status apart = builds_apart->separate(loaded->snapshots, options, terminal); !apart)
+        return fail(apart.error());
     }
     std::vector<LoadedSnapshot> items = devices_of(loaded->snapshots, per_device);
     std::vector<std::pair<const Snapshot*, std::string>> named;

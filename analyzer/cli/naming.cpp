@@ -153,4 +153,62 @@ Status name_addresses(Loaded& loaded, const Options& options, const Terminal& te
   return ok();
 }
 
+BuildsApart::BuildsApart(const std::vector<Snapshot>& known) {
+  if (known.empty()) return;
+  known_ = known.front().dictionary;
+  for (std::uint32_t f = 0; f < known_->frames.size(); ++f) {
+    const std::size_t module = index_of(known_->frames.module[f]);
+    if (module == 0 || !known_->strings[known_->modules.build_id[module]].empty()) continue;
+    if (is_named_address(*known_, FrameId{f})) named_.emplace(known_->strings[known_->modules.name[module]]);
+  }
+}
+
+/// Modules that the store holds with the build id of the binary that was read.
+std::map<std::string, std::string> BuildsApart::ids_of_known(const symbols::SymbolReport& report) const {
+  std::map<std::string, std::string> out;
+  for (const symbols::ModuleReport& module : report.modules) {
+    for (std::size_t m = 1; !module.binary_id.empty() && m < known_->modules.size(); ++m) {
+      if (known_->strings[known_->modules.name[m]] == module.name &&
+          known_->strings[known_->modules.build_id[m]] == module.binary_id)
+        out[module.name] = module.binary_id;
+    }
+  }
+  return out;
+}
+
+Status BuildsApart::separate(std::vector<LoadedSnapshot>& loaded, const Options& options, const Terminal& terminal) {
+  if (named_.empty()) return ok();
+  std::vector<Snapshot> snapshots;
+  bool any_open = false;
+  for (const LoadedSnapshot& one : loaded) {
+    snapshots.push_back(*one.ref.snapshot);
+    const Dictionary& d = *one.ref.snapshot->dictionary;
+    for (std::size_t m = 1; m < d.modules.size(); ++m)
+      any_open = any_open || (d.strings[d.modules.build_id[m]].empty() &&
+                              named_.contains(std::string(d.strings[d.modules.name[m]])));
+  }
+  if (any_open) {
+    Result<symbols::Named> named = name_snapshots(snapshots, options, false, terminal);
+    if (!named) return std::move(named).error();
+    for (const auto& [module, id] : ids_of_known(named->report)) build_id_of_module_[module] = id;
+    std::set<std::string> others;
+    for (const Snapshot& snapshot : named->snapshots) {
+      for (const auto& [module, is_other] : symbols::modules_of_another_build(*snapshot.dictionary, *known_)) {
+        if (is_other) others.insert(module);
+        named_.erase(module);
+      }
+    }
+    for (const symbols::ModuleReport& module : named->report.modules) {
+      if (module.build_id.empty() && !module.binary_id.empty() && others.contains(module.name))
+        build_id_of_module_[module.name] = module.binary_id;
+    }
+    for (const auto& [module, id] : build_id_of_module_) named_.erase(module);
+  }
+  if (build_id_of_module_.empty()) return ok();
+  std::vector<Snapshot> apart = symbols::with_build_ids(snapshots, build_id_of_module_);
+  for (std::size_t i = 0; i < loaded.size(); ++i)
+    loaded[i].ref.snapshot = std::make_shared<const Snapshot>(std::move(apart[i]));
+  return ok();
+}
+
 }  // namespace snapdiff::cli

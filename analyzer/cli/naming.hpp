@@ -1,5 +1,8 @@
 #pragma once
 
+#include <map>
+#include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -38,6 +41,25 @@ struct StoreNames {
 
 /// Names the addresses in the store, each once. Errors: as name_snapshots(), and what the store returns.
 Result<StoreNames> name_store(store::Store& store, const Options& options, bool again, const Terminal& terminal);
+
+/// Keeps addresses of another build apart from those that a store holds already. Without build ids an address is a
+/// module and an offset, in every build; the binaries that are given say whether other code lies there now.
+class BuildsApart {
+ public:
+  /// `known`: what the store holds (Store::addresses()).
+  explicit BuildsApart(const std::vector<Snapshot>& known);
+
+  /// Gives the modules of another build the build ids of their binaries. A module is looked at until it is known.
+  /// Errors: as name_snapshots().
+  Status separate(std::vector<LoadedSnapshot>& loaded, const Options& options, const Terminal& terminal);
+
+ private:
+  std::map<std::string, std::string> ids_of_known(const symbols::SymbolReport& report) const;
+
+  std::shared_ptr<const Dictionary> known_;
+  std::set<std::string> named_;  ///< modules without a build id of which `known` names addresses
+  std::map<std::string, std::string> build_id_of_module_;  ///< of those that are another build
+};
 
 /// The paths given by --symbols from which nothing was read for these modules.
 std::vector<std::string> idle_paths(const symbols::SymbolReport& report, const Options& options);

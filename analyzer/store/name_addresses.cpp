@@ -1,4 +1,5 @@
 #include <unordered_map>
+#include <unordered_set>
 
 #include "analyzer/store/maintenance.hpp"
 #include "analyzer/store/stack_rewrite.hpp"
@@ -29,6 +30,8 @@ class NameWriter {
     return chains;
   }
   std::size_t addresses_changed() const { return addresses_changed_; }
+  /// Addresses that keep their names: what is inlined there stands in the stacks that had them first.
+  const std::unordered_set<std::uint32_t>& known() const { return known_; }
 
  private:
   struct Change {
@@ -50,7 +53,14 @@ class NameWriter {
         }
         if (seen[index_of(frame)] == 0 && is_named_address(named_, frame)) {
           seen[index_of(frame)] = 1;
+          const std::size_t changed_before = changes_.size();
           const std::uint32_t id = note_change(frame, true);
+          // Named before, and not looked up this time: what is inlined there is in the stacks already.
+          const bool stays = changes_.size() == changed_before && inlined.empty();
+          if (stays) {
+            known_.insert(id);
+            continue;
+          }
           std::vector<std::uint32_t>& chain = chains[id];
           for (auto i = inlined.rbegin(); i != inlined.rend(); ++i) chain.push_back(note_change(FrameId{*i}, false));
         }
@@ -80,8 +90,23 @@ class NameWriter {
   CatalogWriter writer_;
   const Dictionary& named_;
   std::vector<Change> changes_;
+  std::unordered_set<std::uint32_t> known_;
   std::size_t addresses_changed_ = 0;
 };
+
+/// Adds what stored stacks say is inlined at the addresses.
+void add_known(const StackRun& run, const std::unordered_set<std::uint32_t>& addresses, const Catalog& catalog,
+               Chains& chains) {
+  const FrameTable& frames = catalog.dictionary().frames;
+  const auto is_inlined = [&](std::uint32_t id) { return (frames.flags[catalog.frame_row(id)] & kFrameDerived) != 0; };
+  for (const std::vector<std::uint32_t>& stack : run.stacks) {
+    for (std::size_t i = 0; i + 1 < stack.size(); ++i) {
+      if (!is_inlined(stack[i + 1]) || !addresses.contains(stack[i]) || chains.contains(stack[i])) continue;
+      std::vector<std::uint32_t>& chain = chains[stack[i]];
+      for (std::size_t k = i + 1; k < stack.size() && is_inlined(stack[k]); ++k) chain.push_back(stack[k]);
+    }
+  }
+}
 
 /// Puts what is inlined at named addresses behind them; false when all of it is there already.
 bool expand(StackRun& run, const Chains& chains, const Catalog& catalog) {
@@ -112,7 +137,13 @@ bool expand(StackRun& run, const Chains& chains, const Catalog& catalog) {
 
 std::size_t name_addresses(Session& session, const Dictionary& named) {
   NameWriter names(session, named);
-  const Chains chains = names.write();
+  Chains chains = names.write();
+  if (!names.known().empty()) {
+    rewrite_stacks(session.db(), [&](const StackRun& run) {
+      add_known(run, names.known(), session.catalog(), chains);
+      return false;
+    });
+  }
   if (chains.empty()) return 0;
   rewrite_stacks(session.db(), [&](StackRun& run) { return expand(run, chains, session.catalog()); });
   return names.addresses_changed();

@@ -335,6 +335,7 @@ ModuleReport report_of(const ModuleQuery& query, const ModuleSymbols& symbols) {
   out.name = query.no_module ? std::string() : query.name;
   out.build_id = query.build_id;
   out.binary = symbols.binary;
+  out.binary_id = symbols.binary_id;
   out.debug_file = symbols.debug_file;
   out.addresses = query.offsets.size();
   out.named = out.addresses - symbols.unnamed;

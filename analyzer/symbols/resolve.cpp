@@ -188,6 +188,7 @@ class ModuleWork {
     }
     ModuleReader& reader = **opened;
     out_.binary = choice.binary ? path : std::string();
+    out_.binary_id = choice.binary ? choice.binary->build_id : choice.debug->build_id;
     if (choice.debug) out_.debug_file = choice.debug->path;
     out_.verified = choice.verified;
     const AddressMap addresses(module_, choice);

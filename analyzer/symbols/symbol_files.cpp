@@ -205,8 +205,30 @@ bool SymbolFiles::try_binary(const ModuleQuery& module, const ElfHead& head, boo
   return true;
 }
 
+std::vector<std::size_t> SymbolFiles::of_name(const ModuleQuery& module) const {
+  std::vector<std::size_t> same_name;
+  const auto [from, to] = by_name_.equal_range(module_text(module));
+  for (auto it = from; it != to; ++it) same_name.push_back(it->second);
+  // Those that have the whole path at their end first, then those with debug information.
+  const auto rank = [&](std::size_t i) {
+    const ElfHead& head = files_[i];
+    return (compare_layout(module, head) == Layout::differs ? 8 : 0) + (head.has_code ? 0 : 4) +
+           (head.path.ends_with(module.name) ? 0 : 2) + (head.has_dwarf ? 0 : 1);
+  };
+  std::sort(same_name.begin(), same_name.end(),
+            [&](std::size_t a, std::size_t b) { return rank(a) != rank(b) ? rank(a) < rank(b) : a < b; });
+  return same_name;
+}
+
 void SymbolFiles::find_binary(const ModuleQuery& module, SymbolFileChoice& choice) const {
   const std::string name = module_text(module);
+  const std::vector<std::size_t> same_name = of_name(module);
+  // Where no build id can tell, what was given goes before what lies at the path now: a release may have replaced it.
+  const auto fits = [&](std::size_t i) {
+    return files_[i].has_code && compare_layout(module, files_[i]) != Layout::differs;
+  };
+  const bool given_first = !is_hex_id(module.build_id) && !same_name.empty() && fits(same_name.front());
+  if (given_first && try_binary(module, files_[same_name.front()], false, choice)) return;
   std::optional<ElfHead> tried;
   if (options_.recorded_paths && module.name.starts_with('/')) {
     Result<ElfHead> head = read_elf_head(options_.sysroot + module.name);
@@ -222,17 +244,6 @@ void SymbolFiles::find_binary(const ModuleQuery& module, SymbolFileChoice& choic
     choice.verified = true;
     return;
   }
-  std::vector<std::size_t> same_name;
-  const auto [from, to] = by_name_.equal_range(name);
-  for (auto it = from; it != to; ++it) same_name.push_back(it->second);
-  // Those that have the whole path at their end first, then those with debug information.
-  const auto rank = [&](std::size_t i) {
-    const ElfHead& head = files_[i];
-    return (compare_layout(module, head) == Layout::differs ? 8 : 0) + (head.has_code ? 0 : 4) +
-           (head.path.ends_with(module.name) ? 0 : 2) + (head.has_dwarf ? 0 : 1);
-  };
-  std::sort(same_name.begin(), same_name.end(),
-            [&](std::size_t a, std::size_t b) { return rank(a) != rank(b) ? rank(a) < rank(b) : a < b; });
   for (const std::size_t i : same_name) {
     if (tried && same_file(*tried, files_[i])) continue;
     if (try_binary(module, files_[i], false, choice)) return;

@@ -45,6 +45,8 @@ class SymbolFiles {
 
   void add_folder(const std::string& path);
   void add_file(const std::string& path, bool asked_for);
+  /// Given files with the module's name, the likeliest first.
+  std::vector<std::size_t> of_name(const ModuleQuery& module) const;
   void find_binary(const ModuleQuery& module, SymbolFileChoice& choice) const;
   void find_debug(const ModuleQuery& module, SymbolFileChoice& choice) const;
   void find_alt(SymbolFileChoice& choice) const;

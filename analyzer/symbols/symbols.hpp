@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -72,6 +73,7 @@ struct ModuleSymbols {
   std::vector<std::uint64_t> begin{0};
   std::vector<SourceFrame> frames;
   std::string binary;      ///< file that was read, "" when none
+  std::string binary_id;   ///< of it or of the debug file alone: its build id, "" when it has none
   std::string debug_file;  ///< file with the debug information, "" when it is `binary` or none
   bool verified = false;   ///< by build id, not by name only
   std::uint64_t unnamed = 0;
@@ -98,6 +100,7 @@ struct ModuleReport {
   std::string name;  ///< "" = addresses outside every module
   std::string build_id;
   std::string binary;
+  std::string binary_id;  ///< build id of `binary`, "" when it has none
   std::string debug_file;
   std::uint64_t addresses = 0;      ///< distinct addresses looked up
   std::uint64_t named = 0;          ///< of these, with a function
@@ -131,6 +134,16 @@ Result<Named> name_snapshot(const Snapshot& snapshot, const SymbolOptions& optio
 /// Identity of the frame inlined at `depth` (1 = directly into the function that holds the code) at
 /// the address whose frame has the hash `outer`.
 Hash128 inlined_frame_hash(const Hash128& outer, std::uint64_t depth);
+
+/// By name, the modules without a build id that both hold: whether `named` has other code at the same offsets than
+/// `known`, that is another function or line at a tenth or more of the addresses that have one in both. Only addresses
+/// that were named after their import count; modules without such are left out.
+std::map<std::string, bool> modules_of_another_build(const Dictionary& named, const Dictionary& known);
+
+/// Copies whose modules have these build ids, by module name, where they have none: their addresses are other ones
+/// then, and so are the stacks. Snapshots that share a dictionary share one again.
+std::vector<Snapshot> with_build_ids(std::span<const Snapshot> snapshots,
+                                     const std::map<std::string, std::string>& build_id_of_module);
 
 /// The dictionary with functions that were recorded by their linker names shown as asked; `system_name` and all hashes
 /// stay. The same dictionary where there is nothing to do. Beyond 64 MiB of decoded names the others stay as they are.

@@ -50,12 +50,14 @@ constexpr std::string_view kUsage =
     "numbers, with their defaults:\n"
     "  functions: a fifth of the stacks, at least 100, at most 20000\n"
     "  stacks=20000 depth=30 seed=1 count=100 (snapshots of a series)\n"
-    "  changed=1000 replaced=100 (of 10000 stacks, from one snapshot to the next)\n";
+    "  changed=1000 replaced=100 (of 10000 stacks, from one snapshot to the next)\n"
+    "  rebuilt=0 (1: b.pb.gz comes of the program's next release)\n";
 
 int run(const std::vector<std::string>& arguments) {
   if (arguments.size() < 2) throw std::invalid_argument("KIND and FOLDER are needed");
-  std::map<std::string, std::uint32_t> number = {{"stacks", 20'000}, {"depth", 30},     {"functions", 0}, {"seed", 1},
-                                                 {"count", 100},     {"changed", 1000}, {"replaced", 100}};
+  std::map<std::string, std::uint32_t> number = {{"stacks", 20'000}, {"depth", 30},  {"functions", 0},
+                                                 {"seed", 1},        {"count", 100}, {"changed", 1000},
+                                                 {"replaced", 100},  {"rebuilt", 0}};
   for (std::size_t i = 2; i < arguments.size(); ++i) {
     const std::size_t equals = arguments[i].find('=');
     const auto place = number.find(arguments[i].substr(0, equals));
@@ -75,7 +77,7 @@ int run(const std::vector<std::string>& arguments) {
   if (kind == "pprof") {
     write_profile(folder + "a.pb.gz", program, heap, 0);
     later();
-    write_profile(folder + "b.pb.gz", program, heap, 1);
+    write_profile(folder + "b.pb.gz", number["rebuilt"] != 0 ? program.rebuilt() : program, heap, 1);
   } else if (kind == "jemalloc") {
     write_file(folder + "a.heap", jemalloc_text(program, heap.buckets()));
     later();

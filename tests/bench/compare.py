@@ -145,6 +145,22 @@ class Bench:
                   [("go tool pprof -top -diff_base", ["go", "tool", "pprof", "-top", f"-diff_base={before}", after])],
                   runs, peer_runs)
 
+    def builds(self, title, name, stacks, runs):
+        """Two snapshots of one build beside two of two builds: every line and address of the second one moved."""
+        times = []
+        for words, folder in (("one build", self.make(name + "-one", "pprof", stacks=stacks)),
+                              ("two builds", self.make(name + "-two", "pprof", stacks=stacks, rebuilt=1))):
+            run = self.time([self.snapdiff, folder + "/a.pb.gz", folder + "/b.pb.gz", "--db", ":memory:"], runs)
+            if run is None or run.code != 0:
+                print(f"  {words} failed: {'missing' if run is None else run.words}")
+                self.failed = True
+                return
+            times.append((words, run))
+        print(f"\n{title} (median of {runs})")
+        self.table(times)
+        print(f"  two builds take {times[1][1].wall / times[0][1].wall:.2f} times the time of one")
+        sys.stdout.flush()
+
     def text_pair(self, title, name, kind, tool, stacks, runs, peer_runs):
         folder = self.make(name, kind, stacks=stacks)
         before, after = folder + "/a.heap", folder + "/b.heap"
@@ -374,6 +390,8 @@ def cases(bench, arguments):
         "small": lambda: bench.proto_pair("10 KB pair, profile.proto", "small", 200, 2 if quick else 30, 2 if quick else 30),
         "100k": lambda: bench.proto_pair("2 x 100 000 stacks, profile.proto" if not quick else "2 x 1000 stacks, profile.proto",
                                          "p100k", 1000 if quick else 100_000, runs, 1),
+        "builds": lambda: bench.builds(f"release against release, 2 x {1000 if quick else 100_000} stacks", "builds",
+                                       1000 if quick else 100_000, runs),
         "jemalloc": lambda: bench.text_pair("2 x 80 MB of jemalloc text" if not quick else "jemalloc text", "jemalloc",
                                             "jemalloc", "jeprof", 500 if quick else 155_000, runs, 1),
         "tcmalloc": lambda: bench.text_pair("2 x 76 MB of gperftools text" if not quick else "gperftools text", "tcmalloc",
@@ -393,6 +411,7 @@ def cases(bench, arguments):
         "v8": lambda: bench.graph("V8 heap snapshot", "v8", "make_v8.py", 300_000 if quick else 500_000_000,
                                   ("json.load + sums", V8_IN_PYTHON)),
         "hprof": lambda: bench.graph("HPROF dump", "hprof", "make_hprof.py", 300_000 if quick else 1_000_000_000),
+        "builds-1m": lambda: bench.builds("release against release, 2 x 1 000 000 stacks", "builds-1m", 1_000_000, 3),
         "1m": lambda: bench.proto_pair("2 x 1 000 000 stacks, profile.proto", "p1m", 1_000_000, 3, 1),
     }
 
@@ -417,7 +436,7 @@ def main():
             os.makedirs(arguments.keep, exist_ok=True)
         bench = Bench(arguments.snapdiff, generator, os.path.abspath(arguments.keep or scratch))
         table = cases(bench, arguments)
-        chosen = arguments.only or [name for name in table if name not in ("1m", "cuda-1g", "v8", "hprof") or arguments.full or
+        chosen = arguments.only or [name for name in table if name not in ("1m", "builds-1m", "cuda-1g", "v8", "hprof") or arguments.full or
                                     (arguments.quick and name in ("v8", "hprof"))]
         for name in chosen:
             if name not in table:

@@ -57,7 +57,7 @@ class ProfileWriter {
     mapping.number(2, Program::kTextStart);
     mapping.number(3, program_.text_limit);
     mapping.number(5, string("/opt/service/bin/service"));
-    mapping.number(6, string("7f3a55c19be02d447f3a55c19be02d447f3a55c1"));
+    mapping.number(6, string(program_.build_id));
     mapping.number(7, 1);
     mapping.number(8, 1);
     mapping.number(9, 1);

@@ -42,6 +42,19 @@ Program::Program(std::uint32_t functions, std::uint64_t seed) {
   text_limit = (address + 0x1fff) & ~std::uint64_t{0xfff};
 }
 
+Program Program::rebuilt() const {
+  Program out = *this;
+  for (std::size_t i = 0; i < out.sites.size(); ++i) {
+    Site& site = out.sites[i];
+    const bool behind_new_lines = site.function % 4 == 0 && i >= first_site_[site.function] + 2U;
+    site.line += 1 + site.function % 5 + (behind_new_lines ? 3 : 0);
+    site.address += 0x340;
+  }
+  out.text_limit += 0x1000;
+  out.build_id.front() = '8';
+  return out;
+}
+
 std::vector<std::uint32_t> Program::walk(Random& random, std::uint32_t depth, const std::vector<std::uint32_t>& model,
                                          std::uint32_t shared) const {
   std::vector<std::uint32_t> stack(depth);

@@ -5,8 +5,11 @@
 namespace snapdiff::diff::rebuild {
 namespace {
 
-constexpr double kAmbiguous = 0.3;  // an answer that is this near to the best is as good
-constexpr std::size_t kReach = 4;   // lines that may be new or gone between two that are not
+constexpr double kAmbiguous = 0.3;     // an answer that is this near to the best is as good
+constexpr double kSameSizes = 0.5;     // of the sizes of the site that has fewer
+constexpr double kShifted = 1;         // a line that moved as the functions above and below it did
+constexpr double kShiftChanges = 0.5;  // a line that moved as one of them did
+constexpr std::size_t kReach = 4;      // lines that may be new or gone between two that are not
 constexpr std::size_t kMostCells = 4'000'000;
 constexpr double kNever = -1e9;
 
@@ -45,12 +48,12 @@ bool allocates(const Position& p) { return !p.next.empty() && p.next.back() == k
 class Alignment {
  public:
   Alignment(const Positions& a, const std::vector<std::uint32_t>& in_a, const Positions& b,
-            const std::vector<std::uint32_t>& in_b, double stays)
+            const std::vector<std::uint32_t>& in_b, const Shift& shift)
       : a_(a), b_(b), in_a_(in_a), in_b_(in_b), n_(in_a.size()), m_(in_b.size()), like_(n_ * m_) {
     for (const std::uint32_t p : in_a) line_a_.push_back(a.path(p));
     for (const std::uint32_t p : in_b) line_b_.push_back(b.path(p));
     for (std::size_t i = 0; i < n_; ++i) {
-      for (std::size_t j = 0; j < m_; ++j) like_[i * m_ + j] = likeness(i, j, stays);
+      for (std::size_t j = 0; j < m_; ++j) like_[i * m_ + j] = likeness(i, j, shift);
     }
     tell_swapped();
     prefer_equal_callees();
@@ -73,32 +76,32 @@ class Alignment {
   }
 
  private:
-  /// A site of one kind of object, whose size one other site alone has on the other side, is not a third one.
+  /// Sites that alone have most of their sizes in common are each other's; with those of other sizes they have nothing
+  /// to do, whatever their lines say: they changed places, or a new site stands before an old one.
   void tell_swapped() {
-    const auto only_with = [](const Positions& positions, const std::vector<std::uint32_t>& in, std::int64_t size) {
-      std::size_t found = in.size(), count = 0;
-      for (std::size_t i = 0; i < in.size(); ++i) {
-        const std::vector<std::int64_t>& sizes = positions.all[in[i]].sizes;
-        if (std::find(sizes.begin(), sizes.end(), size) == sizes.end()) continue;
-        found = i;
-        ++count;
-      }
-      return count == 1 ? found : in.size();
+    const auto alike = [&](std::size_t i, std::size_t j) {
+      return overlap(a_.all[in_a_[i]].sizes, b_.all[in_b_[j]].sizes);
     };
-    std::vector<std::size_t> partner_a(n_, m_), partner_b(m_, n_);
-    for (std::size_t i = 0; i < n_; ++i) {
-      const std::vector<std::int64_t>& sizes = a_.all[in_a_[i]].sizes;
-      if (sizes.size() != 1 || only_with(a_, in_a_, sizes.front()) != i) continue;
-      const std::size_t j = only_with(b_, in_b_, sizes.front());
-      if (j == m_ || b_.all[in_b_[j]].sizes.size() != 1) continue;
-      partner_a[i] = j;
-      partner_b[j] = i;
-    }
+    std::vector<std::size_t> partner_a(n_, m_), partner_b(m_, n_), count_a(n_, 0), count_b(m_, 0);
     for (std::size_t i = 0; i < n_; ++i) {
       for (std::size_t j = 0; j < m_; ++j) {
-        const bool a_elsewhere = partner_a[i] != m_ && partner_a[i] != j && b_.all[in_b_[j]].sizes.size() == 1;
-        const bool b_elsewhere = partner_b[j] != n_ && partner_b[j] != i && a_.all[in_a_[i]].sizes.size() == 1;
-        if (a_elsewhere || b_elsewhere) like_[i * m_ + j] = kNever;
+        if (alike(i, j) < kSameSizes) continue;
+        partner_a[i] = j;
+        partner_b[j] = i;
+        ++count_a[i];
+        ++count_b[j];
+      }
+    }
+    const auto has_other = [&](std::size_t i, std::size_t j) {
+      return count_a[i] == 1 && partner_a[i] != j && count_b[partner_a[i]] == 1;
+    };
+    const auto is_others = [&](std::size_t i, std::size_t j) {
+      return count_b[j] == 1 && partner_b[j] != i && count_a[partner_b[j]] == 1;
+    };
+    for (std::size_t i = 0; i < n_; ++i) {
+      for (std::size_t j = 0; j < m_; ++j) {
+        const bool known = !a_.all[in_a_[i]].sizes.empty() && !b_.all[in_b_[j]].sizes.empty();
+        if (known && alike(i, j) == 0 && (has_other(i, j) || is_others(i, j))) like_[i * m_ + j] = kNever;
       }
     }
   }
@@ -119,7 +122,7 @@ class Alignment {
     }
   }
 
-  double likeness(std::size_t i, std::size_t j, double stays) const {
+  double likeness(std::size_t i, std::size_t j, const Shift& shift) const {
     const Position& x = a_.all[in_a_[i]];
     const Position& y = b_.all[in_b_[j]];
     const double next = overlap(x.next, y.next);
@@ -133,8 +136,17 @@ class Alignment {
         s += sizes > 0 ? 0.5 * sizes : x.sizes.size() == 1 && y.sizes.size() == 1 ? -0.4 : -0.1;
       }
     }
-    if (next > 0 && line_a_[i] == line_b_[j]) s += stays;
+    if (next > 0) s += expected(i, j, shift);
     return s + 0.3 * likely_same_use(x, y);
+  }
+
+  /// How well the line lies where the shift says.
+  double expected(std::size_t i, std::size_t j, const Shift& shift) const {
+    if (!shift.known) return line_a_[i] == line_b_[j] ? shift.stays : 0;
+    const std::int32_t moved = line_b_[j].front() - line_a_[i].front();
+    const bool parts = std::equal(line_a_[i].begin() + 1, line_a_[i].end(), line_b_[j].begin() + 1, line_b_[j].end());
+    const double fits = shift.above == shift.below ? kShifted : kShiftChanges;
+    return moved != shift.above && moved != shift.below ? 0 : parts ? fits : 0.5 * fits;
   }
 
   std::int32_t step(const std::vector<std::vector<std::int32_t>>& lines, std::size_t from, std::size_t to) const {
@@ -223,13 +235,13 @@ class Alignment {
 }  // namespace
 
 void align(const Positions& before, const std::vector<std::uint32_t>& in_before, const Positions& after,
-           const std::vector<std::uint32_t>& in_after, double stays, const Pair& pair) {
+           const std::vector<std::uint32_t>& in_after, const Shift& shift, const Pair& pair) {
   if (in_before.size() * in_after.size() > kMostCells) return;
   if (in_before.size() == 1 && in_after.size() == 1) {
     pair(in_before.front(), in_after.front());
     return;
   }
-  Alignment(before, in_before, after, in_after, stays).run(pair);
+  Alignment(before, in_before, after, in_after, shift).run(pair);
 }
 
 }  // namespace snapdiff::diff::rebuild

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "analyzer/diff/names.hpp"
+#include "snapdiff/parallel.hpp"
 
 namespace snapdiff::diff::rebuild {
 namespace {
@@ -87,6 +88,7 @@ BuildPair::BuildPair(const Side& before, const Side& after)
       itself_(itself_where_mapped(functions_)),
       in_a_(a_, functions_.after),
       in_b_(b_, itself_),
+      lines_tell_(in_a_.lines_tell() && in_b_.lines_tell()),
       has_other_name_(b_.functions.size(), 0),
       stacks_with_(b_.functions.size(), 0) {
   std::vector<std::uint8_t> known_a = in_a_.functions_with_lines(b_.functions.size());
@@ -95,8 +97,12 @@ BuildPair::BuildPair(const Side& before, const Side& after)
   for (std::size_t f = 0; f < ignored.size(); ++f) ignored[f] = known_a[f] == 0 || known_b[f] == 0 ? 1 : 0;
   in_a_.ignore_lines(ignored);
   in_b_.ignore_lines(ignored);
-  in_a_.gather();
-  in_b_.gather();
+  if (!lines_tell_) {
+    in_a_.leave_out_unknown();
+    in_b_.leave_out_unknown();
+  }
+  for_each_parallel(2, before.stack.size() + after.stack.size(),
+                    [&](std::size_t side) { (side == 0 ? in_a_ : in_b_).gather(); });
   lines_ = map_lines(in_a_, in_b_, b_.functions.size(), b_);
   for (std::uint32_t f = 0; f < b_.functions.size(); ++f) {
     const std::uint32_t old = functions_.before[f];
@@ -117,7 +123,12 @@ std::vector<Hash128> BuildPair::coincidences() const {
     const std::uint32_t position = in_b_.of_frame(FrameId{i});
     if (position == kNone || !in_b_.all[position].final) continue;
     const auto found = classes.find(d_b.frames.hash[i]);
-    if (found == classes.end() || found->second == lines_.after[position]) continue;
+    if (found == classes.end()) continue;
+    if (found->second == lines_.after[position]) {
+      // Where it may as well be another line, an equal one is no proof: the stacks are merged.
+      if (lines_.ambiguous[found->second] != 0) out.push_back(d_b.frames.hash[i]);
+      continue;
+    }
     // Where neither side has a counterpart elsewhere, the equal line is all there is.
     if (lines_.paired[found->second] != 0 || lines_.paired[lines_.after[position]] != 0)
       out.push_back(d_b.frames.hash[i]);
@@ -167,12 +178,16 @@ void BuildPair::join_equal(RowUnion& rows, bool with_way) {
         for (const Keyed& one : a) used_a[one.index] = 1;
         for (const Keyed& one : b) {
           used_b[one.index] = 1;
+          if (rows.find(first.row) == rows.find(after_[one.index].row)) continue;
           count_renamed(after_[one.index]);
           const MatchTier tier =
               a.size() > 1 || b.size() > 1 ? MatchTier::merged : tier_of(first, after_[one.index], !with_way);
           rows.join(first.row, after_[one.index].row, tier);
         }
-        for (const Keyed& one : a.subspan(1)) rows.join(first.row, before_[one.index].row, MatchTier::merged);
+        for (const Keyed& one : a.subspan(1)) {
+          if (rows.find(first.row) != rows.find(before_[one.index].row))
+            rows.join(first.row, before_[one.index].row, MatchTier::merged);
+        }
       });
   drop(before_, used_a);
   drop(after_, used_b);
@@ -204,7 +219,7 @@ double BuildPair::alike(const Stack& a, const Stack& b) const {
 /// Whether no line says that two stacks of equal functions are different ones.
 bool BuildPair::compatible(const Stack& a, const Stack& b) const {
   for (std::size_t i = 0; i < a.classes.size(); ++i) {
-    if (a.classes[i] != b.classes[i] && lines_.paired[a.classes[i]] != 0 && lines_.paired[b.classes[i]] != 0)
+    if (a.classes[i] != b.classes[i] && (lines_.paired[a.classes[i]] != 0 || lines_.paired[b.classes[i]] != 0))
       return false;
   }
   return true;
@@ -283,9 +298,20 @@ void BuildPair::merge(RowUnion& rows) {
   drop(after_, used_b);
 }
 
+void BuildPair::join_again(const std::vector<Left>& all_before, const std::vector<Left>& all_after, RowUnion& rows) {
+  before_ = read(all_before, in_a_, lines_.before, a_.side());
+  after_ = read(all_after, in_b_, lines_.after, b_.side());
+  join_equal(rows, false);
+}
+
 void BuildPair::join(std::vector<Left> before, std::vector<Left> after, RowUnion& rows) {
-  before_ = read(before, in_a_, lines_.before, a_.side());
-  after_ = read(after, in_b_, lines_.after, b_.side());
+  for_each_parallel(2, before.size() + after.size(), [&](std::size_t side) {
+    if (side == 0) {
+      before_ = read(before, in_a_, lines_.before, a_.side());
+    } else {
+      after_ = read(after, in_b_, lines_.after, b_.side());
+    }
+  });
   join_equal(rows, true);
   join_equal(rows, false);
   join_with_gaps(rows);

@@ -28,6 +28,11 @@ class BuildPair {
     std::uint32_t row;
     std::uint32_t entry;
   };
+  /// `all_*`: every row that a side has. Where lines do not tell one call from another, a row that was found may go on
+  /// under frames that were put between or split out.
+  void join_again(const std::vector<Left>& all_before, const std::vector<Left>& all_after, RowUnion& rows);
+  bool lines_tell() const { return lines_tell_; }
+
   void join(std::vector<Left> before, std::vector<Left> after, RowUnion& rows);
 
   /// Functions under another name, and how many of the joined stacks hold each.
@@ -64,6 +69,7 @@ class BuildPair {
   FunctionMap functions_;
   std::vector<std::uint32_t> itself_;  ///< per function of the current side: itself, kNone without counterpart
   Positions in_a_, in_b_;
+  bool lines_tell_;
   LineMap lines_;
   std::vector<std::uint8_t> has_other_name_;  ///< per function of the current side
   std::vector<std::uint64_t> stacks_with_;    ///< joined, per function of the current side

@@ -4,6 +4,7 @@
 #include <array>
 #include <unordered_map>
 
+#include "analyzer/diff/build_match.hpp"
 #include "analyzer/diff/library_code.hpp"
 #include "analyzer/diff/names.hpp"
 #include "analyzer/diff/rebuild/disjoint_sets.hpp"
@@ -73,7 +74,10 @@ void Code::name_functions() {
   std::unordered_map<Hash128, std::uint32_t> known;
   std::vector<std::uint32_t> of_function(d_.functions.size(), kNone);
   std::vector<std::uint8_t> state(d_.functions.size(), 0);  // 1 a function, 2 of the library
+  // Sides that share a dictionary do not share their functions: what the other one has under a new name is not here.
+  const std::vector<std::uint8_t> used = used_frames(side_, d_);
   for (std::size_t i = 0; i < frames; ++i) {
+    if (used[i] == 0) continue;
     const std::size_t f = index_of(d_.frames.function[i]);
     if (f == 0 || (d_.frames.flags[i] & kFramePseudo) != 0) {
       any_left_out_ = true;

@@ -6,15 +6,17 @@
 
 #include "analyzer/diff/hash_set.hpp"
 #include "analyzer/diff/names.hpp"
+#include "analyzer/diff/rebuild/changed_code.hpp"
 #include "analyzer/diff/rebuild/code.hpp"
 
 namespace snapdiff::diff::rebuild {
 namespace {
 
 constexpr std::size_t kFewStacks = 4;  // fewer may well be new and gone by chance
-constexpr double kMuchLeft = 0.1;      // of the bytes of each side
+constexpr double kMuchLeft = 0.1;      // of the bytes of each side, where some names are on one side only
+constexpr double kSomeLeft = 0.02;     // the same, where the code has changed
 constexpr double kCommonNames = 0.4;   // of the names, normalised
-constexpr double kOwnNames = 0.02;     // of the names: at least so many are on one side only
+constexpr double kOwnNames = 0.02;     // of the names: what a process does later it does with the functions that it has
 
 /// One side while evidence is gathered.
 struct Half {
@@ -106,18 +108,12 @@ double common_share(const Half& a, const Half& b, bool last) {
   return names.empty() ? 0 : static_cast<double>(both) / static_cast<double>(names.size());
 }
 
-/// Most names are on both sides, and some with their qualifiers on one only: what a process does later it does with
-/// the functions that it has, while a rebuild inlines, renames and moves some of them.
-bool names_are_common(const Half& a, const Half& b) {
-  return common_share(a, b, true) >= kCommonNames && common_share(a, b, false) <= 1 - kOwnNames;
-}
-
 }  // namespace
 
 bool is_rebuilt(const Side& before, const Side& after, const BuildFacts& facts_before, const BuildFacts& facts_after,
                 std::span<const std::uint8_t> used_before, std::span<const std::uint8_t> used_after,
                 const LeftOver& left) {
-  if (left.stacks_before == 0 || left.stacks_after == 0) return false;
+  if (left.before.empty() || left.after.empty()) return false;
   const Snapshot& a = *before.ref.snapshot;
   const Snapshot& b = *after.ref.snapshot;
   if (a.facts.pid && b.facts.pid && other_process(a, b).empty()) return false;
@@ -126,9 +122,11 @@ bool is_rebuilt(const Side& before, const Side& after, const BuildFacts& facts_b
   const Half second = read_half(b, used_after, facts_after, facts_before, differs);
   if (!first.may_differ || !second.may_differ) return differs && (first.may_differ || second.may_differ);
   if (differs || first.inlines != second.inlines || any_moved(first, second)) return true;
-  const bool much = left.stacks_before >= kFewStacks && left.stacks_after >= kFewStacks &&
-                    left.share_before >= kMuchLeft && left.share_after >= kMuchLeft;
-  return much && names_are_common(first, second);
+  if (left.before.size() < kFewStacks || left.after.size() < kFewStacks) return false;
+  const double share = std::min(left.share_before, left.share_after);
+  if (share < kSomeLeft || common_share(first, second, true) < kCommonNames) return false;
+  if (share >= kMuchLeft && common_share(first, second, false) <= 1 - kOwnNames) return true;
+  return is_other_code(before, after, left.before, left.after);
 }
 
 }  // namespace snapdiff::diff::rebuild

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "analyzer/diff/build_match.hpp"
 
@@ -9,14 +10,14 @@ namespace snapdiff::diff::rebuild {
 
 /// What is on one side only, of two that were joined exactly.
 struct LeftOver {
-  std::size_t stacks_before = 0, stacks_after = 0;
+  std::vector<std::uint32_t> before, after;  ///< entries
   double share_before = 0, share_after = 0;  ///< of the bytes of the side
 };
 
 /// Whether the two sides ran different builds of one program (algorithms.md section 1): a module says so, a function
 /// has none of its lines any more, only one side knows inlined frames, or much is left over on both sides whose
-/// functions mostly are on both. Never where all code is known to be the same.
-/// `used_*`: flags per FrameId, which frames the side's stacks hold.
+/// functions mostly are on both, and that code has changed (changed_code.hpp) or some names are on one side only. Never
+/// where all code is known to be the same. `used_*`: flags per FrameId, which frames the side's stacks hold.
 bool is_rebuilt(const Side& before, const Side& after, const BuildFacts& facts_before, const BuildFacts& facts_after,
                 std::span<const std::uint8_t> used_before, std::span<const std::uint8_t> used_after,
                 const LeftOver& left);

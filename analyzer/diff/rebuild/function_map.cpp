@@ -202,8 +202,14 @@ class Structure {
     const double alike = 0.3 * callers + 0.3 * callees + 0.1 * ratio + 0.25 * name + (same_file ? 0.05 : 0);
     if (name >= 0.3) return alike;
     // Another name altogether: only where there is much around it, and all of that the same. A function that came with
-    // one caller and one callee may as well be new.
-    const auto around = [](const auto& in) { return in.callers.size() + in.callees.size(); };
+    // one caller and one callee may as well be new, and so may one that allocates for one caller.
+    const auto around = [](const Neighbours& in) {
+      const auto count = [](const auto& edges) {
+        return std::count_if(edges.begin(), edges.end(),
+                             [](const auto& edge) { return edge.first != kAllocates && edge.first != kRoot; });
+      };
+      return static_cast<std::size_t>(count(in.callers) + count(in.callees));
+    };
     const bool known = std::min(around(in_a_[f]), around(in_b_[g])) >= kNeighbours;
     return known && std::min(callers, callees) >= 0.7 ? alike : 0;
   }

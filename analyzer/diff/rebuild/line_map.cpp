@@ -4,6 +4,8 @@
 #include <array>
 #include <map>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 
 #include "analyzer/diff/rebuild/alignment.hpp"
 #include "analyzer/diff/rebuild/disjoint_sets.hpp"
@@ -38,42 +40,145 @@ bool share_a_line(const Positions& a, const std::vector<std::uint32_t>& in_a, co
   return false;
 }
 
-}  // namespace
+/// The function's first and last line before, and by how much they moved.
+struct Ends {
+  std::uint32_t function = 0;
+  std::int32_t first = 0, last = 0;
+  std::int32_t first_moved = 0, last_moved = 0;
+};
 
-LineMap map_lines(const Positions& before, const Positions& after, std::size_t functions, const Code& current) {
-  const auto in_a = by_function(before, functions);
-  const auto in_b = by_function(after, functions);
-  // In a file where functions have lost all their lines, an equal line is a coincidence.
+/// Lines that are aligned with exactly one line.
+class Paired {
+ public:
+  void add(std::uint32_t a, std::uint32_t b) {
+    ++count_b_[b];
+    auto& [count, other] = of_a_[a];
+    ++count;
+    other = b;
+  }
+  /// kNone where it is none or several.
+  std::uint32_t of(std::uint32_t a) const {
+    const auto found = of_a_.find(a);
+    if (found == of_a_.end() || found->second.first != 1) return kNone;
+    return count_b_.at(found->second.second) == 1 ? found->second.second : kNone;
+  }
+
+ private:
+  std::unordered_map<std::uint32_t, std::pair<std::size_t, std::uint32_t>> of_a_;
+  std::unordered_map<std::uint32_t, std::size_t> count_b_;
+};
+
+/// Aligns the lines of all functions of two sides.
+class Lines {
+ public:
+  Lines(const Positions& before, const Positions& after, std::size_t functions, const Code& current)
+      : a_(before),
+        b_(after),
+        current_(current),
+        in_a_(by_function(before, functions)),
+        in_b_(by_function(after, functions)) {
+    // In a file where functions have lost all their lines, an equal line is a coincidence.
+    for (std::size_t f = 0; f < functions; ++f) {
+      if (in_a_[f].empty() || in_b_[f].empty()) continue;
+      Moves& moves = of_file_[current.functions[f].file];
+      ++moves.all;
+      if (!share_a_line(a_, in_a_[f], b_, in_b_[f])) ++moves.moved;
+    }
+    shifts_.resize(functions);
+    for (std::size_t f = 0; f < functions; ++f) {
+      const Moves& moves = of_file_[current.functions[f].file];
+      shifts_[f].stays = moves.moved == 0 ? 1.0 : moves.moved * 4 < moves.all ? 0.4 : 0.02;
+    }
+  }
+
+  /// What stands between two functions moved by as much as one of them.
+  void find_shifts() {
+    std::map<std::string_view, std::vector<Ends>> files;
+    first_pairs_.resize(in_a_.size());
+    for (std::uint32_t f = 0; f < in_a_.size(); ++f) {
+      if (in_a_[f].empty() || in_b_[f].empty()) continue;
+      Paired paired;
+      align(a_, in_a_[f], b_, in_b_[f], shifts_[f], [&](std::uint32_t a, std::uint32_t b) {
+        paired.add(a, b);
+        first_pairs_[f].emplace_back(a, b);
+      });
+      const std::uint32_t first = paired.of(in_a_[f].front()), last = paired.of(in_a_[f].back());
+      if (first == kNone || last == kNone) continue;
+      const auto moved = [&](std::uint32_t a, std::uint32_t b) { return b_.path(b).front() - a_.path(a).front(); };
+      const std::int32_t begin = a_.path(in_a_[f].front()).front(), end = a_.path(in_a_[f].back()).front();
+      if (begin == 0 || end == 0) continue;
+      files[current_.functions[f].file].push_back(
+          {f, begin, end, moved(in_a_[f].front(), first), moved(in_a_[f].back(), last)});
+    }
+    for (auto& [file, ends] : files) {
+      std::sort(ends.begin(), ends.end(), [](const Ends& x, const Ends& y) { return x.first < y.first; });
+      for (std::size_t i = 1; i + 1 < ends.size(); ++i) {
+        const Ends &above = ends[i - 1], &below = ends[i + 1];
+        if (above.last >= ends[i].first || ends[i].last >= below.first) continue;
+        Shift& shift = shifts_[ends[i].function];
+        // Nothing new where the whole function moved by as much already, or nothing else is possible.
+        const bool agrees = ends[i].first_moved == above.last_moved && ends[i].last_moved == below.first_moved &&
+                            above.last_moved == below.first_moved &&
+                            first_pairs_[ends[i].function].size() == in_a_[ends[i].function].size() &&
+                            in_a_[ends[i].function].size() == in_b_[ends[i].function].size();
+        if (agrees) continue;
+        shift.known = true;
+        shift.above = above.last_moved;
+        shift.below = below.first_moved;
+      }
+    }
+  }
+
+  void align_all(const Pair& pair) const {
+    for (std::size_t f = 0; f < in_a_.size(); ++f) {
+      if (in_a_[f].empty() || in_b_[f].empty()) continue;
+      if (shifts_[f].known) {
+        align(a_, in_a_[f], b_, in_b_[f], shifts_[f], pair);
+      } else {
+        for (const auto& [a, b] : first_pairs_[f]) pair(a, b);
+      }
+    }
+  }
+
+ private:
   struct Moves {
     std::size_t moved = 0, all = 0;
   };
-  std::map<std::string_view, Moves> of_file;
-  for (std::size_t f = 0; f < functions; ++f) {
-    if (in_a[f].empty() || in_b[f].empty()) continue;
-    Moves& moves = of_file[current.functions[f].file];
-    ++moves.all;
-    if (!share_a_line(before, in_a[f], after, in_b[f])) ++moves.moved;
-  }
+  const Positions& a_;
+  const Positions& b_;
+  const Code& current_;
+  std::vector<std::vector<std::uint32_t>> in_a_, in_b_;
+  std::map<std::string_view, Moves> of_file_;
+  std::vector<Shift> shifts_;
+  std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> first_pairs_;  ///< without a known shift
+};
+
+}  // namespace
+
+LineMap map_lines(const Positions& before, const Positions& after, std::size_t functions, const Code& current) {
+  Lines lines(before, after, functions, current);
+  lines.find_shifts();
   const std::size_t count_a = before.all.size();
   DisjointSets classes(count_a + after.all.size());
   std::vector<std::uint8_t> aligned(count_a + after.all.size(), 0);
-  for (std::size_t f = 0; f < functions; ++f) {
-    if (in_a[f].empty() || in_b[f].empty()) continue;
-    const Moves& moves = of_file[current.functions[f].file];
-    const double stays = moves.moved == 0 ? 1.0 : moves.moved * 4 < moves.all ? 0.4 : 0.02;
-    align(before, in_a[f], after, in_b[f], stays, [&](std::uint32_t a, std::uint32_t b) {
-      const auto other = static_cast<std::uint32_t>(count_a + b);
-      classes.join(a, other);
-      aligned[a] = aligned[other] = 1;
-    });
-  }
+  lines.align_all([&](std::uint32_t a, std::uint32_t b) {
+    const auto other = static_cast<std::uint32_t>(count_a + b);
+    classes.join(a, other);
+    aligned[a] = aligned[other] = 1;
+  });
   LineMap map;
+  map.ambiguous.assign(count_a + after.all.size(), 0);
+  std::vector<std::uint32_t> lines_a(aligned.size(), 0), lines_b(aligned.size(), 0);
   map.paired.assign(count_a + after.all.size(), 0);
   for (std::uint32_t p = 0; p < count_a; ++p) map.before.push_back(classes.find(p));
   for (std::uint32_t p = 0; p < after.all.size(); ++p)
     map.after.push_back(classes.find(static_cast<std::uint32_t>(count_a + p)));
   for (std::uint32_t p = 0; p < aligned.size(); ++p) {
-    if (aligned[p] != 0) map.paired[classes.find(p)] = 1;
+    if (aligned[p] == 0) continue;
+    const std::uint32_t of_line = classes.find(p);
+    std::uint32_t& own = p < count_a ? lines_a[of_line] : lines_b[of_line];
+    if (++own > 1) map.ambiguous[of_line] = 1;
+    map.paired[of_line] = 1;
   }
   return map;
 }

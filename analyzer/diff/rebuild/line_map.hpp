@@ -12,6 +12,7 @@ namespace snapdiff::diff::rebuild {
 struct LineMap {
   std::vector<std::uint32_t> before, after;  ///< class per position
   std::vector<std::uint8_t> paired;          ///< per class: both sides have it
+  std::vector<std::uint8_t> ambiguous;       ///< per class: a line of one side may be several of the other
 };
 
 /// Aligns the positions of each function that both sides have, `functions` of them.

@@ -8,12 +8,13 @@ namespace {
 
 constexpr std::size_t kMostCallees = 64;  // per position: more tell nothing new
 constexpr std::size_t kMostSizes = 12;
+constexpr std::uint32_t kMostStacks = 48;  // per position: what goes through it is known by then
 
 template <class T>
 void add_sorted(std::vector<T>& set, T value, std::size_t most) {
+  if (set.size() >= most) return;
   const auto at = std::lower_bound(set.begin(), set.end(), value);
-  if (at != set.end() && *at == value) return;
-  if (set.size() < most) set.insert(at, value);
+  if (at == set.end() || *at != value) set.insert(at, value);
 }
 
 std::uint64_t pair_key(std::uint32_t high, std::uint32_t low) { return static_cast<std::uint64_t>(high) << 32U | low; }
@@ -31,6 +32,35 @@ std::vector<std::uint8_t> Positions::functions_with_lines(std::size_t functions)
     if (function != kNone) out[function] = 1;
   }
   return out;
+}
+
+bool Positions::lines_tell() const {
+  struct Seen {
+    std::int32_t line = 0;
+    std::uint32_t callee = kNone;
+    bool lines = false, calls = false;
+  };
+  std::vector<Seen> functions(code_.functions.size());
+  std::vector<FrameId> scratch;
+  for (std::size_t entry = 0; entry < code_.side().stack.size(); ++entry) {
+    std::uint32_t callee = kAllocation;
+    for (const FrameId frame : code_.frames(entry, scratch)) {
+      const std::uint32_t own = code_.function[index_of(frame)];
+      const std::int32_t line = code_.line[index_of(frame)];
+      Seen& seen = functions[own];
+      seen.lines = seen.lines || (seen.callee != kNone && seen.line != line);
+      seen.calls = seen.calls || (seen.callee != kNone && seen.callee != callee);
+      seen.line = line;
+      seen.callee = callee;
+      callee = own;
+    }
+  }
+  std::size_t several = 0, told = 0;
+  for (const Seen& seen : functions) {
+    several += seen.calls ? 1 : 0;
+    told += seen.calls && seen.lines ? 1 : 0;
+  }
+  return told * 2 >= several;
 }
 
 void Positions::ignore_lines(const std::vector<std::uint8_t>& of_function) { ignored_ = of_function; }
@@ -84,12 +114,24 @@ void Positions::walk(std::size_t entry, std::vector<std::uint32_t>& out, bool& f
     }
     folded = true;
     const std::size_t i = index_of(frames[k]);
-    if (current != kNone) current = part_of(current, code_.function[i], code_.line[i]);
+    if (current != kNone && !leaves_out_) current = part_of(current, code_.function[i], code_.line[i]);
   }
   if (current != kNone) out.push_back(current);
   // Where most functions have no counterpart, their callers are no evidence: new code below an old function is new.
   if (2 * out.size() < frames.size()) out.clear();
   std::reverse(out.begin(), out.end());
+}
+
+/// The functions above and below one position of a stack.
+void Positions::add_around(const std::vector<std::uint32_t>& stack, std::size_t k) {
+  Position& position = all[stack[k]];
+  for (std::size_t up = k + 1; up < std::min(stack.size(), k + 3); ++up)
+    add_sorted(position.from, all[stack[up]].function, kMostCallees);
+  const std::uint32_t called = k == 0 ? kAllocation : all[stack[k - 1]].function;
+  add_sorted(position.next, called, kMostCallees);
+  add_sorted(position.deep, called, kMostCallees);
+  if (k > 1) add_sorted(position.deep, all[stack[k - 2]].function, kMostCallees);
+  if (k == 1) add_sorted(position.deep, kAllocation, kMostCallees);
 }
 
 void Positions::gather() {
@@ -105,15 +147,9 @@ void Positions::gather() {
       Position& position = all[stack[k]];
       position.final = true;
       position.bytes += weight;
-      ++position.stacks;
-      for (std::size_t up = k + 1; up < std::min(stack.size(), k + 3); ++up)
-        add_sorted(position.from, all[stack[up]].function, kMostCallees);
-      const std::uint32_t called = k == 0 ? kAllocation : all[stack[k - 1]].function;
-      add_sorted(position.next, called, kMostCallees);
-      add_sorted(position.deep, called, kMostCallees);
-      if (k > 1) add_sorted(position.deep, all[stack[k - 2]].function, kMostCallees);
-      if (k == 1) add_sorted(position.deep, kAllocation, kMostCallees);
+      if (++position.stacks > kMostStacks) continue;
       if (k > 0) add_sorted(position.deep, leaf, kMostCallees);
+      add_around(stack, k);
     }
     Position& site = all[stack.front()];
     add_sorted(site.ways, code_.way(entry), kMostCallees);

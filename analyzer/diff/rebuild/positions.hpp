@@ -19,12 +19,12 @@ struct Position {
   std::uint32_t function = kNone;  ///< of the current side
   std::uint32_t above = kNone;     ///< the position that this one is a part of
   std::int32_t line = 0;
-  bool final = false;  ///< a stack goes through it and not on into a part of it
+  std::uint32_t stacks = 0;
   double bytes = 0;
+  bool final = false;               ///< a stack goes through it and not on into a part of it
   std::vector<std::uint32_t> next;  ///< functions that are called from here; sorted
   std::vector<std::uint32_t> deep;  ///< these, what they call, and where the stacks end; sorted
   std::vector<std::uint32_t> from;  ///< the two functions above it in its stacks; sorted
-  std::uint32_t stacks = 0;
   std::vector<std::uint32_t> ways;  ///< how memory is asked for here; sorted
   std::vector<std::int64_t> sizes;  ///< mean sizes of objects that are allocated here; sorted
 };
@@ -42,7 +42,12 @@ class Positions {
   std::vector<std::uint8_t> functions_with_lines(std::size_t functions) const;
   void ignore_lines(const std::vector<std::uint8_t>& of_function);
 
-  /// Walks all stacks once and fills what is called from where.
+  /// Whether lines say which call it is: some agents give the line of the function whatever it calls. Without,
+  /// functions that one side alone has are no part of a position but left out: call before gather().
+  bool lines_tell() const;
+  void leave_out_unknown() { leaves_out_ = true; }
+
+  /// Walks all stacks once and fills what is called from where, of the first stacks through each position.
   void gather();
 
   /// Positions of an entry, leaf first. `folded`: frames of functions that only this side has.
@@ -57,12 +62,14 @@ class Positions {
   const Code& code() const { return code_; }
 
  private:
+  void add_around(const std::vector<std::uint32_t>& stack, std::size_t k);
   std::uint32_t part_of(std::uint32_t above, std::uint32_t function, std::int32_t line);
   std::uint32_t base(FrameId frame);
 
   const Code& code_;
   const std::vector<std::uint32_t>& counterpart_;
   std::vector<std::uint8_t> ignored_;
+  bool leaves_out_ = false;
   std::vector<std::uint32_t> base_;
   std::unordered_map<std::uint64_t, std::uint32_t> by_line_;
   std::unordered_map<std::uint64_t, std::uint32_t> parts_;

@@ -28,19 +28,28 @@ class OneSided {
     return out;
   }
 
+  std::vector<BuildPair::Left> all(bool after) const {
+    std::vector<BuildPair::Left> out;
+    const std::size_t side = s_ + (after ? 1U : 0U);
+    for (std::uint32_t entry = 0; entry < c_.sides[side].stack.size(); ++entry)
+      out.push_back({rows_.find(c_.unit_of_entry[side][entry]), entry});
+    return out;
+  }
+
   LeftOver left() const {
     LeftOver left;
-    const auto share = [&](bool after, std::size_t& stacks) {
+    const auto share = [&](bool after, std::vector<std::uint32_t>& entries) {
       const Side& side = c_.sides[s_ + (after ? 1U : 0U)];
       double all = 0, apart = 0;
       for (const std::int64_t value : side.value) all += std::abs(static_cast<double>(value));
-      const std::vector<BuildPair::Left> entries = this->entries(after);
-      for (const BuildPair::Left& one : entries) apart += std::abs(static_cast<double>(side.value[one.entry]));
-      stacks = entries.size();
+      for (const BuildPair::Left& one : this->entries(after)) {
+        apart += std::abs(static_cast<double>(side.value[one.entry]));
+        entries.push_back(one.entry);
+      }
       return all > 0 ? apart / all : 0;
     };
-    left.share_before = share(false, left.stacks_before);
-    left.share_after = share(true, left.stacks_after);
+    left.share_before = share(false, left.before);
+    left.share_after = share(true, left.after);
     return left;
   }
 
@@ -98,6 +107,10 @@ void Rebuilds::match(Comparison& c) {
   RowUnion rows(c);
   for (std::size_t s = 0; s + 1 < c.sides.size(); ++s) {
     if (!pairs_[s]) continue;
+    if (!pairs_[s]->lines_tell()) {
+      const OneSided all(c, rows, s);
+      pairs_[s]->join_again(all.all(false), all.all(true), rows);
+    }
     const OneSided apart(c, rows, s);
     pairs_[s]->join(apart.entries(false), apart.entries(true), rows);
     c.possible_pairs += pairs_[s]->possible();

@@ -261,6 +261,48 @@ TEST_CASE("T4: a function with the callers and callees of another is that one, a
   REQUIRE(r.counterpart(r.rows[0].key) != nullptr);
 }
 
+TEST_CASE("another build: all files lie elsewhere") {
+  const auto program = [](const std::string& folder) {
+    std::string text;
+    for (int i = 0; i < 6; ++i) {
+      const std::string n = std::to_string(i);
+      text += "main@" + folder + "/m.cc:" + n + ";app::f" + n + "@" + folder + "/f.cc:7;leaf@" + folder + "/l.cc:9 10" +
+              n + " 1\n";
+    }
+    return text;
+  };
+  const GrowthReport r = must_diff(program("/build/1"), program("/ci/2"));
+  REQUIRE(r.rows.size() == 6);
+  for (const GrowthRow& row : r.rows) CHECK(row.value.growth() == 0);
+  CHECK(share(r, MatchTier::function_file) == 1);
+}
+
+TEST_CASE("another build: calls that the optimiser made jumps leave their callers out") {
+  std::string before, after;
+  for (int i = 0; i < 6; ++i) {
+    const std::string n = std::to_string(i), root = "main@m.cc:1" + n + ";", deep = "g" + n + "@g.cc:2" + n + ";";
+    before += root + "f@f.cc:3" + n + ";" + deep + "leaf@l.cc:4" + n + " 10" + n + " 1\n";
+    after += root + deep + "leaf@l.cc:4" + n + " 10" + n + " 1\n";
+  }
+  const GrowthReport r = must_diff(before, after);
+  REQUIRE(r.rows.size() == 6);
+  for (const GrowthRow& row : r.rows) CHECK(row.value.growth() == 0);
+}
+
+TEST_CASE("another build: a new site where the old one stood is merged with it, not taken for it") {
+  // g moved by 3, its callee's line 30 is new and the old 30 may be 30 or 33: objects and callers do not tell.
+  const std::string above = "main@m.cc:1;a@f.cc:10 5 1\nmain@m.cc:2;a@f.cc:11 6 1\n";
+  const std::string old_build = above + "main@m.cc:3;site@f.cc:30 100 1\nmain@m.cc:4;z@f.cc:90;b@b.cc:1 9 1\n";
+  const std::string new_build = above +
+                                "main@m.cc:3;site@f.cc:30 4000 1\nmain@m.cc:3;site@f.cc:33 140 1\n"
+                                "main@m.cc:4;z@f.cc:93;b@b.cc:1 9 1\n";
+  const GrowthReport r = must_diff(old_build, new_build);
+  for (const GrowthRow& row : r.rows) {
+    if (row.value.baseline == 100) CHECK(row.value.current == 4140);
+  }
+  CHECK(share(r, MatchTier::merged) > 0.9);
+}
+
 TEST_CASE("nothing coarse fires without evidence of another build") {
   const std::string tail = ";b@b.cc:2;c@c.cc:3;d@d.cc:4;e@e.cc:5;f@f.cc:6;g@g.cc:7;h@h.cc:8;leaf@l.cc:9";
   const GrowthReport r =

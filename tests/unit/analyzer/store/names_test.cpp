@@ -175,6 +175,23 @@ TEST_CASE("names: a snapshot that came with names and one without share their st
   CHECK(store->check());
 }
 
+TEST_CASE("names: what is inlined at an address stays when others are named, and is in new stacks") {
+  const TemporaryFolder folder;
+  auto store = Store::open(folder.file("s.db"), Access::create);
+  REQUIRE(store);
+  REQUIRE(store->add(addresses("1", kRows), "s"));
+  REQUIRE(store->take_names(named(load(*store, 1), kNames)));
+  REQUIRE(store->add(addresses("2", {{{16, 80, 48}, 7}}), "s"));
+  // Only the new address is looked up: of the others the naming says nothing but the names that they have.
+  const auto known = store->addresses();
+  REQUIRE(known);
+  REQUIRE(store->take_names(named(known->front(), {{80, {"fresh"}}})));
+  CHECK(store->check());
+  CHECK(rows_of(load(*store, 1)) ==
+        std::vector<std::string>{"17<main=20", "inner<middle<outer<32<main=100", "inner<middle<outer<helper<main=3"});
+  CHECK(rows_of(load(*store, 2)) == std::vector<std::string>{"inner<middle<outer<fresh<main=7"});
+}
+
 TEST_CASE("names: nothing to name changes nothing") {
   const TemporaryFolder folder;
   auto store = Store::open(folder.file("s.db"), Access::create);

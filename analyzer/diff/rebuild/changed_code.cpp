@@ -1,0 +1,188 @@
+#include "analyzer/diff/rebuild/changed_code.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "analyzer/diff/names.hpp"
+#include "analyzer/diff/rebuild/code.hpp"
+
+namespace snapdiff::diff::rebuild {
+namespace {
+
+constexpr std::size_t kFewMoved = 2;   // functions: one may have a namesake elsewhere, unless it has its scope with it
+constexpr double kExplained = 0.5;     // of the bytes that are left, on each side
+constexpr std::size_t kMostCalls = 8;  // per line: one that calls more says nothing
+constexpr std::uint64_t kAllocation = 0;
+
+/// Functions by name that are in another file, or have another hash in their names; files where only those are known.
+std::unordered_set<std::string_view> moved_functions(const Code& before, const Code& after) {
+  struct Place {
+    const Function* a = nullptr;
+    const Function* b = nullptr;
+    bool several = false;
+  };
+  std::unordered_map<std::string_view, Place> places;
+  const auto add = [&](const Code& code, const Function* Place::*function) {
+    for (const Function& f : code.functions) {
+      if (f.file.empty() || f.last == "(anonymous)") continue;
+      Place& place = places[f.name.empty() ? base_name(f.file) : without_rust_hash(f.name)];
+      place.several = place.several || (place.*function != nullptr && (place.*function)->file != f.file);
+      place.*function = &f;
+    }
+  };
+  add(before, &Place::a);
+  add(after, &Place::b);
+  std::unordered_set<std::string_view> out;
+  bool any_scope = false;
+  for (const auto& [name, place] : places) {
+    if (place.several || place.a == nullptr || place.b == nullptr) continue;
+    if (place.a->file == place.b->file && place.a->name == place.b->name) continue;
+    out.insert(name);
+    any_scope = any_scope || name.find("::") != std::string_view::npos;
+  }
+  if (out.size() < kFewMoved && !any_scope) out.clear();
+  return out;
+}
+
+/// What the lines of a side call.
+class Calls {
+ public:
+  explicit Calls(const Code& code) : code_(code), name_(code.functions.size()), moved_(code.functions.size(), 0) {
+    for (std::size_t f = 0; f < name_.size(); ++f) name_[f] = hash_bytes(code.functions[f].base).low | 1U;
+    lines_.resize(code.line.size());
+    for (std::size_t entry = 0; entry < code.side().stack.size(); ++entry) {
+      const std::span<const FrameId> frames = code.frames(entry, scratch_);
+      for (std::size_t k = 0; k < frames.size(); ++k) {
+        const std::size_t i = index_of(frames[k]);
+        if (code.line[i] == 0) continue;
+        if (lines_[i].called.empty()) line_of_.emplace(code.dictionary().frames.hash[i], &lines_[i]);
+        add(lines_[i].called, called(frames, k, 1));
+        if (k > 0) add(lines_[i].through, called(frames, k, 2));
+      }
+    }
+  }
+
+  void note_moved(const std::unordered_set<std::string_view>& moved) {
+    for (std::size_t f = 0; f < moved_.size(); ++f) {
+      const Function& function = code_.functions[f];
+      moved_[f] = moved.contains(function.name.empty() ? base_name(function.file) : without_rust_hash(function.name));
+    }
+  }
+
+  /// Some agents give a function's own line whatever it calls.
+  bool lines_tell() const {
+    struct Seen {
+      std::size_t lines = 0, calls = 0;
+    };
+    std::vector<Seen> functions(code_.functions.size());
+    for (std::size_t i = 0; i < code_.function.size(); ++i) {
+      if (code_.function[i] == kNone || lines_[i].called.empty()) continue;
+      Seen& seen = functions[code_.function[i]];
+      ++seen.lines;
+      seen.calls += lines_[i].called.size();
+    }
+    std::size_t several = 0, told = 0;
+    for (const Seen& seen : functions) {
+      if (seen.calls < 2) continue;
+      ++several;
+      if (seen.lines > 1) ++told;
+    }
+    return several > 0 && told * 2 >= several;
+  }
+
+  /// Share of the bytes of `entries` that go through code that is another on the other side. Behind several lines of a
+  /// file that call something else its other lines have moved.
+  double share_changed(const std::vector<std::uint32_t>& entries, const Calls& other, bool lines_tell) {
+    struct Changed {
+      std::unordered_set<std::int32_t> lines;
+      std::int32_t first = 0;
+    };
+    std::unordered_map<std::string_view, Changed> files;
+    for (std::size_t i = 0; lines_tell && i < lines_.size(); ++i) {
+      if (lines_[i].called.empty() || !calls_only_others(i, other)) continue;
+      Changed& changed = files[code_.functions[code_.function[i]].file];
+      if (changed.lines.empty() || code_.line[i] < changed.first) changed.first = code_.line[i];
+      changed.lines.insert(code_.line[i]);
+    }
+    const auto behind = [&](std::size_t i) {
+      const auto file = files.find(code_.functions[code_.function[i]].file);
+      return file != files.end() && file->second.lines.size() >= kFewMoved && code_.line[i] >= file->second.first;
+    };
+    double all = 0, changed = 0;
+    for (const std::uint32_t entry : entries) {
+      const double value = std::abs(static_cast<double>(code_.side().value[entry]));
+      const std::span<const FrameId> frames = code_.frames(entry, scratch_);
+      all += value;
+      for (std::size_t k = 0; k < frames.size(); ++k) {
+        const std::size_t i = index_of(frames[k]);
+        if (moved_[code_.function[i]] == 0 && !behind(i) && !(lines_tell && calls_another(frames, k, other))) continue;
+        changed += value;
+        break;
+      }
+    }
+    return all > 0 ? changed / all : 0;
+  }
+
+ private:
+  struct Line {
+    std::vector<std::uint64_t> called, through;  ///< functions, and what these call; sorted
+  };
+
+  std::uint64_t called(std::span<const FrameId> frames, std::size_t k, std::size_t below) const {
+    return k < below ? kAllocation : name_[code_.function[index_of(frames[k - below])]];
+  }
+  static void add(std::vector<std::uint64_t>& set, std::uint64_t function) {
+    const auto at = std::lower_bound(set.begin(), set.end(), function);
+    if (set.size() <= kMostCalls && (at == set.end() || *at != function)) set.insert(at, function);
+  }
+  static bool has(const std::vector<std::uint64_t>& set, std::uint64_t function) {
+    return std::binary_search(set.begin(), set.end(), function);
+  }
+
+  bool calls_only_others(std::size_t frame, const Calls& other) const {
+    const auto there = other.line_of_.find(code_.dictionary().frames.hash[frame]);
+    if (there == other.line_of_.end()) return false;
+    const std::vector<std::uint64_t>& a = lines_[frame].called;
+    const std::vector<std::uint64_t>& b = there->second->called;
+    return a.size() <= kMostCalls && b.size() <= kMostCalls &&
+           std::none_of(a.begin(), a.end(), [&](std::uint64_t f) { return has(b, f); });
+  }
+
+  bool calls_another(std::span<const FrameId> frames, std::size_t k, const Calls& other) const {
+    const auto there = other.line_of_.find(code_.dictionary().frames.hash[index_of(frames[k])]);
+    if (there == other.line_of_.end()) return false;
+    const std::vector<std::uint64_t>& a = lines_[index_of(frames[k])].called;
+    const std::vector<std::uint64_t>& b = there->second->called;
+    if (a.size() > kMostCalls || b.size() > kMostCalls) return false;
+    if (calls_only_others(index_of(frames[k]), other)) return true;
+    const std::uint64_t next = called(frames, k, 1);
+    if (!has(b, next) && has(there->second->through, next)) return true;
+    const std::uint64_t after_next = called(frames, k, 2);
+    return k > 0 && !has(a, after_next) && has(b, after_next);
+  }
+
+  const Code& code_;
+  std::vector<std::uint64_t> name_;  ///< per function
+  std::vector<std::uint8_t> moved_;  ///< per function
+  std::vector<Line> lines_;          ///< per frame
+  std::unordered_map<Hash128, const Line*> line_of_;
+  std::vector<FrameId> scratch_;
+};
+
+}  // namespace
+
+bool is_other_code(const Side& before, const Side& after, const std::vector<std::uint32_t>& left_before,
+                   const std::vector<std::uint32_t>& left_after) {
+  const Code a(before), b(after);
+  Calls calls_a(a), calls_b(b);
+  const std::unordered_set<std::string_view> moved = moved_functions(a, b);
+  calls_a.note_moved(moved);
+  calls_b.note_moved(moved);
+  const bool lines_tell = calls_a.lines_tell() && calls_b.lines_tell();
+  return calls_a.share_changed(left_before, calls_b, lines_tell) >= kExplained &&
+         calls_b.share_changed(left_after, calls_a, lines_tell) >= kExplained;
+}
+
+}  // namespace snapdiff::diff::rebuild
