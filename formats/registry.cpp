@@ -143,15 +143,22 @@ Status read_body(const Importer& importer, Input& body, SnapshotSink& out, const
 
 Result<std::vector<Snapshot>> import_all(OpenedInput& opened, const Importer& importer, const std::string& name,
                                          const ReadOptions& options) {
-  Result<Input*> body = opened.body();
+  Result<Input*> body = opened.body(!options.strict);
   if (!body) return std::move(body).error();
   SnapshotList list;
   if (Status read = read_body(importer, **body, list, options); !read) {
+    if (const std::optional<Error> cut = opened.cut()) return *cut;
     Error error = std::move(read).error();
     if (error.offset && !opened.compression().empty() && !opened.body_failed()) {
       error.message += " (offset in the bytes after " + opened.compression() + " decompression)";
     }
     return error;
+  }
+  if (const std::optional<Error> cut = opened.cut()) {
+    if (list.snapshots.empty()) return *cut;
+    SnapshotFacts& last = list.snapshots.back().facts;
+    if (!last.partial) last.notes.add(Severity::data_loss, cut->message);
+    last.partial = true;
   }
   if (list.snapshots.empty()) return Error{ErrorCode::malformed, "no snapshot in the input, expected at least one"};
   Result<SourceFacts> source = opened.finish();
@@ -270,5 +277,7 @@ Result<std::vector<Snapshot>> read_bytes(std::string_view bytes, const std::stri
 }
 
 std::string series_stem(std::string_view path) { return file_name_facts(path).stem; }
+
+std::optional<std::int64_t> series_number(std::string_view path) { return file_name_facts(path).sequence; }
 
 }  // namespace snapdiff::formats

@@ -57,4 +57,7 @@ Result<std::vector<Snapshot>> read_bytes(std::string_view bytes, const std::stri
 /// "heap" for heap.001.pb.gz; formats/input/file_name_facts.hpp has the patterns.
 std::string series_stem(std::string_view path);
 
+/// The number of the file within that series, as its name has it: 1 for dumps/svc.0001.heap.
+std::optional<std::int64_t> series_number(std::string_view path);
+
 }  // namespace snapdiff::formats

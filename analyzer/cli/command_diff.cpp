@@ -6,6 +6,7 @@
 #include "analyzer/cli/counters.hpp"
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/judged_series.hpp"
+#include "analyzer/cli/left_out.hpp"
 #include "analyzer/cli/progress.hpp"
 #include "analyzer/cli/recording.hpp"
 #include "analyzer/diff/diff.hpp"

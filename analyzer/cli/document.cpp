@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "analyzer/cli/left_out.hpp"
+
 namespace snapdiff::cli {
 
 std::string title_of(const Loaded& loaded) {
@@ -37,7 +39,9 @@ std::int64_t document_time_ns(const Loaded& loaded) {
 }
 
 std::string order_of(const Loaded& loaded) {
-  return std::to_string(loaded.snapshots.size()) + " snapshots, " + loaded.order_note;
+  const std::size_t missing = missing_inputs(loaded).size();
+  return std::to_string(loaded.snapshots.size()) + " snapshots" +
+         (missing > 0 ? " (" + std::to_string(missing) + " damaged and left out), " : ", ") + loaded.order_note;
 }
 
 }  // namespace snapdiff::cli

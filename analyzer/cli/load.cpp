@@ -1,36 +1,23 @@
 #include "analyzer/cli/load.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <cstdlib>
 #include <filesystem>
 #include <iterator>
-#include <map>
 #include <memory>
-#include <mutex>
+#include <span>
 #include <system_error>
-#include <thread>
 #include <utility>
 
+#include "analyzer/cli/left_out.hpp"
 #include "analyzer/cli/naming.hpp"
-#include "analyzer/cli/progress.hpp"
-#include "analyzer/cli/shared_dictionary.hpp"
+#include "analyzer/cli/read_files.hpp"
 #include "analyzer/cuda/cuda.hpp"
 #include "formats/registry.hpp"
-#include "snapdiff/first_notes.hpp"
 
 namespace snapdiff::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-// One file to read; `optional` files (found in a directory) may be something else than a snapshot.
-struct Job {
-  std::string path;
-  std::string point;
-  bool optional = false;
-  std::size_t operand = 0;
-};
 
 Result<std::vector<Job>> list_directory(const std::string& path, std::size_t operand) {
   std::vector<Job> jobs;
@@ -45,67 +32,6 @@ Result<std::vector<Job>> list_directory(const std::string& path, std::size_t ope
   if (failure) return Error{ErrorCode::io, "cannot list: " + failure.message(), std::nullopt, path};
   std::sort(jobs.begin(), jobs.end(), [](const Job& a, const Job& b) { return a.path < b.path; });
   return jobs;
-}
-
-/// From this many files on they share a dictionary.
-constexpr std::size_t kSharedFrom = 8;
-
-// Gives the snapshots of a long series one dictionary, in the order of the files, whichever is read first.
-class Sharing {
- public:
-  explicit Sharing(std::size_t files) : read_(files, false) {}
-
-  void finished(std::size_t file, std::vector<std::optional<Result<std::vector<Snapshot>>>>& results) {
-    if (read_.size() < kSharedFrom) return;
-    const std::lock_guard<std::mutex> hold(mutex_);
-    read_[file] = true;
-    for (; next_ < read_.size() && read_[next_]; ++next_) {
-      Result<std::vector<Snapshot>>& result = *results[next_];
-      if (result && result->size() == 1) dictionary_.take(result->front());
-    }
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<bool> read_;
-  std::size_t next_ = 0;
-  SharedDictionary dictionary_;
-};
-
-// Reads all jobs with as many threads as there are cores; results in the order of the jobs.
-std::vector<std::optional<Result<std::vector<Snapshot>>>> read_all(const std::vector<Job>& jobs,
-                                                                   const formats::ReadOptions& options,
-                                                                   const Options& command_options, bool show_progress) {
-  std::vector<std::uint64_t> sizes;
-  for (const Job& job : jobs) {
-    std::error_code failure;
-    const auto size = job.path == "-" ? 0 : fs::file_size(job.path, failure);
-    sizes.push_back(failure ? 0 : size);
-  }
-  Progress progress(show_progress, sizes);
-  std::vector<std::optional<Result<std::vector<Snapshot>>>> results(jobs.size());
-  std::atomic<std::size_t> next{0};
-  Sharing sharing(jobs.size());
-  const auto work = [&] {
-    for (std::size_t i = next++; i < jobs.size(); i = next++) {
-      formats::ReadOptions file_options = options;
-      file_options.point = jobs[i].point;
-      if (show_progress) {
-        file_options.progress = [&progress, i](std::uint64_t done, std::uint64_t) { progress.update(i, done); };
-      }
-      results[i].emplace(formats::read_file(jobs[i].path, file_options));
-      if (*results[i]) demangle_names(**results[i], command_options);
-      sharing.finished(i, results);
-      progress.finished(i);
-    }
-  };
-  const std::size_t threads = std::min<std::size_t>(jobs.size(), std::max(1U, std::thread::hardware_concurrency()));
-  {
-    std::vector<std::jthread> pool;
-    for (std::size_t t = 1; t < threads; ++t) pool.emplace_back(work);
-    work();
-  }
-  return results;
 }
 
 bool has_loss(const Snapshot& snapshot) {
@@ -205,10 +131,6 @@ std::vector<SnapshotRef> Loaded::refs() const {
   return out;
 }
 
-void add_left_out(const Loaded& loaded, Notes& notes) {
-  for (const LeftOut& one : loaded.left_out) notes.add(Severity::data_loss, std::string(kLeftOut) + one.why);
-}
-
 bool Loaded::partial() const {
   return !left_out.empty() || std::any_of(snapshots.begin(), snapshots.end(),
                                           [](const LoadedSnapshot& s) { return has_loss(*s.ref.snapshot); });
@@ -236,17 +158,6 @@ Result<std::vector<LoadedSnapshot>> at_point(const LoadedSnapshot& item, const s
     moment.ref.series = item.ref.series;
   }
   return moments;
-}
-
-formats::ReadOptions read_options_of(const Options& options) {
-  formats::ReadOptions out;
-  out.format = options.input_format;
-  out.strict = options.strict;
-  out.patterns = options.patterns;
-  out.group_by = options.group_by;
-  out.decimal_units = options.units == "si";
-  if (options.max_input) out.max_input_bytes = static_cast<std::uint64_t>(*options.max_input);
-  return out;
 }
 
 /// What the operands ask for: files to read and snapshots of the store, by operand.
@@ -311,7 +222,8 @@ Result<Plan> plan_for(const std::vector<Operand>& operands, const Options& optio
 }
 
 /// Snapshots of one file that was read, at the points that its job asks for.
-Result<std::vector<LoadedSnapshot>> take_chosen(std::vector<Snapshot>& read, const Job& job, bool expand) {
+Result<std::vector<LoadedSnapshot>> take_chosen(std::vector<Snapshot>& read, const Job& job, bool expand,
+                                                bool lacks_rows) {
   std::vector<LoadedSnapshot> found;
   if (read.size() == 1 && !job.point.empty() && cuda::busiest_trace(read.front())) {
     Result<std::vector<LoadedSnapshot>> live = moments_of(read.front(), job.path, job.point);
@@ -334,18 +246,17 @@ Result<std::vector<LoadedSnapshot>> take_chosen(std::vector<Snapshot>& read, con
     LoadedSnapshot item;
     item.ref.ref = read.size() > 1 ? job.path + "@" + std::to_string(index + 1) : job.path;
     item.ref.snapshot = std::make_shared<const Snapshot>(std::move(read[index]));
+    item.lacks_rows = lacks_rows;
     found.push_back(std::move(item));
   }
   return found;
 }
 
-using ReadResults = std::vector<std::optional<Result<std::vector<Snapshot>>>>;
-
 /// A file among several that is damaged costs only itself: the answer is of the others, and says so. Not where it was
 /// asked for a certain moment, nor with --strict, nor where less than two files are left to compare.
 bool may_be_left_out(const std::vector<Job>& jobs, const ReadResults& results, const Options& options) {
   std::size_t good = 0;
-  for (const auto& result : results) good += result->has_value() ? 1U : 0U;
+  for (const auto& result : results) good += result->snapshots ? 1U : 0U;
   return !options.strict && jobs.size() > 2 && good >= 2;
 }
 
@@ -357,20 +268,24 @@ Result<std::vector<LoadedSnapshot>> take_path(const PathOperand& path, std::size
                                               Loaded& loaded) {
   std::vector<LoadedSnapshot> found;
   std::size_t skipped = 0;
+  const std::size_t left_out_before = loaded.left_out.size();
   for (; next < plan.jobs.size() && plan.jobs[next].operand == operand; ++next) {
     const Job& job = plan.jobs[next];
-    Result<std::vector<Snapshot>>& result = *results[next];
-    if (!result && job.optional && result.error().code == ErrorCode::unsupported) {
+    std::optional<ReadFile>& result = results[next];
+    if (!result->snapshots && job.optional && result->snapshots.error().code == ErrorCode::unsupported) {
       ++skipped;
       continue;
     }
-    if (!result) {
-      Error error = std::move(result).error().about(job.path);
+    if (!result->snapshots) {
+      Error error = std::move(result->snapshots).error().about(job.path);
       if (!leave_out || !is_damage(error)) return error;
-      loaded.left_out.push_back({job.path, error.text()});
+      const std::string behind = !found.empty()             ? found.back().ref.ref
+                                 : loaded.snapshots.empty() ? std::string()
+                                                            : loaded.snapshots.back().ref.ref;
+      loaded.left_out.push_back({job.path, error.text(), behind, ""});
       continue;
     }
-    Result<std::vector<LoadedSnapshot>> chosen = take_chosen(*result, job, expand);
+    Result<std::vector<LoadedSnapshot>> chosen = take_chosen(*result->snapshots, job, expand, result->lacks_rows);
     if (!chosen) return chosen;
     std::move(chosen->begin(), chosen->end(), std::back_inserter(found));
   }
@@ -382,6 +297,7 @@ Result<std::vector<LoadedSnapshot>> take_path(const PathOperand& path, std::size
                  std::nullopt, path.path};
   }
   loaded.order_note = sort_directory(found);
+  place_in_folder(std::span(loaded.left_out).subspan(left_out_before), found);
   if (skipped > 0) {
     loaded.notes.add(Severity::info, "files in " + path.path + " that are no heap snapshots were skipped", std::nullopt,
                      skipped);
@@ -392,10 +308,10 @@ Result<std::vector<LoadedSnapshot>> take_path(const PathOperand& path, std::size
 }  // namespace
 
 Result<Loaded> load_operands(const std::vector<Operand>& operands, const Options& options, const Terminal& terminal,
-                             bool expand, store::Parts parts) {
+                             bool expand, store::Parts parts, std::size_t most_row_bytes) {
   Result<Plan> plan = plan_for(operands, options, expand, parts);
   if (!plan) return std::move(plan).error();
-  ReadResults results = read_all(plan->jobs, read_options_of(options), options, terminal.stderr_is_terminal);
+  ReadResults results = read_all(plan->jobs, options, terminal.stderr_is_terminal, most_row_bytes);
   const bool leave_out = may_be_left_out(plan->jobs, results, options);
 
   Loaded loaded;
@@ -408,6 +324,9 @@ Result<Loaded> load_operands(const std::vector<Operand>& operands, const Options
     Result<std::vector<LoadedSnapshot>> found =
         take_path(*path, i, *plan, results, next_job, leave_out, expand, loaded);
     if (!found) return std::move(found).error();
+    for (LeftOut& one : loaded.left_out) {
+      if (one.behind.empty() && one.ahead.empty() && !found->empty()) one.ahead = found->front().ref.ref;
+    }
     std::move(found->begin(), found->end(), std::back_inserter(loaded.snapshots));
   }
   if (loaded.order_note.empty()) loaded.order_note = "in the order given";

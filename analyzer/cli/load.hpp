@@ -35,12 +35,15 @@ struct LoadedSnapshot {
   std::optional<SnapshotId> stored;            ///< empty when it came from a file
   std::shared_ptr<const OutOfMemory> failure;  ///< it is the moment before this one; null else
   std::string name;                            ///< out of the store: the file's name and the point; else ""
+  bool lacks_rows = false;                     ///< it has its facts alone: read_rows() reads the file once more
 };
 
 /// A file that was damaged and is missing from the answer.
 struct LeftOut {
   std::string path;
-  std::string why;  ///< the whole message
+  std::string why;     ///< the whole message
+  std::string behind;  ///< SnapshotRef::ref of the snapshot in front of it; "" where it would be the first
+  std::string ahead;   ///< and of the one that follows it; "" where it would be the last
 };
 
 struct Loaded {
@@ -55,15 +58,14 @@ struct Loaded {
   bool partial() const;  ///< a part of an input, or an input, was lost
 };
 
-/// Adds a note for each file that was left out: those of comes_first().
-void add_left_out(const Loaded& loaded, Notes& notes);
-
 /// Everything the operands name. A file that holds several snapshots gives all of them when it is
 /// `expand`ed, else the one its @POINT chooses (default: the last). `parts`: of stored ones; a point brings all.
+/// Beyond `most_row_bytes` of rows, files that hold one snapshot give its facts alone.
 /// Of three files or more, damaged ones are left out as long as two can be read (not with --strict).
 /// Errors: usage (no such snapshot), io, and what reading returns; the first failing operand wins.
 Result<Loaded> load_operands(const std::vector<Operand>& operands, const Options& options, const Terminal& terminal,
-                             bool expand, store::Parts parts = store::Parts::rows);
+                             bool expand, store::Parts parts = store::Parts::rows,
+                             std::size_t most_row_bytes = static_cast<std::size_t>(-1));
 
 /// What was live at the moments of a snapshot's trace that `point` chooses (cuda::points()): "1:peak" is of device 1,
 /// else of the busiest one, which there must be. `path` is what the snapshot is called. Errors: those of

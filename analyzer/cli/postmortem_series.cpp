@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analyzer/cli/document.hpp"
+#include "analyzer/cli/left_out.hpp"
 #include "analyzer/cli/pins.hpp"
 #include "analyzer/cli/series_choice.hpp"
 #include "analyzer/cuda/cuda.hpp"
@@ -169,6 +170,7 @@ Result<Postmortem> find_out(const ReportedSeries& series, const DiffOptions& vie
   request.version = "snapdiff " SNAPDIFF_VERSION;
   request.order_note = order_of(loaded);
   request.created_at_ns = document_time_ns(loaded);
+  request.missing = missing_inputs(loaded);
   request.notes = loaded.notes;
   add_left_out(loaded, request.notes);
   if (Status added = add_device_memory(series, refs, view, request); !added) return std::move(added).error();

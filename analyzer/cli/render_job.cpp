@@ -7,6 +7,7 @@
 #include "analyzer/cli/document.hpp"
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/judged_series.hpp"
+#include "analyzer/cli/left_out.hpp"
 #include "analyzer/cli/output_file.hpp"
 #include "analyzer/diff/diff.hpp"
 
@@ -29,6 +30,7 @@ Result<render::Story> tell_story(const Compared& compared, bool with_pairs) {
     for (const Verdict& verdict : trend.verdicts) story.verdicts.push_back({verdict.word, verdict.reason});
   }
   story.steps = std::move(series->steps);
+  story.missing = missing_inputs(compared.loaded);
   story.overall = std::move(trend.series.overall);
   story.title = title_of(compared.loaded);
   story.version = "snapdiff " SNAPDIFF_VERSION;

@@ -186,13 +186,25 @@ Result<GrowthReport> conserved(GrowthReport report) {
   return report;
 }
 
+/// To six digits: more say nothing of a standard deviation, and the last ones of a sum depend on the order of its rows,
+/// which is another in a store than in the file.
+double rounded_error(double error) {
+  constexpr int kDigits = 6;
+  if (!(error > 0) || !std::isfinite(error)) return error;
+  const int power = kDigits - 1 - static_cast<int>(std::floor(std::log10(error)));
+  if (power > 300 || power < -300) return error;
+  // Division by a whole power of ten gives the number that its digits name.
+  const double scale = std::pow(10.0, std::abs(power));
+  return power >= 0 ? std::round(error * scale) / scale : std::round(error / scale) * scale;
+}
+
 }  // namespace
 
 double error_of(const Comparison& c, double variance) {
   for (const Side* side : {&c.sides.front(), &c.sides.back()}) {
     if (side->blur.kind == Blur::Kind::unknown) return kUnknownError;
   }
-  return std::sqrt(variance);
+  return rounded_error(std::sqrt(variance));
 }
 
 namespace {

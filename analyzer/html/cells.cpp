@@ -63,8 +63,9 @@ std::string stack_cell(const std::vector<FrameView>& frames) {
     out += "</span>";
   }
   out += "</span><span class=\"via\">";
+  // Each name by itself: two in Arabic or Hebrew, side by side, would change places.
   for (std::size_t i = 1; i < folded.size(); ++i)
-    out += (i == 1 ? "\u2039 " : " \u2039 ") + name(folded[i], kCallerWidth);
+    out += (i == 1 ? "\u2039 <bdi>" : " \u2039 <bdi>") + name(folded[i], kCallerWidth) + "</bdi>";
   if (folded.size() == kMostFrames) out += " \u2039 \u2026";
   return out += "</span>";
 }

@@ -35,15 +35,26 @@ std::string input_row(const Postmortem& report, std::size_t i) {
   return out;
 }
 
+std::string missing_row(const MissingInput& one) {
+  return "<tr class=\"missing\"><td>\u00d7</td><td><code>" + safe(bounded(one.name, 300)) +
+         "</code></td><td colspan=\"5\">missing: " + safe(bounded(one.why, 300)) + "</td></tr>\n";
+}
+
 std::string input_table(const Postmortem& report) {
   std::string out =
       "<details id=\"files\"><summary>" + counted(report.steps.size(), "snapshot") +
+      (report.missing.empty() ? std::string() : ", " + std::to_string(report.missing.size()) + " missing") +
       ", with hashes and totals</summary>\n<div class=\"scroll tall\"><table class=\"plain left\"><thead><tr><th "
       "scope=\"col\"></th><th scope=\"col\">snapshot</th><th scope=\"col\" class=\"n\">total</th><th scope=\"col\" "
       "class=\"n\">objects</th><th scope=\"col\">taken</th><th scope=\"col\">format</th><th "
       "scope=\"col\">SHA-256</th></tr></thead>\n<tbody>\n";
   const std::size_t count = std::min(kMostInputs, report.steps.size());
-  for (std::size_t i = 0; i < count; ++i) out += input_row(report, i);
+  auto gap = report.missing.begin();
+  for (std::size_t i = 0; i < count; ++i) {
+    for (; gap != report.missing.end() && gap->before <= i; ++gap) out += missing_row(*gap);
+    out += input_row(report, i);
+  }
+  for (; gap != report.missing.end(); ++gap) out += missing_row(*gap);
   out += "</tbody></table></div>\n";
   if (count < report.steps.size())
     out += "<p class=\"note\">" +

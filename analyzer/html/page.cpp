@@ -210,6 +210,15 @@ std::string facts(const Postmortem& report, const Series& series, const Chosen& 
     json.close(']');
   }
   json.close(']');
+  json.key("missing");
+  json.open('[');
+  for (const MissingInput& one : report.missing) {
+    json.open('[');
+    json.raw(std::to_string(one.before));
+    json.string(bounded(one.why, 300));
+    json.close(']');
+  }
+  json.close(']');
   json.key("rest");
   json.integers(rest);
   json.key("others");

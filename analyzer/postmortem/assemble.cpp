@@ -108,6 +108,7 @@ Result<Postmortem> assemble(std::span<const SnapshotRef> snapshots, Request requ
   out.version = std::move(request.version);
   out.order_note = std::move(request.order_note);
   out.created_at_ns = request.created_at_ns;
+  out.missing = std::move(request.missing);
   out.pins = std::move(request.pins);
   out.failure = std::move(request.failure);
   if (out.failure) story::tell_failure(out.trend.series.overall, *out.failure);

@@ -177,18 +177,29 @@ Prose opening_of(const Postmortem& report) {
   return out.take();
 }
 
-Prose suspects_of(const Postmortem& report) {
+namespace {
+
+/// "leak_sessions +2.10 MiB (63 % of the growth), ..." of the culprits that rise or of those that fall.
+Prose shares_of(const Postmortem& report, bool falling) {
   const GrowthReport& report_growth = report.growth();
   Writer out;
   for (const Culprit& suspect : culprits_of(report)) {
-    if (is_falling(suspect)) continue;
+    if (is_falling(suspect) != falling) continue;
     const bool first = out.empty();
     if (!first) out << ", ";
     suspect_name(out, suspect) << " " << growth(report_growth, suspect.value.growth()) << " ("
-                               << percent_of(suspect.share) << (first ? " of the growth)" : ")");
+                               << percent_of(suspect.share)
+                               << (!first    ? ")"
+                                   : falling ? " of the shrinkage)"
+                                             : " of the growth)");
   }
   return out.take();
 }
+
+}  // namespace
+
+Prose suspects_of(const Postmortem& report) { return shares_of(report, false); }
+Prose freed_of(const Postmortem& report) { return shares_of(report, true); }
 
 Prose rise_of_suspect(const Postmortem& report, const Culprit& suspect) {
   Writer out;

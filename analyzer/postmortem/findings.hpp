@@ -13,6 +13,8 @@ Prose headline_of(const Postmortem& report);
 Prose opening_of(const Postmortem& report);
 /// "f +2.52 MiB (46 %), g +2.10 MiB (38 %)"; empty without suspects.
 Prose suspects_of(const Postmortem& report);
+/// The same for what was freed: "cache.fill -45.0 MiB (100 % of the shrinkage)".
+Prose freed_of(const Postmortem& report);
 /// "f: rose in 11 of 12 steps, above its first value since snapshot 2 (svc.0002.heap)".
 Prose rise_of_suspect(const Postmortem& report, const Culprit& suspect);
 /// Matching and sampling.

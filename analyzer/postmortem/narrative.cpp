@@ -38,6 +38,15 @@ Prose where_line(const Postmortem& report) {
   return line.take();
 }
 
+/// Where nothing grew that could stand in its place.
+Prose freed_line(const Postmortem& report) {
+  Writer line;
+  if (!has_stacks(report) || !report.growth().story->culprits.empty()) return line.take();
+  const Prose freed = freed_of(report);
+  if (!freed.empty()) (line << "Freed by ").prose(freed) << ".";
+  return line.take();
+}
+
 Prose verdict_line(const Postmortem& report, const std::string& badge) {
   Writer line;
   const Culprit* first = nullptr;
@@ -76,6 +85,7 @@ std::vector<Prose> in_short(const Postmortem& report, const Narrative& told) {
   add(lines, opening_of(report));
   add(lines, failure_of(report));
   add(lines, where_line(report));
+  add(lines, freed_line(report));
   add(lines, verdict_line(report, told.verdict));
   add(lines, limit_of(report));
   const Hint* best = nullptr;

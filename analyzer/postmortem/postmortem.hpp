@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "snapdiff/postmortem.hpp"
 #include "snapdiff/result.hpp"
@@ -17,7 +18,7 @@ namespace snapdiff::postmortem {
 /// What the caller knows beside the snapshots.
 ///   view   metric, filters and frames to show; the grouping is by stack, whatever it says
 ///   limit  in the metric's unit, for the forecast
-///   pins, failure, notes  as in Postmortem; notes of the snapshots themselves are added
+///   missing, pins, failure, notes  as in Postmortem; notes of the snapshots themselves are added
 struct Request {
   DiffOptions view;
   std::optional<std::int64_t> limit;
@@ -25,6 +26,7 @@ struct Request {
   std::string version;
   std::string order_note;
   std::int64_t created_at_ns = 0;
+  std::vector<MissingInput> missing;
   std::optional<PinReport> pins;
   std::optional<OutOfMemory> failure;
   Notes notes;

@@ -258,6 +258,10 @@ void Redactor::redact(Postmortem& report) const {
   for (std::vector<SeriesStep>* steps : {&report.steps, &trend.series.steps}) {
     for (SeriesStep& step : *steps) step.restart = tokens.text(step.restart);
   }
+  for (MissingInput& one : report.missing) {
+    one.name = tokens.operand(one.name);
+    one.why = tokens.text(one.why);
+  }
   redact_notes(tokens, report.notes);
   redact_notes(tokens, trend.series.overall.notes);
   redact_notes(tokens, report.by_function.notes);

@@ -21,8 +21,12 @@ constexpr double kSparkWidth = 30;
 struct Measures {
   double least_w, most_w, name, suspect_name, growth, share, small;
 };
-Measures measures_of(bool full) {
-  return full ? Measures{88, 176, 9, 10, 9.2, 8.4, 7} : Measures{64, 128, 8, 8.6, 8, 7.4, 7};
+/// The fewer boxes, the wider they may be: a page of three has no need to cut names.
+Measures measures_of(bool full, std::size_t nodes) {
+  Measures m = full ? Measures{88, 176, 9, 10, 9.2, 8.4, 7} : Measures{64, 128, 8, 8.6, 8, 7.4, 7};
+  constexpr std::size_t kFew = 8, kSome = 16;
+  if (nodes <= kSome) m.most_w *= nodes <= kFew ? 2 : 1.4;
+  return m;
 }
 
 TextStyle name_style(const Measures& m, const Node& node) {
@@ -78,7 +82,7 @@ GraphScene::NodeBox measure(const GrowthGraph& graph, std::size_t index, const Q
                             Detail detail, const SceneWords& words) {
   const Node& node = graph.nodes[index];
   const bool full = detail == Detail::full || (detail == Detail::mixed && (node.spine || node.suspect >= 0));
-  const Measures m = measures_of(full);
+  const Measures m = measures_of(full, graph.nodes.size());
   GraphScene::NodeBox out;
   out.full = full;
   out.loop = node.recursive;

@@ -49,6 +49,30 @@ void draw_input(const Input& input, std::size_t number, const Quantity& q, Canva
   canvas.text_cut(kLeft + 346, y, format, {6.4}, kInk2, kRight - right - 6 - (kLeft + 346));
 }
 
+/// An input, or one that is missing between two.
+struct Line {
+  std::size_t input = 0;  ///< of inputs_of(); not used where `missing` is set
+  const MissingInput* missing = nullptr;
+};
+
+std::vector<Line> lines_of(const Postmortem& report) {
+  std::vector<Line> lines;
+  auto gap = report.missing.begin();
+  const std::size_t count = inputs_of(report).size();
+  for (std::size_t i = 0; i <= count; ++i) {
+    for (; gap != report.missing.end() && (gap->before <= i || i == count); ++gap) lines.push_back({i, &*gap});
+    if (i < count) lines.push_back({i, nullptr});
+  }
+  return lines;
+}
+
+void draw_missing(const MissingInput& missing, Canvas& canvas, double y) {
+  canvas.text(kLeft + 16, y, "\u00d7", {7}, kInk, Align::right);
+  canvas.text_within(kLeft + 22, y, printable(missing.name), {7}, kInk, 124);
+  canvas.text_cut(kLeft + 150, y, std::string("missing: ").append(printable(missing.why)), {6.4}, kInk2,
+                  kRight - kLeft - 150);
+}
+
 }  // namespace
 
 std::vector<Input> inputs_of(const Postmortem& report) {
@@ -63,7 +87,7 @@ std::vector<Input> inputs_of(const Postmortem& report) {
 }
 
 void plan_inputs(PostmortemPages& pages) {
-  const std::size_t count = inputs_of(pages.report).size();
+  const std::size_t count = lines_of(pages.report).size();
   const std::size_t needed = (count + kRows - 1) / kRows;
   const std::size_t most = std::min(needed, kMostPages);
   for (std::size_t page = 0; page < most; ++page) {
@@ -72,6 +96,7 @@ void plan_inputs(PostmortemPages& pages) {
                     [&pages, page, most, needed](PdfDocument& document) {
                       Canvas& canvas = document.canvas();
                       const std::vector<Input> inputs = inputs_of(pages.report);
+                      const std::vector<Line> lines = lines_of(pages.report);
                       const Quantity q = quantity_of(pages.report.growth().unit);
                       std::string lead = printable(pages.report.order_note);
                       if (needed > most)
@@ -84,9 +109,15 @@ void plan_inputs(PostmortemPages& pages) {
                       draw_head(canvas, !inputs.empty() && inputs.front().total.has_value());
                       // Of a series that is too long, the last page has its end.
                       const bool cut = needed > most && page + 1 == most;
-                      const std::size_t first = cut ? inputs.size() - kRows : page * kRows;
-                      for (std::size_t i = first; i < inputs.size() && i < first + kRows; ++i)
-                        draw_input(inputs[i], i + 1, q, canvas, kHead + 16 + kRow * static_cast<double>(i - first));
+                      const std::size_t first = cut ? lines.size() - kRows : page * kRows;
+                      for (std::size_t i = first; i < lines.size() && i < first + kRows; ++i) {
+                        const double y = kHead + 16 + kRow * static_cast<double>(i - first);
+                        if (lines[i].missing != nullptr) {
+                          draw_missing(*lines[i].missing, canvas, y);
+                        } else {
+                          draw_input(inputs[lines[i].input], lines[i].input + 1, q, canvas, y);
+                        }
+                      }
                       return ok();
                     }});
   }

@@ -72,6 +72,9 @@ void PdfDocument::begin_page(const PageFrame& frame) {
 }
 
 void PdfDocument::end_page() {
+  // Once something could not be set, every page says so: it may be the only one that is looked at.
+  if (const std::string missing = canvas_.type().missing_note(); !missing.empty())
+    canvas_.text_within(kLeft, kBottom + 24, missing, {6.8}, kInk2, kWidth);
   painter_.pop();
   cairo_show_page(context_.get());
 }

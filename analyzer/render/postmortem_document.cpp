@@ -19,6 +19,7 @@ Story story_of(const Postmortem& report) {
   const std::size_t left_out = std::min(report.trend.left_out, report.steps.size());
   if (left_out + story.steps.size() == report.steps.size())
     story.before.assign(report.steps.begin(), report.steps.begin() + static_cast<std::ptrdiff_t>(left_out));
+  story.missing = report.missing;
   const std::vector<Verdict>& verdicts = report.trend.verdicts;
   const bool judged = verdicts.size() == story.overall.rows.size() &&
                       std::any_of(verdicts.begin(), verdicts.end(), [](const Verdict& v) { return !v.word.empty(); });

@@ -21,10 +21,11 @@ namespace snapdiff::render {
 
 /// Everything one document shows.
 struct Story {
-  GrowthReport overall;             ///< first -> last, by stack
-  std::vector<SeriesStep> steps;    ///< one per snapshot; two or more
-  std::vector<SeriesStep> before;   ///< of snapshots before a restart: in the plot of totals, in nothing else
-  std::vector<GrowthReport> pairs;  ///< consecutive pairs, by stack; empty for two snapshots
+  GrowthReport overall;               ///< first -> last, by stack
+  std::vector<SeriesStep> steps;      ///< one per snapshot; two or more
+  std::vector<SeriesStep> before;     ///< of snapshots before a restart: in the plot of totals, in nothing else
+  std::vector<MissingInput> missing;  ///< gaps between `before` and `steps`, counted through both
+  std::vector<GrowthReport> pairs;    ///< consecutive pairs, by stack; empty for two snapshots
   /// Verdict per overall row, parallel to overall.rows; empty below 8 snapshots.
   struct Verdict {
     std::string word;  ///< GROWING, STEP, ... (verdict.md)

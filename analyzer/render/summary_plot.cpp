@@ -69,6 +69,7 @@ class SeriesPlot {
     stack();
     line();
     restarts();
+    missing();
     names();
     if (mark_steps) steps();
   }
@@ -80,6 +81,11 @@ class SeriesPlot {
   double y(double value) const {
     const double range = axis_.top * axis_.unit - least_;
     return y1_ - (y1_ - y0_) * (value - least_) / (range > 0 ? range : 1);
+  }
+
+  bool is_missing_before(std::size_t i) const {
+    return std::any_of(story_.missing.begin(), story_.missing.end(),
+                       [&](const MissingInput& one) { return one.before == i; });
   }
 
   /// What lies before a restart is shown, and told apart.
@@ -152,8 +158,8 @@ class SeriesPlot {
     Path path;
     for (std::size_t i = 0; i < n; ++i) {
       const Point at{x_of(i), y(static_cast<double>(steps_[i]->total))};
-      // No line leads over a restart: between the two there is nothing.
-      if (i == 0 || i == story_.before.size()) {
+      // No line leads over a restart, nor over a missing input: what was between the two is not known.
+      if (i == 0 || i == story_.before.size() || is_missing_before(i)) {
         path.move(at);
       } else {
         path.line(at);
@@ -173,6 +179,29 @@ class SeriesPlot {
       const double at = (x_of(i - 1) + x_of(i)) / 2;
       canvas_.painter().stroke(Path().move({at, y0_}).line({at, y1_}), {kInk3, 0.7, 2, 2});
       canvas_.text(at, y0_ - 3, steps_[i]->other_process ? "restart" : "restart?", {6.8}, kInk2, Align::centre);
+    }
+  }
+
+  /// Between its neighbours, where an input is missing; several of one place are one mark.
+  void missing() {
+    double free_from = kX0;
+    for (std::size_t m = 0; m < story_.missing.size();) {
+      const std::size_t before = std::min(story_.missing[m].before, steps_.size());
+      std::size_t count = 0;
+      for (; m < story_.missing.size() && std::min(story_.missing[m].before, steps_.size()) == before; ++m) ++count;
+      const double half = (x_of(1) - x_of(0)) / 2;
+      const double at = std::clamp(x_of(before) - half, kX0, kX1);
+      constexpr double kArm = 2.6;
+      const double cy = y1_ - 6;
+      canvas_.painter().stroke(Path().move({at, y0_}).line({at, y1_}), {kInk3, 0.7, 1, 2.4});
+      canvas_.painter().stroke(Path().move({at - kArm, cy - kArm}).line({at + kArm, cy + kArm}), {kInk, 1.2});
+      canvas_.painter().stroke(Path().move({at + kArm, cy - kArm}).line({at - kArm, cy + kArm}), {kInk, 1.2});
+      const std::string text = std::to_string(count).append(" missing");
+      const double w = canvas_.width(text, {6.8});
+      const double left = std::clamp(at - w / 2, kX0, kX1 - w);
+      if (left < free_from) continue;
+      free_from = left + w + 4;
+      canvas_.text(left, y0_ - 3, text, {6.8}, kInk2);
     }
   }
 

@@ -53,6 +53,25 @@ std::string printable(std::string_view bytes) {
   return out;
 }
 
+std::string without_template_arguments(std::string_view text) {
+  constexpr std::string_view kOperator = "operator";
+  std::string out;
+  std::size_t depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const char before = i > 0 ? text[i - 1] : ' ';
+    const bool after_name = (before >= '0' && before <= '9') || (before >= 'a' && before <= 'z') ||
+                            (before >= 'A' && before <= 'Z') || before == '_';
+    if (c == '<' && (depth > 0 || (after_name && !text.substr(0, i).ends_with(kOperator)))) {
+      if (depth++ == 0) out += "<\u2026";
+    }
+    const bool closes = c == '>' && depth > 0 && before != '-';
+    if (depth == 0 || (closes && depth == 1)) out += c;
+    if (closes) --depth;
+  }
+  return depth == 0 ? out : std::string(text);
+}
+
 std::string left_to_right(std::string_view text) {
   const auto is_right_to_left = [](std::uint32_t c) {
     return (c >= 0x590 && c <= 0x8ff) || (c >= 0xfb1d && c <= 0xfdff) || (c >= 0xfe70 && c <= 0xfeff) ||

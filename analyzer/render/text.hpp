@@ -18,6 +18,10 @@ std::string printable(std::string_view bytes);
 /// mostly) stays to the right of them.
 std::string left_to_right(std::string_view text);
 
+/// "std::vector<…>::push_back" for "std::vector<Session*, alloc<Session*>>::push_back": what stands in angle brackets
+/// after a name. Text whose brackets do not match is left as it is.
+std::string without_template_arguments(std::string_view text);
+
 /// At most `most` code points, the middle given up.
 std::string shortened(std::string_view text, std::size_t most);
 

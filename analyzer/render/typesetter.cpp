@@ -3,10 +3,14 @@
 #include <pango/pangocairo.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <cstdio>
 #include <cstring>
+#include <map>
 #include <unordered_map>
 
 #include "analyzer/render/text.hpp"
+#include "snapdiff/printable.hpp"
 
 namespace snapdiff::render {
 namespace {
@@ -87,6 +91,31 @@ struct Typesetter::Parts {
     return found;
   }
 
+  std::map<std::string, std::uint32_t>
+      missing;  ///< by script, as ISO 15924 calls it: the first code point without a glyph
+
+  static bool lacks_glyphs(Style& style, std::string_view text) {
+    const bool ascii =
+        std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+    if (ascii) return false;
+    set(style, text);
+    return pango_layout_get_unknown_glyphs_count(style.layout.get()) > 0;
+  }
+
+  /// Which of its code points are the ones.
+  void note_missing(Style& style, std::string_view text) {
+    for (std::size_t i = 0; i < text.size();) {
+      const CodePoint code = decode_utf8(text, i);
+      const std::size_t length = std::max<std::size_t>(1, code.length);
+      const std::uint32_t name = g_unicode_script_to_iso15924(g_unichar_get_script(code.value));
+      std::string script;
+      for (const int shift : {24, 16, 8, 0}) script += static_cast<char>(name >> shift & 0xff);
+      if (missing.count(script) == 0 && lacks_glyphs(style, text.substr(i, length)))
+        missing.emplace(script, code.value);
+      i += length;
+    }
+  }
+
   static PangoLayoutLine* set(Style& style, std::string_view text) {
     const std::string marked = left_to_right(text);
     pango_layout_set_text(style.layout.get(), marked.data(), static_cast<int>(marked.size()));
@@ -147,16 +176,16 @@ double Typesetter::width(std::string_view text, const TextStyle& style) {
   return entry->second;
 }
 
-std::string Typesetter::fit_middle(std::string_view text, const TextStyle& style, double limit) {
-  if (text.empty() || width(text, style) <= limit) return std::string(text);
+std::string Typesetter::fit_middle(std::string_view whole, const TextStyle& style, double limit) {
+  if (whole.empty() || width(whole, style) <= limit) return std::string(whole);
+  const std::string text = without_template_arguments(whole);
+  if (text != whole && width(text, style) <= limit) return text;
   std::vector<std::size_t> starts;
   for (std::size_t i = 0; i < text.size(); i += code_point_length(text, i)) starts.push_back(i);
   // Of what stays, more than half is the end: the last component of a name tells most.
   const auto cut = [&](std::size_t keep) {
     const std::size_t tail = keep - keep * 2 / 5;
-    return std::string(text.substr(0, starts[keep - tail]))
-        .append("\u2026")
-        .append(text.substr(starts[starts.size() - tail]));
+    return std::string(text, 0, starts[keep - tail]).append("\u2026").append(text, starts[starts.size() - tail]);
   };
   std::size_t fits = 1;
   std::size_t too_many = starts.size();
@@ -212,7 +241,18 @@ std::vector<std::string> Typesetter::wrap(std::string_view text, const TextStyle
 void Typesetter::show(cairo_t* context, std::string_view text, const TextStyle& style) {
   if (text.empty()) return;
   Parts::Style& found = parts_->style(style);
+  if (parts_->lacks_glyphs(found, text)) parts_->note_missing(found, text);
   pango_cairo_show_layout_line(context, Parts::set(found, text));
+}
+
+std::string Typesetter::missing_note() const {
+  std::string text;
+  for (const auto& [script, code] : parts_->missing) {
+    char point[16] = {};
+    std::snprintf(point, sizeof point, "U+%04X", static_cast<unsigned>(code));
+    text.append(text.empty() ? "no font for " : ", ").append(script).append(" (").append(point).append(")");
+  }
+  return text.empty() ? text : text.append(": shown as boxes");
 }
 
 const std::string& Typesetter::sans() const { return parts_->sans; }

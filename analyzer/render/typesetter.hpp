@@ -23,7 +23,7 @@ class Typesetter {
   Typesetter& operator=(const Typesetter&) = delete;
 
   double width(std::string_view text, const TextStyle& style);
-  /// `text`, its middle replaced by an ellipsis where it is wider than `width`.
+  /// `text`; where it is wider than `width` without its template arguments, then with an ellipsis for its middle.
   std::string fit_middle(std::string_view text, const TextStyle& style, double width);
   /// The same at its end.
   std::string fit_end(std::string_view text, const TextStyle& style, double width);
@@ -31,6 +31,9 @@ class Typesetter {
   std::vector<std::string> wrap(std::string_view text, const TextStyle& style, double width, std::size_t max_lines);
   /// Sets one line with its baseline at the current point.
   void show(cairo_t* context, std::string_view text, const TextStyle& style);
+
+  /// "no font for Thai (U+0E01): shown as boxes" of what was set so far; "" where nothing was missing.
+  std::string missing_note() const;
 
   /// "Inter", or what stands in for it.
   const std::string& sans() const;

@@ -123,8 +123,9 @@ void json_frame(JsonWriter& json, const FrameView& frame) {
   json.field_or_null("file", frame.file);
   json.field_or_null("line", frame.line > 0 ? std::optional<std::int64_t>(frame.line) : std::nullopt);
   json.field_or_null("module", frame.module);
+  // Equal stacks of named frames may lie at several offsets; which of them is shown would depend on what came first.
   json.key("offset");
-  frame.offset == kNoOffset ? json.null() : json.unsigned_integer(frame.offset);
+  frame.offset == kNoOffset || !frame.function.empty() ? json.null() : json.unsigned_integer(frame.offset);
   json.key("inlined");
   json.boolean(frame.inlined);
   json.end_object();

@@ -84,6 +84,18 @@ void input_fields(JsonWriter& json, const Postmortem& report) {
     json.end_object();
   }
   json.end_array();
+  json.new_line();
+  json.key("missing_inputs");
+  json.begin_array();
+  for (const MissingInput& one : report.missing) {
+    json.new_line();
+    json.begin_object();
+    json.field("before", static_cast<std::int64_t>(one.before + 1));
+    json.field("name", one.name);
+    json.field("why", one.why);
+    json.end_object();
+  }
+  json.end_array();
 }
 
 std::string diff_text(const GrowthReport& report, const std::vector<RowVerdict>& verdicts, const Style& style) {

@@ -352,9 +352,17 @@ StackIndex::StackIndex(sqlite3* db, const Catalog& catalog) {
                    [&](std::uint32_t id, const StackChunkReader& in) {
                      if (in.root_first().empty()) return;
                      frames.move_to(in.root_first(), in.shared());
-                     add(frames.hash(), id);
+                     hashes_.push_back(frames.hash());
+                     ids_.push_back(id);
                    });
     next_id_ = first + select.id(1, "stack count");
+  }
+  // Only now: a table that grows on the way is filled several times over.
+  constexpr std::size_t kFetchAhead = 16;
+  index_.reserve(hashes_.size());
+  for (std::size_t row = 0; row < hashes_.size(); ++row) {
+    if (row + kFetchAhead < hashes_.size()) index_.prefetch(hashes_[row + kFetchAhead].low);
+    index_.insert(hashes_[row].low, static_cast<std::uint32_t>(row));
   }
 }
 

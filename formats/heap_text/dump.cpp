@@ -137,6 +137,15 @@ void attribute_residue(DumpReader& dump, const Values& header, const Values& sum
   facts.partial = true;
 }
 
+bool leave_out_cut_line(DumpReader& dump) {
+  if (dump.lines.terminated()) return false;
+  SnapshotFacts& facts = dump.builder.facts();
+  facts.notes.add(Severity::data_loss, "the last line has no end and may be cut: it was left out",
+                  dump.lines.line_offset());
+  facts.partial = true;
+  return true;
+}
+
 Snapshot finish(DumpReader& dump) {
   SnapshotBuilder& builder = dump.builder;
   builder.facts().format_detail = dump.detail;

@@ -62,6 +62,10 @@ void attribute_residue(DumpReader& dump, const Values& header, const Values& sum
 /// Resolves the addresses and makes the snapshot.
 Snapshot finish(DumpReader& dump);
 
+/// Whether the last line read is the last one and has no end, so that a row may go on: it is left out then, and the
+/// dump is partial.
+bool leave_out_cut_line(DumpReader& dump);
+
 /// Go's comment lines: "#\t0x1234\tmain.f+0x1f\t/src/main.go:12" and "# HeapSys = 7471104".
 /// True when the line was one of them.
 bool read_go_comment(DumpReader& dump, std::string_view line);

@@ -37,6 +37,7 @@ class HeapProfileReader {
       at.skip_blanks();
       const char first = at.peek();
       if (is_digit(first) || (first == '-' && at.left() > 1 && is_digit(at.rest()[1]))) {
+        if (leave_out_cut_line(dump_)) break;
         read_row(line, at);
       } else if (first == '#') {
         read_comment(line);
@@ -148,10 +149,6 @@ class HeapProfileReader {
     check_pair(values.inuse_objects, values.inuse_space, "in use");
     if (dump_.has_alloc) check_pair(values.alloc_objects, values.alloc_space, "allocated");
     read_addresses(dump_, at, line);
-    if (!dump_.lines.terminated()) {
-      fail(ErrorCode::malformed, dump_.lines.line_offset(),
-           "row cut: the input ends inside " + quoted(line) + ", expected the end of the line");
-    }
     if (values.inuse_objects < 0 || values.inuse_space < 0) {
       dump_.builder.notes().add(Severity::warning, "rows with negative values", dump_.lines.line_offset());
     }

@@ -65,6 +65,7 @@ class JavaReader {
   }
 
   void read_sample(std::string_view line, Cursor at) {
+    if (leave_out_cut_line(dump_)) return;
     Values values;
     const Number bytes = is_digit(at.peek()) ? at.decimal(values.inuse_space) : Number::none;
     at.skip_blanks();
@@ -83,10 +84,6 @@ class JavaReader {
            "row contradicts itself: found 0 objects in " + quoted(line) + ", expected a count that is not zero");
     }
     read_addresses(dump_, at, line);
-    if (!dump_.lines.terminated()) {
-      fail(ErrorCode::malformed, dump_.lines.line_offset(),
-           "row cut: the input ends inside " + quoted(line) + ", expected the end of the line");
-    }
     add_row(dump_, values);
   }
 
@@ -94,13 +91,14 @@ class JavaReader {
   void read_location(std::string_view line, Cursor at) {
     at.take("0x");
     std::uint64_t id = 0;
+    if (!dump_.lines.terminated()) {  // of its name a part may be missing
+      dump_.builder.notes().add(Severity::warning, "the last line has no end and may be cut: it was left out",
+                                dump_.lines.line_offset());
+      return;
+    }
     if (at.hex(id) != Number::ok || !at.skip_blanks()) {
       fail(ErrorCode::malformed, dump_.lines.line_offset(),
            "location not readable: found " + quoted(line) + ", expected 0x, an id and a text");
-    }
-    if (!dump_.lines.terminated()) {
-      dump_.builder.notes().add(Severity::warning, "the last line has no end: the file may be cut",
-                                dump_.lines.line_offset());
     }
     const std::uint32_t address = dump_.addresses.find(id);
     if (address == AddressTable::kEmpty) return;  // of no row

@@ -27,7 +27,14 @@ class JemallocReader {
     reserve_rows(dump_);
     std::string_view line;
     while (dump_.lines.next(line)) {
-      if (!line.empty() && line.front() == '@') {
+      const char first = line.empty() ? '\0' : line.front();
+      if (first == '@' && !dump_.lines.terminated()) {
+        if (pending_) fail_without_counts();
+        wait_for_counts();
+        break;
+      }
+      if (first == ' ' && leave_out_cut_line(dump_)) break;
+      if (first == '@') {
         read_stack(line);
       } else if (!read_counts_line(line) && read_other(line)) {
         break;
@@ -62,6 +69,10 @@ class JemallocReader {
     Cursor at(line);
     at.take('@');
     read_addresses(dump_, at, line);
+    wait_for_counts();
+  }
+
+  void wait_for_counts() {
     pending_ = true;
     pending_offset_ = dump_.lines.line_offset();
     any_stack_ = true;

@@ -117,6 +117,7 @@ Status Decoder::produced(std::size_t count) {
 }
 
 Error Decoder::ends_early(std::string_view expected) const {
+  budget_.cut = true;
   return Error{ErrorCode::malformed,
                std::string(name_) + " stream ends early: no bytes after compressed byte " + std::to_string(position()) +
                    ", expected " + std::string(expected),

@@ -26,6 +26,7 @@ struct DecodeBudget {
   std::uint64_t max_output_bytes = 0;  ///< of any layer
   std::uint64_t raw_bytes_read = 0;    ///< so far, of the bytes as given
   Notes* notes = nullptr;              ///< remarks; must outlive the sources
+  bool cut = false;                    ///< the bytes of a layer end before its end
 };
 
 /// Data that unfolds more than this many times is a bomb, once it has come to this many bytes. Deflate cannot pass

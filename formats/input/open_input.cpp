@@ -150,7 +150,7 @@ std::string OpenedInput::compression() const {
   return out;
 }
 
-Result<Input*> OpenedInput::body() {
+Result<Input*> OpenedInput::body(bool to_the_cut) {
   raw_->start_hash();
   const std::uint64_t at_once = std::min(options_.in_memory_bytes, options_.max_input_bytes);
   if (layers_ == std::vector{Compression::gzip}) {
@@ -172,6 +172,7 @@ Result<Input*> OpenedInput::body() {
     const std::uint64_t expected = layers_.empty() ? raw_->size().value_or(0) : 0;
     auto window =
         std::make_unique<WindowInput>(std::move(*source), options_.window_bytes, expected, name_, compression());
+    if (to_the_cut) window->end_at_cut(&budget_.cut);
     window_ = window.get();
     body_ = std::move(window);
   }

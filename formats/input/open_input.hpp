@@ -49,9 +49,12 @@ class OpenedInput {
   Status look_further(std::size_t bytes);
 
   /// All decompressed bytes from the start. Begins to compute the hash. Call once; the result
-  /// belongs to this object.
+  /// belongs to this object. `to_the_cut`: a compressed stream that is cut ends there, and cut() says so.
   /// Errors: io, limit.
-  Result<Input*> body();
+  Result<Input*> body(bool to_the_cut = false);
+
+  /// Where the body ended before its compressed stream did: the error that this would have been.
+  std::optional<Error> cut() const { return window_ == nullptr ? std::nullopt : window_->cut_error(); }
 
   /// Hash, size, name and time of the bytes as given; waits for the hash.
   /// Errors: io.

@@ -12,8 +12,10 @@ Result<std::string_view> WindowInput::peek(std::size_t wanted) {
   if (error_) return *error_;
   if (end_ - begin_ < wanted && !ended_) {
     if (Status filled = fill(wanted); !filled) {
-      error_ = std::move(filled).error();
-      return *error_;
+      const bool is_cut = cut_ != nullptr && *cut_;
+      (is_cut ? cut_error_ : error_) = std::move(filled).error();
+      if (!is_cut) return *error_;
+      ended_ = true;
     }
   }
   return std::string_view(buffer_.get() + begin_, end_ - begin_);

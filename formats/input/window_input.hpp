@@ -55,6 +55,10 @@ class WindowInput final : public Input {
   std::string_view compression() const override { return compression_; }
   bool failed() const { return error_.has_value(); }
 
+  /// An error while `*cut` is set is the end of the input, and kept as cut_error(). `cut` must live as long as this.
+  void end_at_cut(const bool* cut) { cut_ = cut; }
+  const std::optional<Error>& cut_error() const { return cut_error_; }
+
  private:
   Status fill(std::size_t wanted);
   void make_room(std::size_t capacity);
@@ -71,6 +75,8 @@ class WindowInput final : public Input {
   std::uint64_t offset_ = 0;
   bool ended_ = false;
   std::optional<Error> error_;
+  const bool* cut_ = nullptr;
+  std::optional<Error> cut_error_;
 };
 
 }  // namespace snapdiff::formats

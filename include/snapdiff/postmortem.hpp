@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -18,7 +19,7 @@
 namespace snapdiff {
 
 /// One thing to know about a series.
-///   what       what grew, by how much
+///   what       what grew or shrank, by how much
 ///   where      through which frames, with shares
 ///   since      from which snapshot on
 ///   certainty  how sure: verdict and reason, matching, sampling error
@@ -37,8 +38,8 @@ constexpr std::string_view to_text(Finding::Kind kind) {
 }
 /// For people.
 constexpr std::string_view title_of(Finding::Kind kind) {
-  constexpr std::string_view kTitles[] = {"What grew", "Where",          "Since when",     "How sure",
-                                          "The limit", "What it is not", "What to look at"};
+  constexpr std::string_view kTitles[] = {"What changed", "Where",          "Since when",     "How sure",
+                                          "The limit",    "What it is not", "What to look at"};
   return kTitles[static_cast<std::size_t>(kind)];
 }
 
@@ -72,10 +73,20 @@ struct Narrative {
   std::vector<Prose> in_short;
 };
 
+/// An input of the series that could not be read: there is a gap where it belongs.
+///   before  index of the snapshot behind it in Postmortem::steps; their number where it belongs behind the last
+///   why     the whole message, the name included
+struct MissingInput {
+  std::size_t before = 0;
+  std::string name;
+  std::string why;
+};
+
 /// Everything about one series.
 ///   trend     of the snapshots since the last restart, by stack; with two snapshots its verdicts have
 ///             no words
 ///   steps     of all snapshots, those before the restart too; restart and other_process say where
+///   missing   inputs that were damaged, in the order of their places between the steps
 ///   by_function  the same first -> last view by function, for tables; no series
 ///   counters  numbers of the whole process where the inputs hold any, with verdicts
 ///   pins      CUDA: who pins segments of the last snapshot; nothing elsewhere
@@ -89,6 +100,7 @@ struct Postmortem {
   std::int64_t created_at_ns = 0;
   TrendReport trend;
   std::vector<SeriesStep> steps;
+  std::vector<MissingInput> missing;
   GrowthReport by_function;
   std::optional<CounterReport> counters;
   std::optional<PinReport> pins;

@@ -104,12 +104,23 @@ class Gate(CliTest):
                             for file in os.listdir(os.path.join(self.folder, "heaps")):
                                 os.remove(os.path.join(self.folder, "heaps", file))
                     self.heaps([shapes[name](i, count) for i in range(count)], objects=9)
-                    out, _ = self.run_it("gate", "heaps", code=code)
+                    out, _ = self.run_it("gate", "heaps", "--junit", "g.xml", "--sarif", "g.sarif", code=code)
                     self.assertTrue(out.startswith("PASS  " if code == 0 else "FAIL  "), out)
                     self.assertNotIn("n/a", out)
+                    self.assert_servers_are_told(code)
                     if name == "a step of sixteen percent" and count == 12:
                         self.assertIn("at once", out)
                         self.assertIn("STEP", out)
+
+    def assert_servers_are_told(self, code):
+        """JUnit and SARIF say what the exit code says."""
+        suite = ElementTree.parse(os.path.join(self.folder, "g.xml")).getroot().find("testsuite")
+        failures = suite.findall("testcase/failure")
+        self.assertEqual((int(suite.get("failures")), suite.get("errors")), (len(failures), "0"))
+        with open(os.path.join(self.folder, "g.sarif"), encoding="utf-8") as file:
+            results = json.load(file)["runs"][0]["results"]
+        broken = [result for result in results if result["level"] == "error"]
+        self.assertEqual((len(failures) > 0, len(broken) > 0), (code == 1, code == 1), (failures, results))
 
     def test_a_step_is_a_finding_of_its_own(self):
         self.heaps([100000] * 6 + [280000] * 6, objects=9)

@@ -74,6 +74,31 @@ class Proportion(CliTest):
                 if not SANITIZED:
                     self.assertLess(memory, ALLOWED_BYTES + ALLOWED_FACTOR * len(content))
 
+    def test_a_folder_is_imported_in_the_memory_of_a_part_of_it(self):
+        rows = 40000
+        rest = gzip.compress("".join("1: 64 [1: 64] @ 0x%x 0x1100\n" % (0x2000 + 16 * n) for n in range(rows)).encode(), 1)
+        os.mkdir(os.path.join(self.folder, "heaps"))
+
+        def dump(i):
+            total = "%d: %d [%d: %d]" % (rows + 1, 64 * rows + i, rows + 1, 64 * rows + i)
+            head = "heap profile: %s @ heapprofile\n1: %d [1: %d] @ 0x1200 0x1100\n" % (total, i, i)
+            self.write("heaps/svc.%04d.heap.gz" % i, gzip.compress(head.encode()) + rest)
+
+        memory = {}
+        for count in (100, 220):
+            for i in range(1, count + 1):
+                if not self.exists("heaps/svc.%04d.heap.gz" % i):
+                    dump(i)
+            store = "s%d.db" % count
+            code, seconds, memory[count] = measured(["import", "heaps", "--db", store], self.folder)
+            print("import of %d files of %d stacks %8.2f s %7.1f MiB" % (count, rows, seconds, memory[count] / (1 << 20)))
+            self.assertEqual(code, 0)
+            out, _ = self.run_it("sql", "SELECT count(*), max(total) - min(total) FROM snapshot_total WHERE metric = 'inuse_space'",
+                                 "--db", store, "--as", "csv")
+            self.assertEqual(out.splitlines()[-1], "%d,%d" % (count, count - 1))
+        if not SANITIZED:
+            self.assertLess(memory[220] - memory[100], 40 << 20)  # the rows of the others are 110 MiB
+
     @unittest.skipIf(SANITIZED, "a sanitizer reserves more addresses than any limit leaves")
     def test_without_memory_it_says_so(self):
         """Whatever fails to be allocated, in our code or in a library's: one line, exit 2, no signal."""

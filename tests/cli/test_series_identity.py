@@ -40,6 +40,26 @@ class Identity(CliTest):
         last = report["steps"][-1]["current"] if "steps" in report else report["current"]
         return first["source"], last["source"]
 
+    def assert_named_everywhere(self, name, folder, report, store):
+        """Twelve dumps, heap.001 to heap.012, by the name of their series in every command."""
+        ends = "%s/heap.001" % folder, "%s/heap.012" % folder
+        self.assertEqual(self.sources("diff", name, **store), ends)
+        self.assertEqual(self.sources("diff", "--series", name, **store), ends)
+        self.assertEqual(self.sources("diff", name + "#1..#12", **store), ends)
+        self.assertEqual(self.sources("diff", name + "#2..#-2", **store), ("%s/heap.002" % folder, "%s/heap.011" % folder))
+        self.assertEqual(self.judged("trend", name, **store), self.refs(name, "--db", "s.db"))
+        self.run_it("gate", name, code=1, **store)
+        self.run_it("gate", "--series", name, code=1, **store)
+        top = json.loads(self.run_it("top", name, "--as", "json", **store)[0])
+        self.assertEqual(top["snapshot"]["source"], ends[1])
+        self.run_it("peek", "service|" + name, name, **store)
+        self.assertIn("digraph", self.run_it("render", "--dot", "-o", "-", name, **store)[0])
+        self.run_it("render", "--timeline", "--svg", "-o", "t.svg", name, **store)
+        self.run_it("render", "--html", "-o", "t.html", name, **store)
+        self.run_it("export", "--folded", name, **store)
+        self.run_it("postmortem", name, "-o", report, **store)
+        self.assertIn('"%s' % ends[0], self.run_it("list", name, "--as", "json", **store)[0])
+
 
 class TwoServices(Identity):
     """Equal file names, in two folders."""
@@ -100,23 +120,7 @@ class TwoServices(Identity):
         for name, folder in (("heap", "A"), ("B/heap", "B")):
             if name == "B/heap":
                 os.rename(os.path.join(self.folder, "B"), os.path.join(self.folder, "moved"))
-            ends = "%s/heap.001" % folder, "%s/heap.012" % folder
-            self.assertEqual(self.sources("diff", name, **store), ends)
-            self.assertEqual(self.sources("diff", "--series", name, **store), ends)
-            self.assertEqual(self.sources("diff", name + "#1..#12", **store), ends)
-            self.assertEqual(self.sources("diff", name + "#2..#-2", **store), ("%s/heap.002" % folder, "%s/heap.011" % folder))
-            self.assertEqual(self.judged("trend", name, **store), self.refs(name, "--db", "s.db"))
-            self.run_it("gate", name, code=1, **store)
-            self.run_it("gate", "--series", name, code=1, **store)
-            top = json.loads(self.run_it("top", name, "--as", "json", **store)[0])
-            self.assertEqual(top["snapshot"]["source"], ends[1])
-            self.run_it("peek", "service|" + name, name, **store)
-            self.assertIn("digraph", self.run_it("render", "--dot", "-o", "-", name, **store)[0])
-            self.run_it("render", "--timeline", "--svg", "-o", "t.svg", name, **store)
-            self.run_it("render", "--html", "-o", "t.html", name, **store)
-            self.run_it("export", "--folded", name, **store)
-            self.run_it("postmortem", name, "-o", "report-" + folder, **store)
-            self.assertIn('"%s' % ends[0], self.run_it("list", name, "--as", "json", **store)[0])
+            self.assert_named_everywhere(name, folder, "report-" + folder, store)
         self.run_it("rm", "B/heap#1..#3", **store)
         self.assertEqual({n: len(s) for n, s in self.series("--db", "s.db").items()}, {"heap": 12, "B/heap": 9})
 
@@ -136,6 +140,22 @@ class OneFolder(Identity):
         # Unless the user says so.
         self.run_it("import", "heap.001", "heap.002", "--series", "heap")
         self.assertEqual(len(self.series()["heap"]), 4)
+
+    def test_one_after_the_other_by_every_command(self):
+        """The same names in the same folder, today of another service: two series, each with a name of its own."""
+        store = {"env": {"SNAPDIFF_DB": "s.db"}}
+        first = self.dumps("day", "api")
+        self.run_it("import", "day", "--db", "s.db")
+        self.dumps("day", "web", base=7000000)
+        self.run_it(first[0], first[-1], "--db", "s.db")
+        self.run_it("import", "day", "--db", "s.db")
+        self.run_it("trend", "day", **store)
+        self.run_it("gate", "day", code=1, **store)
+        found = {name: len(sources) for name, sources in self.series("--db", "s.db").items()}
+        self.assertEqual(found, {"heap": 12, "day/heap": 12})
+        os.rename(os.path.join(self.folder, "day"), os.path.join(self.folder, "moved"))
+        for number, name in enumerate(found):
+            self.assert_named_everywhere(name, "day", "report%d" % number, store)
 
     def test_nothing_is_appended_of_which_less_than_a_tenth_matches(self):
         # No mappings, no producer: the stacks alone tell them apart.

@@ -164,10 +164,18 @@ class Story(CliTest):
         story = self.story(a, b)
         self.assertEqual(story["culprits"], [])
         self.assertEqual([c["name"] for c in story["freed"]], ["main.cache"])
-        self.run_it("postmortem", a, b, "-o", "out", "--db", ":memory:")
+        out, _ = self.run_it("postmortem", a, b, "-o", "out", "--db", ":memory:")
+        self.assertEqual(out.splitlines()[1], "Freed by main.cache -5.00 MiB (100 % of the shrinkage).")
+        with open(os.path.join(self.folder, "out", "report.md"), encoding="utf-8") as file:
+            text = file.read()
+        self.assertIn("Freed by main.cache", text)
+        self.assertNotIn("What grew", text)
+        self.assertNotRegex(out + text, "[Ss]uspect")
         with open(os.path.join(self.folder, "out", "report.html"), encoding="utf-8") as file:
             page = file.read()
         self.assertEqual(page.count("<h2>Freed by</h2>"), 1)
+        self.assertFalse("<dt>What grew" in page)
+        self.assertTrue("<bdi>main.run</bdi>" in page)  # each caller by itself: right-to-left names keep their places
         self.assertNotIn("<h2>Culprits</h2>", page)
 
     def test_an_out_of_memory_event_comes_first(self):

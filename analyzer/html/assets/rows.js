@@ -44,7 +44,7 @@ function foldedNames(frames) {
 function nameCell(row) {
   const frames = framesOf(row), [first, ...callers] = foldedNames(frames), site = siteOf(frames[0]);
   return el("td", { title: frames.slice(0, 40).map((f) => model.texts[model.full[f]]).join("\n") }, el("span", { class: "leaf" },
-    el("b", {}, first), site && el("span", { class: "site" }, site)), el("span", { class: "via" }, callers.map((name) => "\u2039 " + name).join(" ")));
+    el("b", {}, first), site && el("span", { class: "site" }, site)), el("span", { class: "via" }, ...callers.flatMap((name, i) => [i === 0 ? "\u2039 " : " \u2039 ", el("bdi", {}, name)])));
 }
 
 function sparkline(row) {

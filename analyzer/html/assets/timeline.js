@@ -50,8 +50,11 @@ function drawTimeline() {
   if (shownLimit > 0)
     out.append(svg("path", { d: `M${box.left} ${y(limit)}H${box.right}`, class: "limit" }),
       svg("text", { x: box.right, y: y(limit) - 5, "text-anchor": "end" }, "limit " + valueText(exact(facts.limit), unit)));
-  out.append(svg("polyline", { points: totals.map((v, i) => x(i).toFixed(1) + "," + y(v).toFixed(1)).join(" "), class: "total" }));
+  const gaps = new Set(facts.missing.map(([before]) => before));
+  out.append(svg("path", { d: totals.map((v, i) => (i === 0 || gaps.has(i) ? "M" : "L") + x(i).toFixed(1) + " " + y(v).toFixed(1)).join(""),
+    class: "total" }));
   drawRestarts(out, x, box);
+  drawMissing(out, x, box);
   drawNotes(out, notes, x, y, box);
   drawPoints(out, x, y, box, totals);
   out.addEventListener("pointerdown", startDrag);
@@ -99,6 +102,18 @@ function drawRestarts(out, x, box) {
     out.append(svg("path", { d: `M${at} ${box.top - 6}V${box.bottom}`, class: "restart" }),
       svg("text", { x: at, y: box.top - 10, "text-anchor": "middle" }, "restart?", svg("title", {}, step.restart)));
   });
+}
+
+// Between its neighbours, where a damaged input belongs.
+function drawMissing(out, x, box) {
+  const places = new Map();
+  for (const [before, why] of facts.missing) places.set(before, [...(places.get(before) || []), why]);
+  for (const [before, whys] of places) {
+    const at = Math.min(Math.max(x(before - 0.5), box.left), box.right);
+    out.append(svg("path", { d: `M${at} ${box.top - 6}V${box.bottom}`, class: "restart" }),
+      svg("path", { d: `M${at - 4} ${box.bottom - 12}l8 8m0 -8l-8 8`, class: "missing" }),
+      svg("text", { x: at, y: box.top - 10, "text-anchor": "middle" }, whys.length + " missing", svg("title", {}, whys.join("\n"))));
+  }
 }
 
 function drawPoints(out, x, y, box, totals) {

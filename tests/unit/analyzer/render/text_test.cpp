@@ -1,5 +1,7 @@
 #include "analyzer/render/text.hpp"
 
+#include <cairo.h>
+
 #include <catch2/catch.hpp>
 #include <limits>
 
@@ -90,4 +92,35 @@ TEST_CASE("text: nothing fits into no room at all") {
   CHECK((*typesetter)->fit_middle("", style, -12).empty());
   CHECK((*typesetter)->fit_end("", style, -12).empty());
   CHECK((*typesetter)->fit_middle("name", style, -12).size() <= std::string("\u2026n").size());
+}
+
+TEST_CASE("text: what stands in angle brackets goes first where a name is too wide") {
+  CHECK(without_template_arguments("std::vector<Session*, alloc<Session*>>::push_back") ==
+        "std::vector<\u2026>::push_back");
+  CHECK(without_template_arguments("map<int (*)(int)>::at<A->B>") == "map<\u2026>::at<\u2026>");
+  CHECK(without_template_arguments("<alloc::vec::Vec<T> as Trait>::f") == "<alloc::vec::Vec<\u2026> as Trait>::f");
+  CHECK(without_template_arguments("operator<<") == "operator<<");
+  CHECK(without_template_arguments("a::operator<(X<int> const&)") == "a::operator<(X<\u2026> const&)");
+  CHECK(without_template_arguments("cut<off") == "cut<off");
+  CHECK(without_template_arguments("<module>") == "<module>");
+
+  const auto type = Typesetter::make();
+  REQUIRE(type);
+  const TextStyle style{9};
+  const std::string name = "cache::Table<std::string, std::shared_ptr<Session>>::grow";
+  CHECK((*type)->fit_middle(name, style, 1000) == name);
+  CHECK((*type)->fit_middle(name, style, (*type)->width(name, style) - 1) == "cache::Table<\u2026>::grow");
+}
+
+TEST_CASE("text: what no font has is told by its script") {
+  const auto type = Typesetter::make();
+  REQUIRE(type);
+  cairo_surface_t* const surface = cairo_recording_surface_create(CAIRO_CONTENT_COLOR, nullptr);
+  cairo_t* const context = cairo_create(surface);
+  (*type)->show(context, "plain \u00e9", {9});
+  CHECK((*type)->missing_note().empty());
+  (*type)->show(context, "a \U000F1234 b", {9});  // for private use: no font has it
+  CHECK((*type)->missing_note() == "no font for Zzzz (U+F1234): shown as boxes");
+  cairo_destroy(context);
+  cairo_surface_destroy(surface);
 }

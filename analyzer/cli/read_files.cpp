@@ -1,0 +1,170 @@
+#include "analyzer/cli/read_files.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "analyzer/cli/naming.hpp"
+#include "analyzer/cli/progress.hpp"
+#include "analyzer/cli/shared_dictionary.hpp"
+#include "formats/registry.hpp"
+
+namespace snapdiff::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// From this many files on they share a dictionary.
+constexpr std::size_t kSharedFrom = 8;
+
+// Gives the snapshots of a long series one dictionary, in the order of the files, whichever is read first.
+class Sharing {
+ public:
+  explicit Sharing(std::size_t files) : read_(files, false) {}
+
+  void finished(std::size_t file, ReadResults& results) {
+    if (read_.size() < kSharedFrom) return;
+    const std::lock_guard<std::mutex> hold(mutex_);
+    read_[file] = true;
+    for (; next_ < read_.size() && read_[next_]; ++next_) {
+      ReadFile& result = *results[next_];
+      if (!result.lacks_rows && result.snapshots && result.snapshots->size() == 1)
+        dictionary_.take(result.snapshots->front());
+    }
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<bool> read_;
+  std::size_t next_ = 0;
+  SharedDictionary dictionary_;
+};
+
+formats::ReadOptions read_options_of(const Options& options) {
+  formats::ReadOptions out;
+  out.format = options.input_format;
+  out.strict = options.strict;
+  out.patterns = options.patterns;
+  out.group_by = options.group_by;
+  out.decimal_units = options.units == "si";
+  if (options.max_input) out.max_input_bytes = static_cast<std::uint64_t>(*options.max_input);
+  return out;
+}
+
+std::size_t bytes_of_rows(const SampleTable& samples) {
+  std::size_t bytes = samples.size() * (sizeof(StackId) + sizeof(LabelSetId));
+  for (const Column& column : samples.columns)
+    bytes += column.value.size() * sizeof(std::int64_t) + column.known.size();
+  return bytes;
+}
+
+/// Leaves the facts and the columns' types.
+void drop_rows(Snapshot& snapshot) {
+  SampleTable samples;
+  for (Column& column : snapshot.samples.columns)
+    samples.columns.push_back({std::move(column.type), {}, {}, column.half_unit});
+  snapshot.samples = std::move(samples);
+  snapshot.mappings.clear();
+  snapshot.dictionary = std::make_shared<const Dictionary>();
+}
+
+// How many bytes of rows are held.
+class Held {
+ public:
+  explicit Held(std::size_t most) : most_(most) {}
+
+  /// Whether the rows of what was read are dropped. Never those of the standard input, which is read once.
+  bool drop(std::vector<Snapshot>& read, const Job& job) {
+    if (read.size() != 1 || job.path == "-" || !job.point.empty()) return false;
+    Snapshot& snapshot = read.front();
+    if (snapshot.allocator != nullptr || snapshot.graph != nullptr || snapshot.samples.size() == 0) return false;
+    const std::size_t bytes = bytes_of_rows(snapshot.samples);
+    if (bytes_.fetch_add(bytes) + bytes <= most_) return false;
+    bytes_.fetch_sub(bytes);
+    drop_rows(snapshot);
+    return true;
+  }
+
+ private:
+  std::size_t most_;
+  std::atomic<std::size_t> bytes_{0};
+};
+
+/// Calls `work(i)` for each of `count` from as many threads as there are cores.
+template <class Work>
+void side_by_side(std::size_t count, Work work) {
+  std::atomic<std::size_t> next{0};
+  const auto run = [&] {
+    for (std::size_t i = next++; i < count; i = next++) work(i);
+  };
+  const std::size_t threads = std::min<std::size_t>(count, std::max(1U, std::thread::hardware_concurrency()));
+  std::vector<std::jthread> pool;
+  for (std::size_t t = 1; t < threads; ++t) pool.emplace_back(run);
+  run();
+}
+
+}  // namespace
+
+ReadResults read_all(const std::vector<Job>& jobs, const Options& options, bool show_progress,
+                     std::size_t most_row_bytes) {
+  std::vector<std::uint64_t> sizes;
+  for (const Job& job : jobs) {
+    std::error_code failure;
+    const auto size = job.path == "-" ? 0 : fs::file_size(job.path, failure);
+    sizes.push_back(failure ? 0 : size);
+  }
+  Progress progress(show_progress, sizes);
+  ReadResults results(jobs.size());
+  Sharing sharing(jobs.size());
+  Held held(most_row_bytes);
+  const formats::ReadOptions all_options = read_options_of(options);
+  side_by_side(jobs.size(), [&](std::size_t i) {
+    formats::ReadOptions file_options = all_options;
+    file_options.point = jobs[i].point;
+    if (show_progress)
+      file_options.progress = [&progress, i](std::uint64_t done, std::uint64_t) { progress.update(i, done); };
+    ReadFile& read = results[i].emplace(ReadFile{formats::read_file(jobs[i].path, file_options), false});
+    if (read.snapshots) {
+      demangle_names(*read.snapshots, options);
+      read.lacks_rows = held.drop(*read.snapshots, jobs[i]);
+    }
+    sharing.finished(i, results);
+    progress.finished(i);
+  });
+  return results;
+}
+
+Status read_rows(std::span<LoadedSnapshot> snapshots, const Options& options) {
+  std::vector<LoadedSnapshot*> lacking;
+  for (LoadedSnapshot& item : snapshots) {
+    if (item.lacks_rows) lacking.push_back(&item);
+  }
+  const formats::ReadOptions file_options = read_options_of(options);
+  std::vector<Status> done(lacking.size(), ok());
+  side_by_side(lacking.size(), [&](std::size_t i) {
+    LoadedSnapshot& item = *lacking[i];
+    const SourceFacts& source = item.ref.snapshot->facts.source;
+    Result<std::vector<Snapshot>> read = formats::read_file(source.name, file_options);
+    if (!read) {
+      done[i] = std::move(read).error().about(source.name);
+    } else if (read->size() != 1 || read->front().facts.source.sha256 != source.sha256) {
+      done[i] = Error{ErrorCode::io, "file changed while it was read", std::nullopt, source.name};
+    } else {
+      demangle_names(*read, options);
+      item.ref.snapshot = std::make_shared<const Snapshot>(std::move(read->front()));
+      item.lacks_rows = false;
+    }
+  });
+  for (Status& status : done) {
+    if (!status) return std::move(status).error();
+  }
+  return ok();
+}
+
+}  // namespace snapdiff::cli

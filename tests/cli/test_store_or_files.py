@@ -1,0 +1,54 @@
+"""The same answer, byte for byte, whether snapshots come out of their files or out of the store."""
+import os
+import re
+import unittest
+
+from heaps import EXAMPLES, SOURCE, CliTest
+
+DATA = os.path.join(SOURCE, "tests", "data")
+
+
+def without_names(text, *paths):
+    """A report without how its snapshots are named, the only difference there may be."""
+    refs = list(dict.fromkeys(re.findall(r'"ref": *"([^"]+)"', text)))
+    for name in sorted(refs, key=len, reverse=True):
+        text = re.sub(re.escape(name) + r"(?=[\s\":])", "snapshot%d" % refs.index(name), text)
+    for number, path in enumerate(paths):
+        text = re.sub(re.escape(path) + r"(?=[\s\":])", "snapshot%d" % number, text)
+    return re.sub(r'"series": *("[^"]*"|null)', '"series": null', text)
+
+
+class StoreOrFiles(CliTest):
+    def pairs(self):
+        """First and last of the samples of each folder and ending."""
+        kinds = {}
+        for top in (DATA, EXAMPLES):
+            for folder, _, names in os.walk(top):
+                for name in names:
+                    kinds.setdefault((folder, name.partition(".")[2].lstrip("0123456789")), []).append(os.path.join(folder, name))
+        for paths in kinds.values():
+            snapshots = [path for path in sorted(paths) if self.run_any("info", path).returncode == 0]
+            if len(snapshots) > 1:
+                yield snapshots[0], snapshots[-1]
+
+    def test_equal_bytes(self):
+        seen = 0
+        for number, (before, after) in enumerate(self.pairs()):
+            done = self.run_any("diff", before, after, "--as", "json", "--db", ":memory:")
+            if done.returncode != 0:
+                continue
+            store = "s%d.db" % number
+            self.run_any("import", before, "--db", store, "--series", "a")
+            self.run_any("import", after, "--db", store, "--series", "b")
+            stored = self.run_any("diff", "a#-1", "b#-1", "--as", "json", "--db", store)
+            self.assertEqual(stored.returncode, 0, (before, after, stored.stderr))
+            expected = without_names(done.stdout.decode(), before, after).split(",")
+            found = without_names(stored.stdout.decode(), before, after).split(",")
+            differing = [pair for pair in zip(expected, found) if pair[0] != pair[1]]
+            self.assertEqual((differing[:3], len(found)), ([], len(expected)), (before, after))
+            seen += 1
+        self.assertGreater(seen, 10)
+
+
+if __name__ == "__main__":
+    unittest.main()
