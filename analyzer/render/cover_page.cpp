@@ -3,12 +3,14 @@
 #include <set>
 
 #include "analyzer/render/answer_page.hpp"
+#include "analyzer/render/memory_pages.hpp"
 #include "analyzer/render/postmortem_pages.hpp"
 #include "analyzer/render/prose_text.hpp"
 
 namespace snapdiff::render {
 namespace {
 
+constexpr double kCounterHeight = 190;
 constexpr TextStyle kShort{10};
 constexpr std::size_t kShortLines = 3;
 constexpr double kContentsRow = 11;
@@ -170,6 +172,20 @@ void draw_contents(const PostmortemPages& pages, Canvas& canvas, double y) {
   }
 }
 
+/// The counter that the headline is about, over time.
+void draw_leading_counter(const Postmortem& report, Canvas& canvas, double y) {
+  if (!report.counters) return;
+  const std::vector<CounterRow>& rows = report.counters->rows;
+  const auto leading =
+      std::find_if(rows.begin(), rows.end(), [](const CounterRow& row) { return !row.cumulative && row.known() > 0; });
+  if (leading == rows.end()) return;
+  CountersPage page;
+  page.counters.snapshots = report.counters->snapshots;
+  page.counters.axis = report.counters->axis;
+  page.counters.rows = {*leading};
+  draw_page(page, canvas, y, y + kCounterHeight);
+}
+
 /// Of counters alone there is no story by stacks: what the narrative says in a few lines.
 void draw_counters_answer(const Postmortem& report, const std::string& remark, Canvas& canvas) {
   canvas.badge(kRight, kTop + 34, report.narrative.verdict, 9.5, Align::right);
@@ -184,6 +200,7 @@ void draw_counters_answer(const Postmortem& report, const std::string& remark, C
     if (text == title || text == title + ".") continue;
     y = draw_prose(wrap_prose(prose, canvas.type(), kShort, kWidth, kShortLines), canvas, kLeft, y, kShort, kInk) + 18;
   }
+  draw_leading_counter(report, canvas, y + 12);
 }
 
 void draw_environment(const PostmortemPages& pages, Canvas& canvas) {
