@@ -43,38 +43,68 @@ std::vector<Verdict> judge_paths(const GrowthPaths& paths, const SumJudge& judge
   return out;
 }
 
-/// Paths that end in the same functions.
-struct Population {
-  double gained = 0, lost = 0;
-  std::vector<std::uint32_t> paths;
+/// What paths that end in the same functions gained and lost, by a hash of these; few of them are looked at again.
+class Populations {
+ public:
+  explicit Populations(std::size_t expected) {
+    std::size_t size = 64;
+    while (size < 2 * expected) size *= 2;
+    cells_.resize(size);
+  }
+  void add(std::uint64_t end, double growth) {
+    Cell& cell = cells_[place(end)];
+    cell.end = end;
+    (growth > 0 ? cell.gained : cell.lost) += std::abs(growth);
+  }
+  double gained(std::uint64_t end) const { return cells_[place(end)].gained; }
+  bool may_be_replaced(std::uint64_t end) const {
+    const Cell& cell = cells_[place(end)];
+    return cell.gained > 0 && cell.lost >= kReplaced * cell.gained;
+  }
+
+ private:
+  struct Cell {
+    std::uint64_t end = 0;  ///< 0: free
+    double gained = 0, lost = 0;
+  };
+  std::size_t place(std::uint64_t end) const {
+    std::size_t at = end & (cells_.size() - 1);
+    while (cells_[at].end != 0 && cells_[at].end != end) at = (at + 1) & (cells_.size() - 1);
+    return at;
+  }
+  std::vector<Cell> cells_;
 };
 
-bool is_replaced(const GrowthPaths& paths, const SumJudge& judge, const Population& population) {
-  if (population.lost < kReplaced * population.gained || population.gained <= 0) return false;
-  const std::vector<double> sums = judge.values(paths.rows(population.paths));
+bool is_level(const GrowthPaths& paths, const SumJudge& judge, std::span<const std::uint32_t> population,
+              double gained) {
+  const std::vector<double> sums = judge.values(paths.rows(population));
   const auto [least, most] = std::minmax_element(sums.begin(), sums.end());
-  return *most - *least <= kLevel * population.gained;
+  return *most - *least <= kLevel * gained;
 }
 
 /// Marks paths that climb by what others that end in the same functions lose: the last one, or the last ones where that
 /// allocates for others too.
 std::vector<std::uint8_t> find_moved(const GrowthPaths& paths, const SumJudge& judge) {
   std::vector<std::uint8_t> moved(paths.size(), 0);
-  std::vector<std::uint64_t> end(paths.size(), 0);  // hash of the last functions
+  std::vector<std::uint64_t> end(paths.size(), 0);
   for (std::size_t depth = 0; depth < kPopulationDepth; ++depth) {
-    std::unordered_map<std::uint64_t, Population> populations;
+    const auto has_end = [&](std::uint32_t p) {
+      return depth == 0 || depth + 1 < paths.functions(paths[p]).size();  // somebody has to call them
+    };
+    Populations populations(paths.size());
     for (std::uint32_t p = 0; p < paths.size(); ++p) {
+      if (!has_end(p)) continue;
       const auto functions = paths.functions(paths[p]);
-      if (depth + 1 >= functions.size() && depth > 0) continue;  // somebody has to call them
-      end[p] = mix64(end[p] ^ functions[functions.size() - 1 - depth]) + 1;
-      Population& population = populations[end[p]];
-      const auto growth = static_cast<double>(paths[p].growth);
-      (growth > 0 ? population.gained : population.lost) += std::abs(growth);
-      population.paths.push_back(p);
+      end[p] = mix64(end[p] ^ (functions[functions.size() - 1 - depth] + 1)) | 1U;
+      populations.add(end[p], static_cast<double>(paths[p].growth));
     }
-    for (const auto& [last_functions, population] : populations) {
-      if (!is_replaced(paths, judge, population)) continue;
-      for (const std::uint32_t p : population.paths) {
+    std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> candidates;
+    for (std::uint32_t p = 0; p < paths.size(); ++p) {
+      if (has_end(p) && populations.may_be_replaced(end[p])) candidates[end[p]].push_back(p);
+    }
+    for (const auto& [last_functions, population] : candidates) {
+      if (!is_level(paths, judge, population, populations.gained(last_functions))) continue;
+      for (const std::uint32_t p : population) {
         if (paths[p].growth > 0) moved[p] = 1;
       }
     }

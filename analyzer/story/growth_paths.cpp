@@ -139,11 +139,28 @@ class Values {
   std::size_t length_ = 0;
 };
 
-/// Rows in the order of their keys, in which stacks lie in memory; kNone where a key has no row.
-std::vector<std::uint32_t> rows_by_key(const GrowthReport& report) {
-  std::vector<std::uint32_t> rows(report.stacks.size(), kNone);
-  for (std::uint32_t row = 0; row < report.rows.size(); ++row) rows[report.rows[row].key] = row;
-  return rows;
+/// Rows that changed, ascending; and those that did not by their key, the order in which stacks lie in memory.
+struct Parted {
+  struct LevelRow {
+    double peak = 0;
+    std::uint32_t row = kNone;
+  };
+  std::vector<std::uint32_t> changed;
+  std::vector<LevelRow> level;  ///< per key; kNone where a key has no such row
+};
+
+Parted part(const GrowthReport& report) {
+  Parted out;
+  out.level.resize(report.stacks.size());
+  const Values values(report);
+  for (std::uint32_t row = 0; row < report.rows.size(); ++row) {
+    if (values.change(row)) {
+      out.changed.push_back(row);
+    } else {
+      out.level[report.rows[row].key] = {values.peak(row), row};
+    }
+  }
+  return out;
 }
 
 bool has_types(const GrowthReport& report) {
@@ -172,13 +189,8 @@ GrowthPaths::GrowthPaths(const GrowthReport& report) : report_(&report) {
   function_count_ = report.view->function_count();
   if (function_count_ == 0) return;
   types_ = has_types(report);
-  const Values values(report);
-  std::vector<std::uint32_t> changed, level;
-  for (const std::uint32_t row : rows_by_key(report)) {
-    if (row != kNone) (values.change(row) ? changed : level).push_back(row);
-  }
-  std::sort(changed.begin(), changed.end());
-
+  const Parted parted = part(report);
+  const std::vector<std::uint32_t>& changed = parted.changed;
   std::vector<std::uint32_t> path_of_row(report.rows.size(), kNone);
   PathTable table(paths_, functions_, changed.size());
   PathFilter filter(changed.size());
@@ -194,19 +206,20 @@ GrowthPaths::GrowthPaths(const GrowthReport& report) : report_(&report) {
     }
   }
   // Of what did not change only the bytes matter, unless it shares a path with what did.
+  const std::vector<Parted::LevelRow>& level = parted.level;
   std::vector<std::vector<Level>> shares(level.size() < kBlock ? 1 : kShares);
   for_each_parallel(shares.size(), level.size(), [&](std::size_t share) {
     std::vector<Level>& through = shares[share];
     through.assign(function_count_, {});
     std::vector<std::uint32_t> path;
     const std::size_t last = level.size() * (share + 1) / shares.size();
-    for (std::size_t at = level.size() * share / shares.size(); at < last; ++at) {
-      const std::uint32_t row = level[at];
-      report.view->own_path(report.stacks[report.rows[row].key], path);
+    for (std::size_t key = level.size() * share / shares.size(); key < last; ++key) {
+      const auto& [peak, row] = level[key];
+      if (row == kNone) continue;
+      report.view->own_path(report.stacks[key], path);
       if (path.empty()) continue;
       if (filter.may_hold(path)) path_of_row[row] = table.find(path, hash_of(path));
       if (path_of_row[row] != kNone) continue;
-      const double peak = values.peak(row);
       for (const std::uint32_t function : path) through[function].bytes += peak;
       ++through[path.back()].ends;
     }

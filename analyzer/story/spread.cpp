@@ -16,8 +16,10 @@ bool is_spread(const GrowthReport& report) {
   const double all = static_cast<double>(report.grew) - static_cast<double>(report.shrank);
   if (report.rows.size() <= kRows || all <= 0) return false;
   std::vector<double> changes;
-  changes.reserve(report.rows.size());
-  for (const GrowthRow& row : report.rows) changes.push_back(std::abs(static_cast<double>(row.value.growth())));
+  for (const GrowthRow& row : report.rows) {
+    if (row.value.growth() != 0) changes.push_back(std::abs(static_cast<double>(row.value.growth())));
+  }
+  if (changes.size() <= kRows) return false;
   std::nth_element(changes.begin(), changes.begin() + kRows, changes.end(), std::greater<>());
   double held = 0;
   for (std::size_t i = 0; i < kRows; ++i) held += changes[i];
