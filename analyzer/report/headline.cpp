@@ -248,7 +248,9 @@ std::string unnamed_text(const Unnamed& unnamed, const std::string& unit, bool u
     text += (i > 0 ? ", " : "") + name + " " + number(module.addresses) + " (" +
             snapdiff::value_text(module.value, unit) + ")";
   }
-  if (unnamed.modules.size() > kModules) text += ", " + number(unnamed.modules.size() - kModules) + " more modules";
+  if (unnamed.modules.size() > kModules)
+    text += ", " + number(unnamed.modules.size() - kModules) +
+            (unnamed.modules.size() - kModules == 1 ? " more module" : " more modules");
   return text + "; --symbols DIR with the binaries adds them";
 }
 
