@@ -73,7 +73,8 @@ class Walk {
         wrapper_(find_wrappers(paths)),
         through_(paths.function_count(), 0),
         beside_(paths.function_count(), 0),
-        cover_(paths.function_count(), 0) {
+        cover_(paths.function_count(), 0),
+        depth_(paths.function_count(), 0) {
     for (std::uint32_t function = 0; function < beside_.size(); ++function)
       beside_[function] = paths.level_through(function);
     for (std::uint32_t p = 0; p < paths.size(); ++p) {
@@ -181,41 +182,43 @@ class Walk {
     }
   }
 
+  /// Whether `weight` of growth is the function's own, though it comes through these callers.
+  bool leaks_for(std::uint32_t function, double weight,
+                 const std::unordered_map<std::uint32_t, double>& callers) const {
+    if (callers.size() < 2) return false;
+    double impure = 0, most = 0;
+    for (const auto& [caller, part] : callers) {
+      most = std::max(most, part);
+      if (purity(caller) < kLessPure * purity(function)) impure += part;
+    }
+    // Callers that do nothing else leak themselves, unless there are so many that it cannot be by chance.
+    const double own = purity(function);
+    const bool many = callers.size() >= kManyCallers && most < weight / 2 && own >= kPureOfMany;
+    const bool some = callers.size() >= kSomeCallers && most < kMostOfSome * weight && own >= kPure;
+    const bool few = wrapper_[function] == 0 && own >= kPure && most < kGoesOn * weight && impure >= weight / 2;
+    return many || some || few;
+  }
+
   /// Growth that one function allocates on behalf of several callers which do other things as well: it is the
   /// function's, however it is split over them.
   void join_many_callers() {
-    struct Through {
-      double weight = 0;
-      std::unordered_map<std::uint32_t, double> callers;
-    };
-    std::unordered_map<std::uint32_t, Through> through;
     std::vector<std::uint32_t> all;
+    std::vector<double> through(paths_.function_count(), 0);
     for (std::uint32_t p = 0; p < paths_.size(); ++p) {
       if (weight(p) <= 0) continue;
       all.push_back(p);
+      for (const std::uint32_t function : paths_.functions(paths_[p])) through[function] += weight(p);
+    }
+    std::unordered_map<std::uint32_t, std::unordered_map<std::uint32_t, double>> callers_of;  // of heavy ones
+    for (const std::uint32_t p : all) {
       const auto functions = paths_.functions(paths_[p]);
-      for (std::size_t i = 0; i < functions.size(); ++i) {
-        Through& sum = through[functions[i]];
-        sum.weight += weight(p);
-        if (i > 0) sum.callers[functions[i - 1]] += weight(p);
+      for (std::size_t i = 1; i < functions.size(); ++i) {
+        if (through[functions[i]] >= kChild * weights_.all) callers_of[functions[i]][functions[i - 1]] += weight(p);
       }
     }
     std::vector<std::pair<double, std::uint32_t>> joined;
-    for (const auto& [function, sum] : through) {
-      if (sum.weight < kChild * weights_.all || sum.callers.size() < 2) continue;
-      double impure = 0, most = 0;
-      for (const auto& [caller, part] : sum.callers) {
-        most = std::max(most, part);
-        if (purity(caller) < kLessPure * purity(function)) impure += part;
-      }
-      // Callers that do nothing else leak themselves, unless there are so many that it cannot be by chance.
-      const double own = purity(function);
-      const bool many = sum.callers.size() >= kManyCallers && most < sum.weight / 2 && own >= kPureOfMany;
-      const bool some = sum.callers.size() >= kSomeCallers && most < kMostOfSome * sum.weight && own >= kPure;
-      const bool few =
-          wrapper_[function] == 0 && own >= kPure && most < kGoesOn * sum.weight && impure >= sum.weight / 2;
-      if (!many && !some && !few) continue;
-      joined.emplace_back(sum.weight, function);
+    for (const auto& [function, callers] : callers_of) {
+      if (leaks_for(function, through[function], callers)) joined.emplace_back(through[function], function);
     }
     std::sort(joined.begin(), joined.end(), [](const auto& a, const auto& b) {
       return a.first != b.first ? a.first > b.first : a.second < b.second;
@@ -328,17 +331,17 @@ class Walk {
       double purity, cover, depth;
     };
     std::vector<Candidate> candidates;
-    std::unordered_map<std::uint32_t, double> depth;
     for (const std::uint32_t p : some) {
       const auto functions = paths_.functions(paths_[p]);
       for (std::size_t i = 0; i < functions.size(); ++i)
-        depth[functions[i]] += weight(p) * static_cast<double>(functions.size() - 1 - i);
+        depth_[functions[i]] += weight(p) * static_cast<double>(functions.size() - 1 - i);
     }
     bool any_own = false;
     for_each_function(some, [&](std::uint32_t function) {
+      const double depth = std::exchange(depth_[function], 0);
       if (cover_[function] < kCarries * whole) return;
       any_own = any_own || wrapper_[function] == 0;
-      candidates.push_back({function, purity(function), cover_[function], depth[function] / cover_[function]});
+      candidates.push_back({function, purity(function), cover_[function], depth / cover_[function]});
     });
     if (candidates.empty()) return paths_.functions(paths_[heaviest]).back();
     std::erase_if(candidates, [&](const Candidate& c) { return any_own && wrapper_[c.function] != 0; });
@@ -358,9 +361,10 @@ class Walk {
   const GrowthPaths& paths_;
   const Weights& weights_;
   std::vector<std::uint8_t> wrapper_;
-  std::vector<double> through_;  ///< per function: of paths that have to be explained
-  std::vector<double> beside_;   ///< and of all others
-  std::vector<double> cover_;
+  std::vector<double> through_;        ///< per function: of paths that have to be explained
+  std::vector<double> beside_;         ///< and of all others
+  std::vector<double> cover_;          ///< per function, while for_each_function() visits
+  std::vector<double> depth_;          ///< weighed distance to the allocation, while best_function() runs
   std::vector<std::uint8_t> claimed_;  ///< per path: in a part already
   std::vector<std::uint32_t> rest_;
   std::vector<Part> parts_;
