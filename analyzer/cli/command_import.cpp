@@ -27,7 +27,7 @@ constexpr std::size_t kMostRowBytes = std::size_t{64} << 20;
 /// Files that are read once more at a time.
 constexpr std::size_t kReadAgain = 8;
 
-struct Wanted {
+struct ImportRequest {
   std::string series;
   Labels labels;
   bool per_device = false;
@@ -108,7 +108,7 @@ std::string device_suffix(const LoadedSnapshot& item, bool per_device) {
 }
 
 /// Names the series of some snapshots, in their order, and stores them.
-Status store_some(std::span<const LoadedSnapshot> snapshots, const Wanted& wanted, store::Store& store,
+Status store_some(std::span<const LoadedSnapshot> snapshots, const ImportRequest& wanted, store::Store& store,
                   SeriesNames& series_names, StoredSoFar& so_far) {
   std::vector<LoadedSnapshot> items = devices_of(snapshots, wanted.per_device);
   if (so_far.builds_apart) {
@@ -138,7 +138,7 @@ Status store_some(std::span<const LoadedSnapshot> snapshots, const Wanted& wante
 }
 
 /// What one operand gave. Where rows have to be read once more, a few files at a time.
-Status store_all(Loaded& loaded, const Options& reading, const Wanted& wanted, store::Store& store,
+Status store_all(Loaded& loaded, const Options& reading, const ImportRequest& wanted, store::Store& store,
                  SeriesNames& series_names, StoredSoFar& so_far) {
   std::vector<LoadedSnapshot>& all = loaded.snapshots;
   so_far.sources.clear();
@@ -183,7 +183,7 @@ int run_import(const Arguments& arguments) {
                               "  FILE is a file, a directory of snapshots, or - (stdin)",
                               {"snapdiff import heaps/ --series web", "snapdiff import a.heap --label release=1.4"});
   add_options(*app, options, kTakesOperands | kReadsFiles | kTakesSymbols);
-  Wanted wanted;
+  ImportRequest wanted;
   app->add_option("--series", wanted.series, "series to add to (from the file names)")->type_name("NAME");
   app->add_option("--label", label_texts, "a label for each snapshot; repeatable")
       ->type_name("K=V")

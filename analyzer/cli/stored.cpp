@@ -45,7 +45,7 @@ Result<store::Store> open_store_for(const Operand& operand, const StoreChoice& c
 
 namespace {
 
-constexpr std::size_t kMostNamed = 8;
+constexpr std::size_t kMostSeriesNamed = 8;
 
 /// "no file and no series of that name; series: api, web; did you mean web?"
 Error no_such_series(const std::vector<store::SeriesInfo>& listed, const SeriesOperand& wanted,
@@ -54,8 +54,8 @@ Error no_such_series(const std::vector<store::SeriesInfo>& listed, const SeriesO
   for (const store::SeriesInfo& series : listed) names.push_back(series.name);
   std::string why = wanted.position == 0 ? "no file and no series of that name" : "no series of that name";
   why += names.empty() ? "; the store is empty" : "; series: ";
-  for (std::size_t i = 0; i < std::min(names.size(), kMostNamed); ++i) why += (i > 0 ? ", " : "") + names[i];
-  if (names.size() > kMostNamed) why += " and " + std::to_string(names.size() - kMostNamed) + " others";
+  for (std::size_t i = 0; i < std::min(names.size(), kMostSeriesNamed); ++i) why += (i > 0 ? ", " : "") + names[i];
+  if (names.size() > kMostSeriesNamed) why += " and " + std::to_string(names.size() - kMostSeriesNamed) + " others";
   const std::string near = did_you_mean(wanted.series, names);
   why += near.empty() && wanted.position == 0 ? near_file(text) : near;
   return {ErrorCode::io, why, std::nullopt, text};
