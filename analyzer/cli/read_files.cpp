@@ -7,13 +7,13 @@
 #include <memory>
 #include <mutex>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 #include "analyzer/cli/naming.hpp"
 #include "analyzer/cli/progress.hpp"
 #include "analyzer/cli/shared_dictionary.hpp"
 #include "formats/registry.hpp"
+#include "snapdiff/parallel.hpp"
 
 namespace snapdiff::cli {
 namespace {
@@ -96,19 +96,6 @@ class Held {
   std::atomic<std::size_t> bytes_{0};
 };
 
-/// Calls `work(i)` for each of `count` from as many threads as there are cores.
-template <class Work>
-void side_by_side(std::size_t count, Work work) {
-  std::atomic<std::size_t> next{0};
-  const auto run = [&] {
-    for (std::size_t i = next++; i < count; i = next++) work(i);
-  };
-  const std::size_t threads = std::min<std::size_t>(count, std::max(1U, std::thread::hardware_concurrency()));
-  std::vector<std::jthread> pool;
-  for (std::size_t t = 1; t < threads; ++t) pool.emplace_back(run);
-  run();
-}
-
 }  // namespace
 
 ReadResults read_all(const std::vector<Job>& jobs, const Options& options, bool show_progress,
@@ -124,7 +111,7 @@ ReadResults read_all(const std::vector<Job>& jobs, const Options& options, bool 
   Sharing sharing(jobs.size());
   Held held(most_row_bytes);
   const formats::ReadOptions all_options = read_options_of(options);
-  side_by_side(jobs.size(), [&](std::size_t i) {
+  for_each_parallel(jobs.size(), kParallelStacks, [&](std::size_t i) {
     formats::ReadOptions file_options = all_options;
     file_options.point = jobs[i].point;
     if (show_progress)
@@ -147,7 +134,7 @@ Status read_rows(std::span<LoadedSnapshot> snapshots, const Options& options) {
   }
   const formats::ReadOptions file_options = read_options_of(options);
   std::vector<Status> done(lacking.size(), ok());
-  side_by_side(lacking.size(), [&](std::size_t i) {
+  for_each_parallel(lacking.size(), kParallelStacks, [&](std::size_t i) {
     LoadedSnapshot& item = *lacking[i];
     const SourceFacts& source = item.ref.snapshot->facts.source;
     Result<std::vector<Snapshot>> read = formats::read_file(source.name, file_options);
