@@ -42,7 +42,7 @@ struct LoadedSnapshot {
 struct LeftOut {
   std::string path;
   std::string why;     ///< the whole message
-  std::string behind;  ///< SnapshotRef::ref of the snapshot in front of it; "" where it would be the first
+  std::string behind;  ///< SnapshotRef::ref of the snapshot before it; "" where it would be the first
   std::string ahead;   ///< and of the one that follows it; "" where it would be the last
 };
 

@@ -52,28 +52,22 @@ class PathTable {
     slots_.assign(size, {kNone, 0});
   }
 
-  /// The path's number, a new one if there is none.
+  /// The path's number; a path that is not in the table gets the next one.
   std::uint32_t add(std::span<const std::uint32_t> path, std::uint64_t hash) {
-    for (std::size_t at = hash & (slots_.size() - 1);; at = (at + 1) & (slots_.size() - 1)) {
-      Slot& slot = slots_[at];
-      if (slot.path == kNone) {
-        slot = {static_cast<std::uint32_t>(paths_.size()), hash};
-        GrowthPath& added = paths_.emplace_back();
-        added.first_function = static_cast<std::uint32_t>(functions_.size());
-        added.functions = static_cast<std::uint32_t>(path.size());
-        functions_.insert(functions_.end(), path.begin(), path.end());
-        return slot.path;
-      }
-      if (slot.hash == hash && equal(paths_[slot.path], path)) return slot.path;
+    Slot& slot = slots_[place(path, hash)];
+    if (slot.path == kNone) {
+      slot = {static_cast<std::uint32_t>(paths_.size()), hash};
+      GrowthPath& added = paths_.emplace_back();
+      added.first_function = static_cast<std::uint32_t>(functions_.size());
+      added.functions = static_cast<std::uint32_t>(path.size());
+      functions_.insert(functions_.end(), path.begin(), path.end());
     }
+    return slot.path;
   }
 
-  /// kNone if there is none.
+  /// The path's number; kNone for one that is not in the table.
   std::uint32_t find(std::span<const std::uint32_t> path, std::uint64_t hash) const {
-    for (std::size_t at = hash & (slots_.size() - 1);; at = (at + 1) & (slots_.size() - 1)) {
-      const Slot& slot = slots_[at];
-      if (slot.path == kNone || (slot.hash == hash && equal(paths_[slot.path], path))) return slot.path;
-    }
+    return slots_[place(path, hash)].path;
   }
 
  private:
@@ -81,6 +75,13 @@ class PathTable {
     std::uint32_t path;
     std::uint64_t hash;
   };
+  /// Where the path is, or the free slot where it would be.
+  std::size_t place(std::span<const std::uint32_t> path, std::uint64_t hash) const {
+    std::size_t at = hash & (slots_.size() - 1);
+    while (slots_[at].path != kNone && !(slots_[at].hash == hash && equal(paths_[slots_[at].path], path)))
+      at = (at + 1) & (slots_.size() - 1);
+    return at;
+  }
   bool equal(const GrowthPath& known, std::span<const std::uint32_t> path) const {
     return known.functions == path.size() &&
            std::equal(path.begin(), path.end(), functions_.begin() + known.first_function);
@@ -91,7 +92,7 @@ class PathTable {
   std::vector<Slot> slots_;
 };
 
-/// Says of most paths that they are none of those added, by a few of their functions.
+/// Rules out most paths that were not added, by looking at three of their functions only.
 class PathFilter {
  public:
   explicit PathFilter(std::size_t expected) {
@@ -112,7 +113,7 @@ class PathFilter {
   std::vector<bool> bits_;
 };
 
-/// Values of a row of the series; its two ends where there is none.
+/// Values of a row: at every snapshot of a series, else at both ends.
 class Values {
  public:
   explicit Values(const GrowthReport& report) : report_(report) {

@@ -56,7 +56,7 @@ class Paired {
     ++count;
     other = b;
   }
-  /// kNone where it is none or several.
+  /// kNone where no line or more than one fits.
   std::uint32_t of(std::uint32_t a) const {
     const auto found = of_a_.find(a);
     if (found == of_a_.end() || found->second.first != 1) return kNone;
