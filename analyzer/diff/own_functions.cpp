@@ -48,16 +48,30 @@ class Seen {
     std::fill(stamps_.begin(), stamps_.end(), 0U);
     round_ = 1;
   }
-  bool add(std::uint32_t number) {
-    if (stamps_[number] == round_) return false;
-    stamps_[number] = round_;
-    return true;
+  /// 1 where `wanted` and not added before.
+  std::size_t add_if(bool wanted, std::uint32_t number) {
+    const std::uint32_t before = stamps_[number];
+    stamps_[number] = wanted ? round_ : before;
+    return static_cast<std::size_t>(wanted && before != round_);
   }
 
  private:
   std::vector<std::uint32_t> stamps_;
   std::uint32_t round_ = 0;
 };
+
+/// The function that a stack without own code is called by: the entry nearest to the allocation, else the leaf.
+std::vector<std::uint32_t> stand_in(const std::uint32_t* codes, std::span<const FrameId> frames, bool any_shown) {
+  std::uint32_t leaf = kNumber, entry = kNumber;
+  for (std::size_t i = frames.size(); i-- > 0;) {
+    const std::uint32_t code = codes[index_of(frames[i])];
+    if (any_shown && (code & kHidden) != 0) continue;
+    leaf = code & kNumber;
+    if ((code & kLibrary) == 0 && (code & kEntry) != 0) entry = leaf;
+  }
+  if (leaf == kNumber) return {};
+  return {entry != kNumber ? entry : leaf};
+}
 
 }  // namespace
 
@@ -110,23 +124,19 @@ void OwnFunctions::path(std::size_t d, std::span<const FrameId> frames, std::vec
   bool any_shown = !dictionaries_[d]->any_hidden();
   for (std::size_t i = 0; !any_shown && i < frames.size(); ++i) any_shown = (codes[index_of(frames[i])] & kHidden) == 0;
   if (!any_shown && !dictionaries_[d]->shows_emptied()) return;
+  const std::uint32_t not_own = any_shown ? kHidden | kLibrary | kEntry : kLibrary | kEntry;
   thread_local Seen each_thread;
-  Seen& seen = each_thread;
-  seen.begin(size());
-  std::uint32_t leaf = kNumber, entry = kNumber;
+  each_thread.begin(size());
+  // Without a branch that depends on the frame: millions of stacks come through here.
+  out.resize(frames.size());
+  std::size_t own = 0;
   for (std::size_t i = frames.size(); i-- > 0;) {
     const std::uint32_t code = codes[index_of(frames[i])];
-    if (any_shown && (code & kHidden) != 0) continue;
-    leaf = code & kNumber;
-    if ((code & kLibrary) != 0) continue;
-    if ((code & kEntry) != 0) {
-      entry = leaf;
-    } else if (seen.add(leaf)) {
-      out.push_back(leaf);
-    }
+    out[own] = code & kNumber;
+    own += each_thread.add_if((code & not_own) == 0, code & kNumber);
   }
-  if (!out.empty() || leaf == kNumber) return;
-  out.push_back(entry != kNumber ? entry : leaf);
+  out.resize(own);
+  if (own == 0) out = stand_in(codes, frames, any_shown);
 }
 
 }  // namespace snapdiff::diff

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
 namespace snapdiff::diff {
 namespace {
@@ -12,10 +13,11 @@ constexpr std::size_t kLongestCycle = 4;
 }  // namespace
 
 bool may_recurse(std::span<const FrameId> frames) {
-  for (std::size_t cycle = 1; cycle <= kLongestCycle; ++cycle) {
-    for (std::size_t i = cycle; i < frames.size(); ++i) {
-      if (frames[i] == frames[i - cycle]) return true;
-    }
+  for (std::size_t cycle = 1; cycle <= kLongestCycle && cycle < frames.size(); ++cycle) {
+    const FrameId* const later = frames.data() + cycle;
+    std::uint32_t equal = 0;  // counted to the end: several at once are compared in one instruction
+    for (std::size_t i = 0; i < frames.size() - cycle; ++i) equal |= later[i] == frames[i] ? 1U : 0U;
+    if (equal != 0) return true;
   }
   return false;
 }

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <new>
 
-#include "formats/input/large_memory.hpp"
+#include "snapdiff/large_pages.hpp"
 
 namespace snapdiff::formats {
 namespace {

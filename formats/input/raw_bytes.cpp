@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "formats/input/large_memory.hpp"
 #include "formats/input/sha256.hpp"
+#include "snapdiff/large_pages.hpp"
 
 namespace snapdiff::formats {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "formats/input/large_memory.hpp"
+#include "snapdiff/large_pages.hpp"
 
 namespace snapdiff::formats {
 

@@ -1,13 +1,12 @@
 #include "formats/pprof/resolve.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <string>
 
 namespace snapdiff::formats::pprof {
 namespace {
 
-constexpr std::uint32_t kLookUp = std::numeric_limits<std::uint32_t>::max();
+constexpr std::size_t kShortRun = 4;  ///< frames of a location that are written without a look at its row
 constexpr std::string_view kDeleted = " (deleted)";
 
 std::string_view without_deleted(std::string_view path) {
@@ -25,6 +24,12 @@ std::string normal_build_id(std::string_view text) {
     }
   }
   return out;
+}
+
+bool is_short_run(std::span<const FrameId> frames) {
+  const auto apart = [](FrameId a, FrameId b) { return index_of(b) != index_of(a) + 1; };
+  return !frames.empty() && frames.size() <= kShortRun &&
+         std::adjacent_find(frames.begin(), frames.end(), apart) == frames.end();
 }
 
 template <class Row>
@@ -65,12 +70,14 @@ Locations::Locations(const ProfileTables& tables, SnapshotBuilder& builder)
     add_location(tables, row, builder);
     begin_.push_back(static_cast<std::uint32_t>(frame_.size()));
   }
-  only_frame_.assign(tables.locations.size() * 2 + 64, kLookUp);
+  short_run_.assign(tables.locations.size() * 2 + 64, {});
   for (std::size_t row = 0; row < tables.locations.size(); ++row) {
     const std::uint64_t id = tables.locations[row].id;
-    if (id < only_frame_.size() && begin_[row + 1] - begin_[row] == 1) {
-      only_frame_[static_cast<std::size_t>(id)] = static_cast<std::uint32_t>(frame_[begin_[row]]);
-    }
+    if (id >= short_run_.size()) continue;
+    const std::span<const FrameId> frames(frame_.data() + begin_[row], begin_[row + 1] - begin_[row]);
+    if (is_short_run(frames))
+      short_run_[static_cast<std::size_t>(id)] = {static_cast<std::uint32_t>(frames.front()),
+                                                  static_cast<std::uint32_t>(frames.size())};
   }
 }
 
@@ -122,22 +129,24 @@ void Locations::append_frames(const char* p, const char* end, std::uint64_t offs
   if (bytes > kMaxStackFrames * kLongestVarint) {
     fail_limit(offset, "stack too deep: expected at most " + std::to_string(kMaxStackFrames) + " frames");
   }
-  const std::uint32_t* const only_frame = only_frame_.data();
-  const std::size_t small_ids = only_frame_.size();
+  const ShortRun* const short_run = short_run_.data();
+  const std::size_t small_ids = short_run_.size();
   while (p != end) {
-    // Most ids are small and most locations one frame: those go straight into the scratch.
-    FrameId* const from = out.reserve(static_cast<std::size_t>(end - p));
+    // Most ids are small and most locations a frame or two: those go straight into the scratch.
+    constexpr std::size_t kIds = 4096;
+    const std::size_t ids = std::min(kIds, static_cast<std::size_t>(end - p));
+    FrameId* const from = out.reserve(ids * kShortRun);
+    FrameId* const full = from + ids * kShortRun - kShortRun;
     FrameId* to = from;
     std::uint64_t id = 0;
     bool look_up = false;
-    while (p != end) {
+    while (p != end && to <= full) {
       id = next_varint(p, end);
-      const std::uint32_t frame = id < small_ids ? only_frame[id] : kLookUp;
-      if (frame == kLookUp) {
-        look_up = true;
-        break;
-      }
-      *to++ = FrameId{frame};
+      const ShortRun run = id < small_ids ? short_run[id] : ShortRun{};
+      look_up = run.count == 0;
+      if (look_up) break;
+      for (std::uint32_t i = 0; i < kShortRun; ++i) to[i] = FrameId{run.first + i};  // there is room for all
+      to += run.count;
     }
     out.added(static_cast<std::size_t>(to - from));
     if (look_up) append_run(id, offset, out);

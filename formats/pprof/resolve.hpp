@@ -54,7 +54,12 @@ class Locations {
   std::vector<FunctionId> function_;  // by function row
   std::vector<std::uint32_t> begin_;  // by location row: its frames are frame_[begin_[row] .. begin_[row + 1])
   std::vector<FrameId> frame_;
-  std::vector<std::uint32_t> only_frame_;  // by small location id: its frame when it has just one, else kLookUp
+  // Frames first .. first + count - 1, as those of nearly all locations are; count 0 where they are not.
+  struct ShortRun {
+    std::uint32_t first = 0;
+    std::uint32_t count = 0;
+  };
+  std::vector<ShortRun> short_run_;  // by small location id
 };
 
 }  // namespace snapdiff::formats::pprof

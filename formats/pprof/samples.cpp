@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
-#include "formats/input/large_memory.hpp"
 #include "snapdiff/checked.hpp"
 #include "snapdiff/keyed_hash.hpp"
+#include "snapdiff/large_pages.hpp"
 
 namespace snapdiff::formats::pprof {
 namespace {
@@ -122,7 +122,9 @@ SampleRemarks add_samples(std::string_view whole, const std::vector<SampleSpan>&
 
   std::uint64_t bytes = 0;
   for (const SampleSpan& span : spans) bytes += span.size;
-  context.builder.reserve_stacks(spans.size(), static_cast<std::size_t>(bytes / 3));
+  // A frame takes two bytes or more of a large profile; memory that stays unused is never touched.
+  context.builder.reserve_stacks(spans.size(), static_cast<std::size_t>(bytes / 2));
+  context.builder.reserve_rows(spans.size());
   const StackTable& stacks = context.builder.dictionary().stacks;
   prefer_large_pages(stacks.frame.data(), stacks.frame.capacity() * sizeof(FrameId));
   for (std::size_t i = 0; i < spans.size(); ++i) {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -67,25 +69,19 @@ inline void skip_unknown(protozero::pbf_reader& reader, std::uint32_t known) {
   reader.skip();
 }
 
-/// As protozero::decode_varint, but with the two and three byte forms in line: ids of locations
-/// are mostly those. Requires p < end.
+/// As protozero::decode_varint; up to four bytes without a branch that depends on how many they are: ids of
+/// locations change between one, two and three at random. Requires p < end.
 inline std::uint64_t next_varint(const char*& p, const char* end) {
-  const auto byte = [&](int i) { return static_cast<std::uint64_t>(static_cast<unsigned char>(p[i])); };
-  const std::uint64_t first = byte(0);
-  if (first < 0x80) {
-    ++p;
-    return first;
-  }
-  if (end - p >= 3) {
-    const std::uint64_t second = byte(1);
-    if (second < 0x80) {
-      p += 2;
-      return (first & 0x7f) | (second << 7);
-    }
-    const std::uint64_t third = byte(2);
-    if (third < 0x80) {
-      p += 3;
-      return (first & 0x7f) | ((second & 0x7f) << 7) | (third << 14);
+  if (end - p >= 4) {
+    std::uint32_t word = 0;
+    std::memcpy(&word, p, sizeof(word));
+    if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap32(word);
+    const std::uint32_t last = ~word & 0x80808080U;  // the first byte of these is the last one of the number
+    if (last != 0) {
+      const int bits = std::countr_zero(last) + 1;
+      const std::uint64_t all = word & ((std::uint64_t{1} << bits) - 1);
+      p += bits / 8;
+      return (all & 0x7f) | ((all >> 1) & 0x3f80) | ((all >> 2) & 0x1fc000) | ((all >> 3) & 0xfe00000);
     }
   }
   return protozero::decode_varint(&p, end);

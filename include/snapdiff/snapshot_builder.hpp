@@ -14,6 +14,7 @@
 
 #include "snapdiff/checked.hpp"
 #include "snapdiff/keyed_hash.hpp"
+#include "snapdiff/large_pages.hpp"
 #include "snapdiff/result.hpp"
 #include "snapdiff/snapshot.hpp"
 #include "snapdiff/validate.hpp"
@@ -60,6 +61,7 @@ class HashIndex {
     std::uint32_t row = kAbsent;
     std::uint32_t tag = 0;
   };
+  using Slots = std::vector<Slot, LargePages<Slot>>;
   // Keyed, since numbers can be chosen so that any fixed mix of them agrees in these bits.
   static std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(keyed_hash(hash)); }
   std::size_t mask() const { return slots_.size() - 1; }
@@ -69,13 +71,13 @@ class HashIndex {
     slots_[i] = slot;
   }
   void grow_to(std::size_t size) {
-    const std::vector<Slot> old = std::exchange(slots_, std::vector<Slot>(size));
+    const Slots old = std::exchange(slots_, Slots(size));
     for (const Slot& slot : old) {
       if (slot.row != kAbsent) place(slot);
     }
   }
 
-  std::vector<Slot> slots_;
+  Slots slots_;
   std::size_t used_ = 0;
 };
 
@@ -255,6 +257,13 @@ class SnapshotBuilder {
     const auto id = static_cast<std::uint32_t>(table.size() - 1);
     labels_.insert(hash, id);
     return LabelSetId{id};
+  }
+
+  /// Hint: about this many rows will come; after the columns.
+  void reserve_rows(std::size_t rows) {
+    stack_.reserve(rows);
+    label_set_.reserve(rows);
+    for (Column& column : columns_) column.value.reserve(rows);
   }
 
   /// All columns must be added before the first row. Returns the column's index.

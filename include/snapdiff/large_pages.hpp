@@ -1,0 +1,49 @@
+#pragma once
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+#include <new>
+
+namespace snapdiff {
+
+inline constexpr std::size_t kHugePage = 2 * 1024 * 1024;
+
+/// Asks the system to back a large block, not yet written to, with large pages. Filling 200 MB in
+/// pages of 4 KiB costs 0.15 s in page faults alone. Only a hint; nothing fails without it.
+inline void prefer_large_pages(const void* memory, std::size_t size) {
+  if (size < 2 * kHugePage) return;
+  const auto begin = (reinterpret_cast<std::uintptr_t>(memory) + kHugePage - 1) & ~(kHugePage - 1);
+  const auto end = (reinterpret_cast<std::uintptr_t>(memory) + size) & ~(kHugePage - 1);
+  if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+}
+
+/// For tables that are read at random places: in pages of 4 KiB each look costs a walk of the page tables too.
+template <class T>
+struct LargePages {
+  using value_type = T;
+
+  LargePages() = default;
+  template <class Other>
+  explicit LargePages(const LargePages<Other>& /*other*/) {}
+
+  T* allocate(std::size_t count) {
+    if (count > std::numeric_limits<std::size_t>::max() / sizeof(T)) throw std::bad_array_new_length();
+    const std::size_t size = count * sizeof(T);
+    if (size < 2 * kHugePage) return static_cast<T*>(::operator new(size));
+    auto* const memory = static_cast<T*>(::operator new(size, std::align_val_t(kHugePage)));
+    prefer_large_pages(memory, size);
+    return memory;
+  }
+  void deallocate(T* memory, std::size_t count) {
+    const std::size_t size = count * sizeof(T);
+    if (size < 2 * kHugePage) return ::operator delete(memory);
+    ::operator delete(memory, std::align_val_t(kHugePage));
+  }
+  bool operator==(const LargePages& /*other*/) const { return true; }
+};
+
+}  // namespace snapdiff
