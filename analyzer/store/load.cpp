@@ -4,6 +4,7 @@
 #include "analyzer/store/snapshot_facts.hpp"
 #include "analyzer/store/snapshot_store.hpp"
 #include "analyzer/store/stack_codec.hpp"
+#include "snapdiff/parallel.hpp"
 #include "snapdiff/validate.hpp"
 
 namespace snapdiff::store {
@@ -121,23 +122,30 @@ class DictionaryCopy {
   std::vector<std::uint32_t> string_, module_, function_, frame_;
 };
 
-/// Ids in use, ascending, without 0; their place, counted from 1, is the row in the copy.
+/// Ids in use, ascending, without 0; their place, counted from 1, is the row in the copy. All are added first, then
+/// sort() is called.
 template <class Id>
 class UsedIds {
  public:
   void add(std::span<const Id> ids) {
-    std::vector<std::uint32_t> mine;
-    mine.reserve(ids.size());
     for (const Id id : ids) {
-      if (id != Id{} && (mine.empty() || mine.back() != static_cast<std::uint32_t>(id)))
-        mine.push_back(static_cast<std::uint32_t>(id));
+      const auto number = static_cast<std::uint32_t>(id);
+      if (number >= kDense) {
+        used_.push_back(number);
+        continue;
+      }
+      if (number >= dense_.size()) dense_.resize(std::min<std::size_t>(kDense, 2 * std::size_t{number} + 64), false);
+      dense_[number] = true;
     }
-    if (!std::is_sorted(mine.begin(), mine.end())) std::sort(mine.begin(), mine.end());
-    mine.erase(std::unique(mine.begin(), mine.end()), mine.end());
-    std::vector<std::uint32_t> both;
-    both.reserve(used_.size() + mine.size());
-    std::set_union(used_.begin(), used_.end(), mine.begin(), mine.end(), std::back_inserter(both));
-    used_ = std::move(both);
+  }
+  void sort() {
+    std::vector<std::uint32_t> all;
+    for (std::size_t number = 1; number < dense_.size(); ++number) {
+      if (dense_[number]) all.push_back(static_cast<std::uint32_t>(number));
+    }
+    std::sort(used_.begin(), used_.end());
+    all.insert(all.end(), used_.begin(), std::unique(used_.begin(), used_.end()));
+    used_ = std::move(all);
   }
   const std::vector<std::uint32_t>& all() const { return used_; }
 
@@ -158,6 +166,8 @@ class UsedIds {
   }
 
  private:
+  static constexpr std::uint32_t kDense = 1U << 25;  ///< 4 MiB of marks; a damaged store may hold any number
+  std::vector<bool> dense_;
   std::vector<std::uint32_t> used_;
 };
 
@@ -245,11 +255,14 @@ std::shared_ptr<const AllocatorState> finish_allocator(sqlite3* db, std::int64_t
 }
 
 void share(const std::shared_ptr<const Dictionary>& dictionary, std::vector<Snapshot>& snapshots) {
-  for (Snapshot& snapshot : snapshots) {
-    snapshot.dictionary = dictionary;
-    if (Status valid = validate(snapshot); !valid)
-      fail(ErrorCode::malformed, "store is damaged: " + valid.error().message);
-  }
+  const auto check = [](const Status& valid) {
+    if (!valid) fail(ErrorCode::malformed, "store is damaged: " + valid.error().message);
+  };
+  check(validate(*dictionary));
+  for_each_parallel(snapshots.size(), dictionary->stacks.size(), [&](std::size_t i) {
+    snapshots[i].dictionary = dictionary;
+    check(validate_samples(snapshots[i]));
+  });
 }
 
 }  // namespace
@@ -292,6 +305,8 @@ std::vector<Snapshot> load_snapshots(Session& session, std::span<const SnapshotI
     if (parts == Parts::allocator) allocators[i] = start_allocator(session, static_cast<std::int64_t>(ids[i]), stacks);
   }
 
+  stacks.sort();
+  label_sets.sort();
   DictionaryCopy copy(session.catalog());
   copy_stacks(db, session.catalog(), stacks.all(), copy);
   for (const std::uint32_t id : label_sets.all()) copy.append_label_set(id);
@@ -301,12 +316,14 @@ std::vector<Snapshot> load_snapshots(Session& session, std::span<const SnapshotI
     Snapshot& snapshot = snapshots[i];
     snapshot.facts = read_facts(db, id);
     snapshot.mappings = load_mappings(db, id, copy);
-    std::size_t stack_hint = 0;
-    std::size_t label_hint = 0;
-    for (StackId& stack : snapshot.samples.stack) stack = stacks.place(stack, stack_hint);
-    for (LabelSetId& labels : snapshot.samples.labels) labels = label_sets.place(labels, label_hint);
     if (allocators[i]) snapshot.allocator = finish_allocator(db, id, *allocators[i], stacks, copy);
   }
+  for_each_parallel(snapshots.size(), stacks.all().size(), [&](std::size_t i) {
+    std::size_t stack_hint = 0;
+    std::size_t label_hint = 0;
+    for (StackId& stack : snapshots[i].samples.stack) stack = stacks.place(stack, stack_hint);
+    for (LabelSetId& labels : snapshots[i].samples.labels) labels = label_sets.place(labels, label_hint);
+  });
   share(copy.finish(), snapshots);
   return snapshots;
 }

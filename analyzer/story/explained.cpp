@@ -6,6 +6,7 @@
 
 #include "analyzer/story/function_sums.hpp"
 #include "snapdiff/hash.hpp"
+#include "snapdiff/parallel.hpp"
 
 namespace snapdiff::story {
 namespace {
@@ -26,20 +27,24 @@ bool climbs(const Verdict& verdict) { return verdict.word == "GROWING" || verdic
 std::vector<Verdict> judge_paths(const GrowthPaths& paths, const SumJudge& judge, std::span<const Verdict> verdicts) {
   std::vector<Verdict> out(paths.size());
   if (!judge.has_series()) return out;
-  for (std::size_t p = 0; p < paths.size(); ++p) {
+  const auto judge_path = [&](std::size_t p) {
     const auto rows = paths.rows(paths[p]);
     if (paths.are_types()) {
       if (paths[p].growth != 0) out[p] = judge.judge_type(rows);
-      continue;
+      return;
     }
     if (rows.size() == 1 && rows[0] < verdicts.size()) {
       out[p] = verdicts[rows[0]];
-      continue;
+      return;
     }
     double range = 0;
     for (const std::uint32_t row : rows) range += judge.range(row);
     if (range >= judge.floor() && range > 0) out[p] = judge.judge(rows);
-  }
+  };
+  constexpr std::size_t kBlock = 1024;
+  for_each_parallel((paths.size() + kBlock - 1) / kBlock, paths.size(), [&](std::size_t block) {
+    for (std::size_t p = block * kBlock; p < std::min(paths.size(), (block + 1) * kBlock); ++p) judge_path(p);
+  });
   return out;
 }
 
@@ -133,27 +138,38 @@ Weights weights_of(const GrowthPaths& paths, const std::vector<std::uint8_t>& ch
   return out;
 }
 
-/// Whether so many callers grow through the function, and so little else is there, that the growth is its own.
-bool leaks_for_many(const GrowthPaths& paths, const FunctionSum& sum) {
-  double grown = 0, most_of_caller = 0, pure = 0, held = paths.level_through(sum.function);
-  std::unordered_map<std::uint32_t, double> callers;
+/// Whether little but growth runs through the function.
+bool is_pure(const GrowthPaths& paths, const FunctionSum& sum) {
+  double pure = 0, held = paths.level_through(sum.function);
   for (const std::uint32_t p : sum.paths) {
     const auto growth = std::max(0.0, static_cast<double>(paths[p].growth));
     held += paths[p].peak;
     pure += growth >= kMostlyGrown * paths[p].peak ? paths[p].peak : growth;
+  }
+  return pure >= kPureInAll * held;
+}
+
+/// Whether so many callers grow through the function, and so little else is there, that the growth is its own.
+bool leaks_for_many(const GrowthPaths& paths, const FunctionSum& sum) {
+  if (!is_pure(paths, sum)) return false;
+  double grown = 0, most_of_caller = 0;
+  std::unordered_map<std::uint32_t, double> callers;
+  for (const std::uint32_t p : sum.paths) {
+    const auto growth = static_cast<double>(paths[p].growth);
     const auto functions = paths.functions(paths[p]);
     const auto at = std::find(functions.begin(), functions.end(), sum.function);
     if (growth <= 0 || at == functions.begin() || at == functions.end()) continue;
     grown += growth;
     most_of_caller = std::max(most_of_caller, callers[*(at - 1)] += growth);
   }
-  return callers.size() >= kManyCallers && most_of_caller < grown / 2 && pure >= kPureInAll * held;
+  return callers.size() >= kManyCallers && most_of_caller < grown / 2;
 }
 
 /// Whether all of them grow as one, also without the largest: a leak comes in many pieces, a few steps of unlike things
 /// do not.
-bool grow_together(const GrowthPaths& paths, const SumJudge& judge, const std::vector<std::uint32_t>& pieces) {
-  if (judge.judge(paths.rows(pieces)).word != "GROWING") return false;
+bool grow_together(const GrowthPaths& paths, const SumJudge& judge, const FunctionSum& sum,
+                   const std::vector<std::uint32_t>& pieces) {
+  if (pieces.size() < sum.paths.size() && judge.judge(paths.rows(pieces)).word != "GROWING") return false;
   if (pieces.size() < 3) return true;
   std::vector<std::uint32_t> most = pieces;
   std::erase(most, *std::max_element(most.begin(), most.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -162,28 +178,56 @@ bool grow_together(const GrowthPaths& paths, const SumJudge& judge, const std::v
   return climbs(judge.judge(paths.rows(most)));
 }
 
+bool is_explained(double growth, double known, double floor) {
+  return growth - known < std::max(floor, kUnexplained * growth);
+}
+
+/// The paths of a sum that may be one leak, and what is not explained of it.
+struct Pieces {
+  std::vector<std::uint32_t> all, rest;
+  double growth = 0, known = 0;
+};
+
+Pieces pieces_of(const GrowthPaths& paths, const FunctionSum& sum, bool for_many, const Explained& so_far,
+                 const std::vector<std::uint8_t>& chosen) {
+  Pieces out;
+  for (const std::uint32_t p : sum.paths) {
+    // What levelled off is no piece of a leak, however the sum with others may look.
+    if (!for_many && so_far.verdict[p].word == "SATURATING") continue;
+    out.all.push_back(p);
+    out.growth += static_cast<double>(paths[p].growth);
+    if (chosen[p] != 0) {
+      out.known += static_cast<double>(paths[p].growth);
+    } else {
+      out.rest.push_back(p);
+    }
+  }
+  return out;
+}
+
 /// Paths of a GROWING function whose own paths do not show it.
 void add_function_sums(const GrowthPaths& paths, const SumJudge& judge, const Explained& so_far,
                        std::vector<std::uint8_t>& chosen) {
-  for (const FunctionSum& sum : growing_sums(paths, judge)) {
-    std::vector<std::uint32_t> pieces, rest;  // all that may be one leak, and what is not explained of it
-    double growth = 0, known = 0;
-    const bool for_many = leaks_for_many(paths, sum);
+  // What is explained now is so later on: paths are chosen, and none is left out again.
+  const auto is_wanted = [&](const FunctionSum& sum) {
+    double growth = 0, levelled = 0, known = 0;
     for (const std::uint32_t p : sum.paths) {
-      // What levelled off is no piece of a leak, however the sum with others may look.
-      if (!for_many && so_far.verdict[p].word == "SATURATING") continue;
-      pieces.push_back(p);
-      growth += static_cast<double>(paths[p].growth);
-      if (chosen[p] != 0) {
-        known += static_cast<double>(paths[p].growth);
-      } else {
-        rest.push_back(p);
-      }
+      const auto grown = static_cast<double>(paths[p].growth);
+      (so_far.verdict[p].word == "SATURATING" ? levelled : growth) += grown;
+      if (chosen[p] != 0) known += grown;
     }
-    if (growth - known < std::max(judge.floor(), kUnexplained * growth)) continue;
-    if (!for_many && (judge.judge(paths.rows(rest)).word != "GROWING" || !grow_together(paths, judge, pieces)))
-      continue;
-    for (const std::uint32_t p : pieces) chosen[p] = so_far.moved[p] == 0;
+    if (!is_explained(growth, known, judge.floor())) return true;
+    return !is_explained(growth + levelled, known, judge.floor()) && leaks_for_many(paths, sum);
+  };
+  for (const FunctionSum& sum : growing_sums(paths, judge, is_wanted)) {
+    const bool for_many = leaks_for_many(paths, sum);
+    const Pieces pieces = pieces_of(paths, sum, for_many, so_far, chosen);
+    if (is_explained(pieces.growth, pieces.known, judge.floor())) continue;
+    // All of the sum is GROWING: only what is less has to be judged.
+    const bool all_is_left = pieces.rest.size() == sum.paths.size();
+    if (!for_many && !all_is_left && judge.judge(paths.rows(pieces.rest)).word != "GROWING") continue;
+    if (!for_many && !grow_together(paths, judge, sum, pieces.all)) continue;
+    for (const std::uint32_t p : pieces.all) chosen[p] = so_far.moved[p] == 0;
   }
 }
 

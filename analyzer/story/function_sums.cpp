@@ -12,6 +12,8 @@ namespace {
 
 /// Nobody needs more; a hostile input has no more to give.
 constexpr std::size_t kMostSums = 20'000;
+/// Of all sums that are made at a time.
+constexpr std::size_t kRowsAtOnce = 4'000'000;
 
 class Collector {
  public:
@@ -97,16 +99,27 @@ class Collector {
 
 }  // namespace
 
-std::vector<FunctionSum> growing_sums(const GrowthPaths& paths, const SumJudge& judge) {
+std::vector<FunctionSum> growing_sums(const GrowthPaths& paths, const SumJudge& judge,
+                                      const std::function<bool(const FunctionSum&)>& is_wanted) {
   Collector collector(paths, judge);
   collector.by_last_functions();
   collector.by_function();
   std::vector<FunctionSum> sums = collector.take();
-  constexpr std::size_t kBlock = 32;
-  for_each_parallel((sums.size() + kBlock - 1) / kBlock, sums.size() * kParallelStacks, [&](std::size_t block) {
-    for (std::size_t i = block * kBlock; i < std::min(sums.size(), (block + 1) * kBlock); ++i)
-      sums[i].verdict = judge.judge(paths.rows(sums[i].paths));
-  });
+  std::vector<std::uint8_t> wanted(sums.size());
+  for_each_parallel(sums.size(), paths.size(), [&](std::size_t i) { wanted[i] = is_wanted(sums[i]) ? 1 : 0; });
+  for (std::size_t i = 0; i < sums.size();) {
+    std::vector<std::size_t> chosen;
+    std::vector<std::vector<std::uint32_t>> rows;
+    for (std::size_t read = 0; i < sums.size() && read < kRowsAtOnce; ++i) {
+      if (wanted[i] == 0) continue;
+      chosen.push_back(i);
+      rows.push_back(paths.rows(sums[i].paths));
+      read += rows.back().size();
+    }
+    const std::vector<std::vector<double>> values = judge.values_of(rows);
+    for_each_parallel(chosen.size(), chosen.size() * kParallelStacks,
+                      [&](std::size_t c) { sums[chosen[c]].verdict = judge.judge(rows[c], values[c]); });
+  }
   std::erase_if(sums, [](const FunctionSum& sum) { return sum.verdict.word != "GROWING"; });
   std::sort(sums.begin(), sums.end(), [](const FunctionSum& a, const FunctionSum& b) {
     if (a.current != b.current) return a.current < b.current;

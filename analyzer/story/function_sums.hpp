@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "analyzer/story/explained.hpp"
@@ -19,7 +20,9 @@ struct FunctionSum {
 };
 
 /// The sums of two paths or more that are GROWING as a whole, the most specific (fewest bytes at the end) first:
-/// everything through one function, and everything that ends in the same last functions.
-std::vector<FunctionSum> growing_sums(const GrowthPaths& paths, const SumJudge& judge);
+/// everything through one function, and everything that ends in the same last functions. Only those that `is_wanted`
+/// are judged, which takes far longer than to ask; it is asked by several threads.
+std::vector<FunctionSum> growing_sums(const GrowthPaths& paths, const SumJudge& judge,
+                                      const std::function<bool(const FunctionSum&)>& is_wanted);
 
 }  // namespace snapdiff::story

@@ -11,6 +11,7 @@
 #include "analyzer/story/passing.hpp"
 #include "analyzer/story/spread.hpp"
 #include "analyzer/story/words.hpp"
+#include "snapdiff/parallel.hpp"
 
 namespace snapdiff::story {
 namespace {
@@ -25,8 +26,9 @@ std::vector<Culprit> describe_all(const Evidence& evidence, const Weights& weigh
   std::vector<Part> parts = evidence.paths.are_types() ? find_types(evidence.paths, evidence.explained, weights)
                                                        : find_parts(evidence.paths, weights);
   if (parts.size() > 2 * kMostCulprits) parts.resize(2 * kMostCulprits);
-  std::vector<Culprit> out;
-  for (const Part& part : parts) out.push_back(describe(evidence, part, whole));
+  std::vector<Culprit> out(parts.size());
+  for_each_parallel(parts.size(), evidence.paths.size(),
+                    [&](std::size_t i) { out[i] = describe(evidence, parts[i], whole); });
   return out;
 }
 
@@ -66,20 +68,27 @@ void fill(Story& story, const GrowthReport& report, const Evidence& evidence) {
   story.judged = explained.judged;
   story.explained = growth_of(evidence.paths, explained.growing);
   const auto grew = static_cast<double>(report.grew);
-  story.culprits = describe_all(evidence, explained.growing, grew);
+  const double shrank = -static_cast<double>(report.shrank);
+  constexpr std::size_t kTasks = 5;
+  for_each_parallel(kTasks, evidence.paths.size(), [&](std::size_t task) {
+    switch (task) {
+      case 0: story.culprits = describe_all(evidence, explained.growing, grew); break;
+      case 1:
+        if (explained.judged) story.levelled = describe_all(evidence, explained.levelled, grew);
+        break;
+      case 2:
+        if (shrank > grew) story.freed = describe_all(evidence, explained.freed, shrank);
+        break;
+      case 3: story.passing = find_passing(report, evidence.paths); break;
+      default: story.functions = spread_growth(evidence.paths);
+    }
+  });
   if (evidence.judge.is_judged() && !evidence.paths.are_types()) order_by_verdict(story.culprits);
   keep_enough(story.culprits, story.explained);
   story.covered = story.explained > 0 ? std::min(1.0, net_of(story.culprits) / story.explained) : 0;
-  if (explained.judged) {
-    story.levelled = describe_all(evidence, explained.levelled, grew);
-    std::erase_if(story.levelled, [&](const Culprit& c) { return c.share < kWorthSaying; });
-    if (story.levelled.size() > kMostOthers) story.levelled.resize(kMostOthers);
-  }
-  const double shrank = -static_cast<double>(report.shrank);
-  if (shrank > grew) {
-    story.freed = describe_all(evidence, explained.freed, shrank);
-    if (story.freed.size() > kMostOthers) story.freed.resize(kMostOthers);
-  }
+  std::erase_if(story.levelled, [&](const Culprit& c) { return c.share < kWorthSaying; });
+  if (story.levelled.size() > kMostOthers) story.levelled.resize(kMostOthers);
+  if (story.freed.size() > kMostOthers) story.freed.resize(kMostOthers);
   for (std::size_t p = 0; p < evidence.paths.size(); ++p) {
     if (explained.moved[p] != 0) story.moved += evidence.paths[p].growth;
   }
@@ -88,8 +97,6 @@ void fill(Story& story, const GrowthReport& report, const Evidence& evidence) {
     const bool speaks = first || static_cast<double>(culprit.value.growth()) >= kSpeaks * story.explained;
     if (speaks && gravity(culprit.verdict.word) > gravity(story.verdict)) story.verdict = culprit.verdict.word;
   }
-  story.passing = find_passing(report, evidence.paths);
-  story.functions = spread_growth(evidence.paths);
 }
 
 /// What graphs, flame graphs and tables mark: the culprits and what was freed, as paths and rows.

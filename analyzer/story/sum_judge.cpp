@@ -1,9 +1,45 @@
 #include "analyzer/story/sum_judge.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <numeric>
+
+#include "snapdiff/parallel.hpp"
 
 namespace snapdiff::story {
+namespace {
+
+constexpr double kExact = 9e18;    ///< sums below fit in 63 bits
+constexpr std::size_t kSlice = 8;  ///< snapshots: values of a row that share a line of the cache
+
+/// Which sets a row is in.
+class SetsOfRows {
+ public:
+  template <class Wanted>
+  SetsOfRows(std::span<const std::vector<std::uint32_t>> sets, std::size_t rows, Wanted is_wanted) : begin_(rows + 2) {
+    for (const auto& set : sets) {
+      if (!is_wanted(set)) continue;
+      for (const std::uint32_t row : set) ++begin_[row + 2];
+    }
+    std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
+    sets_.resize(begin_.back());
+    for (std::uint32_t s = 0; s < sets.size(); ++s) {
+      if (!is_wanted(sets[s])) continue;
+      for (const std::uint32_t row : sets[s]) sets_[begin_[row + 1]++] = s;
+    }
+  }
+  std::span<const std::uint32_t> operator[](std::size_t row) const {
+    return {sets_.data() + begin_[row], begin_[row + 1] - begin_[row]};
+  }
+  std::size_t size() const { return sets_.size(); }
+
+ private:
+  std::vector<std::size_t> begin_;  ///< per row
+  std::vector<std::uint32_t> sets_;
+};
+
+}  // namespace
 
 SumJudge::SumJudge(const GrowthReport& report, const TimeAxis* axis) : report_(report), axis_(axis) {
   if (report.series_length >= 2 && report.series.size() == report.series_length * report.rows.size())
@@ -15,6 +51,7 @@ SumJudge::SumJudge(const GrowthReport& report, const TimeAxis* axis) : report_(r
     for (std::size_t i = 0; i < length_; ++i) totals[i] += static_cast<double>(report.series[row * length_ + i]);
   }
   for (const double total : totals) most = std::max(most, std::abs(total));
+  for (const std::int64_t value : report.series) most_ = std::max(most_, std::abs(static_cast<double>(value)));
   floor_ = kFloorShare * most;
   object_floor_ = kFloorShare * std::max(std::abs(static_cast<double>(report.total_objects.baseline)),
                                          std::abs(static_cast<double>(report.total_objects.current)));
@@ -30,11 +67,55 @@ std::vector<double> SumJudge::values(std::span<const std::uint32_t> rows) const 
     return ends;
   }
   std::vector<double> sums(length_, 0);
+  if (is_exact(rows.size())) {  // as integers, several of which are added at once
+    std::vector<std::int64_t> whole(length_, 0);
+    for (const std::uint32_t row : rows) {
+      const std::int64_t* const values = report_.series.data() + row * length_;
+      for (std::size_t i = 0; i < length_; ++i) whole[i] += values[i];
+    }
+    std::transform(whole.begin(), whole.end(), sums.begin(), [](std::int64_t v) { return static_cast<double>(v); });
+    return sums;
+  }
   for (const std::uint32_t row : rows) {
     const std::int64_t* const values = report_.series.data() + row * length_;
     for (std::size_t i = 0; i < length_; ++i) sums[i] += static_cast<double>(values[i]);
   }
   return sums;
+}
+
+bool SumJudge::is_exact(std::size_t rows) const { return static_cast<double>(rows) * most_ < kExact; }
+
+std::vector<std::vector<double>> SumJudge::values_of(std::span<const std::vector<std::uint32_t>> sets) const {
+  std::vector<std::vector<double>> out(sets.size());
+  const auto is_fast = [&](const std::vector<std::uint32_t>& rows) { return length_ > 0 && is_exact(rows.size()); };
+  const SetsOfRows sets_of(sets, report_.rows.size(), is_fast);
+  for (std::size_t s = 0; s < sets.size(); ++s) {
+    if (is_fast(sets[s])) {
+      out[s].resize(length_);
+    } else {
+      out[s] = values(sets[s]);
+    }
+  }
+  // A few snapshots at a time: the sums of all sets stay in the cache while the rows pass by.
+  const std::size_t slices = (length_ + kSlice - 1) / kSlice;
+  for_each_parallel(slices, sets_of.size(), [&](std::size_t slice) {
+    const std::size_t first = slice * kSlice;
+    const std::size_t width = std::min(kSlice, length_ - first);
+    std::vector<std::int64_t> sums(sets.size() * kSlice, 0);
+    for (std::size_t row = 0; row < report_.rows.size(); ++row) {
+      std::array<std::int64_t, kSlice> values{};
+      std::copy_n(report_.series.data() + row * length_ + first, width, values.begin());
+      for (const std::uint32_t set : sets_of[row]) {
+        std::int64_t* const sum = sums.data() + set * kSlice;
+        for (std::size_t i = 0; i < kSlice; ++i) sum[i] += values[i];
+      }
+    }
+    for (std::size_t s = 0; s < sets.size(); ++s) {
+      if (!is_fast(sets[s])) continue;
+      for (std::size_t i = 0; i < width; ++i) out[s][first + i] = static_cast<double>(sums[s * kSlice + i]);
+    }
+  });
+  return out;
 }
 
 std::vector<double> SumJudge::counts(std::span<const std::uint32_t> rows) const {
@@ -71,9 +152,8 @@ trend::PointError SumJudge::error_of(std::span<const std::uint32_t> rows) const 
   return error;
 }
 
-Verdict SumJudge::judge(std::span<const std::uint32_t> rows, double floor, bool with_counts) const {
-  const std::vector<double> sums = values(rows);
-  const std::vector<double> objects = with_counts && report_.has_objects ? counts(rows) : std::vector<double>{};
+Verdict SumJudge::judge(std::span<const std::uint32_t> rows, const std::vector<double>& sums, double floor) const {
+  const std::vector<double> objects = report_.has_objects ? counts(rows) : std::vector<double>{};
   std::vector<std::uint8_t> known;
   if (!report_.series_known.empty()) {
     known.assign(length_, 1);
@@ -86,15 +166,18 @@ Verdict SumJudge::judge(std::span<const std::uint32_t> rows, double floor, bool 
   return trend::judge(points);
 }
 
-Verdict SumJudge::judge(std::span<const std::uint32_t> rows) const { return judge(rows, floor_, true); }
+Verdict SumJudge::judge(std::span<const std::uint32_t> rows, const std::vector<double>& sums) const {
+  return judge(rows, sums, floor_);
+}
 
 Verdict SumJudge::judge_type(std::span<const std::uint32_t> rows) const {
-  const Verdict plain = judge(rows, floor_, true);
+  const std::vector<double> sums = values(rows);
+  const Verdict plain = judge(rows, sums, floor_);
   if (plain.word == "GROWING" || length_ < 3 || !report_.has_objects) return plain;
   const std::vector<double> objects = counts(rows);
   const auto [least, most] = std::minmax_element(objects.begin(), objects.end());
   if (*most - *least < std::max(object_floor_, 1.0)) return plain;
-  const Verdict counted = judge(rows, 0, true);
+  const Verdict counted = judge(rows, sums, 0);
   return counted.word == "GROWING" ? counted : plain;
 }
 

@@ -48,16 +48,9 @@ inline bool validate_event(const TraceEvent& event, const AllocatorState& state,
          index_of(event.stack) < d.stacks.size();
 }
 
-/// The one validity pass over a finished model, whatever format it came from: table columns of
-/// equal length, every id inside its table, stack and label runs in order, rows sorted and
-/// unique, column names unique, column totals within 64 bits.
-/// Errors: limit, when a total does not fit; internal for all else (readers must never let it come
-/// to that; only a store with damaged rows can).
-inline Status validate(const Snapshot& snapshot) {
+/// The part of validate() about a dictionary, which many snapshots may share.
+inline Status validate(const Dictionary& d) {
   const auto broken = [](std::string what) -> Status { return Error{ErrorCode::internal, std::move(what)}; };
-  if (snapshot.dictionary == nullptr) return broken("snapshot without a dictionary");
-  const Dictionary& d = *snapshot.dictionary;
-
   const std::size_t modules = d.modules.size();
   if (modules == 0 || d.modules.build_id.size() != modules) return broken("module columns differ in length");
   for (std::size_t row = 0; row < modules; ++row) {
@@ -104,12 +97,18 @@ inline Status validate(const Snapshot& snapshot) {
         index_of(label.unit) >= d.strings.size())
       return broken("label names a string that does not exist");
   }
+  return ok();
+}
 
+/// The rest of validate(): its dictionary was found valid.
+inline Status validate_samples(const Snapshot& snapshot) {
+  const auto broken = [](std::string what) -> Status { return Error{ErrorCode::internal, std::move(what)}; };
+  const Dictionary& d = *snapshot.dictionary;
   const SampleTable& samples = snapshot.samples;
   if (samples.labels.size() != samples.size()) return broken("sample columns differ in length");
   for (std::size_t row = 0; row < samples.size(); ++row) {
-    if (index_of(samples.stack[row]) >= stacks.size()) return broken("sample names a stack that does not exist");
-    if (index_of(samples.labels[row]) >= labels.size()) return broken("sample names a label set that does not exist");
+    if (index_of(samples.stack[row]) >= d.stacks.size()) return broken("sample names a stack that does not exist");
+    if (index_of(samples.labels[row]) >= d.labels.size()) return broken("sample names a label set that does not exist");
     if (row > 0 && !(samples.stack[row - 1] < samples.stack[row] ||
                      (samples.stack[row - 1] == samples.stack[row] && samples.labels[row - 1] < samples.labels[row])))
       return broken("sample rows not sorted, or not unique");
@@ -130,10 +129,21 @@ inline Status validate(const Snapshot& snapshot) {
     }
   }
   for (const Mapping& mapping : snapshot.mappings) {
-    if (index_of(mapping.module) >= modules) return broken("mapping names a module that does not exist");
+    if (index_of(mapping.module) >= d.modules.size()) return broken("mapping names a module that does not exist");
   }
   if (snapshot.allocator != nullptr) return validate(*snapshot.allocator, d);
   return ok();
+}
+
+/// The one validity pass over a finished model, whatever format it came from: table columns of
+/// equal length, every id inside its table, stack and label runs in order, rows sorted and
+/// unique, column names unique, column totals within 64 bits.
+/// Errors: limit, when a total does not fit; internal for all else (readers must never let it come
+/// to that; only a store with damaged rows can).
+inline Status validate(const Snapshot& snapshot) {
+  if (snapshot.dictionary == nullptr) return Error{ErrorCode::internal, "snapshot without a dictionary"};
+  if (Status valid = validate(*snapshot.dictionary); !valid) return valid;
+  return validate_samples(snapshot);
 }
 
 }  // namespace snapdiff
