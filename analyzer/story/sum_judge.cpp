@@ -11,9 +11,7 @@ SumJudge::SumJudge(const GrowthReport& report, const TimeAxis* axis) : report_(r
   double most = std::max(std::abs(static_cast<double>(report.total.baseline)),
                          std::abs(static_cast<double>(report.total.current)));
   std::vector<double> totals(length_, 0);
-  for (std::size_t row = 0; length_ > 0 && row < report.rows.size(); ++row) {
-    for (std::size_t i = 0; i < length_; ++i) totals[i] += static_cast<double>(report.series[row * length_ + i]);
-  }
+  for (std::size_t row = 0; length_ > 0 && row < report.rows.size(); ++row) report.series.add_to(totals, row);
   for (const double total : totals) most = std::max(most, std::abs(total));
   floor_ = kFloorShare * most;
   object_floor_ = kFloorShare * std::max(std::abs(static_cast<double>(report.total_objects.baseline)),
@@ -30,10 +28,7 @@ std::vector<double> SumJudge::values(std::span<const std::uint32_t> rows) const 
     return ends;
   }
   std::vector<double> sums(length_, 0);
-  for (const std::uint32_t row : rows) {
-    const std::int64_t* const values = report_.series.data() + row * length_;
-    for (std::size_t i = 0; i < length_; ++i) sums[i] += static_cast<double>(values[i]);
-  }
+  for (const std::uint32_t row : rows) report_.series.add_to(sums, row);
   return sums;
 }
 
@@ -41,17 +36,15 @@ std::vector<double> SumJudge::counts(std::span<const std::uint32_t> rows) const 
   std::vector<double> sums(length_, 0);
   for (const std::uint32_t row : rows) {
     if (row >= report_.object_place.size() || report_.object_place[row] == GrowthReport::kNoPlace) continue;
-    const std::int64_t* const values = report_.object_series.data() + report_.object_place[row] * length_;
-    for (std::size_t i = 0; i < length_; ++i) sums[i] += static_cast<double>(values[i]);
+    report_.object_series.add_to(sums, report_.object_place[row]);
   }
   return sums;
 }
 
 double SumJudge::range(std::uint32_t row) const {
   if (length_ == 0) return std::abs(static_cast<double>(report_.rows[row].value.growth()));
-  const std::int64_t* const values = report_.series.data() + row * length_;
-  const auto [least, most] = std::minmax_element(values, values + length_);
-  return static_cast<double>(*most) - static_cast<double>(*least);
+  const auto [least, most] = report_.series.range(row);
+  return static_cast<double>(most) - static_cast<double>(least);
 }
 
 trend::PointError SumJudge::error_of(std::span<const std::uint32_t> rows) const {
@@ -75,11 +68,9 @@ Verdict SumJudge::judge(std::span<const std::uint32_t> rows, double floor, bool 
   const std::vector<double> sums = values(rows);
   const std::vector<double> objects = with_counts && report_.has_objects ? counts(rows) : std::vector<double>{};
   std::vector<std::uint8_t> known;
-  if (!report_.series_known.empty()) {
+  if (report_.series.has_unknown()) {
     known.assign(length_, 1);
-    for (const std::uint32_t row : rows) {
-      for (std::size_t i = 0; i < length_; ++i) known[i] &= report_.series_known[row * length_ + i];
-    }
+    for (const std::uint32_t row : rows) report_.series.for_each_unknown(row, [&](std::size_t i) { known[i] = 0; });
   }
   trend::Points points{sums, {}, known, objects, error_of(rows), floor, report_.unit, report_.metric};
   if (axis_ != nullptr && !axis_->even && axis_->seconds.size() == sums.size()) points.times = axis_->seconds;
