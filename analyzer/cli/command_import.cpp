@@ -74,10 +74,17 @@ std::vector<LoadedSnapshot> devices_of(std::span<const LoadedSnapshot> snapshots
   return parts;
 }
 
-/// A log's: many, and each of a few bytes.
-bool is_small(const Snapshot& snapshot) { return snapshot.samples.size() == 0 && snapshot.allocator == nullptr; }
+/// Of which a file may hold very many: a log's, or those with few rows.
+bool is_small(const Snapshot& snapshot) {
+  constexpr std::size_t kFewRows = 256;
+  return snapshot.samples.size() <= kFewRows && snapshot.allocator == nullptr;
+}
 
-/// Stores them, those that are small and stand together in one transaction.
+/// In one transaction, which holds a lock meanwhile.
+constexpr std::size_t kRowsTogether = 65'536;
+
+/// Stores them, those that are small and stand together in one transaction: to find out what the store has already
+/// takes a look at each snapshot of the series.
 Result<std::vector<store::Imported>> store_in_turn(
     store::Store& store, const std::vector<std::pair<const Snapshot*, std::string>>& snapshots) {
   std::vector<store::Imported> all;
@@ -85,8 +92,12 @@ Result<std::vector<store::Imported>> store_in_turn(
     const std::string& series = snapshots[i].second;
     std::vector<const Snapshot*> together{snapshots[i].first};
     const bool small = is_small(*together.front());
-    for (++i; small && i < snapshots.size() && snapshots[i].second == series && is_small(*snapshots[i].first); ++i)
+    std::size_t rows = together.front()->samples.size();
+    for (++i; small && i < snapshots.size() && snapshots[i].second == series && is_small(*snapshots[i].first); ++i) {
+      rows += snapshots[i].first->samples.size();
+      if (rows > kRowsTogether) break;
       together.push_back(snapshots[i].first);
+    }
     if (together.size() == 1) {
       const Result<store::Imported> imported = store.add(*together.front(), series);
       if (!imported) return imported.error();
