@@ -60,7 +60,8 @@ int show_single(const Compared& compared, const Options& options, const report::
   if (asks_for_counters(compared.loaded.refs(), options)) return show_counters(compared.loaded, options, style);
   const Result<TopReport> report = diff::top(compared.loaded.snapshots.front().ref, compared.options);
   if (!report) return fail(report.error());
-  if (Status printed = print_data(report::write_top(*report, style)); !printed) return fail(printed.error());
+  if (Status printed = print_report(report::write_top(*report, style), style.form); !printed)
+    return fail(printed.error());
   say("one snapshot: shown as 'snapdiff top'. Give a second file to see growth.");
   return tell_notes(compared.loaded, options);
 }
@@ -97,7 +98,7 @@ int run_diff(const Arguments& arguments) {
   });
   if (!text) return fail(text.error());
   recording.answered();
-  const Status printed = print_data(*text);
+  const Status printed = print_report(*text, style->form);
   const int partial_code = tell_notes(compared->loaded, options);
   const int stored_code = recording.finish();
   if (!printed) return fail(printed.error());

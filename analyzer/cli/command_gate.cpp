@@ -197,7 +197,7 @@ int run_gate(const Arguments& arguments) {
   }
   const std::string text = report::write_gate(report, *style);
   recording.answered();
-  const Status printed = print_data(text);
+  const Status printed = print_report(text, style->form);
   const Status written = write_reports(report, wanted);
   const int partial_code = tell_notes(compared->loaded, options);
   const int stored_code = recording.finish();

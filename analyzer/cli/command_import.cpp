@@ -14,6 +14,7 @@
 #include "analyzer/cli/read_files.hpp"
 #include "analyzer/cli/series_identity.hpp"
 #include "analyzer/cli/shared_times.hpp"
+#include "analyzer/cli/store_in_turn.hpp"
 #include "analyzer/cuda/cuda.hpp"
 #include "formats/registry.hpp"
 
@@ -72,32 +73,6 @@ std::vector<LoadedSnapshot> devices_of(std::span<const LoadedSnapshot> snapshots
     }
   }
   return parts;
-}
-
-/// A log's: many, and each of a few bytes.
-bool is_small(const Snapshot& snapshot) { return snapshot.samples.size() == 0 && snapshot.allocator == nullptr; }
-
-/// Stores them, those that are small and stand together in one transaction.
-Result<std::vector<store::Imported>> store_in_turn(
-    store::Store& store, const std::vector<std::pair<const Snapshot*, std::string>>& snapshots) {
-  std::vector<store::Imported> all;
-  for (std::size_t i = 0; i < snapshots.size();) {
-    const std::string& series = snapshots[i].second;
-    std::vector<const Snapshot*> together{snapshots[i].first};
-    const bool small = is_small(*together.front());
-    for (++i; small && i < snapshots.size() && snapshots[i].second == series && is_small(*snapshots[i].first); ++i)
-      together.push_back(snapshots[i].first);
-    if (together.size() == 1) {
-      const Result<store::Imported> imported = store.add(*together.front(), series);
-      if (!imported) return imported.error();
-      all.push_back(*imported);
-      continue;
-    }
-    const Result<std::vector<store::Imported>> imported = store.add_all(together, series);
-    if (!imported) return imported.error();
-    all.insert(all.end(), imported->begin(), imported->end());
-  }
-  return all;
 }
 
 std::string device_suffix(const LoadedSnapshot& item, bool per_device) {

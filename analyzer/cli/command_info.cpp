@@ -288,7 +288,8 @@ int run_info(const Arguments& arguments) {
   } else if (options.as == "json" && !objects.empty()) {
     out = objects.size() == 1 ? dump(objects[0], 2) : dump(Json(objects), 2);
   }
-  if (Status printed = print_data(out); !printed) return fail(printed.error());
+  if (Status printed = print_report(out, options.as == "text" ? report::Form::text : report::Form::json); !printed)
+    return fail(printed.error());
   return code;
 }
 

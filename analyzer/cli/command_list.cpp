@@ -161,7 +161,7 @@ int run_list(const Arguments& arguments) {
           ? report::json_safe(list_json(*listed).dump(2, ' ', false, Json::error_handler_t::replace)) + "\n"
           : list_text(*listed, !options.operands.empty());
   if (text.empty()) say("the store is empty");
-  if (Status printed = print_data(text); !printed) return fail(printed.error());
+  if (Status printed = print_report(text, *form); !printed) return fail(printed.error());
   return kExitDone;
 }
 

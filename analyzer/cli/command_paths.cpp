@@ -35,7 +35,8 @@ int run_paths(const Arguments& arguments) {
   const Result<PathReport> report =
       in_stage(terminal.stderr_is_terminal, "finding paths", [&] { return objects::paths(loaded->refs(), wanted); });
   if (!report) return fail(report.error());
-  if (Status printed = print_data(report::write_paths(*report, asked->style)); !printed) return fail(printed.error());
+  if (Status printed = print_report(report::write_paths(*report, asked->style), asked->style.form); !printed)
+    return fail(printed.error());
   return tell_notes(*loaded, options);
 }
 

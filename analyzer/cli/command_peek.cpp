@@ -29,7 +29,8 @@ int run_peek(const Arguments& arguments) {
     return diff::peek(snapshots.front().ref, snapshots.back().ref, regex, compared->options);
   });
   if (!report) return fail(report.error());
-  if (Status printed = print_data(report::write_peek(*report, *style)); !printed) return fail(printed.error());
+  if (Status printed = print_report(report::write_peek(*report, *style), style->form); !printed)
+    return fail(printed.error());
   if (report->functions.empty()) say("no function matches " + escape_for_terminal(regex));
   return tell_notes(compared->loaded, options);
 }

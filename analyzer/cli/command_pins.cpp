@@ -28,7 +28,8 @@ int run_pins(const Arguments& arguments) {
   const SnapshotRef baseline = loaded->snapshots.size() == 2 ? loaded->snapshots.front().ref : SnapshotRef{};
   const Result<PinReport> report = make_pins(baseline, loaded->snapshots.back().ref, asked->view);
   if (!report) return fail(report.error());
-  if (Status printed = print_data(report::write_pins(*report, asked->style)); !printed) return fail(printed.error());
+  if (Status printed = print_report(report::write_pins(*report, asked->style), asked->style.form); !printed)
+    return fail(printed.error());
   return tell_notes(*loaded, options);
 }
 

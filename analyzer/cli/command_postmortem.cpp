@@ -84,7 +84,9 @@ Status report_on(const ReportedSeries& series, const Wanted& wanted, const Setti
   std::filesystem::path folder = wanted.folder;
   if (!series.name.empty()) folder /= series.name;
   const std::string heading = series.name.empty() ? "" : escape_for_terminal(series.name) + ":\n";
-  if (Status printed = print_data(heading + report::postmortem_text(*found, terminal_style)); !printed) return printed;
+  if (Status printed = print_report(heading + report::postmortem_text(*found, terminal_style), report::Form::text);
+      !printed)
+    return printed;
   DocumentOptions documents = settings.documents;
   if (settings.redactor) documents.redactor = &*settings.redactor;
   return in_stage(on_terminal, "writing the report",

@@ -68,10 +68,8 @@ Result<RankReport> compare_ranks(const Loaded& loaded, const DiffOptions& option
   // Of two there is no series beside the two sides.
   if (overall.series.empty()) {
     overall.series_length = count;
-    for (const GrowthRow& row : overall.rows) {
-      overall.series.push_back(row.value.baseline);
-      overall.series.push_back(row.value.current);
-    }
+    for (const GrowthRow& row : overall.rows)
+      overall.series.push_row(std::array{row.value.baseline, row.value.current});
   }
   std::vector<std::int64_t> totals;
   for (std::size_t i = 0; i < count; ++i) {
@@ -79,13 +77,14 @@ Result<RankReport> compare_ranks(const Loaded& loaded, const DiffOptions& option
     totals.push_back(report.ranks[i].total);
   }
   report.middle = middle_of(totals);
+  std::vector<std::int64_t> scratch;
   for (std::uint32_t r = 0; r < overall.rows.size(); ++r) {
-    const std::int64_t* values = overall.series.data() + r * count;
+    const std::span<const std::int64_t> values = overall.series.row(r, scratch);
     RankRow row;
     row.row = r;
-    row.middle = middle_of(std::vector<std::int64_t>(values, values + count));
-    row.lowest = *std::min_element(values, values + count);
-    row.highest = *std::max_element(values, values + count);
+    row.middle = middle_of(std::vector<std::int64_t>(values.begin(), values.end()));
+    row.lowest = *std::min_element(values.begin(), values.end());
+    row.highest = *std::max_element(values.begin(), values.end());
     for (std::size_t i = 0; i < count; ++i) {
       const std::int64_t off = distance(values[i], row.middle);
       if (off > distance(values[row.odd], row.middle)) row.odd = i;
@@ -129,7 +128,8 @@ int run_ranks(const Arguments& arguments) {
   const Result<RankReport> report =
       in_stage(terminal.stderr_is_terminal, "comparing", [&] { return compare_ranks(*loaded, asked->view); });
   if (!report) return fail(report.error());
-  if (Status printed = print_data(report::write_ranks(*report, asked->style)); !printed) return fail(printed.error());
+  if (Status printed = print_report(report::write_ranks(*report, asked->style), asked->style.form); !printed)
+    return fail(printed.error());
   return tell_notes(*loaded, options);
 }
 

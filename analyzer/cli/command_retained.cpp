@@ -59,7 +59,7 @@ int run_retained(const Arguments& arguments) {
       in_stage(terminal.stderr_is_terminal, "finding dominators", [&] { return objects::retained(loaded->refs()); });
   if (!report) return fail(report.error());
   sort_rows(*report, sort);
-  if (Status printed = print_data(report::write_retained(*report, asked->style)); !printed)
+  if (Status printed = print_report(report::write_retained(*report, asked->style), asked->style.form); !printed)
     return fail(printed.error());
   return tell_notes(*loaded, options);
 }

@@ -30,7 +30,7 @@ int run_sql(const Arguments& arguments) {
   if (!store) return fail(store.error());
   Status printed = ok();
   report::QueryWriter writer(*form, [&](std::string_view piece) {
-    if (printed) printed = print_data(piece);
+    if (printed) printed = print_report(piece, *form);
   });
   store::Store::SqlSink sink;
   std::vector<report::QueryCell> cells;

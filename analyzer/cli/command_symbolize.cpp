@@ -50,7 +50,8 @@ int run_symbolize(const Arguments& arguments) {
     say("nothing to name: the store holds no raw addresses");
     return kExitDone;
   }
-  if (Status printed = print_data(table_of(names->report)); !printed) return fail(printed.error());
+  if (Status printed = print_report(table_of(names->report), report::Form::text); !printed)
+    return fail(printed.error());
   for (const Note& note : names->report.notes.all()) say_note(note);
   for (const std::string& path : idle_paths(names->report, options))
     say_note({Severity::warning, path + " fits no module in the store"});

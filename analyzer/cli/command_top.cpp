@@ -35,7 +35,8 @@ int run_top(const Arguments& arguments) {
   const Result<TopReport> report = in_stage(terminal.stderr_is_terminal, "summing up",
                                             [&] { return diff::top(loaded->snapshots.front().ref, asked->view); });
   if (!report) return fail(report.error());
-  if (Status printed = print_data(report::write_top(*report, asked->style, loaded->snapshots.front().failure.get()));
+  if (Status printed = print_report(report::write_top(*report, asked->style, loaded->snapshots.front().failure.get()),
+                                    asked->style.form);
       !printed)
     return fail(printed.error());
   return tell_notes(*loaded, options);

@@ -110,7 +110,7 @@ int run_trend(const Arguments& arguments) {
   });
   if (!text) return fail(text.error());
   recording.answered();
-  const Status printed = print_data(*text);
+  const Status printed = print_report(*text, style->form);
   const int partial_code = tell_notes(compared->loaded, options);
   const int stored_code = recording.finish();
   if (!printed) return fail(printed.error());

@@ -22,7 +22,7 @@ Result<std::string> answer_counters(const std::vector<SnapshotRef>& refs, const 
 int show_counters(const Loaded& loaded, const Options& options, const report::Style& style) {
   const Result<std::string> text = answer_counters(loaded.refs(), style);
   if (!text) return fail(text.error());
-  if (Status printed = print_data(*text); !printed) return fail(printed.error());
+  if (Status printed = print_report(*text, style.form); !printed) return fail(printed.error());
   return tell_notes(loaded, options);
 }
 

@@ -84,13 +84,33 @@ automate
   --db PATH         store (snapdiff.db; SNAPDIFF_DB; :memory: leaves nothing)
   --metric NAME     what to count (in-use bytes)
   --as text|json|jsonl|csv|md
-  --no-color, --version, --help       'snapdiff help COMMAND' has the rest
+  --no-color, --version, --help       'snapdiff help COMMAND' has the rest,
+                                      'help verdicts' what GROWING means
 
 A command's name wins over a file of that name; ./list is the file.
 
 examples:
   snapdiff heap.0001 heap.0012
   snapdiff render --pdf -o growth.pdf
+)";
+
+constexpr std::string_view kVerdicts =
+    R"(Verdicts of a series, from 8 snapshots on (below: RISING at the most).
+
+  GROWING     climbs in all of the window, was never half undone, does not slow
+              down: at least 95 % of the odds are for it
+  RISING      climbs, but the evidence does not reach 95 %, or is of fewer than 8
+  SATURATING  rose early and levels off: a cache that fills, a warm-up
+  STEP        rose at once, and stayed
+  SHRINKING   falls
+  NEW, GONE   not there at first; there no more at the end
+  NOISY       scatters, or wanders without direction
+  FLAT        hardly changes
+  minor       changes by less than the floor (0.2 % of the largest snapshot,
+              --floor): not judged
+
+A verdict is of the shape over time, not of its cause: whether growth is a leak
+is for a person to say.
 )";
 
 // Index of the first argument that is neither an option nor the value of one; size() if none.
@@ -151,8 +171,9 @@ int unknown_word(const std::string& word) {
   return kExitBadInput;
 }
 
-// "help diff" is "diff --help".
+// "help diff" is "diff --help"; a topic that is no command is "verdicts".
 int help_of(const std::string& word) {
+  if (word == "verdicts") return print_data(kVerdicts) ? kExitDone : kExitBadInput;
   for (const Command& command : commands()) {
     if (command.name == word) return command.run({"--help"});
   }

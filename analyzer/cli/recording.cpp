@@ -9,6 +9,7 @@
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/progress.hpp"
 #include "analyzer/cli/series_identity.hpp"
+#include "analyzer/cli/store_in_turn.hpp"
 
 namespace snapdiff::cli {
 
@@ -63,18 +64,6 @@ std::optional<store::Store> Recording::draft() {
   return *std::move(store);
 }
 
-Status Recording::add_together(store::Store& store, const std::string& series) {
-  std::vector<const Snapshot*> together;
-  for (const LoadedSnapshot& s : snapshots_) together.push_back(s.ref.snapshot.get());
-  const Result<std::vector<store::Imported>> imported = store.add_all(together, series);
-  if (!imported) return imported.error();
-  for (const store::Imported& one : *imported) {
-    ids_.push_back(one.id);
-    added_ = added_ || !one.was_present;
-  }
-  return ok();
-}
-
 Status Recording::add_all(store::Store& store) {
   SeriesNames names(store);
   std::vector<std::string> series(snapshots_.size(), series_);
@@ -84,24 +73,16 @@ Status Recording::add_all(store::Store& store) {
     if (!name) return std::move(name).error();
     series[i] = *std::move(name);
   }
-  const auto is_small = [](const LoadedSnapshot& s) {
-    return !s.stored && s.ref.snapshot->samples.size() == 0 && s.ref.snapshot->allocator == nullptr;
-  };
-  const bool one_series = std::all_of(series.begin(), series.end(), [&](const auto& s) { return s == series.front(); });
-  if (snapshots_.size() > 1 && one_series && std::all_of(snapshots_.begin(), snapshots_.end(), is_small)) {
-    if (Status added = add_together(store, series.front()); !added) return added;
-    return remember(store);
-  }
+  std::vector<std::pair<const Snapshot*, std::string>> fresh;
   for (std::size_t i = 0; i < snapshots_.size(); ++i) {
-    const LoadedSnapshot& s = snapshots_[i];
-    if (s.stored) {
-      ids_.push_back(*s.stored);
-      continue;
-    }
-    const Result<store::Imported> imported = store.add(*s.ref.snapshot, series[i]);
-    if (!imported) return imported.error();
-    ids_.push_back(imported->id);
-    added_ = added_ || !imported->was_present;
+    if (!snapshots_[i].stored) fresh.emplace_back(snapshots_[i].ref.snapshot.get(), std::move(series[i]));
+  }
+  const Result<std::vector<store::Imported>> imported = store_in_turn(store, fresh);
+  if (!imported) return imported.error();
+  auto next = imported->begin();
+  for (const LoadedSnapshot& s : snapshots_) {
+    added_ = added_ || (!s.stored && !next->was_present);
+    ids_.push_back(s.stored ? *s.stored : (next++)->id);
   }
   if (named_) {
     std::set<const Dictionary*> done;

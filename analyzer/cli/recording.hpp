@@ -35,7 +35,6 @@ class Recording {
   /// A store with everything in it that is not yet at its path, where there was nothing.
   std::optional<store::Store> draft();
   Status add_all(store::Store& store);
-  Status add_together(store::Store& store, const std::string& series);
   Status remember(store::Store& store);
   Status store_all();
   void tell_where() const;

@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "analyzer/report/report.hpp"
+#include "analyzer/report/text_tools.hpp"
 
 namespace snapdiff::cli {
 namespace {
@@ -68,6 +68,11 @@ Status print_data(std::string_view data) {
     data.remove_prefix(static_cast<std::size_t>(written));
   }
   return ok();
+}
+
+Status print_report(std::string_view data, report::Form form) {
+  const bool for_eyes = form == report::Form::text && isatty(STDOUT_FILENO) == 1 && locale_is_utf8();
+  return for_eyes ? print_data(report::isolated(data)) : print_data(data);
 }
 
 void say(std::string_view line) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "analyzer/report/report.hpp"
 #include "snapdiff/notes.hpp"
 #include "snapdiff/result.hpp"
 
@@ -23,6 +24,9 @@ Terminal look_at_terminal(bool no_color);
 
 /// Writes to stdout. A reader that went away (`| head`) is no failure. Errors: io.
 Status print_data(std::string_view data);
+
+/// The same of a report: on a terminal that shows UTF-8, a text has marks around names with right-to-left letters.
+Status print_report(std::string_view data, report::Form form);
 
 /// One line on stderr.
 void say(std::string_view line);

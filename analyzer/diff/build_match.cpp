@@ -128,15 +128,31 @@ void salt_identities(Side& side, const std::vector<std::uint32_t>& class_of_modu
 
 }  // namespace
 
-std::vector<std::uint8_t> used_frames(const Side& side, const Dictionary& dictionary) {
-  std::vector<std::uint8_t> used(dictionary.frames.size(), 0);
-  for (std::size_t entry = 0; entry < side.stack.size(); ++entry) {
-    for (const FrameId frame : side.frames(entry).frames()) used[index_of(frame)] = 1;
+UsedFrames UsedFrames::of(const Side& side, const Dictionary& dictionary) {
+  std::vector<std::uint32_t> some;
+  std::size_t count = 0;
+  for (std::size_t entry = 0; entry < side.stack.size(); ++entry) count += side.frames(entry).size;
+  const auto each = [&](auto visit) {
+    for (std::size_t entry = 0; entry < side.stack.size(); ++entry) {
+      for (const FrameId frame : side.frames(entry).frames()) visit(static_cast<std::uint32_t>(index_of(frame)));
+    }
+  };
+  if (count < dictionary.frames.size() / 8) {
+    some.reserve(count);
+    each([&](std::uint32_t frame) { some.push_back(frame); });
+    std::sort(some.begin(), some.end());
+    some.erase(std::unique(some.begin(), some.end()), some.end());
+    return {0, std::move(some)};
   }
-  return used;
+  std::vector<std::uint8_t> used(dictionary.frames.size(), 0);
+  each([&](std::uint32_t frame) { used[frame] = 1; });
+  for (std::uint32_t frame = 0; frame < used.size(); ++frame) {
+    if (used[frame] != 0) some.push_back(frame);
+  }
+  return {0, std::move(some)};
 }
 
-BuildFacts build_facts(const Snapshot& snapshot, std::span<const std::uint8_t> used) {
+BuildFacts build_facts(const Snapshot& snapshot, const UsedFrames& used) {
   const Dictionary& d = *snapshot.dictionary;
   BuildFacts facts;
   std::vector<ModuleFacts*> by_module(d.modules.size(), nullptr);
@@ -148,9 +164,10 @@ BuildFacts build_facts(const Snapshot& snapshot, std::span<const std::uint8_t> u
     by_module[module]->mappings.insert({round_up(mapping.limit - mapping.start), mapping.offset});
     mappings[module].push_back(&mapping);
   }
-  for (std::size_t i = 0; i < used.size(); ++i) {
+  for (std::size_t k = 0; k < used.size(); ++k) {
+    const std::size_t i = used[k];
     const std::size_t module = index_of(d.frames.module[i]);
-    if (used[i] == 0 || module == 0) continue;
+    if (module == 0) continue;
     if (by_module[module] == nullptr) by_module[module] = &facts.modules[base_name(d.strings[d.modules.name[module]])];
     ModuleFacts& of_module = *by_module[module];
     const std::string_view build_id = d.strings[d.modules.build_id[module]];

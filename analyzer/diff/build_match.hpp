@@ -34,10 +34,26 @@ struct BuildFacts {
 
 enum class SameBuild : std::uint8_t { no, unknown, yes };
 
-/// Frames that occur in the visible stacks of a side, as flags per FrameId.
-std::vector<std::uint8_t> used_frames(const Side& side, const Dictionary& dictionary);
+/// Frames that a side uses, ascending: all of a dictionary, or those of a list. Many snapshots may share one
+/// dictionary, of which each uses little.
+class UsedFrames {
+ public:
+  UsedFrames() = default;
+  static UsedFrames all_of(const Dictionary& dictionary) { return UsedFrames(dictionary.frames.size(), {}); }
+  /// Those in the visible stacks of the side.
+  static UsedFrames of(const Side& side, const Dictionary& dictionary);
 
-BuildFacts build_facts(const Snapshot& snapshot, std::span<const std::uint8_t> used);
+  std::size_t size() const { return all_ > 0 ? all_ : some_.size(); }
+  std::size_t operator[](std::size_t i) const { return all_ > 0 ? i : some_[i]; }
+
+ private:
+  UsedFrames(std::size_t all, std::vector<std::uint32_t> some) : all_(all), some_(std::move(some)) {}
+
+  std::size_t all_ = 0;  ///< frames of the dictionary where all are used; else 0
+  std::vector<std::uint32_t> some_;
+};
+
+BuildFacts build_facts(const Snapshot& snapshot, const UsedFrames& used);
 
 /// Whether the modules of this name are one build, as far as the two snapshots tell. Mappings of equal size alone say
 /// nothing: a release often has as many pages. The same code at the same offsets does; other code there, or hardly

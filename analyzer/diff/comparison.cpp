@@ -308,7 +308,7 @@ Result<Comparison> compare(std::span<const SnapshotRef> snapshots, const DiffOpt
   }
   const bool keep_rows = options.by == GroupBy::label || options.by == GroupBy::type;
   std::vector<Status> done(c.sides.size(), ok());
-  std::vector<std::vector<std::uint8_t>> used(c.sides.size());
+  std::vector<UsedFrames> used(c.sides.size());
   std::vector<BuildFacts> facts(c.sides.size());
   for_each_parallel(c.sides.size(), samples, [&](std::size_t s) {
     Side& side = c.sides[s];
@@ -318,11 +318,8 @@ Result<Comparison> compare(std::span<const SnapshotRef> snapshots, const DiffOpt
     done[s] = summarise(side, {.keep_rows = keep_rows, .keep_variance = at_an_end});
     if (c.sides.size() == 1) return;
     // A dictionary of one snapshot holds hardly a frame that the snapshot does not use.
-    if (sharers[side.dictionary] > 1) {
-      used[s] = used_frames(side, visibility.dictionary());
-    } else {
-      used[s].assign(visibility.dictionary().frames.size(), 1);
-    }
+    const bool shared = sharers[side.dictionary] > 1;
+    used[s] = shared ? UsedFrames::of(side, visibility.dictionary()) : UsedFrames::all_of(visibility.dictionary());
     facts[s] = build_facts(*side.ref.snapshot, used[s]);
   });
   for (Status& status : done) {

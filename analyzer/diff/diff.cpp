@@ -163,24 +163,6 @@ std::vector<T> permuted(const std::vector<T>& in, const std::vector<std::uint32_
   return out;
 }
 
-/// Brings rows of `width` values into `order` where they are: of a long series they are the largest thing here.
-template <class T>
-void permute_rows(std::vector<T>& values, const std::vector<std::uint32_t>& order, std::size_t width) {
-  std::vector<bool> placed(order.size(), false);
-  std::vector<T> first(width);
-  const auto row = [&](std::size_t i) { return values.begin() + static_cast<std::ptrdiff_t>(i * width); };
-  for (std::size_t start = 0; start < order.size(); ++start) {
-    if (placed[start] || order[start] == start) continue;
-    std::copy_n(row(start), width, first.begin());
-    std::size_t to = start;
-    for (placed[to] = true; order[to] != start; placed[to] = true) {
-      std::copy_n(row(order[to]), width, row(to));
-      to = order[to];
-    }
-    std::copy_n(first.begin(), width, row(to));
-  }
-}
-
 Result<GrowthReport> conserved(GrowthReport report) {
   if (Status holds = check_conservation(report); !holds) return std::move(holds).error();
   return report;
@@ -236,10 +218,8 @@ Result<GrowthReport> make_report_by(const Comparison& c, GroupBy by, const Serie
   r.rows = permuted(g.rows, order);
   r.cumulative = permuted(g.cumulative, g.cumulative.empty() ? std::vector<std::uint32_t>() : order);
   if (series.wanted) {
-    permute_rows(g.series, order, g.series_length);
-    if (!g.series_known.empty()) permute_rows(g.series_known, order, g.series_length);
+    g.series.permute(order);
     r.series = std::move(g.series);
-    r.series_known = std::move(g.series_known);
     r.series_length = g.series_length;
     r.object_place = permuted(g.object_place, g.object_place.empty() ? std::vector<std::uint32_t>() : order);
     r.object_series = std::move(g.object_series);

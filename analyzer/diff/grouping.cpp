@@ -33,23 +33,11 @@ class Adder {
     std::int64_t growth = 0;
     fits_ &= checked_sub(value.current, value.baseline, growth);
   }
-  /// Whether a table of all values of `rows` rows is in proportion to the values that there are. Many snapshots that
-  /// each have rows of their own would take the square of the input; such are no series.
-  bool in_proportion(const Comparison& c, std::size_t rows) {
-    constexpr std::size_t kFree = std::size_t{1} << 23;
-    constexpr std::size_t kPerValue = 64;
-    std::size_t known = 0;
-    for (const auto& entries : c.unit_of_entry) known += entries.size();
-    if (rows * c.sides.size() > kFree + kPerValue * known) sparse_rows_ = rows;
-    return sparse_rows_ == 0;
+  void add(SeriesValues& sums, std::size_t row, std::size_t step, std::int64_t value) {
+    fits_ &= sums.add(row, step, value);
   }
+  void finish(SeriesValues& sums) { fits_ &= sums.finish(); }
   Status status(const Comparison& c) const {
-    if (sparse_rows_ != 0) {
-      return Error{ErrorCode::limit, "no series: found " + std::to_string(sparse_rows_) + " rows in " +
-                                         std::to_string(c.sides.size()) +
-                                         " snapshots that nearly all differ, expected rows to return; compare two, or "
-                                         "fewer"};
-    }
     if (fits_) return ok();
     return Error{ErrorCode::limit,
                  std::string("growth of ") + c.metric + " is beyond 2^63-1, expected it to fit in 64 bits"};
@@ -57,7 +45,6 @@ class Adder {
 
  private:
   bool fits_ = true;
-  std::size_t sparse_rows_ = 0;
 };
 
 /// A share of one row (of stacks) that falls to one key.
@@ -104,6 +91,12 @@ std::vector<std::uint8_t> in_large_rows(const Comparison& c) {
   return large;
 }
 
+std::size_t known_values(const Comparison& c) {
+  std::size_t known = 0;
+  for (const auto& entries : c.unit_of_entry) known += entries.size();
+  return known;
+}
+
 void resize(Grouped& g, std::size_t rows, const Comparison& c, bool with_series, bool keyed) {
   g.rows.resize(rows);
   g.variance.assign(rows, 0);
@@ -112,31 +105,30 @@ void resize(Grouped& g, std::size_t rows, const Comparison& c, bool with_series,
   for (std::size_t r = 0; r < rows; ++r) g.rows[r].key = static_cast<std::uint32_t>(r);
   if (!with_series) return;
   g.series_length = c.sides.size();
-  g.series.assign(rows * g.series_length, 0);
-  if (c.bridged > 0) g.series_known.assign(g.series.size(), 1);
+  g.series = SeriesValues(rows, g.series_length, known_values(c));
+  if (c.bridged > 0) g.series.allow_unknown();
   if (!keyed || !c.has_objects) return;
-  g.object_series.assign(rows * g.series_length, 0);
+  g.object_series = SeriesValues(rows, g.series_length, known_values(c));
   g.object_place.resize(rows);
   for (std::size_t r = 0; r < rows; ++r) g.object_place[r] = static_cast<std::uint32_t>(r);
 }
 
+/// All values are added.
+void finish_series(Grouped& g, Adder& adder) {
+  adder.finish(g.series);
+  adder.finish(g.object_series);
+}
+
 /// Moves row `from` of both series to `to`, which is not behind it.
 void move_series(Grouped& g, std::size_t from, std::size_t to) {
-  if (from == to) return;
-  for (std::size_t s = 0; s < g.series_length; ++s) {
-    g.series[to * g.series_length + s] = g.series[from * g.series_length + s];
-    if (!g.series_known.empty()) g.series_known[to * g.series_length + s] = g.series_known[from * g.series_length + s];
-    if (!g.object_series.empty()) {
-      g.object_series[to * g.series_length + s] = g.object_series[from * g.series_length + s];
-    }
-  }
+  if (!g.series.empty()) g.series.move_row(from, to);
+  if (!g.object_series.empty()) g.object_series.move_row(from, to);
 }
 
 void cut_series(Grouped& g, std::size_t rows) {
-  g.series.resize(rows * g.series_length);
-  if (!g.series_known.empty()) g.series_known.resize(g.series.size());
+  if (!g.series.empty()) g.series.cut(rows);
   if (g.object_series.empty()) return;
-  g.object_series.resize(rows * g.series_length);
+  g.object_series.cut(rows);
   g.object_place.resize(rows);
 }
 
@@ -148,19 +140,17 @@ void choose_objects(Grouped& g, const Comparison& c, std::optional<double> wante
     most_objects = std::max(most_objects, std::abs(static_cast<double>(side.total_objects)));
   }
   const double floor = wanted ? *wanted : kFloorShare * largest;
-  const std::size_t n = g.series_length;
   g.object_place.assign(g.rows.size(), GrowthReport::kNoPlace);
   std::uint32_t places = 0;
   for (std::size_t r = 0; r < g.rows.size(); ++r) {
-    const auto first = g.series.begin() + static_cast<std::ptrdiff_t>(r * n);
-    const auto [low, high] = std::minmax_element(first, first + static_cast<std::ptrdiff_t>(n));
-    const double range = static_cast<double>(*high) - static_cast<double>(*low);
+    const auto [low, high] = g.series.range(r);
+    const double range = static_cast<double>(high) - static_cast<double>(low);
     // Many small objects weigh little and say much: types of an object graph are told by their number.
     const double objects = std::abs(static_cast<double>(g.rows[r].objects.growth()));
     const bool counts = objects > 0 && objects >= kFloorShare * most_objects;
     if (range >= floor || counts) g.object_place[r] = places++;
   }
-  g.object_series.assign(std::size_t{places} * n, 0);
+  g.object_series = SeriesValues(places, g.series_length, known_values(c));
 }
 
 Grouped by_stack(const Comparison& c, const SeriesOf& series, Adder& adder) {
@@ -179,8 +169,7 @@ Grouped by_stack(const Comparison& c, const SeriesOf& series, Adder& adder) {
     for (std::size_t u = 0; u < c.unit_count(); ++u) row_of_unit[u] = row_of_unit[c.row_of_unit[u]];
   }
   const auto row_of = [&](std::size_t u) { return row_of_unit.empty() ? u : row_of_unit[u]; };
-  const bool with_series = series.wanted && adder.in_proportion(c, g.unit.size());
-  resize(g, g.unit.size(), c, with_series, false);
+  resize(g, g.unit.size(), c, series.wanted, false);
   for (std::size_t u = 0; u < c.unit_count(); ++u) {
     GrowthRow& row = g.rows[row_of(u)];
     const UnitValue& value = c.values[u];
@@ -194,23 +183,25 @@ Grouped by_stack(const Comparison& c, const SeriesOf& series, Adder& adder) {
     adder.add_growth(row.grew, row.shrank, row.value);
     adder.check(row.objects);
   }
-  if (!with_series) return g;
+  if (!series.wanted) return g;
   for (std::size_t s = 0; s < c.sides.size(); ++s) {
     for (std::size_t entry = 0; entry < c.unit_of_entry[s].size(); ++entry) {
-      const std::size_t at = row_of(c.unit_of_entry[s][entry]) * g.series_length + s;
-      adder.add(g.series[at], c.sides[s].value[entry]);
-      if (entry >= c.sides[s].stack.size()) g.series_known[at] = 0;
+      const std::size_t row = row_of(c.unit_of_entry[s][entry]);
+      adder.add(g.series, row, s, c.sides[s].value[entry]);
+      if (entry >= c.sides[s].stack.size()) g.series.mark_unknown(row, s);
     }
   }
+  adder.finish(g.series);
   if (!c.has_objects) return g;
   choose_objects(g, c, series.object_floor);
   for (std::size_t s = 0; s < c.sides.size(); ++s) {
     for (std::size_t entry = 0; entry < c.unit_of_entry[s].size(); ++entry) {
       const std::uint32_t place = g.object_place[row_of(c.unit_of_entry[s][entry])];
       if (place == GrowthReport::kNoPlace) continue;
-      adder.add(g.object_series[place * g.series_length + s], c.sides[s].objects[entry]);
+      adder.add(g.object_series, place, s, c.sides[s].objects[entry]);
     }
   }
+  adder.finish(g.object_series);
   return g;
 }
 
@@ -219,7 +210,6 @@ Grouped by_frame(const Comparison& c, GroupBy by, bool with_series, Adder& adder
   FrameKeys keys(c.dictionaries, by);
   if (by == GroupBy::function) keys.rename(c.renamed);
   Grouped g;
-  with_series = with_series && adder.in_proportion(c, keys.size());
   resize(g, keys.size(), c, with_series, true);
   const std::vector<std::uint8_t> large = in_large_rows(c);
   std::vector<Part> flat, cumulative;  // of rows of several units, whose growth is a net over them
@@ -271,11 +261,12 @@ Grouped by_frame(const Comparison& c, GroupBy by, bool with_series, Adder& adder
     for (std::size_t s = 0; s < c.sides.size(); ++s) {
       for (std::size_t entry = 0; entry < c.unit_of_entry[s].size(); ++entry) {
         const std::uint32_t key = leaf[c.unit_of_entry[s][entry]];
-        adder.add(g.series[key * g.series_length + s], c.sides[s].value[entry]);
-        if (entry >= c.sides[s].stack.size()) g.series_known[key * g.series_length + s] = 0;
-        if (c.has_objects) adder.add(g.object_series[key * g.series_length + s], c.sides[s].objects[entry]);
+        adder.add(g.series, key, s, c.sides[s].value[entry]);
+        if (entry >= c.sides[s].stack.size()) g.series.mark_unknown(key, s);
+        if (c.has_objects) adder.add(g.object_series, key, s, c.sides[s].objects[entry]);
       }
     }
+    finish_series(g, adder);
   }
 
   // Keys of frames that no visible stack of these snapshots holds are no rows.
@@ -333,7 +324,6 @@ Grouped by_label(const Comparison& c, const std::string& label, bool with_series
   std::vector<std::vector<std::uint32_t>> keys;
   for (const auto& dictionary : c.dictionaries)
     keys.push_back(label_keys(dictionary->dictionary(), label, known, g.keys));
-  with_series = with_series && adder.in_proportion(c, g.keys.size());
   resize(g, g.keys.size(), c, with_series, true);
   std::vector<Part> parts;
   std::vector<std::uint8_t> used(g.keys.size(), 0);
@@ -354,13 +344,14 @@ Grouped by_label(const Comparison& c, const std::string& label, bool with_series
       if (first || last) part.variance = row_variance(side, r);
       used[part.key] = 1;
       if (with_series) {
-        adder.add(g.series[part.key * g.series_length + s], value);
-        if (c.has_objects) adder.add(g.object_series[part.key * g.series_length + s], objects);
+        adder.add(g.series, part.key, s, value);
+        if (c.has_objects) adder.add(g.object_series, part.key, s, objects);
       }
       weaken(g.rows[part.key].tier, tier_of(c, part.row, u));
       if (first || last) parts.push_back(part);
     }
   }
+  finish_series(g, adder);
   merge_parts(parts, adder);
   for (const Part& part : parts) {
     GrowthRow& row = g.rows[part.key];

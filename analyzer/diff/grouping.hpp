@@ -25,10 +25,9 @@ struct Grouped {
   std::vector<double> variance;              ///< of the growth
   std::vector<double> variance_of_ends;      ///< of both ends, were they independent
   std::vector<std::uint32_t> unit;           ///< by stack: the unit that stands for the row
-  std::vector<std::int64_t> series;
-  std::vector<std::uint8_t> series_known;  ///< as in GrowthReport
-  std::size_t series_length = 0;           ///< 0: no series wanted
-  std::vector<std::int64_t> object_series;
+  SeriesValues series;
+  std::size_t series_length = 0;  ///< 0: no series wanted
+  SeriesValues object_series;
   std::vector<std::uint32_t> object_place;  ///< as in GrowthReport
 };
 

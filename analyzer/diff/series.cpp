@@ -53,33 +53,44 @@ class StepFinder {
     add(0, after_);
   }
 
-  /// Call with s = 1, 2, ... in turn.
+  /// Call with s = 1, 2, ... in turn. Looks at rows of the two snapshots alone.
   Heaviest step(std::size_t s) {
+    if (s > 1) clear(s - 2, before_);
     before_.swap(after_);
-    std::fill(after_.begin(), after_.end(), 0);
     add(s, after_);
     Heaviest most;
     bool any = false;
-    for (std::size_t u = 0; u < c_.unit_count(); ++u) {
-      std::int64_t growth = 0;
-      if (__builtin_sub_overflow(after_[u], before_[u], &growth) || growth == 0) continue;
-      const auto unit = static_cast<std::uint32_t>(u);
-      const bool heavier = !any || magnitude(growth) > magnitude(most.growth);
-      const bool as_heavy = any && magnitude(growth) == magnitude(most.growth);
-      if (!heavier && !(as_heavy && order_.compare(c_.frames[u], c_.frames[most.unit]) < 0)) continue;
-      most = {unit, growth};
-      any = true;
+    for (const std::size_t side : {s - 1, s}) {
+      for (const std::uint32_t entry_unit : c_.unit_of_entry[side]) {
+        const std::uint32_t unit = c_.row_of(entry_unit);
+        std::int64_t growth = 0;
+        if (__builtin_sub_overflow(after_[unit], before_[unit], &growth) || growth == 0) continue;
+        if (any && unit == most.unit) continue;
+        const bool heavier = !any || magnitude(growth) > magnitude(most.growth);
+        const bool as_heavy = any && magnitude(growth) == magnitude(most.growth);
+        if (!heavier && !(as_heavy && is_before(unit, most.unit))) continue;
+        most = {unit, growth};
+        any = true;
+      }
     }
     return most;
   }
 
  private:
+  /// By their texts; as they are numbered where these are equal.
+  bool is_before(std::uint32_t a, std::uint32_t b) const {
+    const int compared = order_.compare(c_.frames[a], c_.frames[b]);
+    return compared != 0 ? compared < 0 : a < b;
+  }
   void add(std::size_t s, std::vector<std::int64_t>& sums) const {
     for (std::size_t entry = 0; entry < c_.unit_of_entry[s].size(); ++entry) {
       std::int64_t& sum = sums[c_.row_of(c_.unit_of_entry[s][entry])];
       // group() has found out whether the rows fit; here an overflow only costs the example.
       if (__builtin_add_overflow(sum, c_.sides[s].value[entry], &sum)) sum = std::numeric_limits<std::int64_t>::max();
     }
+  }
+  void clear(std::size_t s, std::vector<std::int64_t>& sums) const {
+    for (const std::uint32_t unit : c_.unit_of_entry[s]) sums[c_.row_of(unit)] = 0;
   }
 
   const Comparison& c_;

@@ -245,9 +245,7 @@ class Checker {
     const std::size_t n = overall_.series_length;
     if (n < 3) return {};
     std::vector<double> values(n, 0);
-    for (const std::uint32_t row : rows) {
-      for (std::size_t i = 0; i < n; ++i) values[i] += static_cast<double>(overall_.series[row * n + i]);
-    }
+    for (const std::uint32_t row : rows) overall_.series.add_to(values, row);
     return trend::judge(values, 0, 0, overall_.unit);
   }
 

@@ -16,6 +16,8 @@ namespace {
 /// Keeps the paths, and every later step, small; at the default fractions at most 200 functions of
 /// one depth pass the threshold.
 constexpr std::size_t kMaxCandidates = 4096;
+/// Of all nodes' series: beyond, none is kept.
+constexpr std::size_t kMostValues = std::size_t{1} << 24;
 
 using Data = GrowthModel::Data;
 
@@ -215,8 +217,10 @@ class Reader {
   Status sum_candidates() {
     sums_.resize(data_->nodes.size());
     std::vector<std::uint32_t> stamp(data_->nodes.size(), kNone);
-    const std::size_t length =
-        report_.series.size() == report_.rows.size() * report_.series_length ? report_.series_length : 0;
+    const std::size_t length = report_.series.size() == report_.rows.size() * report_.series_length &&
+                                       data_->nodes.size() * report_.series_length <= kMostValues
+                                   ? report_.series_length
+                                   : 0;
     for (Node& node : data_->nodes) node.series.assign(length, 0);
     std::vector<Step> steps;
     for (std::size_t row = 0; row < rows(); ++row) {
@@ -282,9 +286,10 @@ class Reader {
       sums.not_added = sums.not_added || !view.added;
       sums.not_gone = sums.not_gone || !view.gone;
     }
-    if (row < report_.rows.size()) {
-      for (std::size_t i = 0; i < node.series.size(); ++i)
-        fits = checked_add(node.series[i], report_.series[row * node.series.size() + i], node.series[i]) && fits;
+    if (row < report_.rows.size() && !node.series.empty()) {
+      report_.series.for_each(row, [&](std::size_t i, std::int64_t value) {
+        fits = checked_add(node.series[i], value, node.series[i]) && fits;
+      });
     }
     return fits;
   }

@@ -76,7 +76,7 @@ std::string change_line(const Story& story) {
 
 std::string culprit_row(const Culprit& culprit) {
   std::string place = prose(culprit.text.place);
-  if (!culprit.text.via.empty()) place += " <span class=\"u\">(" + prose(culprit.text.via) + ")</span>";
+  if (!culprit.text.via.empty()) place += " <span class=\"called\">(" + prose(culprit.text.via) + ")</span>";
   const std::vector<double> values(culprit.values.begin(), culprit.values.end());
   return "<tr><td>" + badge(culprit.text.label) + "</td><td><b>" + prose(culprit.text.name) + "</b> " + place +
          "<br><span class=\"via\">" + safe(culprit.text.pace) + "</span></td><td class=\"g " +

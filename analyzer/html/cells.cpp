@@ -56,7 +56,8 @@ std::string stack_cell(const std::vector<FrameView>& frames) {
   };
   std::string out = "<span class=\"leaf\"><b>" + name(folded[0], kLeafWidth) + "</b>";
   const FrameView& leaf = *folded[0].frame;
-  if (!called.empty()) out += " <span class=\"u\">(" + entities(bounded(via_name(called), kLongestCall)) + ")</span>";
+  if (!called.empty())
+    out += " <span class=\"called\">(" + entities(bounded(via_name(called), kLongestCall)) + ")</span>";
   if (!leaf.file.empty()) {
     out += "<span class=\"site\">" + entities(bounded(base_name(leaf.file), kLongestCall));
     if (leaf.line > 0) out += ":" + std::to_string(leaf.line);

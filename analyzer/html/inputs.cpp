@@ -123,7 +123,7 @@ std::string method(const Postmortem& report, const GrowthReport& g) {
     if (!g.listed_once.empty())
       term("Listed once", counted(g.listed_once.size(), "stack") +
                               " whose growth nobody knows, because a list holds only one end: in no row and no total");
-    if (!g.series_known.empty())
+    if (g.series.has_unknown())
       term("Between lists",
            "where a list leaves a stack out, its value is that of the line between its neighbours; the difference to "
            "the "

@@ -18,6 +18,10 @@ namespace {
 /// More rows than any page holds: beyond, stacks are not even looked at.
 constexpr std::size_t kMostRows = 150'000;
 
+std::size_t most_rows(const GrowthReport& report) {
+  return report.series_length > 0 ? std::min(kMostRows, report.series.whole_rows()) : kMostRows;
+}
+
 /// Of a page, for the graph.
 constexpr std::size_t kGraphPart = 3;
 
@@ -186,7 +190,7 @@ std::string facts(const Postmortem& report, const Series& series, const Chosen& 
       {"errors", g.has_error},
       {"exact", g.exact},
       {"judged", series.length() >= kJudgedFrom && report.trend.verdicts.size() == g.rows.size()},
-      {"known", g.series_known.empty()},
+      {"known", !g.series.has_unknown()},
       {"filtered",
        g.filtered.baseline != 0 || g.filtered.current != 0 || !g.options.focus.empty() || !g.options.ignore.empty()}};
   for (const auto& [key, on] : flags) {
@@ -265,7 +269,7 @@ class Page {
         rest_(remainder(report, series_)),
         big_(needs_big_integers(report, series_)),
         layers_(layers_of(report, series_)),
-        candidates_(choose(report.growth(), series_, importance_, kMostRows).rows),
+        candidates_(choose(report.growth(), series_, importance_, most_rows(report.growth())).rows),
         stacks_(report.growth(), candidates_),
         graph_(graph_section(options.graph_svg, options.most_bytes / kGraphPart)) {}
 

@@ -18,12 +18,7 @@ std::uint64_t saturated(std::uint64_t a, std::uint64_t b) {
 std::vector<std::uint64_t> importance(const GrowthReport& report, const Series& series) {
   std::vector<std::uint64_t> out(series.rows());
   for (std::size_t row = 0; row < out.size(); ++row) {
-    std::int64_t least = series.at(row, 0);
-    std::int64_t most = least;
-    for (std::size_t i = 1; i < series.length(); ++i) {
-      least = std::min(least, series.at(row, i));
-      most = std::max(most, series.at(row, i));
-    }
+    const auto [least, most] = series.range(row);
     const std::uint64_t range = static_cast<std::uint64_t>(most) - static_cast<std::uint64_t>(least);
     out[row] = std::max(range, saturated(magnitude(report.rows[row].grew), magnitude(report.rows[row].shrank)));
   }
@@ -43,7 +38,8 @@ Chosen choose(const GrowthReport& report, const Series& series, const std::vecto
   std::nth_element(out.rows.begin(), out.rows.begin() + static_cast<std::ptrdiff_t>(count), out.rows.end(), before);
   for (std::size_t i = count; i < out.rows.size(); ++i) {
     const std::uint32_t row = out.rows[i];
-    for (std::size_t s = 0; s < series.length(); ++s) out.others[s] = wrapping_sum(out.others[s], series.at(row, s));
+    series.for_each(row,
+                    [&](std::size_t s, std::int64_t value) { out.others[s] = wrapping_sum(out.others[s], value); });
     out.grew = wrapping_sum(out.grew, report.rows[row].grew);
     out.shrank = wrapping_sum(out.shrank, report.rows[row].shrank);
     out.objects.baseline = wrapping_sum(out.objects.baseline, report.rows[row].objects.baseline);
@@ -60,7 +56,7 @@ std::vector<std::int64_t> remainder(const Postmortem& report, const Series& seri
   for (std::size_t i = 0; i < out.size() && i < report.trend.series.steps.size(); ++i)
     out[i] = report.trend.series.steps[i].total;
   for (std::size_t row = 0; row < series.rows(); ++row) {
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = wrapping_difference(out[i], series.at(row, i));
+    series.for_each(row, [&](std::size_t i, std::int64_t value) { out[i] = wrapping_difference(out[i], value); });
   }
   return out;
 }
@@ -77,7 +73,7 @@ bool needs_big_integers(const Postmortem& report, const Series& series) {
   if (objects >= kExact) return true;
   std::vector<std::uint64_t> sums(series.length(), 0);
   for (std::size_t row = 0; row < series.rows(); ++row) {
-    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = saturated(sums[i], magnitude(series.at(row, i)));
+    series.for_each(row, [&](std::size_t i, std::int64_t value) { sums[i] = saturated(sums[i], magnitude(value)); });
   }
   for (const std::uint64_t sum : sums) {
     if (sum >= kExact) return true;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -17,12 +18,22 @@ class Series {
   std::size_t length() const { return length_; }
   std::size_t rows() const { return report_.rows.size(); }
   std::int64_t at(std::size_t row, std::size_t snapshot) const {
-    if (report_.series_length > 0) return report_.series[row * length_ + snapshot];
+    if (report_.series_length > 0) return report_.series.at(row, snapshot);
     return snapshot == 0 ? report_.rows[row].value.baseline : report_.rows[row].value.current;
   }
-  bool known(std::size_t row, std::size_t snapshot) const {
-    return report_.series_known.empty() || report_.series_known[row * length_ + snapshot] != 0;
+  /// visit(snapshot, value) at least for all values that are not 0.
+  template <class Visit>
+  void for_each(std::size_t row, Visit visit) const {
+    if (report_.series_length > 0) return report_.series.for_each(row, visit);
+    visit(std::size_t{0}, report_.rows[row].value.baseline);
+    visit(std::size_t{1}, report_.rows[row].value.current);
   }
+  SeriesValues::Range range(std::size_t row) const {
+    if (report_.series_length > 0) return report_.series.range(row);
+    const Change& value = report_.rows[row].value;
+    return {std::min(value.baseline, value.current), std::max(value.baseline, value.current)};
+  }
+  bool known(std::size_t row, std::size_t snapshot) const { return report_.series.known(row, snapshot); }
 
  private:
   const GrowthReport& report_;

@@ -51,23 +51,25 @@ void code_ranks(Bytes& out, std::span<const std::uint32_t> order) {
 
 std::string coded_series(const Series& series, std::span<const std::uint32_t> order) {
   RowCoder coder;
-  std::vector<std::int64_t> values(series.length());
+  std::vector<std::int64_t> values;
   for (const std::uint32_t row : order) {
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] = series.at(row, i);
+    values.assign(series.length(), 0);
+    series.for_each(row, [&](std::size_t i, std::int64_t value) { values[i] = value; });
     coder.add(values);
   }
   return coder.all();
 }
 
-std::string coded_objects(const GrowthReport& report, const Series& series, std::span<const std::uint32_t> order) {
+std::string coded_objects(const GrowthReport& report, std::span<const std::uint32_t> order) {
   Bytes head;
   RowCoder coder;
+  std::vector<std::int64_t> scratch;
   const bool kept = report.series_length > 0 && !report.object_place.empty();
   for (const std::uint32_t row : order) {
     const bool whole = kept && report.object_place[row] != GrowthReport::kNoPlace;
     head.number(whole ? 1 : 0);
     if (whole) {
-      coder.add(std::span(report.object_series).subspan(report.object_place[row] * series.length(), series.length()));
+      coder.add(report.object_series.row(report.object_place[row], scratch));
     } else {
       coder.add(std::array{report.rows[row].objects.baseline, report.rows[row].objects.current});
     }
@@ -120,7 +122,7 @@ std::string coded_values(const Postmortem& report, const Series& series, const s
   Bytes out;
   code_ranks(out, order);
   out.text(coded_series(series, order));
-  out.text(growth.has_objects ? coded_objects(growth, series, order) : std::string());
+  out.text(growth.has_objects ? coded_objects(growth, order) : std::string());
   Bytes errors;
   if (growth.has_error) code_errors(errors, growth, order);
   out.text(errors.all());
@@ -130,7 +132,7 @@ std::string coded_values(const Postmortem& report, const Series& series, const s
   out.text(verdicts.all());
   for (const std::uint32_t row : order) out.number(static_cast<std::uint64_t>(growth.rows[row].tier));
   Bytes known;
-  if (!growth.series_known.empty()) {
+  if (growth.series.has_unknown()) {
     for (const std::uint32_t row : order) {
       for (std::size_t i = 0; i < series.length(); ++i) known.number(series.known(row, i) ? 1 : 0);
     }

@@ -60,17 +60,21 @@ const FrameView* python_frame(const std::vector<FrameView>& path) {
 
 std::vector<std::int64_t> values_of(const GrowthReport& report, std::uint32_t row) {
   if (!has_series(report)) return {report.rows[row].value.baseline, report.rows[row].value.current};
-  const auto begin = report.series.begin() + static_cast<std::ptrdiff_t>(row * report.series_length);
-  return {begin, begin + static_cast<std::ptrdiff_t>(report.series_length)};
+  return report.series.values(row);
 }
 
 std::vector<std::int64_t> values_of(const GrowthReport& report, const std::vector<std::uint32_t>& rows) {
   std::vector<std::int64_t> out;
+  const auto add = [&](std::size_t i, std::int64_t value) { out[i] = wrapping_sum(out[i], value); };
   for (const std::uint32_t row : rows) {
     if (row >= report.rows.size()) continue;
-    const std::vector<std::int64_t> values = values_of(report, row);
-    out.resize(values.size(), 0);
-    for (std::size_t i = 0; i < values.size(); ++i) out[i] = wrapping_sum(out[i], values[i]);
+    out.resize(has_series(report) ? report.series_length : 2, 0);
+    if (has_series(report)) {
+      report.series.for_each(row, add);
+    } else {
+      add(0, report.rows[row].value.baseline);
+      add(1, report.rows[row].value.current);
+    }
   }
   return out;
 }
@@ -84,9 +88,7 @@ std::vector<std::int64_t> objects_of(const GrowthReport& report, const std::vect
     std::vector<std::int64_t> values = {report.rows[row].objects.baseline, report.rows[row].objects.current};
     if (has_series(report)) {
       if (!series || report.object_place[row] == GrowthReport::kNoPlace) return {};
-      const auto begin =
-          report.object_series.begin() + static_cast<std::ptrdiff_t>(report.object_place[row] * report.series_length);
-      values.assign(begin, begin + static_cast<std::ptrdiff_t>(report.series_length));
+      values = report.object_series.values(report.object_place[row]);
     }
     out.resize(values.size(), 0);
     for (std::size_t i = 0; i < values.size(); ++i) out[i] = wrapping_sum(out[i], values[i]);

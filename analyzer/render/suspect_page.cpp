@@ -207,6 +207,7 @@ GrowthReport part_of(const GrowthReport& report, const Culprit& culprit) {
   part.series_length = report.series_length;
   const bool series = report.series_length > 0 && report.series.size() == report.rows.size() * report.series_length;
   if (!series) part.series_length = 0;
+  std::vector<std::uint32_t> chosen;
   for (const std::uint32_t number : culprit.rows) {
     if (number >= report.rows.size()) continue;
     GrowthRow row = report.rows[number];
@@ -220,9 +221,9 @@ GrowthReport part_of(const GrowthReport& report, const Culprit& culprit) {
     part.shrank += row.shrank;
     part.rows.push_back(row);
     if (!series) continue;
-    const auto at = report.series.begin() + static_cast<std::ptrdiff_t>(number * report.series_length);
-    part.series.insert(part.series.end(), at, at + static_cast<std::ptrdiff_t>(report.series_length));
+    chosen.push_back(number);
   }
+  if (series) part.series = report.series.only(chosen);
   Suspect mark;
   mark.path = culprit.path;
   mark.growth = culprit.value.growth();

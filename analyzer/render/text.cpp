@@ -8,6 +8,7 @@
 #include "analyzer/graph/growth_graph.hpp"
 #include "snapdiff/number_text.hpp"
 #include "snapdiff/printable.hpp"
+#include "snapdiff/writing_direction.hpp"
 
 namespace snapdiff::render {
 namespace {
@@ -73,10 +74,6 @@ std::string without_template_arguments(std::string_view text) {
 }
 
 std::string left_to_right(std::string_view text) {
-  const auto is_right_to_left = [](std::uint32_t c) {
-    return (c >= 0x590 && c <= 0x8ff) || (c >= 0xfb1d && c <= 0xfdff) || (c >= 0xfe70 && c <= 0xfeff) ||
-           (c >= 0x10800 && c <= 0x10fff) || (c >= 0x1e800 && c <= 0x1efff);
-  };
   std::string out;
   bool right_to_left = false;
   for (std::size_t i = 0; i < text.size();) {

@@ -28,8 +28,10 @@ void objects(Record& record, bool known, const Change& value) {
 
 /// Value at each snapshot; empty where no source lists the row.
 void series(Record& record, const GrowthReport& report, std::size_t row) {
-  for (std::size_t i = row * report.series_length; i < (row + 1) * report.series_length; ++i)
-    record.number_if(report.series_known.empty() || report.series_known[i] != 0, report.series[i]);
+  if (report.series_length == 0) return;
+  std::vector<std::int64_t> scratch;
+  const std::span<const std::int64_t> values = report.series.row(row, scratch);
+  for (std::size_t i = 0; i < values.size(); ++i) record.number_if(report.series.known(row, i), values[i]);
 }
 
 /// "leaf;caller;...": a semicolon or backslash inside a part gets a backslash.

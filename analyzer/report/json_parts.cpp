@@ -193,9 +193,9 @@ void json_rest(JsonWriter& json, const GrowthReport& report, const Others& other
 void json_values(JsonWriter& json, const GrowthReport& report, std::size_t row) {
   json.key("values");
   json.begin_array();
-  const std::size_t length = report.series_length;
-  for (std::size_t i = row * length; i < (row + 1) * length; ++i)
-    report.series_known.empty() || report.series_known[i] != 0 ? json.integer(report.series[i]) : json.null();
+  std::vector<std::int64_t> scratch;
+  const std::span<const std::int64_t> values = report.series.row(row, scratch);
+  for (std::size_t i = 0; i < values.size(); ++i) report.series.known(row, i) ? json.integer(values[i]) : json.null();
   json.end_array();
 }
 

@@ -137,8 +137,7 @@ void row_object(JsonWriter& json, const TrendReport& trend, std::uint32_t index,
   json.key("objects");
   if (index < overall.object_place.size() && overall.object_place[index] != GrowthReport::kNoPlace) {
     json.begin_array();
-    for (std::size_t i = 0; i < overall.series_length; ++i)
-      json.integer(overall.object_series[overall.object_place[index] * overall.series_length + i]);
+    for (const std::int64_t count : overall.object_series.values(overall.object_place[index])) json.integer(count);
     json.end_array();
   } else {
     json.null();

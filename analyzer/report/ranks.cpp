@@ -15,8 +15,8 @@ std::int64_t minus(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
 }
 
-const std::int64_t* values_of(const RankReport& report, const RankRow& row) {
-  return report.series.overall.series.data() + row.row * report.ranks.size();
+std::int64_t value_of(const RankReport& report, const RankRow& row, std::size_t rank) {
+  return report.series.overall.series.at(row.row, rank);
 }
 
 class RanksText {
@@ -49,7 +49,7 @@ class RanksText {
       const RankRow* most = nullptr;
       std::int64_t off = 0;
       for (const RankRow& row : report_.rows) {
-        const std::int64_t difference = minus(values_of(report_, row)[*report_.odd], row.middle);
+        const std::int64_t difference = minus(value_of(report_, row, *report_.odd), row.middle);
         if (magnitude(difference) > magnitude(off)) {
           most = &row;
           off = difference;
@@ -155,7 +155,7 @@ std::string ranks_json(const RankReport& report, const Style& style) {
     json.begin_object();
     json.key("values");
     json.begin_array();
-    for (std::size_t r = 0; r < report.ranks.size(); ++r) json.integer(values_of(report, row)[r]);
+    for (std::size_t r = 0; r < report.ranks.size(); ++r) json.integer(value_of(report, row, r));
     json.end_array();
     json.field("middle", row.middle);
     json.field("lowest", row.lowest);

@@ -63,6 +63,11 @@ Unchanged unchanged_rows(const GrowthReport& report, const Style& style) {
   return by_change && style.max_rows != 0 ? Unchanged::hidden : Unchanged::shown;
 }
 
+std::size_t most_rows(const GrowthReport& report, const Style& style) {
+  const std::size_t limit = style.max_rows == 0 ? report.rows.size() : style.max_rows;
+  return report.series_length > 0 ? std::min(limit, report.series.whole_rows()) : limit;
+}
+
 Selection select_rows(const GrowthReport& report, const Style& style, Unchanged unchanged) {
   std::vector<std::uint32_t> order(report.rows.size());
   std::iota(order.begin(), order.end(), 0U);
@@ -71,7 +76,7 @@ Selection select_rows(const GrowthReport& report, const Style& style, Unchanged 
       return size_of(report.cumulative[a].value.growth()) > size_of(report.cumulative[b].value.growth());
     });
   }
-  const std::size_t limit = style.max_rows == 0 ? order.size() : style.max_rows;
+  const std::size_t limit = most_rows(report, style);
   const std::uint64_t floor = style.min_bytes > 0 ? static_cast<std::uint64_t>(style.min_bytes) : 0;
   Selection out;
   out.rows.reserve(std::min(limit, order.size()));

@@ -44,6 +44,9 @@ Unchanged unchanged_rows(const GrowthReport& report, const Style& style);
 
 Selection select_rows(const GrowthReport& report, const Style& style, Unchanged unchanged);
 
+/// How many rows may be shown: as the style says; of a sparse series no more than can be written out whole.
+std::size_t most_rows(const GrowthReport& report, const Style& style);
+
 /// The same for one snapshot; only `rows`, and values on the current side.
 Selection select_rows(const TopReport& report, const Style& style);
 

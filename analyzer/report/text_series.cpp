@@ -78,9 +78,13 @@ std::vector<Passing> passing_rows(const SeriesReport& series) {
   if (length < 3) return found;
   std::int64_t most = 1;
   for (const SeriesStep& step : series.steps) most = std::max(most, step.total);
+  std::vector<std::int64_t> scratch;
   for (std::uint32_t row = 0; row < overall.rows.size(); ++row) {
     if (overall.rows[row].value.growth() != 0) continue;
-    const std::int64_t* values = overall.series.data() + row * length;
+    const auto [lowest, highest] = overall.series.range(row);
+    if (static_cast<double>(highest) - static_cast<double>(lowest) < kPassingShare * static_cast<double>(most))
+      continue;
+    const std::span<const std::int64_t> values = overall.series.row(row, scratch);
     Passing passing{row};
     for (std::size_t i = 1; i < length; ++i) {
       const std::int64_t change = values[i] - values[i - 1];

@@ -234,10 +234,9 @@ class GrowthTable {
     if (wide_ && !grouped_ && !with_series()) cells.push_back({error_text(line), Paint::none});
     if (with_site()) cells.push_back({line.fixed ? std::string() : sites_[line.shown], Paint::dim});
     if (with_series()) {
-      const std::size_t length = report_.series_length;
-      cells.push_back({line.fixed
-                           ? std::string()
-                           : sparkline(report_.series.data() + line.row * length, length, kSparkWidth, style_.utf8),
+      const std::vector<std::int64_t> values =
+          line.fixed ? std::vector<std::int64_t>() : report_.series.values(line.row);
+      cells.push_back({line.fixed ? std::string() : sparkline(values.data(), values.size(), kSparkWidth, style_.utf8),
                        Paint::none});
       if (!verdicts_.empty()) {
         const std::string word = line.fixed ? std::string() : verdicts_[line.row].word;

@@ -1,4 +1,5 @@
 #include "analyzer/report/text_tools.hpp"
+#include "snapdiff/writing_direction.hpp"
 
 #include <algorithm>
 #include <array>
@@ -137,6 +138,49 @@ std::size_t display_width(std::string_view text) {
     at += std::max<std::size_t>(1, code.length);
   }
   return width;
+}
+
+namespace {
+
+/// Where the name that holds `at` ends: what separates names on a screen, or the end.
+std::size_t name_end(std::string_view text, std::size_t at) {
+  std::size_t end = text.size();
+  for (const std::string_view sign : {"\n", "  ", " \u2039 ", " \u2192 ", " < ", " -> ", "\x1b"})
+    end = std::min(end, text.find(sign, at));
+  return end;
+}
+
+}  // namespace
+
+std::string isolated(std::string_view text) {
+  std::string out;
+  std::size_t copied = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const CodePoint code = decode_utf8(text, at);
+    if (!is_right_to_left(code.value)) {
+      at += std::max<std::size_t>(1, code.length);
+      continue;
+    }
+    // From the word of the first such letter to the word of the last one in the same name.
+    const std::size_t end = name_end(text, at);
+    const std::size_t blank = text.find_last_of(" \n", at);
+    std::size_t first = std::max(copied, blank == std::string_view::npos ? 0 : blank + 1);
+    const std::size_t escape = text.rfind('\x1b', at);
+    const std::size_t colour_end = escape == std::string_view::npos ? escape : text.find('m', escape);
+    if (colour_end != std::string_view::npos && colour_end < at) first = std::max(first, colour_end + 1);
+    std::size_t last = at;
+    for (std::size_t i = at; i < end;) {
+      const CodePoint next = decode_utf8(text, i);
+      const std::size_t length = std::max<std::size_t>(1, next.length);
+      if (is_right_to_left(next.value)) last = i + length;
+      i += length;
+    }
+    last = std::min(end, text.find(' ', last));
+    out.append(text.substr(copied, first - copied)).append("\u2068").append(text.substr(first, last - first));
+    out.append("\u2069");
+    copied = at = last;
+  }
+  return out.append(text.substr(copied));
 }
 
 std::string cut_middle(std::string_view text, std::size_t width, std::string_view ellipsis) {

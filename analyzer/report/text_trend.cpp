@@ -94,9 +94,10 @@ class TrendTable {
     } else {
       slopes(verdict, row);
     }
-    const std::size_t n = overall_.series_length;
-    if (wide_)
-      row.cells.push_back({sparkline(overall_.series.data() + index * n, n, kSparkWidth, style_.utf8), Paint::none});
+    if (wide_) {
+      const std::vector<std::int64_t> values = overall_.series.values(index);
+      row.cells.push_back({sparkline(values.data(), values.size(), kSparkWidth, style_.utf8), Paint::none});
+    }
     if (is_judged(trend_) && !trend_.scenario)
       row.cells.push_back({verdict.minor ? "minor" : verdict.word, verdict_paint(verdict.word)});
   }

@@ -58,7 +58,7 @@ HeadLine scenario_line(const TrendReport& trend) {
 
 Selection select_scenario(const TrendReport& trend, const Style& style) {
   const GrowthReport& overall = trend.series.overall;
-  const std::size_t limit = style.max_rows == 0 ? overall.rows.size() : style.max_rows;
+  const std::size_t limit = most_rows(overall, style);
   Selection out;
   std::vector<bool> shown(overall.rows.size(), false);
   for (const std::uint32_t row : trend.scenario->rows) {
@@ -86,7 +86,7 @@ Selection select_rows(const TrendReport& trend, const Style& style) {
   if (trend.scenario) return select_scenario(trend, style);
   const GrowthReport& overall = trend.series.overall;
   const bool for_people = style.form == Form::text || style.form == Form::markdown;
-  const std::size_t limit = style.max_rows == 0 ? trend.order.size() : style.max_rows;
+  const std::size_t limit = most_rows(overall, style);
   Selection out;
   for (const std::uint32_t row : trend.order) {
     const Verdict& verdict = trend.verdicts[row];

@@ -21,18 +21,20 @@ class Layers {
     for (const std::uint32_t row : rows) {
       if (used_[row] != 0) continue;
       used_[row] = 1;
-      for (std::size_t i = 0; i < length_; ++i)
-        out[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(out[i]) + static_cast<std::uint64_t>(at(row, i)));
+      const auto add = [&](std::size_t i, std::int64_t value) {
+        out[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(out[i]) + static_cast<std::uint64_t>(value));
+      };
+      if (report_.series_length > 0) {
+        report_.series.for_each(row, add);
+      } else {
+        add(0, report_.rows[row].value.baseline);
+        add(1, report_.rows[row].value.current);
+      }
     }
     return out;
   }
 
  private:
-  std::int64_t at(std::uint32_t row, std::size_t i) const {
-    if (report_.series_length > 0) return report_.series[row * length_ + i];
-    return i == 0 ? report_.rows[row].value.baseline : report_.rows[row].value.current;
-  }
-
   const GrowthReport& report_;
   std::size_t length_;
   std::vector<std::uint8_t> used_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
+#include <utility>
 
 #include "analyzer/story/function_sums.hpp"
 #include "snapdiff/hash.hpp"
@@ -27,23 +28,32 @@ bool climbs(const Verdict& verdict) { return verdict.word == "GROWING" || verdic
 std::vector<Verdict> judge_paths(const GrowthPaths& paths, const SumJudge& judge, std::span<const Verdict> verdicts) {
   std::vector<Verdict> out(paths.size());
   if (!judge.has_series()) return out;
-  const auto judge_path = [&](std::size_t p) {
+  std::vector<std::pair<double, std::uint32_t>> wanted;  // range, path
+  for (std::uint32_t p = 0; p < paths.size(); ++p) {
     const auto rows = paths.rows(paths[p]);
-    if (paths.are_types()) {
-      if (paths[p].growth != 0) out[p] = judge.judge_type(rows);
-      return;
-    }
-    if (rows.size() == 1 && rows[0] < verdicts.size()) {
+    if (!paths.are_types() && rows.size() == 1 && rows[0] < verdicts.size()) {
       out[p] = verdicts[rows[0]];
-      return;
+      continue;
     }
     double range = 0;
     for (const std::uint32_t row : rows) range += judge.range(row);
-    if (range >= judge.floor() && range > 0) out[p] = judge.judge(rows);
-  };
+    const bool judged = paths.are_types() ? paths[p].growth != 0 : range >= judge.floor() && range > 0;
+    if (judged) wanted.emplace_back(range, p);
+  }
+  if (wanted.size() > judge.most_judged()) {
+    const auto end = wanted.begin() + static_cast<std::ptrdiff_t>(judge.most_judged());
+    std::nth_element(wanted.begin(), end, wanted.end(), [](const auto& a, const auto& b) {
+      return a.first != b.first ? a.first > b.first : a.second < b.second;
+    });
+    wanted.erase(end, wanted.end());
+  }
   constexpr std::size_t kBlock = 1024;
-  for_each_parallel((paths.size() + kBlock - 1) / kBlock, paths.size(), [&](std::size_t block) {
-    for (std::size_t p = block * kBlock; p < std::min(paths.size(), (block + 1) * kBlock); ++p) judge_path(p);
+  for_each_parallel((wanted.size() + kBlock - 1) / kBlock, wanted.size(), [&](std::size_t block) {
+    for (std::size_t i = block * kBlock; i < std::min(wanted.size(), (block + 1) * kBlock); ++i) {
+      const std::uint32_t p = wanted[i].second;
+      const auto rows = paths.rows(paths[p]);
+      out[p] = paths.are_types() ? judge.judge_type(rows) : judge.judge(rows);
+    }
   });
   return out;
 }

@@ -122,20 +122,18 @@ class Values {
   bool change(std::size_t row) const {
     const Change& value = report_.rows[row].value;
     if (value.baseline != value.current) return true;
-    const auto all = series(row);
-    return std::any_of(all.begin(), all.end(), [&](std::int64_t v) { return v != all.front(); });
+    if (length_ == 0) return false;
+    const auto [least, most] = report_.series.range(row);
+    return least != most;
   }
   double peak(std::size_t row) const {
     const Change& value = report_.rows[row].value;
     std::int64_t most = std::max(value.baseline, value.current);
-    for (const std::int64_t v : series(row)) most = std::max(most, v);
+    if (length_ > 0) most = std::max(most, report_.series.range(row).most);
     return std::max(0.0, static_cast<double>(most));
   }
 
  private:
-  std::span<const std::int64_t> series(std::size_t row) const {
-    return {report_.series.data() + row * length_, length_};
-  }
   const GrowthReport& report_;
   std::size_t length_ = 0;
 };

@@ -47,11 +47,12 @@ SumJudge::SumJudge(const GrowthReport& report, const TimeAxis* axis) : report_(r
   double most = std::max(std::abs(static_cast<double>(report.total.baseline)),
                          std::abs(static_cast<double>(report.total.current)));
   std::vector<double> totals(length_, 0);
-  for (std::size_t row = 0; length_ > 0 && row < report.rows.size(); ++row) {
-    for (std::size_t i = 0; i < length_; ++i) totals[i] += static_cast<double>(report.series[row * length_ + i]);
-  }
+  for (std::size_t row = 0; length_ > 0 && row < report.rows.size(); ++row) report.series.add_to(totals, row);
   for (const double total : totals) most = std::max(most, std::abs(total));
-  for (const std::int64_t value : report.series) most_ = std::max(most_, std::abs(static_cast<double>(value)));
+  for (std::size_t row = 0; length_ > 0 && row < report.rows.size(); ++row) {
+    const SeriesValues::Range range = report.series.range(row);
+    most_ = std::max({most_, -static_cast<double>(range.least), static_cast<double>(range.most)});
+  }
   floor_ = kFloorShare * most;
   object_floor_ = kFloorShare * std::max(std::abs(static_cast<double>(report.total_objects.baseline)),
                                          std::abs(static_cast<double>(report.total_objects.current)));
@@ -69,17 +70,11 @@ std::vector<double> SumJudge::values(std::span<const std::uint32_t> rows) const 
   std::vector<double> sums(length_, 0);
   if (is_exact(rows.size())) {  // as integers, several of which are added at once
     std::vector<std::int64_t> whole(length_, 0);
-    for (const std::uint32_t row : rows) {
-      const std::int64_t* const values = report_.series.data() + row * length_;
-      for (std::size_t i = 0; i < length_; ++i) whole[i] += values[i];
-    }
+    for (const std::uint32_t row : rows) report_.series.add_to(whole, row);
     std::transform(whole.begin(), whole.end(), sums.begin(), [](std::int64_t v) { return static_cast<double>(v); });
     return sums;
   }
-  for (const std::uint32_t row : rows) {
-    const std::int64_t* const values = report_.series.data() + row * length_;
-    for (std::size_t i = 0; i < length_; ++i) sums[i] += static_cast<double>(values[i]);
-  }
+  for (const std::uint32_t row : rows) report_.series.add_to(sums, row);
   return sums;
 }
 
@@ -87,7 +82,9 @@ bool SumJudge::is_exact(std::size_t rows) const { return static_cast<double>(row
 
 std::vector<std::vector<double>> SumJudge::values_of(std::span<const std::vector<std::uint32_t>> sets) const {
   std::vector<std::vector<double>> out(sets.size());
-  const auto is_fast = [&](const std::vector<std::uint32_t>& rows) { return length_ > 0 && is_exact(rows.size()); };
+  const auto is_fast = [&](const std::vector<std::uint32_t>& rows) {
+    return length_ > 0 && !report_.series.sparse() && is_exact(rows.size());
+  };
   const SetsOfRows sets_of(sets, report_.rows.size(), is_fast);
   for (std::size_t s = 0; s < sets.size(); ++s) {
     if (is_fast(sets[s])) {
@@ -101,10 +98,11 @@ std::vector<std::vector<double>> SumJudge::values_of(std::span<const std::vector
   for_each_parallel(slices, sets_of.size(), [&](std::size_t slice) {
     const std::size_t first = slice * kSlice;
     const std::size_t width = std::min(kSlice, length_ - first);
-    std::vector<std::int64_t> sums(sets.size() * kSlice, 0);
+    std::vector<std::int64_t> sums(sets.size() * kSlice, 0), unused;
     for (std::size_t row = 0; row < report_.rows.size(); ++row) {
       std::array<std::int64_t, kSlice> values{};
-      std::copy_n(report_.series.data() + row * length_ + first, width, values.begin());
+      if (sets_of[row].empty()) continue;
+      std::copy_n(report_.series.row(row, unused).data() + first, width, values.begin());
       for (const std::uint32_t set : sets_of[row]) {
         std::int64_t* const sum = sums.data() + set * kSlice;
         for (std::size_t i = 0; i < kSlice; ++i) sum[i] += values[i];
@@ -122,17 +120,15 @@ std::vector<double> SumJudge::counts(std::span<const std::uint32_t> rows) const 
   std::vector<double> sums(length_, 0);
   for (const std::uint32_t row : rows) {
     if (row >= report_.object_place.size() || report_.object_place[row] == GrowthReport::kNoPlace) continue;
-    const std::int64_t* const values = report_.object_series.data() + report_.object_place[row] * length_;
-    for (std::size_t i = 0; i < length_; ++i) sums[i] += static_cast<double>(values[i]);
+    report_.object_series.add_to(sums, report_.object_place[row]);
   }
   return sums;
 }
 
 double SumJudge::range(std::uint32_t row) const {
   if (length_ == 0) return std::abs(static_cast<double>(report_.rows[row].value.growth()));
-  const std::int64_t* const values = report_.series.data() + row * length_;
-  const auto [least, most] = std::minmax_element(values, values + length_);
-  return static_cast<double>(*most) - static_cast<double>(*least);
+  const auto [least, most] = report_.series.range(row);
+  return static_cast<double>(most) - static_cast<double>(least);
 }
 
 trend::PointError SumJudge::error_of(std::span<const std::uint32_t> rows) const {
@@ -155,11 +151,9 @@ trend::PointError SumJudge::error_of(std::span<const std::uint32_t> rows) const 
 Verdict SumJudge::judge(std::span<const std::uint32_t> rows, const std::vector<double>& sums, double floor) const {
   const std::vector<double> objects = report_.has_objects ? counts(rows) : std::vector<double>{};
   std::vector<std::uint8_t> known;
-  if (!report_.series_known.empty()) {
+  if (report_.series.has_unknown()) {
     known.assign(length_, 1);
-    for (const std::uint32_t row : rows) {
-      for (std::size_t i = 0; i < length_; ++i) known[i] &= report_.series_known[row * length_ + i];
-    }
+    for (const std::uint32_t row : rows) report_.series.for_each_unknown(row, [&](std::size_t i) { known[i] = 0; });
   }
   trend::Points points{sums, {}, known, objects, error_of(rows), floor, report_.unit, report_.metric};
   if (axis_ != nullptr && !axis_->even && axis_->seconds.size() == sums.size()) points.times = axis_->seconds;

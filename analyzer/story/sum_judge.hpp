@@ -18,6 +18,8 @@ class SumJudge {
 
   /// The report has values at three snapshots or more.
   bool has_series() const { return length_ >= 3; }
+  /// How many sums can be judged in proportion to the values that there are.
+  std::size_t most_judged() const { return report_.series.whole_rows(); }
   /// There are enough of them for a verdict word.
   bool is_judged() const { return length_ >= trend::kJudgedFrom; }
   /// The smallest range worth judging, in the metric's unit.

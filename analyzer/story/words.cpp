@@ -124,6 +124,9 @@ class Words {
   std::string no_culprit() const {
     if (!story_.culprits.empty()) return {};
     if (report_.grew == 0) return report_.shrank == 0 ? "nothing changed" : "nothing grew";
+    const auto changed = [](const GrowthRow& row) { return row.value.growth() != 0; };
+    if (report_.filtered != Change{} && std::none_of(report_.rows.begin(), report_.rows.end(), changed))
+      return "what changed is filtered out";
     if (story_.moved > 0) return "stacks grew by what others of the same function lost";
     return "growth is spread: no function holds 5" + std::string(kPageNumbers.before_unit) + "% of it";
   }

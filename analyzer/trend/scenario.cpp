@@ -59,13 +59,11 @@ Status find_round_trips(TrendReport& report, std::int64_t loops) {
   Scenario scenario;
   scenario.loops = loops;
   std::vector<Kept> found;
+  std::vector<std::int64_t> scratch;
   for (std::uint32_t row = 0; row < overall.rows.size(); ++row) {
-    const std::int64_t* counts = overall.series.data() + row * n;
-    if (!is_count) {
-      if (overall.object_place[row] == GrowthReport::kNoPlace) continue;
-      counts = overall.object_series.data() + overall.object_place[row] * n;
-    }
-    const std::int64_t least = least_step({counts, n});
+    if (!is_count && overall.object_place[row] == GrowthReport::kNoPlace) continue;
+    const std::int64_t least = least_step(is_count ? overall.series.row(row, scratch)
+                                                   : overall.object_series.row(overall.object_place[row], scratch));
     if (least >= loops) found.push_back({row, overall.rows[row].value.growth(), least});
   }
   if (Status filled = fill(scenario, overall.rows.size(), std::move(found)); !filled) return filled;
@@ -81,8 +79,9 @@ Status find_triple(TrendReport& report) {
   Scenario scenario;
   scenario.kind = Scenario::Kind::triple;
   std::vector<Kept> found;
+  std::vector<std::int64_t> scratch;
   for (std::uint32_t row = 0; row < overall.rows.size(); ++row) {
-    const std::int64_t* values = overall.series.data() + std::size_t{row} * 3;
+    const std::span<const std::int64_t> values = overall.series.row(row, scratch);
     std::int64_t kept = 0;
     if (!checked_sub(std::min(values[1], values[2]), values[0], kept))
       return Error{ErrorCode::limit,

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "snapdiff/notes.hpp"
+#include "snapdiff/series_values.hpp"
 #include "snapdiff/snapshot.hpp"
 
 /// What the diff engine is asked and what it returns. Everything that prints, draws or exports a
@@ -220,12 +221,11 @@ struct ListedOnce {
 ///            every row, also unchanged ones; never [unattributed] or filtered stacks
 ///   cumulative  parallel to rows when by != stack, else empty
 ///   series   parallel to rows, `series_length` values each, when the report is the first -> last
-///            view of a longer series; else empty
-///   object_series, object_place   the same of objects: row `r` has its counts at
-///            object_series[object_place[r] * series_length], kNoPlace where they were not kept.
+///            view of a longer series; else empty. Unknown: the value is that of the line between its
+///            neighbours
+///   object_series, object_place   the same of objects: row `r` has its counts in row
+///            object_place[r] of object_series, kNoPlace where they were not kept.
 ///            Rows that stay below the byte floor (kFloorShare) are kept only when asked for
-///   series_known   parallel to series where some points are on no list, else empty: 0 = the value is
-///            that of the line between its neighbours
 ///   listed_once   most value first; listed_once_value is their sum at baseline and current
 /// Conservation: sum of rows' growth + unattributed + filtered == total, exactly.
 struct GrowthReport {
@@ -262,11 +262,10 @@ struct GrowthReport {
   std::vector<Suspect> suspects;          ///< filled by story::tell(): its culprits, then what was freed
   Unnamed unnamed;                        ///< of `current`; all 0 where nothing is unnamed
   std::string common_path;                ///< last frame that all suspects share, e.g. "main", or ""
-  std::vector<std::int64_t> series;
-  std::vector<std::uint8_t> series_known;
+  SeriesValues series;
   std::size_t series_length = 0;
   static constexpr std::uint32_t kNoPlace = 0xffffffff;
-  std::vector<std::int64_t> object_series;
+  SeriesValues object_series;
   std::vector<std::uint32_t> object_place;
   std::vector<ListedOnce> listed_once;
   Change listed_once_value;

@@ -1,6 +1,7 @@
 """What is said about options, commands, metrics, tables and files that are wrong: the right one is blamed, the nearest suggested."""
 import os
 import pty
+import re
 import select
 import subprocess
 import time
@@ -91,6 +92,21 @@ class Options(CliTest):
             self.assertEqual(self.run_it("help", command)[0], self.run_it(command, "--help")[0])
         self.assertIn("did you mean: snapdiff diff", self.run_it("help", "dif", code=2)[1])
 
+    def test_words_of_verdicts_are_explained(self):
+        """All that the rule can say, in the help, the man page and the README."""
+        root = os.path.join(os.path.dirname(__file__), "..", "..")
+        with open(os.path.join(root, "analyzer", "trend", "verdict.cpp"), encoding="utf-8") as source:
+            words = set(re.findall(r'verdict\.word = .*?"([A-Z]+)"', source.read())) | {"SATURATING", "RISING"}
+        self.assertLessEqual({"GROWING", "NOISY", "FLAT", "STEP", "NEW", "GONE", "SHRINKING"}, words)
+        texts = {"help": self.run_it("help", "verdicts")[0]}
+        for name in ("README.md", os.path.join("analyzer", "cli", "man", "snapdiff.1")):
+            with open(os.path.join(root, name), encoding="utf-8") as page:
+                texts[name] = page.read()
+        for name, text in texts.items():
+            for word in sorted(words | {"minor"}):
+                with self.subTest(where=name, word=word):
+                    self.assertRegex(text, r"\b%s\b" % word)
+
     def test_one_prefix_and_no_kind_inside(self):
         self.pair()
         for arguments in (["missing.heap", "a.heap"], ["sql", "--db", ":memory:", "SELECT nonsense("], ["a.heap", "b.heap", "--by", "colour"],
@@ -117,6 +133,7 @@ class Options(CliTest):
                 for arguments in (["a.pb.gz", "b.pb.gz"], ["top", "b.pb.gz"]):
                     out, err = self.run_it(*arguments, option, "nowhere", "--db", ":memory:")
                     self.assertIn("nothing matches %s 'nowhere'" % option, out + err)
+                    self.assertNotIn("growth is spread", out)
                     out, err = self.run_it(*arguments, option, "leaf", "--db", ":memory:")
                     self.assertNotIn("nothing matches", out + err)
 
@@ -184,6 +201,47 @@ class Symbols(CliTest):
         for words in ("addresses have names", "bin fits no module of the input", "service", "--symbols FILE|DIR"):
             self.assertIn(words, self.notes(err)[0])
         self.assertNotIn("note:", out)
+
+
+class Direction(CliTest):
+    LINES = """{"k":"header","format":"snapdiff-tracker","version":1}
+{"k":"snapshot","id":"s%d"}
+{"k":"live","stack":["\u05e9\u05dc\u05d5\u05dd (a.py:3)","\u0645\u0631\u062d\u0628\u0627 (a.py:4)","start (a.py:1)"],"bytes":%d000000,"count":7}
+{"k":"end","id":"s%d","rows":1}
+"""
+
+    def on_a_terminal(self, locale):
+        master, slave = pty.openpty()
+        self.addCleanup(os.close, master)
+        environment = {"PATH": os.environ["PATH"], "LC_ALL": locale, "TERM": "xterm", "NO_COLOR": "1", "COLUMNS": "120"}
+        with subprocess.Popen([BINARY, "a.jsonl", "b.jsonl", "--db", ":memory:"], cwd=self.folder, stdin=subprocess.DEVNULL,
+                              stdout=slave, stderr=subprocess.DEVNULL, env=environment) as process:
+            os.close(slave)
+            seen = b""
+            while True:
+                try:
+                    piece = os.read(master, 65536)
+                except OSError:
+                    break  # the other end is closed
+                if not piece:
+                    break
+                seen += piece
+        self.assertEqual(process.returncode, 0)
+        return seen.decode().replace("\r\n", "\n")
+
+    def test_names_from_right_to_left_keep_their_places(self):
+        """Side by side they would change places on a terminal: each is isolated there, and nowhere else."""
+        for number, name in ((1, "a.jsonl"), (2, "b.jsonl")):
+            self.write(name, self.LINES % (number, number, number))
+        shown = self.on_a_terminal("C.UTF-8")
+        self.assertIn("\u2068\u05e9\u05dc\u05d5\u05dd\u2069 \u2039 \u2068\u0645\u0631\u062d\u0628\u0627\u2069 \u2039 start", shown)
+        self.assertEqual(shown.count("\u2068"), shown.count("\u2069"))
+        for line in shown.replace("\u2068", "").replace("\u2069", "").splitlines():
+            self.assertLessEqual(len(line), 120)
+        piped, _ = self.run_it("a.jsonl", "b.jsonl", "--db", ":memory:")
+        self.assertIn("\u05e9\u05dc\u05d5\u05dd \u2039 \u0645\u0631\u062d\u0628\u0627", piped)
+        self.assertNotIn("\u2068", piped)
+        self.assertNotIn("\u2068", self.on_a_terminal("C"))
 
 
 if __name__ == "__main__":

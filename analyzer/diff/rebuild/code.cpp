@@ -75,9 +75,9 @@ void Code::name_functions() {
   std::vector<std::uint32_t> of_function(d_.functions.size(), kNone);
   std::vector<std::uint8_t> state(d_.functions.size(), 0);  // 1 a function, 2 of the library
   // Sides that share a dictionary do not share their functions: what the other one has under a new name is not here.
-  const std::vector<std::uint8_t> used = used_frames(side_, d_);
-  for (std::size_t i = 0; i < frames; ++i) {
-    if (used[i] == 0) continue;
+  const UsedFrames used = UsedFrames::of(side_, d_);
+  for (std::size_t k = 0; k < used.size(); ++k) {
+    const std::size_t i = used[k];
     const std::size_t f = index_of(d_.frames.function[i]);
     if (f == 0 || (d_.frames.flags[i] & kFramePseudo) != 0) {
       any_left_out_ = true;

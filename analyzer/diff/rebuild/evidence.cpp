@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "analyzer/diff/hash_set.hpp"
@@ -21,23 +22,29 @@ constexpr double kOwnNames = 0.02;     // of the names: what a process does late
 /// One side while evidence is gathered.
 struct Half {
   const Dictionary* d = nullptr;
-  std::span<const std::uint8_t> used;
+  const UsedFrames* used = nullptr;
   std::vector<SameBuild> module;  ///< per module
   HashSet frames;                 ///< of the used frames with a function
   bool inlines = false;
   bool may_differ = false;  ///< has named frames in code that is not known to be the same
 
-  bool counts(std::size_t frame) const {
-    return used[frame] != 0 && d->frames.function[frame] != FunctionId{} &&
-           (d->frames.flags[frame] & kFramePseudo) == 0 && module[index_of(d->frames.module[frame])] != SameBuild::yes;
+  /// visit(frame) for each that counts: used, named, and in code that is not known to be the same.
+  template <class Visit>
+  void for_each(Visit visit) const {
+    for (std::size_t k = 0; k < used->size(); ++k) {
+      const std::size_t frame = (*used)[k];
+      if (d->frames.function[frame] != FunctionId{} && (d->frames.flags[frame] & kFramePseudo) == 0 &&
+          module[index_of(d->frames.module[frame])] != SameBuild::yes)
+        visit(frame);
+    }
   }
 };
 
-Half read_half(const Snapshot& snapshot, std::span<const std::uint8_t> used, const BuildFacts& own,
-               const BuildFacts& other, bool& differs) {
+Half read_half(const Snapshot& snapshot, const UsedFrames& used, const BuildFacts& own, const BuildFacts& other,
+               bool& differs) {
   Half half;
   half.d = snapshot.dictionary.get();
-  half.used = used;
+  half.used = &used;
   const Dictionary& d = *half.d;
   half.module.assign(d.modules.size(), SameBuild::unknown);
   for (std::size_t m = 1; m < d.modules.size(); ++m) {
@@ -48,13 +55,12 @@ Half read_half(const Snapshot& snapshot, std::span<const std::uint8_t> used, con
     half.module[m] = same_build(here->second, there->second);
     differs = differs || half.module[m] == SameBuild::no;
   }
-  half.frames = HashSet(d.frames.size());
-  for (std::size_t i = 0; i < d.frames.size(); ++i) {
-    if (!half.counts(i)) continue;
+  half.frames = HashSet(used.size());
+  half.for_each([&](std::size_t i) {
     half.may_differ = true;
     half.frames.insert(d.frames.hash[i]);
     half.inlines = half.inlines || (d.frames.flags[i] & kFrameInlined) != 0;
-  }
+  });
   return half;
 }
 
@@ -70,12 +76,11 @@ bool any_moved(const Half& a, const Half& b) {
   };
   std::unordered_map<Hash128, Seen> functions;
   const auto gather = [&](const Half& half, const Half& other, bool Seen::*seen) {
-    for (std::size_t i = 0; i < half.d->frames.size(); ++i) {
-      if (!half.counts(i)) continue;
+    half.for_each([&](std::size_t i) {
       Seen& of_function = functions[function_key(*half.d, i)];
       of_function.*seen = true;
       if (half.d->frames.line[i] == 0 || other.frames.contains(half.d->frames.hash[i])) of_function.fixed = true;
-    }
+    });
   };
   gather(a, b, &Seen::before);
   gather(b, a, &Seen::after);
@@ -85,18 +90,17 @@ bool any_moved(const Half& a, const Half& b) {
 
 /// Names of a half, as bits per name: `bit` where it is used. `last`: only what stands after the last qualifier.
 void gather_names(const Half& half, bool last, int bit, std::unordered_map<std::string, int>& names) {
-  std::vector<std::uint8_t> seen(half.d->functions.size(), 0);
-  for (std::size_t i = 0; i < half.d->frames.size(); ++i) {
+  std::unordered_set<std::size_t> seen;
+  half.for_each([&](std::size_t i) {
     const std::size_t f = index_of(half.d->frames.function[i]);
-    if (!half.counts(i) || seen[f] != 0) continue;
-    seen[f] = 1;
+    if (!seen.insert(f).second) return;
     std::string name = normalise(half.d->strings[half.d->functions.name[f]]);
     // Where names say file and line, the file counts.
     const std::size_t colon = name.rfind(':');
     if (last && colon != std::string::npos && name.ends_with(":" + std::to_string(half.d->frames.line[i])))
       name.resize(colon);
     names[last ? last_parts_of(base_name(name), 1) : name] |= bit;
-  }
+  });
 }
 
 /// Share of the names that both halves use.
@@ -111,8 +115,7 @@ double common_share(const Half& a, const Half& b, bool last) {
 }  // namespace
 
 bool is_rebuilt(const Side& before, const Side& after, const BuildFacts& facts_before, const BuildFacts& facts_after,
-                std::span<const std::uint8_t> used_before, std::span<const std::uint8_t> used_after,
-                const LeftOver& left) {
+                const UsedFrames& used_before, const UsedFrames& used_after, const LeftOver& left) {
   if (left.before.empty() || left.after.empty()) return false;
   const Snapshot& a = *before.ref.snapshot;
   const Snapshot& b = *after.ref.snapshot;

@@ -17,9 +17,8 @@ struct LeftOver {
 /// Whether the two sides ran different builds of one program (algorithms.md section 1): a module says so, a function
 /// has none of its lines any more, only one side knows inlined frames, or much is left over on both sides whose
 /// functions mostly are on both, and that code has changed (changed_code.hpp) or some names are on one side only. Never
-/// where all code is known to be the same. `used_*`: flags per FrameId, which frames the side's stacks hold.
+/// where all code is known to be the same.
 bool is_rebuilt(const Side& before, const Side& after, const BuildFacts& facts_before, const BuildFacts& facts_after,
-                std::span<const std::uint8_t> used_before, std::span<const std::uint8_t> used_after,
-                const LeftOver& left);
+                const UsedFrames& used_before, const UsedFrames& used_after, const LeftOver& left);
 
 }  // namespace snapdiff::diff::rebuild

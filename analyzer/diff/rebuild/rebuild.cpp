@@ -12,10 +12,18 @@ namespace {
 /// Units of the rows that only one of two consecutive sides has.
 class OneSided {
  public:
-  OneSided(const Comparison& c, const RowUnion& rows, std::size_t s) : c_(c), rows_(rows), s_(s) {
-    present_.assign(c.unit_count(), 0);
+  /// `present`: zeros for each unit, and zeros again when this ends: of many sides each has few.
+  OneSided(const Comparison& c, const RowUnion& rows, std::size_t s, std::vector<std::uint8_t>& present)
+      : c_(c), rows_(rows), s_(s), present_(present) {
     for (const std::uint32_t u : c.unit_of_entry[s]) present_[rows.find(u)] |= 1U;
     for (const std::uint32_t u : c.unit_of_entry[s + 1]) present_[rows.find(u)] |= 2U;
+  }
+  OneSided(const OneSided&) = delete;
+  OneSided& operator=(const OneSided&) = delete;
+  ~OneSided() {
+    for (const std::size_t side : {s_, s_ + 1}) {
+      for (const std::uint32_t u : c_.unit_of_entry[side]) present_[rows_.find(u)] = 0;
+    }
   }
 
   std::vector<BuildPair::Left> entries(bool after) const {
@@ -57,14 +65,17 @@ class OneSided {
   const Comparison& c_;
   const RowUnion& rows_;
   std::size_t s_;
-  std::vector<std::uint8_t> present_;
+  std::vector<std::uint8_t>& present_;
 };
 
-/// Changes the identity of stacks that hold one of the frames.
-void salt(Side& side, const std::unordered_map<Hash128, std::uint64_t>& frames) {
+/// Changes the identity of stacks that hold one of the frames. `of_frame`: zeros, and zeros again afterwards: of many
+/// sides that share a dictionary each uses little of it.
+void salt(Side& side, const UsedFrames& used, const std::unordered_map<Hash128, std::uint64_t>& frames,
+          std::vector<std::uint64_t>& of_frame) {
   const Dictionary& d = *side.ref.snapshot->dictionary;
-  std::vector<std::uint64_t> of_frame(d.frames.size(), 0);
-  for (std::size_t i = 0; i < of_frame.size(); ++i) {
+  if (of_frame.size() < d.frames.size()) of_frame.resize(d.frames.size(), 0);
+  for (std::size_t k = 0; k < used.size(); ++k) {
+    const std::size_t i = used[k];
     const auto found = frames.find(d.frames.hash[i]);
     if (found != frames.end()) of_frame[i] = mix64(found->second * 0x9e3779b97f4a7c15ULL + d.frames.hash[i].low);
   }
@@ -78,6 +89,7 @@ void salt(Side& side, const std::unordered_map<Hash128, std::uint64_t>& frames) 
     salted[entry].low ^= mix64(sum + 3);
   }
   side.salted = std::move(salted);
+  for (std::size_t k = 0; k < used.size(); ++k) of_frame[used[k]] = 0;
 }
 
 }  // namespace
@@ -85,33 +97,36 @@ void salt(Side& side, const std::unordered_map<Hash128, std::uint64_t>& frames) 
 Rebuilds::Rebuilds() = default;
 Rebuilds::~Rebuilds() = default;
 
-bool Rebuilds::find(Comparison& c, std::span<const BuildFacts> facts, std::span<const std::vector<std::uint8_t>> used) {
+bool Rebuilds::find(Comparison& c, std::span<const BuildFacts> facts, std::span<const UsedFrames> used) {
   pairs_.resize(c.sides.size());
   std::unordered_map<Hash128, std::uint64_t> moved;
   bool any = false;
   const RowUnion rows(c);
+  std::vector<std::uint8_t> present(c.unit_count(), 0);
+  std::vector<std::uint64_t> salts;
   for (std::size_t s = 0; s + 1 < c.sides.size(); ++s) {
-    const LeftOver left = OneSided(c, rows, s).left();
+    const LeftOver left = OneSided(c, rows, s, present).left();
     if (is_rebuilt(c.sides[s], c.sides[s + 1], facts[s], facts[s + 1], used[s], used[s + 1], left)) {
       pairs_[s] = std::make_unique<BuildPair>(c.sides[s], c.sides[s + 1]);
       for (const Hash128& frame : pairs_[s]->coincidences()) moved[frame] = s + 1;
     }
     if (moved.empty()) continue;
     any = true;
-    salt(c.sides[s + 1], moved);
+    salt(c.sides[s + 1], used[s + 1], moved, salts);
   }
   return any;
 }
 
 void Rebuilds::match(Comparison& c) {
   RowUnion rows(c);
+  std::vector<std::uint8_t> present(c.unit_count(), 0);
   for (std::size_t s = 0; s + 1 < c.sides.size(); ++s) {
     if (!pairs_[s]) continue;
     if (!pairs_[s]->lines_tell()) {
-      const OneSided all(c, rows, s);
+      const OneSided all(c, rows, s, present);
       pairs_[s]->join_again(all.all(false), all.all(true), rows);
     }
-    const OneSided apart(c, rows, s);
+    const OneSided apart(c, rows, s, present);
     pairs_[s]->join(apart.entries(false), apart.entries(true), rows);
     c.possible_pairs += pairs_[s]->possible();
     for (BuildPair::Renamed& one : pairs_[s]->renamed())

@@ -19,8 +19,8 @@ class Rebuilds {
 
   /// Looks at each two consecutive sides for another build; call after equal stacks were joined. True: some sides
   /// hold frames that look the same and are not; their identities were changed, and the stacks have to be joined again.
-  /// `facts`, `used`: per side, as build_facts() and used_frames() give them.
-  bool find(Comparison& comparison, std::span<const BuildFacts> facts, std::span<const std::vector<std::uint8_t>> used);
+  /// `facts`, `used`: per side.
+  bool find(Comparison& comparison, std::span<const BuildFacts> facts, std::span<const UsedFrames> used);
 
   /// Joins units that are in one of two consecutive sides only. Fills row_of_unit, coarse_tier, possible_pairs
   /// and renamed of the comparison.

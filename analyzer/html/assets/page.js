@@ -91,6 +91,7 @@ async function start() {
   const print = (on) => {
     printing = on;
     for (const part of closed) part.open = on;
+    drawHead();
     drawRows();
     drawFoot();
   };

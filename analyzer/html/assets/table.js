@@ -44,12 +44,15 @@ function drawTools() {
   }
 }
 
+// A browser repeats the head on each printed page, but no buttons in it.
+const headPart = (key) => (printing ? ["span", {}] : ["button", { type: "button", "data-sort": key, onclick: () => sortBy(key) }]);
+
 function drawHead() {
   const cells = COLUMNS.map(([key, text, name]) => {
     if (!key) return el("th", { scope: "col", class: name }, `${left + 1} \u2013 ${left + length}`);
     const on = choice.sort === key;
     return el("th", { scope: "col", class: name, "aria-sort": on && (choice.down ? "descending" : "ascending") },
-      el("button", { type: "button", "data-sort": key, onclick: () => sortBy(key) }, text + (on ? (choice.down ? " \u2193" : " \u2191") : "")));
+      el(...headPart(key), text + (on ? (choice.down ? " \u2193" : " \u2191") : "")));
   });
   $("rows-head").replaceChildren(el("tr", {}, ...cells));
 }

@@ -91,9 +91,12 @@ TEST_CASE("listed once: points between two known ones lie on the line, and are t
   REQUIRE(r.series_length == 4);
   REQUIRE(r.rows.size() == 2);
   REQUIRE(key_of(r, r.rows[0]) == "m;a");
-  CHECK(std::vector<std::int64_t>(r.series.begin(), r.series.begin() + 4) == std::vector<std::int64_t>{10, 20, 30, 40});
-  CHECK(std::vector<std::uint8_t>(r.series_known.begin(), r.series_known.end()) ==
-        std::vector<std::uint8_t>{1, 0, 0, 1, 1, 1, 1, 1});
+  CHECK(r.series.values(0) == std::vector<std::int64_t>{10, 20, 30, 40});
+  std::vector<std::uint8_t> known;
+  r.series.known_row(0, known);
+  CHECK(known == std::vector<std::uint8_t>{1, 0, 0, 1});
+  r.series.known_row(1, known);
+  CHECK(known == std::vector<std::uint8_t>{1, 1, 1, 1});
   CHECK(s.steps[1].total == 120);
   CHECK(s.steps[1].growth == 10);
   CHECK(has_note(r, "points of the series that no input lists"));
@@ -104,9 +107,9 @@ TEST_CASE("listed once: a complete snapshot between says zero") {
       must_series({part("m;a 10 1\nm;b 1 1\n"), heap("m;b 1 1\n"), part("m;b 1 1\n"), part("m;a 40 4\nm;b 1 1\n")});
   const GrowthReport& r = s.overall;
   REQUIRE(key_of(r, r.rows[0]) == "m;a");
-  CHECK(std::vector<std::int64_t>(r.series.begin(), r.series.begin() + 4) == std::vector<std::int64_t>{10, 0, 20, 40});
-  CHECK(r.series_known[1] == 1);
-  CHECK(r.series_known[2] == 0);
+  CHECK(r.series.values(0) == std::vector<std::int64_t>{10, 0, 20, 40});
+  CHECK(r.series.known(0, 1));
+  CHECK_FALSE(r.series.known(0, 2));
 }
 
 TEST_CASE("listed once: a row that enters the list later keeps what is known of it") {

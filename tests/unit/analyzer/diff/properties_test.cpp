@@ -204,13 +204,13 @@ TEST_CASE("property: the steps of a series add up") {
       CHECK(sum == s->overall.total.growth());
       for (std::size_t k = 0; k < snapshots.size(); ++k) {
         std::int64_t rows = 0;
-        for (std::size_t i = 0; i < s->overall.rows.size(); ++i) rows += s->overall.series[i * 6 + k];
+        for (std::size_t i = 0; i < s->overall.rows.size(); ++i) rows += s->overall.series.at(i, k);
         const Result<TopReport> top = diff::top(snapshots[k], options);
         CHECK(rows + top->unattributed + top->filtered == s->steps[k].total);
       }
       for (std::size_t i = 0; i < s->overall.rows.size(); ++i) {
-        REQUIRE(s->overall.series[i * 6] == s->overall.rows[i].value.baseline);
-        REQUIRE(s->overall.series[i * 6 + 5] == s->overall.rows[i].value.current);
+        REQUIRE(s->overall.series.at(i, 0) == s->overall.rows[i].value.baseline);
+        REQUIRE(s->overall.series.at(i, 5) == s->overall.rows[i].value.current);
       }
     }
   }

@@ -1,4 +1,6 @@
 #include <catch2/catch.hpp>
+#include <cstdlib>
+#include <numeric>
 
 #include "unit/analyzer/diff/diff_support.hpp"
 
@@ -16,8 +18,7 @@ SeriesReport must_series(const std::vector<SnapshotRef>& snapshots, const DiffOp
 std::vector<std::int64_t> values_of(const GrowthReport& r, std::string_view key) {
   for (std::size_t i = 0; i < r.rows.size(); ++i) {
     if (key_of(r, r.rows[i]) != key) continue;
-    const auto from = r.series.begin() + static_cast<std::ptrdiff_t>(i * r.series_length);
-    return {from, from + static_cast<std::ptrdiff_t>(r.series_length)};
+    return r.series.values(i);
   }
   throw std::invalid_argument("no row " + std::string(key));
 }
@@ -82,7 +83,8 @@ TEST_CASE("series: identity goes on through a rebuild in the middle") {
   };
   const SeriesReport s = must_series({at(1, 10), at(1, 20), at(7, 30), at(7, 40), at(9, 50)});
   REQUIRE(s.overall.rows.size() == 1);
-  CHECK(s.overall.series == std::vector<std::int64_t>{10, 20, 30, 40, 50});
+  REQUIRE(s.overall.series.rows() == 1);
+  CHECK(s.overall.series.values(0) == std::vector<std::int64_t>{10, 20, 30, 40, 50});
   CHECK(s.overall.rows[0].tier == MatchTier::function_file);
 }
 
@@ -119,16 +121,31 @@ TEST_CASE("series: a hundred snapshots") {
   CHECK(values_of(s.overall, "main;f50")[50] == 51);
 }
 
-TEST_CASE("series: thousands of snapshots that share no row are refused, not laid out as a square") {
+TEST_CASE("series: thousands of snapshots with rows of their own keep only the values that there are") {
   std::vector<SnapshotRef> snapshots;
-  for (int i = 0; i < 3500; ++i) snapshots.push_back(heap("main;f" + std::to_string(i) + " 8 1\n"));
-  const Result<SeriesReport> series = diff::diff_series(snapshots, {});
-  REQUIRE_FALSE(series);
-  CHECK(series.error().code == ErrorCode::limit);
-  CHECK(series.error().message.find("no series: found 3500 rows in 3500 snapshots") == 0);
+  for (int i = 0; i < 3500; ++i) {
+    const std::string own = "main;f" + std::to_string(i) + " 8 1\n";
+    snapshots.push_back(heap(own + "main;common " + std::to_string(i + 1) + " 1\n"));
+  }
   DiffOptions by_function;
   by_function.by = GroupBy::function;
-  CHECK_FALSE(diff::diff_series(snapshots, by_function));
-  snapshots.resize(2000);
-  CHECK(must_series(snapshots).overall.rows.size() == 2000);
+  for (const DiffOptions& options : {DiffOptions{}, by_function}) {
+    const bool by_stack = options.by == GroupBy::stack;
+    const SeriesReport series = must_series(snapshots, options);
+    const GrowthReport& overall = series.overall;
+    REQUIRE(overall.rows.size() == (by_stack ? 3501 : 3502));
+    CHECK(overall.series.sparse());
+    std::vector<std::int64_t> own(3500, 0), rising(3500);
+    own[1234] = 8;
+    std::iota(rising.begin(), rising.end(), 1);
+    CHECK(values_of(overall, by_stack ? "main;f1234" : "f1234") == own);
+    CHECK(values_of(overall, by_stack ? "main;common" : "common") == rising);
+    std::vector<double> sums(3500, 0);
+    for (std::size_t row = 0; row < overall.rows.size(); ++row) overall.series.add_to(sums, row);
+    std::size_t unlike = 0;
+    for (std::size_t i = 0; i < sums.size(); ++i)
+      unlike += sums[i] == static_cast<double>(series.steps[i].total) ? 0U : 1U;
+    CHECK(unlike == 0);
+    CHECK(std::abs(series.steps[7].heaviest_growth) == 8);  // f6 went, f7 came; `common` grew by 1
+  }
 }

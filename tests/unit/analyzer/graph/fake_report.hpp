@@ -74,7 +74,7 @@ class FakeReport {
   }
   FakeReport& series(std::initializer_list<std::int64_t> values) {
     report_.series_length = values.size();
-    report_.series.insert(report_.series.end(), values);
+    report_.series.push_row(std::span(values.begin(), values.size()));
     return *this;
   }
   FakeReport& unattributed(std::int64_t baseline, std::int64_t current) {

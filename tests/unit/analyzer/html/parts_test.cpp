@@ -32,7 +32,7 @@ Postmortem report_of(const std::vector<std::vector<std::int64_t>>& rows, const s
     (change > 0 ? row.grew : row.shrank) = change;
     growth.rows.push_back(row);
     growth.keys.push_back("f" + std::to_string(row.key));
-    growth.series.insert(growth.series.end(), values.begin(), values.end());
+    growth.series.push_row(values);
   }
   growth.series_length = totals.size();
   growth.total = {totals.front(), totals.back()};
@@ -116,7 +116,7 @@ TEST_CASE("html: rows that matter are those that moved, whichever way") {
 
 TEST_CASE("html: a report without a series has its two sides") {
   Postmortem report = report_of({{1, 4}, {2, 3}}, {5, 9});
-  report.trend.series.overall.series.clear();
+  report.trend.series.overall.series = {};
   report.trend.series.overall.series_length = 0;
   const Series series(report.growth());
   CHECK(series.length() == 2);

@@ -45,7 +45,7 @@ inline void add_functions(Postmortem& report, const std::vector<Line>& lines) {
   by.options.by = GroupBy::function;
   by.rows.clear();
   by.stacks.clear();
-  by.series.clear();
+  by.series = {};
   by.series_length = 0;
   by.suspects.clear();
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> sums;

@@ -53,8 +53,7 @@ inline render::Story story_of(const std::vector<Line>& lines) {
   story.overall = report_between(lines, 0, n - 1);
   if (n > 2) {
     story.overall.series_length = n;
-    for (const Line& line : lines)
-      story.overall.series.insert(story.overall.series.end(), line.values.begin(), line.values.end());
+    for (const Line& line : lines) story.overall.series.push_row(line.values);
     for (std::size_t i = 0; i + 1 < n; ++i) story.pairs.push_back(report_between(lines, i, i + 1));
   }
   for (std::size_t i = 0; i < n; ++i) {
@@ -83,8 +82,7 @@ inline Culprit culprit_of(const render::Story& story, const Suspect& from, std::
     const GrowthRow& values = story.overall.rows[row];
     out.value = {out.value.baseline + values.value.baseline, out.value.current + values.value.current};
     out.objects = {out.objects.baseline + values.objects.baseline, out.objects.current + values.objects.current};
-    for (std::size_t i = 0; i < out.values.size(); ++i)
-      out.values[i] += story.overall.series[row * story.steps.size() + i];
+    for (std::size_t i = 0; i < out.values.size(); ++i) out.values[i] += story.overall.series.at(row, i);
   }
   out.verdict.word = verdict;
   out.verdict.reason = "climbs in every part of the window";
@@ -111,8 +109,7 @@ inline void tell_story(render::Story& story, const std::vector<Suspect>& from, s
     told->bands.push_back({Band::Kind::culprit, i, told->culprits[i].text.name, {}, told->culprits[i].values});
   for (const std::uint32_t row : passing) {
     Band band{Band::Kind::passing, 0, {{"background", true}}, {{"background: 4.00 MiB, snapshots 3 to 5"}}, {}};
-    for (std::size_t i = 0; i < story.steps.size(); ++i)
-      band.values.push_back(story.overall.series[row * story.steps.size() + i]);
+    for (std::size_t i = 0; i < story.steps.size(); ++i) band.values.push_back(story.overall.series.at(row, i));
     told->bands.push_back(std::move(band));
   }
   story.overall.story = std::move(told);

@@ -285,7 +285,7 @@ inline SeriesReport svc_series() {
   for (const GrowthRow& row : series.overall.rows) {
     for (const SvcStack& stack : stacks) {
       if (stack.values[0] != row.value.baseline || stack.values[11] != row.value.current) continue;
-      series.overall.series.insert(series.overall.series.end(), std::begin(stack.values), std::end(stack.values));
+      series.overall.series.push_row(std::span(std::begin(stack.values), std::end(stack.values)));
       break;
     }
   }

@@ -5,6 +5,22 @@
 
 using namespace snapdiff::report;
 
+TEST_CASE("isolation: a name with right-to-left letters stands between marks, and nothing else changes") {
+  const std::string open = "\u2068", close = "\u2069", shalom = "\u05e9\u05dc\u05d5\u05dd", alef = "\u05d0";
+  CHECK(isolated("") == "");
+  CHECK(isolated("main ‹ größe\n") == "main ‹ größe\n");
+  CHECK(isolated(shalom) == open + shalom + close);
+  CHECK(isolated("1 KiB  " + shalom + " ‹ " + alef + " ‹ main\n" + alef + "\n") ==
+        "1 KiB  " + open + shalom + close + " ‹ " + open + alef + close + " ‹ main\n" + open + alef + close + "\n");
+  // The whole words of a name, but not of its neighbours.
+  CHECK(isolated("f ‹ ns::" + shalom + " a " + alef + "(int) const ‹ g") ==
+        "f ‹ " + open + "ns::" + shalom + " a " + alef + "(int)" + close + " const ‹ g");
+  // Colours stay outside.
+  CHECK(isolated("\x1b[1m" + shalom + "\x1b[0m  " + alef) ==
+        "\x1b[1m" + open + shalom + close + "\x1b[0m  " + open + alef + close);
+  CHECK(isolated(shalom + "\xff" + alef) == open + shalom + "\xff" + alef + close);
+}
+
 TEST_CASE("text: control characters, escape sequences and broken UTF-8 are spelt in hex") {
   CHECK(printable("plain") == "plain");
   CHECK(printable("\x1b[31mred") == "\\x1b[31mred");

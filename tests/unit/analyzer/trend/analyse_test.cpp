@@ -34,7 +34,7 @@ SeriesReport series_of(const Numbers& totals, const std::vector<Numbers>& rows =
     GrowthRow row;
     row.value = {values.front(), values.back()};
     overall.rows.push_back(row);
-    overall.series.insert(overall.series.end(), values.begin(), values.end());
+    overall.series.push_row(values);
   }
   return series;
 }
@@ -151,18 +151,23 @@ TEST_CASE("times: rates per hour need ten minutes of data") {
 }
 
 TEST_CASE("rows: points on interpolated lines are no evidence") {
-  SeriesReport series = series_of(line(0, 1, 12), {line(100, 50, 12)});
-  series.overall.series_known.assign(12, 1);
+  const auto with_unknown = [](std::initializer_list<std::size_t> steps) {
+    SeriesReport out = series_of(line(0, 1, 12), {line(100, 50, 12)});
+    out.overall.series.allow_unknown();
+    for (const std::size_t step : steps) out.overall.series.mark_unknown(0, step);
+    return out;
+  };
+  SeriesReport series = with_unknown({});
   CHECK(trend::judge_rows(series.overall, nullptr, 0.0)[0].word == "GROWING");
-  for (const std::size_t i : {1U, 3U, 5U, 7U, 9U}) series.overall.series_known[i] = 0;
+  series = with_unknown({1, 3, 5, 7, 9});
   const Verdict seven = trend::judge_rows(series.overall, nullptr, 0.0)[0];
   CHECK(seven.word == "RISING");
   CHECK(seven.slope == Approx(50));
   CHECK(seven.rise == Approx(550));
-  series.overall.series_known[9] = 1;
+  series = with_unknown({1, 3, 5, 7});
   CHECK(trend::judge_rows(series.overall, nullptr, 0.0)[0].word == "GROWING");
   // Whatever stands where nothing is known changes nothing.
-  series.overall.series[1] = 1'000'000;
+  REQUIRE(series.overall.series.add(0, 1, 1'000'000));
   CHECK(trend::judge_rows(series.overall, nullptr, 0.0)[0].slope == Approx(50));
 }
 

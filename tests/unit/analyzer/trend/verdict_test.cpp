@@ -189,7 +189,9 @@ TEST_CASE("verdict: rows of a report are judged by bytes, above 0.2 % of the hea
   report.unit = "bytes";
   const auto add = [&](const std::function<std::int64_t(std::int64_t)>& value) {
     report.rows.emplace_back();
-    for (std::int64_t i = 0; i < 12; ++i) report.series.push_back(value(i));
+    std::vector<std::int64_t> values;
+    for (std::int64_t i = 0; i < 12; ++i) values.push_back(value(i));
+    report.series.push_row(values);
   };
   add([](std::int64_t i) { return 240000 * (i + 1); });
   add([](std::int64_t) { return std::int64_t{524288}; });
@@ -203,6 +205,6 @@ TEST_CASE("verdict: rows of a report are judged by bytes, above 0.2 % of the hea
   CHECK(verdicts[3].word.empty());
   CHECK(verdicts[3].minor);
   report.series_length = 0;
-  report.series.clear();
+  report.series = {};
   CHECK(trend::judge_rows(report).empty());
 }
