@@ -238,6 +238,9 @@ void note_facts(Comparison& c) {
     c.notes.add(Severity::info,
                 "an input lists only a part of its rows: what it does not list is unknown, and the totals are of rows "
                 "that are listed on both sides");
+  if (c.held > 0)
+    c.notes.add(Severity::info, "rows that the first inputs do not list count from where they are first listed",
+                std::nullopt, c.held);
   if (c.bridged > 0)
     c.notes.add(Severity::info, "points of the series that no input lists lie on the line between their neighbours",
                 std::nullopt, c.bridged);
@@ -336,6 +339,7 @@ Result<Comparison> compare(std::span<const SnapshotRef> snapshots, const DiffOpt
   if (across_builds && rebuilds.find(c, facts, used)) {
     if (Status joined = join_equal(c); !joined) return std::move(joined).error();
   }
+  if (Status held = hold_beginnings(c); !held) return std::move(held).error();
   find_tiers(c);
   if (c.sides.size() > 1 && !keep_rows)
     c.since_baseline = find_since_baseline(c);  // parts of stacks are blurred each on its own

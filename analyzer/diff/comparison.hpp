@@ -64,6 +64,7 @@ struct Comparison {
 
   std::vector<ListedOnceUnit> listed_once;  ///< stacks whose growth nobody knows; in no other part of this
   Change listed_once_value;                 ///< their sums at the first and at the last side
+  std::uint64_t held = 0;                   ///< rows that the first source does not list, and later ones do
   std::uint64_t bridged = 0;                ///< points of the series that no source lists
 
   std::size_t unit_count() const { return values.size(); }

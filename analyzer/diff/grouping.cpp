@@ -106,7 +106,7 @@ void resize(Grouped& g, std::size_t rows, const Comparison& c, bool with_series,
   if (!with_series) return;
   g.series_length = c.sides.size();
   g.series = SeriesValues(rows, g.series_length, known_values(c));
-  if (c.bridged > 0) g.series.allow_unknown();
+  if (c.bridged > 0 || c.held > 0) g.series.allow_unknown();
   if (!keyed || !c.has_objects) return;
   g.object_series = SeriesValues(rows, g.series_length, known_values(c));
   g.object_place.resize(rows);

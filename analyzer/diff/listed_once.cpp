@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -14,12 +15,16 @@
 namespace snapdiff::diff {
 namespace {
 
+/// Fewer are no series that can be judged.
+constexpr std::uint32_t kListedSides = 8;
+
 /// Where a stack was met with a known value. Several entries of a side may be one visible stack.
 struct Known {
   bool at_first = false, at_last = false;  // known there, be it as absent
   bool any = false;
   std::uint32_t first = 0, last = 0;  // sides
   std::uint32_t last_entry = 0;       // of side `last`
+  std::uint32_t sides = 0;            // with a known value
   Change value, objects;              // at `first` and `last`
 };
 
@@ -54,7 +59,10 @@ Result<Stacks> look(const Comparison& c) {
       if (s == last) known.at_last = is_known;
       if (!is_known) continue;
       if (!known.any) known.first = s;
-      if (!known.any || known.last != s) known.value.current = known.objects.current = 0;
+      if (!known.any || known.last != s) {
+        known.value.current = known.objects.current = 0;
+        ++known.sides;
+      }
       known.any = true;
       known.last = s, known.last_entry = entry;
       const std::int64_t objects = side.objects.empty() ? 0 : side.objects[entry];
@@ -120,6 +128,18 @@ ListedOnceUnit unit_of(const std::vector<Side>& sides, const Known& known) {
           known.objects};
 }
 
+/// In a long series what the first inputs leave out, but so many others list to the end, grew since it was first
+/// listed; what it held before is not known. By label or type no row of an input stands for it.
+bool is_listed_since(const Comparison& c, const Known& known) {
+  const bool by_stack = c.options.by != GroupBy::label && c.options.by != GroupBy::type;
+  return by_stack && known.any && !known.at_first && !leaves_nothing_out(c.sides.front()) && known.at_last &&
+         known.sides >= kListedSides && known.sides >= c.sides.size() / 3;
+}
+
+bool is_kept(const Comparison& c, const Known& known) {
+  return (known.at_first && known.at_last) || is_listed_since(c, known);
+}
+
 }  // namespace
 
 Status set_aside_listed_once(Comparison& c) {
@@ -130,7 +150,7 @@ Status set_aside_listed_once(Comparison& c) {
   if (!looked) return looked.error();
   const Stacks& stacks = *looked;
   for (const auto& [identity, known] : stacks) {
-    if (known.any && !(known.at_first && known.at_last)) c.listed_once.push_back(unit_of(c.sides, known));
+    if (known.any && !is_kept(c, known)) c.listed_once.push_back(unit_of(c.sides, known));
   }
   const FrameOrder order(c.dictionaries);
   std::sort(c.listed_once.begin(), c.listed_once.end(), [&](const ListedOnceUnit& a, const ListedOnceUnit& b) {
@@ -142,7 +162,7 @@ Status set_aside_listed_once(Comparison& c) {
     Remover remover(side);
     for (std::uint32_t entry = 0; entry < side.stack.size(); ++entry) {
       const Known& known = stacks.at(side.identity(entry));
-      if (known.at_first && known.at_last && !is_unknown(side, entry)) {
+      if (is_kept(c, known) && !is_unknown(side, entry)) {
         remover.keep(entry);
         continue;
       }
@@ -179,6 +199,40 @@ std::int64_t between(std::int64_t a, std::int64_t b, double share) {
 }
 
 }  // namespace
+
+Status hold_beginnings(Comparison& c) {
+  Side& front = c.sides.front();
+  if (c.sides.size() < kListedSides || leaves_nothing_out(front)) return ok();
+  std::vector<std::uint8_t> met(c.unit_count(), 0);
+  for (const std::uint32_t unit : c.unit_of_entry.front()) met[unit] = 1;
+  bool fits = true;
+  for (std::uint32_t s = 1; s < c.sides.size(); ++s) {
+    const Side& side = c.sides[s];
+    std::map<std::uint32_t, Anchor> first;  // of units that are met here for the first time
+    for (std::size_t entry = 0; entry < side.stack.size(); ++entry) {
+      const std::uint32_t unit = c.unit_of_entry[s][entry];
+      if (met[unit] != 0) continue;
+      Anchor& sum = first[unit];
+      fits &= checked_add(sum.value, side.value[entry], sum.value) &&
+              checked_add(sum.objects, side.objects.empty() ? 0 : side.objects[entry], sum.objects);
+    }
+    for (const auto& [unit, held] : first) {
+      met[unit] = 1;
+      c.unit_of_entry.front().push_back(unit);
+      front.value.push_back(held.value);
+      if (c.has_objects) front.objects.push_back(held.objects);
+      c.values[unit].value.baseline = held.value;
+      c.values[unit].objects.baseline = held.objects;
+      fits &= checked_add(front.total, held.value, front.total) &&
+              checked_add(front.total_objects, held.objects, front.total_objects);
+      ++c.held;
+    }
+  }
+  if (fits) return ok();
+  return Error{
+      ErrorCode::limit,
+      "sum of " + c.metric + " over rows that are listed later is beyond 2^63-1, expected it to fit in 64 bits"};
+}
 
 void bridge_gaps(Comparison& c) {
   const std::size_t sides = c.sides.size();
@@ -223,7 +277,7 @@ void bridge_gaps(Comparison& c) {
   std::vector<Anchor> here(c.unit_count(), Anchor{kNever, 0, 0});
   for (std::uint32_t s = 0; s < sides; ++s) {
     const Side& side = c.sides[s];
-    for (std::size_t entry = 0; entry < side.stack.size(); ++entry) {
+    for (std::size_t entry = 0; entry < c.unit_of_entry[s].size(); ++entry) {
       Anchor& sum = here[c.unit_of_entry[s][entry]];
       if (sum.side != s) sum = {s, 0, 0};
       // What does not fit is found where the rows are summed.

@@ -21,9 +21,16 @@ struct ListedOnceUnit {
 };
 
 /// Takes the stacks out of the sides whose growth cannot be known, so that what is left adds up; most
-/// value first. Totals of the sides lose them too. Call before equal stacks are joined.
-/// Errors: limit.
+/// value first. In a series of eight and more, by stack or frame, what is listed at the last side and at eight and a
+/// third of all others stays: hold_beginnings(). Totals of the sides lose them too. Call before equal stacks are
+/// joined. Errors: limit.
 Status set_aside_listed_once(Comparison& comparison);
+
+/// Gives the first side what it does not list and later sides do, with the value that these first have: the row grew
+/// since then, by this much at least. They come behind the entries of the side, as those of bridge_gaps(). Call after
+/// equal stacks were joined, before anything is asked of rows.
+/// Errors: limit.
+Status hold_beginnings(Comparison& comparison);
 
 /// Fills points of a series that are unknown between two known ones: as the straight line between
 /// those has them. They come behind the entries of each side (Side::value, unit_of_entry). Call
