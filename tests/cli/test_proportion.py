@@ -18,8 +18,7 @@ COMMANDS = (("info",), ("--db", ":memory:"), ("import", "--db", "s.db"))
 PEAK = ("top", "--db", ":memory:")
 # Of inputs in which each of many snapshots has rows of its own: a square of values that are nearly all 0.
 SERIES = (("trend", "--db", ":memory:"), ("trend", "--by", "function", "--db", ":memory:"),
-          ("trend", "--as", "json", "-n", "0", "--db", ":memory:"), ("gate", "--db", ":memory:"),
-          ("postmortem", "-o", "report", "--db", ":memory:"))
+          ("trend", "--as", "json", "-n", "0", "--db", ":memory:"), ("gate", "--db", ":memory:"))
 READ = (crafted.sanitizer_reports, crafted.massif_rows, crafted.tracker_series)
 ALLOWED_BYTES = 256 << 20
 ALLOWED_FACTOR = 64
