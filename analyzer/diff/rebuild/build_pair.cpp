@@ -318,6 +318,15 @@ void BuildPair::join(std::vector<Left> before, std::vector<Left> after, RowUnion
   merge(rows);
 }
 
+std::uint64_t BuildPair::functions_of(std::uint32_t entry, bool leaf) const {
+  std::vector<FrameId> scratch;
+  std::span<const FrameId> frames = b_.frames(entry, scratch);
+  if (leaf) frames = frames.first(std::min<std::size_t>(frames.size(), 1));
+  std::vector<std::uint32_t> functions;
+  for (const FrameId frame : frames) functions.push_back(b_.function[index_of(frame)]);
+  return functions.empty() ? 0 : sequence(functions, 0).low;
+}
+
 std::vector<BuildPair::Renamed> BuildPair::renamed() const {
   std::vector<Renamed> out;
   for (std::uint32_t f = 0; f < b_.functions.size(); ++f) {

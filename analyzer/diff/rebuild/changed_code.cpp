@@ -7,6 +7,7 @@
 
 #include "analyzer/diff/names.hpp"
 #include "analyzer/diff/rebuild/code.hpp"
+#include "analyzer/diff/rebuild/moved_lines.hpp"
 
 namespace snapdiff::diff::rebuild {
 namespace {
@@ -181,8 +182,10 @@ bool is_other_code(const Side& before, const Side& after, const std::vector<std:
   calls_a.note_moved(moved);
   calls_b.note_moved(moved);
   const bool lines_tell = calls_a.lines_tell() && calls_b.lines_tell();
-  return calls_a.share_changed(left_before, calls_b, lines_tell) >= kExplained &&
-         calls_b.share_changed(left_after, calls_a, lines_tell) >= kExplained;
+  if (calls_a.share_changed(left_before, calls_b, lines_tell) >= kExplained &&
+      calls_b.share_changed(left_after, calls_a, lines_tell) >= kExplained)
+    return true;
+  return lines_tell && differ_by_a_line(a, b, left_before, left_after);
 }
 
 }  // namespace snapdiff::diff::rebuild

@@ -5,6 +5,7 @@
 
 #include "analyzer/diff/rebuild/build_pair.hpp"
 #include "analyzer/diff/rebuild/evidence.hpp"
+#include "analyzer/diff/rebuild/exchanged.hpp"
 
 namespace snapdiff::diff::rebuild {
 namespace {
@@ -113,6 +114,7 @@ void Rebuilds::match(Comparison& c) {
     }
     const OneSided apart(c, rows, s);
     pairs_[s]->join(apart.entries(false), apart.entries(true), rows);
+    merge_exchanged(c, s, *pairs_[s], rows);
     c.possible_pairs += pairs_[s]->possible();
     for (BuildPair::Renamed& one : pairs_[s]->renamed())
       c.renamed.push_back({std::move(one.before), std::move(one.after), one.stacks});
