@@ -7,7 +7,6 @@
 
 #include "analyzer/diff/names.hpp"
 #include "analyzer/diff/rebuild/code.hpp"
-#include "analyzer/diff/rebuild/moved_lines.hpp"
 
 namespace snapdiff::diff::rebuild {
 namespace {
@@ -174,18 +173,15 @@ class Calls {
 
 }  // namespace
 
-bool is_other_code(const Side& before, const Side& after, const std::vector<std::uint32_t>& left_before,
+bool is_other_code(const Code& a, const Code& b, const std::vector<std::uint32_t>& left_before,
                    const std::vector<std::uint32_t>& left_after) {
-  const Code a(before), b(after);
   Calls calls_a(a), calls_b(b);
   const std::unordered_set<std::string_view> moved = moved_functions(a, b);
   calls_a.note_moved(moved);
   calls_b.note_moved(moved);
   const bool lines_tell = calls_a.lines_tell() && calls_b.lines_tell();
-  if (calls_a.share_changed(left_before, calls_b, lines_tell) >= kExplained &&
-      calls_b.share_changed(left_after, calls_a, lines_tell) >= kExplained)
-    return true;
-  return lines_tell && differ_by_a_line(a, b, left_before, left_after);
+  return calls_a.share_changed(left_before, calls_b, lines_tell) >= kExplained &&
+         calls_b.share_changed(left_after, calls_a, lines_tell) >= kExplained;
 }
 
 }  // namespace snapdiff::diff::rebuild

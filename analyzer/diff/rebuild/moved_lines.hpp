@@ -7,10 +7,11 @@
 
 namespace snapdiff::diff::rebuild {
 
-/// Whether half of what is left on each side stands on the other side too, with objects of the same size, but for the
-/// line of one frame: so does a program into which lines were put, and none that only did other work.
-/// `left_*`: entries of one side only.
-bool differ_by_a_line(const Code& before, const Code& after, const std::vector<std::uint32_t>& left_before,
-                      const std::vector<std::uint32_t>& left_after);
+/// Whether half of `some_*` stands on the other side too but for the line of one frame, with objects of the same size
+/// or of sizes that grew by as much wherever that line moved so: so does a program into which lines were put or whose
+/// lines changed places, and none that only did other work. `some_*`: entries that the other side has not, or with
+/// other sizes.
+bool differ_by_a_line(const Code& before, const Code& after, const std::vector<std::uint32_t>& some_before,
+                      const std::vector<std::uint32_t>& some_after);
 
 }  // namespace snapdiff::diff::rebuild

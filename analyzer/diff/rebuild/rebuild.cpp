@@ -37,6 +37,29 @@ class OneSided {
     return out;
   }
 
+  void find_resized(LeftOver& left) const {
+    if (c_.sides[s_].objects.empty() || c_.sides[s_ + 1].objects.empty()) return;
+    std::vector<std::int64_t> size(present_.size(), 0);
+    const auto mean = [](const Side& side, std::size_t entry) {
+      return side.objects[entry] > 0 ? side.value[entry] / side.objects[entry] : 0;
+    };
+    const auto each = [&](std::size_t s, const auto& body) {
+      for (std::uint32_t entry = 0; entry < c_.sides[s].stack.size(); ++entry) {
+        const std::uint32_t row = rows_.find(c_.unit_of_entry[s][entry]);
+        if (present_[row] == 3) body(row, entry, mean(c_.sides[s], entry));
+      }
+    };
+    std::vector<std::uint8_t> resized(present_.size(), 0);
+    each(s_, [&](std::uint32_t row, std::uint32_t, std::int64_t of) { size[row] = of; });
+    each(s_ + 1, [&](std::uint32_t row, std::uint32_t entry, std::int64_t of) {
+      resized[row] = of != size[row] ? 1 : 0;
+      if (resized[row] != 0) left.resized_after.push_back(entry);
+    });
+    each(s_, [&](std::uint32_t row, std::uint32_t entry, std::int64_t) {
+      if (resized[row] != 0) left.resized_before.push_back(entry);
+    });
+  }
+
   LeftOver left() const {
     LeftOver left;
     const auto share = [&](bool after, std::vector<std::uint32_t>& entries) {
@@ -51,6 +74,7 @@ class OneSided {
     };
     left.share_before = share(false, left.before);
     left.share_after = share(true, left.after);
+    if (!left.before.empty() && !left.after.empty()) find_resized(left);
     return left;
   }
 
