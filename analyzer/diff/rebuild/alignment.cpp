@@ -17,8 +17,8 @@ constexpr std::size_t kReach = 4;      // lines that may be new or gone between 
 constexpr std::size_t kMostCells = 4'000'000;
 constexpr double kNever = -1e9;
 
-template <class T>
-std::size_t common(const std::vector<T>& a, const std::vector<T>& b) {
+template <class Set>
+std::size_t common(const Set& a, const Set& b) {
   std::size_t n = 0;
   for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
     if (a[i] == b[j]) {
@@ -30,20 +30,20 @@ std::size_t common(const std::vector<T>& a, const std::vector<T>& b) {
   return n;
 }
 
-template <class T>
-double overlap(const std::vector<T>& a, const std::vector<T>& b) {
+template <class Set>
+double overlap(const Set& a, const Set& b) {
   const std::size_t less = std::min(a.size(), b.size());
   return less == 0 ? 0 : static_cast<double>(common(a, b)) / static_cast<double>(less);
 }
 
 /// How alike the sizes of objects of two sites are, 0 to 1: equal, or all grown by as much (a type has a new member).
-double alike_sizes(const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b) {
+double alike_sizes(const FewSorted<std::int64_t>& a, const FewSorted<std::int64_t>& b) {
   const double equal = overlap(a, b);
   if (equal > 0 || a.empty() || b.empty()) return equal;
   const std::int64_t grown = b.front() - a.front();
   if (static_cast<double>(std::abs(grown)) > kMostGrown * static_cast<double>(std::min(a.front(), b.front()))) return 0;
-  std::vector<std::int64_t> moved(a);
-  for (std::int64_t& size : moved) size += grown;
+  FewSorted<std::int64_t> moved;
+  for (const std::int64_t size : a) moved.add(size + grown, a.size());
   return (a.size() == 1 || b.size() == 1 ? kOneGrown : kAllGrown) * overlap(moved, b);
 }
 

@@ -146,9 +146,11 @@ BuildPair::Stacks BuildPair::read(const std::vector<Left>& left, Positions& posi
     stack.value = std::abs(static_cast<double>(side.value[left[i].entry]));
     stack.way = positions.code().way(left[i].entry);
     positions.walk(left[i].entry, walked, stack.folded);
+    stack.classes.reserve(walked.size());
+    stack.functions.reserve(walked.size());
     for (const std::uint32_t position : walked) {
       stack.classes.push_back(classes[position]);
-      stack.functions.push_back(positions.all[position].function);
+      stack.functions.push_back(positions.function_of(position));
     }
   }
   return out;
