@@ -45,6 +45,8 @@ class Releases(CliTest):
         first = report["story"]["culprits"][0]
         self.assertIn(first["name"], ("Session::Session", "Store::insert", "open_session"))
         self.assertEqual((first["verdict"], first["growth"]), ("GROWING", STEP * (OLD + NEW - 1)))
+        marked = [i for i, snapshot in enumerate(report["snapshots"]) if snapshot.get("other_build")]
+        self.assertEqual(marked, [OLD])
 
     def test_files(self):
         report = json.loads(self.run_it("trend", *self.files, "--as", "json")[0])
@@ -55,6 +57,21 @@ class Releases(CliTest):
         self.run_it("import", *self.files, "--db", store)
         report = json.loads(self.run_it("trend", "--db", store, "--as", "json")[0])
         self.check(report)
+
+    def test_the_release_is_marked(self):
+        text = self.run_it("trend", *self.files)[0]
+        self.assertIn("another build from snapshot %d (svc.%03d.pb.gz) on" % (OLD + 1, OLD), text)
+        self.assertNotIn("[NEW]", text)
+        self.run_it("postmortem", *self.files, "-o", "report")
+        with open(os.path.join(self.folder, "report/report.json"), encoding="utf-8") as file:
+            inputs = json.load(file)["inputs"]
+        self.assertEqual([i for i, one in enumerate(inputs) if one.get("other_build")], [OLD])
+        with open(os.path.join(self.folder, "report/report.html"), encoding="utf-8") as file:
+            self.assertIn("another build of the program", file.read())
+
+    def test_one_build_has_no_mark(self):
+        report = json.loads(self.run_it("trend", *self.files[:OLD], "--as", "json")[0])
+        self.assertFalse(any("other_build" in snapshot for snapshot in report["snapshots"]))
 
     def test_the_gate_goes_on(self):
         """The growth of a row is judged across the release; nothing is new because its lines moved."""

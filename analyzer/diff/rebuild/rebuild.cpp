@@ -112,6 +112,7 @@ Rebuilds::~Rebuilds() = default;
 
 bool Rebuilds::find(Comparison& c, std::span<const BuildFacts> facts, std::span<const std::vector<std::uint8_t>> used) {
   pairs_.resize(c.sides.size());
+  c.other_build.assign(c.sides.size(), 0);
   std::unordered_map<Hash128, std::uint64_t> moved;
   bool any = false;
   const RowUnion rows(c);
@@ -120,6 +121,7 @@ bool Rebuilds::find(Comparison& c, std::span<const BuildFacts> facts, std::span<
     if (is_rebuilt(c.sides[s], c.sides[s + 1], facts[s], facts[s + 1], used[s], used[s + 1], left)) {
       pairs_[s] = std::make_unique<BuildPair>(c.sides[s], c.sides[s + 1]);
       for (const Hash128& frame : pairs_[s]->coincidences()) moved[frame] = s + 1;
+      c.other_build[s + 1] = 1;
     }
     if (moved.empty()) continue;
     any = true;
