@@ -197,6 +197,8 @@ SameBuild same_build(const ModuleFacts& a, const ModuleFacts& b) {
   if (hits.less >= kEnoughOffsets && hits.common * kHardlyAny < hits.less) return SameBuild::no;
   if (a.mappings.empty() || b.mappings.empty() || (a.code.empty() && b.code.empty())) return SameBuild::unknown;
   if (!all_in(a.code, b.mappings) || !all_in(b.code, a.mappings)) return SameBuild::no;
+  // A small change leaves the most where it was: the rest of the evidence decides.
+  if (hits.other_code > 0) return SameBuild::unknown;
   const bool nearly_all = hits.common > 0 && (hits.less - hits.common) * kFewMisses <= hits.less;
   return nearly_all ? SameBuild::yes : SameBuild::unknown;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "analyzer/diff/comparison.hpp"
 #include "analyzer/diff/library_code.hpp"
@@ -79,7 +80,15 @@ OwnFunctions::OwnFunctions(std::span<const std::shared_ptr<const Visibility>> di
                            std::span<const RenamedFunction> renamed)
     : dictionaries_(dictionaries.begin(), dictionaries.end()) {
   Renames renames;
-  for (const RenamedFunction& one : renamed) renames.emplace(one.before, one.after);
+  std::unordered_set<std::string_view> new_names;
+  for (const RenamedFunction& one : renamed) {
+    renames.emplace(one.before, one.after);
+    new_names.insert(one.after);
+  }
+  // A function is called what the source calls it now.
+  const auto is_new_name = [&](const Dictionary& d, std::size_t function) {
+    return function != 0 && new_names.contains(d.strings[d.functions.name[function]]);
+  };
   std::unordered_map<Hash128, std::uint32_t> known;
   std::vector<std::uint32_t> entry;  // per number: kEntry or 0
   for (std::uint32_t i = 0; i < dictionaries_.size(); ++i) {
@@ -104,6 +113,8 @@ OwnFunctions::OwnFunctions(std::span<const std::shared_ptr<const Visibility>> di
         first_.push_back({i, FrameId{static_cast<std::uint32_t>(frame)}});
         const bool is_entry = function != 0 && is_entry_function(d.strings[d.functions.name[function]]);
         entry.push_back(is_entry ? kEntry : 0U);
+      } else if (is_new_name(d, function)) {
+        first_[at->second] = {i, FrameId{static_cast<std::uint32_t>(frame)}};
       }
       add(frame, at->second);
       if (function != 0) of_function[function] = at->second + 1;

@@ -16,7 +16,8 @@ namespace snapdiff::diff {
 /// the user's own: the paths that culprits are looked for on. Immutable; any number of threads may ask at once.
 class OwnFunctions {
  public:
-  /// `renamed`: old and new names of functions that another build calls otherwise; they share a number.
+  /// `renamed`: old and new names of functions that another build calls otherwise; they share a number, and its frame
+  /// has the new name.
   OwnFunctions(std::span<const std::shared_ptr<const Visibility>> dictionaries,
                std::span<const RenamedFunction> renamed);
 

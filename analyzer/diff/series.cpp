@@ -130,6 +130,7 @@ Result<SeriesReport> diff_series(std::span<const SnapshotRef> snapshots, const D
                                            " in a step is beyond 2^63-1, expected it to fit in 64 bits"};
       }
       find_restart(before, side, is_stranger[s], step);
+      step.other_build = !c.other_build.empty() && c.other_build[s] != 0;
       const Heaviest heaviest = finder.step(s);
       step.heaviest_growth = heaviest.growth;
       if (heaviest.growth != 0) {

@@ -211,6 +211,7 @@ std::string facts(const Postmortem& report, const Series& series, const Chosen& 
     json.string(bounded(step.restart, 300));
     const bool timed = step.snapshot.snapshot != nullptr && step.snapshot.snapshot->facts.taken_at_ns.has_value();
     json.string(timed ? utc(*step.snapshot.snapshot->facts.taken_at_ns) : std::string());
+    json.raw(step.other_build ? "1" : "0");
     json.close(']');
   }
   json.close(']');

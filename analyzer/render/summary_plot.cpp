@@ -175,10 +175,12 @@ class SeriesPlot {
 
   void restarts() {
     for (std::size_t i = 1; i < steps_.size(); ++i) {
-      if (steps_[i]->restart.empty()) continue;
+      const SeriesStep& step = *steps_[i];
+      if (step.restart.empty() && !step.other_build) continue;
       const double at = (x_of(i - 1) + x_of(i)) / 2;
       canvas_.painter().stroke(Path().move({at, y0_}).line({at, y1_}), {kInk3, 0.7, 2, 2});
-      canvas_.text(at, y0_ - 3, steps_[i]->other_process ? "restart" : "restart?", {6.8}, kInk2, Align::centre);
+      const char* const word = step.other_build ? "release" : step.other_process ? "restart" : "restart?";
+      canvas_.text(at, y0_ - 3, word, {6.8}, kInk2, Align::centre);
     }
   }
 

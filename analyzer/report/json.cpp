@@ -205,6 +205,7 @@ void json_series(const SeriesReport& series, const std::vector<GrowthReport>& st
     json.field_or_null("objects", step.objects);
     json.field("growth", step.growth);
     json.field_or_null("restart", step.restart);
+    if (step.other_build) json.field("other_build", true);
     json.end_object();
   }
   json.end_array();

@@ -94,6 +94,7 @@ void head_fields(JsonWriter& json, const TrendReport& trend) {
     json.field("growth", step.growth);
     json.key("seconds");
     json.number(i < trend.axis.seconds.size() ? trend.axis.seconds[i] : std::nan(""));
+    if (step.other_build) json.field("other_build", true);
     json.end_object();
   }
   json.end_array();

@@ -81,6 +81,7 @@ void input_fields(JsonWriter& json, const Postmortem& report) {
     json.field_or_null("objects", step.objects);
     json.field_or_null("growth", totals ? std::optional(step.growth) : std::nullopt);
     json.field_or_null("restart", step.restart);
+    if (step.other_build) json.field("other_build", true);
     json.end_object();
   }
   json.end_array();

@@ -293,6 +293,7 @@ struct SeriesStep {
   std::int64_t heaviest_growth = 0;
   std::string restart;         ///< why a restart is suspected here, "" if not
   bool other_process = false;  ///< because the snapshots say so (pid, mappings), not by the total alone
+  bool other_build = false;    ///< a release lies between this snapshot and the one before
 };
 
 /// More than two snapshots: totals per step and the first -> last view.

@@ -39,6 +39,7 @@ class Language:
     comment = "//"
     indent = "  "
     end_if = "}"
+    named = True  # profiles hold the names of functions
 
     def body(self, program, steps, depth, out):
         pad = self.indent * depth
@@ -441,6 +442,7 @@ class Box:
 
 class Python(Language):
     name = "Python"
+    named = False
     comment = "#"
     indent = "    "
     end_if = ""

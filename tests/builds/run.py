@@ -119,15 +119,15 @@ def one_pair(task):
         a, symbols_a = maker.profile(old_build, program, table, "old", "build")
         b, symbols_b = maker.profile(new_build, other, again, "new", "other/place" if elsewhere else "build")
         old = scores.Truth(program, table, old_build.real_size)
-        new = scores.Truth(other, again, new_build.real_size)
+        new = scores.Truth(other, again, new_build.real_size, new_build.named)
         symbols = symbols_a + symbols_b
         begin = time.time()
-        score, places = scores.compare(snapdiff, a, b, symbols, old, new, planted)
+        score, places, culprit = scores.compare(snapdiff, a, b, symbols, old, new, planted)
         took = time.time() - begin
         names = scores.by_names(snapdiff, a, b, symbols, old, new)
         if target and not target.exists():
             shutil.move(folder / "kept", target)
-        return name, edit, seed, score, places, names, took, None
+        return name, edit, seed, score, places + [culprit] if planted else [], names, took, None
     except lang.Missing as missing:
         return name, edit, seed, None, None, None, 0, f"{missing} is not installed"
     finally:
@@ -181,7 +181,7 @@ def main():
              for seed in options.seeds.split(",") for name, edit in plan()
              if (not languages or name in languages) and (not wanted or edit in wanted)]
     head = f"{'':36}  right  wrong  unm.    merged unsolved  false    names wrong   planted; tiers"
-    means, per_edit, skipped, worse = {}, {}, {}, []
+    means, per_edit, skipped, worse, culprits = {}, {}, {}, [], []
     print(head)
     with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
         for name, edit, seed, score, places, names, took, missing in pool.map(one_pair, tasks):
@@ -194,6 +194,7 @@ def main():
             per_edit.setdefault(edit, Mean()).add(score, names)
             if score.shares()[0] + 1e-9 < names.shares()[0] or score.shares()[1] > 0.005:
                 worse.append(f"{name}, {edit} #{seed}")
+            culprits += places[-1:]
             if options.verbose:
                 for size, tier, label, path in sorted(score.mistakes, reverse=True)[:6]:
                     print(f"    wrong {100 * size / score.all:.2f} % {tier} {path} {label[:300]}")
@@ -206,6 +207,9 @@ def main():
     print()
     for name, mean in means.items():
         mean.print(name)
+    if culprits:
+        print(f"the first culprit is what was planted in {culprits.count(1)} of {len(culprits)} pairs, one of them in "
+              f"{sum(place != scores.NOWHERE for place in culprits)}")
     for name, why in skipped.items():
         print(f"{name}: skipped, {why}")
     print(f"worse than names alone, or more than 0.5 % wrong: {len(worse)} pairs: {'; '.join(worse)}")

@@ -3,22 +3,28 @@
 import itertools
 import json
 import pathlib
+import re
 import subprocess
+
+NOWHERE = 999
 
 
 class Truth:
     """One side: what each path holds, and which paths a row of (bytes, objects) can be."""
 
-    def __init__(self, program, table, real_size):
+    def __init__(self, program, table, real_size, named=True):
         self.bytes, self.objects, self.group = {}, {}, {}
+        self.names = {}  # of the functions of a path; where only files are known, theirs
         steps = {s.uid: s for f in program.functions() for s in f.steps}
         steps.update({s.uid: s for s in program.roots})
         owner = {s.uid: f.uid for f in program.functions() for s in f.steps}
+        name = {f.uid: f.name if named else file.base for file in program.files for f in file.functions}
         for path in table:
             flavour = steps[path.steps[-1]].flavour if path.steps[-1] in steps else 0
             self.bytes[path.steps] = real_size(path.size, flavour) * path.count
             self.objects[path.steps] = path.count
             self.group[path.steps] = tuple(owner.get(uid, 0) for uid in path.steps)
+            self.names[path.steps] = [name[uid] for uid in self.group[path.steps] if uid in name]
         self.single, self.sequence, self.leaf = {}, {}, {}
         for path, size in self.bytes.items():
             self.single.setdefault((size, self.objects[path]), path)
@@ -139,7 +145,8 @@ def text_of(stack):
 
 
 def compare(snapdiff, a, b, more, old, new, planted=()):
-    """Score of the program under test, and the places of the planted paths among the growing rows."""
+    """Score of the program under test; the places of the planted paths among the growing rows; and that of the first
+    culprit that names what was planted."""
     operands = [str(a), str(b)]
     if more:  # each with its own binary: of two of one name a single call cannot say which is whose
         store = str(pathlib.Path(a).parent / "named.db")
@@ -159,7 +166,22 @@ def compare(snapdiff, a, b, more, old, new, planted=()):
         for path in planted:
             if path in (new.find(*amounts[2:]) or ()):
                 places.setdefault(path, place)
-    return score, [places.get(path, 999) for path in planted]
+    return score, [places.get(path, NOWHERE) for path in planted], place_of_culprit(answer, old, new, planted)
+
+
+def place_of_culprit(answer, old, new, planted):
+    """The place of the first culprit that a planted path goes through and most of whose growth is of such paths."""
+    for place, culprit in enumerate(answer["story"]["culprits"], 1):
+        said = words(culprit["name"])
+        through = [p for p in planted if any(words(name) & said for name in new.names[p])]
+        if sum(new.bytes[p] - old.bytes.get(p, 0) for p in through) * 2 >= culprit["growth"] and through:
+            return place
+    return NOWHERE
+
+
+def words(name):
+    """The parts of a name, as all languages write them: fetch_record, FetchRecord and fetchRecord are one."""
+    return {part.replace("_", "").lower() for part in re.split(r"\W+", name)} - {""}
 
 
 def by_names(snapdiff, a, b, more, old, new):

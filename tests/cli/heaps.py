@@ -53,7 +53,8 @@ def field(number, payload):
 
 
 def pprof(sample_types, samples, time_ns=0, compress=True):
-    """sample_types: [(type, unit)]; samples: [([function, ...] leaf first, [values])]."""
+    """sample_types: [(type, unit)]; samples: [([function, ...] leaf first, [values])]; a function is a name or (name, file,
+    line)."""
     strings, functions, body = [""], {}, b""
 
     def text(value):
@@ -68,9 +69,10 @@ def pprof(sample_types, samples, time_ns=0, compress=True):
             functions.setdefault(name, len(functions) + 1)
         body += field(2, field(1, b"".join(varint(functions[name]) for name in stack))
                       + field(2, b"".join(varint(value) for value in values)))
-    for name, number in functions.items():
-        body += field(4, field(1, number) + field(4, field(1, number) + field(2, 10 + number)))
-        body += field(5, field(1, number) + field(2, text(name)) + field(4, text("app.go")))
+    for frame, number in functions.items():
+        name, file, line = (frame, "app.go", 10 + number) if isinstance(frame, str) else frame
+        body += field(4, field(1, number) + field(4, field(1, number) + field(2, line)))
+        body += field(5, field(1, number) + field(2, text(name)) + field(4, text(file)))
     body += b"".join(field(6, value) for value in strings)
     if time_ns:
         body += field(9, time_ns)

@@ -1,20 +1,24 @@
 #include "analyzer/diff/rebuild/alignment.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace snapdiff::diff::rebuild {
 namespace {
 
 constexpr double kAmbiguous = 0.3;     // an answer that is this near to the best is as good
 constexpr double kSameSizes = 0.5;     // of the sizes of the site that has fewer
+constexpr double kMostGrown = 0.1;     // of the size: a site whose objects grew by more has other objects
+constexpr double kOneGrown = 0.4;      // as like as sites that have this share of their sizes in common
+constexpr double kAllGrown = 0.9;      // the same, where several sizes grew by as much
 constexpr double kShifted = 1;         // a line that moved as the functions above and below it did
 constexpr double kShiftChanges = 0.5;  // a line that moved as one of them did
 constexpr std::size_t kReach = 4;      // lines that may be new or gone between two that are not
 constexpr std::size_t kMostCells = 4'000'000;
 constexpr double kNever = -1e9;
 
-template <class T>
-std::size_t common(const std::vector<T>& a, const std::vector<T>& b) {
+template <class Set>
+std::size_t common(const Set& a, const Set& b) {
   std::size_t n = 0;
   for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
     if (a[i] == b[j]) {
@@ -26,10 +30,21 @@ std::size_t common(const std::vector<T>& a, const std::vector<T>& b) {
   return n;
 }
 
-template <class T>
-double overlap(const std::vector<T>& a, const std::vector<T>& b) {
+template <class Set>
+double overlap(const Set& a, const Set& b) {
   const std::size_t less = std::min(a.size(), b.size());
   return less == 0 ? 0 : static_cast<double>(common(a, b)) / static_cast<double>(less);
+}
+
+/// How alike the sizes of objects of two sites are, 0 to 1: equal, or all grown by as much (a type has a new member).
+double alike_sizes(const FewSorted<std::int64_t>& a, const FewSorted<std::int64_t>& b) {
+  const double equal = overlap(a, b);
+  if (equal > 0 || a.empty() || b.empty()) return equal;
+  const std::int64_t grown = b.front() - a.front();
+  if (static_cast<double>(std::abs(grown)) > kMostGrown * static_cast<double>(std::min(a.front(), b.front()))) return 0;
+  FewSorted<std::int64_t> moved;
+  for (const std::int64_t size : a) moved.add(size + grown, a.size());
+  return (a.size() == 1 || b.size() == 1 ? kOneGrown : kAllGrown) * overlap(moved, b);
 }
 
 /// How alike two positions are used, 0 to 3: by whom, in how many stacks, for how much.
@@ -80,7 +95,7 @@ class Alignment {
   /// to do, whatever their lines say: they changed places, or a new site stands before an old one.
   void tell_swapped() {
     const auto alike = [&](std::size_t i, std::size_t j) {
-      return overlap(a_.all[in_a_[i]].sizes, b_.all[in_b_[j]].sizes);
+      return alike_sizes(a_.all[in_a_[i]].sizes, b_.all[in_b_[j]].sizes);
     };
     std::vector<std::size_t> partner_a(n_, m_), partner_b(m_, n_), count_a(n_, 0), count_b(m_, 0);
     for (std::size_t i = 0; i < n_; ++i) {
@@ -132,7 +147,7 @@ class Alignment {
     if (allocates(x) && allocates(y)) {
       s += 0.2 * overlap(x.ways, y.ways);
       if (!x.sizes.empty() && !y.sizes.empty()) {
-        const double sizes = overlap(x.sizes, y.sizes);
+        const double sizes = alike_sizes(x.sizes, y.sizes);
         s += sizes > 0 ? 0.5 * sizes : x.sizes.size() == 1 && y.sizes.size() == 1 ? -0.4 : -0.1;
       }
     }

@@ -146,9 +146,11 @@ BuildPair::Stacks BuildPair::read(const std::vector<Left>& left, Positions& posi
     stack.value = std::abs(static_cast<double>(side.value[left[i].entry]));
     stack.way = positions.code().way(left[i].entry);
     positions.walk(left[i].entry, walked, stack.folded);
+    stack.classes.reserve(walked.size());
+    stack.functions.reserve(walked.size());
     for (const std::uint32_t position : walked) {
       stack.classes.push_back(classes[position]);
-      stack.functions.push_back(positions.all[position].function);
+      stack.functions.push_back(positions.function_of(position));
     }
   }
   return out;
@@ -316,6 +318,15 @@ void BuildPair::join(std::vector<Left> before, std::vector<Left> after, RowUnion
   join_equal(rows, false);
   join_with_gaps(rows);
   merge(rows);
+}
+
+std::uint64_t BuildPair::functions_of(std::uint32_t entry, bool leaf) const {
+  std::vector<FrameId> scratch;
+  std::span<const FrameId> frames = b_.frames(entry, scratch);
+  if (leaf) frames = frames.first(std::min<std::size_t>(frames.size(), 1));
+  std::vector<std::uint32_t> functions;
+  for (const FrameId frame : frames) functions.push_back(b_.function[index_of(frame)]);
+  return functions.empty() ? 0 : sequence(functions, 0).low;
 }
 
 std::vector<BuildPair::Renamed> BuildPair::renamed() const {

@@ -44,6 +44,9 @@ class BuildPair {
 
   std::uint64_t possible() const { return possible_; }
 
+  /// The functions of an entry of the current side as one number, of its leaf alone with `leaf`; 0 where none is known.
+  std::uint64_t functions_of(std::uint32_t entry, bool leaf) const;
+
  private:
   struct Stack {
     std::uint32_t row = 0;

@@ -173,9 +173,8 @@ class Calls {
 
 }  // namespace
 
-bool is_other_code(const Side& before, const Side& after, const std::vector<std::uint32_t>& left_before,
+bool is_other_code(const Code& a, const Code& b, const std::vector<std::uint32_t>& left_before,
                    const std::vector<std::uint32_t>& left_after) {
-  const Code a(before), b(after);
   Calls calls_a(a), calls_b(b);
   const std::unordered_set<std::string_view> moved = moved_functions(a, b);
   calls_a.note_moved(moved);

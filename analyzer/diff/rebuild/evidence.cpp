@@ -9,6 +9,7 @@
 #include "analyzer/diff/names.hpp"
 #include "analyzer/diff/rebuild/changed_code.hpp"
 #include "analyzer/diff/rebuild/code.hpp"
+#include "analyzer/diff/rebuild/moved_lines.hpp"
 
 namespace snapdiff::diff::rebuild {
 namespace {
@@ -129,7 +130,15 @@ bool is_rebuilt(const Side& before, const Side& after, const BuildFacts& facts_b
   const double share = std::min(left.share_before, left.share_after);
   if (share < kSomeLeft || common_share(first, second, true) < kCommonNames) return false;
   if (share >= kMuchLeft && common_share(first, second, false) <= 1 - kOwnNames) return true;
-  return is_other_code(before, after, left.before, left.after);
+  const Code code_before(before), code_after(after);
+  if (is_other_code(code_before, code_after, left.before, left.after)) return true;
+  const auto with_resized = [](std::vector<std::uint32_t> entries, const std::vector<std::uint32_t>& resized) {
+    entries.insert(entries.end(), resized.begin(), resized.end());
+    return entries;
+  };
+  return differ_by_a_line(code_before, code_after, left.before, left.after) ||
+         differ_by_a_line(code_before, code_after, with_resized(left.before, left.resized_before),
+                          with_resized(left.after, left.resized_after));
 }
 
 }  // namespace snapdiff::diff::rebuild

@@ -12,6 +12,9 @@ namespace snapdiff::diff::rebuild {
 struct LeftOver {
   std::vector<std::uint32_t> before, after;  ///< entries
   double share_before = 0, share_after = 0;  ///< of the bytes of the side
+
+  /// Entries that both sides have, with objects of another mean size.
+  std::vector<std::uint32_t> resized_before, resized_after;
 };
 
 /// Whether the two sides ran different builds of one program (algorithms.md section 1): a module says so, a function

@@ -8,21 +8,16 @@ namespace {
 
 constexpr std::size_t kMostCallees = 64;  // per position: more tell nothing new
 constexpr std::size_t kMostSizes = 12;
-constexpr std::uint32_t kMostStacks = 48;  // per position: what goes through it is known by then
-
-template <class T>
-void add_sorted(std::vector<T>& set, T value, std::size_t most) {
-  if (set.size() >= most) return;
-  const auto at = std::lower_bound(set.begin(), set.end(), value);
-  if (at == set.end() || *at != value) set.insert(at, value);
-}
+constexpr std::uint32_t kMostStacks = 24;  // per position: what goes through it is known by then
 
 std::uint64_t pair_key(std::uint32_t high, std::uint32_t low) { return static_cast<std::uint64_t>(high) << 32U | low; }
 
 }  // namespace
 
 Positions::Positions(const Code& code, const std::vector<std::uint32_t>& counterpart)
-    : code_(code), counterpart_(counterpart), base_(code.function.size(), kNone) {}
+    : code_(code), counterpart_(counterpart), base_(code.function.size(), kNone) {
+  by_line_.reserve(code.function.size());
+}
 
 std::vector<std::uint8_t> Positions::functions_with_lines(std::size_t functions) const {
   std::vector<std::uint8_t> out(functions, 0);
@@ -77,6 +72,7 @@ std::uint32_t Positions::base(FrameId frame) {
     Position made;
     made.function = function;
     made.line = line;
+    function_.push_back(function);
     all.push_back(std::move(made));
   }
   return base_[i] = entry->second;
@@ -91,6 +87,7 @@ std::uint32_t Positions::part_of(std::uint32_t above, std::uint32_t function, st
       made.function = all[parent].function;
       made.above = parent;
       made.line = of_line;
+      function_.push_back(made.function);
       all.push_back(std::move(made));
     }
     return entry->second;
@@ -126,15 +123,21 @@ void Positions::walk(std::size_t entry, std::vector<std::uint32_t>& out, bool& f
 void Positions::add_around(const std::vector<std::uint32_t>& stack, std::size_t k) {
   Position& position = all[stack[k]];
   for (std::size_t up = k + 1; up < std::min(stack.size(), k + 3); ++up)
-    add_sorted(position.from, all[stack[up]].function, kMostCallees);
-  const std::uint32_t called = k == 0 ? kAllocation : all[stack[k - 1]].function;
-  add_sorted(position.next, called, kMostCallees);
-  add_sorted(position.deep, called, kMostCallees);
-  if (k > 1) add_sorted(position.deep, all[stack[k - 2]].function, kMostCallees);
-  if (k == 1) add_sorted(position.deep, kAllocation, kMostCallees);
+    position.from.add(function_[stack[up]], kMostCallees);
+  const std::uint32_t called = k == 0 ? kAllocation : function_[stack[k - 1]];
+  position.next.add(called, kMostCallees);
+  position.deep.add(called, kMostCallees);
+  if (k > 1) position.deep.add(function_[stack[k - 2]], kMostCallees);
+  if (k == 1) position.deep.add(kAllocation, kMostCallees);
 }
 
 void Positions::gather() {
+  // Counted apart: what most stacks go through is known soon, and is not looked at again.
+  struct Through {
+    double bytes = 0;
+    std::uint32_t stacks = 0;
+  };
+  std::vector<Through> through;
   std::vector<std::uint32_t> stack;
   const Side& side = code_.side();
   bool folded = false;
@@ -142,19 +145,24 @@ void Positions::gather() {
     walk(entry, stack, folded);
     if (stack.empty()) continue;
     const double weight = std::abs(static_cast<double>(side.value[entry])) + 1;
-    const std::uint32_t leaf = all[stack.front()].function;
+    if (through.size() < all.size()) through.resize(all.size() + all.size() / 2);
+    const std::uint32_t leaf = function_[stack.front()];
     for (std::size_t k = 0; k < stack.size(); ++k) {
-      Position& position = all[stack[k]];
-      position.final = true;
-      position.bytes += weight;
-      if (++position.stacks > kMostStacks) continue;
-      if (k > 0) add_sorted(position.deep, leaf, kMostCallees);
+      Through& seen = through[stack[k]];
+      seen.bytes += weight;
+      if (++seen.stacks > kMostStacks) continue;
+      if (k > 0) all[stack[k]].deep.add(leaf, kMostCallees);
       add_around(stack, k);
     }
     Position& site = all[stack.front()];
-    add_sorted(site.ways, code_.way(entry), kMostCallees);
+    site.ways.add(code_.way(entry), kMostCallees);
     const std::int64_t objects = side.objects.empty() ? 0 : side.objects[entry];
-    if (objects > 0) add_sorted(site.sizes, side.value[entry] / objects, kMostSizes);
+    if (objects > 0) site.sizes.add(side.value[entry] / objects, kMostSizes);
+  }
+  for (std::size_t p = 0; p < std::min(all.size(), through.size()); ++p) {
+    all[p].bytes = through[p].bytes;
+    all[p].stacks = through[p].stacks;
+    all[p].final = through[p].stacks > 0;
   }
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/diff/rebuild/code.hpp"
+#include "analyzer/diff/rebuild/few_sorted.hpp"
 
 namespace snapdiff::diff::rebuild {
 
@@ -21,12 +22,12 @@ struct Position {
   std::int32_t line = 0;
   std::uint32_t stacks = 0;
   double bytes = 0;
-  bool final = false;               ///< a stack goes through it and not on into a part of it
-  std::vector<std::uint32_t> next;  ///< functions that are called from here; sorted
-  std::vector<std::uint32_t> deep;  ///< these, what they call, and where the stacks end; sorted
-  std::vector<std::uint32_t> from;  ///< the two functions above it in its stacks; sorted
-  std::vector<std::uint32_t> ways;  ///< how memory is asked for here; sorted
-  std::vector<std::int64_t> sizes;  ///< mean sizes of objects that are allocated here; sorted
+  bool final = false;             ///< a stack goes through it and not on into a part of it
+  FewSorted<std::uint32_t> next;  ///< functions that are called from here
+  FewSorted<std::uint32_t> deep;  ///< these, what they call, and where the stacks end
+  FewSorted<std::uint32_t> from;  ///< the two functions above it in its stacks
+  FewSorted<std::uint32_t> ways;  ///< how memory is asked for here
+  FewSorted<std::int64_t> sizes;  ///< mean sizes of objects that are allocated here
 };
 
 /// The positions of one side and the stacks as sequences of them.
@@ -56,6 +57,9 @@ class Positions {
   /// Position of a frame by itself; kNone where its function is only on this side.
   std::uint32_t of_frame(FrameId frame) const { return base_[index_of(frame)]; }
 
+  /// all[position].function, from less memory.
+  std::uint32_t function_of(std::uint32_t position) const { return function_[position]; }
+
   /// Lines from the function's own down to the part.
   std::vector<std::int32_t> path(std::uint32_t position) const;
 
@@ -70,6 +74,7 @@ class Positions {
   const std::vector<std::uint32_t>& counterpart_;
   std::vector<std::uint8_t> ignored_;
   bool leaves_out_ = false;
+  std::vector<std::uint32_t> function_;  ///< per position, as in `all`: read far more often than the rest
   std::vector<std::uint32_t> base_;
   std::unordered_map<std::uint64_t, std::uint32_t> by_line_;
   std::unordered_map<std::uint64_t, std::uint32_t> parts_;

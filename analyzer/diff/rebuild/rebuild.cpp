@@ -5,6 +5,7 @@
 
 #include "analyzer/diff/rebuild/build_pair.hpp"
 #include "analyzer/diff/rebuild/evidence.hpp"
+#include "analyzer/diff/rebuild/exchanged.hpp"
 
 namespace snapdiff::diff::rebuild {
 namespace {
@@ -44,6 +45,29 @@ class OneSided {
     return out;
   }
 
+  void find_resized(LeftOver& left) const {
+    if (c_.sides[s_].objects.empty() || c_.sides[s_ + 1].objects.empty()) return;
+    std::vector<std::int64_t> size(present_.size(), 0);
+    const auto mean = [](const Side& side, std::size_t entry) {
+      return side.objects[entry] > 0 ? side.value[entry] / side.objects[entry] : 0;
+    };
+    const auto each = [&](std::size_t s, const auto& body) {
+      for (std::uint32_t entry = 0; entry < c_.sides[s].stack.size(); ++entry) {
+        const std::uint32_t row = rows_.find(c_.unit_of_entry[s][entry]);
+        if (present_[row] == 3) body(row, entry, mean(c_.sides[s], entry));
+      }
+    };
+    std::vector<std::uint8_t> resized(present_.size(), 0);
+    each(s_, [&](std::uint32_t row, std::uint32_t, std::int64_t of) { size[row] = of; });
+    each(s_ + 1, [&](std::uint32_t row, std::uint32_t entry, std::int64_t of) {
+      resized[row] = of != size[row] ? 1 : 0;
+      if (resized[row] != 0) left.resized_after.push_back(entry);
+    });
+    each(s_, [&](std::uint32_t row, std::uint32_t entry, std::int64_t) {
+      if (resized[row] != 0) left.resized_before.push_back(entry);
+    });
+  }
+
   LeftOver left() const {
     LeftOver left;
     const auto share = [&](bool after, std::vector<std::uint32_t>& entries) {
@@ -58,6 +82,7 @@ class OneSided {
     };
     left.share_before = share(false, left.before);
     left.share_after = share(true, left.after);
+    if (!left.before.empty() && !left.after.empty()) find_resized(left);
     return left;
   }
 
@@ -99,6 +124,7 @@ Rebuilds::~Rebuilds() = default;
 
 bool Rebuilds::find(Comparison& c, std::span<const BuildFacts> facts, std::span<const UsedFrames> used) {
   pairs_.resize(c.sides.size());
+  c.other_build.assign(c.sides.size(), 0);
   std::unordered_map<Hash128, std::uint64_t> moved;
   bool any = false;
   const RowUnion rows(c);
@@ -109,6 +135,7 @@ bool Rebuilds::find(Comparison& c, std::span<const BuildFacts> facts, std::span<
     if (is_rebuilt(c.sides[s], c.sides[s + 1], facts[s], facts[s + 1], used[s], used[s + 1], left)) {
       pairs_[s] = std::make_unique<BuildPair>(c.sides[s], c.sides[s + 1]);
       for (const Hash128& frame : pairs_[s]->coincidences()) moved[frame] = s + 1;
+      c.other_build[s + 1] = 1;
     }
     if (moved.empty()) continue;
     any = true;
@@ -128,6 +155,7 @@ void Rebuilds::match(Comparison& c) {
     }
     const OneSided apart(c, rows, s, present);
     pairs_[s]->join(apart.entries(false), apart.entries(true), rows);
+    merge_exchanged(c, s, *pairs_[s], rows);
     c.possible_pairs += pairs_[s]->possible();
     for (BuildPair::Renamed& one : pairs_[s]->renamed())
       c.renamed.push_back({std::move(one.before), std::move(one.after), one.stacks});

@@ -5,8 +5,8 @@ const exact = (text) => (BIG ? BigInt(text) : Number(text));
 const ZERO = BIG ? 0n : 0;
 const ExactArray = BIG ? BigInt64Array : Float64Array;
 const length = facts.length, unit = facts.unit, left = facts.left;
-const steps = facts.steps.map(([name, total, objects, restart, taken]) =>
-  ({ name, total: exact(total), objects: objects === null ? null : exact(objects), restart, taken }));
+const steps = facts.steps.map(([name, total, objects, restart, taken, release]) =>
+  ({ name, total: exact(total), objects: objects === null ? null : exact(objects), restart, taken, release: release === 1 }));
 const judgedStep = (i) => steps[left + i];
 const rest = facts.rest.map(exact);
 const others = { count: facts.others[0], values: facts.others[1].map(exact), grew: exact(facts.others[2]),

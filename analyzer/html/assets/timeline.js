@@ -97,10 +97,11 @@ function drawRestarts(out, x, box) {
     out.append(svg("rect", { x: box.left, y: box.top, width: x(left - 0.5) - box.left, height: box.bottom - box.top, class: "before" }),
       svg("text", { x: box.left + 8, y: box.top + 16 }, "before the restart: not compared"));
   steps.forEach((step, i) => {
-    if (!step.restart || i === 0) return;
+    if (!(step.restart || step.release) || i === 0) return;
     const at = x(i - 0.5);
     out.append(svg("path", { d: `M${at} ${box.top - 6}V${box.bottom}`, class: "restart" }),
-      svg("text", { x: at, y: box.top - 10, "text-anchor": "middle" }, "restart?", svg("title", {}, step.restart)));
+      svg("text", { x: at, y: box.top - 10, "text-anchor": "middle" }, step.release ? "release" : "restart?",
+        svg("title", {}, step.restart || "another build of the program")));
   });
 }
 

@@ -1,0 +1,129 @@
+#include "analyzer/diff/rebuild/moved_lines.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <span>
+#include <unordered_map>
+
+#include "analyzer/diff/names.hpp"
+
+namespace snapdiff::diff::rebuild {
+namespace {
+
+constexpr std::size_t kFewStacks = 4;    // fewer may differ so by chance
+constexpr double kExplained = 0.5;       // of the bytes that are left, on each side
+constexpr std::size_t kMost = 20'000;    // stacks: more tell nothing new
+constexpr std::size_t kMostOfRest = 8;   // stacks that differ in one line
+constexpr std::int64_t kMostGrown = 64;  // bytes: a few members more
+constexpr std::size_t kDeepest = 128;    // frames
+constexpr std::uint64_t kBase = 0x9e3779b97f4a7c15ULL;
+
+/// A stack without the line of one of its frames.
+struct Gap {
+  std::uint64_t rest = 0;      ///< number of all that is left
+  std::uint64_t function = 0;  ///< of that frame
+  std::int32_t line = 0;
+  std::int64_t size = 0;  ///< of its objects, in the mean
+};
+
+class Gaps {
+ public:
+  explicit Gaps(const Code& code) : code_(code) {
+    for (const Function& f : code.functions)
+      names_.push_back(hash_bytes(f.name.empty() ? f.file : std::string_view(f.base), 1).low);
+  }
+
+  /// Calls body(gap) for each frame; for none where the size of its objects is not known.
+  template <class Body>
+  void each(std::uint32_t entry, Body body) {
+    const Side& side = code_.side();
+    const std::int64_t objects = side.objects.empty() ? 0 : side.objects[entry];
+    if (objects <= 0) return;
+    std::span<const FrameId> frames = code_.frames(entry, scratch_);
+    frames = frames.first(std::min(frames.size(), kDeepest));
+    std::uint64_t whole = frames.size();
+    std::uint64_t power = 1;
+    for (const FrameId frame : frames) whole += line_hash(frame) * (power *= kBase);
+    power = 1;
+    for (const FrameId frame : frames) {
+      power *= kBase;
+      const std::int32_t line = code_.line[index_of(frame)];
+      const std::uint64_t function = name_hash(frame);
+      if (line != 0)
+        body({mix64(whole - line_hash(frame) * power + function * power), function, line, side.value[entry] / objects});
+    }
+  }
+
+ private:
+  std::uint64_t name_hash(FrameId frame) const { return names_[code_.function[index_of(frame)]]; }
+  std::uint64_t line_hash(FrameId frame) const {
+    return mix64(name_hash(frame) + static_cast<std::uint32_t>(code_.line[index_of(frame)]));
+  }
+
+  const Code& code_;
+  std::vector<std::uint64_t> names_;  ///< per function
+  std::vector<FrameId> scratch_;
+};
+
+/// The stacks of one side by what is left of them without a line.
+class Rests {
+ public:
+  Rests(const std::vector<std::uint32_t>& entries, Gaps& gaps) {
+    for (const std::uint32_t entry : entries)
+      gaps.each(entry, [&](const Gap& gap) {
+        std::vector<Gap>& of_rest = by_rest_[gap.rest];
+        if (of_rest.size() < kMostOfRest) of_rest.push_back(gap);
+      });
+  }
+
+  /// Calls body(number of the move, whether the size is the same) for each line that this one may have become.
+  template <class Body>
+  void each_move(const Gap& from, Body body) const {
+    const auto found = by_rest_.find(from.rest);
+    if (found == by_rest_.end()) return;
+    for (const Gap& to : found->second) {
+      const std::int64_t grown = to.size - from.size;
+      if (to.line == from.line || std::abs(grown) > kMostGrown) continue;
+      body(mix64(from.function +
+                 mix64(static_cast<std::uint64_t>(from.line) << 32U | static_cast<std::uint32_t>(to.line))) +
+               static_cast<std::uint64_t>(grown),
+           grown == 0);
+    }
+  }
+
+ private:
+  std::unordered_map<std::uint64_t, std::vector<Gap>> by_rest_;
+};
+
+/// Whether enough of `entries` stands on the other side but for a line.
+bool enough_moved(const Code& code, const std::vector<std::uint32_t>& entries, Gaps& gaps, const Rests& there) {
+  std::unordered_map<std::uint64_t, std::size_t> moves;
+  for (const std::uint32_t entry : entries)
+    gaps.each(entry, [&](const Gap& gap) { there.each_move(gap, [&](std::uint64_t move, bool) { ++moves[move]; }); });
+  double all = 0, moved = 0;
+  std::size_t stacks = 0;
+  for (const std::uint32_t entry : entries) {
+    const double bytes = std::abs(static_cast<double>(code.side().value[entry]));
+    bool found = false;
+    gaps.each(entry, [&](const Gap& gap) {
+      there.each_move(gap, [&](std::uint64_t move, bool same) { found = found || same || moves[move] >= kFewStacks; });
+    });
+    all += bytes;
+    moved += found ? bytes : 0;
+    stacks += found ? 1 : 0;
+  }
+  return stacks >= kFewStacks && moved >= kExplained * all;
+}
+
+}  // namespace
+
+bool differ_by_a_line(const Code& before, const Code& after, const std::vector<std::uint32_t>& some_before,
+                      const std::vector<std::uint32_t>& some_after) {
+  if (some_before.size() > kMost || some_after.size() > kMost) return false;
+  Gaps in_a(before), in_b(after);
+  return enough_moved(before, some_before, in_a, Rests(some_after, in_b)) &&
+         enough_moved(after, some_after, in_b, Rests(some_before, in_a));
+}
+
+}  // namespace snapdiff::diff::rebuild

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analyzer/diff/rebuild/code.hpp"
+
+namespace snapdiff::diff::rebuild {
+
+/// Whether half of `some_*` stands on the other side too but for the line of one frame, with objects of the same size
+/// or of sizes that grew by as much wherever that line moved so: so does a program into which lines were put or whose
+/// lines changed places, and none that only did other work. `some_*`: entries that the other side has not, or with
+/// other sizes.
+bool differ_by_a_line(const Code& before, const Code& after, const std::vector<std::uint32_t>& some_before,
+                      const std::vector<std::uint32_t>& some_after);
+
+}  // namespace snapdiff::diff::rebuild
