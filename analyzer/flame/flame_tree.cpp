@@ -12,6 +12,7 @@
 #include "analyzer/flame/frame_numbers.hpp"
 #include "analyzer/flame/sibling_order.hpp"
 #include "snapdiff/checked.hpp"
+#include "snapdiff/library_frames.hpp"
 #include "snapdiff/number_text.hpp"
 #include "snapdiff/snapshot.hpp"
 
@@ -203,6 +204,7 @@ Result<FlameTree> of_diff(const GrowthReport& report, FlameWidth width) {
   std::vector<FrameView> frames;
   for (const GrowthRow& row : report.rows) {
     report.frames(row, frames);
+    fold_library_frames(frames);
     stacks.add(frames, figures_of(row));
   }
   for (const auto& [name, value] :
@@ -229,6 +231,7 @@ Result<FlameTree> of_values(const TopReport& report) {
   std::vector<FrameView> frames;
   for (const TopRow& row : report.rows) {
     report.view->frames(report.stacks[row.key], frames);
+    fold_library_frames(frames);
     stacks.add(frames, {0, {0, row.value}, 0, 0, row.error * row.error});
   }
   for (const auto& [name, value] :

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <unordered_map>
 #include <utility>
 
@@ -175,17 +176,29 @@ bool leaks_for_many(const GrowthPaths& paths, const FunctionSum& sum) {
   return callers.size() >= kManyCallers && most_of_caller < grown / 2;
 }
 
+/// The verdict of some paths of a sum: of most of them by what the others leave of it.
+Verdict judge_some(const GrowthPaths& paths, const SumJudge& judge, const FunctionSum& sum,
+                   const std::vector<std::uint32_t>& some) {
+  const std::vector<std::uint32_t> rows = paths.rows(some);
+  if (2 * some.size() < sum.paths.size()) return judge.judge(rows);
+  std::vector<std::uint32_t> others;
+  std::set_difference(sum.paths.begin(), sum.paths.end(), some.begin(), some.end(), std::back_inserter(others));
+  std::vector<double> values = sum.values;
+  const std::vector<double> less = judge.values(paths.rows(others));
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] -= less[i];
+  return judge.judge(rows, values);
+}
+
 /// Whether all of them grow as one, also without the largest: a leak comes in many pieces, a few steps of unlike things
 /// do not.
 bool grow_together(const GrowthPaths& paths, const SumJudge& judge, const FunctionSum& sum,
                    const std::vector<std::uint32_t>& pieces) {
-  if (pieces.size() < sum.paths.size() && judge.judge(paths.rows(pieces)).word != "GROWING") return false;
+  if (pieces.size() < sum.paths.size() && judge_some(paths, judge, sum, pieces).word != "GROWING") return false;
   if (pieces.size() < 3) return true;
   std::vector<std::uint32_t> most = pieces;
-  std::erase(most, *std::max_element(most.begin(), most.end(), [&](std::uint32_t a, std::uint32_t b) {
-               return paths[a].growth < paths[b].growth;
-             }));
-  return climbs(judge.judge(paths.rows(most)));
+  most.erase(std::max_element(most.begin(), most.end(),
+                              [&](std::uint32_t a, std::uint32_t b) { return paths[a].growth < paths[b].growth; }));
+  return climbs(judge_some(paths, judge, sum, most));
 }
 
 bool is_explained(double growth, double known, double floor) {
@@ -235,7 +248,7 @@ void add_function_sums(const GrowthPaths& paths, const SumJudge& judge, const Ex
     if (is_explained(pieces.growth, pieces.known, judge.floor())) continue;
     // All of the sum is GROWING: only what is less has to be judged.
     const bool all_is_left = pieces.rest.size() == sum.paths.size();
-    if (!for_many && !all_is_left && judge.judge(paths.rows(pieces.rest)).word != "GROWING") continue;
+    if (!for_many && !all_is_left && judge_some(paths, judge, sum, pieces.rest).word != "GROWING") continue;
     if (!for_many && !grow_together(paths, judge, sum, pieces.all)) continue;
     for (const std::uint32_t p : pieces.all) chosen[p] = so_far.moved[p] == 0;
   }

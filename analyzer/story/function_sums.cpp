@@ -116,9 +116,12 @@ std::vector<FunctionSum> growing_sums(const GrowthPaths& paths, const SumJudge& 
       rows.push_back(paths.rows(sums[i].paths));
       read += rows.back().size();
     }
-    const std::vector<std::vector<double>> values = judge.values_of(rows);
-    for_each_parallel(chosen.size(), chosen.size() * kParallelStacks,
-                      [&](std::size_t c) { sums[chosen[c]].verdict = judge.judge(rows[c], values[c]); });
+    std::vector<std::vector<double>> values = judge.values_of(rows);
+    for_each_parallel(chosen.size(), chosen.size() * kParallelStacks, [&](std::size_t c) {
+      FunctionSum& sum = sums[chosen[c]];
+      sum.verdict = judge.judge(rows[c], values[c]);
+      if (sum.verdict.word == "GROWING") sum.values = std::move(values[c]);
+    });
   }
   std::erase_if(sums, [](const FunctionSum& sum) { return sum.verdict.word != "GROWING"; });
   std::sort(sums.begin(), sums.end(), [](const FunctionSum& a, const FunctionSum& b) {

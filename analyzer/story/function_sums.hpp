@@ -16,6 +16,7 @@ struct FunctionSum {
   std::uint32_t function = 0;        ///< that all of them run through, or end in below the same callers
   std::vector<std::uint32_t> paths;  ///< ascending
   double current = 0;                ///< bytes at the end
+  std::vector<double> values;        ///< at each snapshot
   Verdict verdict;
 };
 

@@ -81,13 +81,26 @@ class Symptoms(CliTest):
         everything = self.run_it("diff", a, b, "--db", ":memory:", "-n", "0")[0]
         self.assertNotIn("By function", everything)
 
+    @staticmethod
+    def listing(rows):
+        lines = ["[ Top %d ]" % len(rows)]
+        lines += ["/srv/app/%s:%d: size=%d KiB, count=%d, average=%d B" % (file, line, size, count, size * 1024 // count) for file, line, size, count in rows]
+        return "\n".join(lines) + "\n"
+
+    def test_what_a_list_left_out_at_first_is_judged_in_a_series(self):
+        """Not "STEP" for a table beside a leak that only the first list leaves out."""
+        files = []
+        for i in range(14):
+            rows = [("cache.py", 10, 900 if i < 6 else 1300, 900), ("rows.py", 20, 500, 500), ("text.py", 30, 300, 300)]
+            rows += [("leak.py", 40, 320 + 90 * (i - 2), 100 + i)] if i >= 2 else [("boot.py", 50, 310, 10)]
+            files.append(self.write("list.%04d.txt" % i, self.listing(sorted(rows, key=lambda row: -row[2]))))
+        story = self.story(*files)
+        self.assertEqual((story["headline"]["verdict"], functions(story)[0]), ("GROWING", "leak.py:40"))
+        self.assertEqual(story["culprits"][0]["growth"], 90 * 11 * 1024)
+
     def test_what_a_list_left_out_before_is_named(self):
         """Not "2 culprits hold 100 % of the growth" where the largest stack was on no list before."""
-        def listing(rows):
-            lines = ["[ Top %d ]" % len(rows)]
-            lines += ["/srv/app/%s:%d: size=%d KiB, count=%d, average=%d B" % (file, line, size, count, size * 1024 // count) for file, line, size, count in rows]
-            return "\n".join(lines) + "\n"
-
+        listing = self.listing
         a = self.write("a.txt", listing([("cache.py", 10, 900, 900), ("rows.py", 20, 500, 500), ("text.py", 30, 300, 300)]))
         b = self.write("b.txt", listing([("leak.py", 40, 5000, 5000), ("cache.py", 10, 950, 950), ("rows.py", 20, 500, 500)]))
         first = self.run_it("diff", a, b, "--db", ":memory:")[0].split("\n\n")[0]

@@ -116,7 +116,8 @@ double common_share(const Half& a, const Half& b, bool last) {
 }  // namespace
 
 bool is_rebuilt(const Side& before, const Side& after, const BuildFacts& facts_before, const BuildFacts& facts_after,
-                const UsedFrames& used_before, const UsedFrames& used_after, const LeftOver& left) {
+                const UsedFrames& used_before, const UsedFrames& used_after, const LeftOver& left,
+                const std::function<Resized()>& resized) {
   if (left.before.empty() || left.after.empty()) return false;
   const Snapshot& a = *before.ref.snapshot;
   const Snapshot& b = *after.ref.snapshot;
@@ -132,13 +133,11 @@ bool is_rebuilt(const Side& before, const Side& after, const BuildFacts& facts_b
   if (share >= kMuchLeft && common_share(first, second, false) <= 1 - kOwnNames) return true;
   const Code code_before(before), code_after(after);
   if (is_other_code(code_before, code_after, left.before, left.after)) return true;
-  const auto with_resized = [](std::vector<std::uint32_t> entries, const std::vector<std::uint32_t>& resized) {
-    entries.insert(entries.end(), resized.begin(), resized.end());
-    return entries;
-  };
-  return differ_by_a_line(code_before, code_after, left.before, left.after) ||
-         differ_by_a_line(code_before, code_after, with_resized(left.before, left.resized_before),
-                          with_resized(left.after, left.resized_after));
+  if (differ_by_a_line(code_before, code_after, left.before, left.after)) return true;
+  Resized all = resized();
+  all.before.insert(all.before.end(), left.before.begin(), left.before.end());
+  all.after.insert(all.after.end(), left.after.begin(), left.after.end());
+  return differ_by_a_line(code_before, code_after, all.before, all.after);
 }
 
 }  // namespace snapdiff::diff::rebuild

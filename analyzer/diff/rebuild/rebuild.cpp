@@ -2,10 +2,12 @@
 
 #include <cmath>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "analyzer/diff/rebuild/build_pair.hpp"
 #include "analyzer/diff/rebuild/evidence.hpp"
 #include "analyzer/diff/rebuild/exchanged.hpp"
+#include "snapdiff/parallel.hpp"
 
 namespace snapdiff::diff::rebuild {
 namespace {
@@ -45,9 +47,9 @@ class OneSided {
     return out;
   }
 
-  void find_resized(LeftOver& left) const {
-    if (c_.sides[s_].objects.empty() || c_.sides[s_ + 1].objects.empty()) return;
-    std::vector<std::int64_t> size(present_.size(), 0);
+  Resized resized() const {
+    Resized out;
+    if (c_.sides[s_].objects.empty() || c_.sides[s_ + 1].objects.empty()) return out;
     const auto mean = [](const Side& side, std::size_t entry) {
       return side.objects[entry] > 0 ? side.value[entry] / side.objects[entry] : 0;
     };
@@ -57,15 +59,18 @@ class OneSided {
         if (present_[row] == 3) body(row, entry, mean(c_.sides[s], entry));
       }
     };
-    std::vector<std::uint8_t> resized(present_.size(), 0);
+    std::unordered_map<std::uint32_t, std::int64_t> size;  // by row
+    std::unordered_set<std::uint32_t> changed;
     each(s_, [&](std::uint32_t row, std::uint32_t, std::int64_t of) { size[row] = of; });
     each(s_ + 1, [&](std::uint32_t row, std::uint32_t entry, std::int64_t of) {
-      resized[row] = of != size[row] ? 1 : 0;
-      if (resized[row] != 0) left.resized_after.push_back(entry);
+      if (of == size[row]) return;
+      changed.insert(row);
+      out.after.push_back(entry);
     });
     each(s_, [&](std::uint32_t row, std::uint32_t entry, std::int64_t) {
-      if (resized[row] != 0) left.resized_before.push_back(entry);
+      if (changed.contains(row)) out.before.push_back(entry);
     });
+    return out;
   }
 
   LeftOver left() const {
@@ -82,7 +87,6 @@ class OneSided {
     };
     left.share_before = share(false, left.before);
     left.share_after = share(true, left.after);
-    if (!left.before.empty() && !left.after.empty()) find_resized(left);
     return left;
   }
 
@@ -117,6 +121,27 @@ void salt(Side& side, const UsedFrames& used, const std::unordered_map<Hash128, 
   for (std::size_t k = 0; k < used.size(); ++k) of_frame[used[k]] = 0;
 }
 
+/// For each side but the last: whether the next one is of another build.
+std::vector<std::uint8_t> find_rebuilt(const Comparison& c, const RowUnion& rows, std::span<const BuildFacts> facts,
+                                       std::span<const UsedFrames> used) {
+  const std::size_t pairs = c.sides.size() - 1;
+  std::vector<std::uint8_t> rebuilt(pairs, 0);
+  constexpr std::size_t kShares = 4;  // each marks what is present in a memory of its own
+  std::size_t entries = 0;
+  for (const Side& side : c.sides) entries += side.stack.size();
+  for_each_parallel(kShares, entries, [&](std::size_t share) {
+    std::vector<std::uint8_t> present(c.unit_count(), 0);
+    for (std::size_t s = pairs * share / kShares; s < pairs * (share + 1) / kShares; ++s) {
+      const OneSided one_sided(c, rows, s, present);
+      rebuilt[s] = is_rebuilt(c.sides[s], c.sides[s + 1], facts[s], facts[s + 1], used[s], used[s + 1],
+                              one_sided.left(), [&] { return one_sided.resized(); })
+                       ? 1
+                       : 0;
+    }
+  });
+  return rebuilt;
+}
+
 }  // namespace
 
 Rebuilds::Rebuilds() = default;
@@ -125,14 +150,13 @@ Rebuilds::~Rebuilds() = default;
 bool Rebuilds::find(Comparison& c, std::span<const BuildFacts> facts, std::span<const UsedFrames> used) {
   pairs_.resize(c.sides.size());
   c.other_build.assign(c.sides.size(), 0);
+  const RowUnion rows(c);
+  const std::vector<std::uint8_t> rebuilt = find_rebuilt(c, rows, facts, used);
   std::unordered_map<Hash128, std::uint64_t> moved;
   bool any = false;
-  const RowUnion rows(c);
-  std::vector<std::uint8_t> present(c.unit_count(), 0);
   std::vector<std::uint64_t> salts;
   for (std::size_t s = 0; s + 1 < c.sides.size(); ++s) {
-    const LeftOver left = OneSided(c, rows, s, present).left();
-    if (is_rebuilt(c.sides[s], c.sides[s + 1], facts[s], facts[s + 1], used[s], used[s + 1], left)) {
+    if (rebuilt[s] != 0) {
       pairs_[s] = std::make_unique<BuildPair>(c.sides[s], c.sides[s + 1]);
       for (const Hash128& frame : pairs_[s]->coincidences()) moved[frame] = s + 1;
       c.other_build[s + 1] = 1;

@@ -1,4 +1,4 @@
-// The flame graph: every frame of both sides; gone on the left of a box, new on the right.
+// The flame graph: all functions of both sides; gone on the left of a box, new on the right.
 // Below NARROW pixels boxes are merged; below SLIM nothing is drawn under a box until it is zoomed into.
 const NARROW = 4, SLIM = 9, DEEPEST = 64;
 let boxes = [], activeBox = 0;

@@ -1,19 +1,20 @@
-// The tree of the flame graph: functions below their callers, of all rows; node 0 is everything.
+// The tree of the flame graph: functions below their callers, of all rows; node 0 is everything. What a library does
+// inside is in its caller's box, as in the table; stacks of libraries alone are shown whole.
 const tree = { size: 0 };
 const OTHERS = -1, REST = -2;
 
 async function growTree() {
   const nodes = model.parent.length;
-  tree.parent = new Int32Array(nodes + 2);
-  tree.text = new Int32Array(nodes + 2);
-  const of = new Int32Array(nodes);
+  tree.parent = new Int32Array(2 * nodes + 2);
+  tree.text = new Int32Array(2 * nodes + 2);
+  // Where a stack that ends at a node of the model ends here: with its libraries folded, and as it is.
+  const folded = new Int32Array(nodes), whole = new Int32Array(nodes), own = new Uint8Array(nodes);
   // Children are found by caller and name: open addressing, never more than half full.
   let slots = 16;
-  while (slots < nodes * 2) slots *= 2;
+  while (slots < nodes * 4) slots *= 2;
   const table = new Int32Array(slots), mask = slots - 1;
   let size = 1;
-  for (let node = 1; node < nodes; ++node) {
-    const above = of[model.parent[node]], text = model.name[model.frame[node]];
+  const child = (above, text) => {
     let slot = (Math.imul(above, 0x9e3779b1) ^ Math.imul(text, 0x85ebca6b)) & mask;
     while (table[slot] && !(tree.parent[table[slot]] === above && tree.text[table[slot]] === text)) slot = (slot + 1) & mask;
     if (!table[slot]) {
@@ -21,10 +22,16 @@ async function growTree() {
       tree.parent[size] = above;
       tree.text[size++] = text;
     }
-    of[node] = table[slot];
+    return table[slot];
+  };
+  for (let node = 1; node < nodes; ++node) {
+    const above = model.parent[node], frame = model.frame[node], library = (model.flags[frame] & LIBRARY) !== 0;
+    own[node] = own[above] | (library ? 0 : 1);
+    folded[node] = library ? folded[above] : child(folded[above], model.name[frame]);
+    if (!own[node]) whole[node] = child(whole[above], model.name[frame]);
     if (node % 8192 === 0) await breathe();
   }
-  tree.leaf = model.node.map((node) => of[node]);
+  tree.leaf = model.node.map((node) => own[node] ? folded[node] : whole[node]);
   if (others.count > 0) tree.text[size++] = OTHERS;
   if (rest.some((v) => v != 0)) tree.text[size++] = REST;
   const begin = new Int32Array(size + 1);

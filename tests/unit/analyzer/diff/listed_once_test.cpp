@@ -122,6 +122,30 @@ TEST_CASE("listed once: a row that enters the list later keeps what is known of 
   CHECK(s.overall.total == Change{100, 100});
 }
 
+TEST_CASE("listed once: in a long series a row counts from where it is first listed") {
+  std::vector<SnapshotRef> listed = {part("m;b 100 1\n"), part("m;b 100 1\n")};
+  for (int i = 0; i < 9; ++i) listed.push_back(part("m;b 100 1\nm;a " + std::to_string(20 + 5 * i) + " 2\n"));
+  const SeriesReport s = must_series(listed);
+  const GrowthReport& r = s.overall;
+  CHECK(r.listed_once.empty());
+  CHECK(row_called(r, "m;a").value == Change{20, 60});
+  CHECK(r.total == Change{120, 160});
+  REQUIRE(key_of(r, r.rows[0]) == "m;a");
+  CHECK(r.series.values(0) == std::vector<std::int64_t>{20, 20, 20, 25, 30, 35, 40, 45, 50, 55, 60});
+  std::vector<std::uint8_t> known;
+  r.series.known_row(0, known);
+  CHECK(known == std::vector<std::uint8_t>{0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1});
+  CHECK(has_note(r, "rows that the first inputs do not list"));
+  // What is not there at the end, or in too few, stays aside.
+  listed.push_back(part("m;b 100 1\n"));
+  CHECK(must_series(listed).overall.listed_once.size() == 1);
+  listed.erase(listed.begin() + 2, listed.begin() + 4);
+  listed.back() = part("m;b 100 1\nm;a 60 2\n");
+  CHECK(must_series(listed).overall.listed_once.empty());
+  listed.erase(listed.begin() + 3);
+  CHECK(must_series(listed).overall.listed_once.size() == 1);
+}
+
 TEST_CASE("rounding: half a step is one standard deviation, growth within it is marked") {
   SnapshotBuilder before, after;
   const auto fill = [](SnapshotBuilder& b, std::int64_t a, std::int64_t half) {
