@@ -129,27 +129,48 @@ void salt_identities(Side& side, const std::vector<std::uint32_t>& class_of_modu
 }  // namespace
 
 UsedFrames UsedFrames::of(const Side& side, const Dictionary& dictionary) {
+  return UsedFramesInTurn().of(side, dictionary);
+}
+
+UsedFrames UsedFramesInTurn::of(const Side& side, const Dictionary& dictionary) {
+  std::size_t frames = 0;
+  for (std::size_t entry = 0; entry < side.stack.size(); ++entry) frames += side.frames(entry).size;
   std::vector<std::uint32_t> some;
-  std::size_t count = 0;
-  for (std::size_t entry = 0; entry < side.stack.size(); ++entry) count += side.frames(entry).size;
-  const auto each = [&](auto visit) {
+  if (frames < dictionary.frames.size() / 8) {  // to look through all of the dictionary would take longer
+    last_ = nullptr;
+    some.reserve(frames);
     for (std::size_t entry = 0; entry < side.stack.size(); ++entry) {
-      for (const FrameId frame : side.frames(entry).frames()) visit(static_cast<std::uint32_t>(index_of(frame)));
+      for (const FrameId frame : side.frames(entry).frames())
+        some.push_back(static_cast<std::uint32_t>(index_of(frame)));
     }
-  };
-  if (count < dictionary.frames.size() / 8) {
-    some.reserve(count);
-    each([&](std::uint32_t frame) { some.push_back(frame); });
     std::sort(some.begin(), some.end());
     some.erase(std::unique(some.begin(), some.end()), some.end());
     return {0, std::move(some)};
   }
-  std::vector<std::uint8_t> used(dictionary.frames.size(), 0);
-  each([&](std::uint32_t frame) { used[frame] = 1; });
-  for (std::uint32_t frame = 0; frame < used.size(); ++frame) {
-    if (used[frame] != 0) some.push_back(frame);
+  constexpr std::uint32_t kOneLess = 0xffffffff;
+  const std::vector<StackId> none;
+  const bool goes_on = last_ != nullptr && last_->seen == side.seen;
+  const std::vector<StackId>& before = goes_on ? last_->stack : none;
+  if (!goes_on) uses_.assign(dictionary.frames.size(), 0);
+  std::size_t i = 0;
+  for (std::size_t j = 0; j < side.stack.size() || i < before.size();) {  // both ascend
+    if (i == before.size() || (j < side.stack.size() && side.stack[j] < before[i])) {
+      count(side, j++, 1);
+    } else if (j == side.stack.size() || before[i] < side.stack[j]) {
+      count(*last_, i++, kOneLess);
+    } else {
+      ++i, ++j;
+    }
+  }
+  last_ = &side;
+  for (std::uint32_t frame = 0; frame < uses_.size(); ++frame) {
+    if (uses_[frame] != 0) some.push_back(frame);
   }
   return {0, std::move(some)};
+}
+
+void UsedFramesInTurn::count(const Side& side, std::size_t entry, std::uint32_t by) {
+  for (const FrameId frame : side.frames(entry).frames()) uses_[index_of(frame)] += by;
 }
 
 BuildFacts build_facts(const Snapshot& snapshot, const UsedFrames& used) {

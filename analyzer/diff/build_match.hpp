@@ -47,10 +47,24 @@ class UsedFrames {
   std::size_t operator[](std::size_t i) const { return all_ > 0 ? i : some_[i]; }
 
  private:
+  friend class UsedFramesInTurn;
   UsedFrames(std::size_t all, std::vector<std::uint32_t> some) : all_(all), some_(std::move(some)) {}
 
   std::size_t all_ = 0;  ///< frames of the dictionary where all are used; else 0
   std::vector<std::uint32_t> some_;
+};
+
+/// UsedFrames::of() for sides one after the other, which must outlive this: where the last one shares the dictionary,
+/// only stacks that came or went are looked at.
+class UsedFramesInTurn {
+ public:
+  UsedFrames of(const Side& side, const Dictionary& dictionary);
+
+ private:
+  void count(const Side& side, std::size_t entry, std::uint32_t by);
+
+  const Side* last_ = nullptr;
+  std::vector<std::uint32_t> uses_;  ///< per frame, by the stacks of `last_`
 };
 
 BuildFacts build_facts(const Snapshot& snapshot, const UsedFrames& used);

@@ -313,7 +313,7 @@ Result<Comparison> compare(std::span<const SnapshotRef> snapshots, const DiffOpt
   std::vector<Status> done(c.sides.size(), ok());
   std::vector<UsedFrames> used(c.sides.size());
   std::vector<BuildFacts> facts(c.sides.size());
-  for_each_parallel(c.sides.size(), samples, [&](std::size_t s) {
+  const auto read_side = [&](std::size_t s, UsedFramesInTurn& in_turn) {
     Side& side = c.sides[s];
     const Visibility& visibility = *c.dictionaries[side.dictionary];
     side.seen = c.seen[side.dictionary].get();
@@ -322,8 +322,15 @@ Result<Comparison> compare(std::span<const SnapshotRef> snapshots, const DiffOpt
     if (c.sides.size() == 1) return;
     // A dictionary of one snapshot holds hardly a frame that the snapshot does not use.
     const bool shared = sharers[side.dictionary] > 1;
-    used[s] = shared ? UsedFrames::of(side, visibility.dictionary()) : UsedFrames::all_of(visibility.dictionary());
+    used[s] = shared ? in_turn.of(side, visibility.dictionary()) : UsedFrames::all_of(visibility.dictionary());
     facts[s] = build_facts(*side.ref.snapshot, used[s]);
+  };
+  constexpr std::size_t kShares = 8;
+  const std::size_t shares = std::min(kShares, c.sides.size());
+  for_each_parallel(shares, samples, [&](std::size_t share) {
+    UsedFramesInTurn in_turn;
+    const std::size_t end = c.sides.size() * (share + 1) / shares;
+    for (std::size_t s = c.sides.size() * share / shares; s < end; ++s) read_side(s, in_turn);
   });
   for (Status& status : done) {
     if (!status) return std::move(status).error();
