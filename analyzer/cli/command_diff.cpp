@@ -5,6 +5,7 @@
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/counters.hpp"
 #include "analyzer/cli/exit_codes.hpp"
+#include "analyzer/cli/failures.hpp"
 #include "analyzer/cli/judged_series.hpp"
 #include "analyzer/cli/left_out.hpp"
 #include "analyzer/cli/progress.hpp"
@@ -60,7 +61,9 @@ int show_single(const Compared& compared, const Options& options, const report::
   if (asks_for_counters(compared.loaded.refs(), options)) return show_counters(compared.loaded, options, style);
   const Result<TopReport> report = diff::top(compared.loaded.snapshots.front().ref, compared.options);
   if (!report) return fail(report.error());
-  if (Status printed = print_report(report::write_top(*report, style), style.form); !printed)
+  const auto failure = failure_above(compared.loaded.snapshots.front(), style.form);
+  if (!failure) return fail(failure.error());
+  if (Status printed = print_report(report::write_top(*report, style, failure->get()), style.form); !printed)
     return fail(printed.error());
   say("one snapshot: shown as 'snapdiff top'. Give a second file to see growth.");
   return tell_notes(compared.loaded, options);
@@ -86,7 +89,9 @@ int run_diff(const Arguments& arguments) {
   const Terminal terminal = look_at_terminal(options.no_color);
   const Result<report::Style> style = style_of(options, terminal);
   if (!style) return fail(style.error());
-  const Result<Compared> compared = load_compared(options, terminal, Fallback::snapshots);
+  const Result<Compared> compared =
+      load_compared(options, terminal, Fallback::snapshots,
+                    options.operands.size() == 1 ? store::Parts::allocator : store::Parts::rows);
   if (!compared) return fail(compared.error());
   if (compared->loaded.snapshots.size() == 1) return show_single(*compared, options, *style);
 

@@ -2,6 +2,7 @@
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/counters.hpp"
 #include "analyzer/cli/exit_codes.hpp"
+#include "analyzer/cli/failures.hpp"
 #include "analyzer/cli/progress.hpp"
 #include "analyzer/diff/diff.hpp"
 
@@ -25,7 +26,7 @@ int run_top(const Arguments& arguments) {
   const Terminal terminal = look_at_terminal(options.no_color);
   const Result<Question> asked = understand(options, terminal);
   if (!asked) return fail(asked.error());
-  const Result<Loaded> loaded = load_operands(asked->operands, options, terminal, false);
+  const Result<Loaded> loaded = load_operands(asked->operands, options, terminal, false, store::Parts::allocator);
   if (!loaded) return fail(loaded.error());
   if (loaded->snapshots.size() != 1) {
     return fail({ErrorCode::usage, "top takes one snapshot: '" + options.operands[0] + "' means " +
@@ -35,8 +36,9 @@ int run_top(const Arguments& arguments) {
   const Result<TopReport> report = in_stage(terminal.stderr_is_terminal, "summing up",
                                             [&] { return diff::top(loaded->snapshots.front().ref, asked->view); });
   if (!report) return fail(report.error());
-  if (Status printed = print_report(report::write_top(*report, asked->style, loaded->snapshots.front().failure.get()),
-                                    asked->style.form);
+  const auto failure = failure_above(loaded->snapshots.front(), asked->style.form);
+  if (!failure) return fail(failure.error());
+  if (Status printed = print_report(report::write_top(*report, asked->style, failure->get()), asked->style.form);
       !printed)
     return fail(printed.error());
   return tell_notes(*loaded, options);

@@ -33,4 +33,19 @@ Result<std::vector<TracedFailure>> failures_of(const LoadedSnapshot& loaded, con
   return found;
 }
 
+Result<std::shared_ptr<const OutOfMemory>> failure_above(const LoadedSnapshot& loaded, report::Form form) {
+  const bool is_read = form == report::Form::text || form == report::Form::markdown;
+  if (loaded.failure != nullptr || !is_read) return loaded.failure;
+  std::shared_ptr<const OutOfMemory> last;
+  const Snapshot& snapshot = *loaded.ref.snapshot;
+  if (snapshot.allocator == nullptr) return last;
+  for (const DeviceTrace& trace : snapshot.allocator->traces) {
+    Result<std::optional<OutOfMemory>> failure = cuda::out_of_memory(snapshot, {trace.device, trace.host});
+    if (!failure) return std::move(failure).error();
+    if (*failure && (last == nullptr || (*failure)->after_us > last->after_us))
+      last = std::make_shared<const OutOfMemory>(**std::move(failure));
+  }
+  return last;
+}
+
 }  // namespace snapdiff::cli

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "analyzer/cli/load.hpp"
+#include "analyzer/report/report.hpp"
 #include "snapdiff/device_memory.hpp"
 
 namespace snapdiff::cli {
@@ -15,5 +17,9 @@ struct TracedFailure {
 
 /// The last failed allocation of each device of a snapshot, if any; none where it has no traces.
 Result<std::vector<TracedFailure>> failures_of(const LoadedSnapshot& loaded, const DiffOptions& options);
+
+/// What stands above a table of one snapshot: the moment's failed allocation, and for a person the last one that its
+/// traces hold; null without one. In JSON and CSV it would say that this is the moment of it.
+Result<std::shared_ptr<const OutOfMemory>> failure_above(const LoadedSnapshot& loaded, report::Form form);
 
 }  // namespace snapdiff::cli

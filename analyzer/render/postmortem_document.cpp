@@ -78,10 +78,12 @@ Status plan_pages(PostmortemPages& pages) {
   plan_answer(pages);
   plan_narrative(pages);
   if (pages.full) return plan_appendix(pages);
-  if (pages.has_stacks) {
+  // What was full and what held it says more of a failed allocation than what grew through whom.
+  if (pages.report.failure) {
+    plan_failure(pages);
+  } else if (pages.has_stacks) {
     if (Status status = plan_graph(pages); !status) return status;
   }
-  if (pages.report.failure) plan_failure(pages);
   if (!pages.has_stacks) plan_counters(pages);
   if (has_losses(pages.report.notes)) plan_unknown(pages);
   return ok();

@@ -139,6 +139,8 @@ class CudaMemory(CliTest):
         self.assertTrue(text.startswith("out of memory on device 0 0.5 s into the trace, event 2 of 2\n"), text)
         for line in ("asked        50.0 MiB on stream 0", "device free  10.0 MiB", "reserved     100 MiB", "reason       real exhaustion"):
             self.assertIn(line, text)
+        for command in (["top", path], [path]):  # the file alone
+            self.assertTrue(self.run_it(*command, "--db", ":memory:")[0].startswith("out of memory on device 0 0.5 s into"), command)
         self.assertIn("keep_output", self.run_it("info", path)[0].split("out of memory", 1)[1])
         self.assertIn("**out of memory", self.run_it("top", path + "@oom", "--as", "md")[0])
         self.valid("top", self.run_it("top", path + "@oom", "--as", "json")[0])

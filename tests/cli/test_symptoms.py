@@ -95,7 +95,7 @@ class Symptoms(CliTest):
             rows += [("leak.py", 40, 320 + 90 * (i - 2), 100 + i)] if i >= 2 else [("boot.py", 50, 310, 10)]
             files.append(self.write("list.%04d.txt" % i, self.listing(sorted(rows, key=lambda row: -row[2]))))
         story = self.story(*files)
-        self.assertEqual((story["headline"]["verdict"], functions(story)[0]), ("GROWING", "leak.py:40"))
+        self.assertEqual((story["headline"]["verdict"], functions(story)[0]), ("GROWING", "app/leak.py:40"))
         self.assertEqual(story["culprits"][0]["growth"], 90 * 11 * 1024)
 
     def test_what_a_list_left_out_before_is_named(self):

@@ -53,9 +53,12 @@ inline std::map<std::vector<std::string>, Expected> oracle(const GrowthReport& r
   std::vector<FrameView> frames;
   for (const GrowthRow& row : report.rows) {
     report.frames(row, frames);
-    std::vector<std::string> path;
-    for (std::size_t i = frames.size(); i-- > 0;)
+    std::vector<std::string> path, own;
+    for (std::size_t i = frames.size(); i-- > 0;) {
       path.push_back(frames[i].function.empty() ? address_text(frames[i]) : std::string(frames[i].function));
+      if (!frames[i].library) own.push_back(path.back());
+    }
+    if (!own.empty()) path = own;  // what a library does inside is its caller's
     if (path.empty()) path.push_back("[filtered out]");
     add(path, {0, row.value.baseline, row.value.current, row.grew, row.shrank, row.error * row.error});
   }

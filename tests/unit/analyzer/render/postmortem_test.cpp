@@ -130,9 +130,10 @@ TEST_CASE("post-mortem: a report has as many pages as it has something to say") 
   report.failure = OutOfMemory{};
   report.notes.add(Severity::data_loss, "records cut at the end of the file");
   const std::vector<std::string> more = short_pages();
-  CHECK(more.size() == 5);
-  CHECK(page_titled(more, "Why the allocation failed") == 4);
-  CHECK(page_titled(more, "Remarks on the inputs") == 5);
+  // In place of the graph: 'through whom did it grow' is not what is asked then.
+  CHECK(more.size() == 4);
+  CHECK(page_titled(more, "Why the allocation failed") == 3);
+  CHECK(page_titled(more, "Remarks on the inputs") == 4);
 }
 
 TEST_CASE("post-mortem: the sums are those of the comparison") {
