@@ -1,6 +1,8 @@
 #include "analyzer/diff/build_match.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <unordered_map>
 #include <utility>
 
 namespace snapdiff::diff {
@@ -249,10 +251,44 @@ std::string other_process(const Snapshot& a, const Snapshot& b) {
   return {};
 }
 
+namespace {
+
+/// Numbers the processes that snapshots may be of, in the order in which they are met.
+class Processes {
+ public:
+  /// The first of those met so far that may be the snapshot's; a new one where none may.
+  std::uint32_t of(const Snapshot& snapshot) {
+    // Two with pids that differ are never one; those are not even compared.
+    std::vector<std::uint32_t> candidates = without_pid_;
+    if (snapshot.facts.pid) {
+      const std::vector<std::uint32_t>& same = with_pid_[*snapshot.facts.pid];
+      candidates.insert(candidates.end(), same.begin(), same.end());
+      std::sort(candidates.begin(), candidates.end());
+    } else {
+      candidates.resize(met_.size());
+      std::iota(candidates.begin(), candidates.end(), 0U);
+    }
+    for (const std::uint32_t candidate : candidates) {
+      if (other_process(*met_[candidate], snapshot).empty()) return candidate;
+    }
+    const auto added = static_cast<std::uint32_t>(met_.size());
+    (snapshot.facts.pid ? with_pid_[*snapshot.facts.pid] : without_pid_).push_back(added);
+    met_.push_back(&snapshot);
+    return added;
+  }
+
+ private:
+  std::vector<const Snapshot*> met_;
+  std::vector<std::uint32_t> without_pid_;
+  std::unordered_map<std::int64_t, std::vector<std::uint32_t>> with_pid_;
+};
+
+}  // namespace
+
 void guard_identities(std::span<Side> sides, std::span<const BuildFacts> facts, Notes& notes) {
   // Per module name the first side of each build seen so far.
   std::map<std::string_view, std::vector<const ModuleFacts*>> builds;
-  std::vector<const Snapshot*> processes;
+  Processes processes;
   for (std::size_t s = 0; s < sides.size(); ++s) {
     const Snapshot& snapshot = *sides[s].ref.snapshot;
     const Dictionary& d = *snapshot.dictionary;
@@ -274,9 +310,7 @@ void guard_identities(std::span<Side> sides, std::span<const BuildFacts> facts, 
       class_of_name[name] = group;
       any = any || group != 0;
     }
-    std::uint32_t process = 0;
-    while (process < processes.size() && !other_process(*processes[process], snapshot).empty()) ++process;
-    if (process == processes.size()) processes.push_back(&snapshot);
+    const std::uint32_t process = processes.of(snapshot);
     if (!any && process == 0) continue;
 
     std::vector<std::uint32_t> class_of_module(d.modules.size(), 0);

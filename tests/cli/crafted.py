@@ -26,11 +26,11 @@ def heaptrack_chain(size):
 
 
 def sanitizer_reports(size):
-    """Every report is a snapshot with one stack of its own."""
-    one = ("==7==ERROR: LeakSanitizer: detected memory leaks\n\nDirect leak of 8 byte(s) in 1 object(s) allocated from:\n"
+    """Every report is a snapshot with one stack of its own, of a process of its own."""
+    one = ("==%d==ERROR: LeakSanitizer: detected memory leaks\n\nDirect leak of 8 byte(s) in 1 object(s) allocated from:\n"
            "    #0 0x5 in malloc (/bin/a+0x5)\n    #1 0x6 in f%d /a.c:%d:3\n\n"
            "SUMMARY: AddressSanitizer: 8 byte(s) leaked in 1 allocation(s).\n")
-    return "lsan.txt", until(size, lambda i: one % (i, i + 1)).encode()
+    return "lsan.txt", until(size, lambda i: one % (i + 7, i, i + 1)).encode()
 
 
 def counters_once(size):
