@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <span>
 #include <unordered_map>
 
 #include "analyzer/diff/names.hpp"
+#include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::diff::rebuild {
 namespace {
@@ -51,7 +51,8 @@ class Gaps {
       const std::int32_t line = code_.line[index_of(frame)];
       const std::uint64_t function = name_hash(frame);
       if (line != 0)
-        body({mix64(whole - line_hash(frame) * power + function * power), function, line, side.value[entry] / objects});
+        body({keyed_hash(whole - line_hash(frame) * power + function * power), function, line,
+              side.value[entry] / objects});
     }
   }
 
@@ -83,10 +84,11 @@ class Rests {
     const auto found = by_rest_.find(from.rest);
     if (found == by_rest_.end()) return;
     for (const Gap& to : found->second) {
-      const std::int64_t grown = to.size - from.size;
-      if (to.line == from.line || std::abs(grown) > kMostGrown) continue;
-      body(mix64(from.function +
-                 mix64(static_cast<std::uint64_t>(from.line) << 32U | static_cast<std::uint32_t>(to.line))) +
+      std::int64_t grown = 0;
+      if (__builtin_sub_overflow(to.size, from.size, &grown)) continue;
+      if (to.line == from.line || grown > kMostGrown || grown < -kMostGrown) continue;
+      body(keyed_hash(from.function +
+                      mix64(static_cast<std::uint64_t>(from.line) << 32U | static_cast<std::uint32_t>(to.line))) +
                static_cast<std::uint64_t>(grown),
            grown == 0);
     }
