@@ -11,12 +11,12 @@
 namespace snapdiff::diff::rebuild {
 namespace {
 
-constexpr std::size_t kFewStacks = 4;    // fewer may differ so by chance
-constexpr double kExplained = 0.5;       // of the bytes that are left, on each side
-constexpr std::size_t kMost = 20'000;    // stacks: more tell nothing new
-constexpr std::size_t kMostOfRest = 8;   // stacks that differ in one line
-constexpr std::int64_t kMostGrown = 64;  // bytes: a few members more
-constexpr std::size_t kDeepest = 128;    // frames
+constexpr std::size_t kFewMoved = 4;           // fewer may differ so by chance
+constexpr double kExplained = 0.5;             // of the bytes that are left, on each side
+constexpr std::size_t kMostLookedAt = 20'000;  // stacks: more tell nothing new
+constexpr std::size_t kMostOfRest = 8;         // stacks that differ in one line
+constexpr std::int64_t kFewMembers = 64;       // bytes: a few members more
+constexpr std::size_t kDeepest = 128;          // frames
 constexpr std::uint64_t kBase = 0x9e3779b97f4a7c15ULL;
 
 /// A stack without the line of one of its frames.
@@ -86,7 +86,7 @@ class Rests {
     for (const Gap& to : found->second) {
       std::int64_t grown = 0;
       if (__builtin_sub_overflow(to.size, from.size, &grown)) continue;
-      if (to.line == from.line || grown > kMostGrown || grown < -kMostGrown) continue;
+      if (to.line == from.line || grown > kFewMembers || grown < -kFewMembers) continue;
       body(keyed_hash(from.function +
                       mix64(static_cast<std::uint64_t>(from.line) << 32U | static_cast<std::uint32_t>(to.line))) +
                static_cast<std::uint64_t>(grown),
@@ -109,20 +109,20 @@ bool enough_moved(const Code& code, const std::vector<std::uint32_t>& entries, G
     const double bytes = std::abs(static_cast<double>(code.side().value[entry]));
     bool found = false;
     gaps.each(entry, [&](const Gap& gap) {
-      there.each_move(gap, [&](std::uint64_t move, bool same) { found = found || same || moves[move] >= kFewStacks; });
+      there.each_move(gap, [&](std::uint64_t move, bool same) { found = found || same || moves[move] >= kFewMoved; });
     });
     all += bytes;
     moved += found ? bytes : 0;
     stacks += found ? 1 : 0;
   }
-  return stacks >= kFewStacks && moved >= kExplained * all;
+  return stacks >= kFewMoved && moved >= kExplained * all;
 }
 
 }  // namespace
 
 bool differ_by_a_line(const Code& before, const Code& after, const std::vector<std::uint32_t>& some_before,
                       const std::vector<std::uint32_t>& some_after) {
-  if (some_before.size() > kMost || some_after.size() > kMost) return false;
+  if (some_before.size() > kMostLookedAt || some_after.size() > kMostLookedAt) return false;
   Gaps in_a(before), in_b(after);
   return enough_moved(before, some_before, in_a, Rests(some_after, in_b)) &&
          enough_moved(after, some_after, in_b, Rests(some_before, in_a));
