@@ -1,6 +1,7 @@
 """Small heap profiles written by hand, and a way to run the program on them."""
 import gzip
 import os
+import pty
 import subprocess
 import tempfile
 import unittest
@@ -115,6 +116,30 @@ class CliTest(unittest.TestCase):
         err = done.stderr.decode("utf-8", "surrogateescape")
         self.assertEqual(done.returncode, code, "exit code of %s\nstdout: %s\nstderr: %s" % (arguments, out, err))
         return out, err
+
+    def shown_on_a_terminal(self, *arguments, **environment):
+        """What it writes where its standard output is a terminal, as bytes."""
+        try:
+            master, slave = pty.openpty()
+        except OSError as error:
+            self.skipTest("skipped: no pseudo-terminal here: %s" % error)
+        self.addCleanup(os.close, master)
+        kept = {name: os.environ[name] for name in ("PATH", "LSAN_OPTIONS", "ASAN_OPTIONS") if name in os.environ}
+        with subprocess.Popen([BINARY, *arguments], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=slave, stderr=subprocess.DEVNULL,
+                              env={**kept, "LC_ALL": "C.UTF-8", "TERM": "xterm", **environment}) as process:
+            os.close(slave)
+            seen = b""
+            while True:
+                try:
+                    piece = os.read(master, 65536)
+                except OSError:
+                    break  # the other end is closed
+                if not piece:
+                    break
+                seen += piece
+            process.wait(60)
+        self.assertEqual(process.returncode, 0)
+        return seen
 
     def refused(self, *arguments, **more):
         """Exit 2, nothing on stdout, exactly one line that starts with error (advice may follow)."""

@@ -1,7 +1,6 @@
 """The main job as a user runs it: snapdiff A B, then snapdiff render --pdf."""
 import json
 import os
-import pty
 import re
 import subprocess
 import unittest
@@ -204,31 +203,7 @@ class MainJob(CliTest):
         self.assertIn(b"standard output", done.stderr)
 
     def colour_run(self, env, *more):
-        try:
-            master, slave = pty.openpty()
-        except OSError as error:
-            self.skipTest("skipped: no pseudo-terminal here: %s" % error)
-        a, b = self.pair()
-        environment = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "TERM": "xterm"}
-        for name in ("LSAN_OPTIONS", "ASAN_OPTIONS"):
-            if name in os.environ:
-                environment[name] = os.environ[name]
-        environment.update(env)
-        with subprocess.Popen([BINARY, a, b, *more], cwd=self.folder, stdout=slave, stderr=subprocess.DEVNULL,
-                              env=environment) as child:
-            os.close(slave)
-            out = b""
-            while True:
-                try:
-                    chunk = os.read(master, 65536)
-                except OSError:
-                    break
-                if not chunk:
-                    break
-                out += chunk
-            child.wait(60)
-        os.close(master)
-        return out
+        return self.shown_on_a_terminal(*self.pair(), *more, **env)
 
     def test_colour_only_on_a_terminal_that_wants_it(self):
         self.assertIn(b"\x1b[", self.colour_run({}))

@@ -211,22 +211,7 @@ class Direction(CliTest):
 """
 
     def on_a_terminal(self, locale):
-        master, slave = pty.openpty()
-        self.addCleanup(os.close, master)
-        environment = {"PATH": os.environ["PATH"], "LC_ALL": locale, "TERM": "xterm", "NO_COLOR": "1", "COLUMNS": "120"}
-        with subprocess.Popen([BINARY, "a.jsonl", "b.jsonl", "--db", ":memory:"], cwd=self.folder, stdin=subprocess.DEVNULL,
-                              stdout=slave, stderr=subprocess.DEVNULL, env=environment) as process:
-            os.close(slave)
-            seen = b""
-            while True:
-                try:
-                    piece = os.read(master, 65536)
-                except OSError:
-                    break  # the other end is closed
-                if not piece:
-                    break
-                seen += piece
-        self.assertEqual(process.returncode, 0)
+        seen = self.shown_on_a_terminal("a.jsonl", "b.jsonl", "--db", ":memory:", LC_ALL=locale, NO_COLOR="1", COLUMNS="120")
         return seen.decode().replace("\r\n", "\n")
 
     def test_names_from_right_to_left_keep_their_places(self):
