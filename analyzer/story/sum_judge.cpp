@@ -47,12 +47,12 @@ SumJudge::SumJudge(const GrowthReport& report, const TimeAxis* axis) : report_(r
   double most = std::max(std::abs(static_cast<double>(report.total.baseline)),
                          std::abs(static_cast<double>(report.total.current)));
   std::vector<double> totals(length_, 0);
-  for (std::size_t row = 0; length_ > 0 && row < report.rows.size(); ++row) report.series.add_to(totals, row);
-  for (const double total : totals) most = std::max(most, std::abs(total));
   for (std::size_t row = 0; length_ > 0 && row < report.rows.size(); ++row) {
+    report.series.add_to(totals, row);
     const SeriesValues::Range range = report.series.range(row);
     most_ = std::max({most_, -static_cast<double>(range.least), static_cast<double>(range.most)});
   }
+  for (const double total : totals) most = std::max(most, std::abs(total));
   floor_ = kFloorShare * most;
   object_floor_ = kFloorShare * std::max(std::abs(static_cast<double>(report.total_objects.baseline)),
                                          std::abs(static_cast<double>(report.total_objects.current)));
