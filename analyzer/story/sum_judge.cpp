@@ -93,6 +93,7 @@ std::vector<std::vector<double>> SumJudge::values_of(std::span<const std::vector
       out[s] = values(sets[s]);
     }
   }
+  if (sets_of.size() == 0) return out;
   // A few snapshots at a time: the sums of all sets stay in the cache while the rows pass by.
   const std::size_t slices = (length_ + kSlice - 1) / kSlice;
   for_each_parallel(slices, sets_of.size(), [&](std::size_t slice) {
