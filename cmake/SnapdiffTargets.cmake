@@ -66,8 +66,12 @@ function(snapdiff_test name)
   # The rooms under test are optimised as the preset says; the tests themselves are built once and run once.
   target_compile_options(${name} PRIVATE -O0)
   target_link_libraries(${name} PRIVATE snapdiff_core snapdiff_options Catch2::Catch2WithMain ${TEST_LIBRARIES})
+  set(limit 300)  # seconds
+  if(SNAPDIFF_SANITIZE MATCHES thread)
+    set(limit 1200)
+  endif()
   # A name that ctest passes on and that matches nothing is a failure: a semicolon in it would make two of it.
-  catch_discover_tests(${name} TEST_PREFIX "${name}: " EXTRA_ARGS --warn NoTests PROPERTIES TIMEOUT 300)
+  catch_discover_tests(${name} TEST_PREFIX "${name}: " EXTRA_ARGS --warn NoTests PROPERTIES TIMEOUT ${limit})
 endfunction()
 
 # snapdiff_fuzzer(NAME SOURCE CORPUS LIBRARIES ...)

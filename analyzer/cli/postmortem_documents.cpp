@@ -1,5 +1,6 @@
 #include "analyzer/cli/postmortem_documents.hpp"
 
+#include <algorithm>
 #include <future>
 #include <string>
 #include <system_error>
@@ -16,8 +17,16 @@ namespace {
 
 /// Rows of the Markdown table: what a ticket has room for.
 constexpr std::size_t kTicketRows = 10;
-/// Rows of report.json, most changed first; what is left out is summed up there.
+/// Rows of report.json, most changed first; what is left out is summed up there. Fewer where a series is so long that
+/// these would have more values than kJsonValues, but never less than kFewestJsonRows.
 constexpr std::size_t kJsonRows = 1000;
+constexpr std::size_t kFewestJsonRows = 20;
+constexpr std::size_t kJsonValues = 1'000'000;
+
+std::size_t json_rows(const Postmortem& report) {
+  const std::size_t length = std::max<std::size_t>(report.growth().series_length, 1);
+  return std::clamp(kJsonValues / length, kFewestJsonRows, kJsonRows);
+}
 
 Status write_file(const std::filesystem::path& path, const std::string& bytes) {
   Status written = write_output(path.string(), bytes);
@@ -91,7 +100,7 @@ Status write_documents(const Postmortem& report, const ReportedSeries& series, c
   report::Style style;
   style.max_rows = options.rows.value_or(kTicketRows);
   const std::string markdown = report::postmortem_markdown(report, style);
-  style.max_rows = options.rows.value_or(kJsonRows);
+  style.max_rows = options.rows.value_or(json_rows(report));
   const std::string json = report::postmortem_json(report, style);
   const Result<std::string> document = pdf.get();
   if (!document) return document.error();

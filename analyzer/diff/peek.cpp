@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <string>
 #include <unordered_map>
 
 #include "analyzer/diff/diff.hpp"
@@ -49,6 +50,30 @@ void sort_edges(std::vector<PeekEdge>& edges) {
   });
 }
 
+/// Rows whose stack holds a wanted function, as either build calls it.
+std::vector<std::uint32_t> matched_rows(const GrowthReport& report, const RE2& wanted) {
+  std::unordered_map<std::string, bool> known;
+  std::vector<FrameView> frames;
+  const auto holds = [&](StackRef stack) {
+    report.view->frames(stack, frames);
+    return std::any_of(frames.begin(), frames.end(), [&](const FrameView& frame) {
+      const auto [found, fresh] = known.emplace(function_text(frame), false);
+      if (fresh) found->second = RE2::PartialMatch(found->first, wanted);
+      return found->second;
+    });
+  };
+  std::vector<std::uint32_t> rows;
+  for (std::uint32_t row = 0; row < report.rows.size(); ++row) {
+    const Counterpart* const counterpart = report.counterpart(report.rows[row].key);
+    if (counterpart != nullptr && (holds(report.stacks[report.rows[row].key]) || holds(counterpart->before)))
+      rows.push_back(row);
+  }
+  std::stable_sort(rows.begin(), rows.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return size(report.rows[a].value.growth()) > size(report.rows[b].value.growth());
+  });
+  return rows;
+}
+
 }  // namespace
 
 Result<PeekReport> peek(const SnapshotRef& baseline, const SnapshotRef& current, const std::string& regex,
@@ -63,6 +88,7 @@ Result<PeekReport> peek(const SnapshotRef& baseline, const SnapshotRef& current,
   const SnapshotRef both[] = {baseline, current};
   DiffOptions whole_stacks = options;
   whole_stacks.fold_recursion = false;  // a function that calls itself is its own caller here
+  whole_stacks.by = GroupBy::stack;
   Result<Comparison> comparison = compare(both, whole_stacks);
   if (!comparison) return std::move(comparison).error();
   const Comparison& c = *comparison;
@@ -139,6 +165,12 @@ Result<PeekReport> peek(const SnapshotRef& baseline, const SnapshotRef& current,
     const std::uint64_t size_b = size(b.cumulative.growth());
     return size_a != size_b ? size_a > size_b : a.function < b.function;
   });
+  if (!c.row_of_unit.empty()) {
+    Result<GrowthReport> by_stack = make_report(c, {});
+    if (!by_stack) return std::move(by_stack).error();
+    report.matched_rows = matched_rows(*by_stack, wanted);
+    report.by_stack = std::make_shared<const GrowthReport>(*std::move(by_stack));
+  }
   return report;
 }
 

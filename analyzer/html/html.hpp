@@ -11,12 +11,15 @@ namespace snapdiff::html {
 
 /// What a page may weigh, so that tickets and mail take it.
 inline constexpr std::size_t kMostBytes = std::size_t{3} << 20;
+/// Snapshots from which on those alone may be larger than a page otherwise may.
+inline constexpr std::size_t kLongSeries = 1000;
 
 /// graph_svg  growth graph first -> last as the render room draws it, may be empty; one that takes more
 ///            than a third of the page is left out, and the page says so
 /// start      the part to open first: "", "timeline", "table", "flame", "graph", "counters" or "inputs"
 /// most_bytes of the whole page. Rows that do not fit are summed into [N others], the least important
-///            first, and the page says how many
+///            first, and the page says how many. A series of more than kLongSeries snapshots may take more:
+///            half above what its snapshots take, where that is more
 struct HtmlOptions {
   std::string graph_svg;
   std::string start;

@@ -3,6 +3,7 @@
 
 #include "analyzer/html/markup.hpp"
 #include "analyzer/html/sections.hpp"
+#include "analyzer/report/report.hpp"
 
 namespace snapdiff::html {
 namespace {
@@ -98,16 +99,11 @@ std::string method(const Postmortem& report, const GrowthReport& g) {
   if (!g.metric.empty()) {
     term("Metric", "<code>" + safe(bounded(g.metric, 100)) + "</code> in " + safe(bounded(g.unit, 40)));
     std::string tiers;
-    constexpr std::string_view kWords[] = {
-        "build id and offset", "module and offset",        "function and line",
-        "function and file",   "normalised names",         "names without inlined frames",
-        "similarity (marked)", "functions alone (marked)", "on one side only"};
-    static_assert(std::size(kWords) == kMatchTiers);
     for (std::size_t tier = 0; tier < kMatchTiers; ++tier) {
       if (g.matched[tier] <= 0) continue;
       tiers += (tiers.empty() ? "" : ", ") +
-               percent_text(static_cast<std::int64_t>(g.matched[tier] * 1e6 + 0.5), 1'000'000, kGlyphs) + " by " +
-               std::string(kWords[tier]);
+               percent_text(static_cast<std::int64_t>(g.matched[tier] * 1e6 + 0.5), 1'000'000, kGlyphs) + " " +
+               std::string(report::tier_words(static_cast<MatchTier>(tier)));
     }
     term("Stacks found again", tiers.empty() ? "nothing to match" : tiers + " (shares of bytes)");
     term("Sampling", g.exact       ? "every allocation recorded: figures are exact"

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <new>
 
 #include "analyzer/html/assets.hpp"
@@ -11,6 +12,7 @@
 #include "analyzer/html/series.hpp"
 #include "analyzer/html/stacks.hpp"
 #include "analyzer/html/values.hpp"
+#include "analyzer/report/report.hpp"
 
 namespace snapdiff::html {
 namespace {
@@ -169,7 +171,44 @@ class Json {
   bool first_ = true;
 };
 
-std::string facts(const Postmortem& report, const Series& series, const Chosen& chosen,
+/// Rows of the report, as the page numbers them.
+using PlacesOf = std::function<std::vector<std::uint32_t>()>;
+
+/// "pairs": of the heaviest rows that two builds call otherwise, [place in the page, how matched, [[before, after],
+/// ...]]; "" where a build has nothing there, and no second one where both are alike.
+void write_pairs(Json& json, const GrowthReport& g, const Chosen& chosen, const PlacesOf& places_of) {
+  constexpr std::size_t kMost = 200;
+  constexpr std::size_t kMostPairBytes = 200'000;
+  if (g.counterparts.empty()) return;
+  std::vector<std::uint32_t> places(g.rows.size());
+  const std::vector<std::uint32_t> order = places_of();
+  for (std::uint32_t place = 0; place < order.size(); ++place) places[order[place]] = place;
+  const report::StackPairs pairs(g);
+  json.key("pairs");
+  json.open('[');
+  std::size_t written = 0, bytes = 0;
+  for (std::size_t i = 0; i < chosen.rows.size() && written < kMost && bytes < kMostPairBytes; ++i) {
+    const std::optional<report::StackPair> pair = pairs.of(g.rows[chosen.rows[i]]);
+    if (!pair) continue;
+    ++written;
+    json.open('[');
+    json.raw(std::to_string(places[chosen.rows[i]]));
+    json.string(report::matched_text(*pair));
+    json.open('[');
+    for (const report::PairedFrame& frame : pair->frames) {
+      json.open('[');
+      json.string(bounded(frame.before, 300));
+      if (!frame.alike()) json.string(bounded(frame.after, 300));
+      bytes += std::min<std::size_t>(frame.before.size(), 300) + std::min<std::size_t>(frame.after.size(), 300);
+      json.close(']');
+    }
+    json.close(']');
+    json.close(']');
+  }
+  json.close(']');
+}
+
+std::string facts(const Postmortem& report, const Series& series, const Chosen& chosen, const PlacesOf& places_of,
                   const std::vector<std::int64_t>& rest, const std::vector<Layer>& layers, bool big,
                   std::string_view start) {
   const GrowthReport& g = report.growth();
@@ -239,6 +278,7 @@ std::string facts(const Postmortem& report, const Series& series, const Chosen& 
     json.key("limit");
     json.integer(*report.trend.limit);
   }
+  write_pairs(json, g, chosen, places_of);
   json.key("bands");
   json.open('[');
   for (const Layer& layer : layers) {
@@ -283,10 +323,11 @@ class Page {
       std::string around = body(chosen);
       const std::size_t fixed = around.size() + kWrapping;
       const std::size_t size = fixed + data.size();
-      const double room = options_.most_bytes > fixed ? static_cast<double>(options_.most_bytes - fixed) : 0;
+      const std::size_t most = most_bytes(fixed);
+      const double room = most > fixed ? static_cast<double>(most - fixed) : 0;
       // Rows cost about the same each; a little less than the share that fits, so that few rounds are needed.
       const double wanted = static_cast<double>(count) * room / static_cast<double>(data.size()) * .985;
-      if (size <= options_.most_bytes) {
+      if (size <= most) {
         const std::size_t more = std::min(static_cast<std::size_t>(std::min(wanted, 1e9)), too_many - 1);
         if (round >= kRounds || more <= count + count / 16) return finished(std::move(around), data);
         count = more;
@@ -294,8 +335,7 @@ class Page {
       }
       if (count == 0)
         return Error{ErrorCode::limit, "the page has " + std::to_string(size) +
-                                           " bytes without any row, expected at most " +
-                                           std::to_string(options_.most_bytes)};
+                                           " bytes without any row, expected at most " + std::to_string(most)};
       too_many = count;
       count = std::min(static_cast<std::size_t>(wanted), count - 1 - count / 50);
     }
@@ -313,21 +353,38 @@ class Page {
     return std::min(candidates_.size(), static_cast<std::size_t>(fit));
   }
 
+  /// What the page may take, of which `fixed` bytes are around the rows.
+  std::size_t most_bytes(std::size_t fixed) const {
+    if (report_.steps.size() <= kLongSeries) return options_.most_bytes;
+    return std::max(options_.most_bytes, fixed + fixed / 2);
+  }
+
   /// Tags around the data blocks.
   static constexpr std::size_t kWrapping = 400;
 
-  Data pack(const Chosen& chosen) const {
+  /// Of the candidates.
+  std::vector<bool> wanted_of(const Chosen& chosen) const {
     std::vector<bool> wanted(candidates_.size(), false);
     std::size_t at = 0;
     for (const std::uint32_t row : chosen.rows) {
       while (candidates_[at] != row) ++at;
       wanted[at] = true;
     }
+    return wanted;
+  }
+
+  /// Rows of the report, as the page numbers them.
+  std::vector<std::uint32_t> order_of(const std::vector<bool>& wanted) const {
     std::vector<std::uint32_t> order;
     for (const std::uint32_t i : stacks_.in_order()) {
       if (wanted[i]) order.push_back(candidates_[i]);
     }
-    return {deflated(stacks_.coded(wanted)), deflated(coded_values(report_, series_, importance_, order))};
+    return order;
+  }
+
+  Data pack(const Chosen& chosen) const {
+    const std::vector<bool> wanted = wanted_of(chosen);
+    return {deflated(stacks_.coded(wanted)), deflated(coded_values(report_, series_, importance_, order_of(wanted)))};
   }
 
   std::string body(const Chosen& chosen) const {
@@ -338,8 +395,10 @@ class Page {
         story_section(report_, chosen) + table_section(report_, series_, chosen, rest_) + flame_place(report_) +
         graph_ + pins_section(report_) + counters_section(report_) + inputs_section(report_) + "</main>\n" +
         footer(report_) + "</div>\n<script type=\"application/json\" id=\"facts\">" +
-        facts(report_, series_, chosen, rest_, layers_, big_, options_.start) + "</script>\n<script>" +
-        joined(assets::script) + "</script>\n";
+        facts(
+            report_, series_, chosen, [&] { return order_of(wanted_of(chosen)); }, rest_, layers_, big_,
+            options_.start) +
+        "</script>\n<script>" + joined(assets::script) + "</script>\n";
     return out;
   }
 

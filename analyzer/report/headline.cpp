@@ -14,6 +14,21 @@
 
 namespace snapdiff::report {
 
+std::string_view tier_words(MatchTier tier) {
+  switch (tier) {
+    case MatchTier::build_id: return "by build id";
+    case MatchTier::module_offset: return "by module and offset";
+    case MatchTier::function_line: return "by function, file and line";
+    case MatchTier::function_file: return "by function, lines moved";
+    case MatchTier::normalised: return "by function under another name";
+    case MatchTier::inline_free: return "without frames of one build";
+    case MatchTier::fuzzy: return "by likeness (fuzzy)";
+    case MatchTier::merged: return "merged by run of functions";
+    case MatchTier::none: return "unmatched (new or gone)";
+  }
+  return "";
+}
+
 namespace {
 
 constexpr std::size_t kLabelWidth = 8;
@@ -39,21 +54,6 @@ HeadLine total_line(const GrowthReport& report, const Style& style, const Glyphs
   if (story.snapshots > 2)
     line.pieces.emplace_back(" over " + plain_text(Span{story.extent, false}, style.utf8), Paint::none);
   return line;
-}
-
-constexpr std::string_view tier_words(MatchTier tier) {
-  switch (tier) {
-    case MatchTier::build_id: return "by build id";
-    case MatchTier::module_offset: return "by module and offset";
-    case MatchTier::function_line: return "by function, file and line";
-    case MatchTier::function_file: return "by function, lines moved";
-    case MatchTier::normalised: return "by function under another name";
-    case MatchTier::inline_free: return "without frames of one build";
-    case MatchTier::fuzzy: return "by likeness (fuzzy)";
-    case MatchTier::merged: return "merged by run of functions";
-    case MatchTier::none: return "unmatched (new or gone)";
-  }
-  return "";
 }
 
 std::string sampling_words(const GrowthReport& report, bool brief) {

@@ -171,6 +171,11 @@ std::vector<RowVerdict> matching(const GrowthReport& report, const std::vector<R
 
 }  // namespace
 
+void json_growth_row(JsonWriter& json, const GrowthReport& report, std::uint32_t row) {
+  const std::vector<RowVerdict> none;
+  RowWriter(json, report, none).write(row);
+}
+
 void json_diff(const GrowthReport& report, const std::vector<RowVerdict>& verdicts, const Style& style,
                const Sink& sink) {
   Output out(sink);

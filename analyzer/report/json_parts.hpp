@@ -33,6 +33,8 @@ void json_out_of_memory_fields(JsonWriter& json, const OutOfMemory& failure);
 void json_rest(JsonWriter& json, const GrowthReport& report, const Others& others);
 /// "listed_once", where there is such a stack.
 void json_listed_once(JsonWriter& json, const GrowthReport& report);
+/// One row of a diff, as an object.
+void json_growth_row(JsonWriter& json, const GrowthReport& report, std::uint32_t row);
 /// "values": null where no source lists the row.
 void json_values(JsonWriter& json, const GrowthReport& report, std::size_t row);
 

@@ -103,7 +103,7 @@ void head_fields(JsonWriter& json, const TrendReport& trend) {
   json.key("step_seconds");
   json.number(trend.axis.step_seconds > 0 ? trend.axis.step_seconds : std::nan(""));
   json.key("even");
-  json.boolean(trend.axis.even);
+  json.boolean(trend.axis.even());
   json.field_or_null("times", trend.axis.note);
   json.key("total");
   json.begin_object();

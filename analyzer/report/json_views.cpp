@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "analyzer/report/headline.hpp"
 #include "analyzer/report/json_parts.hpp"
 #include "analyzer/report/output.hpp"
 #include "analyzer/report/writers.hpp"
@@ -142,12 +143,18 @@ std::string json_peek(const PeekReport& report, const Style& style) {
   json.key("current");
   json_snapshot(json, report.current);
   json_change(json, "total", report.total);
+  const auto stacks = std::span(report.matched_rows).first(shown_of(report.matched_rows.size(), style));
   if (lines) {
     json.end_object();
     out += '\n';
     for (const PeekFunction& function : report.functions) {
       JsonWriter line(out, true);
       peek_function(line, function, objects);
+      out += '\n';
+    }
+    for (const std::uint32_t row : stacks) {
+      JsonWriter line(out, true);
+      json_growth_row(line, *report.by_stack, row);
       out += '\n';
     }
     return out;
@@ -159,6 +166,15 @@ std::string json_peek(const PeekReport& report, const Style& style) {
     peek_function(json, function, objects);
   }
   json.end_array();
+  if (report.by_stack != nullptr) {
+    json.key("matched_stacks");
+    json.begin_array();
+    for (const std::uint32_t row : stacks) {
+      json.new_line();
+      json_growth_row(json, *report.by_stack, row);
+    }
+    json.end_array();
+  }
   json.end_object();
   return out + "\n";
 }

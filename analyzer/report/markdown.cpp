@@ -311,6 +311,13 @@ std::string markdown_peek(const PeekReport& report, const Style& style) {
     line(function.flat, "flat", "");
     out += table.text() + "\n";
   }
+  for (const StackPair& pair : shown_pairs(report, true)) {
+    out += "#### " + value(pair.row->value.growth(), true) + ", " + matched_text(pair) + "\n\n";
+    MarkdownTable table({"before", "after"}, 0);
+    for (const PairedFrame& frame : pair.frames)
+      table.add({literal(frame.before), frame.alike() ? "=" : literal(frame.after)});
+    out += table.text() + "\n";
+  }
   return out;
 }
 

@@ -3,8 +3,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "snapdiff/counters.hpp"
@@ -98,6 +100,42 @@ std::string printable(std::string_view bytes, bool utf8 = true);
 /// JSON that others wrote, with the code points that printable() would escape as \uNNNN: they can stand in strings
 /// alone.
 std::string json_safe(std::string_view json);
+
+/// By what stacks of one side were found on the other: "by function, lines moved".
+std::string_view tier_words(MatchTier tier);
+
+/// What stands at one place of two stacks, printable: "Cache::put  cache.cc:41". "" where a side has nothing there.
+struct PairedFrame {
+  std::string before, after;
+  bool alike() const { return before == after; }
+};
+
+/// A stack that was matched across builds, as both builds call it, leaf first. Frames are paired by their functions,
+/// renamed ones too; between those, and where that would take more than a million steps, by their order. Of very deep
+/// ones the middle is left out: a line says how many frames.
+struct StackPair {
+  const GrowthRow* row = nullptr;
+  const Counterpart* counterpart = nullptr;
+  std::vector<PairedFrame> frames;
+};
+
+/// Stacks of the rows of a report by stack. The report has to outlive it.
+class StackPairs {
+ public:
+  explicit StackPairs(const GrowthReport& report, bool utf8 = true);
+  /// Nothing where the row was not matched across builds, and where both call it the same.
+  std::optional<StackPair> of(const GrowthRow& row) const;
+
+ private:
+  std::string name(const FrameView& frame, bool of_baseline) const;
+
+  const GrowthReport& report_;
+  bool utf8_;
+  std::unordered_map<std::string_view, std::string_view> renamed_;
+};
+
+/// "matched by function, lines moved", with the counts where several stacks are one: "3 stacks before, 1 after".
+std::string matched_text(const StackPair& pair);
 
 /// Files for other tools, from a diff (growth) or from one snapshot (value).
 std::string to_folded(const GrowthReport& report);

@@ -8,6 +8,64 @@
 
 namespace snapdiff::report {
 
+namespace {
+
+constexpr std::size_t kAlikeShown = 2;  ///< of a longer run of frames that are alike, at its ends each
+
+/// Both stacks in two columns; of what is alike only the frames next to a difference.
+std::string side_by_side(const StackPair& pair, const Style& style, const Glyphs& glyphs) {
+  const std::size_t width = (std::max<std::size_t>(style.width, 60) - 6) / 2;
+  const auto line = [&](const std::string& before, const std::string& after, Paint paint) {
+    const std::string left = pad_right(cut_name(before, width, glyphs.ellipsis), width);
+    std::string text = "    " + left + "  " + cut_name(after, width, glyphs.ellipsis);
+    while (text.back() == ' ') text.pop_back();
+    return painted(text, paint, style.colour) + "\n";
+  };
+  std::string out = line("before", "after", Paint::dim);
+  const std::vector<PairedFrame>& frames = pair.frames;
+  for (std::size_t i = 0; i < frames.size();) {
+    std::size_t end = i;
+    while (end < frames.size() && frames[end].alike()) ++end;
+    const std::size_t head = i == 0 ? 1 : kAlikeShown;
+    if (end - i > head + kAlikeShown) {
+      const std::size_t tail = end == frames.size() ? 1 : kAlikeShown;
+      for (std::size_t k = 0; k < head; ++k) out += line(frames[i + k].before, "=", Paint::dim);
+      out += painted("    " + std::string(glyphs.ellipsis) + " " +
+                         counted(static_cast<std::int64_t>(end - i - head - tail), "frame") + " alike",
+                     Paint::dim, style.colour) +
+             "\n";
+      i = end - tail;
+    }
+    for (; i < end; ++i) out += line(frames[i].before, "=", Paint::dim);
+    for (; i < frames.size() && !frames[i].alike(); ++i) {
+      const auto text = [&](const std::string& frame) { return frame.empty() ? std::string(glyphs.dash) : frame; };
+      out += line(text(frames[i].before), text(frames[i].after), Paint::none);
+    }
+  }
+  return out;
+}
+
+/// The stacks that two builds call otherwise, those that grew or shrank most.
+std::string matched_stacks(const PeekReport& report, const Style& style) {
+  const Glyphs glyphs = glyphs_for(style.utf8);
+  const auto value = [&](std::int64_t number, bool sign) { return snapdiff::value_text(number, report.unit, sign); };
+  const std::vector<StackPair> shown = shown_pairs(report, style.utf8);
+  if (shown.empty()) return {};
+  const std::size_t count = report.matched_rows.size();
+  std::string out = "\nTwo builds: " + counted(static_cast<std::int64_t>(count), "stack") +
+                    (count == 1 ? " that holds it was" : " that hold one were") + " matched" +
+                    (count > shown.size() ? ", these changed most" : "") + "\n";
+  for (const StackPair& pair : shown) {
+    const Change& change = pair.row->value;
+    out += "\n  " + painted(value(change.growth(), true), growth_paint(change.growth()), style.colour) + "   " +
+           value(change.baseline, false) + spaced(glyphs.arrow) + value(change.current, false) + "   " +
+           matched_text(pair) + "\n" + side_by_side(pair, style, glyphs);
+  }
+  return out;
+}
+
+}  // namespace
+
 std::string text_peek(const PeekReport& report, const Style& style) {
   const Glyphs glyphs = glyphs_for(style.utf8);
   const auto value = [&](std::int64_t number, bool sign) { return snapdiff::value_text(number, report.unit, sign); };
@@ -52,6 +110,7 @@ std::string text_peek(const PeekReport& report, const Style& style) {
     }
     out += "\n" + table.text(style.colour);
   }
+  out += matched_stacks(report, style);
   if (!style.footer.empty()) out += "\n" + style.footer + "\n";
   return out;
 }

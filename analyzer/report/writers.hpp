@@ -27,6 +27,10 @@ std::string text_peek(const PeekReport& report, const Style& style);
 /// The figures of a failed allocation, one labelled line each.
 std::string text_out_of_memory(const OutOfMemory& failure, const Style& style);
 
+/// The stacks that peek shows as both builds call them: of those that they call otherwise the few that grew or shrank
+/// most.
+std::vector<StackPair> shown_pairs(const PeekReport& report, bool utf8);
+
 std::string text_counters(const CounterReport& report, const Style& style);
 
 std::string markdown_counters(const CounterReport& report, const Style& style);

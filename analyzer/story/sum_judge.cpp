@@ -157,7 +157,7 @@ Verdict SumJudge::judge(std::span<const std::uint32_t> rows, const std::vector<d
     for (const std::uint32_t row : rows) report_.series.for_each_unknown(row, [&](std::size_t i) { known[i] = 0; });
   }
   trend::Points points{sums, {}, known, objects, error_of(rows), floor, report_.unit, report_.metric};
-  if (axis_ != nullptr && !axis_->even && axis_->seconds.size() == sums.size()) points.times = axis_->seconds;
+  if (axis_ != nullptr && axis_->places.size() == sums.size()) points.times = axis_->places;
   return trend::judge(points);
 }
 

@@ -42,7 +42,7 @@ Verdict judge_total(const SeriesReport& series, const TimeAxis& axis) {
   const GrowthReport& overall = series.overall;
   Points points;
   points.values = totals;
-  if (!axis.even) points.times = axis.seconds;
+  points.times = axis.places;
   points.unit = overall.unit;
   if (overall.has_error && std::isfinite(overall.total_error)) {
     if (overall.rounded) {

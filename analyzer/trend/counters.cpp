@@ -22,7 +22,7 @@ Recorded recorded(const CounterRow& row, const TimeAxis& axis) {
   for (std::size_t i = 0; i < row.values.size(); ++i) {
     if (!row.values[i]) continue;
     out.values.push_back(static_cast<double>(*row.values[i]));
-    out.places.push_back(axis.even ? static_cast<double>(i) : axis.seconds[i] / axis.step_seconds);
+    out.places.push_back(axis.even() ? static_cast<double>(i) : axis.places[i]);
   }
   return out;
 }

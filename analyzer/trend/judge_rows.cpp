@@ -56,7 +56,7 @@ std::vector<Verdict> judge_rows(const GrowthReport& overall, const TimeAxis* axi
   const std::size_t n = overall.series_length;
   if (n == 0 || overall.series.size() != n * overall.rows.size()) return verdicts;
   const double floor = wanted ? *wanted : kFloorShare * largest_total(overall);
-  const bool uneven = axis != nullptr && !axis->even && axis->seconds.size() == n;
+  const bool uneven = axis != nullptr && axis->places.size() == n;
   verdicts.resize(overall.rows.size());
   const std::vector<bool> judged = judged_rows(overall);
   constexpr std::size_t kBlock = 1024;
@@ -74,7 +74,7 @@ std::vector<Verdict> judge_rows(const GrowthReport& overall, const TimeAxis* axi
       const std::span<const std::int64_t> whole = overall.series.row(row, scratch);
       std::copy(whole.begin(), whole.end(), values.begin());
       Points points{values, {}, {}, {}, error_of(overall, overall.rows[row]), floor, overall.unit, overall.metric};
-      if (uneven) points.times = axis->seconds;
+      if (uneven) points.times = axis->places;
       if (overall.series.has_unknown()) {
         overall.series.known_row(row, known);
         points.known = known;

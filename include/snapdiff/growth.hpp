@@ -346,6 +346,10 @@ struct PeekReport {
   std::string regex;
   std::vector<PeekFunction> functions;
   Change total;
+  /// Between two builds the comparison by stack, and those of its rows that were matched across them and hold one of
+  /// the functions, the largest growth first. Null, and none, otherwise.
+  std::shared_ptr<const GrowthReport> by_stack;
+  std::vector<std::uint32_t> matched_rows;
 };
 
 inline constexpr double kUnknownError = std::numeric_limits<double>::quiet_NaN();

@@ -51,14 +51,18 @@ struct Verdict {
 /// When the snapshots of a series were taken, and what one step stands for.
 ///   seconds   since the first, one per snapshot; empty where the inputs hold no usable times
 ///   step_seconds  mean distance; 0 without times. One step of a slope is this long
-///   even      false where snapshots are missing in a regular series: values are then judged at their
-///             times. Snapshots taken at no rhythm at all (one per request, say) are judged by their order
+///   places    where each snapshot lies, in steps of the mean distance, where the values are judged by it: where
+///             snapshots are missing in a regular series, and where the inputs count what the process had done
+///             (instructions, bytes allocated) in place of times. Empty: one step apart, as are snapshots taken at
+///             no rhythm at all (one per request, say)
 ///   note      what is wrong with the times, "" when nothing
 struct TimeAxis {
   std::vector<double> seconds;
   double step_seconds = 0;
-  bool even = true;
+  std::vector<double> places;
   std::string note;
+
+  bool even() const { return places.empty(); }
 
   /// Growth an hour for a slope a step. Empty without times, and where the snapshots span less than kHourlyFrom:
   /// what a few seconds show says nothing about an hour.

@@ -83,6 +83,12 @@ def pprof(sample_types, samples, time_ns=0, compress=True):
 INUSE = [("inuse_objects", "count"), ("inuse_space", "bytes")]
 
 
+def kept_environment():
+    """What a command needs of the tester's own environment: where programs are, and how sanitizers are set."""
+    names = ("PATH", "ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS")
+    return {name: os.environ[name] for name in names if name in os.environ}
+
+
 class CliTest(unittest.TestCase):
     """Each test runs in an empty folder of its own."""
 
@@ -102,11 +108,7 @@ class CliTest(unittest.TestCase):
 
     def run_any(self, *arguments, env=None, stdin=None, **more):
         """The finished process, whatever its exit code; output as bytes."""
-        environment = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "HOME": self.folder}
-        for name in ("LSAN_OPTIONS", "ASAN_OPTIONS", "UBSAN_OPTIONS"):
-            if name in os.environ:
-                environment[name] = os.environ[name]
-        environment.update(env or {})
+        environment = {**kept_environment(), "LC_ALL": "C.UTF-8", "HOME": self.folder, **(env or {})}
         return subprocess.run([BINARY, *arguments], cwd=self.folder, env=environment, input=stdin,
                               capture_output=True, timeout=120, check=False, **more)
 
@@ -124,9 +126,8 @@ class CliTest(unittest.TestCase):
         except OSError as error:
             self.skipTest("skipped: no pseudo-terminal here: %s" % error)
         self.addCleanup(os.close, master)
-        kept = {name: os.environ[name] for name in ("PATH", "LSAN_OPTIONS", "ASAN_OPTIONS") if name in os.environ}
         with subprocess.Popen([BINARY, *arguments], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=slave, stderr=subprocess.DEVNULL,
-                              env={**kept, "LC_ALL": "C.UTF-8", "TERM": "xterm", **environment}) as process:
+                              env={**kept_environment(), "LC_ALL": "C.UTF-8", "TERM": "xterm", **environment}) as process:
             os.close(slave)
             seen = b""
             while True:

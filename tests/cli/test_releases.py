@@ -83,5 +83,86 @@ class Releases(CliTest):
         self.assertIn("FAIL", out)
 
 
+class SideBySide(CliTest):
+    """Of a stack that was matched across builds, peek and the page show what each build calls it."""
+    BEFORE = ["Session::Session  server.cc:12", "Cache::put  server.cc:31", "open_session  server.cc:55",
+              "serve  main.cc:40", "main  main.cc:90"]
+    AFTER = ["Session::Session  server.cc:19", "Store::insert  server.cc:38", "open_session  server.cc:62",
+             "serve  main.cc:47", "main  main.cc:97"]
+
+    def setUp(self):
+        super().setUp()
+        self.files = [self.write("a.pb.gz", release(0, 0, False)), self.write("b.pb.gz", release(6, 7, True))]
+
+    def test_the_terminal_has_two_columns(self):
+        out, _ = self.run_it("peek", "Store|Cache", *self.files)
+        self.assertIn("Two builds: 2 stacks that hold one were matched\n", out)
+        lines = out[out.index("Two builds"):].splitlines()
+        self.assertRegex(lines[2], r"^  \+375 KiB   6.25 KiB → 381 KiB   matched (by function under another name|without frames of one build)$")
+        table = [line.split("  ") for line in lines[3:9]]
+        cells = [[cell.strip() for cell in row if cell.strip()] for row in table]
+        self.assertEqual(cells[0], ["before", "after"])
+        self.assertEqual([row[0] + "  " + row[1] for row in cells[1:]], self.BEFORE)
+        self.assertEqual([row[2] + "  " + row[3] for row in cells[1:]], self.AFTER)
+
+    def test_one_build_has_none(self):
+        same = self.write("c.pb.gz", release(6, 0, False))
+        out, _ = self.run_it("peek", "Store|Cache", self.files[0], same)
+        self.assertNotIn("Two builds", out)
+        self.assertNotIn("matched_stacks", json.loads(self.run_it("peek", "Cache", self.files[0], same, "--as", "json")[0]))
+
+    def test_machine_forms_have_both_stacks(self):
+        report = json.loads(self.run_it("peek", "Store|Cache", *self.files, "--as", "json")[0])
+        leak = report["matched_stacks"][0]
+        self.assertEqual((leak["baseline"], leak["current"]), (6400, 6400 + 6 * STEP))
+        self.assertIn(leak["tier"], ("T4", "inline"))
+        text = lambda stack: ["%s  %s:%d" % (frame["function"], frame["file"], frame["line"]) for frame in stack]
+        self.assertEqual(text(leak["baseline_stack"]), self.BEFORE)
+        self.assertEqual(text(leak["stack"]), self.AFTER)
+        out, _ = self.run_it("peek", "Store|Cache", *self.files, "--as", "md")
+        self.assertIn("| Cache::put  server.cc:31 | Store::insert  server.cc:38 |", out)
+
+    def test_a_frame_that_came_between_has_nothing_beside_it(self):
+        def build(moved, more, value):
+            def stack(name):
+                frames = [("Session::Session", "server.cc", 12 + moved), (name, "server.cc", 31 + moved)]
+                frames += [("traced", "trace.cc", 5)] * more
+                return frames + [("f%d" % i, "server.cc", 100 + i) for i in range(8)] + [("main", "main.cc", 90 + moved)]
+            return pprof(INUSE, [(stack(name), [1, value * (k + 1)]) for k, name in enumerate(("open", "close", "route"))])
+
+        old, new = self.write("old.pb.gz", build(0, 0, 1000)), self.write("new.pb.gz", build(7, 1, 3000))
+        out, _ = self.run_it("peek", "route", old, new)
+        self.assertRegex(out, r"(?m)^    – +traced  trace.cc:5$")
+        self.assertRegex(out, r"(?m)^    f0  server.cc:100 +=$")
+        self.assertRegex(out, r"(?m)^    … 4 frames alike$")
+
+    def test_very_deep_stacks_end(self):
+        def build(moved, prefix):
+            deep = [("Session::Session", "server.cc", 12 + moved)]
+            deep += [(prefix + "%d" % (i % 977), "server.cc", 31 + moved + i % 977) for i in range(4000)]
+            deep.append(("main", "main.cc", 90 + moved))
+            shared = [("Buffer::Buffer", "server.cc", 200 + moved), ("parse", "server.cc", 20 + moved), ("main", "main.cc", 90 + moved)]
+            return pprof(INUSE, [(deep, [1, 1000 + moved]), (shared, [1, 50_000])])
+
+        old, new = self.write("old.pb.gz", build(0, "a")), self.write("new.pb.gz", build(7, "b"))
+        self.run_it("peek", "Session", old, new)
+        self.run_it("render", "--html", old, new, "-o", "page.html")
+        new = self.write("new.pb.gz", build(7, "a"))
+        out, _ = self.run_it("peek", "Session", old, new)
+        self.assertIn("frames left out", out)
+        self.assertLess(len(out), 100_000)
+        self.run_it("render", "--html", old, new, "-o", "page.html")
+
+    def test_the_page_has_them(self):
+        self.run_it("render", "--html", *self.files, "-o", "page.html")
+        with open(os.path.join(self.folder, "page.html"), encoding="utf-8") as file:
+            page = file.read()
+        start = page.index('id="facts">') + len('id="facts">')
+        facts = json.loads(page[start:page.index("</script>", start)])
+        pairs = [frames for _, _, frames in facts["pairs"]]
+        self.assertIn([list(pair) for pair in zip(self.BEFORE, self.AFTER)], pairs)
+        self.assertEqual(len(pairs), 10)  # every row moved
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -66,10 +66,11 @@ TrendReport trend() {
   report.left_out = 3;
   report.restart = "pid 10, then 11";
   report.axis.step_seconds = 600;
-  report.axis.even = false;
   report.axis.note = "snapshots are missing in between: judged at the times of those that are there";
-  for (std::size_t i = 0; i < report.series.steps.size(); ++i)
+  for (std::size_t i = 0; i < report.series.steps.size(); ++i) {
     report.axis.seconds.push_back(600 * static_cast<double>(i));
+    report.axis.places.push_back(static_cast<double>(i));
+  }
   report.limit = std::int64_t{1} << 30;
   report.forecast = {Forecast::Kind::ahead, 2000, 1950, 2100};
   return report;

@@ -82,6 +82,28 @@ function drawRow(row, place) {
     el("td", {}, facts.judged ? word && badge(word) : word));
 }
 
+// Between two builds: both stacks side by side, what is alike in one line.
+const pairs = new Map((facts.pairs || []).map(([row, how, frames]) => [row, { how, frames }]));
+function pairTable(row) {
+  if (!isWhole() || !pairs.has(row)) return false;
+  const { how, frames } = pairs.get(row), body = [];
+  let alike = 0;
+  const fold = () => {
+    if (alike > 0) body.push(el("tr", { class: "alike" }, el("td", { colspan: 2 }, `${alike} ${alike === 1 ? "frame" : "frames"} alike`)));
+    alike = 0;
+  };
+  for (const [before, after] of frames) {
+    if (after === undefined) ++alike;
+    else {
+      fold();
+      body.push(el("tr", {}, el("td", {}, before || "\u2013"), el("td", {}, after || "\u2013")));
+    }
+  }
+  fold();
+  return el("table", { class: "pair" }, el("caption", {}, "Another build: " + how),
+    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "before"), el("th", { scope: "col" }, "after"))), el("tbody", {}, ...body));
+}
+
 function drawDetail(row) {
   const frames = framesOf(row), lines = [];
   for (const frame of frames) {
@@ -99,7 +121,7 @@ function drawDetail(row) {
   };
   return el("tr", { class: "detail" }, el("td", { colspan: COLUMNS.length },
     reason && el("p", {}, badge(verdictOf(row)), " " + reason),
-    el("ol", {}, ...lines), values,
+    el("ol", {}, ...lines), pairTable(row), values,
     el("p", { class: "tools" }, el("button", { type: "button", onclick: toFlame }, "Show in the flame graph"),
       el("button", { type: "button", onclick: () => copyText(frames.map((f) => model.texts[model.full[f]] + " " + siteOf(f)).join("\n")) }, "Copy stack"),
       el("a", { href: "#stack=" + stackId(row) }, "Link to this stack"))));

@@ -172,6 +172,20 @@ TEST_CASE("html: parts that do not exist, and limits that nothing fits in, are e
   CHECK(page.error().code == ErrorCode::limit);
 }
 
+TEST_CASE("html: a series so long that its snapshots alone fill a page is written with its rows") {
+  std::vector<std::string> inputs;
+  for (std::size_t i = 0; i <= html::kLongSeries; ++i)
+    inputs.push_back("main;load 1 1\nmain;append_item " + std::to_string(i + 2) + " 1\n");
+  const Postmortem report = postmortem_of(inputs);
+  html::HtmlOptions options;
+  options.most_bytes = 1000;
+  const Result<std::string> page = html::to_html(report, options);
+  REQUIRE(page);
+  CHECK(page->size() > options.most_bytes);
+  CHECK(holds(*page, "append_item"));
+  CHECK_FALSE(holds(*page, "of least change are summed in [others]"));
+}
+
 TEST_CASE("html: rows that do not fit are summed") {
   std::string first, last;
   for (int i = 0; i < 3000; ++i) {

@@ -1,0 +1,172 @@
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "analyzer/report/headline.hpp"
+#include "analyzer/report/names.hpp"
+#include "analyzer/report/report.hpp"
+#include "analyzer/report/writers.hpp"
+
+namespace snapdiff::report {
+namespace {
+
+constexpr std::size_t kMostCells = 1'000'000;
+constexpr std::size_t kShownAtLeaf = 192, kShownAtRoot = 64;
+
+/// What a frame is called, and where it stands: its file without folders, or with them where `whole`.
+std::string line_text(const FrameView& frame, bool whole, const Glyphs& glyphs) {
+  std::string site = site_text(frame, glyphs);
+  if (whole && !site.empty()) {
+    site = printable(frame.file, glyphs.utf8);
+    if (frame.line > 0) site += ":" + std::to_string(frame.line);
+  }
+  std::string text = frame_name(frame, glyphs);
+  return site.empty() ? text : text + "  " + site;
+}
+
+/// Places of the frames on both sides; kNone where a side has nothing there.
+struct Place {
+  std::size_t before, after;
+};
+constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+/// Pairs as many equal names as can be in order; the others stand side by side in their order.
+class Aligner {
+ public:
+  Aligner(const std::vector<std::string>& before, const std::vector<std::string>& after)
+      : before_(before), after_(after) {
+    std::size_t i = 0, end_before = before.size(), end_after = after.size();
+    for (; i < end_before && i < end_after && before[i] == after[i]; ++i) pair(i, i);
+    while (end_before > i && end_after > i && before[end_before - 1] == after[end_after - 1]) {
+      --end_before;
+      --end_after;
+    }
+    pair_between(i, end_before, end_after);
+    for (; end_before < before.size(); ++end_before, ++end_after) pair(end_before, end_after);
+  }
+
+  const std::vector<Place>& places() const { return places_; }
+
+ private:
+  void pair_between(std::size_t begin, std::size_t end_before, std::size_t end_after) {
+    const std::size_t rows = end_before - begin, width = end_after - begin + 1;
+    if (rows > kMostCells / width) {
+      close_gap(end_before, end_after);
+      return;
+    }
+    // The most names that can be paired from here to the ends: one more than from there, or the better of two ways.
+    std::vector<std::uint32_t> best((rows + 1) * width, 0);
+    const auto equal = [&](std::size_t i, std::size_t j) { return before_[begin + i] == after_[begin + j]; };
+    for (std::size_t i = rows; i-- > 0;) {
+      for (std::size_t j = width - 1; j-- > 0;) {
+        best[i * width + j] = equal(i, j) ? best[(i + 1) * width + j + 1] + 1
+                                          : std::max(best[(i + 1) * width + j], best[i * width + j + 1]);
+      }
+    }
+    for (std::size_t i = 0, j = 0; i < rows && j + 1 < width;) {
+      if (equal(i, j)) {
+        close_gap(begin + i, begin + j);
+        pair(begin + i++, begin + j++);
+      } else if (best[(i + 1) * width + j] >= best[i * width + j + 1]) {
+        ++i;
+      } else {
+        ++j;
+      }
+    }
+    close_gap(end_before, end_after);
+  }
+
+  void pair(std::size_t before, std::size_t after) {
+    places_.push_back({before, after});
+    next_before_ = before + 1;
+    next_after_ = after + 1;
+  }
+
+  void close_gap(std::size_t end_before, std::size_t end_after) {
+    while (next_before_ < end_before || next_after_ < end_after) {
+      places_.push_back(
+          {next_before_ < end_before ? next_before_++ : kNone, next_after_ < end_after ? next_after_++ : kNone});
+    }
+  }
+
+  const std::vector<std::string>& before_;
+  const std::vector<std::string>& after_;
+  std::size_t next_before_ = 0, next_after_ = 0;
+  std::vector<Place> places_;
+};
+
+}  // namespace
+
+StackPairs::StackPairs(const GrowthReport& report, bool utf8) : report_(report), utf8_(utf8) {
+  for (const RenamedFunction& one : report.renamed) renamed_.emplace(one.before, one.after);
+}
+
+std::string StackPairs::name(const FrameView& frame, bool of_baseline) const {
+  std::string text = frame_text(frame);
+  if (!of_baseline) return text;
+  const auto found = renamed_.find(text);
+  return found == renamed_.end() ? text : std::string(found->second);
+}
+
+std::optional<StackPair> StackPairs::of(const GrowthRow& row) const {
+  if (report_.options.by != GroupBy::stack) return std::nullopt;
+  const Counterpart* const counterpart = report_.counterpart(row.key);
+  if (counterpart == nullptr) return std::nullopt;
+  std::vector<FrameView> before, after;
+  report_.view->frames(counterpart->before, before);
+  report_.frames(row, after);
+  std::vector<std::string> names_before, names_after;
+  for (const FrameView& frame : before) names_before.push_back(name(frame, true));
+  for (const FrameView& frame : after) names_after.push_back(name(frame, false));
+  const Aligner aligner(names_before, names_after);
+  const std::vector<Place>& places = aligner.places();
+
+  const Glyphs glyphs = glyphs_for(utf8_);
+  StackPair pair{&row, counterpart, {}};
+  bool alike = true;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const FrameView* const old_frame = places[i].before == kNone ? nullptr : &before[places[i].before];
+    const FrameView* const new_frame = places[i].after == kNone ? nullptr : &after[places[i].after];
+    const bool both = old_frame != nullptr && new_frame != nullptr;
+    if (places.size() > kShownAtLeaf + kShownAtRoot + 1 && i >= kShownAtLeaf && i + kShownAtRoot < places.size()) {
+      alike = alike && both && *old_frame == *new_frame;
+      if (i > kShownAtLeaf) continue;
+      const std::string left_out =
+          std::string(glyphs.ellipsis) + " " +
+          counted(static_cast<std::int64_t>(places.size() - kShownAtLeaf - kShownAtRoot), "frame") + " left out";
+      pair.frames.push_back({left_out, left_out});
+      continue;
+    }
+    const auto text = [&](const FrameView* frame) {
+      return frame == nullptr ? std::string() : line_text(*frame, false, glyphs);
+    };
+    PairedFrame& frame = pair.frames.emplace_back(PairedFrame{text(old_frame), text(new_frame)});
+    if (both && frame.alike() && old_frame->file != new_frame->file)
+      frame = {line_text(*old_frame, true, glyphs), line_text(*new_frame, true, glyphs)};
+    alike = alike && frame.alike();
+  }
+  if (alike) return std::nullopt;
+  return pair;
+}
+
+std::vector<StackPair> shown_pairs(const PeekReport& report, bool utf8) {
+  constexpr std::size_t kMost = 3;
+  std::vector<StackPair> shown;
+  if (report.by_stack == nullptr) return shown;
+  const StackPairs pairs(*report.by_stack, utf8);
+  for (const std::uint32_t row : report.matched_rows) {
+    if (shown.size() == kMost) break;
+    if (std::optional<StackPair> pair = pairs.of(report.by_stack->rows[row])) shown.push_back(*std::move(pair));
+  }
+  return shown;
+}
+
+std::string matched_text(const StackPair& pair) {
+  const Counterpart& counterpart = *pair.counterpart;
+  std::string text = "matched " + std::string(tier_words(pair.row->tier));
+  if (counterpart.stacks_before == 1 && counterpart.stacks_after == 1) return text;
+  return text + ": " + counted(counterpart.stacks_before, "stack") + " before, " +
+         std::to_string(counterpart.stacks_after) + " after";
+}
+
+}  // namespace snapdiff::report
