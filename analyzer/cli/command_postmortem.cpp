@@ -16,7 +16,7 @@
 namespace snapdiff::cli {
 namespace {
 
-struct Wanted {
+struct PostmortemArguments {
   std::string folder = "postmortem";
   std::optional<std::int64_t> limit;
   std::vector<std::string> hint_files;
@@ -35,7 +35,7 @@ struct Settings {
   std::optional<postmortem::Redactor> redactor;
 };
 
-Result<Settings> settings_of(const Options& options, const Wanted& wanted) {
+Result<Settings> settings_of(const Options& options, const PostmortemArguments& wanted) {
   Settings out;
   out.documents.rows = options.rows;
   out.documents.full = wanted.full;
@@ -66,7 +66,7 @@ Result<Settings> settings_of(const Options& options, const Wanted& wanted) {
 
 /// Snapshots out of files go to a store beside the report, where the user names none. Redacted ones are kept only
 /// where he does: a store holds the names.
-StoreChoice store_of(const Options& options, const Wanted& wanted, const Loaded& loaded) {
+StoreChoice store_of(const Options& options, const PostmortemArguments& wanted, const Loaded& loaded) {
   StoreChoice choice = choose_store(options);
   const bool stored = std::any_of(loaded.snapshots.begin(), loaded.snapshots.end(),
                                   [](const LoadedSnapshot& item) { return item.stored.has_value(); });
@@ -75,7 +75,7 @@ StoreChoice store_of(const Options& options, const Wanted& wanted, const Loaded&
   return {(std::filesystem::path(wanted.folder) / "snapdiff.db").string(), true};
 }
 
-Status report_on(const ReportedSeries& series, const Wanted& wanted, const Settings& settings,
+Status report_on(const ReportedSeries& series, const PostmortemArguments& wanted, const Settings& settings,
                  const report::Style& terminal_style, bool on_terminal) {
   Result<Postmortem> found =
       in_stage(on_terminal, "judging", [&] { return find_out(series, settings.view, settings.limit, settings.rules); });
@@ -97,7 +97,7 @@ Status report_on(const ReportedSeries& series, const Wanted& wanted, const Setti
 
 int run_postmortem(const Arguments& arguments) {
   Options options;
-  Wanted wanted;
+  PostmortemArguments wanted;
   auto app = make_command_app(
       "The report of a series: PDF, one HTML page, Markdown, JSON and store in a folder;\nfive lines here.",
       "postmortem [OPERAND OPERAND...] [-o DIR]\n\n"

@@ -19,7 +19,7 @@
 namespace snapdiff::cli {
 namespace {
 
-struct Wanted {
+struct TrendArguments {
   std::optional<std::int64_t> limit;
   std::optional<std::int64_t> floor;
   std::optional<std::int64_t> loops;
@@ -29,7 +29,7 @@ struct Wanted {
 
 /// A scenario is judged as it was made, from its first snapshot on; any other series since its last restart.
 Result<TrendReport> find_trend(const std::vector<SnapshotRef>& snapshots, const DiffOptions& options,
-                               const Wanted& wanted) {
+                               const TrendArguments& wanted) {
   const auto& [limit, floor_bytes, loops, triple, sorted] = wanted;
   const std::optional<double> floor =
       floor_bytes ? std::optional(static_cast<double>(*floor_bytes)) : std::optional<double>();
@@ -48,8 +48,8 @@ Result<TrendReport> find_trend(const std::vector<SnapshotRef>& snapshots, const 
   return report;
 }
 
-Result<std::string> answer(const Loaded& loaded, const DiffOptions& view, const Wanted& wanted, const Options& options,
-                           const report::Style& style) {
+Result<std::string> answer(const Loaded& loaded, const DiffOptions& view, const TrendArguments& wanted,
+                           const Options& options, const report::Style& style) {
   const std::vector<SnapshotRef> refs = loaded.refs();
   if (asks_for_counters(refs, options)) return answer_counters(refs, style);
   Result<TrendReport> trend = find_trend(refs, view, wanted);
@@ -62,7 +62,7 @@ Result<std::string> answer(const Loaded& loaded, const DiffOptions& view, const 
 
 int run_trend(const Arguments& arguments) {
   Options options;
-  Wanted wanted;
+  TrendArguments wanted;
   auto app = make_command_app(
       "Leak or not: slope and verdict per stack over a series of snapshots.",
       "trend [OPERAND...] [options]\n\n"

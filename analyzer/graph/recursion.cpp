@@ -8,7 +8,7 @@
 namespace snapdiff::graph {
 namespace {
 
-using Edge = std::pair<std::uint32_t, std::uint32_t>;
+using Pair = std::pair<std::uint32_t, std::uint32_t>;
 
 /// A round merges what repeats inside a stack; what repeats after it was not visible before.
 /// Four rounds settle every real stack seen; a repeat that is left over is counted once per stack
@@ -20,8 +20,8 @@ class RepeatFinder {
  public:
   RepeatFinder(std::uint32_t functions, std::vector<std::uint8_t>& direct) : last_(functions), direct_(direct) {}
 
-  std::vector<Edge> find(const StackRuns& stacks, const std::vector<std::uint32_t>& loop, bool first_round) {
-    std::vector<Edge> edges;
+  std::vector<Pair> find(const StackRuns& stacks, const std::vector<std::uint32_t>& loop, bool first_round) {
+    std::vector<Pair> edges;
     std::fill(last_.begin(), last_.end(), Seen{});
     for (std::size_t row = 0; row < stacks.size(); ++row)
       scan(stacks[row], loop, static_cast<std::uint32_t>(row + 1), first_round, edges);
@@ -32,7 +32,7 @@ class RepeatFinder {
 
  private:
   void scan(std::span<const std::uint32_t> stack, const std::vector<std::uint32_t>& loop, std::uint32_t stamp,
-            bool first_round, std::vector<Edge>& edges) {
+            bool first_round, std::vector<Pair>& edges) {
     bool repeats = false;
     for (std::size_t i = 0; i < stack.size(); ++i) {
       const std::uint32_t node = loop[stack[i]];
@@ -53,7 +53,7 @@ class RepeatFinder {
     std::int64_t open = 0;
     for (std::size_t i = 0; i + 1 < stack.size(); ++i) {
       open += depth_[i];
-      const Edge edge{loop[stack[i]], loop[stack[i + 1]]};
+      const Pair edge{loop[stack[i]], loop[stack[i + 1]]};
       if (open > 0 && edge.first != edge.second && (edges.empty() || edges.back() != edge)) edges.push_back(edge);
     }
     // Deep recursion repeats few edges very often.
@@ -76,7 +76,7 @@ class RepeatFinder {
 };
 
 /// Component of each node, numbered by anything stable for one call.
-std::vector<std::uint32_t> components(std::uint32_t nodes, const std::vector<Edge>& edges) {
+std::vector<std::uint32_t> components(std::uint32_t nodes, const std::vector<Pair>& edges) {
   using Graph = boost::compressed_sparse_row_graph<boost::directedS, boost::no_property, boost::no_property,
                                                    boost::no_property, std::uint32_t, std::uint32_t>;
   const Graph graph(boost::edges_are_sorted, edges.begin(), edges.end(), nodes);
@@ -97,7 +97,7 @@ Recursion collapse_recursion(const StackRuns& stacks, std::uint32_t functions) {
 
   RepeatFinder finder(functions, out.direct);
   for (int round = 0; round < kRounds; ++round) {
-    const std::vector<Edge> edges = finder.find(stacks, out.loop, round == 0);
+    const std::vector<Pair> edges = finder.find(stacks, out.loop, round == 0);
     if (edges.empty()) break;
     const std::vector<std::uint32_t> component = components(out.nodes, edges);
     for (std::uint32_t& node : out.loop) node = component[node];

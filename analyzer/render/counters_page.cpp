@@ -10,10 +10,10 @@
 namespace snapdiff::render {
 namespace {
 
-constexpr double kX0 = kLeft + 46, kX1 = kRight;
-constexpr double kMostHeight = 150, kLeastHeight = 74, kHead = 17, kGap = 16;
-constexpr double kPointsApart = 1.0;
-constexpr std::size_t kDots = 40;
+constexpr double kCountersPageX0 = kLeft + 46, kCountersPageX1 = kRight;
+constexpr double kCountersPageMostHeight = 150, kLeastHeight = 74, kCountersPageHead = 17, kCountersPageGap = 16;
+constexpr double kCountersPagePointsApart = 1.0;
+constexpr std::size_t kCountersPageDots = 40;
 
 std::string plain(double value, double step) {
   const int digits = step >= 1 ? 0 : static_cast<int>(std::ceil(-std::log10(step) - 1e-9));
@@ -33,15 +33,15 @@ TimeUnit unit_for(double span) {
   return span < 3 * 86400 ? TimeUnit{3600, "h"} : TimeUnit{86400, "d"};
 }
 
-class Panel {
+class CounterPanel {
  public:
-  Panel(const CounterReport& report, const CounterRow& row, Canvas& canvas, double y, double height)
+  CounterPanel(const CounterReport& report, const CounterRow& row, Canvas& canvas, double y, double height)
       : report_(report),
         row_(row),
         canvas_(canvas),
         q_(quantity_of(row.unit)),
         timed_(report.axis.seconds.size() == report.snapshots.size()),
-        y0_(y + kHead + 4),
+        y0_(y + kCountersPageHead + 4),
         y1_(y + height - 12) {
     double low = static_cast<double>(row.before()), high = low;
     for (const std::optional<std::int64_t>& value : row.values) {
@@ -62,7 +62,7 @@ class Panel {
   double x(std::size_t i) const {
     const double span = timed_ ? report_.axis.seconds.back() : static_cast<double>(report_.snapshots.size() - 1);
     const double at = timed_ ? report_.axis.seconds[i] : static_cast<double>(i);
-    return kX0 + (kX1 - kX0) * (span > 0 ? at / span : 0.5);
+    return kCountersPageX0 + (kCountersPageX1 - kCountersPageX0) * (span > 0 ? at / span : 0.5);
   }
   double y(double value) const {
     return y1_ - (y1_ - y0_) * (value / scale_.axis.unit - scale_.bottom) / (scale_.top - scale_.bottom);
@@ -91,10 +91,10 @@ class Panel {
     for (int t = 0; t <= ticks && t < 12; ++t) {
       const double value = scale_.bottom + t * scale_.step;
       const double at = y(value * scale_.axis.unit);
-      canvas_.rule(kX0, kX1, at, t == 0 ? kInk3 : kLine, 0.5);
+      canvas_.rule(kCountersPageX0, kCountersPageX1, at, t == 0 ? kInk3 : kLine, 0.5);
       std::string text = plain(value, scale_.step);
       if (t == ticks) text.append(q_.bytes ? " " : "").append(unit_of(scale_.axis, q_.bytes));
-      canvas_.text(kX0 - 5, at + 2.2, text, {6.4}, kInk2, Align::right);
+      canvas_.text(kCountersPageX0 - 5, at + 2.2, text, {6.4}, kInk2, Align::right);
     }
     if (!last) return;
     if (timed_) {
@@ -103,7 +103,7 @@ class Panel {
       const double span = report_.axis.seconds.back() / unit.seconds;
       for (double value = 0; value <= span * 1.0001; value += scale.step) {
         const bool named = value + scale.step > span * 1.0001;
-        canvas_.text(kX0 + (kX1 - kX0) * value / span, y1_ + 10,
+        canvas_.text(kCountersPageX0 + (kCountersPageX1 - kCountersPageX0) * value / span, y1_ + 10,
                      plain(value, scale.step) + (named ? std::string(" ") + unit.name : ""), {6.4}, kInk2,
                      value == 0 ? Align::left
                      : named    ? Align::right
@@ -111,8 +111,9 @@ class Panel {
       }
       return;
     }
-    canvas_.text(kX0, y1_ + 10, "1", {6.4}, kInk2);
-    canvas_.text(kX1, y1_ + 10, "snapshot " + std::to_string(report_.snapshots.size()), {6.4}, kInk2, Align::right);
+    canvas_.text(kCountersPageX0, y1_ + 10, "1", {6.4}, kInk2);
+    canvas_.text(kCountersPageX1, y1_ + 10, "snapshot " + std::to_string(report_.snapshots.size()), {6.4}, kInk2,
+                 Align::right);
   }
 
   /// Lowest and highest of what falls on one point of the page; unknown points are bridged.
@@ -136,7 +137,7 @@ class Panel {
       if (!row_.values[i]) continue;
       ++known;
       const auto value = static_cast<double>(*row_.values[i]);
-      if (x(i) - column < kPointsApart) {
+      if (x(i) - column < kCountersPagePointsApart) {
         low = std::min(low, value);
         high = std::max(high, value);
         continue;
@@ -148,7 +149,7 @@ class Panel {
     flush();
     const Color color = row_.cumulative ? kInk2 : row_.growth > 0 ? kGrow.c700 : row_.growth < 0 ? kShrink.c700 : kInk2;
     canvas_.painter().stroke(path, {color, 1.3, 0, 0, true});
-    if (known > kDots) return;
+    if (known > kCountersPageDots) return;
     for (std::size_t i = row_.first; i <= row_.last; ++i) {
       if (!row_.values[i]) continue;
       const Path dot = Path::circle({x(i), y(static_cast<double>(*row_.values[i]))}, 1.8);
@@ -176,13 +177,14 @@ PageText text_of(const CountersPage& page) {
 double draw_page(const CountersPage& page, Canvas& canvas, double top, double bottom) {
   const std::vector<CounterRow>& rows = page.counters.rows;
   const double room = bottom - 14 - top;
-  const std::size_t most = static_cast<std::size_t>(room / (kLeastHeight + kGap));
+  const std::size_t most = static_cast<std::size_t>(room / (kLeastHeight + kCountersPageGap));
   const std::size_t shown = std::min(rows.size(), most);
-  const double height = shown == 0 ? 0 : std::min(kMostHeight, room / static_cast<double>(shown) - kGap);
+  const double height =
+      shown == 0 ? 0 : std::min(kCountersPageMostHeight, room / static_cast<double>(shown) - kCountersPageGap);
   double y = top;
   for (std::size_t i = 0; i < shown; ++i) {
-    Panel(page.counters, rows[i], canvas, y, height).draw(y, i + 1 == shown);
-    y += height + kGap;
+    CounterPanel(page.counters, rows[i], canvas, y, height).draw(y, i + 1 == shown);
+    y += height + kCountersPageGap;
   }
   std::string note = page.counters.axis.note;
   if (shown < rows.size()) {

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kMostCharts = 6;
 constexpr std::size_t kMostCounterPages = 2;
 constexpr std::size_t kCountersPerPage = 7;
-constexpr double kContent = kTop + 57;
+constexpr double kDevicePagesContent = kTop + 57;
 
 struct Figure {
   std::string name, value, meaning;
@@ -74,13 +74,14 @@ bool has_pages_of_pins(const MemoryStory& memory) {
 
 void plan_chart(PostmortemPages& pages, const MemoryPage& page, const std::string& note) {
   const PageText text = std::visit([](const auto& p) { return text_of(p); }, page);
-  pages.plan.add({"", text.title, text.question, "Memory of devices", [&page, note](PdfDocument& document) {
-                    const double end = std::visit(
-                        [&](const auto& p) { return draw_page(p, document.canvas(), kContent, kBottom - 4); }, page);
-                    if (!note.empty() && end < kBottom - 14)
-                      document.canvas().text_cut(kLeft, std::max(end + 14, kBottom - 6), note, {7}, kInk2, kWidth);
-                    return ok();
-                  }});
+  pages.plan.add(
+      {"", text.title, text.question, "Memory of devices", [&page, note](PdfDocument& document) {
+         const double end = std::visit(
+             [&](const auto& p) { return draw_page(p, document.canvas(), kDevicePagesContent, kBottom - 4); }, page);
+         if (!note.empty() && end < kBottom - 14)
+           document.canvas().text_cut(kLeft, std::max(end + 14, kBottom - 6), note, {7}, kInk2, kWidth);
+         return ok();
+       }});
 }
 
 }  // namespace
@@ -135,7 +136,7 @@ void plan_counters(PostmortemPages& pages) {
            page.counters.rows.assign(
                counters.rows.begin() + static_cast<std::ptrdiff_t>(first),
                counters.rows.begin() + static_cast<std::ptrdiff_t>(std::min(first + kCountersPerPage, rows)));
-           const double end = draw_page(page, document.canvas(), kContent, kBottom - 16);
+           const double end = draw_page(page, document.canvas(), kDevicePagesContent, kBottom - 16);
            const std::size_t left = rows - std::min(first + kCountersPerPage, rows);
            if (part + 1 == count && left > 0)
              document.canvas().text(kLeft, std::min(end + 10, kBottom - 4),

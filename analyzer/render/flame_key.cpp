@@ -7,7 +7,7 @@
 namespace snapdiff::render {
 namespace {
 
-constexpr double kHead = 19;
+constexpr double kFlameKeyHead = 19;
 constexpr double kItem = 13;
 constexpr double kSum = 14;
 
@@ -130,14 +130,14 @@ double draw_flame_scale(const FlameStory& story, const FlameWords& words, Canvas
 }
 
 double flame_key_height(const FlameStory& story, const FlameWords& words, const FlameLayout& layout) {
-  return kHead + kItem * static_cast<double>((samples_of(story, words, layout).size() + 1) / 2) + kSum;
+  return kFlameKeyHead + kItem * static_cast<double>((samples_of(story, words, layout).size() + 1) / 2) + kSum;
 }
 
 double draw_flame_key(const FlameStory& story, const FlameWords& words, const FlameLayout& layout, Canvas& canvas,
                       double y) {
   canvas.text(kLeft, y, "How to read it", {9, FontWeight::semibold}, kInk);
   canvas.rule(kLeft, kRight, y + 6, kInk3, 0.7);
-  y += kHead;
+  y += kFlameKeyHead;
   const std::vector<Sample> samples = samples_of(story, words, layout);
   const double column = kWidth / 2;
   const std::size_t lines = (samples.size() + 1) / 2;

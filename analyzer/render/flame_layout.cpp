@@ -3,16 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/render/story_facts.hpp"
+
 namespace snapdiff::render {
 namespace {
 
 /// Runs narrower than this say nothing that their last box does not say.
 constexpr double kRoomForNames = 45;
-
-std::int64_t less(std::int64_t a, std::int64_t b) {
-  // Parts of one sum: what is left fits wherever the tree's figures are exact.
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
-}
 
 void take_away(FlameMark& mark, const FlameBox& box) {
   mark.weight -= box.weight;

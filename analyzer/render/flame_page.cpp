@@ -22,7 +22,7 @@ constexpr std::size_t kLeastTableRows = 8;
 constexpr double kLeastBox = 8;
 constexpr double kLeastBoxOnScreen = 2;
 constexpr double kScale = 20;
-constexpr double kGap = 18;
+constexpr double kFlamePageGap = 18;
 /// Of a picture without a page; a page has less.
 constexpr double kHighestPicture = 1500;
 
@@ -107,14 +107,14 @@ class FlameContent {
     draw_boxes(picture_, words_, canvas_, y);
     y += picture_.row_height * picture_.layout.rows + 13;
     draw_flame_scale(story_, words_, canvas_, y, kWidth);
-    y = draw_flame_key(story_, words_, picture_.layout, canvas_, y + kScale) + kGap;
+    y = draw_flame_key(story_, words_, picture_.layout, canvas_, y + kScale) + kFlamePageGap;
     return draw_flame_table(story_, words_, picture_, table_, prefix_, canvas_, y);
   }
 
  private:
   double below(std::size_t table_rows) {
     table_ = choose_ends(picture_.layout, table_rows);
-    return 13 + kScale + flame_key_height(story_, words_, picture_.layout) + kGap + flame_table_height(table_);
+    return 13 + kScale + flame_key_height(story_, words_, picture_.layout) + kFlamePageGap + flame_table_height(table_);
   }
 
   /// Rows as high as they may be beside a short table; then as much of the table as fits.

@@ -6,7 +6,7 @@
 namespace snapdiff::render {
 namespace {
 
-constexpr double kHead = 34;
+constexpr double kFlameTableHead = 34;
 constexpr double kRow = 12;
 constexpr double kUnit = 20;
 constexpr double kNumber = 68;  ///< distance of two number columns
@@ -113,7 +113,7 @@ class EndsTable {
     canvas_.text(kLeft + 14, y + 18, "stack, root first", {7}, kInk2);
     for (std::size_t c = 0; c < columns_.size(); ++c)
       canvas_.text(right(c), y + 18, columns_[c].head, {7}, kInk2, Align::right);
-    return y + kHead - 2;
+    return y + kFlameTableHead - 2;
   }
 
   double row(double y, std::size_t i) {
@@ -222,7 +222,7 @@ FlameTable choose_ends(const FlameLayout& layout, std::size_t most) {
 
 double flame_table_height(const FlameTable& table) {
   const std::size_t tails = (table.more_boxes > 0 ? 1U : 0U) + (table.more_frames > 0 ? 1U : 0U) + 1;
-  return kHead + kRow * static_cast<double>(table.rows.size() + tails) - 8;
+  return kFlameTableHead + kRow * static_cast<double>(table.rows.size() + tails) - 8;
 }
 
 double draw_flame_table(const FlameStory& story, const FlameWords& words, const FlamePicture& picture,

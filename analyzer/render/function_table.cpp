@@ -7,10 +7,10 @@ namespace snapdiff::render {
 namespace {
 
 constexpr double kTop0 = kTop + 66;
-constexpr double kHead = 21;
-constexpr double kRow = 13.2;
+constexpr double kFunctionTableHead = 21;
+constexpr double kFunctionTableRow = 13.2;
 constexpr double kTail = 15;
-constexpr double kUnit = 20;
+constexpr double kFunctionTableUnit = 20;
 
 struct Columns {
   double flat = kLeft + 268, through = kLeft + 342, before = kLeft + 398, after = kLeft + 452;
@@ -24,10 +24,10 @@ class FunctionTable {
 
   void draw(const std::vector<std::size_t>& rows, std::size_t changed) {
     head(rows.size(), changed);
-    double y = kTop0 + kHead;
+    double y = kTop0 + kFunctionTableHead;
     for (const std::size_t number : rows) {
       row(y, number);
-      y += kRow;
+      y += kFunctionTableRow;
     }
     sums(y + 2, rows);
   }
@@ -52,7 +52,7 @@ class FunctionTable {
   }
 
   void values(double y, const Change& value, const Change& objects, const TextStyle& style, bool mark) {
-    const double unit = q_.bytes ? kUnit : 0;
+    const double unit = q_.bytes ? kFunctionTableUnit : 0;
     const std::int64_t growth = value.growth();
     const Color color = growth == 0 || !mark ? (mark ? kInk2 : kInk) : ramp_of(static_cast<double>(growth)).c700;
     if (mark && growth != 0) canvas_.triangle(kColumns.flat - 58, y - 0.4, growth > 0, 4.8, color);
@@ -72,8 +72,8 @@ class FunctionTable {
     values(line, row.value, row.objects, {7.8, FontWeight::semibold}, true);
     if (number < report_.cumulative.size())
       canvas_.number(kColumns.through, line, q_.growth(report_.cumulative[number].value.growth()), {7.4}, kInk2,
-                     q_.bytes ? kUnit : 0);
-    canvas_.rule(kLeft, kRight, y + kRow, kLine, 0.3);
+                     q_.bytes ? kFunctionTableUnit : 0);
+    canvas_.rule(kLeft, kRight, y + kFunctionTableRow, kLine, 0.3);
   }
 
   void sum(double y, const std::string& name, const Change& value, const Change& objects, bool total) {
@@ -111,8 +111,8 @@ void plan_functions(PostmortemPages& pages) {
   if (report.rows.empty() || report.options.by == GroupBy::stack) return;
   pages.plan.add(
       {"functions", "Growth by function", "Which functions allocated what grew?", "", [&report](PdfDocument& document) {
-         constexpr double kRoom = kBottom - 8 - kTop0 - kHead - 4 * kTail - 2;
-         constexpr auto kMost = static_cast<std::size_t>(kRoom / kRow);
+         constexpr double kRoom = kBottom - 8 - kTop0 - kFunctionTableHead - 4 * kTail - 2;
+         constexpr auto kMost = static_cast<std::size_t>(kRoom / kFunctionTableRow);
          std::vector<std::size_t> rows;
          std::size_t changed = 0;
          for (std::size_t i = 0; i < report.rows.size(); ++i) {

@@ -12,7 +12,7 @@ using graph::Edge;
 using graph::GrowthGraph;
 using graph::Node;
 
-constexpr double kPad = 8;
+constexpr double kGraphScenePad = 8;
 constexpr double kHiddenLabelSize = 7;
 constexpr double kHiddenLabelWidth = 150;
 constexpr double kSparkWidth = 30;
@@ -93,11 +93,11 @@ GraphScene::NodeBox measure(const GrowthGraph& graph, std::size_t index, const Q
     out.name = mostly_grew(graph) ? words.root : words.root_both;
     const double w =
         std::max(type.width(out.name, {8.4, FontWeight::semibold}), type.width(out.growth, growth_style(m)) + 10);
-    out.box.w = std::max(96.0, w + 2 * kPad);
+    out.box.w = std::max(96.0, w + 2 * kGraphScenePad);
     out.box.h = 33;
     return out;
   }
-  const double inner = m.most_w - 2 * kPad;
+  const double inner = m.most_w - 2 * kGraphScenePad;
   const double marks = (out.loop ? 13 : 0) + (node.suspect >= 0 ? 14 : 0);
   out.name = type.fit_middle(printable(node.name), name_style(m, node), inner - marks);
   if (mostly_grew(graph) && node.cumulative.net() > 0)
@@ -130,7 +130,7 @@ GraphScene::NodeBox measure(const GrowthGraph& graph, std::size_t index, const Q
       w = std::max(w, type.width(out.here, {m.small}));
     }
   }
-  out.box.w = std::clamp(w + 2 * kPad, m.least_w, m.most_w);
+  out.box.w = std::clamp(w + 2 * kGraphScenePad, m.least_w, m.most_w);
   out.box.h = h;
   return out;
 }

@@ -8,7 +8,7 @@
 namespace snapdiff::render {
 namespace {
 
-constexpr double kPad = 5;
+constexpr double kGraphTilesPad = 5;
 constexpr int kPieces = 12;  ///< straight lines that stand for one curve
 
 /// Bands along one axis: where each begins, and which a node belongs to.
@@ -26,24 +26,24 @@ Bands bands_of(const std::vector<std::pair<double, double>>& extents, double siz
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
     return extents[a].first != extents[b].first ? extents[a].first < extents[b].first : a < b;
   });
-  if (all + 2 * kPad <= size) {
+  if (all + 2 * kGraphTilesPad <= size) {
     bands.begin.push_back((all - size) / 2);
     return bands;
   }
   std::vector<std::uint32_t> left = std::move(order);
   while (!left.empty()) {
-    const double begin = extents[left.front()].first - kPad;
-    const double end = begin + size - 2 * kPad;
+    const double begin = extents[left.front()].first - kGraphTilesPad;
+    const double end = begin + size - 2 * kGraphTilesPad;
     std::vector<std::uint32_t> next;
     for (const std::uint32_t node : left) {
-      if (extents[node].second <= end || extents[node].first - kPad <= begin) {
+      if (extents[node].second <= end || extents[node].first - kGraphTilesPad <= begin) {
         bands.of[node] = static_cast<std::uint32_t>(bands.begin.size());
       } else {
         next.push_back(node);
       }
     }
     // The last band ends where the graph does.
-    bands.begin.push_back(std::max(-kPad, std::min(begin, all + kPad - size)));
+    bands.begin.push_back(std::max(-kGraphTilesPad, std::min(begin, all + kGraphTilesPad - size)));
     left = std::move(next);
   }
   return bands;

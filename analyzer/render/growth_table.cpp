@@ -9,19 +9,19 @@ namespace {
 constexpr double kTwoLineRow = 26;
 constexpr double kOneLineRow = 17;
 constexpr double kTailRow = 15;
-constexpr double kHead = 21;
-constexpr double kUnit = 20;
+constexpr double kGrowthTableHead = 21;
+constexpr double kGrowthTableUnit = 20;
 /// From the right edge of a growth to its triangle: clears "+999 MiB".
 constexpr double kMark = 58;
 
 /// Right edges of the number columns; names take what is left of them.
-struct Columns {
+struct GrowthColumns {
   double name_w, spark, growth, before, after, objects, error;
 };
 
-Columns columns_of(const GrowthTable& table) {
+GrowthColumns columns_of(const GrowthTable& table) {
   const bool spark = table.two_lines && table.report->series_length > 2;
-  Columns c{};
+  GrowthColumns c{};
   c.spark = kLeft + 175;
   c.growth = kLeft + 285;
   c.before = kLeft + 331;
@@ -140,7 +140,7 @@ class TableDrawing {
 
   void numbers(double y, std::int64_t growth, const Change& value, std::int64_t objects, const TextStyle& style,
                Color color, bool mark) {
-    const double unit = q_.bytes ? kUnit : 0;
+    const double unit = q_.bytes ? kGrowthTableUnit : 0;
     if (mark && growth != 0)
       canvas_.triangle(c_.growth - kMark, y - 0.4, growth > 0, 5, ramp_of(static_cast<double>(growth)).c700);
     canvas_.number(c_.growth, y, q_.growth(growth), style, color, unit);
@@ -177,7 +177,7 @@ class TableDrawing {
   const GrowthReport& report_;
   Canvas& canvas_;
   Quantity q_;
-  Columns c_;
+  GrowthColumns c_;
 };
 
 }  // namespace
@@ -210,9 +210,10 @@ std::vector<std::size_t> choose_rows(const GrowthReport& report, std::size_t mos
 }
 
 double table_height(const GrowthTable& table, std::size_t rows) {
-  if (table.goes_on) return kHead + static_cast<double>(rows) * (table.two_lines ? kTwoLineRow : kOneLineRow);
+  if (table.goes_on)
+    return kGrowthTableHead + static_cast<double>(rows) * (table.two_lines ? kTwoLineRow : kOneLineRow);
   const bool filtered = table.report->filtered != Change{} || table.report->filtered_objects != Change{};
-  return kHead + static_cast<double>(rows) * (table.two_lines ? kTwoLineRow : kOneLineRow) +
+  return kGrowthTableHead + static_cast<double>(rows) * (table.two_lines ? kTwoLineRow : kOneLineRow) +
          kTailRow * (filtered ? 4 : 3) + 1;
 }
 

@@ -6,27 +6,28 @@ namespace snapdiff::render {
 namespace {
 
 constexpr std::size_t kRows = 60;
-constexpr double kRow = 10.6;
-constexpr double kHead = kTop + 74;
+constexpr double kInputPagesRow = 10.6;
+constexpr double kInputPagesHead = kTop + 74;
 /// A series of thousands is listed by its ends; the JSON report has all.
 constexpr std::size_t kMostPages = 4;
 
-struct Column {
+struct InputColumn {
   double x;
   Align align;
   const char* head;
 };
 
 void draw_head(Canvas& canvas, bool totals) {
-  const Column columns[] = {{kLeft + 16, Align::right, "#"},
-                            {kLeft + 22, Align::left, "name"},
-                            {kLeft + 150, Align::left, "SHA-256, first 16 digits"},
-                            {kLeft + 288, Align::right, "file"},
-                            {kLeft + 336, Align::right, totals ? "total" : ""},
-                            {kLeft + 346, Align::left, "format"},
-                            {kRight, Align::right, "taken at"}};
-  for (const Column& column : columns) canvas.text(column.x, kHead, column.head, {7}, kInk2, column.align);
-  canvas.rule(kLeft, kRight, kHead + 5, kInk3, 0.7);
+  const InputColumn columns[] = {{kLeft + 16, Align::right, "#"},
+                                 {kLeft + 22, Align::left, "name"},
+                                 {kLeft + 150, Align::left, "SHA-256, first 16 digits"},
+                                 {kLeft + 288, Align::right, "file"},
+                                 {kLeft + 336, Align::right, totals ? "total" : ""},
+                                 {kLeft + 346, Align::left, "format"},
+                                 {kRight, Align::right, "taken at"}};
+  for (const InputColumn& column : columns)
+    canvas.text(column.x, kInputPagesHead, column.head, {7}, kInk2, column.align);
+  canvas.rule(kLeft, kRight, kInputPagesHead + 5, kInk3, 0.7);
 }
 
 void draw_input(const Input& input, std::size_t number, const Quantity& q, Canvas& canvas, double y) {
@@ -111,7 +112,7 @@ void plan_inputs(PostmortemPages& pages) {
                       const bool cut = needed > most && page + 1 == most;
                       const std::size_t first = cut ? lines.size() - kRows : page * kRows;
                       for (std::size_t i = first; i < lines.size() && i < first + kRows; ++i) {
-                        const double y = kHead + 16 + kRow * static_cast<double>(i - first);
+                        const double y = kInputPagesHead + 16 + kInputPagesRow * static_cast<double>(i - first);
                         if (lines[i].missing != nullptr) {
                           draw_missing(*lines[i].missing, canvas, y);
                         } else {

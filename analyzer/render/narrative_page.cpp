@@ -8,10 +8,10 @@
 namespace snapdiff::render {
 namespace {
 
-constexpr TextStyle kText{9.4};
+constexpr TextStyle kNarrativePageText{9.4};
 constexpr std::size_t kTextLines = 8;
 constexpr double kLabelWidth = 92;
-constexpr std::size_t kMostPages = 3;
+constexpr std::size_t kNarrativePageMostPages = 3;
 constexpr std::size_t kMostHints = 12;
 
 using Lines = std::shared_ptr<const std::vector<ProseLine>>;
@@ -26,14 +26,14 @@ double height_of(const Lines& lines, const TextStyle& style) {
 
 /// A finding, its kind beside the first one of it.
 Block finding_block(PostmortemPages& pages, const Finding& finding, bool first) {
-  const Lines lines = lines_of(pages, finding.text, kText, kWidth - kLabelWidth, kTextLines);
+  const Lines lines = lines_of(pages, finding.text, kNarrativePageText, kWidth - kLabelWidth, kTextLines);
   const std::string_view title = first ? title_of(finding.kind) : "";
   const double above = first ? 12 : 4;
-  return {above + height_of(lines, kText) + 2, [lines, title, above, first](Canvas& canvas, double y) {
+  return {above + height_of(lines, kNarrativePageText) + 2, [lines, title, above, first](Canvas& canvas, double y) {
             if (first) canvas.rule(kLeft, kRight, y + 2, kLine, 0.4);
-            const double base = y + above + kText.size;
+            const double base = y + above + kNarrativePageText.size;
             canvas.text(kLeft, base, title, {8.6, FontWeight::semibold}, kInk);
-            draw_prose(*lines, canvas, kLeft + kLabelWidth, base, kText, kInk);
+            draw_prose(*lines, canvas, kLeft + kLabelWidth, base, kNarrativePageText, kInk);
           }};
 }
 
@@ -92,7 +92,7 @@ std::vector<Block> narrative_blocks(PostmortemPages& pages) {
 
 void plan_narrative(PostmortemPages& pages) {
   constexpr double kRoom = kBottom - 20 - (kTop + 46);
-  Flow flow = flow_over_pages(narrative_blocks(pages), kRoom, kMostPages);
+  Flow flow = flow_over_pages(narrative_blocks(pages), kRoom, kNarrativePageMostPages);
   const std::size_t hints = pages.report.narrative.hints.size();
   const std::size_t left = flow.dropped + (hints > kMostHints ? hints - kMostHints : 0);
   for (std::size_t i = 0; i < flow.pages.size(); ++i) {

@@ -7,20 +7,20 @@
 namespace snapdiff::render {
 namespace {
 
-constexpr std::size_t kMostNotes = 3;
+constexpr std::size_t kPageNotesMostNotes = 3;
 constexpr std::size_t kMostLines = 2;  // of one note
-constexpr double kNoteLine = 8.8;
+constexpr double kPageNotesNoteLine = 8.8;
 constexpr double kAbove = 3;
 constexpr TextStyle kStyle{6.8};
 
 std::vector<std::string> lines_of(const std::vector<std::string>& notes, Typesetter& type) {
   std::vector<std::string> lines;
-  for (std::size_t i = 0; i < std::min(notes.size(), kMostNotes); ++i) {
+  for (std::size_t i = 0; i < std::min(notes.size(), kPageNotesMostNotes); ++i) {
     for (std::string& line : type.wrap(unbroken(notes[i]), kStyle, kWidth, kMostLines))
       lines.push_back(std::move(line));
   }
-  if (notes.size() > kMostNotes) {
-    const std::size_t more = notes.size() - kMostNotes;
+  if (notes.size() > kPageNotesMostNotes) {
+    const std::size_t more = notes.size() - kPageNotesMostNotes;
     lines.push_back(std::to_string(more).append(more == 1 ? " more note" : " more notes"));
   }
   return lines;
@@ -46,14 +46,14 @@ std::vector<std::string> note_texts(const Notes& notes) {
 }
 
 double notes_height(const std::vector<std::string>& notes, Typesetter& type) {
-  return notes.empty() ? 0 : kAbove + kNoteLine * static_cast<double>(lines_of(notes, type).size());
+  return notes.empty() ? 0 : kAbove + kPageNotesNoteLine * static_cast<double>(lines_of(notes, type).size());
 }
 
 void draw_notes(const std::vector<std::string>& notes, Canvas& canvas, double y) {
   y += kAbove;
   for (const std::string& line : lines_of(notes, canvas.type())) {
-    canvas.text_cut(kLeft, y + kNoteLine - 2, line, kStyle, kInk2, kWidth);
-    y += kNoteLine;
+    canvas.text_cut(kLeft, y + kPageNotesNoteLine - 2, line, kStyle, kInk2, kWidth);
+    y += kPageNotesNoteLine;
   }
 }
 

@@ -16,7 +16,7 @@ namespace snapdiff::render {
 namespace {
 
 constexpr double kMargin = 28;
-constexpr double kHead = 62;
+constexpr double kPicturesHead = 62;
 constexpr double kFoot = kLegendHeight + 34;
 
 /// The graph with a headline above and its legend below.
@@ -31,7 +31,7 @@ Result<Picture> make_picture(graph::GrowthGraph graph, const PictureText& text, 
   if (!scene) return std::move(scene).error();
   Picture picture{std::move(*scene), text, 0, 0};
   picture.w = std::max(picture.scene.w, kWidth) + 2 * kMargin;
-  picture.h = kHead + picture.scene.h + kFoot + kMargin + notes_height(text.notes, type);
+  picture.h = kPicturesHead + picture.scene.h + kFoot + kMargin + notes_height(text.notes, type);
   return picture;
 }
 
@@ -45,12 +45,12 @@ void draw_picture(const Picture& picture, Canvas& canvas) {
   canvas.text(kMargin, kMargin, "snapdiff", {8, FontWeight::bold}, kInk);
   canvas.text_within(kMargin + 44, kMargin, picture.text.program, {8}, kInk3, w - 50);
   canvas.text_within(kMargin, kMargin + 22, picture.text.title, {14, FontWeight::semibold}, kInk, w);
-  canvas.painter().push({(picture.w - picture.scene.w) / 2, kHead}, 1);
+  canvas.painter().push({(picture.w - picture.scene.w) / 2, kPicturesHead}, 1);
   draw_scene(picture.scene, canvas, {});
   canvas.painter().pop();
   // Legend and footer are made for the pages' columns.
   canvas.painter().push({(picture.w - kWidth) / 2 - kLeft, 0}, 1);
-  const double y = kHead + picture.scene.h + 18;
+  const double y = kPicturesHead + picture.scene.h + 18;
   draw_legend(picture.scene, canvas, y);
   canvas.rule(kLeft, kRight, y + kLegendHeight + 4);
   canvas.text_within(kLeft, y + kLegendHeight + 15, picture.text.foot, {6.8}, kInk3, kWidth);

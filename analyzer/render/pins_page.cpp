@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMostEdges = 24, kMostSegments = 14, kMostStacks = 14;
 constexpr double kSegmentW = 122, kBlockW = 112, kStackW = 168;
-constexpr double kBoxH = 22, kBlockH = 13.5, kGap = 8;
+constexpr double kBoxH = 22, kBlockH = 13.5, kPinsPageGap = 8;
 
 struct Chosen {
   std::vector<PinEdge> edges;           ///< by place of their segment, then of their stack
@@ -88,10 +88,10 @@ class Graph {
     y += 8;
     const double height = bottom - y;
     // All columns are as high as the highest.
-    const double used = std::min(
-        height,
-        std::max({static_cast<double>(chosen_.edges.size()) * (kBlockH + kGap),
-                  static_cast<double>(std::max(chosen_.segments.size(), chosen_.rows.size())) * (kBoxH + kGap)}));
+    const double used =
+        std::min(height, std::max({static_cast<double>(chosen_.edges.size()) * (kBlockH + kPinsPageGap),
+                                   static_cast<double>(std::max(chosen_.segments.size(), chosen_.rows.size())) *
+                                       (kBoxH + kPinsPageGap)}));
     const std::vector<double> segments = places(chosen_.segments.size(), kBoxH, y, used);
     const std::vector<double> blocks = places(chosen_.edges.size(), kBlockH, y, used);
     const std::vector<double> rows = places(chosen_.rows.size(), kBoxH, y, used);

@@ -6,7 +6,7 @@
 namespace snapdiff::render {
 namespace {
 
-constexpr double kRow = 17;
+constexpr double kPinsTableRow = 17;
 constexpr double kSwatch = 7;
 
 struct Sums {
@@ -51,7 +51,7 @@ class Table {
     }
     y += 5;
     canvas_.rule(kLeft, kRight, y, kInk3, 0.7);
-    const auto room = static_cast<std::size_t>(std::max((bottom - y) / kRow - 2, 0.0));
+    const auto room = static_cast<std::size_t>(std::max((bottom - y) / kPinsTableRow - 2, 0.0));
     const std::size_t shown = std::min({report_.rows.size(), room, std::size_t{14}});
     Sums others;
     Sums total;
@@ -70,7 +70,7 @@ class Table {
       draw_origin(canvas_, left + w + 6, y + 12, label, {6.8}, width - w - 6);
       numbers(y + 12, row.live, row.pinned, row.sole.current, FontWeight::regular);
       canvas_.text(segments_, y + 12, count_text(row.segments), {7.6}, kInk, Align::right);
-      y += kRow;
+      y += kPinsTableRow;
       canvas_.rule(kLeft, kRight, y, kLine, 0.4);
     }
     if (shown < report_.rows.size()) {
@@ -78,12 +78,12 @@ class Table {
       canvas_.text(kLeft, y + 12, std::string("[").append(count_text(rest)).append(rest == 1 ? " other]" : " others]"),
                    {7.8}, kInk2);
       numbers(y + 12, others.live, others.pinned, others.sole, FontWeight::regular);
-      y += kRow;
+      y += kPinsTableRow;
       canvas_.rule(kLeft, kRight, y, kLine, 0.4);
     }
     canvas_.text(kLeft, y + 12, "TOTAL", {7.8, FontWeight::semibold}, kInk);
     numbers(y + 12, total.live, total.pinned, total.sole, FontWeight::semibold);
-    return y + kRow;
+    return y + kPinsTableRow;
   }
 
  private:

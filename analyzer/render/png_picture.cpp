@@ -18,7 +18,7 @@ struct Release {
   void operator()(cairo_t* context) const { cairo_destroy(context); }
 };
 
-cairo_status_t append(void* closure, const unsigned char* data, unsigned int length) {
+cairo_status_t append_png(void* closure, const unsigned char* data, unsigned int length) {
   static_cast<std::string*>(closure)->append(reinterpret_cast<const char*>(data), length);
   return CAIRO_STATUS_SUCCESS;
 }
@@ -43,7 +43,7 @@ Result<std::string> png_picture(double w, double h, double scale, Typesetter& ty
   std::string bytes;
   const cairo_status_t drawing = cairo_status(context.get());
   const cairo_status_t status =
-      drawing != CAIRO_STATUS_SUCCESS ? drawing : cairo_surface_write_to_png_stream(surface.get(), append, &bytes);
+      drawing != CAIRO_STATUS_SUCCESS ? drawing : cairo_surface_write_to_png_stream(surface.get(), append_png, &bytes);
   if (status != CAIRO_STATUS_SUCCESS)
     return Error{ErrorCode::internal, std::string("writing the PNG: ").append(cairo_status_to_string(status))};
   return bytes;

@@ -13,7 +13,7 @@ namespace snapdiff::render {
 namespace {
 
 constexpr Color kBorder = Color::hex(0x9AA6B2);
-constexpr double kBar = 10.4, kRowGap = 2.8, kBarGap = 1.4;
+constexpr double kBar = 10.4, kSegmentsPageRowGap = 2.8, kBarGap = 1.4;
 constexpr double kHeading = 13;
 /// Narrower than this no bar or block can be seen; what is smaller is drawn together.
 constexpr double kLeastBar = 1.6, kCell = 0.35;
@@ -101,7 +101,7 @@ class Map {
   double draw(double y, double height) {
     const bool headed = groups_.size() > 1;
     const double rows_room = height - (headed ? kHeading * static_cast<double>(shown_groups(height)) : 0);
-    const auto rows = static_cast<std::size_t>(std::max(rows_room / (kBar + kRowGap), 1.0));
+    const auto rows = static_cast<std::size_t>(std::max(rows_room / (kBar + kSegmentsPageRowGap), 1.0));
     // The largest scale with which all fits, found by halving.
     double low = 0;
     double high = kWidth / static_cast<double>(std::clamp(largest_, kLeastRowBytes, kMostRowBytes));
@@ -170,7 +170,7 @@ class Map {
   }
 
   std::size_t shown_groups(double height) const {
-    return std::min(groups_.size(), static_cast<std::size_t>(height / (kHeading + kBar + kRowGap)));
+    return std::min(groups_.size(), static_cast<std::size_t>(height / (kHeading + kBar + kSegmentsPageRowGap)));
   }
 
   std::vector<Piece> pieces_of(std::size_t segment) {
@@ -228,7 +228,7 @@ class Map {
       const std::size_t segment = group.segments[n];
       const double w = width_at(segment, scale_);
       if (x > 0 && x + w > kWidth + 0.01 && w <= kWidth) {
-        y += kBar + kRowGap;
+        y += kBar + kSegmentsPageRowGap;
         x = 0;
       }
       if (y + kBar > end + 0.5) {
@@ -237,7 +237,7 @@ class Map {
       }
       draw_segment(segment, w, x, y);
     }
-    return y + kBar + kRowGap;
+    return y + kBar + kSegmentsPageRowGap;
   }
 
   /// From x, y on; leaves them behind the bar.
@@ -294,7 +294,7 @@ class Map {
       x += part;
       if (!last) {
         x = 0;
-        y += kBar + kRowGap;
+        y += kBar + kSegmentsPageRowGap;
       }
     }
     canvas_.painter().end_item();

@@ -12,25 +12,14 @@ namespace snapdiff::render {
 namespace {
 
 constexpr double kPlot = 262;
-constexpr double kHead = 32;
-constexpr double kRow = 12;
-constexpr double kUnit = 20;
-constexpr double kGap = 20;
+constexpr double kSeriesPageHead = 32;
+constexpr double kSeriesPageRow = 12;
+constexpr double kSeriesPageUnit = 20;
+constexpr double kSeriesPageGap = 20;
 /// Of a picture without a page: more rows say no more.
 constexpr std::size_t kMostSteps = 120;
 
 std::int64_t whole(double value) { return static_cast<std::int64_t>(std::clamp(std::round(value), -9.2e18, 9.2e18)); }
-
-/// Parts of a sum that fits: what is left fits as well, in whatever order it is worked out.
-std::int64_t less(std::int64_t a, std::int64_t b) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
-}
-
-bool has_times(const Story& story) {
-  return std::any_of(story.steps.begin(), story.steps.end(), [](const SeriesStep& step) {
-    return step.snapshot.snapshot != nullptr && step.snapshot.snapshot->facts.taken_at_ns.has_value();
-  });
-}
 
 class SeriesContent {
  public:
@@ -43,13 +32,13 @@ class SeriesContent {
                                  kInk2, 4) +
                22;
     const double plot = story_.steps.size() <= 2 ? plot_height(story_) : kPlot;
-    y = draw_plot(story_, canvas_, y, plot, true) + kGap;
-    if (!bands_.empty()) y = bands(y) + kGap;
+    y = draw_plot(story_, canvas_, y, plot, true) + kSeriesPageGap;
+    if (!bands_.empty()) y = bands(y) + kSeriesPageGap;
     return steps(y, bottom);
   }
 
  private:
-  double unit() const { return q_.bytes ? kUnit : 0; }
+  double unit() const { return q_.bytes ? kSeriesPageUnit : 0; }
 
   void head(double y, const std::string& title, const std::string& remark) {
     canvas_.text(kLeft, y, title, {9, FontWeight::semibold}, kInk);
@@ -74,7 +63,7 @@ class SeriesContent {
     column(first, y + 18, "first");
     column(last, y + 18, "last");
     column(kRight, y + 18, "growth");
-    y += kHead;
+    y += kSeriesPageHead;
     const std::vector<Paint> paints = paints_of(bands_);
     Change rest = story_.overall.total;
     for (std::size_t b = bands_.size(); b-- > 1;) {
@@ -101,7 +90,7 @@ class SeriesContent {
     this->value(first, y, value.baseline);
     this->value(last, y, value.current);
     growth(kRight, y, value.growth(), false);
-    return y + kRow;
+    return y + kSeriesPageRow;
   }
 
   /// Rows that fit: first, last, restarts, then the largest steps; in order.
@@ -121,8 +110,8 @@ class SeriesContent {
   }
 
   double steps(double y, double bottom) {
-    const double room = bottom - y - kHead - 2 * kRow;
-    const auto fits = static_cast<std::size_t>(std::max(2.0, room / kRow));
+    const double room = bottom - y - kSeriesPageHead - 2 * kSeriesPageRow;
+    const auto fits = static_cast<std::size_t>(std::max(2.0, room / kSeriesPageRow));
     const std::vector<std::size_t> rows = chosen(std::min(fits, kMostSteps));
     const bool all = rows.size() == story_.steps.size();
     head(y, "Snapshots",
@@ -135,13 +124,13 @@ class SeriesContent {
     column(total_x_, y + 18, "total");
     column(growth_x_, y + 18, "growth");
     canvas_.text(growth_x_ + 12, y + 18, "mostly in", {7}, kInk2);
-    y += kHead;
+    y += kSeriesPageHead;
     const std::int64_t sum = less(story_.steps.back().total, story_.steps.front().total);
     std::int64_t others_growth = sum;
     for (const std::size_t i : rows) {
       others_growth = less(others_growth, story_.steps[i].growth);
       step(y, i, times);
-      y += kRow;
+      y += kSeriesPageRow;
     }
     if (!all) {
       const auto others = static_cast<std::int64_t>(story_.steps.size() - rows.size());
@@ -149,7 +138,7 @@ class SeriesContent {
                    std::string("[").append(count_text(others)).append(others == 1 ? " other]" : " others]"), {7.6},
                    kInk2);
       growth(growth_x_, y, others_growth, false);
-      y += kRow;
+      y += kSeriesPageRow;
     }
     canvas_.rule(kLeft, kRight, y - 8.6, kInk3, 0.7);
     ++y;

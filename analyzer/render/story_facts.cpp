@@ -14,6 +14,14 @@ std::uint64_t wrapping(std::int64_t v) { return static_cast<std::uint64_t>(v); }
 
 }  // namespace
 
+std::int64_t less(std::int64_t a, std::int64_t b) { return static_cast<std::int64_t>(wrapping(a) - wrapping(b)); }
+
+bool has_times(const Story& story) {
+  return std::any_of(story.steps.begin(), story.steps.end(), [](const SeriesStep& step) {
+    return step.snapshot.snapshot != nullptr && step.snapshot.snapshot->facts.taken_at_ns.has_value();
+  });
+}
+
 const snapdiff::Story& told(const GrowthReport& report) {
   static const snapdiff::Story kNothing;
   return report.story == nullptr ? kNothing : *report.story;

@@ -271,7 +271,7 @@ class SeriesPlot {
   Passing passing_;
 };
 
-constexpr double kBar = 22;
+constexpr double kSummaryPlotBar = 22;
 
 /// Of two snapshots a line would only look like a trend.
 bool has_bars(const Story& story) { return story.before.empty() && story.steps.size() <= 2; }
@@ -289,26 +289,26 @@ void draw_bars(const Story& story, Canvas& canvas, double y) {
     bands.push_back({"all stacks", Band::Kind::other, "", {std::max(totals[0], 0.0), std::max(totals[1], 0.0)}});
   const std::vector<Paint> paints = paints_of(bands);
   for (std::size_t side = 0; side < 2; ++side) {
-    const double top = y + 12 + static_cast<double>(side) * (kBar + 8);
-    canvas.text(kLeft, top + kBar / 2 + 2.6, side == 0 ? "before" : "after", {7.4}, kInk2);
+    const double top = y + 12 + static_cast<double>(side) * (kSummaryPlotBar + 8);
+    canvas.text(kLeft, top + kSummaryPlotBar / 2 + 2.6, side == 0 ? "before" : "after", {7.4}, kInk2);
     double x = x0;
     for (std::size_t b = 0; b < bands.size(); ++b) {
       const double w = room * bands[b].values[side] / most;
       if (w <= 0) continue;
-      const Box box{x, top, std::max(w - 0.8, 0.3), kBar};
+      const Box box{x, top, std::max(w - 0.8, 0.3), kSummaryPlotBar};
       canvas.rect(box, paints[b].fill);
       if (paints[b].hatched) canvas.hatched(box, kShrink.c500);
       x += w;
     }
     canvas.rule(x0, x0, top, kInk, 0.7);
-    canvas.painter().stroke(Path().move({x0, top - 2}).line({x0, top + kBar + 2}), {kInk3, 0.7});
-    canvas.text(x0 + room * std::max(totals[side], 0.0) / most + 6, top + kBar / 2 + 2.8,
+    canvas.painter().stroke(Path().move({x0, top - 2}).line({x0, top + kSummaryPlotBar + 2}), {kInk3, 0.7});
+    canvas.text(x0 + room * std::max(totals[side], 0.0) / most + 6, top + kSummaryPlotBar / 2 + 2.8,
                 q.value(side == 0 ? story.overall.total.baseline : story.overall.total.current),
                 {8.2, FontWeight::semibold}, kInk);
   }
   // The key, from the largest part after to the rest, as many as the line holds.
   double x = x0;
-  const double line = y + 12 + 2 * (kBar + 8) + 9;
+  const double line = y + 12 + 2 * (kSummaryPlotBar + 8) + 9;
   for (std::size_t b = bands.size(); b-- > 0;) {
     const double growth = bands[b].values[1] - bands[b].values[0];
     std::string text = canvas.type().fit_middle(printable(bands[b].name), {7.2, FontWeight::medium}, 110);

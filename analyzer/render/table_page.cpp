@@ -15,12 +15,6 @@ constexpr double kInputRow = 10.5;
 constexpr double kFiguresTop = kTop + 62;
 constexpr double kTableTop = kFiguresTop + 50 + 24;  // baseline of its title
 
-bool has_times(const Story& story) {
-  return std::any_of(story.steps.begin(), story.steps.end(), [](const SeriesStep& step) {
-    return step.snapshot.snapshot != nullptr && step.snapshot.snapshot->facts.taken_at_ns.has_value();
-  });
-}
-
 std::size_t input_columns(const Story& story) { return has_times(story) ? 2 : 3; }
 
 std::size_t input_rows(const Story& story) {

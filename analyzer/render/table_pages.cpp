@@ -6,9 +6,9 @@
 namespace snapdiff::render {
 namespace {
 
-constexpr std::size_t kMostPages = 3;
-constexpr double kTableTop = kTop + 66;
-constexpr std::size_t kUnchangedRows = 12;
+constexpr std::size_t kTablePagesMostPages = 3;
+constexpr double kTablePagesTableTop = kTop + 66;
+constexpr std::size_t kTablePagesUnchangedRows = 12;
 
 /// Rows of one page.
 GrowthTable table_of(const PostmortemPages& pages, std::size_t part) {
@@ -44,7 +44,7 @@ void choose_table_rows(PostmortemPages& pages) {
   GrowthTable table;
   table.report = &pages.story.overall;
   table.two_lines = true;
-  const double room = kBottom - 8 - kTableTop;
+  const double room = kBottom - 8 - kTablePagesTableTop;
   const auto fits = [&] {
     std::size_t rows = 1;
     while (table_height(table, rows + 1) <= room) ++rows;
@@ -53,8 +53,9 @@ void choose_table_rows(PostmortemPages& pages) {
   const std::size_t with_sums = fits();
   table.goes_on = true;
   const std::size_t without = fits();
-  const std::vector<std::size_t> chosen = choose_rows(pages.story.overall, with_sums + (kMostPages - 1) * without,
-                                                      kUnchangedRows, passing_row(pages.story.overall));
+  const std::vector<std::size_t> chosen =
+      choose_rows(pages.story.overall, with_sums + (kTablePagesMostPages - 1) * without, kTablePagesUnchangedRows,
+                  passing_row(pages.story.overall));
   for (std::size_t at = 0; at < chosen.size() || pages.parts.empty();) {
     const std::size_t left = chosen.size() - at;
     // All but the last page have no sums.
@@ -74,7 +75,7 @@ void plan_tables(PostmortemPages& pages) {
     pages.plan.add({part == 0 ? "stacks" : "", part == 0 ? "Growth by stack" : "Growth by stack, continued",
                     "Which stacks grew, which shrank?", parts > 1 ? "Growth by stack" : "",
                     [&pages, part](PdfDocument& document) {
-                      draw_table(table_of(pages, part), document.canvas(), kTableTop);
+                      draw_table(table_of(pages, part), document.canvas(), kTablePagesTableTop);
                       return ok();
                     }});
   }

@@ -16,16 +16,16 @@ constexpr std::array<Color, 4> kSteady = {Color::hex(0x33475B), Color::hex(0x556
                                           Color::hex(0xB4C1CD)};
 constexpr std::array<Color, 2> kGrown = {kGrow.c500, kGrow.c300};
 constexpr double kPlotHeight = 270;
-constexpr double kX0 = kLeft + 34, kX1 = kRight - 118;
+constexpr double kTimelinePageX0 = kLeft + 34, kTimelinePageX1 = kRight - 118;
 
-struct Paint {
+struct StackPaint {
   Color fill;
   bool hatched = false;
   Color hatch;
 };
 
-std::vector<Paint> paints_of(const MemoryTimeline& t) {
-  std::vector<Paint> paints;
+std::vector<StackPaint> stack_paints(const MemoryTimeline& t) {
+  std::vector<StackPaint> paints;
   std::size_t steady = 0;
   std::size_t grown = 0;
   for (const TimelineBand& band : t.bands) {
@@ -84,7 +84,7 @@ class Plot {
       if (static_cast<double>(room_) <= 1.6 * static_cast<double>(most)) most = std::max(most, room_);
     }
     axis_ = axis_for(static_cast<double>(most), true);
-    paints_ = paints_of(t_);
+    paints_ = stack_paints(t_);
     name_bands();
   }
 
@@ -101,7 +101,7 @@ class Plot {
   }
 
  private:
-  double x(double at) const { return kX0 + (kX1 - kX0) * at; }
+  double x(double at) const { return kTimelinePageX0 + (kTimelinePageX1 - kTimelinePageX0) * at; }
   double column_x(std::size_t column) const {
     return x((static_cast<double>(column) + 0.5) / static_cast<double>(t_.columns));
   }
@@ -115,10 +115,10 @@ class Plot {
     for (int i = 0; i <= ticks && i < 12; ++i) {
       const double value = i * axis_.step;
       const double at = y(static_cast<std::int64_t>(std::min(value * axis_.unit, 9e18)));
-      canvas_.rule(kX0, kX1, at, i == 0 ? kInk3 : kLine, 0.5);
+      canvas_.rule(kTimelinePageX0, kTimelinePageX1, at, i == 0 ? kInk3 : kLine, 0.5);
       std::string text = tick_text(value, axis_);
       if (i == ticks) text.append(" ").append(unit_of(axis_, true));
-      canvas_.text(kX0 - 5, at + 2.4, text, {7}, kInk2, Align::right);
+      canvas_.text(kTimelinePageX0 - 5, at + 2.4, text, {7}, kInk2, Align::right);
     }
     // Ticks of the axis below.
     const TimeScale scale = t_.by_time ? time_scale(t_.span_us) : TimeScale{static_cast<double>(t_.events), ""};
@@ -147,15 +147,15 @@ class Plot {
         path.line({at, y(value)});
       }
     };
-    if (forward) point(kX0, values.front());
-    if (!forward) point(kX1, values.back());
+    if (forward) point(kTimelinePageX0, values.front());
+    if (!forward) point(kTimelinePageX1, values.back());
     for (std::size_t k = 0; k < n; ++k) {
       const std::size_t i = forward ? k : n - 1 - k;
       if (i > 0 && i + 1 < n && values[i - 1] == values[i] && values[i + 1] == values[i]) continue;
       point(column_x(i), values[i]);
     }
-    if (forward) point(kX1, values.back());
-    if (!forward) point(kX0, values.front());
+    if (forward) point(kTimelinePageX1, values.back());
+    if (!forward) point(kTimelinePageX0, values.front());
   }
 
   void bands() {
@@ -170,7 +170,8 @@ class Plot {
       canvas_.painter().begin_item(std::string(name_of(b).name).append(": ").append(bytes(t_.bands[b].at_peak)));
       canvas_.painter().fill(area, paints_[b].fill);
       if (paints_[b].hatched)
-        canvas_.painter().hatch(area, {kX0, y0_, kX1 - kX0, y1_ - y0_}, paints_[b].hatch, 3.2, 0.5);
+        canvas_.painter().hatch(area, {kTimelinePageX0, y0_, kTimelinePageX1 - kTimelinePageX0, y1_ - y0_},
+                                paints_[b].hatch, 3.2, 0.5);
       canvas_.painter().end_item();
       Path edge;
       trace(edge, high, true, true);
@@ -191,11 +192,11 @@ class Plot {
     // As many numbers as have room; above the name of the limit where that stands at the top.
     const bool limit_on_top = limit_drawn() && y(room_) < y0_ + 9;
     const double base = limit_on_top ? y0_ - 11.5 : y0_ - 2;
-    double free_from = kX0;
+    double free_from = kTimelinePageX0;
     for (const TimelineMark& step : t_.steps) {
       const std::string text = &step == &t_.steps.front() ? std::string("step ").append(step.text) : step.text;
       const double w = canvas_.width(text, {6.4});
-      if (x(step.at) < free_from || x(step.at) + w + 2 > kX1) continue;
+      if (x(step.at) < free_from || x(step.at) + w + 2 > kTimelinePageX1) continue;
       canvas_.text(x(step.at) + 1.5, base, text, {6.4}, kInk2);
       free_from = x(step.at) + w + 7;
     }
@@ -205,14 +206,14 @@ class Plot {
     if (t_.reserved.empty()) return;
     Path path;
     std::int64_t last = t_.reserved.front();
-    path.move({kX0, y(last)});
+    path.move({kTimelinePageX0, y(last)});
     for (std::size_t c = 1; c < t_.columns; ++c) {
       if (t_.reserved[c] == last) continue;
       const double at = x(static_cast<double>(c) / static_cast<double>(t_.columns));
       path.line({at, y(last)}).line({at, y(t_.reserved[c])});
       last = t_.reserved[c];
     }
-    path.line({kX1, y(last)});
+    path.line({kTimelinePageX1, y(last)});
     canvas_.painter().stroke(path, {kInk, 1.3});
     name_reserved();
   }
@@ -222,7 +223,8 @@ class Plot {
     const TextStyle style{7, FontWeight::medium};
     const std::string text = "reserved by the allocator";
     const double w = canvas_.width(text, style);
-    const auto span = static_cast<std::size_t>((w + 8) / (kX1 - kX0) * static_cast<double>(t_.columns)) + 1;
+    const auto span =
+        static_cast<std::size_t>((w + 8) / (kTimelinePageX1 - kTimelinePageX0) * static_cast<double>(t_.columns)) + 1;
     double best = -1;
     std::size_t at = 0;
     double base = 0;
@@ -260,11 +262,12 @@ class Plot {
 
   void limit() {
     if (!limit_drawn()) return;
-    canvas_.painter().stroke(Path().move({kX0, y(room_)}).line({kX1, y(room_)}), {kInk, 0.8, 3, 2});
+    canvas_.painter().stroke(Path().move({kTimelinePageX0, y(room_)}).line({kTimelinePageX1, y(room_)}),
+                             {kInk, 0.8, 3, 2});
     const std::string text = std::string("reserved and free at the failure ").append(bytes(room_));
     const double w = canvas_.width(text, {7, FontWeight::medium});
-    canvas_.rect({kX0 + 3, y(room_) - 10, w + 4, 8.6}, kPaper);
-    canvas_.text(kX0 + 5, y(room_) - 3.4, text, {7, FontWeight::medium}, kInk);
+    canvas_.rect({kTimelinePageX0 + 3, y(room_) - 10, w + 4, 8.6}, kPaper);
+    canvas_.text(kTimelinePageX0 + 5, y(room_) - 3.4, text, {7, FontWeight::medium}, kInk);
   }
 
   void failures() {
@@ -311,13 +314,13 @@ class Plot {
     }
     for (const Name& name : names) {
       const TimelineBand& band = t_.bands[name.band];
-      swatch({kX1 + 7, name.at - 6, 7, 7}, name.band);
-      canvas_.text_within(kX1 + 18, name.at, name_of(name.band).name,
+      swatch({kTimelinePageX1 + 7, name.at - 6, 7, 7}, name.band);
+      canvas_.text_within(kTimelinePageX1 + 18, name.at, name_of(name.band).name,
                           {7.2, band.grew ? FontWeight::semibold : FontWeight::medium},
                           band.grew                  ? kGrow.c900
                           : band.kind == Kind::stack ? kInk
                                                      : kInk2,
-                          kRight - kX1 - 18);
+                          kRight - kTimelinePageX1 - 18);
     }
   }
 
@@ -396,7 +399,7 @@ class Plot {
   std::int64_t room_ = 0;
   std::vector<StackLabel> labels_;  // by band
   Axis axis_;
-  std::vector<Paint> paints_;
+  std::vector<StackPaint> paints_;
   std::vector<std::int64_t> tops_;
 };
 

@@ -7,15 +7,15 @@
 namespace snapdiff::render {
 namespace {
 
-constexpr double kPlotHeight = 196;
+constexpr double kTotalsPagePlotHeight = 196;
 constexpr double kStripHeight = 46;
 constexpr double kPanelHeight = 44;
 constexpr std::size_t kPanels = 4;
-constexpr double kRow = 12.4;
-constexpr double kHead = 22;
-constexpr std::size_t kMostPages = 2;
+constexpr double kTotalsPageRow = 12.4;
+constexpr double kTotalsPageHead = 22;
+constexpr std::size_t kTotalsPageMostPages = 2;
 /// Below this share of the largest step a bar is a line.
-constexpr double kLeastBar = 0.6;
+constexpr double kTotalsPageLeastBar = 0.6;
 
 const std::vector<SeriesStep>& steps_of(const PostmortemPages& pages) { return pages.report.steps; }
 
@@ -45,7 +45,7 @@ void draw_strip(const PostmortemPages& pages, Canvas& canvas, double y) {
     const auto growth = static_cast<double>(steps[i].growth);
     if (growth == 0 || !steps[i].restart.empty()) continue;
     if (largest == 0 || std::fabs(growth) > std::fabs(static_cast<double>(steps[largest].growth))) largest = i;
-    const double h = std::max(std::fabs(growth) / most * (kStripHeight / 2 - 8), kLeastBar);
+    const double h = std::max(std::fabs(growth) / most * (kStripHeight / 2 - 8), kTotalsPageLeastBar);
     // The last one keeps inside the axis.
     const double x = std::min(plot_x(i, steps.size()) - w / 2, kPlotRight - w);
     const Box bar{x, growth > 0 ? middle - h : middle, w, h};
@@ -203,14 +203,14 @@ void plan_totals(PostmortemPages& pages) {
   const std::vector<SeriesStep>& steps = steps_of(pages);
   const bool bars = pages.story.before.empty() && pages.story.steps.size() <= 2;
   const bool counters = pages.report.counters && !pages.report.counters->rows.empty();
-  double top = kTop + 82 + (bars ? 96 : kPlotHeight + 22 + kStripHeight) + 22;
+  double top = kTop + 82 + (bars ? 96 : kTotalsPagePlotHeight + 22 + kStripHeight) + 22;
   if (counters) top += kPanelHeight + 26;
   const auto rows_from = [](double y) {
-    return static_cast<std::size_t>(std::max(0.0, (kBottom - 6 - y - kHead) / kRow));
+    return static_cast<std::size_t>(std::max(0.0, (kBottom - 6 - y - kTotalsPageHead) / kTotalsPageRow));
   };
   const std::size_t first = rows_from(top);
   const std::size_t each = rows_from(kTop + 56);
-  const std::vector<std::size_t> shown = chosen_steps(steps, first + (kMostPages - 1) * each);
+  const std::vector<std::size_t> shown = chosen_steps(steps, first + (kTotalsPageMostPages - 1) * each);
   const std::string remark = shown.size() < steps.size()
                                  ? std::string("both ends, restarts and the largest steps: ")
                                        .append(std::to_string(shown.size()))
@@ -221,15 +221,16 @@ void plan_totals(PostmortemPages& pages) {
   const bool more = shown.size() > first;
   const auto draw_rows = [&pages, shown, most](Canvas& canvas, std::size_t begin, std::size_t end, double y) {
     for (std::size_t i = begin; i < end; ++i)
-      draw_step(pages, shown[i], most, canvas, y + kHead + 10 + kRow * static_cast<double>(i - begin));
+      draw_step(pages, shown[i], most, canvas,
+                y + kTotalsPageHead + 10 + kTotalsPageRow * static_cast<double>(i - begin));
   };
   pages.plan.add({"totals", "Totals over time", "When did it grow, and how steadily?", more ? "Totals over time" : "",
                   [&pages, bars, counters, first, shown, remark, draw_rows](PdfDocument& document) {
                     Canvas& canvas = document.canvas();
                     canvas.paragraph(kLead, totals_sentence(pages), {8.6}, kInk2, 2);
                     double y = kTop + 92;
-                    draw_plot(pages.story, canvas, y, bars ? 88 : kPlotHeight);
-                    y += bars ? 96 : kPlotHeight + 18;
+                    draw_plot(pages.story, canvas, y, bars ? 88 : kTotalsPagePlotHeight);
+                    y += bars ? 96 : kTotalsPagePlotHeight + 18;
                     if (!bars) {
                       draw_strip(pages, canvas, y);
                       y += kStripHeight;

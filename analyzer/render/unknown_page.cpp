@@ -8,17 +8,17 @@
 namespace snapdiff::render {
 namespace {
 
-constexpr std::size_t kMostNotes = 60;
+constexpr std::size_t kUnknownPageMostNotes = 60;
 constexpr std::size_t kMostListed = 12;
 constexpr std::size_t kMostModules = 8;
 
 /// Name, value, and what it means.
-struct Line {
+struct ValueLine {
   std::string name, value, meaning;
   bool plain = false;  ///< nothing was lost here
 };
 
-Block line_block(PostmortemPages& pages, const Line& line) {
+Block line_block(PostmortemPages& pages, const ValueLine& line) {
   constexpr TextStyle kText{8};
   constexpr double kMeaning = 236;
   auto lines = wrap_prose({{line.meaning}}, pages.type, kText, kWidth - kMeaning, 4);
@@ -37,9 +37,9 @@ std::string change_text(const Change& change, const Quantity& q) {
 }
 
 /// What the comparison could not put into a row, or left out.
-std::vector<Line> sums(const GrowthReport& report) {
+std::vector<ValueLine> sums(const GrowthReport& report) {
   const Quantity q = quantity_of(report.unit);
-  std::vector<Line> lines;
+  std::vector<ValueLine> lines;
   const auto add = [&](const char* name, const Change& change, const char* meaning) {
     const bool nothing = change == Change{};
     lines.push_back({name, change_text(change, q), meaning, nothing});
@@ -164,16 +164,17 @@ std::vector<Block> unknown_blocks(PostmortemPages& pages) {
     blocks.push_back(
         {18, [](Canvas& canvas, double y) { canvas.text(kLeft, y + 12, "Nothing was dropped.", {8.6}, kInk); }});
   }
-  for (std::size_t i = 0; i < notes.size() && i < kMostNotes; ++i) blocks.push_back(note_block(pages, *notes[i]));
-  if (notes.size() > kMostNotes)
-    blocks.push_back({16, [more = notes.size() - kMostNotes](Canvas& canvas, double y) {
+  for (std::size_t i = 0; i < notes.size() && i < kUnknownPageMostNotes; ++i)
+    blocks.push_back(note_block(pages, *notes[i]));
+  if (notes.size() > kUnknownPageMostNotes)
+    blocks.push_back({16, [more = notes.size() - kUnknownPageMostNotes](Canvas& canvas, double y) {
                         canvas.text(kLeft, y + 11,
                                     counted(more, "more remark", "more remarks").append(" in the JSON report"), {8},
                                     kInk2);
                       }});
   if (!pages.has_stacks) return blocks;
   blocks.push_back(section_block("What rows of growth do not show", "grey where nothing is missing"));
-  for (const Line& line : sums(pages.report.growth())) blocks.push_back(line_block(pages, line));
+  for (const ValueLine& line : sums(pages.report.growth())) blocks.push_back(line_block(pages, line));
   add_details(pages, blocks);
   return blocks;
 }

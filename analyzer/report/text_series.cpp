@@ -64,17 +64,17 @@ std::string step_table(const SeriesReport& series, const Style& style) {
   return table.text(style.colour);
 }
 
-struct Passing {
+struct PassingRow {
   std::uint32_t row = 0;
   std::size_t up = 0, down = 0;
   std::int64_t rise = 0, fall = 0;
 };
 
 /// Rows with nothing to show from first to last that were large in between.
-std::vector<Passing> passing_rows(const SeriesReport& series) {
+std::vector<PassingRow> passing_rows(const SeriesReport& series) {
   const GrowthReport& overall = series.overall;
   const std::size_t length = overall.series_length;
-  std::vector<Passing> found;
+  std::vector<PassingRow> found;
   if (length < 3) return found;
   std::int64_t most = 1;
   for (const SeriesStep& step : series.steps) most = std::max(most, step.total);
@@ -85,7 +85,7 @@ std::vector<Passing> passing_rows(const SeriesReport& series) {
     if (static_cast<double>(highest) - static_cast<double>(lowest) < kPassingShare * static_cast<double>(most))
       continue;
     const std::span<const std::int64_t> values = overall.series.row(row, scratch);
-    Passing passing{row};
+    PassingRow passing{row};
     for (std::size_t i = 1; i < length; ++i) {
       const std::int64_t change = values[i] - values[i - 1];
       if (change > passing.rise) {
@@ -99,7 +99,8 @@ std::vector<Passing> passing_rows(const SeriesReport& series) {
     }
     if (static_cast<double>(passing.rise) >= kPassingShare * static_cast<double>(most)) found.push_back(passing);
   }
-  std::stable_sort(found.begin(), found.end(), [](const Passing& a, const Passing& b) { return a.rise > b.rise; });
+  std::stable_sort(found.begin(), found.end(),
+                   [](const PassingRow& a, const PassingRow& b) { return a.rise > b.rise; });
   if (found.size() > kMostPassing) found.resize(kMostPassing);
   return found;
 }
@@ -110,7 +111,7 @@ std::string passing_text(const SeriesReport& series, const Style& style) {
   std::string out;
   constexpr std::size_t kNumbers = 66;  // what stands after the name, in full
   const std::size_t room = std::max<std::size_t>(32, style.width > kNumbers ? style.width - kNumbers : 0);
-  for (const Passing& passing : passing_rows(series)) {
+  for (const PassingRow& passing : passing_rows(series)) {
     const std::string name = row_text(overall, overall.rows[passing.row], room, glyphs);
     const auto at = [&](std::int64_t change, std::size_t step) {
       return snapdiff::value_text(change, overall.unit, true) + " at " + std::to_string(step + 1);

@@ -24,7 +24,7 @@ constexpr std::string_view match_mark(MatchTier tier) {
 
 constexpr std::string_view kNoiseMark = "  ~";
 
-using Column = TextTable::Column;
+using TableColumn = TextTable::Column;
 using Cell = TextTable::Cell;
 
 std::string tag_of(RowClass row_class) {
@@ -174,10 +174,10 @@ class GrowthTable {
     lines_.push_back(std::move(total));
   }
 
-  std::vector<Column> columns() const {
+  std::vector<TableColumn> columns() const {
     const std::string plus_minus = spaced(glyphs_.plus_minus);
     const std::string arrow = spaced(glyphs_.arrow);
-    std::vector<Column> columns{{grouped_ ? style_.cumulative ? "cum" : "flat" : "growth", 10, true, ""}};
+    std::vector<TableColumn> columns{{grouped_ ? style_.cumulative ? "cum" : "flat" : "growth", 10, true, ""}};
     if (grouped_) columns.push_back({style_.cumulative ? "flat" : "cum", 10, true, " "});
     const bool error_beside = with_error() && !wide_;
     if (error_beside) columns.push_back({"error", 8, true, plus_minus});

@@ -29,10 +29,6 @@ constexpr std::size_t kSegmentColumns = 11;
 enum BlockColumn { kBlockRuns, kBlockAddress, kBlockSize, kBlockRequested, kBlockState, kBlockStack };
 constexpr std::size_t kBlockColumns = 6;
 
-std::uint64_t bits(std::int64_t value) { return static_cast<std::uint64_t>(value); }
-std::int64_t number(std::uint64_t value) { return static_cast<std::int64_t>(value); }
-std::uint64_t bits(StackId stack) { return static_cast<std::uint64_t>(stack); }
-
 bool same_segment(const SegmentTable& a, std::size_t i, const SegmentTable& b, std::size_t j) {
   return a.address[i] == b.address[j] && a.device[i] == b.device[j] && a.size[i] == b.size[j] &&
          a.stated_allocated[i] == b.stated_allocated[j] && a.stated_active[i] == b.stated_active[j] &&

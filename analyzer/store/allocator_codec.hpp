@@ -14,6 +14,10 @@
 /// Arithmetic is modulo 2^64, so whatever a table holds comes back.
 namespace snapdiff::store {
 
+constexpr std::uint64_t bits(std::int64_t value) { return static_cast<std::uint64_t>(value); }
+constexpr std::uint64_t bits(StackId stack) { return static_cast<std::uint64_t>(stack); }
+constexpr std::int64_t number(std::uint64_t value) { return static_cast<std::int64_t>(value); }
+
 /// Segments and blocks of one snapshot. Stack ids are the store's; BlockTable::segment follows from
 /// SegmentTable::block_begin.
 struct AllocatorTables {

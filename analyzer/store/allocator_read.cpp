@@ -18,9 +18,6 @@ void put_text(std::string& out, std::string_view text) {
 }
 std::string take_text(ByteReader& in) { return std::string(in.bytes(in.varint())); }
 
-std::uint64_t bits(std::int64_t value) { return static_cast<std::uint64_t>(value); }
-std::int64_t number(std::uint64_t value) { return static_cast<std::int64_t>(value); }
-
 }  // namespace
 
 std::string encode_allocator_facts(const AllocatorFacts& facts) {

@@ -53,7 +53,7 @@ std::int64_t distance_of(sqlite3* db, std::int64_t snapshot) {
 }
 
 /// Writes segments and blocks anew, against the nearest snapshot before that stays.
-void move_to_other_base(Session& session, std::int64_t snapshot, const std::set<std::int64_t>& removed) {
+void rewrite_tables(Session& session, std::int64_t snapshot, const std::set<std::int64_t>& removed) {
   sqlite3* db = session.db();
   std::optional<std::int64_t> base = base_of(db, snapshot);
   while (base && removed.contains(*base)) base = base_of(db, *base);
@@ -211,7 +211,7 @@ void remove_allocators(Session& session, std::span<const std::int64_t> snapshots
         dependents.push_back(select.integer(0));
     }
   }
-  for (const std::int64_t id : dependents) move_to_other_base(session, id, removed);
+  for (const std::int64_t id : dependents) rewrite_tables(session, id, removed);
   Statement remove(db, "DELETE FROM allocator WHERE snapshot = ?");
   for (const std::int64_t id : removed) {
     delete_tables(db, id);

@@ -5,7 +5,7 @@
 namespace snapdiff::store {
 namespace {
 
-enum Column { kHeads, kPlaces, kStacks, kAddresses, kSizes, kTimes };
+enum EventColumn { kHeads, kPlaces, kStacks, kAddresses, kSizes, kTimes };
 constexpr std::size_t kColumns = 6;
 
 // A head: the action, and which fields are not those of the event before.

@@ -10,7 +10,7 @@
 namespace snapdiff::store {
 namespace {
 
-constexpr std::uint32_t kUnset = 0xffffffffU;
+constexpr std::uint32_t kLoadUnset = 0xffffffffU;
 
 /// Makes a dictionary of just what is asked for, out of the store's.
 class DictionaryCopy {
@@ -18,10 +18,10 @@ class DictionaryCopy {
   explicit DictionaryCopy(const Catalog& catalog)
       : catalog_(catalog),
         from_(catalog.dictionary()),
-        string_(from_.strings.size(), kUnset),
-        module_(from_.modules.size(), kUnset),
-        function_(from_.functions.size(), kUnset),
-        frame_(from_.frames.size(), kUnset) {
+        string_(from_.strings.size(), kLoadUnset),
+        module_(from_.modules.size(), kLoadUnset),
+        function_(from_.functions.size(), kLoadUnset),
+        frame_(from_.frames.size(), kLoadUnset) {
     string_[0] = 0;
     module_[0] = 0;
     function_[0] = 0;
@@ -29,13 +29,13 @@ class DictionaryCopy {
 
   StringId string(StringId row) {
     std::uint32_t& mine = string_[index_of(row)];
-    if (mine == kUnset) mine = static_cast<std::uint32_t>(to_.strings.append(from_.strings[row]));
+    if (mine == kLoadUnset) mine = static_cast<std::uint32_t>(to_.strings.append(from_.strings[row]));
     return StringId{mine};
   }
 
   ModuleId module(ModuleId row) {
     std::uint32_t& mine = module_[index_of(row)];
-    if (mine == kUnset) {
+    if (mine == kLoadUnset) {
       mine = static_cast<std::uint32_t>(to_.modules.size());
       to_.modules.name.push_back(string(from_.modules.name[index_of(row)]));
       to_.modules.build_id.push_back(string(from_.modules.build_id[index_of(row)]));
@@ -61,7 +61,7 @@ class DictionaryCopy {
     const auto rows = stored.rows();
     for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
       const std::uint32_t mine = frame_[*row];
-      stacks.frame.push_back(mine != kUnset ? FrameId{mine} : copy_frame(*row));
+      stacks.frame.push_back(mine != kLoadUnset ? FrameId{mine} : copy_frame(*row));
     }
     stacks.begin.push_back(stacks.frame.size());
     stacks.hash.push_back(stored.hash());
@@ -91,7 +91,7 @@ class DictionaryCopy {
  private:
   FunctionId function(FunctionId row) {
     std::uint32_t& mine = function_[index_of(row)];
-    if (mine == kUnset) {
+    if (mine == kLoadUnset) {
       const std::size_t f = index_of(row);
       mine = static_cast<std::uint32_t>(to_.functions.size());
       to_.functions.name.push_back(string(from_.functions.name[f]));

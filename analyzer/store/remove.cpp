@@ -29,7 +29,7 @@ void delete_chunks(sqlite3* db, std::int64_t snapshot) {
 }
 
 /// Writes a snapshot anew against the nearest one before it that stays.
-void move_to_other_base(Session& session, std::int64_t snapshot, const std::set<std::int64_t>& removed) {
+void rewrite_samples(Session& session, std::int64_t snapshot, const std::set<std::int64_t>& removed) {
   sqlite3* db = session.db();
   std::optional<std::int64_t> base = stored_as(db, snapshot).base;
   while (base && removed.contains(*base)) base = stored_as(db, *base).base;
@@ -75,7 +75,7 @@ void remove_snapshots(Session& session, std::span<const SnapshotId> ids) {
     stored_as(db, static_cast<std::int64_t>(id));
     removed.insert(static_cast<std::int64_t>(id));
   }
-  for (const std::int64_t id : dependents(db, removed)) move_to_other_base(session, id, removed);
+  for (const std::int64_t id : dependents(db, removed)) rewrite_samples(session, id, removed);
   remove_allocators(session, std::vector<std::int64_t>(removed.begin(), removed.end()));
 
   Statement delete_totals(db, "DELETE FROM snapshot_total WHERE snapshot = ?");

@@ -15,6 +15,7 @@ inline constexpr std::uint64_t kMaxSections = 1U << 20;                     ///<
 inline constexpr std::uint64_t kMaxNoteBytes = 1U << 20;                    ///< build id notes are 36 bytes
 inline constexpr std::uint64_t kMaxLinkBytes = 4096 + 64;                   ///< a path and an id or checksum
 inline constexpr std::uint64_t kPage = 4096;
+constexpr std::uint64_t page_down(std::uint64_t x) { return x / kPage * kPage; }
 
 struct Segment {
   std::uint64_t offset = 0;

@@ -74,8 +74,6 @@ bool holds_virtual_addresses(const ModuleQuery& module) {
   });
 }
 
-std::uint64_t page_down(std::uint64_t x) { return x / kPage * kPage; }
-
 /// From file offsets to the addresses that the binary was linked for.
 class AddressMap {
  public:

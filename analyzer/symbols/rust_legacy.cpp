@@ -10,8 +10,6 @@ namespace {
 constexpr std::size_t kHashDigits = 16;
 constexpr unsigned kFewestDistinctDigits = 5;  // a real hash has about ten; "h0000000000000000" is a C++ name
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 bool is_hash(std::string_view part) {
   if (part.size() != kHashDigits + 1 || part[0] != 'h') return false;
   unsigned seen = 0;

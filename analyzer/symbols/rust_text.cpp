@@ -7,9 +7,6 @@ namespace {
 
 constexpr std::size_t kMaxPunycode = 1024;  // decoding is quadratic
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
-
 }  // namespace
 
 void append_utf8(std::string& out, std::uint32_t code) {

@@ -6,6 +6,9 @@
 
 namespace snapdiff::symbols {
 
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
+
 void append_utf8(std::string& out, std::uint32_t code);
 
 /// RFC 3492 with '_' as its delimiter; false when the text is no Punycode.

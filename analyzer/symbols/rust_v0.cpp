@@ -7,8 +7,6 @@
 namespace snapdiff::symbols {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 
 std::string_view basic_type(char tag) {

@@ -27,7 +27,6 @@ std::string id_path(const std::string& root, const std::string& id) {
 
 bool same_file(const ElfHead& a, const ElfHead& b) { return a.device == b.device && a.inode == b.inode; }
 
-std::uint64_t page_down(std::uint64_t x) { return x / kPage * kPage; }
 std::uint64_t page_up(std::uint64_t x) { return x > ~std::uint64_t{0} - kPage ? x : page_down(x + kPage - 1); }
 
 enum class Layout : std::uint8_t { unknown, fits, differs };

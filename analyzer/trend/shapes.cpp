@@ -22,7 +22,7 @@ constexpr double kNoiseShare = 9e-6;
 constexpr double kSlowHandicap = 1.5;
 
 /// Four sums at once: one alone waits for its last addition at every step.
-double dot(const std::vector<double>& a, const std::vector<double>& b) {
+double fast_dot(const std::vector<double>& a, const std::vector<double>& b) {
   std::array<double, 4> sums{};
   const std::size_t whole = a.size() / 4 * 4;
   for (std::size_t i = 0; i < whole; i += 4) {
@@ -186,11 +186,11 @@ class Fitter {
   void waves() {
     double best = kNone, best_line = kNone, best_slope = 0;
     for (const Tables::Wave& wave : tables_.waves) {
-      const double first = dot(wave.first, s_.y);
-      const double second = dot(wave.second, s_.y);
+      const double first = fast_dot(wave.first, s_.y);
+      const double second = fast_dot(wave.second, s_.y);
       const double rss = rc_ - first * first - second * second;
       best = std::max(best, evidence(rss, 3) - 1.5 * ln_);
-      const double slope = dot(wave.line, s_.y) / wave.line_squares;
+      const double slope = fast_dot(wave.line, s_.y) / wave.line_squares;
       const double line = evidence(rss - slope * slope * wave.line_squares, 4) - 2 * ln_;
       if (line > best_line) {
         best_line = line;
@@ -324,7 +324,7 @@ class Fitter {
   void tabled(const std::vector<std::vector<double>>& units, Shape shape, double handicap) {
     double best = kNone, coefficient = 0;
     for (const std::vector<double>& unit : units) {
-      const double share = dot(unit, s_.y);
+      const double share = fast_dot(unit, s_.y);
       const double log_odds = evidence(rc_ - share * share, 2) - ln_;
       if (log_odds > best) {
         best = log_odds;

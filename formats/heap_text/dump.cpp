@@ -62,10 +62,11 @@ class Resolver {
 [[noreturn]] void fail_address(const DumpReader& dump, std::string_view line, const char* where, Number number) {
   const std::string_view token = Cursor(line.substr(static_cast<std::size_t>(where - line.data()))).token();
   if (number == Number::too_big) {
-    fail_at(dump, line, where, ErrorCode::malformed, "address too big: found " + quoted(token) + ", expected 64 bits");
+    fail_at(dump, line, where, ErrorCode::malformed,
+            "address too big: found " + in_quotes(token) + ", expected 64 bits");
   }
   fail_at(dump, line, where, ErrorCode::malformed,
-          "address not readable: found " + quoted(token) + ", expected 0x and hexadecimal digits");
+          "address not readable: found " + in_quotes(token) + ", expected 0x and hexadecimal digits");
 }
 
 }  // namespace
@@ -211,7 +212,7 @@ void read_dump(DumpReader& dump, Dump wanted) {
   const std::string refused = refused_relative(line);
   if (!refused.empty()) fail(ErrorCode::unsupported, dump.lines.line_offset(), refused);
   fail(ErrorCode::malformed, dump.lines.line_offset(),
-       "header not recognised: found " + quoted(line) + ", expected " + expected);
+       "header not recognised: found " + in_quotes(line) + ", expected " + expected);
 }
 
 }  // namespace snapdiff::formats::heap_text

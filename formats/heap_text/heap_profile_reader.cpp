@@ -65,12 +65,12 @@ class HeapProfileReader {
     }
     if (number == Number::none || !dump_.lines.terminated()) {
       fail(ErrorCode::malformed, dump_.lines.line_offset(),
-           "header not readable: found " + quoted(line) +
+           "header not readable: found " + in_quotes(line) +
                ", expected heap profile: objects: bytes [objects: bytes] @ type");
     }
     if (number == Number::too_big) {
       fail(ErrorCode::malformed, dump_.lines.line_offset(),
-           "number beyond 2^63-1: found " + quoted(line) + ", expected it to fit in 64 bits");
+           "number beyond 2^63-1: found " + in_quotes(line) + ", expected it to fit in 64 bits");
     }
     dump_.has_alloc = (total_.alloc_objects != total_.inuse_objects && total_.alloc_objects != 0) ||
                       (total_.alloc_space != total_.inuse_space && total_.alloc_space != 0);
@@ -87,7 +87,7 @@ class HeapProfileReader {
       const Number number = at.peek() == '-' ? Number::none : at.decimal(period);
       if (number == Number::too_big || (number == Number::none && !at.at_end()) || !at.at_end()) {
         fail(ErrorCode::malformed, dump_.lines.line_offset(),
-             "sampling rate not readable: found " + quoted(type) + ", expected a number of bytes after the slash");
+             "sampling rate not readable: found " + in_quotes(type) + ", expected a number of bytes after the slash");
       }
     }
     SnapshotFacts& facts = dump_.builder.facts();
@@ -113,7 +113,7 @@ class HeapProfileReader {
       set_sampled(Rule::v1, kOldestPeriod);
     } else if (!type.empty()) {
       fail(ErrorCode::unsupported, dump_.lines.line_offset(),
-           "unknown kind of heap profile: found " + quoted(line.substr(line.rfind('@'))) +
+           "unknown kind of heap profile: found " + in_quotes(line.substr(line.rfind('@'))) +
                ", expected heapprofile, heap_v2, heapz_v2, heap, growth or fragmentation");
     }
   }
@@ -144,7 +144,7 @@ class HeapProfileReader {
     }
     if (number == Number::too_big) {
       fail(ErrorCode::malformed, dump_.lines.line_offset(),
-           "number beyond 2^63-1: found " + quoted(line) + ", expected it to fit in 64 bits");
+           "number beyond 2^63-1: found " + in_quotes(line) + ", expected it to fit in 64 bits");
     }
     check_pair(values.inuse_objects, values.inuse_space, "in use");
     if (dump_.has_alloc) check_pair(values.alloc_objects, values.alloc_space, "allocated");
@@ -196,7 +196,7 @@ class HeapProfileReader {
 
   [[noreturn]] void fail_row(std::string_view line) const {
     fail(ErrorCode::malformed, dump_.lines.line_offset(),
-         "row not recognised: found " + quoted(line) + ", expected objects: bytes [objects: bytes] @ addresses");
+         "row not recognised: found " + in_quotes(line) + ", expected objects: bytes [objects: bytes] @ addresses");
   }
 
   DumpReader& dump_;

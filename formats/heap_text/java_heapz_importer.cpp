@@ -43,7 +43,7 @@ class JavaReader {
     std::string_view line;
     if (!dump_.lines.next(line) || !has_prefix(line, kSignature)) {
       fail(ErrorCode::malformed, dump_.lines.line_offset(),
-           "header not recognised: found " + quoted(line) + ", expected --- heapz 1 ---");
+           "header not recognised: found " + in_quotes(line) + ", expected --- heapz 1 ---");
     }
     while (dump_.lines.next(line)) {
       const std::size_t equals = line.find('=');
@@ -55,11 +55,11 @@ class JavaReader {
       const std::string_view value = trim(line.substr(equals + 1));
       if (!dump_.lines.terminated() || !((key == "format" && value == "java") || key == "resolution")) {
         fail(ErrorCode::malformed, dump_.lines.line_offset(),
-             "setting not known: found " + quoted(line) + ", expected format = java or resolution = bytes");
+             "setting not known: found " + in_quotes(line) + ", expected format = java or resolution = bytes");
       }
       if (key == "resolution" && value != "bytes") {
         fail(ErrorCode::unsupported, dump_.lines.line_offset(),
-             "unit not known: found resolution = " + quoted(value) + ", expected bytes");
+             "unit not known: found resolution = " + in_quotes(value) + ", expected bytes");
       }
     }
   }
@@ -72,16 +72,17 @@ class JavaReader {
     const Number count = is_digit(at.peek()) ? at.decimal(values.inuse_objects) : Number::none;
     at.skip_blanks();
     if (bytes == Number::none || count == Number::none || !at.take('@')) {
-      fail(ErrorCode::malformed, dump_.lines.line_offset(),
-           "row not recognised: found " + quoted(line) + ", expected bytes count @ ids, or 0x, an id and a location");
+      fail(
+          ErrorCode::malformed, dump_.lines.line_offset(),
+          "row not recognised: found " + in_quotes(line) + ", expected bytes count @ ids, or 0x, an id and a location");
     }
     if (bytes == Number::too_big || count == Number::too_big) {
       fail(ErrorCode::malformed, dump_.lines.line_offset(),
-           "number beyond 2^63-1: found " + quoted(line) + ", expected it to fit in 64 bits");
+           "number beyond 2^63-1: found " + in_quotes(line) + ", expected it to fit in 64 bits");
     }
     if (values.inuse_objects == 0) {
       fail(ErrorCode::malformed, dump_.lines.line_offset(),
-           "row contradicts itself: found 0 objects in " + quoted(line) + ", expected a count that is not zero");
+           "row contradicts itself: found 0 objects in " + in_quotes(line) + ", expected a count that is not zero");
     }
     read_addresses(dump_, at, line);
     add_row(dump_, values);
@@ -98,7 +99,7 @@ class JavaReader {
     }
     if (at.hex(id) != Number::ok || !at.skip_blanks()) {
       fail(ErrorCode::malformed, dump_.lines.line_offset(),
-           "location not readable: found " + quoted(line) + ", expected 0x, an id and a text");
+           "location not readable: found " + in_quotes(line) + ", expected 0x, an id and a text");
     }
     const std::uint32_t address = dump_.addresses.find(id);
     if (address == AddressTable::kEmpty) return;  // of no row

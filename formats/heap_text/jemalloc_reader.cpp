@@ -4,7 +4,7 @@ namespace snapdiff::formats::heap_text {
 namespace {
 
 /// "objects: bytes [objects: bytes]", unsigned, then whatever follows (a thread's name).
-Number read_counts(Cursor& at, Values& out) {
+Number read_unsigned_counts(Cursor& at, Values& out) {
   bool too_big = false;
   const auto number = [&](std::int64_t& value) {
     at.skip_blanks();
@@ -54,7 +54,7 @@ class JemallocReader {
     at.skip_blanks();
     if (!readable || !at.at_end() || !dump_.lines.terminated()) {
       fail(ErrorCode::malformed, dump_.lines.line_offset(),
-           "header not readable: found " + quoted(line) + ", expected heap_v2/ and the sampling rate in bytes");
+           "header not readable: found " + in_quotes(line) + ", expected heap_v2/ and the sampling rate in bytes");
     }
     dump_.sampler = {rate > 1 ? Rule::v2 : Rule::none, rate};
     SnapshotFacts& facts = dump_.builder.facts();
@@ -86,11 +86,11 @@ class JemallocReader {
     if (is_digit(at.peek())) return true;
     if (!at.take("*:")) return false;
     Values values;
-    const Number number = read_counts(at, values);
+    const Number number = read_unsigned_counts(at, values);
     if (number != Number::ok) {
       fail(ErrorCode::malformed, dump_.lines.line_offset(),
            std::string(number == Number::none ? "row not readable: " : "number beyond 2^63-1: ") + "found " +
-               quoted(line) + ", expected t*: objects: bytes [objects: bytes]");
+               in_quotes(line) + ", expected t*: objects: bytes [objects: bytes]");
     }
     if (!any_stack_) {
       if (has_total_) fail_without_stack(line);
@@ -114,7 +114,7 @@ class JemallocReader {
     }
     if (!is_preamble(line)) {
       fail(ErrorCode::malformed, dump_.lines.line_offset(),
-           "row not recognised: found " + quoted(line) + ", expected @ and addresses, t*: counts or the memory map");
+           "row not recognised: found " + in_quotes(line) + ", expected @ and addresses, t*: counts or the memory map");
     }
     return false;
   }
@@ -160,7 +160,7 @@ class JemallocReader {
   }
   [[noreturn]] void fail_without_stack(std::string_view line) const {
     fail(ErrorCode::malformed, dump_.lines.line_offset(),
-         "counts without a stack: found " + quoted(line) + ", expected @ and addresses before it");
+         "counts without a stack: found " + in_quotes(line) + ", expected @ and addresses before it");
   }
 
   DumpReader& dump_;

@@ -48,7 +48,7 @@ void read_symbol_section(DumpReader& dump) {
   std::string_view line;
   if (!dump.lines.next(line) || signature_of(line).dump != Dump::symbolized) {
     fail(ErrorCode::malformed, dump.lines.line_offset(),
-         "symbol section missing: found " + quoted(line) + ", expected --- symbol");
+         "symbol section missing: found " + in_quotes(line) + ", expected --- symbol");
   }
   while (dump.lines.next(line)) {
     const std::string_view text = trim(line);
@@ -61,7 +61,7 @@ void read_symbol_section(DumpReader& dump) {
       notes.add(Severity::info, "settings in the symbol section that are not known, skipped", dump.lines.line_offset());
     } else {
       fail(ErrorCode::malformed, dump.lines.line_offset(),
-           "symbol not readable: found " + quoted(line) + ", expected 0x, an address and a name, or ---");
+           "symbol not readable: found " + in_quotes(line) + ", expected 0x, an address and a name, or ---");
     }
   }
   fail(ErrorCode::malformed, dump.lines.offset(), "symbol section without an end: the input ends, expected ---");

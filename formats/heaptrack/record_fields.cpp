@@ -25,7 +25,7 @@ bool Fields::number(std::uint32_t& out) {
   return true;
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   constexpr std::size_t kShown = 60;
   constexpr char kDigits[] = "0123456789abcdef";
   std::string out = "\"";

@@ -128,7 +128,7 @@ class Events {
   bool parse_error(std::size_t, const std::string& token, const nlohmann::detail::exception&) {
     const std::uint64_t at = bytes_.offset();
     if (bytes_.ended()) fail(ErrorCode::malformed, at, "truncated JSON: the input ends inside a value");
-    fail(ErrorCode::malformed, at, "malformed JSON: found " + text::quoted(token) + ", expected JSON (RFC 8259)");
+    fail(ErrorCode::malformed, at, "malformed JSON: found " + text::in_quotes(token) + ", expected JSON (RFC 8259)");
   }
 
  private:

@@ -22,7 +22,7 @@ namespace snapdiff::formats::leak_reports {
 namespace {
 
 using text::fail;
-using text::quoted;
+using text::in_quotes;
 using text::TextError;
 
 constexpr std::size_t kMostDepth = 64;
@@ -192,7 +192,7 @@ class MemcheckXml {
     }
     const Element element = element_of(name);
     if (path_.empty() && element != Element::output) {
-      fail(ErrorCode::malformed, offset(), "root element: found " + quoted(name) + ", expected valgrindoutput");
+      fail(ErrorCode::malformed, offset(), "root element: found " + in_quotes(name) + ", expected valgrindoutput");
     }
     if (element == Element::error) error_ = {};
     if (element == Element::stack) ++error_.stacks;
@@ -211,7 +211,7 @@ class MemcheckXml {
       case Element::protocol_version: check_version(text); break;
       case Element::protocol_tool:
         if (text != "memcheck") {
-          fail(ErrorCode::unsupported, offset(), "valgrind tool: found " + quoted(text) + ", expected memcheck");
+          fail(ErrorCode::unsupported, offset(), "valgrind tool: found " + in_quotes(text) + ", expected memcheck");
         }
         break;
       case Element::pid:
@@ -232,7 +232,8 @@ class MemcheckXml {
   void check_version(std::string_view text) {
     versioned_ = true;
     if (text != "4") {
-      fail(ErrorCode::unsupported, offset(), "valgrind XML protocol version: found " + quoted(text) + ", expected 4");
+      fail(ErrorCode::unsupported, offset(),
+           "valgrind XML protocol version: found " + in_quotes(text) + ", expected 4");
     }
   }
 

@@ -14,7 +14,7 @@ namespace snapdiff::formats::memray {
 namespace {
 
 using text::fail;
-using text::quoted;
+using text::in_quotes;
 
 constexpr std::size_t kColumns = 6;
 constexpr std::size_t kMaxRecordBytes = text::kMaxLineBytes;
@@ -93,7 +93,7 @@ class CsvReader {
     if (found && text::has_prefix(line, "\xef\xbb\xbf")) line.remove_prefix(3);
     if (!found || line != kCsvHeader) {
       fail(ErrorCode::malformed, lines_.line_offset(),
-           "header not recognised: found " + quoted(line) + ", expected " + std::string(kCsvHeader));
+           "header not recognised: found " + in_quotes(line) + ", expected " + std::string(kCsvHeader));
     }
     if (!lines_.terminated()) cut();
     while (next_record()) {
@@ -154,7 +154,7 @@ class CsvReader {
     }
     if (!whole_number(fields_[1], count) || !whole_number(fields_[2], bytes)) {
       fail(ErrorCode::malformed, offset_,
-           "numbers not readable: found " + quoted(fields_[1]) + " and " + quoted(fields_[2]) +
+           "numbers not readable: found " + in_quotes(fields_[1]) + " and " + in_quotes(fields_[2]) +
                ", expected num_allocations and size below 2^63");
     }
     std::vector<Label> labels{text_label(builder_, "allocator", fields_[0])};

@@ -23,7 +23,7 @@ struct Profile {
   std::vector<std::int64_t> weight;
 };
 
-struct Frame {
+struct SpeedscopeFrame {
   StringId name{};
   StringId file{};
   std::int32_t line = 0;
@@ -108,7 +108,7 @@ class Speedscope final : public json::Walk {
   }
 
   void make_frames() {
-    for (const Frame& frame : frames_) {
+    for (const SpeedscopeFrame& frame : frames_) {
       SnapshotBuilder::FrameSpec spec;
       spec.function = builder_.function(frame.name, frame.name, frame.file, 0);
       spec.line = frame.line;
@@ -145,7 +145,7 @@ class Speedscope final : public json::Walk {
 
   SnapshotBuilder builder_;
   std::vector<Profile> profiles_;
-  std::vector<Frame> frames_;
+  std::vector<SpeedscopeFrame> frames_;
   std::vector<FrameId> frame_of_;
 };
 

@@ -29,7 +29,7 @@ std::optional<Columns> heading(std::string_view line) {
   return Columns{memory + 9, has(line.substr(increment, contents - increment), "Occurrences"), contents};
 }
 
-struct Row {
+struct ProfilerRow {
   std::int64_t line = 0;
   bool is_measured = false;
   Quantity memory, increment;
@@ -53,8 +53,8 @@ std::optional<Quantity> next_size(std::string_view text, std::size_t& at) {
   return scale(decimal, std::uint64_t{1} << 20);
 }
 
-std::optional<Row> parse_row(std::string_view text, const Columns& columns) {
-  Row row;
+std::optional<ProfilerRow> parse_row(std::string_view text, const Columns& columns) {
+  ProfilerRow row;
   std::size_t at = 0;
   if (!parse_integer(next_word(text, at), row.line) || row.line <= 0) return std::nullopt;
   std::size_t first = at;
@@ -124,7 +124,7 @@ class ProfilerTable final : public Matcher {
     const std::string_view text = trim(line.text);
     if (text.empty()) return false;
     if (rows_.empty() && text.find_first_not_of('=') == std::string_view::npos) return true;
-    const std::optional<Row> row = parse_row(line.text, columns_);
+    const std::optional<ProfilerRow> row = parse_row(line.text, columns_);
     if (!row) {
       if (!is_digit(text[0])) return false;
       session.notes().add(Severity::data_loss, "rows of line tables that break the columns were skipped", line.offset);
@@ -141,7 +141,7 @@ class ProfilerTable final : public Matcher {
   void close(Session& session) {
     is_open_ = false;
     std::vector<Reading> readings;
-    for (const Row& row : rows_) {
+    for (const ProfilerRow& row : rows_) {
       const std::string tags =
           with_tags("", {{"file", file_}, {"function", function_}, {"line", std::to_string(row.line)}});
       readings.push_back({"memory" + tags, "bytes", row.memory, false});
@@ -157,7 +157,7 @@ class ProfilerTable final : public Matcher {
   std::string file_;
   std::string function_;
   LineFacts facts_;
-  std::vector<Row> rows_;
+  std::vector<ProfilerRow> rows_;
 };
 
 }  // namespace

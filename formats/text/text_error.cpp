@@ -5,7 +5,7 @@
 
 namespace snapdiff::formats::text {
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   constexpr std::size_t kShown = 60;
   constexpr char kDigits[] = "0123456789abcdef";
   std::string out = "\"";

@@ -20,7 +20,7 @@ struct TextError {
 }
 
 /// `text` for a message: in quotes, at most 60 bytes of it, what is not printable ASCII as \xNN.
-std::string quoted(std::string_view text);
+std::string in_quotes(std::string_view text);
 
 /// Calls `body`; a TextError or an exhausted memory becomes an Error.
 Status guarded(void (*body)(void*), void* context);

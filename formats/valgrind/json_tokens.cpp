@@ -65,7 +65,7 @@ void JsonTokens::unexpected(std::string_view expected) {
   const char c = peek();
   if (window_.empty()) fail_malformed(here(), "JSON ends early: expected " + std::string(expected));
   fail_malformed(here(),
-                 "malformed JSON: found " + quoted(std::string_view(&c, 1)) + ", expected " + std::string(expected));
+                 "malformed JSON: found " + in_quotes(std::string_view(&c, 1)) + ", expected " + std::string(expected));
 }
 
 JsonTokens::Kind JsonTokens::next() {
@@ -124,7 +124,7 @@ JsonTokens::Kind JsonTokens::value(char c) {
       text_ += c;
       advance();
     }
-    if (!is_json_number(text_)) fail_malformed(token_offset_, "malformed JSON: bad number " + quoted(text_));
+    if (!is_json_number(text_)) fail_malformed(token_offset_, "malformed JSON: bad number " + in_quotes(text_));
     return Kind::number;
   }
   for (; c >= 'a' && c <= 'z' && text_.size() < 6; c = peek()) {
@@ -133,7 +133,7 @@ JsonTokens::Kind JsonTokens::value(char c) {
   }
   if (text_.empty()) unexpected("a value");
   if (text_ != "true" && text_ != "false" && text_ != "null") {
-    fail_malformed(token_offset_, "malformed JSON: found " + quoted(text_) + ", expected a value");
+    fail_malformed(token_offset_, "malformed JSON: found " + in_quotes(text_) + ", expected a value");
   }
   return Kind::word;
 }

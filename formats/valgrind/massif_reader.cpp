@@ -66,7 +66,7 @@ void MassifReader::read_header() {
     if (!lines_.next(line)) ends_early(name);
     if (!starts_with(line, name)) {
       fail_malformed(lines_.line_offset(),
-                     "bad header: found " + quoted(line) + ", expected " + std::string(name) + " and its value");
+                     "bad header: found " + in_quotes(line) + ", expected " + std::string(name) + " and its value");
     }
     line.remove_prefix(name.size());
     while (!line.empty() && line.front() == ' ') line.remove_prefix(1);
@@ -82,12 +82,12 @@ bool MassifReader::read_snapshot() {
     return false;
   }
   if (line != kRule) {
-    fail_malformed(lines_.line_offset(), "bad line: found " + quoted(line) + ", expected " + std::string(kRule));
+    fail_malformed(lines_.line_offset(), "bad line: found " + in_quotes(line) + ", expected " + std::string(kRule));
   }
   const std::int64_t number = expect_number("snapshot");
   if (!lines_.next(line)) ends_early(kRule);
   if (line != kRule) {
-    fail_malformed(lines_.line_offset(), "bad line: found " + quoted(line) + ", expected " + std::string(kRule));
+    fail_malformed(lines_.line_offset(), "bad line: found " + in_quotes(line) + ", expected " + std::string(kRule));
   }
   const std::int64_t time = expect_number("time");
   const std::int64_t heap = expect_number("mem_heap_B");
@@ -109,7 +109,8 @@ bool MassifReader::read_snapshot() {
   if (tree == "detailed" || tree == "peak") {
     read_tree(builder, heap);
   } else if (tree != "empty") {
-    fail_malformed(lines_.line_offset(), "bad heap_tree: found " + quoted(tree) + ", expected empty, detailed or peak");
+    fail_malformed(lines_.line_offset(),
+                   "bad heap_tree: found " + in_quotes(tree) + ", expected empty, detailed or peak");
   }
   Result<Snapshot> made = builder.finish();
   if (!made) throw ReadError{std::move(made).error()};
@@ -123,7 +124,7 @@ std::string_view MassifReader::expect_field(std::string_view name) {
   if (!lines_.next(line)) ends_early(std::string(name) + "=");
   if (!starts_with(line, name) || line.size() == name.size() || line[name.size()] != '=') {
     fail_malformed(lines_.line_offset(),
-                   "missing field: found " + quoted(line) + ", expected " + std::string(name) + "=");
+                   "missing field: found " + in_quotes(line) + ", expected " + std::string(name) + "=");
   }
   return line.substr(name.size() + 1);
 }
@@ -134,7 +135,7 @@ std::int64_t MassifReader::expect_number(std::string_view name) {
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (failure != std::errc{} || end != text.data() + text.size() || number < 0) {
     fail_malformed(lines_.line_offset(),
-                   "bad " + std::string(name) + ": found " + quoted(text) + ", expected a number from 0 to 2^63-1");
+                   "bad " + std::string(name) + ": found " + in_quotes(text) + ", expected a number from 0 to 2^63-1");
   }
   return number;
 }
@@ -142,7 +143,7 @@ std::int64_t MassifReader::expect_number(std::string_view name) {
 /// One line: DEPTH blanks, nCHILDREN: BYTES LABEL.
 MassifReader::Node MassifReader::parse_node(std::string_view line, std::size_t depth) const {
   const auto bad = [&]() {
-    fail_malformed(lines_.line_offset(), "bad tree line: found " + quoted(line) + ", expected " +
+    fail_malformed(lines_.line_offset(), "bad tree line: found " + in_quotes(line) + ", expected " +
                                              std::to_string(depth) + " blanks, nCHILDREN: BYTES LABEL");
   };
   const std::size_t blanks = std::min(line.find_first_not_of(' '), line.size());

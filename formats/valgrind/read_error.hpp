@@ -38,6 +38,6 @@ Status guarded(Body body) {
 }
 
 /// `text` for a message: in quotes, at most 60 bytes of it, what is not printable ASCII as \xNN.
-std::string quoted(std::string_view text);
+std::string in_quotes(std::string_view text);
 
 }  // namespace snapdiff::formats::valgrind

@@ -11,9 +11,10 @@
 namespace snapdiff::diff::rebuild {
 namespace {
 
-constexpr std::size_t kFewMoved = 2;   // functions: one may have a namesake elsewhere, unless it has its scope with it
-constexpr double kExplained = 0.5;     // of the bytes that are left, on each side
-constexpr std::size_t kMostCalls = 8;  // per line: one that calls more says nothing
+constexpr std::size_t kChangedCodeFewMoved =
+    2;  // functions: one may have a namesake elsewhere, unless it has its scope with it
+constexpr double kChangedCodeExplained = 0.5;  // of the bytes that are left, on each side
+constexpr std::size_t kMostCalls = 8;          // per line: one that calls more says nothing
 constexpr std::uint64_t kAllocation = 0;
 
 /// Functions by name that are in another file, or have another hash in their names; files where only those are known.
@@ -42,7 +43,7 @@ std::unordered_set<std::string_view> moved_functions(const Code& before, const C
     out.insert(name);
     any_scope = any_scope || name.find("::") != std::string_view::npos;
   }
-  if (out.size() < kFewMoved && !any_scope) out.clear();
+  if (out.size() < kChangedCodeFewMoved && !any_scope) out.clear();
   return out;
 }
 
@@ -108,7 +109,8 @@ class Calls {
     }
     const auto behind = [&](std::size_t i) {
       const auto file = files.find(code_.functions[code_.function[i]].file);
-      return file != files.end() && file->second.lines.size() >= kFewMoved && code_.line[i] >= file->second.first;
+      return file != files.end() && file->second.lines.size() >= kChangedCodeFewMoved &&
+             code_.line[i] >= file->second.first;
     };
     double all = 0, changed = 0;
     for (const std::uint32_t entry : entries) {
@@ -180,8 +182,8 @@ bool is_other_code(const Code& a, const Code& b, const std::vector<std::uint32_t
   calls_a.note_moved(moved);
   calls_b.note_moved(moved);
   const bool lines_tell = calls_a.lines_tell() && calls_b.lines_tell();
-  return calls_a.share_changed(left_before, calls_b, lines_tell) >= kExplained &&
-         calls_b.share_changed(left_after, calls_a, lines_tell) >= kExplained;
+  return calls_a.share_changed(left_before, calls_b, lines_tell) >= kChangedCodeExplained &&
+         calls_b.share_changed(left_after, calls_a, lines_tell) >= kChangedCodeExplained;
 }
 
 }  // namespace snapdiff::diff::rebuild

@@ -1,0 +1,4 @@
+// What most tests include.
+#include <catch2/catch.hpp>
+
+#include "standard_library.hpp"
