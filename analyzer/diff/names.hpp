@@ -5,6 +5,8 @@
 
 namespace snapdiff::diff {
 
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
 /// Id of the rules that normalise() follows; changes whenever a rule does.
 inline constexpr std::string_view kRuleSet = "1";
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyzer/store/dictionary_store.hpp"
+#include "analyzer/store/sample_reader.hpp"
 
 /// What one connection keeps in memory between calls. Also serves the virtual tables, in a host's
 /// connection; therefore it never keeps a prepared statement (an open one would keep the host from
@@ -32,7 +33,7 @@ struct AllocatorTables;  // allocator_codec.hpp
 
 class Session {
  public:
-  explicit Session(sqlite3* db) : db_(db) {}
+  explicit Session(sqlite3* db) : db_(db), samples_(db) {}
   sqlite3* db() const { return db_; }
   bool has_tables = false;  ///< the virtual tables are registered with the connection
 
@@ -46,8 +47,10 @@ class Session {
   StackIndex& stacks();
 
   /// A snapshot's rows with ids of the store. Throws usage (no such snapshot), malformed.
-  std::shared_ptr<const SampleTable> samples(std::int64_t snapshot);
-  void keep(std::int64_t snapshot, std::shared_ptr<const SampleTable> table);
+  std::shared_ptr<const SampleTable> samples(std::int64_t snapshot) { return samples_.samples(snapshot); }
+  void keep(std::int64_t snapshot, std::shared_ptr<const SampleTable> table) {
+    samples_.keep(snapshot, std::move(table));
+  }
 
   /// A snapshot's segments and blocks with stack ids of the store; null when it has no allocator state.
   /// Throws malformed.
@@ -63,25 +66,10 @@ class Session {
   std::int64_t own_changes_ = 0;
   std::unique_ptr<Catalog> catalog_;
   std::unique_ptr<StackIndex> stacks_;
-  std::list<std::pair<std::int64_t, std::shared_ptr<const SampleTable>>> tables_;          // latest first
+  SampleReader samples_;
   std::list<std::pair<std::int64_t, std::shared_ptr<const AllocatorTables>>> allocators_;  // latest first
   std::list<std::shared_ptr<const DecodedStacks>> chunks_;                                 // latest first
   std::size_t chunk_frames_ = 0;
 };
-
-/// The value columns of a snapshot, without values, and what is recorded about them.
-struct StoredColumns {
-  std::vector<Column> columns;
-  std::vector<std::int64_t> totals;
-};
-StoredColumns read_columns(sqlite3* db, std::int64_t snapshot);
-
-bool same_types(const std::vector<Column>& a, const std::vector<Column>& b);
-
-/// A series is read through at most this many changes down to a key.
-inline constexpr std::int64_t kKeyEvery = 16;
-
-/// sample_chunk.id = snapshot * kChunksPerSnapshot + number.
-inline constexpr std::int64_t kChunksPerSnapshot = 1048576;
 
 }  // namespace snapdiff::store

@@ -258,8 +258,13 @@ void add_function_sums(const GrowthPaths& paths, const SumJudge& judge, const Ex
 
 Explained explain(const GrowthPaths& paths, const SumJudge& judge, std::span<const Verdict> verdicts) {
   Explained out;
-  out.verdict = judge_paths(paths, judge, verdicts);
-  out.moved = paths.are_types() ? std::vector<std::uint8_t>(paths.size(), 0) : find_moved(paths, judge);
+  for_each_parallel(2, paths.size(), [&](std::size_t i) {
+    if (i == 0) {
+      out.verdict = judge_paths(paths, judge, verdicts);
+    } else {
+      out.moved = paths.are_types() ? std::vector<std::uint8_t>(paths.size(), 0) : find_moved(paths, judge);
+    }
+  });
   std::vector<std::uint8_t> grew(paths.size()), shrank(paths.size()), chosen(paths.size(), 0);
   const StackView& view = *paths.report().view;
   for (std::size_t p = 0; p < paths.size(); ++p) {

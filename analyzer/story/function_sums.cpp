@@ -15,14 +15,19 @@ constexpr std::size_t kMostSums = 20'000;
 /// Of all sums that are made at a time.
 constexpr std::size_t kRowsAtOnce = 4'000'000;
 
+std::vector<double> ranges_of(const GrowthPaths& paths, const SumJudge& judge) {
+  std::vector<double> range(paths.size(), 0);
+  for (std::size_t p = 0; p < paths.size(); ++p) {
+    for (const std::uint32_t row : paths.rows(paths[p])) range[p] += judge.range(row);
+  }
+  return range;
+}
+
+/// `range`: of each path, the sum over its rows.
 class Collector {
  public:
-  Collector(const GrowthPaths& paths, const SumJudge& judge) : paths_(paths), floor_(judge.floor()) {
-    range_.resize(paths.size(), 0);
-    for (std::size_t p = 0; p < paths.size(); ++p) {
-      for (const std::uint32_t row : paths.rows(paths[p])) range_[p] += judge.range(row);
-    }
-  }
+  Collector(const GrowthPaths& paths, const std::vector<double>& range, double floor)
+      : paths_(paths), floor_(floor), range_(range) {}
 
   /// Everything that ends in the same functions: the leaf first, then with its caller, and so on.
   void by_last_functions() {
@@ -69,6 +74,13 @@ class Collector {
     }
   }
 
+  /// Takes those over that are not there already.
+  void append(Collector&& other) {
+    for (std::size_t i = 0; i < other.sums_.size() && sums_.size() < kMostSums; ++i) {
+      if (known_.insert(other.hash_[i]).second) sums_.push_back(std::move(other.sums_[i]));
+    }
+  }
+
   std::vector<FunctionSum> take() { return std::move(sums_); }
 
  private:
@@ -83,6 +95,7 @@ class Collector {
     std::uint64_t hash = paths.size();
     for (const std::uint32_t p : paths) hash += mix64(p + 1);
     if (!known_.insert(hash).second) return;
+    hash_.push_back(hash);
     FunctionSum sum;
     sum.function = function;
     sum.paths = paths;
@@ -92,8 +105,9 @@ class Collector {
 
   const GrowthPaths& paths_;
   double floor_;
-  std::vector<double> range_;
+  const std::vector<double>& range_;
   std::vector<FunctionSum> sums_;
+  std::vector<std::uint64_t> hash_;  ///< of each
   std::unordered_set<std::uint64_t> known_;
 };
 
@@ -101,10 +115,12 @@ class Collector {
 
 std::vector<FunctionSum> growing_sums(const GrowthPaths& paths, const SumJudge& judge,
                                       const std::function<bool(const FunctionSum&)>& is_wanted) {
-  Collector collector(paths, judge);
-  collector.by_last_functions();
-  collector.by_function();
-  std::vector<FunctionSum> sums = collector.take();
+  const std::vector<double> range = ranges_of(paths, judge);
+  Collector by_end(paths, range, judge.floor()), by_function(paths, range, judge.floor());
+  for_each_parallel(2, paths.size(),
+                    [&](std::size_t i) { i == 0 ? by_end.by_last_functions() : by_function.by_function(); });
+  by_end.append(std::move(by_function));
+  std::vector<FunctionSum> sums = by_end.take();
   std::vector<std::uint8_t> wanted(sums.size());
   for_each_parallel(sums.size(), paths.size(), [&](std::size_t i) { wanted[i] = is_wanted(sums[i]) ? 1 : 0; });
   for (std::size_t i = 0; i < sums.size();) {

@@ -47,10 +47,16 @@ SumJudge::SumJudge(const GrowthReport& report, const TimeAxis* axis) : report_(r
   double most = std::max(std::abs(static_cast<double>(report.total.baseline)),
                          std::abs(static_cast<double>(report.total.current)));
   std::vector<double> totals(length_, 0);
-  for (std::size_t row = 0; length_ > 0 && row < report.rows.size(); ++row) {
+  range_.reserve(report.rows.size());
+  for (std::size_t row = 0; row < report.rows.size(); ++row) {
+    if (length_ == 0) {
+      range_.push_back(std::abs(static_cast<double>(report.rows[row].value.growth())));
+      continue;
+    }
     report.series.add_to(totals, row);
-    const SeriesValues::Range range = report.series.range(row);
-    most_ = std::max({most_, -static_cast<double>(range.least), static_cast<double>(range.most)});
+    const auto [least, greatest] = report.series.range(row);
+    most_ = std::max({most_, -static_cast<double>(least), static_cast<double>(greatest)});
+    range_.push_back(static_cast<double>(greatest) - static_cast<double>(least));
   }
   for (const double total : totals) most = std::max(most, std::abs(total));
   floor_ = kFloorShare * most;
@@ -124,12 +130,6 @@ std::vector<double> SumJudge::counts(std::span<const std::uint32_t> rows) const 
     report_.object_series.add_to(sums, report_.object_place[row]);
   }
   return sums;
-}
-
-double SumJudge::range(std::uint32_t row) const {
-  if (length_ == 0) return std::abs(static_cast<double>(report_.rows[row].value.growth()));
-  const auto [least, most] = report_.series.range(row);
-  return static_cast<double>(most) - static_cast<double>(least);
 }
 
 trend::PointError SumJudge::error_of(std::span<const std::uint32_t> rows) const {

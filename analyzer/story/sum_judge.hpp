@@ -36,7 +36,7 @@ class SumJudge {
   /// judged by its counts, however small they are.
   Verdict judge_type(std::span<const std::uint32_t> rows) const;
   /// Largest minus smallest value of one row.
-  double range(std::uint32_t row) const;
+  double range(std::uint32_t row) const { return range_[row]; }
 
  private:
   std::vector<double> counts(std::span<const std::uint32_t> rows) const;
@@ -50,7 +50,8 @@ class SumJudge {
   std::size_t length_ = 0;
   double floor_ = 0;
   double object_floor_ = 0;
-  double most_ = 0;  ///< of all values, without their signs
+  double most_ = 0;            ///< of all values, without their signs
+  std::vector<double> range_;  ///< by row
 };
 
 }  // namespace snapdiff::story

@@ -83,7 +83,7 @@ class Harm(unittest.TestCase):
         """The lines of two sites changed places, and nothing but the sizes of their objects says so. In C++ some of the
         calls around them become jumps besides, and nothing at all says so: to come down. Of seed 45 a quarter was wrong
         before rows that exchanged what they hold were merged."""
-        for language, seed, most_wrong in ((lang.Cpp(), 25, 0.1), (lang.Go(), 42, MOST_WRONG), (lang.Go(), 45, 0.05),
+        for language, seed, most_wrong in ((lang.Cpp(), 25, 0.1), (lang.Go(), 42, MOST_WRONG), (lang.Go(), 45, MOST_WRONG), (lang.Go(), 13809, 0.04),
                                            (lang.Python(), 45, 0.05)):
             with self.subTest(language.name, seed=seed):
                 self.check(self.pair(language, edits.swap_sites, seed), most_wrong)

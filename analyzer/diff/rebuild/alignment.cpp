@@ -13,6 +13,9 @@ constexpr double kOneGrown = 0.4;            // as like as sites that have this 
 constexpr double kAllGrown = 0.9;            // the same, where several sizes grew by as much
 constexpr double kShifted = 1;               // a line that moved as the functions above and below it did
 constexpr double kShiftChanges = 0.5;        // a line that moved as one of them did
+constexpr double kSameContexts = 0.5;        // of the stacks through two places
+constexpr double kOtherContexts = 0.6;       // of what the place has in common with its counterpart
+constexpr std::size_t kFewContexts = 3;      // on both sides, in the mean: fewer may be the same by chance
 constexpr std::size_t kReach = 4;            // lines that may be new or gone between two that are not
 constexpr std::size_t kMostCells = 4'000'000;
 constexpr double kNever = -1e9;
@@ -34,6 +37,23 @@ template <class Set>
 double overlap(const Set& a, const Set& b) {
   const std::size_t less = std::min(a.size(), b.size());
   return less == 0 ? 0 : static_cast<double>(common(a, b)) / static_cast<double>(less);
+}
+
+/// Of the least values of two sets, as many as fit, how many are in both: of all that one of them has.
+double share_of_both(const FewSorted<std::uint64_t>& a, const FewSorted<std::uint64_t>& b) {
+  if (a.size() + b.size() < 2 * kFewContexts) return 0;
+  const std::size_t most = std::max(a.size(), b.size());
+  std::size_t either = 0, both = 0;
+  for (std::size_t i = 0, j = 0; (i < a.size() || j < b.size()) && either < most; ++either) {
+    if (j == b.size() || (i < a.size() && a[i] < b[j])) {
+      ++i;
+    } else if (i == a.size() || b[j] < a[i]) {
+      ++j;
+    } else {
+      ++i, ++j, ++both;
+    }
+  }
+  return either == 0 ? 0 : static_cast<double>(both) / static_cast<double>(either);
 }
 
 /// How alike the sizes of objects of two sites are, 0 to 1: equal, or all grown by as much (a type has a new member).
@@ -72,6 +92,7 @@ class Alignment {
       for (std::size_t j = 0; j < m_; ++j) like_[i * m_ + j] = likeness(i, j, shift);
     }
     tell_swapped();
+    tell_by_contexts();
     prefer_equal_callees();
   }
 
@@ -118,6 +139,30 @@ class Alignment {
       for (std::size_t j = 0; j < m_; ++j) {
         const bool known = !a_.all[in_a_[i]].sizes.empty() && !b_.all[in_b_[j]].sizes.empty();
         if (known && alike(i, j) == 0 && (has_other(i, j) || is_others(i, j))) like_[i * m_ + j] = kNever;
+      }
+    }
+  }
+
+  /// Places whose stacks run through the same functions, for objects of the same size where they are calls, while no
+  /// other one has as many of these: they are each other's. Of lines that changed places that is all there is.
+  void tell_by_contexts() {
+    std::vector<double> in_common(n_ * m_, 0);
+    for (std::size_t i = 0; i < n_; ++i) {
+      for (std::size_t j = 0; j < m_; ++j) {
+        if (like_[i * m_ + j] > kNever / 2)
+          in_common[i * m_ + j] = share_of_both(a_.contexts(in_a_[i]), b_.contexts(in_b_[j]));
+      }
+    }
+    for (std::size_t i = 0; i < n_; ++i) {
+      for (std::size_t j = 0; j < m_; ++j) {
+        const double own = in_common[i * m_ + j];
+        if (own < kSameContexts) continue;
+        double others = 0;
+        for (std::size_t k = 0; k < m_; ++k) others = k == j ? others : std::max(others, in_common[i * m_ + k]);
+        for (std::size_t k = 0; k < n_; ++k) others = k == i ? others : std::max(others, in_common[k * m_ + j]);
+        if (others > kOtherContexts * own) continue;
+        for (std::size_t k = 0; k < m_; ++k) like_[i * m_ + k] = k == j ? like_[i * m_ + k] : kNever;
+        for (std::size_t k = 0; k < n_; ++k) like_[k * m_ + j] = k == i ? like_[k * m_ + j] : kNever;
       }
     }
   }

@@ -17,6 +17,7 @@ constexpr std::size_t kMostOfLeaf = 96;   // stacks of one leaf function that ar
 constexpr std::size_t kBuildPairDeepest = 64;
 constexpr std::size_t kMostOfRun = 250'000;  // pairs of stacks of one run of functions
 constexpr double kCovered = 0.85;            // of the shorter stack's frames
+constexpr double kOther = 2;                 // times the size of objects, and times as many: another site
 
 std::vector<std::uint32_t> itself_where_mapped(const FunctionMap& map) {
   std::vector<std::uint32_t> out(map.before.size(), kNone);
@@ -144,6 +145,7 @@ BuildPair::Stacks BuildPair::read(const std::vector<Left>& left, Positions& posi
     Stack& stack = out[i];
     stack.row = left[i].row;
     stack.value = std::abs(static_cast<double>(side.value[left[i].entry]));
+    if (!side.objects.empty()) stack.objects = std::abs(static_cast<double>(side.objects[left[i].entry]));
     stack.way = positions.code().way(left[i].entry);
     positions.walk(left[i].entry, walked, stack.folded);
     stack.classes.reserve(walked.size());
@@ -171,12 +173,20 @@ void BuildPair::count_renamed(const Stack& joined) {
   }
 }
 
+/// Whether two stacks hold objects of quite another size, and quite another number of them.
+bool BuildPair::contradict(const Stack& a, const Stack& b) {
+  if (a.objects <= 0 || b.objects <= 0) return false;
+  const auto far = [](double x, double y) { return std::max(x, y) > kOther * std::min(x, y); };
+  return far(a.objects, b.objects) && far(a.value / a.objects, b.value / b.objects);
+}
+
 void BuildPair::join_equal(RowUnion& rows, bool with_way) {
   std::vector<std::uint8_t> used_a(before_.size(), 0), used_b(after_.size(), 0);
   each_group(
       before_, after_, [&](const Stack& stack) { return sequence(stack.classes, with_way ? stack.way : 0); },
       [&](std::span<const Keyed> a, std::span<const Keyed> b) {
         const Stack& first = before_[a.front().index];
+        if (!with_way && a.size() == 1 && b.size() == 1 && contradict(first, after_[b.front().index])) return;
         for (const Keyed& one : a) used_a[one.index] = 1;
         for (const Keyed& one : b) {
           used_b[one.index] = 1;
@@ -261,7 +271,7 @@ void BuildPair::join_with_gaps(RowUnion& rows) {
             const Stack& b = after_[to[j]];
             const bool leaf = a.classes.front() == b.classes.front() || lines_.paired[a.classes.front()] == 0 ||
                               lines_.paired[b.classes.front()] == 0;
-            const double s = leaf ? alike(a, b) : 0;
+            const double s = leaf && !contradict(a, b) ? alike(a, b) : 0;
             of_a[i].offer(j, s);
             of_b[j].offer(i, s);
           }
@@ -287,6 +297,7 @@ void BuildPair::merge(RowUnion& rows) {
       before_, after_, [](const Stack& stack) { return sequence(stack.functions, 0); },
       [&](std::span<const Keyed> a, std::span<const Keyed> b) {
         if (a.size() * b.size() > kMostOfRun) return;
+        if (a.size() == 1 && b.size() == 1 && contradict(before_[a.front().index], after_[b.front().index])) return;
         for (const Keyed& one : b) {
           for (const Keyed& other : a) {
             if (!compatible(before_[other.index], after_[one.index])) continue;

@@ -53,6 +53,7 @@ class BuildPair {
     std::uint32_t way = 0;
     bool folded = false;
     double value = 0;
+    double objects = 0;  ///< 0: unknown
     std::vector<std::uint32_t> classes;    ///< leaf first
     std::vector<std::uint32_t> functions;  ///< of the current side, leaf first
   };
@@ -60,6 +61,7 @@ class BuildPair {
 
   Stacks read(const std::vector<Left>& left, Positions& positions, const std::vector<std::uint32_t>& classes,
               const Side& side) const;
+  static bool contradict(const Stack& a, const Stack& b);
   void join_equal(RowUnion& rows, bool with_way);
   void join_with_gaps(RowUnion& rows);
   void merge(RowUnion& rows);

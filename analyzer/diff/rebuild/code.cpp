@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <limits>
+#include <map>
+#include <numeric>
 #include <unordered_map>
 
 #include "analyzer/diff/build_match.hpp"
@@ -58,9 +62,33 @@ bool is_library_frame(std::string_view function, std::string_view file, std::str
   return is_library_name(function);
 }
 
+namespace {
+
+/// Lines between a closure and the line that calls it where it is written.
+constexpr std::int32_t kLongestClosure = 100;
+constexpr std::size_t kDeepestInlined = 8;
+
+void name_parts(Function& function) {
+  function.base = normalise(function.plain);
+  function.shorter = last_parts_of(short_function_name(function.base), 2);
+  function.last = last_parts_of(function.shorter, 1);
+}
+
+/// "main.run" of "main.run.func2" and "main.run.func2.1"; "" of what is no closure of Go.
+std::string_view closure_owner(std::string_view name) {
+  const std::size_t at = name.find(".func");
+  if (at == std::string_view::npos || at + 5 >= name.size()) return {};
+  const std::string_view number = name.substr(at + 5);
+  const bool is_closure = std::all_of(number.begin(), number.end(), [](char c) { return c == '.' || is_digit(c); });
+  return is_closure && is_digit(number.front()) ? name.substr(0, at) : std::string_view();
+}
+
+}  // namespace
+
 Code::Code(const Side& side) : side_(side), d_(*side.ref.snapshot->dictionary) {
   name_functions();
   join_lines();
+  join_inlined_closures();
 }
 
 void Code::name_functions() {
@@ -101,9 +129,7 @@ void Code::name_functions() {
         made.name = name;
         made.file = file;
         made.plain = without_place(name);
-        made.base = normalise(made.plain);
-        made.shorter = last_parts_of(short_function_name(made.base), 2);
-        made.last = last_parts_of(made.shorter, 1);
+        name_parts(made);
         const std::string whole = std::string(without_clone_suffixes(name)) + '\n' + std::string(file);
         const auto [entry, added] = known.try_emplace(hash_bytes(whole), static_cast<std::uint32_t>(functions.size()));
         if (added) functions.push_back(std::move(made));
@@ -154,6 +180,66 @@ void Code::join_lines() {
       functions.push_back({{}, file, {}, {}, {}, {}});
     }
     function[i] = made;
+  }
+}
+
+/// Go names a closure after the function that its own one was inlined into: "FlushFrame.func1" is of
+/// AssembleSession where FlushFrame calls that and that the closure. In a build that does not inline it, and wherever
+/// else it is inlined, it has another name: here it is AssembleSession's everywhere.
+void Code::join_inlined_closures() {
+  std::vector<std::string_view> of(functions.size());  // of closures, the function in their name
+  bool any = false;
+  for (std::size_t f = 0; f < functions.size(); ++f) {
+    if (!functions[f].file.ends_with(".go")) continue;
+    of[f] = closure_owner(functions[f].name);
+    any = any || !of[f].empty();
+  }
+  if (!any) return;
+  struct Seen {
+    std::uint32_t caller = kNone;
+    std::int32_t line = std::numeric_limits<std::int32_t>::max();
+    bool other = false;  ///< its name is right, or it has several callers
+  };
+  std::vector<Seen> seen(functions.size());
+  std::vector<FrameId> scratch;
+  const auto calls = [this](std::span<const FrameId> callers, std::string_view name) {
+    return std::any_of(callers.begin(),
+                       callers.begin() + static_cast<std::ptrdiff_t>(std::min(callers.size(), kDeepestInlined)),
+                       [&](FrameId frame) { return functions[function[index_of(frame)]].name == name; });
+  };
+  for (std::size_t entry = 0; entry < side_.stack.size(); ++entry) {
+    const std::span<const FrameId> stack = frames(entry, scratch);
+    for (std::size_t k = 0; k < stack.size(); ++k) {
+      const std::uint32_t own = function[index_of(stack[k])];
+      if (of[own].empty()) continue;
+      Seen& closure = seen[own];
+      closure.line = std::min(closure.line, line[index_of(stack[k])]);
+      const std::uint32_t caller = k + 1 < stack.size() ? function[index_of(stack[k + 1])] : kNone;
+      const bool inlined = caller != kNone && functions[caller].name != of[own] &&
+                           functions[caller].file == functions[own].file &&
+                           std::abs(line[index_of(stack[k])] - line[index_of(stack[k + 1])]) <= kLongestClosure &&
+                           calls(stack.subspan(k + 1), of[own]);
+      if (!inlined || (closure.caller != kNone && closure.caller != caller)) closure.other = true;
+      closure.caller = caller;
+    }
+  }
+  // Those of one function at one line are one.
+  std::map<std::pair<std::string_view, std::int32_t>, std::uint32_t> closures;
+  std::vector<std::uint32_t> joined(functions.size());
+  std::iota(joined.begin(), joined.end(), 0U);
+  for (std::uint32_t f = 0; f < functions.size(); ++f) {
+    if (!of[f].empty() && (seen[f].other || seen[f].caller == kNone)) closures.try_emplace({of[f], seen[f].line}, f);
+  }
+  for (std::uint32_t f = 0; f < functions.size(); ++f) {
+    if (of[f].empty() || seen[f].other || seen[f].caller == kNone) continue;
+    const Function& owner = functions[seen[f].caller];
+    joined[f] = closures.try_emplace({owner.name, seen[f].line}, f).first->second;
+    if (joined[f] != f) continue;
+    functions[f].plain = owner.plain + ".func1";
+    name_parts(functions[f]);
+  }
+  for (std::uint32_t& own : function) {
+    if (own != kNone) own = joined[own];
   }
 }
 

@@ -54,6 +54,7 @@ class Code {
  private:
   void name_functions();
   void join_lines();  ///< functions of frames that have lines only
+  void join_inlined_closures();
 
   const Side& side_;
   const Dictionary& d_;

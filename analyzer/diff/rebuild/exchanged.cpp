@@ -12,7 +12,7 @@ namespace {
 constexpr double kOtherSize = 2;       // objects of another size weigh as much as seven times as many
 constexpr double kGrownSize = 0.3;     // of both rows by the same amount: a type that has new members
 constexpr double kMostGrown = 0.25;    // of the smaller size
-constexpr double kClear = 0.8;         // by which the exchange explains more
+constexpr double kClear = 0.6;         // by which the exchange explains more
 constexpr double kChanged = 0.2;       // of the number of objects: less needs no explanation
 constexpr double kFew = 2;             // objects: as many more or less say little
 constexpr std::size_t kMostRows = 64;  // of one run of functions: the heaviest
@@ -58,11 +58,13 @@ double in_count(const Row& x, const Row& y) {
   return std::min(kOtherSize, std::abs(std::log((y.objects_after + kFew) / (x.objects_before + kFew))));
 }
 
-/// The same of the sizes of objects, for two rows at once; equal growth of both is one change of a type.
+/// The same of the sizes of objects, for two rows at once; equal growth of both is one change of a type. Where an
+/// allocator rounds sizes up it is not equal any more.
 double in_size(double x_before, double x_after, double y_before, double y_after) {
   const double x = std::floor(x_after) - std::floor(x_before), y = std::floor(y_after) - std::floor(y_before);
   if (x == 0 && y == 0) return 0;
   if (x == y && std::abs(x) <= kMostGrown * std::min(x_before, y_before)) return kGrownSize;
+  if (x > 0 && y > 0 && x <= kMostGrown * x_before && y <= kMostGrown * y_before) return kOtherSize;
   return (x == 0 ? 0 : kOtherSize) + (y == 0 ? 0 : kOtherSize);
 }
 

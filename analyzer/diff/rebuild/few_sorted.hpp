@@ -30,6 +30,16 @@ class FewSorted {
     ++size_;
   }
 
+  /// The `most` least values of all that are added, in whatever order they come.
+  void add_least(T value, std::size_t most) {
+    if (size_ >= most && !(value < back())) return;
+    const std::size_t before = size_;
+    add(value, most + 1);
+    if (size_ <= most || size_ == before) return;
+    --size_;
+    if (!many_.empty()) many_.pop_back();
+  }
+
   const T* begin() const { return many_.empty() ? few_.data() : many_.data(); }
   const T* end() const { return begin() + size_; }
   std::size_t size() const { return size_; }

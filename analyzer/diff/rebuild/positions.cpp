@@ -2,13 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace snapdiff::diff::rebuild {
 namespace {
 
 constexpr std::size_t kMostCallees = 64;  // per position: more tell nothing new
 constexpr std::size_t kMostSizes = 12;
+constexpr std::size_t kMostContexts = 24;
 constexpr std::uint32_t kMostStacks = 24;  // per position: what goes through it is known by then
+
+constexpr std::uint64_t kAnyContext = std::numeric_limits<std::uint64_t>::max();
 
 std::uint64_t pair_key(std::uint32_t high, std::uint32_t low) { return static_cast<std::uint64_t>(high) << 32U | low; }
 
@@ -135,6 +139,7 @@ void Positions::gather() {
   // Counted apart: what most stacks go through is known soon, and is not looked at again.
   struct Through {
     double bytes = 0;
+    std::uint64_t context = kAnyContext;  ///< those above are not among the least
     std::uint32_t stacks = 0;
   };
   std::vector<Through> through;
@@ -145,20 +150,33 @@ void Positions::gather() {
     walk(entry, stack, folded);
     if (stack.empty()) continue;
     const double weight = std::abs(static_cast<double>(side.value[entry])) + 1;
-    if (through.size() < all.size()) through.resize(all.size() + all.size() / 2);
+    if (through.size() < all.size()) {
+      through.resize(all.size() + all.size() / 2);
+      contexts_.resize(through.size());
+    }
+    const std::int64_t objects = side.objects.empty() ? 0 : side.objects[entry];
+    const std::int64_t size = objects > 0 ? side.value[entry] / objects : 0;
+    std::uint64_t run = 0;
+    for (const std::uint32_t position : stack) run = mix64(run ^ (function_[position] + 1ULL));
+    const std::uint64_t run_and_size = mix64(run ^ static_cast<std::uint64_t>(size));
     const std::uint32_t leaf = function_[stack.front()];
     for (std::size_t k = 0; k < stack.size(); ++k) {
       Through& seen = through[stack[k]];
       seen.bytes += weight;
+      if (const std::uint64_t context = k == 0 ? run : run_and_size; context < seen.context) {
+        FewSorted<std::uint64_t>& contexts = contexts_[stack[k]];
+        contexts.add_least(context, kMostContexts);
+        if (contexts.size() == kMostContexts) seen.context = contexts.back();
+      }
       if (++seen.stacks > kMostStacks) continue;
       if (k > 0) all[stack[k]].deep.add(leaf, kMostCallees);
       add_around(stack, k);
     }
     Position& site = all[stack.front()];
     site.ways.add(code_.way(entry), kMostCallees);
-    const std::int64_t objects = side.objects.empty() ? 0 : side.objects[entry];
-    if (objects > 0) site.sizes.add(side.value[entry] / objects, kMostSizes);
+    if (objects > 0) site.sizes.add(size, kMostSizes);
   }
+  contexts_.resize(std::max(contexts_.size(), all.size()));
   for (std::size_t p = 0; p < std::min(all.size(), through.size()); ++p) {
     all[p].bytes = through[p].bytes;
     all[p].stacks = through[p].stacks;

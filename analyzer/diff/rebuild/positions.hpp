@@ -60,6 +60,10 @@ class Positions {
   /// all[position].function, from less memory.
   std::uint32_t function_of(std::uint32_t position) const { return function_[position]; }
 
+  /// What tells the stacks through a position from others, as hashes: the run of their functions, and where the position
+  /// calls something the size of their objects as well. Of many the least ones.
+  const FewSorted<std::uint64_t>& contexts(std::uint32_t position) const { return contexts_[position]; }
+
   /// Lines from the function's own down to the part.
   std::vector<std::int32_t> path(std::uint32_t position) const;
 
@@ -78,6 +82,7 @@ class Positions {
   std::vector<std::uint32_t> base_;
   std::unordered_map<std::uint64_t, std::uint32_t> by_line_;
   std::unordered_map<std::uint64_t, std::uint32_t> parts_;
+  std::vector<FewSorted<std::uint64_t>> contexts_;  ///< per position
   std::vector<FrameId> scratch_;
 };
 

@@ -1,7 +1,9 @@
 #include <catch2/catch.hpp>
 
 #include "analyzer/store/store.hpp"
+#include "snapdiff/parallel.hpp"
 #include "support/same_content.hpp"
+#include "unit/analyzer/store/made_series.hpp"
 #include "unit/analyzer/store/small_snapshots.hpp"
 #include "unit/analyzer/store/temporary_folder.hpp"
 
@@ -205,4 +207,31 @@ TEST_CASE("store: of many snapshots at once all are stored or none") {
   CHECK(stored.error().code == ErrorCode::limit);
   CHECK(store->list()->empty());
   CHECK(store->check());
+}
+
+TEST_CASE("store: snapshots of several keys are read at once as one by one") {
+  auto store = Store::open(":memory:", Access::create);
+  REQUIRE(store);
+  test::MadeSeries::Shape shape;
+  shape.stacks = kParallelStacks;
+  shape.min_depth = 3;
+  shape.max_depth = 7;
+  test::MadeSeries made(shape);
+  std::vector<SnapshotId> chosen;
+  for (int i = 0; i < 18; ++i, made.step()) {  // a key every 16
+    const auto added = store->add(made.snapshot(), "s");
+    REQUIRE(added);
+    chosen.push_back(added->id);
+  }
+  const auto all = store->load(chosen);
+  REQUIRE(all);
+  for (const std::size_t i : {0U, 15U, 16U, 17U}) {
+    const auto one = store->load(std::span(chosen).subspan(i, 1));
+    REQUIRE(one);
+    CHECK(test::difference((*all)[i], one->front()) == "");
+  }
+  chosen.push_back(SnapshotId{999});
+  const auto unknown = store->load(chosen);
+  REQUIRE_FALSE(unknown);
+  CHECK(unknown.error().code == ErrorCode::usage);
 }
