@@ -291,7 +291,7 @@ void read_samples(Session& session, std::span<const SnapshotId> ids, std::vector
   for_each_parallel(groups.size(), rows, [&](std::size_t g) {
     try {
       SampleReader reader(session.db(), &guard);
-      for (const std::size_t i : groups[g]) snapshots[i].samples = *reader.samples(static_cast<std::int64_t>(ids[i]));
+      for (const std::size_t i : groups[g]) reader.read(static_cast<std::int64_t>(ids[i]), snapshots[i].samples);
     } catch (...) {
       failures[g] = std::current_exception();
     }

@@ -196,7 +196,7 @@ std::vector<std::string> encode_samples(const SampleTable& before, const SampleT
   return blobs;
 }
 
-SampleDecoder::SampleDecoder(SampleTable before) : before_(std::move(before)) {
+SampleDecoder::SampleDecoder(const SampleTable& before) : before_(before) {
   after_.stack.reserve(before_.size());
   after_.labels.reserve(before_.size());
   for (const Column& column : before_.columns) {

@@ -36,8 +36,8 @@ std::vector<std::string> encode_samples(const SampleTable& before, const SampleT
 /// Undoes encode_samples() chunk by chunk, in order.
 class SampleDecoder {
  public:
-  /// `before` is consumed; an empty table with the right columns for a key.
-  explicit SampleDecoder(SampleTable before);
+  /// `before` has to outlive it; an empty table with the right columns for a key.
+  explicit SampleDecoder(const SampleTable& before);
   /// Throws malformed.
   void add_chunk(std::string_view blob);
   SampleTable finish();
@@ -45,7 +45,7 @@ class SampleDecoder {
  private:
   void copy_until(std::uint64_t key);
 
-  SampleTable before_;
+  const SampleTable& before_;
   SampleTable after_;
   std::size_t next_ = 0;  // first row of before_ not yet copied or replaced
   std::uint64_t last_key_ = 0;

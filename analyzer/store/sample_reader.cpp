@@ -122,39 +122,50 @@ std::vector<SampleReader::Stored> SampleReader::read_down(std::int64_t snapshot,
   return stored;
 }
 
-std::shared_ptr<const SampleTable> SampleReader::samples(std::int64_t snapshot) {
-  if (auto table = kept(snapshot)) return table;
+SampleTable SampleReader::decode(std::int64_t snapshot) {
   std::shared_ptr<const SampleTable> start;
   std::vector<Stored> stored;
   {
     const std::unique_lock lock = guard_ == nullptr ? std::unique_lock<std::mutex>() : std::unique_lock(*guard_);
     stored = read_down(snapshot, start);
   }
-  const std::vector<Column> columns = stored.front().columns.columns;
+  const std::vector<Column>& columns = stored.front().columns.columns;
   SampleTable table;
-  if (start != nullptr) {
-    table = *start;
-  } else {
-    table.columns = columns;
-  }
+  if (start == nullptr) table.columns = columns;
   for (auto one = stored.rbegin(); one != stored.rend(); ++one) {
     naming("snapshot @" + std::to_string(one->snapshot), [&] {
-      if (!same_types(one->columns.columns, table.columns) || !same_types(one->columns.columns, columns))
+      const SampleTable& before = start != nullptr ? *start : table;
+      if (!same_types(one->columns.columns, before.columns) || !same_types(one->columns.columns, columns))
         fail(ErrorCode::malformed, "its columns are not those of the snapshots before and after it");
-      SampleDecoder decoder(std::move(table));
+      SampleDecoder decoder(before);
       for (std::size_t number = 0; number < one->chunks.size(); ++number) {
         naming("sample chunk " + std::to_string(number) + " of snapshot " + std::to_string(one->snapshot),
                [&] { decoder.add_chunk(one->chunks[number]); });
       }
       table = decoder.finish();
+      start = nullptr;
       for (std::size_t c = 0; c < table.columns.size(); ++c)
         table.columns[c].half_unit = one->columns.columns[c].half_unit;
       check_table(table, one->rows, one->columns.totals);
     });
   }
-  auto shared = std::make_shared<const SampleTable>(std::move(table));
-  keep(snapshot, shared);
-  return shared;
+  return table;
+}
+
+std::shared_ptr<const SampleTable> SampleReader::samples(std::int64_t snapshot) {
+  if (auto table = kept(snapshot)) return table;
+  auto table = std::make_shared<const SampleTable>(decode(snapshot));
+  keep(snapshot, table);
+  return table;
+}
+
+void SampleReader::read(std::int64_t snapshot, SampleTable& out) {
+  if (const auto table = kept(snapshot)) {
+    out = *table;
+    return;
+  }
+  out = decode(snapshot);
+  keep(snapshot, std::shared_ptr<const SampleTable>(std::shared_ptr<const SampleTable>(), &out));
 }
 
 }  // namespace snapdiff::store

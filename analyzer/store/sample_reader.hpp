@@ -35,12 +35,15 @@ class SampleReader {
 
   /// Throws usage (no such snapshot), malformed.
   std::shared_ptr<const SampleTable> samples(std::int64_t snapshot);
+  /// The same into a table that stays as it is for as long as this reads.
+  void read(std::int64_t snapshot, SampleTable& out);
   void keep(std::int64_t snapshot, std::shared_ptr<const SampleTable> table);
   void drop() { tables_.clear(); }
 
  private:
   struct Stored;
   std::shared_ptr<const SampleTable> kept(std::int64_t snapshot);
+  SampleTable decode(std::int64_t snapshot);
   std::vector<Stored> read_down(std::int64_t snapshot, std::shared_ptr<const SampleTable>& start);
 
   sqlite3* db_;

@@ -53,7 +53,7 @@ class BuildPair {
     std::uint32_t way = 0;
     bool folded = false;
     double value = 0;
-    double objects = 0;  ///< 0: unknown
+    double objects = 0;                    ///< 0: unknown
     std::vector<std::uint32_t> classes;    ///< leaf first
     std::vector<std::uint32_t> functions;  ///< of the current side, leaf first
   };

@@ -60,8 +60,8 @@ class Positions {
   /// all[position].function, from less memory.
   std::uint32_t function_of(std::uint32_t position) const { return function_[position]; }
 
-  /// What tells the stacks through a position from others, as hashes: the run of their functions, and where the position
-  /// calls something the size of their objects as well. Of many the least ones.
+  /// What tells the stacks through a position from others, as hashes: the run of their functions, and where the
+  /// position calls something the size of their objects as well. Of many the least ones.
   const FewSorted<std::uint64_t>& contexts(std::uint32_t position) const { return contexts_[position]; }
 
   /// Lines from the function's own down to the part.
