@@ -8,7 +8,7 @@ build=${SNAPDIFF_BUILD:-}
 if [ -z "$build" ]; then
   build=build/first-diff # what examples/first-diff has built is not built again
   .ci/install-packages build
-  cmake --preset release -DSNAPDIFF_TESTS=OFF -DSNAPDIFF_HEADER_CHECK=OFF -B "$build" >/dev/null
+  cmake --preset user -B "$build" >/dev/null
   cmake --build "$build"
 fi
 cmake --install "$build" --prefix "$prefix" >/dev/null
