@@ -13,8 +13,8 @@
 namespace snapdiff::cuda {
 namespace {
 
-constexpr std::int64_t kOutOfMemoryMiB = 1024 * 1024;
-constexpr std::int64_t kSmallRequest = kOutOfMemoryMiB;  // c10/cuda/CUDACachingAllocator.h: kSmallSize
+constexpr std::int64_t kBytesPerMiB = 1024 * 1024;
+constexpr std::int64_t kSmallRequest = kBytesPerMiB;  // c10/cuda/CUDACachingAllocator.h: kSmallSize
 
 std::int64_t round_up(std::int64_t size, std::int64_t unit) {
   if (size > std::numeric_limits<std::int64_t>::max() - unit) return size;
@@ -30,9 +30,9 @@ bool is_expandable(const AllocatorState& state) {
 
 /// What the allocator asks the driver for where no cached block will do (get_allocation_size there).
 std::int64_t new_segment(std::int64_t asked, bool expandable) {
-  if (asked <= kSmallRequest) return 2 * kOutOfMemoryMiB;
-  if (expandable) return round_up(asked, 20 * kOutOfMemoryMiB);
-  return asked < 10 * kOutOfMemoryMiB ? 20 * kOutOfMemoryMiB : round_up(asked, 2 * kOutOfMemoryMiB);
+  if (asked <= kSmallRequest) return 2 * kBytesPerMiB;
+  if (expandable) return round_up(asked, 20 * kBytesPerMiB);
+  return asked < 10 * kBytesPerMiB ? 20 * kBytesPerMiB : round_up(asked, 2 * kBytesPerMiB);
 }
 
 struct Failure {

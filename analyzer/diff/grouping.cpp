@@ -13,7 +13,7 @@
 namespace snapdiff::diff {
 namespace {
 
-constexpr std::uint32_t kGroupingNone = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t kNoUnit = std::numeric_limits<std::uint32_t>::max();
 
 /// Sums that remember whether one of them did not fit.
 class Adder {
@@ -160,7 +160,7 @@ Grouped by_stack(const Comparison& c, const SeriesOf& series, Adder& adder) {
     g.unit.resize(c.unit_count());
     for (std::size_t u = 0; u < g.unit.size(); ++u) g.unit[u] = static_cast<std::uint32_t>(u);
   } else {
-    row_of_unit.assign(c.unit_count(), kGroupingNone);
+    row_of_unit.assign(c.unit_count(), kNoUnit);
     for (std::size_t u = 0; u < c.unit_count(); ++u) {
       if (c.row_of_unit[u] != u) continue;
       row_of_unit[u] = static_cast<std::uint32_t>(g.unit.size());
@@ -213,8 +213,8 @@ Grouped by_frame(const Comparison& c, GroupBy by, bool with_series, Adder& adder
   resize(g, keys.size(), c, with_series, true);
   const std::vector<std::uint8_t> large = in_large_rows(c);
   std::vector<Part> flat, cumulative;  // of rows of several units, whose growth is a net over them
-  std::vector<std::uint32_t> last_seen(keys.size(), kGroupingNone);
-  std::vector<std::uint32_t> leaf(c.unit_count(), kGroupingNone);
+  std::vector<std::uint32_t> last_seen(keys.size(), kNoUnit);
+  std::vector<std::uint32_t> leaf(c.unit_count(), kNoUnit);
   for (std::size_t u = 0; u < c.unit_count(); ++u) {
     const VisibleFrames& frames = c.frames[u];
     if (frames.size == 0) continue;
@@ -272,7 +272,7 @@ Grouped by_frame(const Comparison& c, GroupBy by, bool with_series, Adder& adder
   // Keys of frames that no visible stack of these snapshots holds are no rows.
   std::size_t rows = 0;
   for (std::uint32_t k = 0; k < keys.size(); ++k) {
-    if (last_seen[k] == kGroupingNone) continue;
+    if (last_seen[k] == kNoUnit) continue;
     g.rows[rows] = g.rows[k];
     g.cumulative[rows] = g.cumulative[k];
     g.variance[rows] = g.variance[k];

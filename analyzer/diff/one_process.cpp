@@ -9,7 +9,7 @@ namespace snapdiff::diff {
 namespace {
 
 /// Without pids: in fewer stacks the allocations of a longer-lived other process may all be more by chance.
-constexpr std::size_t kOneProcessFewStacks = 5;
+constexpr std::size_t kFewStacksForProof = 5;
 
 /// inuse_space -> alloc_space; null where the snapshot has no such column.
 const Column* allocations_beside(const Snapshot& snapshot, const std::string& metric) {
@@ -125,7 +125,7 @@ std::optional<SinceBaseline> find_since_baseline(const Comparison& c) {
   for (const Allocated& unit : all.of_unit) look_at(unit);
   for (const auto& [identity, stack] : all.loose) look_at(stack);
   const bool named = first.ref.snapshot->facts.pid && last.ref.snapshot->facts.pid;
-  if (again || (!named && evidence < kOneProcessFewStacks)) return std::nullopt;
+  if (again || (!named && evidence < kFewStacksForProof)) return std::nullopt;
 
   SinceBaseline since;
   since.variance.reserve(c.unit_count());

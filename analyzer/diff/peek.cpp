@@ -13,7 +13,7 @@
 namespace snapdiff::diff {
 namespace {
 
-constexpr std::uint32_t kPeekNone = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t kNoFunction = std::numeric_limits<std::uint32_t>::max();
 
 struct Sum {
   Change value, objects;
@@ -101,22 +101,23 @@ Result<PeekReport> peek(const SnapshotRef& baseline, const SnapshotRef& current,
   PeekAdder adder;
   std::vector<Change> flat(keys.size()), cumulative(keys.size());
   std::vector<std::uint8_t> seen(keys.size(), 0);
-  std::vector<std::uint32_t> last_seen(keys.size(), kPeekNone);
+  std::vector<std::uint32_t> last_seen(keys.size(), kNoFunction);
   std::unordered_map<std::uint64_t, Sum> edges;
   std::vector<std::uint64_t> in_stack;
   for (std::size_t u = 0; u < c.unit_count(); ++u) {
     const UnitValue& unit = c.values[u];
     const VisibleFrames& frames = c.frames[u];
     in_stack.clear();
-    std::uint32_t callee = kPeekNone;
+    std::uint32_t callee = kNoFunction;
     for (const FrameId frame : frames.frames()) {
       const std::uint32_t key = keys.key(frames.dictionary, frame);
-      if (callee != kPeekNone && (matches[key] != 0 || matches[callee] != 0)) in_stack.push_back(pair_of(key, callee));
+      if (callee != kNoFunction && (matches[key] != 0 || matches[callee] != 0))
+        in_stack.push_back(pair_of(key, callee));
       if (matches[key] != 0 && last_seen[key] != u) {
         last_seen[key] = static_cast<std::uint32_t>(u);
         seen[key] = 1;
         adder.add(cumulative[key], unit.value);
-        if (callee == kPeekNone) adder.add(flat[key], unit.value);
+        if (callee == kNoFunction) adder.add(flat[key], unit.value);
       }
       callee = key;
     }

@@ -16,7 +16,7 @@ namespace snapdiff::html {
 namespace {
 
 /// Longer names are templates of templates; their middle tells nobody anything.
-constexpr std::size_t kStacksLongestName = 1500;
+constexpr std::size_t kLongestFrameName = 1500;
 constexpr std::size_t kLongestShortName = 300;
 
 /// A stack of a million frames is one recursion: its ends are kept.
@@ -130,14 +130,14 @@ std::uint32_t StackPages::frame(const FrameView& view) {
   } else {
     const std::string name = view.pseudo ? std::string(view.function) : without_std(short_function_name(view.function));
     out.name = text(bounded(name, kLongestShortName));
-    out.full = text(bounded(view.function, kStacksLongestName));
+    out.full = text(bounded(view.function, kLongestFrameName));
     if (is_entry_point(view.function)) out.flags |= kEntry;
     if (view.library) out.flags |= kLibrary;
   }
   if (view.pseudo) out.flags |= kPseudo;
   if (view.inlined) out.flags |= kInlined;
-  out.file = text(bounded(view.file, kStacksLongestName));
-  out.module = text(bounded(view.module, kStacksLongestName));
+  out.file = text(bounded(view.file, kLongestFrameName));
+  out.module = text(bounded(view.module, kLongestFrameName));
   out.line = std::max(view.line, 0);
   const auto [id, fresh] = frame_ids_.try_emplace(out, static_cast<std::uint32_t>(frames_.size()));
   if (fresh) frames_.push_back(out);

@@ -9,7 +9,7 @@
 namespace snapdiff::report {
 namespace {
 
-constexpr std::size_t kOutOfMemoryLabel = 12;
+constexpr std::size_t kFailureLabel = 12;
 
 std::string stream_text(std::uint64_t stream) {
   if (stream == 0) return "stream 0";
@@ -100,7 +100,7 @@ std::string heaviest_text(const TopReport& live, const Style& style) {
 std::string text_out_of_memory(const OutOfMemory& o, const Style& style) {
   std::string out = painted(first_line(o), Paint::bold, style.colour) + "\n";
   for (const auto& [label, text] : lines_of(o))
-    out += wrapped("  " + pad_right(label, kOutOfMemoryLabel) + " " + text, style.width, kOutOfMemoryLabel + 3) + "\n";
+    out += wrapped("  " + pad_right(label, kFailureLabel) + " " + text, style.width, kFailureLabel + 3) + "\n";
   return out;
 }
 

@@ -13,7 +13,7 @@
 namespace snapdiff::store {
 namespace {
 
-constexpr std::uint32_t kLoadUnset = 0xffffffffU;
+constexpr std::uint32_t kNotCopied = 0xffffffffU;
 
 /// Makes a dictionary of just what is asked for, out of the store's.
 class DictionaryCopy {
@@ -21,10 +21,10 @@ class DictionaryCopy {
   explicit DictionaryCopy(const Catalog& catalog)
       : catalog_(catalog),
         from_(catalog.dictionary()),
-        string_(from_.strings.size(), kLoadUnset),
-        module_(from_.modules.size(), kLoadUnset),
-        function_(from_.functions.size(), kLoadUnset),
-        frame_(from_.frames.size(), kLoadUnset) {
+        string_(from_.strings.size(), kNotCopied),
+        module_(from_.modules.size(), kNotCopied),
+        function_(from_.functions.size(), kNotCopied),
+        frame_(from_.frames.size(), kNotCopied) {
     string_[0] = 0;
     module_[0] = 0;
     function_[0] = 0;
@@ -32,13 +32,13 @@ class DictionaryCopy {
 
   StringId string(StringId row) {
     std::uint32_t& mine = string_[index_of(row)];
-    if (mine == kLoadUnset) mine = static_cast<std::uint32_t>(to_.strings.append(from_.strings[row]));
+    if (mine == kNotCopied) mine = static_cast<std::uint32_t>(to_.strings.append(from_.strings[row]));
     return StringId{mine};
   }
 
   ModuleId module(ModuleId row) {
     std::uint32_t& mine = module_[index_of(row)];
-    if (mine == kLoadUnset) {
+    if (mine == kNotCopied) {
       mine = static_cast<std::uint32_t>(to_.modules.size());
       to_.modules.name.push_back(string(from_.modules.name[index_of(row)]));
       to_.modules.build_id.push_back(string(from_.modules.build_id[index_of(row)]));
@@ -64,7 +64,7 @@ class DictionaryCopy {
     const auto rows = stored.rows();
     for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
       const std::uint32_t mine = frame_[*row];
-      stacks.frame.push_back(mine != kLoadUnset ? FrameId{mine} : copy_frame(*row));
+      stacks.frame.push_back(mine != kNotCopied ? FrameId{mine} : copy_frame(*row));
     }
     stacks.begin.push_back(stacks.frame.size());
     stacks.hash.push_back(stored.hash());
@@ -94,7 +94,7 @@ class DictionaryCopy {
  private:
   FunctionId function(FunctionId row) {
     std::uint32_t& mine = function_[index_of(row)];
-    if (mine == kLoadUnset) {
+    if (mine == kNotCopied) {
       const std::size_t f = index_of(row);
       mine = static_cast<std::uint32_t>(to_.functions.size());
       to_.functions.name.push_back(string(from_.functions.name[f]));

@@ -16,9 +16,9 @@
 namespace snapdiff::store {
 namespace {
 
-constexpr std::uint32_t kSnapshotStoreUnset = 0xffffffffU;
+constexpr std::uint32_t kNotStored = 0xffffffffU;
 constexpr std::uint32_t kFresh = 0xfffffffeU;
-constexpr std::size_t kSnapshotStoreAhead = 32;  // stacks to fetch from memory before their turn
+constexpr std::size_t kAheadOfUse = 32;  // stacks to fetch from memory before their turn
 constexpr std::size_t kRowsWorthAThread = 4096;
 
 /// Where the stacks of a snapshot are: known to the store, or fresh.
@@ -31,7 +31,7 @@ void find_stacks(const StackIndex& index, const StackTable& stacks, std::span<co
                  StackPlaces& places) {
   for (const StackId stack : wanted) {
     std::uint32_t& id = places.id[index_of(stack)];
-    if (id != kSnapshotStoreUnset) continue;
+    if (id != kNotStored) continue;
     if (stacks.frames(stack).empty()) {
       id = StackIndex::kAbsent;
       continue;
@@ -46,7 +46,7 @@ void find_stacks(const StackIndex& index, const StackTable& stacks, std::span<co
 /// Those of the rows and of the allocator state.
 StackPlaces find_stacks(const StackIndex& index, const Snapshot& snapshot) {
   const Dictionary& dictionary = *snapshot.dictionary;
-  StackPlaces places{std::vector<std::uint32_t>(dictionary.stacks.size(), kSnapshotStoreUnset), {}};
+  StackPlaces places{std::vector<std::uint32_t>(dictionary.stacks.size(), kNotStored), {}};
   find_stacks(index, dictionary.stacks, snapshot.samples.stack, places);
   if (snapshot.allocator != nullptr)
     find_stacks(index, dictionary.stacks, stacks_in_use(*snapshot.allocator, dictionary), places);
@@ -80,9 +80,9 @@ struct StackChunk {
 
 /// Sorted stacks lie scattered over memory: asks for some that come later.
 void prefetch(const StackTable& stacks, const std::vector<std::uint32_t>& order, std::size_t i) {
-  if (i + 2 * kSnapshotStoreAhead < order.size()) __builtin_prefetch(&stacks.begin[order[i + 2 * kSnapshotStoreAhead]]);
-  if (i + kSnapshotStoreAhead >= order.size()) return;
-  const FrameId* const leaf = stacks.frame.data() + stacks.begin[order[i + kSnapshotStoreAhead]];
+  if (i + 2 * kAheadOfUse < order.size()) __builtin_prefetch(&stacks.begin[order[i + 2 * kAheadOfUse]]);
+  if (i + kAheadOfUse >= order.size()) return;
+  const FrameId* const leaf = stacks.frame.data() + stacks.begin[order[i + kAheadOfUse]];
   __builtin_prefetch(leaf);
   __builtin_prefetch(leaf + 12);
 }
@@ -128,10 +128,10 @@ bool says_something(const SampleTable& samples, std::size_t row) {
 
 /// Ids in the store by label set of the snapshot.
 std::vector<std::uint32_t> name_label_sets(CatalogWriter& catalog, const Snapshot& snapshot) {
-  std::vector<std::uint32_t> ids(snapshot.dictionary->labels.size(), kSnapshotStoreUnset);
+  std::vector<std::uint32_t> ids(snapshot.dictionary->labels.size(), kNotStored);
   for (std::size_t row = 0; row < snapshot.samples.size(); ++row) {
     const LabelSetId set = snapshot.samples.labels[row];
-    if (ids[index_of(set)] == kSnapshotStoreUnset && says_something(snapshot.samples, row))
+    if (ids[index_of(set)] == kNotStored && says_something(snapshot.samples, row))
       ids[index_of(set)] = catalog.label_set(set);
   }
   return ids;

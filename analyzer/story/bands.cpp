@@ -8,8 +8,8 @@
 namespace snapdiff::story {
 namespace {
 
-constexpr std::size_t kBandsMostCulprits = 3;  // a plot with more layers can't be read
-constexpr std::size_t kBandsMostOthers = 1;    // freed, passing
+constexpr std::size_t kMostCulpritBands = 3;  // a plot with more layers can't be read
+constexpr std::size_t kMostOtherBands = 1;    // freed, passing
 
 class Layers {
  public:
@@ -59,13 +59,13 @@ std::vector<Band> bands_of(const GrowthReport& report, const Story& story) {
   if (report.series_length > 0 && report.series.size() != report.series_length * report.rows.size()) return {};
   Layers layers(report);
   std::vector<Band> grown, freed, passing;
-  for (std::size_t i = 0; i < story.culprits.size() && i < kBandsMostCulprits; ++i) {
+  for (std::size_t i = 0; i < story.culprits.size() && i < kMostCulpritBands; ++i) {
     const Culprit& culprit = story.culprits[i];
     grown.push_back({Band::Kind::culprit, i, culprit.text.name, {}, layers.sum(culprit.rows)});
   }
-  for (std::size_t i = 0; i < story.freed.size() && i < kBandsMostOthers; ++i)
+  for (std::size_t i = 0; i < story.freed.size() && i < kMostOtherBands; ++i)
     freed.push_back({Band::Kind::freed, i, story.freed[i].text.name, {}, layers.sum(story.freed[i].rows)});
-  for (std::size_t i = 0; i < story.passing.size() && i < kBandsMostOthers; ++i) {
+  for (std::size_t i = 0; i < story.passing.size() && i < kMostOtherBands; ++i) {
     const Passing& found = story.passing[i];
     passing.push_back(
         {Band::Kind::passing, i, passing_name(found), passing_note(report, story, found), layers.sum(found.rows)});

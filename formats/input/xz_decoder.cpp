@@ -8,7 +8,7 @@ namespace snapdiff::formats {
 namespace {
 
 constexpr std::uint64_t kMaxMemoryBytes = std::uint64_t{256} << 20;  // `xz -9` needs 65 MiB
-constexpr std::string_view kXzDecoderMagic("\xfd\x37\x7a\x58\x5a\x00", 6);
+constexpr std::string_view kXzMagic("\xfd\x37\x7a\x58\x5a\x00", 6);
 
 class XzDecoder final : public Decoder {
  public:
@@ -21,7 +21,7 @@ class XzDecoder final : public Decoder {
 
   Result<std::size_t> read(char* out, std::size_t capacity) override {
     while (!done_) {
-      Result<std::string_view> in = input(between_streams_ ? kXzDecoderMagic.size() : 1);
+      Result<std::string_view> in = input(between_streams_ ? kXzMagic.size() : 1);
       if (!in) return std::move(in).error();
       if (between_streams_) {
         if (Status next = next_stream(*in); !next) return std::move(next).error();
@@ -42,12 +42,12 @@ class XzDecoder final : public Decoder {
       used(4);
       return ok();
     }
-    if (in.substr(0, kXzDecoderMagic.size()) == kXzDecoderMagic) {
+    if (in.substr(0, kXzMagic.size()) == kXzMagic) {
       if (!start()) return Error{ErrorCode::limit, "no memory for a decoder"};
       between_streams_ = false;
       return ok();
     }
-    if (!in.empty() && kXzDecoderMagic.substr(0, in.size()) == in) {
+    if (!in.empty() && kXzMagic.substr(0, in.size()) == in) {
       used(in.size());
       return ends_early("a whole stream header");
     }

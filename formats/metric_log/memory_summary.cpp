@@ -15,7 +15,7 @@ namespace snapdiff::formats::metric_log {
 namespace {
 
 constexpr std::string_view kHeading = "PyTorch CUDA memory summary, device ID";
-constexpr std::array<std::string_view, 4> kMemorySummaryStats = {"current", "peak", "allocated", "freed"};
+constexpr std::array<std::string_view, 4> kSummaryStats = {"current", "peak", "allocated", "freed"};
 constexpr std::array<std::string_view, 5> kColumns = {"Metric", "Cur Usage", "Peak Usage", "Tot Alloc", "Tot Freed"};
 
 struct Row {
@@ -152,14 +152,14 @@ class MemorySummary final : public Matcher {
 
   void read_row(const Row& row, std::string_view pool, const std::vector<std::string_view>& cells, Session& session) {
     const std::string metric = std::string(row.metric) + "." + (row.has_pools ? std::string(pool) + "." : "");
-    for (std::size_t i = 0; i < kMemorySummaryStats.size(); ++i) {
+    for (std::size_t i = 0; i < kSummaryStats.size(); ++i) {
       const std::optional<Quantity> quantity = row.is_size ? parse_size(cells[i + 1]) : parse_count(cells[i + 1]);
       if (!quantity) {
         session.notes().add(Severity::data_loss, "cells of memory_summary that hold no number were left out",
                             facts_.offset);
         continue;
       }
-      add(metric + std::string(kMemorySummaryStats[i]), *quantity, row.is_size, i >= 2);
+      add(metric + std::string(kSummaryStats[i]), *quantity, row.is_size, i >= 2);
     }
     ++rows_;
   }

@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 8> kCategories = {
     "parameter", "optimizer state", "input", "temporary", "activation", "gradient", "autograd detail", "unknown"};
 using Sizes = std::array<std::int64_t, kCategories.size()>;
 
-constexpr std::size_t kReadTimelineLongestNumber = 64;
+constexpr std::size_t kLongestTimelineNumber = 64;
 /// Times below are no dates: seconds since 1970 that late are after 2001.
 constexpr std::int64_t kFirstDateUs = 1'000'000'000'000'000;
 
@@ -164,7 +164,7 @@ class Reader {
     std::string text;
     for (char c = byte(); (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E';
          c = byte()) {
-      if (text.size() == kReadTimelineLongestNumber) fail_malformed("number of more than 64 characters", start);
+      if (text.size() == kLongestTimelineNumber) fail_malformed("number of more than 64 characters", start);
       text += c;
       ++p_;
     }

@@ -4,11 +4,11 @@ namespace snapdiff::formats::tracker_lines {
 namespace {
 
 constexpr std::string_view kFormatName = "\"snapdiff-tracker\"";
-constexpr std::string_view kSniffByteOrderMark = "\xef\xbb\xbf";
+constexpr std::string_view kUtf8Mark = "\xef\xbb\xbf";
 
 /// The first line that says something, as far as `head` holds it.
 std::string_view first_line(std::string_view head) {
-  if (head.substr(0, kSniffByteOrderMark.size()) == kSniffByteOrderMark) head.remove_prefix(kSniffByteOrderMark.size());
+  if (head.substr(0, kUtf8Mark.size()) == kUtf8Mark) head.remove_prefix(kUtf8Mark.size());
   for (;;) {
     const std::size_t begin = head.find_first_not_of(" \t\r\n");
     if (begin == std::string_view::npos) return {};

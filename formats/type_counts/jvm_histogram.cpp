@@ -20,9 +20,8 @@ using text::is_digit;
 using text::Number;
 using text::trim;
 
-constexpr FormatInfo kJvmHistogramInfo{"jvm-histogram",
-                                       "class histogram of the JVM: jmap -histo, jcmd GC.class_histogram",
-                                       "*.txt, *.log", "versions of modules; which of several class loaders"};
+constexpr FormatInfo kJvmInfo{"jvm-histogram", "class histogram of the JVM: jmap -histo, jcmd GC.class_histogram",
+                              "*.txt, *.log", "versions of modules; which of several class loaders"};
 
 /// Groups in brackets and "GC(12)" in front, as -Xlog:gc+classhisto writes them.
 std::string_view behind_log_prefix(std::string_view line) {
@@ -210,7 +209,7 @@ class HistogramLog {
 
 class JvmHistogramImporter final : public Importer {
  public:
-  const FormatInfo& info() const override { return kJvmHistogramInfo; }
+  const FormatInfo& info() const override { return kJvmInfo; }
   Match sniff(std::string_view head) const override {
     const std::string plain = text::plain_head(head);
     std::string_view rest = plain;

@@ -20,9 +20,9 @@ using text::Cursor;
 using text::is_digit;
 using text::Number;
 
-constexpr FormatInfo kObjgraphTextInfo{"objgraph-text",
-                                       "counts of Python objects: objgraph's show_growth, show_most_common_types",
-                                       "*.txt, *.log", "the increase, which is against the peak so far"};
+constexpr FormatInfo kObjgraphInfo{"objgraph-text",
+                                   "counts of Python objects: objgraph's show_growth, show_most_common_types",
+                                   "*.txt, *.log", "the increase, which is against the peak so far"};
 
 /// "list         492       +30" of show_growth, "function   3156" of show_most_common_types.
 struct Entry {
@@ -169,7 +169,7 @@ class ObjgraphLog {
 
 class ObjgraphTextImporter final : public Importer {
  public:
-  const FormatInfo& info() const override { return kObjgraphTextInfo; }
+  const FormatInfo& info() const override { return kObjgraphInfo; }
 
   /// There is no signature: certain where nothing else is in the head and a type of every Python process is
   /// among the names, possible where show_growth's lines stand between others.

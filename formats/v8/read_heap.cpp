@@ -20,7 +20,7 @@ namespace snapdiff::formats::v8 {
 namespace {
 
 // Names of classes and properties are short; a property may be called by a whole document.
-constexpr std::size_t kReadHeapLongestName = 1024;
+constexpr std::size_t kLongestNodeName = 1024;
 constexpr std::uint64_t kDetached = 2;
 constexpr std::uint32_t kNotKept = 0xffffffffU;
 
@@ -290,7 +290,7 @@ class HeapReader {
         return;
       }
       const std::uint64_t offset = json_.offset();
-      if (json_.text(text, kReadHeapLongestName)) {
+      if (json_.text(text, kLongestNodeName)) {
         builder_.notes().add(Severity::warning, "names longer than 1024 bytes are cut", offset);
       }
       string_ids_.push_back(static_cast<std::uint32_t>(builder_.string(text)));

@@ -7,9 +7,8 @@ namespace {
 
 using namespace valgrind;
 
-constexpr FormatInfo kMassifImporterInfo{
-    "massif", "Valgrind massif output", "massif.out.*",
-    "numbers of blocks and sites below the threshold, which massif does not write"};
+constexpr FormatInfo kMassifInfo{"massif", "Valgrind massif output", "massif.out.*",
+                                 "numbers of blocks and sites below the threshold, which massif does not write"};
 
 /// Takes one line off `head`; false unless it starts so.
 bool take_line(std::string_view& head, std::string_view start) {
@@ -21,7 +20,7 @@ bool take_line(std::string_view& head, std::string_view start) {
 
 class MassifImporter final : public Importer {
  public:
-  const FormatInfo& info() const override { return kMassifImporterInfo; }
+  const FormatInfo& info() const override { return kMassifInfo; }
 
   Match sniff(std::string_view head) const override {
     if (!take_line(head, "desc:") || !take_line(head, "cmd:")) return Match::no;

@@ -6,17 +6,17 @@
 namespace snapdiff::diff::rebuild {
 namespace {
 
-constexpr double kAmbiguous = 0.3;           // an answer that is this near to the best is as good
-constexpr double kSameSizes = 0.5;           // of the sizes of the site that has fewer
-constexpr double kAlignmentMostGrown = 0.1;  // of the size: a site whose objects grew by more has other objects
-constexpr double kOneGrown = 0.4;            // as like as sites that have this share of their sizes in common
-constexpr double kAllGrown = 0.9;            // the same, where several sizes grew by as much
-constexpr double kShifted = 1;               // a line that moved as the functions above and below it did
-constexpr double kShiftChanges = 0.5;        // a line that moved as one of them did
-constexpr double kSameContexts = 0.5;        // of the stacks through two places
-constexpr double kOtherContexts = 0.6;       // of what the place has in common with its counterpart
-constexpr std::size_t kFewContexts = 3;      // on both sides, in the mean: fewer may be the same by chance
-constexpr std::size_t kReach = 4;            // lines that may be new or gone between two that are not
+constexpr double kAmbiguous = 0.3;       // an answer that is this near to the best is as good
+constexpr double kSameSizes = 0.5;       // of the sizes of the site that has fewer
+constexpr double kMostGrownSite = 0.1;   // of the size: a site whose objects grew by more has other objects
+constexpr double kOneGrown = 0.4;        // as like as sites that have this share of their sizes in common
+constexpr double kAllGrown = 0.9;        // the same, where several sizes grew by as much
+constexpr double kShifted = 1;           // a line that moved as the functions above and below it did
+constexpr double kShiftChanges = 0.5;    // a line that moved as one of them did
+constexpr double kSameContexts = 0.5;    // of the stacks through two places
+constexpr double kOtherContexts = 0.6;   // of what the place has in common with its counterpart
+constexpr std::size_t kFewContexts = 3;  // on both sides, in the mean: fewer may be the same by chance
+constexpr std::size_t kReach = 4;        // lines that may be new or gone between two that are not
 constexpr std::size_t kMostCells = 4'000'000;
 constexpr double kNever = -1e9;
 
@@ -61,7 +61,7 @@ double alike_sizes(const FewSorted<std::int64_t>& a, const FewSorted<std::int64_
   const double equal = overlap(a, b);
   if (equal > 0 || a.empty() || b.empty()) return equal;
   const std::int64_t grown = b.front() - a.front();
-  if (static_cast<double>(std::abs(grown)) > kAlignmentMostGrown * static_cast<double>(std::min(a.front(), b.front())))
+  if (static_cast<double>(std::abs(grown)) > kMostGrownSite * static_cast<double>(std::min(a.front(), b.front())))
     return 0;
   FewSorted<std::int64_t> moved;
   for (const std::int64_t size : a) moved.add(size + grown, a.size());

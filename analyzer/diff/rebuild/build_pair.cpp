@@ -11,10 +11,10 @@
 namespace snapdiff::diff::rebuild {
 namespace {
 
-constexpr double kAlike = 0.6;            // of a stack with gaps
-constexpr double kBuildPairClear = 0.04;  // by which the best counterpart beats the second
-constexpr std::size_t kMostOfLeaf = 96;   // stacks of one leaf function that are compared each with each
-constexpr std::size_t kBuildPairDeepest = 64;
+constexpr double kAlike = 0.6;           // of a stack with gaps
+constexpr double kClearlyBest = 0.04;    // by which the best counterpart beats the second
+constexpr std::size_t kMostOfLeaf = 96;  // stacks of one leaf function that are compared each with each
+constexpr std::size_t kDeepestCompared = 64;
 constexpr std::size_t kMostOfRun = 250'000;  // pairs of stacks of one run of functions
 constexpr double kCovered = 0.85;            // of the shorter stack's frames
 constexpr double kOther = 2;                 // times the size of objects, and times as many: another site
@@ -206,9 +206,9 @@ void BuildPair::join_equal(RowUnion& rows, bool with_way) {
 }
 
 double BuildPair::alike(const Stack& a, const Stack& b) const {
-  const std::size_t n = std::min(a.classes.size(), kBuildPairDeepest);
-  const std::size_t m = std::min(b.classes.size(), kBuildPairDeepest);
-  std::array<double, kBuildPairDeepest + 1> row{}, next{};
+  const std::size_t n = std::min(a.classes.size(), kDeepestCompared);
+  const std::size_t m = std::min(b.classes.size(), kDeepestCompared);
+  std::array<double, kDeepestCompared + 1> row{}, next{};
   for (std::size_t i = 0; i < n; ++i) {
     next[0] = 0;
     for (std::size_t j = 0; j < m; ++j) {
@@ -262,7 +262,7 @@ void BuildPair::join_with_gaps(RowUnion& rows) {
               other = candidate;
             }
           }
-          bool clear() const { return score >= kAlike && score - second >= kBuildPairClear; }
+          bool clear() const { return score >= kAlike && score - second >= kClearlyBest; }
         };
         std::vector<Best> of_a(from.size()), of_b(to.size());
         for (std::size_t i = 0; i < from.size(); ++i) {

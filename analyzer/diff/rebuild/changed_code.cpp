@@ -11,9 +11,8 @@
 namespace snapdiff::diff::rebuild {
 namespace {
 
-constexpr std::size_t kChangedCodeFewMoved =
-    2;  // functions: one may have a namesake elsewhere, unless it has its scope with it
-constexpr double kChangedCodeExplained = 0.5;  // of the bytes that are left, on each side
+constexpr std::size_t kFewMovedFunctions = 2;  // one may have a namesake elsewhere, unless it has its scope with it
+constexpr double kMostlyChanged = 0.5;         // of the bytes that are left, on each side
 constexpr std::size_t kMostCalls = 8;          // per line: one that calls more says nothing
 constexpr std::uint64_t kAllocation = 0;
 
@@ -43,7 +42,7 @@ std::unordered_set<std::string_view> moved_functions(const Code& before, const C
     out.insert(name);
     any_scope = any_scope || name.find("::") != std::string_view::npos;
   }
-  if (out.size() < kChangedCodeFewMoved && !any_scope) out.clear();
+  if (out.size() < kFewMovedFunctions && !any_scope) out.clear();
   return out;
 }
 
@@ -109,7 +108,7 @@ class Calls {
     }
     const auto behind = [&](std::size_t i) {
       const auto file = files.find(code_.functions[code_.function[i]].file);
-      return file != files.end() && file->second.lines.size() >= kChangedCodeFewMoved &&
+      return file != files.end() && file->second.lines.size() >= kFewMovedFunctions &&
              code_.line[i] >= file->second.first;
     };
     double all = 0, changed = 0;
@@ -182,8 +181,8 @@ bool is_other_code(const Code& a, const Code& b, const std::vector<std::uint32_t
   calls_a.note_moved(moved);
   calls_b.note_moved(moved);
   const bool lines_tell = calls_a.lines_tell() && calls_b.lines_tell();
-  return calls_a.share_changed(left_before, calls_b, lines_tell) >= kChangedCodeExplained &&
-         calls_b.share_changed(left_after, calls_a, lines_tell) >= kChangedCodeExplained;
+  return calls_a.share_changed(left_before, calls_b, lines_tell) >= kMostlyChanged &&
+         calls_b.share_changed(left_after, calls_a, lines_tell) >= kMostlyChanged;
 }
 
 }  // namespace snapdiff::diff::rebuild
