@@ -102,8 +102,9 @@ BuildPair::BuildPair(const Side& before, const Side& after)
     in_a_.leave_out_unknown();
     in_b_.leave_out_unknown();
   }
-  for_each_parallel(2, before.stack.size() + after.stack.size(),
-                    [&](std::size_t side) { (side == 0 ? in_a_ : in_b_).gather(); });
+  for_each_parallel(2, before.stack.size() + after.stack.size(), [&](std::size_t side) {
+    (side == 0 ? in_a_ : in_b_).gather(std::max(before.stack.size(), after.stack.size()));
+  });
   lines_ = map_lines(in_a_, in_b_, b_.functions.size(), b_);
   for (std::uint32_t f = 0; f < b_.functions.size(); ++f) {
     const std::uint32_t old = functions_.before[f];

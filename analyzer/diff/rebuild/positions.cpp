@@ -10,7 +10,8 @@ namespace {
 constexpr std::size_t kMostCallees = 64;  // per position: more tell nothing new
 constexpr std::size_t kMostSizes = 12;
 constexpr std::size_t kMostContexts = 24;
-constexpr std::uint32_t kMostStacks = 24;  // per position: what goes through it is known by then
+constexpr std::size_t kContextStacks = 16'000;  // of a side: as many tell
+constexpr std::uint32_t kMostStacks = 24;       // per position: what goes through it is known by then
 
 constexpr std::uint64_t kAnyContext = std::numeric_limits<std::uint64_t>::max();
 
@@ -135,7 +136,9 @@ void Positions::add_around(const std::vector<std::uint32_t>& stack, std::size_t 
   if (k == 1) position.deep.add(kAllocation, kMostCallees);
 }
 
-void Positions::gather() {
+void Positions::gather(std::size_t entries) {
+  std::uint64_t left_out = 0;  // stacks with any of these bits in their hash: the same ones on both sides
+  while (entries / (left_out + 1) > kContextStacks) left_out = 2 * left_out + 1;
   // Counted apart: what most stacks go through is known soon, and is not looked at again.
   struct Through {
     double bytes = 0;
@@ -158,12 +161,13 @@ void Positions::gather() {
     const std::int64_t size = objects > 0 ? side.value[entry] / objects : 0;
     std::uint64_t run = 0;
     for (const std::uint32_t position : stack) run = mix64(run ^ (function_[position] + 1ULL));
+    const bool is_context = ((run >> 32U) & left_out) == 0;
     const std::uint64_t run_and_size = mix64(run ^ static_cast<std::uint64_t>(size));
     const std::uint32_t leaf = function_[stack.front()];
     for (std::size_t k = 0; k < stack.size(); ++k) {
       Through& seen = through[stack[k]];
       seen.bytes += weight;
-      if (const std::uint64_t context = k == 0 ? run : run_and_size; context < seen.context) {
+      if (const std::uint64_t context = k == 0 ? run : run_and_size; is_context && context < seen.context) {
         FewSorted<std::uint64_t>& contexts = contexts_[stack[k]];
         contexts.add_least(context, kMostContexts);
         if (contexts.size() == kMostContexts) seen.context = contexts.back();

@@ -48,8 +48,9 @@ class Positions {
   bool lines_tell() const;
   void leave_out_unknown() { leaves_out_ = true; }
 
-  /// Walks all stacks once and fills what is called from where, of the first stacks through each position.
-  void gather();
+  /// Walks all stacks once and fills what is called from where, of the first stacks through each position, and the
+  /// contexts, of a part of the stacks where `entries`, the most of both sides, are many.
+  void gather(std::size_t entries);
 
   /// Positions of an entry, leaf first. `folded`: frames of functions that only this side has.
   void walk(std::size_t entry, std::vector<std::uint32_t>& out, bool& folded);
