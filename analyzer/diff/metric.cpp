@@ -64,7 +64,7 @@ std::string both_lists(std::span<const SnapshotRef> snapshots, std::string_view 
     }
   }
   if (with > without) std::swap(with, without);
-  const std::string first = name_of(*with) + " has " + list_of(columns_of(*with->snapshot)) + loss_in(*with->snapshot);
+  std::string first = name_of(*with) + " has " + list_of(columns_of(*with->snapshot)) + loss_in(*with->snapshot);
   if (with == without) return first;
   return first + "; " + name_of(*without) + " has " + list_of(columns_of(*without->snapshot)) +
          loss_in(*without->snapshot);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 #include "analyzer/html/markup.hpp"
@@ -101,9 +102,8 @@ std::string method(const Postmortem& report, const GrowthReport& g) {
     std::string tiers;
     for (std::size_t tier = 0; tier < kMatchTiers; ++tier) {
       if (g.matched[tier] <= 0) continue;
-      tiers += (tiers.empty() ? "" : ", ") +
-               percent_text(static_cast<std::int64_t>(g.matched[tier] * 1e6 + 0.5), 1'000'000, kGlyphs) + " " +
-               std::string(report::tier_words(static_cast<MatchTier>(tier)));
+      tiers += (tiers.empty() ? "" : ", ") + percent_text(std::llround(g.matched[tier] * 1e6), 1'000'000, kGlyphs) +
+               " " + std::string(report::tier_words(static_cast<MatchTier>(tier)));
     }
     term("Stacks found again", tiers.empty() ? "nothing to match" : tiers + " (shares of bytes)");
     term("Sampling", g.exact       ? "every allocation recorded: figures are exact"

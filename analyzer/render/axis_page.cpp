@@ -58,7 +58,7 @@ class Clock {
   }
 
   std::string text(std::int64_t seconds) const {
-    const std::string whole = time_text(seconds * 1'000'000'000);  // "2024-05-01 12:00:07Z"
+    std::string whole = time_text(seconds * 1'000'000'000);  // "2024-05-01 12:00:07Z"
     if (whole.size() < 20) return whole;
     if (step_s_ >= 86400) return whole.substr(0, 10);
     return whole.substr(11, step_s_ < 60 ? 8 : 5);

@@ -19,9 +19,8 @@ constexpr std::size_t kContentsColumns = 2;
 constexpr std::size_t kLeastContents = 3;
 
 std::string title_of(const Postmortem& report) {
-  const std::string text = plain_text(report.narrative.headline);
-  if (!text.empty()) return text;
-  return "Post-mortem";
+  std::string text = plain_text(report.narrative.headline);
+  return text.empty() ? "Post-mortem" : text;
 }
 
 /// What the report is of, when, and whether its names are real.
@@ -162,7 +161,8 @@ void draw_contents(const PostmortemPages& pages, Canvas& canvas, double y) {
   draw_section(canvas, y, "Contents", shown < wanted ? "the first pages; the bookmarks have all" : "");
   const double w = (kWidth - 24) / static_cast<double>(kContentsColumns);
   for (std::size_t i = 1; i < plan.size() && i <= shown * kContentsColumns; ++i) {
-    const double x = kLeft + (w + 24) * static_cast<double>((i - 1) / shown);
+    const std::size_t column = (i - 1) / shown;
+    const double x = kLeft + (w + 24) * static_cast<double>(column);
     const double line = y + 17 + kContentsRow * static_cast<double>((i - 1) % shown);
     const std::string number = std::to_string(i + 1);
     canvas.painter().begin_link(std::string("p").append(number));

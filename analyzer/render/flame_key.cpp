@@ -130,7 +130,8 @@ double draw_flame_scale(const FlameStory& story, const FlameWords& words, Canvas
 }
 
 double flame_key_height(const FlameStory& story, const FlameWords& words, const FlameLayout& layout) {
-  return kFlameKeyHead + kItem * static_cast<double>((samples_of(story, words, layout).size() + 1) / 2) + kSum;
+  const std::size_t lines = (samples_of(story, words, layout).size() + 1) / 2;
+  return kFlameKeyHead + kItem * static_cast<double>(lines) + kSum;
 }
 
 double draw_flame_key(const FlameStory& story, const FlameWords& words, const FlameLayout& layout, Canvas& canvas,
@@ -142,7 +143,8 @@ double draw_flame_key(const FlameStory& story, const FlameWords& words, const Fl
   const double column = kWidth / 2;
   const std::size_t lines = (samples.size() + 1) / 2;
   for (std::size_t i = 0; i < samples.size(); ++i) {
-    const double x = kLeft + column * static_cast<double>(i / lines);
+    const std::size_t before = i / lines;
+    const double x = kLeft + column * static_cast<double>(before);
     const double line = y + kItem * static_cast<double>(i % lines);
     draw_fill(samples[i].fill, canvas, {x, line - 7, 22, 9});
     canvas.text_cut(x + 28, line, samples[i].word, {7.2, FontWeight::semibold}, kInk, 42);

@@ -76,6 +76,7 @@ Block term_block(PostmortemPages& pages, const Term& term) {
 
 void plan_glossary(PostmortemPages& pages) {
   std::vector<Block> blocks;
+  blocks.reserve(kTerms.size() + 1);
   for (const Term& term : kTerms) blocks.push_back(term_block(pages, term));
   if (pages.report.pins || pages.report.failure || !pages.memory.pages.empty()) {
     for (const Term& term : kDeviceTerms) blocks.push_back(term_block(pages, term));

@@ -167,7 +167,7 @@ std::vector<KeyFigure> figures_of(const GrowthReport& report, const Culprit& cul
   out.push_back({culprit.value.growth() < 0 ? "of all shrinkage" : "of all growth", share_text(culprit.share),
                  std::string("\u00b1 ").append(error_text(report, culprit.error)), kInk});
   if (report.has_objects && q.bytes) {
-    std::string each = "";
+    std::string each;
     if (objects != 0 && culprit.value.growth() / objects > 0)
       each = std::string("about ").append(size_text(culprit.value.growth() / objects)).append(" each");
     out.push_back({"objects", count_growth_text(objects), each, kInk});

@@ -64,7 +64,8 @@ void draw_inputs(const Story& story, Canvas& canvas, double y, int last_page) {
   const std::size_t rows = input_rows(story);
   const double w = kWidth / static_cast<double>(input_columns(story));
   for (std::size_t i = 0; i < story.steps.size(); ++i) {
-    const double x = kLeft - 4 + w * static_cast<double>(i / rows);
+    const std::size_t column = i / rows;
+    const double x = kLeft - 4 + w * static_cast<double>(column);
     draw_input(story, i, canvas, x, y + 12 + kInputRow * static_cast<double>(i % rows), w + 4);
   }
 }

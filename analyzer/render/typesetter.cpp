@@ -137,6 +137,7 @@ Result<std::unique_ptr<Typesetter>> Typesetter::make() {
   int count = 0;
   pango_font_map_list_families(parts->fonts.get(), &families, &count);
   std::vector<std::string> installed;
+  installed.reserve(static_cast<std::size_t>(std::max(count, 0)));
   for (int i = 0; i < count; ++i) installed.emplace_back(pango_font_family_get_name(families[i]));
   g_free(families);
   std::sort(installed.begin(), installed.end());
@@ -178,7 +179,7 @@ double Typesetter::width(std::string_view text, const TextStyle& style) {
 
 std::string Typesetter::fit_middle(std::string_view whole, const TextStyle& style, double limit) {
   if (whole.empty() || width(whole, style) <= limit) return std::string(whole);
-  const std::string text = without_template_arguments(whole);
+  std::string text = without_template_arguments(whole);
   if (text != whole && width(text, style) <= limit) return text;
   std::vector<std::size_t> starts;
   for (std::size_t i = 0; i < text.size(); i += code_point_length(text, i)) starts.push_back(i);

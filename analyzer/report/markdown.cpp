@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "analyzer/report/gate_parts.hpp"
 #include "analyzer/report/headline.hpp"
@@ -86,7 +87,7 @@ std::string growth_rows(const GrowthReport& report, const std::vector<RowVerdict
   for (std::size_t i = 0; i < selection.rows.size(); ++i) {
     const std::uint32_t index = selection.rows[i];
     const GrowthRow& row = report.rows[index];
-    const std::string error = row.error != row.error ? "n/a" : value(static_cast<std::int64_t>(row.error + 0.5), false);
+    const std::string error = row.error != row.error ? "n/a" : value(std::llround(row.error), false);
     line(row.value, grouped ? value(report.cumulative[index].value.growth(), true) : "", row.objects, error,
          std::string(to_text(row.row_class)), verdicts.empty() ? "" : verdicts[index].word,
          literal(names[i]) + (within_error(report, row) ? " (within error)" : ""));

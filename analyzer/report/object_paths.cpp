@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/json_parts.hpp"
@@ -105,7 +106,7 @@ class PathsText {
       share = snapdiff::bytes_text(*place.share_bytes);
       alone = snapdiff::bytes_text(*place.exclusive_bytes);
     } else if (place.exclusive_objects) {
-      share = snapdiff::count_text(static_cast<std::int64_t>(place.share_objects + 0.5));
+      share = snapdiff::count_text(std::llround(place.share_objects));
       alone = snapdiff::count_text(*place.exclusive_objects);
     }
     std::string held;

@@ -109,6 +109,7 @@ void QueryWriter::write_markdown() {
   MarkdownTable table(names, 0);
   for (const std::vector<QueryCell>& row : table_) {
     std::vector<std::string> cells;
+    cells.reserve(row.size());
     for (const QueryCell& cell : row) cells.push_back(cell.text ? literal(printable(*cell.text)) : "NULL");
     table.add(cells);
   }

@@ -12,9 +12,13 @@ std::string renamed_note(const std::vector<RenamedFunction>& renamed, bool utf8)
   std::string text = "renamed: ";
   for (std::size_t i = 0; i < std::min(kShown, renamed.size()); ++i) {
     const RenamedFunction& one = renamed[i];
-    text += (i > 0 ? "; " : "") + printable(short_function_name(one.before), utf8) + (utf8 ? " → " : " -> ") +
-            printable(short_function_name(one.after), utf8) + ", " + std::to_string(one.stacks) +
-            (one.stacks == 1 ? " stack" : " stacks");
+    std::string before = short_function_name(one.before), after = short_function_name(one.after);
+    if (before == after) {  // other arguments
+      before = one.before;
+      after = one.after;
+    }
+    text += (i > 0 ? "; " : "") + printable(before, utf8) + (utf8 ? " → " : " -> ") + printable(after, utf8) + ", " +
+            std::to_string(one.stacks) + (one.stacks == 1 ? " stack" : " stacks");
   }
   if (renamed.size() > kShown) text += "; " + std::to_string(renamed.size() - kShown) + " others";
   return text;

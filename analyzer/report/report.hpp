@@ -27,12 +27,12 @@ struct Style {
   Form form = Form::text;
   std::size_t width = 80;  ///< columns of the terminal
   bool colour = false;
-  bool utf8 = true;                 ///< else -> < +- .. (rec) and digits for sparklines
-  std::size_t max_rows = 20;        ///< 0 = all
-  std::int64_t min_bytes = 0;       ///< smaller rows go to [N others]
-  std::string_view thousands = "";  ///< between groups of three digits in tables of text
-  bool cumulative = false;          ///< sort and lead with cum where by != stack
-  std::string footer;               ///< last line of text, e.g. "stored in snapdiff.db as @1, @2. Next: ..."
+  bool utf8 = true;            ///< else -> < +- .. (rec) and digits for sparklines
+  std::size_t max_rows = 20;   ///< 0 = all
+  std::int64_t min_bytes = 0;  ///< smaller rows go to [N others]
+  std::string_view thousands;  ///< between groups of three digits in tables of text
+  bool cumulative = false;     ///< sort and lead with cum where by != stack
+  std::string footer;          ///< last line of text, e.g. "stored in snapdiff.db as @1, @2. Next: ..."
 };
 
 /// Verdict of one row of a series, see verdict.md.

@@ -114,6 +114,7 @@ std::vector<HeadLine> story_lines(const Story& story, const Style& style) {
   for (const Culprit& culprit : story.freed) shown.push_back(&culprit);
   for (const Culprit& culprit : story.culprits) shown.push_back(&culprit);
   std::vector<Cells> cells;
+  cells.reserve(shown.size());
   for (const Culprit* culprit : shown) cells.push_back(cells_of(*culprit, style));
   const Columns columns = widths_of(cells, style);
   std::vector<HeadLine> lines;

@@ -269,28 +269,24 @@ void share(const std::shared_ptr<const Dictionary>& dictionary, std::vector<Snap
 }
 
 /// Snapshots that are changes against one key are decoded one after another, those of different keys side by side.
-void read_samples(Session& session, std::span<const SnapshotId> ids, std::vector<Snapshot>& snapshots) {
+void read_samples(sqlite3* db, std::span<const SnapshotId> ids, std::vector<Snapshot>& snapshots) {
   std::map<std::int64_t, std::vector<std::size_t>> by_key;
   std::size_t rows = 0;
-  Statement select(session.db(), "SELECT row_count FROM snapshot WHERE id = ?");
+  Statement select(db, "SELECT row_count FROM snapshot WHERE id = ?");
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const auto id = static_cast<std::int64_t>(ids[i]);
-    by_key[key_of(session.db(), id)].push_back(i);
+    by_key[key_of(db, id)].push_back(i);
     if (select.bind(1, id).step()) rows = std::max(rows, static_cast<std::size_t>(select.integer(0)));
     select.reset();
   }
-  if (by_key.size() < 2 || rows < kParallelStacks) {
-    for (std::size_t i = 0; i < ids.size(); ++i)
-      snapshots[i].samples = *session.samples(static_cast<std::int64_t>(ids[i]));
-    return;
-  }
   std::vector<std::vector<std::size_t>> groups;
+  groups.reserve(by_key.size());
   for (auto& [key, members] : by_key) groups.push_back(std::move(members));
   std::vector<std::exception_ptr> failures(groups.size());
   std::mutex guard;
   for_each_parallel(groups.size(), rows, [&](std::size_t g) {
     try {
-      SampleReader reader(session.db(), &guard);
+      SampleReader reader(db, &guard);
       for (const std::size_t i : groups[g]) reader.read(static_cast<std::int64_t>(ids[i]), snapshots[i].samples);
     } catch (...) {
       failures[g] = std::current_exception();
@@ -333,7 +329,7 @@ std::vector<Snapshot> load_snapshots(Session& session, std::span<const SnapshotI
   std::vector<std::optional<LoadingAllocator>> allocators(ids.size());
   UsedIds<StackId> stacks;
   UsedIds<LabelSetId> label_sets;
-  read_samples(session, ids, snapshots);
+  read_samples(db, ids, snapshots);
   for (std::size_t i = 0; i < ids.size(); ++i) {
     stacks.add(snapshots[i].samples.stack);
     label_sets.add(snapshots[i].samples.labels);

@@ -290,6 +290,7 @@ void run_one(sqlite3* db, sqlite3_stmt* statement, const Store::SqlSink& sink) {
   const int columns = sqlite3_column_count(statement);
   if (columns > 0 && sink.on_columns) {
     std::vector<std::string> names;
+    names.reserve(static_cast<std::size_t>(columns));
     for (int c = 0; c < columns; ++c) names.emplace_back(sqlite3_column_name(statement, c));
     sink.on_columns(names);
   }

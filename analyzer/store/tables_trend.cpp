@@ -44,6 +44,7 @@ class TrendTable {
     at_ = 0;
     const std::vector<std::int64_t> snapshots = snapshots_of(name_);
     std::vector<std::shared_ptr<const SampleTable>> tables;
+    tables.reserve(snapshots.size());
     for (const std::int64_t id : snapshots) tables.push_back(session_.samples(id));
     count_ = tables.size();
     if (count_ == 0) return;

@@ -146,6 +146,7 @@ std::vector<Part> find_types(const GrowthPaths& paths, const Explained& explaine
     return a.gravity != b.gravity ? a.gravity > b.gravity : a.part.weight > b.part.weight;
   });
   std::vector<Part> parts;
+  parts.reserve(types.size());
   for (Type& type : types) parts.push_back(std::move(type.part));
   return parts;
 }

@@ -167,12 +167,12 @@ Verdict SumJudge::judge(std::span<const std::uint32_t> rows, const std::vector<d
 
 Verdict SumJudge::judge_type(std::span<const std::uint32_t> rows) const {
   const std::vector<double> sums = values(rows);
-  const Verdict plain = judge(rows, sums, floor_);
+  Verdict plain = judge(rows, sums, floor_);
   if (plain.word == "GROWING" || length_ < 3 || !report_.has_objects) return plain;
   const std::vector<double> objects = counts(rows);
   const auto [least, most] = std::minmax_element(objects.begin(), objects.end());
   if (*most - *least < std::max(object_floor_, 1.0)) return plain;
-  const Verdict counted = judge(rows, sums, 0);
+  Verdict counted = judge(rows, sums, 0);
   return counted.word == "GROWING" ? counted : plain;
 }
 

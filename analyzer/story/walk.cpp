@@ -130,8 +130,7 @@ class Walk {
       for (Node& child : children) {
         if (child.weight < kChild * weights_.all) continue;
         held += child.weight;
-        heavy.push_back(std::move(child));
-        child.walkers.clear();
+        heavy.push_back({std::exchange(child.walkers, {}), child.weight});
       }
       if (!at_root && (heavy.empty() || held < kSplits * node.weight)) {
         pieces.emplace_back();

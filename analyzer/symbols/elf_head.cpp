@@ -154,7 +154,7 @@ class HeadReader {
       const std::uint64_t type = number(notes, at + 8, 4);
       const std::uint64_t content = at + 12 + (name_size + 3) / 4 * 4;
       if (content > notes.size() || content_size > notes.size() - content) return;
-      if (type == NT_GNU_BUILD_ID && std::string_view(notes).substr(at + 12, 4) == std::string_view("GNU", 4) &&
+      if (type == NT_GNU_BUILD_ID && std::string_view(notes).substr(at + 12, 4) == std::string_view("GNU\0", 4) &&
           content_size > 0) {
         head.build_id = hex_text(std::string_view(notes).substr(content, content_size));
         return;

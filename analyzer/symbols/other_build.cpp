@@ -24,7 +24,7 @@ template <class Body>
 void each_named_address(const Dictionary& d, Body body) {
   for (std::uint32_t f = 0; f < d.frames.size(); ++f) {
     const std::size_t module = index_of(d.frames.module[f]);
-    if (module == 0 || d.strings[d.modules.build_id[module]].size() != 0 || d.frames.line[f] == 0) continue;
+    if (module == 0 || !d.strings[d.modules.build_id[module]].empty() || d.frames.line[f] == 0) continue;
     const std::size_t function = index_of(d.frames.function[f]);
     if (is_named_address(d, FrameId{f}))
       body(d.frames.hash[f], d.strings[d.modules.name[module]],

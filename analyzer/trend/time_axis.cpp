@@ -18,6 +18,7 @@ bool skips(double distance, double median) {
 std::vector<double> in_steps(const std::vector<double>& positions) {
   const double step = (positions.back() - positions.front()) / static_cast<double>(positions.size() - 1);
   std::vector<double> places;
+  places.reserve(positions.size());
   for (const double position : positions) places.push_back((position - positions.front()) / step);
   return places;
 }

@@ -6,7 +6,6 @@ namespace snapdiff::formats::bcc {
 namespace {
 
 using text::Cursor;
-using text::has_prefix;
 using text::is_blank;
 using text::is_digit;
 using text::is_hex;

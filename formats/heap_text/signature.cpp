@@ -75,7 +75,7 @@ bool is_cpu_profile(std::string_view head) {
 std::size_t indent_of(std::string_view line) {
   constexpr std::size_t kMost = 64;
   const std::size_t end = line.find_first_not_of(" \t");
-  return end == std::string_view::npos || end > kMost ? 0 : end;
+  return end > kMost ? 0 : end;  // also where there is nothing else
 }
 
 }  // namespace

@@ -61,8 +61,8 @@ Status EventReader::read() {
     }
     const char* const begin = view->data();
     const std::size_t left = view->size() - (last + 1);
-    const Status read = with_peak ? lines<true>(begin, begin + last + 1, in_.offset())
-                                  : lines<false>(begin, begin + last + 1, in_.offset());
+    Status read = with_peak ? lines<true>(begin, begin + last + 1, in_.offset())
+                            : lines<false>(begin, begin + last + 1, in_.offset());
     if (!read) return read;
     in_.consume(last + 1);
     wanted = left + 1;
@@ -170,7 +170,7 @@ Status EventReader::lines(const char* p, const char* end, std::uint64_t offset) 
 
 Status EventReader::other_line(std::string_view line, std::uint64_t offset) {
   if (!have_version_) {
-    if (line.size() > 0 && line.back() == '\r') line.remove_suffix(1);
+    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
     if (Status version = recording_.take_version(line); !version) return version;
     have_version_ = true;
     return ok();

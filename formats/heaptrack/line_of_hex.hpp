@@ -17,7 +17,8 @@ inline constexpr std::array<std::int16_t, 65536> kHexPairValue = [] {
   constexpr char kDigits[] = "0123456789abcdef";
   for (unsigned high = 0; high < 16; ++high) {
     for (unsigned low = 0; low < 16; ++low) {
-      const unsigned pair = static_cast<unsigned char>(kDigits[high]) | static_cast<unsigned char>(kDigits[low]) << 8U;
+      const unsigned pair = unsigned{static_cast<unsigned char>(kDigits[high])} |
+                            unsigned{static_cast<unsigned char>(kDigits[low])} << 8U;
       table[pair] = static_cast<std::int16_t>(high << 4U | low);
     }
   }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 /// Fields of one line: numbers in hexadecimal without 0x, parted by single blanks.
@@ -22,8 +21,5 @@ class Fields {
  private:
   std::string_view rest_;
 };
-
-/// `text` for a message: in quotes, at most 60 bytes of it, what is not printable ASCII as \xNN.
-std::string in_quotes(std::string_view text);
 
 }  // namespace snapdiff::formats::heaptrack

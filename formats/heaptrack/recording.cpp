@@ -4,9 +4,12 @@
 #include <limits>
 
 #include "formats/heaptrack/record_fields.hpp"
+#include "formats/text/text_error.hpp"
 
 namespace snapdiff::formats::heaptrack {
 namespace {
+
+using text::in_quotes;
 
 constexpr std::uint32_t kNewestFileVersion = 3;
 constexpr std::uint32_t kFirstWithFileVersion1 = 0x10200;

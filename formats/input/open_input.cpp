@@ -63,8 +63,11 @@ Status read_up_to(ByteSource& source, std::size_t wanted, std::string& out) {
   out.resize(wanted);
   while (filled < wanted) {
     Result<std::size_t> got = source.read(out.data() + filled, wanted - filled);
-    if (!got) status = std::move(got).error();
-    if (!got || *got == 0) break;
+    if (!got) {
+      status = std::move(got).error();
+      break;
+    }
+    if (*got == 0) break;
     filled += *got;
   }
   out.resize(filled);

@@ -6,10 +6,8 @@ namespace snapdiff::formats::leak_reports {
 namespace {
 
 using text::Cursor;
-using text::has_prefix;
 using text::is_blank;
 using text::is_digit;
-using text::is_hex;
 using text::Number;
 using text::trim;
 

@@ -19,7 +19,7 @@ bool is_sample(const Field& field) { return field.number == kSampleField && fiel
 
 /// Everything behind the samples: `add_rows(context)` puts them into the builder.
 template <class AddRows>
-Result<Snapshot> build(ProfileTables tables, std::uint64_t input_bytes, AddRows add_rows) {
+Result<Snapshot> build(const ProfileTables& tables, std::uint64_t input_bytes, AddRows add_rows) {
   if (tables.strings.size() == 0)
     fail(input_bytes, "no string table: the profile ends before it, or is of another kind");
   SnapshotBuilder builder;
@@ -44,7 +44,7 @@ Result<Snapshot> read_whole(std::string_view whole, const ReadLimits& limits) {
       tables.take(field);
     }
   }
-  return build(std::move(tables), whole.size(), [&](const SampleContext& context) {
+  return build(tables, whole.size(), [&](const SampleContext& context) {
     if (spans.size() <= limits.in_memory_samples) return add_samples(whole, spans, context);
     StreamedSamples merged;
     for (const SampleSpan& span : spans) merged.add(whole.substr(span.begin, span.size), span.begin);
@@ -64,7 +64,7 @@ Result<Snapshot> read_streamed(Input& in) {
       tables.take(field);
     }
   }
-  return build(std::move(tables), in.offset(), [&](const SampleContext& context) { return samples.finish(context); });
+  return build(tables, in.offset(), [&](const SampleContext& context) { return samples.finish(context); });
 }
 
 }  // namespace

@@ -23,8 +23,8 @@ Word word_of(std::uint32_t key) {
   return key < static_cast<std::uint32_t>(Word::count) ? static_cast<Word>(key) : Word::count;
 }
 
-/// Bytes of a text from the input that go into a message.
-std::string in_quotes(std::string_view text) {
+/// `text` for a message: at most 40 bytes of it, control characters as ?.
+std::string cleaned(std::string_view text) {
   std::string out;
   for (const char c : text.substr(0, 40)) out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
   return out + (text.size() > 40 ? "..." : "");
@@ -373,7 +373,7 @@ void Records::root_field(Word word, std::uint32_t key, const Value& value) {
     case Word::external_annotations: seen_.annotations = true; return;
     default: break;
   }
-  const std::string name = key == kNoKey ? "(not a text)" : in_quotes(pools_.texts[key]);
+  const std::string name = key == kNoKey ? "(not a text)" : cleaned(pools_.texts[key]);
   if (root_keys_.size() < kMostRootKeys) root_keys_.push_back(name);
   builder_.notes().add(Severity::info, "unknown key at the root, not kept", offset_);
 }
@@ -502,7 +502,7 @@ void Records::settings_field(std::uint32_t key, const Value& value) {
   if (word_of(key) == Word::roundup_power2_divisions) return;
   // Versions without the signed cast wrote -1, "no limit", as 2^64 - 1.
   const bool no_limit = value.kind == Kind::big && value.bits == ~std::uint64_t{0};
-  state_->settings.emplace_back(in_quotes(pools_.texts[key]), no_limit ? "-1" : text_of(value));
+  state_->settings.emplace_back(cleaned(pools_.texts[key]), no_limit ? "-1" : text_of(value));
 }
 
 // ---- records -------------------------------------------------------------------------------------
@@ -543,7 +543,7 @@ TraceAction Records::action_of(std::uint32_t text) {
   const std::size_t before = builder_.notes().all().size();
   builder_.notes().add(
       Severity::warning,
-      named ? "unknown action " + in_quotes(pools_.texts[text]) + ", without effect" : "unknown action, without effect",
+      named ? "unknown action " + cleaned(pools_.texts[text]) + ", without effect" : "unknown action, without effect",
       offset_);
   if (builder_.notes().all().size() != before) ++unknown_actions_;
   return TraceAction::unknown;

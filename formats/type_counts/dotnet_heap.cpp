@@ -17,7 +17,6 @@ namespace snapdiff::formats {
 namespace {
 
 using text::Cursor;
-using text::is_blank;
 using text::is_digit;
 using text::trim;
 

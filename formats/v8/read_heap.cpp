@@ -237,6 +237,7 @@ class HeapReader {
       }
       // A multiple is found exactly by rounding; anything else fails the test that it is one.
       const std::uint64_t place = values_[layout.to_node];
+      // NOLINTNEXTLINE(bugprone-incorrect-roundings): never negative, and far below 2^52
       const auto node = static_cast<std::uint64_t>(static_cast<double>(place) * one_over_width + 0.5);
       if (node >= graph.size() || node * layout.node_width != place) bad_end(place, row_offset);
       const EdgeKind kind = kinds[static_cast<std::size_t>(type)];

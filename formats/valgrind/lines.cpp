@@ -37,21 +37,4 @@ bool Lines::next(std::string_view& line) {
   }
 }
 
-std::string in_quotes(std::string_view text) {
-  constexpr std::size_t kShown = 60;
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string out = "\"";
-  for (const char c : text.substr(0, kShown)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte < 0x7f) {
-      out += c;
-    } else {
-      out += "\\x";
-      out += kDigits[byte >> 4];
-      out += kDigits[byte & 15];
-    }
-  }
-  return out + (text.size() > kShown ? "…\"" : "\"");
-}
-
 }  // namespace snapdiff::formats::valgrind

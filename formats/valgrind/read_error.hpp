@@ -4,9 +4,9 @@
 #include <new>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <utility>
 
+#include "formats/text/text_error.hpp"
 #include "snapdiff/result.hpp"
 
 namespace snapdiff::formats::valgrind {
@@ -37,7 +37,6 @@ Status guarded(Body body) {
   }
 }
 
-/// `text` for a message: in quotes, at most 60 bytes of it, what is not printable ASCII as \xNN.
-std::string in_quotes(std::string_view text);
+using text::in_quotes;
 
 }  // namespace snapdiff::formats::valgrind

@@ -17,7 +17,7 @@ namespace snapdiff {
 /// U+2212 and thin or no-break spaces. Tables on a terminal group digits themselves.
 struct NumberGlyphs {
   std::string_view minus = "-";
-  std::string_view thousands = "";
+  std::string_view thousands;
   std::string_view before_unit = " ";
 };
 

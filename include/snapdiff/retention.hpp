@@ -16,7 +16,7 @@ namespace snapdiff {
 /// How a type is called where people read it: plain objects by their name, others with their kind.
 inline std::string type_text(std::string_view kind, std::string_view name) {
   if (kind.empty() || kind == "object" || kind == "instance") return std::string(name);
-  const std::string kind_text = std::string("(").append(kind).append(")");
+  std::string kind_text = std::string("(").append(kind).append(")");
   if (name.empty() || name == kind_text) return kind_text;
   return std::string(name).append(" ").append(kind_text);
 }

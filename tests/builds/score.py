@@ -102,6 +102,8 @@ class Score:
             after = frozenset(p for p in before if p in self.new.bytes)
         elif before != after and after and self.old.amount(p for p in after if p in self.old.bytes) == row[:2]:
             before = frozenset(p for p in after if p in self.old.bytes)
+        elif before != after and before and after:
+            before, after = self.of_one_run(row) or (before, after)
         joined = bool(before) and bool(after)
         for mine, theirs, here, there in ((before, after, self.old, self.new), (after, before, self.new, self.old)):
             for path in mine:
@@ -118,6 +120,16 @@ class Score:
                     self.right += size
                 else:
                     self.lost.append((size, path, label))
+
+    def of_one_run(self, row):
+        """A few paths of one run of functions that hold what the row holds on both sides, or None."""
+        for run, paths in self.old.sequence.items():
+            paths = sorted({*paths, *self.new.sequence.get(run, [])})[:12]
+            for chosen in Truth.subsets(paths):
+                before, after = (frozenset(p for p in chosen if p in side.bytes) for side in (self.old, self.new))
+                if self.old.amount(before) == row[:2] and self.new.amount(after) == row[2:]:
+                    return before, after
+        return None
 
     def false_growth(self):
         paths = set(self.old.bytes) | set(self.new.bytes)

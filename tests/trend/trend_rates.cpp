@@ -92,12 +92,12 @@ int compare(const std::string& law, const Rates& found, const std::map<std::stri
   int failed = 0;
   for (const auto& [kind, rates] : expected) {
     const bool published = kind == "published";
-    const auto check = [&](const char* what, std::size_t length, double is, double wanted) {
+    const auto check = [&, name = kind.c_str()](const char* what, std::size_t length, double is, double wanted) {
       if (wanted == kNotGiven) return;
       const double most = margin(wanted, series, published ? 4000 : 20000, published ? 1 : .1);
       if (std::abs(is - wanted) <= most) return;
       std::printf("  %s, %s at %zu values: %.1f %%, %s %.1f, expected within %.1f of it\n", law.c_str(), what, length,
-                  is, kind.c_str(), wanted, most);
+                  is, name, wanted, most);
       ++failed;
     };
     for (std::size_t k = 0; k < kLengths.size(); ++k) {

@@ -1,7 +1,11 @@
 #include "analyzer/diff/rebuild/alignment.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
+#include <limits>
+
+#include "analyzer/diff/rebuild/objects.hpp"
 
 namespace snapdiff::diff::rebuild {
 namespace {
@@ -11,10 +15,15 @@ constexpr double kSameSizes = 0.5;       // of the sizes of the site that has fe
 constexpr double kMostGrownSite = 0.1;   // of the size: a site whose objects grew by more has other objects
 constexpr double kOneGrown = 0.4;        // as like as sites that have this share of their sizes in common
 constexpr double kAllGrown = 0.9;        // the same, where several sizes grew by as much
+constexpr double kRounded = 0.25;        // of the size: objects that an allocator rounded up, or with a member more
+constexpr double kAsMany = 0.5;          // of the number of objects, between two runs
 constexpr double kShifted = 1;           // a line that moved as the functions above and below it did
 constexpr double kShiftChanges = 0.5;    // a line that moved as one of them did
 constexpr double kSameContexts = 0.5;    // of the stacks through two places
 constexpr double kOtherContexts = 0.6;   // of what the place has in common with its counterpart
+constexpr double kSameUse = 0.25;        // of the logarithm of the number of objects, in the mean of the runs
+constexpr double kOtherUse = 0.35;       // by which those of any other line are further off: of few runs, of more less
+constexpr double kFarUse = 1.5;          // of one run: more says no more, it may be a leak
 constexpr std::size_t kFewContexts = 3;  // on both sides, in the mean: fewer may be the same by chance
 constexpr std::size_t kReach = 4;        // lines that may be new or gone between two that are not
 constexpr std::size_t kMostCells = 4'000'000;
@@ -56,6 +65,34 @@ double share_of_both(const FewSorted<std::uint64_t>& a, const FewSorted<std::uin
   return either == 0 ? 0 : static_cast<double>(both) / static_cast<double>(either);
 }
 
+/// How far the numbers of objects are off that the runs of functions through two places hold, of each the logarithm.
+struct OffUses {
+  double mean = kFarUse;     ///< kFarUse where few runs are known
+  double without = kFarUse;  ///< the mean without the run that is furthest off: it may leak
+  double runs = 0;
+};
+
+OffUses off_uses(const std::vector<Positions::Use>& a, const std::vector<Positions::Use>& b) {
+  // Of many, only those up to the last one that both could list.
+  std::uint64_t last = std::numeric_limits<std::uint64_t>::max();
+  for (const auto* uses : {&a, &b}) {
+    if (uses->size() == Positions::kMostUses) last = std::min(last, uses->back().run);
+  }
+  double sum = 0, most = 0, runs = 0;
+  for (auto i = a.begin(), j = b.begin(); i != a.end() || j != b.end();) {
+    const std::uint64_t run = i == a.end() ? j->run : j == b.end() ? i->run : std::min(i->run, j->run);
+    if (run > last) break;
+    const double in_a = i != a.end() && i->run == run ? (i++)->objects : 0;
+    const double in_b = j != b.end() && j->run == run ? (j++)->objects : 0;
+    const double off = std::min(kFarUse, std::abs(std::log((in_a + 1) / (in_b + 1))));
+    most = std::max(most, off);
+    sum += off;
+    ++runs;
+  }
+  if (runs < kFewContexts) return {};
+  return {sum / runs, runs == kFewContexts ? sum / runs : (sum - most) / (runs - 1), runs};
+}
+
 /// How alike the sizes of objects of two sites are, 0 to 1: equal, or all grown by as much (a type has a new member).
 double alike_sizes(const FewSorted<std::int64_t>& a, const FewSorted<std::int64_t>& b) {
   const double equal = overlap(a, b);
@@ -78,6 +115,17 @@ double likely_same_use(const Position& x, const Position& y) {
   return callers + stacks + 0.5 * bytes;
 }
 
+/// What is allocated at a position.
+Objects objects_of(const Position& p) {
+  if (p.sizes.empty() || p.sizes.front() <= 0) return {};
+  return {static_cast<double>(p.sizes.front()), static_cast<double>(p.sizes.back()), p.objects};
+}
+
+bool agree(const Objects& a, const Objects& b) {
+  return a.number > 0 && b.number > 0 && !differ_by(1 + kRounded, a.least, b.least) &&
+         !differ_by(1 + kRounded, a.most, b.most) && !differ_by(1 + kAsMany, a.number, b.number);
+}
+
 bool allocates(const Position& p) { return !p.next.empty() && p.next.back() == kAllocation; }
 
 /// One function: its positions on both sides, and how alike each two are.
@@ -92,7 +140,9 @@ class Alignment {
       for (std::size_t j = 0; j < m_; ++j) like_[i * m_ + j] = likeness(i, j, shift);
     }
     tell_swapped();
+    tell_others(shift);
     tell_by_contexts();
+    tell_by_uses();
     prefer_equal_callees();
   }
 
@@ -119,10 +169,38 @@ class Alignment {
     const auto alike = [&](std::size_t i, std::size_t j) {
       return alike_sizes(a_.all[in_a_[i]].sizes, b_.all[in_b_[j]].sizes);
     };
+    take_apart([&](std::size_t i, std::size_t j) { return alike(i, j) >= kSameSizes; },
+               [&](std::size_t i, std::size_t j) {
+                 return !a_.all[in_a_[i]].sizes.empty() && !b_.all[in_b_[j]].sizes.empty() && alike(i, j) == 0;
+               });
+  }
+
+  /// The same of sites of about as many objects of about the same size, where a line holds another number of objects of
+  /// quite another size. Such two are each other's only where their lines say so.
+  void tell_others(const Shift& shift) {
+    const auto objects = [](const Positions& positions, const std::vector<std::uint32_t>& in) {
+      std::vector<Objects> out;
+      out.reserve(in.size());
+      for (const std::uint32_t p : in) out.push_back(objects_of(positions.all[p]));
+      return out;
+    };
+    const std::vector<Objects> in_a = objects(a_, in_a_), in_b = objects(b_, in_b_);
+    take_apart([&](std::size_t i, std::size_t j) { return agree(in_a[i], in_b[j]); },
+               [&](std::size_t i, std::size_t j) { return contradict(in_a[i], in_b[j]); });
+    for (std::size_t i = 0; i < n_; ++i) {
+      for (std::size_t j = 0; j < m_; ++j) {
+        if (contradict(in_a[i], in_b[j]) && !lies_there(i, j, shift)) like_[i * m_ + j] = kNever;
+      }
+    }
+  }
+
+  /// Two that do not fit are not each other's where one of them has exactly one that fits, and that one no other.
+  template <class Fits, class Unlike>
+  void take_apart(Fits fits, Unlike unlike) {
     std::vector<std::size_t> partner_a(n_, m_), partner_b(m_, n_), count_a(n_, 0), count_b(m_, 0);
     for (std::size_t i = 0; i < n_; ++i) {
       for (std::size_t j = 0; j < m_; ++j) {
-        if (alike(i, j) < kSameSizes) continue;
+        if (!fits(i, j)) continue;
         partner_a[i] = j;
         partner_b[j] = i;
         ++count_a[i];
@@ -137,8 +215,7 @@ class Alignment {
     };
     for (std::size_t i = 0; i < n_; ++i) {
       for (std::size_t j = 0; j < m_; ++j) {
-        const bool known = !a_.all[in_a_[i]].sizes.empty() && !b_.all[in_b_[j]].sizes.empty();
-        if (known && alike(i, j) == 0 && (has_other(i, j) || is_others(i, j))) like_[i * m_ + j] = kNever;
+        if (unlike(i, j) && (has_other(i, j) || is_others(i, j))) like_[i * m_ + j] = kNever;
       }
     }
   }
@@ -160,11 +237,36 @@ class Alignment {
         double others = 0;
         for (std::size_t k = 0; k < m_; ++k) others = k == j ? others : std::max(others, in_common[i * m_ + k]);
         for (std::size_t k = 0; k < n_; ++k) others = k == i ? others : std::max(others, in_common[k * m_ + j]);
-        if (others > kOtherContexts * own) continue;
-        for (std::size_t k = 0; k < m_; ++k) like_[i * m_ + k] = k == j ? like_[i * m_ + k] : kNever;
-        for (std::size_t k = 0; k < n_; ++k) like_[k * m_ + j] = k == i ? like_[k * m_ + j] : kNever;
+        if (others <= kOtherContexts * own) keep_pair(i, j);
       }
     }
+  }
+
+  /// Places whose stacks run through the same functions for about as many objects each, while no other's do.
+  void tell_by_uses() {
+    if (n_ < 2 && m_ < 2) return;
+    std::vector<OffUses> off(n_ * m_);
+    for (std::size_t i = 0; i < n_; ++i) {
+      for (std::size_t j = 0; j < m_; ++j) {
+        if (like_[i * m_ + j] > kNever / 2) off[i * m_ + j] = off_uses(a_.uses(in_a_[i]), b_.uses(in_b_[j]));
+      }
+    }
+    for (std::size_t i = 0; i < n_; ++i) {
+      for (std::size_t j = 0; j < m_; ++j) {
+        const OffUses& own = off[i * m_ + j];
+        if (own.without > kSameUse) continue;
+        double others = kFarUse;
+        for (std::size_t k = 0; k < m_; ++k) others = k == j ? others : std::min(others, off[i * m_ + k].mean);
+        for (std::size_t k = 0; k < n_; ++k) others = k == i ? others : std::min(others, off[k * m_ + j].mean);
+        if (others >= own.mean + kOtherUse * std::sqrt(kFewContexts / own.runs)) keep_pair(i, j);
+      }
+    }
+  }
+
+  /// They are each other's.
+  void keep_pair(std::size_t i, std::size_t j) {
+    for (std::size_t k = 0; k < m_; ++k) like_[i * m_ + k] = k == j ? like_[i * m_ + k] : kNever;
+    for (std::size_t k = 0; k < n_; ++k) like_[k * m_ + j] = k == i ? like_[k * m_ + j] : kNever;
   }
 
   /// A line whose callee has a line on the other side is no line that calls something else.
@@ -201,13 +303,19 @@ class Alignment {
     return s + 0.3 * likely_same_use(x, y);
   }
 
+  bool same_parts(std::size_t i, std::size_t j) const {
+    return std::equal(line_a_[i].begin() + 1, line_a_[i].end(), line_b_[j].begin() + 1, line_b_[j].end());
+  }
+
   /// How well the line lies where the shift says.
   double expected(std::size_t i, std::size_t j, const Shift& shift) const {
     if (!shift.known) return line_a_[i] == line_b_[j] ? shift.stays : 0;
     const std::int32_t moved = line_b_[j].front() - line_a_[i].front();
-    const bool parts = std::equal(line_a_[i].begin() + 1, line_a_[i].end(), line_b_[j].begin() + 1, line_b_[j].end());
     const double fits = shift.above == shift.below ? kShifted : kShiftChanges;
-    return moved != shift.above && moved != shift.below ? 0 : parts ? fits : 0.5 * fits;
+    return moved != shift.above && moved != shift.below ? 0 : same_parts(i, j) ? fits : 0.5 * fits;
+  }
+  bool lies_there(std::size_t i, std::size_t j, const Shift& shift) const {
+    return expected(i, j, shift) > 0 && same_parts(i, j);
   }
 
   std::int32_t step(const std::vector<std::vector<std::int32_t>>& lines, std::size_t from, std::size_t to) const {

@@ -4,8 +4,10 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "analyzer/diff/names.hpp"
+#include "analyzer/diff/rebuild/objects.hpp"
 #include "snapdiff/parallel.hpp"
 
 namespace snapdiff::diff::rebuild {
@@ -17,7 +19,6 @@ constexpr std::size_t kMostOfLeaf = 96;  // stacks of one leaf function that are
 constexpr std::size_t kDeepestCompared = 64;
 constexpr std::size_t kMostOfRun = 250'000;  // pairs of stacks of one run of functions
 constexpr double kCovered = 0.85;            // of the shorter stack's frames
-constexpr double kOther = 2;                 // times the size of objects, and times as many: another site
 
 std::vector<std::uint32_t> itself_where_mapped(const FunctionMap& map) {
   std::vector<std::uint32_t> out(map.before.size(), kNone);
@@ -87,8 +88,9 @@ BuildPair::BuildPair(const Side& before, const Side& after)
       b_(after),
       functions_(map_functions(a_, b_)),
       itself_(itself_where_mapped(functions_)),
-      in_a_(a_, functions_.after),
-      in_b_(b_, itself_),
+      stand_ins_(find_stand_ins(a_, b_, functions_)),
+      in_a_(a_, functions_.after, stand_ins_.before),
+      in_b_(b_, itself_, stand_ins_.after),
       lines_tell_(in_a_.lines_tell() && in_b_.lines_tell()),
       has_other_name_(b_.functions.size(), 0),
       stacks_with_(b_.functions.size(), 0) {
@@ -114,26 +116,38 @@ BuildPair::BuildPair(const Side& before, const Side& after)
 
 std::vector<Hash128> BuildPair::coincidences() const {
   std::vector<Hash128> out;
-  std::unordered_map<Hash128, std::uint32_t> classes;  // of frames of the baseline
-  const Dictionary& d_a = a_.dictionary();
-  const Dictionary& d_b = b_.dictionary();
-  for (std::uint32_t i = 0; i < d_a.frames.size(); ++i) {
-    const std::uint32_t position = in_a_.of_frame(FrameId{i});
-    if (position != kNone && in_a_.all[position].final) classes.emplace(d_a.frames.hash[i], lines_.before[position]);
-  }
-  for (std::uint32_t i = 0; i < d_b.frames.size(); ++i) {
-    const std::uint32_t position = in_b_.of_frame(FrameId{i});
-    if (position == kNone || !in_b_.all[position].final) continue;
-    const auto found = classes.find(d_b.frames.hash[i]);
-    if (found == classes.end()) continue;
-    if (found->second == lines_.after[position]) {
-      // Where it may as well be another line, an equal one is no proof: the stacks are merged.
-      if (lines_.ambiguous[found->second] != 0) out.push_back(d_b.frames.hash[i]);
-      continue;
+  std::unordered_map<Hash128, std::uint32_t> classes;  // of positions of the baseline
+  // By its frame, which other functions have not; a part by its lines and the function that it is a part of.
+  const auto each_position = [](const Positions& positions, const auto& body) {
+    const FrameTable& frames = positions.code().dictionary().frames;
+    for (std::uint32_t i = 0; i < frames.size(); ++i) {
+      const std::uint32_t position = positions.of_frame(FrameId{i});
+      if (position != kNone && positions.all[position].final) body(frames.hash[i], position, FrameId{i});
     }
-    // Where neither side has a counterpart elsewhere, the equal line is all there is.
-    if (lines_.paired[found->second] != 0 || lines_.paired[lines_.after[position]] != 0)
-      out.push_back(d_b.frames.hash[i]);
+    for (std::uint32_t p = 0; p < positions.all.size(); ++p) {
+      const Position& position = positions.all[p];
+      if (position.above == kNone || !position.final) continue;
+      const std::vector<std::int32_t> lines = positions.path(p);
+      body(sequence({lines.begin(), lines.end()}, position.function), p, position.frame);
+    }
+  };
+  each_position(in_a_, [&](const Hash128& key, std::uint32_t position, FrameId) {
+    classes.emplace(key, lines_.before[position]);
+  });
+  std::set<std::pair<std::uint32_t, std::int32_t>> places;  // function, line
+  const auto place_of = [this](std::size_t i) { return std::pair(b_.function[i], b_.line[i]); };
+  each_position(in_b_, [&](const Hash128& key, std::uint32_t position, FrameId frame) {
+    const auto found = classes.find(key);
+    if (found == classes.end()) return;
+    const std::uint32_t was = found->second, is = lines_.after[position];
+    // Where it may as well be another line, an equal one is no proof: the stacks are merged. Where neither side has a
+    // counterpart elsewhere, the equal line is all there is.
+    if (was == is ? lines_.ambiguous[was] != 0 : lines_.paired[was] != 0 || lines_.paired[is] != 0)
+      places.insert(place_of(index_of(frame)));
+  });
+  // A line has several frames where they are addresses, and each of them has to be taken apart.
+  for (std::size_t i = 0; i < b_.function.size() && !places.empty(); ++i) {
+    if (b_.function[i] != kNone && places.contains(place_of(i))) out.push_back(b_.dictionary().frames.hash[i]);
   }
   return out;
 }
@@ -174,11 +188,13 @@ void BuildPair::count_renamed(const Stack& joined) {
   }
 }
 
-/// Whether two stacks hold objects of quite another size, and quite another number of them.
 bool BuildPair::contradict(const Stack& a, const Stack& b) {
-  if (a.objects <= 0 || b.objects <= 0) return false;
-  const auto far = [](double x, double y) { return std::max(x, y) > kOther * std::min(x, y); };
-  return far(a.objects, b.objects) && far(a.value / a.objects, b.value / b.objects);
+  const auto objects = [](const Stack& stack) {
+    if (stack.objects <= 0) return Objects{};
+    const double size = stack.value / stack.objects;
+    return Objects{size, size, stack.objects};
+  };
+  return rebuild::contradict(objects(a), objects(b));
 }
 
 void BuildPair::join_equal(RowUnion& rows, bool with_way) {
@@ -298,10 +314,10 @@ void BuildPair::merge(RowUnion& rows) {
       before_, after_, [](const Stack& stack) { return sequence(stack.functions, 0); },
       [&](std::span<const Keyed> a, std::span<const Keyed> b) {
         if (a.size() * b.size() > kMostOfRun) return;
-        if (a.size() == 1 && b.size() == 1 && contradict(before_[a.front().index], after_[b.front().index])) return;
         for (const Keyed& one : b) {
           for (const Keyed& other : a) {
             if (!compatible(before_[other.index], after_[one.index])) continue;
+            if (contradict(before_[other.index], after_[one.index])) continue;
             if (used_b[one.index] == 0) count_renamed(after_[one.index]);
             used_a[other.index] = used_b[one.index] = 1;
             rows.join(before_[other.index].row, after_[one.index].row, MatchTier::merged);

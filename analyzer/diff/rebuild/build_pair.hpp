@@ -9,6 +9,7 @@
 #include "analyzer/diff/rebuild/line_map.hpp"
 #include "analyzer/diff/rebuild/positions.hpp"
 #include "analyzer/diff/rebuild/row_union.hpp"
+#include "analyzer/diff/rebuild/stand_ins.hpp"
 #include "snapdiff/hash.hpp"
 
 namespace snapdiff::diff::rebuild {
@@ -73,6 +74,7 @@ class BuildPair {
   Code a_, b_;
   FunctionMap functions_;
   std::vector<std::uint32_t> itself_;  ///< per function of the current side: itself, kNone without counterpart
+  StandIns stand_ins_;
   Positions in_a_, in_b_;
   bool lines_tell_;
   LineMap lines_;

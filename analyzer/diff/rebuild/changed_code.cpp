@@ -11,38 +11,46 @@
 namespace snapdiff::diff::rebuild {
 namespace {
 
-constexpr std::size_t kFewMovedFunctions = 2;  // one may have a namesake elsewhere, unless it has its scope with it
-constexpr double kMostlyChanged = 0.5;         // of the bytes that are left, on each side
-constexpr std::size_t kMostCalls = 8;          // per line: one that calls more says nothing
+constexpr std::size_t kSeveral = 2;     // one moved function may be a namesake, one changed line a chance
+constexpr double kMostlyChanged = 0.5;  // of the bytes that are left, on each side
+constexpr std::size_t kMostCalls = 8;   // per line: one that calls more says nothing
+constexpr std::size_t kMostThrough = 32;
+constexpr std::size_t kDeepestThrough = 4;  // frames below a line: calls that one build makes jumps follow one another
 constexpr std::uint64_t kAllocation = 0;
 
 /// Functions by name that are in another file, or have another hash in their names; files where only those are known.
 std::unordered_set<std::string_view> moved_functions(const Code& before, const Code& after) {
+  struct Named {
+    std::string_view name, file;
+  };
   struct Place {
-    const Function* a = nullptr;
-    const Function* b = nullptr;
+    Named a, b;
     bool several = false;
   };
   std::unordered_map<std::string_view, Place> places;
-  const auto add = [&](const Code& code, const Function* Place::*function) {
-    for (const Function& f : code.functions) {
-      if (f.file.empty() || f.last == "(anonymous)") continue;
-      Place& place = places[f.name.empty() ? base_name(f.file) : without_rust_hash(f.name)];
-      place.several = place.several || (place.*function != nullptr && (place.*function)->file != f.file);
-      place.*function = &f;
-    }
+  const auto add = [&](const Named& f, Named Place::*side) {
+    if (f.file.empty()) return;
+    Place& place = places[f.name.empty() ? base_name(f.file) : without_rust_hash(f.name)];
+    place.several = place.several || (!(place.*side).file.empty() && (place.*side).file != f.file);
+    place.*side = f;
   };
-  add(before, &Place::a);
-  add(after, &Place::b);
+  const auto add_all = [&](const Code& code, Named Place::*side) {
+    for (const Function& f : code.functions) {
+      if (f.last != "(anonymous)") add({f.name, f.file}, side);
+    }
+    for (const FunctionId f : code.library_functions) add({code.name(f), code.file(f)}, side);
+  };
+  add_all(before, &Place::a);
+  add_all(after, &Place::b);
   std::unordered_set<std::string_view> out;
   bool any_scope = false;
   for (const auto& [name, place] : places) {
-    if (place.several || place.a == nullptr || place.b == nullptr) continue;
-    if (place.a->file == place.b->file && place.a->name == place.b->name) continue;
+    if (place.several || place.a.file.empty() || place.b.file.empty()) continue;
+    if (place.a.file == place.b.file && place.a.name == place.b.name) continue;
     out.insert(name);
     any_scope = any_scope || name.find("::") != std::string_view::npos;
   }
-  if (out.size() < kFewMovedFunctions && !any_scope) out.clear();
+  if (out.size() < kSeveral && !any_scope) out.clear();
   return out;
 }
 
@@ -58,8 +66,9 @@ class Calls {
         const std::size_t i = index_of(frames[k]);
         if (code.line[i] == 0) continue;
         if (lines_[i].called.empty()) line_of_.emplace(code.dictionary().frames.hash[i], &lines_[i]);
-        add(lines_[i].called, called(frames, k, 1));
-        if (k > 0) add(lines_[i].through, called(frames, k, 2));
+        add(lines_[i].called, called(frames, k, 1), kMostCalls);
+        for (std::size_t below = 2; below <= std::min(k + 1, kDeepestThrough); ++below)
+          add(lines_[i].through, called(frames, k, below), kMostThrough);
       }
     }
   }
@@ -69,6 +78,9 @@ class Calls {
       const Function& function = code_.functions[f];
       moved_[f] = moved.contains(function.name.empty() ? base_name(function.file) : without_rust_hash(function.name));
     }
+    moved_library_.assign(code_.dictionary().functions.size(), 0);
+    for (const FunctionId f : code_.library_functions)
+      moved_library_[index_of(f)] = moved.contains(without_rust_hash(code_.name(f)));
   }
 
   /// Some agents give a function's own line whatever it calls.
@@ -108,14 +120,17 @@ class Calls {
     }
     const auto behind = [&](std::size_t i) {
       const auto file = files.find(code_.functions[code_.function[i]].file);
-      return file != files.end() && file->second.lines.size() >= kFewMovedFunctions &&
-             code_.line[i] >= file->second.first;
+      return file != files.end() && file->second.lines.size() >= kSeveral && code_.line[i] >= file->second.first;
     };
     double all = 0, changed = 0;
     for (const std::uint32_t entry : entries) {
       const double value = std::abs(static_cast<double>(code_.side().value[entry]));
-      const std::span<const FrameId> frames = code_.frames(entry, scratch_);
       all += value;
+      if (calls_moved_library(entry)) {
+        changed += value;
+        continue;
+      }
+      const std::span<const FrameId> frames = code_.frames(entry, scratch_);
       for (std::size_t k = 0; k < frames.size(); ++k) {
         const std::size_t i = index_of(frames[k]);
         if (moved_[code_.function[i]] == 0 && !behind(i) && !(lines_tell && calls_another(frames, k, other))) continue;
@@ -134,12 +149,20 @@ class Calls {
   std::uint64_t called(std::span<const FrameId> frames, std::size_t k, std::size_t below) const {
     return k < below ? kAllocation : name_[code_.function[index_of(frames[k - below])]];
   }
-  static void add(std::vector<std::uint64_t>& set, std::uint64_t function) {
+  static void add(std::vector<std::uint64_t>& set, std::uint64_t function, std::size_t most) {
     const auto at = std::lower_bound(set.begin(), set.end(), function);
-    if (set.size() <= kMostCalls && (at == set.end() || *at != function)) set.insert(at, function);
+    if (set.size() <= most && (at == set.end() || *at != function)) set.insert(at, function);
   }
   static bool has(const std::vector<std::uint64_t>& set, std::uint64_t function) {
     return std::binary_search(set.begin(), set.end(), function);
+  }
+
+  bool calls_moved_library(std::uint32_t entry) const {
+    const auto& of_frame = code_.dictionary().frames.function;
+    for (const FrameId frame : code_.side().frames(entry).frames()) {
+      if (moved_library_[index_of(of_frame[index_of(frame)])] != 0) return true;
+    }
+    return false;
   }
 
   bool calls_only_others(std::size_t frame, const Calls& other) const {
@@ -160,14 +183,18 @@ class Calls {
     if (calls_only_others(index_of(frames[k]), other)) return true;
     const std::uint64_t next = called(frames, k, 1);
     if (!has(b, next) && has(there->second->through, next)) return true;
-    const std::uint64_t after_next = called(frames, k, 2);
-    return k > 0 && !has(a, after_next) && has(b, after_next);
+    for (std::size_t below = 2; below <= std::min(k + 1, kDeepestThrough); ++below) {
+      const std::uint64_t further = called(frames, k, below);
+      if (!has(a, further) && has(b, further)) return true;
+    }
+    return false;
   }
 
   const Code& code_;
-  std::vector<std::uint64_t> name_;  ///< per function
-  std::vector<std::uint8_t> moved_;  ///< per function
-  std::vector<Line> lines_;          ///< per frame
+  std::vector<std::uint64_t> name_;          ///< per function
+  std::vector<std::uint8_t> moved_;          ///< per function
+  std::vector<std::uint8_t> moved_library_;  ///< per function of the dictionary
+  std::vector<Line> lines_;                  ///< per frame
   std::unordered_map<Hash128, const Line*> line_of_;
   std::vector<FrameId> scratch_;
 };

@@ -66,7 +66,7 @@ namespace {
 
 /// Lines between a closure and the line that calls it where it is written.
 constexpr std::int32_t kLongestClosure = 100;
-constexpr std::size_t kDeepestInlined = 8;
+constexpr std::size_t kDeepestInlined = 8;  // functions inlined into one another, between a closure and its caller
 
 void name_parts(Function& function) {
   function.base = normalise(function.plain);
@@ -134,6 +134,8 @@ void Code::name_functions() {
         const auto [entry, added] = known.try_emplace(hash_bytes(whole), static_cast<std::uint32_t>(functions.size()));
         if (added) functions.push_back(std::move(made));
         of_function[f] = entry->second;
+      } else {
+        library_functions.push_back(d_.frames.function[i]);
       }
     }
     if (state[f] == 2) {

@@ -37,11 +37,14 @@ class Code {
   explicit Code(const Side& side);
 
   std::vector<Function> functions;
+  std::vector<FunctionId> library_functions;  ///< those of the library that are used, in the dictionary
   std::vector<std::uint32_t> function;
   std::vector<std::int32_t> line;
 
   const Side& side() const { return side_; }
   const Dictionary& dictionary() const { return d_; }
+  std::string_view name(FunctionId f) const { return d_.strings[d_.functions.name[index_of(f)]]; }
+  std::string_view file(FunctionId f) const { return d_.strings[d_.functions.file[index_of(f)]]; }
 
   /// Frames of an entry, leaf first, without those left out, and a clone of a part of a function
   /// and the function as one. Empty where nothing is left, and where what allocates is an address

@@ -1,9 +1,11 @@
 #include "analyzer/diff/rebuild/function_map.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <unordered_map>
 
@@ -32,7 +34,8 @@ void match(FunctionMap& map, std::uint32_t a, std::uint32_t b) {
 }
 
 /// Matches functions that alone on their side have a name in the given sense.
-void match_unique(const Code& before, const Code& after, FunctionMap& map, const Name& name) {
+void match_unique(const Code& before, const Code& after, const std::set<std::string_view>& numbered, FunctionMap& map,
+                  const Name& name) {
   struct Bearers {
     std::uint32_t a = kNone, b = kNone;
     bool several = false;
@@ -40,7 +43,7 @@ void match_unique(const Code& before, const Code& after, FunctionMap& map, const
   std::unordered_map<std::string, Bearers> by_name;
   const auto add = [&](const Code& code, const std::vector<std::uint32_t>& mapped, std::uint32_t Bearers::*bearer) {
     for (std::uint32_t f = 0; f < code.functions.size(); ++f) {
-      if (mapped[f] != kNone || code.functions[f].name.empty()) continue;
+      if (mapped[f] != kNone || code.functions[f].name.empty() || numbered.contains(code.functions[f].base)) continue;
       Bearers& bearers = by_name[name(code.functions[f])];
       bearers.several = bearers.several || bearers.*bearer != kNone;
       bearers.*bearer = f;
@@ -53,7 +56,24 @@ void match_unique(const Code& before, const Code& after, FunctionMap& map, const
   }
 }
 
-void match_by_name(const Code& before, const Code& after, FunctionMap& map) {
+/// Names of closures that only a number, or a hash of it, tells from others of the same function: it is their place in
+/// it, and another closure's in another build.
+std::set<std::string_view> numbered_closures(const Code& before, const Code& after) {
+  constexpr std::array<std::string_view, 3> kClosures = {"{{closure}}", "_$u7b$$u7b$closure$u7d$$u7d$", ".func"};
+  std::set<std::string_view> out;
+  for (const Code* code : {&before, &after}) {
+    std::set<std::string_view> seen;
+    for (const Function& f : code->functions) {
+      const bool closure = std::any_of(kClosures.begin(), kClosures.end(),
+                                       [&](std::string_view part) { return f.base.find(part) != std::string::npos; });
+      if (closure && !seen.insert(f.base).second) out.insert(f.base);
+    }
+  }
+  return out;
+}
+
+void match_by_name(const Code& before, const Code& after, const std::set<std::string_view>& numbered,
+                   FunctionMap& map) {
   const auto in_file = [](std::string Function::*text, int parts) {
     return [text, parts](const Function& f) { return f.*text + '\n' + std::string(last_parts(f.file, parts)); };
   };
@@ -69,7 +89,7 @@ void match_by_name(const Code& before, const Code& after, FunctionMap& map) {
       in_file(&Function::last, 1),
       [](const Function& f) { return f.last.size() > 3 && f.last != "(anonymous)" ? f.last : std::string(); },
   };
-  for (const Name& name : names) match_unique(before, after, map, name);
+  for (const Name& name : names) match_unique(before, after, numbered, map, name);
 }
 
 /// Who calls a function and whom it calls, with shares of its bytes; sorted by function.
@@ -165,8 +185,13 @@ double likeness(std::string_view a, std::string_view b) {
 
 class Structure {
  public:
-  Structure(const Code& before, const Code& after, FunctionMap& map)
-      : a_(before), b_(after), map_(map), in_a_(neighbours_of(before)), in_b_(neighbours_of(after)) {}
+  Structure(const Code& before, const Code& after, const std::set<std::string_view>& numbered, FunctionMap& map)
+      : a_(before),
+        b_(after),
+        numbered_(numbered),
+        map_(map),
+        in_a_(neighbours_of(before)),
+        in_b_(neighbours_of(after)) {}
 
   void match_all() {
     for (int round = 0; round < kRounds; ++round) {
@@ -175,10 +200,11 @@ class Structure {
   }
 
  private:
-  static std::vector<std::uint32_t> open(const std::vector<std::uint32_t>& mapped, const std::vector<Neighbours>& all) {
+  std::vector<std::uint32_t> open(const Code& code, const std::vector<std::uint32_t>& mapped,
+                                  const std::vector<Neighbours>& all) const {
     std::vector<std::uint32_t> out;
     for (std::uint32_t f = 0; f < mapped.size(); ++f) {
-      if (mapped[f] == kNone && all[f].bytes > 0) out.push_back(f);
+      if (mapped[f] == kNone && all[f].bytes > 0 && !numbered_.contains(code.functions[f].base)) out.push_back(f);
     }
     std::stable_sort(out.begin(), out.end(),
                      [&](std::uint32_t x, std::uint32_t y) { return all[x].bytes > all[y].bytes; });
@@ -227,8 +253,8 @@ class Structure {
   }
 
   bool match_round() {
-    const std::vector<std::uint32_t> open_a = open(map_.after, in_a_);
-    const std::vector<std::uint32_t> open_b = open(map_.before, in_b_);
+    const std::vector<std::uint32_t> open_a = open(a_, map_.after, in_a_);
+    const std::vector<std::uint32_t> open_b = open(b_, map_.before, in_b_);
     if (open_a.empty() || open_b.empty()) return false;
     struct Best {
       std::uint32_t other = kNone;
@@ -266,6 +292,7 @@ class Structure {
 
   const Code& a_;
   const Code& b_;
+  const std::set<std::string_view>& numbered_;
   FunctionMap& map_;
   std::vector<Neighbours> in_a_, in_b_;
 };
@@ -280,8 +307,9 @@ FunctionMap map_functions(const Code& before, const Code& after) {
   FunctionMap map;
   map.after.assign(before.functions.size(), kNone);
   map.before.assign(after.functions.size(), kNone);
-  match_by_name(before, after, map);
-  if (!all_mapped(map.after) && !all_mapped(map.before)) Structure(before, after, map).match_all();
+  const std::set<std::string_view> numbered = numbered_closures(before, after);
+  match_by_name(before, after, numbered, map);
+  if (!all_mapped(map.after) && !all_mapped(map.before)) Structure(before, after, numbered, map).match_all();
   return map;
 }
 

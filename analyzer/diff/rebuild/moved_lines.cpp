@@ -12,7 +12,7 @@ namespace snapdiff::diff::rebuild {
 namespace {
 
 constexpr std::size_t kFewMoved = 4;           // fewer may differ so by chance
-constexpr double kExplained = 0.5;             // of the bytes that are left, on each side
+constexpr double kExplained = 0.5;             // of the bytes, or of the stacks, that are left on a side
 constexpr std::size_t kMostLookedAt = 20'000;  // stacks: more tell nothing new
 constexpr std::size_t kMostOfRest = 8;         // stacks that differ in one line
 constexpr std::int64_t kFewMembers = 64;       // bytes: a few members more
@@ -98,8 +98,13 @@ class Rests {
   std::unordered_map<std::uint64_t, std::vector<Gap>> by_rest_;
 };
 
-/// Whether enough of `entries` stands on the other side but for a line.
-bool enough_moved(const Code& code, const std::vector<std::uint32_t>& entries, Gaps& gaps, const Rests& there) {
+/// How much of some stacks is on the other side but for a line.
+struct Moved {
+  bool most_bytes = false;
+  bool most_stacks = false;  ///< by number: a new leak may hold more than all of them
+};
+
+Moved how_much_moved(const Code& code, const std::vector<std::uint32_t>& entries, Gaps& gaps, const Rests& there) {
   std::unordered_map<std::uint64_t, std::size_t> moves;
   for (const std::uint32_t entry : entries)
     gaps.each(entry, [&](const Gap& gap) { there.each_move(gap, [&](std::uint64_t move, bool) { ++moves[move]; }); });
@@ -115,7 +120,8 @@ bool enough_moved(const Code& code, const std::vector<std::uint32_t>& entries, G
     moved += found ? bytes : 0;
     stacks += found ? 1 : 0;
   }
-  return stacks >= kFewMoved && moved >= kExplained * all;
+  return {stacks >= kFewMoved && moved >= kExplained * all,
+          stacks >= kFewMoved && static_cast<double>(stacks) >= kExplained * static_cast<double>(entries.size())};
 }
 
 }  // namespace
@@ -124,8 +130,9 @@ bool differ_by_a_line(const Code& before, const Code& after, const std::vector<s
                       const std::vector<std::uint32_t>& some_after) {
   if (some_before.size() > kMostLookedAt || some_after.size() > kMostLookedAt) return false;
   Gaps in_a(before), in_b(after);
-  return enough_moved(before, some_before, in_a, Rests(some_after, in_b)) &&
-         enough_moved(after, some_after, in_b, Rests(some_before, in_a));
+  const Moved from = how_much_moved(before, some_before, in_a, Rests(some_after, in_b));
+  const Moved to = how_much_moved(after, some_after, in_b, Rests(some_before, in_a));
+  return (from.most_bytes && (to.most_bytes || to.most_stacks)) || (to.most_bytes && from.most_stacks);
 }
 
 }  // namespace snapdiff::diff::rebuild

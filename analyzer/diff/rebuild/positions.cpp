@@ -19,8 +19,9 @@ std::uint64_t pair_key(std::uint32_t high, std::uint32_t low) { return static_ca
 
 }  // namespace
 
-Positions::Positions(const Code& code, const std::vector<std::uint32_t>& counterpart)
-    : code_(code), counterpart_(counterpart), base_(code.function.size(), kNone) {
+Positions::Positions(const Code& code, const std::vector<std::uint32_t>& counterpart,
+                     const std::vector<std::uint32_t>& stands_in)
+    : code_(code), counterpart_(counterpart), stands_in_(stands_in), base_(code.function.size(), kNone) {
   by_line_.reserve(code.function.size());
 }
 
@@ -70,36 +71,40 @@ std::uint32_t Positions::base(FrameId frame) {
   if (base_[i] != kNone) return base_[i];
   const std::uint32_t function = code_.function[i] == kNone ? kNone : counterpart_[code_.function[i]];
   if (function == kNone) return kNone;
-  const std::int32_t line = ignored_[function] != 0 ? 0 : code_.line[i];
-  const auto [entry, added] = by_line_.try_emplace(pair_key(function, static_cast<std::uint32_t>(line)),
-                                                   static_cast<std::uint32_t>(all.size()));
+  return base_[i] = line_of(function, frame, false);
+}
+
+/// The line of another function that stands in for this one is apart from its own.
+std::uint32_t Positions::line_of(std::uint32_t function, FrameId frame, bool stands_in) {
+  const std::int32_t line = ignored_[function] != 0 ? 0 : code_.line[index_of(frame)];
+  const std::uint32_t key = static_cast<std::uint32_t>(line) | (stands_in ? 1U << 31U : 0);
+  const auto [entry, added] = by_line_.try_emplace(pair_key(function, key), static_cast<std::uint32_t>(all.size()));
   if (added) {
     Position made;
     made.function = function;
     made.line = line;
+    made.frame = frame;
     function_.push_back(function);
     all.push_back(std::move(made));
   }
-  return base_[i] = entry->second;
+  return entry->second;
 }
 
-std::uint32_t Positions::part_of(std::uint32_t above, std::uint32_t function, std::int32_t line) {
-  // Two steps, so that one 64-bit key holds each.
-  const auto intern = [&](std::uint64_t key, std::uint32_t parent, std::int32_t of_line) {
-    const auto [entry, added] = parts_.try_emplace(key, static_cast<std::uint32_t>(all.size()));
-    if (added) {
-      Position made;
-      made.function = all[parent].function;
-      made.above = parent;
-      made.line = of_line;
-      function_.push_back(made.function);
-      all.push_back(std::move(made));
-    }
-    return entry->second;
-  };
-  const std::uint64_t mixed =
-      mix64(pair_key(above, function)) ^ static_cast<std::uint32_t>(line) * 0x9e3779b97f4a7c15ULL;
-  return intern(mixed, above, line);
+std::uint32_t Positions::part_of(std::uint32_t above, FrameId frame) {
+  const std::uint32_t function = code_.function[index_of(frame)];
+  const std::int32_t line = code_.line[index_of(frame)];
+  const std::uint64_t key = mix64(pair_key(above, function)) ^ static_cast<std::uint32_t>(line) * 0x9e3779b97f4a7c15ULL;
+  const auto [entry, added] = parts_.try_emplace(key, static_cast<std::uint32_t>(all.size()));
+  if (added) {
+    Position made;
+    made.function = all[above].function;
+    made.above = above;
+    made.line = line;
+    made.frame = frame;
+    function_.push_back(made.function);
+    all.push_back(std::move(made));
+  }
+  return entry->second;
 }
 
 void Positions::walk(std::size_t entry, std::vector<std::uint32_t>& out, bool& folded) {
@@ -115,8 +120,13 @@ void Positions::walk(std::size_t entry, std::vector<std::uint32_t>& out, bool& f
       continue;
     }
     folded = true;
-    const std::size_t i = index_of(frames[k]);
-    if (current != kNone && !leaves_out_) current = part_of(current, code_.function[i], code_.line[i]);
+    const std::uint32_t other = stands_in_[code_.function[index_of(frames[k])]];
+    if (other != kNone && current != kNone && function_[current] != other) {
+      out.push_back(current);
+      current = line_of(other, frames[k], true);
+      continue;
+    }
+    if (current != kNone && !leaves_out_) current = part_of(current, frames[k]);
   }
   if (current != kNone) out.push_back(current);
   // Where most functions have no counterpart, their callers are no evidence: new code below an old function is new.
@@ -134,6 +144,19 @@ void Positions::add_around(const std::vector<std::uint32_t>& stack, std::size_t 
   position.deep.add(called, kMostCallees);
   if (k > 1) position.deep.add(function_[stack[k - 2]], kMostCallees);
   if (k == 1) position.deep.add(kAllocation, kMostCallees);
+}
+
+void Positions::add_use(std::uint32_t position, std::uint64_t run, double objects) {
+  std::vector<Use>& uses = uses_[position];
+  if (uses.size() == kMostUses && uses.back().run < run) return;
+  const auto at =
+      std::lower_bound(uses.begin(), uses.end(), run, [](const Use& use, std::uint64_t r) { return use.run < r; });
+  if (at != uses.end() && at->run == run) {
+    at->objects += objects;
+    return;
+  }
+  uses.insert(at, {run, objects});
+  if (uses.size() > kMostUses) uses.pop_back();
 }
 
 void Positions::gather(std::size_t entries) {
@@ -156,6 +179,7 @@ void Positions::gather(std::size_t entries) {
     if (through.size() < all.size()) {
       through.resize(all.size() + all.size() / 2);
       contexts_.resize(through.size());
+      uses_.resize(through.size());
     }
     const std::int64_t objects = side.objects.empty() ? 0 : side.objects[entry];
     const std::int64_t size = objects > 0 ? side.value[entry] / objects : 0;
@@ -172,6 +196,7 @@ void Positions::gather(std::size_t entries) {
         contexts.add_least(context, kMostContexts);
         if (contexts.size() == kMostContexts) seen.context = contexts.back();
       }
+      if (is_context && objects > 0) add_use(stack[k], run, static_cast<double>(objects));
       if (++seen.stacks > kMostStacks) continue;
       if (k > 0) all[stack[k]].deep.add(leaf, kMostCallees);
       add_around(stack, k);
@@ -179,8 +204,10 @@ void Positions::gather(std::size_t entries) {
     Position& site = all[stack.front()];
     site.ways.add(code_.way(entry), kMostCallees);
     if (objects > 0) site.sizes.add(size, kMostSizes);
+    site.objects += std::abs(static_cast<double>(objects));
   }
   contexts_.resize(std::max(contexts_.size(), all.size()));
+  uses_.resize(contexts_.size());
   for (std::size_t p = 0; p < std::min(all.size(), through.size()); ++p) {
     all[p].bytes = through[p].bytes;
     all[p].stacks = through[p].stacks;

@@ -20,6 +20,7 @@ struct Position {
   std::uint32_t function = kNone;  ///< of the current side
   std::uint32_t above = kNone;     ///< the position that this one is a part of
   std::int32_t line = 0;
+  FrameId frame{};  ///< one that it was made from
   std::uint32_t stacks = 0;
   double bytes = 0;
   bool final = false;             ///< a stack goes through it and not on into a part of it
@@ -28,13 +29,16 @@ struct Position {
   FewSorted<std::uint32_t> from;  ///< the two functions above it in its stacks
   FewSorted<std::uint32_t> ways;  ///< how memory is asked for here
   FewSorted<std::int64_t> sizes;  ///< mean sizes of objects that are allocated here
+  double objects = 0;             ///< that are allocated here
 };
 
 /// The positions of one side and the stacks as sequences of them.
 class Positions {
  public:
-  /// `counterpart`: per function its number on the current side, kNone where only this side has it.
-  Positions(const Code& code, const std::vector<std::uint32_t>& counterpart);
+  /// `counterpart`: per function its number on the current side, kNone where only this side has it. `stands_in`: for
+  /// those the function of the current side in whose place they stand where that one does not call them, or kNone.
+  Positions(const Code& code, const std::vector<std::uint32_t>& counterpart,
+            const std::vector<std::uint32_t>& stands_in);
 
   std::vector<Position> all;
 
@@ -65,18 +69,30 @@ class Positions {
   /// position calls something the size of their objects as well. Of many the least ones.
   const FewSorted<std::uint64_t>& contexts(std::uint32_t position) const { return contexts_[position]; }
 
+  /// How many objects the runs of functions hold whose stacks go through a position, of many the ones of least hash.
+  /// Without numbers of objects none.
+  struct Use {
+    std::uint64_t run = 0;
+    double objects = 0;
+  };
+  const std::vector<Use>& uses(std::uint32_t position) const { return uses_[position]; }
+  static constexpr std::size_t kMostUses = 24;
+
   /// Lines from the function's own down to the part.
   std::vector<std::int32_t> path(std::uint32_t position) const;
 
   const Code& code() const { return code_; }
 
  private:
+  void add_use(std::uint32_t position, std::uint64_t run, double objects);
   void add_around(const std::vector<std::uint32_t>& stack, std::size_t k);
-  std::uint32_t part_of(std::uint32_t above, std::uint32_t function, std::int32_t line);
+  std::uint32_t part_of(std::uint32_t above, FrameId frame);
   std::uint32_t base(FrameId frame);
+  std::uint32_t line_of(std::uint32_t function, FrameId frame, bool stands_in);
 
   const Code& code_;
   const std::vector<std::uint32_t>& counterpart_;
+  const std::vector<std::uint32_t>& stands_in_;
   std::vector<std::uint8_t> ignored_;
   bool leaves_out_ = false;
   std::vector<std::uint32_t> function_;  ///< per position, as in `all`: read far more often than the rest
@@ -84,6 +100,7 @@ class Positions {
   std::unordered_map<std::uint64_t, std::uint32_t> by_line_;
   std::unordered_map<std::uint64_t, std::uint32_t> parts_;
   std::vector<FewSorted<std::uint64_t>> contexts_;  ///< per position
+  std::vector<std::vector<Use>> uses_;              ///< per position, by run
   std::vector<FrameId> scratch_;
 };
 

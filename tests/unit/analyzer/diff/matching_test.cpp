@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 #include <cstdio>
+#include <utility>
 
 #include "unit/analyzer/diff/diff_support.hpp"
 
@@ -289,6 +290,20 @@ TEST_CASE("another build: calls that the optimiser made jumps leave their caller
   for (const GrowthRow& row : r.rows) CHECK(row.value.growth() == 0);
 }
 
+TEST_CASE("another build: several jumps in a row, and neither a line nor a name that moved") {
+  std::string before, after;
+  for (int i = 0; i < 6; ++i) {
+    const std::string n = std::to_string(i), root = "main@m.cc:1;run@m.cc:1" + n + ";";
+    const std::string leaf = "deep@d.cc:5" + n + ";leaf@l.cc:4" + n + " 10" + n + " 1\n";
+    const std::string known = root + "process@p.cc:60;publish@p.cc:30;track@t.cc:40;leaf@l.cc:40 5" + n + " 1\n";
+    before += known + root + "process@p.cc:67;publish@p.cc:34;track@t.cc:41;" + leaf;
+    after += known + root + leaf;
+  }
+  const GrowthReport r = must_diff(before, after);
+  CHECK(r.rows.size() == 12);
+  for (const GrowthRow& row : r.rows) CHECK(row.value.growth() == 0);
+}
+
 TEST_CASE("another build: a new site where the old one stood is merged with it, not taken for it") {
   // g moved by 3, its callee's line 30 is new and the old 30 may be 30 or 33: objects and callers do not tell.
   const std::string above = "main@m.cc:1;a@f.cc:10 5 1\nmain@m.cc:2;a@f.cc:11 6 1\n";
@@ -347,6 +362,88 @@ TEST_CASE("another build: objects of another size, and another number of them, a
       "8\n");
   CHECK(r.rows.size() == 3);
   CHECK(share(r, MatchTier::none) > 0.9);
+}
+
+TEST_CASE("another build: a leak in the line of a site that moved down is not that site") {
+  const auto text = [](std::string_view file, std::string_view rest) {
+    const std::string up = "main@m.go:48;assemble@" + std::string(file) + ":84;collect@l.go:";
+    std::string out;
+    for (std::size_t begin = 0; begin < rest.size();) {
+      const std::size_t end = rest.find('\n', begin);
+      out += up + std::string(rest.substr(begin, end - begin)) + "\n";
+      begin = end + 1;
+    }
+    return out + "main@m.go:49;app::seal@" + std::string(file) + ":20 900 9\n";
+  };
+  const GrowthReport r = must_diff(text("net/pool.go", "81 199680 65\n84 95616 83\n89 52992 23\n"),
+                                   text("lib/pool.go", "81 211968 69\n84 96768 84\n89 475520 743\n92 56448 21\n"));
+  std::map<std::int64_t, std::int64_t> before;
+  for (const GrowthRow& row : r.rows) before[row.value.current] = row.value.baseline;
+  CHECK(before == std::map<std::int64_t, std::int64_t>{
+                      {211968, 199680}, {96768, 95616}, {475520, 0}, {56448, 52992}, {900, 900}});
+}
+
+TEST_CASE("another build: only headers of the library lie elsewhere") {
+  const auto text = [](std::string_view path) {
+    std::string out = "main@m.cc:1;plain@m.cc:90 1000 10\n";
+    for (int i = 0; i < 6; ++i) {
+      const std::string n = std::to_string(i);
+      out += "main@m.cc:1" + n + ";fill@m.cc:3" + n + ";std::vector<char>::reserve@" + std::string(path) +
+             "/bits/vector.tcc:79 10" + n + " 1\n";
+    }
+    return out;
+  };
+  const GrowthReport r = must_diff(text("/usr/include/c++/12"), text("/usr/lib/gcc/12/../../../include/c++/12"));
+  CHECK(r.rows.size() == 7);
+  for (const GrowthRow& row : r.rows) CHECK(row.value.growth() == 0);
+}
+
+TEST_CASE("another build: a part split off a function that jumps to it seems to be called by the function's caller") {
+  // The calls of the parts are the last ones: `save` is in no stack of `save_rest`.
+  const std::string old_build =
+      "main@m.cc:44;run@m.cc:16;save@s.cc:49;load@l.cc:40 2500 25\n"
+      "main@m.cc:44;run@m.cc:16;save@s.cc:52;load@l.cc:40 2400 24\n"
+      "main@m.cc:44;run@m.cc:16;save@s.cc:56;encode@e.cc:92 5300 10\n"
+      "main@m.cc:44;run@m.cc:25;render@r.cc:12;load@l.cc:40 1100 11\n"
+      "main@m.cc:44;run@m.cc:25;render@r.cc:21 900 9\n"
+      "main@m.cc:44;run@m.cc:22;render@r.cc:21 800 8\n"
+      "main@m.cc:44;run@m.cc:25;render@r.cc:24;encode@e.cc:92 4200 6\n";
+  std::string new_build = old_build;
+  for (const auto& [was, is] :
+       {std::pair{"save@s.cc:52", "save_rest@s.cc:95"}, std::pair{"save@s.cc:56", "save_rest@s.cc:98"},
+        std::pair{"render@r.cc:21", "render_rest@r.cc:112"}, std::pair{"render@r.cc:24", "render_rest@r.cc:115"}}) {
+    for (std::size_t at = 0; (at = new_build.find(was)) != std::string::npos;)
+      new_build.replace(at, std::string_view(was).size(), is);
+  }
+  const GrowthReport r = must_diff(old_build, new_build);
+  CHECK(r.rows.size() == 7);
+  for (const GrowthRow& row : r.rows) CHECK(row.value.growth() == 0);
+}
+
+TEST_CASE(
+    "another build: two calls of one function changed places, the numbers of objects below them tell which is which") {
+  const auto text = [](int first, int second, int shift, int member) {
+    std::string out;
+    const auto add = [&](std::string_view leaf, int size, int site, int count) {
+      out += "main@m.cc:" + std::to_string(10 + shift) + ";serve@s.cc:" + std::to_string(site) +
+             ";fetch@f.cc:" + std::to_string(5 + shift) + ";" + std::string(leaf) +
+             "@l.cc:" + std::to_string(size + shift) + " " + std::to_string((size + member) * count) + " " +
+             std::to_string(count) + "\n";
+    };
+    add("read", 200, first, 65 + shift);
+    add("parse", 300, first, 5);
+    add("copy", 400, first, 61 - shift);
+    add("index", 500, first, 88);
+    add("read", 200, second, 32);
+    add("parse", 300, second, 33 + shift);
+    add("copy", 400, second, 18);
+    add("index", 500, second, 37 - shift);
+    return out;
+  };
+  // Every object has a new member: sizes do not tell.
+  const GrowthReport r = must_diff(text(21, 23, 0, 0), text(23, 21, 3, 40));
+  REQUIRE(r.rows.size() == 8);
+  for (const GrowthRow& row : r.rows) CHECK(std::abs(row.objects.growth()) <= 3);
 }
 
 TEST_CASE("nothing coarse fires without evidence of another build") {

@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 #include <string>
 
+#include "analyzer/report/renamed.hpp"
+
 using namespace snapdiff::report;
 
 TEST_CASE("isolation: a name with right-to-left letters stands between marks, and nothing else changes") {
@@ -68,4 +70,11 @@ TEST_CASE("text: no colour means no escape bytes") {
   CHECK(painted("x", Paint::growth, false) == "x");
   CHECK(painted("x", Paint::growth, true) == "\x1b[38;5;166mx\x1b[0m");
   CHECK(painted("", Paint::growth, true).empty());
+}
+
+TEST_CASE("renamed functions: where only the arguments changed, these are shown") {
+  CHECK(renamed_note({{"app::Cache::put(int)", "app::Store::insert(int)", 41}}, true) ==
+        "renamed: app::Cache::put → app::Store::insert, 41 stacks");
+  CHECK(renamed_note({{"Compiler::Finish()", "Compiler::Finish(Regexp*)", 1}}, false) ==
+        "renamed: Compiler::Finish() -> Compiler::Finish(Regexp*), 1 stack");
 }
