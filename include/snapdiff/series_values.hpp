@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "snapdiff/checked.hpp"
+#include "snapdiff/large_pages.hpp"
 
 namespace snapdiff {
 
@@ -25,7 +26,10 @@ class SeriesValues {
   /// Zeros. `known`: about how many values will be added.
   SeriesValues(std::size_t rows, std::size_t length, std::size_t known) : rows_(rows), length_(length) {
     sparse_ = length > 0 && rows > (kFree + kPerValue * known) / length;
-    if (!sparse_) whole_.assign(rows * length, 0);
+    if (sparse_) return;
+    whole_.reserve(rows * length);
+    prefer_large_pages(whole_.data(), whole_.capacity() * sizeof(std::int64_t));
+    whole_.resize(rows * length, 0);
   }
 
   std::size_t rows() const { return rows_; }

@@ -28,6 +28,15 @@ std::vector<std::uint32_t> itself_where_mapped(const FunctionMap& map) {
   return out;
 }
 
+/// Per function the first one of its file and name, numbers of closures apart.
+std::vector<std::uint32_t> first_alike(const Code& code) {
+  std::map<std::pair<std::string_view, std::string_view>, std::uint32_t> first;
+  std::vector<std::uint32_t> out(code.functions.size());
+  for (std::uint32_t f = 0; f < out.size(); ++f)
+    out[f] = first.try_emplace({code.functions[f].base, code.functions[f].file}, f).first->second;
+  return out;
+}
+
 Hash128 sequence(const std::vector<std::uint32_t>& items, std::uint32_t extra) {
   SequenceHasher hasher;
   for (const std::uint32_t item : items) hasher.add({mix64(item + 1ULL), mix64(item + 0x9e3779b97f4a7c15ULL)});
@@ -87,6 +96,7 @@ BuildPair::BuildPair(const Side& before, const Side& after)
     : a_(before),
       b_(after),
       functions_(map_functions(a_, b_)),
+      alike_(first_alike(b_)),
       itself_(itself_where_mapped(functions_)),
       stand_ins_(find_stand_ins(a_, b_, functions_)),
       in_a_(a_, functions_.after, stand_ins_.before),
@@ -353,8 +363,18 @@ std::uint64_t BuildPair::functions_of(std::uint32_t entry, bool leaf) const {
   std::span<const FrameId> frames = b_.frames(entry, scratch);
   if (leaf) frames = frames.first(std::min<std::size_t>(frames.size(), 1));
   std::vector<std::uint32_t> functions;
-  for (const FrameId frame : frames) functions.push_back(b_.function[index_of(frame)]);
+  for (const FrameId frame : frames) functions.push_back(alike_[b_.function[index_of(frame)]]);
   return functions.empty() ? 0 : sequence(functions, 0).low;
+}
+
+std::vector<std::uint64_t> BuildPair::places_of(std::uint32_t entry) const {
+  std::vector<FrameId> scratch;
+  std::vector<std::uint64_t> out;
+  for (const FrameId frame : b_.frames(entry, scratch)) {
+    const std::size_t i = index_of(frame);
+    out.push_back(static_cast<std::uint64_t>(b_.function[i]) << 32U | static_cast<std::uint32_t>(b_.line[i]));
+  }
+  return out;
 }
 
 std::vector<BuildPair::Renamed> BuildPair::renamed() const {

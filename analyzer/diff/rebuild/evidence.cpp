@@ -14,18 +14,43 @@
 namespace snapdiff::diff::rebuild {
 namespace {
 
-constexpr std::size_t kFewStacks = 4;  // fewer may well be new and gone by chance
-constexpr double kMuchLeft = 0.1;      // of the bytes of each side, where some names are on one side only
-constexpr double kSomeLeft = 0.02;     // the same, where the code has changed
-constexpr double kCommonNames = 0.4;   // of the names, normalised
-constexpr double kOwnNames = 0.02;     // of the names: what a process does later it does with the functions that it has
+constexpr std::size_t kFewStacks = 4;         // fewer may well be new and gone by chance
+constexpr std::size_t kMostResized = 20'000;  // entries of a side: more are not looked through for exchanges
+constexpr double kMuchLeft = 0.1;             // of the bytes of each side, where some names are on one side only
+constexpr double kSomeLeft = 0.02;            // the same, where the code has changed
+constexpr double kCommonNames = 0.4;          // of the names, normalised
+constexpr double kOwnNames = 0.02;  // of the names: what a process does later it does with the functions that it has
+
+/// Frames of a side, to be looked up from the other one: by number where both share a dictionary, else by content.
+class FrameSet {
+ public:
+  FrameSet() = default;
+  FrameSet(const Dictionary& d, std::size_t expected, bool shared) {
+    if (shared) {
+      numbers_.resize(d.frames.size());
+    } else {
+      hashes_ = HashSet(expected);
+    }
+  }
+  void insert(const Dictionary& d, std::size_t frame) {
+    if (numbers_.empty()) return hashes_.insert(d.frames.hash[frame]);
+    numbers_[frame] = true;
+  }
+  bool contains(const Dictionary& d, std::size_t frame) const {
+    return numbers_.empty() ? hashes_.contains(d.frames.hash[frame]) : numbers_[frame];
+  }
+
+ private:
+  std::vector<bool> numbers_;
+  HashSet hashes_;
+};
 
 /// One side while evidence is gathered.
 struct Half {
   const Dictionary* d = nullptr;
   const UsedFrames* used = nullptr;
   std::vector<SameBuild> module;  ///< per module
-  HashSet frames;                 ///< of the used frames with a function
+  FrameSet frames;                ///< the used ones with a function
   bool inlines = false;
   bool may_differ = false;  ///< has named frames in code that is not known to be the same
 
@@ -42,7 +67,7 @@ struct Half {
 };
 
 Half read_half(const Snapshot& snapshot, const UsedFrames& used, const BuildFacts& own, const BuildFacts& other,
-               bool& differs) {
+               bool shared, bool& differs) {
   Half half;
   half.d = snapshot.dictionary.get();
   half.used = &used;
@@ -56,37 +81,57 @@ Half read_half(const Snapshot& snapshot, const UsedFrames& used, const BuildFact
     half.module[m] = same_build(here->second, there->second);
     differs = differs || half.module[m] == SameBuild::no;
   }
-  half.frames = HashSet(used.size());
+  half.frames = FrameSet(d, used.size(), shared);
   half.for_each([&](std::size_t i) {
     half.may_differ = true;
-    half.frames.insert(d.frames.hash[i]);
+    half.frames.insert(d, i);
     half.inlines = half.inlines || (d.frames.flags[i] & kFrameInlined) != 0;
   });
   return half;
 }
 
-Hash128 function_key(const Dictionary& d, std::size_t frame) {
-  const std::size_t f = index_of(d.frames.function[frame]);
-  return hash_bytes(d.strings[d.functions.name[f]], hash_bytes(d.strings[d.functions.file[f]]).low);
-}
+/// Functions of one dictionary as numbers that mean the same on both sides: their own where the dictionary is shared.
+class FunctionNumbers {
+ public:
+  explicit FunctionNumbers(bool shared) : shared_(shared) {}
+
+  std::vector<std::uint32_t> of(const Dictionary& d) {
+    std::vector<std::uint32_t> out(d.functions.size());
+    for (std::uint32_t f = 0; f < out.size(); ++f) {
+      out[f] = shared_ ? f : known_.try_emplace(key(d, f), static_cast<std::uint32_t>(known_.size())).first->second;
+      size_ = std::max<std::size_t>(size_, out[f] + std::size_t{1});
+    }
+    return out;
+  }
+  std::size_t size() const { return size_; }
+
+ private:
+  static Hash128 key(const Dictionary& d, std::size_t function) {
+    return hash_bytes(d.strings[d.functions.name[function]], hash_bytes(d.strings[d.functions.file[function]]).low);
+  }
+
+  bool shared_;
+  std::unordered_map<Hash128, std::uint32_t> known_;
+  std::size_t size_ = 0;
+};
 
 /// A function that both sides have, none of whose lines is on both.
 bool any_moved(const Half& a, const Half& b) {
-  struct Seen {
-    bool before = false, after = false, fixed = false;
-  };
-  std::unordered_map<Hash128, Seen> functions;
-  const auto gather = [&](const Half& half, const Half& other, bool Seen::*seen) {
+  FunctionNumbers numbers(a.d == b.d);
+  const std::vector<std::uint32_t> before = numbers.of(*a.d);
+  const std::vector<std::uint32_t> after = a.d == b.d ? before : numbers.of(*b.d);
+  enum : std::uint8_t { kBefore = 1, kAfter = 2, kFixed = 4 };
+  std::vector<std::uint8_t> seen(numbers.size());
+  const auto gather = [&](const Half& half, const std::vector<std::uint32_t>& number, const Half& other,
+                          std::uint8_t side) {
     half.for_each([&](std::size_t i) {
-      Seen& of_function = functions[function_key(*half.d, i)];
-      of_function.*seen = true;
-      if (half.d->frames.line[i] == 0 || other.frames.contains(half.d->frames.hash[i])) of_function.fixed = true;
+      const bool fixed = half.d->frames.line[i] == 0 || other.frames.contains(*half.d, i);
+      seen[number[index_of(half.d->frames.function[i])]] |= fixed ? side | kFixed : side;
     });
   };
-  gather(a, b, &Seen::before);
-  gather(b, a, &Seen::after);
-  return std::any_of(functions.begin(), functions.end(),
-                     [](const auto& one) { return one.second.before && one.second.after && !one.second.fixed; });
+  gather(a, before, b, kBefore);
+  gather(b, after, a, kAfter);
+  return std::find(seen.begin(), seen.end(), kBefore | kAfter) != seen.end();
 }
 
 /// Names of a half, as bits per name: `bit` where it is used. `last`: only what stands after the last qualifier.
@@ -118,14 +163,22 @@ double common_share(const Half& a, const Half& b, bool last) {
 bool is_rebuilt(const Side& before, const Side& after, const BuildFacts& facts_before, const BuildFacts& facts_after,
                 const UsedFrames& used_before, const UsedFrames& used_after, const LeftOver& left,
                 const std::function<Resized()>& resized) {
-  if (left.before.empty() || left.after.empty()) return false;
+  const bool any_left = !left.before.empty() && !left.after.empty();
+  if (!any_left && std::max(before.stack.size(), after.stack.size()) > kMostResized) return false;
   const Snapshot& a = *before.ref.snapshot;
   const Snapshot& b = *after.ref.snapshot;
   if (a.facts.pid && b.facts.pid && other_process(a, b).empty()) return false;
+  Resized all;
+  if (!any_left) {
+    all = resized();
+    if (std::min(all.before.size(), all.after.size()) < kFewStacks) return false;
+  }
   bool differs = false;
-  const Half first = read_half(a, used_before, facts_before, facts_after, differs);
-  const Half second = read_half(b, used_after, facts_after, facts_before, differs);
-  if (!first.may_differ || !second.may_differ) return differs && (first.may_differ || second.may_differ);
+  const bool shared = a.dictionary == b.dictionary;
+  const Half first = read_half(a, used_before, facts_before, facts_after, shared, differs);
+  const Half second = read_half(b, used_after, facts_after, facts_before, shared, differs);
+  if (!first.may_differ || !second.may_differ) return any_left && differs && (first.may_differ || second.may_differ);
+  if (!any_left) return lines_exchanged(Code(before), Code(after), all.before, all.after);
   if (differs || first.inlines != second.inlines || any_moved(first, second)) return true;
   if (left.before.size() < kFewStacks || left.after.size() < kFewStacks) return false;
   const double share = std::min(left.share_before, left.share_after);
@@ -134,7 +187,7 @@ bool is_rebuilt(const Side& before, const Side& after, const BuildFacts& facts_b
   const Code code_before(before), code_after(after);
   if (is_other_code(code_before, code_after, left.before, left.after)) return true;
   if (differ_by_a_line(code_before, code_after, left.before, left.after)) return true;
-  Resized all = resized();
+  all = resized();
   all.before.insert(all.before.end(), left.before.begin(), left.before.end());
   all.after.insert(all.after.end(), left.after.begin(), left.after.end());
   return differ_by_a_line(code_before, code_after, all.before, all.after);

@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::size_t kFewMoved = 4;           // fewer may differ so by chance
 constexpr double kExplained = 0.5;             // of the bytes, or of the stacks, that are left on a side
+constexpr double kExchanged = 0.2;             // of the bytes whose objects have another size
+constexpr std::int64_t kFewObjects = 8;        // the mean size of fewer is another one's by chance
 constexpr std::size_t kMostLookedAt = 20'000;  // stacks: more tell nothing new
 constexpr std::size_t kMostOfRest = 8;         // stacks that differ in one line
 constexpr std::int64_t kFewMembers = 64;       // bytes: a few members more
@@ -78,12 +80,24 @@ class Rests {
       });
   }
 
+  /// The size of objects in the stack that has this line instead; 0: there is none.
+  std::int64_t size_at(const Gap& gap, std::int32_t line) const {
+    for (const Gap& other : of(gap)) {
+      if (other.line == line) return other.size;
+    }
+    return 0;
+  }
+
+  /// The stacks that differ from this one in its line at most.
+  std::span<const Gap> of(const Gap& gap) const {
+    const auto found = by_rest_.find(gap.rest);
+    return found == by_rest_.end() ? std::span<const Gap>() : found->second;
+  }
+
   /// Calls body(number of the move, whether the size is the same) for each line that this one may have become.
   template <class Body>
   void each_move(const Gap& from, Body body) const {
-    const auto found = by_rest_.find(from.rest);
-    if (found == by_rest_.end()) return;
-    for (const Gap& to : found->second) {
+    for (const Gap& to : of(from)) {
       std::int64_t grown = 0;
       if (__builtin_sub_overflow(to.size, from.size, &grown)) continue;
       if (to.line == from.line || grown > kFewMembers || grown < -kFewMembers) continue;
@@ -124,7 +138,44 @@ Moved how_much_moved(const Code& code, const std::vector<std::uint32_t>& entries
           stacks >= kFewMoved && static_cast<double>(stacks) >= kExplained * static_cast<double>(entries.size())};
 }
 
+/// Whether many of some stacks hold, by size of their objects, what one that differs in a line holds on the other
+/// side, and that one what they hold there.
+bool much_exchanged(const Code& code, const std::vector<std::uint32_t>& entries, Gaps& gaps, const Rests& here,
+                    const Rests& there) {
+  double all = 0, exchanged = 0;
+  std::size_t stacks = 0;
+  for (const std::uint32_t entry : entries) {
+    const double bytes = std::abs(static_cast<double>(code.side().value[entry]));
+    bool found = false;
+    gaps.each(entry, [&](const Gap& gap) {
+      const std::int64_t becomes = there.size_at(gap, gap.line);
+      for (const Gap& other : there.of(gap)) {
+        found = found || (other.line != gap.line && other.size == gap.size && becomes != 0 && becomes != gap.size &&
+                          here.size_at(gap, other.line) == becomes);
+      }
+    });
+    all += bytes;
+    exchanged += found ? bytes : 0;
+    stacks += found ? 1 : 0;
+  }
+  return stacks >= kFewMoved && exchanged >= kExchanged * all;
+}
+
+std::vector<std::uint32_t> of_many_objects(const Code& code, std::vector<std::uint32_t> entries) {
+  const std::vector<std::int64_t>& objects = code.side().objects;
+  std::erase_if(entries, [&](std::uint32_t entry) { return objects.empty() || objects[entry] < kFewObjects; });
+  return entries;
+}
+
 }  // namespace
+
+bool lines_exchanged(const Code& before, const Code& after, const std::vector<std::uint32_t>& some_before,
+                     const std::vector<std::uint32_t>& some_after) {
+  Gaps in_a(before), in_b(after);
+  const std::vector<std::uint32_t> old = of_many_objects(before, some_before), now = of_many_objects(after, some_after);
+  const Rests from(old, in_a), to(now, in_b);
+  return much_exchanged(before, old, in_a, from, to) && much_exchanged(after, now, in_b, to, from);
+}
 
 bool differ_by_a_line(const Code& before, const Code& after, const std::vector<std::uint32_t>& some_before,
                       const std::vector<std::uint32_t>& some_after) {

@@ -14,4 +14,9 @@ namespace snapdiff::diff::rebuild {
 bool differ_by_a_line(const Code& before, const Code& after, const std::vector<std::uint32_t>& some_before,
                       const std::vector<std::uint32_t>& some_after);
 
+/// Whether a fifth of `some_*`, entries with objects of another size on the other side, exchanged these with another
+/// one that differs in one line: sites that changed places while every line stayed one.
+bool lines_exchanged(const Code& before, const Code& after, const std::vector<std::uint32_t>& some_before,
+                     const std::vector<std::uint32_t>& some_after);
+
 }  // namespace snapdiff::diff::rebuild

@@ -7,6 +7,7 @@ from lib import names, plain_rules
 from lib.answer import ask
 
 JUDGED = 8  # snapshots from which a verdict is given
+LONG = 16   # snapshots from which nearly every leak is to be seen
 
 
 def leak_of_row(row, truth):
@@ -52,7 +53,7 @@ def score_case(job):
         out["wrong_first"] = "nothing named" if not named else "" if named[0] is not None else \
             names.wrong_kind(answer.culprits[0].function, answer.culprits[0].file, truth)
         out["first"], out["top3"] = bool(named) and named[0] is not None, any(n is not None for n in named[:3])
-        out["culprits"] = [{"weak": c["weak"], "shape": c["shape"], "spread": c["spread"], "row_growing": number in leaks, "named": number in named,
+        out["culprits"] = [{"weak": c["weak"], "samples_a_step": (c["samples"] or 0) / max(1, truth["n"] - 1), "shape": c["shape"], "spread": c["spread"], "row_growing": number in leaks, "named": number in named,
                             "said_growing": any(k == number and a.verdict == "GROWING" for k, a in zip(named, answer.culprits))}
                            for number, c in enumerate(truth["culprits"])]
     out["plain"] = plain_scores(answer.rows, truth)
@@ -96,6 +97,12 @@ def found(culprit):
     return culprit["row_growing"] or culprit["said_growing"]
 
 
+def may_be_asked(culprit):
+    """Whether a sampled leak has a sample a step, and nothing else against a verdict."""
+    few_samples = culprit["weak"].endswith(" samples a step")
+    return culprit["samples_a_step"] >= 1 and (not culprit["weak"] or few_samples)
+
+
 def by(rows, key, value):
     groups = {}
     for row in rows:
@@ -119,8 +126,9 @@ def summary(results):
     """All figures of a list of case scores."""
     leaks, quiet = [r for r in results if not r["harmless"]], [r for r in results if r["harmless"]]
     long_leaks, pairs = [r for r in leaks if r["judged"]], [r for r in leaks if not r["judged"]]
-    culprits = [dict(c, n=r["n"], format=r["format"], family=r["family"]) for r in long_leaks for c in r["culprits"]]
+    culprits = [dict(c, n=r["n"], rate=r["rate"], format=r["format"], family=r["family"]) for r in long_leaks for c in r["culprits"]]
     clear = [c for c in culprits if not c["weak"]]
+    sampled = [c for c in culprits if c["rate"] and c["n"] >= LONG and may_be_asked(c)]
     clear_cases = [r for r in long_leaks if not all(c["weak"] for c in r["culprits"])]
     slow, fast = [r for r in quiet if r["slow"]], [r for r in quiet if not r["slow"]]
     out = {
@@ -134,6 +142,8 @@ def summary(results):
                    "every_culprit": share(c["named"] for r in leaks for c in r["culprits"]), "wrong_first": counts(r["wrong_first"] for r in leaks)},
         "growing": {"recall": share(found(c) for c in clear), "recall_with_weak": share(found(c) for c in culprits),
                     "recall_said": share(c["said_growing"] for c in clear), "recall_by_n": by(clear, lambda c: c["n"], lambda g: share(found(c) for c in g)),
+                    "recall_long": share(found(c) for c in clear if c["n"] >= LONG),
+                    "recall_long_sampled": share(found(c) for c in sampled),
                     "recall_by_shape": by(clear, lambda c: c["shape"], lambda g: share(found(c) for c in g)),
                     "precision": share([True] * sum(r["growing_rows"] - r["growing_harmless"] for r in long_leaks) + [False] * sum(r["growing_harmless"] for r in long_leaks)),
                     "precision_said": share([True] * sum(r["said_growing"] - r["said_harmless"] for r in long_leaks) + [False] * sum(r["said_harmless"] for r in long_leaks))},

@@ -34,7 +34,9 @@ def text(figures):
     out += block("GROWING", [("recall, clear leaks", percent(growing["recall"])), ("recall, weak ones too", percent(growing["recall_with_weak"])),
                              ("named and called GROWING", percent(growing["recall_said"])), ("precision of rows, leaking series", percent(growing["precision"])),
                              ("precision of named culprits", percent(growing["precision_said"]))])
-    out += block("recall by n", singles(growing["recall_by_n"])) + block("recall by shape", singles(growing["recall_by_shape"]))
+    out += block("recall by n", singles(growing["recall_by_n"]) + [
+        ("16 and more", percent(growing["recall_long"])),
+        ("16 and more, sampled, a sample a step or more", percent(growing["recall_long_sampled"]))]) + block("recall by shape", singles(growing["recall_by_shape"]))
     out += block("HARMLESS", [("series with a GROWING row", percent(quiet["series_with_growing_row"])), ("slow turnover", percent(quiet["slow_turnover_series"])), ("uneven times", percent(quiet["uneven_series_with_growing_row"])),
                               ("rows GROWING", percent(quiet["rows"])), ("series with a GROWING culprit", percent(quiet["series_with_growing_culprit"])), ("headline GROWING", percent(head["growing_on_harmless"]))])
     out += block("series with a GROWING row, by what they are about", singles({k: v for k, v in quiet["by_kind"].items() if v["hits"]}))

@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 #include <cstdio>
+#include <map>
 #include <utility>
 
 #include "unit/analyzer/diff/diff_support.hpp"
@@ -330,28 +331,6 @@ TEST_CASE("another build: a closure that Go named after the function its own one
   for (const GrowthRow& row : r.rows) CHECK(row.value.growth() <= 100);
   CHECK(share(r, MatchTier::inline_free) == 0);
   CHECK(share(r, MatchTier::none) == 0);
-}
-
-TEST_CASE("another build: two sites with objects of one size changed places, their callers tell which is which") {
-  const auto text = [](int first, int second, int shift) {
-    std::string out;
-    const auto add = [&](std::string_view caller, int line, int site, int count) {
-      out += "main@m.cc:" + std::to_string(line + shift) + ";" + std::string(caller) +
-             "@m.cc:" + std::to_string(100 + line + shift) + ";render@m.cc:" + std::to_string(site) + " " +
-             std::to_string(100 * count) + " " + std::to_string(count) + "\n";
-    };
-    add("read", 10, first, 10);
-    add("load", 11, first, 20);
-    add("scan", 12, first, 30);
-    add("parse", 13, first, 40);
-    add("write", 14, second, 12);
-    add("save", 15, second, 22);
-    add("store", 16, second, 32);
-    return out;
-  };
-  const GrowthReport r = must_diff(text(24, 28, 0), text(34, 29, 5));
-  REQUIRE(r.rows.size() == 7);
-  for (const GrowthRow& row : r.rows) CHECK(row.value.growth() == 0);
 }
 
 TEST_CASE("another build: objects of another size, and another number of them, are another site's") {
