@@ -73,18 +73,18 @@ int show_single(const Compared& compared, const Options& options, const report::
 
 int run_diff(const Arguments& arguments) {
   Options options;
-  auto app = make_command_app("Growth per stack between two snapshots, or over a series.",
-                              "[diff] [options] [OPERAND OPERAND...]\n\n"
-                              "  OPERAND is a file, a directory, - (stdin), @3, @first, @last, @prev,\n"
-                              "  SERIES, SERIES#3, SERIES#2..#9, label:K=V or @2..@9; without\n"
-                              "  any: what was last compared",
-                              {"snapdiff a.heap b.heap", "snapdiff diff @first @last --by function --cum",
-                               "snapdiff diff a.heap b.heap --focus 'leak_' --as csv"});
-  add_options(*app, options,
+  CommandLine line("Growth per stack between two snapshots, or over a series.",
+                   "[diff] [options] [OPERAND OPERAND...]\n\n"
+                   "  OPERAND is a file, a directory, - (stdin), @3, @first, @last, @prev,\n"
+                   "  SERIES, SERIES#3, SERIES#2..#9, label:K=V or @2..@9; without\n"
+                   "  any: what was last compared",
+                   {"snapdiff a.heap b.heap", "snapdiff diff @first @last --by function --cum",
+                    "snapdiff diff a.heap b.heap --focus 'leak_' --as csv"});
+  add_options(line, options,
               kTakesOperands | kTakesSeries | kTakesView | kTakesRows | kTakesForm | kReadsFiles | kTakesSymbols);
-  app->add_flag("--steps", options.steps, "a table for each step of a series");
-  app->add_flag("--counters", options.counters, "growth of counters (HeapSys, rss) instead of stacks");
-  if (const auto code = parse_arguments(*app, options, arguments)) return *code;
+  line.flag("--steps", options.steps, "a table for each step of a series");
+  line.flag("--counters", options.counters, "growth of counters (HeapSys, rss) instead of stacks");
+  if (const auto code = line.parse(arguments)) return *code;
 
   const Terminal terminal = look_at_terminal(options.no_color);
   const Result<report::Style> style = style_of(options, terminal);

@@ -44,20 +44,19 @@ Result<std::string> export_growth(const SnapshotRef& from, const SnapshotRef& to
 int run_export(const Arguments& arguments) {
   Options options;
   Wanted wanted;
-  auto app =
-      make_command_app("A snapshot, or the growth between two, as a file for other tools.",
-                       "export KIND [options] [OPERAND [OPERAND]]\n\n"
-                       "  without operands: growth of what was last compared, first to last",
-                       {"snapdiff export --pprof a.heap b.heap -o diff.pb.gz", "snapdiff export --folded @last"});
-  app->add_flag("--pprof", wanted.pprof, "profile.proto, for go tool pprof");
-  app->add_flag("--folded", wanted.folded, "a line per stack, for flame graphs");
-  app->add_flag("--speedscope", wanted.speedscope, "JSON of speedscope.app");
-  app->add_flag("--csv", wanted.csv, "a row per stack");
-  app->add_flag("--jsonl", wanted.jsonl, "a header, then an object per stack");
-  app->add_flag("--plain-sqlite", wanted.plain_sqlite, "the whole store as plain tables; needs -o");
-  app->add_option("-o,--output", options.output, "file (stdout)")->type_name("FILE");
-  add_options(*app, options, kTakesOperands | kTakesView | kReadsFiles | kTakesSymbols);
-  if (const auto code = parse_arguments(*app, options, arguments)) return *code;
+  CommandLine line("A snapshot, or the growth between two, as a file for other tools.",
+                   "export KIND [options] [OPERAND [OPERAND]]\n\n"
+                   "  without operands: growth of what was last compared, first to last",
+                   {"snapdiff export --pprof a.heap b.heap -o diff.pb.gz", "snapdiff export --folded @last"});
+  line.flag("--pprof", wanted.pprof, "profile.proto, for go tool pprof");
+  line.flag("--folded", wanted.folded, "a line per stack, for flame graphs");
+  line.flag("--speedscope", wanted.speedscope, "JSON of speedscope.app");
+  line.flag("--csv", wanted.csv, "a row per stack");
+  line.flag("--jsonl", wanted.jsonl, "a header, then an object per stack");
+  line.flag("--plain-sqlite", wanted.plain_sqlite, "the whole store as plain tables; needs -o");
+  line.text("-o,--output", "FILE", options.output, "file (stdout)");
+  add_options(line, options, kTakesOperands | kTakesView | kReadsFiles | kTakesSymbols);
+  if (const auto code = line.parse(arguments)) return *code;
   if (wanted.count() != 1) {
     return fail({ErrorCode::usage,
                  "export needs one of --pprof, --folded, --speedscope, --csv, --jsonl, --plain-sqlite: found " +

@@ -130,40 +130,34 @@ int exit_code_of(const GateReport& report) {
 int run_gate(const Arguments& arguments) {
   Options options;
   GateOptions wanted;
-  auto app = make_command_app("Fail when growth breaks a budget: for CI.",
-                              "gate [OPERAND...] [options]\n\n"
-                              "  Exit 0: held, 1: broken, 2: not judged, wrong usage or input. AMOUNT is 10MiB,\n"
-                              "  5%, 100KiB/step, 482KiB/h, 10GiB/7d or 5%/jump; before it total: for the\n"
-                              "  whole, suspect: for each suspect, else it is for each stack. Without a budget:\n"
-                              "  below 8 snapshots total:5% and suspect:5%, else nothing may be GROWING or\n"
-                              "  jump by 5%",
-                              {"snapdiff gate heaps/ --budget 100KiB/step --budget total:3%/step",
-                               "snapdiff gate --budgets leaks.toml --junit gate.xml --sarif gate.sarif",
-                               "snapdiff gate heaps/ --accept leak_log --until 2026-12-31"});
-  add_options(*app, options,
+  CommandLine line("Fail when growth breaks a budget: for CI.",
+                   "gate [OPERAND...] [options]\n\n"
+                   "  Exit 0: held, 1: broken, 2: not judged, wrong usage or input. AMOUNT is 10MiB,\n"
+                   "  5%, 100KiB/step, 482KiB/h, 10GiB/7d or 5%/jump; before it total: for the\n"
+                   "  whole, suspect: for each suspect, else it is for each stack. Without a budget:\n"
+                   "  below 8 snapshots total:5% and suspect:5%, else nothing may be GROWING or\n"
+                   "  jump by 5%",
+                   {"snapdiff gate heaps/ --budget 100KiB/step --budget total:3%/step",
+                    "snapdiff gate --budgets leaks.toml --junit gate.xml --sarif gate.sarif",
+                    "snapdiff gate heaps/ --accept leak_log --until 2026-12-31"});
+  add_options(line, options,
               kTakesOperands | kTakesSeries | kTakesView | kTakesRows | kTakesForm | kReadsFiles | kTakesSymbols);
-  app->add_option("--budget", wanted.budgets, "a budget; repeatable")->type_name("AMOUNT")->allow_extra_args(false);
-  app->add_option("--budgets", wanted.budget_file, "budgets in a TOML file, see analyzer/gate/README.md")
-      ->type_name("FILE");
-  app->add_option("--allow", wanted.allowance_file, "accepted growth (snapdiff-accept.toml, when there)")
-      ->type_name("FILE");
-  app->add_option("--accept", wanted.accept,
-                  "accept what breaks a budget and has this in its\n"
-                  "                           name, or this id; repeatable")
-      ->type_name("NAME")
-      ->allow_extra_args(false);
-  app->add_option("--until", wanted.until, "last day of what is accepted")
-      ->type_name("YYYY-MM-DD")
-      ->check(CLI::Validator(
-          [](const std::string& day) {
-            return gate::is_day(day) ? std::string() : "found '" + day + "', expected a day like 2026-12-31";
-          },
-          ""));
-  app->add_option("--reason", wanted.reason, "why it is accepted")->type_name("TEXT");
-  app->add_flag("--allow-unjudged", wanted.allow_unjudged, "exit 0 where a budget could not be judged");
-  app->add_option("--junit", wanted.junit, "write JUnit XML")->type_name("FILE");
-  app->add_option("--sarif", wanted.sarif, "write SARIF 2.1.0")->type_name("FILE");
-  if (const auto code = parse_arguments(*app, options, arguments)) return *code;
+  line.texts("--budget", "AMOUNT", wanted.budgets, "a budget; repeatable");
+  line.text("--budgets", "FILE", wanted.budget_file, "budgets in a TOML file, see analyzer/gate/README.md");
+  line.text("--allow", "FILE", wanted.allowance_file, "accepted growth (snapdiff-accept.toml, when there)");
+  line.texts("--accept", "NAME", wanted.accept,
+             "accept what breaks a budget and has this in its\n"
+             "name, or this id; repeatable");
+  line.text("--until", "YYYY-MM-DD", wanted.until, "last day of what is accepted")
+      .check([](const std::string& day) -> Status {
+        if (gate::is_day(day)) return ok();
+        return Error{ErrorCode::usage, "found '" + day + "', expected a day like 2026-12-31"};
+      });
+  line.text("--reason", "TEXT", wanted.reason, "why it is accepted");
+  line.flag("--allow-unjudged", wanted.allow_unjudged, "exit 0 where a budget could not be judged");
+  line.text("--junit", "FILE", wanted.junit, "write JUnit XML");
+  line.text("--sarif", "FILE", wanted.sarif, "write SARIF 2.1.0");
+  if (const auto code = line.parse(arguments)) return *code;
 
   Result<std::vector<Budget>> budgets = all_budgets(wanted);
   if (!budgets) return fail(budgets.error());

@@ -153,18 +153,16 @@ int run_import(const Arguments& arguments) {
   const auto start = std::chrono::steady_clock::now();
   Options options;
   std::vector<std::string> label_texts;
-  auto app = make_command_app("Read snapshots into the store.",
-                              "import [options] FILE...\n\n"
-                              "  FILE is a file, a directory of snapshots, or - (stdin)",
-                              {"snapdiff import heaps/ --series web", "snapdiff import a.heap --label release=1.4"});
-  add_options(*app, options, kTakesOperands | kReadsFiles | kTakesSymbols);
+  CommandLine line("Read snapshots into the store.",
+                   "import [options] FILE...\n\n"
+                   "  FILE is a file, a directory of snapshots, or - (stdin)",
+                   {"snapdiff import heaps/ --series web", "snapdiff import a.heap --label release=1.4"});
+  add_options(line, options, kTakesOperands | kReadsFiles | kTakesSymbols);
   ImportRequest wanted;
-  app->add_option("--series", wanted.series, "series to add to (from the file names)")->type_name("NAME");
-  app->add_option("--label", label_texts, "a label for each snapshot; repeatable")
-      ->type_name("K=V")
-      ->allow_extra_args(false);
-  app->add_flag("--per-device", wanted.per_device, "CUDA: a series for each device (NAME/cuda:0, ...)");
-  if (const auto code = parse_arguments(*app, options, arguments)) return *code;
+  line.text("--series", "NAME", wanted.series, "series to add to (from the file names)");
+  line.texts("--label", "K=V", label_texts, "a label for each snapshot; repeatable");
+  line.flag("--per-device", wanted.per_device, "CUDA: a series for each device (NAME/cuda:0, ...)");
+  if (const auto code = line.parse(arguments)) return *code;
   if (options.operands.empty()) return fail({ErrorCode::usage, "import needs at least one file, see --help"});
   Result<Labels> labels = parse_labels(label_texts);
   if (!labels) return fail(labels.error());
@@ -236,13 +234,13 @@ int run_import(const Arguments& arguments) {
     if (Status told = tell_series(*store, stored_so_far.touched); !told) return fail(told.error());
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  std::string line = "import  " + report::count_text(static_cast<std::int64_t>(counts.added)) +
-                     (counts.added == 1 ? " snapshot" : " snapshots");
-  if (counts.present > 0) line += ", " + std::to_string(counts.present) + " stored before";
-  if (counts.refused > 0) line += ", " + std::to_string(counts.refused) + " refused (see above)";
+  std::string summary = "import  " + report::count_text(static_cast<std::int64_t>(counts.added)) +
+                        (counts.added == 1 ? " snapshot" : " snapshots");
+  if (counts.present > 0) summary += ", " + std::to_string(counts.present) + " stored before";
+  if (counts.refused > 0) summary += ", " + std::to_string(counts.refused) + " refused (see above)";
   char time[32];
   std::snprintf(time, sizeof time, " in %.1f s", seconds);
-  say(line + ", " + report::bytes_text(static_cast<std::int64_t>(counts.bytes)) + time);
+  say(summary + ", " + report::bytes_text(static_cast<std::int64_t>(counts.bytes)) + time);
   return code;
 }
 

@@ -235,14 +235,14 @@ Json info_json(const std::vector<const LoadedSnapshot*>& parts) {
 
 int run_info(const Arguments& arguments) {
   Options options;
-  auto app = make_command_app(
+  CommandLine line(
       "What a file is, what is in it, and what was dropped and why.",
       "info [options] FILE...\n\n  of a CUDA snapshot also why an allocation failed",
       {"snapdiff info svc.0012.heap", "snapdiff info *.heap --as json", "snapdiff info --validate run.sdt.jsonl"});
-  add_options(*app, options, kTakesOperands | kTakesForm | kReadsFiles);
+  add_options(line, options, kTakesOperands | kTakesForm | kReadsFiles);
   bool validate = false;
-  app->add_flag("--validate", validate, "each line that breaks a rule of the format; exit 2 if any");
-  if (const auto code = parse_arguments(*app, options, arguments)) return *code;
+  line.flag("--validate", validate, "each line that breaks a rule of the format; exit 2 if any");
+  if (const auto code = line.parse(arguments)) return *code;
   if (options.operands.empty()) return fail({ErrorCode::usage, "info needs at least one file, see --help"});
   if (options.as != "text" && options.as != "json" && options.as != "jsonl") {
     return fail({ErrorCode::usage, "info --as " + options.as + ": expected text, json or jsonl"});

@@ -132,10 +132,10 @@ Json list_json(const std::vector<store::SeriesInfo>& all) {
 
 int run_list(const Arguments& arguments) {
   Options options;
-  auto app = make_command_app("Series and snapshots in the store.", "list [options] [SERIES...]",
-                              {"snapdiff list", "snapdiff list svc --as json"});
-  add_options(*app, options, kTakesOperands | kTakesForm);
-  if (const auto code = parse_arguments(*app, options, arguments)) return *code;
+  CommandLine line("Series and snapshots in the store.", "list [options] [SERIES...]",
+                   {"snapdiff list", "snapdiff list svc --as json"});
+  add_options(line, options, kTakesOperands | kTakesForm);
+  if (const auto code = line.parse(arguments)) return *code;
   const Result<report::Form> form = form_of(options);
   if (!form) return fail(form.error());
   if (*form != report::Form::text && *form != report::Form::json) {
@@ -167,12 +167,12 @@ int run_list(const Arguments& arguments) {
 
 int run_formats(const Arguments& arguments) {
   Options options;
-  auto app = make_command_app(
+  CommandLine line(
       "The formats that are read. Found out by content, never by name; gzip, zstd,\n"
       "xz and lz4 round them are peeled.",
       "formats [--as json]", {});
-  add_options(*app, options, kTakesForm);
-  if (const auto code = parse_arguments(*app, options, arguments)) return *code;
+  add_options(line, options, kTakesForm);
+  if (const auto code = line.parse(arguments)) return *code;
   if (options.as != "text" && options.as != "json")
     return fail({ErrorCode::usage, "formats --as " + options.as + ": expected text or json"});
   std::string text;

@@ -21,12 +21,12 @@ int remove_and_tell(store::Store& store, std::vector<SnapshotId> ids) {
 
 int run_rm(const Arguments& arguments) {
   Options options;
-  auto app = make_command_app("Remove snapshots from the store.",
-                              "rm [options] REF...\n\n"
-                              "  REF is @3, @first, @last, @prev, SERIES#3, label:K=V or @2..@9",
-                              {"snapdiff rm @3", "snapdiff rm label:release=1.4"});
-  add_options(*app, options, kTakesOperands);
-  if (const auto code = parse_arguments(*app, options, arguments)) return *code;
+  CommandLine line("Remove snapshots from the store.",
+                   "rm [options] REF...\n\n"
+                   "  REF is @3, @first, @last, @prev, SERIES#3, label:K=V or @2..@9",
+                   {"snapdiff rm @3", "snapdiff rm label:release=1.4"});
+  add_options(line, options, kTakesOperands);
+  if (const auto code = line.parse(arguments)) return *code;
   if (options.operands.empty()) return fail({ErrorCode::usage, "rm needs at least one snapshot, see --help"});
   const Result<std::vector<Operand>> operands = parse_operands(options.operands);
   if (!operands) return fail(operands.error());
@@ -48,12 +48,12 @@ int run_prune(const Arguments& arguments) {
   Options options;
   std::size_t keep = 0;
   std::string series_name;
-  auto app = make_command_app("Keep the newest snapshots of each series, remove the others.",
-                              "prune --keep N [--series NAME]", {"snapdiff prune --keep 100"});
-  add_options(*app, options, 0);
-  add_count(*app, "--keep", keep, {0, 1'000'000'000}, "how many newest snapshots stay")->required();
-  app->add_option("--series", series_name, "only this series (all)")->type_name("NAME");
-  if (const auto code = parse_arguments(*app, options, arguments)) return *code;
+  CommandLine line("Keep the newest snapshots of each series, remove the others.", "prune --keep N [--series NAME]",
+                   {"snapdiff prune --keep 100"});
+  add_options(line, options, 0);
+  line.count("--keep", keep, {0, 1'000'000'000}, "how many newest snapshots stay").required();
+  line.text("--series", "NAME", series_name, "only this series (all)");
+  if (const auto code = line.parse(arguments)) return *code;
   Result<store::Store> store = open_store(choose_store(options), store::Access::write);
   if (!store) return fail(store.error());
   const Result<std::vector<store::SeriesInfo>> listed = store->list();
@@ -72,10 +72,10 @@ int run_prune(const Arguments& arguments) {
 
 int run_merge(const Arguments& arguments) {
   Options options;
-  auto app = make_command_app("Take other stores into this one.", "merge [options] STORE...",
-                              {"snapdiff merge host-a.db host-b.db --db fleet.db"});
-  add_options(*app, options, kTakesOperands);
-  if (const auto code = parse_arguments(*app, options, arguments)) return *code;
+  CommandLine line("Take other stores into this one.", "merge [options] STORE...",
+                   {"snapdiff merge host-a.db host-b.db --db fleet.db"});
+  add_options(line, options, kTakesOperands);
+  if (const auto code = line.parse(arguments)) return *code;
   if (options.operands.empty()) return fail({ErrorCode::usage, "merge needs at least one store, see --help"});
   Result<store::Store> store = store::Store::open(choose_store(options).path, store::Access::create);
   if (!store) return fail(store.error());

@@ -9,17 +9,17 @@ namespace snapdiff::cli {
 int run_paths(const Arguments& arguments) {
   Options options;
   objects::PathOptions wanted;
-  auto app = make_command_app("Shortest paths from roots to the objects of matching types, and which of them grow.",
-                              "paths [options] REGEX FILE [FILE...]\n\n"
-                              "  FILE is a V8 heap snapshot, an HPROF dump or another one with references,\n"
-                              "  oldest first; REGEX (RE2) is searched in the names of types",
-                              {"snapdiff paths '^Session$' 1.heapsnapshot 2.heapsnapshot 3.heapsnapshot",
-                               "snapdiff paths Session app.hprof --as json"});
-  add_options(*app, options, kTakesOperands | kTakesCount | kTakesForm | kReadsFiles);
-  add_count(*app, "--loops", wanted.loops, {1, 1'000'000'000},
-            "rounds of the program between two snapshots: a place\n"
-            "                           grows when it gains that many each time (1)");
-  if (const auto code = parse_arguments(*app, options, arguments)) return *code;
+  CommandLine line("Shortest paths from roots to the objects of matching types, and which of them grow.",
+                   "paths [options] REGEX FILE [FILE...]\n\n"
+                   "  FILE is a V8 heap snapshot, an HPROF dump or another one with references,\n"
+                   "  oldest first; REGEX (RE2) is searched in the names of types",
+                   {"snapdiff paths '^Session$' 1.heapsnapshot 2.heapsnapshot 3.heapsnapshot",
+                    "snapdiff paths Session app.hprof --as json"});
+  add_options(line, options, kTakesOperands | kTakesCount | kTakesForm | kReadsFiles);
+  line.count("--loops", wanted.loops, {1, 1'000'000'000},
+             "rounds of the program between two snapshots: a place\n"
+             "grows when it gains that many each time (1)");
+  if (const auto code = line.parse(arguments)) return *code;
   if (options.operands.size() < 2)
     return fail({ErrorCode::usage, "paths takes a pattern and one file or more: found " +
                                        std::to_string(options.operands.size()) + " words"});

@@ -8,13 +8,13 @@ namespace snapdiff::cli {
 
 int run_peek(const Arguments& arguments) {
   Options options;
-  auto app = make_command_app("Callers and callees of the functions that match, with their growth.",
-                              "peek [options] REGEX [OPERAND OPERAND]\n\n"
-                              "  without operands: what was last compared",
-                              {"snapdiff peek 'leak_' a.heap b.heap", "snapdiff peek push_back"});
-  add_options(*app, options,
+  CommandLine line("Callers and callees of the functions that match, with their growth.",
+                   "peek [options] REGEX [OPERAND OPERAND]\n\n"
+                   "  without operands: what was last compared",
+                   {"snapdiff peek 'leak_' a.heap b.heap", "snapdiff peek push_back"});
+  add_options(line, options,
               kTakesOperands | kTakesSeries | kTakesView | kTakesRows | kTakesForm | kReadsFiles | kTakesSymbols);
-  if (const auto code = parse_arguments(*app, options, arguments)) return *code;
+  if (const auto code = line.parse(arguments)) return *code;
   if (options.operands.empty()) return fail({ErrorCode::usage, "peek needs a regular expression, see --help"});
   const std::string regex = options.operands.front();
   options.operands.erase(options.operands.begin());

@@ -6,12 +6,12 @@ namespace snapdiff::cli {
 
 int run_pins(const Arguments& arguments) {
   Options options;
-  auto app = make_command_app("Which stacks keep segments of a CUDA allocator from going back to the driver.",
-                              "pins [options] [BASELINE] FILE\n\n"
-                              "  FILE may be a moment of a trace (run.pickle@peak) or stored (@3, @3@peak)",
-                              {"snapdiff pins run.pickle", "snapdiff pins run.pickle@100 run.pickle@end --as json"});
-  add_options(*app, options, kTakesOperands | kTakesFrames | kTakesCount | kTakesForm | kReadsFiles);
-  if (const auto code = parse_arguments(*app, options, arguments)) return *code;
+  CommandLine line("Which stacks keep segments of a CUDA allocator from going back to the driver.",
+                   "pins [options] [BASELINE] FILE\n\n"
+                   "  FILE may be a moment of a trace (run.pickle@peak) or stored (@3, @3@peak)",
+                   {"snapdiff pins run.pickle", "snapdiff pins run.pickle@100 run.pickle@end --as json"});
+  add_options(line, options, kTakesOperands | kTakesFrames | kTakesCount | kTakesForm | kReadsFiles);
+  if (const auto code = line.parse(arguments)) return *code;
   if (options.operands.empty() || options.operands.size() > 2)
     return fail({ErrorCode::usage,
                  "pins takes one file, or a baseline and a file: found " + std::to_string(options.operands.size())});

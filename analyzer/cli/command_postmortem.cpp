@@ -98,7 +98,7 @@ Status report_on(const ReportedSeries& series, const PostmortemArguments& wanted
 int run_postmortem(const Arguments& arguments) {
   Options options;
   PostmortemArguments wanted;
-  auto app = make_command_app(
+  CommandLine line(
       "The report of a series: PDF, one HTML page, Markdown, JSON and store in a folder;\nfive lines here.",
       "postmortem [OPERAND OPERAND...] [-o DIR]\n\n"
       "  without operands: what was last compared. Snapshots that cannot be\n"
@@ -106,23 +106,20 @@ int run_postmortem(const Arguments& arguments) {
       "  CUDA snapshot with a trace: what happened along the trace",
       {"snapdiff postmortem heaps/ -o incident-4711",
        "snapdiff postmortem --limit 24GiB --redact-key ~/.key web.*.heap"});
-  add_options(*app, options, kTakesOperands | kTakesSeries | kTakesView | kTakesCount | kReadsFiles | kTakesSymbols);
-  app->add_option("-o,--output", wanted.folder, "folder of the report (postmortem)")->type_name("DIR");
-  add_size(*app, "--limit", wanted.limit, 1, "say when the total will reach this");
-  app->add_option("--hints", wanted.hint_files,
-                  "more hint rules; a rule of the same id replaces a\n"
-                  "                           built-in one; repeatable")
-      ->type_name("FILE")
-      ->allow_extra_args(false);
-  app->add_flag("--print-hints", wanted.print_hints, "print the built-in hint rules and end");
-  app->add_flag("--full", wanted.full, "PDF with all tables, a page per culprit, the flame graph, inputs");
-  app->add_flag("--redact", wanted.redact, "tokens instead of names, paths, hosts, labels");
-  app->add_option("--redact-key", wanted.key_file,
-                  "the same; only who has this file (16 B or more) can\n"
-                  "                           find out by trying what a token stands for")
-      ->type_name("FILE");
-  app->add_option("--paper", wanted.paper, "a4, letter (a4)")->type_name("X")->check(one_of({"a4", "letter"}));
-  if (const auto code = parse_arguments(*app, options, arguments)) return *code;
+  add_options(line, options, kTakesOperands | kTakesSeries | kTakesView | kTakesCount | kReadsFiles | kTakesSymbols);
+  line.text("-o,--output", "DIR", wanted.folder, "folder of the report (postmortem)");
+  line.size("--limit", wanted.limit, 1, "say when the total will reach this");
+  line.texts("--hints", "FILE", wanted.hint_files,
+             "more hint rules; a rule of the same id replaces a\n"
+             "built-in one; repeatable");
+  line.flag("--print-hints", wanted.print_hints, "print the built-in hint rules and end");
+  line.flag("--full", wanted.full, "PDF with all tables, a page per culprit, the flame graph, inputs");
+  line.flag("--redact", wanted.redact, "tokens instead of names, paths, hosts, labels");
+  line.text("--redact-key", "FILE", wanted.key_file,
+            "the same; only who has this file (16 B or more) can\n"
+            "find out by trying what a token stands for");
+  line.text("--paper", "X", wanted.paper, "a4, letter (a4)").choices({"a4", "letter"});
+  if (const auto code = line.parse(arguments)) return *code;
   if (wanted.print_hints) return print_data(postmortem::built_in_rules_text()) ? kExitDone : kExitBadInput;
 
   const Terminal terminal = look_at_terminal(options.no_color);
@@ -130,6 +127,8 @@ int run_postmortem(const Arguments& arguments) {
   if (!style) return fail(style.error());
   Result<Settings> settings = settings_of(options, wanted);
   if (!settings) return fail(settings.error());
+  const Result<const render::Drawing*> drawing = render::open_drawing();
+  if (drawing) settings->documents.drawing = *drawing;
   const Result<Compared> compared =
       load_compared(options, terminal, Fallback::snapshots, store::Parts::allocator, Several::keep);
   if (!compared) return fail(compared.error());
@@ -157,7 +156,9 @@ int run_postmortem(const Arguments& arguments) {
   recording.answered();
   const int partial_code = tell_notes(compared->loaded, options);
   const int stored_code = recording.finish();
-  return std::max(partial_code, stored_code);
+  const int drawn_code =
+      drawing ? kExitDone : fail({drawing.error().code, "no report.pdf: " + drawing.error().message});
+  return std::max({partial_code, stored_code, drawn_code});
 }
 
 }  // namespace snapdiff::cli

@@ -108,13 +108,13 @@ Result<RankReport> compare_ranks(const Loaded& loaded, const DiffOptions& option
 
 int run_ranks(const Arguments& arguments) {
   Options options;
-  auto app = make_command_app("Processes or devices that do the same work beside each other: which one differs.",
-                              "ranks [options] FILE FILE...\n\n"
-                              "  a rank is a file, or a device of a CUDA snapshot of several; ranks are told by\n"
-                              "  names like snap_rank3.pickle; moments of a trace are taken too: FILE@peak",
-                              {"snapdiff ranks snap_rank*.pickle", "snapdiff ranks all.pickle --metric pinned_space"});
-  add_options(*app, options, kTakesOperands | kTakesView | kTakesCount | kTakesForm | kReadsFiles);
-  if (const auto code = parse_arguments(*app, options, arguments)) return *code;
+  CommandLine line("Processes or devices that do the same work beside each other: which one differs.",
+                   "ranks [options] FILE FILE...\n\n"
+                   "  a rank is a file, or a device of a CUDA snapshot of several; ranks are told by\n"
+                   "  names like snap_rank3.pickle; moments of a trace are taken too: FILE@peak",
+                   {"snapdiff ranks snap_rank*.pickle", "snapdiff ranks all.pickle --metric pinned_space"});
+  add_options(line, options, kTakesOperands | kTakesView | kTakesCount | kTakesForm | kReadsFiles);
+  if (const auto code = line.parse(arguments)) return *code;
   if (options.operands.empty()) return fail({ErrorCode::usage, "ranks needs at least one file, see --help"});
   if (options.as != "text" && options.as != "json")
     return fail({ErrorCode::usage, "ranks --as " + options.as + ": expected text or json"});

@@ -16,18 +16,19 @@
 #include "analyzer/cli/render_job.hpp"
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/objects/objects.hpp"
-#include "analyzer/render/render.hpp"
-#include "analyzer/render/retained.hpp"
+#include "analyzer/render/drawing.hpp"
 #include "analyzer/trend/verdict.hpp"
 
 namespace snapdiff::cli {
 namespace {
 
 int write_memory(const Options& options, const RenderOptions& wanted, const Loaded& loaded, render::MemoryStory story) {
+  const Result<const render::Drawing*> drawing = render::open_drawing();
+  if (!drawing) return fail(drawing.error());
   if (story.title.empty()) story.title = title_of(loaded);
   story.version = "snapdiff " SNAPDIFF_VERSION;
   story.created_at_ns = document_time_ns(loaded);
-  const Result<std::string> bytes = render::draw_memory(story, wanted.form(), wanted.page());
+  const Result<std::string> bytes = (*drawing)->draw_memory(story, wanted.form(), wanted.page());
   if (!bytes) return fail(bytes.error());
   if (const int code = write_picture(options, wanted.ending(), *bytes); code != kExitDone) return code;
   return tell_notes(loaded, options);
@@ -117,9 +118,11 @@ int render_retained(const Options& options, const RenderOptions& wanted, const T
   story.source = source_text(*loaded);
   story.version = "snapdiff " SNAPDIFF_VERSION;
   story.created_at_ns = document_time_ns(*loaded);
+  const Result<const render::Drawing*> drawing = render::open_drawing();
+  if (!drawing) return fail(drawing.error());
   const Result<std::string> bytes = wanted.dot
-                                        ? render::retained_as_dot(story, wanted.graph)
-                                        : render::draw_retained(story, wanted.form(), wanted.graph, wanted.page());
+                                        ? (*drawing)->retained_as_dot(story, wanted.graph)
+                                        : (*drawing)->draw_retained(story, wanted.form(), wanted.graph, wanted.page());
   if (!bytes) return fail(bytes.error());
   if (const int code = write_picture(options, wanted.ending(), *bytes); code != kExitDone) return code;
   return tell_notes(*loaded, options);
@@ -132,69 +135,74 @@ constexpr std::array<std::pair<FlameWidth, const char*>, 4> kWidths = {{
     {FlameWidth::growth, "its width: growing stacks alone"},
 }};
 
+std::string width_option(std::size_t i) { return std::string("--").append(to_text(kWidths[i].first)); }
+
+using Widths = std::array<bool, kWidths.size()>;
+
+void declare_pictures(CommandLine& line, Options& options, RenderOptions& wanted, Widths& widths) {
+  line.flag("--pdf", wanted.pdf, "what grew and where, graph, table (default)");
+  line.flag("--full", wanted.full, "--pdf: a page per step and all inputs as well");
+  line.flag("--svg", wanted.svg, "the graph, text stays text").excludes("--pdf");
+  line.flag("--png", wanted.png, "the graph as pixels").excludes("--pdf").excludes("--svg");
+  line.flag("--dot", wanted.dot, "the graph for Graphviz").excludes("--pdf").excludes("--svg").excludes("--png");
+  line.flag("--html", wanted.html,
+            "one page for browsers, works offline: table, flame graph,\n"
+            "timeline, graph; opens at --flame or --timeline")
+      .excludes("--pdf")
+      .excludes("--svg")
+      .excludes("--png");
+  line.text("-o,--output", "FILE", options.output, "file (snapdiff.pdf, .svg, .png, .dot, .html; - is stdout)");
+  line.text("--paper", "X", wanted.paper, "a4, letter (a4)").choices({"a4", "letter"});
+  line.count("--max-nodes", wanted.graph.max_nodes, {2, 2000}, "boxes drawn at most (40)");
+  line.flag("--flame", wanted.flame, "flame graph of what came and what went");
+  for (std::size_t i = 0; i < kWidths.size(); ++i) {
+    Option& option = line.flag(width_option(i), widths[i], kWidths[i].second).needs("--flame");
+    for (std::size_t other = 0; other < i; ++other) option.excludes(width_option(other));
+  }
+  line.flag("--timeline", wanted.memory.timeline,
+            "totals over the series, in bands of what grew;\n"
+            "CUDA: memory over time, by stack;\n"
+            "several series: all on one axis of time");
+  line.flag("--segments", wanted.memory.segments, "CUDA: map of segments, and who pins them");
+  line.flag("--pins", wanted.memory.pins, "CUDA: graph segment, blocks, stack");
+  line.flag("--retained", wanted.retained,
+            "object graphs: dominator tree by types, of one\n"
+            "file, or its growth since a baseline");
+}
+
+// No form given: the ending of the output's name says it.
+Status choose_form(const Options& options, RenderOptions& wanted) {
+  if (wanted.pdf || wanted.svg || wanted.png || wanted.dot || wanted.html) return ok();
+  wanted.html = options.output.ends_with(".html");
+  wanted.svg = options.output.ends_with(".svg");
+  wanted.png = options.output.ends_with(".png");
+  wanted.dot = options.output.ends_with(".dot");
+  const std::string ending = std::filesystem::path(options.output).extension().string();
+  if (wanted.html || wanted.svg || wanted.png || wanted.dot || ending.empty() || ending == ".pdf") return ok();
+  return Error{ErrorCode::usage, "-o " + options.output + ": found the ending " + ending +
+                                     ", expected .pdf, .svg, .png, .dot or .html, or an option that says the form"};
+}
+
 }  // namespace
 
 int run_render(const Arguments& arguments) {
   Options options;
   RenderOptions wanted;
-  auto app = make_command_app(
+  CommandLine line(
       "Retention graph, flame graph or chart of a comparison, as a document or a picture.",
       "render [options] [OPERAND OPERAND...]\n\n"
       "  without operands: what was last compared; charts of a CUDA snapshot take one\n"
       "  (FILE@peak or @3@peak for --segments and --pins), a baseline may stand before it",
       {"snapdiff render --pdf", "snapdiff render --svg @1 @12 -o growth.svg",
        "snapdiff render --flame -o flame.svg a.heap b.heap", "snapdiff render --timeline --segments run.pickle"});
-  add_options(*app, options, kTakesOperands | kTakesSeries | kTakesView | kReadsFiles | kTakesSymbols);
-  auto* pdf = app->add_flag("--pdf", wanted.pdf, "what grew and where, graph, table (default)");
-  app->add_flag("--full", wanted.full, "--pdf: a page per step and all inputs as well");
-  auto* svg = app->add_flag("--svg", wanted.svg, "the graph, text stays text")->excludes(pdf);
-  auto* png = app->add_flag("--png", wanted.png, "the graph as pixels")->excludes(pdf)->excludes(svg);
-  app->add_flag("--dot", wanted.dot, "the graph for Graphviz")->excludes(pdf)->excludes(svg)->excludes(png);
-  app->add_flag("--html", wanted.html,
-                "one page for browsers, works offline: table, flame graph,\n"
-                "                           timeline, graph; opens at --flame or --timeline")
-      ->excludes(pdf)
-      ->excludes(svg)
-      ->excludes(png);
-  app->add_option("-o,--output", options.output, "file (snapdiff.pdf, .svg, .png, .dot, .html; - is stdout)")
-      ->type_name("FILE");
-  app->add_option("--paper", wanted.paper, "a4, letter (a4)")->type_name("X")->check(one_of({"a4", "letter"}));
-  add_count(*app, "--max-nodes", wanted.graph.max_nodes, {2, 2000}, "boxes drawn at most (40)");
-  auto* flame = app->add_flag("--flame", wanted.flame, "flame graph of what came and what went");
-  std::array<bool, kWidths.size()> widths{};
-  std::vector<CLI::Option*> earlier;
-  for (std::size_t i = 0; i < kWidths.size(); ++i) {
-    auto* option = app->add_flag(std::string("--").append(to_text(kWidths[i].first)), widths[i], kWidths[i].second);
-    option->needs(flame);
-    for (CLI::Option* other : earlier) option->excludes(other);
-    earlier.push_back(option);
-  }
-  app->add_flag("--timeline", wanted.memory.timeline,
-                "totals over the series, in bands of what grew;\n"
-                "                           CUDA: memory over time, by stack;\n"
-                "                           several series: all on one axis of time");
-  app->add_flag("--segments", wanted.memory.segments, "CUDA: map of segments, and who pins them");
-  app->add_flag("--pins", wanted.memory.pins, "CUDA: graph segment, blocks, stack");
-  app->add_flag("--retained", wanted.retained,
-                "object graphs: dominator tree by types, of one\n"
-                "                           file, or its growth since a baseline");
-  if (const auto code = parse_arguments(*app, options, arguments)) return *code;
+  add_options(line, options, kTakesOperands | kTakesSeries | kTakesView | kReadsFiles | kTakesSymbols);
+  Widths widths{};
+  declare_pictures(line, options, wanted, widths);
+  if (const auto code = line.parse(arguments)) return *code;
   for (std::size_t i = 0; i < kWidths.size(); ++i) {
     if (widths[i]) wanted.width = kWidths[i].first;
   }
-  // No form given: the ending of the output's name tells it.
-  if (!wanted.pdf && !wanted.svg && !wanted.png && !wanted.dot && !wanted.html) {
-    wanted.html = options.output.ends_with(".html");
-    wanted.svg = options.output.ends_with(".svg");
-    wanted.png = options.output.ends_with(".png");
-    wanted.dot = options.output.ends_with(".dot");
-    const std::string ending = std::filesystem::path(options.output).extension().string();
-    const bool is_known = wanted.html || wanted.svg || wanted.png || wanted.dot || ending.empty() || ending == ".pdf";
-    if (!is_known)
-      return fail(
-          {ErrorCode::usage, "-o " + options.output + ": found the ending " + ending +
-                                 ", expected .pdf, .svg, .png, .dot or .html, or an option that says the form"});
-  }
+  if (const Status chosen = choose_form(options, wanted); !chosen) return fail(chosen.error());
 
   const Terminal terminal = look_at_terminal(options.no_color);
   if (wanted.memory.any() && wanted.retained)
@@ -206,6 +214,9 @@ int run_render(const Arguments& arguments) {
       return fail({ErrorCode::usage, "--html has no such chart: expected it alone, or with --flame or --timeline"});
     return render_html(options, wanted, terminal);
   }
+  // What cannot be drawn is not computed either.
+  const Result<const render::Drawing*> drawing = render::open_drawing();
+  if (!drawing) return fail(drawing.error());
   if (wanted.flame) return render_flame(options, wanted, terminal);
   if (wanted.retained) return render_retained(options, wanted, terminal);
   if (wanted.memory.any()) return render_memory(options, wanted, terminal);
@@ -220,10 +231,10 @@ int run_render(const Arguments& arguments) {
   if (!story) return fail(story.error());
 
   const Result<std::string> bytes = in_stage(terminal.stderr_is_terminal, "drawing", [&] {
-    return wanted.svg   ? render::to_svg(*story, wanted.graph)
-           : wanted.png ? render::to_png(*story, wanted.graph)
-           : wanted.dot ? render::to_dot(*story, wanted.graph)
-                        : render::to_pdf(*story, wanted.graph, wanted.page());
+    return wanted.svg   ? (*drawing)->to_svg(*story, wanted.graph)
+           : wanted.png ? (*drawing)->to_png(*story, wanted.graph)
+           : wanted.dot ? (*drawing)->to_dot(*story, wanted.graph)
+                        : (*drawing)->to_pdf(*story, wanted.graph, wanted.page());
   });
   if (!bytes) return fail(bytes.error());
   if (const int code = write_picture(options, wanted.ending(), *bytes); code != kExitDone) return code;

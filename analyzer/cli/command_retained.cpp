@@ -35,18 +35,15 @@ void sort_rows(RetainedReport& report, const std::string& key) {
 int run_retained(const Arguments& arguments) {
   Options options;
   std::string sort = "growth";
-  auto app = make_command_app(
-      "What the types of an object graph keep alive, and how that grew.",
-      "retained [options] FILE [FILE...]\n\n"
-      "  FILE is a V8 heap snapshot, an HPROF dump or another one with references; of\n"
-      "  several, oldest first, growth is that from the first to the last",
-      {"snapdiff retained app.heapsnapshot", "snapdiff retained 1.hprof 2.hprof 3.hprof -n 10 --as csv"});
-  add_options(*app, options, kTakesOperands | kTakesCount | kTakesForm | kReadsFiles);
-  app->add_option("--sort", sort,
-                  "growth, retained, self, objects, new, detached, name\n                           (growth)")
-      ->type_name("KEY")
-      ->check(one_of({"growth", "retained", "self", "objects", "new", "detached", "name"}));
-  if (const auto code = parse_arguments(*app, options, arguments)) return *code;
+  CommandLine line("What the types of an object graph keep alive, and how that grew.",
+                   "retained [options] FILE [FILE...]\n\n"
+                   "  FILE is a V8 heap snapshot, an HPROF dump or another one with references; of\n"
+                   "  several, oldest first, growth is that from the first to the last",
+                   {"snapdiff retained app.heapsnapshot", "snapdiff retained 1.hprof 2.hprof 3.hprof -n 10 --as csv"});
+  add_options(line, options, kTakesOperands | kTakesCount | kTakesForm | kReadsFiles);
+  line.text("--sort", "KEY", sort, "growth, retained, self, objects, new, detached, name\n(growth)")
+      .choices({"growth", "retained", "self", "objects", "new", "detached", "name"});
+  if (const auto code = line.parse(arguments)) return *code;
   if (options.operands.empty()) return fail({ErrorCode::usage, "retained takes one file or more: found 0"});
   if (options.as != "text" && options.as != "json" && options.as != "csv")
     return fail({ErrorCode::usage, "retained --as " + options.as + ": expected text, json or csv"});

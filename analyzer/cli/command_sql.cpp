@@ -10,11 +10,11 @@
 namespace snapdiff::cli {
 int run_sql(const Arguments& arguments) {
   Options options;
-  auto app = make_command_app(
+  CommandLine line(
       "SQL over the store; a script on stdin without QUERY.", "sql [options] [QUERY]",
       {"snapdiff sql 'SELECT * FROM growth(1, 2) ORDER BY growth DESC LIMIT 5'", "snapdiff sql --as csv < report.sql"});
-  add_options(*app, options, kTakesOperands | kTakesForm);
-  if (const auto code = parse_arguments(*app, options, arguments)) return *code;
+  add_options(line, options, kTakesOperands | kTakesForm);
+  if (const auto code = line.parse(arguments)) return *code;
   std::string script;
   if (options.operands.empty()) {
     script.assign(std::istreambuf_iterator<char>(std::cin), {});

@@ -29,15 +29,15 @@ std::string table_of(const symbols::SymbolReport& report) {
 int run_symbolize(const Arguments& arguments) {
   Options options;
   bool again = false;
-  auto app = make_command_app("Name raw addresses in the store from binaries and their debug files.",
-                              "symbolize [STORE] [options]\n\n"
-                              "  looked for at the recorded paths first, then where --symbols says;\n"
-                              "  addresses are kept, so it can be done again with better binaries",
-                              {"snapdiff symbolize --symbols build/bin --symbols /usr/lib/debug",
-                               "snapdiff symbolize crash.db --sysroot image/"});
-  add_options(*app, options, kTakesOperands | kTakesSymbols);
-  app->add_flag("--again", again, "also name anew what has a name from a binary");
-  if (const auto code = parse_arguments(*app, options, arguments)) return *code;
+  CommandLine line("Name raw addresses in the store from binaries and their debug files.",
+                   "symbolize [STORE] [options]\n\n"
+                   "  looked for at the recorded paths first, then where --symbols says;\n"
+                   "  addresses are kept, so it can be done again with better binaries",
+                   {"snapdiff symbolize --symbols build/bin --symbols /usr/lib/debug",
+                    "snapdiff symbolize crash.db --sysroot image/"});
+  add_options(line, options, kTakesOperands | kTakesSymbols);
+  line.flag("--again", again, "also name anew what has a name from a binary");
+  if (const auto code = line.parse(arguments)) return *code;
   if (options.operands.size() > 1)
     return fail({ErrorCode::usage, "symbolize takes one store: found " + std::to_string(options.operands.size())});
   if (!options.operands.empty()) options.db = options.operands.front();

@@ -10,14 +10,14 @@ namespace snapdiff::cli {
 
 int run_top(const Arguments& arguments) {
   Options options;
-  auto app = make_command_app("Heaviest stacks of one snapshot.",
-                              "top [options] [OPERAND]\n\n"
-                              "  OPERAND is a file, - (stdin), @3, @last or SERIES#3 (@last); of a CUDA snapshot "
-                              "also\n  a moment: run.pickle@peak, @3@oom",
-                              {"snapdiff top svc.0012.heap -n 5", "snapdiff top @last --by function --cum"});
-  add_options(*app, options, kTakesOperands | kTakesView | kTakesRows | kTakesForm | kReadsFiles | kTakesSymbols);
-  app->add_flag("--counters", options.counters, "values of counters (HeapSys, rss) instead of stacks");
-  if (const auto code = parse_arguments(*app, options, arguments)) return *code;
+  CommandLine line("Heaviest stacks of one snapshot.",
+                   "top [options] [OPERAND]\n\n"
+                   "  OPERAND is a file, - (stdin), @3, @last or SERIES#3 (@last); of a CUDA snapshot "
+                   "also\n  a moment: run.pickle@peak, @3@oom",
+                   {"snapdiff top svc.0012.heap -n 5", "snapdiff top @last --by function --cum"});
+  add_options(line, options, kTakesOperands | kTakesView | kTakesRows | kTakesForm | kReadsFiles | kTakesSymbols);
+  line.flag("--counters", options.counters, "values of counters (HeapSys, rss) instead of stacks");
+  if (const auto code = line.parse(arguments)) return *code;
   if (options.operands.empty()) options.operands.emplace_back("@last");
   if (options.operands.size() > 1) {
     return fail({ErrorCode::usage, "top takes one snapshot: found " + std::to_string(options.operands.size())});

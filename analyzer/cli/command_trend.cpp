@@ -63,7 +63,7 @@ Result<std::string> answer(const Loaded& loaded, const DiffOptions& view, const 
 int run_trend(const Arguments& arguments) {
   Options options;
   TrendArguments wanted;
-  auto app = make_command_app(
+  CommandLine line(
       "Leak or not: slope and verdict per stack over a series of snapshots.",
       "trend [OPERAND...] [options]\n\n"
       "  OPERAND is a file, a directory, SERIES, SERIES#2..#9, @2..@9; without any:\n"
@@ -71,22 +71,22 @@ int run_trend(const Arguments& arguments) {
       "  are ranked",
       {"snapdiff trend heaps/", "snapdiff trend web.*.heap --limit 24GiB --by function",
        "snapdiff trend --loops 7 after-*.heap", "snapdiff trend --triple idle.pb.gz busy.pb.gz idle-again.pb.gz"});
-  add_options(*app, options,
+  add_options(line, options,
               kTakesOperands | kTakesSeries | kTakesView | kTakesRows | kTakesForm | kReadsFiles | kTakesSymbols);
-  add_size(*app, "--limit", wanted.limit, 1, "say when the total will reach this");
-  add_size(*app, "--floor", wanted.floor, 0,
-           "rows that change less are minor (0.2 % of the largest\n"
-           "                           snapshot)");
-  add_count(*app, "--loops", wanted.loops, {1, 1'000'000'000},
-            "each snapshot follows L round trips that should leave\n"
-            "                           nothing: rows with L objects more each time")
-      ->type_name("L");
-  app->add_flag("--triple", wanted.triple,
-                "baseline, target, final: what the target added and\n"
-                "                           the final snapshot still holds");
-  app->add_flag("--counters", options.counters, "counters (HeapSys, rss) instead of stacks");
-  if (const auto code = parse_arguments(*app, options, arguments)) return *code;
-  wanted.sorted = app->count("--sort") > 0;
+  line.size("--limit", wanted.limit, 1, "say when the total will reach this");
+  line.size("--floor", wanted.floor, 0,
+            "rows that change less are minor (0.2 % of the largest\n"
+            "snapshot)");
+  line.count("--loops", wanted.loops, {1, 1'000'000'000},
+             "each snapshot follows L round trips that should leave\n"
+             "nothing: rows with L objects more each time")
+      .called("L");
+  line.flag("--triple", wanted.triple,
+            "baseline, target, final: what the target added and\n"
+            "the final snapshot still holds");
+  line.flag("--counters", options.counters, "counters (HeapSys, rss) instead of stacks");
+  if (const auto code = line.parse(arguments)) return *code;
+  wanted.sorted = line.is_given("--sort");
   if (wanted.loops && wanted.triple)
     return fail({ErrorCode::usage, "--loops and --triple: found both, expected one of them"});
 

@@ -9,7 +9,14 @@
 /// return an exit code.
 namespace snapdiff::cli {
 
-using Arguments = std::vector<std::string>;
+struct CommandPage;
+
+/// What a command is called with.
+///   page   where not null, the command describes itself there and does nothing else
+struct Arguments {
+  std::vector<std::string> words;
+  CommandPage* page = nullptr;
+};
 
 int run_diff(const Arguments& arguments);
 int run_trend(const Arguments& arguments);
@@ -36,6 +43,13 @@ struct Command {
   int (*run)(const Arguments&);
 };
 
+/// In the order in which they are presented.
 std::span<const Command> commands();
+
+CommandPage page_of(const Command& command);
+
+/// What `snapdiff --help` and `snapdiff help verdicts` print.
+std::string_view overview();
+std::string_view verdict_words();
 
 }  // namespace snapdiff::cli

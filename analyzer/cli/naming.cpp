@@ -83,6 +83,10 @@ Result<symbols::Named> name_snapshots(std::span<const Snapshot> snapshots, const
                                       const Terminal& terminal) {
   if (Status there = check_symbol_paths(options); !there) return std::move(there).error();
   if (options.debuginfod) {
+#ifdef SNAPDIFF_STATIC
+    return Error{ErrorCode::usage,
+                 "this static program has no --debuginfod, which needs shared libraries; install the package snapdiff"};
+#endif
     if (withheld_servers().empty())
       return Error{ErrorCode::usage, "--debuginfod found no server: expected their addresses in DEBUGINFOD_URLS"};
     setenv("DEBUGINFOD_URLS", withheld_servers().c_str(), 1);

@@ -2,270 +2,95 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
 #include <utility>
 
-#include "analyzer/cli/exit_codes.hpp"
-#include "analyzer/cli/terminal.hpp"
 #include "snapdiff/nearest.hpp"
 #include "snapdiff/size_text.hpp"
 
 namespace snapdiff::cli {
 namespace {
 
-// One line of purpose, usage, options with defaults, examples: under 80 columns, one screen.
-class HelpFormatter : public CLI::Formatter {
- public:
-  HelpFormatter(std::string usage, std::vector<std::string> examples)
-      : usage_(std::move(usage)), examples_(std::move(examples)) {
-    column_width(28);
-  }
-  std::string make_help(const CLI::App* app, std::string /*name*/, CLI::AppFormatMode /*mode*/) const override {
-    std::string help = app->get_description() + "\n\nusage: snapdiff " + usage_ + "\n\n";
-    for (const CLI::Option* option : app->get_options()) {
-      if (option->get_positional()) continue;
-      help += line(option);
-    }
-    if (!examples_.empty()) help += "\nexamples:\n";
-    for (const std::string& example : examples_) help += "  " + example + "\n";
-    return help;
-  }
-
- private:
-  static std::string line(const CLI::Option* option) {
-    std::string names = "  " + option->get_name(false, true);
-    for (std::size_t comma = names.find(','); comma != std::string::npos; comma = names.find(',', comma + 2)) {
-      names.replace(comma, 1, ", ");
-    }
-    if (option->get_items_expected_max() > 0) names += " " + option->get_type_name();
-    constexpr std::size_t kColumn = 27;
-    if (names.size() + 1 < kColumn) {
-      names.resize(kColumn, ' ');
-    } else {
-      names += "\n" + std::string(kColumn, ' ');
-    }
-    return names + option->get_description() + "\n";
-  }
-
-  std::string usage_;
-  std::vector<std::string> examples_;
-};
-
-constexpr std::array kValueOptions = {"--db",      "--as",        "--format",    "--max-input", "--metric",
-                                      "--by",      "--sort",      "-n",          "--rows",      "--min-bytes",
-                                      "--focus",   "--ignore",    "--hide",      "--show",      "--allocator-frames",
-                                      "-o",        "--output",    "--series",    "--label",     "--keep",
-                                      "--paper",   "--max-nodes", "--recursion", "--own",       "--library",
-                                      "--frames",  "--symbols",   "--limit",     "--budget",    "--budgets",
-                                      "--allow",   "--accept",    "--until",     "--reason",    "--junit",
-                                      "--sarif",   "--sysroot",   "--demangle",  "--loops",     "--floor",
-                                      "--pattern", "--group-by",  "--units",     "--hints",     "--redact-key",
-                                      "--match"};
-
-}  // namespace
-
-bool takes_value(const std::string& option) {
-  return std::find(kValueOptions.begin(), kValueOptions.end(), option) != kValueOptions.end();
+void add_hide_and_show(CommandLine& line, Options& options) {
+  line.text("--hide", "RE", options.hide, "drop matching frames from stacks");
+  line.text("--show", "RE", options.show, "keep only matching frames of stacks");
 }
 
-std::unique_ptr<CLI::App> make_command_app(const std::string& purpose, const std::string& usage,
-                                           const std::vector<std::string>& examples) {
-  auto app = std::make_unique<CLI::App>(purpose);
-  app->formatter(std::make_shared<HelpFormatter>(usage, examples));
-  app->set_help_flag("-h,--help", "this help");
-  return app;
-}
-
-CLI::Validator one_of(const std::vector<std::string>& words) {
-  const auto check = [words](const std::string& text) {
-    if (std::find(words.begin(), words.end(), text) != words.end()) return std::string();
-    std::string message = "'" + text + "' is unknown, expected ";
-    for (std::size_t i = 0; i < words.size(); ++i)
-      message += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
-    return message + did_you_mean(text, words);
-  };
-  return CLI::Validator(check, "");
-}
-
-namespace {
-
-// "-n" of "-n,--rows".
-std::string first_name(const std::string& names) { return names.substr(0, names.find(',')); }
-
-}  // namespace
-
-std::int64_t parse_count(const std::string& names, const std::string& text, CountRange range) {
-  std::int64_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [at, failure] = std::from_chars(text.data(), end, value);
-  if (failure != std::errc{} || at != end || value < range.least || value > range.most) {
-    throw CLI::ValidationError(first_name(names), "found '" + text + "', expected a whole number from " +
-                                                      std::to_string(range.least) + " to " +
-                                                      std::to_string(range.most));
-  }
-  return value;
-}
-
-CLI::Option* add_size(CLI::App& app, const std::string& names, std::optional<std::int64_t>& out, std::int64_t least,
-                      const std::string& help) {
-  const auto take = [&out, names, least](const std::string& text) {
-    const Result<std::int64_t> size = parse_size(text);
-    if (!size) throw CLI::ValidationError(first_name(names), size.error().message);
-    if (*size < least)
-      throw CLI::ValidationError(first_name(names), "found " + text + ", expected at least " + std::to_string(least));
-    out = *size;
-  };
-  return app.add_option_function<std::string>(names, take, help)->type_name("SIZE");
-}
-
-namespace {
-
-void add_hide_and_show(CLI::App& app, Options& options) {
-  app.add_option("--hide", options.hide, "drop matching frames from stacks")->type_name("RE");
-  app.add_option("--show", options.show, "keep only matching frames of stacks")->type_name("RE");
-}
-
-void add_frame_sets(CLI::App& app, Options& options) {
-  app.add_option("--frames", options.frames, "python|native|all of CUDA snapshots (all but noise)")
-      ->type_name("X")
-      ->check(one_of({"usual", "python", "native", "all"}));
+void add_frame_sets(CommandLine& line, Options& options) {
+  line.text("--frames", "X", options.frames, "python|native|all of CUDA snapshots (all but noise)")
+      .choices({"usual", "python", "native", "all"});
 }
 
 }  // namespace
 
-void add_options(CLI::App& app, Options& options, unsigned groups) {
-  if ((groups & kTakesOperands) != 0) app.add_option("operands", options.operands)->type_name("OPERAND");
+void add_options(CommandLine& line, Options& options, unsigned groups) {
+  if ((groups & kTakesOperands) != 0) line.operands(options.operands);
   if ((groups & kTakesSeries) != 0) {
-    app.add_option("--series", options.series,
-                   "this series of the store, or of a folder that holds\n"
-                   "                           several; files that are stored go to it")
-        ->type_name("NAME");
+    line.text("--series", "NAME", options.series,
+              "this series of the store, or of a folder that holds\n"
+              "several; files that are stored go to it");
   }
   if ((groups & kTakesView) != 0) {
-    app.add_option("--metric", options.metric, "what to count (in-use bytes)")->type_name("NAME");
-    app.add_option("--by", options.by,
-                   "stack, function, file, line, module, type, label:KEY\n"
-                   "                           (stack)")
-        ->type_name("KIND");
-    app.add_option("--sort", options.sort, "change, growth, after, objects, name (change)")
-        ->type_name("KEY")
-        ->check(one_of({"change", "growth", "after", "objects", "name"}));
-    app.add_option("--focus", options.focus, "only stacks with a matching frame")->type_name("RE");
-    app.add_option("--ignore", options.ignore, "no stacks with a matching frame")->type_name("RE");
-    add_hide_and_show(app, options);
-    app.add_option("--allocator-frames", options.allocator_frames, "hide|show malloc, operator new at the leaf (hide)")
-        ->type_name("X")
-        ->check(one_of({"hide", "show"}));
-    add_frame_sets(app, options);
-    app.add_option("--own", options.own, "frames that match are your own code, whatever the rules say")
-        ->type_name("RE");
-    app.add_option("--library", options.library, "frames that match are library code; culprits are named above them")
-        ->type_name("RE");
-    app.add_option("--recursion", options.recursion, "fold|show how deep a recursion went (fold)")
-        ->type_name("X")
-        ->check(one_of({"fold", "show"}));
-    app.add_option("--match", options.match, "builds|strict: across builds, or as recorded only (builds)")
-        ->type_name("X")
-        ->check(one_of({"builds", "strict"}));
+    line.text("--metric", "NAME", options.metric, "what to count (in-use bytes)");
+    line.text("--by", "KIND", options.by,
+              "stack, function, file, line, module, type, label:KEY\n"
+              "(stack)")
+        .suggestions({"stack", "function", "file", "line", "module", "type", "label:"});
+    line.text("--sort", "KEY", options.sort, "change, growth, after, objects, name (change)")
+        .choices({"change", "growth", "after", "objects", "name"});
+    line.text("--focus", "RE", options.focus, "only stacks with a matching frame");
+    line.text("--ignore", "RE", options.ignore, "no stacks with a matching frame");
+    add_hide_and_show(line, options);
+    line.text("--allocator-frames", "X", options.allocator_frames, "hide|show malloc, operator new at the leaf (hide)")
+        .choices({"hide", "show"});
+    add_frame_sets(line, options);
+    line.text("--own", "RE", options.own, "frames that match are your own code, whatever the rules say");
+    line.text("--library", "RE", options.library, "frames that match are library code; culprits are named above them");
+    line.text("--recursion", "X", options.recursion, "fold|show how deep a recursion went (fold)")
+        .choices({"fold", "show"});
+    line.text("--match", "X", options.match, "builds|strict: across builds, or as recorded only (builds)")
+        .choices({"builds", "strict"});
   }
   if ((groups & kTakesFrames) != 0) {
-    add_hide_and_show(app, options);
-    add_frame_sets(app, options);
+    add_hide_and_show(line, options);
+    add_frame_sets(line, options);
   }
   if ((groups & (kTakesRows | kTakesCount)) != 0)
-    add_count(app, "-n,--rows", options.rows, {0, 1'000'000'000}, "rows shown; 0 = all (text 20, others all)");
+    line.count("-n,--rows", options.rows, {0, 1'000'000'000}, "rows shown; 0 = all (text 20, others all)");
   if ((groups & kTakesRows) != 0) {
-    add_size(app, "--min-bytes", options.min_bytes, 0, "smaller rows go to [N others] (0)");
-    app.add_flag("--cum", options.cumulative, "with --by: order by what a frame calls, too");
+    line.size("--min-bytes", options.min_bytes, 0, "smaller rows go to [N others] (0)");
+    line.flag("--cum", options.cumulative, "with --by: order by what a frame calls, too");
   }
   if ((groups & kTakesForm) != 0) {
-    app.add_option("--as", options.as, "text, json, jsonl, csv, md (text)")
-        ->type_name("FORM")
-        ->check(one_of({"text", "json", "jsonl", "csv", "md"}));
+    line.text("--as", "FORM", options.as, "text, json, jsonl, csv, md (text)")
+        .choices({"text", "json", "jsonl", "csv", "md"});
   }
   if ((groups & kReadsFiles) != 0) {
-    app.add_option("--format", options.input_format, "input format, see 'snapdiff formats' (detect)")
-        ->type_name("NAME");
-    add_size(app, "--max-input", options.max_input, 1, "refuse more decompressed bytes (64GiB)");
-    app.add_flag("--strict", options.strict, "exit 2 when a part of an input is lost");
-    app.add_option("--pattern", options.patterns,
-                   "lines of a log: groups value, name, unit, time,\n"
-                   "                           iteration; repeatable")
-        ->type_name("RE")
-        ->allow_extra_args(false);
-    app.add_option("--group-by", options.group_by, "its group, e.g. a thread, tells a log's series apart")
-        ->type_name("RE");
-    app.add_option("--units", options.units, "binary|si: KB, MB, GB of a log (binary)")
-        ->type_name("X")
-        ->check(one_of({"binary", "si"}));
+    line.text("--format", "NAME", options.input_format, "input format, see 'snapdiff formats' (detect)");
+    line.size("--max-input", options.max_input, 1, "refuse more decompressed bytes (64GiB)");
+    line.flag("--strict", options.strict, "exit 2 when a part of an input is lost");
+    line.texts("--pattern", "RE", options.patterns,
+               "lines of a log: groups value, name, unit, time,\n"
+               "iteration; repeatable");
+    line.text("--group-by", "RE", options.group_by, "its group, e.g. a thread, tells a log's series apart");
+    line.text("--units", "X", options.units, "binary|si: KB, MB, GB of a log (binary)").choices({"binary", "si"});
   }
   if ((groups & kTakesSymbols) != 0) {
-    app.add_option("--symbols", options.symbols,
-                   "name raw addresses from this binary or debug file,\n"
-                   "                           or those in this folder; repeatable")
-        ->type_name("PATH")
-        ->allow_extra_args(false);
-    app.add_option("--sysroot", options.sysroot, "name them from recorded paths below this folder")->type_name("DIR");
-    app.add_flag("--debuginfod", options.debuginfod,
-                 "name them with debug files that the servers in\n"
-                 "                           DEBUGINFOD_URLS have; the only use of a network");
-    app.add_option("--demangle", options.demangle, "none|simple|full (full)")
-        ->type_name("X")
-        ->check(one_of({"none", "simple", "full"}));
+    line.texts("--symbols", "PATH", options.symbols,
+               "name raw addresses from this binary or debug file,\n"
+               "or those in this folder; repeatable");
+    line.text("--sysroot", "DIR", options.sysroot, "name them from recorded paths below this folder");
+    line.flag("--debuginfod", options.debuginfod,
+              "name them with debug files that the servers in\n"
+              "DEBUGINFOD_URLS have; the only use of a network");
+    line.text("--demangle", "X", options.demangle, "none|simple|full (full)").choices({"none", "simple", "full"});
   }
-  app.add_option("--db", options.db,
-                 "store (SNAPDIFF_DB, else snapdiff.db; :memory:\n"
-                 "                           leaves nothing)")
-      ->type_name("PATH");
-  app.add_flag("--no-color", options.no_color, "no colour, also on a terminal");
-}
-
-namespace {
-
-// The first word that the command does not take: an option that it does not have, else one word too many.
-Error unexpected_word(const CLI::App& app) {
-  std::vector<std::string> known;
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
-    for (const std::string& name : option->get_snames()) known.push_back("-" + name);
-  }
-  const std::vector<std::string> words = app.remaining();
-  const auto option = std::find_if(words.begin(), words.end(),
-                                   [](const std::string& word) { return word.size() > 1 && word[0] == '-'; });
-  if (option == words.end())
-    return {ErrorCode::usage, "'" + (words.empty() ? std::string() : words.front()) + "': one word too many"};
-  const std::string name = option->substr(0, option->find('='));
-  return {ErrorCode::usage, "unknown option " + name + did_you_mean(name, known)};
-}
-
-}  // namespace
-
-std::optional<int> parse_arguments(CLI::App& app, Options& options, std::vector<std::string> arguments) {
-  // CLI11 gives what follows "--" to the parent app; here it must reach the operands.
-  std::vector<std::string> after_dashes;
-  if (const auto dashes = std::find(arguments.begin(), arguments.end(), "--"); dashes != arguments.end()) {
-    after_dashes.assign(dashes + 1, arguments.end());
-    arguments.erase(dashes, arguments.end());
-  }
-  std::reverse(arguments.begin(), arguments.end());
-  try {
-    app.parse(arguments);
-  } catch (const CLI::CallForHelp&) {
-    return print_data(app.help()) ? kExitDone : kExitBadInput;
-  } catch (const CLI::ExtrasError&) {
-    say_error(unexpected_word(app), "see --help");
-    return kExitBadInput;
-  } catch (const CLI::ParseError& failure) {
-    std::string message = failure.what();
-    std::replace(message.begin(), message.end(), '\n', ' ');
-    say_error(Error{ErrorCode::usage, message}, "see --help");
-    return kExitBadInput;
-  }
-  options.operands.insert(options.operands.end(), after_dashes.begin(), after_dashes.end());
-  return std::nullopt;
+  line.text("--db", "PATH", options.db,
+            "store (SNAPDIFF_DB, else snapdiff.db; :memory:\n"
+            "leaves nothing)");
+  line.flag("--no-color", options.no_color, "no colour, also on a terminal");
 }
 
 Result<std::int64_t> parse_size(const std::string& text) {

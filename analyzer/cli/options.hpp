@@ -1,12 +1,11 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "analyzer/cli/command_line.hpp"
 #include "analyzer/report/report.hpp"
 #include "snapdiff/growth.hpp"
 #include "snapdiff/result.hpp"
@@ -61,49 +60,7 @@ enum OptionGroup : unsigned {
   kTakesSeries = 256,  ///< --series
 };
 
-/// An app for one command with its help in our form. `usage` starts after "usage: snapdiff ";
-/// `examples` are whole lines.
-std::unique_ptr<CLI::App> make_command_app(const std::string& purpose, const std::string& usage,
-                                           const std::vector<std::string>& examples);
-void add_options(CLI::App& app, Options& options, unsigned groups);
-
-/// Parses; nullopt to go on, else the exit code (help was printed, or the error was told). Words after
-/// "--" are operands whatever they look like.
-std::optional<int> parse_arguments(CLI::App& app, Options& options, std::vector<std::string> arguments);
-
-/// Takes one of these words, and names the nearest for another one; the help of the option lists them itself.
-CLI::Validator one_of(const std::vector<std::string>& words);
-
-struct CountRange {
-  std::int64_t least = 0;
-  std::int64_t most = 0;
-};
-
-template <class Number>
-void assign(Number& out, std::int64_t value) {
-  out = static_cast<Number>(value);
-}
-template <class Number>
-void assign(std::optional<Number>& out, std::int64_t value) {
-  out = static_cast<Number>(value);
-}
-
-/// The number, for add_count(). Throws CLI::ValidationError that names the option.
-std::int64_t parse_count(const std::string& names, const std::string& text, CountRange range);
-
-/// An option that takes a whole number of a range; any other text is refused. `names`: "-n,--rows".
-template <class Number>
-CLI::Option* add_count(CLI::App& app, const std::string& names, Number& out, CountRange range,
-                       const std::string& help) {
-  return app
-      .add_option_function<std::string>(
-          names, [&out, names, range](const std::string& text) { assign(out, parse_count(names, text, range)); }, help)
-      ->type_name("N");
-}
-
-/// An option that takes a size of at least `least` bytes.
-CLI::Option* add_size(CLI::App& app, const std::string& names, std::optional<std::int64_t>& out, std::int64_t least,
-                      const std::string& help);
+void add_options(CommandLine& line, Options& options, unsigned groups);
 
 /// "64KiB", "10MB", "4096": binary units, case ignored, from 0 to 9.2e18 bytes. Errors: usage.
 Result<std::int64_t> parse_size(const std::string& text);
@@ -118,8 +75,5 @@ DiffOptions options_from_json(const std::string& json);
 std::optional<SnapshotId> newest_from_json(const std::string& json);
 
 Result<report::Form> form_of(const Options& options);
-
-/// All options that take a value, to find the command word among the arguments.
-bool takes_value(const std::string& option);
 
 }  // namespace snapdiff::cli

@@ -10,8 +10,8 @@
 
 #include "analyzer/cli/exit_codes.hpp"
 
-// Not under a sanitizer, which has an allocator of its own.
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+// Not under a sanitizer, which has an allocator of its own. A static program draws nothing.
+#if defined(__GLIBC__) && !defined(SNAPDIFF_STATIC) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define SNAPDIFF_OWN_MALLOC 1
 #endif
 #if defined(__has_feature)

@@ -76,7 +76,8 @@ Result<std::string> make_pdf(const Postmortem& report, const ReportedSeries& ser
   memory->title = report.title;
   memory->version = report.version;
   memory->created_at_ns = report.created_at_ns;
-  return render::postmortem_pdf(report, *memory, {.max_nodes = options.max_nodes}, options.paper, options.full);
+  return options.drawing->postmortem_pdf(report, *memory, {.max_nodes = options.max_nodes}, options.paper,
+                                         options.full);
 }
 
 }  // namespace
@@ -88,24 +89,27 @@ Status write_documents(const Postmortem& report, const ReportedSeries& series, c
   if (failure)
     return Error{ErrorCode::io, "cannot make the folder: " + failure.message(), std::nullopt, folder.string()};
   html::HtmlOptions page;
-  if (!report.growth().metric.empty()) {
-    Result<std::string> graph = render::growth_svg(report, {.max_nodes = options.max_nodes});
+  if (options.drawing != nullptr && !report.growth().metric.empty()) {
+    Result<std::string> graph = options.drawing->growth_svg(report, {.max_nodes = options.max_nodes});
     if (!graph) return std::move(graph).error();
     page.graph_svg = *std::move(graph);
   }
   // Fonts are used in one thread at a time: the page needs none any more.
-  std::future<Result<std::string>> pdf =
-      std::async(std::launch::async, [&] { return make_pdf(report, series, view, options); });
+  std::future<Result<std::string>> pdf;
+  if (options.drawing != nullptr)
+    pdf = std::async(std::launch::async, [&] { return make_pdf(report, series, view, options); });
   const Result<std::string> html = html::to_html(report, page);
   report::Style style;
   style.max_rows = options.rows.value_or(kTicketRows);
   const std::string markdown = report::postmortem_markdown(report, style);
   style.max_rows = options.rows.value_or(json_rows(report));
   const std::string json = report::postmortem_json(report, style);
-  const Result<std::string> document = pdf.get();
+  const Result<std::string> document = pdf.valid() ? pdf.get() : std::string();
   if (!document) return document.error();
   if (!html) return html.error();
-  if (Status done = write_file(folder / "report.pdf", *document); !done) return done;
+  if (options.drawing != nullptr) {
+    if (Status done = write_file(folder / "report.pdf", *document); !done) return done;
+  }
   if (Status done = write_file(folder / "report.html", *html); !done) return done;
   if (Status done = write_file(folder / "report.md", markdown); !done) return done;
   return write_file(folder / "report.json", json);

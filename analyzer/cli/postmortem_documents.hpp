@@ -6,18 +6,20 @@
 
 #include "analyzer/cli/postmortem_series.hpp"
 #include "analyzer/postmortem/postmortem.hpp"
-#include "analyzer/render/render.hpp"
+#include "analyzer/render/drawing.hpp"
 
 namespace snapdiff::cli {
 
 /// How the documents of a report are made.
 ///   rows      of the Markdown and JSON tables; by default what a ticket has room for, and 1000
+///   drawing   null: neither the PDF nor the graph of the page is made
 ///   redactor  replaces the names of what is drawn beside the report; the report itself has its tokens already
 struct DocumentOptions {
   std::optional<std::size_t> rows;
   render::Paper paper = render::Paper::a4;
   bool full = false;  ///< the PDF with its appendix
   std::size_t max_nodes = 40;
+  const render::Drawing* drawing = nullptr;
   const postmortem::Redactor* redactor = nullptr;
 };
 

@@ -4,6 +4,7 @@
 #include "analyzer/cli/postmortem_series.hpp"
 #include "analyzer/cli/render_job.hpp"
 #include "analyzer/html/html.hpp"
+#include "analyzer/render/drawing.hpp"
 
 namespace snapdiff::cli {
 
@@ -27,9 +28,14 @@ int render_html(const Options& options, const RenderOptions& wanted, const Termi
   html::HtmlOptions page;
   page.start = wanted.flame ? "flame" : wanted.memory.timeline ? "timeline" : "";
   if (!report->growth().metric.empty()) {
-    Result<std::string> graph = render::growth_svg(*report, wanted.graph);
-    if (!graph) return fail(graph.error());
-    page.graph_svg = *std::move(graph);
+    // Everything else on the page is drawn by the browser.
+    if (const Result<const render::Drawing*> drawing = render::open_drawing(); drawing) {
+      Result<std::string> graph = (*drawing)->growth_svg(*report, wanted.graph);
+      if (!graph) return fail(graph.error());
+      page.graph_svg = *std::move(graph);
+    } else {
+      say("warning: the page has no graph: " + escape_for_terminal(drawing.error().message));
+    }
   }
   const Result<std::string> bytes = html::to_html(*report, page);
   if (!bytes) return fail(bytes.error());

@@ -19,14 +19,34 @@ for i in 01 02 03 04 05 06 07 08 09 10 11 12; do cp "$DUMPS/svc.00$%s.heap" "$4/
 """
 
 
-def github_steps(text):
-    """(name, script, always) of the steps with a script."""
-    for step in re.split(r"^      - ", text, flags=re.MULTILINE)[1:]:
-        block = re.search(r"^ *run: \|\n((?:          .*\n)+)", step, re.MULTILINE)
+# Installs packages into a folder, as apt does into the system; sudo is not needed for that.
+APT = """#!/bin/sh
+set -eu
+[ "$1" = install ]
+for word; do case $word in *.deb) dpkg-deb -x "$word" "$INSTALLED" ;; esac; done
+"""
+
+
+def steps_of(text, indent):
+    """The steps of a workflow or an action: as text, with the shell script, None where the step has none."""
+    for step in re.split(r"^ {%d}- " % indent, text, flags=re.MULTILINE)[1:]:
+        block = re.search(r"^ *run: \|\n((?: {%d}.*\n)+)" % (indent + 4), step, re.MULTILINE)
         line = re.search(r"^ *run: ([^|\n].*)$", step, re.MULTILINE)
-        if block or line:
-            script = re.sub(r"^          ", "", block[1], flags=re.MULTILINE) if block else line[1]
-            yield step.splitlines()[0], script, "if: always()" in step
+        script = re.sub(r"^ {%d}" % (indent + 4), "", block[1], flags=re.MULTILINE) if block else line[1] if line else None
+        yield step, script
+
+
+def github_steps(workflow, action):
+    """(what, script, always, environment) of all steps with a script, those of the action in its place."""
+    for step, script in steps_of(workflow, 6):
+        if "uses: OWNER/snapdiff/examples/ci/action@" in step:
+            inputs = dict(re.findall(r"^  (\w+):\n(?:    .*\n)*?    default: (.*)$", action, re.MULTILINE))
+            inputs.update(re.findall(r"(\w+): ([^,} ]+)", step.split("with:")[1]))
+            for part, inner in steps_of(action, 4):
+                values = {name: inputs[key] for name, key in re.findall(r'(\w+): "\$\{\{ inputs\.(\w+) \}\}"', part)}
+                yield part.splitlines()[0], inner, "if: always()" in part, values
+        elif script is not None:
+            yield step.splitlines()[0], script, "if: always()" in step, {}
 
 
 def gitlab_scripts(text):
@@ -34,15 +54,30 @@ def gitlab_scripts(text):
             for name, lines in re.findall(r"^  (\w+):\n((?:    - .*\n)+)", text, re.MULTILINE)}
 
 
+def read(name):
+    with open(os.path.join(HERE, name), encoding="utf-8") as file:
+        return file.read()
+
+
+def write_program(path, text):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    os.chmod(path, 0o755)
+
+
 def folder_for(scratch, leaks):
-    """A checkout with a soak test, and a clone of this repository beside it as far as the steps need one."""
+    """A checkout with a soak test, a clone of this repository beside it, and where packages are installed."""
     os.makedirs(os.path.join(scratch, "home"))
     os.symlink(os.path.dirname(os.path.dirname(HERE)), os.path.join(scratch, "snapdiff"))
-    with open(os.path.join(scratch, "soak-test"), "w", encoding="utf-8") as file:
-        file.write(SOAK % ("i" if leaks else "{i%%*}12"))
-    os.chmod(os.path.join(scratch, "soak-test"), 0o755)
+    write_program(os.path.join(scratch, "soak-test"), SOAK % ("i" if leaks else "{i%%*}12"))
+    write_program(os.path.join(scratch, "bin", "apt-get"), APT)
+    write_program(os.path.join(scratch, "bin", "sudo"), '#!/bin/sh\nexec "$@"\n')
+    installed = os.path.join(scratch, "installed")
+    path = ":".join([os.path.join(scratch, "bin"), os.path.join(installed, "usr", "bin"), os.environ["PATH"]])
     return dict(os.environ, HOME=os.path.join(scratch, "home"), DUMPS=SERIES, SNAPDIFF_BUILD=BUILD, LC_ALL="C.UTF-8",
-                GITHUB_PATH=os.path.join(scratch, "path"), GITHUB_STEP_SUMMARY=os.path.join(scratch, "summary.md"))
+                PATH=path, INSTALLED=installed, GITHUB_ACTION_PATH=os.path.join(HERE, "action"),
+                GITHUB_STEP_SUMMARY=os.path.join(scratch, "summary.md"))
 
 
 def run(script, scratch, environment):
@@ -53,21 +88,18 @@ def run(script, scratch, environment):
 
 
 def check_github(leaks):
-    with open(os.path.join(HERE, "github-actions.yml"), encoding="utf-8") as file:
-        steps = list(github_steps(file.read()))
-    assert [name for name, _, _ in steps][0] == "name: install snapdiff" and len(steps) == 4, steps
+    steps = list(github_steps(read("github-actions.yml"), read("action/action.yml")))
+    assert [name for name, _, _, _ in steps] == ["name: soak test, a heap dump per round", "name: install snapdiff", "name: gate"], steps
     with tempfile.TemporaryDirectory() as scratch:
         environment = folder_for(scratch, leaks)
         failed = False
-        for name, script, always in steps:
+        for name, script, always, values in steps:
             if failed and not always:
                 continue
-            code = run(script, scratch, environment)
+            dumps = {} if name == "name: gate" else {"DUMPS": SERIES}
+            code = run(script, scratch, {**environment, **values, **dumps})
             assert code == (1 if leaks and name == "name: gate" else 0), (name, code)
             failed = failed or code != 0
-            if os.path.exists(environment["GITHUB_PATH"]):
-                with open(environment["GITHUB_PATH"], encoding="utf-8") as file:
-                    environment["PATH"] = file.read().strip() + ":" + os.environ["PATH"]
         assert failed == leaks
         left = set(os.listdir(scratch))
         assert {"leaks.db", "growth.pdf", "gate.sarif", "gate.junit.xml"} <= left, left
@@ -76,22 +108,18 @@ def check_github(leaks):
 
 
 def check_gitlab(leaks):
-    with open(os.path.join(HERE, "gitlab-ci.yml"), encoding="utf-8") as file:
-        scripts = gitlab_scripts(file.read())
+    scripts = gitlab_scripts(read("gitlab-ci.yml"))
     with tempfile.TemporaryDirectory() as scratch:
         environment = folder_for(scratch, leaks)
-        prefix = os.path.join(scratch, "usr")
-        environment["PATH"] = prefix + "/bin:" + environment["PATH"]
         clone, install = scripts["before_script"]
         assert clone.startswith('git clone --depth 1 "$SNAPDIFF_REPOSITORY" snapdiff')
-        assert run(install.replace("/usr/local", prefix), scratch, environment) == 0
+        assert run(install, scratch, environment) == 0
         codes = [run(line, scratch, environment) for line in scripts["script"]]
         assert codes == [0, 1 if leaks else 0], codes
-        assert [run(line, scratch, environment) for line in scripts["after_script"]] == [0]
         assert {"leaks.db", "growth.pdf", "gate.junit.xml"} <= set(os.listdir(scratch))
 
 
-if shutil.which("bash") is None:
+if any(shutil.which(tool) is None for tool in ("bash", "dpkg-deb", "dpkg-shlibdeps")):
     sys.exit(77)
 for is_leaking in (True, False):
     check_github(is_leaking)

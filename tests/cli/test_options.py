@@ -9,6 +9,8 @@ import unittest
 
 from heaps import AFTER, BEFORE, BINARY, CliTest, pprof, tcmalloc
 
+PAGES = os.environ["SNAPDIFF_PAGES"]
+
 NUMBERS = [
     ("-n", "-5"), ("-n", ""), ("-n", "3x"), ("-n", "1e3"), ("-n", "99999999999999999999"), ("--rows", " 3"),
     ("--min-bytes", "-5GiB"), ("--min-bytes", ""), ("--min-bytes", "lots"), ("--min-bytes", "5 parsecs"),
@@ -99,8 +101,8 @@ class Options(CliTest):
             words = set(re.findall(r'verdict\.word = .*?"([A-Z]+)"', source.read())) | {"SATURATING", "RISING"}
         self.assertLessEqual({"GROWING", "NOISY", "FLAT", "STEP", "NEW", "GONE", "SHRINKING"}, words)
         texts = {"help": self.run_it("help", "verdicts")[0]}
-        for name in ("README.md", os.path.join("analyzer", "cli", "man", "snapdiff.1")):
-            with open(os.path.join(root, name), encoding="utf-8") as page:
+        for name, path in (("README.md", os.path.join(root, "README.md")), ("man page", os.path.join(PAGES, "snapdiff.1"))):
+            with open(path, encoding="utf-8") as page:
                 texts[name] = page.read()
         for name, text in texts.items():
             for word in sorted(words | {"minor"}):

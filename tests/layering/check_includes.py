@@ -67,7 +67,7 @@ ROOMS = {
     "analyzer/render": (["analyzer/graph", "analyzer/flame"], ["graphviz/", "cairo/", "cairo.h", "cairo-pdf.h", "cairo-svg.h", "cairo-ft.h", "pango/",
                                              "fontconfig/", "glib.h", "glib-object.h"],
                         "draws graphs and flame graphs; layout, painting and fonts stay inside"),
-    "analyzer/report": ([], ["fmt/", "nlohmann/", "libdeflate.h", "protozero/"],
+    "analyzer/report": ([], ["nlohmann/", "libdeflate.h", "protozero/"],
                         "writes what the result types hold; export --pprof needs protobuf and gzip"),
     "analyzer/html": (["analyzer/report"], ["libdeflate.h"],
                       "one offline page: text made printable as every report does; data are deflated"),
@@ -78,7 +78,7 @@ ROOMS = {
                             "one report of what the other rooms find; hint rules are TOML with RE2, which no pattern of a user's file can "
                             "bring to a standstill; tokens are nettle's HMAC-SHA-256"),
     "analyzer/library": (["formats", "analyzer/diff", "analyzer/story", "analyzer/trend"], [], "the same for other programs: reads, diffs, judges"),
-    "analyzer/cli": (["formats", "analyzer/*"], ["CLI/", "tbb/", "oneapi/tbb/", "nlohmann/", "fmt/"],
+    "analyzer/cli": (["formats", "analyzer/*"], ["CLI/", "nlohmann/"],
                      "the only place that sees both sides"),
 }
 
@@ -115,7 +115,7 @@ DOORS = {
     "analyzer/graph": {"dominators.hpp", "growth_graph.hpp"},
     "analyzer/objects": {"objects.hpp"},
     "analyzer/postmortem": {"postmortem.hpp"},
-    "analyzer/render": {"axis_page.hpp", "render.hpp", "retained.hpp"},
+    "analyzer/render": {"axis_page.hpp", "drawing.hpp", "render.hpp", "retained.hpp"},
     "analyzer/html": {"html.hpp"},
     "analyzer/symbols": {"symbols.hpp"},
     "analyzer/report": {"query.hpp", "report.hpp", "retention.hpp", "text_tools.hpp"},  # the width of text, for the terminal

@@ -1,0 +1,106 @@
+#include "analyzer/cli/commands.hpp"
+
+#include <array>
+
+#include "analyzer/cli/command_page.hpp"
+#include "analyzer/cli/object_commands.hpp"
+
+namespace snapdiff::cli {
+
+std::span<const Command> commands() {
+  static constexpr std::array kCommands = {Command{"diff", run_diff},
+                                           Command{"trend", run_trend},
+                                           Command{"gate", run_gate},
+                                           Command{"top", run_top},
+                                           Command{"peek", run_peek},
+                                           Command{"render", run_render},
+                                           Command{"postmortem", run_postmortem},
+                                           Command{"import", run_import},
+                                           Command{"list", run_list},
+                                           Command{"rm", run_rm},
+                                           Command{"prune", run_prune},
+                                           Command{"merge", run_merge},
+                                           Command{"info", run_info},
+                                           Command{"formats", run_formats},
+                                           Command{"sql", run_sql},
+                                           Command{"export", run_export},
+                                           Command{"symbolize", run_symbolize},
+                                           Command{"pins", run_pins},
+                                           Command{"ranks", run_ranks},
+                                           Command{"retained", run_retained},
+                                           Command{"paths", run_paths}};
+  return kCommands;
+}
+
+CommandPage page_of(const Command& command) {
+  CommandPage page;
+  command.run({{}, &page});
+  return page;
+}
+
+std::string_view overview() {
+  return R"(Show what grew between heap snapshots, and where it was allocated.
+
+usage: snapdiff A B [C ...]          compare files, oldest first
+       snapdiff COMMAND [options]
+
+look
+  diff [REF REF]    growth per stack between two snapshots, or over a series
+  trend [REF...]    leak or not: slope and verdict per stack over a series
+  top REF           heaviest stacks of one snapshot
+  peek RE [REF REF] callers and callees of a function, with their growth
+  pins [BASE] FILE  CUDA: who keeps memory from going back to the driver
+  ranks FILE...     processes or devices side by side: which one differs
+  retained FILE...  object graphs: what each type keeps alive, how it grew
+  paths RE FILE...  object graphs: who holds these types, which places grow
+  info FILE...      what a file is, and what was dropped
+  list              series and snapshots in the store
+share
+  postmortem FILE... -o DIR               the report as PDF, HTML, Markdown, JSON
+  render --pdf|--svg|--png|--dot|--html   graph of the last comparison
+  render --timeline|--segments|--pins     charts of a CUDA snapshot
+  render --retained                       what keeps what alive, object graphs
+  export --pprof|--folded|--speedscope|--csv|--jsonl|--plain-sqlite
+automate
+  gate [REF...]     fail when growth breaks a budget
+  import FILE...    read snapshots into the store
+  sql [QUERY]       SQL over the store
+  rm, prune, merge  remove snapshots, keep the newest N, take in another store
+  symbolize         names for raw addresses in the store, from binaries
+  formats           formats read
+
+  --db PATH         store (snapdiff.db; SNAPDIFF_DB; :memory: leaves nothing)
+  --metric NAME     what to count (in-use bytes)
+  --as text|json|jsonl|csv|md
+  --no-color, --version, --help       'snapdiff help COMMAND' has the rest,
+                                      'help verdicts' what GROWING means
+
+A command's name wins over a file of that name; ./list is the file.
+
+examples:
+  snapdiff heap.0001 heap.0012
+  snapdiff render --pdf -o growth.pdf
+)";
+}
+
+std::string_view verdict_words() {
+  return R"(Verdicts of a series, from 8 snapshots on (below: RISING at the most).
+
+  GROWING     climbs in all of the window, was never half undone, does not slow
+              down: at least 95 % of the odds are for it
+  RISING      climbs, but the evidence does not reach 95 %, or is of fewer than 8
+  SATURATING  rose early and levels off: a cache that fills, a warm-up
+  STEP        rose at once, and stayed
+  SHRINKING   falls
+  NEW, GONE   not there at first; there no more at the end
+  NOISY       scatters, or wanders without direction
+  FLAT        hardly changes
+  minor       changes by less than the floor (0.2 % of the largest snapshot,
+              --floor): not judged
+
+A verdict is of the shape over time, not of its cause: whether growth is a leak
+is for a person to say.
+)";
+}
+
+}  // namespace snapdiff::cli
