@@ -7,10 +7,10 @@
 
 #include "formats/bcc/bcc_importer.hpp"
 #include "formats/bcc/memleak_lines.hpp"
+#include "formats/input/read_failure.hpp"
 #include "formats/text/held_sink.hpp"
 #include "formats/text/log_lines.hpp"
 #include "formats/text/scan.hpp"
-#include "formats/text/text_error.hpp"
 #include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats {
@@ -96,7 +96,7 @@ class MemleakLog {
     if (text::has_prefix(text, "stack information lost")) return;
     if (text::has_prefix(text, "addr = ")) return;
     if (frames_.size() == kMaxFrames) {
-      text::fail(ErrorCode::limit, lines_.line_offset(), "stack too deep: more than 1000000 frames");
+      fail(ErrorCode::limit, "stack too deep: more than 1000000 frames", lines_.line_offset());
     }
     const StackLine found = stack_line(line);
     SnapshotBuilder::FrameSpec spec;
@@ -133,8 +133,9 @@ class MemleakLog {
   void finish() {
     close();
     if (out_.empty()) {
-      text::fail(ErrorCode::malformed, lines_.offset(),
-                 "no report: the input ends, expected \"[HH:MM:SS] Top N stacks with outstanding allocations:\"");
+      fail(ErrorCode::malformed,
+           "no report: the input ends, expected \"[HH:MM:SS] Top N stacks with outstanding allocations:\"",
+           lines_.offset());
     }
     if (outside_ > 0) {
       out_.last().notes.add(Severity::warning, "rows outside a report, left out", std::nullopt, outside_);
@@ -165,10 +166,7 @@ class MemleakImporter final : public Importer {
     return Match::no;
   }
   Status read(Input& in, SnapshotSink& out) const override {
-    return text::run_reader([&]() -> Status {
-      MemleakLog(in, out).run();
-      return ok();
-    });
+    return run_reader([&] { MemleakLog(in, out).run(); }, "distinct stacks");
   }
 };
 

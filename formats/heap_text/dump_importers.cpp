@@ -1,6 +1,7 @@
 #include "formats/heap_text/dump.hpp"
 #include "formats/heap_text/heap_text_importers.hpp"
 #include "formats/heap_text/symbol_section.hpp"
+#include "formats/input/read_failure.hpp"
 
 namespace snapdiff::formats {
 namespace {
@@ -37,13 +38,15 @@ class DumpImporter : public Importer {
   }
 
   Status read(Input& in, SnapshotSink& out) const override {
-    return run_reader([&]() -> Status {
-      LineReader lines(in);
-      DumpReader dump(lines);
-      if (dump_ == Dump::symbolized) read_symbol_section(dump);
-      read_dump(dump, dump_);
-      return out.take(finish(dump));
-    });
+    return run_reader(
+        [&]() -> Status {
+          LineReader lines(in);
+          DumpReader dump(lines);
+          if (dump_ == Dump::symbolized) read_symbol_section(dump);
+          read_dump(dump, dump_);
+          return out.take(finish(dump));
+        },
+        "distinct stacks");
   }
 
  private:

@@ -1,10 +1,8 @@
 #include "formats/heaptrack/heaptrack_importer.hpp"
 
-#include <new>
-#include <stdexcept>
-
 #include "formats/heaptrack/event_reader.hpp"
 #include "formats/heaptrack/record_fields.hpp"
+#include "formats/input/read_failure.hpp"
 
 namespace snapdiff::formats {
 namespace {
@@ -25,14 +23,8 @@ bool is_version_line(std::string_view line) {
   return fields.at_end() || (fields.number(number) && fields.at_end());
 }
 
-Status guarded(Input& in, SnapshotSink& out, Moment moment) {
-  try {
-    return EventReader(in, out, moment).read();
-  } catch (const std::bad_alloc&) {
-    return Error{ErrorCode::limit, "out of memory: more traces than fit"};
-  } catch (const std::length_error&) {
-    return Error{ErrorCode::limit, "out of memory: more traces than fit"};
-  }
+Status read_until(Input& in, SnapshotSink& out, Moment moment) {
+  return run_reader([&] { return EventReader(in, out, moment).read(); }, "traces");
 }
 
 class HeaptrackImporter final : public MomentImporter {
@@ -50,12 +42,12 @@ class HeaptrackImporter final : public MomentImporter {
                                                                                              : Match::no;
   }
 
-  Status read(Input& in, SnapshotSink& out) const override { return guarded(in, out, {}); }
+  Status read(Input& in, SnapshotSink& out) const override { return read_until(in, out, {}); }
 
   Status read_at(Input& in, SnapshotSink& out, const std::string& point) const override {
     const Result<Moment> moment = parse_moment(point);
     if (!moment) return moment.error();
-    return guarded(in, out, *moment);
+    return read_until(in, out, *moment);
   }
 };
 

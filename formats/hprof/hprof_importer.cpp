@@ -2,6 +2,7 @@
 
 #include "formats/hprof/read_hprof.hpp"
 #include "formats/input/byte_window.hpp"
+#include "formats/input/read_failure.hpp"
 
 namespace snapdiff::formats {
 namespace {
@@ -18,7 +19,7 @@ class HprofImporter final : public Importer {
     return head.substr(0, 17) == "JAVA PROFILE 1.0." ? Match::certain : Match::no;
   }
   Status read(Input& in, SnapshotSink& out) const override {
-    return run_decoder([&] { return hprof::read_hprof(in, out); });
+    return run_reader([&] { return hprof::read_hprof(in, out); });
   }
 };
 

@@ -1,3 +1,4 @@
+#include "formats/input/read_failure.hpp"
 #include "formats/jemalloc_stats/jemalloc_stats_importer.hpp"
 #include "formats/jemalloc_stats/statistics.hpp"
 #include "formats/text/log_lines.hpp"
@@ -28,17 +29,19 @@ class JemallocStatsImporter final : public Importer {
     return text::plain_head(head).find("Begin jemalloc statistics") != std::string::npos ? Match::certain : Match::no;
   }
   Status read(Input& in, SnapshotSink& out) const override {
-    return text::run_reader([&]() -> Status {
-      Result<std::string_view> head = in.peek(kSniffBytes);
-      if (!head) return std::move(head).error();
-      const std::size_t first = head->find_first_not_of(" \t\r\n\xef\xbb\xbf");
-      if (first != std::string_view::npos && (*head)[first] == '{') {
-        jemalloc_stats::read_json(in, out);
-      } else {
-        jemalloc_stats::read_text(in, out);
-      }
-      return ok();
-    });
+    return run_reader(
+        [&]() -> Status {
+          Result<std::string_view> head = in.peek(kSniffBytes);
+          if (!head) return std::move(head).error();
+          const std::size_t first = head->find_first_not_of(" \t\r\n\xef\xbb\xbf");
+          if (first != std::string_view::npos && (*head)[first] == '{') {
+            jemalloc_stats::read_json(in, out);
+          } else {
+            jemalloc_stats::read_text(in, out);
+          }
+          return ok();
+        },
+        "distinct stacks");
   }
 };
 

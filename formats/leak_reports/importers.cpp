@@ -1,10 +1,10 @@
+#include "formats/input/read_failure.hpp"
 #include "formats/leak_reports/leak_report_importers.hpp"
 #include "formats/leak_reports/memcheck_lines.hpp"
 #include "formats/leak_reports/readers.hpp"
 #include "formats/leak_reports/sanitizer_lines.hpp"
 #include "formats/text/log_lines.hpp"
 #include "formats/text/scan.hpp"
-#include "formats/text/text_error.hpp"
 
 namespace snapdiff::formats {
 namespace {
@@ -43,16 +43,15 @@ class MemcheckImporter final : public Importer {
     return is_memcheck_text(text::plain_head(head)) ? Match::certain : Match::no;
   }
   Status read(Input& in, SnapshotSink& out) const override {
-    return text::run_reader([&]() -> Status {
-      Result<std::string_view> head = in.peek(kSniffBytes);
-      if (!head) return std::move(head).error();
-      if (is_memcheck_xml(head->substr(0, kSniffBytes))) {
-        read_memcheck_xml(in, out);
-      } else {
-        read_memcheck_text(in, out);
-      }
-      return ok();
-    });
+    return run_reader(
+        [&] {
+          if (is_memcheck_xml(value_or_throw(in.peek(kSniffBytes)).substr(0, kSniffBytes))) {
+            read_memcheck_xml(in, out);
+          } else {
+            read_memcheck_text(in, out);
+          }
+        },
+        "distinct stacks");
   }
 };
 
@@ -64,10 +63,7 @@ class SanitizerImporter final : public Importer {
     return report_head(plain) ? Match::certain : Match::no;
   }
   Status read(Input& in, SnapshotSink& out) const override {
-    return text::run_reader([&]() -> Status {
-      read_sanitizer(in, out);
-      return ok();
-    });
+    return run_reader([&] { read_sanitizer(in, out); }, "distinct stacks");
   }
 };
 

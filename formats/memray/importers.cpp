@@ -1,6 +1,6 @@
+#include "formats/input/read_failure.hpp"
 #include "formats/memray/memray_importers.hpp"
 #include "formats/memray/readers.hpp"
-#include "formats/text/text_error.hpp"
 
 namespace snapdiff::formats {
 namespace {
@@ -50,11 +50,13 @@ class MemrayImporter final : public Importer {
   const FormatInfo& info() const override { return info_; }
   Match sniff(std::string_view head) const override { return fits_(head) ? Match::certain : Match::no; }
   Status read(Input& in, SnapshotSink& out) const override {
-    return text::run_reader([&]() -> Status {
-      Result<Snapshot> snapshot = reader_(in);
-      if (!snapshot) return std::move(snapshot).error();
-      return out.take(std::move(*snapshot));
-    });
+    return run_reader(
+        [&]() -> Status {
+          Result<Snapshot> snapshot = reader_(in);
+          if (!snapshot) return std::move(snapshot).error();
+          return out.take(std::move(*snapshot));
+        },
+        "distinct stacks");
   }
 
  private:

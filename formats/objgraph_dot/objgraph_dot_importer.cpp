@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "formats/input/byte_window.hpp"
+#include "formats/input/read_failure.hpp"
 #include "formats/objgraph_dot/read_dot.hpp"
 
 namespace snapdiff::formats {
@@ -21,7 +22,7 @@ class ObjgraphDotImporter final : public Importer {
     return head.substr(0, objgraph_dot::kFirstLine.size()) == objgraph_dot::kFirstLine ? Match::certain : Match::no;
   }
   Status read(Input& in, SnapshotSink& out) const override {
-    return run_decoder([&] { return out.take(objgraph_dot::read_dot(in)); });
+    return run_reader([&] { return out.take(objgraph_dot::read_dot(in)); });
   }
 };
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "formats/input/read_failure.hpp"
 #include "formats/pickle/memo.hpp"
 #include "formats/pickle/opcodes.hpp"
 #include "formats/pickle/pickle_bytes.hpp"
@@ -64,7 +65,7 @@ class Machine {
     stack_.reserve(4096);
   }
 
-  /// Reads up to and including STOP. Throws PickleError.
+  /// Reads up to and including STOP. Throws ReadFailure.
   void run();
 
   /// Reads what lies behind STOP and counts the bytes that are not NUL.

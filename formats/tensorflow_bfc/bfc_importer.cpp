@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
 #include "formats/tensorflow_bfc/bfc_lines.hpp"
 #include "formats/tensorflow_bfc/tensorflow_bfc_importer.hpp"
@@ -150,8 +151,7 @@ class BfcLog {
     if (!checked_add(sum.count, count, sum.count) || !checked_add(sum.bytes, bytes, sum.bytes)) too_big();
   }
   [[noreturn]] void too_big() {
-    text::fail(ErrorCode::limit, lines_.line_offset(),
-               "sum over the chunks is beyond 2^63-1, expected it to fit in 64 bits");
+    fail(ErrorCode::limit, "sum over the chunks is beyond 2^63-1, expected it to fit in 64 bits", lines_.line_offset());
   }
 
   void cut_line() {
@@ -252,8 +252,8 @@ class BfcLog {
     }
     close();
     if (out_.empty()) {
-      text::fail(ErrorCode::malformed, lines_.offset(),
-                 "no dump: the input ends, expected chunks or statistics of bfc_allocator.cc");
+      fail(ErrorCode::malformed, "no dump: the input ends, expected chunks or statistics of bfc_allocator.cc",
+           lines_.offset());
     }
     if (without_dump_ > 0) {
       out_.last().notes.add(Severity::info, "failed allocations that were logged without a dump", std::nullopt,
@@ -286,10 +286,7 @@ class TensorflowBfcImporter final : public Importer {
     return Match::no;
   }
   Status read(Input& in, SnapshotSink& out) const override {
-    return text::run_reader([&]() -> Status {
-      BfcLog(in, out).run();
-      return ok();
-    });
+    return run_reader([&] { BfcLog(in, out).run(); }, "distinct stacks");
   }
 };
 

@@ -3,8 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include "formats/input/read_failure.hpp"
 #include "formats/text/log_lines.hpp"
-#include "formats/text/text_error.hpp"
 #include "formats/tracemalloc/printed_list.hpp"
 #include "formats/tracemalloc/statistic_line.hpp"
 
@@ -105,7 +105,7 @@ Status read_lines(Input& in, SnapshotSink& out) {
 }  // namespace
 
 Status read_lists(Input& in, SnapshotSink& out) {
-  return text::run_reader([&] { return read_lines(in, out); });
+  return run_reader([&] { return read_lines(in, out); }, "distinct stacks");
 }
 
 }  // namespace snapdiff::formats::tracemalloc

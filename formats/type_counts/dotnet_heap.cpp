@@ -5,11 +5,11 @@
 #include <utility>
 #include <vector>
 
+#include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
 #include "formats/text/held_sink.hpp"
 #include "formats/text/log_lines.hpp"
 #include "formats/text/scan.hpp"
-#include "formats/text/text_error.hpp"
 #include "formats/type_counts/type_count_importers.hpp"
 #include "snapdiff/checked.hpp"
 
@@ -86,8 +86,9 @@ class DotnetLog {
     while (lines_.next(line)) handle(line);
     close_open();
     if (out_.empty()) {
-      text::fail(ErrorCode::malformed, lines_.offset(),
-                 "no types: the input ends, expected the heading of dotnet-gcdump report or of dumpheap -stat");
+      fail(ErrorCode::malformed,
+           "no types: the input ends, expected the heading of dotnet-gcdump report or of dumpheap -stat",
+           lines_.offset());
     }
     lines_.note_skipped(out_.last().notes);
     out_.flush();
@@ -181,8 +182,7 @@ class DotnetLog {
   std::int64_t add(std::int64_t a, std::int64_t b) {
     std::int64_t sum = 0;
     if (!checked_add(a, b, sum)) {
-      text::fail(ErrorCode::limit, lines_.offset(),
-                 "sum over the types is beyond 2^63-1, expected it to fit in 64 bits");
+      fail(ErrorCode::limit, "sum over the types is beyond 2^63-1, expected it to fit in 64 bits", lines_.offset());
     }
     return sum;
   }
@@ -312,10 +312,7 @@ class DotnetHeapImporter final : public Importer {
     return Match::no;
   }
   Status read(Input& in, SnapshotSink& out) const override {
-    return text::run_reader([&]() -> Status {
-      DotnetLog(in, out).run();
-      return ok();
-    });
+    return run_reader([&] { DotnetLog(in, out).run(); }, "distinct stacks");
   }
 };
 

@@ -5,11 +5,11 @@
 #include <string>
 #include <unordered_set>
 
+#include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
 #include "formats/text/held_sink.hpp"
 #include "formats/text/log_lines.hpp"
 #include "formats/text/scan.hpp"
-#include "formats/text/text_error.hpp"
 #include "formats/type_counts/type_count_importers.hpp"
 #include "snapdiff/keyed_hash.hpp"
 
@@ -106,8 +106,8 @@ class ObjgraphLog {
     }
     close();
     if (out_.empty()) {
-      text::fail(ErrorCode::malformed, lines_.offset(),
-                 "no list: the input ends, expected lines of a type's name and a count");
+      fail(ErrorCode::malformed, "no list: the input ends, expected lines of a type's name and a count",
+           lines_.offset());
     }
     lines_.note_skipped(out_.last().notes);
     out_.flush();
@@ -196,10 +196,7 @@ class ObjgraphTextImporter final : public Importer {
     return common && grown > 1 ? Match::possible : Match::no;
   }
   Status read(Input& in, SnapshotSink& out) const override {
-    return text::run_reader([&]() -> Status {
-      ObjgraphLog(in, out).run();
-      return ok();
-    });
+    return run_reader([&] { ObjgraphLog(in, out).run(); }, "distinct stacks");
   }
 };
 

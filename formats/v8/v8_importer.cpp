@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "formats/input/byte_window.hpp"
+#include "formats/input/read_failure.hpp"
 #include "formats/v8/read_heap.hpp"
 
 namespace snapdiff::formats {
@@ -36,7 +37,7 @@ class V8Importer final : public Importer {
   }
 
   Status read(Input& in, SnapshotSink& out) const override {
-    return run_decoder([&] { return out.take(v8::read_heap(in)); });
+    return run_reader([&] { return out.take(v8::read_heap(in)); });
   }
 };
 

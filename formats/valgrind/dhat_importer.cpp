@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <string>
 
+#include "formats/input/read_failure.hpp"
 #include "formats/valgrind/dhat_reader.hpp"
-#include "formats/valgrind/read_error.hpp"
 #include "formats/valgrind/valgrind_importers.hpp"
 
 namespace snapdiff::formats {
@@ -40,11 +40,7 @@ class DhatImporter final : public MomentImporter {
 
  private:
   static Status read_state(Input& in, SnapshotSink& out, bool at_peak) {
-    return guarded([&]() -> Status {
-      Result<Snapshot> snapshot = DhatReader(in).read(at_peak);
-      if (!snapshot) return std::move(snapshot).error();
-      return out.take(std::move(*snapshot));
-    });
+    return run_reader([&] { return out.take(value_or_throw(DhatReader(in).read(at_peak))); }, "stacks");
   }
 };
 

@@ -1,5 +1,5 @@
+#include "formats/input/read_failure.hpp"
 #include "formats/valgrind/massif_reader.hpp"
-#include "formats/valgrind/read_error.hpp"
 #include "formats/valgrind/valgrind_importers.hpp"
 
 namespace snapdiff::formats {
@@ -28,7 +28,7 @@ class MassifImporter final : public Importer {
   }
 
   Status read(Input& in, SnapshotSink& out) const override {
-    return guarded([&] { return MassifReader(in).read(out); });
+    return run_reader([&] { return MassifReader(in).read(out); }, "stacks");
   }
 };
 
