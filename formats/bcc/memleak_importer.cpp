@@ -7,7 +7,6 @@
 
 #include "formats/bcc/bcc_importer.hpp"
 #include "formats/bcc/memleak_lines.hpp"
-#include "formats/input/read_failure.hpp"
 #include "formats/text/held_sink.hpp"
 #include "formats/text/log_lines.hpp"
 #include "formats/text/scan.hpp"
@@ -153,25 +152,22 @@ class MemleakLog {
   std::uint64_t outside_ = 0;
 };
 
-class MemleakImporter final : public Importer {
- public:
-  const FormatInfo& info() const override { return kInfo; }
-  Match sniff(std::string_view head) const override {
-    const std::string plain = text::plain_head(head);
-    std::string_view rest = plain;
-    std::string_view line;
-    while (text::take_line(rest, line)) {
-      if (heading_time(line)) return Match::certain;
-    }
-    return Match::no;
+Match sniff_memleak(std::string_view head) {
+  const std::string plain = text::plain_head(head);
+  std::string_view rest = plain;
+  std::string_view line;
+  while (text::take_line(rest, line)) {
+    if (heading_time(line)) return Match::certain;
   }
-  Status read(Input& in, SnapshotSink& out) const override {
-    return run_reader([&] { MemleakLog(in, out).run(); }, "distinct stacks");
-  }
-};
+  return Match::no;
+}
 
 }  // namespace
 
-std::unique_ptr<Importer> make_bcc_memleak_importer() { return std::make_unique<MemleakImporter>(); }
+constexpr Format kBccMemleak{
+    .info = kInfo,
+    .sniff = sniff_memleak,
+    .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { MemleakLog(in, out).run(); },
+    .many = "distinct stacks"};
 
 }  // namespace snapdiff::formats

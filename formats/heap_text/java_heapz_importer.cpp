@@ -187,26 +187,15 @@ class JavaReader {
   std::vector<SymbolTable::Line> locations_;  // by row of dump_.addresses
 };
 
-class JavaHeapzImporter : public Importer {
- public:
-  const FormatInfo& info() const override { return kInfo; }
+Match sniff_java(std::string_view head) { return identify(head).dump == Dump::java_heapz ? Match::certain : Match::no; }
 
-  Match sniff(std::string_view head) const override {
-    return identify(head).dump == Dump::java_heapz ? Match::certain : Match::no;
-  }
-
-  Status read(Input& in, SnapshotSink& out) const override {
-    return run_reader(
-        [&]() -> Status {
-          LineReader lines(in);
-          return out.take(JavaReader(lines).read());
-        },
-        "distinct stacks");
-  }
-};
+void decode_java(Input& in, SnapshotSink& out, const ReadRequest& /*request*/) {
+  LineReader lines(in);
+  value_or_throw(out.take(JavaReader(lines).read()));
+}
 
 }  // namespace
 
-std::unique_ptr<Importer> make_java_heapz_importer() { return std::make_unique<JavaHeapzImporter>(); }
+constexpr Format kJavaHeapz{.info = kInfo, .sniff = sniff_java, .decode = decode_java, .many = "distinct stacks"};
 
 }  // namespace snapdiff::formats

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
 #include "formats/tensorflow_bfc/bfc_lines.hpp"
 #include "formats/tensorflow_bfc/tensorflow_bfc_importer.hpp"
@@ -273,25 +272,22 @@ class BfcLog {
   std::uint64_t without_dump_ = 0;
 };
 
-class TensorflowBfcImporter final : public Importer {
- public:
-  const FormatInfo& info() const override { return kInfo; }
-  Match sniff(std::string_view head) const override {
-    const std::string plain = text::plain_head(head);
-    std::string_view rest = plain;
-    std::string_view line;
-    while (text::take_line(rest, line)) {
-      if (bfc_line(line)) return Match::certain;
-    }
-    return Match::no;
+Match sniff_bfc(std::string_view head) {
+  const std::string plain = text::plain_head(head);
+  std::string_view rest = plain;
+  std::string_view line;
+  while (text::take_line(rest, line)) {
+    if (bfc_line(line)) return Match::certain;
   }
-  Status read(Input& in, SnapshotSink& out) const override {
-    return run_reader([&] { BfcLog(in, out).run(); }, "distinct stacks");
-  }
-};
+  return Match::no;
+}
 
 }  // namespace
 
-std::unique_ptr<Importer> make_tensorflow_bfc_importer() { return std::make_unique<TensorflowBfcImporter>(); }
+constexpr Format kTensorflowBfc{
+    .info = kInfo,
+    .sniff = sniff_bfc,
+    .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { BfcLog(in, out).run(); },
+    .many = "distinct stacks"};
 
 }  // namespace snapdiff::formats

@@ -46,12 +46,10 @@ void read_all(Input& in, std::vector<Snapshot>& snapshots) {
 
 }  // namespace
 
-Status read_dumps(Input& in, SnapshotSink& out) {
+void read_dumps(Input& in, SnapshotSink& out) {
   std::vector<Snapshot> snapshots;
-  return run_reader([&] {
-    read_all(in, snapshots);
-    for (Snapshot& snapshot : snapshots) value_or_throw(out.take(std::move(snapshot)));
-  });
+  read_all(in, snapshots);
+  for (Snapshot& snapshot : snapshots) value_or_throw(out.take(std::move(snapshot)));
 }
 
 }  // namespace snapdiff::formats::tracemalloc

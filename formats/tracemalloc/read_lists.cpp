@@ -104,8 +104,6 @@ Status read_lines(Input& in, SnapshotSink& out) {
 
 }  // namespace
 
-Status read_lists(Input& in, SnapshotSink& out) {
-  return run_reader([&] { return read_lines(in, out); }, "distinct stacks");
-}
+void read_lists(Input& in, SnapshotSink& out) { value_or_throw(read_lines(in, out)); }
 
 }  // namespace snapdiff::formats::tracemalloc

@@ -312,8 +312,6 @@ class Reader {
 
 }  // namespace
 
-Status read(Input& in, SnapshotSink& out, const ViolationSink& tell) {
-  return run_reader([&] { Reader(in, out, tell).run(); });
-}
+void read(Input& in, SnapshotSink& out, const ViolationSink& tell) { Reader(in, out, tell).run(); }
 
 }  // namespace snapdiff::formats::tracker_lines

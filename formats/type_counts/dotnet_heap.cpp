@@ -299,25 +299,22 @@ class DotnetLog {
   Notes notes_;
 };
 
-class DotnetHeapImporter final : public Importer {
- public:
-  const FormatInfo& info() const override { return kInfo; }
-  Match sniff(std::string_view head) const override {
-    const std::string plain = text::plain_head(head);
-    std::string_view rest = plain;
-    std::string_view line;
-    while (text::take_line(rest, line)) {
-      if (is_dumpheap_heading(line) || is_report_heading(line) || told(line, "GC Heap bytes")) return Match::certain;
-    }
-    return Match::no;
+Match sniff_dotnet(std::string_view head) {
+  const std::string plain = text::plain_head(head);
+  std::string_view rest = plain;
+  std::string_view line;
+  while (text::take_line(rest, line)) {
+    if (is_dumpheap_heading(line) || is_report_heading(line) || told(line, "GC Heap bytes")) return Match::certain;
   }
-  Status read(Input& in, SnapshotSink& out) const override {
-    return run_reader([&] { DotnetLog(in, out).run(); }, "distinct stacks");
-  }
-};
+  return Match::no;
+}
 
 }  // namespace
 
-std::unique_ptr<Importer> make_dotnet_heap_importer() { return std::make_unique<DotnetHeapImporter>(); }
+constexpr Format kDotnetHeap{
+    .info = kInfo,
+    .sniff = sniff_dotnet,
+    .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { DotnetLog(in, out).run(); },
+    .many = "distinct stacks"};
 
 }  // namespace snapdiff::formats

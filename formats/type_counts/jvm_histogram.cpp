@@ -207,25 +207,22 @@ class HistogramLog {
   std::optional<std::int64_t> pid_;
 };
 
-class JvmHistogramImporter final : public Importer {
- public:
-  const FormatInfo& info() const override { return kJvmInfo; }
-  Match sniff(std::string_view head) const override {
-    const std::string plain = text::plain_head(head);
-    std::string_view rest = plain;
-    std::string_view line;
-    while (text::take_line(rest, line)) {
-      if (is_heading(line)) return Match::certain;
-    }
-    return Match::no;
+Match sniff_histogram(std::string_view head) {
+  const std::string plain = text::plain_head(head);
+  std::string_view rest = plain;
+  std::string_view line;
+  while (text::take_line(rest, line)) {
+    if (is_heading(line)) return Match::certain;
   }
-  Status read(Input& in, SnapshotSink& out) const override {
-    return run_reader([&] { HistogramLog(in, out).run(); }, "distinct stacks");
-  }
-};
+  return Match::no;
+}
 
 }  // namespace
 
-std::unique_ptr<Importer> make_jvm_histogram_importer() { return std::make_unique<JvmHistogramImporter>(); }
+constexpr Format kJvmHistogram{
+    .info = kJvmInfo,
+    .sniff = sniff_histogram,
+    .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { HistogramLog(in, out).run(); },
+    .many = "distinct stacks"};
 
 }  // namespace snapdiff::formats

@@ -167,41 +167,37 @@ class ObjgraphLog {
   std::unordered_set<std::string, KeyedHash> names_;
 };
 
-class ObjgraphTextImporter final : public Importer {
- public:
-  const FormatInfo& info() const override { return kObjgraphInfo; }
-
-  /// There is no signature: certain where nothing else is in the head and a type of every Python process is
-  /// among the names, possible where show_growth's lines stand between others.
-  Match sniff(std::string_view head) const override {
-    const std::string plain = text::plain_head(head);
-    std::string_view rest = plain;
-    std::string_view line;
-    bool others = false;
-    bool common = false;
-    std::size_t entries = 0;
-    std::size_t grown = 0;
-    while (text::take_line(rest, line)) {
-      const auto entry = entry_of(line);
-      if (entry) {
-        ++entries;
-        if (entry->grown) ++grown;
-        common = common || is_common_type(entry->name);
-      } else if (!text::trim(line).empty() && (!rest.empty() || head.size() < kSniffBytes)) {
-        others = true;
-      }
+/// There is no signature: certain where nothing else is in the head and a type of every Python process is
+/// among the names, possible where show_growth's lines stand between others.
+Match sniff_objgraph(std::string_view head) {
+  const std::string plain = text::plain_head(head);
+  std::string_view rest = plain;
+  std::string_view line;
+  bool others = false;
+  bool common = false;
+  std::size_t entries = 0;
+  std::size_t grown = 0;
+  while (text::take_line(rest, line)) {
+    const auto entry = entry_of(line);
+    if (entry) {
+      ++entries;
+      if (entry->grown) ++grown;
+      common = common || is_common_type(entry->name);
+    } else if (!text::trim(line).empty() && (!rest.empty() || head.size() < kSniffBytes)) {
+      others = true;
     }
-    if (entries > 0 && !others && common) return Match::certain;
-    if (entries > 0 && !others && grown == entries) return Match::possible;
-    return common && grown > 1 ? Match::possible : Match::no;
   }
-  Status read(Input& in, SnapshotSink& out) const override {
-    return run_reader([&] { ObjgraphLog(in, out).run(); }, "distinct stacks");
-  }
-};
+  if (entries > 0 && !others && common) return Match::certain;
+  if (entries > 0 && !others && grown == entries) return Match::possible;
+  return common && grown > 1 ? Match::possible : Match::no;
+}
 
 }  // namespace
 
-std::unique_ptr<Importer> make_objgraph_text_importer() { return std::make_unique<ObjgraphTextImporter>(); }
+constexpr Format kObjgraphText{
+    .info = kObjgraphInfo,
+    .sniff = sniff_objgraph,
+    .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { ObjgraphLog(in, out).run(); },
+    .many = "distinct stacks"};
 
 }  // namespace snapdiff::formats
