@@ -3,7 +3,7 @@
 
 #include "formats/input/read_failure.hpp"
 #include "formats/jemalloc_stats/statistics.hpp"
-#include "formats/json/json_walk.hpp"
+#include "formats/json/json_dumps.hpp"
 
 namespace snapdiff::formats::jemalloc_stats {
 namespace {
@@ -100,24 +100,6 @@ class JsonDump final : public json::Walk {
 
 }  // namespace
 
-void read_json(Input& in, SnapshotSink& out) {
-  text::HeldSink held(out);
-  for (;;) {
-    JsonDump dump;
-    bool found = false;
-    try {
-      found = json::read_value(in, dump);
-    } catch (const ReadFailure& failure) {
-      // Whole dumps in front of a cut or damaged one are kept.
-      if (held.empty() || failure.error.code != ErrorCode::malformed) throw;
-      held.last().partial = true;
-      held.last().notes.add(Severity::data_loss, "the input ends inside a dump, which was left out",
-                            failure.error.offset);
-    }
-    if (!found) break;
-    dump.finish(held);
-  }
-  held.flush();
-}
+void read_json(Input& in, SnapshotSink& out) { json::read_dumps<JsonDump>(in, out); }
 
 }  // namespace snapdiff::formats::jemalloc_stats
