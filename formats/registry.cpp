@@ -1,6 +1,6 @@
 #include "formats/registry.hpp"
 
-#include <array>
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <new>
@@ -14,12 +14,12 @@
 #include "formats/heaptrack/heaptrack_importer.hpp"
 #include "formats/hprof/hprof_importer.hpp"
 #include "formats/input/file_name_facts.hpp"
-#include "formats/input/moment_importer.hpp"
 #include "formats/input/open_input.hpp"
 #include "formats/jemalloc_stats/jemalloc_stats_importer.hpp"
 #include "formats/leak_reports/leak_report_importers.hpp"
 #include "formats/memray/memray_importers.hpp"
 #include "formats/metric_log/metric_log_importer.hpp"
+#include "formats/mimalloc_stats/mimalloc_stats_importer.hpp"
 #include "formats/objgraph_dot/objgraph_dot_importer.hpp"
 #include "formats/pprof/pprof_importer.hpp"
 #include "formats/tensorflow_bfc/tensorflow_bfc_importer.hpp"
@@ -34,65 +34,30 @@
 namespace snapdiff::formats {
 namespace {
 
-struct Registered {
-  std::vector<std::unique_ptr<Importer>> owned;
-  std::vector<const Importer*> listed;
+constexpr const Format* kFormats[] = {
+    &kPprof,         &kGperftools,   &kJemalloc,        &kGoText,           &kJavaHeapz,    &kSymbolized,
+    &kTorchCuda,     &kTorchHtml,    &kTorchJson,       &kTorchTimeline,    &kTrackerLines, &kHeaptrack,
+    &kMassif,        &kDhat,         &kTracemalloc,     &kTracemallocText,  &kMetricLog,    &kMemcheck,
+    &kLeakSanitizer, &kJvmHistogram, &kObjgraphText,    &kDotnetHeap,       &kBccMemleak,   &kJemallocStats,
+    &kTensorflowBfc, &kMemrayCsv,    &kMemrayGprof2dot, &kMemraySpeedscope, &kMemrayStats,  &kV8,
+    &kHprof,         &kObjgraphDot,  &kMimallocStats,
 };
 
-Registered make_importers() {
-  Registered all;
-  all.owned.push_back(make_pprof_importer());
-  all.owned.push_back(make_gperftools_importer());
-  all.owned.push_back(make_jemalloc_importer());
-  all.owned.push_back(make_go_text_importer());
-  all.owned.push_back(make_java_heapz_importer());
-  all.owned.push_back(make_symbolized_importer());
-  all.owned.push_back(make_torch_cuda_importer());
-  all.owned.push_back(make_torch_cuda_html_importer());
-  all.owned.push_back(make_torch_cuda_json_importer());
-  all.owned.push_back(make_torch_timeline_importer());
-  all.owned.push_back(make_tracker_lines_importer());
-  all.owned.push_back(make_heaptrack_importer());
-  all.owned.push_back(make_massif_importer());
-  all.owned.push_back(make_dhat_importer());
-  all.owned.push_back(make_tracemalloc_importer());
-  all.owned.push_back(make_tracemalloc_text_importer());
-  all.owned.push_back(make_metric_log_importer());
-  all.owned.push_back(make_memcheck_importer());
-  all.owned.push_back(make_leak_sanitizer_importer());
-  all.owned.push_back(make_jvm_histogram_importer());
-  all.owned.push_back(make_objgraph_text_importer());
-  all.owned.push_back(make_dotnet_heap_importer());
-  all.owned.push_back(make_bcc_memleak_importer());
-  all.owned.push_back(make_jemalloc_stats_importer());
-  all.owned.push_back(make_tensorflow_bfc_importer());
-  all.owned.push_back(make_memray_csv_importer());
-  all.owned.push_back(make_memray_gprof2dot_importer());
-  all.owned.push_back(make_memray_speedscope_importer());
-  all.owned.push_back(make_memray_stats_importer());
-  all.owned.push_back(make_v8_importer());
-  all.owned.push_back(make_hprof_importer());
-  all.owned.push_back(make_objgraph_dot_importer());
-  for (const auto& importer : all.owned) all.listed.push_back(importer.get());
-  return all;
+/// The highest first: what costs most to sniff is asked only where no other is certain.
+std::span<const Format* const> by_rank() {
+  static const std::vector<const Format*> kSorted = [] {
+    std::vector<const Format*> formats(std::begin(kFormats), std::end(kFormats));
+    std::stable_sort(formats.begin(), formats.end(),
+                     [](const Format* a, const Format* b) { return a->rank > b->rank; });
+    return formats;
+  }();
+  return kSorted;
 }
 
-std::string names_of(const std::vector<const Importer*>& importers_named) {
+std::string names_of(std::span<const Format* const> formats) {
   std::string out;
-  for (const Importer* importer : importers_named) out.append(out.empty() ? "" : ", ").append(importer->info().name);
+  for (const Format* format : formats) out.append(out.empty() ? "" : ", ").append(format->info.name);
   return out;
-}
-
-Result<const Importer*> importer_called(const std::string& name) {
-  std::vector<const Importer*> all;
-  std::vector<std::string> names;
-  for (const Importer* importer : importers()) {
-    if (importer->info().name == name) return importer;
-    all.push_back(importer);
-    names.emplace_back(importer->info().name);
-  }
-  return Error{ErrorCode::usage,
-               "no format called '" + name + "': expected one of " + names_of(all) + did_you_mean(name, names)};
 }
 
 std::string first_bytes(std::string_view head) {
@@ -109,8 +74,8 @@ std::string first_bytes(std::string_view head) {
 
 Error not_read(std::string_view head) {
   constexpr std::string_view kExpected = ", expected a heap profile (`snapdiff formats` lists what is read)";
-  for (const Importer* importer : importers()) {
-    const std::string reason = importer->refusal(head);
+  for (const Format* format : kFormats) {
+    const std::string reason = format->refusal(head);
     if (!reason.empty()) return Error{ErrorCode::unsupported, reason};
   }
   if (const std::string kind = foreign_kind(head); !kind.empty()) {
@@ -133,20 +98,19 @@ void complete(Snapshot& snapshot, const OpenedInput& opened, const FormatInfo& f
   if (!facts.rank) facts.rank = name.rank;
 }
 
-Status read_body(const Importer& importer, Input& body, SnapshotSink& out, const ReadOptions& options) {
-  const auto* moments = options.point.empty() ? nullptr : dynamic_cast<const MomentImporter*>(&importer);
-  if (moments != nullptr) return moments->read_at(body, out, options.point);
-  if (options.violations) return importer.read_checked(body, out, options.violations);
-  if (!options.strict) return importer.read(body, out);
-  return importer.read_checked(body, out, [](const Violation& v) { return v.severity != Severity::data_loss; });
+Status read_body(const Format& format, Input& body, SnapshotSink& out, const ReadOptions& options) {
+  if (!options.strict || options.violations) return format.read(body, out, options);
+  ReadRequest strict = options;
+  strict.violations = [](const Violation& v) { return v.severity != Severity::data_loss; };
+  return format.read(body, out, strict);
 }
 
-Result<std::vector<Snapshot>> import_all(OpenedInput& opened, const Importer& importer, const std::string& name,
+Result<std::vector<Snapshot>> import_all(OpenedInput& opened, const Format& format, const std::string& name,
                                          const ReadOptions& options) {
   Result<Input*> body = opened.body(!options.strict);
   if (!body) return std::move(body).error();
   SnapshotList list;
-  if (Status read = read_body(importer, **body, list, options); !read) {
+  if (Status read = read_body(format, **body, list, options); !read) {
     if (const std::optional<Error> cut = opened.cut()) return *cut;
     Error error = std::move(read).error();
     if (error.offset && !opened.compression().empty() && !opened.body_failed()) {
@@ -166,8 +130,8 @@ Result<std::vector<Snapshot>> import_all(OpenedInput& opened, const Importer& im
   const FileNameFacts from_name = file_name_facts(name);
   for (std::size_t i = 0; i < list.snapshots.size(); ++i) {
     Snapshot& snapshot = list.snapshots[i];
-    const bool numbered = !options.point.empty() && reads_moments(importer.info().name);
-    complete(snapshot, opened, importer.info(), from_name,
+    const bool numbered = !options.point.empty() && format.has_moments;
+    complete(snapshot, opened, format.info, from_name,
              numbered ? std::nullopt : std::optional(static_cast<std::uint32_t>(i)));
     snapshot.facts.source = *source;
     snapshot.facts.notes.add_all(opened.notes());
@@ -175,17 +139,23 @@ Result<std::vector<Snapshot>> import_all(OpenedInput& opened, const Importer& im
   return std::move(list.snapshots);
 }
 
-bool is_certain(const Importer& importer, std::string_view head) { return importer.sniff(head) == Match::certain; }
+/// The format for text of which a user's patterns say what is read.
+const Format* format_of_patterns() {
+  for (const Format* format : kFormats) {
+    if (format->takes_patterns) return format;
+  }
+  return nullptr;
+}
 
-/// The importer for an opened input. Foreign files are refused by their first bytes; only text is
+/// The format of an opened input. Foreign files are refused by their first bytes; only text is
 /// looked at further.
-Result<const Importer*> choose_importer(OpenedInput& input, const ReadOptions& options) {
-  if (!options.format.empty()) return importer_called(options.format);
-  Result<const Importer*> found = detect(input.head(), input.head_is_all());
+Result<const Format*> choose(OpenedInput& input, const ReadOptions& options) {
+  if (!options.format.empty()) return called(options.format);
+  Result<const Format*> found = detect(input.head(), input.head_is_all());
   if (!options.patterns.empty()) {
-    const bool is_other = found && is_certain(**found, input.head());
+    const bool is_other = found && (*found)->sniff(input.head()) == Match::certain;
     const bool may_be_log = found || is_vague(foreign_kind(input.head()));
-    if (!is_other && may_be_log) return importer_called(std::string(kMetricLogName));
+    if (!is_other && may_be_log) return format_of_patterns();
   }
   for (const std::size_t bytes : kTextSniffBytes) {
     if (found || input.head_is_all() || found.error().code != ErrorCode::unsupported ||
@@ -201,13 +171,9 @@ Result<std::vector<Snapshot>> read_opened(Result<std::unique_ptr<OpenedInput>> o
                                           const ReadOptions& options) {
   if (!opened) return std::move(opened).error();
   OpenedInput& input = **opened;
-  Result<const Importer*> importer = choose_importer(input, options);
-  if (!importer) return input.head_error() ? *input.head_error() : std::move(importer).error();
-  if ((*importer)->info().name != kMetricLogName) return import_all(input, **importer, name, options);
-  Result<std::unique_ptr<Importer>> log =
-      make_metric_log_importer({options.patterns, options.group_by, options.decimal_units});
-  if (!log) return std::move(log).error();
-  return import_all(input, **log, name, options);
+  const Result<const Format*> format = choose(input, options);
+  if (!format) return input.head_error() ? *input.head_error() : format.error();
+  return import_all(input, **format, name, options);
 }
 
 InputOptions input_options(const ReadOptions& options) {
@@ -218,7 +184,7 @@ InputOptions input_options(const ReadOptions& options) {
 }
 
 /// Running out of memory is what the standard library may throw from anywhere; nothing else
-/// should come, and nothing may leave this room.
+/// should come, and nothing may leave this module.
 template <class Read>
 Result<std::vector<Snapshot>> guarded(const std::string& name, Read read) {
   try {
@@ -236,34 +202,40 @@ Result<std::vector<Snapshot>> guarded(const std::string& name, Read read) {
 
 }  // namespace
 
-std::span<const Importer* const> importers() {
-  static const Registered all = make_importers();
-  return all.listed;
+std::span<const Format* const> all() { return kFormats; }
+
+Result<const Format*> called(std::string_view name) {
+  std::vector<std::string> names;
+  for (const Format* format : kFormats) {
+    if (format->info.name == name) return format;
+    names.emplace_back(format->info.name);
+  }
+  return Error{ErrorCode::usage, "no format called '" + std::string(name) + "': expected one of " + names_of(kFormats) +
+                                     did_you_mean(std::string(name), names)};
 }
 
-Result<const Importer*> detect(std::string_view head, bool whole_input) {
+Result<const Format*> detect(std::string_view head, bool whole_input) {
   if (head.empty() && whole_input) return Error{ErrorCode::malformed, "empty input file"};
   if (const std::string kind = mistaken_kind(head); !kind.empty())
     return Error{ErrorCode::unsupported, "not a heap profile: this is " + kind};
-  std::vector<const Importer*> certain;
-  std::vector<const Importer*> possible;
-  for (const Importer* importer : importers()) {
-    const Match match = importer->sniff(head);
-    if (match == Match::certain) certain.push_back(importer);
-    if (match == Match::possible) possible.push_back(importer);
+  std::vector<const Format*> best;
+  Match match = Match::possible;
+  for (const Format* format : by_rank()) {
+    if (match == Match::certain && format->rank < best.front()->rank) break;
+    const Match found = format->sniff(head);
+    if (found == Match::no || found < match) continue;
+    if (found > match) best.clear();
+    match = found;
+    if (best.empty() || format->rank == best.front()->rank) best.push_back(format);
   }
-  const std::vector<const Importer*>& candidates = certain.empty() ? possible : certain;
-  if (candidates.empty()) return not_read(head);
-  if (candidates.size() == 1) return candidates.front();
-  return Error{ErrorCode::incompatible,
-               "several formats fit: " + names_of(candidates) + ", expected one (--format NAME)"};
+  if (best.empty()) return not_read(head);
+  if (best.size() == 1) return best.front();
+  return Error{ErrorCode::incompatible, "several formats fit: " + names_of(best) + ", expected one (--format NAME)"};
 }
 
 bool reads_moments(std::string_view format) {
-  for (const Importer* importer : importers()) {
-    if (importer->info().name == format) return dynamic_cast<const MomentImporter*>(importer) != nullptr;
-  }
-  return false;
+  const Result<const Format*> found = called(format);
+  return found && (*found)->has_moments;
 }
 
 Result<std::vector<Snapshot>> read_file(const std::string& path, const ReadOptions& options) {

@@ -8,38 +8,34 @@
 #include <string_view>
 #include <vector>
 
-#include "snapdiff/importer.hpp"
+#include "formats/input/format.hpp"
 
-/// The door of the formats room: which formats exist, and how a file becomes snapshots.
+/// Which formats exist, and how a file becomes snapshots.
 namespace snapdiff::formats {
 
-/// Every importer, in the order `snapdiff formats` lists them.
-std::span<const Importer* const> importers();
+/// Every format, in the order `snapdiff formats` lists them.
+std::span<const Format* const> all();
 
-struct ReadOptions {
+/// Errors: usage, with the nearest name.
+Result<const Format*> called(std::string_view name);
+
+struct ReadOptions : ReadRequest {
   std::string format;                 ///< FormatInfo::name to force, "" to detect by content
-  std::string point;                  ///< the moments wanted of a format that reads_moments(), "" for its usual one
   std::uint64_t max_input_bytes = 0;  ///< of decompressed bytes; 0 = 64 GiB
-  /// Of logs, as MetricLogOptions of formats/metric_log has them. With patterns, text that is certainly of no
-  /// other format is a log.
-  std::vector<std::string> patterns;
-  std::string group_by;
-  bool decimal_units = false;
   /// Called now and then with (compressed bytes read so far, size of the file); may be empty.
   std::function<void(std::uint64_t, std::uint64_t)> progress;
-  bool strict = false;       ///< stop at the first thing that reading would drop, where the format can tell
-  ViolationSink violations;  ///< gets what breaks the format's rules instead; may be empty
+  bool strict = false;  ///< stop at the first thing that reading would drop, where the format can tell
 };
 
 /// Text of no kind that its first kSniffBytes tell is looked at again to here: logs begin with other
 /// things than their first metric line.
 inline constexpr std::size_t kTextSniffBytes[] = {64 * 1024, 1024 * 1024};
 
-/// The importer for `head` (the first bytes of decompressed input): exactly one `certain`, else
-/// exactly one `possible`.
+/// The format of `head` (the first bytes of decompressed input): of those that are certain, else of those that are
+/// possible, the one of the highest rank.
 /// Errors: unsupported (unknown format; a refused relative, by name; an empty input is malformed),
 /// incompatible (a tie: lists the candidates and names --format).
-Result<const Importer*> detect(std::string_view head, bool whole_input);
+Result<const Format*> detect(std::string_view head, bool whole_input);
 
 /// Whether files of this format hold more moments than are read unasked: ReadOptions::point chooses them, and
 /// facts.position - 1 is then the number of the one read.
@@ -47,7 +43,7 @@ bool reads_moments(std::string_view format);
 
 /// Reads a file ("-" is standard input) into its snapshots, oldest first, with facts.source,
 /// facts.format, facts.position, and pid and sequence as far as the file name tells them.
-/// Errors: as detect() and Importer::read(), io, limit; `subject` is `path`.
+/// Errors: as detect() and Format::read(), io, limit; `subject` is `path`.
 Result<std::vector<Snapshot>> read_file(const std::string& path, const ReadOptions& options);
 
 /// The same for bytes in memory; `name` stands for the path.

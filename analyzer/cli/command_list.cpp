@@ -170,22 +170,29 @@ int run_formats(const Arguments& arguments) {
   CommandLine line(
       "The formats that are read. Found out by content, never by name; gzip, zstd,\n"
       "xz and lz4 round them are peeled.",
-      "formats [--as json]", {});
+      "formats [--as json|md]", {});
   add_options(line, options, kTakesForm);
   if (const auto code = line.parse(arguments)) return *code;
-  if (options.as != "text" && options.as != "json")
-    return fail({ErrorCode::usage, "formats --as " + options.as + ": expected text or json"});
+  if (options.as != "text" && options.as != "json" && options.as != "md")
+    return fail({ErrorCode::usage, "formats --as " + options.as + ": expected text, json or md"});
   std::string text;
   if (options.as == "json") {
     Json json = Json::array();
-    for (const Importer* importer : formats::importers()) {
-      const FormatInfo& info = importer->info();
+    for (const formats::Format* format : formats::all()) {
+      const FormatInfo& info = format->info;
       json.push_back({{"name", info.name}, {"summary", info.summary}, {"files", info.extensions}, {"lost", info.lost}});
     }
     text = json.dump(2) + "\n";
+  } else if (options.as == "md") {
+    text = "| format | what it is | not kept |\n|---|---|---|\n";
+    for (const formats::Format* format : formats::all()) {
+      const FormatInfo& info = format->info;
+      text.append("| ").append(info.name).append(" | ").append(info.summary).append(" | ");
+      text.append(info.lost.empty() ? "nothing" : info.lost).append(" |\n");
+    }
   } else {
-    for (const Importer* importer : formats::importers()) {
-      const FormatInfo& info = importer->info();
+    for (const formats::Format* format : formats::all()) {
+      const FormatInfo& info = format->info;
       text += std::string(info.name) + std::string(info.name.size() < 14 ? 14 - info.name.size() : 1, ' ') +
               std::string(info.summary) + "\n";
       if (!info.extensions.empty()) text += std::string(14, ' ') + "files: " + std::string(info.extensions) + "\n";

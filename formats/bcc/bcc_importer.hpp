@@ -1,12 +1,10 @@
 #pragma once
 
-#include <memory>
-
-#include "snapdiff/importer.hpp"
+#include "formats/input/format.hpp"
 
 namespace snapdiff::formats {
 
 /// Reports of the memleak tools of bcc (Python and libbpf): a snapshot for each heading.
-std::unique_ptr<Importer> make_bcc_memleak_importer();
+extern const Format kBccMemleak;
 
 }  // namespace snapdiff::formats

@@ -10,7 +10,6 @@
 #include "formats/text/held_sink.hpp"
 #include "formats/text/log_lines.hpp"
 #include "formats/text/scan.hpp"
-#include "formats/text/text_error.hpp"
 #include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats {
@@ -96,7 +95,7 @@ class MemleakLog {
     if (text::has_prefix(text, "stack information lost")) return;
     if (text::has_prefix(text, "addr = ")) return;
     if (frames_.size() == kMaxFrames) {
-      text::fail(ErrorCode::limit, lines_.line_offset(), "stack too deep: more than 1000000 frames");
+      fail(ErrorCode::limit, "stack too deep: more than 1000000 frames", lines_.line_offset());
     }
     const StackLine found = stack_line(line);
     SnapshotBuilder::FrameSpec spec;
@@ -133,8 +132,9 @@ class MemleakLog {
   void finish() {
     close();
     if (out_.empty()) {
-      text::fail(ErrorCode::malformed, lines_.offset(),
-                 "no report: the input ends, expected \"[HH:MM:SS] Top N stacks with outstanding allocations:\"");
+      fail(ErrorCode::malformed,
+           "no report: the input ends, expected \"[HH:MM:SS] Top N stacks with outstanding allocations:\"",
+           lines_.offset());
     }
     if (outside_ > 0) {
       out_.last().notes.add(Severity::warning, "rows outside a report, left out", std::nullopt, outside_);
@@ -152,28 +152,22 @@ class MemleakLog {
   std::uint64_t outside_ = 0;
 };
 
-class MemleakImporter final : public Importer {
- public:
-  const FormatInfo& info() const override { return kInfo; }
-  Match sniff(std::string_view head) const override {
-    const std::string plain = text::plain_head(head);
-    std::string_view rest = plain;
-    std::string_view line;
-    while (text::take_line(rest, line)) {
-      if (heading_time(line)) return Match::certain;
-    }
-    return Match::no;
+Match sniff_memleak(std::string_view head) {
+  const std::string plain = text::plain_head(head);
+  std::string_view rest = plain;
+  std::string_view line;
+  while (text::take_line(rest, line)) {
+    if (heading_time(line)) return Match::certain;
   }
-  Status read(Input& in, SnapshotSink& out) const override {
-    return text::run_reader([&]() -> Status {
-      MemleakLog(in, out).run();
-      return ok();
-    });
-  }
-};
+  return Match::no;
+}
 
 }  // namespace
 
-std::unique_ptr<Importer> make_bcc_memleak_importer() { return std::make_unique<MemleakImporter>(); }
+constexpr Format kBccMemleak{
+    .info = kInfo,
+    .sniff = sniff_memleak,
+    .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { MemleakLog(in, out).run(); },
+    .many = "distinct stacks"};
 
 }  // namespace snapdiff::formats

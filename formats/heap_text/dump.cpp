@@ -5,7 +5,8 @@
 #include <span>
 #include <utility>
 
-#include "formats/text/text_error.hpp"
+#include "formats/input/read_failure.hpp"
+#include "formats/text/in_quotes.hpp"
 #include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats::heap_text {
@@ -100,12 +101,12 @@ void reserve_rows(DumpReader& dump) {
 
 void add_row(DumpReader& dump, Values values) {
   if (!unsample(dump.sampler, values)) {
-    fail(ErrorCode::limit, dump.lines.line_offset(),
-         std::string("estimate of a row is beyond 2^63-1 once sampling is undone") + kTooBig);
+    fail(ErrorCode::limit, std::string("estimate of a row is beyond 2^63-1 once sampling is undone") + kTooBig,
+         dump.lines.line_offset());
   }
   if (!dump.stacks.add(dump.frames, values)) {
-    fail(ErrorCode::limit, dump.lines.line_offset(),
-         std::string("sum over the rows of one stack is beyond 2^63-1") + kTooBig);
+    fail(ErrorCode::limit, std::string("sum over the rows of one stack is beyond 2^63-1") + kTooBig,
+         dump.lines.line_offset());
   }
 }
 
@@ -179,16 +180,14 @@ Snapshot finish(DumpReader& dump) {
       frames.insert(frames.end(), expanded.begin(), expanded.end());
     }
     if (frames.size() > kMaxFrames) {
-      throw TextError{Error{ErrorCode::limit, "stack too deep: more than 1000000 frames with inlined functions"}};
+      fail(ErrorCode::limit, "stack too deep: more than 1000000 frames with inlined functions");
     }
     add(builder.stack(frames), values);
   }
   if (dump.unattributed != Values{}) add(builder.pseudo_stack(kUnattributed), dump.unattributed);
   dump.map.export_mappings(builder);
 
-  Result<Snapshot> snapshot = builder.finish();
-  if (!snapshot) throw TextError{std::move(snapshot).error()};
-  return std::move(snapshot).value();
+  return value_or_throw(builder.finish());
 }
 
 void read_dump(DumpReader& dump, Dump wanted) {
@@ -198,7 +197,7 @@ void read_dump(DumpReader& dump, Dump wanted) {
   skip_preamble(dump.lines, dump.builder.notes());
   std::string_view line;
   if (!dump.lines.next(line)) {
-    fail(ErrorCode::malformed, dump.lines.offset(), "no dump: the input ends, expected " + expected);
+    fail(ErrorCode::malformed, "no dump: the input ends, expected " + expected, dump.lines.offset());
   }
   const Dump found = signature_of(line).dump;
   if (found == Dump::jemalloc && (wanted == Dump::jemalloc || wanted == Dump::symbolized)) {
@@ -210,9 +209,9 @@ void read_dump(DumpReader& dump, Dump wanted) {
     return read_heap_profile(dump);
   }
   const std::string refused = refused_relative(line);
-  if (!refused.empty()) fail(ErrorCode::unsupported, dump.lines.line_offset(), refused);
-  fail(ErrorCode::malformed, dump.lines.line_offset(),
-       "header not recognised: found " + in_quotes(line) + ", expected " + expected);
+  if (!refused.empty()) fail(ErrorCode::unsupported, refused, dump.lines.line_offset());
+  fail(ErrorCode::malformed, "header not recognised: found " + in_quotes(line) + ", expected " + expected,
+       dump.lines.line_offset());
 }
 
 }  // namespace snapdiff::formats::heap_text

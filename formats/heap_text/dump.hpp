@@ -10,9 +10,9 @@
 #include "formats/heap_text/signature.hpp"
 #include "formats/heap_text/symbol_table.hpp"
 #include "formats/heap_text/unsampling.hpp"
+#include "formats/input/read_failure.hpp"
 #include "formats/text/line_reader.hpp"
 #include "formats/text/scan.hpp"
-#include "formats/text/text_error.hpp"
 #include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats::heap_text {
@@ -39,7 +39,7 @@ struct DumpReader {
 };
 
 /// The header line and all that follows, to the end of the input. The line reader stands before the
-/// header. Throw TextError: malformed, unsupported (header types that are not heaps), limit.
+/// header. Throw ReadFailure: malformed, unsupported (header types that are not heaps), limit.
 void read_heap_profile(DumpReader& dump);
 void read_jemalloc(DumpReader& dump);
 /// Whichever of the two the next line opens, as far as `wanted` allows it: symbolized stands for
@@ -72,7 +72,7 @@ bool read_go_comment(DumpReader& dump, std::string_view line);
 
 [[noreturn]] inline void fail_at(const DumpReader& dump, std::string_view line, const char* where, ErrorCode code,
                                  std::string message) {
-  fail(code, dump.lines.line_offset() + static_cast<std::uint64_t>(where - line.data()), std::move(message));
+  fail(code, std::move(message), dump.lines.line_offset() + static_cast<std::uint64_t>(where - line.data()));
 }
 
 }  // namespace snapdiff::formats::heap_text

@@ -1,4 +1,6 @@
 #include "formats/heap_text/dump.hpp"
+#include "formats/input/read_failure.hpp"
+#include "formats/text/in_quotes.hpp"
 #include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats::heap_text {
@@ -64,13 +66,14 @@ class HeapProfileReader {
       type = at.token();
     }
     if (number == Number::none || !dump_.lines.terminated()) {
-      fail(ErrorCode::malformed, dump_.lines.line_offset(),
+      fail(ErrorCode::malformed,
            "header not readable: found " + in_quotes(line) +
-               ", expected heap profile: objects: bytes [objects: bytes] @ type");
+               ", expected heap profile: objects: bytes [objects: bytes] @ type",
+           dump_.lines.line_offset());
     }
     if (number == Number::too_big) {
-      fail(ErrorCode::malformed, dump_.lines.line_offset(),
-           "number beyond 2^63-1: found " + in_quotes(line) + ", expected it to fit in 64 bits");
+      fail(ErrorCode::malformed, "number beyond 2^63-1: found " + in_quotes(line) + ", expected it to fit in 64 bits",
+           dump_.lines.line_offset());
     }
     dump_.has_alloc = (total_.alloc_objects != total_.inuse_objects && total_.alloc_objects != 0) ||
                       (total_.alloc_space != total_.inuse_space && total_.alloc_space != 0);
@@ -86,8 +89,9 @@ class HeapProfileReader {
       Cursor at(type.substr(slash + 1));
       const Number number = at.peek() == '-' ? Number::none : at.decimal(period);
       if (number == Number::too_big || (number == Number::none && !at.at_end()) || !at.at_end()) {
-        fail(ErrorCode::malformed, dump_.lines.line_offset(),
-             "sampling rate not readable: found " + in_quotes(type) + ", expected a number of bytes after the slash");
+        fail(ErrorCode::malformed,
+             "sampling rate not readable: found " + in_quotes(type) + ", expected a number of bytes after the slash",
+             dump_.lines.line_offset());
       }
     }
     SnapshotFacts& facts = dump_.builder.facts();
@@ -112,9 +116,10 @@ class HeapProfileReader {
                total_.inuse_space == total_.alloc_space && total_.inuse_space != 0) {
       set_sampled(Rule::v1, kOldestPeriod);
     } else if (!type.empty()) {
-      fail(ErrorCode::unsupported, dump_.lines.line_offset(),
+      fail(ErrorCode::unsupported,
            "unknown kind of heap profile: found " + in_quotes(line.substr(line.rfind('@'))) +
-               ", expected heapprofile, heap_v2, heapz_v2, heap, growth or fragmentation");
+               ", expected heapprofile, heap_v2, heapz_v2, heap, growth or fragmentation",
+           dump_.lines.line_offset());
     }
   }
 
@@ -143,8 +148,8 @@ class HeapProfileReader {
       fail_row(line);
     }
     if (number == Number::too_big) {
-      fail(ErrorCode::malformed, dump_.lines.line_offset(),
-           "number beyond 2^63-1: found " + in_quotes(line) + ", expected it to fit in 64 bits");
+      fail(ErrorCode::malformed, "number beyond 2^63-1: found " + in_quotes(line) + ", expected it to fit in 64 bits",
+           dump_.lines.line_offset());
     }
     check_pair(values.inuse_objects, values.inuse_space, "in use");
     if (dump_.has_alloc) check_pair(values.alloc_objects, values.alloc_space, "allocated");
@@ -162,9 +167,10 @@ class HeapProfileReader {
 
   void check_pair(std::int64_t objects, std::int64_t bytes, const char* which) const {
     if (objects != 0 || bytes == 0) return;
-    fail(ErrorCode::malformed, dump_.lines.line_offset(),
-         "row contradicts itself: found 0 objects with " + std::to_string(bytes) + " bytes " + which +
-             ", expected none");
+    fail(
+        ErrorCode::malformed,
+        "row contradicts itself: found 0 objects with " + std::to_string(bytes) + " bytes " + which + ", expected none",
+        dump_.lines.line_offset());
   }
 
   void read_comment(std::string_view line) {
@@ -195,8 +201,9 @@ class HeapProfileReader {
   }
 
   [[noreturn]] void fail_row(std::string_view line) const {
-    fail(ErrorCode::malformed, dump_.lines.line_offset(),
-         "row not recognised: found " + in_quotes(line) + ", expected objects: bytes [objects: bytes] @ addresses");
+    fail(ErrorCode::malformed,
+         "row not recognised: found " + in_quotes(line) + ", expected objects: bytes [objects: bytes] @ addresses",
+         dump_.lines.line_offset());
   }
 
   DumpReader& dump_;

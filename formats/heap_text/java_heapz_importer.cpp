@@ -4,6 +4,8 @@
 
 #include "formats/heap_text/dump.hpp"
 #include "formats/heap_text/heap_text_importers.hpp"
+#include "formats/input/read_failure.hpp"
+#include "formats/text/in_quotes.hpp"
 
 /// Java-style text (google/pprof, profile/legacy_java_profile.go): bytes come before the count, ids
 /// stand for frames, and a table of what they mean follows the samples.
@@ -42,8 +44,8 @@ class JavaReader {
     skip_preamble(dump_.lines, dump_.builder.notes());
     std::string_view line;
     if (!dump_.lines.next(line) || !has_prefix(line, kSignature)) {
-      fail(ErrorCode::malformed, dump_.lines.line_offset(),
-           "header not recognised: found " + in_quotes(line) + ", expected --- heapz 1 ---");
+      fail(ErrorCode::malformed, "header not recognised: found " + in_quotes(line) + ", expected --- heapz 1 ---",
+           dump_.lines.line_offset());
     }
     while (dump_.lines.next(line)) {
       const std::size_t equals = line.find('=');
@@ -54,12 +56,13 @@ class JavaReader {
       }
       const std::string_view value = trim(line.substr(equals + 1));
       if (!dump_.lines.terminated() || !((key == "format" && value == "java") || key == "resolution")) {
-        fail(ErrorCode::malformed, dump_.lines.line_offset(),
-             "setting not known: found " + in_quotes(line) + ", expected format = java or resolution = bytes");
+        fail(ErrorCode::malformed,
+             "setting not known: found " + in_quotes(line) + ", expected format = java or resolution = bytes",
+             dump_.lines.line_offset());
       }
       if (key == "resolution" && value != "bytes") {
-        fail(ErrorCode::unsupported, dump_.lines.line_offset(),
-             "unit not known: found resolution = " + in_quotes(value) + ", expected bytes");
+        fail(ErrorCode::unsupported, "unit not known: found resolution = " + in_quotes(value) + ", expected bytes",
+             dump_.lines.line_offset());
       }
     }
   }
@@ -72,17 +75,18 @@ class JavaReader {
     const Number count = is_digit(at.peek()) ? at.decimal(values.inuse_objects) : Number::none;
     at.skip_blanks();
     if (bytes == Number::none || count == Number::none || !at.take('@')) {
-      fail(
-          ErrorCode::malformed, dump_.lines.line_offset(),
-          "row not recognised: found " + in_quotes(line) + ", expected bytes count @ ids, or 0x, an id and a location");
+      fail(ErrorCode::malformed,
+           "row not recognised: found " + in_quotes(line) + ", expected bytes count @ ids, or 0x, an id and a location",
+           dump_.lines.line_offset());
     }
     if (bytes == Number::too_big || count == Number::too_big) {
-      fail(ErrorCode::malformed, dump_.lines.line_offset(),
-           "number beyond 2^63-1: found " + in_quotes(line) + ", expected it to fit in 64 bits");
+      fail(ErrorCode::malformed, "number beyond 2^63-1: found " + in_quotes(line) + ", expected it to fit in 64 bits",
+           dump_.lines.line_offset());
     }
     if (values.inuse_objects == 0) {
-      fail(ErrorCode::malformed, dump_.lines.line_offset(),
-           "row contradicts itself: found 0 objects in " + in_quotes(line) + ", expected a count that is not zero");
+      fail(ErrorCode::malformed,
+           "row contradicts itself: found 0 objects in " + in_quotes(line) + ", expected a count that is not zero",
+           dump_.lines.line_offset());
     }
     read_addresses(dump_, at, line);
     add_row(dump_, values);
@@ -98,8 +102,8 @@ class JavaReader {
       return;
     }
     if (at.hex(id) != Number::ok || !at.skip_blanks()) {
-      fail(ErrorCode::malformed, dump_.lines.line_offset(),
-           "location not readable: found " + in_quotes(line) + ", expected 0x, an id and a text");
+      fail(ErrorCode::malformed, "location not readable: found " + in_quotes(line) + ", expected 0x, an id and a text",
+           dump_.lines.line_offset());
     }
     const std::uint32_t address = dump_.addresses.find(id);
     if (address == AddressTable::kEmpty) return;  // of no row
@@ -174,35 +178,24 @@ class JavaReader {
       builder.add_row(builder.stack(frames), LabelSetId{}, values);
     }
     if (dump_.stacks.size() == 0) {
-      fail(ErrorCode::malformed, dump_.lines.offset(), "no rows: the input ends, expected bytes count @ ids");
+      fail(ErrorCode::malformed, "no rows: the input ends, expected bytes count @ ids", dump_.lines.offset());
     }
-    Result<Snapshot> snapshot = builder.finish();
-    if (!snapshot) throw TextError{std::move(snapshot).error()};
-    return std::move(snapshot).value();
+    return value_or_throw(builder.finish());
   }
 
   DumpReader dump_;
   std::vector<SymbolTable::Line> locations_;  // by row of dump_.addresses
 };
 
-class JavaHeapzImporter : public Importer {
- public:
-  const FormatInfo& info() const override { return kInfo; }
+Match sniff_java(std::string_view head) { return identify(head).dump == Dump::java_heapz ? Match::certain : Match::no; }
 
-  Match sniff(std::string_view head) const override {
-    return identify(head).dump == Dump::java_heapz ? Match::certain : Match::no;
-  }
-
-  Status read(Input& in, SnapshotSink& out) const override {
-    return run_reader([&]() -> Status {
-      LineReader lines(in);
-      return out.take(JavaReader(lines).read());
-    });
-  }
-};
+void decode_java(Input& in, SnapshotSink& out, const ReadRequest& /*request*/) {
+  LineReader lines(in);
+  value_or_throw(out.take(JavaReader(lines).read()));
+}
 
 }  // namespace
 
-std::unique_ptr<Importer> make_java_heapz_importer() { return std::make_unique<JavaHeapzImporter>(); }
+constexpr Format kJavaHeapz{.info = kInfo, .sniff = sniff_java, .decode = decode_java, .many = "distinct stacks"};
 
 }  // namespace snapdiff::formats

@@ -1,4 +1,6 @@
 #include "formats/heap_text/dump.hpp"
+#include "formats/input/read_failure.hpp"
+#include "formats/text/in_quotes.hpp"
 
 namespace snapdiff::formats::heap_text {
 namespace {
@@ -53,8 +55,9 @@ class JemallocReader {
     const bool readable = is_digit(at.peek()) && at.decimal(rate) == Number::ok;
     at.skip_blanks();
     if (!readable || !at.at_end() || !dump_.lines.terminated()) {
-      fail(ErrorCode::malformed, dump_.lines.line_offset(),
-           "header not readable: found " + in_quotes(line) + ", expected heap_v2/ and the sampling rate in bytes");
+      fail(ErrorCode::malformed,
+           "header not readable: found " + in_quotes(line) + ", expected heap_v2/ and the sampling rate in bytes",
+           dump_.lines.line_offset());
     }
     dump_.sampler = {rate > 1 ? Rule::v2 : Rule::none, rate};
     SnapshotFacts& facts = dump_.builder.facts();
@@ -88,9 +91,10 @@ class JemallocReader {
     Values values;
     const Number number = read_unsigned_counts(at, values);
     if (number != Number::ok) {
-      fail(ErrorCode::malformed, dump_.lines.line_offset(),
+      fail(ErrorCode::malformed,
            std::string(number == Number::none ? "row not readable: " : "number beyond 2^63-1: ") + "found " +
-               in_quotes(line) + ", expected t*: objects: bytes [objects: bytes]");
+               in_quotes(line) + ", expected t*: objects: bytes [objects: bytes]",
+           dump_.lines.line_offset());
     }
     if (!any_stack_) {
       if (has_total_) fail_without_stack(line);
@@ -113,8 +117,9 @@ class JemallocReader {
       return true;
     }
     if (!is_preamble(line)) {
-      fail(ErrorCode::malformed, dump_.lines.line_offset(),
-           "row not recognised: found " + in_quotes(line) + ", expected @ and addresses, t*: counts or the memory map");
+      fail(ErrorCode::malformed,
+           "row not recognised: found " + in_quotes(line) + ", expected @ and addresses, t*: counts or the memory map",
+           dump_.lines.line_offset());
     }
     return false;
   }
@@ -122,7 +127,7 @@ class JemallocReader {
   void at_end() {
     SnapshotFacts& facts = dump_.builder.facts();
     if (!has_total_ && !any_stack_) {
-      fail(ErrorCode::malformed, dump_.lines.offset(), "no totals: the input ends, expected a t*: row");
+      fail(ErrorCode::malformed, "no totals: the input ends, expected a t*: row", dump_.lines.offset());
     }
     if (pending_) {
       facts.notes.add(Severity::data_loss, "the input ends after a stack without its t*: row; the stack is left out",
@@ -156,11 +161,12 @@ class JemallocReader {
   }
 
   [[noreturn]] void fail_without_counts() const {
-    fail(ErrorCode::malformed, pending_offset_, "stack without counts: found no t*: row after it, expected one");
+    fail(ErrorCode::malformed, "stack without counts: found no t*: row after it, expected one", pending_offset_);
   }
   [[noreturn]] void fail_without_stack(std::string_view line) const {
-    fail(ErrorCode::malformed, dump_.lines.line_offset(),
-         "counts without a stack: found " + in_quotes(line) + ", expected @ and addresses before it");
+    fail(ErrorCode::malformed,
+         "counts without a stack: found " + in_quotes(line) + ", expected @ and addresses before it",
+         dump_.lines.line_offset());
   }
 
   DumpReader& dump_;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "formats/input/read_failure.hpp"
 #include "formats/text/scan.hpp"
-#include "formats/text/text_error.hpp"
 
 namespace snapdiff::formats::heap_text {
 namespace {
@@ -77,7 +77,7 @@ std::string_view MemoryMap::substituted(std::string_view path, std::string& buff
 void MemoryMap::add(const MapLine& line, SnapshotBuilder& builder) {
   if (line.path.empty() && !line.executable) return;
   if (executable_.size() + other_.size() >= kMaxRegions)
-    throw TextError{Error{ErrorCode::limit, "memory map too long: more than 4000000 regions"}};
+    fail(ErrorCode::limit, "memory map too long: more than 4000000 regions");
   std::string buffer;
   const std::string_view path = substituted(line.path, buffer);
   const std::size_t modules = builder.dictionary().modules.size();

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "formats/input/read_failure.hpp"
+#include "formats/text/in_quotes.hpp"
+
 namespace snapdiff::formats::heap_text {
 namespace {
 
@@ -30,7 +33,7 @@ bool read_symbol(DumpReader& dump, std::string_view line) {
     rest = end == std::string_view::npos ? std::string_view{} : rest.substr(end + kSeparator.size());
     if (is_no_name(name)) continue;
     if (names.size() >= kMaxInlined)
-      fail(ErrorCode::limit, dump.lines.line_offset(), "too many inlined functions at one address: more than 256");
+      fail(ErrorCode::limit, "too many inlined functions at one address: more than 256", dump.lines.line_offset());
     const StringId id = dump.builder.string(name);
     names.push_back({dump.builder.function(id, id, StringId{}, 0), 0});
   }
@@ -47,8 +50,8 @@ void read_symbol_section(DumpReader& dump) {
   skip_preamble(dump.lines, notes);
   std::string_view line;
   if (!dump.lines.next(line) || signature_of(line).dump != Dump::symbolized) {
-    fail(ErrorCode::malformed, dump.lines.line_offset(),
-         "symbol section missing: found " + in_quotes(line) + ", expected --- symbol");
+    fail(ErrorCode::malformed, "symbol section missing: found " + in_quotes(line) + ", expected --- symbol",
+         dump.lines.line_offset());
   }
   while (dump.lines.next(line)) {
     const std::string_view text = trim(line);
@@ -60,11 +63,12 @@ void read_symbol_section(DumpReader& dump) {
     } else if (text.find('=') != std::string_view::npos) {
       notes.add(Severity::info, "settings in the symbol section that are not known, skipped", dump.lines.line_offset());
     } else {
-      fail(ErrorCode::malformed, dump.lines.line_offset(),
-           "symbol not readable: found " + in_quotes(line) + ", expected 0x, an address and a name, or ---");
+      fail(ErrorCode::malformed,
+           "symbol not readable: found " + in_quotes(line) + ", expected 0x, an address and a name, or ---",
+           dump.lines.line_offset());
     }
   }
-  fail(ErrorCode::malformed, dump.lines.offset(), "symbol section without an end: the input ends, expected ---");
+  fail(ErrorCode::malformed, "symbol section without an end: the input ends, expected ---", dump.lines.offset());
 }
 
 }  // namespace snapdiff::formats::heap_text

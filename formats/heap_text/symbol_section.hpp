@@ -11,7 +11,7 @@ inline constexpr std::size_t kMaxInlined = 256;
 /// Reads "--- symbol" up to the "---" that closes it into dump.symbols:
 ///   binary=/path/to/main
 ///   0x<hex> outer--…--inner
-/// Throws TextError: malformed where the section or what follows is missing, limit.
+/// Throws ReadFailure: malformed where the section or what follows is missing, limit.
 void read_symbol_section(DumpReader& dump);
 
 }  // namespace snapdiff::formats::heap_text

@@ -22,7 +22,7 @@ class EventReader {
  public:
   EventReader(Input& in, SnapshotSink& out, Moment moment) : in_(in), out_(out), moment_(moment) {}
 
-  /// Errors: as Importer::read().
+  /// Errors: as Format::read().
   Status read();
 
  private:

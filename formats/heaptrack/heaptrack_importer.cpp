@@ -1,10 +1,8 @@
 #include "formats/heaptrack/heaptrack_importer.hpp"
 
-#include <new>
-#include <stdexcept>
-
 #include "formats/heaptrack/event_reader.hpp"
 #include "formats/heaptrack/record_fields.hpp"
+#include "formats/input/read_failure.hpp"
 
 namespace snapdiff::formats {
 namespace {
@@ -25,42 +23,24 @@ bool is_version_line(std::string_view line) {
   return fields.at_end() || (fields.number(number) && fields.at_end());
 }
 
-Status guarded(Input& in, SnapshotSink& out, Moment moment) {
-  try {
-    return EventReader(in, out, moment).read();
-  } catch (const std::bad_alloc&) {
-    return Error{ErrorCode::limit, "out of memory: more traces than fit"};
-  } catch (const std::length_error&) {
-    return Error{ErrorCode::limit, "out of memory: more traces than fit"};
-  }
+Match sniff_heaptrack(std::string_view head) {
+  constexpr std::string_view kModes = "sitaXIScRA+-#xm";
+  const std::size_t end = head.find('\n');
+  if (!is_version_line(head.substr(0, end))) return Match::no;
+  if (end == std::string_view::npos || end + 1 == head.size()) return Match::possible;
+  const std::string_view next = head.substr(end + 1);
+  const bool known = kModes.find(next[0]) != std::string_view::npos;
+  return known && (next.size() < 2 || next[1] == ' ' || next[1] == '\n' || next[0] == '#') ? Match::certain : Match::no;
 }
 
-class HeaptrackImporter final : public MomentImporter {
- public:
-  const FormatInfo& info() const override { return kInfo; }
-
-  Match sniff(std::string_view head) const override {
-    constexpr std::string_view kModes = "sitaXIScRA+-#xm";
-    const std::size_t end = head.find('\n');
-    if (!is_version_line(head.substr(0, end))) return Match::no;
-    if (end == std::string_view::npos || end + 1 == head.size()) return Match::possible;
-    const std::string_view next = head.substr(end + 1);
-    const bool known = kModes.find(next[0]) != std::string_view::npos;
-    return known && (next.size() < 2 || next[1] == ' ' || next[1] == '\n' || next[0] == '#') ? Match::certain
-                                                                                             : Match::no;
-  }
-
-  Status read(Input& in, SnapshotSink& out) const override { return guarded(in, out, {}); }
-
-  Status read_at(Input& in, SnapshotSink& out, const std::string& point) const override {
-    const Result<Moment> moment = parse_moment(point);
-    if (!moment) return moment.error();
-    return guarded(in, out, *moment);
-  }
-};
+void decode_heaptrack(Input& in, SnapshotSink& out, const ReadRequest& request) {
+  const Moment moment = request.point.empty() ? Moment{} : value_or_throw(parse_moment(request.point));
+  value_or_throw(EventReader(in, out, moment).read());
+}
 
 }  // namespace
 
-std::unique_ptr<MomentImporter> make_heaptrack_importer() { return std::make_unique<HeaptrackImporter>(); }
+constexpr Format kHeaptrack{
+    .info = kInfo, .sniff = sniff_heaptrack, .decode = decode_heaptrack, .many = "traces", .has_moments = true};
 
 }  // namespace snapdiff::formats

@@ -1,12 +1,10 @@
 #pragma once
 
-#include <memory>
-
-#include "formats/input/moment_importer.hpp"
+#include "formats/input/format.hpp"
 
 namespace snapdiff::formats {
 
-/// Recordings of heaptrack. read() gives what was live at the end; read_at() other moments: README.md.
-std::unique_ptr<MomentImporter> make_heaptrack_importer();
+/// Recordings of heaptrack. Without a point what was live at the end; README.md has the points.
+extern const Format kHeaptrack;
 
 }  // namespace snapdiff::formats

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "formats/heaptrack/record_fields.hpp"
-#include "formats/text/text_error.hpp"
+#include "formats/text/in_quotes.hpp"
 
 namespace snapdiff::formats::heaptrack {
 namespace {

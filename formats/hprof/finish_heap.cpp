@@ -10,6 +10,7 @@
 
 #include "formats/hprof/address_index.hpp"
 #include "formats/hprof/object_sizes.hpp"
+#include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
 #include "snapdiff/checked.hpp"
 #include "snapdiff/object_graph.hpp"
@@ -81,7 +82,7 @@ class Finisher {
     graph_->sizes_estimated = true;
     builder_.facts().counters.push_back({"references", static_cast<std::int64_t>(graph_->to.size()), "count"});
     builder_.notes().add(Severity::info, "sizes are estimates, since the file has none: " + text_of(model_));
-    if (Status valid = validate(*graph_, builder_.dictionary()); !valid) throw DecodeError{std::move(valid).error()};
+    value_or_throw(validate(*graph_, builder_.dictionary()));
     builder_.set_graph(std::move(graph_));
   }
 

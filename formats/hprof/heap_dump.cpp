@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "formats/hprof/big_endian.hpp"
+#include "formats/input/read_failure.hpp"
 #include "snapdiff/object_graph.hpp"
 
 namespace snapdiff::formats::hprof {

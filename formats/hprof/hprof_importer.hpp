@@ -1,12 +1,10 @@
 #pragma once
 
-#include <memory>
-
-#include "snapdiff/importer.hpp"
+#include "formats/input/format.hpp"
 
 namespace snapdiff::formats {
 
 /// Heap dumps of Java and Android virtual machines (hprof).
-std::unique_ptr<Importer> make_hprof_importer();
+extern const Format kHprof;
 
 }  // namespace snapdiff::formats

@@ -13,6 +13,7 @@
 #include "formats/hprof/heap_dump.hpp"
 #include "formats/hprof/names.hpp"
 #include "formats/input/byte_window.hpp"
+#include "formats/input/read_failure.hpp"
 #include "snapdiff/checked.hpp"
 #include "snapdiff/snapshot_builder.hpp"
 
@@ -95,9 +96,7 @@ class HprofReader {
     if (facts.taken_at_ns && !checked_add(*facts.taken_at_ns, begun_after_us_ * 1000, *facts.taken_at_ns))
       facts.taken_at_ns.reset();
     facts.notes.add_all(notes_);
-    Result<Snapshot> snapshot = dump->builder.finish();
-    if (!snapshot) throw DecodeError{std::move(snapshot).error()};
-    return out_.take(std::move(snapshot).value());
+    return out_.take(value_or_throw(dump->builder.finish()));
   }
 
   /// A record 0x0c is a dump; segments 0x1c are one up to a record 0x2c. Source: eclipse-mat/mat, Pass1Parser.java.

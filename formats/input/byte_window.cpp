@@ -4,6 +4,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "formats/input/read_failure.hpp"
+
 namespace snapdiff::formats {
 
 bool ByteWindow::more(const char*& p, std::size_t wanted) {
@@ -13,16 +15,15 @@ bool ByteWindow::more(const char*& p, std::size_t wanted) {
     in_.consume(used);
     base_ += used;
   }
-  Result<std::string_view> view = in_.peek(std::max(wanted, kPadding));
-  if (!view) throw DecodeError{std::move(view).error()};
-  begin_ = p = view->data();
-  end_ = begin_ + view->size();
-  if (view->size() < kPadding) {
+  const std::string_view view = value_or_throw(in_.peek(std::max(wanted, kPadding)));
+  begin_ = p = view.data();
+  end_ = begin_ + view.size();
+  if (view.size() < kPadding) {
     in_tail_ = true;
-    if (!view->empty()) std::memcpy(tail_, view->data(), view->size());
-    in_.consume(view->size());
+    if (!view.empty()) std::memcpy(tail_, view.data(), view.size());
+    in_.consume(view.size());
     begin_ = p = tail_;
-    end_ = tail_ + view->size();
+    end_ = tail_ + view.size();
   }
   return static_cast<std::size_t>(end_ - p) >= wanted;
 }

@@ -2,34 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
-#include <utility>
 
+#include "formats/input/read_failure.hpp"
 #include "snapdiff/importer.hpp"
 
 namespace snapdiff::formats {
-
-/// What deep decoding throws inside a format; run_decoder() turns it into an Error.
-struct DecodeError {
-  Error error;
-};
-
-[[noreturn]] inline void fail(ErrorCode code, std::string message, std::uint64_t offset) {
-  throw DecodeError{Error{code, std::move(message), offset}};
-}
-[[noreturn]] inline void fail_malformed(std::string message, std::uint64_t offset) {
-  fail(ErrorCode::malformed, std::move(message), offset);
-}
-
-/// Runs `read`, which returns a Status or throws DecodeError.
-template <class Read>
-Status run_decoder(Read read) {
-  try {
-    return read();
-  } catch (DecodeError& error) {
-    return std::move(error.error);
-  }
-}
 
 /// Pointers into the window of an Input, for decoders that look at every byte. The decoder moves a pointer of its
 /// own and hands it in whenever it wants more bytes behind it. Behind the last byte of the input lie
@@ -44,7 +21,7 @@ class ByteWindow {
   std::uint64_t offset_of(const char* p) const { return base_ + static_cast<std::uint64_t>(p - begin_); }
 
   /// Makes `wanted` bytes readable behind `p`, which moves with the window. False when the input ends before:
-  /// what there is can then be read, with zeros behind it where wanted <= kPadding. Throws DecodeError.
+  /// what there is can then be read, with zeros behind it where wanted <= kPadding. Throws ReadFailure.
   bool ensure(const char*& p, std::size_t wanted) {
     if (static_cast<std::size_t>(end_ - p) >= wanted) [[likely]]
       return true;

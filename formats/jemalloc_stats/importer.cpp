@@ -1,3 +1,4 @@
+#include "formats/input/read_failure.hpp"
 #include "formats/jemalloc_stats/jemalloc_stats_importer.hpp"
 #include "formats/jemalloc_stats/statistics.hpp"
 #include "formats/text/log_lines.hpp"
@@ -20,30 +21,24 @@ bool is_json(std::string_view head) {
   return at != std::string_view::npos && head[at] == ':';
 }
 
-class JemallocStatsImporter final : public Importer {
- public:
-  const FormatInfo& info() const override { return kInfo; }
-  Match sniff(std::string_view head) const override {
-    if (is_json(head)) return Match::certain;
-    return text::plain_head(head).find("Begin jemalloc statistics") != std::string::npos ? Match::certain : Match::no;
+Match sniff_jemalloc(std::string_view head) {
+  if (is_json(head)) return Match::certain;
+  return text::plain_head(head).find("Begin jemalloc statistics") != std::string::npos ? Match::certain : Match::no;
+}
+
+void decode_jemalloc(Input& in, SnapshotSink& out, const ReadRequest& /*request*/) {
+  const std::string_view head = value_or_throw(in.peek(kSniffBytes));
+  const std::size_t first = head.find_first_not_of(" \t\r\n\xef\xbb\xbf");
+  if (first != std::string_view::npos && head[first] == '{') {
+    jemalloc_stats::read_json(in, out);
+  } else {
+    jemalloc_stats::read_text(in, out);
   }
-  Status read(Input& in, SnapshotSink& out) const override {
-    return text::run_reader([&]() -> Status {
-      Result<std::string_view> head = in.peek(kSniffBytes);
-      if (!head) return std::move(head).error();
-      const std::size_t first = head->find_first_not_of(" \t\r\n\xef\xbb\xbf");
-      if (first != std::string_view::npos && (*head)[first] == '{') {
-        jemalloc_stats::read_json(in, out);
-      } else {
-        jemalloc_stats::read_text(in, out);
-      }
-      return ok();
-    });
-  }
-};
+}
 
 }  // namespace
 
-std::unique_ptr<Importer> make_jemalloc_stats_importer() { return std::make_unique<JemallocStatsImporter>(); }
+constexpr Format kJemallocStats{
+    .info = kInfo, .sniff = sniff_jemalloc, .decode = decode_jemalloc, .many = "distinct stacks"};
 
 }  // namespace snapdiff::formats

@@ -1,12 +1,10 @@
 #pragma once
 
-#include <memory>
-
-#include "snapdiff/importer.hpp"
+#include "formats/input/format.hpp"
 
 namespace snapdiff::formats {
 
 /// What jemalloc's malloc_stats_print writes, JSON or text: a snapshot for each dump.
-std::unique_ptr<Importer> make_jemalloc_stats_importer();
+extern const Format kJemallocStats;
 
 }  // namespace snapdiff::formats

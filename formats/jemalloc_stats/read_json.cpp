@@ -1,8 +1,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "formats/input/read_failure.hpp"
 #include "formats/jemalloc_stats/statistics.hpp"
-#include "formats/json/json_walk.hpp"
+#include "formats/json/json_dumps.hpp"
 
 namespace snapdiff::formats::jemalloc_stats {
 namespace {
@@ -17,10 +18,10 @@ struct Live {
 
   void add(std::size_t index, std::int64_t more, std::uint64_t offset) {
     told = true;
-    if (index >= kMostClasses) text::fail(ErrorCode::limit, offset, "too many size classes: more than 65536");
+    if (index >= kMostClasses) fail(ErrorCode::limit, "too many size classes: more than 65536", offset);
     if (number.size() <= index) number.resize(index + 1);
     if (__builtin_add_overflow(number[index], more, &number[index])) {
-      text::fail(ErrorCode::limit, offset, "sum over the arenas is beyond 2^63-1, expected it to fit in 64 bits");
+      fail(ErrorCode::limit, "sum over the arenas is beyond 2^63-1, expected it to fit in 64 bits", offset);
     }
   }
 };
@@ -57,7 +58,7 @@ class JsonDump final : public json::Walk {
 
   void finish(text::HeldSink& out) {
     if (!found_) {
-      text::fail(ErrorCode::malformed, offset(), "not jemalloc's statistics: expected an object called jemalloc");
+      fail(ErrorCode::malformed, "not jemalloc's statistics: expected an object called jemalloc", offset());
     }
     add(small_[0], small_sizes_, statistics_.merged.small);
     add(small_[1], small_sizes_, statistics_.sum.small);
@@ -72,7 +73,7 @@ class JsonDump final : public json::Walk {
 
   void set_size(std::vector<std::int64_t>& sizes, std::int64_t size) {
     if (index(3) >= kMostClasses) {
-      text::fail(ErrorCode::limit, offset(), "too many size classes: more than 65536");
+      fail(ErrorCode::limit, "too many size classes: more than 65536", offset());
     }
     if (sizes.size() <= index(3)) sizes.resize(index(3) + 1);
     sizes[index(3)] = size;
@@ -82,9 +83,10 @@ class JsonDump final : public json::Walk {
     out.told = live.told;
     for (std::size_t i = 0; i < live.number.size(); ++i) {
       if (live.number[i] < 0 || (live.number[i] > 0 && (i >= sizes.size() || sizes[i] <= 0))) {
-        text::fail(ErrorCode::malformed, offset(),
-                   "size class " + std::to_string(i) + " not readable: found " + std::to_string(live.number[i]) +
-                       " live objects, expected none below 0 and a size in arenas.bin or arenas.lextent");
+        fail(ErrorCode::malformed,
+             "size class " + std::to_string(i) + " not readable: found " + std::to_string(live.number[i]) +
+                 " live objects, expected none below 0 and a size in arenas.bin or arenas.lextent",
+             offset());
       }
       if (live.number[i] > 0) add_live(out, sizes[i], live.number[i], offset());
     }
@@ -98,24 +100,6 @@ class JsonDump final : public json::Walk {
 
 }  // namespace
 
-void read_json(Input& in, SnapshotSink& out) {
-  text::HeldSink held(out);
-  for (;;) {
-    JsonDump dump;
-    bool found = false;
-    try {
-      found = json::read_value(in, dump);
-    } catch (const text::TextError& failure) {
-      // Whole dumps in front of a cut or damaged one are kept.
-      if (held.empty() || failure.error.code != ErrorCode::malformed) throw;
-      held.last().partial = true;
-      held.last().notes.add(Severity::data_loss, "the input ends inside a dump, which was left out",
-                            failure.error.offset);
-    }
-    if (!found) break;
-    dump.finish(held);
-  }
-  held.flush();
-}
+void read_json(Input& in, SnapshotSink& out) { json::read_dumps<JsonDump>(in, out); }
 
 }  // namespace snapdiff::formats::jemalloc_stats

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "formats/input/read_failure.hpp"
 #include "formats/jemalloc_stats/statistics.hpp"
 #include "formats/text/log_lines.hpp"
 #include "formats/text/scan.hpp"
@@ -186,8 +187,8 @@ class TextDumps {
   void finish() {
     if (statistics_) cut(lines_.offset());
     if (out_.empty()) {
-      text::fail(ErrorCode::malformed, lines_.offset(),
-                 "no statistics: the input ends, expected \"Begin jemalloc statistics\"");
+      fail(ErrorCode::malformed, "no statistics: the input ends, expected \"Begin jemalloc statistics\"",
+           lines_.offset());
     }
     lines_.note_skipped(out_.last().notes);
     out_.flush();

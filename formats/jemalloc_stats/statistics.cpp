@@ -1,5 +1,6 @@
 #include "formats/jemalloc_stats/statistics.hpp"
 
+#include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
 #include "snapdiff/checked.hpp"
 
@@ -21,8 +22,7 @@ constexpr Known kCounters[] = {
 };
 
 [[noreturn]] void too_big() {
-  throw text::TextError{
-      Error{ErrorCode::limit, "sum over the size classes is beyond 2^63-1, expected it to fit in 64 bits"}};
+  fail(ErrorCode::limit, "sum over the size classes is beyond 2^63-1, expected it to fit in 64 bits");
 }
 
 /// Rows of one table; the bytes are added to `sum`.
@@ -43,7 +43,7 @@ void add_live(Classes& classes, std::int64_t size, std::int64_t number, std::uin
   if (number == 0) return;
   std::int64_t& live = classes.live[size];
   if (!checked_add(live, number, live)) {
-    text::fail(ErrorCode::limit, offset, "sum over the arenas is beyond 2^63-1, expected it to fit in 64 bits");
+    fail(ErrorCode::limit, "sum over the arenas is beyond 2^63-1, expected it to fit in 64 bits", offset);
   }
 }
 

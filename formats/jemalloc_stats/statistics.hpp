@@ -36,13 +36,13 @@ struct Statistics {
   Notes notes;
 };
 
-/// Adds to classes.live. Throws TextError: limit.
+/// Adds to classes.live. Throws ReadFailure: limit.
 void add_live(Classes& classes, std::int64_t size, std::int64_t number, std::uint64_t offset);
 
 /// Adds the counter that jemalloc calls `name` ("allocated", "resident"), if it is a known one.
 void add_counter(Statistics& statistics, std::string_view name, std::int64_t value);
 
-/// Throws TextError: limit.
+/// Throws ReadFailure: limit.
 void take(const Statistics& statistics, text::HeldSink& out);
 
 void read_json(Input& in, SnapshotSink& out);

@@ -6,12 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "formats/text/text_error.hpp"
+#include "formats/input/read_failure.hpp"
+#include "formats/text/in_quotes.hpp"
 
 namespace snapdiff::formats::json {
-
-using text::fail;
-using text::TextError;
 
 namespace {
 
@@ -31,16 +29,14 @@ class Bytes {
     if (at_ < view_.size()) return false;
     in_.consume(std::exchange(at_, 0));
     view_ = {};
-    Result<std::string_view> view = in_.peek(kChunk);
-    if (!view) throw TextError{std::move(view).error()};
-    view_ = *view;
+    view_ = value_or_throw(in_.peek(kChunk));
     return view_.empty();
   }
   char front() const { return view_[at_]; }
   void next() {
     ++at_;
     if (++since_event_ > kMostToken) {
-      fail(ErrorCode::limit, offset(), "JSON text too long: expected at most 67108864 bytes");
+      fail(ErrorCode::limit, "JSON text too long: expected at most 67108864 bytes", offset());
     }
   }
   void event() { since_event_ = 0; }
@@ -127,8 +123,8 @@ class Events {
 
   bool parse_error(std::size_t, const std::string& token, const nlohmann::detail::exception&) {
     const std::uint64_t at = bytes_.offset();
-    if (bytes_.ended()) fail(ErrorCode::malformed, at, "truncated JSON: the input ends inside a value");
-    fail(ErrorCode::malformed, at, "malformed JSON: found " + text::in_quotes(token) + ", expected JSON (RFC 8259)");
+    if (bytes_.ended()) fail(ErrorCode::malformed, "truncated JSON: the input ends inside a value", at);
+    fail(ErrorCode::malformed, "malformed JSON: found " + text::in_quotes(token) + ", expected JSON (RFC 8259)", at);
   }
 
  private:
@@ -146,7 +142,7 @@ class Events {
   bool open(bool array) {
     event();
     if (walk_.path_.size() == kMostDepth) {
-      fail(ErrorCode::limit, bytes_.offset(), "JSON nested too deeply: expected at most 64 levels");
+      fail(ErrorCode::limit, "JSON nested too deeply: expected at most 64 levels", bytes_.offset());
     }
     walk_.opened(array);
     walk_.path_.push_back({});

@@ -12,7 +12,7 @@
 namespace snapdiff::formats::json {
 
 /// What a reader does with the parts of a JSON text, as they come; nothing is kept but the path to the
-/// part. Views are valid during the call. Members may throw text::TextError.
+/// part. Views are valid during the call. Members may throw ReadFailure.
 class Walk {
  public:
   virtual ~Walk() = default;
@@ -46,7 +46,7 @@ class Walk {
   std::uint64_t offset_ = 0;
 };
 
-/// Reads the next JSON value of `in`; false when only blanks are left. Throws text::TextError: malformed
+/// Reads the next JSON value of `in`; false when only blanks are left. Throws ReadFailure: malformed
 /// with the offset, limit for more than 64 levels or a text of more than 64 MiB, what Input returns.
 /// Invalid UTF-8 is malformed.
 bool read_value(Input& in, Walk& walk);

@@ -1,20 +1,21 @@
+#include "formats/input/read_failure.hpp"
 #include "formats/leak_reports/leak_report_importers.hpp"
 #include "formats/leak_reports/memcheck_lines.hpp"
 #include "formats/leak_reports/readers.hpp"
 #include "formats/leak_reports/sanitizer_lines.hpp"
 #include "formats/text/log_lines.hpp"
 #include "formats/text/scan.hpp"
-#include "formats/text/text_error.hpp"
 
 namespace snapdiff::formats {
 namespace {
 
 using namespace leak_reports;
 
-constexpr FormatInfo kMemcheck{"memcheck", "leak check of valgrind's memcheck, text or XML", "*.txt, *.log, *.xml",
-                               "errors that are no leaks; suppressions; how much a check grew since the one before"};
-constexpr FormatInfo kSanitizer{"leak-sanitizer", "report of LeakSanitizer, also of AddressSanitizer", "*.txt, *.log",
-                                "addresses of single objects; suppressions; other errors"};
+constexpr FormatInfo kMemcheckInfo{
+    "memcheck", "leak check of valgrind's memcheck, text or XML", "*.txt, *.log, *.xml",
+    "errors that are no leaks; suppressions; how much a check grew since the one before"};
+constexpr FormatInfo kSanitizerInfo{"leak-sanitizer", "report of LeakSanitizer, also of AddressSanitizer",
+                                    "*.txt, *.log", "addresses of single objects; suppressions; other errors"};
 
 /// The root element, behind a declaration, comments and blanks.
 bool is_memcheck_xml(std::string_view head) {
@@ -35,45 +36,28 @@ bool is_memcheck_text(std::string_view head) {
   return false;
 }
 
-class MemcheckImporter final : public Importer {
- public:
-  const FormatInfo& info() const override { return kMemcheck; }
-  Match sniff(std::string_view head) const override {
-    if (is_memcheck_xml(head)) return Match::certain;
-    return is_memcheck_text(text::plain_head(head)) ? Match::certain : Match::no;
-  }
-  Status read(Input& in, SnapshotSink& out) const override {
-    return text::run_reader([&]() -> Status {
-      Result<std::string_view> head = in.peek(kSniffBytes);
-      if (!head) return std::move(head).error();
-      if (is_memcheck_xml(head->substr(0, kSniffBytes))) {
-        read_memcheck_xml(in, out);
-      } else {
-        read_memcheck_text(in, out);
-      }
-      return ok();
-    });
-  }
-};
+Match sniff_memcheck(std::string_view head) {
+  if (is_memcheck_xml(head)) return Match::certain;
+  return is_memcheck_text(text::plain_head(head)) ? Match::certain : Match::no;
+}
 
-class SanitizerImporter final : public Importer {
- public:
-  const FormatInfo& info() const override { return kSanitizer; }
-  Match sniff(std::string_view head) const override {
-    const std::string plain = text::plain_head(head);
-    return report_head(plain) ? Match::certain : Match::no;
+void decode_memcheck(Input& in, SnapshotSink& out, const ReadRequest& /*request*/) {
+  if (is_memcheck_xml(value_or_throw(in.peek(kSniffBytes)).substr(0, kSniffBytes))) {
+    read_memcheck_xml(in, out);
+  } else {
+    read_memcheck_text(in, out);
   }
-  Status read(Input& in, SnapshotSink& out) const override {
-    return text::run_reader([&]() -> Status {
-      read_sanitizer(in, out);
-      return ok();
-    });
-  }
-};
+}
 
 }  // namespace
 
-std::unique_ptr<Importer> make_memcheck_importer() { return std::make_unique<MemcheckImporter>(); }
-std::unique_ptr<Importer> make_leak_sanitizer_importer() { return std::make_unique<SanitizerImporter>(); }
+constexpr Format kMemcheck{
+    .info = kMemcheckInfo, .sniff = sniff_memcheck, .decode = decode_memcheck, .many = "distinct stacks"};
+
+constexpr Format kLeakSanitizer{
+    .info = kSanitizerInfo,
+    .sniff = [](std::string_view head) { return report_head(text::plain_head(head)) ? Match::certain : Match::no; },
+    .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { read_sanitizer(in, out); },
+    .many = "distinct stacks"};
 
 }  // namespace snapdiff::formats

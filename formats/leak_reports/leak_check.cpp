@@ -2,20 +2,18 @@
 
 #include <limits>
 
+#include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
-#include "formats/text/text_error.hpp"
 #include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats::leak_reports {
 namespace {
 
-using text::TextError;
-
 constexpr std::size_t kMaxFrames = 1'000'000;
 
 void add(Leaked& sum, const Leaked& more) {
   if (checked_add(sum.bytes, more.bytes, sum.bytes) && checked_add(sum.blocks, more.blocks, sum.blocks)) return;
-  throw TextError{Error{ErrorCode::limit, "sum over the leak records is beyond 2^63-1, expected it to fit in 64 bits"}};
+  fail(ErrorCode::limit, "sum over the leak records is beyond 2^63-1, expected it to fit in 64 bits");
 }
 
 std::int32_t number_32(std::int64_t value) {
@@ -44,7 +42,7 @@ void LeakCheck::open_record(std::string_view kind, Leaked leaked) {
 
 void LeakCheck::add_frame(const LeakFrame& frame) {
   if (frames_.size() == kMaxFrames) {
-    throw TextError{Error{ErrorCode::limit, "stack too deep: more than 1000000 frames"}};
+    fail(ErrorCode::limit, "stack too deep: more than 1000000 frames");
   }
   SnapshotBuilder::FrameSpec spec;
   spec.module = builder_.module(frame.module, frame.build_id);

@@ -1,14 +1,12 @@
 #pragma once
 
-#include <memory>
-
-#include "snapdiff/importer.hpp"
+#include "formats/input/format.hpp"
 
 namespace snapdiff::formats {
 
 /// Leak reports of valgrind's memcheck, text or XML: a snapshot for each leak check of each process.
-std::unique_ptr<Importer> make_memcheck_importer();
+extern const Format kMemcheck;
 /// Leak reports of LeakSanitizer and AddressSanitizer: a snapshot for each report.
-std::unique_ptr<Importer> make_leak_sanitizer_importer();
+extern const Format kLeakSanitizer;
 
 }  // namespace snapdiff::formats

@@ -6,18 +6,17 @@
 #include <utility>
 #include <vector>
 
+#include "formats/input/read_failure.hpp"
 #include "formats/leak_reports/leak_check.hpp"
 #include "formats/leak_reports/memcheck_lines.hpp"
 #include "formats/leak_reports/readers.hpp"
 #include "formats/text/held_sink.hpp"
 #include "formats/text/log_lines.hpp"
 #include "formats/text/scan.hpp"
-#include "formats/text/text_error.hpp"
 
 namespace snapdiff::formats::leak_reports {
 namespace {
 
-using text::fail;
 using text::has_prefix;
 using text::trim;
 
@@ -70,7 +69,7 @@ class MemcheckText {
     const auto known = processes_.find(pid);
     if (known != processes_.end()) return known->second;
     if (processes_.size() == kMostProcesses) {
-      fail(ErrorCode::limit, lines_.line_offset(), "too many processes: more than 65536 in one log");
+      fail(ErrorCode::limit, "too many processes: more than 65536 in one log", lines_.line_offset());
     }
     return processes_[pid];
   }
@@ -198,8 +197,9 @@ class MemcheckText {
       }
     }
     if (out_.empty()) {
-      fail(ErrorCode::malformed, lines_.offset(),
-           "no leak check: the input ends, expected records and a LEAK SUMMARY (valgrind --leak-check=full)");
+      fail(ErrorCode::malformed,
+           "no leak check: the input ends, expected records and a LEAK SUMMARY (valgrind --leak-check=full)",
+           lines_.offset());
     }
     lines_.note_skipped(out_.last().notes);
     out_.flush();

@@ -11,19 +11,18 @@
 #include <utility>
 #include <vector>
 
+#include "formats/input/read_failure.hpp"
 #include "formats/leak_reports/leak_check.hpp"
 #include "formats/leak_reports/memcheck_lines.hpp"
 #include "formats/leak_reports/readers.hpp"
 #include "formats/text/held_sink.hpp"
-#include "formats/text/text_error.hpp"
+#include "formats/text/in_quotes.hpp"
 
 /// valgrind's XML, protocol version 4 (docs/internals/xml-output-protocol4.txt).
 namespace snapdiff::formats::leak_reports {
 namespace {
 
-using text::fail;
 using text::in_quotes;
-using text::TextError;
 
 constexpr std::size_t kMostDepth = 64;
 constexpr std::size_t kMostText = std::size_t{1} << 20;
@@ -129,9 +128,8 @@ class MemcheckXml {
 
   void run() {
     for (bool ended = false; !ended && !root_closed_;) {
-      Result<std::string_view> view = in_.peek(kChunk);
-      if (!view) throw TextError{std::move(view).error()};
-      const std::string_view bytes = view->substr(0, kChunk);
+      const std::string_view view = value_or_throw(in_.peek(kChunk));
+      const std::string_view bytes = view.substr(0, kChunk);
       ended = bytes.size() < kChunk;
       if (XML_Parse(parser_.get(), bytes.data(), static_cast<int>(bytes.size()), ended ? 1 : 0) == XML_STATUS_ERROR) {
         if (failure_) std::rethrow_exception(failure_);
@@ -171,15 +169,15 @@ class MemcheckXml {
     guarded(user, [text, size](MemcheckXml& self) {
       if (!self.wants_text_) return;
       if (self.text_.size() + static_cast<std::size_t>(size) > kMostText) {
-        fail(ErrorCode::limit, self.offset(), "text too long: expected at most 1048576 bytes in an element");
+        fail(ErrorCode::limit, "text too long: expected at most 1048576 bytes in an element", self.offset());
       }
       self.text_.append(text, static_cast<std::size_t>(size));
     });
   }
   static void on_doctype(void* user, const XML_Char*, const XML_Char*, const XML_Char*, int) {
     guarded(user, [](MemcheckXml& self) {
-      fail(ErrorCode::malformed, self.offset(),
-           "document type: found <!DOCTYPE, expected valgrind's XML, which has none");
+      fail(ErrorCode::malformed, "document type: found <!DOCTYPE, expected valgrind's XML, which has none",
+           self.offset());
     });
   }
 
@@ -188,11 +186,11 @@ class MemcheckXml {
 
   void start(std::string_view name) {
     if (path_.size() == kMostDepth) {
-      fail(ErrorCode::limit, offset(), "nested too deeply: expected at most 64 levels of elements");
+      fail(ErrorCode::limit, "nested too deeply: expected at most 64 levels of elements", offset());
     }
     const Element element = element_of(name);
     if (path_.empty() && element != Element::output) {
-      fail(ErrorCode::malformed, offset(), "root element: found " + in_quotes(name) + ", expected valgrindoutput");
+      fail(ErrorCode::malformed, "root element: found " + in_quotes(name) + ", expected valgrindoutput", offset());
     }
     if (element == Element::error) error_ = {};
     if (element == Element::stack) ++error_.stacks;
@@ -211,7 +209,7 @@ class MemcheckXml {
       case Element::protocol_version: check_version(text); break;
       case Element::protocol_tool:
         if (text != "memcheck") {
-          fail(ErrorCode::unsupported, offset(), "valgrind tool: found " + in_quotes(text) + ", expected memcheck");
+          fail(ErrorCode::unsupported, "valgrind tool: found " + in_quotes(text) + ", expected memcheck", offset());
         }
         break;
       case Element::pid:
@@ -232,8 +230,8 @@ class MemcheckXml {
   void check_version(std::string_view text) {
     versioned_ = true;
     if (text != "4") {
-      fail(ErrorCode::unsupported, offset(),
-           "valgrind XML protocol version: found " + in_quotes(text) + ", expected 4");
+      fail(ErrorCode::unsupported, "valgrind XML protocol version: found " + in_quotes(text) + ", expected 4",
+           offset());
     }
   }
 
@@ -355,8 +353,8 @@ class MemcheckXml {
     const bool cut = ended && (error == XML_ERROR_NO_ELEMENTS || error == XML_ERROR_UNCLOSED_TOKEN ||
                                error == XML_ERROR_PARTIAL_CHAR || error == XML_ERROR_UNCLOSED_CDATA_SECTION);
     if (!cut || !versioned_) {
-      fail(ErrorCode::malformed, offset(),
-           std::string("XML not readable: ") + XML_ErrorString(error) + ", expected valgrind's XML");
+      fail(ErrorCode::malformed,
+           std::string("XML not readable: ") + XML_ErrorString(error) + ", expected valgrind's XML", offset());
     }
     cut_ = true;
   }

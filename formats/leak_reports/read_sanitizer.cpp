@@ -1,17 +1,15 @@
 #include <memory>
 #include <utility>
 
+#include "formats/input/read_failure.hpp"
 #include "formats/leak_reports/leak_check.hpp"
 #include "formats/leak_reports/readers.hpp"
 #include "formats/leak_reports/sanitizer_lines.hpp"
 #include "formats/text/held_sink.hpp"
 #include "formats/text/log_lines.hpp"
-#include "formats/text/text_error.hpp"
 
 namespace snapdiff::formats::leak_reports {
 namespace {
-
-using text::fail;
 
 constexpr std::string_view kBelowThreshold = "[below threshold]";
 
@@ -95,8 +93,8 @@ class SanitizerLog {
       close_without_summary();
     }
     if (out_.empty()) {
-      fail(ErrorCode::malformed, lines_.offset(),
-           "no report: the input ends, expected \"ERROR: LeakSanitizer: detected memory leaks\"");
+      fail(ErrorCode::malformed, "no report: the input ends, expected \"ERROR: LeakSanitizer: detected memory leaks\"",
+           lines_.offset());
     }
     lines_.note_skipped(out_.last().notes);
     out_.flush();

@@ -2,7 +2,7 @@
 
 #include "snapdiff/importer.hpp"
 
-/// One reader for each layout. Throw TextError: malformed, unsupported, limit, and what the input and
+/// One reader for each layout. Throw ReadFailure: malformed, unsupported, limit, and what the input and
 /// the sink return.
 namespace snapdiff::formats::leak_reports {
 

@@ -1,6 +1,6 @@
+#include "formats/input/read_failure.hpp"
 #include "formats/memray/memray_importers.hpp"
 #include "formats/memray/readers.hpp"
-#include "formats/text/text_error.hpp"
 
 namespace snapdiff::formats {
 namespace {
@@ -41,41 +41,20 @@ bool is_stats(std::string_view head) {
   return is_object(head) && has(head, "\"total_num_allocations\"") && has(head, "\"total_bytes_allocated\"");
 }
 
-class MemrayImporter final : public Importer {
- public:
-  using Reader = Result<Snapshot> (*)(Input&);
-  MemrayImporter(const FormatInfo& info, bool (*fits)(std::string_view), Reader reader)
-      : info_(info), fits_(fits), reader_(reader) {}
-
-  const FormatInfo& info() const override { return info_; }
-  Match sniff(std::string_view head) const override { return fits_(head) ? Match::certain : Match::no; }
-  Status read(Input& in, SnapshotSink& out) const override {
-    return text::run_reader([&]() -> Status {
-      Result<Snapshot> snapshot = reader_(in);
-      if (!snapshot) return std::move(snapshot).error();
-      return out.take(std::move(*snapshot));
-    });
-  }
-
- private:
-  const FormatInfo& info_;
-  bool (*fits_)(std::string_view);
-  Reader reader_;
-};
+template <bool (*kFits)(std::string_view), Result<Snapshot> (*kRead)(Input&)>
+constexpr Format memray_format(const FormatInfo& info) {
+  return {.info = info,
+          .sniff = [](std::string_view head) { return kFits(head) ? Match::certain : Match::no; },
+          .decode = [](Input& in, SnapshotSink& out,
+                       const ReadRequest&) { value_or_throw(out.take(value_or_throw(kRead(in)))); },
+          .many = "distinct stacks"};
+}
 
 }  // namespace
 
-std::unique_ptr<Importer> make_memray_csv_importer() {
-  return std::make_unique<MemrayImporter>(kCsv, is_csv, memray::read_csv);
-}
-std::unique_ptr<Importer> make_memray_gprof2dot_importer() {
-  return std::make_unique<MemrayImporter>(kGprof2dot, is_gprof2dot, memray::read_gprof2dot);
-}
-std::unique_ptr<Importer> make_memray_speedscope_importer() {
-  return std::make_unique<MemrayImporter>(kSpeedscope, is_speedscope, memray::read_speedscope);
-}
-std::unique_ptr<Importer> make_memray_stats_importer() {
-  return std::make_unique<MemrayImporter>(kStats, is_stats, memray::read_stats);
-}
+constexpr Format kMemrayCsv = memray_format<is_csv, memray::read_csv>(kCsv);
+constexpr Format kMemrayGprof2dot = memray_format<is_gprof2dot, memray::read_gprof2dot>(kGprof2dot);
+constexpr Format kMemraySpeedscope = memray_format<is_speedscope, memray::read_speedscope>(kSpeedscope);
+constexpr Format kMemrayStats = memray_format<is_stats, memray::read_stats>(kStats);
 
 }  // namespace snapdiff::formats

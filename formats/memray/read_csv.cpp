@@ -4,16 +4,16 @@
 #include <string>
 #include <vector>
 
+#include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
 #include "formats/memray/readers.hpp"
+#include "formats/text/in_quotes.hpp"
 #include "formats/text/line_reader.hpp"
 #include "formats/text/scan.hpp"
-#include "formats/text/text_error.hpp"
 
 namespace snapdiff::formats::memray {
 namespace {
 
-using text::fail;
 using text::in_quotes;
 
 constexpr std::size_t kColumns = 6;
@@ -92,8 +92,9 @@ class CsvReader {
     bool found = lines_.next(line);
     if (found && text::has_prefix(line, "\xef\xbb\xbf")) line.remove_prefix(3);
     if (!found || line != kCsvHeader) {
-      fail(ErrorCode::malformed, lines_.line_offset(),
-           "header not recognised: found " + in_quotes(line) + ", expected " + std::string(kCsvHeader));
+      fail(ErrorCode::malformed,
+           "header not recognised: found " + in_quotes(line) + ", expected " + std::string(kCsvHeader),
+           lines_.line_offset());
     }
     if (!lines_.terminated()) cut();
     while (next_record()) {
@@ -115,14 +116,14 @@ class CsvReader {
       std::string record(line);
       for (int lines = 1; found == Fields::open; ++lines) {
         if (lines == kMostLines) {
-          fail(ErrorCode::malformed, offset_, "record not readable: a quoted field over more than 100 lines");
+          fail(ErrorCode::malformed, "record not readable: a quoted field over more than 100 lines", offset_);
         }
         if (!lines_.next(line)) {
           cut();
           return false;
         }
         if (record.size() + line.size() > kMaxRecordBytes) {
-          fail(ErrorCode::limit, offset_, "record too long: expected at most 67108864 bytes");
+          fail(ErrorCode::limit, "record too long: expected at most 67108864 bytes", offset_);
         }
         record.append(1, '\n').append(line);
         // A quote may only close in this line, so that splitting again is not tried for each line.
@@ -130,7 +131,7 @@ class CsvReader {
       }
     }
     if (found == Fields::broken) {
-      fail(ErrorCode::malformed, offset_, "record not readable: text behind a closing quote, expected a comma");
+      fail(ErrorCode::malformed, "record not readable: text behind a closing quote, expected a comma", offset_);
     }
     return true;
   }
@@ -149,13 +150,14 @@ class CsvReader {
     std::int64_t count = 0;
     std::int64_t bytes = 0;
     if (fields_.size() != kColumns) {
-      fail(ErrorCode::malformed, offset_,
-           "record not readable: found " + std::to_string(fields_.size()) + " fields, expected 6");
+      fail(ErrorCode::malformed, "record not readable: found " + std::to_string(fields_.size()) + " fields, expected 6",
+           offset_);
     }
     if (!whole_number(fields_[1], count) || !whole_number(fields_[2], bytes)) {
-      fail(ErrorCode::malformed, offset_,
+      fail(ErrorCode::malformed,
            "numbers not readable: found " + in_quotes(fields_[1]) + " and " + in_quotes(fields_[2]) +
-               ", expected num_allocations and size below 2^63");
+               ", expected num_allocations and size below 2^63",
+           offset_);
     }
     std::vector<Label> labels{text_label(builder_, "allocator", fields_[0])};
     // Ids of threads differ from run to run, names need not.

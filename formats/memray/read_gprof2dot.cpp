@@ -2,24 +2,22 @@
 #include <utility>
 #include <vector>
 
+#include "formats/input/read_failure.hpp"
 #include "formats/json/json_walk.hpp"
 #include "formats/memray/readers.hpp"
-#include "formats/text/text_error.hpp"
 #include "snapdiff/snapshot_builder.hpp"
 
 /// gprof2dot's own JSON format, version 0.
 namespace snapdiff::formats::memray {
 namespace {
 
-using text::fail;
-
 class Gprof2dot final : public json::Walk {
  public:
   void number(std::int64_t value) override {
     if (at({"version"})) {
       if (value != 0) {
-        fail(ErrorCode::unsupported, offset(),
-             "gprof2dot JSON version: found " + std::to_string(value) + ", expected 0");
+        fail(ErrorCode::unsupported, "gprof2dot JSON version: found " + std::to_string(value) + ", expected 0",
+             offset());
       }
     } else if (at({"events", "*", "callchain", "*"})) {
       if (value < 0 || value > 0x7fffffff) bad_function(value);
@@ -51,7 +49,7 @@ class Gprof2dot final : public json::Walk {
 
   Result<Snapshot> finish() {
     if (!bytes_found_) {
-      fail(ErrorCode::unsupported, offset(), "gprof2dot JSON without a cost in bytes: expected unit bytes");
+      fail(ErrorCode::unsupported, "gprof2dot JSON without a cost in bytes: expected unit bytes", offset());
     }
     SnapshotFacts& facts = builder_.facts();
     facts.producer = "memray";
@@ -74,8 +72,8 @@ class Gprof2dot final : public json::Walk {
         frames.push_back(frame_of[chain_[i]]);
       }
       if (cost_[event] < 0) {
-        fail(ErrorCode::malformed, offset(),
-             "cost below 0: found " + std::to_string(cost_[event]) + ", expected bytes");
+        fail(ErrorCode::malformed, "cost below 0: found " + std::to_string(cost_[event]) + ", expected bytes",
+             offset());
       }
       builder_.add_row(builder_.stack(frames), LabelSetId{}, std::span(&cost_[event], 1));
     }
@@ -84,9 +82,10 @@ class Gprof2dot final : public json::Walk {
 
  private:
   [[noreturn]] void bad_function(std::int64_t index) {
-    fail(ErrorCode::malformed, offset(),
+    fail(ErrorCode::malformed,
          "function out of range: found " + std::to_string(index) + ", expected an index into functions (" +
-             std::to_string(functions_.size()) + ")");
+             std::to_string(functions_.size()) + ")",
+         offset());
   }
 
   SnapshotBuilder builder_;

@@ -3,16 +3,14 @@
 #include <string>
 #include <vector>
 
+#include "formats/input/read_failure.hpp"
 #include "formats/json/json_walk.hpp"
 #include "formats/memray/readers.hpp"
-#include "formats/text/text_error.hpp"
 #include "snapdiff/snapshot_builder.hpp"
 
 /// speedscope's file format (jlfwong/speedscope src/lib/file-format-spec.ts), sampled profiles.
 namespace snapdiff::formats::memray {
 namespace {
-
-using text::fail;
 
 /// Samples of one profile; sample s is index[begin[s] .. begin[s + 1]), root first.
 struct Profile {
@@ -76,8 +74,8 @@ class Speedscope final : public json::Walk {
     if (!has_bytes) {
       const std::string found =
           profiles_.empty() ? "no profile" : profiles_.front().type + " in " + profiles_.front().unit;
-      fail(ErrorCode::unsupported, offset(),
-           "speedscope profile without memory: found " + found + ", expected a sampled one in bytes");
+      fail(ErrorCode::unsupported,
+           "speedscope profile without memory: found " + found + ", expected a sampled one in bytes", offset());
     }
     SnapshotFacts& facts = builder_.facts();
     facts.format_detail = "speedscope";
@@ -102,9 +100,10 @@ class Speedscope final : public json::Walk {
   }
 
   [[noreturn]] void bad_frame(std::int64_t index) {
-    fail(ErrorCode::malformed, offset(),
+    fail(ErrorCode::malformed,
          "frame out of range: found " + std::to_string(index) + ", expected an index into shared.frames (" +
-             std::to_string(frames_.size()) + ")");
+             std::to_string(frames_.size()) + ")",
+         offset());
   }
 
   void make_frames() {
@@ -120,9 +119,10 @@ class Speedscope final : public json::Walk {
   /// Each profile fills one column; equal stacks of several are added by the builder.
   void add(Profile& profile, bool has_counts) {
     if (profile.weight.size() != profile.begin.size()) {
-      fail(ErrorCode::malformed, offset(),
+      fail(ErrorCode::malformed,
            "samples and weights differ: found " + std::to_string(profile.begin.size()) + " and " +
-               std::to_string(profile.weight.size()) + ", expected as many");
+               std::to_string(profile.weight.size()) + ", expected as many",
+           offset());
     }
     const bool bytes = profile.unit == "bytes";
     profile.begin.push_back(profile.index.size());
@@ -135,8 +135,8 @@ class Speedscope final : public json::Walk {
       }
       const std::int64_t weight = profile.weight[s];
       if (weight < 0) {
-        fail(ErrorCode::malformed, offset(),
-             "weight below 0: found " + std::to_string(weight) + ", expected bytes or a count");
+        fail(ErrorCode::malformed, "weight below 0: found " + std::to_string(weight) + ", expected bytes or a count",
+             offset());
       }
       const std::int64_t values[] = {bytes ? weight : 0, bytes ? 0 : weight};
       builder_.add_row(builder_.stack(stack), LabelSetId{}, std::span(values).first(has_counts ? 2 : 1));

@@ -1,8 +1,8 @@
 #include <string>
 
+#include "formats/input/read_failure.hpp"
 #include "formats/json/json_walk.hpp"
 #include "formats/memray/readers.hpp"
-#include "formats/text/text_error.hpp"
 #include "snapdiff/snapshot_builder.hpp"
 
 /// `memray stats --json`: totals over a run and its peak, no live rows.
@@ -28,7 +28,7 @@ class Stats final : public json::Walk {
   Result<Snapshot> finish() {
     SnapshotFacts& facts = builder_.facts();
     if (facts.counters.empty()) {
-      text::fail(ErrorCode::malformed, offset(), "no figures of memray stats: expected total_num_allocations");
+      fail(ErrorCode::malformed, "no figures of memray stats: expected total_num_allocations", offset());
     }
     facts.producer = "memray";
     facts.format_detail = "stats JSON";

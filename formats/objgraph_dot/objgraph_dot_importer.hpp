@@ -1,12 +1,10 @@
 #pragma once
 
-#include <memory>
-
-#include "snapdiff/importer.hpp"
+#include "formats/input/format.hpp"
 
 namespace snapdiff::formats {
 
 /// DOT graphs of objgraph (Python): show_refs(), show_backrefs().
-std::unique_ptr<Importer> make_objgraph_dot_importer();
+extern const Format kObjgraphDot;
 
 }  // namespace snapdiff::formats

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "formats/input/byte_window.hpp"
+#include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
 #include "formats/objgraph_dot/dot_statement.hpp"
 #include "snapdiff/object_graph.hpp"
@@ -212,11 +213,9 @@ class DotReader {
     facts.sampling = Sampling::exact;
     facts.complete = false;
     facts.counters.push_back({"references", static_cast<std::int64_t>(graph.to.size()), "count"});
-    if (Status valid = validate(graph, builder_.dictionary()); !valid) throw DecodeError{std::move(valid).error()};
+    value_or_throw(validate(graph, builder_.dictionary()));
     builder_.set_graph(std::move(graph_));
-    Result<Snapshot> snapshot = builder_.finish();
-    if (!snapshot) throw DecodeError{std::move(snapshot).error()};
-    return std::move(snapshot).value();
+    return value_or_throw(builder_.finish());
   }
 
   struct Edge {

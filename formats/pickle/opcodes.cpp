@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "formats/input/read_failure.hpp"
 #include "formats/pickle/value.hpp"
 
 namespace snapdiff::formats::pickle {

@@ -60,7 +60,7 @@ struct OpcodeInfo {
 
 const OpcodeInfo& opcode_info(std::uint8_t opcode);
 
-/// Throws the PickleError for an opcode that is not accepted.
+/// Throws the ReadFailure for an opcode that is not accepted.
 [[noreturn]] void refuse(std::uint8_t opcode, std::uint64_t offset);
 
 /// "0x63"

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "formats/input/read_failure.hpp"
+
 namespace snapdiff::formats::pickle {
 
 bool PickleBytes::more(const char*& p, std::size_t wanted) {
@@ -14,19 +16,18 @@ bool PickleBytes::more(const char*& p, std::size_t wanted) {
     in_.consume(used);
     base_ += used;
   }
-  Result<std::string_view> view = in_.peek(std::max(wanted, kPadding));
-  if (!view) throw PickleError{std::move(view).error()};
-  begin_ = view->data();
-  end_ = begin_ + view->size();
+  const std::string_view view = value_or_throw(in_.peek(std::max(wanted, kPadding)));
+  begin_ = view.data();
+  end_ = begin_ + view.size();
   p = begin_;
-  if (view->size() >= std::max(wanted, kPadding)) return true;
+  if (view.size() >= std::max(wanted, kPadding)) return true;
   ended_ = true;
-  if (view->size() < kPadding) {
+  if (view.size() < kPadding) {
     in_tail_ = true;
-    if (!view->empty()) std::memcpy(tail_, view->data(), view->size());
-    in_.consume(view->size());
+    if (!view.empty()) std::memcpy(tail_, view.data(), view.size());
+    in_.consume(view.size());
     begin_ = p = tail_;
-    end_ = tail_ + view->size();
+    end_ = tail_ + view.size();
   }
   return static_cast<std::size_t>(end_ - p) >= wanted;
 }

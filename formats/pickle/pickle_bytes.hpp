@@ -23,7 +23,7 @@ class PickleBytes {
   std::uint64_t offset_of(const char* p) const { return base_ + static_cast<std::uint64_t>(p - begin_); }
 
   /// Brings `wanted` bytes behind `p`, which is moved along with the window. False when the input
-  /// ends before; what there is can then be read. Throws PickleError.
+  /// ends before; what there is can then be read. Throws ReadFailure.
   bool more(const char*& p, std::size_t wanted);
 
   /// Moves `p` over `count` bytes; false when the input ends before.

@@ -1,10 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <utility>
 
-#include "snapdiff/result.hpp"
+#include "formats/input/read_failure.hpp"
 
 namespace snapdiff::formats::pickle {
 
@@ -58,16 +56,7 @@ inline Value make_value(Kind kind, std::uint64_t bits = 0, Role role = kNoRole) 
   return value;
 }
 
-/// Thrown inside the rooms that read pickles; their door turns it into an Error.
-struct PickleError {
-  Error error;
-};
-
-[[noreturn]] inline void fail(ErrorCode code, std::string message, std::uint64_t offset) {
-  throw PickleError{Error{code, std::move(message), offset}};
-}
-[[noreturn]] inline void fail_malformed(std::string message, std::uint64_t offset) {
-  fail(ErrorCode::malformed, std::move(message), offset);
-}
+using formats::fail;
+using formats::fail_malformed;
 
 }  // namespace snapdiff::formats::pickle

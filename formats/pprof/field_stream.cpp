@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "formats/input/read_failure.hpp"
+
 namespace snapdiff::formats::pprof {
 namespace {
 
@@ -14,11 +16,10 @@ constexpr std::uint64_t kMaxFieldBytes = std::uint64_t{64} << 20;
 
 void FieldStream::refill(std::size_t wanted) {
   in_->consume(static_cast<std::size_t>(at_ - begin_));
-  Result<std::string_view> view = in_->peek(wanted);
-  if (!view) throw DecodeError{std::move(view).error()};
+  const std::string_view view = value_or_throw(in_->peek(wanted));
   base_ = in_->offset();
-  begin_ = at_ = view->data();
-  end_ = begin_ + view->size();
+  begin_ = at_ = view.data();
+  end_ = begin_ + view.size();
 }
 
 void FieldStream::decode(Field& field) {
@@ -32,10 +33,10 @@ void FieldStream::decode(Field& field) {
     if (field.wire == 0) field.value = protozero::decode_varint(&p, end_);
     if (field.wire == 2) length = protozero::decode_varint(&p, end_);
   } catch (const protozero::exception& error) {
-    fail(offset_of(p), std::string("bad varint: ") + error.what() + ", expected a profile field");
+    fail_malformed(std::string("bad varint: ") + error.what() + ", expected a profile field", offset_of(p));
   }
   if (tag >> 3 == 0 || tag >> 3 > 0x1fffffff) {
-    fail(field.offset, "bad field number: " + std::to_string(tag >> 3) + ", expected 1 to 536870911");
+    fail_malformed("bad field number: " + std::to_string(tag >> 3) + ", expected 1 to 536870911", field.offset);
   }
   field.number = static_cast<std::uint32_t>(tag >> 3);
   switch (field.wire) {
@@ -44,23 +45,26 @@ void FieldStream::decode(Field& field) {
     case 2: break;
     case 5: length = 4; break;
     default:
-      fail(field.offset, "unknown wire type: " + std::to_string(field.wire) + " in field " +
-                             std::to_string(field.number) + ", expected 0, 1, 2 or 5");
+      fail_malformed("unknown wire type: " + std::to_string(field.wire) + " in field " + std::to_string(field.number) +
+                         ", expected 0, 1, 2 or 5",
+                     field.offset);
   }
   if (length > static_cast<std::uint64_t>(end_ - p)) {
     const auto header = static_cast<std::size_t>(p - at_);
     if (length > kMaxFieldBytes && length <= kMaxLength) {
-      fail_limit(field.offset, "field too long: field " + std::to_string(field.number) + " is " +
-                                   std::to_string(length) + " bytes long, expected at most " +
-                                   std::to_string(kMaxFieldBytes));
+      fail(ErrorCode::limit,
+           "field too long: field " + std::to_string(field.number) + " is " + std::to_string(length) +
+               " bytes long, expected at most " + std::to_string(kMaxFieldBytes),
+           field.offset);
     }
     if (in_ != nullptr && length <= kMaxLength) {
       refill(header + static_cast<std::size_t>(length));
       p = at_ + header;
     }
     if (length > static_cast<std::uint64_t>(end_ - p)) {
-      fail(field.offset, "profile ends early: field " + std::to_string(field.number) + " is " + std::to_string(length) +
-                             " bytes long, " + std::to_string(end_ - p) + " are left");
+      fail_malformed("profile ends early: field " + std::to_string(field.number) + " is " + std::to_string(length) +
+                         " bytes long, " + std::to_string(end_ - p) + " are left",
+                     field.offset);
     }
   }
   field.payload = std::string_view(p, static_cast<std::size_t>(length));

@@ -1,4 +1,5 @@
 #include "formats/pprof/label_sets.hpp"
+#include "formats/input/read_failure.hpp"
 #include "snapdiff/keyed_hash.hpp"
 
 #include <limits>
@@ -41,7 +42,7 @@ std::uint32_t LabelSets::row_of(std::string_view fields, std::uint64_t offset) {
   const Hash128 hash = hash_bytes(fields);
   const std::uint32_t row = index_.find(keyed_hash(hash), [&](std::uint32_t r) { return hash_[r] == hash; });
   if (row != HashIndex::kAbsent) return row;
-  if (size() >= kUnresolved - 1) fail_limit(offset, "too many label sets: expected fewer than 2^32 - 2");
+  if (size() >= kUnresolved - 1) fail(ErrorCode::limit, "too many label sets: expected fewer than 2^32 - 2", offset);
   bytes_.append(fields);
   end_.push_back(bytes_.size());
   offset_.push_back(offset);

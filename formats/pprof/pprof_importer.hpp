@@ -1,12 +1,10 @@
 #pragma once
 
-#include <memory>
-
-#include "snapdiff/importer.hpp"
+#include "formats/input/format.hpp"
 
 namespace snapdiff::formats {
 
 /// Reads profile.proto (google/pprof, proto/profile.proto), whatever its sample types are.
-std::unique_ptr<Importer> make_pprof_importer();
+extern const Format kPprof;
 
 }  // namespace snapdiff::formats

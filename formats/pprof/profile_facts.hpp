@@ -10,7 +10,7 @@
 namespace snapdiff::formats::pprof {
 
 /// Fills the facts that stand in the profile itself, and the notes that follow from them.
-/// Throws DecodeError.
+/// Throws ReadFailure.
 void fill_facts(const ProfileTables& tables, const std::vector<ColumnPlan>& columns, const SampleRemarks& remarks,
                 SnapshotBuilder& builder);
 

@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "formats/input/read_failure.hpp"
+
 namespace snapdiff::formats::pprof {
 namespace {
 
@@ -18,7 +20,7 @@ constexpr std::uint64_t kMaxStringBytes = std::uint64_t{1} << 30;
 
 void check_room(std::size_t rows, std::size_t most, std::uint64_t offset, const char* what) {
   if (rows < most) return;
-  fail_limit(offset, std::string("too many ") + what + ": expected at most " + std::to_string(most));
+  fail(ErrorCode::limit, std::string("too many ") + what + ": expected at most " + std::to_string(most), offset);
 }
 
 template <class Row>
@@ -28,7 +30,7 @@ void add(std::vector<Row>& table, Row row, std::size_t most, std::uint64_t offse
 }
 
 void check_id(std::uint64_t id, std::uint64_t offset, const char* reserved) {
-  if (id == 0) fail(offset, std::string("found ") + reserved + ", expected a positive id");
+  if (id == 0) fail_malformed(std::string("found ") + reserved + ", expected a positive id", offset);
 }
 
 /// Line numbers of the model have 32 bits; a larger or negative one is damage that costs nothing.
@@ -143,15 +145,17 @@ void read_comments(const Field& field, std::vector<std::int64_t>& out) {
       add(out, static_cast<std::int64_t>(protozero::decode_varint(&p, end)), kMaxComments, field.offset, "comments");
     }
   } catch (const protozero::exception& error) {
-    fail(field.offset, std::string("comment cannot be decoded: ") + error.what() + ", expected packed varints");
+    fail_malformed(std::string("comment cannot be decoded: ") + error.what() + ", expected packed varints",
+                   field.offset);
   }
 }
 
 }  // namespace
 
 void fail_wire_type(const Field& field) {
-  fail(field.offset, "type mismatch: field " + std::to_string(field.number) + " has wire type " +
-                         std::to_string(field.wire) + ", expected another");
+  fail_malformed("type mismatch: field " + std::to_string(field.number) + " has wire type " +
+                     std::to_string(field.wire) + ", expected another",
+                 field.offset);
 }
 
 void ProfileTables::take(const Field& field) {
@@ -167,12 +171,13 @@ void ProfileTables::take(const Field& field) {
     case bytes_field(5): add(functions, read_function(field, notes), kMaxFunctions, field.offset, "functions"); break;
     case bytes_field(6):
       if (strings.size() == 0 && !field.payload.empty()) {
-        fail(field.offset, "string_table[0] must be '': it is " + std::to_string(field.payload.size()) +
-                               " bytes long, expected an empty text");
+        fail_malformed("string_table[0] must be '': it is " + std::to_string(field.payload.size()) +
+                           " bytes long, expected an empty text",
+                       field.offset);
       }
       check_room(strings.size(), kMaxStrings, field.offset, "strings");
       if (strings.byte_count() + field.payload.size() > kMaxStringBytes) {
-        fail_limit(field.offset, "string table too long: expected at most 1 GiB");
+        fail(ErrorCode::limit, "string table too long: expected at most 1 GiB", field.offset);
       }
       strings.append(field.payload);
       break;
@@ -180,7 +185,8 @@ void ProfileTables::take(const Field& field) {
     case varint_field(8): keep_frames = number; break;
     case varint_field(9):
       if (time_ns != 0) {
-        fail(field.offset, "concatenated profiles detected: a second time_nanos, expected one profile in a file");
+        fail_malformed("concatenated profiles detected: a second time_nanos, expected one profile in a file",
+                       field.offset);
       }
       time_ns = number;
       break;
@@ -198,8 +204,9 @@ void ProfileTables::take(const Field& field) {
 
 std::string_view ProfileTables::text(std::int64_t index, std::uint64_t offset) const {
   if (index < 0 || static_cast<std::uint64_t>(index) >= strings.size()) {
-    fail(offset, "string index out of range: " + std::to_string(index) + ", the string table has " +
-                     std::to_string(strings.size()) + " entries");
+    fail_malformed("string index out of range: " + std::to_string(index) + ", the string table has " +
+                       std::to_string(strings.size()) + " entries",
+                   offset);
   }
   return strings[static_cast<std::size_t>(index)];
 }

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "formats/input/read_failure.hpp"
 #include "formats/pprof/columns.hpp"
 #include "formats/pprof/field_stream.hpp"
 #include "formats/pprof/profile_facts.hpp"
@@ -21,7 +22,7 @@ bool is_sample(const Field& field) { return field.number == kSampleField && fiel
 template <class AddRows>
 Result<Snapshot> build(const ProfileTables& tables, std::uint64_t input_bytes, AddRows add_rows) {
   if (tables.strings.size() == 0)
-    fail(input_bytes, "no string table: the profile ends before it, or is of another kind");
+    fail_malformed("no string table: the profile ends before it, or is of another kind", input_bytes);
   SnapshotBuilder builder;
   const std::vector<ColumnPlan> columns = plan_columns(tables);
   for (const ColumnPlan& column : columns) builder.add_column(column.type);
@@ -73,15 +74,13 @@ Status read_profile(Input& in, SnapshotSink& out, const ReadLimits& limits) {
   Result<std::string_view> head = in.peek(limits.in_memory_bytes + 1);
   if (!head) return std::move(head).error();
   if (head->empty()) return Error{ErrorCode::malformed, "empty input file"};
-  try {
+  return run_reader([&]() -> Status {
     const bool whole = head->size() <= limits.in_memory_bytes;
     Result<Snapshot> snapshot = whole ? read_whole(*head, limits) : read_streamed(in);
     if (whole) in.consume(head->size());
     if (!snapshot) return std::move(snapshot).error();
     return out.take(std::move(*snapshot));
-  } catch (const DecodeError& error) {
-    return error.error;
-  }
+  });
 }
 
 }  // namespace snapdiff::formats::pprof

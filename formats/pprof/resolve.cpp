@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "formats/input/read_failure.hpp"
+
 namespace snapdiff::formats::pprof {
 namespace {
 
@@ -36,8 +38,9 @@ template <class Row>
 void index_rows(const std::vector<Row>& rows, IdMap& map, const char* plural) {
   for (std::size_t row = 0; row < rows.size(); ++row) {
     if (!map.insert(rows[row].id, static_cast<std::uint32_t>(row))) {
-      fail(rows[row].offset, std::string("multiple ") + plural + " with same id: " + std::to_string(rows[row].id) +
-                                 ", expected each id once");
+      fail_malformed(std::string("multiple ") + plural + " with same id: " + std::to_string(rows[row].id) +
+                         ", expected each id once",
+                     rows[row].offset);
     }
   }
 }
@@ -111,8 +114,9 @@ void Locations::add_location(const ProfileTables& tables, std::size_t row, Snaps
     const RawLine& line = tables.lines[i];
     const std::uint32_t function = line.function_id == 0 ? IdMap::kAbsent : function_row_.find(line.function_id);
     if (function == IdMap::kAbsent) {
-      fail(location.offset, "location id: " + std::to_string(location.id) + " has a line with nil function: id " +
-                                std::to_string(line.function_id) + " is not in the file");
+      fail_malformed("location id: " + std::to_string(location.id) + " has a line with nil function: id " +
+                         std::to_string(line.function_id) + " is not in the file",
+                     location.offset);
     }
     spec.function = function_[function];
     spec.line = line.line;
@@ -127,7 +131,7 @@ void Locations::append_frames(const char* p, const char* end, std::uint64_t offs
   constexpr std::size_t kLongestVarint = 10;
   const auto bytes = static_cast<std::size_t>(end - p);
   if (bytes > kMaxStackFrames * kLongestVarint) {
-    fail_limit(offset, "stack too deep: expected at most " + std::to_string(kMaxStackFrames) + " frames");
+    fail(ErrorCode::limit, "stack too deep: expected at most " + std::to_string(kMaxStackFrames) + " frames", offset);
   }
   const ShortRun* const short_run = short_run_.data();
   const std::size_t small_ids = short_run_.size();
@@ -151,7 +155,7 @@ void Locations::append_frames(const char* p, const char* end, std::uint64_t offs
     out.added(static_cast<std::size_t>(to - from));
     if (look_up) append_run(id, offset, out);
     if (out.size() > kMaxStackFrames) {
-      fail_limit(offset, "stack too deep: expected at most " + std::to_string(kMaxStackFrames) + " frames");
+      fail(ErrorCode::limit, "stack too deep: expected at most " + std::to_string(kMaxStackFrames) + " frames", offset);
     }
   }
 }
@@ -159,11 +163,11 @@ void Locations::append_frames(const char* p, const char* end, std::uint64_t offs
 void Locations::append_run(std::uint64_t id, std::uint64_t offset, FrameScratch& out) const {
   const std::uint32_t row = location_row_.find(id);
   if (row == IdMap::kAbsent) {
-    fail(offset, "sample has nil location: location id " + std::to_string(id) + " is not in the file");
+    fail_malformed("sample has nil location: location id " + std::to_string(id) + " is not in the file", offset);
   }
   const std::size_t count = begin_[row + 1] - begin_[row];
   if (out.size() + count > kMaxStackFrames) {
-    fail_limit(offset, "stack too deep: expected at most " + std::to_string(kMaxStackFrames) + " frames");
+    fail(ErrorCode::limit, "stack too deep: expected at most " + std::to_string(kMaxStackFrames) + " frames", offset);
   }
   std::copy_n(frame_.begin() + begin_[row], count, out.reserve(count));
   out.added(count);

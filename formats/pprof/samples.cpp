@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "formats/input/read_failure.hpp"
 #include "snapdiff/checked.hpp"
 #include "snapdiff/keyed_hash.hpp"
 #include "snapdiff/large_pages.hpp"
@@ -14,7 +15,7 @@ constexpr std::size_t kMaxRows = 0xfffffff0;
 
 void check_size(const SampleContext& context, std::uint64_t offset) {
   if (context.builder.dictionary().stacks.size() > kMaxRows || context.builder.row_count() > kMaxRows) {
-    fail_limit(offset, "too many stacks or samples: expected fewer than 2^32 - 16");
+    fail(ErrorCode::limit, "too many stacks or samples: expected fewer than 2^32 - 16", offset);
   }
 }
 
@@ -27,8 +28,9 @@ class ExpansionBudget {
   void spend(std::size_t frames, std::uint64_t offset) {
     spent_ += frames;
     if (spent_ <= most_) return;
-    fail_limit(offset, "stacks expand to too many frames: expected at most " + std::to_string(most_) +
-                           " for an input of this size");
+    fail(ErrorCode::limit,
+         "stacks expand to too many frames: expected at most " + std::to_string(most_) + " for an input of this size",
+         offset);
   }
 
  private:
@@ -39,10 +41,12 @@ class ExpansionBudget {
 };
 
 void check_value_count(std::size_t values, std::size_t columns, std::uint64_t offset) {
-  if (columns == 0) fail(offset, "missing sample type information: there are samples, expected a sample_type");
+  if (columns == 0)
+    fail_malformed("missing sample type information: there are samples, expected a sample_type", offset);
   if (values != columns) {
-    fail(offset, "mismatch: sample has " + std::to_string(values) + " values, " + std::to_string(columns) +
-                     " sample types declared");
+    fail_malformed("mismatch: sample has " + std::to_string(values) + " values, " + std::to_string(columns) +
+                       " sample types declared",
+                   offset);
   }
 }
 
@@ -64,7 +68,7 @@ class RowWriter {
     scaled_.resize(values.size());
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (__builtin_mul_overflow(values[i], context_.columns[i].factor, &scaled_[i])) {
-        fail_limit(offset, "value of " + context_.columns[i].type.name + " is beyond 2^63-1 bytes");
+        fail(ErrorCode::limit, "value of " + context_.columns[i].type.name + " is beyond 2^63-1 bytes", offset);
       }
     }
     return scaled_;
@@ -144,8 +148,9 @@ void StreamedSamples::add(std::string_view payload, std::uint64_t offset) {
     first_offset_ = offset;
   }
   if (parts_.values().size() != values_per_sample_) {
-    fail(offset, "mismatch: sample has " + std::to_string(parts_.values().size()) + " values, the first one has " +
-                     std::to_string(values_per_sample_));
+    fail_malformed("mismatch: sample has " + std::to_string(parts_.values().size()) + " values, the first one has " +
+                       std::to_string(values_per_sample_),
+                   offset);
   }
   const Row row{stack_row(ids_, offset), labels_.row_of(parts_.label_fields(), offset)};
   const auto hash_of = [](const Row& r) { return mix64((static_cast<std::uint64_t>(r.stack) << 32) | r.labels); };
@@ -153,7 +158,7 @@ void StreamedSamples::add(std::string_view payload, std::uint64_t offset) {
   std::uint32_t at = row_index_.find(
       hash, [&](std::uint32_t r) { return rows_[r].stack == row.stack && rows_[r].labels == row.labels; });
   if (at == HashIndex::kAbsent) {
-    if (rows_.size() > kMaxRows) fail_limit(offset, "too many samples: expected fewer than 2^32 - 16");
+    if (rows_.size() > kMaxRows) fail(ErrorCode::limit, "too many samples: expected fewer than 2^32 - 16", offset);
     at = static_cast<std::uint32_t>(rows_.size());
     rows_.push_back(row);
     values_.resize(values_.size() + values_per_sample_);
@@ -163,7 +168,7 @@ void StreamedSamples::add(std::string_view payload, std::uint64_t offset) {
     std::int64_t& sum = values_[at * values_per_sample_ + i];
     has_negative_ = has_negative_ || parts_.values()[i] < 0;
     if (!checked_add(sum, parts_.values()[i], sum)) {
-      fail_limit(offset, "sum of the samples of one stack is beyond 2^63-1, expected it to fit in 64 bits");
+      fail(ErrorCode::limit, "sum of the samples of one stack is beyond 2^63-1, expected it to fit in 64 bits", offset);
     }
   }
 }
@@ -172,7 +177,7 @@ std::uint32_t StreamedSamples::stack_row(std::string_view ids, std::uint64_t off
   const Hash128 hash = hash_bytes(ids);
   const std::uint32_t row = stacks_.find(keyed_hash(hash), [&](std::uint32_t r) { return stack_hash_[r] == hash; });
   if (row != HashIndex::kAbsent) return row;
-  if (stack_hash_.size() > kMaxRows) fail_limit(offset, "too many stacks: expected fewer than 2^32 - 16");
+  if (stack_hash_.size() > kMaxRows) fail(ErrorCode::limit, "too many stacks: expected fewer than 2^32 - 16", offset);
   stack_bytes_.append(ids);
   stack_end_.push_back(stack_bytes_.size());
   stack_offset_.push_back(offset);
@@ -193,7 +198,8 @@ std::vector<StackId> StreamedSamples::resolve_stacks(const SampleContext& contex
     try {
       context.locations.append_frames(p, end, stack_offset_[i], frames);
     } catch (const protozero::exception& error) {
-      fail(stack_offset_[i], std::string("location ids cannot be decoded: ") + error.what() + ", expected varints");
+      fail_malformed(std::string("location ids cannot be decoded: ") + error.what() + ", expected varints",
+                     stack_offset_[i]);
     }
     budget.spend(frames.size(), stack_offset_[i]);
     out.push_back(context.builder.stack(frames.view()));

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/input/read_failure.hpp"
 #include "formats/pprof/columns.hpp"
 #include "formats/pprof/label_sets.hpp"
 #include "formats/pprof/profile_tables.hpp"
@@ -39,7 +40,7 @@ class SampleParts {
  public:
   /// Decodes one sample. `on_ids(p, end)` is called with each run of bytes that holds location
   /// ids as varints, in order.
-  /// Throws DecodeError with `offset` (of the payload's first byte) added.
+  /// Throws ReadFailure with `offset` (of the payload's first byte) added.
   template <class OnIds>
   void decode(std::string_view payload, std::uint64_t offset, OnIds on_ids);
 
@@ -62,7 +63,7 @@ SampleRemarks add_samples(std::string_view whole, const std::vector<SampleSpan>&
 /// label set, values summed; memory is bounded by the distinct ones.
 class StreamedSamples {
  public:
-  /// Throws DecodeError.
+  /// Throws ReadFailure.
   void add(std::string_view payload, std::uint64_t offset);
   bool empty() const { return rows_.empty(); }
   SampleRemarks finish(const SampleContext& context);
@@ -138,8 +139,8 @@ void SampleParts::decode(std::string_view payload, std::uint64_t offset, OnIds o
       }
     }
   } catch (const protozero::exception& error) {
-    fail(offset + static_cast<std::uint64_t>(p - payload.data()),
-         std::string("sample cannot be decoded: ") + error.what() + ", expected a protobuf field");
+    fail_malformed(std::string("sample cannot be decoded: ") + error.what() + ", expected a protobuf field",
+                   offset + static_cast<std::uint64_t>(p - payload.data()));
   }
 }
 

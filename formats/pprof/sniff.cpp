@@ -1,5 +1,6 @@
 #include "formats/pprof/sniff.hpp"
 
+#include "formats/input/read_failure.hpp"
 #include "formats/pprof/field_stream.hpp"
 #include "formats/pprof/profile_tables.hpp"
 #include "formats/pprof/samples.hpp"
@@ -42,7 +43,7 @@ Signs read_signs(std::string_view head) {
   Field field;
   try {
     while (fields.next(field)) try_field(field, tables, signs);
-  } catch (const DecodeError&) {
+  } catch (const ReadFailure&) {
     signs.broken = true;
   }
   return signs;
@@ -56,7 +57,7 @@ bool cut_by_head(std::string_view head) {
   std::uint64_t behind = 0;
   try {
     while (fields.next(field)) behind = field.payload_offset + field.payload.size();
-  } catch (const DecodeError&) {
+  } catch (const ReadFailure&) {
   }
   const char* p = head.data() + behind;
   const char* const end = head.data() + head.size();

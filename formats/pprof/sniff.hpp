@@ -6,7 +6,7 @@
 
 namespace snapdiff::formats::pprof {
 
-/// As Importer::sniff(): certain when the head is fields of a profile from end to end; possible
+/// As Format::sniff(): certain when the head is fields of a profile from end to end; possible
 /// when it begins so and breaks later, so that a damaged profile is told as that and not as an
 /// unknown file.
 Match sniff_profile(std::string_view head);

@@ -6,23 +6,12 @@
 #include <string>
 #include <string_view>
 
-#include "snapdiff/result.hpp"
+#include "formats/input/read_failure.hpp"
 
 /// The only place that includes protozero: its checks must throw, in every build, or a field of
 /// the wrong wire type aborts a debug build and reads nonsense in a release build.
 namespace snapdiff::formats::pprof {
 
-/// Private to this format: deep decoding throws it, read_profile() turns it into an Error.
-struct DecodeError {
-  Error error;
-};
-
-[[noreturn]] inline void fail(std::uint64_t offset, std::string message) {
-  throw DecodeError{Error{ErrorCode::malformed, std::move(message), offset}};
-}
-[[noreturn]] inline void fail_limit(std::uint64_t offset, std::string message) {
-  throw DecodeError{Error{ErrorCode::limit, std::move(message), offset}};
-}
 [[noreturn]] void wire_check_failed(const char* check);
 
 }  // namespace snapdiff::formats::pprof
@@ -58,7 +47,8 @@ void read_message(std::string_view message, std::uint64_t offset, const char* wh
     read(reader);
   } catch (const protozero::exception& error) {
     const auto at = static_cast<std::uint64_t>(reader.data().data() - message.data());
-    fail(offset + at, std::string(what) + " cannot be decoded: " + error.what() + ", expected a protobuf field");
+    fail_malformed(std::string(what) + " cannot be decoded: " + error.what() + ", expected a protobuf field",
+                   offset + at);
   }
 }
 

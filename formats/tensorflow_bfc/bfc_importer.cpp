@@ -150,8 +150,7 @@ class BfcLog {
     if (!checked_add(sum.count, count, sum.count) || !checked_add(sum.bytes, bytes, sum.bytes)) too_big();
   }
   [[noreturn]] void too_big() {
-    text::fail(ErrorCode::limit, lines_.line_offset(),
-               "sum over the chunks is beyond 2^63-1, expected it to fit in 64 bits");
+    fail(ErrorCode::limit, "sum over the chunks is beyond 2^63-1, expected it to fit in 64 bits", lines_.line_offset());
   }
 
   void cut_line() {
@@ -252,8 +251,8 @@ class BfcLog {
     }
     close();
     if (out_.empty()) {
-      text::fail(ErrorCode::malformed, lines_.offset(),
-                 "no dump: the input ends, expected chunks or statistics of bfc_allocator.cc");
+      fail(ErrorCode::malformed, "no dump: the input ends, expected chunks or statistics of bfc_allocator.cc",
+           lines_.offset());
     }
     if (without_dump_ > 0) {
       out_.last().notes.add(Severity::info, "failed allocations that were logged without a dump", std::nullopt,
@@ -273,28 +272,22 @@ class BfcLog {
   std::uint64_t without_dump_ = 0;
 };
 
-class TensorflowBfcImporter final : public Importer {
- public:
-  const FormatInfo& info() const override { return kInfo; }
-  Match sniff(std::string_view head) const override {
-    const std::string plain = text::plain_head(head);
-    std::string_view rest = plain;
-    std::string_view line;
-    while (text::take_line(rest, line)) {
-      if (bfc_line(line)) return Match::certain;
-    }
-    return Match::no;
+Match sniff_bfc(std::string_view head) {
+  const std::string plain = text::plain_head(head);
+  std::string_view rest = plain;
+  std::string_view line;
+  while (text::take_line(rest, line)) {
+    if (bfc_line(line)) return Match::certain;
   }
-  Status read(Input& in, SnapshotSink& out) const override {
-    return text::run_reader([&]() -> Status {
-      BfcLog(in, out).run();
-      return ok();
-    });
-  }
-};
+  return Match::no;
+}
 
 }  // namespace
 
-std::unique_ptr<Importer> make_tensorflow_bfc_importer() { return std::make_unique<TensorflowBfcImporter>(); }
+constexpr Format kTensorflowBfc{
+    .info = kInfo,
+    .sniff = sniff_bfc,
+    .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { BfcLog(in, out).run(); },
+    .many = "distinct stacks"};
 
 }  // namespace snapdiff::formats

@@ -4,13 +4,13 @@
 #include <string_view>
 #include <utility>
 
-#include "formats/text/text_error.hpp"
+#include "formats/input/read_failure.hpp"
 #include "snapdiff/importer.hpp"
 
 namespace snapdiff::formats::text {
 
 /// Hands snapshots on one behind, so that what is found behind the last one (a cut report, lines
-/// that no one understood) can still be noted on it. Throws TextError for what the sink returns.
+/// that no one understood) can still be noted on it. Throws ReadFailure for what the sink returns.
 class HeldSink {
  public:
   explicit HeldSink(SnapshotSink& out) : out_(out) {}
@@ -20,9 +20,9 @@ class HeldSink {
     held_ = std::move(snapshot);
     ++taken_;
   }
-  /// What the builder made of it. Throws TextError for its errors.
+  /// What the builder made of it. Throws ReadFailure for its errors.
   void take(Result<Snapshot> snapshot) {
-    if (!snapshot) throw TextError{std::move(snapshot).error()};
+    if (!snapshot) throw ReadFailure{std::move(snapshot).error()};
     take(std::move(snapshot).value());
   }
 
@@ -36,7 +36,7 @@ class HeldSink {
     if (!held_) return;
     Status status = out_.take(std::move(*held_));
     held_.reset();
-    if (!status) throw TextError{std::move(status).error()};
+    if (!status) throw ReadFailure{std::move(status).error()};
   }
 
  private:

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "formats/text/text_error.hpp"
+#include "formats/input/read_failure.hpp"
 
 namespace snapdiff::formats::text {
 namespace {
@@ -13,8 +13,8 @@ namespace {
 constexpr std::size_t kFirstWindow = 64u << 10;
 
 [[noreturn]] void too_long(std::uint64_t offset, std::size_t most) {
-  fail(ErrorCode::limit, offset,
-       "line too long: no end within " + std::to_string(most) + " bytes, expected a row of a heap dump");
+  fail(ErrorCode::limit,
+       "line too long: no end within " + std::to_string(most) + " bytes, expected a row of a heap dump", offset);
 }
 
 }  // namespace
@@ -26,9 +26,7 @@ void LineReader::refill(std::size_t wanted) {
   at_ -= line_begin_;
   line_begin_ = 0;
   window_ = {};  // dangles from here on
-  Result<std::string_view> view = in_.peek(wanted);
-  if (!view) throw TextError{std::move(view).error()};
-  window_ = *view;
+  window_ = value_or_throw(in_.peek(wanted));
   ended_ = window_.size() < wanted;
 }
 

@@ -15,7 +15,7 @@ inline constexpr std::size_t kMaxLineBytes = 64u << 20;
 enum class LongLine : std::uint8_t { refuse, skip };
 
 /// Lines of an Input, without their ends ("\n" or "\r\n"). No bytes are copied where the input
-/// is in memory. Throws TextError for what Input returns, and limit for a line beyond
+/// is in memory. Throws ReadFailure for what Input returns, and limit for a line beyond
 /// `most_bytes`, unless such lines are skipped; those are never held in memory whole.
 class LineReader {
  public:

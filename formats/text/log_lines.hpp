@@ -15,7 +15,7 @@ inline constexpr std::size_t kMaxLogLineBytes = 16u << 20;
 
 /// Lines of a text that has been through a terminal, a log file or an editor: UTF-8 with or without
 /// byte order mark, LF or CRLF, with or without colours. Views are without mark, line end
-/// and escape sequences. Throws TextError for what Input returns.
+/// and escape sequences. Throws ReadFailure for what Input returns.
 class LogLines {
  public:
   explicit LogLines(Input& in) : lines_(in, kMaxLogLineBytes, LongLine::skip) {}

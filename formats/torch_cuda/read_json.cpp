@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "formats/input/read_failure.hpp"
 #include "formats/pickle/pickle_bytes.hpp"
 #include "formats/pickle/utf8.hpp"
 #include "formats/torch_cuda/records.hpp"
@@ -14,7 +15,6 @@
 namespace snapdiff::formats::torch_cuda {
 namespace {
 
-using pickle::fail_malformed;
 using pickle::kNoKey;
 using pickle::make_value;
 
@@ -302,7 +302,7 @@ class JsonReader {
         scratch_ += c;
       }
       if (scratch_.size() > most) {
-        if (wanted) pickle::fail(ErrorCode::limit, "text too long: expected at most 1048576 bytes", start);
+        if (wanted) fail(ErrorCode::limit, "text too long: expected at most 1048576 bytes", start);
         kept = false;
         scratch_.clear();
       }
@@ -332,12 +332,10 @@ class JsonReader {
 Result<Snapshot> read_json(Input& in) {
   pickle::Pools pools;
   Records records(pools);
-  try {
+  return run_reader([&] {
     JsonReader(in, pools, records).run();
     return records.finish("JSON");
-  } catch (pickle::PickleError& error) {
-    return std::move(error.error);
-  }
+  });
 }
 
 }  // namespace snapdiff::formats::torch_cuda

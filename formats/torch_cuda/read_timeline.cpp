@@ -8,14 +8,13 @@
 #include <utility>
 #include <vector>
 
+#include "formats/input/read_failure.hpp"
 #include "formats/pickle/pickle_bytes.hpp"
 #include "snapdiff/checked.hpp"
 #include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats::torch_cuda {
 namespace {
-
-using pickle::fail_malformed;
 
 /// torch/profiler/_memory_profiler.py, _CATEGORY_TO_INDEX.
 constexpr std::array<std::string_view, 8> kCategories = {
@@ -197,7 +196,7 @@ class Reader {
   }
 
   void add(std::int64_t& sum, std::int64_t value) {
-    if (!checked_add(sum, value, sum)) pickle::fail(ErrorCode::limit, "sum of sizes is beyond 2^63-1", offset());
+    if (!checked_add(sum, value, sum)) fail(ErrorCode::limit, "sum of sizes is beyond 2^63-1", offset());
   }
 
   void take(const Sizes& sizes, std::uint64_t number) {
@@ -319,7 +318,7 @@ Match sniff_timeline(std::string_view head) {
 }
 
 Status read_timeline(Input& in, SnapshotSink& out) {
-  try {
+  return run_reader([&]() -> Status {
     Reader reader(in);
     reader.run();
     const std::vector<Point> points = reader.points();
@@ -330,9 +329,7 @@ Status read_timeline(Input& in, SnapshotSink& out) {
       if (Status taken = out.take(*std::move(snapshot)); !taken) return taken;
     }
     return ok();
-  } catch (pickle::PickleError& error) {
-    return std::move(error.error);
-  }
+  });
 }
 
 }  // namespace snapdiff::formats::torch_cuda

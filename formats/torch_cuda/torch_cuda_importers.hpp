@@ -1,19 +1,17 @@
 #pragma once
 
-#include <memory>
-
-#include "snapdiff/importer.hpp"
+#include "formats/input/format.hpp"
 
 /// The door of formats/torch_cuda: memory snapshots of PyTorch's caching allocator.
 namespace snapdiff::formats {
 
 /// Pickles of torch.cuda.memory._snapshot() and its kin.
-std::unique_ptr<Importer> make_torch_cuda_importer();
+extern const Format kTorchCuda;
 /// HTML pages of torch/cuda/_memory_viz.py that hold such pickles.
-std::unique_ptr<Importer> make_torch_cuda_html_importer();
+extern const Format kTorchHtml;
 /// The same dictionary as JSON.
-std::unique_ptr<Importer> make_torch_cuda_json_importer();
+extern const Format kTorchJson;
 /// Memory timelines of torch.profiler: bytes by category over time.
-std::unique_ptr<Importer> make_torch_timeline_importer();
+extern const Format kTorchTimeline;
 
 }  // namespace snapdiff::formats

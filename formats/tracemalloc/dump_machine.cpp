@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "formats/input/read_failure.hpp"
 #include "formats/pickle/opcodes.hpp"
 
 namespace snapdiff::formats::tracemalloc {

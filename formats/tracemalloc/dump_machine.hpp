@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/input/read_failure.hpp"
 #include "formats/pickle/memo.hpp"
 #include "formats/pickle/pickle_bytes.hpp"
 #include "formats/pickle/text_pool.hpp"
@@ -34,7 +35,7 @@ enum class Kind : std::uint8_t {
 };
 
 /// Thrown where the input ends inside a pickle.
-struct TruncatedPickle : pickle::PickleError {};
+struct TruncatedPickle : ReadFailure {};
 
 /// Reads one pickle of Snapshot.dump(). Carries out the opcodes that such a pickle is written with and refuses
 /// every other one; the two classes are recognised by name and stand for nothing else. A tuple is told by
@@ -50,7 +51,7 @@ class DumpMachine {
 
   DumpMachine(pickle::PickleBytes& bytes, TraceSums& sums) : bytes_(bytes), sums_(sums) { stack_.reserve(4096); }
 
-  /// Reads from `p`, which is moved behind the STOP. Throws PickleError.
+  /// Reads from `p`, which is moved behind the STOP. Throws ReadFailure.
   void run(const char*& p);
 
   /// "Python 3.9 or later, pickle protocol 5, 25 frames kept"
@@ -75,7 +76,7 @@ class DumpMachine {
   };
 
   std::uint64_t offset() const { return bytes_.offset_of(op_); }
-  [[noreturn]] void malformed(const std::string& what) const { pickle::fail_malformed(what, offset()); }
+  [[noreturn]] void malformed(const std::string& what) const { fail_malformed(what, offset()); }
   [[noreturn]] void truncated(std::uint64_t at) const;
   void need(const char*& p, std::uint64_t count);
   void look_ahead(const char*& p);

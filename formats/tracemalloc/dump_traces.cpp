@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "formats/input/read_failure.hpp"
 #include "formats/pickle/opcodes.hpp"
 #include "formats/tracemalloc/dump_machine.hpp"
 

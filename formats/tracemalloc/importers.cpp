@@ -4,35 +4,17 @@
 #include "formats/tracemalloc/tracemalloc_importers.hpp"
 
 namespace snapdiff::formats {
-namespace {
+constexpr Format kTracemalloc{
+    .info = {"tracemalloc", "Snapshot.dump() of Python's tracemalloc (a pickle; read, never executed)",
+             "*.tracemalloc, *.pickle, *.dump", "single blocks: they are added up by stack and domain"},
+    .sniff = tracemalloc::sniff_dump,
+    .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { tracemalloc::read_dumps(in, out); }};
 
-class DumpImporter final : public Importer {
- public:
-  const FormatInfo& info() const override {
-    static constexpr FormatInfo kInfo{
-        "tracemalloc", "Snapshot.dump() of Python's tracemalloc (a pickle; read, never executed)",
-        "*.tracemalloc, *.pickle, *.dump", "single blocks: they are added up by stack and domain"};
-    return kInfo;
-  }
-  Match sniff(std::string_view head) const override { return tracemalloc::sniff_dump(head); }
-  Status read(Input& in, SnapshotSink& out) const override { return tracemalloc::read_dumps(in, out); }
-};
-
-class TextImporter final : public Importer {
- public:
-  const FormatInfo& info() const override {
-    static constexpr FormatInfo kInfo{"tracemalloc-text",
-                                      "printed statistics of Python's tracemalloc, also compare_to() and display_top",
-                                      "*.txt, *.log", "averages, source lines, all other text"};
-    return kInfo;
-  }
-  Match sniff(std::string_view head) const override { return tracemalloc::sniff_text(head); }
-  Status read(Input& in, SnapshotSink& out) const override { return tracemalloc::read_lists(in, out); }
-};
-
-}  // namespace
-
-std::unique_ptr<Importer> make_tracemalloc_importer() { return std::make_unique<DumpImporter>(); }
-std::unique_ptr<Importer> make_tracemalloc_text_importer() { return std::make_unique<TextImporter>(); }
+constexpr Format kTracemallocText{
+    .info = {"tracemalloc-text", "printed statistics of Python's tracemalloc, also compare_to() and display_top",
+             "*.txt, *.log", "averages, source lines, all other text"},
+    .sniff = tracemalloc::sniff_text,
+    .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { tracemalloc::read_lists(in, out); },
+    .many = "distinct stacks"};
 
 }  // namespace snapdiff::formats

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "formats/input/read_failure.hpp"
 #include "formats/pickle/opcodes.hpp"
 #include "formats/tracemalloc/dump_machine.hpp"
 
@@ -34,9 +35,7 @@ void read_all(Input& in, std::vector<Snapshot>& snapshots) {
       return;
     }
     const std::uint64_t end = bytes.offset_of(p);
-    Result<Snapshot> snapshot = sums.finish(machine.detail());
-    if (!snapshot) throw pickle::PickleError{std::move(snapshot).error()};
-    snapshots.push_back(std::move(*snapshot));
+    snapshots.push_back(value_or_throw(sums.finish(machine.detail())));
     if (!bytes.more(p, 1)) return;
     if (static_cast<std::uint8_t>(*p) == pickle::kProto) continue;
     if (const std::uint64_t other = count_rest(bytes, p); other != 0)
@@ -47,17 +46,10 @@ void read_all(Input& in, std::vector<Snapshot>& snapshots) {
 
 }  // namespace
 
-Status read_dumps(Input& in, SnapshotSink& out) {
+void read_dumps(Input& in, SnapshotSink& out) {
   std::vector<Snapshot> snapshots;
-  try {
-    read_all(in, snapshots);
-  } catch (pickle::PickleError& error) {
-    return std::move(error.error);
-  }
-  for (Snapshot& snapshot : snapshots) {
-    if (Status taken = out.take(std::move(snapshot)); !taken) return taken;
-  }
-  return ok();
+  read_all(in, snapshots);
+  for (Snapshot& snapshot : snapshots) value_or_throw(out.take(std::move(snapshot)));
 }
 
 }  // namespace snapdiff::formats::tracemalloc

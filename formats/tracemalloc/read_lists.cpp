@@ -3,8 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include "formats/input/read_failure.hpp"
 #include "formats/text/log_lines.hpp"
-#include "formats/text/text_error.hpp"
 #include "formats/tracemalloc/printed_list.hpp"
 #include "formats/tracemalloc/statistic_line.hpp"
 
@@ -104,8 +104,6 @@ Status read_lines(Input& in, SnapshotSink& out) {
 
 }  // namespace
 
-Status read_lists(Input& in, SnapshotSink& out) {
-  return text::run_reader([&] { return read_lines(in, out); });
-}
+void read_lists(Input& in, SnapshotSink& out) { value_or_throw(read_lines(in, out)); }
 
 }  // namespace snapdiff::formats::tracemalloc

@@ -5,6 +5,6 @@
 namespace snapdiff::formats::tracemalloc {
 
 /// Lists of statistics out of a file or a log, each a snapshot; a list of differences is two.
-Status read_lists(Input& in, SnapshotSink& out);
+void read_lists(Input& in, SnapshotSink& out);
 
 }  // namespace snapdiff::formats::tracemalloc

@@ -1,5 +1,7 @@
 #include "formats/tracker_lines/header_line.hpp"
 
+#include "formats/input/read_failure.hpp"
+
 namespace snapdiff::formats::tracker_lines {
 namespace {
 
@@ -98,8 +100,8 @@ void check_format_and_version(const Fields& fields) {
   const std::optional<std::int64_t> version = integer_of(fields.at(Key::version));
   if (!version || *version < 1) fields.wrong(Key::version, "1");
   if (*version > kVersion) {
-    throw FatalError{{ErrorCode::unsupported, "written for version " + std::to_string(*version) +
-                                                  ", this build reads " + std::to_string(kVersion)}};
+    fail(ErrorCode::unsupported,
+         "written for version " + std::to_string(*version) + ", this build reads " + std::to_string(kVersion));
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "formats/input/read_failure.hpp"
+
 namespace snapdiff::formats::tracker_lines {
 namespace {
 
@@ -31,8 +33,7 @@ void Journal::lose(Rule rule, const std::string& text, const std::string& detail
   if (first_loss_.empty()) first_loss_ = "line " + std::to_string(line) + ": " + whole;
   if (!tell_) return;
   if (!tell_({Severity::data_loss, line, offset_, rule_text(rule), whole})) {
-    throw FatalError{
-        {ErrorCode::malformed, "line " + std::to_string(line) + " (" + rule_text(rule) + "): " + whole, offset_}};
+    fail(ErrorCode::malformed, "line " + std::to_string(line) + " (" + rule_text(rule) + "): " + whole, offset_);
   }
 }
 
@@ -41,8 +42,8 @@ void Journal::bad_line(const LineError& error) {
   add(Severity::data_loss, "line dropped: " + error.text, 1, line_);
   lose(error.rule, error.text, error.detail, line_);
   if (++bad_lines_ > kMostBadLines && !tell_) {
-    throw FatalError{{ErrorCode::malformed,
-                      "more than " + std::to_string(kMostBadLines) + " bad lines, the first: " + first_loss_, offset_}};
+    fail(ErrorCode::malformed, "more than " + std::to_string(kMostBadLines) + " bad lines, the first: " + first_loss_,
+         offset_);
   }
 }
 

@@ -6,7 +6,7 @@
 
 #include "snapdiff/result.hpp"
 
-/// What this room throws; nothing of it leaves read().
+/// What is thrown for a line that is dropped; what ends the reading is a ReadFailure.
 namespace snapdiff::formats::tracker_lines {
 
 /// The rules of README.md by number; a violation names one.
@@ -23,10 +23,5 @@ struct LineError {
 [[noreturn]] inline void fail_line(Rule rule, std::string text, std::string detail = {}) {
   throw LineError{rule, std::move(text), std::move(detail)};
 }
-
-/// Ends the reading of the whole input.
-struct FatalError {
-  Error error;
-};
 
 }  // namespace snapdiff::formats::tracker_lines

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "formats/input/read_failure.hpp"
 #include "formats/tracker_lines/line_error.hpp"
 
 namespace snapdiff::formats::tracker_lines {
@@ -25,9 +26,7 @@ void LineReader::refill(std::size_t wanted) {
   window_begin_ += at_;
   at_ = 0;
   window_ = {};  // dangles from here on
-  Result<std::string_view> view = in_.peek(wanted);
-  if (!view) throw FatalError{std::move(view).error()};
-  window_ = *view;
+  window_ = value_or_throw(in_.peek(wanted));
   ended_ = window_.size() < wanted;
 }
 

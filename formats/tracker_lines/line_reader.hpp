@@ -20,7 +20,7 @@ struct Line {
   bool too_long = false;         ///< `text` is empty then
 };
 
-/// Lines of an Input, in place. Throws FatalError for what the input returns.
+/// Lines of an Input, in place. Throws ReadFailure for what the input returns.
 class LineReader {
  public:
   explicit LineReader(Input& in) : in_(in), window_begin_(in.offset()) {}

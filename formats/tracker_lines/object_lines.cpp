@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "formats/input/read_failure.hpp"
 #include "snapdiff/checked.hpp"
 #include "snapdiff/keyed_hash.hpp"
 
@@ -147,8 +148,7 @@ ObjectLines::Made ObjectLines::finish(bool ids_persist, bool sizes_estimated) {
     bytes_[nodes] = std::max<std::int64_t>(bytes_[row], 0);
     key_low_[nodes] = id_of(row);
     if (sized && !checked_add(total, bytes_[nodes], total)) {
-      throw FatalError{
-          {ErrorCode::limit, "sum of the bytes of all nodes is beyond 2^63-1, expected it to fit in 64 bits"}};
+      fail(ErrorCode::limit, "sum of the bytes of all nodes is beyond 2^63-1, expected it to fit in 64 bits");
     }
     ++nodes;
   }

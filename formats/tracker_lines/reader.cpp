@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "formats/input/read_failure.hpp"
 #include "formats/tracker_lines/header_line.hpp"
 #include "formats/tracker_lines/journal.hpp"
 #include "formats/tracker_lines/json_line.hpp"
@@ -60,7 +61,7 @@ class RunSnapshots {
       }
       held.snapshot.dictionary = dictionary;
       given_ = true;
-      if (Status taken = out_.take(std::move(held.snapshot)); !taken) throw FatalError{std::move(taken).error()};
+      value_or_throw(out_.take(std::move(held.snapshot)));
     }
     held_.clear();
     types_.clear();
@@ -112,13 +113,12 @@ class Reader {
         drop(line, error);
       }
     }
-    if (!header_) throw FatalError{{ErrorCode::malformed, "no header line: expected one on the first line"}};
+    if (!header_) fail(ErrorCode::malformed, "no header line: expected one on the first line");
     close_unended(last_line_is_cut_ ? "the input ends inside a line of it" : "the input ends before its end line");
     end_run();
     if (snapshots_.empty()) {
-      throw FatalError{
-          {ErrorCode::malformed, "no snapshot in the input, expected at least one" +
-                                     (journal_.first_loss().empty() ? std::string() : "; " + journal_.first_loss())}};
+      fail(ErrorCode::malformed, "no snapshot in the input, expected at least one" +
+                                     (journal_.first_loss().empty() ? std::string() : "; " + journal_.first_loss()));
     }
   }
 
@@ -280,10 +280,10 @@ class Reader {
 
   void drop(const Line& line, const LineError& error) {
     if (!header_) {
-      throw FatalError{{ErrorCode::malformed,
-                        "not a tracker dump: line " + std::to_string(line.number) + ": " + error.text +
-                            (error.detail.empty() ? "" : ": " + error.detail) + ", expected a header",
-                        line.offset}};
+      fail(ErrorCode::malformed,
+           "not a tracker dump: line " + std::to_string(line.number) + ": " + error.text +
+               (error.detail.empty() ? "" : ": " + error.detail) + ", expected a header",
+           line.offset);
     }
     if (!line.terminated && !is_json_) {
       last_line_is_cut_ = true;
@@ -312,13 +312,6 @@ class Reader {
 
 }  // namespace
 
-Status read(Input& in, SnapshotSink& out, const ViolationSink& tell) {
-  try {
-    Reader(in, out, tell).run();
-  } catch (FatalError& fatal) {
-    return std::move(fatal.error);
-  }
-  return ok();
-}
+void read(Input& in, SnapshotSink& out, const ViolationSink& tell) { Reader(in, out, tell).run(); }
 
 }  // namespace snapdiff::formats::tracker_lines

@@ -8,6 +8,6 @@ namespace snapdiff::formats::tracker_lines {
 /// lines. `tell` may be empty: then lines that break a rule are dropped and noted, at most
 /// kMostBadLines of them. Else each is told, and false stops the reading with an error.
 /// Errors: malformed, unsupported (a later version), limit; what the input and the sink return.
-Status read(Input& in, SnapshotSink& out, const ViolationSink& tell);
+void read(Input& in, SnapshotSink& out, const ViolationSink& tell);
 
 }  // namespace snapdiff::formats::tracker_lines

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "formats/input/read_failure.hpp"
 #include "formats/tracker_lines/line_error.hpp"
 #include "snapdiff/checked.hpp"
 
@@ -31,8 +32,7 @@ void RowTable::add(StackId stack, LabelSetId labels, std::optional<std::int64_t>
   }
   if (!checked_add(bytes_[row], bytes.value_or(0), bytes_[row]) ||
       !checked_add(count_[row], count.value_or(0), count_[row])) {
-    throw FatalError{
-        {ErrorCode::limit, "sum over the rows of one key is beyond 2^63-1, expected it to fit in 64 bits"}};
+    fail(ErrorCode::limit, "sum over the rows of one key is beyond 2^63-1, expected it to fit in 64 bits");
   }
   unknown_[row] |= unknown;
 }
@@ -97,8 +97,7 @@ SampleTable RowTable::samples() const {
       if (!known) column.known[place] = 0;
       column.value.push_back(known ? values[row] : 0);
       if (!checked_add(sum, column.value.back(), sum)) {
-        throw FatalError{
-            {ErrorCode::limit, "total of " + column.type.name + " is beyond 2^63-1, expected it to fit in 64 bits"}};
+        fail(ErrorCode::limit, "total of " + column.type.name + " is beyond 2^63-1, expected it to fit in 64 bits");
       }
     }
     out.columns.push_back(std::move(column));

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "formats/input/read_failure.hpp"
 #include "formats/tracker_lines/inline_frame.hpp"
 #include "snapdiff/keyed_hash.hpp"
 
@@ -162,7 +163,7 @@ LabelSetId RunTables::type_labels(StringId type) {
 
 std::shared_ptr<const Dictionary> RunTables::finish() {
   Result<Snapshot> made = builder_->finish();
-  if (!made) throw FatalError{std::move(made).error()};
+  if (!made) throw ReadFailure{std::move(made).error()};
   *this = RunTables{};
   return made->dictionary;
 }

@@ -1,12 +1,10 @@
 #pragma once
 
-#include <memory>
-
-#include "snapdiff/importer.hpp"
+#include "formats/input/format.hpp"
 
 /// The door of formats/tracker_lines: snapdiff's own JSON Lines format, which any home-made tracker writes.
 namespace snapdiff::formats {
 
-std::unique_ptr<Importer> make_tracker_lines_importer();
+extern const Format kTrackerLines;
 
 }  // namespace snapdiff::formats

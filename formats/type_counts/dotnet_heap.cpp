@@ -5,11 +5,11 @@
 #include <utility>
 #include <vector>
 
+#include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
 #include "formats/text/held_sink.hpp"
 #include "formats/text/log_lines.hpp"
 #include "formats/text/scan.hpp"
-#include "formats/text/text_error.hpp"
 #include "formats/type_counts/type_count_importers.hpp"
 #include "snapdiff/checked.hpp"
 
@@ -86,8 +86,9 @@ class DotnetLog {
     while (lines_.next(line)) handle(line);
     close_open();
     if (out_.empty()) {
-      text::fail(ErrorCode::malformed, lines_.offset(),
-                 "no types: the input ends, expected the heading of dotnet-gcdump report or of dumpheap -stat");
+      fail(ErrorCode::malformed,
+           "no types: the input ends, expected the heading of dotnet-gcdump report or of dumpheap -stat",
+           lines_.offset());
     }
     lines_.note_skipped(out_.last().notes);
     out_.flush();
@@ -181,8 +182,7 @@ class DotnetLog {
   std::int64_t add(std::int64_t a, std::int64_t b) {
     std::int64_t sum = 0;
     if (!checked_add(a, b, sum)) {
-      text::fail(ErrorCode::limit, lines_.offset(),
-                 "sum over the types is beyond 2^63-1, expected it to fit in 64 bits");
+      fail(ErrorCode::limit, "sum over the types is beyond 2^63-1, expected it to fit in 64 bits", lines_.offset());
     }
     return sum;
   }
@@ -299,28 +299,22 @@ class DotnetLog {
   Notes notes_;
 };
 
-class DotnetHeapImporter final : public Importer {
- public:
-  const FormatInfo& info() const override { return kInfo; }
-  Match sniff(std::string_view head) const override {
-    const std::string plain = text::plain_head(head);
-    std::string_view rest = plain;
-    std::string_view line;
-    while (text::take_line(rest, line)) {
-      if (is_dumpheap_heading(line) || is_report_heading(line) || told(line, "GC Heap bytes")) return Match::certain;
-    }
-    return Match::no;
+Match sniff_dotnet(std::string_view head) {
+  const std::string plain = text::plain_head(head);
+  std::string_view rest = plain;
+  std::string_view line;
+  while (text::take_line(rest, line)) {
+    if (is_dumpheap_heading(line) || is_report_heading(line) || told(line, "GC Heap bytes")) return Match::certain;
   }
-  Status read(Input& in, SnapshotSink& out) const override {
-    return text::run_reader([&]() -> Status {
-      DotnetLog(in, out).run();
-      return ok();
-    });
-  }
-};
+  return Match::no;
+}
 
 }  // namespace
 
-std::unique_ptr<Importer> make_dotnet_heap_importer() { return std::make_unique<DotnetHeapImporter>(); }
+constexpr Format kDotnetHeap{
+    .info = kInfo,
+    .sniff = sniff_dotnet,
+    .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { DotnetLog(in, out).run(); },
+    .many = "distinct stacks"};
 
 }  // namespace snapdiff::formats

@@ -3,11 +3,11 @@
 #include <string>
 #include <utility>
 
+#include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
 #include "formats/text/held_sink.hpp"
 #include "formats/text/log_lines.hpp"
 #include "formats/text/scan.hpp"
-#include "formats/text/text_error.hpp"
 #include "formats/type_counts/type_count_importers.hpp"
 #include "snapdiff/checked.hpp"
 
@@ -111,8 +111,8 @@ class HistogramLog {
     while (lines_.next(line)) handle(behind_log_prefix(line));
     close_without_total();
     if (out_.empty()) {
-      text::fail(ErrorCode::malformed, lines_.offset(),
-                 "no histogram: the input ends, expected a heading with #instances, #bytes and class name");
+      fail(ErrorCode::malformed,
+           "no histogram: the input ends, expected a heading with #instances, #bytes and class name", lines_.offset());
     }
     lines_.note_skipped(out_.last().notes);
     out_.flush();
@@ -157,8 +157,8 @@ class HistogramLog {
     const std::string_view module = take_module(name);
     add_row(type_key(*builder_, without_address(name), builder_->module(module, {})), row);
     if (!checked_add(sum_.instances, row.instances, sum_.instances) || !checked_add(sum_.bytes, row.bytes, sum_.bytes))
-      text::fail(ErrorCode::limit, lines_.line_offset(),
-                 "sum over the classes is beyond 2^63-1, expected it to fit in 64 bits");
+      fail(ErrorCode::limit, "sum over the classes is beyond 2^63-1, expected it to fit in 64 bits",
+           lines_.line_offset());
   }
 
   void add_row(const TypeKey& key, const Row& row) {
@@ -207,28 +207,22 @@ class HistogramLog {
   std::optional<std::int64_t> pid_;
 };
 
-class JvmHistogramImporter final : public Importer {
- public:
-  const FormatInfo& info() const override { return kJvmInfo; }
-  Match sniff(std::string_view head) const override {
-    const std::string plain = text::plain_head(head);
-    std::string_view rest = plain;
-    std::string_view line;
-    while (text::take_line(rest, line)) {
-      if (is_heading(line)) return Match::certain;
-    }
-    return Match::no;
+Match sniff_histogram(std::string_view head) {
+  const std::string plain = text::plain_head(head);
+  std::string_view rest = plain;
+  std::string_view line;
+  while (text::take_line(rest, line)) {
+    if (is_heading(line)) return Match::certain;
   }
-  Status read(Input& in, SnapshotSink& out) const override {
-    return text::run_reader([&]() -> Status {
-      HistogramLog(in, out).run();
-      return ok();
-    });
-  }
-};
+  return Match::no;
+}
 
 }  // namespace
 
-std::unique_ptr<Importer> make_jvm_histogram_importer() { return std::make_unique<JvmHistogramImporter>(); }
+constexpr Format kJvmHistogram{
+    .info = kJvmInfo,
+    .sniff = sniff_histogram,
+    .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { HistogramLog(in, out).run(); },
+    .many = "distinct stacks"};
 
 }  // namespace snapdiff::formats

@@ -5,11 +5,11 @@
 #include <string>
 #include <unordered_set>
 
+#include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
 #include "formats/text/held_sink.hpp"
 #include "formats/text/log_lines.hpp"
 #include "formats/text/scan.hpp"
-#include "formats/text/text_error.hpp"
 #include "formats/type_counts/type_count_importers.hpp"
 #include "snapdiff/keyed_hash.hpp"
 
@@ -106,8 +106,8 @@ class ObjgraphLog {
     }
     close();
     if (out_.empty()) {
-      text::fail(ErrorCode::malformed, lines_.offset(),
-                 "no list: the input ends, expected lines of a type's name and a count");
+      fail(ErrorCode::malformed, "no list: the input ends, expected lines of a type's name and a count",
+           lines_.offset());
     }
     lines_.note_skipped(out_.last().notes);
     out_.flush();
@@ -167,44 +167,37 @@ class ObjgraphLog {
   std::unordered_set<std::string, KeyedHash> names_;
 };
 
-class ObjgraphTextImporter final : public Importer {
- public:
-  const FormatInfo& info() const override { return kObjgraphInfo; }
-
-  /// There is no signature: certain where nothing else is in the head and a type of every Python process is
-  /// among the names, possible where show_growth's lines stand between others.
-  Match sniff(std::string_view head) const override {
-    const std::string plain = text::plain_head(head);
-    std::string_view rest = plain;
-    std::string_view line;
-    bool others = false;
-    bool common = false;
-    std::size_t entries = 0;
-    std::size_t grown = 0;
-    while (text::take_line(rest, line)) {
-      const auto entry = entry_of(line);
-      if (entry) {
-        ++entries;
-        if (entry->grown) ++grown;
-        common = common || is_common_type(entry->name);
-      } else if (!text::trim(line).empty() && (!rest.empty() || head.size() < kSniffBytes)) {
-        others = true;
-      }
+/// There is no signature: certain where nothing else is in the head and a type of every Python process is
+/// among the names, possible where show_growth's lines stand between others.
+Match sniff_objgraph(std::string_view head) {
+  const std::string plain = text::plain_head(head);
+  std::string_view rest = plain;
+  std::string_view line;
+  bool others = false;
+  bool common = false;
+  std::size_t entries = 0;
+  std::size_t grown = 0;
+  while (text::take_line(rest, line)) {
+    const auto entry = entry_of(line);
+    if (entry) {
+      ++entries;
+      if (entry->grown) ++grown;
+      common = common || is_common_type(entry->name);
+    } else if (!text::trim(line).empty() && (!rest.empty() || head.size() < kSniffBytes)) {
+      others = true;
     }
-    if (entries > 0 && !others && common) return Match::certain;
-    if (entries > 0 && !others && grown == entries) return Match::possible;
-    return common && grown > 1 ? Match::possible : Match::no;
   }
-  Status read(Input& in, SnapshotSink& out) const override {
-    return text::run_reader([&]() -> Status {
-      ObjgraphLog(in, out).run();
-      return ok();
-    });
-  }
-};
+  if (entries > 0 && !others && common) return Match::certain;
+  if (entries > 0 && !others && grown == entries) return Match::possible;
+  return common && grown > 1 ? Match::possible : Match::no;
+}
 
 }  // namespace
 
-std::unique_ptr<Importer> make_objgraph_text_importer() { return std::make_unique<ObjgraphTextImporter>(); }
+constexpr Format kObjgraphText{
+    .info = kObjgraphInfo,
+    .sniff = sniff_objgraph,
+    .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { ObjgraphLog(in, out).run(); },
+    .many = "distinct stacks"};
 
 }  // namespace snapdiff::formats

@@ -1,16 +1,14 @@
 #pragma once
 
-#include <memory>
-
-#include "snapdiff/importer.hpp"
+#include "formats/input/format.hpp"
 
 namespace snapdiff::formats {
 
 /// Class histograms of the JVM: jmap -histo, jcmd GC.class_histogram.
-std::unique_ptr<Importer> make_jvm_histogram_importer();
+extern const Format kJvmHistogram;
 /// Types on the .NET heap: dotnet-gcdump report, dumpheap -stat.
-std::unique_ptr<Importer> make_dotnet_heap_importer();
+extern const Format kDotnetHeap;
 /// Lists of objgraph: show_growth(), show_most_common_types().
-std::unique_ptr<Importer> make_objgraph_text_importer();
+extern const Format kObjgraphText;
 
 }  // namespace snapdiff::formats

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "formats/input/read_failure.hpp"
+
 namespace snapdiff::formats::v8 {
 namespace {
 

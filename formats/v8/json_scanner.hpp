@@ -11,7 +11,7 @@ namespace snapdiff::formats::v8 {
 
 /// Reads JSON (RFC 8259) from the front, one token at a time, for a caller that knows the shape. Numbers
 /// are unsigned integers. Nothing recurses; what is skipped is skipped without copies. All members throw
-/// DecodeError: malformed, limit.
+/// ReadFailure: malformed, limit.
 class JsonScanner {
  public:
   explicit JsonScanner(Input& in) : bytes_(in) {}

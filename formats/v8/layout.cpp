@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "formats/input/read_failure.hpp"
+
 namespace snapdiff::formats::v8 {
 namespace {
 

@@ -32,7 +32,7 @@ struct Layout {
   std::uint64_t edges = 0;
 };
 
-/// Consumes the value of "snapshot". Throws DecodeError.
+/// Consumes the value of "snapshot". Throws ReadFailure.
 Layout read_layout(JsonScanner& json);
 
 }  // namespace snapdiff::formats::v8

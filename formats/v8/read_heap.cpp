@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "formats/input/read_failure.hpp"
 #include "formats/v8/json_scanner.hpp"
 #include "formats/v8/layout.hpp"
 #include "formats/v8/type_table.hpp"
@@ -342,11 +343,9 @@ class HeapReader {
     }
     std::vector<std::uint32_t>().swap(string_ids_);
     add_roots();
-    if (Status valid = validate(graph, builder_.dictionary()); !valid) throw DecodeError{std::move(valid).error()};
+    value_or_throw(validate(graph, builder_.dictionary()));
     builder_.set_graph(std::move(graph_));
-    Result<Snapshot> snapshot = builder_.finish();
-    if (!snapshot) throw DecodeError{std::move(snapshot).error()};
-    return std::move(snapshot).value();
+    return value_or_throw(builder_.finish());
   }
 
   JsonScanner json_;

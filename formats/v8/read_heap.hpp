@@ -5,7 +5,7 @@
 
 namespace snapdiff::formats::v8 {
 
-/// Reads a whole V8 heap snapshot. Throws DecodeError.
+/// Reads a whole V8 heap snapshot. Throws ReadFailure.
 /// Errors: malformed, limit.
 Snapshot read_heap(Input& in);
 

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "formats/input/byte_window.hpp"
+#include "formats/input/read_failure.hpp"
 #include "formats/v8/read_heap.hpp"
 
 namespace snapdiff::formats {
@@ -17,31 +18,21 @@ bool take(std::string_view& text, std::string_view part) {
   return true;
 }
 
-class V8Importer final : public Importer {
- public:
-  const FormatInfo& info() const override {
-    static constexpr FormatInfo kInfo{
-        "v8-heapsnapshot", "heap snapshot of V8 (Node, Chrome, Deno): objects and who holds them",
-        "*.heapsnapshot, *.heaptimeline",
-        "contents of strings and numbers; allocation stacks (trace_tree), samples and source locations"};
-    return kInfo;
+Match sniff_v8(std::string_view head) {
+  if (head.substr(0, 3) == "\xef\xbb\xbf") head.remove_prefix(3);
+  for (const std::string_view part : {"{", "\"snapshot\"", ":", "{", "\"meta\"", ":"}) {
+    if (!take(head, part)) return Match::no;
   }
-
-  Match sniff(std::string_view head) const override {
-    if (head.substr(0, 3) == "\xef\xbb\xbf") head.remove_prefix(3);
-    for (const std::string_view part : {"{", "\"snapshot\"", ":", "{", "\"meta\"", ":"}) {
-      if (!take(head, part)) return Match::no;
-    }
-    return Match::certain;
-  }
-
-  Status read(Input& in, SnapshotSink& out) const override {
-    return run_decoder([&] { return out.take(v8::read_heap(in)); });
-  }
-};
+  return Match::certain;
+}
 
 }  // namespace
 
-std::unique_ptr<Importer> make_v8_importer() { return std::make_unique<V8Importer>(); }
+constexpr Format kV8{
+    .info = {"v8-heapsnapshot", "heap snapshot of V8 (Node, Chrome, Deno): objects and who holds them",
+             "*.heapsnapshot, *.heaptimeline",
+             "contents of strings and numbers; allocation stacks (trace_tree), samples and source locations"},
+    .sniff = sniff_v8,
+    .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { value_or_throw(out.take(v8::read_heap(in))); }};
 
 }  // namespace snapdiff::formats

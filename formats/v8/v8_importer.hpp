@@ -1,12 +1,10 @@
 #pragma once
 
-#include <memory>
-
-#include "snapdiff/importer.hpp"
+#include "formats/input/format.hpp"
 
 namespace snapdiff::formats {
 
 /// V8 heap snapshots (.heapsnapshot, .heaptimeline) of Node, Chrome and Deno.
-std::unique_ptr<Importer> make_v8_importer();
+extern const Format kV8;
 
 }  // namespace snapdiff::formats

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <string>
 
+#include "formats/input/read_failure.hpp"
 #include "formats/valgrind/dhat_reader.hpp"
-#include "formats/valgrind/read_error.hpp"
 #include "formats/valgrind/valgrind_importers.hpp"
 
 namespace snapdiff::formats {
@@ -20,36 +20,22 @@ bool skip(std::string_view& head, std::string_view expected) {
   return true;
 }
 
-class DhatImporter final : public MomentImporter {
- public:
-  const FormatInfo& info() const override { return kInfo; }
+Match sniff_dhat(std::string_view head) {
+  return skip(head, "{") && skip(head, "\"dhatFileVersion\"") ? Match::certain : Match::no;
+}
 
-  Match sniff(std::string_view head) const override {
-    return skip(head, "{") && skip(head, "\"dhatFileVersion\"") ? Match::certain : Match::no;
+void decode_dhat(Input& in, SnapshotSink& out, const ReadRequest& request) {
+  const std::string& point = request.point;
+  const bool peak = point == "peak";
+  if (!peak && !point.empty() && point != "end" && point != "last") {
+    fail(ErrorCode::usage, "no point '" + point + "': expected end or peak");
   }
-
-  Status read(Input& in, SnapshotSink& out) const override { return read_state(in, out, false); }
-
-  Status read_at(Input& in, SnapshotSink& out, const std::string& point) const override {
-    const bool peak = point == "peak";
-    if (!peak && point != "end" && point != "last") {
-      return Error{ErrorCode::usage, "no point '" + point + "': expected end or peak"};
-    }
-    return read_state(in, out, peak);
-  }
-
- private:
-  static Status read_state(Input& in, SnapshotSink& out, bool at_peak) {
-    return guarded([&]() -> Status {
-      Result<Snapshot> snapshot = DhatReader(in).read(at_peak);
-      if (!snapshot) return std::move(snapshot).error();
-      return out.take(std::move(*snapshot));
-    });
-  }
-};
+  value_or_throw(out.take(value_or_throw(DhatReader(in).read(peak))));
+}
 
 }  // namespace
 
-std::unique_ptr<MomentImporter> make_dhat_importer() { return std::make_unique<DhatImporter>(); }
+constexpr Format kDhat{
+    .info = kInfo, .sniff = sniff_dhat, .decode = decode_dhat, .many = "stacks", .has_moments = true};
 
 }  // namespace snapdiff::formats

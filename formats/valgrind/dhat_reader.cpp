@@ -5,8 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "formats/input/read_failure.hpp"
 #include "formats/valgrind/code_location.hpp"
-#include "formats/valgrind/read_error.hpp"
 #include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats::valgrind {
@@ -20,13 +20,14 @@ constexpr std::array<std::string_view, 6> kFieldNames{"tb", "tbk", "gb", "gbk", 
 
 void refuse_version(std::int64_t version, std::uint64_t offset) {
   if (version == kVersion) return;
-  fail(ErrorCode::unsupported, offset, "DHAT file version " + std::to_string(version) + ": expected 2");
+  fail(ErrorCode::unsupported, "DHAT file version " + std::to_string(version) + ": expected 2", offset);
 }
 
 void refuse_mode(std::string_view mode, std::uint64_t offset) {
   if (mode != "copy" && mode != "ad-hoc") return;
-  fail(ErrorCode::unsupported, offset,
-       "DHAT recording of mode " + std::string(mode) + ": it counts events, expected one of live blocks (mode heap)");
+  fail(ErrorCode::unsupported,
+       "DHAT recording of mode " + std::string(mode) + ": it counts events, expected one of live blocks (mode heap)",
+       offset);
 }
 
 }  // namespace
@@ -85,11 +86,11 @@ void DhatReader::read_document() {
 }
 
 void DhatReader::read_points() {
-  if (have_points_) fail_malformed(tokens_.offset(), "second pps: expected one");
+  if (have_points_) fail_malformed("second pps: expected one", tokens_.offset());
   have_points_ = true;
   tokens_.expect_begin(Kind::array_begin, "pps");
   for (Kind kind = tokens_.next(); kind != Kind::array_end; kind = tokens_.next()) {
-    if (kind != Kind::object_begin) fail_malformed(tokens_.offset(), "bad program point: expected an object");
+    if (kind != Kind::object_begin) fail_malformed("bad program point: expected an object", tokens_.offset());
     points_.push_back(read_point());
   }
 }
@@ -114,7 +115,7 @@ DhatReader::Point DhatReader::read_point() {
       tokens_.skip_value();
     }
   }
-  if (!have_frames) fail_malformed(point.offset, "program point without fs: expected its frames");
+  if (!have_frames) fail_malformed("program point without fs: expected its frames", point.offset);
   return point;
 }
 
@@ -128,17 +129,17 @@ void DhatReader::read_frame_numbers() {
                    ? -1
                    : std::stoll(std::string(text));
     }
-    if (number < 0) fail_malformed(tokens_.offset(), "bad frame in fs: expected an index of ftbl");
+    if (number < 0) fail_malformed("bad frame in fs: expected an index of ftbl", tokens_.offset());
     frame_numbers_.push_back(static_cast<std::uint32_t>(number));
   }
 }
 
 void DhatReader::read_frame_texts() {
-  if (have_texts_) fail_malformed(tokens_.offset(), "second ftbl: expected one");
+  if (have_texts_) fail_malformed("second ftbl: expected one", tokens_.offset());
   have_texts_ = true;
   tokens_.expect_begin(Kind::array_begin, "ftbl");
   for (Kind kind = tokens_.next(); kind != Kind::array_end; kind = tokens_.next()) {
-    if (kind != Kind::text) fail_malformed(tokens_.offset(), "bad frame in ftbl: expected a text");
+    if (kind != Kind::text) fail_malformed("bad frame in ftbl: expected a text", tokens_.offset());
     frame_texts_.emplace_back(tokens_.text());
   }
 }
@@ -149,24 +150,26 @@ void DhatReader::check(bool at_peak) const {
                                       {!mode_.empty(), "mode"},
                                       {have_points_, "pps"},
                                       {have_texts_, "ftbl"}}) {
-    if (!present) fail_malformed(end, "no " + std::string(name) + ": expected it in the outermost object");
+    if (!present) fail_malformed("no " + std::string(name) + ": expected it in the outermost object", end);
   }
   if (!lifetimes_) {
-    fail(ErrorCode::unsupported, end,
-         "DHAT recording of mode " + mode_ + " without lifetimes (bklt): nothing in it tells what was live");
+    fail(ErrorCode::unsupported,
+         "DHAT recording of mode " + mode_ + " without lifetimes (bklt): nothing in it tells what was live", end);
   }
   const std::uint32_t needed = at_peak ? 1U << kPeakBytes | 1U << kPeakBlocks
                                        : 1U << kEndBytes | 1U << kEndBlocks | 1U << kTotalBytes | 1U << kTotalBlocks;
   for (const Point& point : points_) {
     if ((point.told & needed) != needed) {
-      fail_malformed(point.offset, std::string("program point without its numbers: expected ") +
-                                       (at_peak ? "gb and gbk" : "eb, ebk, tb and tbk"));
+      fail_malformed(std::string("program point without its numbers: expected ") +
+                         (at_peak ? "gb and gbk" : "eb, ebk, tb and tbk"),
+                     point.offset);
     }
   }
   for (const std::uint32_t number : frame_numbers_) {
     if (number >= frame_texts_.size()) {
-      fail_malformed(end, "bad frame in fs: found " + std::to_string(number) + ", expected less than the " +
-                              std::to_string(frame_texts_.size()) + " of ftbl");
+      fail_malformed("bad frame in fs: found " + std::to_string(number) + ", expected less than the " +
+                         std::to_string(frame_texts_.size()) + " of ftbl",
+                     end);
     }
   }
 }

@@ -19,7 +19,7 @@ class DhatReader {
   explicit DhatReader(Input& in) : tokens_(in) {}
 
   /// The state at the end of the process, or where most bytes were live.
-  /// Errors (thrown as ReadError, or returned): malformed, unsupported (modes without live blocks), limit.
+  /// Errors (thrown as ReadFailure, or returned): malformed, unsupported (modes without live blocks), limit.
   Result<Snapshot> read(bool at_peak);
 
  private:

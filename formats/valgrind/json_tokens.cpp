@@ -4,7 +4,8 @@
 #include <system_error>
 #include <utility>
 
-#include "formats/valgrind/read_error.hpp"
+#include "formats/input/read_failure.hpp"
+#include "formats/text/in_quotes.hpp"
 
 namespace snapdiff::formats::valgrind {
 namespace {
@@ -44,9 +45,7 @@ char JsonTokens::peek() {
   if (at_ == window_.size()) {
     in_.consume(at_);
     at_ = 0;
-    Result<std::string_view> view = in_.peek(1);
-    if (!view) throw ReadError{std::move(view).error()};
-    window_ = *view;
+    window_ = value_or_throw(in_.peek(1));
     if (window_.empty()) return '\0';
   }
   return window_[at_];
@@ -63,9 +62,10 @@ char JsonTokens::skip_blanks() {
 
 void JsonTokens::unexpected(std::string_view expected) {
   const char c = peek();
-  if (window_.empty()) fail_malformed(here(), "JSON ends early: expected " + std::string(expected));
-  fail_malformed(here(),
-                 "malformed JSON: found " + in_quotes(std::string_view(&c, 1)) + ", expected " + std::string(expected));
+  if (window_.empty()) fail_malformed("JSON ends early: expected " + std::string(expected), here());
+  fail_malformed(
+      "malformed JSON: found " + text::in_quotes(std::string_view(&c, 1)) + ", expected " + std::string(expected),
+      here());
 }
 
 JsonTokens::Kind JsonTokens::next() {
@@ -124,7 +124,7 @@ JsonTokens::Kind JsonTokens::value(char c) {
       text_ += c;
       advance();
     }
-    if (!is_json_number(text_)) fail_malformed(token_offset_, "malformed JSON: bad number " + in_quotes(text_));
+    if (!is_json_number(text_)) fail_malformed("malformed JSON: bad number " + text::in_quotes(text_), token_offset_);
     return Kind::number;
   }
   for (; c >= 'a' && c <= 'z' && text_.size() < 6; c = peek()) {
@@ -133,14 +133,14 @@ JsonTokens::Kind JsonTokens::value(char c) {
   }
   if (text_.empty()) unexpected("a value");
   if (text_ != "true" && text_ != "false" && text_ != "null") {
-    fail_malformed(token_offset_, "malformed JSON: found " + in_quotes(text_) + ", expected a value");
+    fail_malformed("malformed JSON: found " + text::in_quotes(text_) + ", expected a value", token_offset_);
   }
   return Kind::word;
 }
 
 JsonTokens::Kind JsonTokens::begin(bool object) {
   if (is_object_.size() == kMostDepth) {
-    fail(ErrorCode::limit, here(), "JSON is nested too deeply: expected at most 64 levels");
+    fail(ErrorCode::limit, "JSON is nested too deeply: expected at most 64 levels", here());
   }
   advance();
   is_object_.push_back(object);
@@ -162,7 +162,7 @@ void JsonTokens::read_text() {
   for (;;) {
     const char c = peek();
     if (window_.empty()) unexpected("the end of a text");
-    if (text_.size() > kLongestText) fail(ErrorCode::limit, token_offset_, "JSON text longer than 16 MiB");
+    if (text_.size() > kLongestText) fail(ErrorCode::limit, "JSON text longer than 16 MiB", token_offset_);
     advance();
     if (c == '"') return;
     if (c == '\\') {
@@ -245,27 +245,27 @@ std::int64_t JsonTokens::expect_count(std::string_view what) {
   std::int64_t number = 0;
   const auto [end, failure] = std::from_chars(text_.data(), text_.data() + text_.size(), number);
   if (kind != Kind::number || failure != std::errc{} || end != text_.data() + text_.size() || number < 0) {
-    fail_malformed(token_offset_, "bad " + std::string(what) + ": expected a whole number from 0 to 2^63-1");
+    fail_malformed("bad " + std::string(what) + ": expected a whole number from 0 to 2^63-1", token_offset_);
   }
   return number;
 }
 
 std::string_view JsonTokens::expect_text(std::string_view what) {
-  if (next() != Kind::text) fail_malformed(token_offset_, "bad " + std::string(what) + ": expected a text");
+  if (next() != Kind::text) fail_malformed("bad " + std::string(what) + ": expected a text", token_offset_);
   return text_;
 }
 
 bool JsonTokens::expect_bool(std::string_view what) {
   if (next() != Kind::word || text_ == "null") {
-    fail_malformed(token_offset_, "bad " + std::string(what) + ": expected true or false");
+    fail_malformed("bad " + std::string(what) + ": expected true or false", token_offset_);
   }
   return text_ == "true";
 }
 
 void JsonTokens::expect_begin(Kind begin, std::string_view what) {
   if (next() != begin) {
-    fail_malformed(token_offset_, "bad " + std::string(what) + ": expected " +
-                                      (begin == Kind::array_begin ? "an array" : "an object"));
+    fail_malformed("bad " + std::string(what) + ": expected " + (begin == Kind::array_begin ? "an array" : "an object"),
+                   token_offset_);
   }
 }
 

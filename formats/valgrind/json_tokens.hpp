@@ -10,7 +10,7 @@
 namespace snapdiff::formats::valgrind {
 
 /// JSON (RFC 8259) token by token, in a stream. Texts are bytes: paths in them need not be valid UTF-8, which is
-/// why no library reads these files. Throws ReadError: malformed where the grammar is broken, limit beyond 64 levels
+/// why no library reads these files. Throws ReadFailure: malformed where the grammar is broken, limit beyond 64 levels
 /// or for a text beyond 16 MiB, and what Input returns.
 class JsonTokens {
  public:

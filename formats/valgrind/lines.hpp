@@ -8,7 +8,7 @@
 namespace snapdiff::formats::valgrind {
 
 /// Lines of an Input, without their ends ("\n" or "\r\n"). No bytes are copied where the input is in memory.
-/// Throws ReadError for what Input returns, and limit for a line beyond kMaxLineBytes.
+/// Throws ReadFailure for what Input returns, and limit for a line beyond kMaxLineBytes.
 class Lines {
  public:
   static constexpr std::size_t kMaxLineBytes = std::size_t{16} << 20;

@@ -1,5 +1,5 @@
+#include "formats/input/read_failure.hpp"
 #include "formats/valgrind/massif_reader.hpp"
-#include "formats/valgrind/read_error.hpp"
 #include "formats/valgrind/valgrind_importers.hpp"
 
 namespace snapdiff::formats {
@@ -18,22 +18,17 @@ bool take_line(std::string_view& head, std::string_view start) {
   return true;
 }
 
-class MassifImporter final : public Importer {
- public:
-  const FormatInfo& info() const override { return kMassifInfo; }
-
-  Match sniff(std::string_view head) const override {
-    if (!take_line(head, "desc:") || !take_line(head, "cmd:")) return Match::no;
-    return take_line(head, "time_unit:") ? Match::certain : head.empty() ? Match::possible : Match::no;
-  }
-
-  Status read(Input& in, SnapshotSink& out) const override {
-    return guarded([&] { return MassifReader(in).read(out); });
-  }
-};
+Match sniff_massif(std::string_view head) {
+  if (!take_line(head, "desc:") || !take_line(head, "cmd:")) return Match::no;
+  return take_line(head, "time_unit:") ? Match::certain : head.empty() ? Match::possible : Match::no;
+}
 
 }  // namespace
 
-std::unique_ptr<Importer> make_massif_importer() { return std::make_unique<MassifImporter>(); }
+constexpr Format kMassif{
+    .info = kMassifInfo,
+    .sniff = sniff_massif,
+    .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { value_or_throw(MassifReader(in).read(out)); },
+    .many = "stacks"};
 
 }  // namespace snapdiff::formats

@@ -6,7 +6,8 @@
 #include <system_error>
 #include <utility>
 
-#include "formats/valgrind/read_error.hpp"
+#include "formats/input/read_failure.hpp"
+#include "formats/text/in_quotes.hpp"
 
 namespace snapdiff::formats::valgrind {
 namespace {
@@ -37,7 +38,7 @@ Status MassifReader::read(SnapshotSink& out) {
   try {
     while (read_snapshot()) {
     }
-  } catch (ReadError& failure) {
+  } catch (ReadFailure& failure) {
     if (snapshots_.empty() || failure.error.code != ErrorCode::malformed) throw;
     for (Snapshot& snapshot : snapshots_) {
       snapshot.facts.partial = true;
@@ -55,7 +56,7 @@ Status MassifReader::read(SnapshotSink& out) {
 }
 
 void MassifReader::ends_early(std::string_view expected) const {
-  fail_malformed(lines_.line_offset(), "the input ends early: expected " + std::string(expected));
+  fail_malformed("the input ends early: expected " + std::string(expected), lines_.line_offset());
 }
 
 void MassifReader::read_header() {
@@ -65,8 +66,9 @@ void MassifReader::read_header() {
     std::string_view line;
     if (!lines_.next(line)) ends_early(name);
     if (!starts_with(line, name)) {
-      fail_malformed(lines_.line_offset(),
-                     "bad header: found " + in_quotes(line) + ", expected " + std::string(name) + " and its value");
+      fail_malformed(
+          "bad header: found " + text::in_quotes(line) + ", expected " + std::string(name) + " and its value",
+          lines_.line_offset());
     }
     line.remove_prefix(name.size());
     while (!line.empty() && line.front() == ' ') line.remove_prefix(1);
@@ -82,12 +84,14 @@ bool MassifReader::read_snapshot() {
     return false;
   }
   if (line != kRule) {
-    fail_malformed(lines_.line_offset(), "bad line: found " + in_quotes(line) + ", expected " + std::string(kRule));
+    fail_malformed("bad line: found " + text::in_quotes(line) + ", expected " + std::string(kRule),
+                   lines_.line_offset());
   }
   const std::int64_t number = expect_number("snapshot");
   if (!lines_.next(line)) ends_early(kRule);
   if (line != kRule) {
-    fail_malformed(lines_.line_offset(), "bad line: found " + in_quotes(line) + ", expected " + std::string(kRule));
+    fail_malformed("bad line: found " + text::in_quotes(line) + ", expected " + std::string(kRule),
+                   lines_.line_offset());
   }
   const std::int64_t time = expect_number("time");
   const std::int64_t heap = expect_number("mem_heap_B");
@@ -109,12 +113,10 @@ bool MassifReader::read_snapshot() {
   if (tree == "detailed" || tree == "peak") {
     read_tree(builder, heap);
   } else if (tree != "empty") {
-    fail_malformed(lines_.line_offset(),
-                   "bad heap_tree: found " + in_quotes(tree) + ", expected empty, detailed or peak");
+    fail_malformed("bad heap_tree: found " + text::in_quotes(tree) + ", expected empty, detailed or peak",
+                   lines_.line_offset());
   }
-  Result<Snapshot> made = builder.finish();
-  if (!made) throw ReadError{std::move(made).error()};
-  snapshots_.push_back(std::move(*made));
+  snapshots_.push_back(value_or_throw(builder.finish()));
   return true;
 }
 
@@ -123,8 +125,8 @@ std::string_view MassifReader::expect_field(std::string_view name) {
   std::string_view line;
   if (!lines_.next(line)) ends_early(std::string(name) + "=");
   if (!starts_with(line, name) || line.size() == name.size() || line[name.size()] != '=') {
-    fail_malformed(lines_.line_offset(),
-                   "missing field: found " + in_quotes(line) + ", expected " + std::string(name) + "=");
+    fail_malformed("missing field: found " + text::in_quotes(line) + ", expected " + std::string(name) + "=",
+                   lines_.line_offset());
   }
   return line.substr(name.size() + 1);
 }
@@ -134,8 +136,9 @@ std::int64_t MassifReader::expect_number(std::string_view name) {
   std::int64_t number = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (failure != std::errc{} || end != text.data() + text.size() || number < 0) {
-    fail_malformed(lines_.line_offset(),
-                   "bad " + std::string(name) + ": found " + in_quotes(text) + ", expected a number from 0 to 2^63-1");
+    fail_malformed(
+        "bad " + std::string(name) + ": found " + text::in_quotes(text) + ", expected a number from 0 to 2^63-1",
+        lines_.line_offset());
   }
   return number;
 }
@@ -143,8 +146,9 @@ std::int64_t MassifReader::expect_number(std::string_view name) {
 /// One line: DEPTH blanks, nCHILDREN: BYTES LABEL.
 MassifReader::Node MassifReader::parse_node(std::string_view line, std::size_t depth) const {
   const auto bad = [&]() {
-    fail_malformed(lines_.line_offset(), "bad tree line: found " + in_quotes(line) + ", expected " +
-                                             std::to_string(depth) + " blanks, nCHILDREN: BYTES LABEL");
+    fail_malformed("bad tree line: found " + text::in_quotes(line) + ", expected " + std::to_string(depth) +
+                       " blanks, nCHILDREN: BYTES LABEL",
+                   lines_.line_offset());
   };
   const std::size_t blanks = std::min(line.find_first_not_of(' '), line.size());
   const char* p = line.data() + blanks;
@@ -176,20 +180,21 @@ void MassifReader::read_tree(SnapshotBuilder& builder, std::int64_t heap_bytes) 
       Node& parent = path_.back();
       --parent.children_left;
       if (node.own > parent.own) {
-        fail_malformed(lines_.line_offset(), "bad heap tree: the children of a node hold " +
-                                                 std::to_string(node.own - parent.own) + " bytes more than it");
+        fail_malformed("bad heap tree: the children of a node hold " + std::to_string(node.own - parent.own) +
+                           " bytes more than it",
+                       lines_.line_offset());
       }
       parent.own -= node.own;
     }
     at_root = false;
     if (is_remainder(node.label)) {
       if (node.children_left != 0) {
-        fail_malformed(lines_.line_offset(), "bad heap tree: what is below the threshold has children");
+        fail_malformed("bad heap tree: what is below the threshold has children", lines_.line_offset());
       }
       builder.facts().complete = false;
       add_row(builder, node.own, true);
     } else {
-      if (path_.size() == kDeepestTree) fail(ErrorCode::limit, lines_.line_offset(), "heap tree too deep");
+      if (path_.size() == kDeepestTree) fail(ErrorCode::limit, "heap tree too deep", lines_.line_offset());
       path_.push_back(std::move(node));
     }
     while (!path_.empty() && path_.back().children_left == 0) {

@@ -17,7 +17,7 @@ class MassifReader {
  public:
   explicit MassifReader(Input& in) : lines_(in) {}
 
-  /// Errors (thrown as ReadError, or returned): malformed when not one snapshot is whole; limit; what `out` returns.
+  /// Errors (thrown as ReadFailure, or returned): malformed when not one snapshot is whole; limit; what `out` returns.
   Status read(SnapshotSink& out);
 
  private:

@@ -1,15 +1,13 @@
 #pragma once
 
-#include <memory>
-
-#include "formats/input/moment_importer.hpp"
+#include "formats/input/format.hpp"
 
 namespace snapdiff::formats {
 
 /// massif.out files: every snapshot of the file, those without a tree as counters only.
-std::unique_ptr<Importer> make_massif_importer();
+extern const Format kMassif;
 
 /// dhat.out files (JSON): what was live at the end; "peak" is the global maximum of bytes.
-std::unique_ptr<MomentImporter> make_dhat_importer();
+extern const Format kDhat;
 
 }  // namespace snapdiff::formats

@@ -3,9 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,7 +24,7 @@ struct FormatInfo {
 
 enum class Match : std::uint8_t { no, possible, certain };
 
-/// How many decompressed bytes sniff() is shown at most.
+/// How many decompressed bytes Format::sniff() is shown at most.
 inline constexpr std::size_t kSniffBytes = 16 * 1024;
 
 /// Decompressed bytes of one input, front to back, through a window that grows on demand. Not
@@ -72,33 +70,6 @@ struct Violation {
 
 /// Gets each violation; false ends the reading at a data_loss.
 using ViolationSink = std::function<bool(const Violation&)>;
-
-/// Reads one format. Implementations are stateless and may be used from several threads at once.
-class Importer {
- public:
-  virtual ~Importer() = default;
-  virtual const FormatInfo& info() const = 0;
-
-  /// Whether `head`, the first decompressed bytes (all of them when shorter than kSniffBytes),
-  /// looks like this format. Pure.
-  virtual Match sniff(std::string_view head) const = 0;
-
-  /// Why `head` is a near relative that this format refuses ("this is a CPU profile"), or "".
-  virtual std::string refusal(std::string_view /*head*/) const { return {}; }
-
-  /// Reads the whole input into one or more snapshots. Fills every fact that the bytes tell; the
-  /// caller fills `facts.source`, `facts.format` and the user's labels.
-  /// Errors: malformed and limit with a byte offset into the decompressed input; what Input and
-  /// the sink return. A survivable problem is counted in the snapshot's notes instead.
-  virtual Status read(Input& in, SnapshotSink& out) const = 0;
-
-  /// read() that tells `violations` what it meets, without giving up after too many. Formats that know no more than
-  /// their notes are read as ever.
-  /// Errors: as read(); malformed, naming the violation, when the sink returned false.
-  virtual Status read_checked(Input& in, SnapshotSink& out, const ViolationSink& /*violations*/) const {
-    return read(in, out);
-  }
-};
 
 /// Collects snapshots in memory.
 class SnapshotList : public SnapshotSink {

@@ -1,6 +1,6 @@
 // Any bytes as a recording: the end, the peak and cuts in between must hold together.
 #include "formats/heaptrack/heaptrack_importer.hpp"
-#include "fuzz/heap_text_fuzz.hpp"
+#include "fuzz/fuzz_format.hpp"
 
 using namespace snapdiff;
 
@@ -15,14 +15,13 @@ std::int64_t total(const Snapshot& snapshot) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const auto kImporter = formats::make_heaptrack_importer();
-  test::fuzz_importer(*kImporter, data, size);
+  test::fuzz_format(formats::kHeaptrack, data, size);
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   std::int64_t end = -1;
   for (const char* const point : {"end", "peak", "every:3", "every:10ms"}) {
     test::MemoryInput in(bytes, 1 + size % 61);
     SnapshotList list;
-    const Status status = kImporter->read_at(in, list, point);
+    const Status status = formats::kHeaptrack.read(in, list, {.point = point});
     if (!status) {
       if (status.error().code == ErrorCode::internal) std::abort();
       continue;

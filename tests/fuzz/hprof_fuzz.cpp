@@ -1,16 +1,15 @@
 // Any bytes through the importer, whole and in windows; what is read must be a valid graph.
 #include "formats/hprof/hprof_importer.hpp"
-#include "fuzz/heap_text_fuzz.hpp"
+#include "fuzz/fuzz_format.hpp"
 #include "snapdiff/object_graph.hpp"
 
 using namespace snapdiff;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const auto kImporter = formats::make_hprof_importer();
-  test::fuzz_importer(*kImporter, data, size);
+  test::fuzz_format(formats::kHprof, data, size);
   test::MemoryInput in(std::string_view(reinterpret_cast<const char*>(data), size));
   SnapshotList list;
-  if (!kImporter->read(in, list)) return 0;
+  if (!formats::kHprof.read(in, list)) return 0;
   for (const Snapshot& snapshot : list.snapshots) {
     if (snapshot.graph == nullptr || !validate(*snapshot.graph, *snapshot.dictionary)) std::abort();
   }

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "formats/input/read_failure.hpp"
 #include "formats/pickle/machine.hpp"
 #include "support/memory_input.hpp"
 
@@ -59,7 +60,7 @@ std::string outcome(std::string_view bytes, std::size_t window) {
     machine.run();
     const std::uint64_t behind = machine.drain();
     return std::to_string(consumer.digest) + " " + std::to_string(behind);
-  } catch (const PickleError& error) {
+  } catch (const formats::ReadFailure& error) {
     if (error.error.code == ErrorCode::internal || error.error.message.empty()) std::abort();
     if (error.error.offset.value_or(0) > bytes.size()) std::abort();
     return error.error.text();

@@ -3,5 +3,3 @@ snapdiff_fuzzer(pickle_fuzz ${CMAKE_CURRENT_LIST_DIR}/pickle_fuzz.cpp ${CMAKE_CU
   snapdiff_pickle)
 snapdiff_fuzzer(torch_cuda_fuzz ${CMAKE_CURRENT_LIST_DIR}/torch_cuda_fuzz.cpp
   ${CMAKE_CURRENT_LIST_DIR}/corpus/torch_cuda snapdiff_torch_cuda snapdiff_cuda)
-snapdiff_fuzzer(torch_timeline_fuzz ${CMAKE_CURRENT_LIST_DIR}/torch_timeline_fuzz.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/corpus/torch_timeline snapdiff_torch_cuda)

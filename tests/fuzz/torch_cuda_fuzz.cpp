@@ -1,16 +1,15 @@
 // Any bytes through the three importers of CUDA snapshots, and what comes out through the live set.
 #include "analyzer/cuda/cuda.hpp"
 #include "formats/torch_cuda/torch_cuda_importers.hpp"
-#include "fuzz/heap_text_fuzz.hpp"
+#include "fuzz/fuzz_format.hpp"
 
 using namespace snapdiff;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const auto kPickle = formats::make_torch_cuda_importer();
-  static const auto kHtml = formats::make_torch_cuda_html_importer();
-  static const auto kJson = formats::make_torch_cuda_json_importer();
-  const Importer& importer = size > 0 && data[0] == 0x80 ? *kPickle : size > 0 && data[0] == '<' ? *kHtml : *kJson;
-  test::fuzz_importer(importer, data, size);
+  const formats::Format& importer = size > 0 && data[0] == 0x80  ? formats::kTorchCuda
+                                    : size > 0 && data[0] == '<' ? formats::kTorchHtml
+                                                                 : formats::kTorchJson;
+  test::fuzz_format(importer, data, size);
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   test::MemoryInput in(bytes);
   SnapshotList list;

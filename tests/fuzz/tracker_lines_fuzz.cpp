@@ -2,22 +2,21 @@
 #include <algorithm>
 
 #include "formats/tracker_lines/tracker_lines_importer.hpp"
-#include "fuzz/heap_text_fuzz.hpp"
+#include "fuzz/fuzz_format.hpp"
 #include "snapdiff/object_graph.hpp"
 
 using namespace snapdiff;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const auto kImporter = formats::make_tracker_lines_importer();
-  test::fuzz_importer(*kImporter, data, size);
+  test::fuzz_format(formats::kTrackerLines, data, size);
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   test::MemoryInput in(bytes);
   SnapshotList list;
   std::uint64_t told = 0;
-  const Status checked = kImporter->read_checked(in, list, [&told](const Violation&) {
-    ++told;
-    return true;
-  });
+  const Status checked = formats::kTrackerLines.read(in, list, {.violations = [&told](const Violation&) {
+                                                       ++told;
+                                                       return true;
+                                                     }});
   for (const Snapshot& snapshot : list.snapshots) {
     if (snapshot.graph != nullptr && !validate(*snapshot.graph, *snapshot.dictionary)) std::abort();
     // What is lost is told.

@@ -34,27 +34,10 @@ ROOMS = {
     "include": ([], ["sys/mman.h"], "the model and the seams: whoever uses them must need nothing else; the hint for large pages is part of libc"),
     "formats": (["formats/*"], [], "the registry lists the importers; nothing here knows the analyzer"),
     "formats/input": ([], ["libdeflate.h", "zlib.h", "zstd.h", "zstd_errors.h", "lzma.h", "lz4frame.h", "lz4.h", "nettle/"],
-                      "compression is peeled here and nowhere else; nettle for the SHA-256 of the bytes as given"),
-    "formats/pprof": (["formats/input"], ["protozero/"], "the wire format; no other room sees protobuf"),
+                      "compression is undone here and nowhere else; nettle for the SHA-256 of the bytes as given"),
     "formats/text": (["formats/input"], [], "a toolbox for the formats that are lines of text"),
-    "formats/heap_text": (["formats/input", "formats/text"], [], "text needs no library"),
-    "formats/pickle": ([], [], "a toolbox for the formats that are pickles; executes nothing, needs nothing"),
-    "formats/heaptrack": (["formats/input", "formats/text"], [], "text needs no library"),
-    "formats/valgrind": (["formats/input", "formats/text"], [], "text needs no library, and DHAT's JSON may hold any bytes"),
-    "formats/torch_cuda": (["formats/pickle"], [], "one dictionary in three wrappings"),
-    "formats/tracker_lines": ([], ["simdjson.h"], "one JSON object a line"),
-    "formats/tracemalloc": (["formats/pickle", "formats/text"], [], "a machine of its own for tuples and two classes, over the same bytes and memo; lists are lines"),
-    "formats/metric_log": ([], ["re2/"], "a user's own pattern is RE2; all else is read by hand"),
-    "formats/leak_reports": (["formats/input", "formats/text"], ["expat.h"], "lines, and XML by expat: nobody should write an XML parser"),
-    "formats/type_counts": (["formats/input", "formats/text"], [], "text needs no library"),
-    "formats/bcc": (["formats/text"], [], "text needs no library"),
-    "formats/json": (["formats/text"], ["nlohmann/"], "JSON is parsed here for the formats beside it; no document is held"),
-    "formats/jemalloc_stats": (["formats/input", "formats/text", "formats/json"], [], "the same figures in two wrappings"),
-    "formats/tensorflow_bfc": (["formats/input", "formats/text"], [], "text needs no library"),
-    "formats/memray": (["formats/input", "formats/text", "formats/json"], [], "the exports of one tool"),
-    "formats/v8": (["formats/input"], [], "a reader of its own for one shape of JSON: gigabytes of numbers"),
-    "formats/hprof": (["formats/input"], [], "binary records need no library"),
-    "formats/objgraph_dot": (["formats/input"], [], "lines of one program; Graphviz belongs to drawing"),
+    "formats/json": (["formats/input", "formats/text"], ["nlohmann/"], "JSON is parsed here for the formats beside it; no document is held"),
+    "formats/pickle": (["formats/input"], [], "a toolbox for the formats that are pickles; executes nothing, needs no library"),
     "analyzer/cuda": ([], [], "works on models in memory"),
     "analyzer/store": (["analyzer/trend", "analyzer/graph"], ["sqlite3.h", "sqlite3ext.h", "zstd.h", "zstd_errors.h"],
                        "one room knows SQL, verdicts and dominators among it; blobs are zstd chunks"),
@@ -82,30 +65,20 @@ ROOMS = {
                      "the only place that sees both sides"),
 }
 
+# Folders of formats/ that every format may use.
+TOOLBOXES = ["formats/input", "formats/text", "formats/json", "formats/pickle"]
+
+# Third-party headers of single formats. A format that needs none is not listed anywhere.
+FORMAT_LIBRARIES = {
+    "formats/pprof": ["protozero/"],  # the wire format
+    "formats/tracker_lines": ["simdjson.h"],  # one JSON object a line
+    "formats/metric_log": ["re2/"],  # a user's own pattern is RE2
+    "formats/leak_reports": ["expat.h"],  # nobody should write an XML parser
+}
+
 # A room's headers that other rooms may include.
 DOORS = {
     "formats": {"registry.hpp"},
-    "formats/input": None,  # a toolbox for the formats beside it: every header
-    "formats/pprof": {"pprof_importer.hpp"},
-    "formats/text": None,  # a toolbox as well
-    "formats/heap_text": {"heap_text_importers.hpp"},
-    "formats/pickle": None,  # a toolbox as well
-    "formats/torch_cuda": {"torch_cuda_importers.hpp"},
-    "formats/tracker_lines": {"tracker_lines_importer.hpp"},
-    "formats/heaptrack": {"heaptrack_importer.hpp"},
-    "formats/valgrind": {"valgrind_importers.hpp"},
-    "formats/tracemalloc": {"tracemalloc_importers.hpp"},
-    "formats/metric_log": {"metric_log_importer.hpp"},
-    "formats/leak_reports": {"leak_report_importers.hpp"},
-    "formats/type_counts": {"type_count_importers.hpp"},
-    "formats/bcc": {"bcc_importer.hpp"},
-    "formats/json": None,  # a toolbox
-    "formats/jemalloc_stats": {"jemalloc_stats_importer.hpp"},
-    "formats/tensorflow_bfc": {"tensorflow_bfc_importer.hpp"},
-    "formats/memray": {"memray_importers.hpp"},
-    "formats/v8": {"v8_importer.hpp"},
-    "formats/hprof": {"hprof_importer.hpp"},
-    "formats/objgraph_dot": {"objgraph_dot_importer.hpp"},
     "analyzer/store": {"store.hpp", "sqlite_extension.hpp"},
     "analyzer/diff": {"diff.hpp"},
     "analyzer/flame": {"flame.hpp"},
@@ -138,14 +111,36 @@ def room_of(path):
     return None
 
 
+def is_format(room):
+    return room is not None and room.startswith("formats/") and room not in TOOLBOXES
+
+
+def is_known(room):
+    return room in ROOMS or is_format(room)
+
+
+def rule_of(room):
+    """(rooms it may include, third-party headers, why)"""
+    if is_format(room):
+        return TOOLBOXES, FORMAT_LIBRARIES.get(room, []), "a format sees the toolboxes and no other format"
+    return ROOMS[room]
+
+
+def is_door(room, header):
+    """Toolboxes are open; a format shows the header that declares its Format."""
+    if is_format(room):
+        return header.endswith(("_importer.hpp", "_importers.hpp"))
+    return room not in DOORS or header in DOORS[room]
+
+
 def may_see(room, other):
-    allowed = ROOMS[room][0]
+    allowed = rule_of(room)[0]
     return other in allowed or (other.rsplit("/", 1)[0] + "/*" in allowed and "/" in other)
 
 
 def complaint(room, path, name, root):
     """Why `path` of `room` may not include `name`, or None."""
-    libraries, reason = ROOMS[room][1], ROOMS[room][2]
+    _, libraries, reason = rule_of(room)
     if name in STANDARD:
         return None
     if name.startswith("snapdiff/"):
@@ -157,15 +152,14 @@ def complaint(room, path, name, root):
     beside = os.path.normpath(os.path.join(os.path.dirname(path), name))
     for target in (name, beside):
         other = room_of(target)
-        if other is None or other not in ROOMS or not os.path.exists(os.path.join(root, target)):
+        if other is None or not is_known(other) or not os.path.exists(os.path.join(root, target)):
             continue
         if other == room:
             return None
         if not may_see(room, other):
             return f"{room} may not see {other}: {reason}"
-        doors = DOORS.get(other)
         header = target[len(other) + 1:]
-        return None if doors is None or header in doors else f"{header} is not a door of {other}"
+        return None if is_door(other, header) else f"{header} is not a public header of {other}"
     return f"{name} has no place in {room}: {reason}"
 
 
@@ -181,7 +175,7 @@ def check(root):
                 files += 1
                 path = os.path.relpath(os.path.join(base, file), root)
                 room = room_of(path)
-                if room not in ROOMS:
+                if not is_known(room):
                     out.append(f"{path}: no room called {room or path} in check_includes.py; add it with a reason")
                     continue
                 with open(os.path.join(root, path), encoding="utf-8", errors="replace") as text:

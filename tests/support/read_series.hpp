@@ -24,7 +24,7 @@ struct Series {
 };
 
 /// `window` as in MemoryInput.
-inline Series read_series(const Importer& importer, std::string_view text, std::size_t window = 0) {
+inline Series read_series(const formats::Format& importer, std::string_view text, std::size_t window = 0) {
   MemoryInput in(text, window);
   SnapshotList list;
   Status status = importer.read(in, list);
@@ -35,18 +35,18 @@ inline Series read_series(const Importer& importer, std::string_view text, std::
 }
 
 /// Fails the test where there is an error.
-inline std::vector<Snapshot> read_ok(const Importer& importer, std::string_view text) {
+inline std::vector<Snapshot> read_ok(const formats::Format& importer, std::string_view text) {
   Series series = read_series(importer, text);
   if (series.error) FAIL(series.error->text());
   return std::move(series.snapshots);
 }
-inline Snapshot read_one(const Importer& importer, std::string_view text) {
+inline Snapshot read_one(const formats::Format& importer, std::string_view text) {
   std::vector<Snapshot> snapshots = read_ok(importer, text);
   REQUIRE(snapshots.size() == 1);
   return std::move(snapshots.front());
 }
 /// The error's text(); fails the test where there is none.
-inline std::string read_error(const Importer& importer, std::string_view text) {
+inline std::string read_error(const formats::Format& importer, std::string_view text) {
   const Series series = read_series(importer, text);
   REQUIRE(series.error.has_value());
   return series.error->text();
@@ -178,7 +178,7 @@ inline std::string as_utf16(std::string_view text) {
 
 /// Cuts `text` behind every `step`-th byte. Each cut must be refused with an offset inside the input, or say that
 /// something is missing (partial or not complete), or leave whole snapshots at the front of the series as they were.
-inline void check_cuts(const Importer& importer, const std::string& text, std::size_t step) {
+inline void check_cuts(const formats::Format& importer, const std::string& text, std::size_t step) {
   const std::vector<Snapshot> whole = read_ok(importer, text);
   for (std::size_t size = 0; size < text.size(); size += step) {
     const Series cut = read_series(importer, std::string_view(text).substr(0, size));
@@ -199,7 +199,7 @@ inline void check_cuts(const Importer& importer, const std::string& text, std::s
 
 /// The same input in small windows, with CRLF, behind a mark, and as UTF-16, which is peeled before the reader sees it,
 /// gives the same.
-inline void check_disguises(const Importer& importer, const std::string& text) {
+inline void check_disguises(const formats::Format& importer, const std::string& text) {
   const std::string plain = describe(read_ok(importer, text));
   for (const std::size_t window : {std::size_t{1}, std::size_t{7}, std::size_t{64}, std::size_t{1000}}) {
     const Series series = read_series(importer, text, window);
@@ -209,7 +209,7 @@ inline void check_disguises(const Importer& importer, const std::string& text) {
   CHECK(describe(read_ok(importer, "\xef\xbb\xbf" + text)) == plain);
   const Result<std::vector<Snapshot>> peeled = formats::read_bytes(as_utf16(text), "input", {});
   REQUIRE(peeled);
-  CHECK(peeled->front().facts.format == importer.info().name);
+  CHECK(peeled->front().facts.format == importer.info.name);
   CHECK(describe(*peeled) == plain);
 }
 

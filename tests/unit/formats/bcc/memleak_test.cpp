@@ -8,10 +8,7 @@ using namespace snapdiff::test;
 
 namespace {
 
-const Importer& memleak() {
-  static const auto kImporter = formats::make_bcc_memleak_importer();
-  return *kImporter;
-}
+const formats::Format& memleak() { return formats::kBccMemleak; }
 
 using Rows = std::map<std::string, std::string>;
 

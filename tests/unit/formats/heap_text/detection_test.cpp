@@ -3,7 +3,6 @@
 
 #include "unit/formats/heap_text/helpers.hpp"
 
-using snapdiff::Importer;
 using snapdiff::Match;
 using namespace snapdiff::test;
 
@@ -12,18 +11,18 @@ namespace {
 /// "format" or "format?" of all that claim `head`, in a row.
 std::string claims(std::string_view head) {
   std::string out;
-  for (const Importer* each : all_importers()) {
+  for (const snapdiff::formats::Format* each : all_importers()) {
     const Match match = each->sniff(head);
     if (match == Match::no) continue;
     if (!out.empty()) out += ' ';
-    out += std::string(each->info().name) + (match == Match::possible ? "?" : "");
+    out += std::string(each->info.name) + (match == Match::possible ? "?" : "");
   }
   return out;
 }
 
 std::string refusals(std::string_view head) {
   std::string out;
-  for (const Importer* each : all_importers()) out += each->refusal(head);
+  for (const snapdiff::formats::Format* each : all_importers()) out += each->refusal(head);
   return out;
 }
 

@@ -14,27 +14,15 @@
 
 namespace snapdiff::test {
 
-const std::vector<const Importer*>& all_importers() {
-  static const std::vector<std::unique_ptr<Importer>> kOwned = [] {
-    std::vector<std::unique_ptr<Importer>> list;
-    list.push_back(formats::make_gperftools_importer());
-    list.push_back(formats::make_go_text_importer());
-    list.push_back(formats::make_jemalloc_importer());
-    list.push_back(formats::make_java_heapz_importer());
-    list.push_back(formats::make_symbolized_importer());
-    return list;
-  }();
-  static const std::vector<const Importer*> kList = [] {
-    std::vector<const Importer*> list;
-    for (const auto& owned : kOwned) list.push_back(owned.get());
-    return list;
-  }();
+const std::vector<const formats::Format*>& all_importers() {
+  static const std::vector<const formats::Format*> kList = {
+      &formats::kGperftools, &formats::kGoText, &formats::kJemalloc, &formats::kJavaHeapz, &formats::kSymbolized};
   return kList;
 }
 
-const Importer& importer(std::string_view format) {
-  for (const Importer* each : all_importers()) {
-    if (each->info().name == format) return *each;
+const formats::Format& importer(std::string_view format) {
+  for (const formats::Format* each : all_importers()) {
+    if (each->info.name == format) return *each;
   }
   throw std::runtime_error("no such importer");
 }

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "snapdiff/importer.hpp"
+#include "formats/input/format.hpp"
 #include "snapdiff/snapshot.hpp"
 
 namespace snapdiff::test {
@@ -27,8 +27,8 @@ Snapshot import_ok(std::string_view format, std::string_view text);
 std::string import_error(std::string_view format, std::string_view text);
 
 /// The importers of this room, by name.
-const std::vector<const Importer*>& all_importers();
-const Importer& importer(std::string_view format);
+const std::vector<const formats::Format*>& all_importers();
+const formats::Format& importer(std::string_view format);
 
 std::int64_t total(const Snapshot& snapshot, std::string_view metric);
 bool has_note(const Snapshot& snapshot, Severity severity, std::string_view part);

@@ -70,7 +70,7 @@ TEST_CASE("robustness: a dump whose lines are all indented is read as it is with
       }
       for (const std::string& text : {pasted, "\n\n" + pasted}) {
         CHECK(importer(file.format).sniff(text) == importer(file.format).sniff(file.text));
-        for (const Importer* each : all_importers()) CHECK(each->refusal(text).empty());
+        for (const snapdiff::formats::Format* each : all_importers()) CHECK(each->refusal(text).empty());
         CHECK(describe(import_ok(file.format, text)) == describe(import_ok(file.format, file.text)));
       }
     }
@@ -183,7 +183,7 @@ TEST_CASE("robustness: errors of the input and of the sink are handed on") {
    private:
     std::string name_;
   };
-  for (const Importer* each : all_importers()) {
+  for (const snapdiff::formats::Format* each : all_importers()) {
     Failing in;
     SnapshotList list;
     const Status status = each->read(in, list);

@@ -46,13 +46,8 @@ inline const std::string& small_recording() {
 }
 
 inline Imported import_recording(std::string_view text, const std::string& point = "", std::size_t window = 0) {
-  static const auto kImporter = formats::make_heaptrack_importer();
   return import_with(
-      text,
-      [&](Input& in, SnapshotSink& out) {
-        return point.empty() ? kImporter->read(in, out) : kImporter->read_at(in, out, point);
-      },
-      window);
+      text, [&](Input& in, SnapshotSink& out) { return formats::kHeaptrack.read(in, out, {.point = point}); }, window);
 }
 
 /// The only snapshot; fails the test where there is an error.

@@ -205,7 +205,7 @@ TEST_CASE("hprof: a heap dump of more than 4 GiB in one record has its length mo
       h.bytes + h.number(0x0c, 1) + h.number(0, 4) + h.number(length % (std::uint64_t{1} << 32), 4) + body;
   LongInput in(head, std::uint64_t{1} << 32, filler + behind + h.number(0x2c, 1) + std::string(8, '\0'));
   SnapshotList list;
-  const Status status = formats::make_hprof_importer()->read(in, list);
+  const Status status = formats::kHprof.read(in, list);
   if (!status) FAIL(status.error().text());
   const ObjectGraph& graph = *list.snapshots.at(0).graph;
   CHECK(graph.size() == (at_boundary ? 3 : 4));
@@ -214,7 +214,7 @@ TEST_CASE("hprof: a heap dump of more than 4 GiB in one record has its length mo
 }
 
 TEST_CASE("hprof: claimed by its own importer alone") {
-  const Result<const Importer*> found = formats::detect(small(8).bytes, true);
+  const Result<const formats::Format*> found = formats::detect(small(8).bytes, true);
   REQUIRE(found);
-  CHECK((*found)->info().name == "hprof");
+  CHECK((*found)->info.name == "hprof");
 }

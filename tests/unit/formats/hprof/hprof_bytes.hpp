@@ -61,10 +61,9 @@ struct HprofBytes {
 };
 
 inline Result<std::vector<Snapshot>> read_all_hprof(std::string_view bytes, std::size_t window = 0) {
-  static const std::unique_ptr<Importer> kImporter = formats::make_hprof_importer();
   MemoryInput in(bytes, window);
   SnapshotList list;
-  if (Status status = kImporter->read(in, list); !status) return std::move(status).error();
+  if (Status status = formats::kHprof.read(in, list); !status) return std::move(status).error();
   return std::move(list.snapshots);
 }
 

@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <string>
 
@@ -84,7 +86,7 @@ TEST_CASE("detect: unknown bytes are shown") {
 }
 
 TEST_CASE("detect: an empty head is an empty input") {
-  const Result<const Importer*> found = detect("", true);
+  const Result<const Format*> found = detect("", true);
   REQUIRE_FALSE(found);
   CHECK(found.error().code == ErrorCode::malformed);
 }
@@ -100,10 +102,10 @@ TEST_CASE("detect: an unknown --format is told with the known ones") {
 
 TEST_CASE("detect: every importer is described, once") {
   std::set<std::string_view> names;
-  for (const Importer* importer : importers()) {
-    CHECK_FALSE(importer->info().name.empty());
-    CHECK_FALSE(importer->info().summary.empty());
-    CHECK(names.insert(importer->info().name).second);
+  for (const Format* importer : all()) {
+    CHECK_FALSE(importer->info.name.empty());
+    CHECK_FALSE(importer->info.summary.empty());
+    CHECK(names.insert(importer->info.name).second);
     CHECK(importer->sniff("") == Match::no);
   }
   CHECK(names.count("pprof") == 1);
@@ -126,7 +128,7 @@ TEST_CASE("detect: each real sample is claimed by one importer, and by no other"
     REQUIRE(opened);
     int certain = 0;
     int possible = 0;
-    for (const Importer* importer : importers()) {
+    for (const Format* importer : all()) {
       const Match match = importer->sniff((*opened)->head());
       certain += match == Match::certain ? 1 : 0;
       possible += match == Match::possible ? 1 : 0;
@@ -136,4 +138,25 @@ TEST_CASE("detect: each real sample is claimed by one importer, and by no other"
     ++checked;
   }
   CHECK(checked > 100);
+}
+
+TEST_CASE("formats: each has a name of its own and a fuzz corpus") {
+  // Corpora with a target of their own, which are not called as the format is.
+  const std::map<std::string_view, std::string> shared = {{"torch-html", "torch_cuda"},
+                                                          {"torch-json", "torch_cuda"},
+                                                          {"tracemalloc-text", "tracemalloc"},
+                                                          {"snapdiff-tracker", "tracker_lines"},
+                                                          {"v8-heapsnapshot", "v8"}};
+  std::set<std::string> names;
+  for (const Format* format : all()) {
+    std::string name(format->info.name);
+    CAPTURE(name);
+    CHECK(names.insert(name).second);
+    CHECK(*called(name) == format);
+    if (const auto found = shared.find(format->info.name); found != shared.end()) name = found->second;
+    std::replace(name.begin(), name.end(), '-', '_');
+    const std::filesystem::path corpus = std::filesystem::path(SNAPDIFF_TEST_DATA) / "../fuzz/corpus" / name;
+    CHECK((std::filesystem::is_directory(corpus) && !std::filesystem::is_empty(corpus)));
+  }
+  CHECK(names.size() > 30);
 }

@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -15,12 +16,18 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// The formats that are certain, of the highest rank among them: more than one is a tie.
 std::vector<std::string> claims(const fs::path& path) {
   const Result<std::unique_ptr<OpenedInput>> opened = OpenedInput::open_path(path.string(), {});
   REQUIRE(opened);
   std::vector<std::string> certain;
-  for (const Importer* importer : importers()) {
-    if (importer->sniff((*opened)->head()) == Match::certain) certain.emplace_back(importer->info().name);
+  std::optional<int> rank;
+  for (const Format* format : all()) {
+    if (format->sniff((*opened)->head()) != Match::certain) continue;
+    if (rank && format->rank < *rank) continue;
+    if (rank && format->rank > *rank) certain.clear();
+    rank = format->rank;
+    certain.emplace_back(format->info.name);
   }
   return certain;
 }

@@ -8,10 +8,7 @@ using namespace snapdiff::test;
 
 namespace {
 
-const Importer& stats() {
-  static const auto kImporter = formats::make_jemalloc_stats_importer();
-  return *kImporter;
-}
+const formats::Format& stats() { return formats::kJemallocStats; }
 
 using Rows = std::map<std::string, std::string>;
 

@@ -8,10 +8,7 @@ using namespace snapdiff::test;
 
 namespace {
 
-const Importer& memcheck() {
-  static const auto kImporter = formats::make_memcheck_importer();
-  return *kImporter;
-}
+const formats::Format& memcheck() { return formats::kMemcheck; }
 
 using Rows = std::map<std::string, std::string>;
 

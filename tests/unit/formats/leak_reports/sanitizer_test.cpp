@@ -8,10 +8,7 @@ using namespace snapdiff::test;
 
 namespace {
 
-const Importer& sanitizer() {
-  static const auto kImporter = formats::make_leak_sanitizer_importer();
-  return *kImporter;
-}
+const formats::Format& sanitizer() { return formats::kLeakSanitizer; }
 
 using Rows = std::map<std::string, std::string>;
 

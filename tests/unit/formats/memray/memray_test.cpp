@@ -8,22 +8,10 @@ using namespace snapdiff::test;
 
 namespace {
 
-const Importer& csv() {
-  static const auto kImporter = formats::make_memray_csv_importer();
-  return *kImporter;
-}
-const Importer& gprof2dot() {
-  static const auto kImporter = formats::make_memray_gprof2dot_importer();
-  return *kImporter;
-}
-const Importer& speedscope() {
-  static const auto kImporter = formats::make_memray_speedscope_importer();
-  return *kImporter;
-}
-const Importer& stats() {
-  static const auto kImporter = formats::make_memray_stats_importer();
-  return *kImporter;
-}
+const formats::Format& csv() { return formats::kMemrayCsv; }
+const formats::Format& gprof2dot() { return formats::kMemrayGprof2dot; }
+const formats::Format& speedscope() { return formats::kMemraySpeedscope; }
+const formats::Format& stats() { return formats::kMemrayStats; }
 
 using Rows = std::map<std::string, std::string>;
 
@@ -160,7 +148,7 @@ TEST_CASE("memray-stats: totals of the run are counters, there are no rows") {
 }
 
 TEST_CASE("memray: each export is claimed by its own reader and by no other") {
-  const std::pair<const Importer*, const std::string*> exports[] = {
+  const std::pair<const formats::Format*, const std::string*> exports[] = {
       {&csv(), &kCsv}, {&gprof2dot(), &kGprof2dot}, {&speedscope(), &kSpeedscope}, {&stats(), &kStats}};
   for (const auto& [reader, text] : exports) {
     for (const auto& other : exports) {

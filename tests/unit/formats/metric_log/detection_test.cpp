@@ -11,7 +11,7 @@ using namespace snapdiff::test;
 
 namespace {
 
-Match sniff(std::string_view head) { return make_metric_log_importer()->sniff(head); }
+Match sniff(std::string_view head) { return kMetricLog.sniff(head); }
 
 std::string utf16(std::string_view text, bool little) {
   std::string out = little ? "\xff\xfe" : "\xfe\xff";
@@ -34,9 +34,9 @@ TEST_CASE("detection: samples of all trackers are certain, also cut by the head"
     INFO(name);
     const std::string bytes = sample(name);
     CHECK(sniff(bytes) == Match::certain);
-    const Result<const Importer*> found = detect(bytes, true);
+    const Result<const Format*> found = detect(bytes, true);
     REQUIRE(found);
-    CHECK((*found)->info().name == kMetricLogName);
+    CHECK((*found)->info.name == kMetricLog.info.name);
     if (bytes.size() > 1200 && name.find("plain") == std::string::npos)
       CHECK(sniff(bytes.substr(0, 1200)) == Match::certain);
     ++checked;
@@ -63,22 +63,35 @@ TEST_CASE("detection: other shared samples are not claimed") {
     const auto opened = OpenedInput::open_path(entry.path().string(), {});
     REQUIRE(opened);
     INFO(entry.path());
-    CHECK(sniff((*opened)->head()) == Match::no);
+    const Result<const Format*> found = detect((*opened)->head(), (*opened)->head_is_all());
+    CHECK_FALSE((found && *found == &kMetricLog));
     ++checked;
   }
   CHECK(checked > 100);
 }
 
-TEST_CASE("detection: one line that people write is possible, two are certain, and rows say more") {
+TEST_CASE("detection: one line that people write is possible, two are certain") {
   CHECK(sniff("rss: 5 MB\n") == Match::possible);
   CHECK(sniff("rss: 5 MB\nrss: 6 MB\n") == Match::certain);
   CHECK(sniff("{'current': 5, 'peak': 6}\n") == Match::certain);
-  CHECK(sniff("rss: 5 MB\nrss: 6 MB\n==1==ERROR: LeakSanitizer: detected memory leaks\n") == Match::possible);
-  CHECK(sniff("rss: 5 MB\nrss: 6 MB\na.py:3: size=5 KiB, count=1, average=5 KiB\n") == Match::possible);
   CHECK(sniff("notes\non\nmemory\nrss: 5 MB\nand\nmore\n") == Match::no);
   CHECK(sniff("hello\n") == Match::no);
   CHECK(sniff("") == Match::no);
   CHECK(sniff(std::string_view("rss: 5 MB\nrss: 6 MB\n\0", 21)) == Match::no);
+}
+
+TEST_CASE("detection: what another format says in the same log says more") {
+  const std::string metrics = "rss: 5 MB\nrss: 6 MB\n";
+  const auto format_of = [&](const std::string& more) {
+    const Result<const Format*> found = detect(metrics + more, true);
+    REQUIRE(found);
+    return std::string((*found)->info.name);
+  };
+  CHECK(format_of("") == "metric-log");
+  CHECK(format_of("==1==ERROR: LeakSanitizer: detected memory leaks\n") == "leak-sanitizer");
+  CHECK(format_of("a.py:3: size=5 KiB, count=1, average=5 KiB\n") == "tracemalloc-text");
+  CHECK(format_of("[11:16:33] Top 2 stacks with outstanding allocations:\n") == "bcc-memleak");
+  CHECK(format_of(" num     #instances         #bytes  class name\n") == "jvm-histogram");
 }
 
 TEST_CASE("detection: text is looked at further than other files") {
@@ -90,7 +103,7 @@ TEST_CASE("detection: text is looked at further than other files") {
     INFO(filler);
     REQUIRE(read);
     CHECK(read->size() == 2);
-    CHECK((*read)[0].facts.format == kMetricLogName);
+    CHECK((*read)[0].facts.format == kMetricLog.info.name);
   }
   const auto late = read_bytes(std::string(1'200'000, 'x') + "\n" + metrics, "given", {});
   REQUIRE_FALSE(late);

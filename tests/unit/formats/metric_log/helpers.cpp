@@ -17,23 +17,19 @@ std::string sample(const std::string& name) {
   return bytes.str();
 }
 
-std::vector<Snapshot> read_log(std::string_view log, const formats::MetricLogOptions& options, std::size_t window) {
-  const auto importer = formats::make_metric_log_importer(options);
-  REQUIRE(importer);
+std::vector<Snapshot> read_log(std::string_view log, const formats::ReadRequest& options, std::size_t window) {
   MemoryInput in(log, window);
   SnapshotList list;
-  const Status status = (*importer)->read(in, list);
+  const Status status = formats::kMetricLog.read(in, list, options);
   INFO((status ? std::string() : status.error().text()));
   REQUIRE(status);
   return std::move(list.snapshots);
 }
 
-Error log_error(std::string_view log, const formats::MetricLogOptions& options) {
-  const auto importer = formats::make_metric_log_importer(options);
-  if (!importer) return importer.error();
+Error log_error(std::string_view log, const formats::ReadRequest& options) {
   MemoryInput in(log);
   SnapshotList list;
-  const Status status = (*importer)->read(in, list);
+  const Status status = formats::kMetricLog.read(in, list, options);
   REQUIRE_FALSE(status);
   return status.error();
 }

@@ -15,10 +15,9 @@ namespace snapdiff::test {
 std::string sample(const std::string& name);
 
 /// Reads `log`; fails the test when it cannot be read. `window` as of MemoryInput.
-std::vector<Snapshot> read_log(std::string_view log, const formats::MetricLogOptions& options = {},
-                               std::size_t window = 0);
+std::vector<Snapshot> read_log(std::string_view log, const formats::ReadRequest& options = {}, std::size_t window = 0);
 
-Error log_error(std::string_view log, const formats::MetricLogOptions& options = {});
+Error log_error(std::string_view log, const formats::ReadRequest& options = {});
 
 /// The counter of a snapshot, or null.
 const Counter* counter(const Snapshot& snapshot, std::string_view name);

@@ -75,7 +75,7 @@ TEST_CASE("lines: a printed value carries half of its last digit") {
 }
 
 TEST_CASE("lines: MB is 2^20 bytes, or 10^6 where the user says so") {
-  formats::MetricLogOptions options;
+  formats::ReadRequest options;
   options.decimal_units = true;
   CHECK(counters(read_log("rss: 5 MB, vms: 5 MiB\n")[0]) == "rss=5242880 vms=5242880");
   CHECK(counters(read_log("rss: 5 MB, vms: 5 MiB\n", options)[0]) == "rss=5000000 vms=5242880");

@@ -8,8 +8,8 @@ using Values = std::vector<std::int64_t>;
 
 namespace {
 
-formats::MetricLogOptions pattern(std::vector<std::string> expressions) {
-  formats::MetricLogOptions options;
+formats::ReadRequest pattern(std::vector<std::string> expressions) {
+  formats::ReadRequest options;
   options.patterns = std::move(expressions);
   return options;
 }
@@ -55,7 +55,7 @@ TEST_CASE("pattern: bytes that are no UTF-8 are matched and kept") {
 TEST_CASE("pattern: expressions that are none, or name no value, are told") {
   CHECK(log_error("", pattern({"("})).code == ErrorCode::usage);
   CHECK(log_error("", pattern({"(?P<name>x)"})).message.find("no group called value") != std::string::npos);
-  formats::MetricLogOptions options;
+  formats::ReadRequest options;
   options.group_by = "[";
   CHECK(log_error("", options).message.find("--group-by '['") == 0);
   CHECK(log_error("rss: 5 MB\n", pattern({"y=(\\d+)"})).message.find("no line matches") == 0);
@@ -63,7 +63,7 @@ TEST_CASE("pattern: expressions that are none, or name no value, are told") {
 }
 
 TEST_CASE("group-by: named groups are tags of known lines, too") {
-  formats::MetricLogOptions options;
+  formats::ReadRequest options;
   options.group_by = R"(\[(?P<role>\w+)-(?P<worker>\d+)\])";
   const auto snapshots = read_log("[w-1] rss: 5 MB\n[w-2] rss: 6 MB\nrss: 7 MB\n", options);
   REQUIRE(snapshots.size() == 1);

@@ -61,7 +61,7 @@ std::vector<std::string> all_samples() {
 TEST_CASE("robustness: a line of 2 GiB is skipped in bounded memory, and told") {
   LongLine in("rss: 5 MB\n", std::uint64_t{2} << 30, "\nrss: 6 MB\n");
   SnapshotList list;
-  REQUIRE(formats::make_metric_log_importer()->read(in, list));
+  REQUIRE(formats::kMetricLog.read(in, list));
   CHECK(series(list.snapshots, "rss") == Values{5242880, 6291456});
   CHECK(noted(list.snapshots, "longer than 16 MiB") == 1);
   CHECK(list.snapshots.back().facts.notes.all()[0].first_offset == 10);
@@ -82,7 +82,7 @@ TEST_CASE("robustness: a file cut at any line gives what the whole gives up to t
     for (std::size_t cut = bytes.find('\n'); cut != std::string::npos; cut = bytes.find('\n', cut + 1)) {
       MemoryInput in(std::string_view(bytes).substr(0, cut + 1));
       SnapshotList part;
-      const Status status = formats::make_metric_log_importer()->read(in, part);
+      const Status status = formats::kMetricLog.read(in, part);
       INFO(cut);
       if (!status) {
         CHECK(status.error().code == ErrorCode::malformed);
@@ -111,7 +111,7 @@ TEST_CASE("robustness: a file cut at any byte never gives a number that is not t
     for (std::size_t cut = 0; cut < bytes.size(); ++cut) {
       MemoryInput in(std::string_view(bytes).substr(0, cut), cut % 3);
       SnapshotList part;
-      if (!formats::make_metric_log_importer()->read(in, part)) continue;
+      if (!formats::kMetricLog.read(in, part)) continue;
       REQUIRE(part.snapshots.size() <= whole.size());
       for (std::size_t i = 0; i < part.snapshots.size(); ++i) {
         for (const Counter& each : part.snapshots[i].facts.counters) {
@@ -225,7 +225,7 @@ TEST_CASE("robustness: thinning loses no series") {
 TEST_CASE("robustness: names without end are bounded") {
   std::string log;
   for (int i = 0; i < 30'000; ++i) log += "n" + std::to_string(i) + "=1\n";
-  formats::MetricLogOptions options;
+  formats::ReadRequest options;
   options.patterns = {R"((?P<name>\w+)=(?P<value>\d+))"};
   const auto snapshots = read_log(log, options);
   CHECK(noted(snapshots, "beyond the first 20000 names") == 10'000);
@@ -241,7 +241,7 @@ TEST_CASE("robustness: long lines full of metrics, quotes or brackets take time 
     INFO(part);
     CHECK(series(read_log(line + "\nuss: 5 MB\n"), "uss") == Values{5242880});
   }
-  formats::MetricLogOptions options;
+  formats::ReadRequest options;
   options.patterns = {R"((?P<name>\S*)=(?P<value>\d))"};
   std::string line;
   while (line.size() < size) line += "a=1";

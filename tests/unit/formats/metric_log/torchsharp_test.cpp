@@ -75,7 +75,7 @@ TEST_CASE("torchsharp: a thread in the prefix is a tag") {
 }
 
 TEST_CASE("torchsharp: --group-by tells threads apart where the log has its own way") {
-  formats::MetricLogOptions options;
+  formats::ReadRequest options;
   options.group_by = "worker<(\\w+)>";
   const auto snapshots = read_log("worker<a> " + line(1, 1) + "\nworker<b> " + line(5, 5) + "\n", options);
   REQUIRE(snapshots.size() == 1);

@@ -35,10 +35,9 @@ const std::string kSmall = R"(digraph ObjectGraph {
 )";
 
 Result<Snapshot> read(std::string_view text, std::size_t window = 0) {
-  static const std::unique_ptr<Importer> kImporter = formats::make_objgraph_dot_importer();
   MemoryInput in(text, window);
   SnapshotList list;
-  if (Status status = kImporter->read(in, list); !status) return std::move(status).error();
+  if (Status status = formats::kObjgraphDot.read(in, list); !status) return std::move(status).error();
   return std::move(list.snapshots.at(0));
 }
 

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "formats/input/read_failure.hpp"
 #include "formats/pickle/machine.hpp"
 #include "support/memory_input.hpp"
 
@@ -89,7 +90,7 @@ Outcome run(std::string_view bytes, std::size_t window = 0, MachineLimits limits
     Machine<Recorder> machine(in, pools, recorder, limits);
     machine.run();
     out.behind = machine.drain();
-  } catch (const PickleError& error) {
+  } catch (const formats::ReadFailure& error) {
     out.error = error.error;
     out.failed = true;
   }

@@ -8,10 +8,7 @@ using namespace snapdiff::test;
 
 namespace {
 
-const Importer& bfc() {
-  static const auto kImporter = formats::make_tensorflow_bfc_importer();
-  return *kImporter;
-}
+const formats::Format& bfc() { return formats::kTensorflowBfc; }
 
 using Rows = std::map<std::string, std::string>;
 

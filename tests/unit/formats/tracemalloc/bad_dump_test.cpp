@@ -2,7 +2,7 @@
 
 #include "formats/pickle/opcodes.hpp"
 #include "formats/tracemalloc/dump_machine.hpp"
-#include "formats/tracemalloc/read_dumps.hpp"
+#include "formats/tracemalloc/tracemalloc_importers.hpp"
 #include "helpers.hpp"
 #include "support/memory_input.hpp"
 
@@ -79,7 +79,7 @@ TEST_CASE("tracemalloc: every truncation of a small dump is an error inside it, 
     for (const std::size_t window : {0U, 1U, 17U}) {
       MemoryInput in(std::string_view(bytes).substr(0, size), window);
       SnapshotList list;
-      const Status read = formats::tracemalloc::read_dumps(in, list);
+      const Status read = formats::kTracemalloc.read(in, list);
       REQUIRE_FALSE(read.has_value());
       CHECK(list.snapshots.empty());
       CHECK(read.error().code == ErrorCode::malformed);
@@ -98,7 +98,7 @@ TEST_CASE("tracemalloc: every flipped bit of a small dump is an error or a snaps
       for (const std::size_t window : {0U, 7U}) {
         MemoryInput in(damaged, window);
         SnapshotList list;
-        const Status read = formats::tracemalloc::read_dumps(in, list);
+        const Status read = formats::kTracemalloc.read(in, list);
         std::string outcome = read ? std::to_string(list.snapshots.size()) : read.error().text();
         CHECK_FALSE(outcome.empty());
         if (window == 0) first = outcome;

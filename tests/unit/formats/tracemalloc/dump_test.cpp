@@ -240,11 +240,11 @@ TEST_CASE("tracemalloc: every shared sample is claimed by its own format only") 
     const std::string head = slurp(entry.path()).substr(0, kSniffBytes);
     const bool dump = entry.path().extension() == ".tracemalloc";
     const bool list = entry.path().parent_path().filename() == "tracemalloc" && entry.path().extension() == ".txt";
-    for (const Importer* importer : formats::importers()) {
+    for (const formats::Format* importer : formats::all()) {
       const bool own =
-          (dump && importer->info().name == "tracemalloc") || (list && importer->info().name == "tracemalloc-text");
-      const bool concerned = dump || list || importer->info().name.substr(0, 11) == "tracemalloc";
-      INFO(name << " and " << importer->info().name);
+          (dump && importer->info.name == "tracemalloc") || (list && importer->info.name == "tracemalloc-text");
+      const bool concerned = dump || list || importer->info.name.substr(0, 11) == "tracemalloc";
+      INFO(name << " and " << importer->info.name);
       if (concerned) CHECK((importer->sniff(head) == Match::certain) == own);
     }
     dumps += dump ? 1 : 0;

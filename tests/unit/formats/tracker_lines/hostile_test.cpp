@@ -30,10 +30,9 @@ const std::string kFull = lines({
 });
 
 Result<std::vector<Snapshot>> read_in_windows(const std::string& bytes, std::size_t window) {
-  static const auto kImporter = formats::make_tracker_lines_importer();
   MemoryInput in(bytes, window);
   SnapshotList list;
-  if (Status read = kImporter->read(in, list); !read) return std::move(read).error();
+  if (Status read = formats::kTrackerLines.read(in, list); !read) return std::move(read).error();
   return std::move(list.snapshots);
 }
 

@@ -150,7 +150,7 @@ TEST_CASE("tracker lines: the shared series give the growth of their truth") {
     WARN("skipped: the shared tracker series are not here");
     return;
   }
-  CHECK(formats::detect(types.substr(0, kSniffBytes), false).value()->info().name == "snapdiff-tracker");
+  CHECK(formats::detect(types.substr(0, kSniffBytes), false).value()->info.name == "snapdiff-tracker");
   const auto all = read_lines(types);
   REQUIRE(all.size() == 4);
   for (std::size_t step = 0; step < 4; ++step) {

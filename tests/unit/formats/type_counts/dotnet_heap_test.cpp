@@ -8,10 +8,7 @@ using namespace snapdiff::test;
 
 namespace {
 
-const Importer& dotnet() {
-  static const auto kImporter = formats::make_dotnet_heap_importer();
-  return *kImporter;
-}
+const formats::Format& dotnet() { return formats::kDotnetHeap; }
 
 using Rows = std::map<std::string, std::string>;
 

@@ -8,10 +8,7 @@ using namespace snapdiff::test;
 
 namespace {
 
-const Importer& histogram() {
-  static const auto kImporter = formats::make_jvm_histogram_importer();
-  return *kImporter;
-}
+const formats::Format& histogram() { return formats::kJvmHistogram; }
 
 using Rows = std::map<std::string, std::string>;
 

@@ -8,10 +8,7 @@ using namespace snapdiff::test;
 
 namespace {
 
-const Importer& objgraph() {
-  static const auto kImporter = formats::make_objgraph_text_importer();
-  return *kImporter;
-}
+const formats::Format& objgraph() { return formats::kObjgraphText; }
 
 using Rows = std::map<std::string, std::string>;
 

@@ -208,9 +208,9 @@ TEST_CASE("v8: members that are missing, twice or out of order") {
 }
 
 TEST_CASE("v8: claimed by its own importer alone, and foreign JSON by another word") {
-  const Result<const Importer*> found = formats::detect(V8Text().text(), true);
+  const Result<const formats::Format*> found = formats::detect(V8Text().text(), true);
   REQUIRE(found);
-  CHECK((*found)->info().name == "v8-heapsnapshot");
+  CHECK((*found)->info.name == "v8-heapsnapshot");
   CHECK(formats::detect(" {\n\"snapshot\" : { \"meta\":", true).has_value());
   CHECK_FALSE(formats::detect("{\"meta\":{\"snapshot\":1}}", true).has_value());
 }

@@ -31,10 +31,9 @@ struct V8Text {
 };
 
 inline Result<Snapshot> read_v8(const std::string& text, std::size_t window = 0) {
-  static const std::unique_ptr<Importer> kImporter = formats::make_v8_importer();
   MemoryInput in(text, window);
   SnapshotList list;
-  if (Status status = kImporter->read(in, list); !status) return std::move(status).error();
+  if (Status status = formats::kV8.read(in, list); !status) return std::move(status).error();
   return std::move(list.snapshots.at(0));
 }
 

@@ -32,8 +32,8 @@ TEST_CASE("trackers: every sample of heaptrack and Valgrind is claimed by its fo
     if (!opened) continue;
     const std::string expected = format_of(path.parent_path().filename().string(), path.filename().string());
     own += expected.empty() ? 0 : 1;
-    for (const Importer* importer : importers()) {
-      const std::string name(importer->info().name);
+    for (const Format* importer : all()) {
+      const std::string name(importer->info.name);
       const bool mine = name == "heaptrack" || name == "massif" || name == "dhat";
       if (!mine && expected.empty()) continue;
       INFO(path << " " << name);
@@ -45,8 +45,8 @@ TEST_CASE("trackers: every sample of heaptrack and Valgrind is claimed by its fo
 
 TEST_CASE("trackers: heads that are too short, or only alike, are not claimed for certain") {
   const auto match = [](std::string_view format, std::string_view head) {
-    for (const Importer* importer : importers()) {
-      if (importer->info().name == format) return importer->sniff(head);
+    for (const Format* importer : all()) {
+      if (importer->info.name == format) return importer->sniff(head);
     }
     return Match::no;
   };

@@ -21,12 +21,8 @@ const std::string kText = R"json({"dhatFileVersion":2,"mode":"heap","verb":"Allo
 "ftbl":["[root]","0x10: grow(int) (a.c:3)","0x20: main (a.c:9)","0x30: inner (b.h:1)","0x30: outer (b.h:2)"]})json";
 
 Imported import_dhat(std::string_view text, bool peak = false, std::size_t window = 0) {
-  static const auto kImporter = formats::make_dhat_importer();
   return import_with(
-      text,
-      [&](Input& in, SnapshotSink& out) {
-        return peak ? kImporter->read_at(in, out, "peak") : kImporter->read(in, out);
-      },
+      text, [&](Input& in, SnapshotSink& out) { return formats::kDhat.read(in, out, {.point = peak ? "peak" : ""}); },
       window);
 }
 
@@ -67,8 +63,8 @@ TEST_CASE("dhat: the peak is a moment of its own") {
   CHECK(rows(s) == Rows{{"grow(int):3;main:9", {2, 50}}, {"inner:1~;outer:2", {1, 10}}});
   CHECK(counter(s, "time") == 1500);
   CHECK(s.facts.position == 1);
-  const Imported none = import_with(
-      kText, [](Input& in, SnapshotSink& out) { return formats::make_dhat_importer()->read_at(in, out, "12s"); });
+  const Imported none =
+      import_with(kText, [](Input& in, SnapshotSink& out) { return formats::kDhat.read(in, out, {.point = "12s"}); });
   REQUIRE(none.error.has_value());
   CHECK(none.error->text() == "usage: no point '12s': expected end or peak");
 }

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "formats/valgrind/read_error.hpp"
+#include "formats/input/read_failure.hpp"
 #include "support/memory_input.hpp"
 
 using namespace snapdiff;
@@ -30,7 +30,7 @@ std::string tokens(std::string_view text, std::size_t window = 0) {
         case JsonTokens::Kind::end: return out;
       }
     }
-  } catch (const ReadError& failure) {
+  } catch (const formats::ReadFailure& failure) {
     return out + "!" + failure.error.message;
   }
 }

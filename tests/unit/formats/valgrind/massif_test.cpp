@@ -32,9 +32,8 @@ const std::string kTree = "heap_tree=detailed\nn3: 100 " + kRoot +
                           " n0: 10 in 1 place, below massif's threshold (1.00%)\n";
 
 Imported import_massif(std::string_view text, std::size_t window = 0) {
-  static const auto kImporter = formats::make_massif_importer();
   return import_with(
-      text, [&](Input& in, SnapshotSink& out) { return kImporter->read(in, out); }, window);
+      text, [&](Input& in, SnapshotSink& out) { return formats::kMassif.read(in, out); }, window);
 }
 
 std::string massif_error(const std::string& text) {

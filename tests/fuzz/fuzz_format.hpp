@@ -6,10 +6,10 @@
 #include <memory>
 #include <string_view>
 
-#include "snapdiff/importer.hpp"
+#include "formats/input/format.hpp"
 #include "support/memory_input.hpp"
 
-/// One input through one importer, whole and in small windows: both must end alike.
+/// One input through one format, whole and in small windows: both must end alike.
 namespace snapdiff::test {
 
 /// Of what the rows say, labels too. How a reader numbers its stacks, and so the order of the rows, is its own affair.
@@ -29,15 +29,15 @@ inline std::uint64_t digest(const Snapshot& snapshot) {
   return sum;
 }
 
-inline void fuzz_importer(const Importer& importer, const std::uint8_t* data, std::size_t size) {
+inline void fuzz_format(const formats::Format& format, const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  importer.sniff(bytes.substr(0, kSniffBytes));
-  importer.refusal(bytes.substr(0, kSniffBytes));
+  format.sniff(bytes.substr(0, kSniffBytes));
+  format.refusal(bytes.substr(0, kSniffBytes));
   std::string first;
   for (const std::size_t window : {std::size_t{0}, 1 + size % 61}) {
     MemoryInput in(bytes, window);
     SnapshotList list;
-    const Status status = importer.read(in, list);
+    const Status status = format.read(in, list);
     std::string outcome;
     if (!status) {
       outcome = status.error().text();

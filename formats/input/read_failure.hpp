@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <new>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "snapdiff/importer.hpp"
+
+/// How reading fails deep inside a format, and where that ends.
+namespace snapdiff::formats {
+
+/// What deep decoding throws; run_reader() turns it into an Error, nothing else leaves a read().
+struct ReadFailure {
+  Error error;
+};
+
+[[noreturn]] inline void fail(ErrorCode code, std::string message, std::optional<std::uint64_t> offset = std::nullopt) {
+  throw ReadFailure{Error{code, std::move(message), offset}};
+}
+[[noreturn]] inline void fail_malformed(std::string message, std::uint64_t offset) {
+  fail(ErrorCode::malformed, std::move(message), offset);
+}
+
+/// The value of `result`; throws its error.
+template <class T>
+T value_or_throw(Result<T> result) {
+  if (!result) throw ReadFailure{std::move(result).error()};
+  return *std::move(result);
+}
+
+/// Calls `read()`, which returns a Status, a Result or nothing, or throws ReadFailure. `many` is what may be more than
+/// fits in memory, for the message; where it is empty, running out of memory is left to the caller.
+template <class Read>
+auto run_reader(Read read, std::string_view many = {})
+    -> std::conditional_t<std::is_void_v<decltype(read())>, Status, decltype(read())> {
+  const auto out_of_memory = [many] {
+    return Error{ErrorCode::limit, "out of memory: more " + std::string(many) + " than fit"};
+  };
+  try {
+    if constexpr (std::is_void_v<decltype(read())>) {
+      read();
+      return ok();
+    } else {
+      return read();
+    }
+  } catch (ReadFailure& failure) {
+    return std::move(failure.error);
+  } catch (const std::bad_alloc&) {
+    if (many.empty()) throw;
+    return out_of_memory();
+  } catch (const std::length_error&) {
+    if (many.empty()) throw;
+    return out_of_memory();
+  }
+}
+
+}  // namespace snapdiff::formats
