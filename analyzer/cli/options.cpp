@@ -147,8 +147,8 @@ void add_options(CLI::App& app, Options& options, unsigned groups) {
   if ((groups & kTakesView) != 0) {
     app.add_option("--metric", options.metric, "what to count (in-use bytes)")->type_name("NAME");
     app.add_option("--by", options.by,
-                   "stack, function, file, line, module, type, label:KEY\n"
-                   "                           (stack)")
+                   "stack, function, file, line, module, type, role (CUDA),\n"
+                   "                           label:KEY (stack)")
         ->type_name("KIND");
     app.add_option("--sort", options.sort, "change, growth, after, objects, name (change)")
         ->type_name("KEY")
@@ -280,6 +280,9 @@ Result<DiffOptions> diff_options(const Options& options) {
   if (options.by.rfind("label:", 0) == 0 && options.by.size() > 6) {
     out.by = GroupBy::label;
     out.label_key = options.by.substr(6);
+  } else if (options.by == "role") {
+    out.by = GroupBy::label;
+    out.label_key = options.by;
   } else {
     static constexpr std::array kKinds = {GroupBy::stack, GroupBy::function, GroupBy::file,
                                           GroupBy::line,  GroupBy::module,   GroupBy::type};
@@ -288,7 +291,7 @@ Result<DiffOptions> diff_options(const Options& options) {
       std::vector<std::string> names;
       for (const GroupBy by : kKinds) names.emplace_back(to_text(by));
       return Error{ErrorCode::usage, "--by " + options.by +
-                                         ": expected stack, function, file, line, module, type or label:KEY" +
+                                         ": expected stack, function, file, line, module, type, role or label:KEY" +
                                          did_you_mean(options.by, names)};
     }
     out.by = *kind;

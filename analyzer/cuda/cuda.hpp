@@ -30,7 +30,27 @@ struct TraceRef {
   bool host = false;
 };
 
-/// Live memory of one stack, stream and pool. Rows are unique by all fields before the numbers and
+/// What a block is for, in the words of PyTorch's memory profiler.
+enum class Role : std::uint8_t {
+  unknown,
+  parameter,
+  gradient,
+  optimizer_state,
+  activation,
+  autograd_detail,
+  input,
+  temporary,
+  workspace,
+  before_trace,
+};
+constexpr std::string_view to_text(Role role) {
+  constexpr std::string_view kNames[] = {"unknown",    "parameter",       "gradient", "optimizer state",
+                                         "activation", "autograd detail", "input",    "temporary",
+                                         "workspace",  "before trace"};
+  return kNames[static_cast<std::size_t>(role)];
+}
+
+/// Live memory of one stack, role, stream and pool. Rows are unique by all fields before the numbers and
 /// sorted by them.
 ///   stack         stack 0 where unknown: none recorded, or (unattributed) `[before trace]`
 ///   before_trace  it was there before the first event
@@ -43,6 +63,7 @@ struct LiveRow {
   StackId stack{};
   std::uint32_t stream = 0;  ///< row of AllocatorState::streams
   std::uint32_t pool = 0;    ///< row of AllocatorState::pools
+  Role role = Role::unknown;
   bool pending = false;
   bool before_trace = false;
   bool unattributed = false;
@@ -97,7 +118,7 @@ struct LeftOver {
 Result<LeftOver> left_over(const Snapshot& snapshot, TraceRef trace, const Iterations& iterations);
 
 /// The same as a snapshot of its own, with the columns inuse_objects, inuse_space,
-/// requested_space, active_space and pending_space and the labels device, stream, pool and state,
+/// requested_space, active_space and pending_space and the labels device, stream, pool, state and role,
 /// so that it can be compared, listed and drawn like any other. Where segments are known, also pinned_space and
 /// sole_space, and Snapshot::allocator has them as they were. Facts are those of `snapshot`, its time that of the last
 /// event. Errors: as live_set().

@@ -234,7 +234,7 @@ Layout layout_of(const Snapshot& snapshot, TraceRef trace, LiveSet live, std::ve
 
 Result<Layout> layout_at(const Snapshot& snapshot, TraceRef trace, std::uint64_t events) {
   LiveBlocks found;
-  Result<std::vector<LiveSet>> live = live_sets(snapshot, trace, {&events, 1}, nullptr, &found);
+  Result<std::vector<LiveSet>> live = live_sets(snapshot, trace, {&events, 1}, nullptr, nullptr, &found);
   if (!live) return std::move(live).error();
   if (!snapshot.allocator->has_segments)
     return Error{ErrorCode::usage, "no segments in this snapshot, only traces: where blocks lie cannot be told"};

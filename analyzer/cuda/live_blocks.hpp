@@ -8,6 +8,8 @@
 
 namespace snapdiff::cuda {
 
+class Roles;
+
 /// One block of a live set; fields as in LiveRow.
 struct LiveBlock {
   std::uint64_t address = 0;
@@ -34,9 +36,9 @@ struct LiveBlocks {
 };
 
 /// live_set() of several moments, which ascend, in one pass; `left` (which may be null) fills the rows' left_blocks and
-/// left_bytes. Where `blocks` is not null it also gets the single blocks. Memory grows with the moments times what is
-/// live at them.
+/// left_bytes, `roles` (likewise) their role. Where `blocks` is not null it also gets the single blocks. Memory grows
+/// with the moments times what is live at them.
 Result<std::vector<LiveSet>> live_sets(const Snapshot& snapshot, TraceRef trace, std::span<const std::uint64_t> moments,
-                                       const LeftOver* left, LiveBlocks* blocks);
+                                       const LeftOver* left, Roles* roles, LiveBlocks* blocks);
 
 }  // namespace snapdiff::cuda

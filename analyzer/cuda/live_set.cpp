@@ -6,6 +6,7 @@
 
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/cuda/live_blocks.hpp"
+#include "analyzer/cuda/roles.hpp"
 #include "snapdiff/checked.hpp"
 #include "snapdiff/keyed_hash.hpp"
 #include "snapdiff/validate.hpp"
@@ -39,14 +40,14 @@ struct Address {
 };
 
 auto key_of(const LiveRow& r) {
-  return std::tuple(r.stack, r.stream, r.pool, r.pending, r.before_trace, r.unattributed);
+  return std::tuple(r.stack, r.stream, r.pool, r.role, r.pending, r.before_trace, r.unattributed);
 }
 
 class Pass {
  public:
   Pass(const AllocatorState& state, TraceRef trace, std::span<const std::uint64_t> moments, const LeftOver* left,
-       LiveBlocks* blocks)
-      : state_(state), trace_(trace), blocks_(blocks), left_(left), moments_(moments.size()) {
+       Roles* roles, LiveBlocks* blocks)
+      : state_(state), trace_(trace), blocks_(blocks), left_(left), roles_(roles), moments_(moments.size()) {
     for (std::size_t m = 0; m < moments.size(); ++m) {
       moments_[m].set.events = moments[m];
       moments_[m].last = static_cast<std::int64_t>(moments[m]) - 1;
@@ -220,6 +221,7 @@ class Pass {
       row.left_blocks = 1;
       row.left_bytes = row.bytes;
     }
+    if (roles_ != nullptr) row.role = roles_->of({life.stack, life.start, end, life.requested, life.unattributed});
     for (auto moment = first; moment != moments_.end() && moment->last < end; ++moment) {
       row.pending = life.pending_from <= moment->last;
       if (blocks_ != nullptr)
@@ -266,6 +268,7 @@ class Pass {
   TraceRef trace_;
   LiveBlocks* blocks_;
   const LeftOver* left_;
+  Roles* roles_;
   std::vector<Moment> moments_;  // ascending
   std::size_t passed_ = 0;       // moments before the event at hand
   std::int64_t time_us_ = kNoTime;
@@ -277,13 +280,13 @@ class Pass {
 }  // namespace
 
 Result<LiveSet> live_set(const Snapshot& snapshot, TraceRef ref, std::uint64_t events) {
-  Result<std::vector<LiveSet>> sets = live_sets(snapshot, ref, {&events, 1}, nullptr, nullptr);
+  Result<std::vector<LiveSet>> sets = live_sets(snapshot, ref, {&events, 1}, nullptr, nullptr, nullptr);
   if (!sets) return std::move(sets).error();
   return std::move(sets->front());
 }
 
 Result<std::vector<LiveSet>> live_sets(const Snapshot& snapshot, TraceRef ref, std::span<const std::uint64_t> moments,
-                                       const LeftOver* left, LiveBlocks* blocks) {
+                                       const LeftOver* left, Roles* roles, LiveBlocks* blocks) {
   if (snapshot.allocator == nullptr)
     return Error{ErrorCode::usage, "no allocator trace in this snapshot, expected a CUDA memory snapshot"};
   const AllocatorState& state = *snapshot.allocator;
@@ -295,7 +298,7 @@ Result<std::vector<LiveSet>> live_sets(const Snapshot& snapshot, TraceRef ref, s
       return Error{ErrorCode::usage, "no event " + std::to_string(events) + ": the trace has " +
                                          std::to_string(trace->events.size()) + " events"};
   }
-  Pass pass(state, ref, moments, left, blocks);
+  Pass pass(state, ref, moments, left, roles, blocks);
   EventLog::Reader reader = trace->events.read();
   TraceEvent event;
   for (std::int64_t index = 0; reader.next(event); ++index) {

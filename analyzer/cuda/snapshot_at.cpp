@@ -2,6 +2,7 @@
 #include <array>
 #include <cstdio>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -9,6 +10,7 @@
 
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/cuda/layout.hpp"
+#include "analyzer/cuda/roles.hpp"
 #include "snapdiff/pinning.hpp"
 #include "snapdiff/snapshot_builder.hpp"
 
@@ -72,6 +74,7 @@ struct Place {
   std::uint32_t stream = 0;
   std::uint32_t pool = 0;
   bool pending = false;
+  Role role = Role::unknown;
 };
 
 LabelSetId labels_of(const Place& row, const AllocatorState& state, TraceRef trace, SnapshotBuilder& builder) {
@@ -87,6 +90,7 @@ LabelSetId labels_of(const Place& row, const AllocatorState& state, TraceRef tra
   add("stream", stream_text(state.streams[row.stream]));
   add("pool", "(" + std::to_string(pool.first) + ", " + std::to_string(pool.second) + ")");
   if (row.pending) add("state", "pending");
+  if (!trace.host) add("role", to_text(row.role));
   return builder.labels(std::move(set));
 }
 
@@ -165,8 +169,12 @@ class Columns {
 
 using Values = std::array<std::int64_t, kValues>;
 
+/// The role of the blocks of a stack, by stack, stream, pool and whether they are pending; the first of several.
+using RolesByPlace = std::map<std::tuple<StackId, std::uint32_t, std::uint32_t, bool>, Role>;
+
 /// Who pins and who holds segments alone; keeps the layout as the new snapshot's allocator state.
-void add_layout(Layout layout, TraceRef trace, NewStacks& stacks, Columns& columns, SnapshotBuilder& builder) {
+void add_layout(Layout layout, TraceRef trace, NewStacks& stacks, const RolesByPlace& roles, Columns& columns,
+                SnapshotBuilder& builder) {
   AllocatorState& state = layout.state;
   for (StackId& stack : state.segments.stack) stack = stack == StackId{} ? stack : stacks.of(stack, false);
   for (std::size_t b = 0; b < state.blocks.size_rows(); ++b) {
@@ -180,7 +188,9 @@ void add_layout(Layout layout, TraceRef trace, NewStacks& stacks, Columns& colum
     Values values{};
     values[kPinned] = holder.pinned;
     if (holder.sole) values[kSole] = state.segments.size[holder.segment];
-    const Place place{state.segments.stream[holder.segment], state.segments.pool[holder.segment], holder.pending};
+    Place place{state.segments.stream[holder.segment], state.segments.pool[holder.segment], holder.pending};
+    const auto role = roles.find({holder.stack, place.stream, place.pool, place.pending});
+    if (role != roles.end()) place.role = role->second;
     columns.add_row(builder, holder.stack, labels_of(place, state, trace, builder), values);
   }
   builder.set_allocator(std::make_shared<const AllocatorState>(std::move(state)));
@@ -207,6 +217,7 @@ Result<Snapshot> make_snapshot(const Snapshot& snapshot, TraceRef trace, bool wi
   Columns columns(with_layout, with_left);
   columns.add_to(builder);
   NewStacks stacks(*snapshot.dictionary, builder);
+  RolesByPlace roles;
   for (const LiveRow& row : live.rows) {
     Values values{};
     values[kActive] = row.bytes;
@@ -219,10 +230,12 @@ Result<Snapshot> make_snapshot(const Snapshot& snapshot, TraceRef trace, bool wi
       values[kLeftObjects] = row.left_blocks;
       values[kLeft] = row.left_bytes;
     }
-    columns.add_row(builder, stacks.of(row.stack, row.unattributed),
-                    labels_of({row.stream, row.pool, row.pending}, *snapshot.allocator, trace, builder), values);
+    const StackId stack = stacks.of(row.stack, row.unattributed);
+    roles.try_emplace({stack, row.stream, row.pool, row.pending}, row.role);
+    const Place place{row.stream, row.pool, row.pending, row.role};
+    columns.add_row(builder, stack, labels_of(place, *snapshot.allocator, trace, builder), values);
   }
-  if (with_layout) add_layout(std::move(layout), trace, stacks, columns, builder);
+  if (with_layout) add_layout(std::move(layout), trace, stacks, roles, columns, builder);
   return builder.finish();
 }
 
@@ -257,10 +270,15 @@ Result<std::vector<Snapshot>> snapshots_at(const Snapshot& snapshot, TraceRef tr
   const bool with_layout = snapshot.allocator != nullptr && snapshot.allocator->has_segments && !trace.host;
   const std::size_t batch = moments.size() > 1 ? batch_of(snapshot, trace) : 1;
   std::vector<Snapshot> out;
+  const DeviceTrace* const found =
+      snapshot.allocator == nullptr ? nullptr : snapshot.allocator->trace(trace.device, trace.host);
+  std::optional<Roles> roles;
+  if (found != nullptr && !trace.host) roles.emplace(snapshot, found->events);
   for (std::size_t first = 0; first < moments.size(); first += batch) {
     LiveBlocks blocks;
     const std::span<const std::uint64_t> some = moments.subspan(first, std::min(batch, moments.size() - first));
-    Result<std::vector<LiveSet>> live = live_sets(snapshot, trace, some, left, with_layout ? &blocks : nullptr);
+    Result<std::vector<LiveSet>> live =
+        live_sets(snapshot, trace, some, left, roles ? &*roles : nullptr, with_layout ? &blocks : nullptr);
     if (!live) return std::move(live).error();
     for (std::size_t m = 0; m < live->size(); ++m) {
       Layout layout;

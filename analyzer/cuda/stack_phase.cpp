@@ -45,6 +45,7 @@ StackPhases::Mark StackPhases::look_at(FrameId frame) const {
   // Its other functions move modules to a device and load them.
   if (file.ends_with("torch/nn/modules/module.py") && (has(name, "call_impl") || name == "__call__"))
     return Mark::module_call;
+  if (name == "forward") return Mark::module_call;  // the only frame of a module where its call is compiled
   return has(file, "/torch/") ? Mark::torch : Mark::python;
 }
 

@@ -69,7 +69,7 @@ class Walk {
   Status prepare() {
     LiveBlocks both;
     const std::uint64_t ends[] = {0, trace_.events.size()};
-    Result<std::vector<LiveSet>> live = live_sets(snapshot_, ref_, ends, nullptr, &both);
+    Result<std::vector<LiveSet>> live = live_sets(snapshot_, ref_, ends, nullptr, nullptr, &both);
     if (!live) return std::move(live).error();
     reserved_ = live->front().reserved;
     start_ = std::move(both.blocks[0]);

@@ -4,7 +4,8 @@
   check_iterations.py --snapdiff SNAPDIFF
 
 Each run: every iteration is found and ends within one event of the true one; what a leak keeps of an iteration is the first
-culprit, with its exact bytes and blocks; runs without a leak have no culprit. Standard library only.
+culprit, with its exact bytes and blocks; runs without a leak have no culprit; at least 95 % of the bytes at the peak and at the
+end of the last iteration have their role. Standard library only.
 """
 import argparse
 import json
@@ -31,7 +32,7 @@ BESIDE = [[], ["--stacks", "python"], ["--evaluate", "3"], ["--vary"], ["--graph
 class Checker:
     def __init__(self, snapdiff, folder):
         self.snapdiff, self.path, self.failures, self.runs = snapdiff, os.path.join(folder, "run.pickle"), [], 0
-        self.found = self.wanted = 0
+        self.found = self.wanted = self.right_bytes = self.all_bytes = 0
 
     def expect(self, condition, what, arguments):
         if not condition:
@@ -88,6 +89,32 @@ class Checker:
         got = (first["growth"], first["growth_objects"])
         self.expect(got == wanted, "growth of bytes and blocks is %s, expected %s" % (got, wanted), arguments)
 
+    def roles(self, arguments):
+        """Of all bytes at the peak and at the last low point, how many have the right role."""
+        truth = self.make(arguments)
+        for moment, wanted in truth["roles"].items():
+            done = subprocess.run([self.snapdiff, "top", "%s@%d" % (self.path, moment), "--by", "role", "-n", "0", "--as", "json", "--db", ":memory:"],
+                                  capture_output=True, text=True, timeout=120, check=False)
+            if done.returncode != 0:
+                return self.expect(False, done.stderr, arguments)
+            found = {row["key"].removeprefix("role="): row["flat"] for row in json.loads(done.stdout)["rows"]}
+            right = sum(min(size, found.get(role, 0)) for role, size in wanted.items())
+            self.right_bytes, self.all_bytes = self.right_bytes + right, self.all_bytes + sum(wanted.values())
+            self.expect(right >= 0.95 * sum(wanted.values()), "roles after %d events are %s, expected %s" % (moment, found, wanted), arguments)
+
+    def real_roles(self, path):
+        """A forward and a backward pass of attention, judged by hand: one workspace of cuBLAS for each of two threads, and the
+        gradients of three inputs of 2 MiB; at the peak what backward needs and what it makes."""
+        for moment, wanted in (("end", {"workspace": 2 * 8519680, "gradient": 3 << 21}), ("peak", {"workspace": 2 * 8519680})):
+            done = subprocess.run([self.snapdiff, "top", "%s@%s" % (path, moment), "--by", "role", "-n", "0", "--as", "json", "--db", ":memory:"],
+                                  capture_output=True, text=True, timeout=120, check=True)
+            found = {row["key"]: row["flat"] for row in json.loads(done.stdout)["rows"]}
+            for role, size in wanted.items():
+                self.expect(found.get(role) == size, "%s of %s is %s, expected %d" % (role, moment, found.get(role), size), [path])
+            if moment == "peak":
+                large = found.get("activation", 0) + found.get("autograd detail", 0)
+                self.expect(large > 0.98 * sum(found.values()), "activations and autograd details are %d of %s" % (large, found), [path])
+
     def inference(self, arguments):
         self.make(arguments)
         report = self.trend()
@@ -115,7 +142,13 @@ def main():
         for layers in ("4", "24"):
             for iterations in ("1", "20"):
                 checker.inference(["--inference", "--iterations", iterations, "--layers", layers])
-        print("%d runs; iterations that end where they should: %d of %d" % (checker.runs, checker.found, checker.wanted))
+        for arguments in HARMLESS + [["--leak", kind] for kind in training_run.LEAKS]:
+            if "--late" not in arguments:           # what is there before the trace has no role that the trace could tell
+                checker.roles(arguments)
+        data = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data", "torch_cuda")
+        checker.real_roles(os.path.join(data, "cs336-sil-attention-small.pickle"))
+        print("%d runs; iterations that end where they should: %d of %d; bytes with the right role: %.1f %%"
+              % (checker.runs, checker.found, checker.wanted, 100 * checker.right_bytes / checker.all_bytes))
     if checker.failures:
         print("\n".join(checker.failures))
         sys.exit(1)

@@ -132,10 +132,10 @@ class Run:
 
     def backward(self, saved, line):
         a, caller = self.a, self.main(line)
-        ones = self.alloc(4, "gradient", ("_make_grads", SITE + "autograd/__init__.py", 231), ("backward", SITE + "autograd/__init__.py", 374),
+        ones = self.alloc(4, "autograd detail", ("_make_grads", SITE + "autograd/__init__.py", 231), ("backward", SITE + "autograd/__init__.py", 374),
                           ("backward", SITE + "_tensor.py", 631), *caller)
         for i, block in enumerate(reversed(saved)):
-            grad = self.alloc(block["req"], "temporary", op="torch::autograd::generated::MmBackward0::apply()")
+            grad = self.alloc(block["req"], "autograd detail", op="torch::autograd::generated::MmBackward0::apply()")
             if i < len(self.params) and len(self.grads) < len(self.params):
                 self.grads.append(self.alloc(self.params[i]["req"], "gradient", op="torch::autograd::AccumulateGrad::apply()"))
             self.free(grad)
@@ -268,8 +268,29 @@ class Run:
         return {"segments": segments, "device_traces": [self.d.trace], "allocator_settings": {"expandable_segments": False},
                 "external_annotations": []}
 
+    def roles_at(self, events):
+        """Bytes by role after so many events; blocks from before the trace have none of ours."""
+        live, sums = {}, {}
+        for number, entry in enumerate(self.d.trace[:events]):
+            if entry["action"] == "alloc":
+                live[entry["addr"]] = (self.roles[number], max(512, rounded(entry["size"])))
+            elif entry["action"] == "free_completed":
+                live.pop(entry["addr"], None)
+        for role, size in live.values():
+            sums[role] = sums.get(role, 0) + size
+        return sums
+
+    def fullest(self):
+        live = most = at = 0
+        for number, entry in enumerate(self.d.trace):
+            live += {"alloc": entry["size"], "free_completed": -entry["size"]}.get(entry["action"], 0)
+            if live > most:
+                most, at = live, number + 1
+        return at
+
     def truth(self):
-        return {"ends": self.ends, "leaked": self.leaked, "events": len(self.d.trace), "warm_up": 0 if self.a.late else 1}
+        moments = [self.fullest()] + self.ends[-1:]
+        return {"roles": {moment: self.roles_at(moment) for moment in moments}, "ends": self.ends, "leaked": self.leaked, "events": len(self.d.trace), "warm_up": 0 if self.a.late else 1}
 
 
 def parse(arguments):

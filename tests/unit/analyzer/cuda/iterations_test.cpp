@@ -252,7 +252,7 @@ TEST_CASE("live sets: of many moments in one pass, as of each alone") {
   std::vector<std::uint64_t> moments;
   for (std::uint64_t n = 0; n <= kEvents; n += 1 + below(9)) moments.push_back(n);
   LiveBlocks blocks;
-  const Result<std::vector<LiveSet>> together = live_sets(s, {}, moments, nullptr, &blocks);
+  const Result<std::vector<LiveSet>> together = live_sets(s, {}, moments, nullptr, nullptr, &blocks);
   if (!together) FAIL(together.error().text());
   REQUIRE(together->size() == moments.size());
   for (std::size_t i = 0; i < moments.size(); ++i) {
