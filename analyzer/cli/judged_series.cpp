@@ -4,6 +4,7 @@
 
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/objects/objects.hpp"
+#include "analyzer/postmortem/postmortem.hpp"
 #include "analyzer/story/story.hpp"
 #include "analyzer/trend/verdict.hpp"
 
@@ -37,6 +38,10 @@ Result<JudgedSeries> judge_series(std::span<const SnapshotRef> snapshots, const 
   if (!trend) return std::move(trend).error();
   out.trend = *std::move(trend);
   story::tell(out.trend);
+  if (Status told =
+          postmortem::tell_iterations(snapshots.subspan(out.trend.left_out), options, out.trend.series.overall);
+      !told)
+    return std::move(told).error();
   tell_objects(out.trend.series.overall);
   return out;
 }
@@ -45,6 +50,8 @@ Result<GrowthReport> compare_pair(const SnapshotRef& baseline, const SnapshotRef
   Result<GrowthReport> report = diff::diff(baseline, current, options);
   if (!report) return report;
   story::tell(*report);
+  const SnapshotRef pair[] = {baseline, current};
+  if (Status told = postmortem::tell_iterations(pair, options, *report); !told) return std::move(told).error();
   tell_objects(*report);
   return report;
 }

@@ -73,6 +73,11 @@ Result<Loaded> load_operands(const std::vector<Operand>& operands, const Options
 Result<std::vector<LoadedSnapshot>> moments_of(const Snapshot& snapshot, const std::string& path,
                                                const std::string& point);
 
+/// The same moment of each iteration in the trace of one device, with what iterations leave behind (cuda::LeftOver). At
+/// most `most` of them, from the end of the warm-up on and evenly; 0: all. Errors: those of cuda::points().
+Result<std::vector<LoadedSnapshot>> iterations_of(const Snapshot& snapshot, const std::string& path,
+                                                  std::uint32_t device, std::size_t most);
+
 /// The snapshots with these ids, in that order.
 Result<Loaded> load_stored(store::Store& store, const std::vector<SnapshotId>& ids,
                            store::Parts parts = store::Parts::rows);

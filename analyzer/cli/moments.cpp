@@ -4,9 +4,67 @@
 
 #include "analyzer/cli/load.hpp"
 #include "analyzer/cuda/cuda.hpp"
+#include "snapdiff/number_text.hpp"
 
 /// The part of load.hpp that is about the traces of CUDA snapshots.
 namespace snapdiff::cli {
+namespace {
+
+/// "iterations: 12, by the calls of optimizer.step, 11 of 11 alike; ...".
+std::string note_of(const cuda::LeftOver& left, const Iterations& found, std::size_t stride) {
+  const bool calls = found.by >= Iterations::By::optimizer_step;
+  std::string text = std::string(kIterationsNote) + std::to_string(found.size()) + ", by " +
+                     (calls ? "the calls of " : "the ") + std::string(to_text(found.by));
+  if (found.size() > 1)
+    text += ", " + std::to_string(found.alike) + " of " + std::to_string(found.size() - 1) + " after the first alike";
+  if (left.warm_up > 0)
+    text += (left.warm_up == 1 ? "; the first is warm-up: it leaves "
+                               : "; the first " + std::to_string(left.warm_up) + " are warm-up: they leave ") +
+            bytes_text(left.warm_bytes) + " that no later one adds";
+  if (stride > 1) text += "; " + std::string(kEveryNth) + std::to_string(stride);
+  return text;
+}
+
+LoadedSnapshot moment_of(Snapshot live, std::uint64_t events, const std::string& name) {
+  // Another moment of the same bytes is another snapshot for the store.
+  live.facts.position = static_cast<std::uint32_t>(std::min<std::uint64_t>(events, 0xfffffffeU) + 1);
+  LoadedSnapshot item;
+  item.ref.ref = name;
+  item.ref.snapshot = std::make_shared<const Snapshot>(std::move(live));
+  return item;
+}
+
+}  // namespace
+
+Result<std::vector<LoadedSnapshot>> iterations_of(const Snapshot& snapshot, const std::string& path,
+                                                  std::uint32_t device, std::size_t most) {
+  const cuda::TraceRef trace{device, false};
+  const Result<Iterations> found = cuda::iterations(snapshot, trace);
+  if (!found) return found.error();
+  if (found->size() == 0 || (most == 0 && found->size() > cuda::kMostPoints))
+    return cuda::points(snapshot, trace, "steps").error();
+  const Result<cuda::LeftOver> left = cuda::left_over(snapshot, trace, *found);
+  if (!left) return left.error();
+  std::vector<std::uint64_t> chosen = found->marks;
+  std::size_t stride = 1;
+  if (most > 0 && chosen.size() > left->warm_up + 1) {
+    // From the end of the warm-up on.
+    if (left->warm_up > 1)
+      chosen.erase(chosen.begin(), chosen.begin() + static_cast<std::ptrdiff_t>(left->warm_up - 1));
+    stride = (chosen.size() + most - 1) / most;
+    std::vector<std::uint64_t> some;
+    for (std::size_t i = (chosen.size() - 1) % stride; i < chosen.size(); i += stride) some.push_back(chosen[i]);
+    chosen = std::move(some);
+  }
+  Result<std::vector<Snapshot>> live = cuda::snapshots_at(snapshot, trace, chosen, &*left);
+  if (!live) return std::move(live).error();
+  live->front().facts.notes.add(Severity::info, note_of(*left, *found, stride));
+  if (live->size() > 1) live->back().facts.notes.add(Severity::info, note_of(*left, *found, stride));
+  std::vector<LoadedSnapshot> out;
+  for (std::size_t i = 0; i < live->size(); ++i)
+    out.push_back(moment_of(std::move((*live)[i]), chosen[i], path + "@" + std::to_string(chosen[i])));
+  return out;
+}
 
 Result<std::vector<LoadedSnapshot>> moments_of(const Snapshot& snapshot, const std::string& path,
                                                const std::string& wanted) {
@@ -19,23 +77,20 @@ Result<std::vector<LoadedSnapshot>> moments_of(const Snapshot& snapshot, const s
   }
   if (point == "last") point = "end";
   if (point == "first") point = "0";  // before the first event
+  if (point == "steps") return iterations_of(snapshot, path, trace.device, 0);
   const Result<std::vector<std::uint64_t>> moments = cuda::points(snapshot, trace, point);
   if (!moments) return moments.error();
+  Result<std::vector<Snapshot>> live = cuda::snapshots_at(snapshot, trace, *moments, nullptr);
+  if (!live) return std::move(live).error();
   std::vector<LoadedSnapshot> found;
-  for (const std::uint64_t events : *moments) {
-    Result<Snapshot> live = cuda::snapshot_at(snapshot, trace, events);
-    if (!live) return std::move(live).error();
-    // Another moment of the same bytes is another snapshot for the store.
-    live->facts.position = static_cast<std::uint32_t>(std::min<std::uint64_t>(events, 0xfffffffeU) + 1);
-    LoadedSnapshot item;
-    item.ref.ref = path + "@" + (moments->size() == 1 ? wanted : std::to_string(events));
-    item.ref.snapshot = std::make_shared<const Snapshot>(*std::move(live));
-    if (point == "oom") {
-      Result<std::optional<OutOfMemory>> failure = cuda::out_of_memory(snapshot, trace);
-      if (!failure) return std::move(failure).error();
-      if (*failure) item.failure = std::make_shared<const OutOfMemory>(**std::move(failure));
-    }
-    found.push_back(std::move(item));
+  for (std::size_t i = 0; i < live->size(); ++i) {
+    const std::uint64_t events = (*moments)[i];
+    found.push_back(moment_of(std::move((*live)[i]), events,
+                              path + "@" + (moments->size() == 1 ? wanted : std::to_string(events))));
+    if (point != "oom") continue;
+    Result<std::optional<OutOfMemory>> failure = cuda::out_of_memory(snapshot, trace);
+    if (!failure) return std::move(failure).error();
+    if (*failure) found.back().failure = std::make_shared<const OutOfMemory>(**std::move(failure));
   }
   return found;
 }

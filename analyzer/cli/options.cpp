@@ -35,9 +35,9 @@ void add_options(CommandLine& line, Options& options, unsigned groups) {
   if ((groups & kTakesView) != 0) {
     line.text("--metric", "NAME", options.metric, "what to count (in-use bytes)");
     line.text("--by", "KIND", options.by,
-              "stack, function, file, line, module, type, label:KEY\n"
-              "(stack)")
-        .suggestions({"stack", "function", "file", "line", "module", "type", "label:"});
+              "stack, function, file, line, module, type, role (CUDA),\n"
+              "label:KEY (stack)")
+        .suggestions({"stack", "function", "file", "line", "module", "type", "role", "label:"});
     line.text("--sort", "KEY", options.sort, "change, growth, after, objects, name (change)")
         .choices({"change", "growth", "after", "objects", "name"});
     line.text("--focus", "RE", options.focus, "only stacks with a matching frame");
@@ -105,6 +105,9 @@ Result<DiffOptions> diff_options(const Options& options) {
   if (options.by.rfind("label:", 0) == 0 && options.by.size() > 6) {
     out.by = GroupBy::label;
     out.label_key = options.by.substr(6);
+  } else if (options.by == "role") {
+    out.by = GroupBy::label;
+    out.label_key = options.by;
   } else {
     static constexpr std::array kKinds = {GroupBy::stack, GroupBy::function, GroupBy::file,
                                           GroupBy::line,  GroupBy::module,   GroupBy::type};
@@ -113,7 +116,7 @@ Result<DiffOptions> diff_options(const Options& options) {
       std::vector<std::string> names;
       for (const GroupBy by : kKinds) names.emplace_back(to_text(by));
       return Error{ErrorCode::usage, "--by " + options.by +
-                                         ": expected stack, function, file, line, module, type or label:KEY" +
+                                         ": expected stack, function, file, line, module, type, role or label:KEY" +
                                          did_you_mean(options.by, names)};
     }
     out.by = *kind;

@@ -14,7 +14,7 @@
 namespace snapdiff::cli {
 namespace {
 
-/// Of one trace that marks no steps, or too many of them.
+/// Of one trace without iterations.
 constexpr std::uint64_t kMoments = 12;
 constexpr std::size_t kMostMoments = 60;
 
@@ -141,18 +141,20 @@ Result<std::optional<ReportedSeries>> series_of_trace(const Loaded& loaded) {
   if (snapshot.allocator == nullptr) return std::optional<ReportedSeries>();
   const std::optional<cuda::TraceRef> trace = cuda::busiest_trace(snapshot);
   if (!trace) return std::optional<ReportedSeries>();
-  std::string point = "steps";
-  Result<std::vector<std::uint64_t>> found = cuda::points(snapshot, *trace, point);
-  if (!found || found->size() < 3 || found->size() > kMostMoments) {
-    const std::uint64_t events = snapshot.allocator->trace(trace->device, trace->host)->events.size();
-    point = "every:" + std::to_string(std::max<std::uint64_t>(1, (events + kMoments - 1) / kMoments));
-  }
-  Result<std::vector<LoadedSnapshot>> moments = moments_of(snapshot, whole.ref.ref, point);
+  const Result<Iterations> iterations = cuda::iterations(snapshot, *trace);
+  if (!iterations) return iterations.error();
+  const bool by_iteration = iterations->size() >= 2;
+  const std::uint64_t events = snapshot.allocator->trace(trace->device, trace->host)->events.size();
+  Result<std::vector<LoadedSnapshot>> moments =
+      by_iteration
+          ? iterations_of(snapshot, whole.ref.ref, trace->device, kMostMoments)
+          : moments_of(snapshot, whole.ref.ref,
+                       "every:" + std::to_string(std::max<std::uint64_t>(1, (events + kMoments - 1) / kMoments)));
   if (!moments) return std::move(moments).error();
   ReportedSeries series;
   series.loaded.snapshots = *std::move(moments);
   series.loaded.order_note =
-      point == "steps" ? "at the ends of the steps that its trace marks" : "evenly along its trace";
+      by_iteration ? "at the end of each iteration of its training loop" : "evenly along its trace";
   series.loaded.notes = loaded.notes;
   series.loaded.named = loaded.named;
   series.trace = whole;

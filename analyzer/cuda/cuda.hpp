@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,13 +21,36 @@ namespace snapdiff::cuda {
 /// it is not known. (A free's own stack is the one of the free call in some versions.)
 inline constexpr std::string_view kBeforeTrace = "[before trace]";
 
+/// As many snapshots as one series may have out of one file.
+inline constexpr std::size_t kMostPoints = 10'000;
+
 /// One trace of a snapshot.
 struct TraceRef {
   std::uint32_t device = 0;
   bool host = false;
 };
 
-/// Live memory of one stack, stream and pool. Rows are unique by all fields before the numbers and
+/// What a block is for, in the words of PyTorch's memory profiler.
+enum class Role : std::uint8_t {
+  unknown,
+  parameter,
+  gradient,
+  optimizer_state,
+  activation,
+  autograd_detail,
+  input,
+  temporary,
+  workspace,
+  before_trace,
+};
+constexpr std::string_view to_text(Role role) {
+  constexpr std::string_view kNames[] = {"unknown",    "parameter",       "gradient", "optimizer state",
+                                         "activation", "autograd detail", "input",    "temporary",
+                                         "workspace",  "before trace"};
+  return kNames[static_cast<std::size_t>(role)];
+}
+
+/// Live memory of one stack, role, stream and pool. Rows are unique by all fields before the numbers and
 /// sorted by them.
 ///   stack         stack 0 where unknown: none recorded, or (unattributed) `[before trace]`
 ///   before_trace  it was there before the first event
@@ -34,16 +58,20 @@ struct TraceRef {
 ///   requested     bytes as asked for
 ///   bytes         bytes as allocated: the block's size where it is still there at the end, else
 ///                 `requested` rounded up to 512, which is what the allocator hands out at least
+///   left_blocks, left_bytes  of these, what iterations leave behind (LeftOver); 0 where that was not asked for
 struct LiveRow {
   StackId stack{};
   std::uint32_t stream = 0;  ///< row of AllocatorState::streams
   std::uint32_t pool = 0;    ///< row of AllocatorState::pools
+  Role role = Role::unknown;
   bool pending = false;
   bool before_trace = false;
   bool unattributed = false;
   std::int64_t blocks = 0;
   std::int64_t requested = 0;
   std::int64_t bytes = 0;
+  std::int64_t left_blocks = 0;
+  std::int64_t left_bytes = 0;
   friend bool operator==(const LiveRow&, const LiveRow&) = default;
 };
 
@@ -73,12 +101,33 @@ struct LiveSet {
 /// 2^63-1), internal (damaged event ids).
 Result<LiveSet> live_set(const Snapshot& snapshot, TraceRef trace, std::uint64_t events);
 
+/// What the iterations of a training loop leave behind, one after the other: blocks of the same Python lines that are
+/// still in use at the last mark, from iterations all along the trace. What only the first iterations leave (state of
+/// an optimizer, workspaces) is warm-up; what only the last ones do is still held by the loop, or by a bounded cache.
+///   births      numbers of the events that allocated these blocks, ascending
+///   warm_up     so many iterations leave something behind that no later one does; 0 where none does
+///   warm_bytes  what they leave
+struct LeftOver {
+  std::vector<std::uint64_t> births;
+  std::size_t warm_up = 0;
+  std::int64_t warm_bytes = 0;
+  bool has(std::uint64_t event) const;
+};
+
+/// One pass up to the last mark; nothing is left behind by fewer than two iterations. Errors: usage (no such trace).
+Result<LeftOver> left_over(const Snapshot& snapshot, TraceRef trace, const Iterations& iterations);
+
 /// The same as a snapshot of its own, with the columns inuse_objects, inuse_space,
-/// requested_space, active_space and pending_space and the labels device, stream, pool and state,
+/// requested_space, active_space and pending_space and the labels device, stream, pool, state and role,
 /// so that it can be compared, listed and drawn like any other. Where segments are known, also pinned_space and
 /// sole_space, and Snapshot::allocator has them as they were. Facts are those of `snapshot`, its time that of the last
 /// event. Errors: as live_set().
 Result<Snapshot> snapshot_at(const Snapshot& snapshot, TraceRef trace, std::uint64_t events);
+
+/// snapshot_at() of several moments, which ascend, in as few passes as memory allows. With `left`, which may be null,
+/// also the columns left_objects and left_space.
+Result<std::vector<Snapshot>> snapshots_at(const Snapshot& snapshot, TraceRef trace,
+                                           std::span<const std::uint64_t> moments, const LeftOver* left);
 
 /// The last allocation of the trace that failed, what was there for it, and why that was not enough;
 /// nothing where none failed. Errors: as live_set().
@@ -107,9 +156,14 @@ Result<MemoryTimeline> timeline(const Snapshot& snapshot, TraceRef trace, const 
 /// The device trace with the most events, if any has one.
 std::optional<TraceRef> busiest_trace(const Snapshot& snapshot);
 
+/// The iterations of the training loop that wrote the trace, by what is recorded of it: the profiler's marks and the
+/// program's own, else the ends of the optimizer's steps, the calls of zero_grad or of backward. A trace without any of
+/// these (inference) has none. Reads the trace twice at most. Errors: usage (no such trace).
+Result<Iterations> iterations(const Snapshot& snapshot, TraceRef trace);
+
 /// After how many events the point stands: "end"; "peak" (most bytes live); "oom" (before the last failure);
-/// "12.5s" after the first event; a number of events. Several for "steps" (ProfilerStep annotations, else ends of
-/// optimizer steps) and "every:N" (events, and the end).
+/// "step:7", "peak:7" (the end of iteration 7, and its fullest moment); "12.5s" after the first event; a number of
+/// events. Several for "steps" (the end of each iteration) and "every:N" (events, and the end).
 /// Errors: usage (no such point: says what there is), limit (more than 10 000).
 Result<std::vector<std::uint64_t>> points(const Snapshot& snapshot, TraceRef trace, const std::string& point);
 

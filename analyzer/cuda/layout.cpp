@@ -180,7 +180,8 @@ void fill_segment(const Ranges::value_type& range, const std::vector<LiveBlock>&
   gap(end);
 }
 
-void undo_to_moment(const AllocatorState& state, TraceRef trace, LiveBlocks& found, Layout& layout) {
+void undo_to_moment(const AllocatorState& state, TraceRef trace, std::vector<LiveBlock>& blocks,
+                    std::span<const SegmentEvent> segment_events, Layout& layout) {
   Ranges ranges;
   for (std::size_t i = 0; i < state.segments.size_rows(); ++i) {
     if (!is_of(state, i, trace) || state.segments.size[i] <= 0) continue;
@@ -188,50 +189,56 @@ void undo_to_moment(const AllocatorState& state, TraceRef trace, LiveBlocks& fou
               {state.segments.size[i], state.segments.stream[i], state.segments.pool[i], state.segments.flags[i],
                state.segments.stack[i]});
   }
-  for (std::size_t i = found.later_segments.size(); i-- > 0;) undo(ranges, found.later_segments[i]);
-  std::sort(found.blocks.begin(), found.blocks.end(), [](const LiveBlock& a, const LiveBlock& b) {
+  for (std::size_t i = segment_events.size(); i-- > 0 && segment_events[i].number >= layout.live.events;)
+    undo(ranges, segment_events[i].event);
+  std::sort(blocks.begin(), blocks.end(), [](const LiveBlock& a, const LiveBlock& b) {
     return std::pair(a.address, a.bytes) < std::pair(b.address, b.bytes);
   });
   Tables tables(layout, trace.device);
   std::size_t next = 0;
   for (const auto& range : ranges) {
-    while (next < found.blocks.size() && found.blocks[next].address < range.first) {
+    while (next < blocks.size() && blocks[next].address < range.first) {
       ++layout.odd_blocks;
       ++next;
     }
     tables.segment(range.first, range.second);
-    fill_segment(range, found.blocks, next, tables, layout);
+    fill_segment(range, blocks, next, tables, layout);
   }
-  layout.odd_blocks += found.blocks.size() - next;
+  layout.odd_blocks += blocks.size() - next;
 }
 
 bool changes_memory(TraceAction action) { return action < TraceAction::oom; }
 
 }  // namespace
 
-Result<Layout> layout_at(const Snapshot& snapshot, TraceRef trace, std::uint64_t events) {
-  LiveBlocks found;
-  Result<LiveSet> live = live_set(snapshot, trace, events, &found);
-  if (!live) return std::move(live).error();
+Layout layout_of(const Snapshot& snapshot, TraceRef trace, LiveSet live, std::vector<LiveBlock> blocks,
+                 std::span<const SegmentEvent> segment_events) {
   const AllocatorState& state = *snapshot.allocator;
-  if (!state.has_segments)
-    return Error{ErrorCode::usage, "no segments in this snapshot, only traces: where blocks lie cannot be told"};
   Layout layout;
-  layout.live = *std::move(live);
+  layout.live = std::move(live);
   layout.state.streams = state.streams;
   layout.state.pools = state.pools;
   layout.state.settings = state.settings;
   layout.state.has_segments = true;
-  EventLog::Reader rest = state.trace(trace.device, trace.host)->events.read_from(events);
+  EventLog::Reader rest = state.trace(trace.device, trace.host)->events.read_from(layout.live.events);
   TraceEvent event;
   layout.exact = true;
   while (layout.exact && rest.next(event)) layout.exact = !changes_memory(event.action);
   if (layout.exact) {
     copy_final_state(state, trace, layout);
   } else {
-    undo_to_moment(state, trace, found, layout);
+    undo_to_moment(state, trace, blocks, segment_events, layout);
   }
   return layout;
+}
+
+Result<Layout> layout_at(const Snapshot& snapshot, TraceRef trace, std::uint64_t events) {
+  LiveBlocks found;
+  Result<std::vector<LiveSet>> live = live_sets(snapshot, trace, {&events, 1}, nullptr, nullptr, &found);
+  if (!live) return std::move(live).error();
+  if (!snapshot.allocator->has_segments)
+    return Error{ErrorCode::usage, "no segments in this snapshot, only traces: where blocks lie cannot be told"};
+  return layout_of(snapshot, trace, std::move(live->front()), std::move(found.blocks.front()), found.later_segments);
 }
 
 }  // namespace snapdiff::cuda

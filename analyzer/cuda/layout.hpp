@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "analyzer/cuda/cuda.hpp"
+#include "analyzer/cuda/live_blocks.hpp"
 
 namespace snapdiff::cuda {
 
@@ -20,5 +22,10 @@ struct Layout {
 /// with the least size it can have; a gap behind it that the allocator would not have split off is
 /// its own. Errors: as live_set(); usage also where the snapshot has no segments.
 Result<Layout> layout_at(const Snapshot& snapshot, TraceRef trace, std::uint64_t events);
+
+/// The same from what live_sets() gave for one of its moments: its blocks, and what happened to segments after the
+/// first moment. `snapshot` has segments.
+Layout layout_of(const Snapshot& snapshot, TraceRef trace, LiveSet live, std::vector<LiveBlock> blocks,
+                 std::span<const SegmentEvent> segment_events);
 
 }  // namespace snapdiff::cuda

@@ -1,11 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "analyzer/cuda/cuda.hpp"
 
 namespace snapdiff::cuda {
+
+class Roles;
 
 /// One block of a live set; fields as in LiveRow.
 struct LiveBlock {
@@ -20,13 +23,22 @@ struct LiveBlock {
   std::uint32_t pool = 0;
 };
 
-/// The blocks behind a live set, and what happened to segments after its moment, oldest first.
-struct LiveBlocks {
-  std::vector<LiveBlock> blocks;
-  std::vector<TraceEvent> later_segments;
+/// What happened to a segment, and the number of the event.
+struct SegmentEvent {
+  std::uint64_t number = 0;
+  TraceEvent event;
 };
 
-/// live_set() that also gives the single blocks, where `blocks` is not null.
-Result<LiveSet> live_set(const Snapshot& snapshot, TraceRef trace, std::uint64_t events, LiveBlocks* blocks);
+/// The blocks behind live sets, by moment, and what happened to segments after the first moment, oldest first.
+struct LiveBlocks {
+  std::vector<std::vector<LiveBlock>> blocks;
+  std::vector<SegmentEvent> later_segments;
+};
+
+/// live_set() of several moments, which ascend, in one pass; `left` (which may be null) fills the rows' left_blocks and
+/// left_bytes, `roles` (likewise) their role. Where `blocks` is not null it also gets the single blocks. Memory grows
+/// with the moments times what is live at them.
+Result<std::vector<LiveSet>> live_sets(const Snapshot& snapshot, TraceRef trace, std::span<const std::uint64_t> moments,
+                                       const LeftOver* left, Roles* roles, LiveBlocks* blocks);
 
 }  // namespace snapdiff::cuda

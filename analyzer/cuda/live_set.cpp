@@ -1,10 +1,12 @@
 #include <algorithm>
+#include <span>
 #include <string>
 #include <tuple>
 #include <unordered_map>
 
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/cuda/live_blocks.hpp"
+#include "analyzer/cuda/roles.hpp"
 #include "snapdiff/checked.hpp"
 #include "snapdiff/keyed_hash.hpp"
 #include "snapdiff/validate.hpp"
@@ -15,6 +17,7 @@ namespace {
 constexpr std::int64_t kBeforeStart = -1;
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kRounding = 512;
+constexpr std::size_t kMergeAt = 1 << 16;  // rows of one moment
 
 /// A block's life, in numbers of events: there after event `start`, pending after event
 /// `pending_from`, gone after event `end`.
@@ -37,36 +40,38 @@ struct Address {
 };
 
 auto key_of(const LiveRow& r) {
-  return std::tuple(r.stack, r.stream, r.pool, r.pending, r.before_trace, r.unattributed);
+  return std::tuple(r.stack, r.stream, r.pool, r.role, r.pending, r.before_trace, r.unattributed);
 }
 
 class Pass {
  public:
-  Pass(const AllocatorState& state, TraceRef trace, std::uint64_t events, LiveBlocks* blocks)
-      : state_(state), trace_(trace), blocks_(blocks) {
-    set_.events = events;
-    moment_ = static_cast<std::int64_t>(events) - 1;
+  Pass(const AllocatorState& state, TraceRef trace, std::span<const std::uint64_t> moments, const LeftOver* left,
+       Roles* roles, LiveBlocks* blocks)
+      : state_(state), trace_(trace), blocks_(blocks), left_(left), roles_(roles), moments_(moments.size()) {
+    for (std::size_t m = 0; m < moments.size(); ++m) {
+      moments_[m].set.events = moments[m];
+      moments_[m].last = static_cast<std::int64_t>(moments[m]) - 1;
+    }
+    if (blocks_ != nullptr) blocks_->blocks.resize(moments.size());
   }
 
   void event(std::int64_t index, const TraceEvent& event) {
-    if (index <= moment_ && event.time_us != kNoTime) set_.time_us = event.time_us;
+    while (passed_ < moments_.size() && moments_[passed_].last < index) moments_[passed_++].set.time_us = time_us_;
+    if (event.time_us != kNoTime) time_us_ = event.time_us;
     switch (event.action) {
       case TraceAction::alloc: return alloc(index, event);
       case TraceAction::free_requested: return free_requested(index, event);
       case TraceAction::free_completed: return free_completed(index, event);
       case TraceAction::segment_alloc:
-      case TraceAction::segment_map:
-        if (index > moment_) segment_event(-event.size, event);
-        return;
+      case TraceAction::segment_map: return segment_event(index, -event.size, event);
       case TraceAction::segment_free:
-      case TraceAction::segment_unmap:
-        if (index > moment_) segment_event(event.size, event);
-        return;
+      case TraceAction::segment_unmap: return segment_event(index, event.size, event);
       default: return;
     }
   }
 
-  Result<LiveSet> finish() {
+  Result<std::vector<LiveSet>> finish() {
+    while (passed_ < moments_.size()) moments_[passed_++].set.time_us = time_us_;
     if (state_.has_segments) match_final_state();
     std::vector<std::uint64_t> open;
     for (const auto& [address, at] : addresses_) {
@@ -74,28 +79,44 @@ class Pass {
     }
     std::sort(open.begin(), open.end());  // the table's own order differs from run to run
     for (const std::uint64_t address : open) {
-      if (state_.has_segments) ++set_.lost_at_end;
+      if (state_.has_segments) ++signs_.lost_at_end;
       count(address, addresses_[address].life, kNever);
     }
-    set_.final_state_known = state_.has_segments;
-    if (state_.has_segments) {
-      std::int64_t reserved = reserved_change_;
-      for (std::size_t s = 0; s < state_.segments.size_rows(); ++s) {
-        if (is_mine(s)) add(reserved, state_.segments.size[s]);
-      }
-      set_.reserved = reserved;
+    std::int64_t reserved = 0;
+    for (std::size_t s = 0; state_.has_segments && s < state_.segments.size_rows(); ++s) {
+      if (is_mine(s)) add(reserved, state_.segments.size[s]);
     }
-    merge_rows();
+    std::vector<LiveSet> out;
+    for (std::size_t m = moments_.size(); m-- > 0;) {
+      LiveSet& set = moments_[m].set;
+      add(reserved, moments_[m].reserved_change);  // of what happened up to the next moment
+      if (state_.has_segments) set.reserved = reserved;
+      set.final_state_known = state_.has_segments;
+      set.double_allocations = signs_.double_allocations;
+      set.double_frees = signs_.double_frees;
+      set.lost_at_end = signs_.lost_at_end;
+      set.other_size_at_end = signs_.other_size_at_end;
+      merge_rows(set);
+    }
     if (!fits_) return Error{ErrorCode::limit, "sum of live bytes is beyond 2^63-1, expected it to fit in 64 bits"};
-    return std::move(set_);
+    for (Moment& moment : moments_) out.push_back(std::move(moment.set));
+    return out;
   }
 
  private:
+  struct Moment {
+    LiveSet set;
+    std::int64_t last = 0;             // number of the last event that has happened
+    std::int64_t reserved_change = 0;  // to undo between this moment and the next one
+    std::size_t next_merge = kMergeAt;
+  };
+
   void add(std::int64_t& sum, std::int64_t value) { fits_ = checked_add(sum, value, sum) && fits_; }
 
-  void segment_event(std::int64_t undone, const TraceEvent& event) {
-    add(reserved_change_, undone);
-    if (blocks_ != nullptr) blocks_->later_segments.push_back(event);
+  void segment_event(std::int64_t index, std::int64_t undone, const TraceEvent& event) {
+    if (passed_ == 0) return;
+    add(moments_[passed_ - 1].reserved_change, undone);
+    if (blocks_ != nullptr) blocks_->later_segments.push_back({static_cast<std::uint64_t>(index), event});
   }
 
   bool is_mine(std::size_t segment) const {
@@ -106,7 +127,7 @@ class Pass {
   void alloc(std::int64_t index, const TraceEvent& event) {
     Address& at = addresses_[event.address];
     if (at.open) {
-      ++set_.double_allocations;
+      ++signs_.double_allocations;
       count(event.address, at.life, index);
     }
     at.open = true;
@@ -127,7 +148,7 @@ class Pass {
     at.life.pool = event.pool;
     at.life.requested = event.size;
     at.life.unattributed = true;
-    if (at.ended != kBeforeStart) ++set_.double_frees;
+    if (at.ended != kBeforeStart) ++signs_.double_frees;
     return at.life;
   }
 
@@ -135,7 +156,7 @@ class Pass {
     Address& at = addresses_[event.address];
     Life& life = at.open ? at.life : unopened(at, event);
     if (life.pending_from != kNever) {
-      ++set_.double_frees;
+      ++signs_.double_frees;
       return;
     }
     life.pending_from = index;
@@ -158,7 +179,7 @@ class Pass {
       Life life;
       if (at.open) {
         life = at.life;
-        if (life.requested != blocks.requested[b]) ++set_.other_size_at_end;
+        if (life.requested != blocks.requested[b]) ++signs_.other_size_at_end;
         at.open = false;
       } else {
         life.start = at.ended;
@@ -178,14 +199,15 @@ class Pass {
     }
   }
 
-  /// Counts a life that ends with event `end`, if it covers the moment.
+  /// Counts a life that ends with event `end` at each moment that it covers.
   void count(std::uint64_t address, const Life& life, std::int64_t end) {
-    if (life.start > moment_ || end <= moment_) return;
+    const auto covers = [&](const Moment& moment) { return moment.last < life.start; };
+    const auto first = std::partition_point(moments_.begin(), moments_.end(), covers);
+    if (first == moments_.end() || first->last >= end) return;
     LiveRow row;
     row.stack = life.stack;
     row.stream = life.stream;
     row.pool = life.pool;
-    row.pending = life.pending_from <= moment_;
     row.before_trace = life.start == kBeforeStart;
     row.unattributed = life.unattributed;
     row.blocks = 1;
@@ -195,67 +217,88 @@ class Pass {
       fits_ = checked_add(row.requested, kRounding - 1, row.bytes) && fits_;
       row.bytes = std::max(row.bytes / kRounding, std::int64_t{1}) * kRounding;
     }
-    if (blocks_ != nullptr)
-      blocks_->blocks.push_back({address, row.bytes, life.bytes >= 0, row.requested, row.stack, row.unattributed,
-                                 row.pending, row.stream, row.pool});
-    set_.rows.push_back(row);
-    if (set_.rows.size() >= next_merge_) {
-      merge_rows();
-      next_merge_ = std::max<std::size_t>(kMergeAt, set_.rows.size() * 2);
+    if (left_ != nullptr && life.start >= 0 && left_->has(static_cast<std::uint64_t>(life.start))) {
+      row.left_blocks = 1;
+      row.left_bytes = row.bytes;
+    }
+    if (roles_ != nullptr) row.role = roles_->of({life.stack, life.start, end, life.requested, life.unattributed});
+    for (auto moment = first; moment != moments_.end() && moment->last < end; ++moment) {
+      row.pending = life.pending_from <= moment->last;
+      if (blocks_ != nullptr)
+        blocks_->blocks[static_cast<std::size_t>(moment - moments_.begin())].push_back(
+            {address, row.bytes, life.bytes >= 0, row.requested, row.stack, row.unattributed, row.pending, row.stream,
+             row.pool});
+      add_row(*moment, row);
     }
   }
 
-  void merge_rows() {
-    std::vector<LiveRow>& rows = set_.rows;
+  void add_row(Moment& moment, const LiveRow& row) {
+    std::vector<LiveRow>& rows = moment.set.rows;
+    rows.push_back(row);
+    if (rows.size() < moment.next_merge) return;
+    merge_rows(moment.set);
+    moment.next_merge = std::max<std::size_t>(kMergeAt, rows.size() * 2);
+  }
+
+  void merge_rows(LiveSet& set) {
+    std::vector<LiveRow>& rows = set.rows;
     std::sort(rows.begin(), rows.end(), [](const LiveRow& a, const LiveRow& b) { return key_of(a) < key_of(b); });
     std::size_t out = 0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
       if (out > 0 && key_of(rows[out - 1]) == key_of(rows[i])) {
         rows[out - 1].blocks += rows[i].blocks;
+        rows[out - 1].left_blocks += rows[i].left_blocks;
         add(rows[out - 1].requested, rows[i].requested);
         add(rows[out - 1].bytes, rows[i].bytes);
+        add(rows[out - 1].left_bytes, rows[i].left_bytes);
       } else {
         rows[out++] = rows[i];
       }
     }
     rows.resize(out);
-    set_.blocks = set_.requested = set_.bytes = set_.pending_blocks = set_.pending_requested = 0;
+    set.blocks = set.requested = set.bytes = set.pending_blocks = set.pending_requested = 0;
     for (const LiveRow& row : rows) {
-      (row.pending ? set_.pending_blocks : set_.blocks) += row.blocks;
-      add(row.pending ? set_.pending_requested : set_.requested, row.requested);
-      if (!row.pending) add(set_.bytes, row.bytes);
+      (row.pending ? set.pending_blocks : set.blocks) += row.blocks;
+      add(row.pending ? set.pending_requested : set.requested, row.requested);
+      if (!row.pending) add(set.bytes, row.bytes);
     }
   }
 
-  static constexpr std::size_t kMergeAt = 1 << 16;
   const AllocatorState& state_;
   TraceRef trace_;
   LiveBlocks* blocks_;
-  std::int64_t moment_ = 0;  // number of the last event that has happened
-  std::int64_t reserved_change_ = 0;
+  const LeftOver* left_;
+  Roles* roles_;
+  std::vector<Moment> moments_;  // ascending
+  std::size_t passed_ = 0;       // moments before the event at hand
+  std::int64_t time_us_ = kNoTime;
+  LiveSet signs_;  // of its fields only the signs of damage
   std::unordered_map<std::uint64_t, Address, KeyedHash> addresses_;
-  LiveSet set_;
-  std::size_t next_merge_ = kMergeAt;
   bool fits_ = true;
 };
 
 }  // namespace
 
 Result<LiveSet> live_set(const Snapshot& snapshot, TraceRef ref, std::uint64_t events) {
-  return live_set(snapshot, ref, events, nullptr);
+  Result<std::vector<LiveSet>> sets = live_sets(snapshot, ref, {&events, 1}, nullptr, nullptr, nullptr);
+  if (!sets) return std::move(sets).error();
+  return std::move(sets->front());
 }
 
-Result<LiveSet> live_set(const Snapshot& snapshot, TraceRef ref, std::uint64_t events, LiveBlocks* blocks) {
+Result<std::vector<LiveSet>> live_sets(const Snapshot& snapshot, TraceRef ref, std::span<const std::uint64_t> moments,
+                                       const LeftOver* left, Roles* roles, LiveBlocks* blocks) {
   if (snapshot.allocator == nullptr)
     return Error{ErrorCode::usage, "no allocator trace in this snapshot, expected a CUDA memory snapshot"};
   const AllocatorState& state = *snapshot.allocator;
   const DeviceTrace* trace = state.trace(ref.device, ref.host);
   if (trace == nullptr)
     return Error{ErrorCode::usage, "no trace of device " + std::to_string(ref.device) + " in this snapshot"};
-  if (events > trace->events.size())
-    return Error{ErrorCode::usage, "no event " + std::to_string(events) + ": the trace has " +
-                                       std::to_string(trace->events.size()) + " events"};
-  Pass pass(state, ref, events, blocks);
+  for (const std::uint64_t events : moments) {
+    if (events > trace->events.size())
+      return Error{ErrorCode::usage, "no event " + std::to_string(events) + ": the trace has " +
+                                         std::to_string(trace->events.size()) + " events"};
+  }
+  Pass pass(state, ref, moments, left, roles, blocks);
   EventLog::Reader reader = trace->events.read();
   TraceEvent event;
   for (std::int64_t index = 0; reader.next(event); ++index) {

@@ -8,23 +8,23 @@
 namespace snapdiff::cuda {
 namespace {
 
-// As many snapshots as one series may have out of one file.
-constexpr std::size_t kMostPoints = 10'000;
+using Counts = std::vector<std::uint64_t>;
 
 Error no_point(const std::string& point, const DeviceTrace& trace) {
-  return Error{ErrorCode::usage, "no point '" + point + "': expected end, peak, oom, steps, every:N, 12.5s or 0 to " +
+  return Error{ErrorCode::usage, "no point '" + point +
+                                     "': expected end, peak, oom, steps, step:N, peak:N, every:N, 12.5s or 0 to " +
                                      std::to_string(trace.events.size()) + " (events)"};
 }
 
-/// After the event at which most bytes were live; the first of several.
-std::uint64_t peak_of(const EventLog& events) {
-  EventLog::Reader reader = events.read();
+/// After which of the events `first` .. `last` most bytes were live; the first of several.
+std::uint64_t peak_of(const EventLog& events, std::uint64_t first, std::uint64_t last) {
+  EventLog::Reader reader = events.read_from(first);
   TraceEvent event;
   // Before the trace some bytes were live that nothing here tells: they move every sum alike.
   double live = 0;
   double most = 0;
-  std::uint64_t at = 0;
-  for (std::uint64_t n = 1; reader.next(event); ++n) {
+  std::uint64_t at = first;
+  for (std::uint64_t n = first + 1; n <= last && reader.next(event); ++n) {
     if (event.action == TraceAction::alloc) live += static_cast<double>(event.size);
     if (event.action == TraceAction::free_completed) live -= static_cast<double>(event.size);
     if (live > most) {
@@ -45,44 +45,6 @@ std::optional<std::uint64_t> before_oom(const EventLog& events) {
   }
   return at;
 }
-
-/// How many events there are up to each of `times`, which ascend.
-std::vector<std::uint64_t> events_up_to(const EventLog& events, const std::vector<std::int64_t>& times) {
-  std::vector<std::uint64_t> counts;
-  EventLog::Reader reader = events.read();
-  TraceEvent event;
-  std::uint64_t n = 0;
-  std::size_t next = 0;
-  while (next < times.size() && reader.next(event)) {
-    while (next < times.size() && event.time_us != kNoTime && event.time_us > times[next]) {
-      counts.push_back(n);
-      ++next;
-    }
-    ++n;
-  }
-  while (counts.size() < times.size()) counts.push_back(events.size());
-  return counts;
-}
-
-}  // namespace
-
-std::vector<std::int64_t> step_times(const Snapshot& snapshot, std::uint32_t device) {
-  std::vector<std::int64_t> times;
-  for (const bool profiler : {true, false}) {
-    for (const Annotation& mark : snapshot.allocator->annotations) {
-      const std::string_view name = snapshot.dictionary->strings[mark.name];
-      const bool begins = profiler ? mark.stage == AnnotationStage::start && name.starts_with("ProfilerStep#")
-                                   : mark.stage == AnnotationStage::end && name.starts_with("Optimizer.step#");
-      if (begins && mark.device == device && mark.time_us != kNoTime) times.push_back(mark.time_us);
-    }
-    if (!times.empty()) break;
-  }
-  std::sort(times.begin(), times.end());
-  times.erase(std::unique(times.begin(), times.end()), times.end());
-  return times;
-}
-
-namespace {
 
 std::optional<std::uint64_t> whole_number(std::string_view text) {
   std::uint64_t number = 0;
@@ -105,6 +67,26 @@ Result<std::vector<std::uint64_t>> at_seconds(const std::string& point, const De
   return Error{ErrorCode::usage, "no point '" + point + "': the events hold no times"};
 }
 
+/// "steps", "step:N" and "peak:N".
+Result<Counts> of_iterations(const Iterations& found, const EventLog& events, const std::string& point) {
+  if (found.size() == 0)
+    return Error{ErrorCode::usage, "no point '" + point +
+                                       "': no iteration of a training loop in the trace (no ProfilerStep or "
+                                       "Optimizer.step marks, no calls of step, zero_grad or backward); every:N counts "
+                                       "events"};
+  if (point == "steps") {
+    if (found.size() > kMostPoints) return Error{ErrorCode::limit, "more than 10 000 steps"};
+    return found.marks;
+  }
+  const std::optional<std::uint64_t> number = whole_number(std::string_view(point).substr(5));
+  if (!number || *number == 0 || *number > found.size())
+    return Error{ErrorCode::usage, "no point '" + point + "': expected a number of 1 to " +
+                                       std::to_string(found.size()) + ", the iterations that the trace holds"};
+  const std::uint64_t last = found.marks[*number - 1];
+  if (point.starts_with("step:")) return Counts{last};
+  return Counts{peak_of(events, *number == 1 ? 0 : found.marks[*number - 2], last)};
+}
+
 }  // namespace
 
 std::optional<TraceRef> busiest_trace(const Snapshot& snapshot) {
@@ -124,21 +106,16 @@ Result<std::vector<std::uint64_t>> points(const Snapshot& snapshot, TraceRef whe
   if (trace == nullptr)
     return Error{ErrorCode::usage, "no trace of device " + std::to_string(where.device) + " in this snapshot"};
   const EventLog& events = trace->events;
-  using Counts = std::vector<std::uint64_t>;
   if (point == "end") return Counts{events.size()};
-  if (point == "peak") return Counts{peak_of(events)};
+  if (point == "peak") return Counts{peak_of(events, 0, events.size())};
   if (point == "oom") {
     if (const std::optional<std::uint64_t> at = before_oom(events)) return Counts{*at};
     return Error{ErrorCode::usage, "no point 'oom': the trace holds no out-of-memory event"};
   }
-  if (point == "steps") {
-    const std::vector<std::int64_t> times = step_times(snapshot, where.device);
-    if (times.empty())
-      return Error{
-          ErrorCode::usage,
-          "no point 'steps': the snapshot holds no ProfilerStep or Optimizer.step annotations; every:N counts events"};
-    if (times.size() > kMostPoints) return Error{ErrorCode::limit, "more than 10 000 steps"};
-    return events_up_to(events, times);
+  if (point == "steps" || point.starts_with("step:") || point.starts_with("peak:")) {
+    Result<Iterations> found = iterations(snapshot, where);
+    if (!found) return std::move(found).error();
+    return of_iterations(*found, events, point);
   }
   if (point.starts_with("every:")) {
     const std::optional<std::uint64_t> step = whole_number(std::string_view(point).substr(6));

@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -8,11 +10,15 @@
 
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/cuda/layout.hpp"
+#include "analyzer/cuda/roles.hpp"
 #include "snapdiff/pinning.hpp"
 #include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::cuda {
 namespace {
+
+/// Blocks of all moments of a pass: some 64 MiB.
+constexpr std::int64_t kBlocksAtOnce = 1 << 20;
 
 /// Copies stacks of one dictionary into the builder of another snapshot.
 class StackCopier {
@@ -68,6 +74,7 @@ struct Place {
   std::uint32_t stream = 0;
   std::uint32_t pool = 0;
   bool pending = false;
+  Role role = Role::unknown;
 };
 
 LabelSetId labels_of(const Place& row, const AllocatorState& state, TraceRef trace, SnapshotBuilder& builder) {
@@ -83,6 +90,7 @@ LabelSetId labels_of(const Place& row, const AllocatorState& state, TraceRef tra
   add("stream", stream_text(state.streams[row.stream]));
   add("pool", "(" + std::to_string(pool.first) + ", " + std::to_string(pool.second) + ")");
   if (row.pending) add("state", "pending");
+  if (!trace.host) add("role", to_text(row.role));
   return builder.labels(std::move(set));
 }
 
@@ -115,10 +123,58 @@ class NewStacks {
   SnapshotBuilder& to_;
 };
 
-using Values = std::array<std::int64_t, 7>;
+/// Columns of a moment's snapshot, in their order.
+enum Value : std::size_t {
+  kObjects,
+  kInUse,
+  kRequested,
+  kActive,
+  kPending,
+  kPinned,
+  kSole,
+  kLeftObjects,
+  kLeft,
+  kValues
+};
+constexpr std::array<std::string_view, kValues> kColumns = {"inuse_objects", "inuse_space",   "requested_space",
+                                                            "active_space",  "pending_space", "pinned_space",
+                                                            "sole_space",    "left_objects",  "left_space"};
+
+/// Which columns there are, and where.
+class Columns {
+ public:
+  Columns(bool layout, bool left) {
+    for (std::size_t v = 0; v < kValues; ++v) {
+      const bool there = v < kPinned || (v < kLeftObjects ? layout : left);
+      if (there) used_.push_back(v);
+    }
+  }
+  void add_to(SnapshotBuilder& builder) const {
+    for (const std::size_t v : used_) {
+      const bool counts = v == kObjects || v == kLeftObjects;
+      builder.add_column({std::string(kColumns[v]), counts ? "count" : "bytes"});
+    }
+  }
+  void add_row(SnapshotBuilder& builder, StackId stack, LabelSetId labels,
+               const std::array<std::int64_t, kValues>& values) {
+    row_.clear();
+    for (const std::size_t v : used_) row_.push_back(values[v]);
+    builder.add_row(stack, labels, row_);
+  }
+
+ private:
+  std::vector<std::size_t> used_;
+  std::vector<std::int64_t> row_;
+};
+
+using Values = std::array<std::int64_t, kValues>;
+
+/// The role of the blocks of a stack, by stack, stream, pool and whether they are pending; the first of several.
+using RolesByPlace = std::map<std::tuple<StackId, std::uint32_t, std::uint32_t, bool>, Role>;
 
 /// Who pins and who holds segments alone; keeps the layout as the new snapshot's allocator state.
-void add_layout(Layout layout, TraceRef trace, NewStacks& stacks, SnapshotBuilder& builder) {
+void add_layout(Layout layout, TraceRef trace, NewStacks& stacks, const RolesByPlace& roles, Columns& columns,
+                SnapshotBuilder& builder) {
   AllocatorState& state = layout.state;
   for (StackId& stack : state.segments.stack) stack = stack == StackId{} ? stack : stacks.of(stack, false);
   for (std::size_t b = 0; b < state.blocks.size_rows(); ++b) {
@@ -130,31 +186,20 @@ void add_layout(Layout layout, TraceRef trace, NewStacks& stacks, SnapshotBuilde
   for (const SegmentHolder& holder : segment_holders(state)) {
     if (holder.pinned == 0 && !holder.sole) continue;
     Values values{};
-    values[5] = holder.pinned;
-    if (holder.sole) values[6] = state.segments.size[holder.segment];
-    const Place place{state.segments.stream[holder.segment], state.segments.pool[holder.segment], holder.pending};
-    builder.add_row(holder.stack, labels_of(place, state, trace, builder), values);
+    values[kPinned] = holder.pinned;
+    if (holder.sole) values[kSole] = state.segments.size[holder.segment];
+    Place place{state.segments.stream[holder.segment], state.segments.pool[holder.segment], holder.pending};
+    const auto role = roles.find({holder.stack, place.stream, place.pool, place.pending});
+    if (role != roles.end()) place.role = role->second;
+    columns.add_row(builder, holder.stack, labels_of(place, state, trace, builder), values);
   }
   builder.set_allocator(std::make_shared<const AllocatorState>(std::move(state)));
 }
 
-}  // namespace
-
-Result<Snapshot> snapshot_at(const Snapshot& snapshot, TraceRef trace, std::uint64_t events) {
-  // Host memory has no columns for what is pinned there: it is all pinned, in another sense.
-  const bool with_layout = snapshot.allocator != nullptr && snapshot.allocator->has_segments && !trace.host;
-  Layout layout;
-  LiveSet live;
-  if (with_layout) {
-    Result<Layout> found = layout_at(snapshot, trace, events);
-    if (!found) return std::move(found).error();
-    layout = *std::move(found);
-    live = std::move(layout.live);
-  } else {
-    Result<LiveSet> found = live_set(snapshot, trace, events);
-    if (!found) return std::move(found).error();
-    live = *std::move(found);
-  }
+/// One moment as a snapshot; `layout.live` is set, the rest of it where segments are known.
+Result<Snapshot> make_snapshot(const Snapshot& snapshot, TraceRef trace, bool with_layout, bool with_left,
+                               Layout layout) {
+  const LiveSet live = std::move(layout.live);
   SnapshotBuilder builder;
   builder.facts() = snapshot.facts;
   SnapshotFacts& facts = builder.facts();
@@ -163,35 +208,91 @@ Result<Snapshot> snapshot_at(const Snapshot& snapshot, TraceRef trace, std::uint
   facts.taken_at_ns.reset();
   std::int64_t ns = 0;
   if (live.time_us > 0 && !__builtin_mul_overflow(live.time_us, std::int64_t{1000}, &ns)) facts.taken_at_ns = ns;
-  facts.format_detail += ", after event " + std::to_string(events) + " of device " + std::to_string(trace.device);
+  facts.format_detail += ", after event " + std::to_string(live.events) + " of device " + std::to_string(trace.device);
   add_notes(live, facts.notes);
   if (layout.odd_blocks > 0)
     facts.notes.add(Severity::warning, "block of the trace outside every segment, or over another block", std::nullopt,
                     layout.odd_blocks);
 
-  for (const char* column : {"inuse_objects", "inuse_space", "requested_space", "active_space", "pending_space",
-                             "pinned_space", "sole_space"}) {
-    const std::string_view name = column;
-    if (with_layout || (name != "pinned_space" && name != "sole_space"))
-      builder.add_column({column, name == "inuse_objects" ? "count" : "bytes"});
-  }
+  Columns columns(with_layout, with_left);
+  columns.add_to(builder);
   NewStacks stacks(*snapshot.dictionary, builder);
+  RolesByPlace roles;
   for (const LiveRow& row : live.rows) {
     Values values{};
-    values[3] = row.bytes;
+    values[kActive] = row.bytes;
     if (row.pending) {
-      values[4] = row.bytes;
+      values[kPending] = row.bytes;
     } else {
-      values[0] = row.blocks;
-      values[1] = row.bytes;
-      values[2] = row.requested;
+      values[kObjects] = row.blocks;
+      values[kInUse] = row.bytes;
+      values[kRequested] = row.requested;
+      values[kLeftObjects] = row.left_blocks;
+      values[kLeft] = row.left_bytes;
     }
-    builder.add_row(stacks.of(row.stack, row.unattributed),
-                    labels_of({row.stream, row.pool, row.pending}, *snapshot.allocator, trace, builder),
-                    std::span(values).first(with_layout ? 7 : 5));
+    const StackId stack = stacks.of(row.stack, row.unattributed);
+    roles.try_emplace({stack, row.stream, row.pool, row.pending}, row.role);
+    const Place place{row.stream, row.pool, row.pending, row.role};
+    columns.add_row(builder, stack, labels_of(place, *snapshot.allocator, trace, builder), values);
   }
-  if (with_layout) add_layout(std::move(layout), trace, stacks, builder);
+  if (with_layout) add_layout(std::move(layout), trace, stacks, roles, columns, builder);
   return builder.finish();
+}
+
+/// How many moments one pass takes: as many as their blocks allow.
+std::size_t batch_of(const Snapshot& snapshot, TraceRef trace) {
+  std::int64_t live = 0, most = 1;
+  const DeviceTrace* const found =
+      snapshot.allocator == nullptr ? nullptr : snapshot.allocator->trace(trace.device, trace.host);
+  if (found == nullptr) return 1;
+  EventLog::Reader reader = found->events.read();
+  TraceEvent event;
+  while (reader.next(event)) {
+    if (event.action == TraceAction::alloc) ++live;
+    if (event.action == TraceAction::free_completed) --live;
+    most = std::max(most, live);
+  }
+  most = std::max(most, most - live) + static_cast<std::int64_t>(snapshot.allocator->blocks.size_rows());
+  return static_cast<std::size_t>(std::clamp<std::int64_t>(kBlocksAtOnce / most, 1, 1024));
+}
+
+}  // namespace
+
+Result<Snapshot> snapshot_at(const Snapshot& snapshot, TraceRef trace, std::uint64_t events) {
+  Result<std::vector<Snapshot>> made = snapshots_at(snapshot, trace, {&events, 1}, nullptr);
+  if (!made) return std::move(made).error();
+  return std::move(made->front());
+}
+
+Result<std::vector<Snapshot>> snapshots_at(const Snapshot& snapshot, TraceRef trace,
+                                           std::span<const std::uint64_t> moments, const LeftOver* left) {
+  // Host memory has no columns for what is pinned there: it is all pinned, in another sense.
+  const bool with_layout = snapshot.allocator != nullptr && snapshot.allocator->has_segments && !trace.host;
+  const std::size_t batch = moments.size() > 1 ? batch_of(snapshot, trace) : 1;
+  std::vector<Snapshot> out;
+  const DeviceTrace* const found =
+      snapshot.allocator == nullptr ? nullptr : snapshot.allocator->trace(trace.device, trace.host);
+  std::optional<Roles> roles;
+  if (found != nullptr && !trace.host) roles.emplace(snapshot, found->events);
+  for (std::size_t first = 0; first < moments.size(); first += batch) {
+    LiveBlocks blocks;
+    const std::span<const std::uint64_t> some = moments.subspan(first, std::min(batch, moments.size() - first));
+    Result<std::vector<LiveSet>> live =
+        live_sets(snapshot, trace, some, left, roles ? &*roles : nullptr, with_layout ? &blocks : nullptr);
+    if (!live) return std::move(live).error();
+    for (std::size_t m = 0; m < live->size(); ++m) {
+      Layout layout;
+      if (with_layout) {
+        layout = layout_of(snapshot, trace, std::move((*live)[m]), std::move(blocks.blocks[m]), blocks.later_segments);
+      } else {
+        layout.live = std::move((*live)[m]);
+      }
+      Result<Snapshot> made = make_snapshot(snapshot, trace, with_layout, left != nullptr, std::move(layout));
+      if (!made) return std::move(made).error();
+      out.push_back(*std::move(made));
+    }
+  }
+  return out;
 }
 
 }  // namespace snapdiff::cuda

@@ -67,13 +67,13 @@ class Walk {
 
   /// Finds what was there before the first event, and what the allocations that survive really take.
   Status prepare() {
-    Result<LiveSet> start = live_set(snapshot_, ref_, 0, &start_);
-    if (!start) return std::move(start).error();
-    reserved_ = start->reserved;
-    LiveBlocks end;
-    Result<LiveSet> last = live_set(snapshot_, ref_, trace_.events.size(), &end);
-    if (!last) return std::move(last).error();
-    for (const LiveBlock& block : end.blocks) {
+    LiveBlocks both;
+    const std::uint64_t ends[] = {0, trace_.events.size()};
+    Result<std::vector<LiveSet>> live = live_sets(snapshot_, ref_, ends, nullptr, nullptr, &both);
+    if (!live) return std::move(live).error();
+    reserved_ = live->front().reserved;
+    start_ = std::move(both.blocks[0]);
+    for (const LiveBlock& block : both.blocks[1]) {
       if (block.size_known) survivors_[block.address] = {~std::uint64_t{0}, block.bytes};
     }
     EventLog::Reader reader = trace_.events.read();
@@ -93,7 +93,7 @@ class Walk {
   template <class See>
   void run(See& see) {
     std::unordered_map<std::uint64_t, Held, KeyedHash> open;
-    for (const LiveBlock& block : start_.blocks) {
+    for (const LiveBlock& block : start_) {
       const Held held{block.unattributed ? kUnknownGroup : group_of(block.stack), block.bytes, block.pending};
       // Two lives at one address only in damaged traces: the later one counts.
       if (const auto old = open.find(block.address); old != open.end())
@@ -161,7 +161,7 @@ class Walk {
   const DeviceTrace& trace_;
   TraceRef ref_;
   const StackGroups& group_;
-  LiveBlocks start_;
+  std::vector<LiveBlock> start_;
   std::optional<std::int64_t> reserved_;
   std::unordered_map<std::uint64_t, std::pair<std::uint64_t, std::int64_t>, KeyedHash> survivors_;  // last alloc, bytes
   std::unordered_map<StackId, std::uint32_t> groups_;
@@ -349,11 +349,20 @@ void add_marks(const Snapshot& snapshot, const DeviceTrace& trace, const Axis& a
     if (event.action == TraceAction::oom && out.failures.size() < kMostMarks)
       out.failures.push_back({axis.at(n, event.time_us), {}});
   }
-  if (!axis.by_time()) return;
   std::size_t number = 0;
-  for (const std::int64_t time : step_times(snapshot, trace.device)) {
-    if (out.steps.size() == kMostMarks) return;
-    out.steps.push_back({axis.at_time(time), std::to_string(++number)});
+  const auto add_step = [&](double at) {
+    if (out.steps.size() < kMostMarks) out.steps.push_back({at, std::to_string(++number)});
+  };
+  if (const StepMarks marks = step_marks(snapshot, trace.device); axis.by_time() && !marks.times.empty()) {
+    for (const std::int64_t time : marks.times) add_step(axis.at_time(time));
+    return;
+  }
+  const Result<Iterations> found = iterations(snapshot, {trace.device, trace.host});
+  if (!found || found->size() < 2) return;
+  for (const std::uint64_t mark : found->marks) {
+    const std::uint64_t last = std::max<std::uint64_t>(mark, 1) - 1;
+    EventLog::Reader reader_at = trace.events.read_from(last);
+    if (reader_at.next(event)) add_step(axis.at(last, event.time_us));
   }
 }
 

@@ -24,6 +24,8 @@ Status add_growth(std::span<const SnapshotRef> snapshots, const Request& request
   if (!trend) return std::move(trend).error();
   out.trend = *std::move(trend);
   story::tell(out.trend);
+  if (Status told = tell_iterations(snapshots.subspan(out.trend.left_out), view, out.trend.series.overall); !told)
+    return told;
   view.by = GroupBy::function;
   Result<GrowthReport> functions = diff::diff(out.growth().baseline, out.growth().current, view);
   if (!functions) return std::move(functions).error();
@@ -87,6 +89,19 @@ void add_notes(std::span<const SnapshotRef> snapshots, Postmortem& out) {
 }
 
 }  // namespace
+
+Status tell_iterations(std::span<const SnapshotRef> snapshots, const DiffOptions& view, GrowthReport& report) {
+  constexpr std::string_view kLeft = "left_space";
+  const auto has_left = [&](const SnapshotRef& ref) { return ref.snapshot->column(kLeft) != nullptr; };
+  if (report.metric != "inuse_space" || !std::all_of(snapshots.begin(), snapshots.end(), has_left)) return ok();
+  DiffOptions left_view = view;
+  left_view.metric = kLeft;
+  left_view.by = GroupBy::stack;
+  Result<SeriesReport> series = diff::diff_series(snapshots, left_view);
+  if (!series) return std::move(series).error();
+  story::tell_iterations(report, trend::analyse(*std::move(series), std::nullopt));
+  return ok();
+}
 
 Result<Postmortem> assemble(std::span<const SnapshotRef> snapshots, Request request) {
   if (snapshots.size() < 2)

@@ -25,11 +25,24 @@ std::string badge_of(const Postmortem& report) {
   return report.growth().story->verdict;
 }
 
+/// What the story says of the training loop whose iterations the snapshots are moments of; empty where they are not.
+Prose loop_line(const Postmortem& report) {
+  if (!has_stacks(report)) return {};
+  for (const Prose& also : report.growth().story->also) {
+    if (also.empty() || !also.front().text.starts_with(kIterationsNote)) continue;
+    Writer line;
+    line << "Iterations: ";
+    line << std::string_view(also.front().text).substr(kIterationsNote.size()) << ".";
+    return line.take();
+  }
+  return {};
+}
+
 Prose where_line(const Postmortem& report) {
   const Prose suspects = suspects_of(report);
   Writer line;
   if (suspects.empty()) {
-    if (has_stacks(report) && report.growth().grew > 0)
+    if (has_stacks(report) && report.growth().grew > 0 && loop_line(report).empty())
       line << "No culprit: " << report.growth().story->no_culprit << ".";
     return line.take();
   }
@@ -47,7 +60,22 @@ Prose freed_line(const Postmortem& report) {
   return line.take();
 }
 
+/// What the first culprit keeps of each iteration.
+Prose iteration_line(const Postmortem& report, const std::string& badge) {
+  const Story& story = *report.growth().story;
+  Writer line;
+  if (story.culprits.empty()) {
+    line << "Iterations leave nothing behind.";
+    return line.take();
+  }
+  const Culprit& first = story.culprits.front();
+  if (!badge.empty()) line << badge << ": ";
+  line.prose(first.text.name) << " " << first.text.pace << ".";
+  return line.take();
+}
+
 Prose verdict_line(const Postmortem& report, const std::string& badge) {
+  if (!loop_line(report).empty()) return iteration_line(report, badge);
   Writer line;
   const Culprit* first = nullptr;
   if (has_stacks(report) && !report.growth().story->culprits.empty()) first = &report.growth().story->culprits.front();
@@ -87,6 +115,7 @@ std::vector<Prose> in_short(const Postmortem& report, const Narrative& told) {
   add(lines, where_line(report));
   add(lines, freed_line(report));
   add(lines, verdict_line(report, told.verdict));
+  add(lines, loop_line(report));
   add(lines, limit_of(report));
   const Hint* best = nullptr;
   for (const Hint& hint : told.hints) {

@@ -37,6 +37,10 @@ struct Request {
 /// Errors: those of the diff.
 Result<Postmortem> assemble(std::span<const SnapshotRef> snapshots, Request request);
 
+/// Where the snapshots are moments of iterations (they have the column left_space): the culprits of a report on
+/// bytes in use are what iterations leave behind. `view`: as the report was made. Errors: those of the diff.
+Status tell_iterations(std::span<const SnapshotRef> snapshots, const DiffOptions& view, GrowthReport& report);
+
 /// Patterns to look for (README.md, "Hint rules"). Cheap to copy.
 class Rules {
  public:

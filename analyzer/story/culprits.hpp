@@ -25,4 +25,7 @@ Culprit describe(const Evidence& evidence, const Part& part, double whole);
 /// runtime makes on behalf of others, where both climb.
 std::vector<Part> find_types(const GrowthPaths& paths, const Explained& explained, const Weights& weights);
 
+/// What graphs, flame graphs and tables mark: the culprits and what was freed, as paths and rows.
+std::vector<Suspect> suspects_of(const Story& story, bool with_rows);
+
 }  // namespace snapdiff::story

@@ -99,23 +99,6 @@ void fill(Story& story, const GrowthReport& report, const Evidence& evidence) {
   }
 }
 
-/// What graphs, flame graphs and tables mark: the culprits and what was freed, as paths and rows.
-std::vector<Suspect> suspects_of(const Story& story, bool with_rows) {
-  std::vector<Suspect> out;
-  const auto add = [&](const Culprit& culprit) {
-    Suspect suspect;
-    suspect.path = culprit.path;
-    suspect.growth = culprit.value.growth();
-    suspect.share = culprit.share;
-    suspect.sites = culprit.sites;
-    if (with_rows) suspect.rows = culprit.rows;
-    out.push_back(std::move(suspect));
-  };
-  for (const Culprit& culprit : story.culprits) add(culprit);
-  for (const Culprit& culprit : story.freed) add(culprit);
-  return out;
-}
-
 /// The last function that all paths share above their ends.
 std::string common_path_of(const std::vector<Suspect>& suspects) {
   if (suspects.empty() || suspects.front().path.empty()) return {};
@@ -131,6 +114,22 @@ std::string common_path_of(const std::vector<Suspect>& suspects) {
 }
 
 }  // namespace
+
+std::vector<Suspect> suspects_of(const Story& story, bool with_rows) {
+  std::vector<Suspect> out;
+  const auto add = [&](const Culprit& culprit) {
+    Suspect suspect;
+    suspect.path = culprit.path;
+    suspect.growth = culprit.value.growth();
+    suspect.share = culprit.share;
+    suspect.sites = culprit.sites;
+    if (with_rows) suspect.rows = culprit.rows;
+    out.push_back(std::move(suspect));
+  };
+  for (const Culprit& culprit : story.culprits) add(culprit);
+  for (const Culprit& culprit : story.freed) add(culprit);
+  return out;
+}
 
 int gravity(std::string_view word) {
   constexpr std::array<std::string_view, 7> kWords = {"FLAT", "NOISY",  "SATURATING", "NEW",

@@ -18,6 +18,11 @@ void tell(GrowthReport& report, std::span<const Verdict> verdicts = {}, const Ti
 /// The same for a judged series.
 void tell(TrendReport& trend);
 
+/// Of snapshots that stand at the same moment of each iteration of a training loop: the culprits are what iterations
+/// leave behind, and nothing else is one. After tell() of `report`; `left` is the judged series of the same snapshots
+/// by the metric left_space.
+void tell_iterations(GrowthReport& report, const TrendReport& left);
+
 /// What ended the process comes before all else. After tell().
 void tell_failure(GrowthReport& report, const OutOfMemory& failure);
 

@@ -120,6 +120,30 @@ struct MemoryTimeline {
   std::vector<TimelineMark> failures;  ///< all of them
 };
 
+/// Iterations of a training loop in the trace of one device, each ended by the same moment of the loop.
+///   marks   number of events at that moment of each iteration, ascending: events marks[i - 1] .. marks[i] are of
+///           iteration i + 1, those before marks[0] of the first
+///   alike   of those after the first: how many have about as many allocations as the middle one
+///   place   file and line of the script that calls `by`, as recorded; "" and 0 where not known
+struct Iterations {
+  enum class By : std::uint8_t { nothing, profiler_step, annotation, optimizer_step, zero_grad, backward };
+  By by = By::nothing;
+  std::string file;
+  std::int32_t line = 0;
+  std::vector<std::uint64_t> marks;
+  std::size_t alike = 0;
+  std::size_t size() const { return marks.size(); }
+};
+/// How a note begins that says which iterations snapshots stand for, and what it has where some are left out.
+inline constexpr std::string_view kIterationsNote = "iterations: ";
+inline constexpr std::string_view kEveryNth = "one snapshot for every ";
+
+constexpr std::string_view to_text(Iterations::By by) {
+  constexpr std::string_view kNames[] = {"nothing",        "ProfilerStep marks", "annotations",
+                                         "optimizer.step", "zero_grad",          "backward"};
+  return kNames[static_cast<std::size_t>(by)];
+}
+
 /// Who pins memory: one row for each stack that is shown.
 struct PinnedRow {
   std::uint32_t key = 0;  ///< row of PinReport::stacks

@@ -1,4 +1,6 @@
 // Any bytes through the three importers of CUDA snapshots, and what comes out through the live set.
+#include <algorithm>
+
 #include "analyzer/cuda/cuda.hpp"
 #include "formats/torch_cuda/torch_cuda_importers.hpp"
 #include "fuzz/fuzz_format.hpp"
@@ -16,8 +18,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!importer.read(in, list)) return 0;
   for (const Snapshot& snapshot : list.snapshots) {
     for (const DeviceTrace& trace : snapshot.allocator->traces) {
-      const auto then = cuda::snapshot_at(snapshot, {trace.device, trace.host}, trace.events.size() / 2);
+      const cuda::TraceRef ref{trace.device, trace.host};
+      const auto then = cuda::snapshot_at(snapshot, ref, trace.events.size() / 2);
       if (!then && then.error().code == ErrorCode::internal) std::abort();
+      const auto found = cuda::iterations(snapshot, ref);
+      if (!found) std::abort();
+      const auto left = cuda::left_over(snapshot, ref, *found);
+      if (!left || !std::is_sorted(found->marks.begin(), found->marks.end())) std::abort();
     }
   }
   return 0;

@@ -28,13 +28,32 @@ class Maker {
     const FrameId frame = builder_.frame(spec);
     return builder_.stack(std::span(&frame, 1));
   }
+  struct Line {
+    const char* function = "";
+    const char* file = "";
+    std::int32_t line = 0;
+  };
+  /// Innermost first.
+  StackId stack(const std::vector<Line>& lines) {
+    std::vector<FrameId> frames;
+    for (const Line& line : lines) {
+      SnapshotBuilder::FrameSpec spec;
+      spec.function = builder_.function(builder_.string(line.function), StringId{}, builder_.string(line.file), 0);
+      spec.line = line.line;
+      frames.push_back(builder_.frame(spec));
+    }
+    return builder_.stack(frames);
+  }
   void event(TraceAction action, std::uint64_t address, std::int64_t size, int stack_number, std::uint32_t stream = 0) {
+    event(action, address, size, stack(stack_number), stream);
+  }
+  void event(TraceAction action, std::uint64_t address, std::int64_t size, StackId on, std::uint32_t stream = 0) {
     TraceEvent e;
     e.action = action;
     e.address = address;
     e.size = size;
     e.stream = stream;
-    e.stack = stack(stack_number);
+    e.stack = on;
     e.time_us = 1000 + static_cast<std::int64_t>(state_->traces[0].events.size());
     state_->traces[0].events.append(e);
   }
@@ -91,10 +110,11 @@ class Maker {
     segments.block_begin.push_back(state_->blocks.size_rows());
   }
   void setting(const std::string& name, const std::string& value) { state_->settings.emplace_back(name, value); }
-  void step(std::int64_t time_us) {
+  void step(std::int64_t time_us) { mark("ProfilerStep#1", AnnotationStage::start, time_us); }
+  void mark(const char* name, AnnotationStage stage, std::int64_t time_us) {
     Annotation mark;
-    mark.name = builder_.string("ProfilerStep#1");
-    mark.stage = AnnotationStage::start;
+    mark.name = builder_.string(name);
+    mark.stage = stage;
     mark.time_us = time_us;
     state_->annotations.push_back(mark);
   }

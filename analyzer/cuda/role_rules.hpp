@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string_view>
+
+#include "analyzer/cuda/cuda.hpp"
+
+namespace snapdiff::cuda {
+
+/// What a frame says of the block that it allocates, wherever it stands in the stack: a part of its function's name and
+/// of its file. A workspace outweighs all else; a parameter is one that is never freed and is there before the first
+/// pass. What a stack's phase, its time and its size say is in roles.cpp.
+struct RoleRule {
+  Role role;
+  std::string_view function;
+  std::string_view file;
+};
+
+inline constexpr RoleRule kRoleRules[] = {
+    {Role::workspace, "at::cuda::getNewWorkspace", ""},         // cuBLAS
+    {Role::workspace, "getCUDABlasLtWorkspace", ""},            //
+    {Role::workspace, "raw_cudnn_convolution", ""},             // cuDNN's, within the call
+    {Role::workspace, "ncclCommInit", ""},                      // NCCL
+    {Role::workspace, "", "torch/cuda/graphs.py"},              // capture
+    {Role::parameter, "__init__", "torch/nn/modules/"},         //
+    {Role::parameter, "_apply", "torch/nn/modules/module.py"},  // Module.to()
+    {Role::parameter, "load_state_dict", ""},                   //
+    {Role::parameter, "from_pretrained", ""},                   // transformers
+    {Role::parameter, "init_weight", ""},                       // FlexGen
+};
+
+}  // namespace snapdiff::cuda

@@ -1,0 +1,160 @@
+#include "analyzer/cuda/roles.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "analyzer/cuda/role_rules.hpp"
+#include "snapdiff/keyed_hash.hpp"
+
+namespace snapdiff::cuda {
+namespace {
+
+constexpr std::int64_t kNoForward = std::numeric_limits<std::int64_t>::max();
+
+bool names(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+bool is_of_autograd(Phase phase) {
+  return phase == Phase::engine || phase == Phase::backward || phase == Phase::backward_call;
+}
+
+}  // namespace
+
+Roles::Roles(const Snapshot& snapshot, const EventLog& events)
+    : dictionary_(*snapshot.dictionary), phases_(dictionary_), first_forward_(kNoForward) {
+  struct Open {
+    std::size_t section = 0;
+    std::int64_t size = 0;
+  };
+  std::unordered_map<std::uint64_t, Open, KeyedHash> open;
+  // What outlives the backward pass or the step that allocated it has the size of a parameter.
+  const auto learn = [&](const Open& block, std::size_t now) {
+    const Part part = sections_[block.section].part;
+    if (now != block.section && (part == Part::backward || part == Part::step)) parameter_sizes_.insert(block.size);
+  };
+  EventLog::Reader reader = events.read();
+  TraceEvent event;
+  for (std::int64_t n = 0; reader.next(event); ++n) {
+    if (index_of(event.stack) >= dictionary_.stacks.size()) continue;  // damaged: live_sets() says so
+    if (event.action == TraceAction::alloc) {
+      add_section(n, phases_.of(event.stack));
+      open[event.address] = {sections_.size() - 1, event.size};
+    } else if (event.action == TraceAction::free_completed) {
+      // The gradient of the loss goes when the call of backward returns.
+      if (!sections_.empty() && sections_.back().part == Part::backward &&
+          phases_.of(event.stack).phase == Phase::backward)
+        sections_.push_back({n + 1, Part::script});
+      const auto at = open.find(event.address);
+      if (at == open.end()) continue;
+      learn(at->second, sections_.size() - 1);
+      open.erase(at);
+    }
+  }
+  for (const auto& [address, block] : open) {
+    // Of a step nothing but state outlives it.
+    const bool step = sections_[block.section].part == Part::step;
+    learn(block, step ? sections_.size() : sections_.size() - 1);
+  }
+}
+
+void Roles::add_section(std::int64_t number, const StackPhase& phase) {
+  Part part = Part::script;
+  if (phase.phase == Phase::unknown) {
+    if (!sections_.empty()) return;  // of the thread that is at work: backward, where no stacks are recorded for it
+  } else if (is_of_autograd(phase.phase)) {
+    part = Part::backward;
+  } else if (phase.phase == Phase::optimizer) {
+    part = Part::step;
+  } else if (phase.module_call) {
+    part = Part::forward;
+    first_forward_ = std::min(first_forward_, number);
+  }
+  if (!sections_.empty() && sections_.back().part == part) return;
+  sections_.push_back({number, part});
+  if (part == Part::backward) backwards_.push_back(number);
+}
+
+std::size_t Roles::section_of(std::int64_t number) const {
+  const auto after = std::upper_bound(sections_.begin(), sections_.end(), number,
+                                      [](std::int64_t n, const Section& section) { return n < section.start; });
+  return after == sections_.begin() ? 0 : static_cast<std::size_t>(after - sections_.begin()) - 1;
+}
+
+std::size_t Roles::backwards_between(std::int64_t start, std::int64_t end) const {
+  const auto first = std::upper_bound(backwards_.begin(), backwards_.end(), start);
+  return static_cast<std::size_t>(std::lower_bound(first, backwards_.end(), end) - first);
+}
+
+Roles::Rule Roles::rule_of(StackId stack) {
+  const auto [at, is_new] = rules_.try_emplace(stack, Rule::none);
+  if (!is_new) return at->second;
+  Rule found = Rule::none;
+  for (const FrameId frame : dictionary_.stacks.frames(stack)) {
+    const std::size_t function = index_of(dictionary_.frames.function[index_of(frame)]);
+    const std::string_view name = dictionary_.strings[dictionary_.functions.name[function]];
+    std::string file(dictionary_.strings[dictionary_.functions.file[function]]);
+    std::replace(file.begin(), file.end(), '\\', '/');
+    for (const RoleRule& rule : kRoleRules) {
+      if (!names(name, rule.function) || !names(file, rule.file)) continue;
+      const bool workspace = rule.role == Role::workspace;
+      if (workspace || found == Rule::none) found = workspace ? Rule::workspace : Rule::parameter;
+    }
+  }
+  return at->second = found;
+}
+
+Role Roles::from_before(const RoleQuery& block, const StackPhase& phase, Rule rule) const {
+  if (rule == Rule::parameter || parameter_sizes_.contains(block.requested)) return Role::parameter;
+  if (phase.phase == Phase::optimizer) return Role::optimizer_state;
+  return phase.module_call ? Role::activation : Role::before_trace;
+}
+
+Role Roles::of_backward(const RoleQuery& block) const {
+  const std::size_t section = section_of(block.start);
+  const bool outlives = section_of(block.end) != section;
+  const bool is_last = section + 1 == sections_.size();
+  if (outlives || (is_last && parameter_sizes_.contains(block.requested))) return Role::gradient;
+  return Role::autograd_detail;
+}
+
+Role Roles::of_script(const RoleQuery& block, const StackPhase& phase, Rule rule) const {
+  const bool never_freed = block.end == std::numeric_limits<std::int64_t>::max();
+  const std::size_t passes = backwards_between(block.start, block.end);
+  if (phase.module_call) return passes > 0 || never_freed ? Role::activation : Role::temporary;
+  if (never_freed && block.start < first_forward_ &&
+      (rule == Rule::parameter || parameter_sizes_.contains(block.requested)))
+    return Role::parameter;
+  const std::size_t section = section_of(block.start);
+  const auto is = [&](std::size_t which, Part part) {
+    return which < sections_.size() && sections_[which].part == part;
+  };
+  const bool after_forward = section > 0 && is(section - 1, Part::forward);
+  if (after_forward && (passes > 0 || never_freed)) return Role::activation;
+  if (never_freed) return Role::unknown;
+  if (section_of(block.end) == section) return Role::temporary;
+  if (passes > 1) return Role::unknown;
+  // Functions without modules: what backward needs of them is no input.
+  return is(section + 1, Part::forward) ? Role::input : passes > 0 ? Role::activation : Role::unknown;
+}
+
+Role Roles::of(const RoleQuery& block) {
+  if (block.unattributed) {
+    // State that a step replaces.
+    const bool in_step = !sections_.empty() && sections_[section_of(block.end)].part == Part::step;
+    return in_step && parameter_sizes_.contains(block.requested) ? Role::optimizer_state : Role::before_trace;
+  }
+  const Rule rule = rule_of(block.stack);
+  if (rule == Rule::workspace) return Role::workspace;
+  const StackPhase phase = phases_.of(block.stack);
+  if (block.start < 0) return from_before(block, phase, rule);
+  if (phase.phase == Phase::optimizer) {
+    const bool stays =
+        section_of(block.end) != section_of(block.start) || block.end == std::numeric_limits<std::int64_t>::max();
+    return stays ? Role::optimizer_state : Role::temporary;
+  }
+  const bool in_backward = sections_[section_of(block.start)].part == Part::backward;
+  if (is_of_autograd(phase.phase) || (phase.phase == Phase::unknown && in_backward)) return of_backward(block);
+  return phase.phase == Phase::script ? of_script(block, phase, rule) : Role::unknown;
+}
+
+}  // namespace snapdiff::cuda

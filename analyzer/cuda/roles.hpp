@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "analyzer/cuda/cuda.hpp"
+#include "analyzer/cuda/stack_phase.hpp"
+
+namespace snapdiff::cuda {
+
+/// A block's life: the numbers of the events that allocated and freed it.
+struct RoleQuery {
+  StackId stack{};
+  std::int64_t start = -1;  ///< negative: before the trace
+  std::int64_t end = 0;     ///< beyond the trace: never
+  std::int64_t requested = 0;
+  bool unattributed = false;
+};
+
+/// What blocks are for (README.md, "Roles"). One pass over the trace; each question then takes a few look-ups.
+class Roles {
+ public:
+  Roles(const Snapshot& snapshot, const EventLog& events);
+  Role of(const RoleQuery& block);
+
+ private:
+  enum class Part : std::uint8_t { script, forward, backward, step };
+  struct Section {
+    std::int64_t start = 0;
+    Part part = Part::script;
+  };
+  enum class Rule : std::uint8_t { none, workspace, parameter };
+
+  void add_section(std::int64_t number, const StackPhase& phase);
+  std::size_t section_of(std::int64_t number) const;
+  std::size_t backwards_between(std::int64_t start, std::int64_t end) const;
+  Rule rule_of(StackId stack);
+  Role from_before(const RoleQuery& block, const StackPhase& phase, Rule rule) const;
+  Role of_backward(const RoleQuery& block) const;
+  Role of_script(const RoleQuery& block, const StackPhase& phase, Rule rule) const;
+
+  const Dictionary& dictionary_;
+  StackPhases phases_;
+  std::vector<Section> sections_;
+  std::vector<std::int64_t> backwards_;  ///< where each backward pass begins
+  std::int64_t first_forward_ = 0;
+  std::set<std::int64_t> parameter_sizes_;  ///< requested bytes of gradients and of optimizer state
+  std::unordered_map<StackId, Rule> rules_;
+};
+
+}  // namespace snapdiff::cuda

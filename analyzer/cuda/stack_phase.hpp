@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "snapdiff/snapshot.hpp"
+
+namespace snapdiff::cuda {
+
+/// Which part of a training loop a stack belongs to, by its innermost frame that says so.
+enum class Phase : std::uint8_t {
+  unknown,        ///< no stack, or one without Python frames
+  engine,         ///< autograd's own threads, which have no Python frames
+  script,         ///< Python that is none of those below: forward, data, evaluation
+  backward_call,  ///< a backward() begins: the gradient of the loss itself
+  backward,       ///< the rest of the call of backward()
+  optimizer,      ///< the step of an optimizer
+  zero_grad,
+};
+
+/// caller, line: the Python frame that makes the call, outside of PyTorch; 0 without one.
+struct StackPhase {
+  Phase phase = Phase::unknown;
+  bool module_call = false;  ///< of Phase::script: inside nn.Module
+  std::uint64_t caller = 0;  ///< of its function and file
+  std::int32_t line = 0;
+};
+
+/// Phases of the stacks of one dictionary; each stack is looked at once.
+class StackPhases {
+ public:
+  explicit StackPhases(const Dictionary& dictionary);
+  StackPhase of(StackId stack);
+  /// The line of the innermost frame of a function (StackPhase::caller) in a stack; 0 where it is not in it.
+  std::int32_t line_in(StackId stack, std::uint64_t function) const;
+  /// The same for stacks that differ in native frames only; of native ones themselves where there are no others.
+  std::uint64_t python_key(StackId stack);
+
+ private:
+  enum class Mark : std::uint8_t {
+    native,
+    native_engine,
+    python,
+    torch,
+    module_call,
+    optimizer,
+    zero_grad,
+    backward,
+    backward_call
+  };
+  Mark mark_of(FrameId frame);
+  Mark look_at(FrameId frame) const;
+  StackPhase look_at(StackId stack);
+  std::uint64_t function_key(FrameId frame) const;
+
+  const Dictionary& dictionary_;
+  std::vector<std::uint8_t> marks_;  ///< by frame; kNotLooked
+  std::unordered_map<StackId, StackPhase> phases_;
+  std::unordered_map<StackId, std::uint64_t> keys_;
+};
+
+}  // namespace snapdiff::cuda

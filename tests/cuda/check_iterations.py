@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""Training runs with a known truth (training_run.py) against what `snapdiff trend FILE@steps` says of them.
+
+  check_iterations.py --snapdiff SNAPDIFF
+
+Each run: every iteration is found and ends within one event of the true one; what a leak keeps of an iteration is the first
+culprit, with its exact bytes and blocks; runs without a leak have no culprit; at least 95 % of the bytes at the peak and at the
+end of the last iteration have their role. Standard library only.
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import training_run  # noqa: E402
+
+# What the leak is to be called: the last own function of the culprit.
+NAMES = {"loss_list": ("forward", "model.py"), "hook": ("save_output", "model.py"), "optimizer_copies": ("remember_state", "train.py"),
+         "cache": ("put", "cache.py")}
+
+HARMLESS = [[], ["--zero-grad", "end"], ["--zero-grad", "never"], ["--stacks", "python"], ["--accumulate", "4"], ["--evaluate", "3"],
+            ["--vary"], ["--vary", "--evaluate", "2", "--accumulate", "2"], ["--graphs"], ["--bounded", "3"], ["--late"],
+            ["--in-place"], ["--in-place", "--zero-grad", "end", "--stacks", "python"], ["--oom", "forward"], ["--oom", "backward"],
+            ["--oom", "step"], ["--late", "--vary", "--bounded", "3"]]
+BESIDE = [[], ["--stacks", "python"], ["--evaluate", "3"], ["--vary"], ["--graphs"], ["--oom", "forward"], ["--late"], ["--bounded", "3"],
+          ["--zero-grad", "end"], ["--accumulate", "2"]]
+
+
+class Checker:
+    def __init__(self, snapdiff, folder):
+        self.snapdiff, self.path, self.failures, self.runs = snapdiff, os.path.join(folder, "run.pickle"), [], 0
+        self.found = self.wanted = self.right_bytes = self.all_bytes = 0
+
+    def expect(self, condition, what, arguments):
+        if not condition:
+            self.failures.append("%s: %s" % (" ".join(arguments), what))
+
+    def trend(self):
+        """Two snapshots are no trend."""
+        for command in ("trend", "diff"):
+            done = subprocess.run([self.snapdiff, command, self.path + "@steps", "--as", "json", "--db", ":memory:"], capture_output=True,
+                                  text=True, timeout=120, check=False)
+            if done.returncode == 0:
+                return json.loads(done.stdout)
+            if "too few snapshots for a trend" not in done.stderr:
+                break
+        return done.stderr
+
+    def make(self, arguments):
+        self.runs += 1
+        return training_run.make(self.path, *arguments)
+
+    def boundaries(self, report, truth, arguments):
+        snapshots = report.get("snapshots") or [report["baseline"], report["current"]]
+        ends = [int(snapshot["ref"].rpartition("@")[2]) for snapshot in snapshots]
+        self.wanted += len(truth["ends"])
+        near = sum(1 for end in truth["ends"] if any(abs(end - found) <= 1 for found in ends))
+        self.found += near
+        self.expect(near == len(truth["ends"]) and len(ends) == len(truth["ends"]),
+                    "iterations end after events %s, expected %s" % (ends, truth["ends"]), arguments)
+
+    def harmless(self, arguments):
+        truth = self.make(arguments)
+        report = self.trend()
+        if isinstance(report, str):
+            return self.expect(False, report, arguments)
+        if "--in-place" not in arguments:       # its iterations end elsewhere: at zero_grad or backward
+            self.boundaries(report, truth, arguments)
+        names = [culprit["name"] for culprit in report["story"]["culprits"]]
+        self.expect(not names, "culprits %s, expected none" % names, arguments)
+
+    def leak(self, kind, arguments):
+        truth = self.make(arguments)
+        report = self.trend()
+        if isinstance(report, str):
+            return self.expect(False, report, arguments)
+        self.boundaries(report, truth, arguments)
+        if not report["story"]["culprits"]:
+            return self.expect(False, "no culprit", arguments)
+        first = report["story"]["culprits"][0]
+        last = first["path"][-1]
+        name = (last["function"], os.path.basename(last["file"]))
+        self.expect(name == NAMES[kind], "the first culprit is %s, expected %s" % (name, NAMES[kind]), arguments)
+        kept = truth["leaked"][1:]              # since the end of the first one
+        wanted = (sum(k["bytes"] for k in kept), sum(k["blocks"] for k in kept))
+        got = (first["growth"], first["growth_objects"])
+        self.expect(got == wanted, "growth of bytes and blocks is %s, expected %s" % (got, wanted), arguments)
+
+    def roles(self, arguments):
+        """Of all bytes at the peak and at the last low point, how many have the right role."""
+        truth = self.make(arguments)
+        for moment, wanted in truth["roles"].items():
+            done = subprocess.run([self.snapdiff, "top", "%s@%d" % (self.path, moment), "--by", "role", "-n", "0", "--as", "json", "--db", ":memory:"],
+                                  capture_output=True, text=True, timeout=120, check=False)
+            if done.returncode != 0:
+                return self.expect(False, done.stderr, arguments)
+            found = {row["key"].removeprefix("role="): row["flat"] for row in json.loads(done.stdout)["rows"]}
+            right = sum(min(size, found.get(role, 0)) for role, size in wanted.items())
+            self.right_bytes, self.all_bytes = self.right_bytes + right, self.all_bytes + sum(wanted.values())
+            self.expect(right >= 0.95 * sum(wanted.values()), "roles after %d events are %s, expected %s" % (moment, found, wanted), arguments)
+
+    def real_roles(self, path):
+        """A forward and a backward pass of attention, judged by hand: one workspace of cuBLAS for each of two threads, and the
+        gradients of three inputs of 2 MiB; at the peak what backward needs and what it makes."""
+        for moment, wanted in (("end", {"workspace": 2 * 8519680, "gradient": 3 << 21}), ("peak", {"workspace": 2 * 8519680})):
+            done = subprocess.run([self.snapdiff, "top", "%s@%s" % (path, moment), "--by", "role", "-n", "0", "--as", "json", "--db", ":memory:"],
+                                  capture_output=True, text=True, timeout=120, check=True)
+            found = {row["key"]: row["flat"] for row in json.loads(done.stdout)["rows"]}
+            for role, size in wanted.items():
+                self.expect(found.get(role) == size, "%s of %s is %s, expected %d" % (role, moment, found.get(role), size), [path])
+            if moment == "peak":
+                large = found.get("activation", 0) + found.get("autograd detail", 0)
+                self.expect(large > 0.98 * sum(found.values()), "activations and autograd details are %d of %s" % (large, found), [path])
+
+    def inference(self, arguments):
+        self.make(arguments)
+        report = self.trend()
+        self.expect(isinstance(report, str) and "no iteration of a training loop" in report, "iterations were found, expected none", arguments)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--snapdiff", required=True)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        checker = Checker(os.path.abspath(options.snapdiff), folder)
+        for iterations in ("5", "12", "20"):
+            for arguments in HARMLESS:
+                if iterations == "5" and arguments[0:1] == ["--late"] and "--bounded" in arguments:
+                    continue                    # three iterations are left, and the cache holds three
+                checker.harmless(["--iterations", iterations, *arguments])
+        for iterations in ("2", "3", "5", "12", "20"):
+            for kind in training_run.LEAKS:
+                for arguments in BESIDE:
+                    # Two iterations have to be left in the trace, and a cache that is not full yet looks like a leak.
+                    if iterations in ("2", "3") and arguments in (["--late"], ["--bounded", "3"]):
+                        continue
+                    checker.leak(kind, ["--iterations", iterations, "--leak", kind, *arguments])
+        for layers in ("4", "24"):
+            for iterations in ("1", "20"):
+                checker.inference(["--inference", "--iterations", iterations, "--layers", layers])
+        for arguments in HARMLESS + [["--leak", kind] for kind in training_run.LEAKS]:
+            if "--late" not in arguments:           # what is there before the trace has no role that the trace could tell
+                checker.roles(arguments)
+        data = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data", "torch_cuda")
+        checker.real_roles(os.path.join(data, "cs336-sil-attention-small.pickle"))
+        print("%d runs; iterations that end where they should: %d of %d; bytes with the right role: %.1f %%"
+              % (checker.runs, checker.found, checker.wanted, 100 * checker.right_bytes / checker.all_bytes))
+    if checker.failures:
+        print("\n".join(checker.failures))
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
