@@ -10,6 +10,8 @@
 #include "analyzer/cli/series_choice.hpp"
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/diff/diff.hpp"
+#include "analyzer/story/story.hpp"
+#include "snapdiff/number_text.hpp"
 
 namespace snapdiff::cli {
 namespace {
@@ -46,6 +48,26 @@ Status add_device_memory(const ReportedSeries& series, const std::vector<Snapsho
   if (!pins) return std::move(pins).error();
   request.pins = *std::move(pins);
   return ok();
+}
+
+/// "at the peak, 11.6 GiB in use: 57 % activation, 27 % optimizer state, 14 % parameter".
+Result<std::string> peak_text(const Snapshot& snapshot) {
+  constexpr std::size_t kRoles = 4;
+  const std::optional<cuda::TraceRef> trace = cuda::busiest_trace(snapshot);
+  if (!trace) return std::string();
+  const Result<std::vector<std::uint64_t>> peak = cuda::points(snapshot, *trace, "peak");
+  if (!peak) return peak.error();
+  const Result<std::vector<cuda::RoleBytes>> roles = cuda::bytes_by_role(snapshot, *trace, peak->front());
+  if (!roles) return roles.error();
+  std::int64_t total = 0;
+  for (const cuda::RoleBytes& role : *roles) total += role.bytes;
+  if (total == 0) return std::string();
+  std::string text = std::string(story::kAtPeak) + bytes_text(total) + " in use: ";
+  for (std::size_t i = 0; i < roles->size() && i < kRoles; ++i) {
+    const cuda::RoleBytes& role = (*roles)[i];
+    text += (i == 0 ? "" : ", ") + percent_text(role.bytes, total) + " " + std::string(cuda::to_text(role.role));
+  }
+  return text;
 }
 
 bool has_rows(const LoadedSnapshot& item) { return !item.ref.snapshot->samples.columns.empty(); }
@@ -178,6 +200,11 @@ Result<Postmortem> find_out(const ReportedSeries& series, const DiffOptions& vie
   if (Status added = add_device_memory(series, refs, view, request); !added) return std::move(added).error();
   Result<Postmortem> report = postmortem::assemble(refs, std::move(request));
   if (report && report->trend.series.overall.story != nullptr) tell_objects(report->trend.series.overall);
+  if (report && series.trace) {
+    const Result<std::string> peak = peak_text(*series.trace->ref.snapshot);
+    if (!peak) return peak.error();
+    story::tell_peak(report->trend.series.overall, *peak);
+  }
   if (report) report->narrative = postmortem::tell(*report, rules);
   return report;
 }

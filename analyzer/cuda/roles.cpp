@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <optional>
 #include <string>
 
+#include "analyzer/cuda/live_blocks.hpp"
 #include "analyzer/cuda/role_rules.hpp"
 #include "snapdiff/keyed_hash.hpp"
 
@@ -155,6 +158,27 @@ Role Roles::of(const RoleQuery& block) {
   const bool in_backward = sections_[section_of(block.start)].part == Part::backward;
   if (is_of_autograd(phase.phase) || (phase.phase == Phase::unknown && in_backward)) return of_backward(block);
   return phase.phase == Phase::script ? of_script(block, phase, rule) : Role::unknown;
+}
+
+Result<std::vector<RoleBytes>> bytes_by_role(const Snapshot& snapshot, TraceRef ref, std::uint64_t events) {
+  const DeviceTrace* trace = snapshot.allocator == nullptr ? nullptr : snapshot.allocator->trace(ref.device, ref.host);
+  std::optional<Roles> roles;
+  if (trace != nullptr) roles.emplace(snapshot, trace->events);
+  const Result<std::vector<LiveSet>> live =
+      live_sets(snapshot, ref, {&events, 1}, nullptr, roles ? &*roles : nullptr, nullptr);
+  if (!live) return live.error();
+  std::map<Role, RoleBytes> sums;
+  for (const LiveRow& row : live->front().rows) {
+    if (row.pending) continue;
+    RoleBytes& sum = sums[row.role];
+    sum.role = row.role;
+    sum.bytes += row.bytes;  // live_sets() has checked that all of them fit together
+    sum.blocks += row.blocks;
+  }
+  std::vector<RoleBytes> out;
+  for (const auto& [role, sum] : sums) out.push_back(sum);
+  std::stable_sort(out.begin(), out.end(), [](const RoleBytes& a, const RoleBytes& b) { return a.bytes > b.bytes; });
+  return out;
 }
 
 }  // namespace snapdiff::cuda

@@ -6,6 +6,7 @@
 #include "analyzer/postmortem/postmortem.hpp"
 #include "analyzer/postmortem/series_facts.hpp"
 #include "analyzer/story/prose.hpp"
+#include "analyzer/story/story.hpp"
 
 namespace snapdiff::postmortem {
 
@@ -25,18 +26,20 @@ std::string badge_of(const Postmortem& report) {
   return report.growth().story->verdict;
 }
 
-/// What the story says of the training loop whose iterations the snapshots are moments of; empty where they are not.
-Prose loop_line(const Postmortem& report) {
+/// A line of the story that begins so, as a sentence; empty without one. No name of an input is in it.
+Prose line_of(const Postmortem& report, std::string_view beginning) {
   if (!has_stacks(report)) return {};
   for (const Prose& also : report.growth().story->also) {
-    if (also.empty() || !also.front().text.starts_with(kIterationsNote)) continue;
-    Writer line;
-    line << "Iterations: ";
-    line << std::string_view(also.front().text).substr(kIterationsNote.size()) << ".";
-    return line.take();
+    if (also.empty() || !also.front().text.starts_with(beginning)) continue;
+    std::string text = also.front().text + ".";
+    text.front() = static_cast<char>(text.front() - 'a' + 'A');
+    return {{std::move(text), false}};
   }
   return {};
 }
+
+/// Which iterations of a training loop the snapshots are moments of; empty where they are not.
+Prose loop_line(const Postmortem& report) { return line_of(report, kIterationsNote); }
 
 Prose where_line(const Postmortem& report) {
   const Prose suspects = suspects_of(report);
@@ -110,8 +113,9 @@ void add(std::vector<Prose>& lines, Prose line) {
 /// Most important first; what a series has none of gives its line to the next.
 std::vector<Prose> in_short(const Postmortem& report, const Narrative& told) {
   std::vector<Prose> lines;
-  add(lines, opening_of(report));
   add(lines, failure_of(report));
+  add(lines, opening_of(report));
+  add(lines, line_of(report, story::kAtPeak));
   add(lines, where_line(report));
   add(lines, freed_line(report));
   add(lines, verdict_line(report, told.verdict));

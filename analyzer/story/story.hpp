@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 
 #include "snapdiff/device_memory.hpp"
 #include "snapdiff/growth.hpp"
@@ -25,6 +26,11 @@ void tell_iterations(GrowthReport& report, const TrendReport& left);
 
 /// What ended the process comes before all else. After tell().
 void tell_failure(GrowthReport& report, const OutOfMemory& failure);
+
+/// What fills a device at the fullest moment of its trace: the first of what else is worth a line. `what` begins with
+/// kAtPeak and holds no names. After tell().
+inline constexpr std::string_view kAtPeak = "at the peak, ";
+void tell_peak(GrowthReport& report, std::string_view what);
 
 /// Of object graphs: how much more each culprit's type keeps alive, and the place that holds more of it. After tell().
 /// `retained` and `paths` are of the same snapshots.

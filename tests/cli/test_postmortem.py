@@ -186,7 +186,7 @@ class Postmortem(CliTest):
         more = self.write("2.pickle", pickle.dumps(cuda.failed([cuda.segment(cuda.A, holes), cuda.segment(cuda.B, holes)], 20 * cuda.MIB, 5 * cuda.MIB), protocol=4))
         report = self.report(full, more)
         self.assertEqual(report["failure"]["reason"], "fragmentation")
-        self.assertRegex(report["in_short"][1], r"^An allocation of 20\.0 MiB failed on device 0: ")
+        self.assertRegex(report["in_short"][0], r"^An allocation of 20\.0 MiB failed on device 0: ")
         self.assertIn("pinned", " ".join(f["text"] for f in report["findings"] if f["kind"] == "what"))
 
     def test_counters_alone(self):

@@ -102,6 +102,19 @@ class Checker:
             self.right_bytes, self.all_bytes = self.right_bytes + right, self.all_bytes + sum(wanted.values())
             self.expect(right >= 0.95 * sum(wanted.values()), "roles after %d events are %s, expected %s" % (moment, found, wanted), arguments)
 
+    def peak_line(self, arguments):
+        """The report's first screen says what fills the device at the peak; a failed allocation comes before all else."""
+        truth = self.make(arguments)
+        wanted = next(iter(truth["roles"].values()))
+        done = subprocess.run([self.snapdiff, "postmortem", self.path, "-o", self.path + ".report"], capture_output=True, text=True, timeout=120, check=True)
+        lines = done.stdout.splitlines()
+        first = max(wanted, key=wanted.get)
+        share = round(100 * wanted[first] / sum(wanted.values()))
+        at_peak = [line for line in lines if line.startswith("At the peak, ")]
+        self.expect(len(at_peak) == 1 and " in use: %d %% %s" % (share, first) in at_peak[0], "%s, expected %d %% %s" % (at_peak, share, first), arguments)
+        if "--oom" in arguments:
+            self.expect(lines[0].startswith("An allocation of "), "the first line is '%s'" % lines[0], arguments)
+
     def real_roles(self, path):
         """A forward and a backward pass of attention, judged by hand: one workspace of cuBLAS for each of two threads, and the
         gradients of three inputs of 2 MiB; at the peak what backward needs and what it makes."""
@@ -145,6 +158,8 @@ def main():
         for arguments in HARMLESS + [["--leak", kind] for kind in training_run.LEAKS]:
             if "--late" not in arguments:           # what is there before the trace has no role that the trace could tell
                 checker.roles(arguments)
+        for arguments in [[], ["--oom", "backward"], ["--leak", "loss_list", "--iterations", "3"]]:
+            checker.peak_line(arguments)
         data = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data", "torch_cuda")
         checker.real_roles(os.path.join(data, "cs336-sil-attention-small.pickle"))
         print("%d runs; iterations that end where they should: %d of %d; bytes with the right role: %.1f %%"

@@ -269,11 +269,15 @@ class Run:
                 "external_annotations": []}
 
     def roles_at(self, events):
-        """Bytes by role after so many events; blocks from before the trace have none of ours."""
+        """Bytes by role after so many events; blocks from before the trace have none of ours. The file tells what a block really
+        takes only of those that are there at the end."""
+        final = {b["address"]: b["size"] for s in self.d.segments for b in s["blocks"] if b["state"] != "inactive"}
+        last = {entry["addr"]: number for number, entry in enumerate(self.d.trace) if entry["action"] == "alloc"}
         live, sums = {}, {}
         for number, entry in enumerate(self.d.trace[:events]):
             if entry["action"] == "alloc":
-                live[entry["addr"]] = (self.roles[number], max(512, rounded(entry["size"])))
+                stays = last[entry["addr"]] == number and entry["addr"] in final
+                live[entry["addr"]] = (self.roles[number], final[entry["addr"]] if stays else max(512, rounded(entry["size"])))
             elif entry["action"] == "free_completed":
                 live.pop(entry["addr"], None)
         for role, size in live.values():
