@@ -19,6 +19,7 @@
 #include "formats/leak_reports/leak_report_importers.hpp"
 #include "formats/memray/memray_importers.hpp"
 #include "formats/metric_log/metric_log_importer.hpp"
+#include "formats/mimalloc_stats/mimalloc_stats_importer.hpp"
 #include "formats/objgraph_dot/objgraph_dot_importer.hpp"
 #include "formats/pprof/pprof_importer.hpp"
 #include "formats/tensorflow_bfc/tensorflow_bfc_importer.hpp"
@@ -39,7 +40,7 @@ constexpr const Format* kFormats[] = {
     &kMassif,        &kDhat,         &kTracemalloc,     &kTracemallocText,  &kMetricLog,    &kMemcheck,
     &kLeakSanitizer, &kJvmHistogram, &kObjgraphText,    &kDotnetHeap,       &kBccMemleak,   &kJemallocStats,
     &kTensorflowBfc, &kMemrayCsv,    &kMemrayGprof2dot, &kMemraySpeedscope, &kMemrayStats,  &kV8,
-    &kHprof,         &kObjgraphDot,
+    &kHprof,         &kObjgraphDot,  &kMimallocStats,
 };
 
 std::string names_of(std::span<const Format* const> formats) {
