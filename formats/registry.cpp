@@ -1,6 +1,6 @@
 #include "formats/registry.hpp"
 
-#include <array>
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <new>
@@ -42,6 +42,17 @@ constexpr const Format* kFormats[] = {
     &kTensorflowBfc, &kMemrayCsv,    &kMemrayGprof2dot, &kMemraySpeedscope, &kMemrayStats,  &kV8,
     &kHprof,         &kObjgraphDot,  &kMimallocStats,
 };
+
+/// The highest first: what costs most to sniff is asked only where no other is certain.
+std::span<const Format* const> by_rank() {
+  static const std::vector<const Format*> kSorted = [] {
+    std::vector<const Format*> formats(std::begin(kFormats), std::end(kFormats));
+    std::stable_sort(formats.begin(), formats.end(),
+                     [](const Format* a, const Format* b) { return a->rank > b->rank; });
+    return formats;
+  }();
+  return kSorted;
+}
 
 std::string names_of(std::span<const Format* const> formats) {
   std::string out;
@@ -209,11 +220,11 @@ Result<const Format*> detect(std::string_view head, bool whole_input) {
     return Error{ErrorCode::unsupported, "not a heap profile: this is " + kind};
   std::vector<const Format*> best;
   Match match = Match::possible;
-  for (const Format* format : kFormats) {
+  for (const Format* format : by_rank()) {
+    if (match == Match::certain && format->rank < best.front()->rank) break;
     const Match found = format->sniff(head);
     if (found == Match::no || found < match) continue;
-    const bool better = found > match || (!best.empty() && format->rank > best.front()->rank);
-    if (better) best.clear();
+    if (found > match) best.clear();
     match = found;
     if (best.empty() || format->rank == best.front()->rank) best.push_back(format);
   }
