@@ -1,5 +1,5 @@
+#include "formats/mimalloc_stats/mimalloc_dump.hpp"
 #include "formats/mimalloc_stats/mimalloc_stats_importer.hpp"
-#include "formats/mimalloc_stats/statistics.hpp"
 #include "formats/text/log_lines.hpp"
 
 namespace snapdiff::formats {

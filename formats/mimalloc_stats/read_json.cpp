@@ -4,7 +4,7 @@
 
 #include "formats/input/read_failure.hpp"
 #include "formats/json/json_dumps.hpp"
-#include "formats/mimalloc_stats/statistics.hpp"
+#include "formats/mimalloc_stats/mimalloc_dump.hpp"
 
 namespace snapdiff::formats::mimalloc_stats {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "formats/input/read_failure.hpp"
-#include "formats/mimalloc_stats/statistics.hpp"
+#include "formats/mimalloc_stats/mimalloc_dump.hpp"
 #include "formats/text/log_lines.hpp"
 #include "formats/text/scan.hpp"
 

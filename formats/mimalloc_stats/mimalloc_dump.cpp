@@ -1,4 +1,4 @@
-#include "formats/mimalloc_stats/statistics.hpp"
+#include "formats/mimalloc_stats/mimalloc_dump.hpp"
 
 #include <algorithm>
 #include <iterator>
