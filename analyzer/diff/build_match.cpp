@@ -178,33 +178,49 @@ void UsedFramesInTurn::count(const Side& side, std::size_t entry, std::uint32_t 
 BuildFacts build_facts(const Snapshot& snapshot, const UsedFrames& used) {
   const Dictionary& d = *snapshot.dictionary;
   BuildFacts facts;
-  std::vector<ModuleFacts*> by_module(d.modules.size(), nullptr);
-  std::vector<std::vector<const Mapping*>> mappings(d.modules.size());
+  struct OfModule {
+    ModuleFacts* facts = nullptr;
+    bool has_build_id = false;
+    bool is_used = false;  ///< by a frame
+    std::vector<const Mapping*> mappings;
+    const Mapping* last = nullptr;  ///< the one that held the last frame
+  };
+  std::vector<OfModule> modules(d.modules.size());
+  const auto facts_of = [&](std::size_t module) -> OfModule& {
+    OfModule& known = modules[module];
+    if (known.facts != nullptr) return known;
+    known.facts = &facts.modules[base_name(d.strings[d.modules.name[module]])];
+    known.has_build_id = !d.strings[d.modules.build_id[module]].empty();
+    return known;
+  };
   for (const Mapping& mapping : snapshot.mappings) {
     if (mapping.module == ModuleId{} || mapping.limit < mapping.start) continue;
-    const std::size_t module = index_of(mapping.module);
-    if (by_module[module] == nullptr) by_module[module] = &facts.modules[base_name(d.strings[d.modules.name[module]])];
-    by_module[module]->mappings.insert({round_up(mapping.limit - mapping.start), mapping.offset});
-    mappings[module].push_back(&mapping);
+    OfModule& module = facts_of(index_of(mapping.module));
+    module.facts->mappings.insert({round_up(mapping.limit - mapping.start), mapping.offset});
+    module.mappings.push_back(&mapping);
   }
   for (std::size_t k = 0; k < used.size(); ++k) {
     const std::size_t i = used[k];
     const std::size_t module = index_of(d.frames.module[i]);
     if (module == 0) continue;
-    if (by_module[module] == nullptr) by_module[module] = &facts.modules[base_name(d.strings[d.modules.name[module]])];
-    ModuleFacts& of_module = *by_module[module];
-    const std::string_view build_id = d.strings[d.modules.build_id[module]];
-    if (!build_id.empty()) of_module.build_ids.insert(build_id);
+    OfModule& known = facts_of(module);
+    ModuleFacts& of_module = *known.facts;
+    if (!known.is_used) {
+      known.is_used = true;
+      if (known.has_build_id) of_module.build_ids.insert(d.strings[d.modules.build_id[module]]);
+    }
     if (d.frames.function[i] == FunctionId{}) of_module.unsymbolized = true;
     const std::uint64_t offset = d.frames.offset[i];
     if (offset == kNoOffset) continue;
-    if (build_id.empty()) of_module.offsets.emplace_back(offset, code_of(d, i));
+    if (!known.has_build_id) of_module.offsets.emplace_back(offset, code_of(d, i));
+    const auto holds = [offset](const Mapping* mapping) {
+      return offset >= mapping->offset && offset - mapping->offset < mapping->limit - mapping->start;
+    };
     // Data mappings overlap the last page of code in the file, but lie behind it in memory.
-    for (const Mapping* mapping : mappings[module]) {
-      if (offset < mapping->offset || offset - mapping->offset >= mapping->limit - mapping->start) continue;
-      of_module.code.insert({round_up(mapping->limit - mapping->start), mapping->offset});
-      break;
-    }
+    const auto mapping = std::find_if(known.mappings.begin(), known.mappings.end(), holds);
+    if (mapping == known.mappings.end() || *mapping == known.last) continue;
+    known.last = *mapping;
+    of_module.code.insert({round_up((*mapping)->limit - (*mapping)->start), (*mapping)->offset});
   }
   for (auto& [name, of_module] : facts.modules) add_up(of_module.offsets);
   return facts;

@@ -61,7 +61,7 @@ Status summarise(Side& side, const Summary& how) {
   const bool blurred = side.blur.kind == Blur::Kind::known && columns.bytes != nullptr;
   if (side.blur.kind == Blur::Kind::known && columns.bytes == nullptr) side.blur.kind = Blur::Kind::unknown;
   side.rounded = columns.half_units != nullptr || columns.value->half_unit != 0;
-  const bool uncertain = blurred || side.rounded;
+  const bool uncertain = how.keep_variance && (blurred || side.rounded);
   const bool some_unknown = !columns.value->known.empty();
   if (some_unknown) {
     side.unknown_values =
@@ -72,7 +72,7 @@ Status summarise(Side& side, const Summary& how) {
   side.stack.reserve(rows);
   side.value.reserve(rows);
   if (objects != nullptr) side.objects.reserve(rows);
-  if (uncertain && how.keep_variance) side.variance.reserve(rows);
+  if (uncertain) side.variance.reserve(rows);
   if (how.keep_rows) side.entry_of_row.assign(rows, Side::kNoEntry);
 
   bool fits = true;
@@ -112,7 +112,7 @@ Status summarise(Side& side, const Summary& how) {
     side.stack.push_back(stack);
     side.value.push_back(value);
     if (objects != nullptr) side.objects.push_back(count);
-    if (uncertain && how.keep_variance) side.variance.push_back(variance);
+    if (uncertain) side.variance.push_back(variance);
     if (is_unknown) {
       side.unknown.resize(side.stack.size(), 0);
       side.unknown.back() = 1;

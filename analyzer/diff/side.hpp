@@ -63,7 +63,7 @@ struct Side {
   std::int64_t total = 0, total_objects = 0;
   std::int64_t unattributed = 0, unattributed_objects = 0;
   std::int64_t filtered = 0, filtered_objects = 0;
-  double total_variance = 0;
+  double total_variance = 0;         ///< where asked for
   std::uint64_t unknown_values = 0;  ///< values of the metric that the input does not know
 
   const VisibleFrames& frames(std::size_t entry) const { return seen->frames[index_of(stack[entry])]; }
@@ -75,7 +75,7 @@ struct Side {
 /// What summarise() does beyond adding up.
 struct Summary {
   bool keep_rows = false;      ///< fills entry_of_row
-  bool keep_variance = false;  ///< fills variance
+  bool keep_variance = false;  ///< fills variance and total_variance
 };
 
 /// Fills all but ref, dictionary, seen, columns and salted. Errors: limit.

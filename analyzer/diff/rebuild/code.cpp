@@ -177,7 +177,10 @@ void Code::join_lines() {
     std::uint32_t& made = of_set[sets.find(node[i])];
     const std::string_view file = d_.strings[d_.functions.file[index_of(d_.frames.function[i])]];
     if (made == kNone) {
-      if (is_library_frame({}, file, {})) continue;
+      if (is_library_frame({}, file, {})) {
+        any_left_out_ = true;
+        continue;
+      }
       made = static_cast<std::uint32_t>(functions.size());
       functions.push_back({{}, file, {}, {}, {}, {}});
     }

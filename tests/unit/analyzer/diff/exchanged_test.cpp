@@ -103,3 +103,19 @@ TEST_CASE("another build: closures that changed places by their numbers of objec
   // One of them grew: nothing says that they changed places.
   CHECK(merged(must_diff(text(0, 65, 49, 29, 28), text(3, 65, 90, 29, 30))) == 0);
 }
+
+TEST_CASE("another build: lines of the library without a function's name are left out") {
+  const auto text = [](std::string_view a, std::string_view b) {
+    std::string out =
+        "app.py:1@app.py:1;app.py:9@app.py:9;/usr/lib/python3/json.py:7@/usr/lib/python3/json.py:7 5000 50\n";
+    for (int caller = 2; caller < 6; ++caller) {
+      const std::string up = "app.py:" + std::to_string(caller) + "@app.py:" + std::to_string(caller);
+      out += up + ";w.py:26@w.py:26 " + std::string(a) + "\n" + up + ";w.py:29@w.py:29 " + std::string(b) + "\n";
+    }
+    return out;
+  };
+  const GrowthReport r = must_diff(text("2000 20", "3600 30"), text("3720 31", "1900 19"));
+  std::int64_t grown = 0;
+  for (const GrowthRow& row : r.rows) grown += row.value.growth();
+  CHECK(grown == 4 * (3720 + 1900 - 2000 - 3600));
+}
