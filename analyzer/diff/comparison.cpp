@@ -272,6 +272,26 @@ void note_idle_filters(Comparison& c) {
   note(c.options.show, "show", &Visibility::any_show);
 }
 
+bool has_label(const Dictionary& d, std::string_view key) {
+  for (std::size_t set = 0; set < d.labels.size(); ++set) {
+    for (const Label& label : d.labels.labels(LabelSetId{static_cast<std::uint32_t>(set)})) {
+      if (d.strings[label.key] == key) return true;
+    }
+  }
+  return false;
+}
+
+void note_missing_label(Comparison& c) {
+  const std::string& key = c.options.label_key;
+  if (c.options.by != GroupBy::label) return;
+  if (std::any_of(c.dictionaries.begin(), c.dictionaries.end(),
+                  [&](const auto& one) { return has_label(one->dictionary(), key); }))
+    return;
+  std::string text = "no row has the label '" + key + "'";
+  if (key == "role") text += ": moments of CUDA traces have it, as FILE@peak and FILE@last";
+  c.notes.add(Severity::warning, text);
+}
+
 }  // namespace
 
 Result<Comparison> compare(std::span<const SnapshotRef> snapshots, const DiffOptions& options) {
@@ -306,6 +326,7 @@ Result<Comparison> compare(std::span<const SnapshotRef> snapshots, const DiffOpt
     c.dictionaries[d] = std::make_shared<Visibility>(dictionaries[d], *filters);
   });
   note_idle_filters(c);
+  note_missing_label(c);
   for (std::uint32_t d = 0; d < dictionaries.size(); ++d) {
     c.seen.push_back(std::make_unique<const SeenStacks>(see_stacks(*c.dictionaries[d], d, options.fold_recursion)));
   }

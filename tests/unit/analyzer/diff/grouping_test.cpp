@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "unit/analyzer/diff/diff_support.hpp"
@@ -84,6 +85,17 @@ TEST_CASE("by label and type: values of a label, and the rows without it") {
   CHECK(row_called(r, "[no label type]").value == Change{12, 10});
   CHECK(cumulative_of(r, "int").value == Change{10, 21});
   CHECK(row_called(r, "int").row_class == RowClass::grew);
+}
+
+TEST_CASE("by label: that no row has the label is said") {
+  DiffOptions options = by(GroupBy::label);
+  const auto says = [&](const GrowthReport& r) {
+    return std::any_of(r.notes.all().begin(), r.notes.all().end(),
+                       [](const Note& note) { return note.text.starts_with("no row has the label 'role'"); });
+  };
+  options.label_key = "role";
+  CHECK(says(must_diff("a {type=int} 5 1\n", "a {type=int} 6 1\n", options)));
+  CHECK_FALSE(says(must_diff("a {type=int} 5 1\n", "a {role=input} 6 1\n", options)));
 }
 
 TEST_CASE("by label: a key that occurs twice makes one row of both values") {
