@@ -110,7 +110,7 @@ int run_ranks(const Arguments& arguments) {
   Options options;
   CommandLine line("Processes or devices that do the same work beside each other: which one differs.",
                    "ranks [options] FILE FILE...\n\n"
-                   "  a rank is a file, or a device of a CUDA snapshot of several; ranks are told by\n"
+                   "  a rank is a file, or a device of a CUDA snapshot of several; ranks are known by\n"
                    "  names like snap_rank3.pickle; moments of a trace are taken too: FILE@peak",
                    {"snapdiff ranks snap_rank*.pickle", "snapdiff ranks all.pickle --metric pinned_space"});
   add_options(line, options, kTakesOperands | kTakesView | kTakesCount | kTakesForm | kReadsFiles);

@@ -7,6 +7,7 @@
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/cuda/stack_phase.hpp"
 #include "analyzer/cuda/steps.hpp"
+#include "analyzer/cuda/trace_of.hpp"
 
 namespace snapdiff::cuda {
 namespace {
@@ -181,9 +182,9 @@ std::size_t alike_of(const EventLog& events, const std::vector<std::uint64_t>& m
 }  // namespace
 
 Result<Iterations> iterations(const Snapshot& snapshot, TraceRef ref) {
-  const DeviceTrace* trace = snapshot.allocator == nullptr ? nullptr : snapshot.allocator->trace(ref.device, ref.host);
-  if (trace == nullptr)
-    return Error{ErrorCode::usage, "no trace of device " + std::to_string(ref.device) + " in this snapshot"};
+  const Result<const DeviceTrace*> found_trace = trace_of(snapshot, ref);
+  if (!found_trace) return found_trace.error();
+  const DeviceTrace* const trace = *found_trace;
   Iterations out;
   const StepMarks marks = step_marks(snapshot, ref.device);
   if (!marks.times.empty()) {

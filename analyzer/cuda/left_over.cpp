@@ -5,6 +5,7 @@
 
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/cuda/stack_phase.hpp"
+#include "analyzer/cuda/trace_of.hpp"
 #include "snapdiff/checked.hpp"
 #include "snapdiff/keyed_hash.hpp"
 
@@ -109,9 +110,9 @@ void take_births(const Survivor* first, const Survivor* end, const Group& group,
 bool LeftOver::has(std::uint64_t event) const { return std::binary_search(births.begin(), births.end(), event); }
 
 Result<LeftOver> left_over(const Snapshot& snapshot, TraceRef ref, const Iterations& found) {
-  const DeviceTrace* trace = snapshot.allocator == nullptr ? nullptr : snapshot.allocator->trace(ref.device, ref.host);
-  if (trace == nullptr)
-    return Error{ErrorCode::usage, "no trace of device " + std::to_string(ref.device) + " in this snapshot"};
+  const Result<const DeviceTrace*> found_trace = trace_of(snapshot, ref);
+  if (!found_trace) return found_trace.error();
+  const DeviceTrace* const trace = *found_trace;
   LeftOver out;
   if (found.size() < 2) return out;
   StackPhases phases(*snapshot.dictionary);

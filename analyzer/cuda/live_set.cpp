@@ -7,6 +7,7 @@
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/cuda/live_blocks.hpp"
 #include "analyzer/cuda/roles.hpp"
+#include "analyzer/cuda/trace_of.hpp"
 #include "snapdiff/checked.hpp"
 #include "snapdiff/keyed_hash.hpp"
 #include "snapdiff/validate.hpp"
@@ -290,9 +291,9 @@ Result<std::vector<LiveSet>> live_sets(const Snapshot& snapshot, TraceRef ref, s
   if (snapshot.allocator == nullptr)
     return Error{ErrorCode::usage, "no allocator trace in this snapshot, expected a CUDA memory snapshot"};
   const AllocatorState& state = *snapshot.allocator;
-  const DeviceTrace* trace = state.trace(ref.device, ref.host);
-  if (trace == nullptr)
-    return Error{ErrorCode::usage, "no trace of device " + std::to_string(ref.device) + " in this snapshot"};
+  const Result<const DeviceTrace*> found_trace = trace_of(snapshot, ref);
+  if (!found_trace) return found_trace.error();
+  const DeviceTrace* const trace = *found_trace;
   for (const std::uint64_t events : moments) {
     if (events > trace->events.size())
       return Error{ErrorCode::usage, "no event " + std::to_string(events) + ": the trace has " +

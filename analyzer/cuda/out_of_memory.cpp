@@ -7,6 +7,7 @@
 
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/cuda/layout.hpp"
+#include "analyzer/cuda/trace_of.hpp"
 #include "snapdiff/number_text.hpp"
 #include "snapdiff/validate.hpp"
 
@@ -169,7 +170,7 @@ class Judge {
 }  // namespace
 
 Result<std::optional<OutOfMemory>> out_of_memory(const Snapshot& snapshot, TraceRef ref) {
-  const DeviceTrace* trace = snapshot.allocator == nullptr ? nullptr : snapshot.allocator->trace(ref.device, ref.host);
+  const DeviceTrace* const trace = find_trace(snapshot, ref);
   if (trace == nullptr) return std::optional<OutOfMemory>{};
   const std::optional<Failure> failure = last_failure(trace->events);
   if (!failure) return std::optional<OutOfMemory>{};

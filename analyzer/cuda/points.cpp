@@ -4,6 +4,7 @@
 
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/cuda/steps.hpp"
+#include "analyzer/cuda/trace_of.hpp"
 
 namespace snapdiff::cuda {
 namespace {
@@ -101,10 +102,9 @@ std::optional<TraceRef> busiest_trace(const Snapshot& snapshot) {
 }
 
 Result<std::vector<std::uint64_t>> points(const Snapshot& snapshot, TraceRef where, const std::string& point) {
-  const DeviceTrace* trace =
-      snapshot.allocator == nullptr ? nullptr : snapshot.allocator->trace(where.device, where.host);
-  if (trace == nullptr)
-    return Error{ErrorCode::usage, "no trace of device " + std::to_string(where.device) + " in this snapshot"};
+  const Result<const DeviceTrace*> found_trace = trace_of(snapshot, where);
+  if (!found_trace) return found_trace.error();
+  const DeviceTrace* const trace = *found_trace;
   const EventLog& events = trace->events;
   if (point == "end") return Counts{events.size()};
   if (point == "peak") return Counts{peak_of(events, 0, events.size())};

@@ -8,6 +8,7 @@
 
 #include "analyzer/cuda/live_blocks.hpp"
 #include "analyzer/cuda/role_rules.hpp"
+#include "analyzer/cuda/trace_of.hpp"
 #include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::cuda {
@@ -161,7 +162,7 @@ Role Roles::of(const RoleQuery& block) {
 }
 
 Result<std::vector<RoleBytes>> bytes_by_role(const Snapshot& snapshot, TraceRef ref, std::uint64_t events) {
-  const DeviceTrace* trace = snapshot.allocator == nullptr ? nullptr : snapshot.allocator->trace(ref.device, ref.host);
+  const DeviceTrace* const trace = find_trace(snapshot, ref);
   std::optional<Roles> roles;
   if (trace != nullptr) roles.emplace(snapshot, trace->events);
   const Result<std::vector<LiveSet>> live =

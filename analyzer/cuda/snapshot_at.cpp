@@ -11,6 +11,7 @@
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/cuda/layout.hpp"
 #include "analyzer/cuda/roles.hpp"
+#include "analyzer/cuda/trace_of.hpp"
 #include "snapdiff/pinning.hpp"
 #include "snapdiff/snapshot_builder.hpp"
 
@@ -242,8 +243,7 @@ Result<Snapshot> make_snapshot(const Snapshot& snapshot, TraceRef trace, bool wi
 /// How many moments one pass takes: as many as their blocks allow.
 std::size_t batch_of(const Snapshot& snapshot, TraceRef trace) {
   std::int64_t live = 0, most = 1;
-  const DeviceTrace* const found =
-      snapshot.allocator == nullptr ? nullptr : snapshot.allocator->trace(trace.device, trace.host);
+  const DeviceTrace* const found = find_trace(snapshot, trace);
   if (found == nullptr) return 1;
   EventLog::Reader reader = found->events.read();
   TraceEvent event;
@@ -270,8 +270,7 @@ Result<std::vector<Snapshot>> snapshots_at(const Snapshot& snapshot, TraceRef tr
   const bool with_layout = snapshot.allocator != nullptr && snapshot.allocator->has_segments && !trace.host;
   const std::size_t batch = moments.size() > 1 ? batch_of(snapshot, trace) : 1;
   std::vector<Snapshot> out;
-  const DeviceTrace* const found =
-      snapshot.allocator == nullptr ? nullptr : snapshot.allocator->trace(trace.device, trace.host);
+  const DeviceTrace* const found = find_trace(snapshot, trace);
   std::optional<Roles> roles;
   if (found != nullptr && !trace.host) roles.emplace(snapshot, found->events);
   for (std::size_t first = 0; first < moments.size(); first += batch) {

@@ -15,7 +15,7 @@ bool has(std::string_view text, std::string_view part) { return text.find(part) 
 
 bool is_python(std::string_view file) { return file.ends_with(".py") || file.starts_with('<'); }
 
-/// Packages whose optimizers are called "step"; a scheduler of learning rates is none.
+/// Packages whose optimizers are called "step"; a scheduler of learning rates is not one.
 bool is_of_optimizer(std::string_view file) {
   constexpr std::string_view kParts[] = {"optim", "deepspeed/runtime", "apex/", "bitsandbytes/", "lion", "shampoo"};
   if (has(file, "lr_scheduler")) return false;

@@ -12,7 +12,7 @@ namespace snapdiff::cuda {
 enum class Phase : std::uint8_t {
   unknown,        ///< no stack, or one without Python frames
   engine,         ///< autograd's own threads, which have no Python frames
-  script,         ///< Python that is none of those below: forward, data, evaluation
+  script,         ///< any other Python: forward, data, evaluation
   backward_call,  ///< a backward() begins: the gradient of the loss itself
   backward,       ///< the rest of the call of backward()
   optimizer,      ///< the step of an optimizer

@@ -6,6 +6,7 @@
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/cuda/live_blocks.hpp"
 #include "analyzer/cuda/steps.hpp"
+#include "analyzer/cuda/trace_of.hpp"
 #include "snapdiff/checked.hpp"
 #include "snapdiff/keyed_hash.hpp"
 
@@ -370,9 +371,9 @@ void add_marks(const Snapshot& snapshot, const DeviceTrace& trace, const Axis& a
 
 Result<MemoryTimeline> timeline(const Snapshot& snapshot, TraceRef ref, const StackGroups& group,
                                 const TimelineOptions& options) {
-  const DeviceTrace* trace = snapshot.allocator == nullptr ? nullptr : snapshot.allocator->trace(ref.device, ref.host);
-  if (trace == nullptr)
-    return Error{ErrorCode::usage, "no trace of device " + std::to_string(ref.device) + " in this snapshot"};
+  const Result<const DeviceTrace*> found_trace = trace_of(snapshot, ref);
+  if (!found_trace) return found_trace.error();
+  const DeviceTrace* const trace = *found_trace;
   if (trace->events.empty())
     return Error{ErrorCode::usage, "the trace of this snapshot is empty: nothing to draw over time"};
   MemoryTimeline out;

@@ -30,7 +30,7 @@ struct Drawing {
 /// the folder for it of the installation that the program is part of, by paths relative to the program: nothing that
 /// the environment or the working directory says is looked at. Taken is only a module that belongs to the program's
 /// owner or to root, and that was built from the same headers by the same compiler.
-/// Errors: io, where there is none that fits; the message says what to install. Safe from several threads.
+/// Errors: io, where no module of this build is found; the message says what to install. Safe from several threads.
 Result<const Drawing*> open_drawing();
 
 }  // namespace snapdiff::render

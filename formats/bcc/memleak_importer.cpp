@@ -153,13 +153,8 @@ class MemleakLog {
 };
 
 Match sniff_memleak(std::string_view head) {
-  const std::string plain = text::plain_head(head);
-  std::string_view rest = plain;
-  std::string_view line;
-  while (text::take_line(rest, line)) {
-    if (heading_time(line)) return Match::certain;
-  }
-  return Match::no;
+  return text::any_line_of(head, [](std::string_view line) { return heading_time(line).has_value(); }) ? Match::certain
+                                                                                                       : Match::no;
 }
 
 }  // namespace

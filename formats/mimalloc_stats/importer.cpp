@@ -16,13 +16,7 @@ bool is_stats_json(std::string_view head) {
 
 Match sniff_mimalloc(std::string_view head) {
   if (is_stats_json(head)) return Match::certain;
-  const std::string plain = text::plain_head(head);
-  std::string_view rest = plain;
-  std::string_view line;
-  while (text::take_line(rest, line)) {
-    if (mimalloc_stats::is_heading(line)) return Match::certain;
-  }
-  return Match::no;
+  return text::any_line_of(head, mimalloc_stats::is_heading) ? Match::certain : Match::no;
 }
 
 void decode_mimalloc(Input& in, SnapshotSink& out, const ReadRequest& /*request*/) {

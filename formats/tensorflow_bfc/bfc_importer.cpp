@@ -273,13 +273,8 @@ class BfcLog {
 };
 
 Match sniff_bfc(std::string_view head) {
-  const std::string plain = text::plain_head(head);
-  std::string_view rest = plain;
-  std::string_view line;
-  while (text::take_line(rest, line)) {
-    if (bfc_line(line)) return Match::certain;
-  }
-  return Match::no;
+  return text::any_line_of(head, [](std::string_view line) { return bfc_line(line).has_value(); }) ? Match::certain
+                                                                                                   : Match::no;
 }
 
 }  // namespace

@@ -48,4 +48,16 @@ std::string plain_head(std::string_view head);
 /// Takes the next line off `text`, without its end; false at the end of `text`.
 bool take_line(std::string_view& text, std::string_view& line);
 
+/// Whether a line of the first bytes of an input, as LogLines would show it, is what is looked for: is(line).
+template <class Is>
+bool any_line_of(std::string_view head, Is is) {
+  const std::string plain = plain_head(head);
+  std::string_view rest = plain;
+  std::string_view line;
+  while (take_line(rest, line)) {
+    if (is(line)) return true;
+  }
+  return false;
+}
+
 }  // namespace snapdiff::formats::text

@@ -300,13 +300,12 @@ class DotnetLog {
 };
 
 Match sniff_dotnet(std::string_view head) {
-  const std::string plain = text::plain_head(head);
-  std::string_view rest = plain;
-  std::string_view line;
-  while (text::take_line(rest, line)) {
-    if (is_dumpheap_heading(line) || is_report_heading(line) || told(line, "GC Heap bytes")) return Match::certain;
-  }
-  return Match::no;
+  return text::any_line_of(head,
+                           [](std::string_view line) {
+                             return is_dumpheap_heading(line) || is_report_heading(line) || told(line, "GC Heap bytes");
+                           })
+             ? Match::certain
+             : Match::no;
 }
 
 }  // namespace

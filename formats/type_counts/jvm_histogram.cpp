@@ -208,13 +208,7 @@ class HistogramLog {
 };
 
 Match sniff_histogram(std::string_view head) {
-  const std::string plain = text::plain_head(head);
-  std::string_view rest = plain;
-  std::string_view line;
-  while (text::take_line(rest, line)) {
-    if (is_heading(line)) return Match::certain;
-  }
-  return Match::no;
+  return text::any_line_of(head, is_heading) ? Match::certain : Match::no;
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ std::unordered_set<std::string_view> moved_functions(const Code& before, const C
     for (const Function& f : code.functions) {
       if (f.last != "(anonymous)") add({f.name, f.file}, side);
     }
-    for (const FunctionId f : code.library_functions) add({code.name(f), code.file(f)}, side);
+    for (const FunctionId f : code.functions_of_library) add({code.name(f), code.file(f)}, side);
   };
   add_all(before, &Place::a);
   add_all(after, &Place::b);
@@ -79,7 +79,7 @@ class Calls {
       moved_[f] = moved.contains(function.name.empty() ? base_name(function.file) : without_rust_hash(function.name));
     }
     moved_library_.assign(code_.dictionary().functions.size(), 0);
-    for (const FunctionId f : code_.library_functions)
+    for (const FunctionId f : code_.functions_of_library)
       moved_library_[index_of(f)] = moved.contains(without_rust_hash(code_.name(f)));
   }
 

@@ -135,7 +135,7 @@ void Code::name_functions() {
         if (added) functions.push_back(std::move(made));
         of_function[f] = entry->second;
       } else {
-        library_functions.push_back(d_.frames.function[i]);
+        functions_of_library.push_back(d_.frames.function[i]);
       }
     }
     if (state[f] == 2) {

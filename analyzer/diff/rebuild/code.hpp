@@ -37,7 +37,7 @@ class Code {
   explicit Code(const Side& side);
 
   std::vector<Function> functions;
-  std::vector<FunctionId> library_functions;  ///< those of the library that are used, in the dictionary
+  std::vector<FunctionId> functions_of_library;  ///< those of the library that are used, in the dictionary
   std::vector<std::uint32_t> function;
   std::vector<std::int32_t> line;
 

@@ -27,6 +27,7 @@ struct Row {
   std::uint32_t entry = 0;  ///< of the current side
   double bytes_before = 0, bytes_after = 0;
   double objects_before = 0, objects_after = 0;
+  std::vector<std::uint64_t> places;  ///< BuildPair::places_of() the entry; only where asked for
 
   double size_before() const { return bytes_before / objects_before; }
   double size_after() const { return bytes_after / objects_after; }
@@ -125,7 +126,7 @@ class ExchangedPlaces {
     return std::any_of(stack.begin(), stack.end(), [this](std::uint64_t place) { return places_.contains(place); });
   }
   /// Whether two stacks differ in such pairs alone.
-  bool tell(const std::vector<std::uint64_t>& x, const std::vector<std::uint64_t>& y) const {
+  bool differ_only_so(const std::vector<std::uint64_t>& x, const std::vector<std::uint64_t>& y) const {
     bool any = false;
     for (std::size_t i = 0; i < x.size() && i < y.size(); ++i) {
       if (x[i] == y[i]) continue;
@@ -159,9 +160,14 @@ void merge_exchanged(const Comparison& c, std::size_t s, const BuildPair& pair, 
   }
   // The same two places under other callers: they hold too little, or too much the same, to show it themselves.
   if (places.empty()) return;
-  std::erase_if(both, [&](const Row& row) { return !places.holds_any(pair.places_of(row.entry)); });
+  std::erase_if(both, [&](Row& row) {
+    std::vector<std::uint64_t> own = pair.places_of(row.entry);
+    const bool holds = places.holds_any(own);
+    if (holds) row.places = std::move(own);
+    return !holds;
+  });
   each_two(both, pair, false, [&](const Row& x, const Row& y) {
-    if (places.tell(pair.places_of(x.entry), pair.places_of(y.entry))) join(x, y);
+    if (places.differ_only_so(x.places, y.places)) join(x, y);
   });
 }
 

@@ -80,7 +80,7 @@ class Rests {
       });
   }
 
-  /// The size of objects in the stack that has this line instead; 0: there is none.
+  /// The size of objects in the stack that has this line instead; 0 without such a stack.
   std::int64_t size_at(const Gap& gap, std::int32_t line) const {
     for (const Gap& other : of(gap)) {
       if (other.line == line) return other.size;
@@ -112,6 +112,27 @@ class Rests {
   std::unordered_map<std::uint64_t, std::vector<Gap>> by_rest_;
 };
 
+/// How much some stacks hold, and how much those of them that were found.
+struct Found {
+  double all = 0, bytes = 0;
+  std::size_t stacks = 0;
+};
+
+/// `is_found(gap)` for any of a stack's gaps.
+template <class IsFound>
+Found find_stacks(const Code& code, const std::vector<std::uint32_t>& entries, Gaps& gaps, IsFound is_found) {
+  Found out;
+  for (const std::uint32_t entry : entries) {
+    const double bytes = std::abs(static_cast<double>(code.side().value[entry]));
+    bool found = false;
+    gaps.each(entry, [&](const Gap& gap) { found = found || is_found(gap); });
+    out.all += bytes;
+    out.bytes += found ? bytes : 0;
+    out.stacks += found ? 1 : 0;
+  }
+  return out;
+}
+
 /// How much of some stacks is on the other side but for a line.
 struct Moved {
   bool most_bytes = false;
@@ -122,43 +143,28 @@ Moved how_much_moved(const Code& code, const std::vector<std::uint32_t>& entries
   std::unordered_map<std::uint64_t, std::size_t> moves;
   for (const std::uint32_t entry : entries)
     gaps.each(entry, [&](const Gap& gap) { there.each_move(gap, [&](std::uint64_t move, bool) { ++moves[move]; }); });
-  double all = 0, moved = 0;
-  std::size_t stacks = 0;
-  for (const std::uint32_t entry : entries) {
-    const double bytes = std::abs(static_cast<double>(code.side().value[entry]));
+  const Found moved = find_stacks(code, entries, gaps, [&](const Gap& gap) {
     bool found = false;
-    gaps.each(entry, [&](const Gap& gap) {
-      there.each_move(gap, [&](std::uint64_t move, bool same) { found = found || same || moves[move] >= kFewMoved; });
-    });
-    all += bytes;
-    moved += found ? bytes : 0;
-    stacks += found ? 1 : 0;
-  }
-  return {stacks >= kFewMoved && moved >= kExplained * all,
-          stacks >= kFewMoved && static_cast<double>(stacks) >= kExplained * static_cast<double>(entries.size())};
+    there.each_move(gap, [&](std::uint64_t move, bool same) { found = found || same || moves[move] >= kFewMoved; });
+    return found;
+  });
+  return {moved.stacks >= kFewMoved && moved.bytes >= kExplained * moved.all,
+          moved.stacks >= kFewMoved &&
+              static_cast<double>(moved.stacks) >= kExplained * static_cast<double>(entries.size())};
 }
 
 /// Whether many of some stacks hold, by size of their objects, what one that differs in a line holds on the other
 /// side, and that one what they hold there.
 bool much_exchanged(const Code& code, const std::vector<std::uint32_t>& entries, Gaps& gaps, const Rests& here,
                     const Rests& there) {
-  double all = 0, exchanged = 0;
-  std::size_t stacks = 0;
-  for (const std::uint32_t entry : entries) {
-    const double bytes = std::abs(static_cast<double>(code.side().value[entry]));
-    bool found = false;
-    gaps.each(entry, [&](const Gap& gap) {
-      const std::int64_t becomes = there.size_at(gap, gap.line);
-      for (const Gap& other : there.of(gap)) {
-        found = found || (other.line != gap.line && other.size == gap.size && becomes != 0 && becomes != gap.size &&
-                          here.size_at(gap, other.line) == becomes);
-      }
-    });
-    all += bytes;
-    exchanged += found ? bytes : 0;
-    stacks += found ? 1 : 0;
-  }
-  return stacks >= kFewMoved && exchanged >= kExchanged * all;
+  const Found exchanged = find_stacks(code, entries, gaps, [&](const Gap& gap) {
+    const std::int64_t becomes = there.size_at(gap, gap.line);
+    const std::span<const Gap> others = there.of(gap);
+    return becomes != 0 && becomes != gap.size && std::any_of(others.begin(), others.end(), [&](const Gap& other) {
+             return other.line != gap.line && other.size == gap.size && here.size_at(gap, other.line) == becomes;
+           });
+  });
+  return exchanged.stacks >= kFewMoved && exchanged.bytes >= kExchanged * exchanged.all;
 }
 
 std::vector<std::uint32_t> of_many_objects(const Code& code, std::vector<std::uint32_t> entries) {
