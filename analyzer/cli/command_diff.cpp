@@ -61,9 +61,9 @@ int show_single(const Compared& compared, const Options& options, const report::
   if (asks_for_counters(compared.loaded.refs(), options)) return show_counters(compared.loaded, options, style);
   const Result<TopReport> report = diff::top(compared.loaded.snapshots.front().ref, compared.options);
   if (!report) return fail(report.error());
-  const auto failure = failure_above(compared.loaded.snapshots.front(), style.form);
-  if (!failure) return fail(failure.error());
-  if (Status printed = print_report(report::write_top(*report, style, failure->get()), style.form); !printed)
+  const auto above = above_top(compared.loaded.snapshots.front(), compared.options, style.form);
+  if (!above) return fail(above.error());
+  if (Status printed = print_report(report::write_top(*report, style, *above), style.form); !printed)
     return fail(printed.error());
   say("one snapshot: shown as 'snapdiff top'. Give a second file to see growth.");
   return tell_notes(compared.loaded, options);

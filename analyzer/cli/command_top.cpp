@@ -36,10 +36,9 @@ int run_top(const Arguments& arguments) {
   const Result<TopReport> report = in_stage(terminal.stderr_is_terminal, "summing up",
                                             [&] { return diff::top(loaded->snapshots.front().ref, asked->view); });
   if (!report) return fail(report.error());
-  const auto failure = failure_above(loaded->snapshots.front(), asked->style.form);
-  if (!failure) return fail(failure.error());
-  if (Status printed = print_report(report::write_top(*report, asked->style, failure->get()), asked->style.form);
-      !printed)
+  const auto above = above_top(loaded->snapshots.front(), asked->view, asked->style.form);
+  if (!above) return fail(above.error());
+  if (Status printed = print_report(report::write_top(*report, asked->style, *above), asked->style.form); !printed)
     return fail(printed.error());
   return tell_notes(*loaded, options);
 }

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "analyzer/cli/device_peak.hpp"
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/diff/diff.hpp"
 
@@ -33,12 +34,10 @@ Result<std::vector<TracedFailure>> failures_of(const LoadedSnapshot& loaded, con
   return found;
 }
 
-Result<std::shared_ptr<const OutOfMemory>> failure_above(const LoadedSnapshot& loaded, report::Form form) {
-  const bool is_read = form == report::Form::text || form == report::Form::markdown;
-  if (loaded.failure != nullptr || !is_read) return loaded.failure;
+namespace {
+
+Result<std::shared_ptr<const OutOfMemory>> last_failure(const Snapshot& snapshot) {
   std::shared_ptr<const OutOfMemory> last;
-  const Snapshot& snapshot = *loaded.ref.snapshot;
-  if (snapshot.allocator == nullptr) return last;
   for (const DeviceTrace& trace : snapshot.allocator->traces) {
     Result<std::optional<OutOfMemory>> failure = cuda::out_of_memory(snapshot, {trace.device, trace.host});
     if (!failure) return std::move(failure).error();
@@ -46,6 +45,25 @@ Result<std::shared_ptr<const OutOfMemory>> failure_above(const LoadedSnapshot& l
       last = std::make_shared<const OutOfMemory>(**std::move(failure));
   }
   return last;
+}
+
+}  // namespace
+
+Result<report::AboveTop> above_top(const LoadedSnapshot& loaded, const DiffOptions& options, report::Form form) {
+  report::AboveTop above;
+  above.failure = loaded.failure;
+  const Snapshot& snapshot = *loaded.ref.snapshot;
+  if (snapshot.allocator == nullptr || form == report::Form::csv) return above;
+  const bool is_read = form == report::Form::text || form == report::Form::markdown;
+  if (above.failure == nullptr && is_read) {
+    Result<std::shared_ptr<const OutOfMemory>> failure = last_failure(snapshot);
+    if (!failure) return std::move(failure).error();
+    above.failure = *std::move(failure);
+  }
+  Result<std::shared_ptr<const PeakStory>> peak = device_peak(loaded.ref, options);
+  if (!peak) return std::move(peak).error();
+  above.peak = *std::move(peak);
+  return above;
 }
 
 }  // namespace snapdiff::cli

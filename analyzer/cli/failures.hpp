@@ -19,7 +19,7 @@ struct TracedFailure {
 Result<std::vector<TracedFailure>> failures_of(const LoadedSnapshot& loaded, const DiffOptions& options);
 
 /// What stands above a table of one snapshot: the moment's failed allocation, and for a person the last one that its
-/// traces hold; null without one. In JSON and CSV it would say that this is the moment of it.
-Result<std::shared_ptr<const OutOfMemory>> failure_above(const LoadedSnapshot& loaded, report::Form form);
+/// traces hold (in JSON it would say that this is the moment of it); the peak of its trace.
+Result<report::AboveTop> above_top(const LoadedSnapshot& loaded, const DiffOptions& options, report::Form form);
 
 }  // namespace snapdiff::cli

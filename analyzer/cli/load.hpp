@@ -70,6 +70,11 @@ Result<Loaded> load_operands(const std::vector<Operand>& operands, const Options
 /// What was live at the moments of a snapshot's trace that `point` chooses (cuda::points()): "1:peak" is of device 1,
 /// else of the busiest one, which there must be. `path` is what the snapshot is called. Errors: those of
 /// cuda::points().
+/// So many moments at even distances, the start, the end and the fullest moment of a device's trace. Errors: those of
+/// reading it.
+Result<std::vector<LoadedSnapshot>> moments_with_peak(const Snapshot& snapshot, const std::string& path,
+                                                      std::uint32_t device, std::uint64_t most);
+
 Result<std::vector<LoadedSnapshot>> moments_of(const Snapshot& snapshot, const std::string& path,
                                                const std::string& point);
 

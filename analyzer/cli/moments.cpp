@@ -66,6 +66,27 @@ Result<std::vector<LoadedSnapshot>> iterations_of(const Snapshot& snapshot, cons
   return out;
 }
 
+Result<std::vector<LoadedSnapshot>> moments_with_peak(const Snapshot& snapshot, const std::string& path,
+                                                      std::uint32_t device, std::uint64_t most) {
+  const cuda::TraceRef trace{device, false};
+  const std::uint64_t events = snapshot.allocator->trace(device, false)->events.size();
+  const std::uint64_t distance = std::max<std::uint64_t>(1, (events + most - 1) / most);
+  Result<std::vector<std::uint64_t>> moments = cuda::points(snapshot, trace, "every:" + std::to_string(distance));
+  if (!moments) return std::move(moments).error();
+  const Result<std::vector<std::uint64_t>> peak = cuda::points(snapshot, trace, "peak");
+  if (!peak) return peak.error();
+  moments->push_back(0);
+  moments->push_back(peak->front());
+  std::sort(moments->begin(), moments->end());
+  moments->erase(std::unique(moments->begin(), moments->end()), moments->end());
+  Result<std::vector<Snapshot>> live = cuda::snapshots_at(snapshot, trace, *moments, nullptr);
+  if (!live) return std::move(live).error();
+  std::vector<LoadedSnapshot> out;
+  for (std::size_t i = 0; i < live->size(); ++i)
+    out.push_back(moment_of(std::move((*live)[i]), (*moments)[i], path + "@" + std::to_string((*moments)[i])));
+  return out;
+}
+
 Result<std::vector<LoadedSnapshot>> moments_of(const Snapshot& snapshot, const std::string& path,
                                                const std::string& wanted) {
   cuda::TraceRef trace = *cuda::busiest_trace(snapshot);

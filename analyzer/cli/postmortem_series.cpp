@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyzer/cli/device_peak.hpp"
 #include "analyzer/cli/document.hpp"
 #include "analyzer/cli/left_out.hpp"
 #include "analyzer/cli/pins.hpp"
@@ -11,13 +12,12 @@
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/story/story.hpp"
-#include "snapdiff/number_text.hpp"
 
 namespace snapdiff::cli {
 namespace {
 
 /// Of one trace without iterations.
-constexpr std::uint64_t kMoments = 12;
+constexpr std::uint64_t kMoments = 24;
 constexpr std::size_t kMostMoments = 60;
 
 /// The last allocation that failed in a snapshot's busiest trace.
@@ -48,26 +48,6 @@ Status add_device_memory(const ReportedSeries& series, const std::vector<Snapsho
   if (!pins) return std::move(pins).error();
   request.pins = *std::move(pins);
   return ok();
-}
-
-/// "at the peak, 11.6 GiB in use: 57 % activation, 27 % optimizer state, 14 % parameter".
-Result<std::string> peak_text(const Snapshot& snapshot) {
-  constexpr std::size_t kRoles = 4;
-  const std::optional<cuda::TraceRef> trace = cuda::busiest_trace(snapshot);
-  if (!trace) return std::string();
-  const Result<std::vector<std::uint64_t>> peak = cuda::points(snapshot, *trace, "peak");
-  if (!peak) return peak.error();
-  const Result<std::vector<cuda::RoleBytes>> roles = cuda::bytes_by_role(snapshot, *trace, peak->front());
-  if (!roles) return roles.error();
-  std::int64_t total = 0;
-  for (const cuda::RoleBytes& role : *roles) total += role.bytes;
-  if (total == 0) return std::string();
-  std::string text = std::string(story::kAtPeak) + bytes_text(total) + " in use: ";
-  for (std::size_t i = 0; i < roles->size() && i < kRoles; ++i) {
-    const cuda::RoleBytes& role = (*roles)[i];
-    text += (i == 0 ? "" : ", ") + percent_text(role.bytes, total) + " " + std::string(cuda::to_text(role.role));
-  }
-  return text;
 }
 
 bool has_rows(const LoadedSnapshot& item) { return !item.ref.snapshot->samples.columns.empty(); }
@@ -166,20 +146,18 @@ Result<std::optional<ReportedSeries>> series_of_trace(const Loaded& loaded) {
   const Result<Iterations> iterations = cuda::iterations(snapshot, *trace);
   if (!iterations) return iterations.error();
   const bool by_iteration = iterations->size() >= 2;
-  const std::uint64_t events = snapshot.allocator->trace(trace->device, trace->host)->events.size();
   Result<std::vector<LoadedSnapshot>> moments =
-      by_iteration
-          ? iterations_of(snapshot, whole.ref.ref, trace->device, kMostMoments)
-          : moments_of(snapshot, whole.ref.ref,
-                       "every:" + std::to_string(std::max<std::uint64_t>(1, (events + kMoments - 1) / kMoments)));
+      by_iteration ? iterations_of(snapshot, whole.ref.ref, trace->device, kMostMoments)
+                   : moments_with_peak(snapshot, whole.ref.ref, trace->device, kMoments);
   if (!moments) return std::move(moments).error();
   ReportedSeries series;
   series.loaded.snapshots = *std::move(moments);
   series.loaded.order_note =
-      by_iteration ? "at the end of each iteration of its training loop" : "evenly along its trace";
+      by_iteration ? "at the end of each iteration of its training loop" : "evenly along its trace, and at its peak";
   series.loaded.notes = loaded.notes;
   series.loaded.named = loaded.named;
   series.trace = whole;
+  series.by_iteration = by_iteration;
   return std::optional(std::move(series));
 }
 
@@ -201,9 +179,9 @@ Result<Postmortem> find_out(const ReportedSeries& series, const DiffOptions& vie
   Result<Postmortem> report = postmortem::assemble(refs, std::move(request));
   if (report && report->trend.series.overall.story != nullptr) tell_objects(report->trend.series.overall);
   if (report && series.trace) {
-    const Result<std::string> peak = peak_text(*series.trace->ref.snapshot);
+    const Result<std::shared_ptr<const PeakStory>> peak = device_peak(series.trace->ref, view);
     if (!peak) return peak.error();
-    story::tell_peak(report->trend.series.overall, *peak);
+    story::tell_peak(report->trend, *peak, series.by_iteration);
   }
   if (report) report->narrative = postmortem::tell(*report, rules);
   return report;

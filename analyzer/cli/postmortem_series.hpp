@@ -15,6 +15,7 @@ struct ReportedSeries {
   std::string name;  ///< of its folder; "" where there is only one series
   Loaded loaded;
   std::optional<LoadedSnapshot> trace;  ///< where `loaded` are moments of one snapshot's trace: that snapshot
+  bool by_iteration = false;            ///< the moments are of the iterations of a training loop
 };
 
 /// The series among the snapshots: one, where they can be compared; else one for each format, those of single

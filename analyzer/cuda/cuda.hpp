@@ -129,13 +129,9 @@ Result<Snapshot> snapshot_at(const Snapshot& snapshot, TraceRef trace, std::uint
 Result<std::vector<Snapshot>> snapshots_at(const Snapshot& snapshot, TraceRef trace,
                                            std::span<const std::uint64_t> moments, const LeftOver* left);
 
-/// What is in use after so many events, by role: most bytes first, roles without any left out. Errors: as live_set().
-struct RoleBytes {
-  Role role = Role::unknown;
-  std::int64_t bytes = 0;
-  std::int64_t blocks = 0;
-};
-Result<std::vector<RoleBytes>> bytes_by_role(const Snapshot& snapshot, TraceRef trace, std::uint64_t events);
+/// What fills the device at the fullest moment of a trace: nothing for an empty trace. Reads the trace three times.
+/// Errors: as live_set().
+Result<std::optional<MemoryPeak>> memory_peak(const Snapshot& snapshot, TraceRef trace);
 
 /// The last allocation of the trace that failed, what was there for it, and why that was not enough;
 /// nothing where none failed. Errors: as live_set().

@@ -11,6 +11,8 @@ namespace snapdiff::cuda {
 class Roles;
 
 /// One block of a live set; fields as in LiveRow.
+///   born   number of the event that allocated it; negative: from before the trace
+///   freed  within the trace
 struct LiveBlock {
   std::uint64_t address = 0;
   std::int64_t bytes = 0;
@@ -21,6 +23,9 @@ struct LiveBlock {
   bool pending = false;
   std::uint32_t stream = 0;
   std::uint32_t pool = 0;
+  Role role = Role::unknown;
+  bool freed = false;
+  std::int64_t born = -1;
 };
 
 /// What happened to a segment, and the number of the event.

@@ -228,7 +228,7 @@ class Pass {
       if (blocks_ != nullptr)
         blocks_->blocks[static_cast<std::size_t>(moment - moments_.begin())].push_back(
             {address, row.bytes, life.bytes >= 0, row.requested, row.stack, row.unattributed, row.pending, row.stream,
-             row.pool});
+             row.pool, row.role, end != kNever, life.start});
       add_row(*moment, row);
     }
   }

@@ -2,13 +2,9 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
-#include <optional>
 #include <string>
 
-#include "analyzer/cuda/live_blocks.hpp"
 #include "analyzer/cuda/role_rules.hpp"
-#include "analyzer/cuda/trace_of.hpp"
 #include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::cuda {
@@ -161,25 +157,10 @@ Role Roles::of(const RoleQuery& block) {
   return phase.phase == Phase::script ? of_script(block, phase, rule) : Role::unknown;
 }
 
-Result<std::vector<RoleBytes>> bytes_by_role(const Snapshot& snapshot, TraceRef ref, std::uint64_t events) {
-  const DeviceTrace* const trace = find_trace(snapshot, ref);
-  std::optional<Roles> roles;
-  if (trace != nullptr) roles.emplace(snapshot, trace->events);
-  const Result<std::vector<LiveSet>> live =
-      live_sets(snapshot, ref, {&events, 1}, nullptr, roles ? &*roles : nullptr, nullptr);
-  if (!live) return live.error();
-  std::map<Role, RoleBytes> sums;
-  for (const LiveRow& row : live->front().rows) {
-    if (row.pending) continue;
-    RoleBytes& sum = sums[row.role];
-    sum.role = row.role;
-    sum.bytes += row.bytes;  // live_sets() has checked that all of them fit together
-    sum.blocks += row.blocks;
-  }
-  std::vector<RoleBytes> out;
-  for (const auto& [role, sum] : sums) out.push_back(sum);
-  std::stable_sort(out.begin(), out.end(), [](const RoleBytes& a, const RoleBytes& b) { return a.bytes > b.bytes; });
-  return out;
+std::string_view Roles::part_at(std::uint64_t events) const {
+  constexpr std::string_view kNames[] = {"", "forward", "backward", "the optimizer's step"};
+  if (events == 0 || sections_.empty()) return {};
+  return kNames[static_cast<std::size_t>(sections_[section_of(static_cast<std::int64_t>(events) - 1)].part)];
 }
 
 }  // namespace snapdiff::cuda

@@ -25,6 +25,8 @@ class Roles {
  public:
   Roles(const Snapshot& snapshot, const EventLog& events);
   Role of(const RoleQuery& block);
+  /// The part of the loop that the last of so many events is in; "" where not known. Lives as long as the program.
+  std::string_view part_at(std::uint64_t events) const;
 
  private:
   enum class Part : std::uint8_t { script, forward, backward, step };

@@ -35,7 +35,11 @@ void find_restart(const Side& before, const Side& after, bool stranger, SeriesSt
   step.restart = other_process(*before.ref.snapshot, *after.ref.snapshot);
   if (step.restart.empty() && stranger) step.restart = "not one stack in common with the one before: another program";
   step.other_process = !step.restart.empty();
-  if (!step.other_process && before.total > 0 &&
+  // Moments of one device's trace are of one process, however much it frees.
+  const bool one_trace = before.ref.snapshot->facts.producer == "pytorch" &&
+                         !before.ref.snapshot->facts.source.sha256.empty() &&
+                         before.ref.snapshot->facts.source.sha256 == after.ref.snapshot->facts.source.sha256;
+  if (!step.other_process && !one_trace && before.total > 0 &&
       static_cast<double>(after.total) < kCollapse * static_cast<double>(before.total))
     step.restart = "total fell below 30 % of the one before";
 }

@@ -39,12 +39,11 @@ constexpr std::string_view kAllocatorNames =
     "|at::\\(anonymous namespace\\)::(create_out|structured_\\w+::set_output_(raw_strided|strided))";
 
 /// Functions and files of PyTorch's stacks that are there in every stack: the recorder, the interpreter,
-/// the dispatcher. Source: pytorch/pytorch torch/cuda/_memory_viz.py and torch/utils/viz/MemoryViz.js; from PyRun_ on
-/// what the interpreter's main function calls, and the nearest names of an interpreter without symbols, in real files.
+/// the dispatcher. Source: pytorch/pytorch torch/cuda/_memory_viz.py and torch/utils/viz/MemoryViz.js; and all
+/// functions of the interpreter's C interface, which also are the nearest names in one without symbols.
 constexpr std::string_view kNoiseNames =
-    "unwind::unwind|CapturedTraceback::gather|gather_with_cpp|_start|__libc_start_main|PyEval_|PyObject_|PyFunction_|"
-    "PyRun_|Py_RunMain|Py_BytesMain|__libc_init_first|PyMethod_New|PyCMethod_New|PyType_GetModule|"
-    "PyType_FromModuleAndSpec|PyErr_ChainStackItem";
+    "unwind::unwind|CapturedTraceback::gather|gather_with_cpp|_start|__libc_start_main|__libc_init_first|"
+    "\\b_?Py([A-Z][A-Za-z]*)?_\\w";
 constexpr std::string_view kNoiseFiles =
     "core/boxing|/Register|/Redispatch|pythonrun\\.c|Modules/main\\.c|Objects/call\\.c|Objects/methodobject\\.c|"
     "pycore_ceval\\.h|ceval\\.c|cpython/abstract\\.h";

@@ -69,7 +69,7 @@ std::string events(const Story& story) {
 /// "+7.12 MiB, +17 596 objects over 13 snapshots, 68 min; the net hides ...".
 std::string change_line(const Story& story) {
   std::string text = story.figures;
-  if (story.snapshots > 2) text += " over " + story.extent;
+  if (story.snapshots > 2 && !story.is_of_peak) text += " over " + story.extent;
   if (!story.hidden.empty()) text += "; " + story.hidden;
   return safe(text) + ".";
 }
@@ -97,6 +97,9 @@ std::string culprit_table(const std::vector<Culprit>& culprits, std::string_view
 std::string also_line(const Story& story) {
   std::string out;
   for (const Prose& line : story.also) out += (out.empty() ? "" : "; ") + prose(line);
+  if (story.peak != nullptr) {
+    for (const Prose& line : story.peak->advice) out += (out.empty() ? "" : "; ") + prose(line);
+  }
   if (!story.no_verdict.empty()) out += (out.empty() ? "" : "; ") + safe(story.no_verdict);
   return out.empty() ? out : "<p class=\"note\">" + out + ".</p>\n";
 }
@@ -168,6 +171,7 @@ std::string culprits_section(const Postmortem& report) {
   const Story& story = *report.growth().story;
   std::string out = "<section id=\"culprits\" aria-label=\"culprits\">\n";
   out += culprit_table(story.freed, "Freed by") + culprit_table(story.culprits, "Culprits");
+  if (story.peak != nullptr && story.culprits.empty()) out += culprit_table(story.peak->parts, "At the peak");
   if (!story.no_culprit.empty() && story.freed.empty()) out += "<p>No culprit: " + safe(story.no_culprit) + ".</p>\n";
   out += also_line(story);
   if (!story.next.empty()) out += "<p>Next: <code>" + safe(plain(story.next)) + "</code></p>\n";

@@ -20,7 +20,7 @@ std::vector<Layer> layers_of(const Postmortem& report, const Series& series) {
   for (const SeriesStep& step : steps) rest.values.push_back(step.total);
   std::vector<Layer> out;
   for (const Band& band : bands) {
-    constexpr std::string_view kKinds[] = {"grown", "shrunk", "passing"};
+    constexpr std::string_view kKinds[] = {"grown", "shrunk", "passing", "role"};
     if (band.values.size() != rest.values.size()) return {};
     for (std::size_t i = 0; i < rest.values.size(); ++i) {
       rest.values[i] = wrapping_difference(rest.values[i], band.values[i]);

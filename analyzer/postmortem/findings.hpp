@@ -24,6 +24,12 @@ Prose failure_of(const Postmortem& report);
 /// The row of levels that says most: that with a verdict, else the first.
 const CounterRow* leading_counter(const Postmortem& report);
 
+/// Of a trace that is no series: its fullest moment, what would hold less, and all that is found of it but
+/// next_findings().
+Prose peak_opening(const PeakStory& peak);
+std::vector<Prose> peak_advice(const PeakStory& peak);
+std::vector<Finding> peak_findings(const Postmortem& report);
+
 std::vector<Finding> what_findings(const Postmortem& report);
 std::vector<Finding> where_findings(const Postmortem& report);
 std::vector<Finding> since_findings(const Postmortem& report);

@@ -150,6 +150,23 @@ std::vector<Prose> in_short(const Postmortem& report, const Narrative& told) {
   return lines;
 }
 
+bool is_of_peak(const Postmortem& report) { return has_stacks(report) && report.growth().story->is_of_peak; }
+
+std::vector<Prose> peak_in_short(const Postmortem& report) {
+  const Story& story = *report.growth().story;
+  std::vector<Prose> lines;
+  add(lines, failure_of(report));
+  add(lines, peak_opening(*story.peak));
+  for (Prose& advice : peak_advice(*story.peak)) add(lines, std::move(advice));
+  if (lines.size() >= kShortLines) lines.resize(kShortLines - 1);
+  if (!story.next.empty()) {
+    Writer next;
+    (next << "By purpose: ").prose(story.next);
+    add(lines, next.take());
+  }
+  return lines;
+}
+
 void append(std::vector<Finding>& to, std::vector<Finding> more) {
   to.insert(to.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
@@ -160,6 +177,12 @@ Narrative tell(const Postmortem& report, const Rules& rules) {
   Narrative out;
   out.headline = headline_of(report);
   out.verdict = badge_of(report);
+  if (is_of_peak(report)) {
+    append(out.findings, peak_findings(report));
+    append(out.findings, next_findings(report));
+    out.in_short = peak_in_short(report);
+    return out;
+  }
   append(out.findings, what_findings(report));
   append(out.findings, where_findings(report));
   append(out.findings, since_findings(report));

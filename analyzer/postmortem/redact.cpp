@@ -146,6 +146,14 @@ std::shared_ptr<const Story> redacted_story(Tokens& tokens, const std::shared_pt
     for (Culprit& culprit : *list) redact_culprit(tokens, culprit);
   }
   for (Passing& passing : story->passing) redact_frames(tokens, passing.path);
+  if (story->peak != nullptr) {
+    auto peak = std::make_shared<PeakStory>(*story->peak);
+    for (PeakPart& part : peak->parts) redact_culprit(tokens, part);
+    for (Prose& advice : peak->advice) redact_prose(tokens, advice);
+    redact_prose(tokens, peak->next);
+    if (peak->facts.layers) peak->facts.layers->file = tokens.path(peak->facts.layers->file);
+    story->peak = std::move(peak);
+  }
   for (Band& band : story->bands) {
     redact_prose(tokens, band.name);
     redact_prose(tokens, band.note);

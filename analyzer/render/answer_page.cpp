@@ -1,5 +1,8 @@
 #include "analyzer/render/answer_page.hpp"
 
+#include <algorithm>
+#include <span>
+
 #include "analyzer/render/prose_text.hpp"
 #include "analyzer/render/summary_plot.hpp"
 
@@ -13,10 +16,11 @@ constexpr double kBadge = 62;    // from the left edge: where names begin
 constexpr double kSpark = 62;    // width at the right edge
 constexpr double kCulprit = 34;  // height of a line
 constexpr std::size_t kLines = 4;
+constexpr std::size_t kMostParts = 7;  // of the peak, on one page with the chart and the advice
 
 std::string figures_text(const snapdiff::Story& story) {
   std::string text = story.figures;
-  if (story.snapshots > 2) text.append(" over ").append(story.extent);
+  if (story.snapshots > 2 && !story.is_of_peak) text.append(" over ").append(story.extent);
   if (!story.hidden.empty()) text.append("; ").append(story.hidden);
   return text.append(".");
 }
@@ -57,10 +61,14 @@ double draw_text(const Prose& text, Canvas& canvas, double y, const TextStyle& s
 /// What else the story says, one sentence after the other.
 Prose also_text(const snapdiff::Story& story) {
   Prose out;
-  for (const Prose& line : story.also) {
-    if (!out.empty()) out.push_back({"; "});
-    out.insert(out.end(), line.begin(), line.end());
-  }
+  const auto add = [&out](const std::vector<Prose>& lines) {
+    for (const Prose& line : lines) {
+      if (!out.empty()) out.push_back({"; "});
+      out.insert(out.end(), line.begin(), line.end());
+    }
+  };
+  add(story.also);
+  if (story.peak != nullptr) add(story.peak->advice);
   if (!story.no_verdict.empty()) out.push_back({(out.empty() ? "" : "; ") + story.no_verdict});
   if (!out.empty()) out.push_back({"."});
   return out;
@@ -95,17 +103,21 @@ double draw_events(const GrowthReport& report, Canvas& canvas, double y) {
 double draw_culprits(const GrowthReport& report, Canvas& canvas, double y) {
   const snapdiff::Story& story = told(report);
   double line = y;
-  for (const std::vector<Culprit>* list : {&story.freed, &story.culprits}) {
-    if (list->empty()) continue;
-    canvas.text(kLeft, line, list == &story.freed ? "Freed by" : "Culprits", {9, FontWeight::semibold}, kInk);
+  const auto draw_list = [&](std::string_view title, std::span<const Culprit> list) {
+    if (list.empty()) return;
+    canvas.text(kLeft, line, title, {9, FontWeight::semibold}, kInk);
     canvas.rule(kLeft, kRight, line + 6, kInk3, 0.7);
     line += 21;
-    for (const Culprit& culprit : *list) {
+    for (const Culprit& culprit : list) {
       draw_culprit(culprit, canvas, line);
       line += kCulprit;
     }
     line += 2;
-  }
+  };
+  draw_list("Freed by", story.freed);
+  draw_list("Culprits", story.culprits);
+  if (story.peak != nullptr && story.culprits.empty())
+    draw_list("At the peak", std::span(story.peak->parts).first(std::min(story.peak->parts.size(), kMostParts)));
   if (!story.no_culprit.empty() && story.freed.empty())
     line = draw_text({{"No culprit: " + story.no_culprit + "."}}, canvas, line, kFigures, kInk) + 17;
   return line;

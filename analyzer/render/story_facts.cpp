@@ -138,7 +138,7 @@ std::vector<Band> plot_bands(const Story& story) {
   Band other{"other stacks", Band::Kind::other, "", {}};
   for (const SeriesStep& step : story.steps) other.values.push_back(static_cast<double>(step.total));
   for (const snapdiff::Band& layer : layers) {
-    constexpr Band::Kind kKinds[] = {Band::Kind::culprit, Band::Kind::freed, Band::Kind::passing};
+    constexpr Band::Kind kKinds[] = {Band::Kind::culprit, Band::Kind::freed, Band::Kind::passing, Band::Kind::role};
     Band band{plain_text(layer.name), kKinds[static_cast<std::size_t>(layer.kind)], plain_text(layer.note), {}};
     if (layer.values.size() != other.values.size()) return {};
     for (std::size_t i = 0; i < layer.values.size(); ++i) {

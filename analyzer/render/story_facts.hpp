@@ -47,7 +47,7 @@ std::ptrdiff_t passing_row(const GrowthReport& report);
 
 /// A band of the plot of totals, as the story has it.
 struct Band {
-  enum class Kind : std::uint8_t { other, culprit, freed, passing };
+  enum class Kind : std::uint8_t { other, culprit, freed, passing, role };
   std::string name;
   Kind kind = Kind::other;
   std::string note;

@@ -12,8 +12,9 @@ namespace snapdiff::render {
 std::vector<Paint> paints_of(const std::vector<Band>& bands) {
   const std::array<Color, 3> strengths = {kGrow.c500, kGrow.c300, kGrow.c100};
   std::vector<Paint> out(bands.size(), Paint{kOther});
-  std::size_t strength = 0;
+  std::size_t strength = 0, role = 0;
   for (std::size_t i = bands.size(); i-- > 0;) {
+    if (bands[i].kind == Band::Kind::role) out[i] = {kRoles[std::min(role++, kRoles.size() - 1)]};
     if (bands[i].kind == Band::Kind::passing) out[i] = {kPaper, true};
     if (bands[i].kind == Band::Kind::freed) out[i] = {kShrink.c100, true};
     if (bands[i].kind == Band::Kind::culprit) out[i] = {strengths[std::min<std::size_t>(strength++, 2)]};
@@ -136,7 +137,9 @@ class SeriesPlot {
       for (std::size_t i = 1; i < low.size(); ++i) edge.line({x(i), y(high[i])});
       if (!paints_[b].hatched) canvas_.painter().stroke(edge, {kPaper, 0.8});
       if (bands_[b].kind == Band::Kind::passing) name_passing(b, low, high);
-      ends_.push_back({(low.back() + high.back()) / 2, b});
+      const bool is_inside = bands_[b].kind == Band::Kind::role && name_inside(b, low, high);
+      const bool of_roles = bands_.back().kind == Band::Kind::role;
+      if (!is_inside && (!of_roles || high.back() > low.back())) ends_.push_back({(low.back() + high.back()) / 2, b});
       low = std::move(high);
     }
   }
@@ -151,6 +154,28 @@ class SeriesPlot {
     while (last + 1 < v.size() && v[last + 1] > v[peak] / 2) ++last;
     const std::string text = canvas_.type().fit_middle(bands_[b].note, {7, FontWeight::medium}, 220);
     passing_ = {text, x(last) + 9, y(high[last]) + 4, x(first) - 9};
+  }
+
+  /// In the band, where it is thickest and no other name is; false where there is no room.
+  bool name_inside(std::size_t b, const std::vector<double>& low, const std::vector<double>& high) {
+    constexpr double kThick = 11;
+    std::vector<std::size_t> order(low.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const std::vector<double>& v = bands_[b].values;
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) { return v[i] > v[j]; });
+    const double half = canvas_.width(bands_[b].name, {7, FontWeight::medium}) / 2;
+    for (const std::size_t i : order) {
+      if (y(low[i]) - y(high[i]) < kThick) return false;
+      const double at = std::clamp(x(i), kX0 + half + 6, kX1 - half - 6);
+      const double base = (y(low[i]) + y(high[i])) / 2 + 2.4;
+      const bool is_free = std::none_of(inside_.begin(), inside_.end(), [&](const Inside& other) {
+        return std::fabs(other.x - at) < other.half + half + 6 && std::fabs(other.y - base) < 10;
+      });
+      if (!is_free) continue;
+      inside_.push_back({bands_[b].name, at, base, half});
+      return true;
+    }
+    return false;
   }
 
   void line() {
@@ -242,6 +267,10 @@ class SeriesPlot {
       canvas_.rect({at - 2, passing_.y - 7, w + 4, 9.5}, kPaper);
       canvas_.text(at, passing_.y, passing_.text, style, kShrink.c900);
     }
+    for (const Inside& name : inside_) {
+      canvas_.rect({name.x - name.half - 2, name.y - 7, 2 * name.half + 4, 9.5}, kPaper, 2);
+      canvas_.text(name.x, name.y, name.text, {7, FontWeight::medium}, kInk, Align::centre);
+    }
     double floor = y1_ + 3;
     for (const auto& [middle, b] : ends_) {
       if (bands_[b].kind == Band::Kind::passing) continue;
@@ -258,6 +287,10 @@ class SeriesPlot {
     std::string text;
     double x = 0, y = 0, left = 0;
   };
+  struct Inside {
+    std::string text;
+    double x = 0, y = 0, half = 0;
+  };
   const Story& story_;
   std::vector<const SeriesStep*> steps_;
   Canvas& canvas_;
@@ -269,6 +302,7 @@ class SeriesPlot {
   std::vector<Paint> paints_;
   std::vector<std::pair<double, std::size_t>> ends_;
   Passing passing_;
+  std::vector<Inside> inside_;
 };
 
 constexpr double kSummaryPlotBar = 22;

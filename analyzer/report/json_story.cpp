@@ -40,8 +40,7 @@ void verdict_fields(JsonWriter& json, const Culprit& culprit) {
   }
 }
 
-void culprit_object(JsonWriter& json, const GrowthReport& report, const Culprit& culprit) {
-  json.begin_object();
+void frame_fields(JsonWriter& json, const Culprit& culprit) {
   const bool frame = !culprit.path.empty();
   json.field_or_null("name", frame ? frame_text(culprit.path.back()) : std::string());
   json.field_or_null("file", frame ? culprit.path.back().file : std::string_view());
@@ -50,6 +49,11 @@ void culprit_object(JsonWriter& json, const GrowthReport& report, const Culprit&
   json.key("own");
   json.boolean(culprit.own);
   json.field_or_null("via", culprit.via);
+}
+
+void culprit_object(JsonWriter& json, const GrowthReport& report, const Culprit& culprit) {
+  json.begin_object();
+  frame_fields(json, culprit);
   json_change_fields(json, culprit.value);
   json.field_or_null("growth_objects", report.has_objects ? std::optional(culprit.objects.growth()) : std::nullopt);
   json.key("error");
@@ -129,10 +133,56 @@ void story_object(JsonWriter& json, const GrowthReport& report, const Story& sto
   json.begin_array();
   for (const Prose& line : story.also) json.string(plain_text(line));
   json.end_array();
+  if (story.peak != nullptr) {
+    json.key("peak");
+    json_peak(json, *story.peak);
+  }
   json.end_object();
 }
 
 }  // namespace
+
+void json_peak(JsonWriter& json, const PeakStory& peak) {
+  const MemoryPeak& facts = peak.facts;
+  json.begin_object();
+  json.field("event", static_cast<std::int64_t>(facts.event));
+  json.field("events", static_cast<std::int64_t>(facts.events));
+  json.field_or_null("during", facts.part);
+  json.field("bytes", facts.bytes);
+  json.field("blocks", facts.blocks);
+  json.field("at_start", facts.at_start);
+  json.field("at_end", facts.at_end);
+  json.field_or_null("reserved", facts.reserved);
+  json.key("roles");
+  json.begin_array();
+  for (const PeakRole& role : facts.roles) {
+    json.begin_object();
+    json.field("role", role.role);
+    json.field("bytes", role.bytes);
+    json.field("blocks", role.blocks);
+    json.end_object();
+  }
+  json.end_array();
+  json.key("parts");
+  json.begin_array();
+  for (std::size_t i = 0; i < peak.parts.size(); ++i) {
+    const PeakPart& part = peak.parts[i];
+    json.begin_object();
+    frame_fields(json, part);
+    json.field("role", peak.roles[i]);
+    json.field("bytes", part.value.current);
+    json.field("blocks", part.objects.current);
+    json.key("share");
+    json.number(part.share);
+    json.end_object();
+  }
+  json.end_array();
+  json.key("advice");
+  json.begin_array();
+  for (const Prose& line : peak.advice) json.string(plain_text(line));
+  json.end_array();
+  json.end_object();
+}
 
 void json_story_fields(JsonWriter& json, const GrowthReport& report) {
   json.key("suspects");

@@ -22,7 +22,7 @@ void top_head(JsonWriter& json, const TopReport& report) {
   json_unnamed(json, report.unnamed);
 }
 
-void top_tail(JsonWriter& json, const TopReport& report, const Others& others, const OutOfMemory* failure) {
+void top_tail(JsonWriter& json, const TopReport& report, const Others& others, const AboveTop& above) {
   json.key("others");
   json.begin_object();
   json.field("rows", static_cast<std::int64_t>(others.rows));
@@ -30,11 +30,15 @@ void top_tail(JsonWriter& json, const TopReport& report, const Others& others, c
   json.end_object();
   json.field("unattributed", report.unattributed);
   json.field("filtered", report.filtered);
-  if (failure != nullptr) {
+  if (above.failure != nullptr) {
     json.key("out_of_memory");
     json.begin_object();
-    json_out_of_memory_fields(json, *failure);
+    json_out_of_memory_fields(json, *above.failure);
     json.end_object();
+  }
+  if (above.peak != nullptr) {
+    json.key("peak");
+    json_peak(json, *above.peak);
   }
   json_notes(json, report.notes);
 }
@@ -95,7 +99,7 @@ void peek_function(JsonWriter& json, const PeekFunction& function, bool objects)
 
 }  // namespace
 
-void json_top(const TopReport& report, const Style& style, const Sink& sink, const OutOfMemory* failure) {
+void json_top(const TopReport& report, const Style& style, const Sink& sink, const AboveTop& above) {
   const Selection selection = select_rows(report, style);
   const bool lines = style.form == Form::jsonl;
   Output out(sink);
@@ -104,7 +108,7 @@ void json_top(const TopReport& report, const Style& style, const Sink& sink, con
   json.begin_object();
   top_head(json, report);
   if (lines) {
-    top_tail(json, report, selection.others, failure);
+    top_tail(json, report, selection.others, above);
     json.end_object();
     out.text() += '\n';
     for (const std::uint32_t row : selection.rows) {
@@ -123,7 +127,7 @@ void json_top(const TopReport& report, const Style& style, const Sink& sink, con
     out.row_done();
   }
   json.end_array();
-  top_tail(json, report, selection.others, failure);
+  top_tail(json, report, selection.others, above);
   json.end_object();
   out.text() += '\n';
 }

@@ -88,12 +88,10 @@ std::string inputs_text(const Postmortem& report) {
 
 namespace {
 
-/// The culprits in a table, what was freed before them.
-std::string culprits_text(const Story& story) {
-  if (story.culprits.empty() && story.freed.empty())
-    return story.no_culprit.empty() ? std::string() : "No culprit: " + literal(story.no_culprit) + ".\n\n";
-  MarkdownTable table({"growth", "share", "verdict", "culprit", "where", "pace"}, 2);
-  for (const std::vector<Culprit>* list : {&story.freed, &story.culprits}) {
+std::string table_of(const std::vector<std::string>& columns,
+                     std::initializer_list<const std::vector<Culprit>*> lists) {
+  MarkdownTable table(columns, 2);
+  for (const std::vector<Culprit>* list : lists) {
     for (const Culprit& culprit : *list) {
       std::string where = marked(culprit.text.place);
       if (!culprit.text.via.empty()) where += (where.empty() ? "(" : " (") + marked(culprit.text.via) + ")";
@@ -105,6 +103,19 @@ std::string culprits_text(const Story& story) {
   return table.text() + "\n";
 }
 
+std::string parts_table(const PeakStory& peak) {
+  return table_of({"bytes", "share", "for", "allocated in", "where", "blocks"}, {&peak.parts});
+}
+
+/// The culprits in a table, what was freed before them; of a peak what it holds.
+std::string culprits_text(const Story& story) {
+  if (!story.culprits.empty() || !story.freed.empty())
+    return table_of({"growth", "share", "verdict", "culprit", "where", "pace"}, {&story.freed, &story.culprits});
+  std::string out;
+  if (!story.no_culprit.empty()) out = "No culprit: " + literal(story.no_culprit) + ".\n\n";
+  return story.peak == nullptr ? out : out + parts_table(*story.peak);
+}
+
 std::string answer_text(const Story& story) {
   std::string out;
   for (const Event& event : story.events)
@@ -113,6 +124,13 @@ std::string answer_text(const Story& story) {
 }
 
 }  // namespace
+
+std::string markdown_peak(const PeakStory& peak) {
+  std::string out = "**" + marked(peak.headline) + "**\n\n" + literal(printable(peak.figures)) + ".\n\n";
+  if (!peak.parts.empty()) out += parts_table(peak);
+  for (const Prose& advice : peak.advice) out += "- " + marked(advice) + "\n";
+  return peak.advice.empty() ? out : out + "\n";
+}
 
 std::string postmortem_markdown(const Postmortem& report, const Style& style) {
   const Narrative& told = report.narrative;

@@ -1,5 +1,7 @@
 #include "analyzer/report/report.hpp"
 
+#include "analyzer/report/headline.hpp"
+#include "analyzer/report/story_lines.hpp"
 #include "analyzer/report/writers.hpp"
 #include "snapdiff/number_text.hpp"
 
@@ -39,19 +41,21 @@ void write_trend(const TrendReport& trend, const Style& style, const Sink& sink)
   }
 }
 
-void write_top(const TopReport& report, const Style& style, const Sink& sink, const OutOfMemory* failure) {
+void write_top(const TopReport& report, const Style& style, const Sink& sink, const AboveTop& above) {
   switch (style.form) {
     case Form::text:
-      if (failure != nullptr) sink(text_out_of_memory(*failure, style).append("\n"));
+      if (above.failure != nullptr) sink(text_out_of_memory(*above.failure, style).append("\n"));
+      if (above.peak != nullptr) sink(headline_text(peak_lines(*above.peak, style), style).append("\n"));
       sink(text_top(report, style));
       return;
     case Form::markdown:
-      if (failure != nullptr) sink(markdown_out_of_memory(*failure));
+      if (above.failure != nullptr) sink(markdown_out_of_memory(*above.failure));
+      if (above.peak != nullptr) sink(markdown_peak(*above.peak));
       sink(markdown_top(report, style));
       return;
     case Form::csv: csv_top(report, style, sink); return;
     case Form::json:
-    case Form::jsonl: json_top(report, style, sink, failure); return;
+    case Form::jsonl: json_top(report, style, sink, above); return;
   }
 }
 
@@ -74,10 +78,10 @@ std::string write_trend(const TrendReport& trend, const Style& style) {
   return out;
 }
 
-std::string write_top(const TopReport& report, const Style& style, const OutOfMemory* failure) {
+std::string write_top(const TopReport& report, const Style& style, const AboveTop& above) {
   std::string out;
   write_top(
-      report, style, [&](std::string_view piece) { out += piece; }, failure);
+      report, style, [&](std::string_view piece) { out += piece; }, above);
   return out;
 }
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@
 #include "snapdiff/growth.hpp"
 #include "snapdiff/postmortem.hpp"
 #include "snapdiff/result.hpp"
+#include "snapdiff/story.hpp"
 #include "snapdiff/trend.hpp"
 
 /// The door of the report room: results as text, JSON, JSON Lines, CSV and Markdown, and as files for
@@ -47,7 +49,15 @@ std::string write_diff(const GrowthReport& report, const Style& style);
 std::string write_series(const SeriesReport& series, const std::vector<GrowthReport>& steps,
                          const std::vector<RowVerdict>& verdicts, const Style& style);
 std::string write_trend(const TrendReport& trend, const Style& style);
-std::string write_top(const TopReport& report, const Style& style, const OutOfMemory* failure = nullptr);
+
+/// What stands above a table of one snapshot of a device's memory; null where there is none.
+///   failure  the last allocation that failed: in JSON only where the snapshot is the moment before it
+///   peak     the fullest moment of its trace
+struct AboveTop {
+  std::shared_ptr<const OutOfMemory> failure;
+  std::shared_ptr<const PeakStory> peak;
+};
+std::string write_top(const TopReport& report, const Style& style, const AboveTop& above = {});
 std::string write_peek(const PeekReport& report, const Style& style);
 
 /// Counters of one snapshot (values) or of several (growth), in every form.
@@ -84,8 +94,7 @@ void write_diff(const GrowthReport& report, const Style& style, const Sink& sink
 void write_series(const SeriesReport& series, const std::vector<GrowthReport>& steps,
                   const std::vector<RowVerdict>& verdicts, const Style& style, const Sink& sink);
 void write_trend(const TrendReport& trend, const Style& style, const Sink& sink);
-/// `failure`: the snapshot is the moment before it; null where it is not.
-void write_top(const TopReport& report, const Style& style, const Sink& sink, const OutOfMemory* failure = nullptr);
+void write_top(const TopReport& report, const Style& style, const Sink& sink, const AboveTop& above = {});
 
 /// The numbers of product.md and design.md section 5: "1.02 MiB", "+44 011", "-4.00 MiB".
 std::string bytes_text(std::int64_t bytes);

@@ -84,6 +84,16 @@ HeadLine line_of(const Culprit& culprit, const Cells& cells, const Columns& colu
   return line;
 }
 
+std::vector<HeadLine> lines_of(const std::vector<const Culprit*>& shown, const Style& style) {
+  std::vector<Cells> cells;
+  cells.reserve(shown.size());
+  for (const Culprit* culprit : shown) cells.push_back(cells_of(*culprit, style));
+  const Columns columns = widths_of(cells, style);
+  std::vector<HeadLine> lines;
+  for (std::size_t i = 0; i < shown.size(); ++i) lines.push_back(line_of(*shown[i], cells[i], columns, style));
+  return lines;
+}
+
 HeadLine also_line(const Story& story, const Style& style) {
   std::string text;
   for (const Prose& prose : story.also) text += (text.empty() ? "" : "; ") + plain_text(prose, style.utf8);
@@ -113,16 +123,29 @@ std::vector<HeadLine> story_lines(const Story& story, const Style& style) {
   std::vector<const Culprit*> shown;
   for (const Culprit& culprit : story.freed) shown.push_back(&culprit);
   for (const Culprit& culprit : story.culprits) shown.push_back(&culprit);
-  std::vector<Cells> cells;
-  cells.reserve(shown.size());
-  for (const Culprit* culprit : shown) cells.push_back(cells_of(*culprit, style));
-  const Columns columns = widths_of(cells, style);
-  std::vector<HeadLine> lines;
-  for (std::size_t i = 0; i < shown.size(); ++i) lines.push_back(line_of(*shown[i], cells[i], columns, style));
+  std::vector<HeadLine> lines = lines_of(shown, style);
   if (!story.no_culprit.empty())
     lines.push_back({"culprits", {{"none: " + plain_text(Span{story.no_culprit, false}, style.utf8), Paint::none}}});
   if (!story.also.empty()) lines.push_back(also_line(story, style));
   if (!story.no_verdict.empty()) lines.push_back({"verdict", {{"none: " + story.no_verdict, Paint::none}}});
+  return lines;
+}
+
+std::vector<HeadLine> peak_lines(const PeakStory& peak, const Style& style) {
+  constexpr std::size_t kMost = 5;
+  const auto line = [&](const char* label, const Prose& prose) {
+    return HeadLine{label, {{plain_text(prose, style.utf8), Paint::none}}};
+  };
+  std::vector<HeadLine> lines;
+  lines.push_back({"peak", {{plain_text(peak.headline, style.utf8), Paint::bold}}});
+  lines.push_back({"", {{plain_text(Span{peak.figures, false}, style.utf8), Paint::none}}});
+  std::vector<const Culprit*> shown;
+  for (const PeakPart& part : peak.parts) {
+    if (shown.size() < kMost) shown.push_back(&part);
+  }
+  for (HeadLine& part : lines_of(shown, style)) lines.push_back(std::move(part));
+  for (const Prose& advice : peak.advice) lines.push_back(line("advice", advice));
+  if (!peak.next.empty()) lines.push_back(line("next", peak.next));
   return lines;
 }
 

@@ -14,6 +14,9 @@ std::vector<HeadLine> event_lines(const Story& story, const Style& style);
 /// of the story that do not fit the width are left out from the end of a line, numbers never.
 std::vector<HeadLine> story_lines(const Story& story, const Style& style);
 
+/// The fullest moment of a device's trace: what it holds, the heaviest lines of the user's code, advice.
+std::vector<HeadLine> peak_lines(const PeakStory& peak, const Style& style);
+
 /// How a verdict's word is painted.
 Paint verdict_paint(std::string_view word);
 

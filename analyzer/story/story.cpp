@@ -186,13 +186,6 @@ void tell(GrowthReport& report, std::span<const Verdict> verdicts, const TimeAxi
 
 void tell_failure(GrowthReport& report, const OutOfMemory& failure) { put_first(report, event_of(failure)); }
 
-void tell_peak(GrowthReport& report, std::string_view what) {
-  if (report.story == nullptr || what.empty()) return;
-  auto story = std::make_shared<Story>(*report.story);
-  story->also.insert(story->also.begin(), Prose{{std::string(what), false}});
-  report.story = std::move(story);
-}
-
 void tell(TrendReport& trend) {
   GrowthReport& overall = trend.series.overall;
   const bool by_stack = overall.options.by == GroupBy::stack;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string_view>
 
@@ -27,10 +28,16 @@ void tell_iterations(GrowthReport& report, const TrendReport& left);
 /// What ended the process comes before all else. After tell().
 void tell_failure(GrowthReport& report, const OutOfMemory& failure);
 
-/// What fills a device at the fullest moment of its trace: the first of what else is worth a line. `what` begins with
-/// kAtPeak and holds no names. After tell().
+/// What fills a device at the fullest moment of its trace. `view` knows the stacks of `peak`, `no_stack` is the one
+/// that stands for stack 0; Python frames alone where there are any read best. `operand`: of the trace, for commands.
+PeakStory peak_story(MemoryPeak peak, std::shared_ptr<const StackView> view, StackId no_stack,
+                     const SnapshotRef& operand);
+
+/// Adds the peak to a story: one of what else is worth a line, beginning with kAtPeak; or, where the trace is no
+/// series, all of what there is to say: its rows have no verdicts. The moments of the series may have the label `role`.
+/// After tell().
 inline constexpr std::string_view kAtPeak = "at the peak, ";
-void tell_peak(GrowthReport& report, std::string_view what);
+void tell_peak(TrendReport& trend, std::shared_ptr<const PeakStory> peak, bool is_series);
 
 /// Of object graphs: how much more each culprit's type keeps alive, and the place that holds more of it. After tell().
 /// `retained` and `paths` are of the same snapshots.

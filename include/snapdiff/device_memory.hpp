@@ -144,6 +144,59 @@ constexpr std::string_view to_text(Iterations::By by) {
   return kNames[static_cast<std::size_t>(by)];
 }
 
+/// What is in use at the fullest moment of a trace, of one stack and for one purpose.
+///   stack         of the snapshot's dictionary; stack 0 where none was recorded
+///   unattributed  from before the trace, and freed within it: its stack is not known
+///   role          in the words of PyTorch's memory profiler
+///   passing       of `bytes`: allocated within the trace and freed before its end
+struct PeakRow {
+  StackId stack{};
+  bool unattributed = false;
+  std::string_view role;
+  std::int64_t blocks = 0;
+  std::int64_t bytes = 0;
+  std::int64_t passing = 0;
+};
+
+/// All that serves one purpose at that moment.
+struct PeakRole {
+  std::string_view role;
+  std::int64_t blocks = 0;
+  std::int64_t bytes = 0;
+};
+
+/// A line that calls modules one after the other, each of which keeps as many activations: the layers of a model.
+///   bytes   what all calls keep for the backward pass
+///   output  of the block that is allocated last: what a call hands to the next one
+struct RepeatedCall {
+  std::string file;
+  std::int32_t line = 0;
+  std::int64_t calls = 0;
+  std::int64_t bytes = 0;
+  std::int64_t output = 0;
+};
+
+/// The fullest moment of a device's trace. Sums of rows and of roles == bytes, exactly; pending bytes are not in them.
+///   event     after so many events of `events`
+///   part      of the training loop it is in: "forward", "backward", "the optimizer's step"; "" where not known
+///   reserved  what the allocator held from the device then; unknown where the input has no segments
+///   rows      most bytes first
+///   roles     most bytes first
+struct MemoryPeak {
+  std::uint64_t event = 0;
+  std::uint64_t events = 0;
+  std::string_view part;
+  std::int64_t bytes = 0;
+  std::int64_t blocks = 0;
+  std::int64_t at_start = 0;
+  std::int64_t at_end = 0;
+  std::optional<std::int64_t> reserved;
+  bool expandable = false;  ///< segments can grow
+  std::vector<PeakRow> rows;
+  std::vector<PeakRole> roles;
+  std::optional<RepeatedCall> layers;
+};
+
 /// Who pins memory: one row for each stack that is shown.
 struct PinnedRow {
   std::uint32_t key = 0;  ///< row of PinReport::stacks

@@ -2,10 +2,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "snapdiff/device_memory.hpp"
 #include "snapdiff/growth.hpp"
 #include "snapdiff/trend.hpp"
 
@@ -90,10 +92,33 @@ struct FunctionGrowth {
   double share = 0;          ///< of all growth (the sum of growing stacks)
 };
 
+/// What holds memory at the fullest moment of a device: a line of the user's own code, for one purpose. As a Culprit,
+/// without growth: `value` is the same at both ends, text.label a word for the role, text.pace what is known of its
+/// blocks.
+using PeakPart = Culprit;
+
+/// The fullest moment of a device's trace, in words.
+///   facts     the figures
+///   headline  "11.6 GiB at the peak, 57 % activation"
+///   figures   "27 % optimizer state, ...; 8.28 GiB at the start, 6.37 GiB at the end; the peak is in forward, ..."
+///   parts     heaviest first, at most ten
+///   advice    what would hold less, each with its figure
+///   next      the command that lists the peak
+struct PeakStory {
+  MemoryPeak facts;
+  Prose headline;
+  std::string figures;
+  std::vector<PeakPart> parts;
+  std::vector<std::string_view> roles;  ///< of the parts
+  std::vector<Prose> advice;
+  Prose next;
+  std::shared_ptr<const StackView> view;  ///< what the parts' names are of
+};
+
 /// A layer of a plot of totals. Layers share no row: each value is what the layers before it do not hold.
-///   index  into Story::culprits, freed or passing
+///   index  into Story::culprits, freed or passing; the rank of a role
 struct Band {
-  enum class Kind : std::uint8_t { culprit, freed, passing };
+  enum class Kind : std::uint8_t { culprit, freed, passing, role };
   Kind kind = Kind::culprit;
   std::size_t index = 0;
   Prose name;
@@ -124,6 +149,8 @@ struct Band {
 ///   functions  growth by function, most first, where the twenty rows that changed most hold less than half of what
 ///              changed; empty otherwise
 ///   next       the one command to go on with; its operands are names. Empty where none helps
+///   peak       of a device's trace; null without one
+///   is_of_peak the trace is no series (one iteration, inference): the headline is the peak's, and nothing is a culprit
 struct Story {
   std::size_t snapshots = 2;
   std::vector<Culprit> culprits;
@@ -147,6 +174,8 @@ struct Story {
   std::vector<Band> bands;
   std::vector<FunctionGrowth> functions;
   Prose next;
+  std::shared_ptr<const PeakStory> peak;
+  bool is_of_peak = false;
 };
 
 }  // namespace snapdiff

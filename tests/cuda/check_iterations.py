@@ -10,6 +10,7 @@ end of the last iteration have their role. Standard library only.
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -115,6 +116,25 @@ class Checker:
         if "--oom" in arguments:
             self.expect(lines[0].startswith("An allocation of "), "the first line is '%s'" % lines[0], arguments)
 
+    def peak_figures(self, arguments, layers):
+        """The first screen of a single snapshot: bytes by role, and what the calls of the model's layers keep."""
+        arguments = [*arguments, "--layers", str(layers), "--batch", "64"]
+        truth = self.make(arguments)
+        done = subprocess.run([self.snapdiff, "top", self.path, "--as", "json", "--db", ":memory:"], capture_output=True, text=True, timeout=120, check=True)
+        peak = json.loads(done.stdout)["peak"]
+        moment, wanted = next(iter(truth["roles"].items()))
+        found = {role["role"]: role["bytes"] for role in peak["roles"]}
+        self.expect(peak["event"] == moment and peak["bytes"] == sum(wanted.values()) == sum(found.values()),
+                    "the peak is %d bytes after %d events, expected %d after %d" % (peak["bytes"], peak["event"], sum(wanted.values()), moment), arguments)
+        right = sum(min(size, found.get(role, 0)) for role, size in wanted.items())
+        self.expect(right >= 0.95 * sum(wanted.values()), "roles at the peak are %s, expected %s" % (found, wanted), arguments)
+        advice = [line for line in peak["advice"] if "torch.utils.checkpoint" in line]
+        # Each call keeps five parts of 8 MiB, of which it hands on one; backward has freed up to three of the last one's.
+        calls = r"^(\d+) MiB are activations of the %d module calls at model\.py:66: .* about ([\d.]+) MiB$" % layers
+        found = re.search(calls, advice[0]) if advice else None
+        self.expect(found and 40 * layers - 24 <= int(found[1]) <= 40 * layers and abs(float(found[2]) - (40 + 8 * layers)) <= 6,
+                    "advice is %s, expected '%s' of %d MiB" % (peak["advice"], calls, 40 * layers), arguments)
+
     def real_roles(self, path):
         """A forward and a backward pass of attention, judged by hand: one workspace of cuBLAS for each of two threads, and the
         gradients of three inputs of 2 MiB; at the peak what backward needs and what it makes."""
@@ -160,6 +180,9 @@ def main():
                 checker.roles(arguments)
         for arguments in [[], ["--oom", "backward"], ["--leak", "loss_list", "--iterations", "3"]]:
             checker.peak_line(arguments)
+        for layers in (4, 12):
+            for arguments in [["--iterations", "1"], ["--iterations", "4"], ["--iterations", "1", "--stacks", "python"]]:
+                checker.peak_figures(arguments, layers)
         data = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data", "torch_cuda")
         checker.real_roles(os.path.join(data, "cs336-sil-attention-small.pickle"))
         print("%d runs; iterations that end where they should: %d of %d; bytes with the right role: %.1f %%"

@@ -1,0 +1,318 @@
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "analyzer/story/prose.hpp"
+#include "analyzer/story/story.hpp"
+
+namespace snapdiff::story {
+namespace {
+
+constexpr std::size_t kMostPeakParts = 10;
+constexpr std::size_t kRolesInFigures = 5;
+constexpr std::size_t kRoleBands = 6;
+constexpr double kWorthAPart = 0.005;   // of the peak
+constexpr double kWorthAdvice = 0.1;    // of the peak: what advice must be able to save
+constexpr std::int64_t kStateBits = 4;  // 32 bits of a value of an optimizer's state over 8
+
+std::string bytes(std::int64_t number) { return value_text(number, "bytes", false, kPageNumbers); }
+
+/// A word that fits a badge: "optimizer" of "optimizer state".
+std::string label_of(std::string_view role) { return std::string(role.substr(0, role.find(' '))); }
+
+/// Where a person looks first: the innermost frame of their own code, else the innermost one.
+struct Site {
+  FrameView frame;
+  std::string_view via;
+};
+Site site_of(const std::vector<FrameView>& frames) {
+  // Without Python frames: of autograd's threads, whose nodes are called after the functions that they undo.
+  const auto node = std::find_if(frames.begin(), frames.end(), [](const FrameView& frame) {
+    return frame.function.find("Backward") != std::string_view::npos &&
+           frame.function.find("::apply(") != std::string_view::npos;
+  });
+  if (node != frames.end()) return {*node, {}};
+  const auto own = std::find_if(frames.begin(), frames.end(), [](const FrameView& frame) { return !frame.library; });
+  if (frames.empty()) return {};
+  if (own == frames.end()) return {frames.front(), {}};
+  return {*own, own == frames.begin() ? std::string_view() : (own - 1)->function};
+}
+
+/// Rows of one line and role.
+struct Held {
+  Site site;
+  std::string_view role;
+  std::int64_t blocks = 0;
+  std::int64_t bytes = 0;
+  std::int64_t passing = 0;
+};
+
+class PeakParts {
+ public:
+  PeakParts(const StackView& view, StackId no_stack) : view_(view), no_stack_(no_stack) {}
+
+  void add(const PeakRow& row) {
+    frames_.clear();
+    if (!row.unattributed) view_.frames({row.stack == StackId{} ? no_stack_ : row.stack, 1}, frames_);
+    Site site = site_of(frames_);
+    if (row.unattributed) {
+      site.frame.function = "[before trace]";
+      site.frame.pseudo = true;
+    } else if (frames_.empty()) {
+      site.frame.function = "[no stack recorded]";
+      site.frame.pseudo = true;
+    }
+    Held& sum = sums_[{row.role, site.frame.function, site.frame.file, site.frame.line}];
+    if (sum.blocks == 0) {
+      sum.site = site;
+      sum.role = row.role;
+    }
+    if (sum.site.via != site.via) sum.site.via = {};
+    sum.blocks += row.blocks;
+    sum.bytes += row.bytes;
+    sum.passing += row.passing;
+  }
+
+  void most(std::int64_t whole, PeakStory& out) const {
+    std::vector<const Held*> order;
+    for (const auto& [key, sum] : sums_) order.push_back(&sum);
+    std::stable_sort(order.begin(), order.end(), [](const Held* a, const Held* b) { return a->bytes > b->bytes; });
+    for (const Held* sum : order) {
+      const double share = static_cast<double>(sum->bytes) / static_cast<double>(std::max<std::int64_t>(whole, 1));
+      if (out.parts.size() == kMostPeakParts || share < kWorthAPart) break;
+      out.parts.push_back(part_of(*sum, share));
+      out.roles.push_back(sum->role);
+    }
+  }
+
+ private:
+  static PeakPart part_of(const Held& sum, double share) {
+    PeakPart part;
+    part.path = {sum.site.frame};
+    part.via = sum.site.via;
+    part.own = !sum.site.frame.library && !sum.site.frame.pseudo;
+    part.value = {sum.bytes, sum.bytes};
+    part.objects = {sum.blocks, sum.blocks};
+    part.share = share;
+    part.text.label = label_of(sum.role);
+    Writer name, place;
+    name.frame(sum.site.frame);
+    if (has_place(sum.site.frame)) place.place(sum.site.frame);
+    part.text.name = name.take();
+    part.text.place = place.take();
+    if (!part.via.empty()) part.text.via = {{std::string(part.via), true}};
+    part.text.growth = bytes(sum.bytes);
+    part.text.share = percent_of(share);
+    part.text.pace = counted(sum.blocks, "block");
+    if (sum.passing == sum.bytes) {
+      part.text.pace += ", all freed again";
+    } else if (sum.passing > 0) {
+      part.text.pace += ", " + bytes(sum.passing) + " of it freed again";
+    }
+    return part;
+  }
+
+  const StackView& view_;
+  StackId no_stack_;
+  std::map<std::tuple<std::string_view, std::string_view, std::string_view, std::int32_t>, Held> sums_;
+  std::vector<FrameView> frames_;
+};
+
+/// "57 % activation, 27 % optimizer state": roles from `first` on.
+std::string shares_text(const MemoryPeak& peak, std::size_t first, std::size_t end) {
+  std::string text;
+  for (std::size_t i = first; i < peak.roles.size() && i < end; ++i) {
+    if (i > 0 && static_cast<double>(peak.roles[i].bytes) < kWorthAPart * static_cast<double>(peak.bytes)) break;
+    text +=
+        (text.empty() ? "" : ", ") + percent(peak.roles[i].bytes, peak.bytes) + " " + std::string(peak.roles[i].role);
+  }
+  return text;
+}
+
+std::string figures_of(const MemoryPeak& peak) {
+  std::string text = shares_text(peak, 1, kRolesInFigures);
+  if (!text.empty()) text += "; ";
+  text += bytes(peak.at_start) + " at the start, " + bytes(peak.at_end) + " at the end; the peak is ";
+  if (!peak.part.empty()) text += "in " + std::string(peak.part) + ", ";
+  text += "after event " + count(static_cast<std::int64_t>(peak.event)) + " of " +
+          count(static_cast<std::int64_t>(peak.events));
+  if (peak.reserved) text += ", with " + bytes(*peak.reserved) + " reserved";
+  return text;
+}
+
+/// What would hold less at the peak. Nothing without a figure that matters.
+class PeakAdvice {
+ public:
+  explicit PeakAdvice(const MemoryPeak& peak) : peak_(peak) {}
+
+  std::vector<Prose> all() {
+    checkpointing();
+    gradients();
+    optimizer_state();
+    reserved();
+    return std::move(lines_);
+  }
+
+ private:
+  std::int64_t of(std::string_view role) const {
+    const auto at =
+        std::find_if(peak_.roles.begin(), peak_.roles.end(), [&](const PeakRole& r) { return r.role == role; });
+    return at == peak_.roles.end() ? 0 : at->bytes;
+  }
+  bool is_worth(std::int64_t saved) const {
+    return static_cast<double>(saved) >= kWorthAdvice * static_cast<double>(peak_.bytes);
+  }
+
+  /// Each call keeps what it hands on, and one of them all that it computes.
+  void checkpointing() {
+    if (!peak_.layers) return;
+    const RepeatedCall& layers = *peak_.layers;
+    const std::int64_t held = layers.bytes / layers.calls + layers.calls * layers.output;
+    if (!is_worth(layers.bytes - held)) return;
+    FrameView frame;
+    frame.file = layers.file;
+    frame.line = layers.line;
+    Writer line;
+    line << bytes(layers.bytes) << " are activations of the " << count(layers.calls) << " module calls at ";
+    line.place(frame) << ": with torch.utils.checkpoint around each call they would be about " << bytes(held);
+    lines_.push_back(line.take());
+  }
+
+  void gradients() {
+    const std::int64_t held = of("gradient");
+    if (peak_.part != "forward" || !is_worth(held)) return;
+    Writer line;
+    line << bytes(held) << " are gradients that last through forward: unless they are accumulated, "
+         << "zero_grad(set_to_none=True) before it frees them";
+    lines_.push_back(line.take());
+  }
+
+  void optimizer_state() {
+    const std::int64_t held = of("optimizer state");
+    if (!is_worth(held - held / kStateBits)) return;
+    Writer line;
+    line << bytes(held) << " are the optimizer's state: with 8 instead of 32 bits a value they would be about "
+         << bytes(held / kStateBits);
+    lines_.push_back(line.take());
+  }
+
+  void reserved() {
+    if (!peak_.reserved || peak_.expandable) return;
+    const std::int64_t unused = *peak_.reserved - peak_.bytes;
+    if (!is_worth(unused)) return;
+    Writer line;
+    line << bytes(unused) << " are reserved and not in use: expandable_segments:True in PYTORCH_CUDA_ALLOC_CONF keeps "
+         << "less of that";
+    lines_.push_back(line.take());
+  }
+
+  const MemoryPeak& peak_;
+  std::vector<Prose> lines_;
+};
+
+/// Bytes of one role at each moment; empty where moments have no roles.
+class RoleBands {
+ public:
+  RoleBands(const std::vector<SeriesStep>& steps, std::string_view metric) : steps_(steps), metric_(metric) {}
+
+  std::vector<Band> bands() {
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      if (!add(i)) return {};
+    }
+    std::vector<Band> out;
+    for (auto& [role, values] : values_) {
+      Writer name;
+      name << role;
+      out.push_back({Band::Kind::role, 0, name.take(), {}, std::move(values)});
+    }
+    std::stable_sort(out.begin(), out.end(), [](const Band& a, const Band& b) { return most(a) > most(b); });
+    if (out.size() > kRoleBands) out.resize(kRoleBands);
+    for (std::size_t i = 0; i < out.size(); ++i) out[i].index = i;
+    // What lasts lies at the bottom.
+    std::stable_sort(out.begin(), out.end(), [](const Band& a, const Band& b) { return least(a) > least(b); });
+    return out;
+  }
+
+ private:
+  static std::int64_t most(const Band& band) { return *std::max_element(band.values.begin(), band.values.end()); }
+  static std::int64_t least(const Band& band) { return *std::min_element(band.values.begin(), band.values.end()); }
+
+  bool add(std::size_t step) {
+    if (steps_[step].snapshot.snapshot == nullptr) return false;
+    const Snapshot& snapshot = *steps_[step].snapshot.snapshot;
+    const Column* column = snapshot.column(metric_);
+    if (column == nullptr) return false;
+    const Dictionary& d = *snapshot.dictionary;
+    for (std::size_t row = 0; row < snapshot.samples.size(); ++row) {
+      for (const Label& label : d.labels.labels(snapshot.samples.labels[row])) {
+        if (d.strings[label.key] != "role") continue;
+        std::vector<std::int64_t>& values = values_[d.strings[label.text]];
+        values.resize(steps_.size(), 0);
+        values[step] += column->value[row];
+      }
+    }
+    return true;
+  }
+
+  const std::vector<SeriesStep>& steps_;
+  std::string_view metric_;
+  std::map<std::string_view, std::vector<std::int64_t>> values_;
+};
+
+/// What lists the peak by role.
+Prose list_command(const SnapshotRef& operand) {
+  if (operand.ref.empty() || operand.ref.find_first_of(" '\"\\$`\n") != std::string::npos) return {};
+  Writer out;
+  (out << "snapdiff top ").name(operand.ref) << "@peak --by role";
+  return out.take();
+}
+
+}  // namespace
+
+PeakStory peak_story(MemoryPeak peak, std::shared_ptr<const StackView> view, StackId no_stack,
+                     const SnapshotRef& operand) {
+  PeakStory out;
+  PeakParts parts(*view, no_stack);
+  for (const PeakRow& row : peak.rows) parts.add(row);
+  parts.most(peak.bytes, out);
+  Writer headline;
+  headline << bytes(peak.bytes) << " at the peak, " << shares_text(peak, 0, 1);
+  out.headline = headline.take();
+  out.figures = figures_of(peak);
+  out.advice = PeakAdvice(peak).all();
+  out.next = list_command(operand);
+  out.facts = std::move(peak);
+  out.view = std::move(view);
+  return out;
+}
+
+void tell_peak(TrendReport& trend, std::shared_ptr<const PeakStory> peak, bool is_series) {
+  GrowthReport& report = trend.series.overall;
+  if (report.story == nullptr || peak == nullptr || peak->facts.bytes == 0) return;
+  auto story = std::make_shared<Story>(*report.story);
+  if (is_series) {
+    Writer line;
+    line << kAtPeak << bytes(peak->facts.bytes) << " in use: " << shares_text(peak->facts, 0, kRolesInFigures);
+    story->also.insert(story->also.begin(), line.take());
+  } else {
+    Story whole;
+    whole.snapshots = story->snapshots;
+    whole.first = story->first;
+    whole.extent = story->extent;
+    whole.events = std::move(story->events);
+    whole.headline = peak->headline;
+    whole.figures = peak->figures;
+    whole.next = peak->next;
+    whole.is_of_peak = true;
+    if (report.metric == "inuse_space") whole.bands = RoleBands(trend.series.steps, report.metric).bands();
+    *story = std::move(whole);
+    for (Verdict& verdict : trend.verdicts) verdict = {};
+    report.suspects.clear();
+    report.common_path.clear();
+  }
+  story->peak = std::move(peak);
+  report.story = std::move(story);
+}
+
+}  // namespace snapdiff::story
