@@ -4,6 +4,7 @@
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/counters.hpp"
+#include "analyzer/cli/device_peak.hpp"
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/failures.hpp"
 #include "analyzer/cli/judged_series.hpp"
@@ -11,6 +12,7 @@
 #include "analyzer/cli/progress.hpp"
 #include "analyzer/cli/recording.hpp"
 #include "analyzer/diff/diff.hpp"
+#include "analyzer/story/story.hpp"
 
 namespace snapdiff::cli {
 namespace {
@@ -24,6 +26,16 @@ void add_import_notes(GrowthReport& report) {
   }
 }
 
+/// Snapshots of a training loop are alike at the end however much their peaks differ.
+Status tell_peaks(GrowthReport& report, const DiffOptions& options) {
+  const Result<std::shared_ptr<const PeakStory>> before = device_peak(report.baseline, options);
+  if (!before) return before.error();
+  const Result<std::shared_ptr<const PeakStory>> after = device_peak(report.current, options);
+  if (!after) return after.error();
+  if (*before != nullptr && *after != nullptr) story::tell_peaks(report, **before, **after);
+  return ok();
+}
+
 // The report as text, whatever its kind. `loaded` holds two or more snapshots.
 Result<std::string> answer(const Loaded& loaded, const DiffOptions& options, const report::Style& style,
                            bool steps_wanted) {
@@ -31,6 +43,7 @@ Result<std::string> answer(const Loaded& loaded, const DiffOptions& options, con
   if (refs.size() == 2) {
     Result<GrowthReport> report = compare_pair(refs[0], refs[1], options);
     if (!report) return std::move(report).error();
+    if (Status told = tell_peaks(*report, options); !told) return std::move(told).error();
     add_left_out(loaded, report->notes);
     if (style.form != report::Form::text) add_import_notes(*report);
     return report::write_diff(*report, style);

@@ -75,7 +75,7 @@ Result<std::vector<LoadedSnapshot>> moments_with_peak(const Snapshot& snapshot, 
   if (!moments) return std::move(moments).error();
   const Result<std::vector<std::uint64_t>> peak = cuda::points(snapshot, trace, "peak");
   if (!peak) return peak.error();
-  moments->push_back(0);
+  if (events > 1) moments->push_back(0);  // one event alone is what a recorder leaves that keeps the state only
   moments->push_back(peak->front());
   std::sort(moments->begin(), moments->end());
   moments->erase(std::unique(moments->begin(), moments->end()), moments->end());

@@ -129,8 +129,8 @@ Result<Snapshot> snapshot_at(const Snapshot& snapshot, TraceRef trace, std::uint
 Result<std::vector<Snapshot>> snapshots_at(const Snapshot& snapshot, TraceRef trace,
                                            std::span<const std::uint64_t> moments, const LeftOver* left);
 
-/// What fills the device at the fullest moment of a trace: nothing for an empty trace. Reads the trace three times.
-/// Errors: as live_set().
+/// What fills the device at the fullest moment of a trace: nothing for a trace of less than two events. Reads the trace
+/// three times. Errors: as live_set().
 Result<std::optional<MemoryPeak>> memory_peak(const Snapshot& snapshot, TraceRef trace);
 
 /// The last allocation of the trace that failed, what was there for it, and why that was not enough;

@@ -16,6 +16,7 @@ namespace snapdiff::cuda {
 namespace {
 
 constexpr std::int64_t kOfACall = 1000;  // one part in so many of the bytes of calls may not fit their number
+constexpr std::size_t kFewest = 2;       // a trace of one event is what a recorder leaves that keeps the state only
 constexpr std::int64_t kUndone = 4;      // of so many calls or more one may be undone in part
 
 /// A frame by what a layer's call is recognised from.
@@ -152,7 +153,7 @@ void put_most_first(std::vector<Row>& rows) {
 
 Result<std::optional<MemoryPeak>> memory_peak(const Snapshot& snapshot, TraceRef ref) {
   const DeviceTrace* const trace = find_trace(snapshot, ref);
-  if (trace == nullptr || trace->events.empty()) return std::optional<MemoryPeak>();
+  if (trace == nullptr || trace->events.size() < kFewest) return std::optional<MemoryPeak>();
   const Result<std::vector<std::uint64_t>> fullest = points(snapshot, ref, "peak");
   if (!fullest) return fullest.error();
   Roles roles(snapshot, trace->events);

@@ -39,6 +39,10 @@ PeakStory peak_story(MemoryPeak peak, std::shared_ptr<const StackView> view, Sta
 inline constexpr std::string_view kAtPeak = "at the peak, ";
 void tell_peak(TrendReport& trend, std::shared_ptr<const PeakStory> peak, bool is_series);
 
+/// Of two snapshots with traces, compared as they were at the end: how far their peaks differ, and the command that
+/// compares those, where they differ by more. After tell().
+void tell_peaks(GrowthReport& report, const PeakStory& before, const PeakStory& after);
+
 /// Of object graphs: how much more each culprit's type keeps alive, and the place that holds more of it. After tell().
 /// `retained` and `paths` are of the same snapshots.
 void tell_objects(GrowthReport& report, const RetainedReport& retained, const PathReport& paths);

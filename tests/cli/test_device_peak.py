@@ -7,6 +7,9 @@ import unittest
 
 from heaps import SOURCE, CliTest
 
+sys.path.insert(0, os.path.join(SOURCE, "tests", "cuda"))
+import training_run
+
 ATTENTION = os.path.join(SOURCE, "tests", "data", "torch_cuda", "cs336-sil-attention-small.pickle")
 SCHEMAS = os.path.join(SOURCE, "analyzer", "report", "schema")
 VALIDATE = os.path.join(SOURCE, "tests", "unit", "analyzer", "report", "validate_json.py")
@@ -76,6 +79,29 @@ class DevicePeak(CliTest):
                 text = file.read()
             self.assertNotIn("custom_softmax", text)
             self.assertNotIn("trace_peak_memory", text)
+
+
+class TwoRuns(CliTest):
+    """The same model at the end of an iteration; what its peaks differ by is what a person asks for."""
+
+    def story(self, before, after):
+        for name, arguments in (("before.pickle", before), ("after.pickle", after)):
+            training_run.make(os.path.join(self.folder, name), "--iterations", "2", "--stacks", "python", *arguments)
+        return json.loads(self.run_it("before.pickle", "after.pickle", "--as", "json", "--db", ":memory:")[0])["story"]
+
+    def test_activations_that_double_are_another_batch_size(self):
+        story = self.story(["--batch", "32"], ["--batch", "64"])
+        self.assertRegex(story["also"][0], r"^at the peak .*: activation [0-9.]+ MiB \S+ [0-9.]+ MiB \(\S+ 2\.00\).*, all else alike: another batch size")
+        self.assertEqual(story["next"], "snapdiff before.pickle@peak after.pickle@peak")
+
+    def test_another_model_is_no_batch_size(self):
+        story = self.story(["--hidden", "256"], ["--hidden", "512"])
+        self.assertIn("optimizer state ", story["also"][0])
+        self.assertNotIn("batch", story["also"][0])
+
+    def test_equal_peaks_are_not_told(self):
+        story = self.story([], [])
+        self.assertFalse([line for line in story["also"] if "peak" in line], story["also"])
 
 
 if __name__ == "__main__":
