@@ -5,14 +5,13 @@
 #include <string>
 
 #include "analyzer/cuda/role_rules.hpp"
+#include "snapdiff/contains.hpp"
 #include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::cuda {
 namespace {
 
 constexpr std::int64_t kNoForward = std::numeric_limits<std::int64_t>::max();
-
-bool names(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
 bool is_of_autograd(Phase phase) {
   return phase == Phase::engine || phase == Phase::backward || phase == Phase::backward_call;
@@ -95,7 +94,7 @@ Roles::Rule Roles::rule_of(StackId stack) {
     std::string file(dictionary_.strings[dictionary_.functions.file[function]]);
     std::replace(file.begin(), file.end(), '\\', '/');
     for (const RoleRule& rule : kRoleRules) {
-      if (!names(name, rule.function) || !names(file, rule.file)) continue;
+      if (!contains(name, rule.function) || !contains(file, rule.file)) continue;
       const bool workspace = rule.role == Role::workspace;
       if (workspace || found == Rule::none) found = workspace ? Rule::workspace : Rule::parameter;
     }

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "snapdiff/contains.hpp"
 #include "snapdiff/hash.hpp"
 
 namespace snapdiff::cuda {
@@ -11,15 +12,13 @@ namespace {
 
 constexpr std::uint8_t kNotLooked = 0xff;
 
-bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
-
 bool is_python(std::string_view file) { return file.ends_with(".py") || file.starts_with('<'); }
 
 /// Packages whose optimizers are called "step"; a scheduler of learning rates is not one.
 bool is_of_optimizer(std::string_view file) {
   constexpr std::string_view kParts[] = {"optim", "deepspeed/runtime", "apex/", "bitsandbytes/", "lion", "shampoo"};
-  if (has(file, "lr_scheduler")) return false;
-  return std::any_of(std::begin(kParts), std::end(kParts), [&](std::string_view part) { return has(file, part); });
+  if (contains(file, "lr_scheduler")) return false;
+  return std::any_of(std::begin(kParts), std::end(kParts), [&](std::string_view part) { return contains(file, part); });
 }
 
 }  // namespace
@@ -32,7 +31,7 @@ StackPhases::Mark StackPhases::look_at(FrameId frame) const {
   const std::string_view name = dictionary_.strings[dictionary_.functions.name[function]];
   std::string file(dictionary_.strings[dictionary_.functions.file[function]]);
   std::replace(file.begin(), file.end(), '\\', '/');
-  if (!is_python(file)) return has(name, "torch::autograd::Engine::") ? Mark::native_engine : Mark::native;
+  if (!is_python(file)) return contains(name, "torch::autograd::Engine::") ? Mark::native_engine : Mark::native;
   if (name == "zero_grad") return Mark::zero_grad;
   if (file.ends_with("torch/autograd/__init__.py")) {
     if (name == "_make_grads") return Mark::backward_call;
@@ -43,10 +42,10 @@ StackPhases::Mark StackPhases::look_at(FrameId frame) const {
   // What Optimizer.step is wrapped in; it allocates nothing but frees the last temporaries of the step.
   if (name == "wrapper" && file.ends_with("torch/optim/optimizer.py")) return Mark::optimizer;
   // Its other functions move modules to a device and load them.
-  if (file.ends_with("torch/nn/modules/module.py") && (has(name, "call_impl") || name == "__call__"))
+  if (file.ends_with("torch/nn/modules/module.py") && (contains(name, "call_impl") || name == "__call__"))
     return Mark::module_call;
   if (name == "forward") return Mark::module_call;  // the only frame of a module where its call is compiled
-  return has(file, "/torch/") ? Mark::torch : Mark::python;
+  return contains(file, "/torch/") ? Mark::torch : Mark::python;
 }
 
 StackPhases::Mark StackPhases::mark_of(FrameId frame) {

@@ -265,7 +265,7 @@ class RoleBands {
 };
 
 bool has_plain_name(const SnapshotRef& operand) {
-  return !operand.ref.empty() && operand.ref.find_first_of(" '\"\\$`\n@") == std::string::npos;
+  return !operand.ref.empty() && operand.ref.find_first_of(" '\"\\$`\n") == std::string::npos;
 }
 
 /// Roles whose bytes differ, the most first.

@@ -1,6 +1,7 @@
 #include "formats/input/read_failure.hpp"
 #include "formats/memray/memray_importers.hpp"
 #include "formats/memray/readers.hpp"
+#include "snapdiff/contains.hpp"
 
 namespace snapdiff::formats {
 namespace {
@@ -15,8 +16,6 @@ constexpr FormatInfo kSpeedscope{"memray-speedscope",
 constexpr FormatInfo kStats{"memray-stats", "totals of a memray run (memray stats --json)", "*.json",
                             "the histogram of sizes and the top lists: totals of the run, nothing live"};
 
-bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
-
 bool is_object(std::string_view head) {
   const std::size_t first = head.find_first_not_of(" \t\r\n\xef\xbb\xbf");
   return first != std::string_view::npos && head[first] == '{';
@@ -30,15 +29,15 @@ bool is_csv(std::string_view head) {
 }
 
 bool is_gprof2dot(std::string_view head) {
-  return is_object(head) && has(head, "\"costs\"") && has(head, "\"events\"") && has(head, "\"unit\"");
+  return is_object(head) && contains(head, "\"costs\"") && contains(head, "\"events\"") && contains(head, "\"unit\"");
 }
 
 bool is_speedscope(std::string_view head) {
-  return is_object(head) && has(head, "speedscope.app/file-format-schema.json");
+  return is_object(head) && contains(head, "speedscope.app/file-format-schema.json");
 }
 
 bool is_stats(std::string_view head) {
-  return is_object(head) && has(head, "\"total_num_allocations\"") && has(head, "\"total_bytes_allocated\"");
+  return is_object(head) && contains(head, "\"total_num_allocations\"") && contains(head, "\"total_bytes_allocated\"");
 }
 
 template <bool (*kFits)(std::string_view), Result<Snapshot> (*kRead)(Input&)>

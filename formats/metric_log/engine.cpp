@@ -26,7 +26,7 @@ int step_rank(std::string_view word) {
 /// The number behind a step word that ends at `at`: "step 3", "Step [3/10]", "iter=3", "epoch: 3".
 std::optional<Step> number_behind(std::string_view line, std::size_t at) {
   std::size_t i = at;
-  while (i < line.size() && i < at + 6 && (is_blank(line[i]) || has(":=#[(_\"'", line.substr(i, 1)))) ++i;
+  while (i < line.size() && i < at + 6 && (is_blank(line[i]) || contains(":=#[(_\"'", line.substr(i, 1)))) ++i;
   std::size_t end = i;
   while (end < line.size() && is_digit(line[end])) ++end;
   Step step;
@@ -43,7 +43,7 @@ std::optional<Step> number_behind(std::string_view line, std::size_t at) {
 /// bracket, a quote and a whole unit are ends.
 bool may_be_cut(const LogLine& line) {
   if (line.terminated || line.text.empty()) return false;
-  const bool has_end = has("})]\"'|Bb", line.text.substr(line.text.size() - 1)) ||
+  const bool has_end = contains("})]\"'|Bb", line.text.substr(line.text.size() - 1)) ||
                        (line.text.size() > 5 && line.text.substr(line.text.size() - 5) == "bytes");
   return !has_end;
 }
@@ -77,9 +77,10 @@ std::string_view find_thread(std::string_view prefix) {
          at = find_ignoring_case(prefix, word, at + 1)) {
       if (at > 0 && is_letter(prefix[at - 1])) continue;
       std::size_t i = at + word.size();
-      if (starts_with(prefix.substr(i), "Id") || starts_with(prefix.substr(i), "ID")) i += 2;
+      if (prefix.substr(i).starts_with("Id") || prefix.substr(i).starts_with("ID")) i += 2;
       const std::size_t separator = i;
-      while (i < prefix.size() && i < separator + 3 && (is_blank(prefix[i]) || has("-:=#_", prefix.substr(i, 1)))) ++i;
+      while (i < prefix.size() && i < separator + 3 && (is_blank(prefix[i]) || contains("-:=#_", prefix.substr(i, 1))))
+        ++i;
       std::size_t end = i;
       while (end < prefix.size() && is_digit(prefix[end])) ++end;
       if (end > i && (end == prefix.size() || !is_word(prefix[end]))) return prefix.substr(i, end - i);

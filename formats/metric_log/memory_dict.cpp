@@ -43,7 +43,7 @@ bool is_first_key(std::string_view key, std::string_view behind) {
   behind = trim(behind.substr(0, 64));
   if (!behind.empty() && (behind.front() == ':' || behind.front() == ',')) behind.remove_prefix(1);
   behind = trim(behind);
-  return starts_with(behind, "{") || starts_with(behind, "OrderedDict(");
+  return behind.starts_with("{") || behind.starts_with("OrderedDict(");
 }
 
 /// Where an opening bracket stands whose first text is such a key; npos where none does.
@@ -54,7 +54,7 @@ std::size_t find_begin(std::string_view text, bool may_be_inside) {
     if (end == std::string_view::npos) return std::string_view::npos;
     if (!is_first_key(text.substr(quote + 1, end - quote - 1), text.substr(end + 1))) continue;
     std::size_t begin = quote;
-    while (begin > 0 && (is_blank(text[begin - 1]) || has("{([", text.substr(begin - 1, 1)))) --begin;
+    while (begin > 0 && (is_blank(text[begin - 1]) || contains("{([", text.substr(begin - 1, 1)))) --begin;
     const std::size_t bracket = text.find_first_of("{([", begin);
     if (bracket < quote) return bracket;
     // The bracket stands on the line before.
@@ -69,19 +69,19 @@ class MemoryDict final : public Matcher {
   bool take(const LogLine& line, Session& session) override {
     const bool behind_bracket = bracket_ended_line_;
     const std::string_view trimmed = trim(line.text);
-    bracket_ended_line_ = !trimmed.empty() && has("{[", trimmed.substr(trimmed.size() - 1));
+    bracket_ended_line_ = !trimmed.empty() && contains("{[", trimmed.substr(trimmed.size() - 1));
     if (is_open_) {
       if (walk(line.text, session)) return true;
       drop(session);
       if (!line.terminated) session.recorder().set_partial();
     }
-    if (!has(line.text, "alloc") && !has(line.text, "active") && !has(line.text, "_bytes") &&
-        !has(line.text, "segment") && !has(line.text, "num_ooms"))
+    if (!contains(line.text, "alloc") && !contains(line.text, "active") && !contains(line.text, "_bytes") &&
+        !contains(line.text, "segment") && !contains(line.text, "num_ooms"))
       return false;
     const std::size_t begin = find_begin(line.text, behind_bracket);
     if (begin == std::string_view::npos) return false;
     open(line, session);
-    const bool was_bracket_before = has("'\"", line.text.substr(begin, 1));
+    const bool was_bracket_before = contains("'\"", line.text.substr(begin, 1));
     if (was_bracket_before) frames_.push_back({});
     if (!walk(line.text.substr(begin), session)) drop(session);
     return true;
@@ -128,12 +128,12 @@ class MemoryDict final : public Matcher {
       } else if (c == ',') {
         if (!frames_.empty() && frames_.back().bracket == '{') has_key_ = false;
         ++i;
-      } else if (has("{([", text.substr(i, 1))) {
+      } else if (contains("{([", text.substr(i, 1))) {
         if (frames_.size() == kMaxDepth) return false;
         frames_.push_back({has_key_ ? key_ : std::string(), c});
         has_key_ = false;
         ++i;
-      } else if (has("})]", text.substr(i, 1))) {
+      } else if (contains("})]", text.substr(i, 1))) {
         if (frames_.empty()) return false;
         frames_.pop_back();
         has_key_ = false;
@@ -185,7 +185,7 @@ class MemoryDict final : public Matcher {
       return;
     }
     if (readings_.size() == kMaxReadings) return;
-    const bool is_size = has(metric, "_bytes");
+    const bool is_size = contains(metric, "_bytes");
     const bool cumulative = is_total || stat == "allocated" || stat == "freed";
     readings_.push_back({std::string(name), is_size ? "bytes" : "count", {value, 0}, cumulative});
   }

@@ -13,7 +13,7 @@ namespace {
 /// Moves `at` over blanks, then over `part`.
 bool accept(std::string_view text, std::size_t& at, std::string_view part) {
   while (at < text.size() && is_blank(text[at])) ++at;
-  if (!starts_with(text.substr(at), part)) return false;
+  if (!text.substr(at).starts_with(part)) return false;
   at += part.size();
   return true;
 }
@@ -52,7 +52,7 @@ class MemoryInfo final : public Matcher {
  public:
   bool take(const LogLine& line, Session& session) override {
     const std::string_view text = line.text;
-    if (!has(text, "current")) return false;
+    if (!contains(text, "current")) return false;
     std::int64_t current = 0, peak = 0;
     if (read_dict(text, current, peak)) {
       const Reading readings[] = {{"memory_info.current", "bytes", {current, 0}, false},
@@ -76,7 +76,7 @@ class MemoryInfo final : public Matcher {
     std::string_view device = text.substr(begin + kBegin.size(), current_at - begin - kBegin.size());
     while (!device.empty() && (is_blank(device.back()) || device.back() == ':')) device.remove_suffix(1);
     if (const std::size_t blank = device.rfind(' '); blank != std::string_view::npos) device.remove_prefix(blank + 1);
-    if (starts_with(device, "/physical_device:")) device.remove_prefix(device.find(':') + 1);
+    if (device.starts_with("/physical_device:")) device.remove_prefix(device.find(':') + 1);
     const std::optional<Quantity> current = number_at(text, current_at + 8), peak = number_at(text, peak_at + 5);
     if (!current || !peak) return false;
     const auto name = [&](std::string_view counter) {

@@ -59,8 +59,8 @@ class Mprof final : public Matcher {
       }
       return false;
     }
-    if (starts_with(text, "CMDLINE ")) return take_command(line);
-    const bool is_mine = starts_with(text, "MEM ") || starts_with(text, "CHLD ") || starts_with(text, "FUNC ");
+    if (text.starts_with("CMDLINE ")) return take_command(line);
+    const bool is_mine = text.starts_with("MEM ") || text.starts_with("CHLD ") || text.starts_with("FUNC ");
     if (!is_mine) {
       was_sample_ = false;
       return false;

@@ -104,7 +104,7 @@ void read_arguments(std::string_view arguments, bool decimal_units, Key& key) {
   for (const char c : arguments) {
     if (is_digit(c) && key.device.size() < 4) key.device += c;
   }
-  if (has(arguments, "including")) key.words.clear();  // another number: "peak RSS (including heaptrack overhead)"
+  if (contains(arguments, "including")) key.words.clear();  // another number: "peak RSS (including heaptrack overhead)"
 }
 
 /// "rss_mb", "memory in MiB": the last word is a unit, if what is left is a key.
@@ -181,7 +181,8 @@ std::string device_in(std::string_view text) {
          at = find_ignoring_case(text, word, at + 1)) {
       if (at > 0 && is_letter(text[at - 1])) continue;
       std::size_t i = at + word.size();
-      while (i < text.size() && i < at + word.size() + 3 && (is_blank(text[i]) || has(":#[(=_", text.substr(i, 1))))
+      while (i < text.size() && i < at + word.size() + 3 &&
+             (is_blank(text[i]) || contains(":#[(=_", text.substr(i, 1))))
         ++i;
       std::size_t end = i;
       while (end < text.size() && is_digit(text[end])) ++end;
@@ -273,7 +274,7 @@ class PlainLines final : public Matcher {
       while (i < text.size() && is_digit(text[i]));
     }
     const std::size_t separator = i;
-    while (i < text.size() && (is_blank(text[i]) || has("])>:,-|;=", text.substr(i, 1)))) ++i;
+    while (i < text.size() && (is_blank(text[i]) || contains("])>:,-|;=", text.substr(i, 1)))) ++i;
     if (i == separator) return false;
     const std::optional<Number> number = next_number(text, i, session.decimal_units());
     if (!number || number->begin != i || number->unit == 0) return false;

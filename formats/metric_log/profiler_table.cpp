@@ -26,7 +26,7 @@ std::optional<Columns> heading(std::string_view line) {
   if (number == std::string_view::npos || memory == std::string_view::npos || increment == std::string_view::npos ||
       contents == std::string_view::npos || !(number < memory && memory < increment && increment < contents))
     return std::nullopt;
-  return Columns{memory + 9, has(line.substr(increment, contents - increment), "Occurrences"), contents};
+  return Columns{memory + 9, contains(line.substr(increment, contents - increment), "Occurrences"), contents};
 }
 
 struct ProfilerRow {
@@ -81,8 +81,8 @@ std::optional<ProfilerRow> parse_row(std::string_view text, const Columns& colum
 /// NAME of "def NAME(" or "async def NAME(".
 std::string_view defined_function(std::string_view source) {
   source = trim(source);
-  if (starts_with(source, "async ")) source = trim(source.substr(6));
-  if (!starts_with(source, "def ")) return {};
+  if (source.starts_with("async ")) source = trim(source.substr(6));
+  if (!source.starts_with("def ")) return {};
   source = trim(source.substr(4));
   std::size_t end = 0;
   while (end < source.size() && (is_word(source[end]) || static_cast<unsigned char>(source[end]) >= 0x80)) ++end;

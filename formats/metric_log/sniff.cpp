@@ -35,12 +35,12 @@ bool looks_like_text(std::string_view head) {
 
 /// Blocks that the end of the head has cut count by their heading.
 bool has_heading(std::string_view head) {
-  if (has(head, "PyTorch CUDA memory summary, device ID") && has(head, "| Cur Usage  |")) return true;
+  if (contains(head, "PyTorch CUDA memory summary, device ID") && contains(head, "| Cur Usage  |")) return true;
   const std::size_t table = head.find("Line #    Mem usage    Increment");
-  if (table != std::string_view::npos && has(head.substr(table, 128), "Line Contents")) return true;
+  if (table != std::string_view::npos && contains(head.substr(table, 128), "Line Contents")) return true;
   const std::size_t brace = head.find_first_not_of(" \t\r\n\xef\xbb\xbf");
-  return brace != std::string_view::npos && head[brace] == '{' && has(head.substr(0, 4096), ".current\"") &&
-         has(head.substr(0, 4096), "allocat");
+  return brace != std::string_view::npos && head[brace] == '{' && contains(head.substr(0, 4096), ".current\"") &&
+         contains(head.substr(0, 4096), "allocat");
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "snapdiff/contains.hpp"
+
 /// Characters and small texts. Everything here is bounded by the view.
 namespace snapdiff::formats::metric_log {
 
@@ -15,9 +17,6 @@ constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 constexpr bool is_word(char c) { return is_letter(c) || is_digit(c) || c == '_'; }
 constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
-
-constexpr bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
-constexpr bool starts_with(std::string_view text, std::string_view part) { return text.substr(0, part.size()) == part; }
 
 constexpr std::string_view trim(std::string_view text) {
   while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);

@@ -77,15 +77,15 @@ Parsed parse(std::string_view text) {
 }
 
 std::optional<Level> level_in(std::string_view text) {
-  if (has(text, "PackedSequenceStatistics")) return Level::packed;
-  if (has(text, "TensorStatistics")) return Level::tensor;
+  if (contains(text, "PackedSequenceStatistics")) return Level::packed;
+  if (contains(text, "TensorStatistics")) return Level::tensor;
   return std::nullopt;
 }
 
 class TorchSharp final : public Matcher {
  public:
   bool take(const LogLine& line, Session& session) override {
-    if (!has(line.text, "ScopeCount") && !has(line.text, "ThreadTotalLiveCount")) return false;
+    if (!contains(line.text, "ScopeCount") && !contains(line.text, "ThreadTotalLiveCount")) return false;
     const Parsed parsed = parse(line.text);
     if (parsed.outcome == Outcome::none) return false;
     if (parsed.outcome == Outcome::not_integer) {
@@ -170,8 +170,8 @@ class TorchSharp final : public Matcher {
       const std::size_t tags = name.find("{level=");
       if (tags == std::string_view::npos) return;
       const std::string rest(name.substr(tags));
-      if (starts_with(name, "created_in{level=packed") && live.last > 0) packed = true;
-      if (!starts_with(name, "live{") || live.readings < 3 || live.last <= live.first) return;
+      if (name.starts_with("created_in{level=packed") && live.last > 0) packed = true;
+      if (!name.starts_with("live{") || live.readings < 3 || live.last <= live.first) return;
       const auto of = [&](std::string_view counter) { return recorder.growth(std::string(counter) + rest); };
       const double grown = static_cast<double>(live.last) - static_cast<double>(live.first);
       const auto is_near = [&](double growth) { return growth > 0.9 * grown && growth < 1.1 * grown; };

@@ -12,6 +12,7 @@
 #include "formats/text/scan.hpp"
 #include "formats/type_counts/type_count_importers.hpp"
 #include "snapdiff/checked.hpp"
+#include "snapdiff/contains.hpp"
 
 namespace snapdiff::formats {
 namespace {
@@ -53,13 +54,11 @@ std::string_view take_cell(std::string_view& text) {
   return cell;
 }
 
-bool has(std::string_view line, std::string_view part) { return line.find(part) != std::string_view::npos; }
-
 bool is_dumpheap_heading(std::string_view line) {
-  return has(line, "MT") && has(line, "Count") && has(line, "TotalSize");
+  return contains(line, "MT") && contains(line, "Count") && contains(line, "TotalSize");
 }
 bool is_report_heading(std::string_view line) {
-  return has(line, "Object Bytes") && has(line, "Count") && has(line, "Type");
+  return contains(line, "Object Bytes") && contains(line, "Count") && contains(line, "Type");
 }
 
 /// "1,234  GC Heap bytes" -> 1234 for `what` "GC Heap bytes".
