@@ -28,7 +28,12 @@ std::span<const Command> commands() {
                                            Command{"pins", run_pins},
                                            Command{"ranks", run_ranks},
                                            Command{"retained", run_retained},
-                                           Command{"paths", run_paths}};
+                                           Command{"paths", run_paths},
+#ifdef SNAPDIFF_HAS_FLEET
+                                           Command{"push", run_push},
+                                           Command{"fleet", run_fleet},
+#endif
+  };
   return kCommands;
 }
 
@@ -68,7 +73,14 @@ automate
   rm, prune, merge  remove snapshots, keep the newest N, take in another store
   symbolize         names for raw addresses in the store, from binaries
   formats           formats read
-
+)"
+#ifdef SNAPDIFF_HAS_FLEET
+         R"(many machines
+  push FILE...      send snapshots to the servers of a fleet
+  fleet QUESTION    list, diff, trend, gate, outliers, pull, sql over them
+)"
+#endif
+         R"(
   --db PATH         store (snapdiff.db; SNAPDIFF_DB; :memory: leaves nothing)
   --metric NAME     what to count (in-use bytes)
   --as text|json|jsonl|csv|md
