@@ -37,6 +37,12 @@ struct Total {
   }
 };
 
+/// An expression: the number of each push, UInt32 whatever the list holds.
+std::string mapped_pushes(const std::vector<std::uint64_t>& pushes, const std::vector<std::uint64_t>& numbers) {
+  return "toUInt32(transform(push, [" + list_of(std::span<const std::uint64_t>(pushes)) + "], [" +
+         list_of(std::span<const std::uint64_t>(numbers)) + "], 4294967295))";
+}
+
 class Fetch {
  public:
   Fetch(Fleet::Impl& from, std::span<const Step> steps, const Pivot* pivot, std::int64_t floor)
@@ -72,14 +78,30 @@ class Fetch {
         const std::uint64_t seconds = std::min<std::uint64_t>(member->ts_ns / 1'000'000'000, 0xffffffffU - 86'400);
         first_hour_ = std::min(first_hour_, seconds / 3600 * 3600);
         last_hour_ = std::max(last_hour_, seconds / 3600 * 3600);
-        // A snapshot of several metrics is one push.
-        if (!steps_of_.try_emplace(member->push, s).second) continue;
-        pushes_.push_back(member->push);
-        step_numbers_.push_back(s);
-        pivot_numbers_.push_back(pivot_number(*member));
+        // A snapshot of several metrics is one push, and may stand for several steps.
+        std::vector<std::uint32_t>& steps = steps_of_[member->push];
+        if (steps.empty()) {
+          pushes_.push_back(member->push);
+          pivot_numbers_.push_back(pivot_number(*member));
+        }
+        if (steps.empty() || steps.back() != s) steps.push_back(s);
       }
     }
+    number_slots();
     services_.assign(services.begin(), services.end());
+  }
+
+  /// Pushes of the same steps have one number.
+  void number_slots() {
+    std::map<std::vector<std::uint32_t>, std::uint64_t> numbers;
+    for (const std::uint64_t push : pushes_) {
+      const std::vector<std::uint32_t>& steps = steps_of_.at(push);
+      const auto [place, is_new] = numbers.try_emplace(steps, slots_.size());
+      if (is_new) slots_.push_back(steps);
+      // The engine compares sums of slots: a floor needs that they are the steps.
+      if (steps.size() > 1) floor_ = 0;
+      slot_numbers_.push_back(place->second);
+    }
   }
 
   std::uint64_t pivot_number(const Committed& member) {
@@ -98,11 +120,8 @@ class Fetch {
            list_of(std::span<const std::uint64_t>(pushes_)) + ")";
   }
 
-  /// What each push belongs to, as an expression; the first number is UInt32 whatever the list holds.
-  std::string mapped(const std::vector<std::uint64_t>& numbers) const {
-    return "transform(push, [" + list_of(std::span<const std::uint64_t>(pushes_)) + "], arrayMap(x -> toUInt32(x), [" +
-           list_of(std::span<const std::uint64_t>(numbers)) + "]), toUInt32(4294967295))";
-  }
+  /// What each push belongs to, as an expression.
+  std::string mapped(const std::vector<std::uint64_t>& numbers) const { return mapped_pushes(pushes_, numbers); }
 
   Status read_facts() {
     std::vector<std::uint64_t> firsts;
@@ -124,7 +143,7 @@ class Fetch {
 
   /// Stacks whose sums range over the floor at the steps; one that is not there at some step is 0 there.
   std::string above_floor() const {
-    return " AND stack IN (SELECT stack FROM (SELECT stack, " + mapped(step_numbers_) +
+    return " AND stack IN (SELECT stack FROM (SELECT stack, " + mapped(slot_numbers_) +
            " AS s, sum(value) AS v FROM " + from_.table("sample") + " WHERE " + where() +
            " GROUP BY stack, s) GROUP BY stack HAVING if(count() < " + std::to_string(steps_.size()) +
            ", greatest(max(v), 0) - least(min(v), 0), max(v) - min(v)) >= " + std::to_string(floor_) + ")";
@@ -134,7 +153,7 @@ class Fetch {
     const std::string label = pivot_ == nullptr ? "label" : "toUInt64(" + mapped(pivot_numbers_) + ")";
     const std::string query =
         "SELECT stack, " + label + " AS l, toUInt32(indexOf([" + list_of(std::span<const std::string>(metrics_)) +
-        "], metric) - 1) AS m, " + mapped(step_numbers_) +
+        "], metric) - 1) AS m, " + mapped(slot_numbers_) +
         " AS s, sum(value), sum(objects), groupBitOr(known), toUInt64(count()) FROM " + from_.table("sample") +
         " WHERE " + where() + (floor_ > 0 ? above_floor() : "") +
         " GROUP BY stack, l, m, s SETTINGS distributed_group_by_no_merge = 1";
@@ -150,26 +169,30 @@ class Fetch {
       cells.unknown = row.number<std::uint8_t>();
       const auto rows = row.number<std::uint64_t>();
       if (!row.whole()) return ok();
-      if (cells.step >= steps_.size() || cells.metric >= metrics_.size())
+      if (cells.step >= slots_.size() || cells.metric >= metrics_.size())
         return Error{ErrorCode::malformed, "the answer names a step or a metric that was not asked for"};
-      found_[cells.step][cells.metric].add(cells.value, cells.objects, rows);
-      cells_.push_back(cells);
+      for (const std::uint32_t step : slots_[cells.step]) {
+        found_[step][cells.metric].add(cells.value, cells.objects, rows);
+        cells_.push_back(cells);
+        cells_.back().step = step;
+      }
       return ok();
     });
   }
 
   /// What is in no row that came, as one row a step.
   Status read_below() {
-    const std::string query = "SELECT " + mapped(step_numbers_) +
+    const std::string query = "SELECT " + mapped(slot_numbers_) +
                               " AS s, sum(value), sum(objects), toUInt64(count()) FROM " + from_.table("sample") +
                               " WHERE " + where() + " GROUP BY s";
     return from_.rows("sums of steps", query, [&](RowReader& row) -> Status {
-      const auto step = row.number<std::uint32_t>();
+      const auto slot = row.number<std::uint32_t>();
       const auto value = row.number<std::int64_t>();
       const auto objects = row.number<std::int64_t>();
       const auto rows = row.number<std::uint64_t>();
       if (!row.whole()) return ok();
-      if (step >= steps_.size()) return Error{ErrorCode::malformed, "the answer names a step that was not asked for"};
+      if (slot >= slots_.size()) return Error{ErrorCode::malformed, "the answer names a step that was not asked for"};
+      const std::uint32_t step = slots_[slot].front();
       Total& found = found_[step][0];
       const Cells rest{Hash128{}, 0, 0, step, value - found.value, objects - found.objects, 0};
       has_below_ = has_below_ || rows != found.rows;
@@ -324,8 +347,9 @@ class Fetch {
   SnapshotBuilder builder_;
   DictionaryReader dictionary_;
   std::vector<std::string> services_, metrics_, pivot_values_;
-  std::vector<std::uint64_t> pushes_, step_numbers_, pivot_numbers_;
-  std::unordered_map<std::uint64_t, std::uint32_t> steps_of_;
+  std::vector<std::uint64_t> pushes_, slot_numbers_, pivot_numbers_;
+  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> steps_of_;
+  std::vector<std::vector<std::uint32_t>> slots_;
   std::uint64_t first_hour_ = 0xffffffffU, last_hour_ = 0;
   std::vector<std::map<std::uint32_t, Total>> expected_, found_;
   std::unordered_map<std::uint64_t, StoredFacts> facts_;
@@ -359,9 +383,7 @@ Result<std::vector<InstanceGrowth>> Fleet::growth(std::span<const std::pair<cons
   const std::vector<std::string> service_list(services.begin(), services.end());
   const std::vector<std::string> metric_list(metrics.begin(), metrics.end());
   const std::string query =
-      "SELECT stack, transform(push, [" + list_of(std::span<const std::uint64_t>(both)) +
-      "], arrayMap(x -> toUInt32(x), [" + list_of(std::span<const std::uint64_t>(instances)) +
-      "]), toUInt32(4294967295)) AS i, sumIf(value, push IN (" + list_of(std::span<const std::uint64_t>(after)) +
+      "SELECT stack, " + mapped_pushes(both, instances) + " AS i, sumIf(value, push IN (" + list_of(std::span<const std::uint64_t>(after)) +
       ")) - sumIf(value, push IN (" + list_of(std::span<const std::uint64_t>(before)) + ")) AS g FROM " +
       impl_->table("sample") + " WHERE service IN (" + list_of(std::span<const std::string>(service_list)) +
       ") AND metric IN (" + list_of(std::span<const std::string>(metric_list)) + ") AND push IN (" +
