@@ -14,9 +14,9 @@ struct FleetWord {
   int (*run)(const FleetQuestion&);
 };
 constexpr std::array kFleetWords = {
-    FleetWord{"init", fleet_init},   FleetWord{"list", fleet_list}, FleetWord{"info", fleet_info},
-    FleetWord{"diff", fleet_diff},   FleetWord{"trend", fleet_trend}, FleetWord{"gate", fleet_gate},
-    FleetWord{"outliers", fleet_outliers}, FleetWord{"pull", fleet_pull}, FleetWord{"sql", fleet_sql}};
+    FleetWord{"init", fleet_init},         FleetWord{"list", fleet_list},   FleetWord{"info", fleet_info},
+    FleetWord{"diff", fleet_diff},         FleetWord{"trend", fleet_trend}, FleetWord{"gate", fleet_gate},
+    FleetWord{"outliers", fleet_outliers}, FleetWord{"pull", fleet_pull},   FleetWord{"sql", fleet_sql}};
 
 }  // namespace
 
@@ -58,14 +58,16 @@ int run_fleet(const Arguments& arguments) {
   std::vector<std::string> words;
   for (const FleetWord& word : kFleetWords) words.emplace_back(word.name);
   if (asked.options.operands.empty())
-    return fail({ErrorCode::usage, "fleet needs a question: init, list, info, diff, trend, gate, outliers, pull or sql"});
+    return fail(
+        {ErrorCode::usage, "fleet needs a question: init, list, info, diff, trend, gate, outliers, pull or sql"});
   asked.word = asked.options.operands.front();
   asked.words.assign(asked.options.operands.begin() + 1, asked.options.operands.end());
   asked.terminal = look_at_terminal(asked.options.no_color);
   for (const FleetWord& word : kFleetWords) {
     if (word.name != asked.word) continue;
     if (word.name != "sql" && !asked.words.empty())
-      return fail({ErrorCode::usage, "fleet " + asked.word + " takes no operands: found '" + asked.words.front() + "'"});
+      return fail(
+          {ErrorCode::usage, "fleet " + asked.word + " takes no operands: found '" + asked.words.front() + "'"});
     return word.run(asked);
   }
   return fail({ErrorCode::usage, "fleet " + asked.word + ": no such question" + did_you_mean(asked.word, words)});

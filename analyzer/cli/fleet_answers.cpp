@@ -154,10 +154,9 @@ Result<FleetTrend> judge_fleet(const FleetQuestion& asked) {
   Result<StepGrid> grid = step_grid(slice.instances, step_ns);
   if (!grid) return std::move(grid).error();
   if (grid->steps.size() < 2 || (asked.word == "trend" && grid->steps.size() < 3))
-    return Error{ErrorCode::usage, "too few snapshots: found " + std::to_string(grid->steps.size()) + ", expected at least " +
-                                       (asked.word == "trend" ? "3" : "2")};
-  const std::vector<fleet::Step> steps =
-      asked.floor.value_or(0) > 0 ? grid->steps : made_whole(slice, grid->steps);
+    return Error{ErrorCode::usage, "too few snapshots: found " + std::to_string(grid->steps.size()) +
+                                       ", expected at least " + (asked.word == "trend" ? "3" : "2")};
+  const std::vector<fleet::Step> steps = asked.floor.value_or(0) > 0 ? grid->steps : made_whole(slice, grid->steps);
   const Result<std::vector<SnapshotRef>> refs = fetch_refs(slice, steps, asked.floor.value_or(0));
   if (!refs) return refs.error();
   const std::optional<double> floor =
@@ -199,7 +198,8 @@ Result<std::pair<std::string, report::Style>> answer_diff(const FleetQuestion& a
   TwoMoments moments = two_moments(slice.instances, from, to, slice.unit);
   if (moments.pairs.empty())
     return Error{ErrorCode::usage, "no instance has snapshots at both moments: found " +
-                                       std::to_string(slice.instances.size()) + " instances, expected at least one with two"};
+                                       std::to_string(slice.instances.size()) +
+                                       " instances, expected at least one with two"};
   std::vector<fleet::Step> steps(2);
   for (const MomentPair& pair : moments.pairs) {
     steps[0].members.push_back(pair.first);

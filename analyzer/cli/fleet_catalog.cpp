@@ -20,9 +20,10 @@ std::string count_of(std::uint64_t number) { return report::count_text(static_ca
 /// A table in the form that was asked for.
 class FleetTable {
  public:
-  explicit FleetTable(report::Form form) : form_(form), writer_(form, [this](std::string_view piece) {
-    if (printed_) printed_ = print_report(piece, form_);
-  }) {}
+  explicit FleetTable(report::Form form)
+      : form_(form), writer_(form, [this](std::string_view piece) {
+          if (printed_) printed_ = print_report(piece, form_);
+        }) {}
   void columns(const std::vector<std::string>& names) { writer_.columns(names); }
   void row(const std::vector<report::QueryCell>& cells) { writer_.row(cells); }
   int end() {
@@ -57,8 +58,9 @@ Result<std::vector<fleet::Committed>> rows_of_slice(fleet::Fleet& from, const Fl
   Result<std::vector<fleet::Committed>> rows = from.list(slice);
   if (!rows) return rows;
   if (rows->empty())
-    return Error{ErrorCode::usage, "no snapshot of this service, instance, version, label and time; 'snapdiff fleet list' "
-                                   "shows what there is"};
+    return Error{ErrorCode::usage,
+                 "no snapshot of this service, instance, version, label and time; 'snapdiff fleet list' "
+                 "shows what there is"};
   return rows;
 }
 
@@ -128,11 +130,11 @@ int fleet_info(const FleetQuestion& asked) {
   table.columns({"what", "value"});
   table.row({text_cell("server"), text_cell("ClickHouse " + facts->version)});
   table.row({text_cell("level"), text_cell(facts->modern ? "modern" : "base")});
-  for (const auto& [name, number] : {std::pair("shards", facts->shards), std::pair("snapshots", facts->snapshots),
-                                     std::pair("committed rows", facts->committed_rows),
-                                     std::pair("rows", facts->sample_rows), std::pair("stacks", facts->stacks),
-                                     std::pair("frames", facts->frames),
-                                     std::pair("bytes of samples on this server", facts->stored_bytes)})
+  for (const auto& [name, number] :
+       {std::pair("shards", facts->shards), std::pair("snapshots", facts->snapshots),
+        std::pair("committed rows", facts->committed_rows), std::pair("rows", facts->sample_rows),
+        std::pair("stacks", facts->stacks), std::pair("frames", facts->frames),
+        std::pair("bytes of samples on this server", facts->stored_bytes)})
     table.row({text_cell(name), number_cell(number)});
   if (facts->sample_rows > facts->committed_rows)
     say("note: " + count_of(facts->sample_rows - facts->committed_rows) +
@@ -147,8 +149,8 @@ int fleet_sql(const FleetQuestion& asked) {
   } else if (asked.words.size() == 1) {
     query = asked.words[0];
   } else {
-    return fail({ErrorCode::usage,
-                 "fleet sql takes one query: found " + std::to_string(asked.words.size()) + "; quote it"});
+    return fail(
+        {ErrorCode::usage, "fleet sql takes one query: found " + std::to_string(asked.words.size()) + "; quote it"});
   }
   const Result<report::Form> form = form_of(asked.options);
   if (!form) return fail(form.error());
@@ -156,7 +158,10 @@ int fleet_sql(const FleetQuestion& asked) {
   if (!from) return fail(from.error());
   FleetTable table(*form);
   const Status done = from->sql(
-      query, [&](std::span<const std::string> names) { table.columns({names.begin(), names.end()}); },
+      query,
+      [&](std::span<const std::string> names) {
+        table.columns({names.begin(), names.end()});
+      },
       [&](std::span<const fleet::Cell> cells) {
         std::vector<report::QueryCell> row;
         for (const fleet::Cell& cell : cells) row.push_back({cell.text, cell.is_number});

@@ -91,8 +91,7 @@ void tell_culprits(std::vector<Culprit>& culprits, const std::vector<fleet::Inst
       if (std::binary_search(culprit.rows.begin(), culprit.rows.end(), rows.row(one.stack))) counter.add(0, one);
     }
     culprit.instances = counter.counts(1).front();
-    const std::uint32_t changed =
-        culprit.value.growth() < 0 ? culprit.instances.shrank : culprit.instances.grew;
+    const std::uint32_t changed = culprit.value.growth() < 0 ? culprit.instances.shrank : culprit.instances.grew;
     if (instances > 1)
       culprit.text.spread = "on " + std::to_string(changed) + " of " + std::to_string(instances) + " instances";
   }

@@ -160,7 +160,8 @@ Result<std::uint64_t> parse_moment(const std::string& text, std::optional<std::u
     const std::uint64_t now = current_time_ns();
     return now > *ago ? now - *ago : 0;
   }
-  return Error{ErrorCode::usage, "found '" + text + "', expected a time like '2026-11-01 12:00' (UTC), @1764000000, 14d" +
+  return Error{ErrorCode::usage, "found '" + text +
+                                     "', expected a time like '2026-11-01 12:00' (UTC), @1764000000, 14d" +
                                      (base ? " or +24h" : "")};
 }
 

@@ -69,8 +69,9 @@ Result<std::string> choose_fleet_metric(const std::vector<fleet::Committed>& row
     list += (list.empty() ? "" : ", ") + metric;
   }
   if (wanted.empty() && in_bytes.size() == 1) return in_bytes.front();
-  return Error{ErrorCode::usage, (wanted.empty() ? std::string("no default metric") : "unknown metric: '" + wanted + "'") +
-                                     ", expected --metric with one of " + (list.empty() ? "none" : list)};
+  return Error{ErrorCode::usage,
+               (wanted.empty() ? std::string("no default metric") : "unknown metric: '" + wanted + "'") +
+                   ", expected --metric with one of " + (list.empty() ? "none" : list)};
 }
 
 std::vector<InstanceSeries> instance_series(const std::vector<fleet::Committed>& rows, const std::string& metric) {

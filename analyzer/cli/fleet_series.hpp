@@ -19,7 +19,8 @@ struct InstanceSeries {
   std::vector<const fleet::Committed*> snapshots;
 };
 
-/// Rows of one metric: `wanted`, else in-use bytes, else the only one in bytes. Errors: usage, with the metrics there are.
+/// Rows of one metric: `wanted`, else in-use bytes, else the only one in bytes. Errors: usage, with the metrics there
+/// are.
 Result<std::string> choose_fleet_metric(const std::vector<fleet::Committed>& rows, const std::string& wanted);
 
 /// Instances in order of their names.

@@ -68,7 +68,8 @@ Status DictionaryReader::read_stacks(std::vector<Hash128> stacks) {
                                       const Hash128 id = row.hash();
                                       std::vector<Hash128> own;
                                       const std::uint64_t count = row.varint(kMostItems);
-                                      for (std::uint64_t i = 0; i < count && row.whole(); ++i) own.push_back(row.hash());
+                                      for (std::uint64_t i = 0; i < count && row.whole(); ++i)
+                                        own.push_back(row.hash());
                                       if (!row.whole()) return ok();
                                       frames.insert(own.begin(), own.end());
                                       found.try_emplace(id, std::move(own));
@@ -110,8 +111,8 @@ Status DictionaryReader::read_labels(std::vector<std::uint64_t> labels) {
           return Error{ErrorCode::malformed, "columns of a label differ in length"};
         std::vector<Label> set;
         for (std::size_t i = 0; i < keys.size(); ++i)
-          set.push_back({into_.string(keys[i]), into_.string(texts[i]), numbers[i], into_.string(units[i]),
-                         is_number[i] != 0});
+          set.push_back(
+              {into_.string(keys[i]), into_.string(texts[i]), numbers[i], into_.string(units[i]), is_number[i] != 0});
         label_ids_.emplace(id, into_.labels(std::move(set)));
         return ok();
       });

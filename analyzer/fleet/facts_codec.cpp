@@ -48,8 +48,7 @@ void put_facts(RowWriter& out, const SnapshotFacts& facts) {
   put(out, facts.rank);
   out.text(facts.command_line).text(facts.default_metric);
   out.number(static_cast<std::uint8_t>(facts.sampling)).number(facts.period);
-  for (const bool flag : {facts.partial, facts.complete, facts.is_delta, facts.is_diff})
-    out.number(std::uint8_t{flag});
+  for (const bool flag : {facts.partial, facts.complete, facts.is_delta, facts.is_diff}) out.number(std::uint8_t{flag});
   out.text(facts.drop_frames).text(facts.keep_frames).text(facts.doc_url);
   out.varint(facts.comments.size());
   for (const std::string& comment : facts.comments) out.text(comment);

@@ -143,20 +143,20 @@ class Fetch {
 
   /// Stacks whose sums range over the floor at the steps; one that is not there at some step is 0 there.
   std::string above_floor() const {
-    return " AND stack IN (SELECT stack FROM (SELECT stack, " + mapped(slot_numbers_) +
-           " AS s, sum(value) AS v FROM " + from_.table("sample") + " WHERE " + where() +
-           " GROUP BY stack, s) GROUP BY stack HAVING if(count() < " + std::to_string(steps_.size()) +
+    return " AND stack IN (SELECT stack FROM (SELECT stack, " + mapped(slot_numbers_) + " AS s, sum(value) AS v FROM " +
+           from_.table("sample") + " WHERE " + where() + " GROUP BY stack, s) GROUP BY stack HAVING if(count() < " +
+           std::to_string(steps_.size()) +
            ", greatest(max(v), 0) - least(min(v), 0), max(v) - min(v)) >= " + std::to_string(floor_) + ")";
   }
 
   Status read_rows() {
     const std::string label = pivot_ == nullptr ? "label" : "toUInt64(" + mapped(pivot_numbers_) + ")";
-    const std::string query =
-        "SELECT stack, " + label + " AS l, toUInt32(indexOf([" + list_of(std::span<const std::string>(metrics_)) +
-        "], metric) - 1) AS m, " + mapped(slot_numbers_) +
-        " AS s, sum(value), sum(objects), groupBitOr(known), toUInt64(count()) FROM " + from_.table("sample") +
-        " WHERE " + where() + (floor_ > 0 ? above_floor() : "") +
-        " GROUP BY stack, l, m, s SETTINGS distributed_group_by_no_merge = 1";
+    const std::string query = "SELECT stack, " + label + " AS l, toUInt32(indexOf([" +
+                              list_of(std::span<const std::string>(metrics_)) + "], metric) - 1) AS m, " +
+                              mapped(slot_numbers_) +
+                              " AS s, sum(value), sum(objects), groupBitOr(known), toUInt64(count()) FROM " +
+                              from_.table("sample") + " WHERE " + where() + (floor_ > 0 ? above_floor() : "") +
+                              " GROUP BY stack, l, m, s SETTINGS distributed_group_by_no_merge = 1";
     found_.resize(steps_.size());
     return from_.rows("sums of stacks", query, [&](RowReader& row) -> Status {
       Cells cells;
@@ -309,9 +309,8 @@ class Fetch {
     }
     for (const Cells& cells : below_) rows[cells.step].push_back({below_stack_, LabelSetId{}, &cells});
     for (std::size_t s = 0; s < out.size(); ++s) {
-      std::sort(rows[s].begin(), rows[s].end(), [](const Row& a, const Row& b) {
-        return std::pair(a.stack, a.labels) < std::pair(b.stack, b.labels);
-      });
+      std::sort(rows[s].begin(), rows[s].end(),
+                [](const Row& a, const Row& b) { return std::pair(a.stack, a.labels) < std::pair(b.stack, b.labels); });
       const auto facts = steps_[s].members.empty() ? facts_.end() : facts_.find(steps_[s].members.front()->push);
       SampleTable& samples = out[s].samples;
       for (std::size_t i = 0; i < rows[s].size(); ++i) {
@@ -365,7 +364,8 @@ Result<std::vector<Snapshot>> Fleet::fetch(std::span<const Step> steps, const Pi
   return Fetch(*impl_, steps, pivot, floor).run();
 }
 
-Result<std::vector<InstanceGrowth>> Fleet::growth(std::span<const std::pair<const Committed*, const Committed*>> pairs) {
+Result<std::vector<InstanceGrowth>> Fleet::growth(
+    std::span<const std::pair<const Committed*, const Committed*>> pairs) {
   std::vector<InstanceGrowth> out;
   if (pairs.empty()) return out;
   std::vector<std::uint64_t> before, after, both, instances;
@@ -382,13 +382,13 @@ Result<std::vector<InstanceGrowth>> Fleet::growth(std::span<const std::pair<cons
   }
   const std::vector<std::string> service_list(services.begin(), services.end());
   const std::vector<std::string> metric_list(metrics.begin(), metrics.end());
-  const std::string query =
-      "SELECT stack, " + mapped_pushes(both, instances) + " AS i, sumIf(value, push IN (" + list_of(std::span<const std::uint64_t>(after)) +
-      ")) - sumIf(value, push IN (" + list_of(std::span<const std::uint64_t>(before)) + ")) AS g FROM " +
-      impl_->table("sample") + " WHERE service IN (" + list_of(std::span<const std::string>(service_list)) +
-      ") AND metric IN (" + list_of(std::span<const std::string>(metric_list)) + ") AND push IN (" +
-      list_of(std::span<const std::uint64_t>(both)) +
-      ") GROUP BY stack, i HAVING g != 0 SETTINGS distributed_group_by_no_merge = 1";
+  const std::string query = "SELECT stack, " + mapped_pushes(both, instances) + " AS i, sumIf(value, push IN (" +
+                            list_of(std::span<const std::uint64_t>(after)) + ")) - sumIf(value, push IN (" +
+                            list_of(std::span<const std::uint64_t>(before)) + ")) AS g FROM " + impl_->table("sample") +
+                            " WHERE service IN (" + list_of(std::span<const std::string>(service_list)) +
+                            ") AND metric IN (" + list_of(std::span<const std::string>(metric_list)) +
+                            ") AND push IN (" + list_of(std::span<const std::uint64_t>(both)) +
+                            ") GROUP BY stack, i HAVING g != 0 SETTINGS distributed_group_by_no_merge = 1";
   const Status read = impl_->rows("growth per instance", query, [&](RowReader& row) -> Status {
     InstanceGrowth one;
     one.stack = row.hash();

@@ -59,6 +59,32 @@ bool is_number_type(std::string_view type) {
 
 }  // namespace
 
+Result<std::vector<std::string>> Fleet::Impl::shards() {
+  const Result<std::string> lines =
+      client().text("shards", "SELECT concat(host_address, ':', toString(port)) FROM system.clusters WHERE cluster = " +
+                                  literal(to.cluster) + " ORDER BY shard_num, replica_num FORMAT TSV");
+  if (!lines) return lines.error();
+  std::vector<std::string> out;
+  for (std::size_t begin = 0, end = lines->find('\n'); end != std::string::npos; end = lines->find('\n', begin)) {
+    out.push_back(lines->substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return out;
+}
+
+Error Fleet::Impl::with_dead_shards(Error error) {
+  if (error.code != ErrorCode::io) return error;
+  const Result<std::vector<std::string>> all = shards();
+  if (!all) return error;
+  std::string dead;
+  for (const std::string& shard : *all) {
+    if (!client().text("shard", "SELECT 1 FROM remote(" + literal(shard) + ", system, one) FORMAT TSV"))
+      dead += (dead.empty() ? "" : ", ") + shard;
+  }
+  if (!dead.empty()) error.message += "; no answer from " + dead;
+  return error;
+}
+
 Fleet::Fleet(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Fleet::Fleet(Fleet&&) noexcept = default;
 Fleet& Fleet::operator=(Fleet&&) noexcept = default;
@@ -100,7 +126,8 @@ Status Fleet::init(const Layout& layout) {
     }
   }
   // Each shard must have them: a shard without would refuse every later statement.
-  Result<std::string> seen = impl_->client().text("check of all shards", "SELECT count() FROM " + impl_->table("sample"));
+  Result<std::string> seen =
+      impl_->client().text("check of all shards", "SELECT count() FROM " + impl_->table("sample"));
   if (!seen) {
     Error error = std::move(seen).error();
     error.message += "; give the addresses of all servers to init: --url http://a:8123,http://b:8123";
@@ -119,45 +146,47 @@ Result<std::vector<Committed>> Fleet::list(const Slice& slice) {
   require("version", slice.version);
   require("metric", slice.metric);
   for (const auto& [key, value] : slice.labels)
-    where += " AND vals[indexOf(keys, " + literal(key) + ")] = " + literal(value) + " AND has(keys, " + literal(key) + ")";
+    where +=
+        " AND vals[indexOf(keys, " + literal(key) + ")] = " + literal(value) + " AND has(keys, " + literal(key) + ")";
   if (slice.since_ns) where += " AND ts_ns >= " + std::to_string(*slice.since_ns);
   if (slice.until_ns) where += " AND ts_ns <= " + std::to_string(*slice.until_ns);
   std::map<std::pair<Hash128, std::string>, Committed> found;
-  const Status read = impl_->rows(
-      "snapshots",
-      "SELECT snapshot, push, nth, service, metric, unit, instance_name, version, keys, vals, ts_ns, restart, period, state, "
-      "rows, total, objects FROM " +
-          impl_->table("snapshot") + " WHERE " + where,
-      [&](RowReader& row) -> Status {
-        Committed one;
-        one.snapshot = row.hash();
-        one.push = row.number<std::uint64_t>();
-        one.nth = row.number<std::uint64_t>();
-        one.service = row.text();
-        one.metric = row.text();
-        one.unit = row.text();
-        one.instance = row.text();
-        one.version = row.text();
-        std::vector<std::string> keys = row.texts();
-        std::vector<std::string> values = row.texts();
-        for (std::size_t i = 0; i < std::min(keys.size(), values.size()); ++i)
-          one.labels.emplace_back(std::move(keys[i]), std::move(values[i]));
-        one.ts_ns = row.number<std::uint64_t>();
-        one.restart = row.number<std::uint32_t>();
-        one.period = row.number<std::uint64_t>();
-        const auto state = row.number<std::uint8_t>();
-        one.partial = (state & 1U) != 0;
-        one.has_time = (state & 4U) != 0;
-        one.rows = row.number<std::uint32_t>();
-        one.total = row.number<std::int64_t>();
-        one.objects = row.number<std::int64_t>();
-        if (!row.whole()) return ok();
-        // Two pushes at once may both have committed: one of them is the snapshot, the same one for every reader.
-        const auto key = std::pair(one.snapshot, one.metric);
-        const auto [place, is_new] = found.try_emplace(key, one);
-        if (!is_new && one.push < place->second.push) place->second = std::move(one);
-        return ok();
-      });
+  const Status read = impl_->rows("snapshots",
+                                  "SELECT snapshot, push, nth, service, metric, unit, instance_name, version, keys, "
+                                  "vals, ts_ns, restart, period, state, "
+                                  "rows, total, objects FROM " +
+                                      impl_->table("snapshot") + " WHERE " + where,
+                                  [&](RowReader& row) -> Status {
+                                    Committed one;
+                                    one.snapshot = row.hash();
+                                    one.push = row.number<std::uint64_t>();
+                                    one.nth = row.number<std::uint64_t>();
+                                    one.service = row.text();
+                                    one.metric = row.text();
+                                    one.unit = row.text();
+                                    one.instance = row.text();
+                                    one.version = row.text();
+                                    std::vector<std::string> keys = row.texts();
+                                    std::vector<std::string> values = row.texts();
+                                    for (std::size_t i = 0; i < std::min(keys.size(), values.size()); ++i)
+                                      one.labels.emplace_back(std::move(keys[i]), std::move(values[i]));
+                                    one.ts_ns = row.number<std::uint64_t>();
+                                    one.restart = row.number<std::uint32_t>();
+                                    one.period = row.number<std::uint64_t>();
+                                    const auto state = row.number<std::uint8_t>();
+                                    one.partial = (state & 1U) != 0;
+                                    one.has_time = (state & 4U) != 0;
+                                    one.rows = row.number<std::uint32_t>();
+                                    one.total = row.number<std::int64_t>();
+                                    one.objects = row.number<std::int64_t>();
+                                    if (!row.whole()) return ok();
+                                    // Two pushes at once may both have committed: one of them is the snapshot, the same
+                                    // one for every reader.
+                                    const auto key = std::pair(one.snapshot, one.metric);
+                                    const auto [place, is_new] = found.try_emplace(key, one);
+                                    if (!is_new && one.push < place->second.push) place->second = std::move(one);
+                                    return ok();
+                                  });
   if (!read) return read.error();
   std::vector<Committed> out;
   for (auto& [key, one] : found) out.push_back(std::move(one));
@@ -181,8 +210,8 @@ Result<ServerFacts> Fleet::facts() {
     });
   };
   const std::string cluster = literal(impl_->to.cluster);
-  Status read = count("servers", "SELECT toUInt64(uniqExact(shard_num)) FROM system.clusters WHERE cluster = " + cluster,
-                      out.shards);
+  Status read = count(
+      "servers", "SELECT toUInt64(uniqExact(shard_num)) FROM system.clusters WHERE cluster = " + cluster, out.shards);
   if (read) read = count("samples", "SELECT toUInt64(count()) FROM " + impl_->table("sample"), out.sample_rows);
   if (read)
     read = count("snapshots",
@@ -209,7 +238,8 @@ Status Fleet::sql(std::string_view query, const std::function<void(std::span<con
   std::size_t line_number = 0;
   // The answer is read line by line: names, types, then rows.
   return impl_->client().read(
-      "sql", text + "\nFORMAT TabSeparatedWithNamesAndTypes", [&](std::string_view bytes) -> Result<std::size_t> {
+      "sql", text + "\nFORMAT TabSeparatedWithNamesAndTypes",
+      [&](std::string_view bytes) -> Result<std::size_t> {
         std::size_t used = 0;
         for (std::size_t end = bytes.find('\n'); end != std::string_view::npos; end = bytes.find('\n', used)) {
           const auto values = split_line(bytes.substr(used, end - used));

@@ -122,8 +122,8 @@ struct Cell {
   bool is_number = false;
 };
 
-/// One connection at a time. Errors of all members: io (no server, a server in error, a lost answer), with the server and
-/// the statement's name; malformed (an answer that breaks its format); limit.
+/// One connection at a time. Errors of all members: io (no server, a server in error, a lost answer), with the server
+/// and the statement's name; malformed (an answer that breaks its format); limit.
 class Fleet {
  public:
   /// Errors: usage (no address, or one with a password in it).
@@ -146,7 +146,8 @@ class Fleet {
   /// several holds the sums of one metric. Below `floor` (if not 0), stacks whose values range over less at the steps
   /// are one row `[below threshold]`.
   /// Errors: internal, where the rows do not add up to the committed totals: bytes are missing on a server.
-  Result<std::vector<Snapshot>> fetch(std::span<const Step> steps, const Pivot* pivot = nullptr, std::int64_t floor = 0);
+  Result<std::vector<Snapshot>> fetch(std::span<const Step> steps, const Pivot* pivot = nullptr,
+                                      std::int64_t floor = 0);
 
   /// Growth per stack and instance; `pairs` are the baseline and the current snapshot of each instance.
   Result<std::vector<InstanceGrowth>> growth(std::span<const std::pair<const Committed*, const Committed*>> pairs);

@@ -15,8 +15,8 @@ constexpr std::size_t kMostError = std::size_t{64} << 10;
 /// What a reader may leave: one row, with names of 16 MiB.
 constexpr std::size_t kMostUnread = std::size_t{256} << 20;
 
-/// Settings of every statement. The answer of half of the shards is never taken for an answer; a server sends its status
-/// only when the answer is complete; rows are on their shards when an insert returns.
+/// Settings of every statement. The answer of half of the shards is never taken for an answer; a server sends its
+/// status only when the answer is complete; rows are on their shards when an insert returns.
 constexpr std::string_view kSettings =
     "skip_unavailable_shards=0&wait_end_of_query=1&insert_distributed_sync=1&distributed_product_mode=local"
     "&enable_http_compression=1&max_query_size=268435456&max_ast_elements=20000000"
@@ -49,11 +49,14 @@ Result<std::string> gzip(std::string_view bytes) {
 
 /// "Code: 60, e.displayText() = DB::Exception: Table x doesn't exist., e.what() = ..." -> what people need, one line.
 std::string server_words(std::string text) {
-  constexpr std::string_view kBegin = "e.displayText() = DB::Exception: ";
+  constexpr std::string_view kBegin = "e.displayText() = ";
   std::string code;
   if (text.starts_with("Code: ")) code = text.substr(0, text.find_first_of(",.", 6));
   if (const auto begin = text.find(kBegin); begin != std::string::npos) text.erase(0, begin + kBegin.size());
-  if (const auto end = text.find(", e.what()"); end != std::string::npos) text.resize(end);
+  for (const std::string_view kind : {"DB::Exception: ", "DB::NetException: "}) {
+    if (text.starts_with(kind)) text.erase(0, kind.size());
+  }
+  if (const auto end = text.rfind(", e.what()"); end != std::string::npos) text.resize(end);
   for (char& c : text) {
     if (c == '\n' || c == '\r' || c == '\t') c = ' ';
   }
@@ -172,8 +175,8 @@ Status Client::perform(std::string_view name, std::string_view target, std::stri
     return failed(ErrorCode::io, words[0] != '\0' ? std::string(words.data()) : std::string(curl_easy_strerror(code)));
   if (status != 200) return failed(ErrorCode::io, "the server refused it: " + server_words(exchange.refusal));
   if (!exchange.pending.empty())
-    return failed(ErrorCode::malformed, "the answer ends within a row: " + std::to_string(exchange.pending.size()) +
-                                            " bytes are left over");
+    return failed(ErrorCode::malformed,
+                  "the answer ends within a row: " + std::to_string(exchange.pending.size()) + " bytes are left over");
   return ok();
 }
 
@@ -204,8 +207,9 @@ Result<std::uint64_t> Client::insert(std::string_view name, std::string_view sta
 Result<std::string> checked_url(const std::string& url) {
   const bool plain = url.starts_with("http://");
   if (!plain && !url.starts_with("https://"))
-    return Error{ErrorCode::usage, "the address of a server begins with http:// or https://; expected e.g. "
-                                   "https://ch1.example.net:8443"};
+    return Error{ErrorCode::usage,
+                 "the address of a server begins with http:// or https://; expected e.g. "
+                 "https://ch1.example.net:8443"};
   const std::size_t begin = plain ? 7 : 8;
   const std::string host = url.substr(begin, url.find('/', begin) - begin);
   if (host.empty()) return Error{ErrorCode::usage, "the address of a server has no host"};

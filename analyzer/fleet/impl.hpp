@@ -23,10 +23,15 @@ struct Fleet::Impl {
   Client& client() { return clients.front(); }
   std::string table(std::string_view name) const { return identifier(to.database) + "." + std::string(name); }
 
+  /// "host:port" of every replica of the cluster, in order of the shards.
+  Result<std::vector<std::string>> shards();
+  /// An error of a statement, with the shards that do not answer.
+  Error with_dead_shards(Error error);
+
   /// Rows of an answer in RowBinary, one call each; `on_row` reads its columns.
   template <class OnRow>
   Status rows(std::string_view name, const std::string& query, OnRow on_row) {
-    return client().read(name, query + " FORMAT RowBinary", [&](std::string_view bytes) -> Result<std::size_t> {
+    Status read = client().read(name, query + " FORMAT RowBinary", [&](std::string_view bytes) -> Result<std::size_t> {
       std::size_t used = 0;
       while (used < bytes.size()) {
         RowReader reader(bytes.substr(used));
@@ -38,6 +43,7 @@ struct Fleet::Impl {
       }
       return used;
     });
+    return read ? ok() : with_dead_shards(std::move(read).error());
   }
 
   /// The rows that `select`, which ends in a column, gives for these ids; some thousands of them a statement.

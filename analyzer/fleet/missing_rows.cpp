@@ -10,19 +10,10 @@ constexpr std::size_t kMostNamed = 3;
 
 /// "127.0.0.1:9000 has 12 rows, 127.0.0.1:9001 has 0"; "" where a shard cannot be asked by itself.
 std::string rows_by_shard(Fleet::Impl& from, const std::string& where) {
-  std::vector<std::string> shards;
-  const Status listed = from.rows("shards",
-                                  "SELECT concat(host_address, ':', toString(port)) FROM system.clusters WHERE "
-                                  "cluster = " +
-                                      literal(from.to.cluster) + " ORDER BY shard_num, replica_num",
-                                  [&](RowReader& row) -> Status {
-                                    std::string shard(row.text());
-                                    if (row.whole()) shards.push_back(std::move(shard));
-                                    return ok();
-                                  });
-  if (!listed) return {};
+  const Result<std::vector<std::string>> shards = from.shards();
+  if (!shards) return {};
   std::string out;
-  for (const std::string& shard : shards) {
+  for (const std::string& shard : *shards) {
     const Status counted = from.rows("rows of a shard",
                                      "SELECT toUInt64(count()) FROM remote(" + literal(shard) + ", " +
                                          identifier(from.to.database) + ", sample_local) WHERE " + where,
@@ -72,8 +63,9 @@ Error missing_rows(Fleet::Impl& from, const std::vector<const Committed*>& membe
   if (lacking > kMostNamed) text += "; " + std::to_string(lacking - kMostNamed) + " more";
   if (const std::string shards = rows_by_shard(from, where); !shards.empty()) text += "; rows per shard: " + shards;
   return {ErrorCode::internal,
-          "the servers have other rows than were pushed" + text + "; expected all: restore them or push again after "
-          "removing the snapshots",
+          "the servers have other rows than were pushed" + text +
+              "; expected all: restore them or push again after "
+              "removing the snapshots",
           std::nullopt, "server " + from.client().url()};
 }
 

@@ -160,8 +160,7 @@ class Batch {
               const StoredColumn& column, const Sums& sums, const std::string& facts) {
     const SnapshotFacts& f = snapshot.facts;
     const std::uint64_t time = time_of(snapshot, now_);
-    const std::uint64_t restart =
-        f.pid ? mix64(static_cast<std::uint64_t>(*f.pid) ^ hash_bytes(f.host).high) | 1U : 0;
+    const std::uint64_t restart = f.pid ? mix64(static_cast<std::uint64_t>(*f.pid) ^ hash_bytes(f.host).high) | 1U : 0;
     commits_.hash(id).number(push).number(nth).text(origin_->service).text(column.metric).text(column.type.unit);
     commits_.number(hash_bytes(origin_->instance).high).text(origin_->instance).text(origin_->version);
     commits_.varint(origin_->labels.size());
@@ -208,9 +207,9 @@ struct Sender {
 
   Status insert(std::string_view table, std::string_view columns, const std::string& rows) {
     if (rows.empty()) return ok();
-    Result<std::uint64_t> sent = to.client().insert("insert into " + std::string(table),
-                                                    insert_into(to.table(table), columns), rows);
-    if (!sent) return std::move(sent).error();
+    Result<std::uint64_t> sent =
+        to.client().insert("insert into " + std::string(table), insert_into(to.table(table), columns), rows);
+    if (!sent) return to.with_dead_shards(std::move(sent).error());
     pushed.bytes += *sent;
     return ok();
   }
@@ -220,15 +219,14 @@ struct Sender {
     std::vector<Hash128> ids;
     for (const auto& [hash, use] : batch.stacks()) ids.push_back(hash);
     std::unordered_set<Hash128> present;
-    const Status asked = to.rows_of(
-        "stacks there are",
-        "SELECT stack FROM " + to.table("stack") + " WHERE seen >= toDate(" + std::to_string(today - kSeenDays) +
-            ") AND stack",
-        std::span<const Hash128>(ids), [&](RowReader& row) -> Status {
-          const Hash128 stack = row.hash();
-          if (row.whole()) present.insert(stack);
-          return ok();
-        });
+    const Status asked = to.rows_of("stacks there are",
+                                    "SELECT stack FROM " + to.table("stack") + " WHERE seen >= toDate(" +
+                                        std::to_string(today - kSeenDays) + ") AND stack",
+                                    std::span<const Hash128>(ids), [&](RowReader& row) -> Status {
+                                      const Hash128 stack = row.hash();
+                                      if (row.whole()) present.insert(stack);
+                                      return ok();
+                                    });
     if (!asked) return asked;
     RowWriter stacks, frames;
     std::unordered_set<Hash128> frame_ids;

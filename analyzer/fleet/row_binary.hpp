@@ -47,8 +47,8 @@ class RowWriter {
   std::string out_;
 };
 
-/// Reads values of rows. Where the bytes end within a row, everything after is 0 and is_short() says so; a length beyond
-/// the limits makes it is_bad().
+/// Reads values of rows. Where the bytes end within a row, everything after is 0 and is_short() says so; a length
+/// beyond the limits makes it is_bad().
 class RowReader {
  public:
   explicit RowReader(std::string_view bytes) : bytes_(bytes) {}

@@ -3,8 +3,8 @@
 #include <string>
 #include <string_view>
 
-/// The tables: each NAME_local on every server, with a Distributed table NAME over them. README.md says what the columns
-/// mean; a row is written in this order.
+/// The tables: each NAME_local on every server, with a Distributed table NAME over them. README.md says what the
+/// columns mean; a row is written in this order.
 namespace snapdiff::fleet {
 
 inline constexpr std::string_view kSnapshotColumns =

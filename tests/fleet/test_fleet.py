@@ -239,4 +239,6 @@ class Pushing(FleetTest):
 
 
 if __name__ == "__main__":
+    if servers.SKIP:
+        print(servers.SKIP)
     unittest.main()
