@@ -49,8 +49,8 @@ int run_fleet(const Arguments& arguments) {
   line.size("--limit", asked.limit, 1, "trend: say when the total will reach this");
   line.size("--floor", asked.floor, 0, "trend: stacks that change less stay on the servers, as\none row");
   line.text("-o", "FILE", asked.options.output, "pull: the store to write");
-  line.count("--keep", asked.keep_days, {1, 36'500}, "init: days that samples are kept (30)");
-  line.count("--keep-hourly", asked.keep_hourly_days, {1, 36'500}, "init: days that hourly values are kept (400)");
+  line.count("--keep", asked.keep_days, {1, 20'000}, "init: days that samples are kept (30)");
+  line.count("--keep-hourly", asked.keep_hourly_days, {1, 20'000}, "init: days that hourly values are kept (400)");
   line.flag("--on-cluster", asked.on_cluster, "init: one statement for all servers, with a keeper");
   line.flag("--print", asked.print, "init: show the statements, ask nobody");
   add_gate_options(line, asked.gate);

@@ -54,6 +54,7 @@ Status push_all(Loaded& loaded, const Options& options, const fleet::Origin& ori
     if (!pushed) return std::move(pushed).error();
     sum.snapshots += pushed->snapshots;
     sum.present += pushed->present;
+    sum.expired += pushed->expired;
     sum.rows += pushed->rows;
     sum.stacks += pushed->stacks;
     sum.frames += pushed->frames;
@@ -126,6 +127,9 @@ int run_push(const Arguments& arguments) {
       return fail_of_fleet(pushed.error());
     }
   }
+  if (sum.expired > 0)
+    say("warning: " + std::to_string(sum.expired) +
+        " snapshots are older than the servers keep and are not there; 'snapdiff fleet init --keep' says how long");
   if (sum.snapshots + sum.present > 0)
     say(summary(sum, origin, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()));
   return code;

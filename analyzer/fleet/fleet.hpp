@@ -55,6 +55,7 @@ struct Origin {
 
 struct Pushed {
   std::uint64_t snapshots = 0, present = 0;  ///< new ones; those that were there
+  std::uint64_t expired = 0;                 ///< sent, and older than the servers keep
   std::uint64_t rows = 0, stacks = 0, frames = 0;
   std::uint64_t bytes = 0;  ///< sent, compressed
 };

@@ -53,6 +53,8 @@ std::string server_words(std::string text) {
   std::string code;
   if (text.starts_with("Code: ")) code = text.substr(0, text.find_first_of(",.", 6));
   if (const auto begin = text.find(kBegin); begin != std::string::npos) text.erase(0, begin + kBegin.size());
+  if (const auto begin = text.find("DB::Exception: "); !code.empty() && begin < 16)
+    text.erase(0, begin);  // newer servers
   for (const std::string_view kind : {"DB::Exception: ", "DB::NetException: "}) {
     if (text.starts_with(kind)) text.erase(0, kind.size());
   }

@@ -261,21 +261,30 @@ struct Sender {
   }
 };
 
+/// Which of these ids have a commit row.
+static Result<std::unordered_set<Hash128>> listed_snapshots(Fleet::Impl& from, const Origin& origin,
+                                                            const std::vector<Hash128>& ids) {
+  std::unordered_set<Hash128> present;
+  const Status asked =
+      from.rows_of("snapshots there are",
+                   "SELECT snapshot FROM " + from.table("snapshot") + " WHERE service = " + literal(origin.service) +
+                       " AND instance = " + std::to_string(hash_bytes(origin.instance).high) + " AND snapshot",
+                   std::span<const Hash128>(ids), [&](RowReader& row) -> Status {
+                     const Hash128 id = row.hash();
+                     if (row.whole()) present.insert(id);
+                     return ok();
+                   });
+  if (!asked) return asked.error();
+  return present;
+}
+
 Result<Pushed> Fleet::push(std::span<const Snapshot* const> snapshots, const Origin& origin) {
   Pushed pushed;
   std::vector<Hash128> ids;
   for (const Snapshot* const snapshot : snapshots) ids.push_back(snapshot_id(*snapshot, origin));
-  std::unordered_set<Hash128> present;
-  const Status asked = impl_->rows_of(
-      "snapshots there are",
-      "SELECT snapshot FROM " + impl_->table("snapshot") + " WHERE service = " + literal(origin.service) +
-          " AND instance = " + std::to_string(hash_bytes(origin.instance).high) + " AND snapshot",
-      std::span<const Hash128>(ids), [&](RowReader& row) -> Status {
-        const Hash128 id = row.hash();
-        if (row.whole()) present.insert(id);
-        return ok();
-      });
-  if (!asked) return asked.error();
+  Result<std::unordered_set<Hash128>> listed = listed_snapshots(*impl_, origin, ids);
+  if (!listed) return std::move(listed).error();
+  std::unordered_set<Hash128> present = *std::move(listed);
   const std::uint64_t now = now_ns();
   Batch batch(origin, now);
   Sender sender{*impl_, pushed};
@@ -290,6 +299,10 @@ Result<Pushed> Fleet::push(std::span<const Snapshot* const> snapshots, const Ori
     batch = Batch(origin, now);
   }
   if (Status sent = sender.send(batch); !sent) return sent.error();
+  if (pushed.snapshots == 0) return pushed;
+  listed = listed_snapshots(*impl_, origin, ids);
+  if (!listed) return std::move(listed).error();
+  pushed.expired = present.size() - std::min(present.size(), listed->size());
   return pushed;
 }
 

@@ -8,6 +8,9 @@
 namespace snapdiff::fleet {
 namespace {
 
+/// Days that samples outlive their commit rows: bytes of a snapshot that is listed are never taken for missing.
+constexpr std::int64_t kSamplesLonger = 2;
+
 constexpr std::string_view kByStack = "reinterpretAsUInt64(substring(stack, 1, 8))";
 
 /// One table as it is on each server, and how its rows are spread over them.
@@ -53,7 +56,7 @@ class Statements {
          "UInt64, instance_name String, version String, keys Array(String), vals Array(String), ts DateTime, ts_ns "
          "UInt64, restart UInt32, period UInt64, state UInt8, rows UInt32, total Int64, objects Int64, facts String",
          engine("ReplacingMergeTree", "snapshot") + " PARTITION BY toYYYYMM(ts)",
-         "(service, metric, ts, instance, snapshot)" + kept("ts", layout_.keep_hourly_days),
+         "(service, metric, ts, instance, snapshot)" + kept("ts", layout_.keep_days),
          "reinterpretAsUInt64(substring(snapshot, 1, 8))"},
         {"stack", "stack FixedString(16), frames Array(FixedString(16)), seen Date",
          engine("ReplacingMergeTree", "stack", "seen"), "stack", std::string(kByStack)},
@@ -69,7 +72,8 @@ class Statements {
          "service String, metric String, hour DateTime, stack FixedString(16), instance UInt64, ts " + ts +
              ", label UInt64, push UInt64, value " + number + ", objects " + number + ", known UInt8",
          engine("MergeTree", "sample") + " PARTITION BY toDate(hour)",
-         "(service, metric, hour, stack, instance, ts)" + kept("hour", layout_.keep_days), std::string(kByStack)},
+         "(service, metric, hour, stack, instance, ts)" + kept("hour", layout_.keep_days + kSamplesLonger),
+         std::string(kByStack)},
         {"sample_hour",
          "service String, metric String, hour DateTime, stack FixedString(16), instance UInt64, label UInt64, last "
          "AggregateFunction(argMax, Int64, DateTime), last_objects AggregateFunction(argMax, Int64, DateTime), least "

@@ -125,7 +125,8 @@ TEST_CASE("fleet: older servers get no codec and no TTL, newer ones both") {
   };
   CHECK(text(false, false).find("CODEC") == std::string::npos);
   CHECK(text(false, false).find("TTL") == std::string::npos);
-  CHECK(text(true, false).find("TTL hour + toIntervalDay(30)") != std::string::npos);
+  CHECK(text(true, false).find("TTL hour + toIntervalDay(32)") != std::string::npos);
+  CHECK(text(true, false).find("TTL ts + toIntervalDay(30)") != std::string::npos);
   CHECK(text(true, false).find("CODEC(Delta, ZSTD(1))") != std::string::npos);
   CHECK(text(true, true).find("ReplicatedMergeTree") != std::string::npos);
 }

@@ -53,7 +53,7 @@ class FleetTest(CliTest):
             if server.process.poll() is not None:
                 server.start()
                 server.wait()
-        self.fleet("init", url=self.cluster.urls)
+        self.fleet("init", "--keep", "20000", "--keep-hourly", "20000", url=self.cluster.urls)
 
     @property
     def first(self):
