@@ -1,11 +1,13 @@
 #include "analyzer/fleet/http.hpp"
 
-#include <curl/curl.h>
 #include <libdeflate.h>
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <utility>
+
+#include "analyzer/fleet/curl_library.hpp"
 
 namespace snapdiff::fleet {
 namespace {
@@ -73,13 +75,12 @@ std::string server_words(std::string text) {
 struct Client::Handle {
   CURL* curl = nullptr;
   Handle() {
-    static const CURLcode started = curl_global_init(CURL_GLOBAL_DEFAULT);
-    if (started == CURLE_OK) curl = curl_easy_init();
+    if (curl_library().is_open) curl = curl_library().easy_init();
   }
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
   ~Handle() {
-    if (curl != nullptr) curl_easy_cleanup(curl);
+    if (curl != nullptr) curl_library().easy_cleanup(curl);
   }
 };
 
@@ -97,7 +98,7 @@ struct Client::Exchange {
 
   bool take_bytes(std::string_view bytes) {
     long status = 0;
-    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+    curl_library().easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
     if (status != 200) {
       refusal += bytes.substr(0, kMostError - std::min(refusal.size(), kMostError));
       return true;
@@ -132,49 +133,53 @@ Status Client::perform(std::string_view name, std::string_view target, std::stri
     return Error{code, std::string(name) + ": " + what, std::nullopt, "server " + url_};
   };
   CURL* const curl = handle_->curl;
-  if (curl == nullptr) return failed(ErrorCode::limit, "libcurl could not be started");
-  curl_easy_reset(curl);
+  if (curl == nullptr)
+    return failed(ErrorCode::io,
+                  "libcurl.so.4 is not installed or cannot be started; on Debian: apt-get install libcurl4");
+  const CurlLibrary& library = curl_library();
+  library.easy_reset(curl);
   const std::string address = url_ + "/?" + std::string(kSettings) + std::string(target);
   curl_slist* headers = nullptr;
-  const auto header = [&](const std::string& line) { headers = curl_slist_append(headers, line.c_str()); };
+  const auto header = [&](const std::string& line) { headers = library.slist_append(headers, line.c_str()); };
   header("Expect:");
   header("Content-Type: application/octet-stream");
   if (!user_.empty()) header("X-ClickHouse-User: " + user_);
   if (!password_.empty()) header("X-ClickHouse-Key: " + password_);
   if (compressed) header("Content-Encoding: gzip");
-  const std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)> kept(headers, &curl_slist_free_all);
+  const std::unique_ptr<curl_slist, decltype(library.slist_free_all)> kept(headers, library.slist_free_all);
 
   Exchange exchange;
   exchange.curl = curl;
   exchange.reader = &reader;
   std::array<char, CURL_ERROR_SIZE> words{};
-  curl_easy_setopt(curl, CURLOPT_URL, address.c_str());
-  curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
-  curl_easy_setopt(curl, CURLOPT_POST, 1L);
-  curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body.data());
-  curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
-  curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, &Exchange::take);
-  curl_easy_setopt(curl, CURLOPT_WRITEDATA, &exchange);
-  curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, words.data());
-  curl_easy_setopt(curl, CURLOPT_ACCEPT_ENCODING, "gzip");
-  curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-  curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
-  curl_easy_setopt(curl, CURLOPT_PROXY, "");  // servers are asked directly, whatever the environment says
-  curl_easy_setopt(curl, CURLOPT_NETRC, CURL_NETRC_IGNORED);
-  curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, 10L);
-  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
-  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, static_cast<long>(timeout_seconds_));
-  curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 1L);
-  curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 2L);
-  if (!authority_.empty()) curl_easy_setopt(curl, CURLOPT_CAINFO, authority_.c_str());
+  library.easy_setopt(curl, CURLOPT_URL, address.c_str());
+  library.easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+  library.easy_setopt(curl, CURLOPT_POST, 1L);
+  library.easy_setopt(curl, CURLOPT_POSTFIELDS, body.data());
+  library.easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
+  library.easy_setopt(curl, CURLOPT_WRITEFUNCTION, &Exchange::take);
+  library.easy_setopt(curl, CURLOPT_WRITEDATA, &exchange);
+  library.easy_setopt(curl, CURLOPT_ERRORBUFFER, words.data());
+  library.easy_setopt(curl, CURLOPT_ACCEPT_ENCODING, "gzip");
+  library.easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+  library.easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
+  library.easy_setopt(curl, CURLOPT_PROXY, "");  // servers are asked directly, whatever the environment says
+  library.easy_setopt(curl, CURLOPT_NETRC, CURL_NETRC_IGNORED);
+  library.easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+  library.easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, 10L);
+  library.easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
+  library.easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, static_cast<long>(timeout_seconds_));
+  library.easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 1L);
+  library.easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 2L);
+  if (!authority_.empty()) library.easy_setopt(curl, CURLOPT_CAINFO, authority_.c_str());
 
-  const CURLcode code = curl_easy_perform(curl);
+  const CURLcode code = library.easy_perform(curl);
   long status = 0;
-  curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+  library.easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
   if (exchange.failure) return failed(exchange.failure->code, exchange.failure->message);
   if (code != CURLE_OK)
-    return failed(ErrorCode::io, words[0] != '\0' ? std::string(words.data()) : std::string(curl_easy_strerror(code)));
+    return failed(ErrorCode::io,
+                  words[0] != '\0' ? std::string(words.data()) : std::string(library.easy_strerror(code)));
   if (status != 200) return failed(ErrorCode::io, "the server refused it: " + server_words(exchange.refusal));
   if (!exchange.pending.empty())
     return failed(ErrorCode::malformed,
