@@ -175,7 +175,9 @@ std::string moment_text(std::uint64_t time_ns) {
 }
 
 int fail_of_fleet(const Error& error) {
-  say_error(error);
+  Error said = error;
+  if (said.code == ErrorCode::internal) said.code = ErrorCode::io;  // of the servers' data, not a bug of ours
+  say_error(said);
   return exit_code_of(error.code);
 }
 

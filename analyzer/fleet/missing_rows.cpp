@@ -64,8 +64,7 @@ Error missing_rows(Fleet::Impl& from, const std::vector<const Committed*>& membe
   if (const std::string shards = rows_by_shard(from, where); !shards.empty()) text += "; rows per shard: " + shards;
   return {ErrorCode::internal,
           "the servers have other rows than were pushed" + text +
-              "; expected all: restore them or push again after "
-              "removing the snapshots",
+              "; expected all: restore the data of the shards, or see 'Rows that are lost' in analyzer/fleet/README.md",
           std::nullopt, "server " + from.client().url()};
 }
 
