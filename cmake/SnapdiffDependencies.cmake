@@ -39,6 +39,16 @@ else()
   pkg_check_modules(GVC REQUIRED IMPORTED_TARGET libgvc libcgraph libcdt)
   pkg_check_modules(CAIRO REQUIRED IMPORTED_TARGET cairo cairo-pdf cairo-svg pangocairo fontconfig)
 endif()
+# The only library that opens a connection. Without it, and in a static program, everything else is built.
+set(SNAPDIFF_HAS_FLEET OFF)
+if(SNAPDIFF_FLEET AND NOT SNAPDIFF_STATIC)
+  find_package(CURL 7.85)
+  if(CURL_FOUND)
+    set(SNAPDIFF_HAS_FLEET ON)
+  else()
+    message(STATUS "libcurl's headers were not found: 'push' and 'fleet' are left out (Debian: libcurl4-openssl-dev)")
+  endif()
+endif()
 find_path(PROTOZERO_INCLUDE_DIR protozero/version.hpp REQUIRED)
 add_library(protozero INTERFACE)
 target_include_directories(protozero SYSTEM INTERFACE ${PROTOZERO_INCLUDE_DIR})
@@ -48,7 +58,7 @@ add_library(snapdiff_third_party INTERFACE)
 target_link_libraries(snapdiff_third_party INTERFACE
   SQLite::SQLite3 ${SNAPDIFF_ZSTD} ZLIB::ZLIB LibLZMA::LibLZMA Boost::headers CLI11::CLI11
   nlohmann_json::nlohmann_json $<TARGET_NAME_IF_EXISTS:simdjson::simdjson> toml11::toml11 EXPAT::EXPAT PkgConfig::DEFLATE PkgConfig::LZ4 PkgConfig::NETTLE PkgConfig::RE2
-  $<TARGET_NAME_IF_EXISTS:PkgConfig::GVC> $<TARGET_NAME_IF_EXISTS:PkgConfig::CAIRO> PkgConfig::DW protozero)
+  $<TARGET_NAME_IF_EXISTS:PkgConfig::GVC> $<TARGET_NAME_IF_EXISTS:PkgConfig::CAIRO> $<TARGET_NAME_IF_EXISTS:CURL::libcurl> PkgConfig::DW protozero)
 
 if(SNAPDIFF_TESTS)
   find_package(Catch2 2.13 REQUIRED)

@@ -7,6 +7,7 @@
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/document.hpp"
 #include "analyzer/cli/exit_codes.hpp"
+#include "analyzer/cli/gate_answer.hpp"
 #include "analyzer/cli/judged_series.hpp"
 #include "analyzer/cli/output_file.hpp"
 #include "analyzer/cli/progress.hpp"
@@ -20,18 +21,6 @@ namespace snapdiff::cli {
 namespace {
 
 constexpr const char* kDefaultAllowances = "snapdiff-accept.toml";
-
-struct GateOptions {
-  std::vector<std::string> budgets;
-  std::string budget_file;
-  std::string allowance_file;
-  std::vector<std::string> accept;
-  std::string until;
-  std::string reason;
-  std::string junit;
-  std::string sarif;
-  bool allow_unjudged = false;
-};
 
 /// The day in UTC; SOURCE_DATE_EPOCH wins, so that a run can be repeated.
 std::string today() {
@@ -101,14 +90,6 @@ Result<std::size_t> accept_findings(const GateReport& report, const GateOptions&
   return entries.size();
 }
 
-Status write_reports(const GateReport& report, const GateOptions& options) {
-  if (!options.junit.empty()) {
-    if (Status written = write_output(options.junit, report::gate_junit(report)); !written) return written;
-  }
-  if (options.sarif.empty()) return ok();
-  return write_output(options.sarif, report::gate_sarif(report, SNAPDIFF_VERSION));
-}
-
 GateReport checked(TrendReport trend, const std::vector<Budget>& budgets, const std::vector<Allowance>& allowances,
                    bool allow_unjudged) {
   GateReport report = gate::check(std::move(trend), budgets, allowances, today());
@@ -116,16 +97,67 @@ GateReport checked(TrendReport trend, const std::vector<Budget>& budgets, const 
   return report;
 }
 
+}  // namespace
+
+void add_gate_options(CommandLine& line, GateOptions& wanted) {
+  line.texts("--budget", "AMOUNT", wanted.budgets, "a budget; repeatable");
+  line.text("--budgets", "FILE", wanted.budget_file, "budgets in a TOML file, see analyzer/gate/README.md");
+  line.text("--allow", "FILE", wanted.allowance_file, "accepted growth (snapdiff-accept.toml, when there)");
+  line.texts("--accept", "NAME", wanted.accept,
+             "accept what breaks a budget and has this in its\n"
+             "name, or this id; repeatable");
+  line.text("--until", "YYYY-MM-DD", wanted.until, "last day of what is accepted")
+      .check([](const std::string& day) -> Status {
+        if (gate::is_day(day)) return ok();
+        return Error{ErrorCode::usage, "found '" + day + "', expected a day like 2026-12-31"};
+      });
+  line.text("--reason", "TEXT", wanted.reason, "why it is accepted");
+  line.flag("--allow-unjudged", wanted.allow_unjudged, "exit 0 where a budget could not be judged");
+  line.text("--junit", "FILE", wanted.junit, "write JUnit XML");
+  line.text("--sarif", "FILE", wanted.sarif, "write SARIF 2.1.0");
+}
+
+Result<GateRules> gate_rules(const GateOptions& wanted) {
+  Result<std::vector<Budget>> budgets = all_budgets(wanted);
+  if (!budgets) return std::move(budgets).error();
+  Result<std::vector<Allowance>> allowances = all_allowances(wanted);
+  if (!allowances) return std::move(allowances).error();
+  return GateRules{*std::move(budgets), *std::move(allowances)};
+}
+
+Result<GateReport> judge_gate(TrendReport trend, const GateOptions& wanted, GateRules rules) {
+  if (rules.budgets.empty()) rules.budgets = gate::default_budgets(trend.series.steps.size());
+  GateReport report = checked(std::move(trend), rules.budgets, rules.allowances, wanted.allow_unjudged);
+  if (!wanted.accept.empty()) {
+    const Result<std::size_t> accepted = accept_findings(report, wanted);
+    if (!accepted) return accepted.error();
+    say("accepted " + report::count_text(static_cast<std::int64_t>(*accepted)) + " in " +
+        escape_for_terminal(wanted.allowance_file.empty() ? kDefaultAllowances : wanted.allowance_file));
+    GateOptions again = wanted;
+    again.accept.clear();
+    const Result<std::vector<Allowance>> now = all_allowances(again);
+    if (!now) return now.error();
+    report = checked(std::move(report.trend), rules.budgets, *now, wanted.allow_unjudged);
+  }
+  return report;
+}
+
+Status write_gate_reports(const GateReport& report, const GateOptions& options) {
+  if (!options.junit.empty()) {
+    if (Status written = write_output(options.junit, report::gate_junit(report)); !written) return written;
+  }
+  if (options.sarif.empty()) return ok();
+  return write_output(options.sarif, report::gate_sarif(report, SNAPDIFF_VERSION));
+}
+
 /// What is not judged is not passed.
-int exit_code_of(const GateReport& report) {
+int exit_code_of_gate(const GateReport& report) {
   if (report.is_breached()) return kExitGateBreached;
   const std::size_t unjudged = report.budgets_with(Outcome::unjudged);
   if (unjudged == 0 || report.allow_unjudged) return kExitDone;
   return fail({ErrorCode::usage, std::to_string(unjudged) + " of " + std::to_string(report.budgets.size()) +
                                      " budgets could not be judged; --allow-unjudged accepts that"});
 }
-
-}  // namespace
 
 int run_gate(const Arguments& arguments) {
   Options options;
@@ -142,27 +174,11 @@ int run_gate(const Arguments& arguments) {
                     "snapdiff gate heaps/ --accept leak_log --until 2026-12-31"});
   add_options(line, options,
               kTakesOperands | kTakesSeries | kTakesView | kTakesRows | kTakesForm | kReadsFiles | kTakesSymbols);
-  line.texts("--budget", "AMOUNT", wanted.budgets, "a budget; repeatable");
-  line.text("--budgets", "FILE", wanted.budget_file, "budgets in a TOML file, see analyzer/gate/README.md");
-  line.text("--allow", "FILE", wanted.allowance_file, "accepted growth (snapdiff-accept.toml, when there)");
-  line.texts("--accept", "NAME", wanted.accept,
-             "accept what breaks a budget and has this in its\n"
-             "name, or this id; repeatable");
-  line.text("--until", "YYYY-MM-DD", wanted.until, "last day of what is accepted")
-      .check([](const std::string& day) -> Status {
-        if (gate::is_day(day)) return ok();
-        return Error{ErrorCode::usage, "found '" + day + "', expected a day like 2026-12-31"};
-      });
-  line.text("--reason", "TEXT", wanted.reason, "why it is accepted");
-  line.flag("--allow-unjudged", wanted.allow_unjudged, "exit 0 where a budget could not be judged");
-  line.text("--junit", "FILE", wanted.junit, "write JUnit XML");
-  line.text("--sarif", "FILE", wanted.sarif, "write SARIF 2.1.0");
+  add_gate_options(line, wanted);
   if (const auto code = line.parse(arguments)) return *code;
 
-  Result<std::vector<Budget>> budgets = all_budgets(wanted);
-  if (!budgets) return fail(budgets.error());
-  const Result<std::vector<Allowance>> allowances = all_allowances(wanted);
-  if (!allowances) return fail(allowances.error());
+  Result<GateRules> rules = gate_rules(wanted);
+  if (!rules) return fail(rules.error());
   const Terminal terminal = look_at_terminal(options.no_color);
   const Result<report::Style> style = style_of(options, terminal);
   if (!style) return fail(style.error());
@@ -176,29 +192,18 @@ int run_gate(const Arguments& arguments) {
   Result<JudgedSeries> judged = in_stage(terminal.stderr_is_terminal, "judging",
                                          [&] { return judge_series(compared->loaded.refs(), compared->options); });
   if (!judged) return fail(judged.error());
-  if (budgets->empty()) *budgets = gate::default_budgets(judged->trend.series.steps.size());
-  GateReport report = checked(std::move(judged->trend), *budgets, *allowances, wanted.allow_unjudged);
-  if (!wanted.accept.empty()) {
-    const Result<std::size_t> accepted = accept_findings(report, wanted);
-    if (!accepted) return fail(accepted.error());
-    say("accepted " + report::count_text(static_cast<std::int64_t>(*accepted)) + " in " +
-        escape_for_terminal(wanted.allowance_file.empty() ? kDefaultAllowances : wanted.allowance_file));
-    GateOptions again = wanted;
-    again.accept.clear();
-    const Result<std::vector<Allowance>> now = all_allowances(again);
-    if (!now) return fail(now.error());
-    report = checked(std::move(report.trend), *budgets, *now, wanted.allow_unjudged);
-  }
-  const std::string text = report::write_gate(report, *style);
+  const Result<GateReport> report = judge_gate(std::move(judged->trend), wanted, *std::move(rules));
+  if (!report) return fail(report.error());
+  const std::string text = report::write_gate(*report, *style);
   recording.answered();
   const Status printed = print_report(text, style->form);
-  const Status written = write_reports(report, wanted);
+  const Status written = write_gate_reports(*report, wanted);
   const int partial_code = tell_notes(compared->loaded, options);
   const int stored_code = recording.finish();
   if (!printed) return fail(printed.error());
   if (!written) return fail(written.error());
   if (const int worst = std::max(partial_code, stored_code); worst != kExitDone) return worst;
-  return exit_code_of(report);
+  return exit_code_of_gate(*report);
 }
 
 }  // namespace snapdiff::cli

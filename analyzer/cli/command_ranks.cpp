@@ -5,6 +5,7 @@
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/progress.hpp"
+#include "analyzer/cli/ranks_report.hpp"
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/diff/diff.hpp"
 
@@ -55,8 +56,17 @@ std::vector<SnapshotRef> split(const Loaded& loaded, std::vector<RankFacts>& fac
 }
 
 Result<RankReport> compare_ranks(const Loaded& loaded, const DiffOptions& options) {
+  std::vector<RankFacts> ranks;
+  const std::vector<SnapshotRef> refs = split(loaded, ranks);
+  return rank_snapshots(refs, std::move(ranks), options);
+}
+
+}  // namespace
+
+Result<RankReport> rank_snapshots(std::span<const SnapshotRef> refs, std::vector<RankFacts> ranks,
+                                  const DiffOptions& options) {
   RankReport report;
-  const std::vector<SnapshotRef> refs = split(loaded, report.ranks);
+  report.ranks = std::move(ranks);
   if (refs.size() < 2)
     return Error{ErrorCode::usage,
                  "ranks compares at least two files or devices: found " + std::to_string(refs.size())};
@@ -103,8 +113,6 @@ Result<RankReport> compare_ranks(const Loaded& loaded, const DiffOptions& option
   }
   return report;
 }
-
-}  // namespace
 
 int run_ranks(const Arguments& arguments) {
   Options options;

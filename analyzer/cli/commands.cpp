@@ -8,27 +8,33 @@
 namespace snapdiff::cli {
 
 std::span<const Command> commands() {
-  static constexpr std::array kCommands = {Command{"diff", run_diff},
-                                           Command{"trend", run_trend},
-                                           Command{"gate", run_gate},
-                                           Command{"top", run_top},
-                                           Command{"peek", run_peek},
-                                           Command{"render", run_render},
-                                           Command{"postmortem", run_postmortem},
-                                           Command{"import", run_import},
-                                           Command{"list", run_list},
-                                           Command{"rm", run_rm},
-                                           Command{"prune", run_prune},
-                                           Command{"merge", run_merge},
-                                           Command{"info", run_info},
-                                           Command{"formats", run_formats},
-                                           Command{"sql", run_sql},
-                                           Command{"export", run_export},
-                                           Command{"symbolize", run_symbolize},
-                                           Command{"pins", run_pins},
-                                           Command{"ranks", run_ranks},
-                                           Command{"retained", run_retained},
-                                           Command{"paths", run_paths}};
+  static constexpr std::array kCommands = {
+      Command{"diff", run_diff},
+      Command{"trend", run_trend},
+      Command{"gate", run_gate},
+      Command{"top", run_top},
+      Command{"peek", run_peek},
+      Command{"render", run_render},
+      Command{"postmortem", run_postmortem},
+      Command{"import", run_import},
+      Command{"list", run_list},
+      Command{"rm", run_rm},
+      Command{"prune", run_prune},
+      Command{"merge", run_merge},
+      Command{"info", run_info},
+      Command{"formats", run_formats},
+      Command{"sql", run_sql},
+      Command{"export", run_export},
+      Command{"symbolize", run_symbolize},
+      Command{"pins", run_pins},
+      Command{"ranks", run_ranks},
+      Command{"retained", run_retained},
+      Command{"paths", run_paths},
+#ifdef SNAPDIFF_HAS_FLEET
+      Command{"push", run_push},
+      Command{"fleet", run_fleet},
+#endif
+  };
   return kCommands;
 }
 
@@ -68,7 +74,14 @@ automate
   rm, prune, merge  remove snapshots, keep the newest N, take in another store
   symbolize         names for raw addresses in the store, from binaries
   formats           formats read
-
+)"
+#ifdef SNAPDIFF_HAS_FLEET
+         R"(many machines
+  push FILE...      send snapshots to the servers of a fleet
+  fleet QUESTION    list, diff, trend, gate, outliers, pull, sql over them
+)"
+#endif
+         R"(
   --db PATH         store (snapdiff.db; SNAPDIFF_DB; :memory: leaves nothing)
   --metric NAME     what to count (in-use bytes)
   --as text|json|jsonl|csv|md

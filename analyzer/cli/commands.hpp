@@ -37,6 +37,8 @@ int run_formats(const Arguments& arguments);
 int run_sql(const Arguments& arguments);
 int run_symbolize(const Arguments& arguments);
 int run_export(const Arguments& arguments);
+int run_push(const Arguments& arguments);   // where SNAPDIFF_HAS_FLEET
+int run_fleet(const Arguments& arguments);  // likewise
 
 struct Command {
   std::string_view name;

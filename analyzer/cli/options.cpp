@@ -84,7 +84,7 @@ void add_options(CommandLine& line, Options& options, unsigned groups) {
     line.text("--sysroot", "DIR", options.sysroot, "name them from recorded paths below this folder");
     line.flag("--debuginfod", options.debuginfod,
               "name them with debug files that the servers in\n"
-              "DEBUGINFOD_URLS have; the only use of a network");
+              "DEBUGINFOD_URLS have");
     line.text("--demangle", "X", options.demangle, "none|simple|full (full)").choices({"none", "simple", "full"});
   }
   line.text("--db", "PATH", options.db,

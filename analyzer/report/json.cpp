@@ -87,6 +87,7 @@ class RowWriter {
     json_.key("error");
     json_.number(row.error);
     json_.field("tier", to_text(row.tier));
+    if (!report_.instances.empty()) json_instances(json_, report_.instances[index]);
     if (report_.options.by == GroupBy::stack) {
       report_.frames(row, frames_);
       json_stack(json_, "stack", frames_);

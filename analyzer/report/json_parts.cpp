@@ -110,6 +110,15 @@ void json_change_fields(JsonWriter& json, const Change& change, std::int64_t gro
   json.field("growth", growth);
 }
 
+void json_instances(JsonWriter& json, const InstanceCount& count) {
+  json.key("instances");
+  json.begin_object();
+  json.field("grew", std::int64_t{count.grew});
+  json.field("shrank", std::int64_t{count.shrank});
+  json.field("of", std::int64_t{count.of});
+  json.end_object();
+}
+
 void json_change(JsonWriter& json, std::string_view key, const Change& change) {
   json.key(key);
   json.begin_object();

@@ -20,6 +20,7 @@ void json_snapshot(JsonWriter& json, const SnapshotRef& ref);
 void json_change(JsonWriter& json, std::string_view key, const Change& change);
 /// {"baseline", "current", "growth"} into the object that is open.
 void json_change_fields(JsonWriter& json, const Change& change);
+void json_instances(JsonWriter& json, const InstanceCount& count);
 /// Where growth is not their difference: counters that began anew.
 void json_change_fields(JsonWriter& json, const Change& change, std::int64_t growth);
 void json_frame(JsonWriter& json, const FrameView& frame);

@@ -55,6 +55,7 @@ void culprit_object(JsonWriter& json, const GrowthReport& report, const Culprit&
   json.begin_object();
   frame_fields(json, culprit);
   json_change_fields(json, culprit.value);
+  if (culprit.instances.of > 0) json_instances(json, culprit.instances);
   json.field_or_null("growth_objects", report.has_objects ? std::optional(culprit.objects.growth()) : std::nullopt);
   json.key("error");
   json.number(culprit.error);

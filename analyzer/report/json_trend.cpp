@@ -128,6 +128,7 @@ void row_object(JsonWriter& json, const TrendReport& trend, std::uint32_t index,
   json.field("class", to_text(row.row_class));
   json_change_fields(json, row.value);
   verdict_fields(json, trend, trend.verdicts[index]);
+  if (!overall.instances.empty()) json_instances(json, overall.instances[index]);
   if (overall.options.by == GroupBy::stack) {
     overall.frames(row, frames);
     json_stack(json, "stack", frames);

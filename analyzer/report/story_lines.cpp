@@ -21,7 +21,7 @@ struct Columns {
 };
 
 struct Cells {
-  std::string name, place, growth, share, pace, via;
+  std::string name, place, growth, share, spread, pace, via;
 };
 
 Cells cells_of(const Culprit& culprit, const Style& style) {
@@ -31,6 +31,7 @@ Cells cells_of(const Culprit& culprit, const Style& style) {
   cells.place = plain_text(culprit.text.place, style.utf8);
   cells.growth = text(culprit.text.growth);
   cells.share = text(culprit.text.share);
+  cells.spread = text(culprit.text.spread);
   cells.pace = text(culprit.text.pace);
   if (!culprit.text.via.empty()) cells.via = "(" + plain_text(culprit.text.via, style.utf8) + ")";
   return cells;
@@ -67,7 +68,7 @@ HeadLine line_of(const Culprit& culprit, const Cells& cells, const Columns& colu
   line.pieces.emplace_back("  " + pad_left(cells.growth, columns.growth),
                            culprit.value.growth() < 0 ? Paint::shrinkage : Paint::growth);
   // A clause that does not fit goes, with all after it.
-  for (const std::string* text : std::array{&cells.pace, &cells.via}) {
+  for (const std::string* text : std::array{&cells.spread, &cells.pace, &cells.via}) {
     if (text->empty()) continue;
     const std::size_t clause = text == &cells.pace ? text->find(", in ") : std::string::npos;
     if (width + 2 + display_width(*text) <= style.width) {

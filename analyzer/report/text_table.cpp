@@ -187,6 +187,7 @@ class GrowthTable {
     if (report_.has_objects && !error_beside) columns.push_back({"objects", 8, true, " "});
     if (wide_ && !grouped_ && !with_series()) columns.push_back({std::string(glyphs_.plus_minus), 4, true, "  "});
     if (with_site()) columns.push_back({"allocated at", 18, false, "  "});
+    if (!report_.instances.empty()) columns.push_back({"grew on", 7, true, "  "});
     if (with_series()) {
       columns.push_back(
           {"1 " + std::string(glyphs_.dash) + " " + std::to_string(report_.series_length), 8, false, "  "});
@@ -233,6 +234,8 @@ class GrowthTable {
     }
     if (wide_ && !grouped_ && !with_series()) cells.push_back({error_text(line), Paint::none});
     if (with_site()) cells.push_back({line.fixed ? std::string() : sites_[line.shown], Paint::dim});
+    if (!report_.instances.empty())
+      cells.push_back({line.fixed ? std::string() : instances_text(report_.instances[line.row]), Paint::none});
     if (with_series()) {
       const std::vector<std::int64_t> values =
           line.fixed ? std::vector<std::int64_t>() : report_.series.values(line.row);

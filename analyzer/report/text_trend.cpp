@@ -57,6 +57,7 @@ class TrendTable {
     columns.push_back({"p", 4, true, "  "});
     if (wide_) columns.push_back(sparkline_column());
     if (is_judged(trend_)) columns.push_back({"verdict", 7, false, "  "});
+    if (!overall_.instances.empty()) columns.push_back({"grew on", 7, true, "  "});
     return columns;
   }
 
@@ -100,6 +101,8 @@ class TrendTable {
     }
     if (is_judged(trend_) && !trend_.scenario)
       row.cells.push_back({verdict.minor ? "minor" : verdict.word, verdict_paint(verdict.word)});
+    if (!overall_.instances.empty() && !trend_.scenario)
+      row.cells.push_back({instances_text(overall_.instances[index]), Paint::none});
   }
 
   /// What the scenario left at this row.
@@ -134,6 +137,7 @@ class TrendTable {
     if (wide_) row.cells.push_back({sparkline(totals.data(), totals.size(), kSparkWidth, style_.utf8), Paint::none});
     // One stack that comes and goes would decide the total's verdict: it gets none.
     if (is_judged(trend_) && !trend_.scenario) row.cells.push_back({"", Paint::none});
+    if (!overall_.instances.empty() && !trend_.scenario) row.cells.push_back({"", Paint::none});
     row.last = "TOTAL";
   }
 

@@ -66,6 +66,11 @@ std::string_view word_of(const CounterRow& row);
 std::size_t shown_rows(const CounterReport& report, const Style& style);
 
 /// A value at each snapshot as bars from zero, at most `width` of them; zero is `_`.
+/// "19/20": instances on which a row grew.
+inline std::string instances_text(const InstanceCount& count) {
+  return std::to_string(count.grew) + "/" + std::to_string(count.of);
+}
+
 std::string sparkline(const std::int64_t* values, std::size_t count, std::size_t width, bool utf8);
 
 }  // namespace snapdiff::report

@@ -119,6 +119,12 @@ struct Counterpart {
   std::uint32_t stacks_before = 0, stacks_after = 0;
 };
 
+/// Of how many instances of a service a row grew, where the sides are sums over several machines.
+///   of   instances that were there at both ends; 0 outside a fleet
+struct InstanceCount {
+  std::uint32_t grew = 0, shrank = 0, of = 0;
+};
+
 /// A value on both sides. growth() is exact: the engine has checked that it fits.
 struct Change {
   std::int64_t baseline = 0;
@@ -267,6 +273,7 @@ struct GrowthReport {
   static constexpr std::uint32_t kNoPlace = 0xffffffff;
   SeriesValues object_series;
   std::vector<std::uint32_t> object_place;
+  std::vector<InstanceCount> instances;  ///< parallel to rows; empty outside a fleet
   std::vector<ListedOnce> listed_once;
   Change listed_once_value;
   std::shared_ptr<const Story> story;            ///< filled by story::tell(); null before

@@ -55,9 +55,11 @@ struct Culprit {
   bool rows_differ = false;
   std::vector<Suspect::Site> sites;  ///< heaviest first, at most 5
   std::vector<std::uint32_t> rows;
+  InstanceCount instances;  ///< on how many it grew; `of` 0 outside a fleet
   struct Text {
     Prose name, place, via;
     std::string label, growth, share, pace;
+    std::string spread;  ///< "on 19 of 20 instances"; "" outside a fleet
   } text;
 };
 

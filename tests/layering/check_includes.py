@@ -60,6 +60,8 @@ ROOMS = {
     "analyzer/postmortem": (["analyzer/diff", "analyzer/story", "analyzer/trend"], ["re2/", "toml.hpp", "nettle/"],
                             "one report of what the other rooms find; hint rules are TOML with RE2, which no pattern of a user's file can "
                             "bring to a standstill; tokens are nettle's HMAC-SHA-256"),
+    "analyzer/fleet": ([], ["curl/", "libdeflate.h"],
+                       "the only connections that are opened by request: libcurl stays inside; bodies are deflated"),
     "analyzer/library": (["formats", "analyzer/diff", "analyzer/story", "analyzer/trend"], [], "the same for other programs: reads, diffs, judges"),
     "analyzer/cli": (["formats", "analyzer/*"], ["CLI/", "nlohmann/"],
                      "the only place that sees both sides"),
@@ -82,6 +84,7 @@ DOORS = {
     "analyzer/store": {"store.hpp", "sqlite_extension.hpp"},
     "analyzer/diff": {"diff.hpp"},
     "analyzer/flame": {"flame.hpp"},
+    "analyzer/fleet": {"fleet.hpp"},
     "analyzer/gate": {"gate.hpp"},
     "analyzer/trend": {"scenario.hpp", "shared_axis.hpp", "verdict.hpp"},
     "analyzer/cuda": {"cuda.hpp"},

@@ -1,0 +1,266 @@
+#include "analyzer/cli/fleet_answers.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "analyzer/cli/compare.hpp"
+#include "analyzer/cli/exit_codes.hpp"
+#include "analyzer/cli/fleet_instances.hpp"
+#include "analyzer/cli/fleet_series.hpp"
+#include "analyzer/cli/judged_series.hpp"
+#include "analyzer/cli/progress.hpp"
+#include "analyzer/cli/ranks_report.hpp"
+#include "analyzer/diff/diff.hpp"
+
+namespace snapdiff::cli {
+namespace {
+
+/// What a question is asked of: the servers, the view and the instances.
+struct FleetSlice {
+  fleet::Fleet from;
+  report::Style style;
+  DiffOptions view;
+  std::optional<fleet::Pivot> pivot;
+  std::vector<fleet::Committed> rows;
+  std::vector<InstanceSeries> instances;
+  std::string unit;
+
+  const fleet::Pivot* pivot_or_null() const { return pivot ? &*pivot : nullptr; }
+};
+
+/// --by version, instance, service, or a label that snapshots as a whole have: rows are told apart by that.
+std::optional<fleet::Pivot> pivot_of(const std::string& by, const std::vector<fleet::Committed>& rows) {
+  if (by == "version") return fleet::Pivot{by, [](const fleet::Committed& one) { return one.version; }};
+  if (by == "instance") return fleet::Pivot{by, [](const fleet::Committed& one) { return one.instance; }};
+  if (by == "service") return fleet::Pivot{by, [](const fleet::Committed& one) { return one.service; }};
+  if (!by.starts_with("label:")) return std::nullopt;
+  const std::string key = by.substr(6);
+  const auto value_of = [key](const fleet::Committed& one) {
+    for (const auto& [name, value] : one.labels) {
+      if (name == key) return value;
+    }
+    return std::string();
+  };
+  if (std::all_of(rows.begin(), rows.end(), [&](const fleet::Committed& one) { return value_of(one).empty(); }))
+    return std::nullopt;
+  return fleet::Pivot{key, value_of};
+}
+
+Result<FleetSlice> open_slice(const FleetQuestion& asked) {
+  const Result<report::Style> style = style_of(asked.options, asked.terminal);
+  if (!style) return style.error();
+  Result<fleet::Fleet> from = connect(asked.servers);
+  if (!from) return std::move(from).error();
+  Result<std::vector<fleet::Committed>> rows = rows_of_slice(*from, asked);
+  if (!rows) return std::move(rows).error();
+  FleetSlice slice{*std::move(from), *style, {}, pivot_of(asked.options.by, *rows), *std::move(rows), {}, {}};
+  Options options = asked.options;
+  if (slice.pivot) options.by = "label:" + slice.pivot->key;
+  const Result<DiffOptions> view = diff_options(options);
+  if (!view) return view.error();
+  slice.view = *view;
+  const Result<std::string> metric = choose_fleet_metric(slice.rows, asked.options.metric);
+  if (!metric) return metric.error();
+  slice.view.metric = *metric;
+  slice.instances = instance_series(slice.rows, *metric);
+  if (!slice.instances.empty()) slice.unit = slice.instances.front().snapshots.front()->unit;
+  if (asked.servers.service.empty() && slice.pivot.value_or(fleet::Pivot{}).key != "service") {
+    std::set<std::string> services;
+    for (const InstanceSeries& one : slice.instances) services.insert(one.service);
+    if (services.size() > 1)
+      return Error{ErrorCode::usage, std::to_string(services.size()) +
+                                         " services: expected --service NAME; 'snapdiff fleet list' shows them"};
+  }
+  return slice;
+}
+
+/// Every metric of one snapshot, so that it comes as it was pushed.
+fleet::Step whole_snapshot(const FleetSlice& slice, const fleet::Committed* one) {
+  fleet::Step step;
+  for (const fleet::Committed& row : slice.rows) {
+    if (row.push == one->push && row.snapshot == one->snapshot) step.members.push_back(&row);
+  }
+  return step;
+}
+
+std::string ref_of(const fleet::Step& step) {
+  const fleet::Committed& first = *step.members.front();
+  const bool is_sum = step.members.back()->push != first.push;
+  std::uint64_t newest = 0;
+  for (const fleet::Committed* const member : step.members) newest = std::max(newest, member->ts_ns);
+  return first.service + (is_sum ? ", " + std::to_string(step.members.size()) + " instances" : "/" + first.instance) +
+         " at " + moment_text(newest);
+}
+
+Result<std::vector<SnapshotRef>> fetch_refs(FleetSlice& slice, const std::vector<fleet::Step>& steps,
+                                            std::int64_t floor) {
+  Result<std::vector<Snapshot>> snapshots = slice.from.fetch(steps, slice.pivot_or_null(), floor);
+  if (!snapshots) return std::move(snapshots).error();
+  std::vector<SnapshotRef> refs;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    SnapshotRef ref;
+    ref.snapshot = std::make_shared<const Snapshot>(std::move((*snapshots)[i]));
+    ref.ref = ref_of(steps[i]);
+    refs.push_back(std::move(ref));
+  }
+  return refs;
+}
+
+void add_notes(const Notes& notes, const std::vector<fleet::Step>& steps, GrowthReport& report) {
+  report.notes.add_all(notes);
+  std::set<std::string> versions;
+  std::uint64_t partial = 0;
+  for (const fleet::Step& step : steps) {
+    for (const fleet::Committed* const member : step.members) {
+      versions.insert(member->version);
+      partial += member->partial ? 1U : 0U;
+    }
+  }
+  if (versions.size() > 1) {
+    std::string text = std::to_string(versions.size()) + " versions are added up:";
+    std::size_t named = 0;
+    for (const std::string& version : versions) {
+      if (named++ < 4) text += (named > 1 ? ", " : " ") + (version.empty() ? std::string("none") : version);
+    }
+    report.notes.add(Severity::info, text + "; --by version tells them apart");
+  }
+  if (partial > 0) report.notes.add(Severity::data_loss, "snapshots that are partial", std::nullopt, partial);
+}
+
+/// Which step's sum of one metric stands for a single snapshot: then that snapshot comes whole.
+std::vector<fleet::Step> made_whole(const FleetSlice& slice, std::vector<fleet::Step> steps) {
+  for (fleet::Step& step : steps) {
+    if (step.members.size() == 1 && !slice.pivot) step = whole_snapshot(slice, step.members.front());
+  }
+  return steps;
+}
+
+struct FleetTrend {
+  FleetSlice slice;
+  JudgedSeries judged;
+};
+
+Result<FleetTrend> judge_fleet(const FleetQuestion& asked) {
+  Result<FleetSlice> opened = open_slice(asked);
+  if (!opened) return std::move(opened).error();
+  FleetSlice& slice = *opened;
+  std::optional<std::uint64_t> step_ns;
+  if (!asked.servers.step.empty()) {
+    const Result<std::uint64_t> parsed = parse_duration(asked.servers.step);
+    if (!parsed) return Error{ErrorCode::usage, "--step: " + parsed.error().message};
+    step_ns = *parsed;
+  }
+  Result<StepGrid> grid = step_grid(slice.instances, step_ns);
+  if (!grid) return std::move(grid).error();
+  if (grid->steps.size() < 2 || (asked.word == "trend" && grid->steps.size() < 3))
+    return Error{ErrorCode::usage, "too few snapshots: found " + std::to_string(grid->steps.size()) +
+                                       ", expected at least " + (asked.word == "trend" ? "3" : "2")};
+  const std::vector<fleet::Step> steps = asked.floor.value_or(0) > 0 ? grid->steps : made_whole(slice, grid->steps);
+  const Result<std::vector<SnapshotRef>> refs = fetch_refs(slice, steps, asked.floor.value_or(0));
+  if (!refs) return refs.error();
+  const std::optional<double> floor =
+      asked.floor ? std::optional(static_cast<double>(*asked.floor)) : std::optional<double>();
+  Result<JudgedSeries> judged = judge_series(*refs, slice.view, asked.limit, floor);
+  if (!judged) return std::move(judged).error();
+  GrowthReport& overall = judged->trend.series.overall;
+  add_notes(grid->notes, steps, overall);
+  // After a restart the series begins later: growth is counted over the same snapshots.
+  std::vector<MomentPair> ends;
+  const std::size_t left_out = judged->trend.left_out;
+  for (std::size_t i = 0; i < grid->ends.size(); ++i)
+    ends.emplace_back(grid->steps[left_out].members[i], grid->ends[i].second);
+  const std::vector<SnapshotRef> judged_refs(refs->begin() + static_cast<std::ptrdiff_t>(left_out), refs->end());
+  if (Status counted = count_instances(slice.from, ends, judged_refs, overall); !counted) return counted.error();
+  return FleetTrend{std::move(slice), *std::move(judged)};
+}
+
+int print_answer(const std::string& text, const report::Style& style) {
+  const Status printed = print_report(text, style.form);
+  return printed ? kExitDone : fail(printed.error());
+}
+
+Result<std::pair<std::string, report::Style>> answer_diff(const FleetQuestion& asked) {
+  Result<FleetSlice> opened = open_slice(asked);
+  if (!opened) return std::move(opened).error();
+  FleetSlice& slice = *opened;
+  std::optional<std::uint64_t> from, to;
+  if (!asked.servers.from.empty()) {
+    const Result<std::uint64_t> parsed = parse_moment(asked.servers.from, std::nullopt);
+    if (!parsed) return Error{ErrorCode::usage, "--from: " + parsed.error().message};
+    from = *parsed;
+  }
+  if (!asked.servers.to.empty()) {
+    const Result<std::uint64_t> parsed = parse_moment(asked.servers.to, from);
+    if (!parsed) return Error{ErrorCode::usage, "--to: " + parsed.error().message};
+    to = *parsed;
+  }
+  TwoMoments moments = two_moments(slice.instances, from, to, slice.unit);
+  if (moments.pairs.empty())
+    return Error{ErrorCode::usage, "no instance has snapshots at both moments: found " +
+                                       std::to_string(slice.instances.size()) +
+                                       " instances, expected at least one with two"};
+  std::vector<fleet::Step> steps(2);
+  for (const MomentPair& pair : moments.pairs) {
+    steps[0].members.push_back(pair.first);
+    steps[1].members.push_back(pair.second);
+  }
+  steps = made_whole(slice, std::move(steps));
+  const Result<std::vector<SnapshotRef>> refs = fetch_refs(slice, steps, 0);
+  if (!refs) return refs.error();
+  Result<GrowthReport> report = compare_pair((*refs)[0], (*refs)[1], slice.view);
+  if (!report) return std::move(report).error();
+  add_notes(moments.notes, steps, *report);
+  if (Status counted = count_instances(slice.from, moments.pairs, *refs, *report); !counted) return counted.error();
+  return std::pair(report::write_diff(*report, slice.style), slice.style);
+}
+
+}  // namespace
+
+int fleet_diff(const FleetQuestion& asked) {
+  const auto answer = in_stage(asked.terminal.stderr_is_terminal, "comparing", [&] { return answer_diff(asked); });
+  if (!answer) return fail_of_fleet(answer.error());
+  return print_answer(answer->first, answer->second);
+}
+
+int fleet_trend(const FleetQuestion& asked) {
+  const auto trend = in_stage(asked.terminal.stderr_is_terminal, "judging", [&] { return judge_fleet(asked); });
+  if (!trend) return fail_of_fleet(trend.error());
+  return print_answer(report::write_trend(trend->judged.trend, trend->slice.style), trend->slice.style);
+}
+
+int fleet_gate(const FleetQuestion& asked) {
+  Result<GateRules> rules = gate_rules(asked.gate);
+  if (!rules) return fail(rules.error());
+  auto trend = in_stage(asked.terminal.stderr_is_terminal, "judging", [&] { return judge_fleet(asked); });
+  if (!trend) return fail_of_fleet(trend.error());
+  const Result<GateReport> report = judge_gate(std::move(trend->judged.trend), asked.gate, *std::move(rules));
+  if (!report) return fail(report.error());
+  const int printed = print_answer(report::write_gate(*report, trend->slice.style), trend->slice.style);
+  if (printed != kExitDone) return printed;
+  if (Status written = write_gate_reports(*report, asked.gate); !written) return fail(written.error());
+  return exit_code_of_gate(*report);
+}
+
+int fleet_outliers(const FleetQuestion& asked) {
+  if (asked.options.as != "text" && asked.options.as != "json")
+    return fail({ErrorCode::usage, "fleet outliers --as " + asked.options.as + ": expected text or json"});
+  Result<FleetSlice> opened = open_slice(asked);
+  if (!opened) return fail_of_fleet(opened.error());
+  FleetSlice& slice = *opened;
+  std::vector<fleet::Step> steps;
+  std::vector<RankFacts> ranks;
+  for (const InstanceSeries& series : slice.instances) {
+    steps.push_back({{series.snapshots.back()}});
+    RankFacts rank;
+    rank.name = series.instance;
+    ranks.push_back(std::move(rank));
+  }
+  const Result<std::vector<SnapshotRef>> refs = fetch_refs(slice, steps, asked.floor.value_or(0));
+  if (!refs) return fail_of_fleet(refs.error());
+  const Result<RankReport> report = rank_snapshots(*refs, std::move(ranks), slice.view);
+  if (!report) return fail(report.error());
+  return print_answer(report::write_ranks(*report, slice.style), slice.style);
+}
+
+}  // namespace snapdiff::cli

@@ -1,0 +1,217 @@
+#include <algorithm>
+#include <iostream>
+#include <iterator>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "analyzer/cli/compare.hpp"
+#include "analyzer/cli/exit_codes.hpp"
+#include "analyzer/cli/fleet_answers.hpp"
+#include "analyzer/cli/fleet_series.hpp"
+#include "analyzer/report/query.hpp"
+#include "analyzer/store/store.hpp"
+
+namespace snapdiff::cli {
+namespace {
+
+std::string count_of(std::uint64_t number) { return report::count_text(static_cast<std::int64_t>(number)); }
+
+/// A table in the form that was asked for.
+class FleetTable {
+ public:
+  explicit FleetTable(report::Form form)
+      : form_(form), writer_(form, [this](std::string_view piece) {
+          if (printed_) printed_ = print_report(piece, form_);
+        }) {}
+  void columns(const std::vector<std::string>& names) { writer_.columns(names); }
+  void row(const std::vector<report::QueryCell>& cells) { writer_.row(cells); }
+  int end() {
+    writer_.end();
+    return printed_ ? kExitDone : fail(printed_.error());
+  }
+
+ private:
+  report::Form form_;
+  Status printed_ = ok();
+  report::QueryWriter writer_;
+};
+
+report::QueryCell text_cell(const std::string& text) { return {text, false}; }
+report::QueryCell number_cell(std::uint64_t number) { return {std::to_string(number), true}; }
+
+}  // namespace
+
+Result<std::vector<fleet::Committed>> rows_of_slice(fleet::Fleet& from, const FleetQuestion& asked) {
+  fleet::Slice slice;
+  slice.service = asked.servers.service;
+  slice.instance = asked.servers.instance;
+  slice.version = asked.servers.version;
+  auto labels = label_pairs(asked.servers.labels);
+  if (!labels) return std::move(labels).error();
+  slice.labels = *std::move(labels);
+  if (!asked.servers.since.empty()) {
+    const Result<std::uint64_t> since = parse_moment(asked.servers.since, std::nullopt);
+    if (!since) return Error{ErrorCode::usage, "--since: " + since.error().message};
+    slice.since_ns = *since;
+  }
+  Result<std::vector<fleet::Committed>> rows = from.list(slice);
+  if (!rows) return rows;
+  if (rows->empty())
+    return Error{ErrorCode::usage,
+                 "no snapshot of this service, instance, version, label and time; 'snapdiff fleet list' "
+                 "shows what there is"};
+  return rows;
+}
+
+int fleet_init(const FleetQuestion& asked) {
+  const fleet::Layout layout{asked.keep_days, asked.keep_hourly_days, asked.on_cluster};
+  if (asked.print) {
+    fleet::Connection to;
+    to.database = asked.servers.database;
+    to.cluster = asked.servers.cluster;
+    std::string text;
+    for (const bool modern : {false, true}) {
+      text += modern ? "\n-- servers from 22.8 on\n" : "-- servers from 18.16 on\n";
+      for (const std::string& statement : fleet::statements(to, layout, modern)) text += statement + ";\n";
+    }
+    const Status printed = print_data(text);
+    return printed ? kExitDone : fail(printed.error());
+  }
+  Result<fleet::Fleet> to = connect(asked.servers);
+  if (!to) return fail(to.error());
+  if (Status made = to->init(layout); !made) return fail_of_fleet(made.error());
+  const Result<fleet::ServerFacts> facts = to->facts();
+  if (!facts) return fail_of_fleet(facts.error());
+  say("tables are there: ClickHouse " + escape_for_terminal(facts->version) + ", " + count_of(facts->shards) +
+      (facts->shards == 1 ? " shard" : " shards") + ", " + (facts->modern ? "modern" : "base") + " level" +
+      (facts->modern ? "" : "; nothing is removed by itself: drop old partitions (analyzer/fleet/README.md)"));
+  return kExitDone;
+}
+
+int fleet_list(const FleetQuestion& asked) {
+  Result<fleet::Fleet> from = connect(asked.servers);
+  if (!from) return fail(from.error());
+  const auto rows = rows_of_slice(*from, asked);
+  if (!rows) return fail_of_fleet(rows.error());
+  struct Group {
+    std::set<std::string> instances;
+    std::set<Hash128> snapshots;
+    std::uint64_t first = UINT64_MAX, last = 0, rows = 0;
+  };
+  std::map<std::pair<std::string, std::string>, Group> groups;
+  for (const fleet::Committed& row : *rows) {
+    Group& group = groups[{row.service, row.version}];
+    group.instances.insert(row.instance);
+    group.snapshots.insert(row.snapshot);
+    group.first = std::min(group.first, row.ts_ns);
+    group.last = std::max(group.last, row.ts_ns);
+    group.rows += row.rows;
+  }
+  const Result<report::Form> form = form_of(asked.options);
+  if (!form) return fail(form.error());
+  FleetTable table(*form);
+  table.columns({"service", "version", "instances", "snapshots", "rows", "first", "last"});
+  for (const auto& [key, group] : groups)
+    table.row({text_cell(key.first), text_cell(key.second), number_cell(group.instances.size()),
+               number_cell(group.snapshots.size()), number_cell(group.rows), text_cell(moment_text(group.first)),
+               text_cell(moment_text(group.last))});
+  return table.end();
+}
+
+int fleet_info(const FleetQuestion& asked) {
+  Result<fleet::Fleet> from = connect(asked.servers);
+  if (!from) return fail(from.error());
+  const Result<fleet::ServerFacts> facts = from->facts();
+  if (!facts) return fail_of_fleet(facts.error());
+  const Result<report::Form> form = form_of(asked.options);
+  if (!form) return fail(form.error());
+  FleetTable table(*form);
+  table.columns({"what", "value"});
+  table.row({text_cell("server"), text_cell("ClickHouse " + facts->version)});
+  table.row({text_cell("level"), text_cell(facts->modern ? "modern" : "base")});
+  for (const auto& [name, number] :
+       {std::pair("shards", facts->shards), std::pair("snapshots", facts->snapshots),
+        std::pair("committed rows", facts->committed_rows), std::pair("rows", facts->sample_rows),
+        std::pair("stacks", facts->stacks), std::pair("frames", facts->frames),
+        std::pair("bytes of samples on this server", facts->stored_bytes)})
+    table.row({text_cell(name), number_cell(number)});
+  if (facts->sample_rows > facts->committed_rows)
+    say("note: " + count_of(facts->sample_rows - facts->committed_rows) +
+        " rows are of pushes that were not finished; they count nowhere");
+  return table.end();
+}
+
+int fleet_sql(const FleetQuestion& asked) {
+  std::string query;
+  if (asked.words.empty()) {
+    query.assign(std::istreambuf_iterator<char>(std::cin), {});
+  } else if (asked.words.size() == 1) {
+    query = asked.words[0];
+  } else {
+    return fail(
+        {ErrorCode::usage, "fleet sql takes one query: found " + std::to_string(asked.words.size()) + "; quote it"});
+  }
+  const Result<report::Form> form = form_of(asked.options);
+  if (!form) return fail(form.error());
+  Result<fleet::Fleet> from = connect(asked.servers);
+  if (!from) return fail(from.error());
+  FleetTable table(*form);
+  const Status done = from->sql(
+      query,
+      [&](std::span<const std::string> names) {
+        table.columns({names.begin(), names.end()});
+      },
+      [&](std::span<const fleet::Cell> cells) {
+        std::vector<report::QueryCell> row;
+        for (const fleet::Cell& cell : cells) row.push_back({cell.text, cell.is_number});
+        table.row(row);
+      });
+  if (!done) return fail_of_fleet(done.error());
+  return table.end();
+}
+
+int fleet_pull(const FleetQuestion& asked) {
+  const std::string path = asked.options.output.empty() ? asked.options.db : asked.options.output;
+  if (path.empty()) return fail({ErrorCode::usage, "fleet pull needs -o FILE: the store to write"});
+  Result<fleet::Fleet> from = connect(asked.servers);
+  if (!from) return fail(from.error());
+  const auto rows = rows_of_slice(*from, asked);
+  if (!rows) return fail_of_fleet(rows.error());
+  // A snapshot is all of its metrics; they lie beside each other in the list.
+  std::map<std::pair<std::string, std::string>, std::vector<fleet::Step>> series;
+  std::map<std::uint64_t, std::vector<const fleet::Committed*>> members;
+  for (const fleet::Committed& row : *rows) members[row.push].push_back(&row);
+  std::set<std::string> metrics;
+  for (const fleet::Committed& row : *rows) metrics.insert(row.metric);
+  std::set<std::uint64_t> taken;
+  for (const std::string& metric : metrics) {
+    for (const InstanceSeries& instance : instance_series(*rows, metric)) {
+      for (const fleet::Committed* const one : instance.snapshots) {
+        if (taken.insert(one->push).second)
+          series[{instance.service, instance.instance}].push_back({members[one->push]});
+      }
+    }
+  }
+  Result<store::Store> store = store::Store::open(path, store::Access::create);
+  if (!store) return fail(store.error());
+  std::size_t added = 0;
+  for (const auto& [key, steps] : series) {
+    constexpr std::size_t kAtOnce = 64;
+    for (std::size_t begin = 0; begin < steps.size(); begin += kAtOnce) {
+      const auto some = std::span(steps).subspan(begin, std::min(kAtOnce, steps.size() - begin));
+      const Result<std::vector<Snapshot>> snapshots = from->fetch(some);
+      if (!snapshots) return fail_of_fleet(snapshots.error());
+      for (const Snapshot& snapshot : *snapshots) {
+        const Result<store::Imported> stored = store->add(snapshot, key.first + "/" + key.second);
+        if (!stored) return fail(stored.error());
+        added += stored->was_present ? 0U : 1U;
+      }
+    }
+  }
+  say("pull    " + count_of(added) + (added == 1 ? " snapshot of " : " snapshots of ") + std::to_string(series.size()) +
+      (series.size() == 1 ? " instance" : " instances") + " into " + escape_for_terminal(path));
+  return kExitDone;
+}
+
+}  // namespace snapdiff::cli

@@ -1,0 +1,236 @@
+#include "analyzer/fleet/http.hpp"
+
+#include <libdeflate.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <utility>
+
+#include "analyzer/fleet/curl_library.hpp"
+
+namespace snapdiff::fleet {
+namespace {
+
+constexpr std::size_t kMostText = std::size_t{64} << 20;
+constexpr std::size_t kMostError = std::size_t{64} << 10;
+/// What a reader may leave: one row, with names of 16 MiB.
+constexpr std::size_t kMostUnread = std::size_t{256} << 20;
+
+/// Settings of every statement. The answer of half of the shards is never taken for an answer; a server sends its
+/// status only when the answer is complete; rows are on their shards when an insert returns.
+constexpr std::string_view kSettings =
+    "skip_unavailable_shards=0&wait_end_of_query=1&insert_distributed_sync=1&distributed_product_mode=local"
+    "&enable_http_compression=1&max_query_size=268435456&max_ast_elements=20000000"
+    "&max_expanded_ast_elements=20000000";
+
+std::string percent_encoded(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if ((byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9')) {
+      out += c;
+    } else {
+      out += '%';
+      out += kDigits[byte >> 4U];
+      out += kDigits[byte & 15U];
+    }
+  }
+  return out;
+}
+
+Result<std::string> gzip(std::string_view bytes) {
+  const std::unique_ptr<libdeflate_compressor, decltype(&libdeflate_free_compressor)> compressor(
+      libdeflate_alloc_compressor(1), &libdeflate_free_compressor);
+  if (!compressor) return Error{ErrorCode::limit, "out of memory"};
+  std::string out(libdeflate_gzip_compress_bound(compressor.get(), bytes.size()), '\0');
+  out.resize(libdeflate_gzip_compress(compressor.get(), bytes.data(), bytes.size(), out.data(), out.size()));
+  return out;
+}
+
+/// "Code: 60, e.displayText() = DB::Exception: Table x doesn't exist., e.what() = ..." -> what people need, one line.
+std::string server_words(std::string text) {
+  constexpr std::string_view kBegin = "e.displayText() = ";
+  std::string code;
+  if (text.starts_with("Code: ")) code = text.substr(0, text.find_first_of(",.", 6));
+  if (const auto begin = text.find(kBegin); begin != std::string::npos) text.erase(0, begin + kBegin.size());
+  if (const auto begin = text.find("DB::Exception: "); !code.empty() && begin < 16)
+    text.erase(0, begin);  // newer servers
+  for (const std::string_view kind : {"DB::Exception: ", "DB::NetException: "}) {
+    if (text.starts_with(kind)) text.erase(0, kind.size());
+  }
+  if (const auto end = text.rfind(", e.what()"); end != std::string::npos) text.resize(end);
+  for (char& c : text) {
+    if (c == '\n' || c == '\r' || c == '\t') c = ' ';
+  }
+  while (!text.empty() && text.back() == ' ') text.pop_back();
+  if (text.size() > 600) text = text.substr(0, 600) + " ...";
+  if (text.empty()) text = "no words";
+  return code.empty() ? text : text + " (" + code + ")";
+}
+
+}  // namespace
+
+struct Client::Handle {
+  CURL* curl = nullptr;
+  Handle() {
+    if (curl_library().is_open) curl = curl_library().easy_init();
+  }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  ~Handle() {
+    if (curl != nullptr) curl_library().easy_cleanup(curl);
+  }
+};
+
+/// One request and what comes back.
+struct Client::Exchange {
+  CURL* curl = nullptr;
+  const Reader* reader = nullptr;
+  std::string pending;
+  std::string refusal;
+  std::optional<Error> failure;
+
+  static std::size_t take(char* data, std::size_t, std::size_t size, void* self) {
+    return static_cast<Exchange*>(self)->take_bytes({data, size}) ? size : 0;
+  }
+
+  bool take_bytes(std::string_view bytes) {
+    long status = 0;
+    curl_library().easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+    if (status != 200) {
+      refusal += bytes.substr(0, kMostError - std::min(refusal.size(), kMostError));
+      return true;
+    }
+    pending += bytes;
+    const Result<std::size_t> used = (*reader)(pending);
+    if (!used) {
+      failure = used.error();
+      return false;
+    }
+    pending.erase(0, *used);
+    if (pending.size() <= kMostUnread) return true;
+    failure = Error{ErrorCode::limit, "one row of the answer is larger than 256 MiB"};
+    return false;
+  }
+};
+
+Client::Client(const Connection& to, std::string url)
+    : url_(std::move(url)),
+      user_(to.user),
+      password_(to.password),
+      authority_(to.authority),
+      timeout_seconds_(to.timeout_seconds),
+      handle_(std::make_unique<Handle>()) {}
+Client::Client(Client&&) noexcept = default;
+Client& Client::operator=(Client&&) noexcept = default;
+Client::~Client() = default;
+
+Status Client::perform(std::string_view name, std::string_view target, std::string_view body, bool compressed,
+                       const Reader& reader) {
+  const auto failed = [&](ErrorCode code, const std::string& what) -> Status {
+    return Error{code, std::string(name) + ": " + what, std::nullopt, "server " + url_};
+  };
+  CURL* const curl = handle_->curl;
+  if (curl == nullptr)
+    return failed(ErrorCode::io,
+                  "libcurl.so.4 is not installed or cannot be started; on Debian: apt-get install libcurl4");
+  const CurlLibrary& library = curl_library();
+  library.easy_reset(curl);
+  const std::string address = url_ + "/?" + std::string(kSettings) + std::string(target);
+  curl_slist* headers = nullptr;
+  const auto header = [&](const std::string& line) { headers = library.slist_append(headers, line.c_str()); };
+  header("Expect:");
+  header("Content-Type: application/octet-stream");
+  if (!user_.empty()) header("X-ClickHouse-User: " + user_);
+  if (!password_.empty()) header("X-ClickHouse-Key: " + password_);
+  if (compressed) header("Content-Encoding: gzip");
+  const std::unique_ptr<curl_slist, decltype(library.slist_free_all)> kept(headers, library.slist_free_all);
+
+  Exchange exchange;
+  exchange.curl = curl;
+  exchange.reader = &reader;
+  std::array<char, CURL_ERROR_SIZE> words{};
+  library.easy_setopt(curl, CURLOPT_URL, address.c_str());
+  library.easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+  library.easy_setopt(curl, CURLOPT_POST, 1L);
+  library.easy_setopt(curl, CURLOPT_POSTFIELDS, body.data());
+  library.easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
+  library.easy_setopt(curl, CURLOPT_WRITEFUNCTION, &Exchange::take);
+  library.easy_setopt(curl, CURLOPT_WRITEDATA, &exchange);
+  library.easy_setopt(curl, CURLOPT_ERRORBUFFER, words.data());
+  library.easy_setopt(curl, CURLOPT_ACCEPT_ENCODING, "gzip");
+  library.easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+  library.easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
+  library.easy_setopt(curl, CURLOPT_PROXY, "");  // servers are asked directly, whatever the environment says
+  library.easy_setopt(curl, CURLOPT_NETRC, CURL_NETRC_IGNORED);
+  library.easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+  library.easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, 10L);
+  library.easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
+  library.easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, static_cast<long>(timeout_seconds_));
+  library.easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 1L);
+  library.easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 2L);
+  if (!authority_.empty()) library.easy_setopt(curl, CURLOPT_CAINFO, authority_.c_str());
+
+  const CURLcode code = library.easy_perform(curl);
+  long status = 0;
+  library.easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+  if (exchange.failure) return failed(exchange.failure->code, exchange.failure->message);
+  if (code != CURLE_OK)
+    return failed(ErrorCode::io,
+                  words[0] != '\0' ? std::string(words.data()) : std::string(library.easy_strerror(code)));
+  if (status != 200) return failed(ErrorCode::io, "the server refused it: " + server_words(exchange.refusal));
+  if (!exchange.pending.empty())
+    return failed(ErrorCode::malformed,
+                  "the answer ends within a row: " + std::to_string(exchange.pending.size()) + " bytes are left over");
+  return ok();
+}
+
+Status Client::read(std::string_view name, std::string_view query, const Reader& reader, std::string_view settings) {
+  return perform(name, settings, query, false, reader);
+}
+
+Result<std::string> Client::text(std::string_view name, std::string_view query) {
+  std::string all;
+  const Status status = read(name, query, [&](std::string_view bytes) -> Result<std::size_t> {
+    all += bytes;
+    if (all.size() > kMostText) return Error{ErrorCode::limit, "the answer is larger than 64 MiB"};
+    return bytes.size();
+  });
+  if (!status) return status.error();
+  return all;
+}
+
+Result<std::uint64_t> Client::insert(std::string_view name, std::string_view statement, std::string_view rows) {
+  const Result<std::string> body = gzip(rows);
+  if (!body) return body.error();
+  const Status status = perform(name, "&query=" + percent_encoded(statement), *body, true,
+                                [](std::string_view bytes) -> Result<std::size_t> { return bytes.size(); });
+  if (!status) return status.error();
+  return std::uint64_t{body->size()};
+}
+
+Result<std::string> checked_url(const std::string& url) {
+  const bool plain = url.starts_with("http://");
+  if (!plain && !url.starts_with("https://"))
+    return Error{ErrorCode::usage,
+                 "the address of a server begins with http:// or https://; expected e.g. "
+                 "https://ch1.example.net:8443"};
+  const std::size_t begin = plain ? 7 : 8;
+  const std::string host = url.substr(begin, url.find('/', begin) - begin);
+  if (host.empty()) return Error{ErrorCode::usage, "the address of a server has no host"};
+  if (url.find('@') != std::string::npos)
+    return Error{ErrorCode::usage,
+                 "the address of a server holds a user: expected SNAPDIFF_FLEET_USER and SNAPDIFF_FLEET_PASSWORD"};
+  const bool odd = std::any_of(url.begin(), url.end(), [](char c) {
+    return static_cast<unsigned char>(c) <= 32 || static_cast<unsigned char>(c) >= 127;
+  });
+  if (odd || url.find_first_of("?#") != std::string::npos)
+    return Error{ErrorCode::usage, "the address of a server holds more than a host, a port and a path"};
+  std::string out = url;
+  while (out.ends_with('/')) out.pop_back();
+  return out;
+}
+
+}  // namespace snapdiff::fleet

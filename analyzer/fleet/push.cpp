@@ -1,0 +1,309 @@
+#include <chrono>
+#include <cstdint>
+#include <random>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "analyzer/fleet/facts_codec.hpp"
+#include "analyzer/fleet/impl.hpp"
+#include "analyzer/fleet/tables.hpp"
+#include "snapdiff/checked.hpp"
+
+namespace snapdiff::fleet {
+namespace {
+
+/// Rows that are sent at once: large parts are what the engine likes.
+constexpr std::uint64_t kRowsAtOnce = 500'000;
+/// Stacks are written again after so many days, so that `seen` says which are in use.
+constexpr std::uint16_t kSeenDays = 7;
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+
+std::uint64_t now_ns() {
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+          .count());
+}
+
+std::uint64_t random_push() {
+  std::random_device device;
+  return (std::uint64_t{device()} << 32 | device()) | (std::uint64_t{1} << 63);  // UInt64 in every list of literals
+}
+
+Hash128 snapshot_id(const Snapshot& snapshot, const Origin& origin) {
+  const SourceFacts& source = snapshot.facts.source;
+  SequenceHasher hasher;
+  hasher.add(hash_bytes(origin.service));
+  hasher.add(hash_bytes(origin.instance));
+  hasher.add(hash_bytes(base_name(source.name)));
+  hasher.add(hash_bytes(source.sha256));
+  hasher.add({mix64(snapshot.facts.position), mix64(source.size_bytes)});
+  return hasher.finish();
+}
+
+std::uint64_t time_of(const Snapshot& snapshot, std::uint64_t now) {
+  const SnapshotFacts& facts = snapshot.facts;
+  const std::optional<std::int64_t> time = facts.taken_at_ns ? facts.taken_at_ns : facts.source.file_time_ns;
+  if (!time) return now;
+  return *time < 0 ? 0 : static_cast<std::uint64_t>(*time);
+}
+
+std::uint32_t seconds_of(std::uint64_t time_ns) {
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(time_ns / kSecond, 0xffffffffU - 86'400));
+}
+
+std::uint64_t label_id(const Dictionary& d, LabelSetId set) {
+  if (set == LabelSetId{}) return 0;
+  SequenceHasher hasher;
+  for (const Label& label : d.labels.labels(set)) {
+    hasher.add(hash_bytes(d.strings[label.key]));
+    hasher.add(hash_bytes(d.strings[label.text]));
+    hasher.add(hash_bytes(d.strings[label.unit]));
+    hasher.add({mix64(static_cast<std::uint64_t>(label.number)), label.is_number ? 1U : 0U});
+  }
+  return std::max<std::uint64_t>(hasher.finish().high, 1);
+}
+
+/// Rows of several snapshots, ready to be sent.
+class Batch {
+ public:
+  Batch(const Origin& origin, std::uint64_t now) : origin_(&origin), now_(now) {}
+
+  Status add(const Snapshot& snapshot, const Hash128& id, std::uint64_t nth) {
+    const std::vector<StoredColumn> columns = stored_columns(snapshot);
+    const std::uint64_t push = random_push();
+    bool is_first = true;
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      if (columns[c].is_objects) continue;
+      std::optional<std::size_t> objects;
+      for (std::size_t o = 0; o < columns.size(); ++o) {
+        if (columns[o].is_objects && columns[o].metric == columns[c].metric) objects = o;
+      }
+      Sums sums;
+      if (Status added = add_samples(snapshot, columns[c].metric, c, objects, push, sums); !added) return added;
+      commit(snapshot, id, push, nth, columns[c], sums, is_first ? encode_facts(snapshot, columns) : std::string());
+      is_first = false;
+    }
+    if (is_first) commit(snapshot, id, push, nth, {}, {}, encode_facts(snapshot, columns));
+    ++snapshots_;
+    return ok();
+  }
+
+  bool is_full() const { return rows_ >= kRowsAtOnce; }
+  bool empty() const { return snapshots_ == 0; }
+
+  struct Use {
+    const Dictionary* dictionary;
+    StackId stack;
+  };
+  const std::unordered_map<Hash128, Use>& stacks() const { return stacks_; }
+  const std::string& samples() const { return samples_.bytes(); }
+  const std::string& commits() const { return commits_.bytes(); }
+  const std::string& labels() const { return labels_.bytes(); }
+  std::uint64_t rows() const { return rows_; }
+  std::uint64_t snapshots() const { return snapshots_; }
+
+ private:
+  struct Sums {
+    std::uint32_t rows = 0;
+    std::int64_t value = 0, objects = 0;
+  };
+
+  Status add_samples(const Snapshot& snapshot, const std::string& metric, std::size_t value_column,
+                     std::optional<std::size_t> objects_column, std::uint64_t push, Sums& sums) {
+    const Dictionary& d = *snapshot.dictionary;
+    const SampleTable& samples = snapshot.samples;
+    const Column& values = samples.columns[value_column];
+    const Column* const counts = objects_column ? &samples.columns[*objects_column] : nullptr;
+    const std::uint32_t ts = seconds_of(time_of(snapshot, now_));
+    const std::uint64_t instance = hash_bytes(origin_->instance).high;
+    for (std::size_t row = 0; row < samples.size(); ++row) {
+      const std::int64_t value = values.value[row];
+      const std::int64_t objects = counts != nullptr ? counts->value[row] : 0;
+      const auto unknown = static_cast<std::uint8_t>((values.is_known(row) ? 0 : 1) |
+                                                     (counts == nullptr || counts->is_known(row) ? 0 : 2));
+      if (value == 0 && objects == 0 && unknown == 0) continue;
+      if (!checked_add(sums.value, value, sums.value) || !checked_add(sums.objects, objects, sums.objects))
+        return Error{ErrorCode::limit, "total of " + metric + " is beyond 2^63-1", std::nullopt,
+                     snapshot.facts.source.name};
+      const StackId stack = samples.stack[row];
+      const Hash128& hash = d.stacks.hash[index_of(stack)];
+      stacks_.try_emplace(hash, Use{&d, stack});
+      samples_.text(origin_->service).text(metric).number(ts / 3600 * 3600).hash(hash).number(instance).number(ts);
+      samples_.number(take_label(d, samples.labels[row])).number(push).number(value).number(objects).number(unknown);
+      ++sums.rows;
+    }
+    rows_ += sums.rows;
+    return ok();
+  }
+
+  std::uint64_t take_label(const Dictionary& d, LabelSetId set) {
+    const std::uint64_t id = label_id(d, set);
+    if (id == 0 || !label_ids_.insert(id).second) return id;
+    const auto labels = d.labels.labels(set);
+    labels_.number(id);
+    labels_.varint(labels.size());
+    for (const Label& label : labels) labels_.text(d.strings[label.key]);
+    labels_.varint(labels.size());
+    for (const Label& label : labels) labels_.text(d.strings[label.text]);
+    labels_.varint(labels.size());
+    for (const Label& label : labels) labels_.number(label.number);
+    labels_.varint(labels.size());
+    for (const Label& label : labels) labels_.text(d.strings[label.unit]);
+    labels_.varint(labels.size());
+    for (const Label& label : labels) labels_.number(std::uint8_t{label.is_number});
+    return id;
+  }
+
+  void commit(const Snapshot& snapshot, const Hash128& id, std::uint64_t push, std::uint64_t nth,
+              const StoredColumn& column, const Sums& sums, const std::string& facts) {
+    const SnapshotFacts& f = snapshot.facts;
+    const std::uint64_t time = time_of(snapshot, now_);
+    const std::uint64_t restart = f.pid ? mix64(static_cast<std::uint64_t>(*f.pid) ^ hash_bytes(f.host).high) | 1U : 0;
+    commits_.hash(id).number(push).number(nth).text(origin_->service).text(column.metric).text(column.type.unit);
+    commits_.number(hash_bytes(origin_->instance).high).text(origin_->instance).text(origin_->version);
+    commits_.varint(origin_->labels.size());
+    for (const auto& [key, value] : origin_->labels) commits_.text(key);
+    commits_.varint(origin_->labels.size());
+    for (const auto& [key, value] : origin_->labels) commits_.text(value);
+    commits_.number(seconds_of(time)).number(time).number(static_cast<std::uint32_t>(restart));
+    commits_.number(static_cast<std::uint64_t>(std::max<std::int64_t>(f.period, 0)));
+    commits_.number(static_cast<std::uint8_t>((f.partial ? 1 : 0) | (f.complete ? 0 : 2) | (f.taken_at_ns ? 4 : 0)));
+    commits_.number(sums.rows).number(sums.value).number(sums.objects).text(facts);
+  }
+
+  const Origin* origin_;
+  std::uint64_t now_;
+  std::uint64_t rows_ = 0, snapshots_ = 0;
+  RowWriter samples_, commits_, labels_;
+  std::unordered_map<Hash128, Use> stacks_;
+  std::unordered_set<std::uint64_t> label_ids_;
+};
+
+std::string insert_into(const std::string& table, std::string_view columns) {
+  return "INSERT INTO " + table + " (" + std::string(columns) + ") FORMAT RowBinary";
+}
+
+void put_frame(RowWriter& out, const Dictionary& d, FrameId frame) {
+  const std::size_t f = index_of(frame);
+  const FrameTable& frames = d.frames;
+  const std::size_t function = index_of(frames.function[f]);
+  const std::size_t module = index_of(frames.module[f]);
+  out.hash(frames.hash[f]);
+  out.text(d.strings[d.functions.name[function]]).text(d.strings[d.functions.system_name[function]]);
+  out.text(d.strings[d.functions.file[function]]).number(d.functions.start_line[function]);
+  out.number(frames.line[f]).number(frames.column[f]);
+  out.text(d.strings[d.modules.name[module]]).text(d.strings[d.modules.build_id[module]]);
+  out.number(frames.offset[f]).number(frames.flags[f]);
+}
+
+}  // namespace
+
+/// Sends a batch: what rows refer to, the rows, and last what commits them.
+struct Sender {
+  Fleet::Impl& to;
+  Pushed& pushed;
+
+  Status insert(std::string_view table, std::string_view columns, const std::string& rows) {
+    if (rows.empty()) return ok();
+    Result<std::uint64_t> sent =
+        to.client().insert("insert into " + std::string(table), insert_into(to.table(table), columns), rows);
+    if (!sent) return to.with_dead_shards(std::move(sent).error());
+    pushed.bytes += *sent;
+    return ok();
+  }
+
+  Status send_stacks(const Batch& batch) {
+    const auto today = static_cast<std::uint16_t>(now_ns() / kSecond / 86'400);
+    std::vector<Hash128> ids;
+    for (const auto& [hash, use] : batch.stacks()) ids.push_back(hash);
+    std::unordered_set<Hash128> present;
+    const Status asked = to.rows_of("stacks there are",
+                                    "SELECT stack FROM " + to.table("stack") + " WHERE seen >= toDate(" +
+                                        std::to_string(today - kSeenDays) + ") AND stack",
+                                    std::span<const Hash128>(ids), [&](RowReader& row) -> Status {
+                                      const Hash128 stack = row.hash();
+                                      if (row.whole()) present.insert(stack);
+                                      return ok();
+                                    });
+    if (!asked) return asked;
+    RowWriter stacks, frames;
+    std::unordered_set<Hash128> frame_ids;
+    for (const auto& [hash, use] : batch.stacks()) {
+      if (present.count(hash) != 0) continue;
+      const Dictionary& d = *use.dictionary;
+      const auto span = d.stacks.frames(use.stack);
+      stacks.hash(hash).varint(span.size());
+      for (const FrameId frame : span) stacks.hash(d.frames.hash[index_of(frame)]);
+      stacks.number(today);
+      ++pushed.stacks;
+      for (const FrameId frame : span) {
+        if (!frame_ids.insert(d.frames.hash[index_of(frame)]).second) continue;
+        put_frame(frames, d, frame);
+        ++pushed.frames;
+      }
+    }
+    // Frames before the stacks that name them: a stack that is there is complete.
+    if (Status sent = insert("frame", kFrameColumns, frames.bytes()); !sent) return sent;
+    return insert("stack", kStackColumns, stacks.bytes());
+  }
+
+  Status send(const Batch& batch) {
+    if (batch.empty()) return ok();
+    if (Status sent = send_stacks(batch); !sent) return sent;
+    if (Status sent = insert("label", kLabelColumns, batch.labels()); !sent) return sent;
+    if (Status sent = insert("sample", kSampleColumns, batch.samples()); !sent) return sent;
+    if (Status sent = insert("snapshot", kSnapshotColumns, batch.commits()); !sent) return sent;
+    pushed.snapshots += batch.snapshots();
+    pushed.rows += batch.rows();
+    return ok();
+  }
+};
+
+/// Which of these ids have a commit row.
+static Result<std::unordered_set<Hash128>> listed_snapshots(Fleet::Impl& from, const Origin& origin,
+                                                            const std::vector<Hash128>& ids) {
+  std::unordered_set<Hash128> present;
+  const Status asked =
+      from.rows_of("snapshots there are",
+                   "SELECT snapshot FROM " + from.table("snapshot") + " WHERE service = " + literal(origin.service) +
+                       " AND instance = " + std::to_string(hash_bytes(origin.instance).high) + " AND snapshot",
+                   std::span<const Hash128>(ids), [&](RowReader& row) -> Status {
+                     const Hash128 id = row.hash();
+                     if (row.whole()) present.insert(id);
+                     return ok();
+                   });
+  if (!asked) return asked.error();
+  return present;
+}
+
+Result<Pushed> Fleet::push(std::span<const Snapshot* const> snapshots, const Origin& origin) {
+  Pushed pushed;
+  std::vector<Hash128> ids;
+  for (const Snapshot* const snapshot : snapshots) ids.push_back(snapshot_id(*snapshot, origin));
+  Result<std::unordered_set<Hash128>> listed = listed_snapshots(*impl_, origin, ids);
+  if (!listed) return std::move(listed).error();
+  std::unordered_set<Hash128> present = *std::move(listed);
+  const std::uint64_t now = now_ns();
+  Batch batch(origin, now);
+  Sender sender{*impl_, pushed};
+  for (std::size_t i = 0; i < snapshots.size(); ++i) {
+    if (!present.insert(ids[i]).second) {
+      ++pushed.present;
+      continue;
+    }
+    if (Status added = batch.add(*snapshots[i], ids[i], now + i); !added) return added.error();
+    if (!batch.is_full()) continue;
+    if (Status sent = sender.send(batch); !sent) return sent.error();
+    batch = Batch(origin, now);
+  }
+  if (Status sent = sender.send(batch); !sent) return sent.error();
+  if (pushed.snapshots == 0) return pushed;
+  listed = listed_snapshots(*impl_, origin, ids);
+  if (!listed) return std::move(listed).error();
+  pushed.expired = present.size() - std::min(present.size(), listed->size());
+  return pushed;
+}
+
+}  // namespace snapdiff::fleet

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+/// The tables: each NAME_local on every server, with a Distributed table NAME over them. README.md says what the
+/// columns mean; a row is written in this order.
+namespace snapdiff::fleet {
+
+inline constexpr std::string_view kSnapshotColumns =
+    "snapshot, push, nth, service, metric, unit, instance, instance_name, version, keys, vals, ts, ts_ns, restart, "
+    "period, state, rows, total, objects, facts";
+inline constexpr std::string_view kSampleColumns =
+    "service, metric, hour, stack, instance, ts, label, push, value, objects, known";
+inline constexpr std::string_view kStackColumns = "stack, frames, seen";
+inline constexpr std::string_view kFrameColumns =
+    "frame, function, system_name, file, start_line, line, column, module, build_id, offset, flags";
+inline constexpr std::string_view kLabelColumns = "label, keys, texts, numbers, units, is_number";
+
+}  // namespace snapdiff::fleet

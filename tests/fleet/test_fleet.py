@@ -1,0 +1,281 @@
+"""Snapshots of many machines in two ClickHouse servers: the answers are those of the files."""
+import glob
+import json
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+import servers
+from heaps import INUSE, SOURCE, CliTest, pprof
+
+SERIES = os.path.normpath(os.path.join(SOURCE, "..", "shared", "data", "pprof", "series"))
+EXAMPLE = os.path.join(SOURCE, "examples", "tcmalloc-svc")
+HOUR = 3600
+
+
+def all_series():
+    """(name, files) of every series that is here, oldest first, as a shell would list them."""
+    found = []
+    for folder in sorted(glob.glob(os.path.join(SERIES, "*"))) + [EXAMPLE]:
+        if os.path.basename(folder) in ("bin", "src"):
+            continue
+        files = [path for path in sorted(glob.glob(os.path.join(folder, "*")))
+                 if re.search(r"heap|\.pb\.gz$|\.pprof", os.path.basename(path)) and os.path.isfile(path)]
+        if len(files) > 2:
+            found.append((os.path.basename(folder) + ("-example" if folder == EXAMPLE else ""), files))
+    return found
+
+
+def without_refs(value):
+    """A JSON answer without how snapshots are called and without the counts of instances, which files have not."""
+    if isinstance(value, dict):
+        return {key: without_refs(inner) for key, inner in value.items()
+                if key not in ("ref", "series", "source", "instances", "next")}
+    return [without_refs(inner) for inner in value] if isinstance(value, list) else value
+
+
+@unittest.skipIf(servers.SKIP, servers.SKIP)
+class FleetTest(CliTest):
+    """A pair of servers for all tests of a class; each test has a database of its own."""
+    number = 0
+
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = servers.Cluster()
+        cls.cluster.__enter__()
+        cls.addClassCleanup(cls.cluster.__exit__, None, None, None)
+
+    def setUp(self):
+        super().setUp()
+        FleetTest.number += 1
+        self.database = "t%d" % FleetTest.number
+        for server in self.cluster.servers:
+            if server.process.poll() is not None:
+                server.start()
+                server.wait()
+        self.fleet("init", "--keep", "20000", "--keep-hourly", "20000", url=self.cluster.urls)
+
+    @property
+    def first(self):
+        return self.cluster.servers[0]
+
+    def fleet(self, *words, url=None, code=0, **more):
+        return self.run_it("fleet", *words, "--url", url or self.first.url, "--database", self.database, code=code, **more)
+
+    def push(self, *words, code=0, **more):
+        return self.run_it("push", *words, "--url", self.first.url, "--database", self.database, code=code, **more)
+
+    def sql(self, text):
+        return self.first.query(text.replace("@", self.database + "."), self.database)
+
+    def heap(self, name, rows, seconds):
+        """rows: {function: (objects, bytes)}, each called by main."""
+        return self.write(name, pprof(INUSE, [([function, "main"], list(values)) for function, values in rows.items()],
+                                      time_ns=seconds * 10**9))
+
+    def small_fleet(self, instances=4, steps=10, start=1_760_000_000, leaking=None):
+        """api: every instance but the last leaks in cache_put; each snapshot an hour after the one before."""
+        leaking = instances - 1 if leaking is None else leaking
+        for i in range(instances):
+            folder = os.path.join(self.folder, "h%d" % i)
+            os.makedirs(folder, exist_ok=True)
+            for s in range(steps):
+                grown = 100_000 * s if i < leaking else 0
+                self.heap("h%d/heap.%04d.pb.gz" % (i, s), {"cache_put": (100 + s, 1_000_000 + grown), "parse": (10, 50_000 + i)},
+                          start + s * HOUR)
+            self.push(folder, "--service", "api", "--instance", "h%d" % i, "--version", "2.%d" % (3 if i < leaking else 2))
+
+
+class SameAsFiles(FleetTest):
+    def test_every_series_gives_the_answers_of_its_files(self):
+        series = all_series()
+        self.assertTrue(series)
+        for name, files in series:
+            out, err = self.push(*files, "--service", "svc", "--instance", name)
+            self.assertIn("%d snapshots of svc, %s" % (len(files), name), err)
+            chosen = ["--service", "svc", "--instance", name, "--as", "json"]
+            with self.subTest(series=name, command="diff"):
+                expected = json.loads(self.run_it("diff", files[0], files[-1], "--as", "json", "--db", ":memory:")[0])
+                found = json.loads(self.fleet("diff", *chosen)[0])
+                self.assertGreater(len(found["rows"]), 2)
+                self.assertEqual(without_refs(found), without_refs(expected))
+            with self.subTest(series=name, command="trend"):
+                expected = json.loads(self.run_it("trend", *files, "--as", "json", "--db", ":memory:")[0])
+                found = json.loads(self.fleet("trend", *chosen)[0])
+                self.assertEqual(len(found["snapshots"]) + found["left_out"], len(files))
+                self.assertEqual(without_refs(found), without_refs(expected))
+            with self.subTest(series=name, command="pull, postmortem"):
+                # Beside the same files imported into a store of their own: the same bytes.
+                reports = []
+                for part in ("pulled", "files"):
+                    os.makedirs(os.path.join(self.folder, part), exist_ok=True)
+                    store = os.path.join(part, name + ".db")
+                    if part == "pulled":
+                        self.fleet("pull", "--service", "svc", "--instance", name, "-o", store)
+                    else:
+                        self.run_it("import", *files, "--db", store, "--series", "svc/" + name)
+                    self.run_it("postmortem", "svc/" + name, "--db", store, "-o", os.path.join(part, name))
+                    with open(os.path.join(self.folder, part, name, "report.json"), encoding="utf-8") as file:
+                        reports.append(file.read().replace(part + "/", ""))
+                self.assertEqual(reports[0].split(","), reports[1].split(","))
+
+    def test_sums_are_those_of_plain_sql(self):
+        self.small_fleet()
+        found = json.loads(self.fleet("diff", "--service", "api", "--as", "json")[0])
+        first, last = [int(self.sql("SELECT sum(value) FROM @sample WHERE ts = (SELECT %s(ts) FROM @snapshot) FORMAT TSV" % end))
+                       for end in ("min", "max")]
+        self.assertEqual((found["total"]["baseline"], found["total"]["current"]), (first, last))
+        self.assertEqual((first, last), (4 * 1_000_000 + 200_006, 4 * 1_000_000 + 3 * 900_000 + 200_006))
+        rows = {row["stack"][0]["function"]: row for row in found["rows"]}
+        self.assertEqual(rows["cache_put"]["growth"], 3 * 900_000)
+        self.assertEqual(rows["cache_put"]["growth_objects"], 4 * 9)
+        self.assertEqual(rows["cache_put"]["instances"], {"grew": 3, "shrank": 0, "of": 4})
+        self.assertEqual(rows["parse"]["instances"], {"grew": 0, "shrank": 0, "of": 4})
+
+    def test_trend_of_the_sum(self):
+        self.small_fleet()
+        found = json.loads(self.fleet("trend", "--service", "api", "--as", "json")[0])
+        self.assertEqual([s["total"] for s in found["snapshots"]], [4_200_006 + 300_000 * s for s in range(10)])
+        self.assertEqual({row["stack"][0]["function"]: row["verdict"] for row in found["rows"]}["cache_put"], "GROWING")
+        text, _ = self.fleet("trend", "--service", "api")
+        self.assertRegex(text, r"GROWING +cache_put.*on 3 of 4 instances")
+        self.assertRegex(text, r"3/4 +cache_put")
+        floored = json.loads(self.fleet("trend", "--service", "api", "--as", "json", "--floor", "1000")[0])
+        names = {row["stack"][0]["function"]: row["values"] for row in floored["rows"]}
+        self.assertEqual(names["[below threshold]"], [200_006] * 10)
+        self.assertEqual([s["total"] for s in floored["snapshots"]], [s["total"] for s in found["snapshots"]])
+
+    def test_by_version_and_one_version_alone(self):
+        self.small_fleet()
+        found = json.loads(self.fleet("diff", "--service", "api", "--by", "version", "--as", "json")[0])
+        self.assertEqual({row["key"]: row["growth"] for row in found["rows"]}, {"2.3": 2_700_000, "2.2": 0})
+        alone = json.loads(self.fleet("diff", "--service", "api", "--version", "2.3", "--as", "json")[0])
+        self.assertEqual(alone["total"]["growth"], 2_700_000)
+        self.assertEqual(alone["rows"][0]["instances"], {"grew": 3, "shrank": 0, "of": 3})
+
+    def test_gate_and_outliers(self):
+        self.small_fleet()
+        out, _ = self.fleet("gate", "--service", "api", code=1)
+        self.assertIn("cache_put", out)
+        self.fleet("gate", "--service", "api", "--budget", "total:100MiB", code=0)
+        found = json.loads(self.fleet("outliers", "--service", "api", "--as", "json")[0])
+        text, _ = self.fleet("outliers", "--service", "api")
+        self.assertIn("h3", text)
+        self.assertEqual(len(found["ranks"]), 4)
+
+
+class Pushing(FleetTest):
+    shards_listen = True
+
+    def test_json_follows_the_schemas_of_files(self):
+        self.small_fleet()
+        for command, schema in (("diff", "diff"), ("trend", "trend"), ("outliers", "ranks"), ("gate", "gate")):
+            done = self.run_any("fleet", command, "--service", "api", "--as", "json", "--url", self.first.url, "--database", self.database)
+            self.assertIn(done.returncode, (0, 1), done.stderr)
+            self.write("x.json", done.stdout)
+            checked = subprocess.run([sys.executable, os.path.join(SOURCE, "tests/unit/analyzer/report/validate_json.py"),
+                                      os.path.join(SOURCE, "analyzer/report/schema", schema + ".schema.json"),
+                                      os.path.join(self.folder, "x.json")], capture_output=True, text=True, check=False)
+            self.assertEqual(checked.returncode, 0, (command, checked.stdout + checked.stderr))
+
+    def test_a_snapshot_stands_for_a_step_without_one(self):
+        start = 1_760_000_000
+        for i, steps in (("a", range(10)), ("b", [0, 1, 2, 3, 5, 6, 7, 8, 9])):
+            for s in steps:
+                self.heap("%s.%d.pb.gz" % (i, s), {"f": (1, 1000 + 10 * s)}, start + s * HOUR)
+            self.push(*["%s.%d.pb.gz" % (i, s) for s in steps], "--service", "api", "--instance", i)
+        found = json.loads(self.fleet("trend", "--service", "api", "--as", "json")[0])
+        self.assertEqual([s["total"] for s in found["snapshots"]], [2000 + 20 * s - (10 if s == 4 else 0) for s in range(10)])
+
+    def test_two_moments_and_a_slice(self):
+        self.small_fleet(instances=2, steps=10)
+        found = json.loads(self.fleet("diff", "--service", "api", "--from", "@%d" % (1_760_000_000 + 2 * HOUR + 60), "--to", "+3h", "--as",
+                                      "json")[0])
+        self.assertEqual((found["total"]["baseline"], found["total"]["current"]), (2_100_001 + 200_000, 2_100_001 + 500_000))
+        late = json.loads(self.fleet("diff", "--service", "api", "--since", "2025-10-09 13:53:20", "--as", "json")[0])
+        self.assertEqual((late["total"]["baseline"], late["total"]["current"]), (2_100_001 + 500_000, 2_100_001 + 900_000))
+        self.fleet("pull", "--service", "api", "-o", "all.db")
+        listed = json.loads(self.run_it("list", "--db", "all.db", "--as", "json")[0])
+        self.assertEqual({series["name"]: len(series["snapshots"]) for series in listed["series"]}, {"api/h0": 10, "api/h1": 10})
+
+    def test_twice_adds_nothing(self):
+        self.small_fleet(instances=2, steps=3)
+        before = self.sql("SELECT count(), sum(value) FROM @sample FORMAT TSV")
+        _, err = self.push(os.path.join(self.folder, "h0"), "--service", "api", "--instance", "h0")
+        self.assertIn("0 snapshots of api, h0, 3 pushed before", err)
+        self.assertEqual(self.sql("SELECT count(), sum(value) FROM @sample FORMAT TSV"), before)
+
+    def test_a_half_pushed_snapshot_counts_nowhere(self):
+        self.small_fleet(instances=1, steps=3)
+        whole = self.fleet("diff", "--service", "api", "--as", "json")[0]
+        # Rows of a push that ended before its commit row, and a second whole push of the same.
+        self.sql("INSERT INTO @sample SELECT service, metric, hour, stack, instance, ts, label, push + 1, value, objects, known FROM @sample")
+        self.assertEqual(self.fleet("diff", "--service", "api", "--as", "json")[0], whole)
+        self.assertIn("6 rows are of pushes that were not finished", self.fleet("info")[1])
+        self.sql("INSERT INTO @snapshot SELECT snapshot, push + 1, nth, service, metric, unit, instance, instance_name, version, keys, "
+                 "vals, ts, ts_ns, restart, period, state, rows, total, objects, facts FROM @snapshot")
+        self.assertEqual(self.fleet("diff", "--service", "api", "--as", "json")[0], whole)
+
+    def test_missing_bytes_are_an_error(self):
+        self.small_fleet(instances=2, steps=3)
+        for server in self.cluster.servers:
+            if server.query("SELECT count() FROM %s.sample_local" % self.database).strip() != "0":
+                server.query("DROP TABLE %s.sample_local" % self.database)
+                server.query("CREATE TABLE %s.sample_local AS %s.sample ENGINE = MergeTree PARTITION BY toDate(hour) ORDER BY "
+                             "(service, metric, hour, stack, instance, ts)" % (self.database, self.database))
+                break
+        for words in (("diff",), ("trend",), ("pull", "-o", "x.db")):
+            out, err = self.fleet(*words, "--service", "api", code=3)
+            self.assertEqual(out, "")
+            self.assertRegex(err, r"of \d+ rows, .* of \d+ of inuse_space")
+            self.assertRegex(err, r"^error: server http")
+            if self.shards_listen:
+                self.assertRegex(err, r"rows per shard: .* has 0")
+
+    def test_instances_that_come_and_go_are_a_line(self):
+        self.small_fleet(instances=3, steps=10)
+        self.heap("late.pb.gz", {"cache_put": (1, 7_000_000)}, 1_760_000_000 + 9 * HOUR)
+        self.push("late.pb.gz", "--service", "api", "--instance", "h9")
+        text, _ = self.fleet("diff", "--service", "api")
+        self.assertIn("1 instance new (h9), 0 gone: +6.68 MiB, in no row", re.sub(r"\s+", " ", text))
+        trend, _ = self.fleet("trend", "--service", "api")
+        self.assertIn("1 instance without a snapshot at some step left out: h9; of 4", re.sub(r"\s+", " ", trend))
+
+    def test_a_clock_that_is_off_is_said(self):
+        self.heap("future.pb.gz", {"f": (1, 10)}, 4_000_000_000)
+        _, err = self.push("future.pb.gz", "--service", "api", "--instance", "h0")
+        self.assertIn("the clock was off: taken at 2096-10-02 07:06:40", err)
+
+    def test_two_builds_of_one_service_are_said(self):
+        self.small_fleet()
+        text, _ = self.fleet("diff", "--service", "api")
+        self.assertIn("2 versions are added up: 2.2, 2.3; --by version tells them apart", re.sub(r"\s+", " ", text))
+
+    def test_hourly_values_are_those_of_the_samples(self):
+        self.small_fleet()
+        plain = self.sql("SELECT hour, hex(stack), instance, argMax(value, ts), min(value), max(value) FROM @sample GROUP BY hour, stack, "
+                         "instance ORDER BY hour, stack, instance FORMAT TSV")
+        rolled = self.sql("SELECT hour, hex(stack), instance, argMaxMerge(last), minMerge(least), maxMerge(most) FROM @sample_hour GROUP BY "
+                          "hour, stack, instance ORDER BY hour, stack, instance FORMAT TSV")
+        self.assertEqual(rolled, plain)
+        self.assertGreater(len(plain.splitlines()), 50)
+
+    def test_list_sql_and_errors(self):
+        self.small_fleet(instances=2, steps=3)
+        listed = json.loads(self.fleet("list", "--as", "json")[0])
+        self.assertEqual([(row["service"], row["version"], row["instances"], row["snapshots"]) for row in listed],
+                         [("api", "2.2", 1, 3), ("api", "2.3", 1, 3)])
+        out, _ = self.fleet("sql", "SELECT count() AS n FROM %s.sample" % self.database, "--as", "json")
+        self.assertEqual(json.loads(out), [{"n": 12}])
+        _, err = self.fleet("sql", "DROP TABLE %s.sample" % self.database, code=2)
+        self.assertIn("readonly", err.lower())
+        _, err = self.fleet("diff", "--service", "none", code=2)
+        self.assertRegex(err, r"^error: no snapshot of this service")
+
+
+if __name__ == "__main__":
+    if servers.SKIP:
+        print(servers.SKIP)
+    unittest.main()
