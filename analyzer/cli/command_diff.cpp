@@ -104,7 +104,7 @@ int run_diff(const Arguments& arguments) {
   if (!style) return fail(style.error());
   const Result<Compared> compared =
       load_compared(options, terminal, Fallback::snapshots,
-                    options.operands.size() == 1 ? store::Parts::allocator : store::Parts::rows);
+                    options.operands.size() <= 2 ? store::Parts::allocator : store::Parts::rows);
   if (!compared) return fail(compared.error());
   if (compared->loaded.snapshots.size() == 1) return show_single(*compared, options, *style);
 

@@ -12,9 +12,9 @@ def without_names(text, *paths):
     """A report without how its snapshots are named, the only difference there may be."""
     refs = list(dict.fromkeys(re.findall(r'"ref": *"([^"]+)"', text)))
     for name in sorted(refs, key=len, reverse=True):
-        text = re.sub(re.escape(name) + r"(?=[\s\":])", "snapshot%d" % refs.index(name), text)
+        text = re.sub(re.escape(name) + r"(?=[\s\":@])", "snapshot%d" % refs.index(name), text)
     for number, path in enumerate(paths):
-        text = re.sub(re.escape(path) + r"(?=[\s\":])", "snapshot%d" % number, text)
+        text = re.sub(re.escape(path) + r"(?=[\s\":@])", "snapshot%d" % number, text)
     return re.sub(r'"series": *("[^"]*"|null)', '"series": null', text)
 
 
