@@ -29,7 +29,7 @@ struct FleetSlice {
   const fleet::Pivot* pivot_or_null() const { return pivot ? &*pivot : nullptr; }
 };
 
-/// --by version, instance, service, or a label that snapshots as a whole have: rows are told apart by that.
+/// --by version, instance, service, or a label that snapshots as a whole have: rows are grouped by it.
 std::optional<fleet::Pivot> pivot_of(const std::string& by, const std::vector<fleet::Committed>& rows) {
   if (by == "version") return fleet::Pivot{by, [](const fleet::Committed& one) { return one.version; }};
   if (by == "instance") return fleet::Pivot{by, [](const fleet::Committed& one) { return one.instance; }};

@@ -21,7 +21,7 @@ struct FleetQuestion {
   std::vector<std::string> words;  ///< after the question's own
 };
 
-/// Rows of the slice that the question means, as the servers list them. Errors: usage, where there are none.
+/// The snapshots that the options select, as the servers list them. Errors: usage (none are listed).
 Result<std::vector<fleet::Committed>> rows_of_slice(fleet::Fleet& from, const FleetQuestion& asked);
 
 int fleet_init(const FleetQuestion& asked);

@@ -50,7 +50,7 @@ std::string write_series(const SeriesReport& series, const std::vector<GrowthRep
                          const std::vector<RowVerdict>& verdicts, const Style& style);
 std::string write_trend(const TrendReport& trend, const Style& style);
 
-/// What stands above a table of one snapshot of a device's memory; null where there is none.
+/// What is printed above the table of one snapshot of a device's memory; null where there is none.
 ///   failure  the last allocation that failed: in JSON only where the snapshot is the moment before it
 ///   peak     the fullest moment of its trace
 struct AboveTop {

@@ -5,8 +5,10 @@
 #include <tuple>
 #include <utility>
 
+#include "analyzer/story/commands.hpp"
 #include "analyzer/story/prose.hpp"
 #include "analyzer/story/story.hpp"
+#include "snapdiff/contains.hpp"
 
 namespace snapdiff::story {
 namespace {
@@ -33,8 +35,7 @@ struct Site {
 Site site_of(const std::vector<FrameView>& frames) {
   // Without Python frames: of autograd's threads, whose nodes are called after the functions that they undo.
   const auto node = std::find_if(frames.begin(), frames.end(), [](const FrameView& frame) {
-    return frame.function.find("Backward") != std::string_view::npos &&
-           frame.function.find("::apply(") != std::string_view::npos;
+    return contains(frame.function, "Backward") && contains(frame.function, "::apply(");
   });
   if (node != frames.end()) return {*node, {}};
   const auto own = std::find_if(frames.begin(), frames.end(), [](const FrameView& frame) { return !frame.library; });
@@ -264,10 +265,6 @@ class RoleBands {
   std::map<std::string_view, std::vector<std::int64_t>> values_;
 };
 
-bool has_plain_name(const SnapshotRef& operand) {
-  return !operand.ref.empty() && operand.ref.find_first_of(" '\"\\$`\n") == std::string::npos;
-}
-
 /// Roles whose bytes differ, the most first.
 struct RoleChange {
   std::string_view role;
@@ -308,9 +305,11 @@ std::string change_of(const RoleChange& change) {
 
 /// What lists the peak by role.
 Prose list_command(const SnapshotRef& operand) {
-  if (!has_plain_name(operand)) return {};
+  if (operand.ref.empty()) return {};
   Writer out;
-  (out << "snapdiff top ").name(operand.ref) << "@peak --by role";
+  out << "snapdiff top";
+  story::operand(out, operand);
+  out << "@peak --by role";
   return out.take();
 }
 
@@ -375,11 +374,14 @@ void tell_peaks(GrowthReport& report, const PeakStory& before, const PeakStory& 
   if (of_data) line << ", all else alike: another batch size or length of sequence?";
   auto story = std::make_shared<Story>(*report.story);
   story->also.insert(story->also.begin(), line.take());
-  if (std::abs(growth) > std::abs(report.total.growth()) && has_plain_name(report.baseline) &&
-      has_plain_name(report.current)) {
+  if (std::abs(growth) > std::abs(report.total.growth()) && !report.baseline.ref.empty() &&
+      !report.current.ref.empty()) {
     Writer next;
-    (next << "snapdiff ").name(report.baseline.ref) << "@peak ";
-    next.name(report.current.ref) << "@peak";
+    next << "snapdiff";
+    for (const SnapshotRef* side : {&report.baseline, &report.current}) {
+      operand(next, *side);
+      next << "@peak";
+    }
     story->next = next.take();
   }
   report.story = std::move(story);

@@ -18,28 +18,14 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tests", "fleet"))
-import servers  # noqa: E402
+import servers  # noqa: E402  (finds heaps, too)
+from heaps import field, varint  # noqa: E402
 
 SERVICES = ["api", "search", "auth", "billing", "cart", "images", "mail", "orders", "stock", "users"]
 START = 1_790_000_000
 STEP = 1800
 FUNCTIONS = ["parse_request", "json_encode", "open_session", "read_config", "tls_handshake", "route", "log_line", "query_plan",
              "thread_stack", "metrics_add"]
-
-
-def varint(number):
-    out = b""
-    while number >= 0x80:
-        out += bytes([number & 0x7F | 0x80])
-        number >>= 7
-    return out + bytes([number])
-
-
-def field(number, payload):
-    if isinstance(payload, int):
-        return varint(number << 3) + varint(payload)
-    payload = payload.encode() if isinstance(payload, str) else payload
-    return varint(number << 3 | 2) + varint(len(payload)) + payload
 
 
 def profile(rows, seconds):
