@@ -88,8 +88,12 @@ std::string reason_growing(const Findings& found, std::string_view unit) {
 
 std::string reason_rising(const Findings& found) {
   std::string text("rose, but ");
-  text += count_of(found);
-  text += " snapshots cannot exclude wandering";
+  if (found.by_chance) {
+    text += "no further than sampling alone may show";
+  } else {
+    text += count_of(found);
+    text += " snapshots cannot exclude wandering";
+  }
   text += cycle_text(found);
   text += "; ";
   text += p_text(found.p_of(Group::climbing));

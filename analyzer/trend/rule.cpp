@@ -15,6 +15,14 @@ constexpr double kLargeShare = .05;  // of the mean
 /// where steps add up their errors, a series bends by chance as far as by saturation.
 constexpr double kLevelledOff = .25;
 
+// Of a sampled series (README.md, "Sampling"), in standard errors of its rise: what chance alone may show, and what no
+// population of constant size shows, whatever part of it was replaced. Beyond that, from kWatched values on, only a
+// size that itself wanders is left beside a climb, and kSureBeyondChance are odds enough.
+constexpr double kChance = 2;
+constexpr double kBeyondChance = 4;
+constexpr double kSureBeyondChance = .75;
+constexpr std::size_t kWatched = 16;
+
 /// From an earlier high.
 double largest_fall(std::span<const double> values) {
   double high = values[0];
@@ -139,6 +147,21 @@ void weigh(const Fit& fit, Findings& found) {
   found.wander /= sum;
 }
 
+/// What sampling says of a rise: each sample that comes or goes adds the variance of one to the difference of both
+/// ends, and with nothing in common between the ends it is that of all samples of both.
+void weigh_sampling(double sample, Findings& found) {
+  const std::span<const double> values = found.values;
+  double sum = values[0], moved = 0;
+  for (std::size_t i = 1; i < values.size(); ++i) {
+    sum += values[i];
+    moved += std::abs(values[i] - values[i - 1]);
+  }
+  const double both_ends = 2 * sum / static_cast<double>(values.size());
+  found.by_chance = found.rise < kChance * std::sqrt(sample * std::min(moved, both_ends));
+  const bool beyond = found.rise >= kBeyondChance * std::sqrt(sample * both_ends);
+  if (beyond && values.size() >= kWatched) found.wanted = kSureBeyondChance;
+}
+
 }  // namespace
 
 std::size_t remove_spikes(std::span<double> values, double noise_variance) {
@@ -163,8 +186,8 @@ std::size_t remove_spikes(std::span<double> values, double noise_variance) {
 }
 
 Findings find_out(std::span<const double> values, const Tables& tables, double stretch, double noise_variance,
-                  double floor, Fit& fit) {
-  fit_shapes(values, tables, noise_variance, fit);
+                  double sample, double floor, Fit& fit) {
+  fit_shapes(values, tables, noise_variance, sample > 0 && values.size() >= kWatched, fit);
   Findings found;
   found.values = values;
   found.fit = &fit;
@@ -185,6 +208,7 @@ Findings find_out(std::span<const double> values, const Tables& tables, double s
   const double late = slope_of(values.last(half), std::span(tables.place).last(half));
   found.late_slope = late / stretch;
   found.slowing = slows_down(values, fit, found.best, late / fit.slope);
+  if (sample > 0) weigh_sampling(sample, found);
   return found;
 }
 

@@ -8,6 +8,8 @@
 
 namespace snapdiff::trend {
 
+inline constexpr double kSure = .95;  ///< odds of a group that decide
+
 /// What the rule found out about a series, before words.
 struct Findings {
   std::span<const double> values;  ///< without spikes
@@ -27,6 +29,8 @@ struct Findings {
   bool kept = false;        ///< step 5: never half undone
   std::size_t cycle = 0;    ///< its period, where only that excuses what was undone
   bool slowing = false;     ///< step 6
+  double wanted = kSure;    ///< odds of the climbing shapes from which a climb is sure
+  bool by_chance = false;   ///< of a sampled series: what is seen to come and go may rise as far without any growth
 
   double p_of(Group group) const { return p[static_cast<std::size_t>(group)]; }
   /// Holds more than every other group.
@@ -40,8 +44,9 @@ struct Findings {
 
 /// Steps 2 to 6. `values`, `tables` (of their places) and `fit` must outlive the result; the range is above 0.
 /// @param stretch  steps between two values, in the mean
+/// @param sample   what one sample stands for; 0: not sampled
 Findings find_out(std::span<const double> values, const Tables& tables, double stretch, double noise_variance,
-                  double floor, Fit& fit);
+                  double sample, double floor, Fit& fit);
 
 /// Step 1: single points far off both neighbours become their mean, in place. Returns how many.
 std::size_t remove_spikes(std::span<double> values, double noise_variance);

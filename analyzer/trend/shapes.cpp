@@ -21,6 +21,9 @@ constexpr double kNoiseShare = 9e-6;
 /// it takes from warm-ups (README.md, "Slow warm-ups").
 constexpr double kSlowHandicap = 1.5;
 
+/// Of a warm-up whose content is replaced: it takes from leaks of a few samples a step as well (README.md, "Sampling").
+constexpr double kReplacedHandicap = .7;
+
 /// Four sums at once: one alone waits for its last addition at every step.
 double fast_dot(const std::vector<double>& a, const std::vector<double>& b) {
   std::array<double, 4> sums{};
@@ -52,7 +55,7 @@ class Fitter {
     prepare(values, noise_variance);
   }
 
-  void run() {
+  void run(bool replaced) {
     add(Shape::constant, Group::level, 0);
     autoregressive(.5, Shape::autoregressive_5, Shape::line_autoregressive_5);
     autoregressive(.8, Shape::autoregressive_8, Shape::line_autoregressive_8);
@@ -67,6 +70,10 @@ class Fitter {
     tabled(tables_.exponentials, Shape::exponential, 0);
     tabled(tables_.slow_exponentials, Shape::slow_exponential, kSlowHandicap);
     tabled(tables_.logarithms, Shape::logarithm, 0);
+    if (replaced) {
+      replaced_warm_up(.5);
+      replaced_warm_up(.8);
+    }
     rising(Shape::line, evidence(fit_.line_rss, 2) - ln_ / 2 + std::log(3.0), fit_.slope);
   }
 
@@ -121,12 +128,21 @@ class Fitter {
     add(shape, coefficient > 0 ? Group::climbing : Group::falling, log_odds, coefficient);
   }
 
+  /// Residuals of AR(1) around a constant, and around a constant and a multiple of a regressor.
+  struct Correlated {
+    double level_rss = 0, rss = 0;
+    double s11 = 0;          ///< of the constant alone
+    double determinant = 0;  ///< of both
+    double slope = 0;        ///< of the regressor
+    double prior = 0;        ///< half the logarithm of the determinant of V^-1
+  };
+
   /// Generalised least squares: quadratic forms of V^-1 are sums over y_i - r y_{i-1}, with r = rho to the power of the
   /// distance and the factor (1 - rho^2) / (1 - r^2), which is 1 - rho^2 on the first point.
-  void autoregressive(double rho, Shape level, Shape line) {
+  Correlated correlated(double rho, const std::vector<double>& x) const {
     const double first = 1 - rho * rho;
-    double s11 = first, s1t = first * t(0), stt = first * t(0) * t(0);
-    double s1y = first * s_.y[0], sty = first * t(0) * s_.y[0], syy = first * s_.y[0] * s_.y[0];
+    double s11 = first, s1x = first * x[0], sxx = first * x[0] * x[0];
+    double s1y = first * s_.y[0], sxy = first * x[0] * s_.y[0], syy = first * s_.y[0] * s_.y[0];
     double prior = std::log(first) / 2;
     double r = rho, weight = 1;
     for (std::size_t i = 1; i < n_; ++i) {
@@ -136,23 +152,43 @@ class Fitter {
         prior += std::log(weight) / 2;
       }
       const double one = 1 - r;
-      const double dt = t(i) - r * t(i - 1);
+      const double dx = x[i] - r * x[i - 1];
       const double dy = s_.y[i] - r * s_.y[i - 1];
       s11 += weight * one * one;
-      s1t += weight * one * dt;
-      stt += weight * dt * dt;
+      s1x += weight * one * dx;
+      sxx += weight * dx * dx;
       s1y += weight * one * dy;
-      sty += weight * dt * dy;
+      sxy += weight * dx * dy;
       syy += weight * dy * dy;
     }
-    add(level, Group::level, evidence(syy - s1y * s1y / s11, 1) + prior - std::log(s11 / size_) / 2);
-    const double determinant = s11 * stt - s1t * s1t;
-    const double slope = (s11 * sty - s1t * s1y) / determinant;
-    const double constant = (s1y - slope * s1t) / s11;
-    const double q2 = syy - constant * s1y - slope * sty;
+    const double determinant = s11 * sxx - s1x * s1x;
+    const double slope = (s11 * sxy - s1x * s1y) / determinant;
+    const double constant = (s1y - slope * s1x) / s11;
+    return {syy - s1y * s1y / s11, syy - constant * s1y - slope * sxy, s11, determinant, slope, prior};
+  }
+
+  void autoregressive(double rho, Shape level, Shape line) {
+    const Correlated fit = correlated(rho, tables_.t);
+    add(level, Group::level, evidence(fit.level_rss, 1) + fit.prior - std::log(fit.s11 / size_) / 2);
     rising(line,
-           evidence(q2, 2) + prior - std::log(determinant / (size_ * tables_.t_spread)) / 2 - ln_ / 2 + std::log(.5),
-           slope);
+           evidence(fit.rss, 2) + fit.prior - std::log(fit.determinant / (size_ * tables_.t_spread)) / 2 - ln_ / 2 +
+               std::log(.5),
+           fit.slope);
+  }
+
+  /// A cache that fills while what it holds is replaced: a warm-up whose errors live as long as the samples do. Without
+  /// it a line with such errors stands for one.
+  void replaced_warm_up(double rho) {
+    double best = kNone, coefficient = 0;
+    for (const std::vector<double>& unit : tables_.exponentials) {
+      const Correlated fit = correlated(rho, unit);
+      const double log_odds = evidence(fit.rss, 2) + fit.prior - std::log(fit.determinant / size_) / 2 - ln_;
+      if (log_odds <= best) continue;
+      best = log_odds;
+      coefficient = fit.slope;
+    }
+    if (coefficient <= 0) return;
+    add(Shape::exponential_autoregressive, Group::warm_up, best - kReplacedHandicap, coefficient);
   }
 
   void cycles() {
@@ -345,9 +381,9 @@ class Fitter {
 
 }  // namespace
 
-void fit_shapes(std::span<const double> values, const Tables& tables, double noise_variance, Fit& fit) {
+void fit_shapes(std::span<const double> values, const Tables& tables, double noise_variance, bool replaced, Fit& fit) {
   thread_local Scratch scratch;
-  Fitter(values, tables, noise_variance, fit, scratch).run();
+  Fitter(values, tables, noise_variance, fit, scratch).run(replaced);
 }
 
 double slope_of(std::span<const double> values, std::span<const double> places) {

@@ -25,6 +25,7 @@ enum class Shape : std::uint8_t {
   three_steps,
   ramp_then_flat,
   exponential,
+  exponential_autoregressive,
   slow_exponential,
   logarithm,
   line,
@@ -36,7 +37,6 @@ enum class Shape : std::uint8_t {
   drifting_walk,
   never_back
 };
-inline constexpr std::size_t kShapes = 21;
 
 struct Evidence {
   Shape shape = Shape::constant;
@@ -61,8 +61,9 @@ struct Fit {
 };
 
 /// Fits all shapes to three or more values with a range above 0; `tables` of their places.
-/// Cost: O(40 n).
-void fit_shapes(std::span<const double> values, const Tables& tables, double noise_variance, Fit& fit);
+/// @param replaced  sampled, and long enough to be told from a warm-up that is replaced meanwhile: that is fitted too
+/// Cost: O(40 n); O(50 n) where `replaced`.
+void fit_shapes(std::span<const double> values, const Tables& tables, double noise_variance, bool replaced, Fit& fit);
 
 /// Slope of least squares over some values at their places.
 double slope_of(std::span<const double> values, std::span<const double> places);

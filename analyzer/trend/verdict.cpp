@@ -10,7 +10,6 @@ namespace snapdiff::trend {
 
 namespace {
 
-constexpr double kSure = .95;     // odds of a group that decide
 constexpr double kHarmless = .8;  // odds of step and warm-up together
 constexpr double kNoisy = .02;    // residual sd as a share of the level
 
@@ -74,8 +73,8 @@ bool climbing_leads(const Findings& found, std::string_view unit, Verdict& verdi
 
 void choose_word(const Findings& found, std::string_view unit, Verdict& verdict) {
   const double climbing = found.p_of(Group::climbing);
-  const bool climbs = found.large && found.rise > 0 && found.kept && !found.slowing;
-  if (found.values.size() >= kJudgedFrom && climbing >= kSure && climbs) {
+  const bool climbs = found.large && found.rise > 0 && found.kept && !found.slowing && !found.by_chance;
+  if (found.values.size() >= kJudgedFrom && climbing >= found.wanted && climbs) {
     verdict.word = "GROWING";
     verdict.reason = reason_growing(found, unit);
     return;
@@ -138,7 +137,8 @@ void judge_shapes(Part part, const Points& points, Verdict& verdict) {
   const double stretch = part.places.empty() ? 1 : to_places(part.places);
   const Tables& tables = Tables::of(values.size(), part.places);
   thread_local Fit fit;
-  Findings found = find_out(values, tables, stretch, known_variance(values, points.error), points.floor, fit);
+  Findings found =
+      find_out(values, tables, stretch, known_variance(values, points.error), points.error.sample, points.floor, fit);
   found.spikes = spikes;
   verdict.p = found.p_of(Group::climbing);
   verdict.slope = found.slope;

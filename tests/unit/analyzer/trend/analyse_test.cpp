@@ -211,17 +211,45 @@ TEST_CASE("rows: points on interpolated lines are no evidence") {
   CHECK(trend::judge_rows(series.overall, nullptr, 0.0)[0].slope == Approx(50));
 }
 
-TEST_CASE("rows: a sampled leak under turnover is not drowned by what its survivors share") {
-  // 512 KiB samples: 30 that are replaced by a third each step, and 3 more at each.
-  Numbers values;
-  for (const std::int64_t samples : {31, 36, 34, 40, 45, 44, 50, 51, 57, 58, 63, 62, 69, 70, 75, 77, 80, 82, 88, 89})
-    values.push_back(samples * 524288);
+/// The verdict of a profile's series in which one sample stands for `sample`.
+Verdict judged_samples(const Numbers& values, std::int64_t sample) {
   SeriesReport series = series_of(values, {values});
   series.overall.has_error = true;
   GrowthRow& row = series.overall.rows[0];
-  row.sample = 524288;
-  row.error = std::sqrt(524288.0 * static_cast<double>(values.front() + values.back()));
-  CHECK(trend::judge_rows(series.overall)[0].word == "GROWING");
+  row.sample = static_cast<double>(sample);
+  row.error = std::sqrt(row.sample * static_cast<double>(values.front() + values.back()));
+  return trend::judge_rows(series.overall)[0];
+}
+
+TEST_CASE("rows: a sampled leak under turnover is not drowned by what its survivors share") {
+  // Samples: 30 that are replaced by a third each step, and 3 more at each.
+  const Numbers values{31, 36, 34, 40, 45, 44, 50, 51, 57, 58, 63, 62, 69, 70, 75, 77, 80, 82, 88, 89};
+  CHECK(judged_samples(values, 1).word == "GROWING");
+}
+
+TEST_CASE("rows: what no population of constant size shows needs lower odds") {
+  // A leak of 3 a step beside turnover: from 20 to 63, seven standard errors of samples that were all replaced. A walk
+  // of such steps is not excluded at 95 %.
+  const Numbers values{20, 24, 24, 30, 33, 39, 39, 46, 53, 57, 54, 56, 59, 65, 65, 63};
+  const Verdict leak = judged_samples(values, 1);
+  CHECK(leak.p < .95);
+  CHECK(leak.word == "GROWING");
+  // Every object recorded, the odds have to be higher.
+  CHECK(trend::judge_rows(series_of(values, {values}).overall)[0].word == "RISING");
+}
+
+TEST_CASE("rows: what sampling alone may show is not GROWING, however straight") {
+  // 59 to 68 samples, of which more came and went.
+  const Numbers values{591, 591, 601, 621, 611, 611, 631, 631, 601, 641,
+                       661, 651, 651, 631, 641, 671, 661, 681, 681, 681};
+  const Verdict verdict = judged_samples(values, 10);
+  CHECK(verdict.p > .95);
+  CHECK(verdict.word == "RISING");
+  CHECK(verdict.reason.find("no further than sampling alone may show") != std::string::npos);
+  // The same values, every object recorded.
+  CHECK(trend::judge_rows(series_of(values, {values}).overall)[0].word == "GROWING");
+  // 100 that stay, and one more a step: nothing came and went, and the climb is sure.
+  CHECK(judged_samples(line(100, 1, 16), 1).word == "GROWING");
 }
 
 TEST_CASE("order: the heaviest growth of a verdict comes first") {

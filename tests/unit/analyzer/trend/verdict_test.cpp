@@ -75,12 +75,12 @@ TEST_CASE("verdict: the reference series have their words, slopes and odds") {
 
 TEST_CASE("verdict: evidence of single shapes") {
   trend::Fit fit;
-  trend::fit_shapes(Values{100, 106, 104, 111, 110, 118, 117, 121}, trend::Tables::of(8, {}), 0, fit);
+  trend::fit_shapes(Values{100, 106, 104, 111, 110, 118, 117, 121}, trend::Tables::of(8, {}), 0, false, fit);
   CHECK(evidence_of(fit, trend::Shape::line) == Approx(7.744).margin(1e-3));
   CHECK(evidence_of(fit, trend::Shape::walk) == Approx(3.843).margin(1e-3));
   CHECK(evidence_of(fit, trend::Shape::one_step) == Approx(2.266).margin(1e-3));
   trend::fit_shapes(Values{100, 101, 99, 100, 140, 141, 139, 140, 141, 140, 139, 140}, trend::Tables::of(12, {}), 0,
-                    fit);
+                    false, fit);
   CHECK(evidence_of(fit, trend::Shape::line) == Approx(5.280).margin(1e-3));
   CHECK(evidence_of(fit, trend::Shape::walk) == Approx(6.590).margin(1e-3));
   CHECK(evidence_of(fit, trend::Shape::one_step) == Approx(30.356).margin(1e-3));
