@@ -156,12 +156,22 @@ class StoreCommands(CliTest):
         os.remove(os.path.join(self.folder, "s.db"))
         return spent
 
-    def kill_after(self, seconds, *arguments):
-        child = subprocess.Popen([BINARY, *arguments, "--db", "s.db"], cwd=self.folder,
-                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(seconds)
-        child.send_signal(signal.SIGKILL)
-        child.wait(60)
+    def killed(self, seed, totals, whole, *arguments):
+        """Kills the command at moments from its start to past its end; gives each time how many snapshots are stored.
+
+        The moments follow the machine: half of them come before the end, whatever runs beside it.
+        """
+        chance = random.Random(seed)
+        longest = 1.5 * self.time_of(*arguments)
+        for _ in range(KILLS):
+            child = subprocess.Popen([BINARY, *arguments, "--db", "s.db"], cwd=self.folder,
+                                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(chance.uniform(0, longest))
+            child.send_signal(signal.SIGKILL)
+            child.wait(60)
+            count = self.whole_snapshots(totals)
+            longest *= .8 if count == whole else 1.25
+            yield count
 
     def whole_snapshots(self, totals):
         """How many snapshots the store holds; fails unless each is whole and SQLite finds the file sound."""
@@ -180,12 +190,8 @@ class StoreCommands(CliTest):
 
     def test_kill_at_any_moment_of_an_import_leaves_whole_snapshots(self):
         totals = self.kill_series()
-        chance = random.Random(7)
-        longest = 1.2 * self.time_of("import", *totals)
         seen = set()
-        for _ in range(KILLS):
-            self.kill_after(chance.uniform(0, longest), "import", *totals)
-            count = self.whole_snapshots(totals)
+        for count in self.killed(7, totals, len(totals), "import", *totals):
             seen.add(count)
             if count == len(totals):
                 for left in ("s.db", "s.db-wal", "s.db-shm", "s.db-journal"):
@@ -196,12 +202,8 @@ class StoreCommands(CliTest):
     def test_kill_at_any_moment_of_a_comparison_leaves_a_whole_store_or_none(self):
         totals = self.kill_series()
         names = sorted(totals)
-        chance = random.Random(8)
-        longest = 1.5 * self.time_of(names[0], names[-1])
         seen = set()
-        for _ in range(KILLS):
-            self.kill_after(chance.uniform(0, longest), names[0], names[-1])
-            count = self.whole_snapshots(totals)
+        for count in self.killed(8, totals, 2, names[0], names[-1]):
             self.assertIn(count, (0, 2))
             seen.add(count)
             left = set(os.listdir(self.folder)) - set(names)
