@@ -30,16 +30,21 @@ std::vector<bool> strangers(const Comparison& c) {
   return out;
 }
 
+/// Whether both are moments of one file that records one process from its start to its end, however much that frees.
+bool one_recording(const SnapshotFacts& before, const SnapshotFacts& after) {
+  const std::string& producer = before.producer;
+  const bool records =
+      producer == "pytorch" || producer == "massif" || producer == "dhat" || producer.starts_with("heaptrack");
+  return records && !before.source.sha256.empty() && before.source.sha256 == after.source.sha256;
+}
+
 /// Notes why the snapshot may be of another process than the one before, if anything says so.
 void find_restart(const Side& before, const Side& after, bool stranger, SeriesStep& step) {
+  if (one_recording(before.ref.snapshot->facts, after.ref.snapshot->facts)) return;
   step.restart = other_process(*before.ref.snapshot, *after.ref.snapshot);
   if (step.restart.empty() && stranger) step.restart = "not one stack in common with the one before: another program";
   step.other_process = !step.restart.empty();
-  // Moments of one device's trace are of one process, however much it frees.
-  const bool one_trace = before.ref.snapshot->facts.producer == "pytorch" &&
-                         !before.ref.snapshot->facts.source.sha256.empty() &&
-                         before.ref.snapshot->facts.source.sha256 == after.ref.snapshot->facts.source.sha256;
-  if (!step.other_process && !one_trace && before.total > 0 &&
+  if (!step.other_process && before.total > 0 &&
       static_cast<double>(after.total) < kCollapse * static_cast<double>(before.total))
     step.restart = "total fell below 30 % of the one before";
 }

@@ -16,6 +16,7 @@ namespace {
 constexpr std::size_t kPathFrames = 4;
 constexpr std::size_t kSitesTold = 3;
 constexpr std::size_t kCountersTold = 5;
+constexpr std::size_t kCulpritsTold = 3;  // page 1 has a line of each of the others
 
 std::string_view number_word(std::size_t n) {
   static constexpr std::array<std::string_view, 4> kWords = {"No", "One", "Two", "Three"};
@@ -396,13 +397,17 @@ std::vector<Finding> since_findings(const Postmortem& report) {
   }
   for (const Culprit& suspect : culprits_of(report)) {
     if (is_falling(suspect)) continue;
+    if (out.size() == kCulpritsTold) break;
     const Rise rise = rise_of(values_of(report_growth, suspect.rows));
     if (rise.steps == 0) continue;
     Writer text;
     text.prose(rise_of_suspect(report, suspect));
-    if (rise.largest > 0)
+    if (rise.largest > 0 && rise.largest == rise.since) {
+      text << ", its largest step (" << growth(report_growth, rise.largest_step) << ")";
+    } else if (rise.largest > 0) {
       snapshot_text(text << "; its largest step, " << growth(report_growth, rise.largest_step) << ", was to ", report,
                     rise.largest);
+    }
     text << ".";
     add(out, Finding::Kind::since, text);
   }
@@ -419,9 +424,11 @@ std::vector<Finding> certainty_findings(const Postmortem& report) {
          << static_cast<std::size_t>(kJudgedFrom) << " or more are judged.";
     add(out, Finding::Kind::certainty, text);
   }
+  std::size_t told = 0;
   for (const Culprit& suspect : culprits_of(report)) {
     const Verdict& verdict = suspect.verdict;
     if (verdict.word.empty() || is_falling(suspect)) continue;
+    if (told++ == kCulpritsTold) break;
     Writer text;
     suspect_name(text, suspect) << ": " << verdict.word << ", " << verdict.reason
                                 << (verdict.by_objects ? " (by its count of objects)." : ".");

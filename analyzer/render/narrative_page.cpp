@@ -11,7 +11,7 @@ namespace {
 constexpr TextStyle kNarrativePageText{9.4};
 constexpr std::size_t kTextLines = 8;
 constexpr double kLabelWidth = 92;
-constexpr std::size_t kNarrativePageMostPages = 3;
+constexpr std::size_t kNarrativePageMostPages = 3;  // of the full report; else one
 constexpr std::size_t kMostHints = 12;
 
 using Lines = std::shared_ptr<const std::vector<ProseLine>>;
@@ -83,8 +83,11 @@ std::vector<Block> narrative_blocks(PostmortemPages& pages) {
     blocks.push_back(finding_block(pages, *findings[i], i == 0 || findings[i]->kind != findings[i - 1]->kind));
   if (narrative.hints.empty()) return blocks;
   blocks.push_back(section_block("Hints", "known patterns that the evidence fits; they may be wrong"));
-  for (std::size_t i = 0; i < narrative.hints.size() && i < kMostHints; ++i)
-    blocks.push_back(hint_block(pages, narrative.hints[i]));
+  // Where the page ends before them, those that are probably harmless go first.
+  std::vector<const Hint*> hints;
+  for (const Hint& hint : narrative.hints) hints.push_back(&hint);
+  std::stable_partition(hints.begin(), hints.end(), [](const Hint* hint) { return !hint->harmless; });
+  for (std::size_t i = 0; i < hints.size() && i < kMostHints; ++i) blocks.push_back(hint_block(pages, *hints[i]));
   return blocks;
 }
 
@@ -92,21 +95,23 @@ std::vector<Block> narrative_blocks(PostmortemPages& pages) {
 
 void plan_narrative(PostmortemPages& pages) {
   constexpr double kRoom = kBottom - 20 - (kTop + 46);
-  Flow flow = flow_over_pages(narrative_blocks(pages), kRoom, kNarrativePageMostPages);
+  Flow flow = flow_over_pages(narrative_blocks(pages), kRoom, pages.full ? kNarrativePageMostPages : 1);
   const std::size_t hints = pages.report.narrative.hints.size();
   const std::size_t left = flow.dropped + (hints > kMostHints ? hints - kMostHints : 0);
   for (std::size_t i = 0; i < flow.pages.size(); ++i) {
     const bool last = i + 1 == flow.pages.size();
-    pages.plan.add({i == 0 ? "narrative" : "", i == 0 ? "What is known, and how sure" : "What is known, continued",
-                    "What do the figures say, and what not?", flow.pages.size() > 1 ? "Narrative" : "",
-                    [blocks = std::move(flow.pages[i]), last, left](PdfDocument& document) {
-                      const double end = draw_blocks(blocks, document.canvas(), kTop + 46);
-                      if (last && left > 0)
-                        document.canvas().text(kLeft, end + 10,
-                                               counted(left, "more part", "more parts").append(" in the JSON report"),
-                                               {7.4}, kInk2);
-                      return ok();
-                    }});
+    pages.plan.add(
+        {i == 0 ? "narrative" : "", i == 0 ? "What is known, and how sure" : "What is known, continued",
+         "What do the figures say, and what not?", flow.pages.size() > 1 ? "Narrative" : "",
+         [blocks = std::move(flow.pages[i]), last, left, full = pages.full](PdfDocument& document) {
+           const double end = draw_blocks(blocks, document.canvas(), kTop + 46);
+           if (last && left > 0)
+             document.canvas().text(
+                 kLeft, end + 10,
+                 counted(left, "more part", "more parts").append(full ? " in the JSON report" : " with --full"), {7.4},
+                 kInk2);
+           return ok();
+         }});
   }
 }
 

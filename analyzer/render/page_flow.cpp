@@ -1,5 +1,6 @@
 #include "analyzer/render/page_flow.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace snapdiff::render {
@@ -13,7 +14,9 @@ Flow flow_over_pages(std::vector<Block> blocks, double room, std::size_t most) {
     for (std::size_t k = i; blocks[k].keep_with_next && k + 1 < blocks.size(); ++k) needed += blocks[k + 1].height;
     if (flow.pages.empty() || (used > 0 && used + needed > room)) {
       if (flow.pages.size() == most) {
-        flow.dropped = blocks.size() - i;
+        const auto titles = std::count_if(blocks.begin() + static_cast<std::ptrdiff_t>(i), blocks.end(),
+                                          [](const Block& block) { return block.keep_with_next; });
+        flow.dropped = blocks.size() - i - static_cast<std::size_t>(titles);
         return flow;
       }
       flow.pages.emplace_back();

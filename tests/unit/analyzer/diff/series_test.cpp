@@ -99,6 +99,17 @@ TEST_CASE("series: restarts are told") {
   CHECK(s.steps[3].restart.empty());
 }
 
+TEST_CASE("series: what one recording frees is no restart") {
+  TextOptions recorded;
+  recorded.facts.producer = "heaptrack 1.4.0";
+  recorded.facts.source.sha256 = "a";
+  TextOptions another = recorded;
+  another.facts.source.sha256 = "b";
+  const SeriesReport s = must_series({heap("a 100", recorded), heap("a 20", recorded), heap("a 5", another)});
+  CHECK(s.steps[1].restart.empty());
+  CHECK(s.steps[2].restart == "total fell below 30 % of the one before");
+}
+
 TEST_CASE("series: one snapshot is too few") {
   const std::vector<SnapshotRef> one{heap("a 1")};
   const Result<SeriesReport> r = diff::diff_series(one, {});

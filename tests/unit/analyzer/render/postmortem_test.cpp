@@ -134,6 +134,20 @@ TEST_CASE("post-mortem: a report has as many pages as it has something to say") 
   CHECK(more.size() == 4);
   CHECK(page_titled(more, "Why the allocation failed") == 3);
   CHECK(page_titled(more, "Remarks on the inputs") == 4);
+  // However much is known: one page of it, what is beyond is for --full.
+  Hint hint;
+  hint.title = "a pattern";
+  hint.harmless = true;
+  hint.evidence = {{"evidence"}};
+  report.narrative.hints.assign(9, hint);
+  hint.title = "the pattern of a leak";
+  hint.harmless = false;
+  hint.suggestion = "bound it";
+  report.narrative.hints.push_back(hint);
+  const std::vector<std::string> most = short_pages();
+  CHECK(most.size() == 4);
+  CHECK(has(most[1], "the pattern of a leak"));
+  CHECK(has(most[1], "more parts with --full"));
 }
 
 TEST_CASE("post-mortem: the sums are those of the comparison") {
