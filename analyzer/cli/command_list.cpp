@@ -169,7 +169,7 @@ int run_formats(const Arguments& arguments) {
   Options options;
   CommandLine line(
       "The formats that are read. Found out by content, never by name; gzip, zstd,\n"
-      "xz and lz4 round them are peeled.",
+      "xz and lz4 are decompressed.",
       "formats [--as json|md]", {});
   add_options(line, options, kTakesForm);
   if (const auto code = line.parse(arguments)) return *code;

@@ -102,7 +102,7 @@ int run_postmortem(const Arguments& arguments) {
       "The report of a series: PDF, one HTML page, Markdown, JSON and store in a folder;\nfive lines here.",
       "postmortem [OPERAND OPERAND...] [-o DIR]\n\n"
       "  without operands: what was last compared. Snapshots that cannot be\n"
-      "  compared are told apart by format: one report each, in folders below DIR. Of one\n"
+      "  compared are separated by format: one report each, in folders below DIR. Of one\n"
       "  CUDA snapshot with a trace: what happened along the trace",
       {"snapdiff postmortem heaps/ -o incident-4711",
        "snapdiff postmortem --limit 24GiB --redact-key ~/.key web.*.heap"});

@@ -36,7 +36,7 @@ int run_symbolize(const Arguments& arguments) {
                    {"snapdiff symbolize --symbols build/bin --symbols /usr/lib/debug",
                     "snapdiff symbolize crash.db --sysroot image/"});
   add_options(line, options, kTakesOperands | kTakesSymbols);
-  line.flag("--again", again, "also name anew what has a name from a binary");
+  line.flag("--again", again, "also replace names that came from a binary");
   if (const auto code = line.parse(arguments)) return *code;
   if (options.operands.size() > 1)
     return fail({ErrorCode::usage, "symbolize takes one store: found " + std::to_string(options.operands.size())});

@@ -99,16 +99,16 @@ examples:
 std::string_view verdict_words() {
   return R"(Verdicts of a series, from 8 snapshots on (below: RISING at the most).
 
-  GROWING     climbs in all of the window, was never half undone, does not slow
+  GROWING     rises over all of the window, was never half undone, does not slow
               down: at least 95 % of the odds are for it (75 % where 16 or more
               sampled snapshots rise further than sampling could by chance)
-  RISING      climbs, but the evidence does not reach that, sampling alone may
+  RISING      rises, but the evidence does not reach that, sampling alone may
               show as much, or there are fewer than 8
   SATURATING  rose early and levels off: a cache that fills, a warm-up
   STEP        rose at once, and stayed
   SHRINKING   falls
   NEW, GONE   not there at first; there no more at the end
-  NOISY       scatters, or wanders without direction
+  NOISY       scatters, no significant trend
   FLAT        hardly changes
   minor       changes by less than the floor (0.2 % of the largest snapshot,
               --floor): not judged

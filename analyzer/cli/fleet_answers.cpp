@@ -123,7 +123,7 @@ void add_notes(const Notes& notes, const std::vector<fleet::Step>& steps, Growth
     for (const std::string& version : versions) {
       if (named++ < 4) text += (named > 1 ? ", " : " ") + (version.empty() ? std::string("none") : version);
     }
-    report.notes.add(Severity::info, text + "; --by version tells them apart");
+    report.notes.add(Severity::info, text + "; --by version separates them");
   }
   if (partial > 0) report.notes.add(Severity::data_loss, "snapshots that are partial", std::nullopt, partial);
 }

@@ -74,7 +74,7 @@ void add_options(CommandLine& line, Options& options, unsigned groups) {
     line.texts("--pattern", "RE", options.patterns,
                "lines of a log: groups value, name, unit, time,\n"
                "iteration; repeatable");
-    line.text("--group-by", "RE", options.group_by, "its group, e.g. a thread, tells a log's series apart");
+    line.text("--group-by", "RE", options.group_by, "its group, e.g. a thread, separates a log's series");
     line.text("--units", "X", options.units, "binary|si: KB, MB, GB of a log (binary)").choices({"binary", "si"});
   }
   if ((groups & kTakesSymbols) != 0) {

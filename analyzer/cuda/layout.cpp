@@ -237,7 +237,7 @@ Result<Layout> layout_at(const Snapshot& snapshot, TraceRef trace, std::uint64_t
   Result<std::vector<LiveSet>> live = live_sets(snapshot, trace, {&events, 1}, nullptr, nullptr, &found);
   if (!live) return std::move(live).error();
   if (!snapshot.allocator->has_segments)
-    return Error{ErrorCode::usage, "no segments in this snapshot, only traces: where blocks lie cannot be told"};
+    return Error{ErrorCode::usage, "no segments in this snapshot, only traces: where blocks lie is not recorded"};
   return layout_of(snapshot, trace, std::move(live->front()), std::move(found.blocks.front()), found.later_segments);
 }
 

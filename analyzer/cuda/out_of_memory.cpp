@@ -201,7 +201,7 @@ Result<std::optional<OutOfMemory>> out_of_memory(const Snapshot& snapshot, Trace
     if (!live) return std::move(live).error();
     take(*live);
     for (const LiveRow& row : live->rows) add_up(out.pending, row.pending ? row.bytes : 0);
-    out.sentence = "unknown: the snapshot holds no segments, so what the allocator had reserved cannot be told";
+    out.sentence = "unknown: the snapshot holds no segments, so what the allocator had reserved is not recorded";
     return std::optional(out);
   }
   Result<Layout> layout = layout_at(snapshot, ref, failure->before);

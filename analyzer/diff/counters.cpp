@@ -95,7 +95,7 @@ Result<CounterReport> diff_counters(std::span<const SnapshotRef> snapshots) {
     if (facts.partial) report.notes.add(Severity::data_loss, "a snapshot is partial");
   }
   if (twice > 0)
-    report.notes.add(Severity::warning, "a counter is told twice in one snapshot: the last one holds", std::nullopt,
+    report.notes.add(Severity::warning, "a counter is recorded twice in one snapshot: the last one holds", std::nullopt,
                      twice);
   for (CounterRow& row : report.rows) {
     if (Status found = find_growth(row); !found) return std::move(found).error();

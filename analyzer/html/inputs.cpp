@@ -105,7 +105,7 @@ std::string method(const Postmortem& report, const GrowthReport& g) {
       tiers += (tiers.empty() ? "" : ", ") + percent_text(std::llround(g.matched[tier] * 1e6), 1'000'000, kGlyphs) +
                " " + std::string(report::tier_words(static_cast<MatchTier>(tier)));
     }
-    term("Stacks found again", tiers.empty() ? "nothing to match" : tiers + " (shares of bytes)");
+    term("Stacks matched", tiers.empty() ? "nothing to match" : tiers + " (shares of bytes)");
     term("Sampling", g.exact       ? "every allocation recorded: figures are exact"
                      : g.rounded   ? "values are rounded by their source; \u00b1 is one standard deviation of that"
                      : g.has_error ? "sampled; \u00b1 is one standard deviation of the growth"
@@ -123,7 +123,7 @@ std::string method(const Postmortem& report, const GrowthReport& g) {
       term("Between lists",
            "where a list leaves a stack out, its value is that of the line between its neighbours; the difference to "
            "the "
-           "snapshot's total stands in [unattributed]");
+           "snapshot's total is in [unattributed]");
   }
   if (report.trend.left_out > 0)
     term("Restart",
@@ -131,9 +131,9 @@ std::string method(const Postmortem& report, const GrowthReport& g) {
              " before it are shown in the plot and compared with nothing: " + safe(bounded(report.trend.restart, 400)));
   if (!report.trend.axis.note.empty()) term("Times", safe(bounded(report.trend.axis.note, 400)));
   term("Verdict",
-       "From 8 snapshots on: harmless shapes (level, steps, warm-up, cycle, wandering) and climbing shapes are fitted "
+       "From 8 snapshots on: harmless shapes (level, steps, warm-up, cycle, random walk) and rising shapes are fitted "
        "to each "
-       "stack; GROWING where the climbing ones hold at least 95\u00a0% of the odds, the climb is large enough, was "
+       "stack; GROWING where the rising ones hold at least 95\u00a0% of the odds, the rise is large enough, was "
        "never half "
        "undone and has not slowed. The total is not judged.");
   if (report.redacted) term("Names", "replaced by tokens, the same token for the same name everywhere");
@@ -151,7 +151,7 @@ constexpr std::string_view kGlossary = R"(<details id="glossary"><summary>Words<
 <dt>[N others]</dt><dd>all rows that a filter hides or the page does not hold, summed</dd>
 <dt>[unattributed]</dt><dd>bytes of the total that the input gives to no stack</dd>
 <dt>&#177;</dt><dd>one standard deviation of the growth by sampling; rows below 2&#160;&#177; may be chance and are marked ~</dd>
-<dt>GROWING, RISING</dt><dd>climbs in all of the window; RISING: leads, but the evidence does not reach 95&#160;%</dd>
+<dt>GROWING, RISING</dt><dd>rises over all of the window; RISING: leads, but the evidence does not reach 95&#160;%</dd>
 <dt>STEP, SATURATING</dt><dd>rose once; rose early and levels off</dd>
 <dt>SHRINKING, NOISY, FLAT, NEW, GONE</dt><dd>falls; scatters; unchanged; not there before; there no more</dd>
 <dt>pinned</dt><dd>free bytes that cannot go back to the device because something beside them is in use</dd>

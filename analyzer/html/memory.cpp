@@ -127,7 +127,7 @@ std::string counters_section(const Postmortem& report) {
            (row.cumulative ? std::string("counts up") : std::string("level")) +
            (row.unit.empty() || row.unit == "bytes" || row.unit == "count" ? std::string()
                                                                            : ", " + safe(bounded(row.unit, 60))) +
-           (row.resets > 0 ? ", began anew " + std::to_string(row.resets) + "\u00a0\u00d7" : std::string()) +
+           (row.resets > 0 ? ", reset " + std::to_string(row.resets) + "\u00a0\u00d7" : std::string()) +
            "</span></td><td class=\"wide\">" + sparkline(values) + "</td>";
     if (row.known() == 0) {
       out += "<td>n/a</td><td class=\"wide\">n/a</td><td>n/a</td><td></td></tr>\n";

@@ -57,7 +57,7 @@ FreshObjects find_fresh(const std::vector<SnapshotRef>& snapshots, Notes& notes)
   if (!out.known)
     notes.add(Severity::warning,
               "objects of one id have other types from snapshot to snapshot: taken for several processes, so "
-              "that objects are not told apart by their ids");
+              "that objects are not identified by their ids");
   return out;
 }
 

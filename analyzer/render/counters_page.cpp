@@ -75,7 +75,7 @@ class CounterPanel {
     std::string text = q_.value(row_.before()) + " \u2192 " + q_.value(row_.after());
     if (row_.cumulative) {
       text = q_.growth(row_.growth) + " counted";
-      if (row_.resets > 0) text += ", began anew " + std::to_string(row_.resets) + "\u00d7";
+      if (row_.resets > 0) text += ", reset " + std::to_string(row_.resets) + "\u00d7";
       right -= canvas_.text(right, y + 9, text, {8}, kInk2, Align::right) + 10;
     } else {
       right -= canvas_.growth(right, y + 9, row_.growth, q_.growth(row_.growth), {8, FontWeight::semibold},
@@ -171,7 +171,7 @@ class CounterPanel {
 
 PageText text_of(const CountersPage& page) {
   const std::size_t rows = page.counters.rows.size();
-  return {rows == 1 ? "1 counter over time" : std::to_string(rows) + " counters over time", "What climbs?"};
+  return {rows == 1 ? "1 counter over time" : std::to_string(rows) + " counters over time", "Which counters grow?"};
 }
 
 double draw_page(const CountersPage& page, Canvas& canvas, double top, double bottom) {

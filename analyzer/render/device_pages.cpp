@@ -128,7 +128,7 @@ void plan_counters(PostmortemPages& pages) {
   for (std::size_t part = 0; part < count; ++part) {
     pages.plan.add(
         {part == 0 ? "counters" : "", part == 0 ? "Numbers of the whole process" : "Numbers of the process, continued",
-         "What climbs?", count > 1 ? "Counters" : "", [&counters, part, count, rows](PdfDocument& document) {
+         "Which counters grow?", count > 1 ? "Counters" : "", [&counters, part, count, rows](PdfDocument& document) {
            const std::size_t first = part * kCountersPerPage;
            CountersPage page;
            page.counters.snapshots = counters.snapshots;

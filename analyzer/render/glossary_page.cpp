@@ -26,7 +26,7 @@ constexpr std::array kTerms = {
          "A place to look at, not a proof."},
     Term{"allocated here",
          "By the function itself, not by functions it calls; flat. Through: with all it calls; cumulative."},
-    Term{"spine", "In the graph: the bold column that follows the heavier side at each frame."},
+    Term{"critical path", "In the graph: the bold column that follows the heavier side at each frame."},
     Term{"hidden",
          "Nodes or frames that were left out of a drawing. Their bytes are in its sum: drawn + hidden = total."},
     Term{"[unattributed]", "Bytes of the total that the input gives no stack for."},
@@ -34,21 +34,21 @@ constexpr std::array kTerms = {
     Term{"filtered", "Stacks that the options of the comparison left out. They are in TOTAL."},
     Term{"\u00b1",
          "One standard deviation of the growth by sampling, or by rounding. 0: every allocation was recorded. n/a: "
-         "the input does not tell. ~: less than 2 \u00b1, may be chance."},
+         "not recorded. ~: less than 2 \u00b1, may be chance."},
     Term{"matched",
-         "By what a stack of one snapshot was found again in another, from surest to weakest: build id and offset, "
-         "module and offset, function and line, function and file, normalised names, likeness."},
-    Term{"GROWING", "Rises in every part of the series, by more than its scatter, and shows no plateau."},
+         "How a stack of one snapshot was matched with one of another, from surest to weakest: build id and offset, "
+         "module and offset, function and line, function and file, normalised names, similarity."},
+    Term{"GROWING", "Rises in every part of the series, by more than its noise, and does not level off."},
     Term{"RISING", "Rises, but there are too few snapshots to say more."},
     Term{"SATURATING", "Rises ever more slowly, towards a level: what a cache does while it warms up."},
     Term{"STEP", "Rose once and is level since."},
     Term{"NEW, GONE", "Not there at first, or no longer at the end."},
     Term{"SHRINKING", "Falls in every part of the series."},
-    Term{"NOISY", "Changes, but within its own scatter."},
+    Term{"NOISY", "Changes, without a significant trend."},
     Term{"FLAT",
          "Does not change. What changes by less than 0.2\u2009% of the largest snapshot is minor and has no word."},
     Term{"restart",
-         "The process began anew: its total collapsed, or its identity changed. Only what came after is judged."},
+         "The process restarted: its total collapsed, or its identity changed. Only what came after is judged."},
     Term{"hint", "A known pattern that the evidence fits. It says what that usually is, never that it is so here."},
 };
 constexpr std::array kDeviceTerms = {

@@ -168,11 +168,11 @@ void draw_border_key(const GraphScene& scene, Canvas& canvas, double x, double y
     canvas.frame({left, y + 19, 20, 11}, stroke, 2);
     canvas.text(left + 24, y + 27.5, word, {7}, kInk2);
   };
-  sample(x, "spine", {kGrow.c900, 1.6});
+  sample(x, "critical path", {kGrow.c900, 1.6});
   if (!scene.words.growth) return;
-  sample(x + 49, "new", {kGrow.c700, 0.7});
-  canvas.frame({x + 51, y + 21, 16, 7}, {kGrow.c700, 0.6}, 1);
-  sample(x + 96, "gone", {kShrink.c700, 0.7, 4, 2});
+  sample(x + 77, "new", {kGrow.c700, 0.7});
+  canvas.frame({x + 79, y + 21, 16, 7}, {kGrow.c700, 0.6}, 1);
+  sample(x + 122, "gone", {kShrink.c700, 0.7, 4, 2});
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ std::string sentence_of(const RetainedTree& tree) {
                                                : "The bold column follows the heavier side. ";
   return what +
          "A box stands for all objects of a type whose dominators have the types above it; without those, they would "
-         "all go. An object that several hold stands below what dominates all of them, not below one of them. Objects "
+         "all go. An object that several hold is below what dominates all of them, not below one of them. Objects "
          "of one type below each other are one box.";
 }
 

@@ -31,7 +31,7 @@ std::string sparkline_of(const CounterRow& row, bool utf8) {
 std::string marks_of(const CounterRow& row) {
   std::string text;
   if (row.cumulative) text += "  (counted up";
-  if (row.resets > 0) text += ", began anew " + counted(static_cast<std::int64_t>(row.resets), "time");
+  if (row.resets > 0) text += ", reset " + counted(static_cast<std::int64_t>(row.resets), "time");
   return row.cumulative ? text + ")" : text;
 }
 

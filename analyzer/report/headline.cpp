@@ -22,7 +22,7 @@ std::string_view tier_words(MatchTier tier) {
     case MatchTier::function_file: return "by function, lines moved";
     case MatchTier::normalised: return "by function under another name";
     case MatchTier::inline_free: return "without frames of one build";
-    case MatchTier::fuzzy: return "by likeness (fuzzy)";
+    case MatchTier::fuzzy: return "by similarity (fuzzy)";
     case MatchTier::merged: return "merged by run of functions";
     case MatchTier::none: return "unmatched (new or gone)";
   }

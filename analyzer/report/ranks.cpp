@@ -62,7 +62,7 @@ class RanksText {
                (report_.rows.empty() || report_.rows.front().lowest == report_.rows.front().highest)) {
       text = "all ranks hold the same in every row";
     } else {
-      text = "of two ranks neither is the odd one; the rows that differ most stand first";
+      text = "of two ranks neither is the odd one; the rows that differ most are listed first";
     }
     return out + wrapped(text, style_.width, 2) + "\n";
   }

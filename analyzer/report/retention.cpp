@@ -31,7 +31,7 @@ class RetainedText {
                      style_.width, 2) +
              "\n";
     if (report_.sizes_estimated)
-      out += wrapped("sizes are estimates: the format does not tell them", style_.width, 2) + "\n";
+      out += wrapped("sizes are estimates: the format does not record them", style_.width, 2) + "\n";
     for (const std::string& line : note_lines(report_.notes, style_.utf8)) out += wrapped(line, style_.width, 2) + "\n";
     return out;
   }
@@ -88,8 +88,8 @@ class RetainedText {
     switch (heap.rule) {
       case RootRule::told: break;
       case RootRule::flagged: text += ", as marked"; break;
-      case RootRule::unheld: text += ": the format tells none, so objects that no other one holds"; break;
-      case RootRule::first: text += ": the format tells none and all are held, so the first object"; break;
+      case RootRule::unheld: text += ": the format records none, so objects that no other one holds"; break;
+      case RootRule::first: text += ": the format records none and all are held, so the first object"; break;
     }
     text += "; " + snapdiff::count_text(heap.references) + " references";
     if (heap.weak > 0) text += ", of them " + snapdiff::count_text(heap.weak) + " weak and not followed";

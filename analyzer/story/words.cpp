@@ -190,7 +190,7 @@ class Words {
       Writer line;
       const std::size_t n = story_.culprits.size();
       line << (n == 1 ? "1 culprit holds " : std::to_string(n) + " culprits hold ") << percent_of(story_.covered)
-           << (story_.judged ? " of the growth that climbs" : " of the growth");
+           << (story_.judged ? " of the steady growth" : " of the growth");
       lines.push_back(line.take());
     }
     return lines;

@@ -70,13 +70,14 @@ std::string reason_growing(const Findings& found, std::string_view unit) {
   const std::size_t half = found.values.size() / 2;
   const double early = slope_of(found.values.first(half), std::span(found.fit->tables->place).first(half));
   const bool everywhere = found.late_slope >= .65 * slope && early >= .5 * found.fit->slope;
-  std::string text("climbs ");
+  std::string text("+");
   text += pace_text(slope, unit);
   if (everywhere) {
-    text += " in every part of the window of ";
+    text += ", steady over all ";
     text += count_of(found);
+    text += " snapshots";
   } else {
-    text += ", ";
+    text += ", +";
     text += amount(found.late_slope, unit);
     text += " in its last half";
   }
@@ -92,7 +93,7 @@ std::string reason_rising(const Findings& found) {
     text += "no further than sampling alone may show";
   } else {
     text += count_of(found);
-    text += " snapshots cannot exclude wandering";
+    text += " snapshots cannot exclude random drift";
   }
   text += cycle_text(found);
   text += "; ";
@@ -103,11 +104,11 @@ std::string reason_rising(const Findings& found) {
 
 std::string reason_saturating(const Findings& found) {
   const double pace = found.slope > 0 ? found.late_slope / found.slope : 0;
-  std::string text("rose early, late part ");
-  if (pace < .005) return text.append("is level").append(spikes_text(found));
-  text += "climbs at ";
+  std::string text("rose early, ");
+  if (pace < .005) return text.append("level since").append(spikes_text(found));
+  text += "later at ";
   text += std::to_string(std::lround(100 * std::min(pace, 9.99)));
-  return text.append(" % of the average pace").append(spikes_text(found));
+  return text.append(" % of its average rate").append(spikes_text(found));
 }
 
 std::string reason_step(const Findings& found, std::string_view unit) {
@@ -147,12 +148,12 @@ std::string reason_noisy(const Findings& found, std::string_view unit) {
     text += amount(found.largest_fall, unit);
     return text.append(" on the way").append(spikes_text(found));
   }
-  if (found.leads(Group::walk)) return text.append("wanders, no direction is sure").append(spikes_text(found));
-  return text.append("changes, but within its own scatter").append(spikes_text(found));
+  if (found.leads(Group::walk)) return text.append("no significant trend, drifts").append(spikes_text(found));
+  return text.append("no significant trend").append(spikes_text(found));
 }
 
 std::string reason_flat(const Findings& found) {
-  std::string text("level, scatter below 2 % in ");
+  std::string text("level within 2 % over ");
   text += count_of(found);
   return text.append(" snapshots").append(spikes_text(found));
 }

@@ -55,7 +55,7 @@ Status find_round_trips(TrendReport& report, std::int64_t loops) {
     return Error{ErrorCode::usage, "number of round trips: found " + std::to_string(loops) + ", expected 1 or more"};
   if (n < 2 || (!is_count && overall.object_place.size() != overall.rows.size()))
     return Error{ErrorCode::usage, "no counts of objects beside " + overall.metric +
-                                       ": round trips are told by what they leave in each round"};
+                                       ": round trips are judged by what they leave in each round"};
   Scenario scenario;
   scenario.loops = loops;
   std::vector<Kept> found;

@@ -57,7 +57,7 @@ std::int64_t between(std::int64_t from, std::int64_t to, std::size_t part, std::
 std::string obstacle(const TimedSeries& series) {
   if (series.taken_at_ns.size() < 2) return "a single snapshot has no place in an order";
   if (!series.ordered) return "nothing but their import orders the snapshots";
-  if (series.restarts) return "its process seems to have begun anew in between";
+  if (series.restarts) return "its process seems to have restarted in between";
   std::optional<std::int64_t> newest;
   for (const std::optional<std::int64_t>& time : series.taken_at_ns) {
     if (time && newest && *time < *newest) return "the times it holds run against its order";

@@ -71,7 +71,7 @@ ObjectModel ModelVote::winner() const {
 std::string text_of(const ObjectModel& model) {
   return "headers of " + std::to_string(model.header) + " bytes, of arrays " + std::to_string(model.array_header) +
          ", references of " + std::to_string(model.reference) +
-         (model.by_class != 0 ? ", the fields of each class behind those of its ancestors" : "");
+         (model.by_class != 0 ? ", the fields of each class after those of its ancestors" : "");
 }
 
 }  // namespace snapdiff::formats::hprof

@@ -131,7 +131,7 @@ class CsvReader {
       }
     }
     if (found == Fields::broken) {
-      fail(ErrorCode::malformed, "record not readable: text behind a closing quote, expected a comma", offset_);
+      fail(ErrorCode::malformed, "record not readable: text after a closing quote, expected a comma", offset_);
     }
     return true;
   }

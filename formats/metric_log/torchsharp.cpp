@@ -198,7 +198,7 @@ class TorchSharp final : public Matcher {
                 "created outside of any scope and never disposed");
     if (increments)
       notes.add(Severity::info,
-                "live grew while CreatedInScopeCount was the same on each line: the counts start anew with each line");
+                "live grew while CreatedInScopeCount was the same on each line: the counts start again with each line");
     if (packed)
       notes.add(Severity::info, "each PackedSequence adds tensors that are detached at once; they are no leak");
   }

@@ -60,7 +60,7 @@ class DotReader {
     while (next_line(line)) {
       read_statement(line, statement);
       if (statement.what != Statement::What::nothing)
-        fail_malformed("text behind the graph: found " + shown(line) + ", expected the end", line_offset_);
+        fail_malformed("text after the graph: found " + shown(line) + ", expected the end", line_offset_);
     }
     if (graph_->type.empty()) fail_malformed("no objects in the graph: expected at least one", bytes_.offset_of(p_));
     return finish();

@@ -62,7 +62,7 @@ void fill_default_metric(const ProfileTables& tables, const std::vector<ColumnPl
       return;
     }
   }
-  builder.notes().add(Severity::info, "default sample type is none of the file's sample types, ignored");
+  builder.notes().add(Severity::info, "default sample type is not among the file's sample types, ignored");
 }
 
 }  // namespace

@@ -224,7 +224,7 @@ class BfcLog {
       notes.add(Severity::warning, "the chunks in use do not add up to InUse of the statistics");
     }
     if (dump.sum && (bytes > dump.sum->bytes + dump.sum->half_unit || bytes < dump.sum->bytes - dump.sum->half_unit)) {
-      notes.add(Severity::warning, "the chunks in use do not add up to the sum that is told");
+      notes.add(Severity::warning, "the chunks in use do not add up to the recorded sum");
     }
   }
 

@@ -42,7 +42,7 @@ class JsonReader {
     while (bytes_.end() != p_ || bytes_.more(p_, 1)) {
       const char behind = *p_;
       if (behind != ' ' && behind != '\n' && behind != '\r' && behind != '\t' && behind != '\0') {
-        records_.builder().notes().add(Severity::warning, "bytes behind the end of the JSON value, ignored", offset());
+        records_.builder().notes().add(Severity::warning, "bytes after the end of the JSON value, ignored", offset());
         break;
       }
       ++p_;

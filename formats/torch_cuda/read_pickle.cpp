@@ -15,7 +15,7 @@ Result<Snapshot> read_pickle(Input& in, PickleStatistics* statistics) {
   return run_reader([&] {
     machine.run();
     if (const std::uint64_t other = machine.drain(); other != 0)
-      records.builder().notes().add(Severity::warning, "bytes behind the end of the pickle, ignored", machine.offset(),
+      records.builder().notes().add(Severity::warning, "bytes after the end of the pickle, ignored", machine.offset(),
                                     other);
     if (statistics != nullptr) *statistics = {machine.memo().size(), machine.memo().memory_bytes()};
     return records.finish("pickle protocol " + std::to_string(machine.protocol()));

@@ -298,7 +298,7 @@ Status summarize(const AllocatorState& state, const SeenKeys& seen, std::string_
   }
   if (!state.has_segments)
     facts.notes.add(Severity::warning,
-                    "no segments in this snapshot, only traces: what is live can be told at events only");
+                    "no segments in this snapshot, only traces: what is live is known at events only");
   return ok();
 }
 

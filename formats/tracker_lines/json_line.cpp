@@ -23,11 +23,11 @@ constexpr std::size_t kFirstCapacity = std::size_t{64} << 10;
 const char* message_of(simdjson::error_code error) {
   switch (error) {
     case simdjson::DEPTH_ERROR: return "nested deeper than 8 levels";
-    case simdjson::NUMBER_ERROR: return "invalid JSON: a number that is none, or an integer beyond 64 bits";
-    case simdjson::UTF8_ERROR: return "invalid JSON: bytes that are no UTF-8";
-    case simdjson::STRING_ERROR: return "invalid JSON: a text with an escape that is none";
-    case simdjson::UNCLOSED_STRING: return "invalid JSON: a text without an end";
-    case simdjson::UNESCAPED_CHARS: return "invalid JSON: a control character inside a text";
+    case simdjson::NUMBER_ERROR: return "invalid JSON: not a valid number, or an integer beyond 64 bits";
+    case simdjson::UTF8_ERROR: return "invalid JSON: bytes that are not UTF-8";
+    case simdjson::STRING_ERROR: return "invalid JSON: a string with an invalid escape";
+    case simdjson::UNCLOSED_STRING: return "invalid JSON: a string without an end";
+    case simdjson::UNESCAPED_CHARS: return "invalid JSON: a control character inside a string";
     case simdjson::EMPTY: return "invalid JSON: nothing but white space";
     case simdjson::CAPACITY:
     case simdjson::MEMALLOC: return "too long to be parsed";

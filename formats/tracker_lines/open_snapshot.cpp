@@ -9,7 +9,7 @@
 namespace snapdiff::formats::tracker_lines {
 namespace {
 
-constexpr std::string_view kRepeatedKey = "a key stands twice in one object: the last is taken";
+constexpr std::string_view kRepeatedKey = "a key occurs twice in one object: the last is taken";
 
 std::optional<std::int64_t> parse_time(const Fields& fields) {
   if (!fields.has(Key::time)) return std::nullopt;
@@ -153,7 +153,7 @@ void OpenSnapshot::counter(Fields& fields) {
   if (is_new) {
     counters.push_back(std::move(counter));
   } else {
-    journal_.remark(Severity::warning, Rule::key, "a counter stands twice in one snapshot: the last is taken");
+    journal_.remark(Severity::warning, Rule::key, "a counter occurs twice in one snapshot: the last is taken");
     counters[found->second] = std::move(counter);
   }
 }

@@ -148,7 +148,7 @@ class Reader {
       return;
     }
     if (repeated != 0)
-      journal_.remark(Severity::warning, Rule::duplicate_key, "a key stands twice in one object: the last is taken");
+      journal_.remark(Severity::warning, Rule::duplicate_key, "a key occurs twice in one object: the last is taken");
     take_line();
     if (!unknown_.empty() || (fields_.present() & ~keys_of(fields_.kind())) != 0) remark_keys();
   }

@@ -92,7 +92,7 @@ JsonTokens::Kind JsonTokens::next() {
   }
   switch (state_) {
     case State::done:
-      if (!window_.empty()) unexpected("nothing behind the value");
+      if (!window_.empty()) unexpected("nothing after the value");
       return Kind::end;
     case State::first_key:
       if (c == '}') return close();

@@ -236,7 +236,7 @@ class Operands(Identity):
         out, err = self.run_it("before", "after", "--as", "json")
         report = json.loads(out)
         self.assertEqual((report["baseline"]["source"], report["current"]["source"]), ("before/heap.003", "after/heap.004"))
-        self.assertIn("before stands for its last snapshot, before/heap.003 of 3", err)
+        self.assertIn("before means its last snapshot, before/heap.003 of 3", err)
         self.run_it("gate", "before", "after")
 
     def test_a_label_over_several_series_is_not_one(self):

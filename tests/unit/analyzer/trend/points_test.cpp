@@ -51,7 +51,7 @@ TEST_CASE("points: a slope below one unit is given as a whole one in several sna
   points.unit = "count";
   const Verdict verdict = judge(points);
   CHECK(verdict.word == "GROWING");
-  CHECK(verdict.reason.find("climbs 1 every 4 snapshots") == 0);
+  CHECK(verdict.reason.find("+1 every 4 snapshots") == 0);
 }
 
 TEST_CASE("points: a table that doubles is known by its constant count") {

@@ -50,7 +50,7 @@ TEST_CASE("shared axis: what has no place in an order has no estimate") {
                                         series({kNone, 50, 20}),       series({0, 100}), series({})};
   const SharedAxis axis = trend::share_axis(all);
   CHECK(axis.series[0].why_not == "nothing but their import orders the snapshots");
-  CHECK(axis.series[1].why_not == "its process seems to have begun anew in between");
+  CHECK(axis.series[1].why_not == "its process seems to have restarted in between");
   CHECK(axis.series[2].why_not == "a single snapshot has no place in an order");
   CHECK(axis.series[3].why_not == "the times it holds run against its order");
   CHECK(axis.series[5].why_not.empty());

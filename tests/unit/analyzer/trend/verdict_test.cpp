@@ -149,17 +149,18 @@ TEST_CASE("verdict: reasons say what was seen, in the unit of the values") {
   const auto reason = [](const Values& values) { return judge(values, 0, 0).reason; };
   Values bytes;
   for (int i = 0; i < 12; ++i) bytes.push_back(240000.0 * (i + 1));
-  CHECK(reason(bytes) == "climbs 234 KiB per snapshot in every part of the window of 12; p > 0.99");
-  CHECK(judge(bytes, 0, 0, "count").reason == "climbs 240000 per snapshot in every part of the window of 12; p > 0.99");
-  CHECK(reason({100, 106, 104, 111, 110, 118, 117, 121}) == "rose, but 8 snapshots cannot exclude wandering; p 0.94");
+  CHECK(reason(bytes) == "+234 KiB per snapshot, steady over all 12 snapshots; p > 0.99");
+  CHECK(judge(bytes, 0, 0, "count").reason == "+240000 per snapshot, steady over all 12 snapshots; p > 0.99");
+  CHECK(reason({100, 106, 104, 111, 110, 118, 117, 121}) ==
+        "rose, but 8 snapshots cannot exclude random drift; p 0.94");
   CHECK(reason({100, 110, 120, 130, 140}) ==
-        "rose, but 5 snapshots cannot exclude wandering; p > 0.99 from few points");
+        "rose, but 5 snapshots cannot exclude random drift; p > 0.99 from few points");
   CHECK(reason({100, 101, 99, 100, 140, 141, 139, 140, 141, 140, 139, 140}) ==
         "one jump of 40 B at snapshot 5, level since");
   CHECK(reason(joined({16, 32, 64, 64, 128, 128, 128, 128}, repeated({256}, 8))) ==
         "4 jumps, each doubling: a table that resizes");
   CHECK(reason({100, 130, 146, 153, 157, 159, 160, 160, 161, 160, 160, 161}) ==
-        "rose early, late part climbs at 3 % of the average pace");
+        "rose early, later at 3 % of its average rate");
   CHECK(reason({200, 191, 182, 170, 161, 152, 139, 131, 120, 110}) == "falls 10 B per snapshot; p > 0.99");
 }
 

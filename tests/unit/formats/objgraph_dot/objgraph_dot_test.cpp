@@ -97,7 +97,7 @@ TEST_CASE("objgraph: other graphs, text behind the end, no objects, a line witho
   CHECK(message("") == "header not recognised: found \"\", expected digraph ObjectGraph {");
   CHECK(message("digraph ObjectGraph {\n}\n") == "no objects in the graph: expected at least one");
   CHECK(message(kSmall + "digraph ObjectGraph {\n") ==
-        "text behind the graph: found \"digraph ObjectGraph {\", expected the end");
+        "text after the graph: found \"digraph ObjectGraph {\", expected the end");
   CHECK(message(kSmall + "\r\n  \n") == "it was read");
   CHECK(message("\xef\xbb\xbf\n" + kSmall) == "it was read");
   const std::string long_line = "digraph ObjectGraph {\no7[label=\"" + std::string(17 << 20, 'a');

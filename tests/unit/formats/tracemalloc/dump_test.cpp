@@ -219,9 +219,9 @@ TEST_CASE("tracemalloc: dumps one behind the other are a series") {
   CHECK(has_note(cut[0], Severity::data_loss, "inside a further dump"));
   const std::vector<Snapshot> tail = read_all(first + "\0\0xy\0"s);
   REQUIRE(tail.size() == 1);
-  CHECK(has_note(tail[0], Severity::warning, "bytes behind the end"));
+  CHECK(has_note(tail[0], Severity::warning, "bytes after the end"));
   CHECK(tail[0].facts.notes.all().back().count == 2);
-  CHECK_FALSE(has_note(read_all(first + "\0\0\0"s).at(0), Severity::warning, "bytes behind the end"));
+  CHECK_FALSE(has_note(read_all(first + "\0\0\0"s).at(0), Severity::warning, "bytes after the end"));
   const Error unsafe = error_of(first + "\x80\4cos\nsystem\n"s);
   CHECK(unsafe.offset == first.size() + 2);
 }

@@ -123,7 +123,7 @@ TEST_CASE("tracker lines: counters, their tags in the name in order of keys") {
   CHECK(s.facts.counters[1] == Counter{"made", -7, "", true, 0});
   CHECK(s.facts.counters[2] == Counter{"load", 2, "", false, 1});
   CHECK(s.facts.counters[3].value == 2);
-  CHECK(note_with(s, "a counter stands twice") != nullptr);
+  CHECK(note_with(s, "a counter occurs twice") != nullptr);
   CHECK(note_with(s, "fractions of counters") != nullptr);
   CHECK(s.samples.columns.empty());
 }
@@ -212,8 +212,8 @@ TEST_CASE("tracker lines: of keys that stand twice the last is taken, and told")
       R"({"k":"live","type":"B","count":1,"tags":{"t":"1","t":"2"}})",
   }));
   CHECK(rows_of(all.at(0)) == Rows{"B {t=2,type=B} - 1", "B {type=B} - 1"});
-  REQUIRE(note_with(all.at(0), "stands twice") != nullptr);
-  CHECK(note_with(all.at(0), "stands twice")->count == 2);
+  REQUIRE(note_with(all.at(0), "occurs twice") != nullptr);
+  CHECK(note_with(all.at(0), "occurs twice")->count == 2);
 }
 
 TEST_CASE("tracker lines: unknown kinds of lines are ignored and counted, and are no rows") {

@@ -73,7 +73,7 @@ TEST_CASE("json: broken grammar is refused with what was found") {
       {"\"abc", "!JSON ends early: expected the end of a text"},
       {"\"\\x\"", "!malformed JSON: found \"x\", expected an escape"},
       {"\"\\u12g4\"", "!malformed JSON: found \"g\", expected four hexadecimal digits"},
-      {"[]]", "[]!malformed JSON: found \"]\", expected nothing behind the value"},
+      {"[]]", "[]!malformed JSON: found \"]\", expected nothing after the value"},
       {"]", "!malformed JSON: found \"]\", expected a value"},
   }));
   CHECK(tokens(text) == words);
