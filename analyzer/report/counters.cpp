@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/json_parts.hpp"
@@ -59,7 +60,7 @@ class CountersText {
 
   std::string all() const {
     std::string out = head();
-    const std::size_t shown = shown_rows(report_, style_);
+    const std::size_t shown = shown_of(report_.rows.size(), style_);
     TextTable table(columns(), "counter", style_.thousands);
     for (std::size_t i = 0; i < shown; ++i) fill(report_.rows[i], table.add());
     const std::size_t width = table.rest_width(style_.width);
@@ -143,12 +144,10 @@ class CountersText {
   bool single_ = false, judged_ = false, spark_ = false;
 };
 
-void row_object(JsonWriter& json, const CounterRow& row) {
-  json.begin_object();
+void row_fields(JsonWriter& json, const CounterRow& row) {
   json.field("name", row.name);
   json.field("unit", row.unit);
-  json.key("cumulative");
-  json.boolean(row.cumulative);
+  json.field("cumulative", row.cumulative);
   json_change_fields(json, {row.before(), row.after()}, row.growth);
   json.field("resets", static_cast<std::int64_t>(row.resets));
   json.field("half_unit", row.half_unit);
@@ -158,14 +157,10 @@ void row_object(JsonWriter& json, const CounterRow& row) {
   for (const auto& [key, number] :
        {std::pair("slope", row.verdict.slope), std::pair("slope_low", row.verdict.slope_low),
         std::pair("slope_high", row.verdict.slope_high), std::pair("p", row.verdict.p)}) {
-    json.key(key);
-    judged ? json.number(number) : json.null();
+    json.field(key, judged ? number : std::nan(""));
   }
-  json.key("values");
-  json.begin_array();
-  for (const std::optional<std::int64_t>& value : row.values) value ? json.integer(*value) : json.null();
-  json.end_array();
-  json.end_object();
+  json.array("values", row.values,
+             [&](const std::optional<std::int64_t>& value) { value ? json.integer(*value) : json.null(); });
 }
 
 }  // namespace
@@ -174,50 +169,22 @@ std::string_view word_of(const CounterRow& row) {
   return row.known() >= kJudgedFrom ? std::string_view(row.verdict.word) : std::string_view();
 }
 
-std::size_t shown_rows(const CounterReport& report, const Style& style) {
-  return style.max_rows == 0 ? report.rows.size() : std::min(style.max_rows, report.rows.size());
-}
-
 std::string text_counters(const CounterReport& report, const Style& style) { return CountersText(report, style).all(); }
 
 std::string json_counters(const CounterReport& report, const Style& style) {
-  const bool lines = style.form == Form::jsonl;
+  const std::span<const CounterRow> shown = std::span(report.rows).first(shown_of(report.rows.size(), style));
+  const auto head = [&](JsonWriter& json) {
+    json.field("schema", "snapdiff.counters/1");
+    json.rows("snapshots", report.snapshots, [&](const SnapshotRef& snapshot) { json_snapshot(json, snapshot); });
+    json.field("step_seconds", report.axis.step_seconds > 0 ? report.axis.step_seconds : std::nan(""));
+    json.field_or_null("times", report.axis.note);
+    json_notes(json, report.notes);
+    json.field("others", report.rows.size() - shown.size());
+  };
+  const auto row = [](JsonWriter& json, const CounterRow& one) { json.object([&] { row_fields(json, one); }); };
   std::string out;
-  JsonWriter json(out, lines);
-  json.begin_object();
-  json.field("schema", "snapdiff.counters/1");
-  json.key("snapshots");
-  json.begin_array();
-  for (const SnapshotRef& snapshot : report.snapshots) {
-    json.new_line();
-    json_snapshot(json, snapshot);
-  }
-  json.end_array();
-  json.key("step_seconds");
-  json.number(report.axis.step_seconds > 0 ? report.axis.step_seconds : std::nan(""));
-  json.field_or_null("times", report.axis.note);
-  json_notes(json, report.notes);
-  const std::size_t shown = shown_rows(report, style);
-  json.field("others", static_cast<std::int64_t>(report.rows.size() - shown));
-  if (lines) {
-    json.end_object();
-    out += '\n';
-    for (std::size_t i = 0; i < shown; ++i) {
-      JsonWriter line(out, true);
-      row_object(line, report.rows[i]);
-      out += '\n';
-    }
-    return out;
-  }
-  json.key("rows");
-  json.begin_array();
-  for (std::size_t i = 0; i < shown; ++i) {
-    json.new_line();
-    row_object(json, report.rows[i]);
-  }
-  json.end_array();
-  json.end_object();
-  return out + "\n";
+  json_document(out, style.form, "rows", shown, head, row, [](JsonWriter&) {});
+  return out;
 }
 
 std::string write_counters(const CounterReport& report, const Style& style) {

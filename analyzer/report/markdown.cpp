@@ -175,7 +175,7 @@ std::string markdown_counters(const CounterReport& report, const Style& style) {
   if (judged) headers.emplace_back("verdict");
   headers.emplace_back("counter");
   MarkdownTable table(headers, numbers);
-  for (std::size_t i = 0; i < shown_rows(report, style); ++i) {
+  for (std::size_t i = 0; i < shown_of(report.rows.size(), style); ++i) {
     const CounterRow& row = report.rows[i];
     std::vector<std::string> cells;
     if (!single) {

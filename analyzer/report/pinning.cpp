@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <span>
 
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/json_parts.hpp"
@@ -152,17 +153,15 @@ void change(JsonWriter& json, std::string_view key, const Change& value, bool be
     json_change(json, key, value);
     return;
   }
-  json.key(key);
-  json.begin_object();
-  json.field_or_null("baseline", std::optional<std::int64_t>());
-  json.field("current", value.current);
-  json.field_or_null("growth", std::optional<std::int64_t>());
-  json.end_object();
+  json.object(key, [&] {
+    json.field_or_null("baseline", std::optional<std::int64_t>());
+    json.field("current", value.current);
+    json.field_or_null("growth", std::optional<std::int64_t>());
+  });
 }
 
-void row_json(JsonWriter& json, const PinReport& report, const PinnedRow& row, std::vector<FrameView>& frames) {
+void row_fields(JsonWriter& json, const PinReport& report, const PinnedRow& row, std::vector<FrameView>& frames) {
   const bool before = report.has_baseline();
-  json.begin_object();
   change(json, "live", row.live, before);
   change(json, "pinned", row.pinned, before);
   change(json, "sole", row.sole, before);
@@ -170,7 +169,6 @@ void row_json(JsonWriter& json, const PinReport& report, const PinnedRow& row, s
   json.field("sole_segments", row.sole_segments);
   report.view->frames(report.stacks[row.key], frames);
   json_stack(json, "stack", frames);
-  json.end_object();
 }
 
 std::string pins_json(const PinReport& report, const Style& style) {
@@ -179,47 +177,29 @@ std::string pins_json(const PinReport& report, const Style& style) {
   json.begin_object();
   json.field("schema", "snapdiff.pins/1");
   json.key("baseline");
-  if (report.has_baseline())
-    json_snapshot(json, report.baseline);
-  else
-    json.null();
-  json.key("current");
-  json_snapshot(json, report.current);
+  report.has_baseline() ? json_snapshot(json, report.baseline) : json.null();
+  json_snapshot(json, "current", report.current);
   change(json, "live", report.live, report.has_baseline());
   change(json, "pinned", report.pinned, report.has_baseline());
   json.field("reserved", report.reserved);
   json.field("releasable", report.releasable);
-  json.key("rows");
-  json.begin_array();
   std::vector<FrameView> frames;
   const std::size_t shown = shown_of(report.rows.size(), style);
-  for (std::size_t i = 0; i < shown; ++i) {
-    json.new_line();
-    row_json(json, report, report.rows[i], frames);
-  }
-  json.end_array();
+  json.object_rows("rows", std::span(report.rows).first(shown),
+                   [&](const PinnedRow& row) { row_fields(json, report, row, frames); });
   std::int64_t others = 0;
   for (std::size_t i = shown; i < report.rows.size(); ++i) others += report.rows[i].pinned.current;
-  json.key("others");
-  json.begin_object();
-  json.field("rows", static_cast<std::int64_t>(report.rows.size() - shown));
-  json.field("pinned", others);
-  json.end_object();
-  json.key("segments");
-  json.begin_array();
-  for (const SegmentFacts& s : report.segments) {
-    json.new_line();
-    json.begin_object();
+  json.object("others", [&] {
+    json.field("rows", report.rows.size() - shown);
+    json.field("pinned", others);
+  });
+  json.object_rows("segments", report.segments, [&](const SegmentFacts& s) {
     json.field("device", std::int64_t{s.device});
-    json.key("stream");
-    json.unsigned_integer(s.stream);
+    json.field("stream", s.stream);
     json.field("pool", pool_text(s.pool));
-    json.key("address");
-    json.unsigned_integer(s.address);
-    json.key("small");
-    json.boolean((s.flags & kSegmentSmall) != 0);
-    json.key("expandable");
-    json.boolean((s.flags & kSegmentExpandable) != 0);
+    json.field("address", s.address);
+    json.field("small", (s.flags & kSegmentSmall) != 0);
+    json.field("expandable", (s.flags & kSegmentExpandable) != 0);
     json.field("size", s.size);
     json.field("live", s.live);
     json.field("rounding", s.rounding);
@@ -227,9 +207,7 @@ std::string pins_json(const PinReport& report, const Style& style) {
     json.field("free", s.free);
     json.field("pinned", s.pinned);
     json.field("stacks", std::int64_t{s.holders});
-    json.end_object();
-  }
-  json.end_array();
+  });
   json.end_object();
   return out + "\n";
 }

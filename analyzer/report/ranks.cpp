@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <span>
 
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/json_parts.hpp"
@@ -140,19 +141,13 @@ std::string ranks_json(const RankReport& report, const Style& style) {
     json.field("total", rank.total);
     json.field("off", rank.off);
     json.field_or_null("reserved", rank.reserved);
-    json.key("snapshot");
-    json_snapshot(json, report.series.steps[i].snapshot);
+    json_snapshot(json, "snapshot", report.series.steps[i].snapshot);
     json.end_object();
   }
   json.end_array();
-  json.key("rows");
-  json.begin_array();
   const std::size_t shown = shown_of(report.rows.size(), style);
   std::vector<FrameView> frames;
-  for (std::size_t i = 0; i < shown; ++i) {
-    const RankRow& row = report.rows[i];
-    json.new_line();
-    json.begin_object();
+  json.object_rows("rows", std::span(report.rows).first(shown), [&](const RankRow& row) {
     json.key("values");
     json.begin_array();
     for (std::size_t r = 0; r < report.ranks.size(); ++r) json.integer(value_of(report, row, r));
@@ -167,9 +162,7 @@ std::string ranks_json(const RankReport& report, const Style& style) {
     } else {
       json.field("key", overall.keys[overall.rows[row.row].key]);
     }
-    json.end_object();
-  }
-  json.end_array();
+  });
   json.field("others", static_cast<std::int64_t>(report.rows.size() - shown));
   json.end_object();
   return out + "\n";

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <span>
 
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/json_parts.hpp"
@@ -175,12 +176,13 @@ class RetainedText {
   bool grows_;
 };
 
-void sum_json(JsonWriter& json, std::string_view key, const ObjectSum& sum, bool has_bytes) {
-  json.key(key);
-  json.begin_object();
+void sum_fields(JsonWriter& json, const ObjectSum& sum, bool has_bytes) {
   json.field("objects", sum.objects);
   json.field_or_null("bytes", has_bytes ? std::optional(sum.bytes) : std::nullopt);
-  json.end_object();
+}
+
+void sum_json(JsonWriter& json, std::string_view key, const ObjectSum& sum, bool has_bytes) {
+  json.object(key, [&] { sum_fields(json, sum, has_bytes); });
 }
 
 std::string retained_json(const RetainedReport& report, const Style& style) {
@@ -188,14 +190,8 @@ std::string retained_json(const RetainedReport& report, const Style& style) {
   JsonWriter json(out);
   json.begin_object();
   json.field("schema", "snapdiff.retained/1");
-  json.key("snapshots");
-  json.begin_array();
-  for (const SnapshotRef& ref : report.snapshots) json_snapshot(json, ref);
-  json.end_array();
-  json.key("heaps");
-  json.begin_array();
-  for (const HeapFacts& heap : report.heaps) {
-    json.begin_object();
+  json.array("snapshots", report.snapshots, [&](const SnapshotRef& ref) { json_snapshot(json, ref); });
+  json.objects("heaps", report.heaps, [&](const HeapFacts& heap) {
     json.field("root_rule", to_text(heap.rule));
     json.field("roots", heap.roots);
     json.field("references", heap.references);
@@ -203,45 +199,23 @@ std::string retained_json(const RetainedReport& report, const Style& style) {
     sum_json(json, "reachable", heap.reachable, report.has_bytes);
     sum_json(json, "unreachable", heap.unreachable, report.has_bytes);
     sum_json(json, "detached", heap.detached, report.has_bytes);
-    json.end_object();
-  }
-  json.end_array();
-  json.key("sizes_estimated");
-  json.boolean(report.sizes_estimated);
-  if (report.fresh) {
-    sum_json(json, "new", *report.fresh, report.has_bytes);
-  } else {
-    json.key("new");
-    json.null();
-  }
-  json.key("rows");
-  json.begin_array();
+  });
+  json.field("sizes_estimated", report.sizes_estimated);
+  const auto fresh = [&](const ObjectSum& sum) {
+    json.object_or_null("new", report.fresh.has_value(), [&] { sum_fields(json, sum, report.has_bytes); });
+  };
+  fresh(report.fresh.value_or(ObjectSum{}));
   const std::size_t shown = shown_of(report.rows.size(), style);
-  for (std::size_t i = 0; i < shown; ++i) {
-    const RetainedRow& row = report.rows[i];
-    json.new_line();
-    json.begin_object();
+  json.object_rows("rows", std::span(report.rows).first(shown), [&](const RetainedRow& row) {
     json.field("type", row.type);
     json.field("kind", row.kind);
-    json.key("at");
-    json.begin_array();
-    for (const TypeTotals& totals : row.at) {
-      json.begin_object();
+    json.objects("at", row.at, [&](const TypeTotals& totals) {
       sum_json(json, "self", totals.self, report.has_bytes);
       sum_json(json, "retained", totals.retained, report.has_bytes);
       sum_json(json, "detached", totals.detached, report.has_bytes);
-      json.end_object();
-    }
-    json.end_array();
-    if (report.fresh) {
-      sum_json(json, "new", row.fresh, report.has_bytes);
-    } else {
-      json.key("new");
-      json.null();
-    }
-    json.end_object();
-  }
-  json.end_array();
+    });
+    fresh(row.fresh);
+  });
   json.field("others", static_cast<std::int64_t>(report.rows.size() - shown));
   json_notes(json, report.notes);
   json.end_object();
