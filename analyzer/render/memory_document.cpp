@@ -3,10 +3,7 @@
 #include <new>
 
 #include "analyzer/render/memory_pages.hpp"
-#include "analyzer/render/pdf_document.hpp"
 #include "analyzer/render/picture_page.hpp"
-#include "analyzer/render/png_picture.hpp"
-#include "analyzer/render/svg_painter.hpp"
 #include "analyzer/render/text.hpp"
 
 namespace snapdiff::render {
@@ -25,19 +22,17 @@ std::string foot_of(const MemoryStory& story) {
 }
 
 Result<std::string> write_pdf(const MemoryStory& story, Typesetter& type, Paper paper) {
-  const std::string fonts = std::string("fonts: ").append(type.sans()).append(", ").append(type.mono());
-  PdfDocument document(
-      type, paper,
-      {std::string("snapdiff: ").append(printable(story.title)), printable(story.version), fonts, story.created_at_ns},
-      static_cast<int>(story.pages.size()));
+  PagePlan plan;
   for (const MemoryPage& page : story.pages) {
-    const PageText text = text_of_any(page);
-    document.begin_page({printable(story.title), text.title, text.question, foot_of(story)});
-    document.bookmark(0, text.title, std::string("p").append(std::to_string(document.page())));
-    draw_any(page, document.canvas(), kBottom - 4);
-    document.end_page();
+    PageText text = text_of_any(page);
+    plan.add({"", std::move(text.title), std::move(text.question), "", [&page](PdfDocument& document) {
+                draw_any(page, document.canvas(), kBottom - 4);
+                return ok();
+              }});
   }
-  return document.finish();
+  return write_document(
+      plan, {"snapdiff: ", printable(story.title), foot_of(story), printable(story.version), story.created_at_ns}, type,
+      paper);
 }
 
 /// All pages, one below the other; returns the height.
@@ -54,23 +49,6 @@ double draw_pages(const MemoryStory& story, Canvas& canvas) {
   return offset;
 }
 
-Result<std::string> write_svg(const MemoryStory& story, Typesetter& type) {
-  SvgPainter painter(type);
-  Canvas canvas(painter, type);
-  const double height = draw_pages(story, canvas);
-  return painter.finish(text_of_any(story.pages.front()).title, kPictureWidth, height);
-}
-
-Result<std::string> write_png(const MemoryStory& story, Typesetter& type, double scale) {
-  double height = 0;
-  {
-    SvgPainter measure(type);
-    Canvas canvas(measure, type);
-    height = draw_pages(story, canvas);
-  }
-  return png_picture(kPictureWidth, height, scale, type, [&](Canvas& canvas) { draw_pages(story, canvas); });
-}
-
 }  // namespace
 
 Result<std::string> draw_memory(const MemoryStory& story, PictureForm form, Paper paper, double scale) {
@@ -79,15 +57,12 @@ Result<std::string> draw_memory(const MemoryStory& story, PictureForm form, Pape
   try {
     Result<std::unique_ptr<Typesetter>> type = Typesetter::make();
     if (!type) return std::move(type).error();
-    switch (form) {
-      case PictureForm::pdf: return write_pdf(story, **type, paper);
-      case PictureForm::svg: return write_svg(story, **type);
-      case PictureForm::png: return write_png(story, **type, scale);
-    }
+    if (form == PictureForm::pdf) return write_pdf(story, **type, paper);
+    return write_picture(text_of_any(story.pages.front()).title, form, scale, **type,
+                         [&](Canvas& canvas) { return draw_pages(story, canvas); });
   } catch (const std::bad_alloc&) {
     return Error{ErrorCode::limit, "charts of memory: out of memory"};
   }
-  return Error{ErrorCode::internal, "unknown form of picture"};
 }
 
 }  // namespace snapdiff::render

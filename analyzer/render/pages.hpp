@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analyzer/render/graph_scene.hpp"
-#include "analyzer/render/pdf_document.hpp"
+#include "analyzer/render/page_plan.hpp"
 #include "analyzer/render/story_facts.hpp"
 
 /// The pages of the report. Page 1 is the answer, page 2 the graph first -> last, page 3 the table; the full report
@@ -61,10 +61,10 @@ int input_pages(const Story& story);
 void draw_table_page(const Story& story, PdfDocument& document, const std::vector<std::size_t>& rows,
                      const std::vector<std::uint32_t>& graph_rows, int pages);
 /// Rows that this page shows; they are the same when it is drawn.
-std::vector<std::size_t> table_page_rows(const Story& story, PdfDocument& document);
+std::vector<std::size_t> table_page_rows(const Story& story, Typesetter& type);
 void draw_graph_page(PdfDocument& document, const FittedScene& fitted, const std::vector<std::size_t>& summary);
 Status draw_pair_page(const Story& story, std::size_t pair, PdfDocument& document, const graph::GraphOptions& options,
                       std::size_t& nodes_hint);
-void draw_input_pages(const Story& story, PdfDocument& document);
+void plan_input_pages(const Story& story, PagePlan& plan);
 
 }  // namespace snapdiff::render

@@ -13,32 +13,23 @@ namespace {
 /// Pictures have no page to keep to, but an end.
 constexpr double kLongestPicture = 2600;
 
-Result<std::string> write_pdf(const SinglePage& page, Typesetter& type, Paper paper) {
-  const std::string fonts = std::string("fonts: ").append(type.sans()).append(", ").append(type.mono());
-  PdfDocument document(
-      type, paper,
-      {std::string("snapdiff: ").append(page.frame.program), printable(page.version), fonts, page.created_at_ns}, 1);
-  document.begin_page(page.frame);
-  document.bookmark(0, page.frame.title, "p1");
-  page.draw(document.canvas(), kContent, kBottom - 4);
-  document.end_page();
-  return document.finish();
-}
-
-double draw_all(const SinglePage& page, Canvas& canvas) {
-  draw_picture_head(canvas, page.frame);
-  return draw_picture_foot(canvas, page.draw(canvas, kContent, kLongestPicture), page.frame.foot);
-}
-
 Result<std::string> write(const SinglePage& page, PictureForm form, Paper paper, double scale) {
   Result<std::unique_ptr<Typesetter>> type = Typesetter::make();
   if (!type) return std::move(type).error();
-  if (form == PictureForm::pdf) return write_pdf(page, **type, paper);
-  SvgPainter painter(**type);
-  Canvas canvas(painter, **type);
-  const double height = draw_all(page, canvas);
-  if (form == PictureForm::svg) return painter.finish(page.frame.title, kPictureWidth, height);
-  return png_picture(kPictureWidth, height, scale, **type, [&](Canvas& pixels) { draw_all(page, pixels); });
+  const PageFrame& frame = page.frame;
+  if (form != PictureForm::pdf) {
+    return write_picture(frame.title, form, scale, **type, [&](Canvas& canvas) {
+      draw_picture_head(canvas, frame);
+      return draw_picture_foot(canvas, page.draw(canvas, kContent, kLongestPicture), frame.foot);
+    });
+  }
+  PagePlan plan;
+  plan.add({"", frame.title, frame.question, "", [&](PdfDocument& document) {
+              page.draw(document.canvas(), kContent, kBottom - 4);
+              return ok();
+            }});
+  return write_document(plan, {"snapdiff: ", frame.program, frame.foot, printable(page.version), page.created_at_ns},
+                        **type, paper);
 }
 
 }  // namespace
@@ -57,6 +48,15 @@ double draw_picture_foot(Canvas& canvas, double y, const std::string& foot) {
   canvas.rule(kLeft, kRight, y + 12);
   canvas.text_within(kLeft, y + 23, foot, {6.8}, kInk3, kWidth);
   return y + 36;
+}
+
+Result<std::string> write_picture(const std::string& title, PictureForm form, double scale, Typesetter& type,
+                                  const std::function<double(Canvas&)>& draw) {
+  SvgPainter painter(type);
+  Canvas canvas(painter, type);
+  const double height = draw(canvas);
+  if (form == PictureForm::svg) return painter.finish(title, kPictureWidth, height);
+  return png_picture(kPictureWidth, height, scale, type, [&](Canvas& pixels) { draw(pixels); });
 }
 
 Result<std::string> draw_single_page(const SinglePage& page, PictureForm form, Paper paper, double scale) {

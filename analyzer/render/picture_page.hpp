@@ -5,7 +5,7 @@
 #include <string>
 
 #include "analyzer/render/canvas.hpp"
-#include "analyzer/render/pdf_document.hpp"
+#include "analyzer/render/page_plan.hpp"
 #include "analyzer/render/render.hpp"
 #include "snapdiff/result.hpp"
 
@@ -20,6 +20,11 @@ inline constexpr double kPictureWidth = kLeft + kRight;
 void draw_picture_head(Canvas& canvas, const PageFrame& frame);
 /// The foot, below content that ends at y; returns the height of the picture so far.
 double draw_picture_foot(Canvas& canvas, double y, const std::string& foot);
+
+/// SVG, or PNG at `scale` pixels a point, of kPictureWidth; `draw` draws all of it and returns its height. It is called
+/// more than once for a PNG.
+Result<std::string> write_picture(const std::string& title, PictureForm form, double scale, Typesetter& type,
+                                  const std::function<double(Canvas&)>& draw);
 
 /// A document of one page.
 struct SinglePage {

@@ -89,31 +89,6 @@ Status plan_pages(PostmortemPages& pages) {
   return ok();
 }
 
-Result<std::string> draw_plan(PostmortemPages& pages, Paper paper) {
-  const Postmortem& report = pages.report;
-  const std::string program = printable(report.title);
-  const std::string foot = foot_of(pages);
-  const std::string fonts = std::string("fonts: ").append(pages.type.sans()).append(", ").append(pages.type.mono());
-  const std::vector<PlannedPage>& plan = pages.plan.pages();
-  PdfDocument document(
-      pages.type, paper,
-      {std::string("snapdiff post-mortem: ").append(program), printable(report.version), fonts, report.created_at_ns},
-      static_cast<int>(plan.size()));
-  int parent = 0;
-  std::string section;
-  for (const PlannedPage& page : plan) {
-    document.begin_page({program, page.title, page.question, foot});
-    const std::string here = std::string("p").append(std::to_string(document.page()));
-    if (page.section.empty()) parent = 0;
-    if (!page.section.empty() && page.section != section) parent = document.bookmark(0, page.section, here);
-    section = page.section;
-    document.bookmark(parent, page.title, here);
-    if (Status status = page.draw(document); !status) return std::move(status).error();
-    document.end_page();
-  }
-  return document.finish();
-}
-
 Result<std::string> write_postmortem(const Postmortem& report, const MemoryStory& memory,
                                      const graph::GraphOptions& options, Paper paper, bool full) {
   Result<std::unique_ptr<Typesetter>> type = Typesetter::make();
@@ -121,7 +96,10 @@ Result<std::string> write_postmortem(const Postmortem& report, const MemoryStory
   PostmortemPages pages{report, memory, options, **type, story_of(report), false, full, {}, {}, {}, {}, {}};
   pages.has_stacks = pages.story.steps.size() >= 2 && !pages.story.overall.metric.empty();
   if (Status status = plan_pages(pages); !status) return std::move(status).error();
-  return draw_plan(pages, paper);
+  return write_document(pages.plan,
+                        {"snapdiff post-mortem: ", printable(report.title), foot_of(pages), printable(report.version),
+                         report.created_at_ns},
+                        **type, paper);
 }
 
 }  // namespace

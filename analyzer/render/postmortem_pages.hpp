@@ -1,14 +1,13 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "analyzer/graph/growth_graph.hpp"
 #include "analyzer/render/page_flow.hpp"
+#include "analyzer/render/page_plan.hpp"
 #include "analyzer/render/pages.hpp"
 #include "analyzer/render/pdf_document.hpp"
 #include "analyzer/render/render.hpp"
@@ -16,38 +15,6 @@
 
 /// The post-mortem report: its pages are planned first, so that they can name each other, and drawn then.
 namespace snapdiff::render {
-
-/// A page before it is drawn. `key` is how others find it, "" where none does.
-struct PlannedPage {
-  std::string key;
-  std::string title;
-  std::string question;
-  std::string section;  ///< bookmark above its own; "" for none
-  std::function<Status(PdfDocument&)> draw;
-};
-
-class PagePlan {
- public:
-  void add(PlannedPage page) {
-    if (!page.key.empty()) places_.emplace(page.key, static_cast<int>(pages_.size()) + 1);
-    pages_.push_back(std::move(page));
-  }
-  /// 0: there is none.
-  int page_of(const std::string& key) const {
-    const auto found = places_.find(key);
-    return found == places_.end() ? 0 : found->second;
-  }
-  /// Where a link to it leads, "" for nowhere.
-  std::string anchor_of(const std::string& key) const {
-    const int page = page_of(key);
-    return page == 0 ? std::string() : std::string("p").append(std::to_string(page));
-  }
-  const std::vector<PlannedPage>& pages() const { return pages_; }
-
- private:
-  std::vector<PlannedPage> pages_;
-  std::map<std::string, int> places_;
-};
 
 /// What all pages are made from; outlives the plan.
 struct PostmortemPages {

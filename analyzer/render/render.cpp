@@ -24,6 +24,24 @@ Status check(const Story& story) {
 
 std::string number(std::size_t n) { return std::to_string(n); }
 
+std::string step_title(const Story& story, std::size_t pair) {
+  const GrowthReport& report = story.pairs[pair];
+  return std::string("Snapshot ")
+      .append(number(pair + 1))
+      .append(" \u2192 ")
+      .append(number(pair + 2))
+      .append(": ")
+      .append(quantity_of(report.unit).growth(report.total.growth()));
+}
+
+std::string step_foot(const Story& story, std::size_t pair) {
+  return footer_text(story.pairs[pair])
+      .append("  \u00b7  step ")
+      .append(number(pair + 1))
+      .append(" of ")
+      .append(number(story.pairs.size()));
+}
+
 Result<std::string> write_pdf(const Story& story, const graph::GraphOptions& options, Paper paper) {
   Result<std::unique_ptr<Typesetter>> made = Typesetter::make();
   if (!made) return std::move(made).error();
@@ -34,54 +52,33 @@ Result<std::string> write_pdf(const Story& story, const graph::GraphOptions& opt
   Result<FittedScene> fitted = fit_scene(*model, type, options.max_nodes, kWidth, graph_page_room());
   if (!fitted) return std::move(fitted).error();
 
-  const int pages = 3 + static_cast<int>(story.pairs.size()) + (story.full ? input_pages(story) : 0);
-  const std::string program = printable(story.title);
-  const std::string version = std::string("  \u00b7  ").append(printable(story.version));
-  const std::string foot = footer_text(story.overall).append(version);
-  const std::string fonts = std::string("fonts: ").append(type.sans()).append(", ").append(type.mono());
-  PdfDocument document(
-      type, paper,
-      {std::string("snapdiff report: ").append(program), printable(story.version), fonts, story.created_at_ns}, pages);
-
-  const std::vector<std::size_t> rows = table_page_rows(story, document);
-  const std::string title = answer_title(story.overall);
-  document.begin_page({program, title, "What grew, where, and is it a leak?", foot});
-  document.bookmark(0, title, "p1");
-  draw_answer(story, document.canvas(), "");
-  document.end_page();
-
-  document.begin_page(
-      {program, "Where the growth came through", "Through which frames did all the growth come?", foot});
-  document.bookmark(0, "Where the growth came through", "p2");
-  draw_graph_page(document, *fitted, rows);
-  document.end_page();
-
-  document.begin_page({program, "Growth by stack", "Which stacks grew, which shrank?", foot});
-  document.bookmark(0, "Growth by stack", "p3");
-  draw_table_page(story, document, rows, fitted->scene.graph.row_node, pages);
-  document.end_page();
-
+  const std::vector<std::size_t> rows = table_page_rows(story, type);
+  PagePlan plan;
+  plan.add({"", answer_title(story.overall), "What grew, where, and is it a leak?", "", [&](PdfDocument& document) {
+              draw_answer(story, document.canvas(), "");
+              return ok();
+            }});
+  plan.add({"", "Where the growth came through", "Through which frames did all the growth come?", "",
+            [&](PdfDocument& document) {
+              draw_graph_page(document, *fitted, rows);
+              return ok();
+            }});
+  plan.add({"", "Growth by stack", "Which stacks grew, which shrank?", "", [&](PdfDocument& document) {
+              draw_table_page(story, document, rows, fitted->scene.graph.row_node,
+                              static_cast<int>(plan.pages().size()));
+              return ok();
+            }});
   std::size_t nodes_hint = options.max_nodes;
-  int steps_mark = 0;
   for (std::size_t pair = 0; pair < story.pairs.size(); ++pair) {
-    const GrowthReport& report = story.pairs[pair];
-    std::string step = std::string("Snapshot ").append(number(pair + 1)).append(" \u2192 ").append(number(pair + 2));
-    step.append(": ").append(quantity_of(report.unit).growth(report.total.growth()));
-    const std::string step_foot = footer_text(report)
-                                      .append("  \u00b7  step ")
-                                      .append(number(pair + 1))
-                                      .append(" of ")
-                                      .append(number(story.pairs.size()));
-    document.begin_page({program, step, "What changed in this step?", step_foot});
-    const std::string here = std::string("p").append(number(static_cast<std::size_t>(document.page())));
-    if (pair == 0) steps_mark = document.bookmark(0, "Steps", here);
-    document.bookmark(steps_mark, step, here);
-    if (Status status = draw_pair_page(story, pair, document, options, nodes_hint); !status)
-      return std::move(status).error();
-    document.end_page();
+    plan.add({"", step_title(story, pair), "What changed in this step?", "Steps",
+              [&, pair](PdfDocument& document) { return draw_pair_page(story, pair, document, options, nodes_hint); },
+              step_foot(story, pair)});
   }
-  if (story.full) draw_input_pages(story, document);
-  return document.finish();
+  if (story.full) plan_input_pages(story, plan);
+  const std::string version = printable(story.version);
+  const std::string foot = footer_text(story.overall).append("  \u00b7  ").append(version);
+  return write_document(plan, {"snapdiff report: ", printable(story.title), foot, version, story.created_at_ns}, type,
+                        paper);
 }
 
 }  // namespace

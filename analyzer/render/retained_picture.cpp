@@ -3,7 +3,6 @@
 
 #include "analyzer/render/graph_picture.hpp"
 #include "analyzer/render/pages.hpp"
-#include "analyzer/render/pdf_document.hpp"
 #include "analyzer/render/retained.hpp"
 #include "analyzer/render/retained_graph.hpp"
 #include "analyzer/render/text.hpp"
@@ -71,17 +70,15 @@ Result<std::string> write_pdf(const RetainedStory& story, const graph::GraphOpti
   const Result<FittedScene> fitted =
       fit_scene(trim, **type, options.max_nodes, kWidth, kLegendTop - 14 - kGraphTop, text.words);
   if (!fitted) return fitted.error();
-  const std::string fonts = std::string("fonts: ").append((*type)->sans()).append(", ").append((*type)->mono());
-  PdfDocument document(
-      **type, paper,
-      {std::string("snapdiff: ").append(text.program), printable(story.version), fonts, story.created_at_ns}, 1);
-  document.begin_page({text.program, text.title, "What keeps it alive?", text.foot});
-  document.bookmark(0, text.title, "p1");
-  document.canvas().paragraph(kTop + 56, sentence_of(story.tree), {8.6}, kInk2, 3);
-  draw_scaled(*fitted, document.canvas(), kGraphTop, {page_prefix(1), {}, false});
-  draw_legend(fitted->scene, document.canvas(), kLegendTop);
-  document.end_page();
-  return document.finish();
+  PagePlan plan;
+  plan.add({"", text.title, "What keeps it alive?", "", [&](PdfDocument& document) {
+              document.canvas().paragraph(kTop + 56, sentence_of(story.tree), {8.6}, kInk2, 3);
+              draw_scaled(*fitted, document.canvas(), kGraphTop, {page_prefix(1), {}, false});
+              draw_legend(fitted->scene, document.canvas(), kLegendTop);
+              return ok();
+            }});
+  return write_document(plan, {"snapdiff: ", text.program, text.foot, printable(story.version), story.created_at_ns},
+                        **type, paper);
 }
 
 template <class Make>

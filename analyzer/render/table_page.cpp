@@ -142,12 +142,12 @@ int input_pages(const Story& story) {
                                       : static_cast<int>((story.steps.size() + kInputsPerPage - 1) / kInputsPerPage);
 }
 
-std::vector<std::size_t> table_page_rows(const Story& story, PdfDocument& document) {
+std::vector<std::size_t> table_page_rows(const Story& story, Typesetter& type) {
   GrowthTable table;
   table.report = &story.overall;
   table.two_lines = true;
-  const double room = kBottom - 8 - inputs_height(story) -
-                      notes_height(note_texts(story.overall.notes), document.canvas().type()) - 14 - kTableTop;
+  const double room =
+      kBottom - 8 - inputs_height(story) - notes_height(note_texts(story.overall.notes), type) - 14 - kTableTop;
   std::size_t fits = kTableRows;
   while (fits > 1 && table_height(table, fits) > room) --fits;
   return choose_rows(story.overall, fits, std::min(fits, kUnchangedRows), passing_row(story.overall));
@@ -180,20 +180,20 @@ void draw_table_page(const Story& story, PdfDocument& document, const std::vecto
   draw_notes(notes, canvas, kBottom - notes_height(notes, canvas.type()));
 }
 
-void draw_input_pages(const Story& story, PdfDocument& document) {
+void plan_input_pages(const Story& story, PagePlan& plan) {
   for (int page = 0; page < input_pages(story); ++page) {
-    document.begin_page({printable(story.title), "Inputs", "Which files, in which order?",
-                         footer_text(story.overall).append("  \u00b7  ").append(printable(story.version))});
-    if (page == 0) document.bookmark(0, "Inputs", std::string("p").append(std::to_string(document.page())));
-    Canvas& canvas = document.canvas();
-    canvas.paragraph(
-        kTop + 56,
-        std::string("Name, first 8 digits of the SHA-256, file size, total. ").append(printable(story.order_note)),
-        {8.6}, kInk2, 2);
-    const std::size_t first = static_cast<std::size_t>(page) * kInputsPerPage;
-    for (std::size_t i = first; i < story.steps.size() && i < first + kInputsPerPage; ++i)
-      draw_input(story, i, canvas, kLeft, kTop + 92 + kInputRow * static_cast<double>(i - first), kWidth);
-    document.end_page();
+    const auto draw = [&story, page](PdfDocument& document) {
+      Canvas& canvas = document.canvas();
+      canvas.paragraph(
+          kTop + 56,
+          std::string("Name, first 8 digits of the SHA-256, file size, total. ").append(printable(story.order_note)),
+          {8.6}, kInk2, 2);
+      const std::size_t first = static_cast<std::size_t>(page) * kInputsPerPage;
+      for (std::size_t i = first; i < story.steps.size() && i < first + kInputsPerPage; ++i)
+        draw_input(story, i, canvas, kLeft, kTop + 92 + kInputRow * static_cast<double>(i - first), kWidth);
+      return ok();
+    };
+    plan.add({"", "Inputs", "Which files, in which order?", "", draw, "", page == 0});
   }
 }
 
