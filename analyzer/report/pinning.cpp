@@ -4,7 +4,7 @@
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/json_parts.hpp"
 #include "analyzer/report/names.hpp"
-#include "analyzer/report/table.hpp"
+#include "analyzer/report/sheet.hpp"
 #include "analyzer/report/writers.hpp"
 #include "snapdiff/number_text.hpp"
 
@@ -29,13 +29,13 @@ class Rows {
 
   std::string text() {
     const bool before = report_.has_baseline();
-    std::vector<TextTable::Column> columns = {{"live", 9, true, ""}};
+    std::vector<Sheet::Column> columns = {{"live", 9, true, ""}};
     if (before) columns.push_back({"growth", 9, true, " "});
     columns.push_back({"segs", 5, true, " "});
     columns.push_back({"pinned", 9, true, " "});
     if (before) columns.push_back({"growth", 9, true, " "});
     columns.push_back({"alone in", 9, true, " "});
-    TextTable table(columns, "stack (leaf first)", style_.thousands);
+    Sheet table(columns, "stack (leaf first)", style_.thousands);
     const std::size_t shown = shown_of(report_.rows.size(), style_);
     for (std::size_t i = 0; i < shown; ++i) fill(table, report_.rows[i], "");
     if (shown < report_.rows.size()) {
@@ -69,8 +69,8 @@ class Rows {
     total.segments = -1;  // a segment may be held by several stacks
   }
 
-  void fill(TextTable& table, const PinnedRow& r, std::string name) {
-    TextTable::Row& row = table.add();
+  void fill(Sheet& table, const PinnedRow& r, std::string name) {
+    Sheet::Row& row = table.add();
     const auto bytes = [&](const Change& change, bool growth) {
       row.cells.push_back({snapdiff::bytes_text(change.current), Paint::none});
       if (growth && report_.has_baseline())
@@ -90,13 +90,13 @@ class Rows {
 
 std::string segment_table(const PinReport& report, const Style& style) {
   const std::vector<std::uint32_t> order = pinned_segments(report);
-  TextTable table({{"size", 9, true, ""}, {"live", 9, true, " "}, {"pinned", 9, true, " "}, {"stacks", 6, true, " "}},
-                  "segment", style.thousands);
+  Sheet table({{"size", 9, true, ""}, {"live", 9, true, " "}, {"pinned", 9, true, " "}, {"stacks", 6, true, " "}},
+              "segment", style.thousands);
   const std::size_t shown =
       std::min<std::size_t>(shown_of(order.size(), style), style.max_rows == 0 ? order.size() : 5);
   for (std::size_t i = 0; i < shown; ++i) {
     const SegmentFacts& s = report.segments[order[i]];
-    TextTable::Row& row = table.add();
+    Sheet::Row& row = table.add();
     for (const std::int64_t bytes : {s.size, s.live, s.pinned})
       row.cells.push_back({snapdiff::bytes_text(bytes), Paint::none});
     row.cells.push_back({snapdiff::count_text(s.holders), Paint::none});
@@ -113,7 +113,7 @@ std::string segment_table(const PinReport& report, const Style& style) {
       rest.live += s.live;
       rest.pinned += s.pinned;
     }
-    TextTable::Row& row = table.add();
+    Sheet::Row& row = table.add();
     for (const std::int64_t bytes : {rest.size, rest.live, rest.pinned})
       row.cells.push_back({snapdiff::bytes_text(bytes), Paint::none});
     row.cells.push_back({"", Paint::none});

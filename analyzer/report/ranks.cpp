@@ -4,7 +4,7 @@
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/json_parts.hpp"
 #include "analyzer/report/names.hpp"
-#include "analyzer/report/table.hpp"
+#include "analyzer/report/sheet.hpp"
 #include "analyzer/report/writers.hpp"
 #include "snapdiff/number_text.hpp"
 
@@ -69,11 +69,11 @@ class RanksText {
   }
 
   std::string ranks() const {
-    TextTable table({{"total", 9, true, ""}, {"from middle", 11, true, " "}, {"reserved", 9, true, " "}}, "rank",
-                    style_.thousands);
+    Sheet table({{"total", 9, true, ""}, {"from middle", 11, true, " "}, {"reserved", 9, true, " "}}, "rank",
+                style_.thousands);
     for (std::size_t i = 0; i < report_.ranks.size(); ++i) {
       const RankFacts& rank = report_.ranks[i];
-      TextTable::Row& row = table.add();
+      Sheet::Row& row = table.add();
       const std::int64_t off = minus(rank.total, report_.middle);
       row.cells = {{value(rank.total), Paint::none},
                    {growth(off), growth_paint(off)},
@@ -85,14 +85,14 @@ class RanksText {
 
   std::string rows() const {
     const GrowthReport& overall = report_.series.overall;
-    TextTable table(
+    Sheet table(
         {{"lowest", 9, true, ""}, {"middle", 9, true, " "}, {"highest", 9, true, " "}, {"farthest", 10, false, "  "}},
         overall.options.by == GroupBy::stack ? "stack (leaf first)" : std::string(to_text(overall.options.by)),
         style_.thousands);
     const std::size_t shown = shown_of(report_.rows.size(), style_);
     for (std::size_t i = 0; i < shown; ++i) {
       const RankRow& r = report_.rows[i];
-      TextTable::Row& row = table.add();
+      Sheet::Row& row = table.add();
       row.cells = {{value(r.lowest), Paint::none},
                    {value(r.middle), Paint::none},
                    {value(r.highest), Paint::none},

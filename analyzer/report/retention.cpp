@@ -4,7 +4,7 @@
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/json_parts.hpp"
 #include "analyzer/report/retention.hpp"
-#include "analyzer/report/table.hpp"
+#include "analyzer/report/sheet.hpp"
 #include "snapdiff/number_text.hpp"
 
 namespace snapdiff::report {
@@ -99,7 +99,7 @@ class RetainedText {
 
   std::string table() const {
     const bool bytes = report_.has_bytes;
-    std::vector<TextTable::Column> columns = {{"objects", 7, true, ""}};
+    std::vector<Sheet::Column> columns = {{"objects", 7, true, ""}};
     const auto with_growth = [&](const std::string& header, const std::string& growth) {
       columns.push_back({header, header.size(), true, " "});
       if (grows_) columns.push_back({growth, 9, true, " "});
@@ -108,7 +108,7 @@ class RetainedText {
     if (bytes) with_growth("self", "growth");
     with_growth(bytes ? "retained" : "retains", "growth");
     if (report_.fresh) columns.push_back({"new", 5, true, " "});
-    TextTable table(columns, "type", style_.thousands);
+    Sheet table(columns, "type", style_.thousands);
     const std::size_t shown = shown_of(report_.rows.size(), style_);
     for (std::size_t i = 0; i < shown; ++i) fill(table, report_.rows[i]);
     if (shown < report_.rows.size()) {
@@ -138,17 +138,17 @@ class RetainedText {
     total.fresh.objects += row.fresh.objects;
   }
 
-  void counts(TextTable::Row& row, std::int64_t first, std::int64_t last) const {
+  void counts(Sheet::Row& row, std::int64_t first, std::int64_t last) const {
     row.cells.push_back({snapdiff::count_text(last), Paint::none});
     if (grows_) row.cells.push_back({snapdiff::growth_count_text(last - first), growth_paint(last - first)});
   }
-  void bytes(TextTable::Row& row, std::int64_t first, std::int64_t last) const {
+  void bytes(Sheet::Row& row, std::int64_t first, std::int64_t last) const {
     row.cells.push_back({snapdiff::bytes_text(last), Paint::none});
     if (grows_) row.cells.push_back({snapdiff::growth_text(last - first), growth_paint(last - first)});
   }
 
-  void fill(TextTable& table, const RetainedRow& r) const {
-    TextTable::Row& row = table.add();
+  void fill(Sheet& table, const RetainedRow& r) const {
+    Sheet::Row& row = table.add();
     counts(row, r.first().self.objects, r.last().self.objects);
     if (report_.has_bytes) {
       bytes(row, r.first().self.bytes, r.last().self.bytes);
@@ -160,8 +160,8 @@ class RetainedText {
   }
 
   /// Rows together: what is retained has no sum.
-  void fill_rest(TextTable& table, const RetainedRow& r, std::string name) const {
-    TextTable::Row& row = table.add();
+  void fill_rest(Sheet& table, const RetainedRow& r, std::string name) const {
+    Sheet::Row& row = table.add();
     counts(row, r.first().self.objects, r.last().self.objects);
     if (report_.has_bytes) bytes(row, r.first().self.bytes, r.last().self.bytes);
     row.cells.push_back({"", Paint::none});

@@ -1,8 +1,9 @@
 #include <algorithm>
 
 #include "analyzer/report/headline.hpp"
+#include "analyzer/report/markdown_parts.hpp"
 #include "analyzer/report/names.hpp"
-#include "analyzer/report/table.hpp"
+#include "analyzer/report/sheet.hpp"
 #include "analyzer/report/writers.hpp"
 #include "snapdiff/number_text.hpp"
 
@@ -85,11 +86,11 @@ std::string text_peek(const PeekReport& report, const Style& style) {
       out += "]\n";
       break;
     }
-    TextTable table({{"growth", 10, true, ""}, {"", 5, true, " "}, {"before", 9, true, " "}, {"after", 8, true, arrow}},
-                    "", style.thousands);
+    Sheet table({{"growth", 10, true, ""}, {"", 5, true, " "}, {"before", 9, true, " "}, {"after", 8, true, arrow}}, "",
+                style.thousands);
     std::vector<std::pair<std::string, std::string>> names;  // lead, name
     const auto add = [&](const Change& change, std::int64_t whole, const std::string& lead, const std::string& name) {
-      TextTable::Row& row = table.add();
+      Sheet::Row& row = table.add();
       row.cells = {{value(change.growth(), true), growth_paint(change.growth())},
                    {whole == 0 ? "" : snapdiff::percent_text(change.growth(), whole), Paint::none},
                    {value(change.baseline, false), Paint::dim},
@@ -112,6 +113,36 @@ std::string text_peek(const PeekReport& report, const Style& style) {
   }
   out += matched_stacks(report, style);
   if (!style.footer.empty()) out += "\n" + style.footer + "\n";
+  return out;
+}
+
+std::string markdown_peek(const PeekReport& report, const Style& style) {
+  const Glyphs glyphs;
+  std::string out = markdown_title(report.baseline, report.current, report.metric, report.total, report.unit);
+  const auto value = [&](std::int64_t number, bool sign) { return snapdiff::value_text(number, report.unit, sign); };
+  std::size_t shown = 0;
+  for (const PeekFunction& function : report.functions) {
+    if (style.max_rows != 0 && shown++ == style.max_rows) break;
+    out += "#### " + literal(key_text(function.function, GroupBy::function, kMarkdownName, glyphs)) + "\n\n";
+    Sheet table({{"growth"}, {"before"}, {"after"}, {"relation", 0, false}}, "function", {});
+    const auto line = [&](const Change& change, const std::string& relation, const std::string& name) {
+      table.add() = {
+          {{value(change.growth(), true)}, {value(change.baseline, false)}, {value(change.current, false)}, {relation}},
+          name.empty() ? "" : literal(key_text(name, GroupBy::function, kMarkdownName, glyphs))};
+    };
+    for (const PeekEdge& edge : function.callers) line(edge.value, "called by", edge.function);
+    line(function.cumulative, "cum", "");
+    for (const PeekEdge& edge : function.callees) line(edge.value, "calls", edge.function);
+    line(function.flat, "flat", "");
+    out += table.markdown() + "\n";
+  }
+  for (const StackPair& pair : shown_pairs(report, true)) {
+    out += "#### " + value(pair.row->value.growth(), true) + ", " + matched_text(pair) + "\n\n";
+    Sheet table({{"before", 0, false}}, "after", {});
+    for (const PairedFrame& frame : pair.frames)
+      table.add() = {{{literal(frame.before)}}, frame.alike() ? "=" : literal(frame.after)};
+    out += table.markdown() + "\n";
+  }
   return out;
 }
 

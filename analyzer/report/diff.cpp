@@ -1,4 +1,5 @@
 #include "analyzer/report/headline.hpp"
+#include "analyzer/report/markdown_parts.hpp"
 #include "analyzer/report/listed_once.hpp"
 #include "analyzer/report/writers.hpp"
 
@@ -18,6 +19,12 @@ std::string text_diff(const GrowthReport& report, const Style& style) {
   out += growth_table(report, select_rows(report, style, unchanged_rows(report, style)), {}, style);
   out += listed_once_text(report, style);
   return out + text_end(note_lines(report, style.utf8), style);
+}
+
+std::string markdown_diff(const GrowthReport& report, const Style& style) {
+  return markdown_title(report.baseline, report.current, report.metric, report.total, report.unit) +
+         markdown_head(headline(report, unwrapped(style))) + growth_rows(report, {}, style) +
+         listed_once_markdown(report, style) + markdown_notes(note_lines(report, true));
 }
 
 }  // namespace snapdiff::report

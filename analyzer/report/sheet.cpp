@@ -1,4 +1,4 @@
-#include "analyzer/report/table.hpp"
+#include "analyzer/report/sheet.hpp"
 
 #include <algorithm>
 
@@ -14,7 +14,7 @@ void trim(std::string& line) {
 
 }  // namespace
 
-std::string TextTable::shown(const Cell& cell) const {
+std::string Sheet::shown(const Cell& cell) const {
   const std::string_view text = cell.text;
   const std::size_t sign = text.empty() || (text[0] != '+' && text[0] != '-') ? 0 : 1;
   const std::string_view digits = text.substr(sign);
@@ -28,7 +28,7 @@ std::string TextTable::shown(const Cell& cell) const {
   return out;
 }
 
-std::size_t TextTable::column_width(std::size_t column) const {
+std::size_t Sheet::column_width(std::size_t column) const {
   std::size_t width = std::max(columns_[column].min_width, display_width(columns_[column].header));
   for (const Row& row : rows_) {
     if (column < row.cells.size()) width = std::max(width, display_width(shown(row.cells[column])));
@@ -36,13 +36,13 @@ std::size_t TextTable::column_width(std::size_t column) const {
   return width;
 }
 
-std::size_t TextTable::rest_width(std::size_t width) const {
+std::size_t Sheet::rest_width(std::size_t width) const {
   std::size_t used = kLastSeparator.size();
   for (std::size_t c = 0; c < columns_.size(); ++c) used += display_width(columns_[c].separator) + column_width(c);
   return width > used ? width - used : 0;
 }
 
-std::string TextTable::text(bool colour) const {
+std::string Sheet::text(bool colour) const {
   std::vector<std::size_t> widths(columns_.size());
   for (std::size_t c = 0; c < columns_.size(); ++c) widths[c] = column_width(c);
 
@@ -77,6 +77,30 @@ std::string TextTable::text(bool colour) const {
     line += painted(row.last, row.dim ? Paint::none : row.last_paint, colour);
     trim(line);
     out += (row.dim ? painted(line, Paint::dim, colour) : line) + "\n";
+  }
+  return out;
+}
+
+std::string Sheet::markdown() const {
+  std::string out;
+  const std::size_t count = columns_.size() + (last_header_.empty() ? 0 : 1);
+  const auto line = [&](const auto& cell_of) {
+    for (std::size_t c = 0; c < count; ++c) {
+      const std::string& cell = cell_of(c);
+      out += "| ";
+      out += cell;
+      if (!cell.empty()) out += ' ';
+    }
+    out += "|\n";
+  };
+  const std::string none;
+  line([&](std::size_t c) -> const std::string& { return c < columns_.size() ? columns_[c].header : last_header_; });
+  for (std::size_t c = 0; c < count; ++c) out += c < columns_.size() && columns_[c].right ? "| ---: " : "| :--- ";
+  out += "|\n";
+  for (const Row& row : rows_) {
+    line([&](std::size_t c) -> const std::string& {
+      return c == columns_.size() ? row.last : c < row.cells.size() ? row.cells[c].text : none;
+    });
   }
   return out;
 }

@@ -5,8 +5,9 @@
 
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/listed_once.hpp"
+#include "analyzer/report/markdown_parts.hpp"
 #include "analyzer/report/names.hpp"
-#include "analyzer/report/table.hpp"
+#include "analyzer/report/sheet.hpp"
 #include "analyzer/report/writers.hpp"
 #include "snapdiff/number_text.hpp"
 
@@ -28,6 +29,14 @@ bool is_shown(std::size_t step, std::size_t count, const Style& style) {
   return style.max_rows == 0 || count <= kMostSteps || step < kStepsAtEnds || step + kStepsAtEnds >= count;
 }
 
+std::vector<Sheet::Cell> step_cells(const SeriesReport& series, std::size_t i) {
+  const SeriesStep& step = series.steps[i];
+  const std::string& unit = series.overall.unit;
+  return {{std::to_string(i + 1)},
+          {snapdiff::value_text(step.total, unit)},
+          {i == 0 ? "" : snapdiff::value_text(step.growth, unit, true), growth_paint(step.growth)}};
+}
+
 std::string step_table(const SeriesReport& series, const Style& style) {
   const GrowthReport& overall = series.overall;
   const Glyphs glyphs = glyphs_for(style.utf8);
@@ -35,23 +44,21 @@ std::string step_table(const SeriesReport& series, const Style& style) {
   for (const SeriesStep& step : series.steps) most = std::max(most, step.total);
   const bool heaviest = style.width >= kWide;
 
-  TextTable table({{"step", 4, true, ""}, {metric_label(overall.metric), 8, true, "  "}, {"step", 9, true, "  "}},
-                  heaviest ? std::string(kBarWidth + 2, ' ') + "changed most" : "", style.thousands);
+  Sheet table({{"step", 4, true, ""}, {metric_label(overall.metric), 8, true, "  "}, {"step", 9, true, "  "}},
+              heaviest ? std::string(kBarWidth + 2, ' ') + "changed most" : "", style.thousands);
   for (std::size_t i = 0; i < series.steps.size(); ++i) {
     if (!is_shown(i, series.steps.size(), style)) {
       if (is_shown(i - 1, series.steps.size(), style)) {
-        TextTable::Row& gap = table.add();
-        gap.cells = {{std::string(glyphs.ellipsis), Paint::none}};
+        Sheet::Row& gap = table.add();
+        gap.cells = {{std::string(glyphs.ellipsis)}};
         gap.last = counted(static_cast<std::int64_t>(series.steps.size() - 2 * kStepsAtEnds), "more step") +
                    ": -n 0 shows all";
       }
       continue;
     }
     const SeriesStep& step = series.steps[i];
-    TextTable::Row& row = table.add();
-    row.cells = {{std::to_string(i + 1), Paint::none},
-                 {snapdiff::value_text(step.total, overall.unit), Paint::none},
-                 {i == 0 ? "" : snapdiff::value_text(step.growth, overall.unit, true), growth_paint(step.growth)}};
+    Sheet::Row& row = table.add();
+    row.cells = step_cells(series, i);
     const double share = static_cast<double>(std::max<std::int64_t>(step.total, 0)) / static_cast<double>(most);
     row.last.assign(static_cast<std::size_t>(std::lround(static_cast<double>(kBarWidth) * share)), '#');
     if (heaviest && i > 0 && step.heaviest_growth != 0) {
@@ -157,6 +164,23 @@ std::string text_series(const SeriesReport& series, const std::vector<GrowthRepo
   out += listed_once_text(overall, style);
   out += passing_text(series, style);
   return out + text_end(note_lines(overall, style.utf8), style);
+}
+
+std::string markdown_series(const SeriesReport& series, const std::vector<RowVerdict>& verdicts, const Style& style) {
+  const GrowthReport& report = series.overall;
+  const std::vector<RowVerdict>& known = verdicts.size() == report.rows.size() ? verdicts : std::vector<RowVerdict>{};
+  std::string out = markdown_title(report.baseline, report.current, report.metric, report.total, report.unit) +
+                    markdown_head(headline(report, unwrapped(style)));
+  Sheet sheet({{"step"}, {metric_label(report.metric)}, {"growth"}}, "snapshot", {});
+  for (std::size_t i = 0; i < series.steps.size(); ++i) {
+    const SeriesStep& step = series.steps[i];
+    Sheet::Row& row = sheet.add();
+    row.cells = step_cells(series, i);
+    row.last = literal(snapshot_name(step.snapshot, true));
+    if (!step.restart.empty()) row.last += " (restart? " + literal(printable(step.restart)) + ")";
+  }
+  return out + sheet.markdown() + "\n" + growth_rows(report, known, style) + listed_once_markdown(report, style) +
+         markdown_notes(note_lines(report, true));
 }
 
 }  // namespace snapdiff::report
