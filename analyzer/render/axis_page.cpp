@@ -4,17 +4,16 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
-#include "analyzer/render/axis.hpp"
+#include "analyzer/render/chart.hpp"
 #include "analyzer/render/memory_pages.hpp"
-#include "analyzer/render/text.hpp"
 
 namespace snapdiff::render {
 namespace {
 
-constexpr double kX0 = kLeft + 46, kX1 = kRight;
-constexpr double kMostHeight = 150, kHead = 17, kGap = 16, kNoteLine = 9.5;
-constexpr double kPointsApart = 1.0;
+constexpr double kX0 = ChartPanel::kX0, kX1 = ChartPanel::kX1;
+constexpr double kNoteLine = 9.5;
 constexpr std::size_t kDots = 60;
 constexpr std::size_t kMostNotes = 8;
 constexpr double kDot = 2.0;
@@ -70,23 +69,20 @@ class Clock {
   std::int64_t step_s_ = 1;
 };
 
-class Panel {
+std::pair<double, double> range_of(const AxisPage::Series& series) {
+  const auto [low, high] =
+      std::minmax_element(series.points.begin(), series.points.end(),
+                          [](const AxisPage::Point& a, const AxisPage::Point& b) { return a.value < b.value; });
+  return {static_cast<double>(low->value), static_cast<double>(high->value)};
+}
+
+class AxisPanel : ChartPanel {
  public:
-  Panel(const AxisPage& page, const AxisPage::Series& series, Canvas& canvas, double y, double height)
-      : page_(page),
+  AxisPanel(const AxisPage& page, const AxisPage::Series& series, Canvas& canvas, double y, double height)
+      : ChartPanel(canvas, series.unit, y, height, range_of(series).first, range_of(series).second),
+        page_(page),
         series_(series),
-        canvas_(canvas),
-        q_(quantity_of(series.unit)),
-        clock_(page.first_ns, page.last_ns),
-        y0_(y + kHead + 4),
-        y1_(y + height - 12) {
-    double low = 0, high = 0;
-    for (std::size_t i = 0; i < series.points.size(); ++i) {
-      const auto value = static_cast<double>(series.points[i].value);
-      low = i == 0 ? value : std::min(low, value);
-      high = i == 0 ? value : std::max(high, value);
-    }
-    scale_ = scale_for(low, high, q_.bytes);
+        clock_(page.first_ns, page.last_ns) {
     const std::int64_t growth = growth_between(series.points.front().value, series.points.back().value);
     color_ = growth > 0 ? kGrow.c700 : growth < 0 ? kShrink.c700 : kInk2;
   }
@@ -102,38 +98,27 @@ class Panel {
   void times() {
     const std::vector<std::int64_t> ticks = clock_.ticks(page_.last_ns);
     if (ticks.size() < 2) {
-      canvas_.text(clock_.x(page_.first_ns), y1_ + 10, time_text(page_.first_ns).substr(11), {6.4}, kInk2,
+      canvas_.text(clock_.x(page_.first_ns), chart_.y1 + 10, time_text(page_.first_ns).substr(11), {6.4}, kInk2,
                    page_.first_ns == page_.last_ns ? Align::centre : Align::left);
       return;
     }
     for (const std::int64_t tick : ticks) {
       const double at = clock_.x(tick * 1'000'000'000);
       const Align align = at > kX1 - 10 ? Align::right : at < kX0 + 10 ? Align::left : Align::centre;
-      canvas_.text(at, y1_ + 10, clock_.text(tick), {6.4}, kInk2, align);
+      canvas_.text(at, chart_.y1 + 10, clock_.text(tick), {6.4}, kInk2, align);
     }
   }
 
  private:
-  double y(double value) const {
-    return y1_ - (y1_ - y0_) * (value / scale_.axis.unit - scale_.bottom) / (scale_.top - scale_.bottom);
-  }
   Point at(const AxisPage::Point& point) const {
     return {clock_.x(point.time_ns), y(static_cast<double>(point.value))};
   }
 
   void head(double y) {
     const std::int64_t before = series_.points.front().value, after = series_.points.back().value;
-    double right = kRight;
-    if (series_.points.size() > 1) {
-      const std::int64_t growth = growth_between(before, after);
-      right -= canvas_.growth(right, y + 9, growth, q_.growth(growth), {8, FontWeight::semibold},
-                              ramp_of(static_cast<double>(growth)).c700, Align::right) +
-               10;
-      right -=
-          canvas_.text(right, y + 9, q_.value(before) + " \u2192 " + q_.value(after), {8}, kInk2, Align::right) + 10;
-    } else {
-      right -= canvas_.text(right, y + 9, q_.value(after), {8}, kInk2, Align::right) + 10;
-    }
+    const double right = series_.points.size() > 1
+                             ? growth_head(kRight, y, before, after, growth_between(before, after))
+                             : kRight - canvas_.text(kRight, y + 9, q_.value(after), {8}, kInk2, Align::right) - 10;
     std::string what = printable(metric_title(series_.metric));
     if (!series_.remark.empty()) what += "  \u00b7  " + printable(series_.remark);
     const TextStyle style{7};
@@ -144,19 +129,9 @@ class Panel {
   }
 
   void grid() {
-    for (const std::int64_t tick : clock_.ticks(page_.last_ns)) {
-      const double at = clock_.x(tick * 1'000'000'000);
-      canvas_.painter().stroke(Path().move({at, y0_}).line({at, y1_}), {kLine, 0.4});
-    }
-    const int ticks = static_cast<int>(std::lround((scale_.top - scale_.bottom) / scale_.step));
-    for (int t = 0; t <= ticks && t < 12; ++t) {
-      const double value = scale_.bottom + t * scale_.step;
-      const double at = y(value * scale_.axis.unit);
-      canvas_.rule(kX0, kX1, at, t == 0 ? kInk3 : kLine, 0.5);
-      std::string text = tick_text(value, {scale_.top, scale_.step, scale_.axis.unit});
-      if (t == ticks) text.append(q_.bytes ? " " : "").append(unit_of(scale_.axis, q_.bytes));
-      canvas_.text(kX0 - 5, at + 2.2, text, {6.4}, kInk2, Align::right);
-    }
+    for (const std::int64_t tick : clock_.ticks(page_.last_ns))
+      chart_.upright(canvas_, clock_.x(tick * 1'000'000'000), {kLine, 0.4});
+    value_axis();
   }
 
   /// Of what falls on one point of the page the lowest and the highest; a line with an estimate at an end is dashed.
@@ -191,20 +166,13 @@ class Panel {
 
   void dots() {
     if (series_.points.size() > kDots) return;
-    for (const AxisPage::Point& point : series_.points) {
-      const Path dot = Path::circle(at(point), kDot);
-      canvas_.painter().fill(dot, point.estimated ? kPaper : color_);
-      canvas_.painter().stroke(dot, {color_, 1});
-    }
+    for (const AxisPage::Point& point : series_.points)
+      canvas_.dot(at(point), kDot, point.estimated ? kPaper : color_, {color_, 1});
   }
 
   const AxisPage& page_;
   const AxisPage::Series& series_;
-  Canvas& canvas_;
-  Quantity q_;
   Clock clock_;
-  double y0_, y1_;
-  ValueScale scale_;
   Color color_ = kInk2;
 };
 
@@ -222,9 +190,7 @@ void draw_key(const AxisPage& page, Canvas& canvas, double y) {
     const double middle = y - 2.4;
     canvas.painter().stroke(Path().move({x, middle}).line({x + 18, middle}),
                             estimated ? Stroke{kInk2, 1.1, 3, 2, true} : Stroke{kInk2, 1.3, 0, 0, true});
-    const Path dot = Path::circle({x + 9, middle}, kDot);
-    canvas.painter().fill(dot, estimated ? kPaper : kInk2);
-    canvas.painter().stroke(dot, {kInk2, 1});
+    canvas.dot({x + 9, middle}, kDot, estimated ? kPaper : kInk2, {kInk2, 1});
     x += 23 + canvas.text(x + 23, y, text, {7}, kInk2) + 18;
   };
   if (has(page, false)) entry(false, "time inside the input");
@@ -244,13 +210,14 @@ double draw_page(const AxisPage& page, Canvas& canvas, double top, double bottom
   const std::size_t notes = std::min(page.notes.size(), kMostNotes);
   const double foot = 14 + 16 + 14 + kNoteLine * static_cast<double>(notes);
   const double room = bottom - foot - top;
-  const double height = shown == 0 ? 0 : std::min(kMostHeight, room / static_cast<double>(shown) - kGap);
+  const double height =
+      shown == 0 ? 0 : std::min(ChartPanel::kMostHeight, room / static_cast<double>(shown) - ChartPanel::kGap);
   double y = top;
   for (std::size_t i = 0; i < shown; ++i) {
-    Panel panel(page, page.series[i], canvas, y, height);
+    AxisPanel panel(page, page.series[i], canvas, y, height);
     panel.draw(y);
     if (i + 1 == shown) panel.times();
-    y += height + kGap;
+    y += height + ChartPanel::kGap;
   }
   y += 6;
   const std::string span = page.first_ns == page.last_ns ? time_text(page.first_ns)

@@ -84,6 +84,29 @@ void Canvas::hatched(const Box& box, Color color, double gap, double width) {
   painter_.hatch(Path::rect(box), box, color, gap, width);
 }
 
+void Canvas::dot(Point at, double radius, Color fill, const Stroke& edge) {
+  const Path path = Path::circle(at, radius);
+  painter_.fill(path, fill);
+  painter_.stroke(path, edge);
+}
+
+void Canvas::cross(Point at, double arm, const Stroke& stroke) {
+  painter_.stroke(Path().move({at.x - arm, at.y - arm}).line({at.x + arm, at.y + arm}), stroke);
+  painter_.stroke(Path().move({at.x + arm, at.y - arm}).line({at.x - arm, at.y + arm}), stroke);
+}
+
+void Canvas::gone(const Box& box, double gap, double width, double edge) {
+  rect(box, kShrink.c100);
+  hatched(box, kShrink.c500, gap, width);
+  frame(box, {kShrink.c500, edge});
+}
+
+void Canvas::heading(double y, std::string_view title, std::string_view remark) {
+  const double w = text(kLeft, y, title, {9, FontWeight::semibold}, kInk);
+  if (remark.empty()) return;
+  text(kRight, y, type_.fit_end(printable(remark), {7}, kWidth - w - 16), {7}, kInk3, Align::right);
+}
+
 void Canvas::triangle(double x, double y, bool up, double size, Color color) {
   Path path;
   if (up) {

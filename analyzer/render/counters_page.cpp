@@ -1,26 +1,15 @@
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
+#include <utility>
 
-#include "analyzer/render/axis.hpp"
+#include "analyzer/render/chart.hpp"
 #include "analyzer/render/memory_pages.hpp"
-#include "analyzer/render/text.hpp"
 #include "snapdiff/trend.hpp"
 
 namespace snapdiff::render {
 namespace {
 
-constexpr double kCountersPageX0 = kLeft + 46, kCountersPageX1 = kRight;
-constexpr double kCountersPageMostHeight = 150, kLeastHeight = 74, kCountersPageHead = 17, kCountersPageGap = 16;
-constexpr double kCountersPagePointsApart = 1.0;
+constexpr double kLeastHeight = 74;
 constexpr std::size_t kCountersPageDots = 40;
-
-std::string plain(double value, double step) {
-  const int digits = step >= 1 ? 0 : static_cast<int>(std::ceil(-std::log10(step) - 1e-9));
-  char text[48] = {};
-  std::snprintf(text, sizeof text, "%.*f", std::min(digits, 6), value);
-  return text;
-}
 
 /// Seconds, minutes, hours or days.
 struct TimeUnit {
@@ -33,24 +22,23 @@ TimeUnit unit_for(double span) {
   return span < 3 * 86400 ? TimeUnit{3600, "h"} : TimeUnit{86400, "d"};
 }
 
-class CounterPanel {
+std::pair<double, double> range_of(const CounterRow& row) {
+  double low = static_cast<double>(row.before()), high = low;
+  for (const std::optional<std::int64_t>& value : row.values) {
+    if (!value) continue;
+    low = std::min(low, static_cast<double>(*value));
+    high = std::max(high, static_cast<double>(*value));
+  }
+  return {low, high};
+}
+
+class CounterPanel : ChartPanel {
  public:
   CounterPanel(const CounterReport& report, const CounterRow& row, Canvas& canvas, double y, double height)
-      : report_(report),
+      : ChartPanel(canvas, row.unit, y, height, range_of(row).first, range_of(row).second),
+        report_(report),
         row_(row),
-        canvas_(canvas),
-        q_(quantity_of(row.unit)),
-        timed_(report.axis.seconds.size() == report.snapshots.size()),
-        y0_(y + kCountersPageHead + 4),
-        y1_(y + height - 12) {
-    double low = static_cast<double>(row.before()), high = low;
-    for (const std::optional<std::int64_t>& value : row.values) {
-      if (!value) continue;
-      low = std::min(low, static_cast<double>(*value));
-      high = std::max(high, static_cast<double>(*value));
-    }
-    scale_ = scale_for(low, high, q_.bytes);
-  }
+        timed_(report.axis.seconds.size() == report.snapshots.size()) {}
 
   void draw(double y, bool last) {
     head(y);
@@ -62,40 +50,24 @@ class CounterPanel {
   double x(std::size_t i) const {
     const double span = timed_ ? report_.axis.seconds.back() : static_cast<double>(report_.snapshots.size() - 1);
     const double at = timed_ ? report_.axis.seconds[i] : static_cast<double>(i);
-    return kCountersPageX0 + (kCountersPageX1 - kCountersPageX0) * (span > 0 ? at / span : 0.5);
+    return kX0 + (kX1 - kX0) * (span > 0 ? at / span : 0.5);
   }
-  double y(double value) const {
-    return y1_ - (y1_ - y0_) * (value / scale_.axis.unit - scale_.bottom) / (scale_.top - scale_.bottom);
-  }
-
   void head(double y) {
     double right = kRight;
     const bool judged = row_.known() >= kJudgedFrom && !row_.verdict.word.empty();
     if (judged) right -= canvas_.badge(right, y + 9, row_.verdict.word, 6.6, Align::right) + 8;
-    std::string text = q_.value(row_.before()) + " \u2192 " + q_.value(row_.after());
     if (row_.cumulative) {
-      text = q_.growth(row_.growth) + " counted";
+      std::string text = q_.growth(row_.growth) + " counted";
       if (row_.resets > 0) text += ", began anew " + std::to_string(row_.resets) + "\u00d7";
       right -= canvas_.text(right, y + 9, text, {8}, kInk2, Align::right) + 10;
     } else {
-      right -= canvas_.growth(right, y + 9, row_.growth, q_.growth(row_.growth), {8, FontWeight::semibold},
-                              ramp_of(static_cast<double>(row_.growth)).c700, Align::right) +
-               10;
-      right -= canvas_.text(right, y + 9, text, {8}, kInk2, Align::right) + 10;
+      right = growth_head(right, y, row_.before(), row_.after(), row_.growth);
     }
     canvas_.text_within(kLeft, y + 9, printable(row_.name), {9, FontWeight::semibold}, kInk, right - kLeft);
   }
 
   void grid(bool last) {
-    const int ticks = static_cast<int>(std::lround((scale_.top - scale_.bottom) / scale_.step));
-    for (int t = 0; t <= ticks && t < 12; ++t) {
-      const double value = scale_.bottom + t * scale_.step;
-      const double at = y(value * scale_.axis.unit);
-      canvas_.rule(kCountersPageX0, kCountersPageX1, at, t == 0 ? kInk3 : kLine, 0.5);
-      std::string text = plain(value, scale_.step);
-      if (t == ticks) text.append(q_.bytes ? " " : "").append(unit_of(scale_.axis, q_.bytes));
-      canvas_.text(kCountersPageX0 - 5, at + 2.2, text, {6.4}, kInk2, Align::right);
-    }
+    value_axis();
     if (!last) return;
     if (timed_) {
       const TimeUnit unit = unit_for(report_.axis.seconds.back());
@@ -103,16 +75,16 @@ class CounterPanel {
       const double span = report_.axis.seconds.back() / unit.seconds;
       for (double value = 0; value <= span * 1.0001; value += scale.step) {
         const bool named = value + scale.step > span * 1.0001;
-        canvas_.text(kCountersPageX0 + (kCountersPageX1 - kCountersPageX0) * value / span, y1_ + 10,
-                     plain(value, scale.step) + (named ? std::string(" ") + unit.name : ""), {6.4}, kInk2,
+        canvas_.text(kX0 + (kX1 - kX0) * value / span, chart_.y1 + 10,
+                     tick_text(value, scale) + (named ? std::string(" ") + unit.name : ""), {6.4}, kInk2,
                      value == 0 ? Align::left
                      : named    ? Align::right
                                 : Align::centre);
       }
       return;
     }
-    canvas_.text(kCountersPageX0, y1_ + 10, "1", {6.4}, kInk2);
-    canvas_.text(kCountersPageX1, y1_ + 10, "snapshot " + std::to_string(report_.snapshots.size()), {6.4}, kInk2,
+    canvas_.text(kX0, chart_.y1 + 10, "1", {6.4}, kInk2);
+    canvas_.text(kX1, chart_.y1 + 10, "snapshot " + std::to_string(report_.snapshots.size()), {6.4}, kInk2,
                  Align::right);
   }
 
@@ -137,7 +109,7 @@ class CounterPanel {
       if (!row_.values[i]) continue;
       ++known;
       const auto value = static_cast<double>(*row_.values[i]);
-      if (x(i) - column < kCountersPagePointsApart) {
+      if (x(i) - column < kPointsApart) {
         low = std::min(low, value);
         high = std::max(high, value);
         continue;
@@ -152,19 +124,13 @@ class CounterPanel {
     if (known > kCountersPageDots) return;
     for (std::size_t i = row_.first; i <= row_.last; ++i) {
       if (!row_.values[i]) continue;
-      const Path dot = Path::circle({x(i), y(static_cast<double>(*row_.values[i]))}, 1.8);
-      canvas_.painter().fill(dot, kPaper);
-      canvas_.painter().stroke(dot, {color, 1});
+      canvas_.dot({x(i), y(static_cast<double>(*row_.values[i]))}, 1.8, kPaper, {color, 1});
     }
   }
 
   const CounterReport& report_;
   const CounterRow& row_;
-  Canvas& canvas_;
-  Quantity q_;
   bool timed_;
-  double y0_, y1_;
-  ValueScale scale_;
 };
 
 }  // namespace
@@ -177,14 +143,14 @@ PageText text_of(const CountersPage& page) {
 double draw_page(const CountersPage& page, Canvas& canvas, double top, double bottom) {
   const std::vector<CounterRow>& rows = page.counters.rows;
   const double room = bottom - 14 - top;
-  const std::size_t most = static_cast<std::size_t>(room / (kLeastHeight + kCountersPageGap));
+  const std::size_t most = static_cast<std::size_t>(room / (kLeastHeight + ChartPanel::kGap));
   const std::size_t shown = std::min(rows.size(), most);
   const double height =
-      shown == 0 ? 0 : std::min(kCountersPageMostHeight, room / static_cast<double>(shown) - kCountersPageGap);
+      shown == 0 ? 0 : std::min(ChartPanel::kMostHeight, room / static_cast<double>(shown) - ChartPanel::kGap);
   double y = top;
   for (std::size_t i = 0; i < shown; ++i) {
     CounterPanel(page.counters, rows[i], canvas, y, height).draw(y, i + 1 == shown);
-    y += height + kCountersPageGap;
+    y += height + ChartPanel::kGap;
   }
   std::string note = page.counters.axis.note;
   if (shown < rows.size()) {

@@ -124,12 +124,7 @@ Status draw_pair_page(const Story& story, std::size_t pair, PdfDocument& documen
   if (both > 0) {
     const double left = kWidth * grew / both;
     if (grew > 0) canvas.rect({kLeft, y, std::max(left - 1, 0.4), 9}, kGrow.c500);
-    if (shrank > 0) {
-      const Box gone{kLeft + left, y, std::max(kWidth - left, 0.4), 9};
-      canvas.rect(gone, kShrink.c100);
-      canvas.hatched(gone, kShrink.c500);
-      canvas.frame(gone, {kShrink.c500, 0.6});
-    }
+    if (shrank > 0) canvas.gone({kLeft + left, y, std::max(kWidth - left, 0.4), 9});
   } else {
     canvas.frame({kLeft, y, kWidth, 9}, {kLine, 0.6});
   }

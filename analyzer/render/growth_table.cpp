@@ -55,10 +55,7 @@ class TableDrawing {
 
  private:
   double head(double y) {
-    canvas_.text(kLeft, y, table_.title, {9, FontWeight::semibold}, kInk);
-    const double w = canvas_.width(table_.title, {9, FontWeight::semibold});
-    const std::string remark = canvas_.type().fit_end(printable(table_.remark), {7}, kWidth - w - 16);
-    canvas_.text(kRight, y, remark, {7}, kInk3, Align::right);
+    canvas_.heading(y, table_.title, table_.remark);
     y += 16;
     const TextStyle style{7};
     canvas_.text(kLeft, y, "allocated in, through", style, kInk2);

@@ -105,13 +105,7 @@ Result<std::string> write_postmortem(const Postmortem& report, const MemoryStory
 }  // namespace
 
 void draw_section(Canvas& canvas, double y, const std::string& title, const std::string& remark) {
-  const TextStyle style{9, FontWeight::semibold};
-  const double w = canvas.text(kLeft, y, title, style, kInk);
-  if (!remark.empty()) {
-    const TextStyle small{7};
-    const std::string shown = canvas.type().fit_end(printable(remark), small, kWidth - w - 16);
-    canvas.text(kRight, y, shown, small, kInk3, Align::right);
-  }
+  canvas.heading(y, title, remark);
   canvas.rule(kLeft, kRight, y + 5, kInk3, 0.7);
 }
 

@@ -41,10 +41,7 @@ class SeriesContent {
   double unit() const { return q_.bytes ? kSeriesPageUnit : 0; }
 
   void head(double y, const std::string& title, const std::string& remark) {
-    canvas_.text(kLeft, y, title, {9, FontWeight::semibold}, kInk);
-    const double w = canvas_.width(title, {9, FontWeight::semibold});
-    const std::string shown = canvas_.type().fit_end(printable(remark), {7}, kWidth - w - 16);
-    canvas_.text(kRight, y, shown, {7}, kInk3, Align::right);
+    canvas_.heading(y, title, remark);
     canvas_.rule(kLeft, kRight, y + 6, kInk3, 0.7);
   }
   void column(double x, double y, const char* text) { canvas_.text(x, y, text, {7}, kInk2, Align::right); }

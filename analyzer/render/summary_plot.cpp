@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "analyzer/render/axis.hpp"
+#include "analyzer/render/chart.hpp"
 
 namespace snapdiff::render {
 
@@ -50,7 +50,7 @@ std::vector<std::size_t> large_steps(const Story& story) {
 class SeriesPlot {
  public:
   SeriesPlot(const Story& story, Canvas& canvas, double y, double height)
-      : story_(story), canvas_(canvas), q_(quantity_of(story.overall.unit)), y0_(y + 14), y1_(y + height - 16) {
+      : story_(story), canvas_(canvas), q_(quantity_of(story.overall.unit)), chart_{kX0, kX1, y + 14, y + height - 16} {
     for (const SeriesStep& step : story.before) steps_.push_back(&step);
     for (const SeriesStep& step : story.steps) steps_.push_back(&step);
     double most = 0;
@@ -81,7 +81,7 @@ class SeriesPlot {
   double x(std::size_t i) const { return x_of(story_.before.size() + i); }
   double y(double value) const {
     const double range = axis_.top * axis_.unit - least_;
-    return y1_ - (y1_ - y0_) * (value - least_) / (range > 0 ? range : 1);
+    return chart_.y1 - (chart_.y1 - chart_.y0) * (value - least_) / (range > 0 ? range : 1);
   }
 
   bool is_missing_before(std::size_t i) const {
@@ -93,31 +93,17 @@ class SeriesPlot {
   void before() {
     if (story_.before.empty()) return;
     const double end = (x_of(story_.before.size() - 1) + x(0)) / 2;
-    canvas_.rect({kX0, y0_, end - kX0, y1_ - y0_}, kPanel);
+    canvas_.rect({kX0, chart_.y0, end - kX0, chart_.y1 - chart_.y0}, kPanel);
     for (const char* const text : {"before the restart: not judged", "not judged"}) {
       if (canvas_.width(text, {6.8}) > end - kX0 - 8) continue;
-      canvas_.text(kX0 + 4, y0_ + 8, text, {6.8}, kInk2);
+      canvas_.text(kX0 + 4, chart_.y0 + 8, text, {6.8}, kInk2);
       break;
     }
   }
 
   void grid() {
-    const int ticks = static_cast<int>(std::lround(axis_.top / axis_.step));
-    for (int t = 0; t <= ticks && t < 12; ++t) {
-      const double value = t * axis_.step;
-      const double at = y(value * axis_.unit);
-      canvas_.rule(kX0, kX1, at, t == 0 ? kInk3 : kLine, 0.5);
-      std::string text = tick_text(value, axis_);
-      if (t == ticks) text.append(q_.bytes ? " " : "").append(unit_of(axis_, q_.bytes));
-      canvas_.text(kX0 - 5, at + 2.4, text, {7}, kInk2, Align::right);
-    }
-    const std::size_t n = steps_.size();
-    const std::size_t every = (n + 23) / 24;
-    for (std::size_t i = 0; i < n; ++i) {
-      const bool last = i + 1 == n;
-      if (!last && (i % every != 0 || n - 1 - i < every)) continue;
-      canvas_.text(x_of(i), y1_ + 11, std::to_string(i + 1), {7}, kInk2, Align::centre);
-    }
+    chart_.value_axis(canvas_, {axis_, 0, axis_.top, axis_.step}, q_.bytes, [this](double value) { return y(value); });
+    chart_.snapshot_numbers(canvas_, steps_.size(), 1, 24, 11, [this](std::size_t i) { return x_of(i); });
   }
 
   void stack() {
@@ -131,7 +117,8 @@ class SeriesPlot {
       for (std::size_t i = low.size(); i-- > 0;) area.line({x(i), y(high[i])});
       area.close();
       canvas_.painter().fill(area, paints_[b].fill);
-      if (paints_[b].hatched) canvas_.painter().hatch(area, {kX0, y0_, kX1 - kX0, y1_ - y0_}, kShrink.c500, 3.6, 0.5);
+      if (paints_[b].hatched)
+        canvas_.painter().hatch(area, {kX0, chart_.y0, kX1 - kX0, chart_.y1 - chart_.y0}, kShrink.c500, 3.6, 0.5);
       Path edge;
       edge.move({x(0), y(high[0])});
       for (std::size_t i = 1; i < low.size(); ++i) edge.line({x(i), y(high[i])});
@@ -179,23 +166,12 @@ class SeriesPlot {
   }
 
   void line() {
-    const std::size_t n = steps_.size();
-    Path path;
-    for (std::size_t i = 0; i < n; ++i) {
-      const Point at{x_of(i), y(static_cast<double>(steps_[i]->total))};
-      // No line leads over a restart, nor over a missing input: what was between the two is not known.
-      if (i == 0 || i == story_.before.size() || is_missing_before(i)) {
-        path.move(at);
-      } else {
-        path.line(at);
-      }
-    }
-    canvas_.painter().stroke(path, {kInk, 1.5, 0, 0, true});
-    for (std::size_t i = 0; i < n && n <= 40; ++i) {
-      const Path dot = Path::circle({x_of(i), y(static_cast<double>(steps_[i]->total))}, 2.0);
-      canvas_.painter().fill(dot, kPaper);
-      canvas_.painter().stroke(dot, {kInk, 1.1});
-    }
+    std::vector<Point> points;
+    for (std::size_t i = 0; i < steps_.size(); ++i)
+      points.push_back({x_of(i), y(static_cast<double>(steps_[i]->total))});
+    // No line leads over a restart, nor over a missing input: what was between the two is not known.
+    draw_value_line(canvas_, points, kInk, 1.5,
+                    [this](std::size_t i) { return i == story_.before.size() || is_missing_before(i); });
   }
 
   void restarts() {
@@ -203,9 +179,9 @@ class SeriesPlot {
       const SeriesStep& step = *steps_[i];
       if (step.restart.empty() && !step.other_build) continue;
       const double at = (x_of(i - 1) + x_of(i)) / 2;
-      canvas_.painter().stroke(Path().move({at, y0_}).line({at, y1_}), {kInk3, 0.7, 2, 2});
+      chart_.upright(canvas_, at, {kInk3, 0.7, 2, 2});
       const char* const word = step.other_build ? "release" : step.other_process ? "restart" : "restart?";
-      canvas_.text(at, y0_ - 3, word, {6.8}, kInk2, Align::centre);
+      canvas_.text(at, chart_.y0 - 3, word, {6.8}, kInk2, Align::centre);
     }
   }
 
@@ -218,17 +194,14 @@ class SeriesPlot {
       for (; m < story_.missing.size() && std::min(story_.missing[m].before, steps_.size()) == before; ++m) ++count;
       const double half = (x_of(1) - x_of(0)) / 2;
       const double at = std::clamp(x_of(before) - half, kX0, kX1);
-      constexpr double kArm = 2.6;
-      const double cy = y1_ - 6;
-      canvas_.painter().stroke(Path().move({at, y0_}).line({at, y1_}), {kInk3, 0.7, 1, 2.4});
-      canvas_.painter().stroke(Path().move({at - kArm, cy - kArm}).line({at + kArm, cy + kArm}), {kInk, 1.2});
-      canvas_.painter().stroke(Path().move({at + kArm, cy - kArm}).line({at - kArm, cy + kArm}), {kInk, 1.2});
+      chart_.upright(canvas_, at, {kInk3, 0.7, 1, 2.4});
+      canvas_.cross({at, chart_.y1 - 6}, 2.6, {kInk, 1.2});
       const std::string text = std::to_string(count).append(" missing");
       const double w = canvas_.width(text, {6.8});
       const double left = std::clamp(at - w / 2, kX0, kX1 - w);
       if (left < free_from) continue;
       free_from = left + w + 4;
-      canvas_.text(left, y0_ - 3, text, {6.8}, kInk2);
+      canvas_.text(left, chart_.y0 - 3, text, {6.8}, kInk2);
     }
   }
 
@@ -248,7 +221,7 @@ class SeriesPlot {
       double line = (before + after) / 2 + 2.4;
       if (at < kX0 + 2 || at + w > kX1) {
         at = std::clamp(at, kX0 + 2, kX1 - w);
-        line = std::max(std::min(before, after) - 7, y0_ + 6);
+        line = std::max(std::min(before, after) - 7, chart_.y0 + 6);
       }
       if (at < free_from) continue;
       free_from = at + w + 2;
@@ -271,7 +244,7 @@ class SeriesPlot {
       canvas_.rect({name.x - name.half - 2, name.y - 7, 2 * name.half + 4, 9.5}, kPaper, 2);
       canvas_.text(name.x, name.y, name.text, {7, FontWeight::medium}, kInk, Align::centre);
     }
-    double floor = y1_ + 3;
+    double floor = chart_.y1 + 3;
     for (const auto& [middle, b] : ends_) {
       if (bands_[b].kind == Band::Kind::passing) continue;
       const double at = std::min(y(middle) + 2.4, floor);
@@ -295,7 +268,7 @@ class SeriesPlot {
   std::vector<const SeriesStep*> steps_;
   Canvas& canvas_;
   Quantity q_;
-  double y0_, y1_;
+  Chart chart_;
   double least_ = 0;
   Axis axis_;
   std::vector<Band> bands_;

@@ -3,7 +3,7 @@
 #include <memory>
 #include <utility>
 
-#include "analyzer/render/axis.hpp"
+#include "analyzer/render/chart.hpp"
 #include "analyzer/render/postmortem_pages.hpp"
 #include "analyzer/render/prose_text.hpp"
 
@@ -26,44 +26,21 @@ std::string error_text(const GrowthReport& report, double error) {
 /// A line over the snapshots from zero, large enough to read.
 void draw_chart(const PostmortemPages& pages, const std::vector<double>& values, Canvas& canvas, double y) {
   const Quantity q = quantity_of(pages.report.growth().unit);
-  const double x0 = kLeft + 34;
-  const double x1 = kLeft + kChartWidth;
-  const double y0 = y + 8;
-  const double y1 = y + kChartHeight - 16;
+  const Chart chart{kLeft + 34, kLeft + kChartWidth, y + 8, y + kChartHeight - 16, 6.6, 2.3};
   const double least = std::min(0.0, *std::min_element(values.begin(), values.end()));
   const double most = *std::max_element(values.begin(), values.end());
   const Axis axis = axis_for(std::max(most, -least), q.bytes);
   const double top = std::max(axis.top * axis.unit, 1e-9);
-  const auto at = [&](double value) { return y1 - (y1 - y0) * (value - least) / (top - least); };
+  const auto at = [&](double value) { return chart.y1 - (chart.y1 - chart.y0) * (value - least) / (top - least); };
   const auto x = [&](std::size_t i) {
-    return x0 + (x1 - x0) * static_cast<double>(i) / static_cast<double>(values.size() - 1);
+    return chart.x0 + (chart.x1 - chart.x0) * static_cast<double>(i) / static_cast<double>(values.size() - 1);
   };
-  const int ticks = static_cast<int>(std::lround(axis.top / axis.step));
-  for (int t = 0; t <= ticks && t < 12; ++t) {
-    const double value = t * axis.step;
-    canvas.rule(x0, x1, at(value * axis.unit), t == 0 ? kInk3 : kLine, 0.5);
-    std::string text = tick_text(value, axis);
-    if (t == ticks) text.append(q.bytes ? " " : "").append(unit_of(axis, q.bytes));
-    canvas.text(x0 - 5, at(value * axis.unit) + 2.3, text, {6.6}, kInk2, Align::right);
-  }
+  chart.value_axis(canvas, {axis, 0, axis.top, axis.step}, q.bytes, at);
   const double change = values.back() - values.front();
-  const Color color = change == 0 ? kInk2 : ramp_of(change).c700;
-  Path line;
-  line.move({x(0), at(values[0])});
-  for (std::size_t i = 1; i < values.size(); ++i) line.line({x(i), at(values[i])});
-  canvas.painter().stroke(line, {color, 1.6, 0, 0, true});
-  for (std::size_t i = 0; i < values.size() && values.size() <= 40; ++i) {
-    const Path dot = Path::circle({x(i), at(values[i])}, 2);
-    canvas.painter().fill(dot, kPaper);
-    canvas.painter().stroke(dot, {color, 1.1});
-  }
-  const std::size_t first = pages.story.before.size() + 1;
-  const std::size_t every = (values.size() + 11) / 12;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const bool last = i + 1 == values.size();
-    if (!last && (i % every != 0 || values.size() - 1 - i < every)) continue;
-    canvas.text(x(i), y1 + 10, std::to_string(first + i), {6.6}, kInk2, Align::centre);
-  }
+  std::vector<Point> points;
+  for (std::size_t i = 0; i < values.size(); ++i) points.push_back({x(i), at(values[i])});
+  draw_value_line(canvas, points, change == 0 ? kInk2 : ramp_of(change).c700, 1.6, [](std::size_t) { return false; });
+  chart.snapshot_numbers(canvas, values.size(), pages.story.before.size() + 1, 12, 10, x);
 }
 
 /// Of two values a line would look like a trend: two bars of one scale.
@@ -79,12 +56,7 @@ void draw_pair(const PostmortemPages& pages, const std::vector<double>& values, 
     const double both = room * std::min(std::fabs(values[0]), std::fabs(values[1])) / most;
     if (both > 0.3) canvas.rect({x0, top, both, 22}, kOther);
     if (w > both && side == 1) canvas.rect({x0 + both, top, w - both, 22}, kGrow.c500);
-    if (w > both && side == 0) {
-      const Box gone{x0 + both, top, w - both, 22};
-      canvas.rect(gone, kShrink.c100);
-      canvas.hatched(gone, kShrink.c500);
-      canvas.frame(gone, {kShrink.c500, 0.6});
-    }
+    if (w > both && side == 0) canvas.gone({x0 + both, top, w - both, 22});
     canvas.painter().stroke(Path().move({x0, top - 2}).line({x0, top + 24}), {kInk3, 0.7});
     const auto value = static_cast<std::int64_t>(std::clamp(values[side], -9.2e18, 9.2e18));
     canvas.text(x0 + w + 5, top + 13.8, q.value(value), {8, FontWeight::semibold}, kInk);

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "analyzer/render/axis.hpp"
+#include "analyzer/render/chart.hpp"
 #include "analyzer/render/memory_pages.hpp"
 #include "analyzer/render/text.hpp"
 
@@ -74,7 +74,10 @@ std::string place_text(const MemoryTimeline& t, double at, std::uint64_t event) 
 class Plot {
  public:
   Plot(const TimelinePage& page, Canvas& canvas, double top)
-      : t_(page.timeline), page_(page), canvas_(canvas), y0_(top + 16), y1_(top + 16 + kPlotHeight) {
+      : t_(page.timeline),
+        page_(page),
+        canvas_(canvas),
+        chart_{kTimelinePageX0, kTimelinePageX1, top + 16, top + 16 + kPlotHeight} {
     std::int64_t most = 0;
     for (const std::int64_t v : t_.held) most = std::max(most, v);
     for (const std::int64_t v : t_.reserved) most = std::max(most, v);
@@ -97,29 +100,23 @@ class Plot {
     limit();
     failures();
     names();
-    return y1_ + 16;
+    return chart_.y1 + 16;
   }
 
  private:
-  double x(double at) const { return kTimelinePageX0 + (kTimelinePageX1 - kTimelinePageX0) * at; }
+  double x(double at) const { return chart_.x0 + (chart_.x1 - chart_.x0) * at; }
   double column_x(std::size_t column) const {
     return x((static_cast<double>(column) + 0.5) / static_cast<double>(t_.columns));
   }
   double y(std::int64_t value) const {
     const double most = axis_.top * axis_.unit;
-    return y1_ - (y1_ - y0_) * std::clamp(static_cast<double>(value) / (most > 0 ? most : 1), 0.0, 1.0);
+    return chart_.y1 -
+           (chart_.y1 - chart_.y0) * std::clamp(static_cast<double>(value) / (most > 0 ? most : 1), 0.0, 1.0);
   }
 
   void grid() {
-    const int ticks = static_cast<int>(std::lround(axis_.top / axis_.step));
-    for (int i = 0; i <= ticks && i < 12; ++i) {
-      const double value = i * axis_.step;
-      const double at = y(static_cast<std::int64_t>(std::min(value * axis_.unit, 9e18)));
-      canvas_.rule(kTimelinePageX0, kTimelinePageX1, at, i == 0 ? kInk3 : kLine, 0.5);
-      std::string text = tick_text(value, axis_);
-      if (i == ticks) text.append(" ").append(unit_of(axis_, true));
-      canvas_.text(kTimelinePageX0 - 5, at + 2.4, text, {7}, kInk2, Align::right);
-    }
+    chart_.value_axis(canvas_, {axis_, 0, axis_.top, axis_.step}, true,
+                      [this](double value) { return y(static_cast<std::int64_t>(std::min(value, 9e18))); });
     // Ticks of the axis below.
     const TimeScale scale = t_.by_time ? time_scale(t_.span_us) : TimeScale{static_cast<double>(t_.events), ""};
     const Axis axis = axis_for(std::max(scale.span, 1e-9), false);
@@ -128,11 +125,11 @@ class Plot {
       if (value > scale.span * (1 + 1e-9)) break;
       if (!t_.by_time && value != std::floor(value)) continue;
       const double at = x(scale.span > 0 ? value / scale.span : 0);
-      canvas_.painter().stroke(Path().move({at, y1_}).line({at, y1_ + 2.5}), {kInk3, 0.5});
+      canvas_.painter().stroke(Path().move({at, chart_.y1}).line({at, chart_.y1 + 2.5}), {kInk3, 0.5});
       std::string text = t_.by_time ? tick_text(value, axis).append(" ").append(scale.unit)
                                     : count_text(static_cast<std::int64_t>(std::llround(value)));
       if (!t_.by_time && i == 0) text.append(" events");
-      canvas_.text(at, y1_ + 11, text, {7}, kInk2, Align::centre);
+      canvas_.text(at, chart_.y1 + 11, text, {7}, kInk2, Align::centre);
     }
   }
 
@@ -147,15 +144,15 @@ class Plot {
         path.line({at, y(value)});
       }
     };
-    if (forward) point(kTimelinePageX0, values.front());
-    if (!forward) point(kTimelinePageX1, values.back());
+    if (forward) point(chart_.x0, values.front());
+    if (!forward) point(chart_.x1, values.back());
     for (std::size_t k = 0; k < n; ++k) {
       const std::size_t i = forward ? k : n - 1 - k;
       if (i > 0 && i + 1 < n && values[i - 1] == values[i] && values[i + 1] == values[i]) continue;
       point(column_x(i), values[i]);
     }
-    if (forward) point(kTimelinePageX1, values.back());
-    if (!forward) point(kTimelinePageX0, values.front());
+    if (forward) point(chart_.x1, values.back());
+    if (!forward) point(chart_.x0, values.front());
   }
 
   void bands() {
@@ -170,7 +167,7 @@ class Plot {
       canvas_.painter().begin_item(std::string(name_of(b).name).append(": ").append(bytes(t_.bands[b].at_peak)));
       canvas_.painter().fill(area, paints_[b].fill);
       if (paints_[b].hatched)
-        canvas_.painter().hatch(area, {kTimelinePageX0, y0_, kTimelinePageX1 - kTimelinePageX0, y1_ - y0_},
+        canvas_.painter().hatch(area, {chart_.x0, chart_.y0, chart_.x1 - chart_.x0, chart_.y1 - chart_.y0},
                                 paints_[b].hatch, 3.2, 0.5);
       canvas_.painter().end_item();
       Path edge;
@@ -186,17 +183,17 @@ class Plot {
     const bool lines = t_.steps.size() <= 24;
     for (const TimelineMark& step : t_.steps) {
       const double at = x(step.at);
-      if (lines) canvas_.painter().stroke(Path().move({at, y0_}).line({at, y1_}), {kInk3, 0.4, 1, 2.4});
-      canvas_.painter().stroke(Path().move({at, y1_}).line({at, y1_ + 3.5}), {kInk, 0.7});
+      if (lines) chart_.upright(canvas_, at, {kInk3, 0.4, 1, 2.4});
+      canvas_.painter().stroke(Path().move({at, chart_.y1}).line({at, chart_.y1 + 3.5}), {kInk, 0.7});
     }
     // As many numbers as have room; above the name of the limit where that stands at the top.
-    const bool limit_on_top = limit_drawn() && y(room_) < y0_ + 9;
-    const double base = limit_on_top ? y0_ - 11.5 : y0_ - 2;
-    double free_from = kTimelinePageX0;
+    const bool limit_on_top = limit_drawn() && y(room_) < chart_.y0 + 9;
+    const double base = limit_on_top ? chart_.y0 - 11.5 : chart_.y0 - 2;
+    double free_from = chart_.x0;
     for (const TimelineMark& step : t_.steps) {
       const std::string text = &step == &t_.steps.front() ? std::string("step ").append(step.text) : step.text;
       const double w = canvas_.width(text, {6.4});
-      if (x(step.at) < free_from || x(step.at) + w + 2 > kTimelinePageX1) continue;
+      if (x(step.at) < free_from || x(step.at) + w + 2 > chart_.x1) continue;
       canvas_.text(x(step.at) + 1.5, base, text, {6.4}, kInk2);
       free_from = x(step.at) + w + 7;
     }
@@ -206,14 +203,14 @@ class Plot {
     if (t_.reserved.empty()) return;
     Path path;
     std::int64_t last = t_.reserved.front();
-    path.move({kTimelinePageX0, y(last)});
+    path.move({chart_.x0, y(last)});
     for (std::size_t c = 1; c < t_.columns; ++c) {
       if (t_.reserved[c] == last) continue;
       const double at = x(static_cast<double>(c) / static_cast<double>(t_.columns));
       path.line({at, y(last)}).line({at, y(t_.reserved[c])});
       last = t_.reserved[c];
     }
-    path.line({kTimelinePageX1, y(last)});
+    path.line({chart_.x1, y(last)});
     canvas_.painter().stroke(path, {kInk, 1.3});
     name_reserved();
   }
@@ -223,8 +220,7 @@ class Plot {
     const TextStyle style{7, FontWeight::medium};
     const std::string text = "reserved by the allocator";
     const double w = canvas_.width(text, style);
-    const auto span =
-        static_cast<std::size_t>((w + 8) / (kTimelinePageX1 - kTimelinePageX0) * static_cast<double>(t_.columns)) + 1;
+    const auto span = static_cast<std::size_t>((w + 8) / (chart_.x1 - chart_.x0) * static_cast<double>(t_.columns)) + 1;
     double best = -1;
     std::size_t at = 0;
     double base = 0;
@@ -238,7 +234,7 @@ class Plot {
         top = std::min(top, y(tops_[i]));
       }
       const double below = top - lowest - 11;
-      const double above = highest - y0_ - 11 - (limit_drawn() && y(room_) < highest ? 12 : 0);
+      const double above = highest - chart_.y0 - 11 - (limit_drawn() && y(room_) < highest ? 12 : 0);
       if (below > best) {
         best = below;
         at = c;
@@ -262,29 +258,25 @@ class Plot {
 
   void limit() {
     if (!limit_drawn()) return;
-    canvas_.painter().stroke(Path().move({kTimelinePageX0, y(room_)}).line({kTimelinePageX1, y(room_)}),
-                             {kInk, 0.8, 3, 2});
+    canvas_.painter().stroke(Path().move({chart_.x0, y(room_)}).line({chart_.x1, y(room_)}), {kInk, 0.8, 3, 2});
     const std::string text = std::string("reserved and free at the failure ").append(bytes(room_));
     const double w = canvas_.width(text, {7, FontWeight::medium});
-    canvas_.rect({kTimelinePageX0 + 3, y(room_) - 10, w + 4, 8.6}, kPaper);
-    canvas_.text(kTimelinePageX0 + 5, y(room_) - 3.4, text, {7, FontWeight::medium}, kInk);
+    canvas_.rect({chart_.x0 + 3, y(room_) - 10, w + 4, 8.6}, kPaper);
+    canvas_.text(chart_.x0 + 5, y(room_) - 3.4, text, {7, FontWeight::medium}, kInk);
   }
 
   void failures() {
     for (const TimelineMark& failure : t_.failures) {
       const double at = x(failure.at);
-      canvas_.painter().stroke(Path().move({at, y1_}).line({at, y0_ - 4}), {kInk, 1});
-      constexpr double m = 3;
-      const double cy = y0_ - 8;
-      canvas_.painter().stroke(Path().move({at - m, cy - m}).line({at + m, cy + m}), {kInk, 1.5});
-      canvas_.painter().stroke(Path().move({at + m, cy - m}).line({at - m, cy + m}), {kInk, 1.5});
+      canvas_.painter().stroke(Path().move({at, chart_.y1}).line({at, chart_.y0 - 4}), {kInk, 1});
+      canvas_.cross({at, chart_.y0 - 8}, 3, {kInk, 1.5});
     }
     if (t_.failures.empty() || !t_.failure) return;
     const double at = x(t_.failures.back().at);
     std::string text = std::string("out of memory, asked ").append(bytes(t_.failure->asked));
     const double w = canvas_.width(text, {7.2, FontWeight::semibold});
     const bool right = at + 7 + w <= kRight;
-    canvas_.text(right ? at + 7 : at - 7, y0_ - 5.5, text, {7.2, FontWeight::semibold}, kInk,
+    canvas_.text(right ? at + 7 : at - 7, chart_.y0 - 5.5, text, {7.2, FontWeight::semibold}, kInk,
                  right ? Align::left : Align::right);
   }
 
@@ -302,25 +294,25 @@ class Plot {
       low += bytes_here;
     }
     constexpr double kStep = 10.5;
-    double floor = y1_ + 2;
+    double floor = chart_.y1 + 2;
     for (Name& name : names) {
       name.at = std::min(name.at, floor);
       floor = name.at - kStep;
     }
-    double ceiling = y0_ + 4;
+    double ceiling = chart_.y0 + 4;
     for (std::size_t i = names.size(); i-- > 0;) {
       names[i].at = std::max(names[i].at, ceiling);
       ceiling = names[i].at + kStep;
     }
     for (const Name& name : names) {
       const TimelineBand& band = t_.bands[name.band];
-      swatch({kTimelinePageX1 + 7, name.at - 6, 7, 7}, name.band);
-      canvas_.text_within(kTimelinePageX1 + 18, name.at, name_of(name.band).name,
+      swatch({chart_.x1 + 7, name.at - 6, 7, 7}, name.band);
+      canvas_.text_within(chart_.x1 + 18, name.at, name_of(name.band).name,
                           {7.2, band.grew ? FontWeight::semibold : FontWeight::medium},
                           band.grew                  ? kGrow.c900
                           : band.kind == Kind::stack ? kInk
                                                      : kInk2,
-                          kRight - kTimelinePageX1 - 18);
+                          kRight - chart_.x1 - 18);
     }
   }
 
@@ -395,7 +387,7 @@ class Plot {
   const MemoryTimeline& t_;
   const TimelinePage& page_;
   Canvas& canvas_;
-  double y0_, y1_;
+  Chart chart_;
   std::int64_t room_ = 0;
   std::vector<StackLabel> labels_;  // by band
   Axis axis_;

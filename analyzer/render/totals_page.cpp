@@ -49,11 +49,7 @@ void draw_strip(const PostmortemPages& pages, Canvas& canvas, double y) {
     // The last one keeps inside the axis.
     const double x = std::min(plot_x(i, steps.size()) - w / 2, kPlotRight - w);
     const Box bar{x, growth > 0 ? middle - h : middle, w, h};
-    canvas.rect(bar, growth > 0 ? kGrow.c500 : kShrink.c100);
-    if (growth < 0) {
-      canvas.hatched(bar, kShrink.c500, 2.4, 0.6);
-      canvas.frame(bar, {kShrink.c500, 0.5});
-    }
+    growth > 0 ? canvas.rect(bar, kGrow.c500) : canvas.gone(bar, 2.4, 0.6, 0.5);
   }
   if (largest == 0) return;
   const std::string text = std::string("largest: ")
