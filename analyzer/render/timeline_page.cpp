@@ -1,11 +1,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 
 #include "analyzer/render/chart.hpp"
 #include "analyzer/render/memory_pages.hpp"
-#include "analyzer/render/text.hpp"
+#include "analyzer/render/timeline_text.hpp"
 
 namespace snapdiff::render {
 namespace {
@@ -45,31 +44,6 @@ std::vector<StackPaint> stack_paints(const MemoryTimeline& t) {
 }
 
 std::string bytes(std::int64_t value) { return size_text(value); }
-
-std::string number(const char* format, double value) {
-  char text[48] = {};
-  std::snprintf(text, sizeof text, format, value);
-  return text;
-}
-
-/// Seconds, or milliseconds of short traces.
-struct TimeScale {
-  double span = 0;  ///< in units
-  std::string unit;
-};
-TimeScale time_scale(std::int64_t span_us) {
-  const auto us = static_cast<double>(span_us);
-  if (us >= 1e6) return {us * 1e-6, "s"};
-  if (us >= 1e3) return {us * 1e-3, "ms"};
-  return {us, "us"};
-}
-
-std::string place_text(const MemoryTimeline& t, double at, std::uint64_t event) {
-  if (event == 0) return "the start";
-  if (!t.by_time) return std::string("event ").append(count_text(static_cast<std::int64_t>(event)));
-  const TimeScale scale = time_scale(t.span_us);
-  return number("%.3g ", at * scale.span).append(scale.unit);
-}
 
 class Plot {
  public:
@@ -395,56 +369,13 @@ class Plot {
   std::vector<std::int64_t> tops_;
 };
 
-std::string sentence(const MemoryTimeline& t) {
-  std::string text;
-  if (t.failure) {
-    text.append("Asked for ").append(bytes(t.failure->asked)).append("; ").append(t.failure->sentence).append(". ");
-  }
-  text.append("Memory in use went from ").append(bytes(t.held_at_start)).append(" to ").append(bytes(t.held_at_end));
-  text.append(", with a peak of ").append(bytes(t.peak)).append(" at ").append(place_text(t, t.peak_at, t.peak_event));
-  if (!t.reserved.empty()) {
-    const std::int64_t most = *std::max_element(t.reserved.begin(), t.reserved.end());
-    text.append("; the allocator had reserved ").append(bytes(most)).append(" at most");
-  }
-  text.append(".");
-  for (const TimelineBand& band : t.bands) {
-    if (band.kind == Kind::stack && band.grew) {
-      text.append(" Orange bands were higher in all of the last quarter than ever in the first.");
-      break;
-    }
-  }
-  return text;
-}
-
 }  // namespace
-
-PageText text_of(const TimelinePage& page) {
-  const MemoryTimeline& t = page.timeline;
-  PageText text;
-  text.question = "What filled the device?";
-  if (t.failure && !t.failures.empty())
-    text.title = std::string("Out of memory at ").append(place_text(t, t.failures.back().at, t.failure->event + 1));
-  else
-    text.title =
-        std::string("Peak of ").append(bytes(t.peak)).append(" at ").append(place_text(t, t.peak_at, t.peak_event));
-  text.title.append(", device ").append(std::to_string(t.device));
-  return text;
-}
 
 double draw_page(const TimelinePage& page, Canvas& canvas, double top, double bottom) {
   const MemoryTimeline& t = page.timeline;
-  double y = canvas.paragraph(top, sentence(t), {9.2}, kInk, 5) + 26;
+  double y = canvas.paragraph(top, timeline_sentence(t), {9.2}, kInk, 5) + 26;
   canvas.text(kLeft, y, "Memory in use by allocating stack", {8.5, FontWeight::semibold}, kInk);
-  std::string note = count_text(static_cast<std::int64_t>(t.events)).append(t.events == 1 ? " event" : " events");
-  note.append("; the fullest moment of each ");
-  if (t.by_time) {
-    const TimeScale step = time_scale(std::max<std::int64_t>(t.span_us / static_cast<std::int64_t>(t.columns), 1));
-    note.append(number("%.3g ", step.span)).append(step.unit);
-  } else {
-    note.append(count_text(std::max<std::int64_t>(static_cast<std::int64_t>(t.events / t.columns), 1)))
-        .append(" events");
-  }
-  canvas.text(kRight, y, note.append(" shown"), {7}, kInk3, Align::right);
+  canvas.text(kRight, y, moments_text(t), {7}, kInk3, Align::right);
   Plot plot(page, canvas, y + 10);
   y = plot.draw();
   return plot.table(y + 18, bottom);
