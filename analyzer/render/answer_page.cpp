@@ -25,8 +25,6 @@ std::string figures_text(const snapdiff::Story& story) {
   return text.append(".");
 }
 
-Color color_of(std::int64_t growth) { return growth == 0 ? kInk2 : ramp_of(static_cast<double>(growth)).c700; }
-
 /// "filter.cc:5  (std::vector<float>)".
 std::string place_text(const Culprit& culprit) {
   std::string text = plain_text(culprit.text.place);
@@ -47,7 +45,7 @@ void draw_culprit(const Culprit& culprit, Canvas& canvas, double y) {
       canvas.text_within(x, y, plain_text(culprit.text.name), bold, kInk, place.empty() ? name_w : name_w * 0.62);
   canvas.text_within(x + used + 8, y, place, kSmall, kInk2, name_w - used - 8);
   const std::int64_t growth = culprit.value.growth();
-  canvas.growth(right - 40, y, growth, culprit.text.growth, bold, color_of(growth), Align::right);
+  canvas.growth(right - 40, y, growth, culprit.text.growth, bold, growth_color(growth), Align::right);
   canvas.text(right, y, culprit.text.share, {8.8}, kInk2, Align::right);
   canvas.text_cut(x, y + 12.5, culprit.text.pace, kSmall, kInk2, right - x);
   if (culprit.values.size() > 2) canvas.sparkline({kRight - kSpark, y - 9, kSpark, 20}, culprit.values);

@@ -157,7 +157,7 @@ class EndsTable {
         case What::net: {
           const std::int64_t net = mark.grew + mark.shrank;
           const bool unsure = !total && words_.is_unsure(mark) && mark.end;
-          const Color color = total ? kInk : unsure || net == 0 ? kInk2 : ramp_of(static_cast<double>(net)).c700;
+          const Color color = total ? kInk : unsure ? kInk2 : growth_color(net);
           canvas_.number(right(c), y, (unsure ? std::string("~") : std::string()).append(q.growth(net)), strong, color,
                          unit);
           break;

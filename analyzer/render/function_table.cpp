@@ -54,7 +54,7 @@ class FunctionTable {
   void values(double y, const Change& value, const Change& objects, const TextStyle& style, bool mark) {
     const double unit = q_.bytes ? kFunctionTableUnit : 0;
     const std::int64_t growth = value.growth();
-    const Color color = growth == 0 || !mark ? (mark ? kInk2 : kInk) : ramp_of(static_cast<double>(growth)).c700;
+    const Color color = mark ? growth_color(growth) : kInk;
     if (mark && growth != 0) canvas_.triangle(kColumns.flat - 58, y - 0.4, growth > 0, 4.8, color);
     canvas_.number(kColumns.flat, y, q_.growth(growth), style, color, unit);
     canvas_.number(kColumns.before, y, q_.value(value.baseline), {7.4}, kInk, unit);
@@ -76,27 +76,14 @@ class FunctionTable {
     canvas_.rule(kLeft, kRight, y + kFunctionTableRow, kLine, 0.3);
   }
 
-  void sum(double y, const std::string& name, const Change& value, const Change& objects, bool total) {
-    const FontWeight weight = total ? FontWeight::semibold : FontWeight::regular;
-    canvas_.text(kLeft, y + 10.5, name, {7.8, weight}, total ? kInk : kInk2);
-    values(y + 10.5, value, objects, {7.8, weight}, false);
-  }
-
   void sums(double y, const std::vector<std::size_t>& rows) {
-    const Others rest = others(report_, rows);
-    sum(y,
-        std::string("[")
-            .append(counted(rest.rows, "other", "others"))
-            .append(rest.unchanged && rest.rows > 0 ? ", unchanged]" : "]"),
-        rest.value, rest.objects, false);
-    sum(y + kTail, "[unattributed]", report_.unattributed, report_.unattributed_objects, false);
-    y += 2 * kTail;
-    if (report_.filtered != Change{} || report_.filtered_objects != Change{}) {
-      sum(y, "[filtered out]", report_.filtered, report_.filtered_objects, false);
+    for (const SumLine& line : sum_lines(report_, rows)) {
+      if (line.total) canvas_.rule(kLeft, kRight, y, kInk3, 0.7);
+      const FontWeight weight = line.total ? FontWeight::semibold : FontWeight::regular;
+      canvas_.text(kLeft, y + 10.5, line.name, {7.8, weight}, line.total ? kInk : kInk2);
+      values(y + 10.5, line.value, line.objects, {7.8, weight}, false);
       y += kTail;
     }
-    canvas_.rule(kLeft, kRight, y, kInk3, 0.7);
-    sum(y, "TOTAL", report_.total, report_.total_objects, true);
   }
 
   const GrowthReport& report_;

@@ -47,7 +47,7 @@ void draw_root(const GraphScene& scene, Canvas& canvas) {
   canvas.text(middle, node.box.y + 13, node.name, {8.4, FontWeight::semibold}, kInk, Align::centre);
   const std::int64_t net = scene.graph.nodes[0].cumulative.net();
   canvas.growth(middle, node.box.y + 26, scene.words.growth ? net : 0, node.growth, {9, FontWeight::semibold},
-                net == 0 ? kInk : ramp_of(static_cast<double>(net)).c700, Align::centre);
+                growth_color(net, kInk), Align::centre);
 }
 
 void draw_frame(const GraphScene& scene, std::size_t index, Canvas& canvas) {

@@ -83,7 +83,7 @@ class TableDrawing {
     if (table_.two_lines) canvas_.sparkline({c_.spark, y + 6, 44, 12}, row_series(report_, number));
     const std::int64_t growth = row.value.growth();
     const bool unsure = is_unsure(row);
-    const Color color = unsure || growth == 0 ? kInk2 : ramp_of(static_cast<double>(growth)).c700;
+    const Color color = unsure ? kInk2 : growth_color(growth);
     // A growth that may be chance has its sign, but no triangle.
     numbers(line, growth, row.value, row.objects.growth(), {8.4, FontWeight::semibold}, color, !unsure);
     if (unsure) canvas_.text(c_.growth - kMark, line, "~", {8.4, FontWeight::semibold}, kInk2);
@@ -138,37 +138,27 @@ class TableDrawing {
   void numbers(double y, std::int64_t growth, const Change& value, std::int64_t objects, const TextStyle& style,
                Color color, bool mark) {
     const double unit = q_.bytes ? kGrowthTableUnit : 0;
-    if (mark && growth != 0)
-      canvas_.triangle(c_.growth - kMark, y - 0.4, growth > 0, 5, ramp_of(static_cast<double>(growth)).c700);
+    if (mark && growth != 0) canvas_.triangle(c_.growth - kMark, y - 0.4, growth > 0, 5, growth_color(growth));
     canvas_.number(c_.growth, y, q_.growth(growth), style, color, unit);
     canvas_.number(c_.before, y, q_.value(value.baseline), {7.6}, kInk, unit);
     canvas_.number(c_.after, y, q_.value(value.current), {7.6}, kInk, unit);
     if (report_.has_objects) canvas_.text(c_.objects, y, count_growth_text(objects), {7.6}, kInk, Align::right);
   }
 
-  double tail_row(double y, const std::string& label, const Change& value, const Change& objects, bool total) {
-    const TextStyle style{7.8, total ? FontWeight::semibold : FontWeight::regular};
-    canvas_.text(kLeft, y + 11, label, style, total ? kInk : kInk2);
-    numbers(y + 11, value.growth(), value, objects.growth(), {8.2, style.weight}, kInk, false);
-    return y + kTailRow;
-  }
-
   double tail(double y) {
     std::vector<std::size_t> shown = table_.earlier;
     shown.insert(shown.end(), table_.rows.begin(), table_.rows.end());
-    const Others rest = others(report_, shown);
-    std::string label = std::string("[").append(count_text(static_cast<std::int64_t>(rest.rows)));
-    label.append(rest.rows == 1 ? " other" : " others").append(rest.unchanged && rest.rows > 0 ? ", unchanged]" : "]");
-    y = tail_row(y, label, rest.value, rest.objects, false);
-    y = tail_row(y, "[unattributed]", report_.unattributed, report_.unattributed_objects, false);
-    if (has_filtered()) y = tail_row(y, "[filtered out]", report_.filtered, report_.filtered_objects, false);
-    canvas_.rule(kLeft, kRight, y + 1, kInk3, 0.7);
-    y = tail_row(y + 1, "TOTAL", report_.total, report_.total_objects, true);
+    for (const SumLine& line : sum_lines(report_, shown)) {
+      if (line.total) canvas_.rule(kLeft, kRight, ++y, kInk3, 0.7);
+      const TextStyle style{7.8, line.total ? FontWeight::semibold : FontWeight::regular};
+      canvas_.text(kLeft, y + 11, line.name, style, line.total ? kInk : kInk2);
+      numbers(y + 11, line.value.growth(), line.value, line.objects.growth(), {8.2, style.weight}, kInk, false);
+      y += kTailRow;
+    }
     if (!report_.exact)
       canvas_.text(c_.error, y - 4, error_text(report_, report_.total_error, q_), {6.8}, kInk3, Align::right);
     return y;
   }
-  bool has_filtered() const { return report_.filtered != Change{} || report_.filtered_objects != Change{}; }
 
   const GrowthTable& table_;
   const GrowthReport& report_;
@@ -209,9 +199,8 @@ std::vector<std::size_t> choose_rows(const GrowthReport& report, std::size_t mos
 double table_height(const GrowthTable& table, std::size_t rows) {
   if (table.goes_on)
     return kGrowthTableHead + static_cast<double>(rows) * (table.two_lines ? kTwoLineRow : kOneLineRow);
-  const bool filtered = table.report->filtered != Change{} || table.report->filtered_objects != Change{};
   return kGrowthTableHead + static_cast<double>(rows) * (table.two_lines ? kTwoLineRow : kOneLineRow) +
-         kTailRow * (filtered ? 4 : 3) + 1;
+         kTailRow * (has_filtered(*table.report) ? 4 : 3) + 1;
 }
 
 double draw_table(const GrowthTable& table, Canvas& canvas, double y) { return TableDrawing(table, canvas).draw(y); }

@@ -16,13 +16,6 @@ bool is_allocator(const FrameView& frame) {
          has("CapturedTraceback") || has("gather_with_cpp");
 }
 
-std::string site_of(const FrameView& frame) {
-  if (frame.file.empty()) return {};
-  std::string text = printable(base_name(frame.file));
-  if (frame.line > 0) text.append(":").append(std::to_string(frame.line));
-  return text;
-}
-
 }  // namespace
 
 namespace {
@@ -51,7 +44,7 @@ std::vector<FrameView> named_frames(const StackView& view, StackRef stack) {
 /// "forward model.py:12"
 std::string frame_text(const FrameView& frame) {
   std::string text = frame_name(frame);
-  if (const std::string site = site_of(frame); !site.empty()) text.append(" ").append(site);
+  if (const std::string site = site_text(frame); !site.empty()) text.append(" ").append(site);
   return text;
 }
 
@@ -96,7 +89,7 @@ StackLabel label_of(const StackView& view, StackRef stack) {
     return label;
   }
   label.name = frame_name(frames.front());
-  label.site = site_of(frames.front());
+  label.site = site_text(frames.front());
   std::string last = label.name;
   constexpr std::size_t kMostCallers = 12;
   for (std::size_t i = 1; i < frames.size() && label.callers.size() < kMostCallers; ++i) {

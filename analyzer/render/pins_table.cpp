@@ -74,9 +74,7 @@ class Table {
       canvas_.rule(kLeft, kRight, y, kLine, 0.4);
     }
     if (shown < report_.rows.size()) {
-      const auto rest = static_cast<std::int64_t>(report_.rows.size() - shown);
-      canvas_.text(kLeft, y + 12, std::string("[").append(count_text(rest)).append(rest == 1 ? " other]" : " others]"),
-                   {7.8}, kInk2);
+      canvas_.text(kLeft, y + 12, others_text(report_.rows.size() - shown), {7.8}, kInk2);
       numbers(y + 12, others.live, others.pinned, others.sole, FontWeight::regular);
       y += kPinsTableRow;
       canvas_.rule(kLeft, kRight, y, kLine, 0.4);
@@ -96,7 +94,7 @@ class Table {
     growth(pinned_growth_, y, pinned.growth());
   }
   void growth(double x, double y, std::int64_t value) {
-    const Color color = value == 0 ? kInk2 : ramp_of(static_cast<double>(value)).c700;
+    const Color color = growth_color(value);
     canvas_.number(x, y, size_growth_text(value), {7.8, value == 0 ? FontWeight::regular : FontWeight::semibold}, color,
                    20);
   }

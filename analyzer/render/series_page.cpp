@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "analyzer/render/answer_page.hpp"
 #include "analyzer/render/picture_page.hpp"
@@ -46,7 +45,7 @@ class SeriesContent {
   }
   void column(double x, double y, const char* text) { canvas_.text(x, y, text, {7}, kInk2, Align::right); }
   void growth(double x, double y, std::int64_t value, bool total) {
-    const Color color = total || value == 0 ? (total ? kInk : kInk2) : ramp_of(static_cast<double>(value)).c700;
+    const Color color = total ? kInk : growth_color(value);
     canvas_.number(x, y, q_.growth(value), {7.8, FontWeight::semibold}, color, unit());
   }
   void value(double x, double y, std::int64_t v, bool total = false) {
@@ -90,26 +89,10 @@ class SeriesContent {
     return y + kSeriesPageRow;
   }
 
-  /// Rows that fit: first, last, restarts, then the largest steps; in order.
-  std::vector<std::size_t> chosen(std::size_t most) const {
-    const std::size_t n = story_.steps.size();
-    std::vector<std::size_t> order(n);
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    if (n <= most) return order;
-    const auto rank = [&](std::size_t i) { return i == 0 || i + 1 == n ? 2 : story_.steps[i].restart.empty() ? 0 : 1; };
-    const auto size = [&](std::size_t i) { return std::fabs(static_cast<double>(story_.steps[i].growth)); };
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return rank(a) != rank(b) ? rank(a) > rank(b) : size(a) > size(b);
-    });
-    order.resize(std::max<std::size_t>(most, 2));
-    std::sort(order.begin(), order.end());
-    return order;
-  }
-
   double steps(double y, double bottom) {
     const double room = bottom - y - kSeriesPageHead - 2 * kSeriesPageRow;
     const auto fits = static_cast<std::size_t>(std::max(2.0, room / kSeriesPageRow));
-    const std::vector<std::size_t> rows = chosen(std::min(fits, kMostSteps));
+    const std::vector<std::size_t> rows = chosen_steps(story_.steps, std::min(fits, kMostSteps));
     const bool all = rows.size() == story_.steps.size();
     head(y, "Snapshots",
          all ? "growth since the one before; the stack that changed most in that step"
@@ -130,10 +113,7 @@ class SeriesContent {
       y += kSeriesPageRow;
     }
     if (!all) {
-      const auto others = static_cast<std::int64_t>(story_.steps.size() - rows.size());
-      canvas_.text(kLeft + 18, y,
-                   std::string("[").append(count_text(others)).append(others == 1 ? " other]" : " others]"), {7.6},
-                   kInk2);
+      canvas_.text(kLeft + 18, y, others_text(story_.steps.size() - rows.size()), {7.6}, kInk2);
       growth(growth_x_, y, others_growth, false);
       y += kSeriesPageRow;
     }

@@ -89,11 +89,7 @@ std::vector<std::string> callers(const GrowthReport& report, const GrowthRow& ro
   std::vector<FrameView> frames;
   report.frames(row, frames);
   leaf = frames.empty() ? std::string("[every frame hidden]") : frame_name(frames.front());
-  site.clear();
-  if (!frames.empty() && !frames.front().file.empty()) {
-    site = printable(base_name(frames.front().file));
-    if (frames.front().line > 0) site.append(":").append(std::to_string(frames.front().line));
-  }
+  site = frames.empty() ? std::string() : site_text(frames.front());
   const std::string common = report.common_path.empty() ? std::string("\n") : printable(report.common_path);
   constexpr std::size_t kCallers = 24;  // far more than a line has room for
   std::vector<std::string> names;
@@ -176,6 +172,37 @@ Others others(const GrowthReport& report, const std::vector<std::size_t>& shown)
   out.value = {static_cast<std::int64_t>(left[0]), static_cast<std::int64_t>(left[1])};
   out.objects = {static_cast<std::int64_t>(left[2]), static_cast<std::int64_t>(left[3])};
   return out;
+}
+
+bool has_filtered(const GrowthReport& report) {
+  return report.filtered != Change{} || report.filtered_objects != Change{};
+}
+
+std::vector<SumLine> sum_lines(const GrowthReport& report, const std::vector<std::size_t>& shown) {
+  const Others rest = others(report, shown);
+  std::string name = others_text(rest.rows);
+  if (rest.unchanged && rest.rows > 0) name.insert(name.size() - 1, ", unchanged");
+  std::vector<SumLine> out{{std::move(name), rest.value, rest.objects},
+                           {"[unattributed]", report.unattributed, report.unattributed_objects}};
+  if (has_filtered(report)) out.push_back({"[filtered out]", report.filtered, report.filtered_objects});
+  out.push_back({"TOTAL", report.total, report.total_objects, true});
+  return out;
+}
+
+std::vector<std::size_t> chosen_steps(const std::vector<SeriesStep>& steps, std::size_t most) {
+  std::vector<std::size_t> order(steps.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (steps.size() <= most) return order;
+  const auto rank = [&](std::size_t i) {
+    return i == 0 || i + 1 == steps.size() ? 0 : steps[i].restart.empty() ? 2 : 1;
+  };
+  const auto size = [&](std::size_t i) { return std::fabs(static_cast<double>(steps[i].growth)); };
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return rank(a) != rank(b) ? rank(a) < rank(b) : size(a) > size(b);
+  });
+  order.resize(most);
+  std::sort(order.begin(), order.end());
+  return order;
 }
 
 }  // namespace snapdiff::render

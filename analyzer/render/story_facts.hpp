@@ -64,4 +64,17 @@ struct Others {
 };
 Others others(const GrowthReport& report, const std::vector<std::size_t>& shown);
 
+bool has_filtered(const GrowthReport& report);
+
+/// What completes the sum of the rows `shown`: others, unattributed, filtered where there is any, and the total.
+struct SumLine {
+  std::string name;
+  Change value, objects;
+  bool total = false;
+};
+std::vector<SumLine> sum_lines(const GrowthReport& report, const std::vector<std::size_t>& shown);
+
+/// At most `most` of the steps, in order: both ends, restarts, then those of the largest growth.
+std::vector<std::size_t> chosen_steps(const std::vector<SeriesStep>& steps, std::size_t most);
+
 }  // namespace snapdiff::render

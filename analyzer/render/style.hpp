@@ -41,6 +41,11 @@ inline constexpr Ramp kEven = {kInk2, kInk3, kInk3, kLine, kPanel};
 
 inline constexpr const Ramp& ramp_of(double growth) { return growth > 0 ? kGrow : growth < 0 ? kShrink : kEven; }
 
+/// Of a growth written as text; `even` where nothing grew.
+inline constexpr Color growth_color(std::int64_t growth, Color even = kInk2) {
+  return growth == 0 ? even : ramp_of(static_cast<double>(growth)).c700;
+}
+
 inline Color mix(Color from, Color to, double share) {
   const auto one = [share](std::uint8_t a, std::uint8_t b) {
     return static_cast<std::uint8_t>(std::lround(a + (b - a) * share));

@@ -70,11 +70,7 @@ void draw_stack(const Culprit& culprit, Canvas& canvas, double y) {
   std::vector<std::pair<std::string, std::string>> lines;
   for (const FrameView& frame : culprit.path) {
     std::string name = frame_name(frame);
-    std::string site;
-    if (!frame.file.empty()) {
-      site = printable(base_name(frame.file));
-      if (frame.line > 0) site.append(":").append(std::to_string(frame.line));
-    }
+    std::string site = site_text(frame);
     if (!lines.empty() && lines.back().first == name) {
       if (!lines.back().second.ends_with("\u21bb")) lines.back().second.append(" \u21bb");
       continue;
@@ -111,13 +107,9 @@ double draw_sites(const PostmortemPages& pages, const Culprit& culprit, Canvas& 
   y += 16;
   for (const Suspect::Site& site : culprit.sites) {
     const double w = canvas.text_within(kLeft, y, frame_name(site.frame), {8, FontWeight::medium}, kInk, 190);
-    if (!site.frame.file.empty()) {
-      std::string place = printable(base_name(site.frame.file));
-      if (site.frame.line > 0) place.append(":").append(std::to_string(site.frame.line));
-      canvas.text_within(kLeft + w + 8, y, place, {7}, kInk2, 320 - w - 8);
-    }
-    const Color color = site.growth == 0 ? kInk2 : ramp_of(static_cast<double>(site.growth)).c700;
-    canvas.growth(kLeft + 420, y, site.growth, q.growth(site.growth), {8.2, FontWeight::semibold}, color, Align::right);
+    if (!site.frame.file.empty()) canvas.text_within(kLeft + w + 8, y, site_text(site.frame), {7}, kInk2, 320 - w - 8);
+    canvas.growth(kLeft + 420, y, site.growth, q.growth(site.growth), {8.2, FontWeight::semibold},
+                  growth_color(site.growth), Align::right);
     if (report.has_objects && q.bytes)
       canvas.text(kRight, y,
                   count_growth_text(site.objects).append(std::abs(site.objects) == 1 ? " object" : " objects"), {7.6},
@@ -135,7 +127,7 @@ std::vector<KeyFigure> figures_of(const GrowthReport& report, const Culprit& cul
   std::vector<KeyFigure> out;
   out.push_back({"growth, first \u2192 last", q.growth(culprit.value.growth()),
                  q.value(value.baseline).append(" \u2192 ").append(q.value(value.current)),
-                 culprit.value.growth() == 0 ? kInk : ramp_of(static_cast<double>(culprit.value.growth())).c700});
+                 growth_color(culprit.value.growth(), kInk)});
   out.push_back({culprit.value.growth() < 0 ? "of all shrinkage" : "of all growth", share_text(culprit.share),
                  std::string("\u00b1 ").append(error_text(report, culprit.error)), kInk});
   if (report.has_objects && q.bytes) {

@@ -80,7 +80,7 @@ std::vector<KeyFigure> key_figures(const Story& story) {
   std::vector<KeyFigure> out;
   out.push_back({"growth, first \u2192 last", q.growth(growth),
                  q.value(report.total.baseline).append(" \u2192 ").append(q.value(report.total.current)),
-                 growth == 0 ? kInk : ramp_of(static_cast<double>(growth)).c700});
+                 growth_color(growth, kInk)});
   if (n > 2) {
     const std::int64_t steps = static_cast<std::int64_t>(n) - 1;
     std::size_t largest = 1;

@@ -171,4 +171,16 @@ std::string time_text(std::int64_t ns) {
 
 std::string frame_name(const FrameView& frame) { return printable(graph::node_name(frame)); }
 
+std::string others_text(std::uint64_t count) {
+  return std::string("[")
+      .append(count_text(static_cast<std::int64_t>(count)))
+      .append(count == 1 ? " other]" : " others]");
+}
+
+std::string site_text(const FrameView& frame) {
+  std::string text = frame.file.empty() ? std::string() : printable(base_name(frame.file));
+  if (!text.empty() && frame.line > 0) text.append(":").append(std::to_string(frame.line));
+  return text;
+}
+
 }  // namespace snapdiff::render

@@ -35,6 +35,8 @@ std::string size_growth_text(std::int64_t bytes);
 /// "44 011" with thin spaces from four digits on.
 std::string count_text(std::int64_t count);
 std::string count_growth_text(std::int64_t count);
+/// "[2 others]", "[1 other]".
+std::string others_text(std::uint64_t count);
 
 /// A metric's values in its own unit.
 struct Quantity {
@@ -62,5 +64,7 @@ std::string time_text(std::int64_t ns);
 
 /// Function name as tables show it; unsymbolized frames as "libz.so+0x12a4".
 std::string frame_name(const FrameView& frame);
+/// "svc_cache.cc:24"; "" where the frame has no file.
+std::string site_text(const FrameView& frame);
 
 }  // namespace snapdiff::render

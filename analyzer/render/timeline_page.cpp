@@ -346,13 +346,7 @@ class Plot {
       switch (band.kind) {
         case Kind::before_trace: labels_.push_back({"[before trace]", "", {}}); break;
         case Kind::pending: labels_.push_back({"pending free", "", {}}); break;
-        case Kind::others: {
-          std::string name("[");
-          name.append(count_text(static_cast<std::int64_t>(band.groups)))
-              .append(band.groups == 1 ? " other]" : " others]");
-          labels_.push_back({std::move(name), "", {}});
-          break;
-        }
+        case Kind::others: labels_.push_back({others_text(band.groups), "", {}}); break;
         case Kind::stack: labels_.push_back(*next++); break;
       }
     }

@@ -161,23 +161,6 @@ void draw_step(const PostmortemPages& pages, std::size_t i, double most, Canvas&
   canvas.rule(kLeft, kRight, y + 3.8, kLine, 0.3);
 }
 
-/// Snapshots that the table shows: all, or the ends, restarts and the largest steps.
-std::vector<std::size_t> chosen_steps(const std::vector<SeriesStep>& steps, std::size_t room) {
-  std::vector<std::size_t> order(steps.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  if (steps.size() <= room) return order;
-  const auto rank = [&](std::size_t i) {
-    return i == 0 || i + 1 == steps.size() ? 0 : steps[i].restart.empty() ? 2 : 1;
-  };
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    if (rank(a) != rank(b)) return rank(a) < rank(b);
-    return std::fabs(static_cast<double>(steps[a].growth)) > std::fabs(static_cast<double>(steps[b].growth));
-  });
-  order.resize(room);
-  std::sort(order.begin(), order.end());
-  return order;
-}
-
 std::string totals_sentence(const PostmortemPages& pages) {
   const Postmortem& report = pages.report;
   if (!report.trend.restart.empty())
