@@ -23,70 +23,55 @@ std::vector<std::uint32_t> pinned_segments(const PinReport& report) {
   return order;
 }
 
-class Rows {
- public:
-  Rows(const PinReport& report, const Style& style) : report_(report), style_(style), glyphs_(glyphs_for(style.utf8)) {}
+void sum(PinnedRow& total, const PinnedRow& row) {
+  add(total.live, row.live);
+  add(total.pinned, row.pinned);
+  add(total.sole, row.sole);
+  total.segments = -1;  // a segment may be held by several stacks
+}
 
-  std::string text() {
-    const bool before = report_.has_baseline();
-    std::vector<Sheet::Column> columns = {{"live", 9, true, ""}};
-    if (before) columns.push_back({"growth", 9, true, " "});
-    columns.push_back({"segs", 5, true, " "});
-    columns.push_back({"pinned", 9, true, " "});
-    if (before) columns.push_back({"growth", 9, true, " "});
-    columns.push_back({"alone in", 9, true, " "});
-    Sheet table(columns, "stack (leaf first)", style_.thousands);
-    const std::size_t shown = shown_of(report_.rows.size(), style_);
-    for (std::size_t i = 0; i < shown; ++i) fill(table, report_.rows[i], "");
-    if (shown < report_.rows.size()) {
-      PinnedRow rest;
-      for (std::size_t i = shown; i < report_.rows.size(); ++i) sum(rest, report_.rows[i]);
-      fill(table, rest, others_text(static_cast<std::int64_t>(report_.rows.size() - shown)));
-    }
-    PinnedRow total;
-    for (const PinnedRow& row : report_.rows) sum(total, row);
-    fill(table, total, "TOTAL");
-    const std::size_t width = table.rest_width(style_.width);
-    const std::vector<std::string> texts = stack_cells(
-        shown,
-        [&](std::size_t i, std::vector<FrameView>& frames) {
-          report_.view->frames(report_.stacks[report_.rows[i].key], frames);
-        },
-        width, glyphs_);
-    for (std::size_t i = 0; i < shown; ++i) table.rows()[i].last = texts[i];
-    return table.text(style_.colour);
+/// The rows shown, the others, the total.
+std::string pins_table(const PinReport& report, const Style& style) {
+  const std::size_t shown = shown_of(report.rows.size(), style);
+  std::vector<PinnedRow> lines(report.rows.begin(), report.rows.begin() + static_cast<std::ptrdiff_t>(shown));
+  if (shown < report.rows.size()) {
+    lines.emplace_back();
+    for (std::size_t i = shown; i < report.rows.size(); ++i) sum(lines.back(), report.rows[i]);
   }
+  lines.emplace_back();
+  for (const PinnedRow& row : report.rows) sum(lines.back(), row);
 
- private:
-  static void sum(PinnedRow& total, const PinnedRow& row) {
-    const auto add = [](Change& a, const Change& b) {
-      a.baseline += b.baseline;
-      a.current += b.current;
-    };
-    add(total.live, row.live);
-    add(total.pinned, row.pinned);
-    add(total.sole, row.sole);
-    total.segments = -1;  // a segment may be held by several stacks
-  }
-
-  void fill(Sheet& table, const PinnedRow& r, std::string name) {
-    Sheet::Row& row = table.add();
-    const auto bytes = [&](const Change& change, bool growth) {
-      row.cells.push_back({snapdiff::bytes_text(change.current), Paint::none});
-      if (growth && report_.has_baseline())
-        row.cells.push_back({snapdiff::growth_text(change.growth()), growth_paint(change.growth())});
-    };
-    bytes(r.live, true);
-    row.cells.push_back({r.segments < 0 ? "" : snapdiff::count_text(r.segments), Paint::none});
-    bytes(r.pinned, true);
-    bytes(r.sole, false);
-    row.last = std::move(name);
-  }
-
-  const PinReport& report_;
-  const Style& style_;
-  Glyphs glyphs_;
-};
+  Sheet sheet("stack (leaf first)", style.thousands);
+  const auto bytes = [&](const std::string& header, const std::string& separator, Change PinnedRow::*part) {
+    sheet.column({header, 9, true, separator}, lines,
+                 [&](const PinnedRow& row) { return Sheet::Cell{snapdiff::bytes_text((row.*part).current)}; });
+  };
+  const auto growth = [&](Change PinnedRow::*part) {
+    if (!report.has_baseline()) return;
+    sheet.column({"growth", 9, true, " "}, lines, [&](const PinnedRow& row) {
+      const std::int64_t change = (row.*part).growth();
+      return Sheet::Cell{snapdiff::growth_text(change), growth_paint(change)};
+    });
+  };
+  bytes("live", "", &PinnedRow::live);
+  growth(&PinnedRow::live);
+  sheet.column({"segs", 5, true, " "}, lines, [](const PinnedRow& row) {
+    return Sheet::Cell{row.segments < 0 ? "" : snapdiff::count_text(row.segments)};
+  });
+  bytes("pinned", " ", &PinnedRow::pinned);
+  growth(&PinnedRow::pinned);
+  bytes("alone in", " ", &PinnedRow::sole);
+  sheet.call(stack_cells(
+      shown,
+      [&](std::size_t i, std::vector<FrameView>& frames) {
+        report.view->frames(report.stacks[report.rows[i].key], frames);
+      },
+      sheet.rest_width(style.width), glyphs_for(style.utf8)));
+  if (shown < report.rows.size())
+    sheet.rows()[shown].last = others_text(static_cast<std::int64_t>(report.rows.size() - shown));
+  sheet.rows().back().last = "TOTAL";
+  return sheet.text(style.colour);
+}
 
 std::string segment_table(const PinReport& report, const Style& style) {
   const std::vector<std::uint32_t> order = pinned_segments(report);
@@ -133,7 +118,7 @@ std::string pins_text(const PinReport& report, const Style& style) {
                        snapdiff::growth_text(report.live.growth()),
                    style.width, 2) +
            "\n";
-  out += "\n" + Rows(report, style).text();
+  out += "\n" + pins_table(report, style);
   if (report.pinned.current > 0) out += "\n" + segment_table(report, style);
   out += "\n" +
          wrapped(
