@@ -205,16 +205,6 @@ double draw_flame_content(const FlameStory& story, Canvas& canvas, double top, d
   return FlameContent(story, canvas, prefix, kLeastBox).draw(top, bottom);
 }
 
-int draw_flame_page(const FlameStory& story, PdfDocument& document, int parent) {
-  const PageFrame frame = flame_frame(story);
-  document.begin_page(frame);
-  const std::string page = std::string("p").append(std::to_string(document.page()));
-  const int mark = document.bookmark(parent, frame.title, page);
-  draw_flame_content(story, document.canvas(), kContent, kBottom - 4, page + "-f");
-  document.end_page();
-  return mark;
-}
-
 Result<std::string> draw_flame(const FlameStory& story, PictureForm form, Paper paper, double scale) {
   if (Status checked = check(story); !checked) return std::move(checked).error();
   try {

@@ -14,7 +14,4 @@ PageFrame flame_frame(const FlameStory& story);
 double draw_flame_content(const FlameStory& story, Canvas& canvas, double top, double bottom,
                           const std::string& prefix);
 
-/// One whole page of `document`, with an entry in the table of contents below `parent` (0: top). Returns that entry.
-int draw_flame_page(const FlameStory& story, PdfDocument& document, int parent = 0);
-
 }  // namespace snapdiff::render
