@@ -1,11 +1,13 @@
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/json_parts.hpp"
+#include "analyzer/report/markdown_parts.hpp"
 #include "analyzer/report/names.hpp"
+#include "analyzer/report/sheet.hpp"
 #include "analyzer/report/story_lines.hpp"
-#include "analyzer/report/table.hpp"
 #include "analyzer/report/trend_parts.hpp"
 #include "analyzer/report/writers.hpp"
 #include "snapdiff/number_text.hpp"
@@ -47,39 +49,55 @@ bool within_rounding(const CounterRow& row) {
   return row.half_unit > 0 && std::abs(static_cast<double>(row.growth)) <= 2 * static_cast<double>(row.half_unit);
 }
 
-class CountersText {
+class CounterSheet {
  public:
-  CountersText(const CounterReport& report, const Style& style)
+  using Cell = Sheet::Cell;
+  CounterSheet(const CounterReport& report, const Style& style)
       : report_(report), style_(style), glyphs_(glyphs_for(style.utf8)), wide_(style.width >= kWide) {
     single_ = report.snapshots.size() == 1;
     judged_ = std::any_of(report.rows.begin(), report.rows.end(),
                           [](const CounterRow& row) { return !word_of(row).empty(); });
-    spark_ = wide_ && report.snapshots.size() > 2;
+    shown_ = std::span(report.rows).first(shown_of(report.rows.size(), style));
   }
 
-  std::string all() const {
-    std::string out = head();
-    const std::size_t shown = shown_rows(report_, style_);
-    TextTable table(columns(), "counter", style_.thousands);
-    for (std::size_t i = 0; i < shown; ++i) fill(report_.rows[i], table.add());
-    const std::size_t width = table.rest_width(style_.width);
-    for (std::size_t i = 0; i < shown; ++i) {
-      const CounterRow& row = report_.rows[i];
-      const std::string marks = marks_of(row) + (within_rounding(row) && !single_ ? "  ~" : "");
-      table.rows()[i].last = cut_middle(printable(row.name, style_.utf8),
+  std::string text() const {
+    Sheet sheet("counter", style_.thousands);
+    values(sheet);
+    if (!single_) {
+      sheet.column({"a snapshot", 10, true, "  "}, shown_, [](const CounterRow& row) { return Cell{mean_step(row)}; });
+      if (wide_ && report_.snapshots.size() > 2)
+        sheet.column(
+            {"1 " + std::string(glyphs_.dash) + " " + std::to_string(report_.snapshots.size()), 8, false, "  "}, shown_,
+            [&](const CounterRow& row) { return Cell{sparkline_of(row, style_.utf8)}; });
+      if (judged_) verdicts(sheet);
+    }
+    const std::size_t width = sheet.rest_width(style_.width);
+    for (std::size_t i = 0; i < shown_.size(); ++i) {
+      const CounterRow& row = shown_[i];
+      const bool rounded = within_rounding(row) && !single_;
+      const std::string marks = marks_of(row) + (rounded ? "  ~" : "");
+      sheet.rows()[i].last = cut_middle(printable(row.name, style_.utf8),
                                         width > marks.size() ? width - marks.size() : 0, glyphs_.ellipsis) +
                              marks;
+      sheet.rows()[i].dim = rounded;
     }
-    if (shown < report_.rows.size()) {
-      TextTable::Row& rest = table.add();
-      rest.cells.resize(columns().size());
-      rest.last = others_text(static_cast<std::int64_t>(report_.rows.size() - shown));
-    }
-    out += table.text(style_.colour);
+    if (shown_.size() < report_.rows.size())
+      sheet.add().last = others_text(static_cast<std::int64_t>(report_.rows.size() - shown_.size()));
     std::vector<std::string> notes = note_lines(report_.notes, style_.utf8);
     const bool rounded = std::any_of(report_.rows.begin(), report_.rows.end(), within_rounding);
     if (rounded && !single_) notes.emplace_back("~ growth within what the input is rounded to");
-    return out + text_end(notes, style_);
+    return head() + sheet.text(style_.colour) + text_end(notes, style_);
+  }
+
+  std::string markdown() const {
+    Sheet sheet("counter");
+    values(sheet);
+    if (judged_) verdicts(sheet);
+    for (std::size_t i = 0; i < shown_.size(); ++i)
+      sheet.rows()[i].last = literal(printable(shown_[i].name)) + (shown_[i].cumulative ? " (counted up)" : "");
+    return "### " + counted(static_cast<std::int64_t>(report_.rows.size()), "counter") + " over " +
+           counted(static_cast<std::int64_t>(report_.snapshots.size()), "snapshot") + "\n\n" + sheet.markdown() +
+           markdown_notes(note_lines(report_.notes, true));
   }
 
  private:
@@ -108,47 +126,44 @@ class CountersText {
     return headline_text(lines, style_) + "\n";
   }
 
-  std::vector<TextTable::Column> columns() const {
-    if (single_) return {{"value", 10, true, ""}};
-    std::vector<TextTable::Column> columns{{"growth", 10, true, ""},
-                                           {"before", 9, true, " "},
-                                           {"after", 9, true, spaced(glyphs_.arrow)},
-                                           {"a snapshot", 10, true, "  "}};
-    if (spark_)
-      columns.push_back(
-          {"1 " + std::string(glyphs_.dash) + " " + std::to_string(report_.snapshots.size()), 8, false, "  "});
-    if (judged_) columns.push_back({"verdict", 8, false, "  "});
-    return columns;
-  }
-
-  void fill(const CounterRow& row, TextTable::Row& line) const {
-    const auto value = [&](std::int64_t number, bool sign) { return snapdiff::value_text(number, row.unit, sign); };
+  /// The value of a single snapshot, else growth, before and after.
+  void values(Sheet& sheet) const {
+    const auto before_or_after = [&](const std::string& header, const std::string& separator, bool after) {
+      sheet.column({header, single_ ? 10U : 9U, true, separator}, shown_, [&](const CounterRow& row) {
+        return Cell{snapdiff::value_text(after ? row.after() : row.before(), row.unit),
+                    single_ ? Paint::none : Paint::dim};
+      });
+    };
     if (single_) {
-      line.cells = {{value(row.after(), false), Paint::none}};
+      before_or_after("value", "", true);
       return;
     }
-    line.cells = {{value(row.growth, true), row.cumulative ? Paint::none : growth_paint(row.growth)},
-                  {value(row.before(), false), Paint::dim},
-                  {value(row.after(), false), Paint::dim},
-                  {mean_step(row), Paint::none}};
-    if (spark_) line.cells.push_back({sparkline_of(row, style_.utf8), Paint::none});
-    if (judged_) line.cells.push_back({std::string(word_of(row)), verdict_paint(word_of(row))});
-    line.dim = within_rounding(row);
+    sheet.column({"growth", 10, true, ""}, shown_, [](const CounterRow& row) {
+      return Cell{snapdiff::value_text(row.growth, row.unit, true),
+                  row.cumulative ? Paint::none : growth_paint(row.growth)};
+    });
+    before_or_after("before", " ", false);
+    before_or_after("after", spaced(glyphs_.arrow), true);
+  }
+
+  void verdicts(Sheet& sheet) const {
+    sheet.column({"verdict", 8, false, "  "}, shown_, [](const CounterRow& row) {
+      return Cell{std::string(word_of(row)), verdict_paint(word_of(row))};
+    });
   }
 
   const CounterReport& report_;
   const Style& style_;
   Glyphs glyphs_;
   bool wide_;
-  bool single_ = false, judged_ = false, spark_ = false;
+  bool single_ = false, judged_ = false;
+  std::span<const CounterRow> shown_;
 };
 
-void row_object(JsonWriter& json, const CounterRow& row) {
-  json.begin_object();
+void row_fields(JsonWriter& json, const CounterRow& row) {
   json.field("name", row.name);
   json.field("unit", row.unit);
-  json.key("cumulative");
-  json.boolean(row.cumulative);
+  json.field("cumulative", row.cumulative);
   json_change_fields(json, {row.before(), row.after()}, row.growth);
   json.field("resets", static_cast<std::int64_t>(row.resets));
   json.field("half_unit", row.half_unit);
@@ -158,14 +173,10 @@ void row_object(JsonWriter& json, const CounterRow& row) {
   for (const auto& [key, number] :
        {std::pair("slope", row.verdict.slope), std::pair("slope_low", row.verdict.slope_low),
         std::pair("slope_high", row.verdict.slope_high), std::pair("p", row.verdict.p)}) {
-    json.key(key);
-    judged ? json.number(number) : json.null();
+    json.field(key, judged ? number : std::nan(""));
   }
-  json.key("values");
-  json.begin_array();
-  for (const std::optional<std::int64_t>& value : row.values) value ? json.integer(*value) : json.null();
-  json.end_array();
-  json.end_object();
+  json.array("values", row.values,
+             [&](const std::optional<std::int64_t>& value) { value ? json.integer(*value) : json.null(); });
 }
 
 }  // namespace
@@ -174,50 +185,28 @@ std::string_view word_of(const CounterRow& row) {
   return row.known() >= kJudgedFrom ? std::string_view(row.verdict.word) : std::string_view();
 }
 
-std::size_t shown_rows(const CounterReport& report, const Style& style) {
-  return style.max_rows == 0 ? report.rows.size() : std::min(style.max_rows, report.rows.size());
+std::string text_counters(const CounterReport& report, const Style& style) {
+  return CounterSheet(report, style).text();
 }
 
-std::string text_counters(const CounterReport& report, const Style& style) { return CountersText(report, style).all(); }
+std::string markdown_counters(const CounterReport& report, const Style& style) {
+  return CounterSheet(report, style).markdown();
+}
 
 std::string json_counters(const CounterReport& report, const Style& style) {
-  const bool lines = style.form == Form::jsonl;
+  const std::span<const CounterRow> shown = std::span(report.rows).first(shown_of(report.rows.size(), style));
+  const auto head = [&](JsonWriter& json) {
+    json.field("schema", "snapdiff.counters/1");
+    json.rows("snapshots", report.snapshots, [&](const SnapshotRef& snapshot) { json_snapshot(json, snapshot); });
+    json.field("step_seconds", report.axis.step_seconds > 0 ? report.axis.step_seconds : std::nan(""));
+    json.field_or_null("times", report.axis.note);
+    json_notes(json, report.notes);
+    json.field("others", report.rows.size() - shown.size());
+  };
+  const auto row = [](JsonWriter& json, const CounterRow& one) { json.object([&] { row_fields(json, one); }); };
   std::string out;
-  JsonWriter json(out, lines);
-  json.begin_object();
-  json.field("schema", "snapdiff.counters/1");
-  json.key("snapshots");
-  json.begin_array();
-  for (const SnapshotRef& snapshot : report.snapshots) {
-    json.new_line();
-    json_snapshot(json, snapshot);
-  }
-  json.end_array();
-  json.key("step_seconds");
-  json.number(report.axis.step_seconds > 0 ? report.axis.step_seconds : std::nan(""));
-  json.field_or_null("times", report.axis.note);
-  json_notes(json, report.notes);
-  const std::size_t shown = shown_rows(report, style);
-  json.field("others", static_cast<std::int64_t>(report.rows.size() - shown));
-  if (lines) {
-    json.end_object();
-    out += '\n';
-    for (std::size_t i = 0; i < shown; ++i) {
-      JsonWriter line(out, true);
-      row_object(line, report.rows[i]);
-      out += '\n';
-    }
-    return out;
-  }
-  json.key("rows");
-  json.begin_array();
-  for (std::size_t i = 0; i < shown; ++i) {
-    json.new_line();
-    row_object(json, report.rows[i]);
-  }
-  json.end_array();
-  json.end_object();
-  return out + "\n";
+  json_document(out, style.form, "rows", shown, head, row, [](JsonWriter&) {});
+  return out;
 }
 
 std::string write_counters(const CounterReport& report, const Style& style) {

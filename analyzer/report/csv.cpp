@@ -256,7 +256,7 @@ std::string csv_counters(const CounterReport& report, const Style& style) {
   std::string text = "name,unit,cumulative,baseline,current,growth,resets,half_unit,verdict,reason";
   for (std::size_t i = 0; i < report.snapshots.size(); ++i) text += ",value_" + std::to_string(i + 1);
   text += "\r\n";
-  for (std::size_t i = 0; i < shown_rows(report, style); ++i) {
+  for (std::size_t i = 0; i < shown_of(report.rows.size(), style); ++i) {
     const CounterRow& row = report.rows[i];
     Record record(text);
     record.text(row.name);

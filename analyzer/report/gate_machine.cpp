@@ -69,15 +69,12 @@ constexpr std::string_view result_word(GateResult result) {
   return "";
 }
 
-void finding_object(JsonWriter& json, const GateReport& report, const GateFinding& finding) {
-  json.begin_object();
+void finding_fields(JsonWriter& json, const GateReport& report, const GateFinding& finding) {
   json.field("outcome", to_text(finding.outcome));
   json.field("budget", budget_name(report.budgets[finding.budget]));
   json.field("measure", rule_of(report.budgets[finding.budget].measure));
-  json.key("measured");
-  json.number(finding.measured.value_or(kNotMeasured));
-  json.key("allowed");
-  json.number(finding.allowed);
+  json.field("measured", finding.measured.value_or(kNotMeasured));
+  json.field("allowed", finding.allowed);
   json.field_or_null("verdict", finding.verdict.word);
   json.field_or_null("reason", finding.verdict.reason);
   json.field("id", finding.id);
@@ -86,49 +83,58 @@ void finding_object(JsonWriter& json, const GateReport& report, const GateFindin
   json.field_or_null("file", finding.file);
   json.field_or_null("line", finding.line > 0 ? std::optional<std::int64_t>(finding.line) : std::nullopt);
   json.field_or_null("note", finding.note);
-  json.end_object();
 }
 
 void head_fields(JsonWriter& json, const GateReport& report) {
   json.field("schema", "snapdiff.gate/1");
-  json.key("breached");
-  json.boolean(report.is_breached());
+  json.field("breached", report.is_breached());
   json.field("result", result_word(report.result()));
   json.field("summary", gate_summary(report));
   json.field("metric", report.trend.series.overall.metric);
   json.field("unit", report.trend.series.overall.unit);
   json.field("snapshots", static_cast<std::int64_t>(report.trend.series.steps.size()));
-  json.key("stale");
-  json.begin_array();
-  for (const std::string& name : report.stale) json.string(name);
-  json.end_array();
+  json.array("stale", report.stale, [&](const std::string& name) { json.string(name); });
+}
+
+void driver_fields(JsonWriter& json, std::string_view version) {
+  json.field("name", "snapdiff");
+  json.field("version", version);
+  json.objects("rules", kMeasures, [&](const Measure measure) {
+    json.field("id", rule_of(measure));
+    json.object("shortDescription", [&] { json.field("text", rule_words(measure)); });
+  });
+}
+
+void result_fields(JsonWriter& json, const GateReport& report, const GateFinding& finding) {
+  const Measure measure = report.budgets[finding.budget].measure;
+  json.field("ruleId", rule_of(measure));
+  json.field("ruleIndex", static_cast<std::int64_t>(measure));
+  // "open": too little information to decide; SARIF has no level for what did not fail.
+  if (finding.outcome == Outcome::unjudged) json.field("kind", "open");
+  json.field("level", finding.outcome == Outcome::unjudged ? "none" : "error");
+  json.object("message", [&] { json.field("text", finding_text(report, finding)); });
+  json.one_object("locations", [&] {
+    if (!finding.file.empty()) {
+      json.object("physicalLocation", [&] {
+        json.object("artifactLocation", [&] { json.field("uri", uri(finding.file)); });
+        if (finding.line > 0) json.object("region", [&] { json.field("startLine", std::int64_t{finding.line}); });
+      });
+    }
+    json.one_object("logicalLocations", [&] { json.field("fullyQualifiedName", finding.name); });
+  });
+  json.object("partialFingerprints", [&] { json.field("snapdiffLeakId/v1", finding.id); });
 }
 
 }  // namespace
 
 std::string json_gate(const GateReport& report, const Style& style) {
   std::string out;
-  JsonWriter json(out, style.form == Form::jsonl);
-  json.begin_object();
-  head_fields(json, report);
-  if (style.form == Form::jsonl) {
-    json.end_object();
-    for (const GateFinding& finding : report.findings) {
-      out += '\n';
-      JsonWriter line(out, true);
-      finding_object(line, report, finding);
-    }
-    return out + '\n';
-  }
-  json.key("findings");
-  json.begin_array();
-  for (const GateFinding& finding : report.findings) {
-    json.new_line();
-    finding_object(json, report, finding);
-  }
-  json.end_array();
-  json.end_object();
-  return out + '\n';
+  const auto head = [&](JsonWriter& json) { head_fields(json, report); };
+  const auto row = [&](JsonWriter& json, const GateFinding& finding) {
+    json.object([&] { finding_fields(json, report, finding); });
+  };
+  json_document(out, style.form, "findings", report.findings, head, row, [](JsonWriter&) {});
+  return out;
 }
 
 std::string gate_junit(const GateReport& report) {
@@ -170,84 +176,21 @@ std::string gate_junit(const GateReport& report) {
 std::string gate_sarif(const GateReport& report, std::string_view version) {
   std::string out;
   JsonWriter json(out);
-  json.begin_object();
-  json.field("$schema", "https://json.schemastore.org/sarif-2.1.0.json");
-  json.field("version", "2.1.0");
-  json.key("runs");
-  json.begin_array();
-  json.begin_object();
-  json.key("tool");
-  json.begin_object();
-  json.key("driver");
-  json.begin_object();
-  json.field("name", "snapdiff");
-  json.field("version", version);
-  json.key("rules");
-  json.begin_array();
-  for (const Measure measure : kMeasures) {
-    json.begin_object();
-    json.field("id", rule_of(measure));
-    json.key("shortDescription");
-    json.begin_object();
-    json.field("text", rule_words(measure));
-    json.end_object();
-    json.end_object();
-  }
-  json.end_array();
-  json.end_object();
-  json.end_object();
-  json.key("results");
-  json.begin_array();
-  for (const GateFinding& finding : report.findings) {
-    if (finding.outcome != Outcome::broken && finding.outcome != Outcome::unjudged) continue;
-    const Measure measure = report.budgets[finding.budget].measure;
-    json.new_line();
-    json.begin_object();
-    json.field("ruleId", rule_of(measure));
-    json.field("ruleIndex", static_cast<std::int64_t>(measure));
-    // "open": too little information to decide; SARIF has no level for what did not fail.
-    if (finding.outcome == Outcome::unjudged) json.field("kind", "open");
-    json.field("level", finding.outcome == Outcome::unjudged ? "none" : "error");
-    json.key("message");
-    json.begin_object();
-    json.field("text", finding_text(report, finding));
-    json.end_object();
-    json.key("locations");
-    json.begin_array();
-    json.begin_object();
-    if (!finding.file.empty()) {
-      json.key("physicalLocation");
-      json.begin_object();
-      json.key("artifactLocation");
-      json.begin_object();
-      json.field("uri", uri(finding.file));
-      json.end_object();
-      if (finding.line > 0) {
-        json.key("region");
-        json.begin_object();
-        json.field("startLine", std::int64_t{finding.line});
-        json.end_object();
+  json.object([&] {
+    json.field("$schema", "https://json.schemastore.org/sarif-2.1.0.json");
+    json.field("version", "2.1.0");
+    json.one_object("runs", [&] {
+      json.object("tool", [&] { json.object("driver", [&] { driver_fields(json, version); }); });
+      json.key("results");
+      json.begin_array();
+      for (const GateFinding& finding : report.findings) {
+        if (finding.outcome != Outcome::broken && finding.outcome != Outcome::unjudged) continue;
+        json.new_line();
+        json.object([&] { result_fields(json, report, finding); });
       }
-      json.end_object();
-    }
-    json.key("logicalLocations");
-    json.begin_array();
-    json.begin_object();
-    json.field("fullyQualifiedName", finding.name);
-    json.end_object();
-    json.end_array();
-    json.end_object();
-    json.end_array();
-    json.key("partialFingerprints");
-    json.begin_object();
-    json.field("snapdiffLeakId/v1", finding.id);
-    json.end_object();
-    json.end_object();
-  }
-  json.end_array();
-  json.end_object();
-  json.end_array();
-  json.end_object();
+      json.end_array();
+    });
+  });
   return out + '\n';
 }
 

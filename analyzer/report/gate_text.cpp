@@ -3,7 +3,8 @@
 
 #include "analyzer/report/gate_parts.hpp"
 #include "analyzer/report/headline.hpp"
-#include "analyzer/report/table.hpp"
+#include "analyzer/report/markdown_parts.hpp"
+#include "analyzer/report/sheet.hpp"
 #include "analyzer/report/writers.hpp"
 #include "snapdiff/number_text.hpp"
 
@@ -80,16 +81,16 @@ std::string text_gate(const GateReport& report, const Style& style) {
       painted(gate_summary(report), report.result() == GateResult::passed ? Paint::none : Paint::alarm, style.colour) +
       "\n";
   if (!report.findings.empty()) {
-    TextTable table({{"budget", 14, false, "  "},
-                     {"measured", 10, true, "  "},
-                     {"", 8, false, "  "},
-                     {"verdict", 7, false, "  "},
-                     {"id", 12, false, "  "}},
-                    "stack", style.thousands);
+    Sheet table({{"budget", 14, false, "  "},
+                 {"measured", 10, true, "  "},
+                 {"", 8, false, "  "},
+                 {"verdict", 7, false, "  "},
+                 {"id", 12, false, "  "}},
+                "stack", style.thousands);
     std::size_t shown = 0;
     for (const GateFinding& finding : report.findings) {
       if (style.max_rows != 0 && shown++ == style.max_rows) break;
-      TextTable::Row& row = table.add();
+      Sheet::Row& row = table.add();
       const Paint paint = finding.outcome == Outcome::broken ? Paint::alarm : Paint::none;
       row.cells = {{printable(budget_name(report.budgets[finding.budget]), style.utf8), Paint::none},
                    {measured_text(report, finding), Paint::none},
@@ -99,8 +100,7 @@ std::string text_gate(const GateReport& report, const Style& style) {
       row.last = finding.name;
     }
     const std::size_t rest = std::max<std::size_t>(24, table.rest_width(style.width));
-    for (TextTable::Row& row : table.rows())
-      row.last = cut_middle(printable(row.last, style.utf8), rest, glyphs.ellipsis);
+    for (Sheet::Row& row : table.rows()) row.last = cut_middle(printable(row.last, style.utf8), rest, glyphs.ellipsis);
     out += "\n" + table.text(style.colour);
     if (style.max_rows != 0 && report.findings.size() > style.max_rows)
       out += "  " + counted(static_cast<std::int64_t>(report.findings.size() - style.max_rows), "more finding") +
@@ -116,6 +116,18 @@ std::string text_gate(const GateReport& report, const Style& style) {
   for (const std::string& name : report.stale)
     out += wrapped("note: accepted growth that is not there any more: " + printable(name, style.utf8), style.width, 2) +
            "\n";
+  return out;
+}
+
+std::string markdown_gate(const GateReport& report) {
+  std::string out = "### " + gate_summary(report) + "\n";
+  if (report.findings.empty()) return out;
+  out += "\n| outcome | budget | measured | verdict | stack | id |\n| :--- | :--- | ---: | :--- | :--- | :--- |\n";
+  for (const GateFinding& finding : report.findings) {
+    out += "| " + std::string(to_text(finding.outcome)) + " | " + literal(budget_name(report.budgets[finding.budget])) +
+           " | " + measured_text(report, finding) + " | " + finding.verdict.word + " | " + literal(finding.name) +
+           (finding.note.empty() ? "" : " (" + literal(finding.note) + ")") + " | " + finding.id + " |\n";
+  }
   return out;
 }
 

@@ -17,17 +17,11 @@ Selection rows_of(const GrowthReport& report, const Style& style) {
 /// Functions that the two builds call otherwise; not there where they agree.
 void renamed_field(JsonWriter& json, const GrowthReport& report) {
   if (report.renamed.empty()) return;
-  json.key("renamed");
-  json.begin_array();
-  for (const RenamedFunction& one : report.renamed) {
-    json.begin_object();
+  json.objects("renamed", report.renamed, [&](const RenamedFunction& one) {
     json.field("before", one.before);
     json.field("after", one.after);
-    json.key("stacks");
-    json.unsigned_integer(one.stacks);
-    json.end_object();
-  }
-  json.end_array();
+    json.field("stacks", one.stacks);
+  });
 }
 
 void head_fields(JsonWriter& json, const GrowthReport& report) {
@@ -36,27 +30,20 @@ void head_fields(JsonWriter& json, const GrowthReport& report) {
   json.field("unit", report.unit);
   json.field("by", to_text(report.options.by));
   if (report.options.by == GroupBy::label) json.field("label", report.options.label_key);
-  json.key("baseline");
-  json_snapshot(json, report.baseline);
-  json.key("current");
-  json_snapshot(json, report.current);
-  json.key("total");
-  json.begin_object();
-  json_change_fields(json, report.total);
-  json.field("grew", report.grew);
-  json.field("shrank", report.shrank);
-  json.key("error");
-  json.number(report.total_error);
-  json.end_object();
-  json.key("exact");
-  json.boolean(report.exact);
-  json.key("matched");
-  json.begin_object();
-  for (std::size_t tier = 0; tier < kMatchTiers; ++tier) {
-    json.key(to_text(static_cast<MatchTier>(tier)));
-    json.number(report.matched[tier]);
-  }
-  json.end_object();
+  json_snapshot(json, "baseline", report.baseline);
+  json_snapshot(json, "current", report.current);
+  json.object("total", [&] {
+    json_change_fields(json, report.total);
+    json.field("grew", report.grew);
+    json.field("shrank", report.shrank);
+    json.field("error", report.total_error);
+  });
+  json.field("exact", report.exact);
+  json.object("matched", [&] {
+    for (std::size_t tier = 0; tier < kMatchTiers; ++tier) {
+      json.field(to_text(static_cast<MatchTier>(tier)), report.matched[tier]);
+    }
+  });
   json.field_or_null("rule_set", report.rule_set);
   renamed_field(json, report);
   json_unnamed(json, report.unnamed);
@@ -65,105 +52,75 @@ void head_fields(JsonWriter& json, const GrowthReport& report) {
 void tail_fields(JsonWriter& json, const GrowthReport& report, const Others& others) {
   json_rest(json, report, others);
   json_listed_once(json, report);
-  json.key("possible_pairs");
-  json.unsigned_integer(report.possible_pairs);
+  json.field("possible_pairs", report.possible_pairs);
   json_notes(json, report.notes);
 }
 
-class RowWriter {
- public:
-  RowWriter(JsonWriter& json, const GrowthReport& report, const std::vector<RowVerdict>& verdicts)
-      : json_(json), report_(report), verdicts_(verdicts) {}
+/// What the baseline calls a stack that was matched across builds.
+void counterpart_fields(JsonWriter& json, const GrowthReport& report, std::uint32_t key,
+                        std::vector<FrameView>& frames) {
+  const Counterpart* const found = report.counterpart(key);
+  if (found == nullptr) return;
+  report.view->frames(found->before, frames);
+  json_stack(json, "baseline_stack", frames);
+  json.object("stacks", [&] {
+    json.field("baseline", found->stacks_before);
+    json.field("current", found->stacks_after);
+  });
+}
 
-  void write(std::uint32_t index) {
-    const GrowthRow& row = report_.rows[index];
-    json_.begin_object();
-    json_.field("class", to_text(row.row_class));
-    json_change_fields(json_, row.value);
-    const auto objects = [&](std::int64_t value) { return report_.has_objects ? std::optional(value) : std::nullopt; };
-    json_.field_or_null("baseline_objects", objects(row.objects.baseline));
-    json_.field_or_null("current_objects", objects(row.objects.current));
-    json_.field_or_null("growth_objects", objects(row.objects.growth()));
-    json_.key("error");
-    json_.number(row.error);
-    json_.field("tier", to_text(row.tier));
-    if (!report_.instances.empty()) json_instances(json_, report_.instances[index]);
-    if (report_.options.by == GroupBy::stack) {
-      report_.frames(row, frames_);
-      json_stack(json_, "stack", frames_);
-      write_counterpart(row.key);
-    } else {
-      json_.field("key", report_.keys[row.key]);
-      json_change(json_, "flat", row.value);
-      json_change(json_, "cum", report_.cumulative[index].value);
-    }
-    if (report_.series_length > 0) {
-      json_values(json_, report_, index);
-    }
-    if (!verdicts_.empty()) {
-      json_.field_or_null("verdict", verdicts_[index].word);
-      json_.field("reason", verdicts_[index].reason);
-    }
-    json_.end_object();
+void row_fields(JsonWriter& json, const GrowthReport& report, const std::vector<RowVerdict>& verdicts,
+                std::uint32_t index, std::vector<FrameView>& frames) {
+  const GrowthRow& row = report.rows[index];
+  json.field("class", to_text(row.row_class));
+  json_change_fields(json, row.value);
+  json_object_fields(json, report.has_objects, row.objects);
+  json.field("error", row.error);
+  json.field("tier", to_text(row.tier));
+  if (!report.instances.empty()) json_instances(json, report.instances[index]);
+  if (report.options.by == GroupBy::stack) {
+    report.frames(row, frames);
+    json_stack(json, "stack", frames);
+    counterpart_fields(json, report, row.key, frames);
+  } else {
+    json.field("key", report.keys[row.key]);
+    json_change(json, "flat", row.value);
+    json_change(json, "cum", report.cumulative[index].value);
   }
+  if (report.series_length > 0) json_values(json, report, index);
+  if (verdicts.empty()) return;
+  json.field_or_null("verdict", verdicts[index].word);
+  json.field("reason", verdicts[index].reason);
+}
 
- private:
-  /// What the baseline calls a stack that was matched across builds.
-  void write_counterpart(std::uint32_t key) {
-    const Counterpart* const found = report_.counterpart(key);
-    if (found == nullptr) return;
-    report_.view->frames(found->before, frames_);
-    json_stack(json_, "baseline_stack", frames_);
-    json_.key("stacks");
-    json_.begin_object();
-    json_.field("baseline", static_cast<std::int64_t>(found->stacks_before));
-    json_.field("current", static_cast<std::int64_t>(found->stacks_after));
-    json_.end_object();
-  }
-
-  JsonWriter& json_;
-  const GrowthReport& report_;
-  const std::vector<RowVerdict>& verdicts_;
-  std::vector<FrameView> frames_;
-};
+/// Calls `write` with the rows of a comparison and what writes its head, a row and its tail.
+template <class Write>
+void with_parts(Output& out, const GrowthReport& report, const std::vector<RowVerdict>& verdicts, const Style& style,
+                const Write& write) {
+  const Selection selection = rows_of(report, style);
+  std::vector<FrameView> frames;
+  write(
+      selection.rows,
+      [&](JsonWriter& json) {
+        head_fields(json, report);
+        json_story_fields(json, report);
+      },
+      [&](JsonWriter& json, std::uint32_t row) {
+        json.object([&] { row_fields(json, report, verdicts, row, frames); });
+        out.row_done();
+      },
+      [&](JsonWriter& json) { tail_fields(json, report, selection.others); });
+}
 
 void diff_object(JsonWriter& json, Output& out, const GrowthReport& report, const std::vector<RowVerdict>& verdicts,
                  const Style& style) {
-  const Selection selection = rows_of(report, style);
-  json.begin_object();
-  head_fields(json, report);
-  json_story_fields(json, report);
-  json.key("rows");
-  json.begin_array();
-  RowWriter rows(json, report, verdicts);
-  for (const std::uint32_t row : selection.rows) {
-    json.new_line();
-    rows.write(row);
-    out.row_done();
-  }
-  json.end_array();
-  tail_fields(json, report, selection.others);
-  json.end_object();
+  with_parts(out, report, verdicts, style, [&](const auto&... parts) { json_object_of_rows(json, "rows", parts...); });
 }
 
-/// Header line, then one line per row; each line is a document.
-void diff_lines(Output& out, const GrowthReport& report, const std::vector<RowVerdict>& verdicts, const Style& style) {
-  const Selection selection = rows_of(report, style);
-  {
-    JsonWriter json(out.text(), true);
-    json.begin_object();
-    head_fields(json, report);
-    json_story_fields(json, report);
-    tail_fields(json, report, selection.others);
-    json.end_object();
-    out.text() += '\n';
-  }
-  for (const std::uint32_t row : selection.rows) {
-    JsonWriter json(out.text(), true);
-    RowWriter(json, report, verdicts).write(row);
-    out.text() += '\n';
-    out.row_done();
-  }
+void diff_document(Output& out, const GrowthReport& report, const std::vector<RowVerdict>& verdicts,
+                   const Style& style) {
+  with_parts(out, report, verdicts, style,
+             [&](const auto&... parts) { json_document(out.text(), style.form, "rows", parts...); });
 }
 
 std::vector<RowVerdict> matching(const GrowthReport& report, const std::vector<RowVerdict>& verdicts) {
@@ -173,20 +130,14 @@ std::vector<RowVerdict> matching(const GrowthReport& report, const std::vector<R
 }  // namespace
 
 void json_growth_row(JsonWriter& json, const GrowthReport& report, std::uint32_t row) {
-  const std::vector<RowVerdict> none;
-  RowWriter(json, report, none).write(row);
+  std::vector<FrameView> frames;
+  json.object([&] { row_fields(json, report, {}, row, frames); });
 }
 
 void json_diff(const GrowthReport& report, const std::vector<RowVerdict>& verdicts, const Style& style,
                const Sink& sink) {
   Output out(sink);
-  if (style.form == Form::jsonl) {
-    diff_lines(out, report, verdicts, style);
-    return;
-  }
-  JsonWriter json(out.text());
-  diff_object(json, out, report, verdicts, style);
-  out.text() += '\n';
+  diff_document(out, report, verdicts, style);
 }
 
 void json_series(const SeriesReport& series, const std::vector<GrowthReport>& steps,
@@ -194,34 +145,22 @@ void json_series(const SeriesReport& series, const std::vector<GrowthReport>& st
   const std::vector<RowVerdict> known = matching(series.overall, verdicts);
   Output out(sink);
   if (style.form == Form::jsonl) {
-    for (const GrowthReport& step : steps) diff_lines(out, step, {}, style);
-    diff_lines(out, series.overall, known, style);
+    for (const GrowthReport& step : steps) diff_document(out, step, {}, style);
+    diff_document(out, series.overall, known, style);
     return;
   }
   JsonWriter json(out.text());
   json.begin_object();
   json.field("schema", "snapdiff.diff/1");
-  json.key("snapshots");
-  json.begin_array();
-  for (const SeriesStep& step : series.steps) {
-    json.new_line();
-    json.begin_object();
+  json.object_rows("snapshots", series.steps, [&](const SeriesStep& step) {
     json.field("ref", step.snapshot.ref);
     json.field("total", step.total);
     json.field_or_null("objects", step.objects);
     json.field("growth", step.growth);
     json.field_or_null("restart", step.restart);
-    if (step.other_build) json.field("other_build", true);
-    json.end_object();
-  }
-  json.end_array();
-  json.key("steps");
-  json.begin_array();
-  for (const GrowthReport& step : steps) {
-    json.new_line();
-    diff_object(json, out, step, {}, style);
-  }
-  json.end_array();
+    if (step.other_build) json.field("other_build", std::int64_t{1});
+  });
+  json.rows("steps", steps, [&](const GrowthReport& step) { diff_object(json, out, step, {}, style); });
   json.key("overall");
   diff_object(json, out, series.overall, known, style);
   json.end_object();

@@ -81,15 +81,13 @@ void json_snapshot(JsonWriter& json, const SnapshotRef& ref) {
   json.field("format", facts.format);
   json.field_or_null("taken_at", facts.taken_at_ns ? rfc3339(*facts.taken_at_ns) : std::string());
   json.field_or_null("pid", facts.pid);
-  json.key("labels");
-  json.begin_object();
-  for (const auto& [name, value] : facts.labels) {
-    json.any_key(name);
-    json.string(value);
-  }
-  json.end_object();
-  json.key("partial");
-  json.boolean(facts.partial);
+  json.object("labels", [&] {
+    for (const auto& [name, value] : facts.labels) {
+      json.any_key(name);
+      json.string(value);
+    }
+  });
+  json.field("partial", facts.partial);
   json.key("totals");
   json.begin_object();
   for (const Column& column : ref.snapshot->samples.columns) {
@@ -102,6 +100,11 @@ void json_snapshot(JsonWriter& json, const SnapshotRef& ref) {
   json.end_object();
 }
 
+void json_snapshot(JsonWriter& json, std::string_view key, const SnapshotRef& ref) {
+  json.key(key);
+  json_snapshot(json, ref);
+}
+
 void json_change_fields(JsonWriter& json, const Change& change) { json_change_fields(json, change, change.growth()); }
 
 void json_change_fields(JsonWriter& json, const Change& change, std::int64_t growth) {
@@ -110,20 +113,23 @@ void json_change_fields(JsonWriter& json, const Change& change, std::int64_t gro
   json.field("growth", growth);
 }
 
+void json_object_fields(JsonWriter& json, bool known, const Change& objects) {
+  const auto if_known = [known](std::int64_t value) { return known ? std::optional(value) : std::nullopt; };
+  json.field_or_null("baseline_objects", if_known(objects.baseline));
+  json.field_or_null("current_objects", if_known(objects.current));
+  json.field_or_null("growth_objects", if_known(objects.growth()));
+}
+
 void json_instances(JsonWriter& json, const InstanceCount& count) {
-  json.key("instances");
-  json.begin_object();
-  json.field("grew", std::int64_t{count.grew});
-  json.field("shrank", std::int64_t{count.shrank});
-  json.field("of", std::int64_t{count.of});
-  json.end_object();
+  json.object("instances", [&] {
+    json.field("grew", std::int64_t{count.grew});
+    json.field("shrank", std::int64_t{count.shrank});
+    json.field("of", std::int64_t{count.of});
+  });
 }
 
 void json_change(JsonWriter& json, std::string_view key, const Change& change) {
-  json.key(key);
-  json.begin_object();
-  json_change_fields(json, change);
-  json.end_object();
+  json.object(key, [&] { json_change_fields(json, change); });
 }
 
 void json_frame(JsonWriter& json, const FrameView& frame) {
@@ -135,87 +141,57 @@ void json_frame(JsonWriter& json, const FrameView& frame) {
   // Equal stacks of named frames may lie at several offsets; which of them is shown would depend on what came first.
   json.key("offset");
   frame.offset == kNoOffset || !frame.function.empty() ? json.null() : json.unsigned_integer(frame.offset);
-  json.key("inlined");
-  json.boolean(frame.inlined);
+  json.field("inlined", frame.inlined);
   json.end_object();
 }
 
 void json_stack(JsonWriter& json, std::string_view key, std::span<const FrameView> frames) {
-  json.key(key);
-  json.begin_array();
-  for (const FrameView& frame : frames) json_frame(json, frame);
-  json.end_array();
+  json.array(key, frames, [&](const FrameView& frame) { json_frame(json, frame); });
 }
 
 void json_unnamed(JsonWriter& json, const Unnamed& unnamed) {
-  json.key("names");
-  json.begin_object();
-  json.key("addresses");
-  json.unsigned_integer(unnamed.addresses);
-  json.key("unnamed");
-  json.unsigned_integer(unnamed.unnamed);
-  json.field("value", unnamed.value);
-  json.key("modules");
-  json.begin_array();
-  for (const UnnamedModule& module : unnamed.modules) {
-    json.begin_object();
-    json.field_or_null("module", module.module);
-    json.key("unnamed");
-    json.unsigned_integer(module.addresses);
-    json.field("value", module.value);
-    json.end_object();
-  }
-  json.end_array();
-  json.end_object();
+  json.object("names", [&] {
+    json.field("addresses", unnamed.addresses);
+    json.field("unnamed", unnamed.unnamed);
+    json.field("value", unnamed.value);
+    json.objects("modules", unnamed.modules, [&](const UnnamedModule& module) {
+      json.field_or_null("module", module.module);
+      json.field("unnamed", module.addresses);
+      json.field("value", module.value);
+    });
+  });
 }
 
 void json_notes(JsonWriter& json, const Notes& notes) {
-  json.key("notes");
-  json.begin_array();
-  for (const Note& note : notes.all()) {
-    json.begin_object();
+  json.objects("notes", notes.all(), [&](const Note& note) {
     json.field("severity", to_text(note.severity));
     json.field("text", note.text);
-    json.key("count");
-    json.unsigned_integer(note.count);
-    json.end_object();
-  }
-  json.end_array();
+    json.field("count", note.count);
+  });
 }
 
 void json_rest(JsonWriter& json, const GrowthReport& report, const Others& others) {
-  json.key("others");
-  json.begin_object();
-  json.field("rows", static_cast<std::int64_t>(others.rows));
-  json.field("growth", others.value.growth());
-  json.end_object();
-  json.key("unattributed");
-  json.begin_object();
-  json.field("growth", report.unattributed.growth());
-  json.end_object();
-  json.key("filtered");
-  json.begin_object();
-  json.field("growth", report.filtered.growth());
-  json.end_object();
+  json.object("others", [&] {
+    json.field("rows", static_cast<std::int64_t>(others.rows));
+    json.field("growth", others.value.growth());
+  });
+  json.object("unattributed", [&] { json.field("growth", report.unattributed.growth()); });
+  json.object("filtered", [&] { json.field("growth", report.filtered.growth()); });
 }
 
 void json_values(JsonWriter& json, const GrowthReport& report, std::size_t row) {
-  json.key("values");
-  json.begin_array();
   std::vector<std::int64_t> scratch;
   const std::span<const std::int64_t> values = report.series.row(row, scratch);
+  json.key("values");
+  json.begin_array();
   for (std::size_t i = 0; i < values.size(); ++i) report.series.known(row, i) ? json.integer(values[i]) : json.null();
   json.end_array();
 }
 
 void json_listed_once(JsonWriter& json, const GrowthReport& report) {
   if (report.listed_once.empty()) return;
-  json.key("listed_once");
-  json.begin_array();
   std::vector<FrameView> frames;
-  for (const ListedOnce& row : report.listed_once) {
-    json.new_line();
-    json.begin_object();
+  json.object_rows("listed_once", report.listed_once, [&](const ListedOnce& row) {
     json.field_or_null("baseline", known_baseline(row, report));
     json.field_or_null("current", known_current(row, report));
     json.field("from", static_cast<std::int64_t>(row.first) + 1);
@@ -223,9 +199,7 @@ void json_listed_once(JsonWriter& json, const GrowthReport& report) {
     json_change(json, "known", row.value);
     report.view->frames(row.stack, frames);
     json_stack(json, "stack", frames);
-    json.end_object();
-  }
-  json.end_array();
+  });
 }
 
 }  // namespace snapdiff::report

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "analyzer/report/json_writer.hpp"
+#include "analyzer/report/report.hpp"
 #include "analyzer/report/selection.hpp"
 #include "snapdiff/device_memory.hpp"
 #include "snapdiff/growth.hpp"
@@ -17,7 +18,10 @@ namespace snapdiff::report {
 std::string rfc3339(std::int64_t nanoseconds);
 
 void json_snapshot(JsonWriter& json, const SnapshotRef& ref);
+void json_snapshot(JsonWriter& json, std::string_view key, const SnapshotRef& ref);
 void json_change(JsonWriter& json, std::string_view key, const Change& change);
+/// {"baseline_objects", "current_objects", "growth_objects"} into the object that is open, null where not known.
+void json_object_fields(JsonWriter& json, bool known, const Change& objects);
 /// {"baseline", "current", "growth"} into the object that is open.
 void json_change_fields(JsonWriter& json, const Change& change);
 void json_instances(JsonWriter& json, const InstanceCount& count);
@@ -38,5 +42,39 @@ void json_listed_once(JsonWriter& json, const GrowthReport& report);
 void json_growth_row(JsonWriter& json, const GrowthReport& report, std::uint32_t row);
 /// "values": null where no source lists the row.
 void json_values(JsonWriter& json, const GrowthReport& report, std::size_t row);
+
+/// What `head` writes, the rows at `name`, and what `tail` writes, as one object.
+template <class Rows, class Head, class Row, class Tail>
+void json_object_of_rows(JsonWriter& json, std::string_view name, const Rows& rows, const Head& head, const Row& row,
+                         const Tail& tail) {
+  json.object([&] {
+    head(json);
+    json.rows(name, rows, [&](const auto& one) { row(json, one); });
+    tail(json);
+  });
+}
+
+/// The same as a document; as JSON Lines a header line of all but the rows, then a line for each row.
+template <class Rows, class Head, class Row, class Tail>
+void json_document(std::string& out, Form form, std::string_view name, const Rows& rows, const Head& head,
+                   const Row& row, const Tail& tail) {
+  const bool lines = form == Form::jsonl;
+  JsonWriter json(out, lines);
+  if (!lines) {
+    json_object_of_rows(json, name, rows, head, row, tail);
+    out += '\n';
+    return;
+  }
+  json.object([&] {
+    head(json);
+    tail(json);
+  });
+  out += '\n';
+  for (const auto& one : rows) {
+    JsonWriter line(out, true);
+    row(line, one);
+    out += '\n';
+  }
+}
 
 }  // namespace snapdiff::report

@@ -15,17 +15,12 @@ namespace snapdiff::report {
 namespace {
 
 void sites_field(JsonWriter& json, const GrowthReport& report, const std::vector<Suspect::Site>& sites) {
-  json.key("sites");
-  json.begin_array();
-  for (const Suspect::Site& site : sites) {
-    json.begin_object();
+  json.objects("sites", sites, [&](const Suspect::Site& site) {
     json.key("frame");
     json_frame(json, site.frame);
     json.field("growth", site.growth);
     json.field_or_null("growth_objects", report.has_objects ? std::optional(site.objects) : std::nullopt);
-    json.end_object();
-  }
-  json.end_array();
+  });
 }
 
 /// What is known only of a judged series is null elsewhere.
@@ -35,8 +30,7 @@ void verdict_fields(JsonWriter& json, const Culprit& culprit) {
   for (const auto& [name, number] :
        {std::pair("slope", culprit.verdict.slope), std::pair("slope_low", culprit.verdict.slope_low),
         std::pair("slope_high", culprit.verdict.slope_high)}) {
-    json.key(name);
-    json.number(fitted ? number : std::nan(""));
+    json.field(name, fitted ? number : std::nan(""));
   }
 }
 
@@ -46,99 +40,66 @@ void frame_fields(JsonWriter& json, const Culprit& culprit) {
   json.field_or_null("file", frame ? culprit.path.back().file : std::string_view());
   const bool line = frame && culprit.path.back().line > 0;
   json.field_or_null("line", line ? std::optional<std::int64_t>(culprit.path.back().line) : std::nullopt);
-  json.key("own");
-  json.boolean(culprit.own);
+  json.field("own", culprit.own);
   json.field_or_null("via", culprit.via);
 }
 
-void culprit_object(JsonWriter& json, const GrowthReport& report, const Culprit& culprit) {
-  json.begin_object();
+void culprit_fields(JsonWriter& json, const GrowthReport& report, const Culprit& culprit) {
   frame_fields(json, culprit);
   json_change_fields(json, culprit.value);
   if (culprit.instances.of > 0) json_instances(json, culprit.instances);
   json.field_or_null("growth_objects", report.has_objects ? std::optional(culprit.objects.growth()) : std::nullopt);
-  json.key("error");
-  json.number(culprit.error);
-  json.key("share");
-  json.number(culprit.share);
+  json.field("error", culprit.error);
+  json.field("share", culprit.share);
   verdict_fields(json, culprit);
   json.field_or_null("reason", culprit.verdict.word.empty() ? std::string() : culprit.verdict.reason);
   json.field("rises", static_cast<std::int64_t>(culprit.rises));
   json.field("steps", static_cast<std::int64_t>(culprit.steps));
-  json.key("doubling");
-  json.boolean(culprit.doubling);
+  json.field("doubling", culprit.doubling);
   json.field("rows", static_cast<std::int64_t>(culprit.rows.size()));
-  json.key("values");
-  json.begin_array();
-  for (const std::int64_t value : culprit.values) json.integer(value);
-  json.end_array();
+  json.array("values", culprit.values, [&](const std::int64_t value) { json.integer(value); });
   json_stack(json, "path", culprit.path);
   sites_field(json, report, culprit.sites);
-  json.end_object();
 }
 
 void culprits_field(JsonWriter& json, const GrowthReport& report, std::string_view key,
                     const std::vector<Culprit>& culprits) {
-  json.key(key);
-  json.begin_array();
-  for (const Culprit& culprit : culprits) {
-    culprit_object(json, report, culprit);
-  }
-  json.end_array();
+  json.objects(key, culprits, [&](const Culprit& culprit) { culprit_fields(json, report, culprit); });
 }
 
-void story_object(JsonWriter& json, const GrowthReport& report, const Story& story) {
-  json.begin_object();
+void story_fields(JsonWriter& json, const GrowthReport& report, const Story& story) {
   json.field("schema", "snapdiff.story/1");
-  json.key("events");
-  json.begin_array();
-  for (const Event& event : story.events) {
-    json.begin_object();
+  json.objects("events", story.events, [&](const Event& event) {
     json.field("kind", to_text(event.kind));
     json.field("title", event.title);
     json.field("text", plain_text(event.text));
-    json.end_object();
-  }
-  json.end_array();
-  json.key("headline");
-  json.begin_object();
-  json.field("text", plain_text(story.headline));
-  json.field_or_null("verdict", story.verdict);
-  json.end_object();
+  });
+  json.object("headline", [&] {
+    json.field("text", plain_text(story.headline));
+    json.field_or_null("verdict", story.verdict);
+  });
   json.field("snapshots", static_cast<std::int64_t>(story.snapshots));
-  json.key("judged");
-  json.boolean(story.judged);
-  json.key("explained");
-  json.number(story.explained);
-  json.key("covered");
-  json.number(story.covered);
+  json.field("judged", story.judged);
+  json.field("explained", story.explained);
+  json.field("covered", story.covered);
   culprits_field(json, report, "culprits", story.culprits);
   culprits_field(json, report, "levelled", story.levelled);
   culprits_field(json, report, "freed", story.freed);
-  json.key("passing");
-  json.begin_array();
-  for (const Passing& passing : story.passing) {
-    json.begin_object();
+  json.objects("passing", story.passing, [&](const Passing& passing) {
     json_stack(json, "path", passing.path);
     json.field("peak", passing.peak);
     json.field("allocated", static_cast<std::int64_t>(passing.allocated + story.first));
     json.field("freed", static_cast<std::int64_t>(passing.freed + story.first));
-    json.end_object();
-  }
-  json.end_array();
+  });
   json.field("moved", story.moved);
   json.field_or_null("hidden", plain_text(Span{story.hidden, false}));
   json.field_or_null("no_culprit", plain_text(Span{story.no_culprit, false}));
   json.field_or_null("next", plain_text(story.next));
-  json.key("also");
-  json.begin_array();
-  for (const Prose& line : story.also) json.string(plain_text(line));
-  json.end_array();
+  json.array("also", story.also, [&](const Prose& line) { json.string(plain_text(line)); });
   if (story.peak != nullptr) {
     json.key("peak");
     json_peak(json, *story.peak);
   }
-  json.end_object();
 }
 
 }  // namespace
@@ -154,16 +115,11 @@ void json_peak(JsonWriter& json, const PeakStory& peak) {
   json.field("at_start", facts.at_start);
   json.field("at_end", facts.at_end);
   json.field_or_null("reserved", facts.reserved);
-  json.key("roles");
-  json.begin_array();
-  for (const PeakRole& role : facts.roles) {
-    json.begin_object();
+  json.objects("roles", facts.roles, [&](const PeakRole& role) {
     json.field("role", role.role);
     json.field("bytes", role.bytes);
     json.field("blocks", role.blocks);
-    json.end_object();
-  }
-  json.end_array();
+  });
   json.key("parts");
   json.begin_array();
   for (std::size_t i = 0; i < peak.parts.size(); ++i) {
@@ -173,42 +129,30 @@ void json_peak(JsonWriter& json, const PeakStory& peak) {
     json.field("role", peak.roles[i]);
     json.field("bytes", part.value.current);
     json.field("blocks", part.objects.current);
-    json.key("share");
-    json.number(part.share);
+    json.field("share", part.share);
     json.end_object();
   }
   json.end_array();
-  json.key("advice");
-  json.begin_array();
-  for (const Prose& line : peak.advice) json.string(plain_text(line));
-  json.end_array();
+  json.array("advice", peak.advice, [&](const Prose& line) { json.string(plain_text(line)); });
   json.end_object();
 }
 
 void json_story_fields(JsonWriter& json, const GrowthReport& report) {
-  json.key("suspects");
-  json.begin_array();
   std::vector<const Culprit*> culprits;
   if (report.story != nullptr) {
     for (const Culprit& culprit : report.story->culprits) culprits.push_back(&culprit);
     for (const Culprit& culprit : report.story->freed) culprits.push_back(&culprit);
   }
-  for (const Culprit* culprit : culprits) {
-    json.begin_object();
+  json.objects("suspects", culprits, [&](const Culprit* culprit) {
     json_stack(json, "path", culprit->path);
     json.field("growth", culprit->value.growth());
-    json.key("share");
-    json.number(culprit->share);
+    json.field("share", culprit->share);
     sites_field(json, report, culprit->sites);
     verdict_fields(json, *culprit);
-    json.key("own");
-    json.boolean(culprit->own);
+    json.field("own", culprit->own);
     json.field_or_null("via", culprit->via);
-    json.end_object();
-  }
-  json.end_array();
-  json.key("story");
-  report.story == nullptr ? json.null() : story_object(json, report, *report.story);
+  });
+  json.object_or_null("story", report.story != nullptr, [&] { story_fields(json, report, *report.story); });
 }
 
 }  // namespace snapdiff::report

@@ -2,6 +2,7 @@
 
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/json_parts.hpp"
+#include "analyzer/report/json_story.hpp"
 #include "analyzer/report/output.hpp"
 #include "analyzer/report/writers.hpp"
 
@@ -11,8 +12,7 @@ namespace {
 
 void top_head(JsonWriter& json, const TopReport& report) {
   json.field("schema", "snapdiff.top/1");
-  json.key("snapshot");
-  json_snapshot(json, report.snapshot);
+  json_snapshot(json, "snapshot", report.snapshot);
   json.field("metric", report.metric);
   json.field("unit", report.unit);
   json.field("by", to_text(report.options.by));
@@ -23,18 +23,14 @@ void top_head(JsonWriter& json, const TopReport& report) {
 }
 
 void top_tail(JsonWriter& json, const TopReport& report, const Others& others, const AboveTop& above) {
-  json.key("others");
-  json.begin_object();
-  json.field("rows", static_cast<std::int64_t>(others.rows));
-  json.field("value", others.value.current);
-  json.end_object();
+  json.object("others", [&] {
+    json.field("rows", static_cast<std::int64_t>(others.rows));
+    json.field("value", others.value.current);
+  });
   json.field("unattributed", report.unattributed);
   json.field("filtered", report.filtered);
   if (above.failure != nullptr) {
-    json.key("out_of_memory");
-    json.begin_object();
-    json_out_of_memory_fields(json, *above.failure);
-    json.end_object();
+    json.object("out_of_memory", [&] { json_out_of_memory_fields(json, *above.failure); });
   }
   if (above.peak != nullptr) {
     json.key("peak");
@@ -43,8 +39,7 @@ void top_tail(JsonWriter& json, const TopReport& report, const Others& others, c
   json_notes(json, report.notes);
 }
 
-void top_row(JsonWriter& json, const TopReport& report, const TopRow& row, std::vector<FrameView>& frames) {
-  json.begin_object();
+void top_row_fields(JsonWriter& json, const TopReport& report, const TopRow& row, std::vector<FrameView>& frames) {
   if (report.options.by == GroupBy::stack) {
     json.field("value", row.value);
   } else {
@@ -52,15 +47,13 @@ void top_row(JsonWriter& json, const TopReport& report, const TopRow& row, std::
     json.field("cum", row.cumulative);
   }
   json.field_or_null("objects", report.has_objects ? std::optional(row.objects) : std::nullopt);
-  json.key("error");
-  json.number(row.error);
+  json.field("error", row.error);
   if (report.options.by == GroupBy::stack) {
     report.view->frames(report.stacks[row.key], frames);
     json_stack(json, "stack", frames);
   } else {
     json.field("key", report.keys[row.key]);
   }
-  json.end_object();
 }
 
 bool has_objects(const PeekReport& report) {
@@ -72,64 +65,36 @@ bool has_objects(const PeekReport& report) {
 }
 
 void peek_edges(JsonWriter& json, std::string_view key, const std::vector<PeekEdge>& edges, bool objects) {
-  json.key(key);
-  json.begin_array();
-  for (const PeekEdge& edge : edges) {
-    json.begin_object();
+  json.objects(key, edges, [&](const PeekEdge& edge) {
     json.field("function", edge.function);
     json_change_fields(json, edge.value);
-    const auto known = [&](std::int64_t value) { return objects ? std::optional(value) : std::nullopt; };
-    json.field_or_null("baseline_objects", known(edge.objects.baseline));
-    json.field_or_null("current_objects", known(edge.objects.current));
-    json.field_or_null("growth_objects", known(edge.objects.growth()));
-    json.end_object();
-  }
-  json.end_array();
+    json_object_fields(json, objects, edge.objects);
+  });
 }
 
 void peek_function(JsonWriter& json, const PeekFunction& function, bool objects) {
-  json.begin_object();
-  json.field("function", function.function);
-  json_change(json, "flat", function.flat);
-  json_change(json, "cum", function.cumulative);
-  peek_edges(json, "callers", function.callers, objects);
-  peek_edges(json, "callees", function.callees, objects);
-  json.end_object();
+  json.object([&] {
+    json.field("function", function.function);
+    json_change(json, "flat", function.flat);
+    json_change(json, "cum", function.cumulative);
+    peek_edges(json, "callers", function.callers, objects);
+    peek_edges(json, "callees", function.callees, objects);
+  });
 }
 
 }  // namespace
 
 void json_top(const TopReport& report, const Style& style, const Sink& sink, const AboveTop& above) {
   const Selection selection = select_rows(report, style);
-  const bool lines = style.form == Form::jsonl;
   Output out(sink);
   std::vector<FrameView> frames;
-  JsonWriter json(out.text(), lines);
-  json.begin_object();
-  top_head(json, report);
-  if (lines) {
-    top_tail(json, report, selection.others, above);
-    json.end_object();
-    out.text() += '\n';
-    for (const std::uint32_t row : selection.rows) {
-      JsonWriter line(out.text(), true);
-      top_row(line, report, report.rows[row], frames);
-      out.text() += '\n';
-      out.row_done();
-    }
-    return;
-  }
-  json.key("rows");
-  json.begin_array();
-  for (const std::uint32_t row : selection.rows) {
-    json.new_line();
-    top_row(json, report, report.rows[row], frames);
-    out.row_done();
-  }
-  json.end_array();
-  top_tail(json, report, selection.others, above);
-  json.end_object();
-  out.text() += '\n';
+  json_document(
+      out.text(), style.form, "rows", selection.rows, [&](JsonWriter& json) { top_head(json, report); },
+      [&](JsonWriter& json, std::uint32_t row) {
+        json.object([&] { top_row_fields(json, report, report.rows[row], frames); });
+        out.row_done();
+      },
+      [&](JsonWriter& json) { top_tail(json, report, selection.others, above); });
 }
 
 std::string json_peek(const PeekReport& report, const Style& style) {
@@ -142,10 +107,8 @@ std::string json_peek(const PeekReport& report, const Style& style) {
   json.field("metric", report.metric);
   json.field("unit", report.unit);
   json.field("regex", report.regex);
-  json.key("baseline");
-  json_snapshot(json, report.baseline);
-  json.key("current");
-  json_snapshot(json, report.current);
+  json_snapshot(json, "baseline", report.baseline);
+  json_snapshot(json, "current", report.current);
   json_change(json, "total", report.total);
   const auto stacks = std::span(report.matched_rows).first(shown_of(report.matched_rows.size(), style));
   if (lines) {
@@ -163,21 +126,10 @@ std::string json_peek(const PeekReport& report, const Style& style) {
     }
     return out;
   }
-  json.key("functions");
-  json.begin_array();
-  for (const PeekFunction& function : report.functions) {
-    json.new_line();
-    peek_function(json, function, objects);
-  }
-  json.end_array();
+  json.rows("functions", report.functions,
+            [&](const PeekFunction& function) { peek_function(json, function, objects); });
   if (report.by_stack != nullptr) {
-    json.key("matched_stacks");
-    json.begin_array();
-    for (const std::uint32_t row : stacks) {
-      json.new_line();
-      json_growth_row(json, *report.by_stack, row);
-    }
-    json.end_array();
+    json.rows("matched_stacks", stacks, [&](const std::uint32_t row) { json_growth_row(json, *report.by_stack, row); });
   }
   json.end_object();
   return out + "\n";

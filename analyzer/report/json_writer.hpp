@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -7,8 +8,8 @@
 
 namespace snapdiff::report {
 
-/// Writes JSON straight into a string, so that a million rows need no tree. The caller nests calls
-/// rightly; commas are set here. Strings become valid UTF-8; control characters and
+/// Writes JSON straight into a string, so that a million rows need no tree. Commas are set here; who
+/// calls begin_ calls end_ too. Strings become valid UTF-8; control characters and
 /// code points that hide or reorder text are escaped, so that it is also safe on a terminal. Numbers: integers exact,
 /// doubles in the shortest form that reads back, NaN and infinities as null.
 class JsonWriter {
@@ -55,6 +56,21 @@ class JsonWriter {
     key(name);
     integer(value);
   }
+  template <std::same_as<bool> Bool>
+  void field(std::string_view name, Bool value) {
+    key(name);
+    boolean(value);
+  }
+  template <std::same_as<double> Double>
+  void field(std::string_view name, Double value) {
+    key(name);
+    number(value);
+  }
+  template <std::unsigned_integral Unsigned>
+  requires(!std::same_as<Unsigned, bool>) void field(std::string_view name, Unsigned value) {
+    key(name);
+    unsigned_integer(value);
+  }
   /// null instead of an empty text.
   void field_or_null(std::string_view name, std::string_view text) {
     key(name);
@@ -63,6 +79,59 @@ class JsonWriter {
   void field_or_null(std::string_view name, std::optional<std::int64_t> value) {
     key(name);
     value ? integer(*value) : null();
+  }
+
+  /// An object; `fill` writes its fields.
+  template <class Fill>
+  void object(const Fill& fill) {
+    begin_object();
+    fill();
+    end_object();
+  }
+  template <class Fill>
+  void object(std::string_view name, const Fill& fill) {
+    key(name);
+    object(fill);
+  }
+  /// null where it is not known.
+  template <class Fill>
+  void object_or_null(std::string_view name, bool known, const Fill& fill) {
+    key(name);
+    known ? object(fill) : null();
+  }
+  /// An array that holds one object.
+  template <class Fill>
+  void one_object(std::string_view name, const Fill& fill) {
+    key(name);
+    begin_array();
+    object(fill);
+    end_array();
+  }
+  /// An array; `write` writes one value for each of `values`.
+  template <class Values, class Write>
+  void array(std::string_view name, const Values& values, const Write& write) {
+    key(name);
+    begin_array();
+    for (const auto& value : values) write(value);
+    end_array();
+  }
+  /// The same, each value on a line of its own.
+  template <class Values, class Write>
+  void rows(std::string_view name, const Values& values, const Write& write) {
+    array(name, values, [&](const auto& value) {
+      new_line();
+      write(value);
+    });
+  }
+  /// An array of objects; `fill` writes the fields of one.
+  template <class Values, class Fill>
+  void objects(std::string_view name, const Values& values, const Fill& fill) {
+    array(name, values, [&](const auto& value) { object([&] { fill(value); }); });
+  }
+  /// The same, each object on a line of its own.
+  template <class Values, class Fill>
+  void object_rows(std::string_view name, const Values& values, const Fill& fill) {
+    rows(name, values, [&](const auto& value) { object([&] { fill(value); }); });
   }
 
  private:

@@ -1,10 +1,12 @@
 #include "analyzer/report/listed_once.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include "analyzer/report/headline.hpp"
+#include "analyzer/report/markdown_parts.hpp"
 #include "analyzer/report/names.hpp"
-#include "analyzer/report/table.hpp"
+#include "analyzer/report/sheet.hpp"
 #include "analyzer/report/text_tools.hpp"
 #include "snapdiff/number_text.hpp"
 
@@ -28,8 +30,6 @@ std::string stack_of(const ListedOnce& row, const GrowthReport& report, std::siz
   return stack_cell(frames, width, glyphs).text;
 }
 
-}  // namespace
-
 std::string value_or_unknown(const std::optional<std::int64_t>& value, const std::string& unit) {
   return value ? snapdiff::value_text(*value, unit) : "?";
 }
@@ -39,9 +39,23 @@ std::string listed_once_heading(const GrowthReport& report) {
          " listed at one end only, growth unknown";
 }
 
-std::size_t listed_once_shown(const GrowthReport& report, const Style& style) {
-  return style.max_rows == 0 ? report.listed_once.size() : std::min(style.max_rows, report.listed_once.size());
+std::span<const ListedOnce> shown_rows(const GrowthReport& report, const Style& style) {
+  return std::span(report.listed_once).first(shown_of(report.listed_once.size(), style));
 }
+
+Sheet known_values(const GrowthReport& report, std::span<const ListedOnce> shown, const Glyphs& glyphs,
+                   std::string_view thousands) {
+  Sheet sheet("stack (leaf first)", thousands);
+  sheet.column({"before", 9, true, ""}, shown, [&](const ListedOnce& row) {
+    return Sheet::Cell{value_or_unknown(known_baseline(row, report), report.unit)};
+  });
+  sheet.column({"after", 9, true, spaced(glyphs.arrow)}, shown, [&](const ListedOnce& row) {
+    return Sheet::Cell{value_or_unknown(known_current(row, report), report.unit)};
+  });
+  return sheet;
+}
+
+}  // namespace
 
 std::optional<std::int64_t> known_baseline(const ListedOnce& row, const GrowthReport&) {
   return row.first == 0 ? std::optional(row.value.baseline) : std::nullopt;
@@ -54,27 +68,28 @@ std::optional<std::int64_t> known_current(const ListedOnce& row, const GrowthRep
 std::string listed_once_text(const GrowthReport& report, const Style& style) {
   if (report.listed_once.empty()) return {};
   const Glyphs glyphs = glyphs_for(style.utf8);
-  const bool series = std::any_of(report.listed_once.begin(), report.listed_once.end(),
-                                  [](const ListedOnce& row) { return row.first != row.last; });
-  std::vector<TextTable::Column> columns{{"before", 9, true, ""}, {"after", 9, true, spaced(glyphs.arrow)}};
-  if (series) columns.push_back({"known", 9, true, "  "});
-  TextTable table(columns, "stack (leaf first)", style.thousands);
-  const std::size_t shown = listed_once_shown(report, style);
-  for (std::size_t i = 0; i < shown; ++i) {
-    const ListedOnce& row = report.listed_once[i];
-    TextTable::Row& line = table.add();
-    line.cells = {{value_or_unknown(known_baseline(row, report), report.unit), Paint::none},
-                  {value_or_unknown(known_current(row, report), report.unit), Paint::none}};
-    if (series) line.cells.push_back({known_growth(row, report, glyphs), growth_paint(row.value.growth())});
-  }
-  const std::size_t width = table.rest_width(style.width);
-  for (std::size_t i = 0; i < shown; ++i) table.rows()[i].last = stack_of(report.listed_once[i], report, width, glyphs);
-  if (shown < report.listed_once.size()) {
-    TextTable::Row& rest = table.add();
-    rest.cells.resize(columns.size());
-    rest.last = others_text(static_cast<std::int64_t>(report.listed_once.size() - shown));
-  }
-  return "\n" + listed_once_heading(report) + ":\n\n" + table.text(style.colour);
+  const std::span<const ListedOnce> shown = shown_rows(report, style);
+  Sheet sheet = known_values(report, shown, glyphs, style.thousands);
+  if (std::any_of(report.listed_once.begin(), report.listed_once.end(),
+                  [](const ListedOnce& row) { return row.first != row.last; }))
+    sheet.column({"known", 9, true, "  "}, shown, [&](const ListedOnce& row) {
+      return Sheet::Cell{known_growth(row, report, glyphs), growth_paint(row.value.growth())};
+    });
+  const std::size_t width = sheet.rest_width(style.width);
+  for (std::size_t i = 0; i < shown.size(); ++i) sheet.rows()[i].last = stack_of(shown[i], report, width, glyphs);
+  if (shown.size() < report.listed_once.size())
+    sheet.add().last = others_text(static_cast<std::int64_t>(report.listed_once.size() - shown.size()));
+  return "\n" + listed_once_heading(report) + ":\n\n" + sheet.text(style.colour);
+}
+
+std::string listed_once_markdown(const GrowthReport& report, const Style& style) {
+  if (report.listed_once.empty()) return {};
+  const Glyphs glyphs = glyphs_for(true);
+  const std::span<const ListedOnce> shown = shown_rows(report, style);
+  Sheet sheet = known_values(report, shown, glyphs, {});
+  for (std::size_t i = 0; i < shown.size(); ++i)
+    sheet.rows()[i].last = literal(stack_of(shown[i], report, kMarkdownName, glyphs));
+  return "\n" + listed_once_heading(report) + ":\n\n" + sheet.markdown();
 }
 
 }  // namespace snapdiff::report

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/report/headline.hpp"
 #include "analyzer/report/report.hpp"
 
 /// What the Markdown forms share.
@@ -14,27 +15,17 @@ namespace snapdiff::report {
 /// link that a code host would make of '@' and '#'.
 std::string literal(std::string_view text);
 
-/// Columns from `text_from` on are aligned to the left.
-class MarkdownTable {
- public:
-  explicit MarkdownTable(const std::vector<std::string>& headers, std::size_t text_from) {
-    add(headers);
-    for (std::size_t i = 0; i < headers.size(); ++i) out_ += i < text_from ? "| ---: " : "| :--- ";
-    out_ += "|\n";
-  }
-  void add(const std::vector<std::string>& cells) {
-    for (const std::string& cell : cells) {
-      out_ += "| ";
-      out_ += cell;
-      if (!cell.empty()) out_ += ' ';
-    }
-    out_ += "|\n";
-  }
-  const std::string& text() const { return out_; }
+/// What stands in front of the table of a comparison: its answer in a line, and what was compared.
+std::string markdown_title(const SnapshotRef& baseline, const SnapshotRef& current, const std::string& metric,
+                           const Change& total, const std::string& unit);
+/// The lines above the table as a list, and the notes below it.
+std::string markdown_head(const std::vector<HeadLine>& lines);
+std::string markdown_notes(const std::vector<std::string>& notes);
 
- private:
-  std::string out_;
-};
+/// Head lines are not wrapped here.
+Style unwrapped(const Style& style);
+
+inline constexpr std::size_t kMarkdownName = 100;  ///< columns of a stack or a key
 
 /// The table of a diff. `verdicts` parallel to the rows, or empty.
 std::string growth_rows(const GrowthReport& report, const std::vector<RowVerdict>& verdicts, const Style& style);

@@ -1,10 +1,11 @@
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/json_parts.hpp"
 #include "analyzer/report/retention.hpp"
-#include "analyzer/report/table.hpp"
+#include "analyzer/report/sheet.hpp"
 #include "snapdiff/number_text.hpp"
 
 namespace snapdiff::report {
@@ -175,26 +176,17 @@ class PathsJson {
   std::string all(const Style& style) {
     json_.begin_object();
     json_.field("schema", "snapdiff.paths/1");
-    json_.key("snapshots");
-    json_.begin_array();
-    for (const SnapshotRef& ref : report_.snapshots) json_snapshot(json_, ref);
-    json_.end_array();
+    json_.array("snapshots", report_.snapshots, [&](const SnapshotRef& ref) { json_snapshot(json_, ref); });
     json_.field("pattern", report_.pattern);
     json_.field("loops", report_.loops);
     column("total", report_.total);
     sum("unreachable", report_.unreachable);
     sum("hanging", report_.hanging);
-    json_.key("growing");
-    json_.begin_array();
     const std::size_t places = shown_of(report_.growing.size(), style);
-    for (std::size_t i = 0; i < places; ++i) place(report_.growing[i]);
-    json_.end_array();
-    json_.key("rows");
-    json_.begin_array();
+    json_.object_rows("growing", std::span(report_.growing).first(places), [&](const GrowingPlace& p) { place(p); });
     const std::size_t shown = shown_of(report_.rows.size(), style);
-    for (std::size_t i = 0; i < shown; ++i) row(report_.rows[i], places);
-    json_.end_array();
-    json_.field("others", static_cast<std::int64_t>(report_.rows.size() - shown + report_.more_rows));
+    json_.object_rows("rows", std::span(report_.rows).first(shown), [&](const PathRow& r) { row(r, places); });
+    json_.field("others", report_.rows.size() - shown + report_.more_rows);
     json_notes(json_, report_.notes);
     json_.end_object();
     return std::move(out_) + "\n";
@@ -202,75 +194,46 @@ class PathsJson {
 
  private:
   void fields(const ObjectSum& value) {
-    json_.begin_object();
     json_.field("objects", value.objects);
     json_.field_or_null("bytes", report_.has_bytes ? std::optional(value.bytes) : std::nullopt);
-    json_.end_object();
   }
   void sum(std::string_view key, const ObjectSum& value) {
-    json_.key(key);
-    fields(value);
+    json_.object(key, [&] { fields(value); });
   }
   void column(std::string_view key, const std::vector<ObjectSum>& at) {
-    json_.key(key);
-    json_.begin_array();
-    for (const ObjectSum& value : at) fields(value);
-    json_.end_array();
+    json_.objects(key, at, [&](const ObjectSum& value) { fields(value); });
   }
   void step(const PathStep& value) {
-    json_.begin_object();
     json_.field("label", value.label);
     json_.field("type", value.type);
-    json_.end_object();
   }
   void path(const std::vector<PathStep>& steps, std::size_t left_out) {
-    json_.key("path");
-    json_.begin_array();
-    for (const PathStep& s : steps) step(s);
-    json_.end_array();
+    json_.objects("path", steps, [&](const PathStep& s) { step(s); });
     json_.field("steps_left_out", static_cast<std::int64_t>(left_out));
   }
 
   void place(const GrowingPlace& p) {
-    json_.new_line();
-    json_.begin_object();
     path(p.path, p.left_out);
     column("at", p.at);
-    json_.key("held");
-    json_.begin_array();
-    for (const GrowingPlace::Held& held : p.held) {
-      json_.begin_object();
-      json_.key("step");
-      step(held.step);
+    json_.objects("held", p.held, [&](const GrowingPlace::Held& held) {
+      json_.object("step", [&] { step(held.step); });
       column("at", held.at);
-      json_.end_object();
-    }
-    json_.end_array();
-    json_.key("share");
-    if (p.exclusive_objects) {
-      json_.begin_object();
-      json_.key("objects");
-      json_.number(p.share_objects);
+    });
+    json_.object_or_null("share", p.exclusive_objects.has_value(), [&] {
+      json_.field("objects", p.share_objects);
       json_.field_or_null("bytes", p.share_bytes);
       json_.field("exclusive_objects", *p.exclusive_objects);
       json_.field_or_null("exclusive_bytes", p.exclusive_bytes);
-      json_.end_object();
-    } else {
-      json_.null();
-    }
-    json_.end_object();
+    });
   }
 
   void row(const PathRow& r, std::size_t places) {
-    json_.new_line();
-    json_.begin_object();
     path(r.path, r.left_out);
     column("at", r.at);
     const bool told = r.growing >= 0 && static_cast<std::size_t>(r.growing) < places;
     json_.field_or_null("growing", told ? std::optional<std::int64_t>(r.growing) : std::nullopt);
     json_.key("example");
     r.example ? json_.unsigned_integer(*r.example) : json_.null();
-    json_.end_object();
   }
 
   const PathReport& report_;

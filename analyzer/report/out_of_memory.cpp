@@ -68,16 +68,11 @@ std::string first_line(const OutOfMemory& o) {
 }
 
 void free_json(JsonWriter& json, std::string_view key, const FreeBytes& free, bool known) {
-  json.key(key);
-  if (!known) {
-    json.null();
-    return;
-  }
-  json.begin_object();
-  json.field("bytes", free.bytes);
-  json.field("largest", free.largest);
-  json.field("blocks", free.blocks);
-  json.end_object();
+  json.object_or_null(key, known, [&] {
+    json.field("bytes", free.bytes);
+    json.field("largest", free.largest);
+    json.field("blocks", free.blocks);
+  });
 }
 
 std::string heaviest_text(const TopReport& live, const Style& style) {
@@ -122,8 +117,7 @@ void json_out_of_memory_fields(JsonWriter& json, const OutOfMemory& o) {
   time("after_us", o.after_us);
   json.field("asked", o.asked);
   json.field("segment", o.segment);
-  json.key("stream");
-  json.unsigned_integer(o.stream);
+  json.field("stream", o.stream);
   json.field("pool", pool_text(o.pool));
   json.field("device_free", o.device_free);
   json.field_or_null("reserved", o.reserved);
@@ -137,8 +131,7 @@ void json_out_of_memory_fields(JsonWriter& json, const OutOfMemory& o) {
   free_json(json, "free_other_size", o.other_size, known);
   free_json(json, "free_other_streams", o.other_streams, known);
   free_json(json, "free_other_pools", o.other_pools, known);
-  json.key("exact");
-  json.boolean(o.exact);
+  json.field("exact", o.exact);
   json.field("reason", to_text(o.reason));
   json.field("sentence", o.sentence);
 }
@@ -147,22 +140,17 @@ std::string write_out_of_memory(const OutOfMemory& failure, const TopReport& liv
   if (style.form == Form::text) return text_out_of_memory(failure, style) + heaviest_text(live, style);
   std::string out;
   JsonWriter json(out);
-  json.begin_object();
-  json_out_of_memory_fields(json, failure);
-  json.key("stacks");
-  json.begin_array();
   std::vector<FrameView> frames;
-  for (const std::uint32_t i : select_rows(live, style).rows) {
-    const TopRow& row = live.rows[i];
-    live.view->frames(live.stacks[row.key], frames);
-    json.begin_object();
-    json.field("value", row.value);
-    json.field_or_null("objects", live.has_objects ? std::optional(row.objects) : std::nullopt);
-    json_stack(json, "stack", frames);
-    json.end_object();
-  }
-  json.end_array();
-  json.end_object();
+  json.object([&] {
+    json_out_of_memory_fields(json, failure);
+    json.objects("stacks", select_rows(live, style).rows, [&](std::uint32_t i) {
+      const TopRow& row = live.rows[i];
+      live.view->frames(live.stacks[row.key], frames);
+      json.field("value", row.value);
+      json.field_or_null("objects", live.has_objects ? std::optional(row.objects) : std::nullopt);
+      json_stack(json, "stack", frames);
+    });
+  });
   return out;
 }
 

@@ -1,9 +1,10 @@
 #include <algorithm>
+#include <span>
 
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/json_parts.hpp"
 #include "analyzer/report/names.hpp"
-#include "analyzer/report/table.hpp"
+#include "analyzer/report/sheet.hpp"
 #include "analyzer/report/writers.hpp"
 #include "snapdiff/number_text.hpp"
 
@@ -22,80 +23,65 @@ std::vector<std::uint32_t> pinned_segments(const PinReport& report) {
   return order;
 }
 
-class Rows {
- public:
-  Rows(const PinReport& report, const Style& style) : report_(report), style_(style), glyphs_(glyphs_for(style.utf8)) {}
+void sum(PinnedRow& total, const PinnedRow& row) {
+  add(total.live, row.live);
+  add(total.pinned, row.pinned);
+  add(total.sole, row.sole);
+  total.segments = -1;  // a segment may be held by several stacks
+}
 
-  std::string text() {
-    const bool before = report_.has_baseline();
-    std::vector<TextTable::Column> columns = {{"live", 9, true, ""}};
-    if (before) columns.push_back({"growth", 9, true, " "});
-    columns.push_back({"segs", 5, true, " "});
-    columns.push_back({"pinned", 9, true, " "});
-    if (before) columns.push_back({"growth", 9, true, " "});
-    columns.push_back({"alone in", 9, true, " "});
-    TextTable table(columns, "stack (leaf first)", style_.thousands);
-    const std::size_t shown = shown_of(report_.rows.size(), style_);
-    for (std::size_t i = 0; i < shown; ++i) fill(table, report_.rows[i], "");
-    if (shown < report_.rows.size()) {
-      PinnedRow rest;
-      for (std::size_t i = shown; i < report_.rows.size(); ++i) sum(rest, report_.rows[i]);
-      fill(table, rest, others_text(static_cast<std::int64_t>(report_.rows.size() - shown)));
-    }
-    PinnedRow total;
-    for (const PinnedRow& row : report_.rows) sum(total, row);
-    fill(table, total, "TOTAL");
-    const std::size_t width = table.rest_width(style_.width);
-    const std::vector<std::string> texts = stack_cells(
-        shown,
-        [&](std::size_t i, std::vector<FrameView>& frames) {
-          report_.view->frames(report_.stacks[report_.rows[i].key], frames);
-        },
-        width, glyphs_);
-    for (std::size_t i = 0; i < shown; ++i) table.rows()[i].last = texts[i];
-    return table.text(style_.colour);
+/// The rows shown, the others, the total.
+std::string pins_table(const PinReport& report, const Style& style) {
+  const std::size_t shown = shown_of(report.rows.size(), style);
+  std::vector<PinnedRow> lines(report.rows.begin(), report.rows.begin() + static_cast<std::ptrdiff_t>(shown));
+  if (shown < report.rows.size()) {
+    lines.emplace_back();
+    for (std::size_t i = shown; i < report.rows.size(); ++i) sum(lines.back(), report.rows[i]);
   }
+  lines.emplace_back();
+  for (const PinnedRow& row : report.rows) sum(lines.back(), row);
 
- private:
-  static void sum(PinnedRow& total, const PinnedRow& row) {
-    const auto add = [](Change& a, const Change& b) {
-      a.baseline += b.baseline;
-      a.current += b.current;
-    };
-    add(total.live, row.live);
-    add(total.pinned, row.pinned);
-    add(total.sole, row.sole);
-    total.segments = -1;  // a segment may be held by several stacks
-  }
-
-  void fill(TextTable& table, const PinnedRow& r, std::string name) {
-    TextTable::Row& row = table.add();
-    const auto bytes = [&](const Change& change, bool growth) {
-      row.cells.push_back({snapdiff::bytes_text(change.current), Paint::none});
-      if (growth && report_.has_baseline())
-        row.cells.push_back({snapdiff::growth_text(change.growth()), growth_paint(change.growth())});
-    };
-    bytes(r.live, true);
-    row.cells.push_back({r.segments < 0 ? "" : snapdiff::count_text(r.segments), Paint::none});
-    bytes(r.pinned, true);
-    bytes(r.sole, false);
-    row.last = std::move(name);
-  }
-
-  const PinReport& report_;
-  const Style& style_;
-  Glyphs glyphs_;
-};
+  Sheet sheet("stack (leaf first)", style.thousands);
+  const auto bytes = [&](const std::string& header, const std::string& separator, Change PinnedRow::*part) {
+    sheet.column({header, 9, true, separator}, lines,
+                 [&](const PinnedRow& row) { return Sheet::Cell{snapdiff::bytes_text((row.*part).current)}; });
+  };
+  const auto growth = [&](Change PinnedRow::*part) {
+    if (!report.has_baseline()) return;
+    sheet.column({"growth", 9, true, " "}, lines, [&](const PinnedRow& row) {
+      const std::int64_t change = (row.*part).growth();
+      return Sheet::Cell{snapdiff::growth_text(change), growth_paint(change)};
+    });
+  };
+  bytes("live", "", &PinnedRow::live);
+  growth(&PinnedRow::live);
+  sheet.column({"segs", 5, true, " "}, lines, [](const PinnedRow& row) {
+    return Sheet::Cell{row.segments < 0 ? "" : snapdiff::count_text(row.segments)};
+  });
+  bytes("pinned", " ", &PinnedRow::pinned);
+  growth(&PinnedRow::pinned);
+  bytes("alone in", " ", &PinnedRow::sole);
+  sheet.call(stack_cells(
+      shown,
+      [&](std::size_t i, std::vector<FrameView>& frames) {
+        report.view->frames(report.stacks[report.rows[i].key], frames);
+      },
+      sheet.rest_width(style.width), glyphs_for(style.utf8)));
+  if (shown < report.rows.size())
+    sheet.rows()[shown].last = others_text(static_cast<std::int64_t>(report.rows.size() - shown));
+  sheet.rows().back().last = "TOTAL";
+  return sheet.text(style.colour);
+}
 
 std::string segment_table(const PinReport& report, const Style& style) {
   const std::vector<std::uint32_t> order = pinned_segments(report);
-  TextTable table({{"size", 9, true, ""}, {"live", 9, true, " "}, {"pinned", 9, true, " "}, {"stacks", 6, true, " "}},
-                  "segment", style.thousands);
+  Sheet table({{"size", 9, true, ""}, {"live", 9, true, " "}, {"pinned", 9, true, " "}, {"stacks", 6, true, " "}},
+              "segment", style.thousands);
   const std::size_t shown =
       std::min<std::size_t>(shown_of(order.size(), style), style.max_rows == 0 ? order.size() : 5);
   for (std::size_t i = 0; i < shown; ++i) {
     const SegmentFacts& s = report.segments[order[i]];
-    TextTable::Row& row = table.add();
+    Sheet::Row& row = table.add();
     for (const std::int64_t bytes : {s.size, s.live, s.pinned})
       row.cells.push_back({snapdiff::bytes_text(bytes), Paint::none});
     row.cells.push_back({snapdiff::count_text(s.holders), Paint::none});
@@ -112,7 +98,7 @@ std::string segment_table(const PinReport& report, const Style& style) {
       rest.live += s.live;
       rest.pinned += s.pinned;
     }
-    TextTable::Row& row = table.add();
+    Sheet::Row& row = table.add();
     for (const std::int64_t bytes : {rest.size, rest.live, rest.pinned})
       row.cells.push_back({snapdiff::bytes_text(bytes), Paint::none});
     row.cells.push_back({"", Paint::none});
@@ -132,7 +118,7 @@ std::string pins_text(const PinReport& report, const Style& style) {
                        snapdiff::growth_text(report.live.growth()),
                    style.width, 2) +
            "\n";
-  out += "\n" + Rows(report, style).text();
+  out += "\n" + pins_table(report, style);
   if (report.pinned.current > 0) out += "\n" + segment_table(report, style);
   out += "\n" +
          wrapped(
@@ -152,17 +138,15 @@ void change(JsonWriter& json, std::string_view key, const Change& value, bool be
     json_change(json, key, value);
     return;
   }
-  json.key(key);
-  json.begin_object();
-  json.field_or_null("baseline", std::optional<std::int64_t>());
-  json.field("current", value.current);
-  json.field_or_null("growth", std::optional<std::int64_t>());
-  json.end_object();
+  json.object(key, [&] {
+    json.field_or_null("baseline", std::optional<std::int64_t>());
+    json.field("current", value.current);
+    json.field_or_null("growth", std::optional<std::int64_t>());
+  });
 }
 
-void row_json(JsonWriter& json, const PinReport& report, const PinnedRow& row, std::vector<FrameView>& frames) {
+void row_fields(JsonWriter& json, const PinReport& report, const PinnedRow& row, std::vector<FrameView>& frames) {
   const bool before = report.has_baseline();
-  json.begin_object();
   change(json, "live", row.live, before);
   change(json, "pinned", row.pinned, before);
   change(json, "sole", row.sole, before);
@@ -170,7 +154,6 @@ void row_json(JsonWriter& json, const PinReport& report, const PinnedRow& row, s
   json.field("sole_segments", row.sole_segments);
   report.view->frames(report.stacks[row.key], frames);
   json_stack(json, "stack", frames);
-  json.end_object();
 }
 
 std::string pins_json(const PinReport& report, const Style& style) {
@@ -179,47 +162,29 @@ std::string pins_json(const PinReport& report, const Style& style) {
   json.begin_object();
   json.field("schema", "snapdiff.pins/1");
   json.key("baseline");
-  if (report.has_baseline())
-    json_snapshot(json, report.baseline);
-  else
-    json.null();
-  json.key("current");
-  json_snapshot(json, report.current);
+  report.has_baseline() ? json_snapshot(json, report.baseline) : json.null();
+  json_snapshot(json, "current", report.current);
   change(json, "live", report.live, report.has_baseline());
   change(json, "pinned", report.pinned, report.has_baseline());
   json.field("reserved", report.reserved);
   json.field("releasable", report.releasable);
-  json.key("rows");
-  json.begin_array();
   std::vector<FrameView> frames;
   const std::size_t shown = shown_of(report.rows.size(), style);
-  for (std::size_t i = 0; i < shown; ++i) {
-    json.new_line();
-    row_json(json, report, report.rows[i], frames);
-  }
-  json.end_array();
+  json.object_rows("rows", std::span(report.rows).first(shown),
+                   [&](const PinnedRow& row) { row_fields(json, report, row, frames); });
   std::int64_t others = 0;
   for (std::size_t i = shown; i < report.rows.size(); ++i) others += report.rows[i].pinned.current;
-  json.key("others");
-  json.begin_object();
-  json.field("rows", static_cast<std::int64_t>(report.rows.size() - shown));
-  json.field("pinned", others);
-  json.end_object();
-  json.key("segments");
-  json.begin_array();
-  for (const SegmentFacts& s : report.segments) {
-    json.new_line();
-    json.begin_object();
+  json.object("others", [&] {
+    json.field("rows", report.rows.size() - shown);
+    json.field("pinned", others);
+  });
+  json.object_rows("segments", report.segments, [&](const SegmentFacts& s) {
     json.field("device", std::int64_t{s.device});
-    json.key("stream");
-    json.unsigned_integer(s.stream);
+    json.field("stream", s.stream);
     json.field("pool", pool_text(s.pool));
-    json.key("address");
-    json.unsigned_integer(s.address);
-    json.key("small");
-    json.boolean((s.flags & kSegmentSmall) != 0);
-    json.key("expandable");
-    json.boolean((s.flags & kSegmentExpandable) != 0);
+    json.field("address", s.address);
+    json.field("small", (s.flags & kSegmentSmall) != 0);
+    json.field("expandable", (s.flags & kSegmentExpandable) != 0);
     json.field("size", s.size);
     json.field("live", s.live);
     json.field("rounding", s.rounding);
@@ -227,9 +192,7 @@ std::string pins_json(const PinReport& report, const Style& style) {
     json.field("free", s.free);
     json.field("pinned", s.pinned);
     json.field("stacks", std::int64_t{s.holders});
-    json.end_object();
-  }
-  json.end_array();
+  });
   json.end_object();
   return out + "\n";
 }

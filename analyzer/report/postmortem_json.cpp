@@ -16,87 +16,52 @@ void document(JsonWriter& json, std::string_view key, std::string text) {
 }
 
 void prose_field(JsonWriter& json, std::string_view key, const Prose& prose) {
-  json.key(key);
-  json.begin_array();
-  for (const Span& span : prose) {
-    json.begin_object();
+  json.objects(key, prose, [&](const Span& span) {
     json.field("text", span.text);
-    json.key("name");
-    json.boolean(span.name);
-    json.end_object();
-  }
-  json.end_array();
+    json.field("name", span.name);
+  });
 }
 
 void story_fields(JsonWriter& json, const Narrative& told) {
   json.field("headline", plain_text(told.headline));
   json.field_or_null("verdict", told.verdict);
-  json.key("in_short");
-  json.begin_array();
-  for (const Prose& line : told.in_short) json.string(plain_text(line));
-  json.end_array();
+  json.array("in_short", told.in_short, [&](const Prose& line) { json.string(plain_text(line)); });
   json.new_line();
-  json.key("findings");
-  json.begin_array();
-  for (const Finding& finding : told.findings) {
-    json.new_line();
-    json.begin_object();
+  json.object_rows("findings", told.findings, [&](const Finding& finding) {
     json.field("kind", to_text(finding.kind));
     json.field("text", plain_text(finding.text));
     prose_field(json, "spans", finding.text);
-    json.end_object();
-  }
-  json.end_array();
+  });
   json.new_line();
-  json.key("hints");
-  json.begin_array();
-  for (const Hint& hint : told.hints) {
-    json.new_line();
-    json.begin_object();
+  json.object_rows("hints", told.hints, [&](const Hint& hint) {
     json.field("rule", hint.rule);
     json.field("title", hint.title);
-    json.key("harmless");
-    json.boolean(hint.harmless);
+    json.field("harmless", hint.harmless);
     json.field("evidence", plain_text(hint.evidence));
     prose_field(json, "spans", hint.evidence);
     json.field_or_null("suggestion", hint.suggestion);
     json.field("growth", hint.growth);
     json.field("rows", static_cast<std::int64_t>(hint.rows.size()));
-    json.end_object();
-  }
-  json.end_array();
+  });
 }
 
 void input_fields(JsonWriter& json, const Postmortem& report) {
   const bool totals = !report.growth().metric.empty();
   json.new_line();
-  json.key("inputs");
-  json.begin_array();
-  for (const SeriesStep& step : report.steps) {
-    json.new_line();
-    json.begin_object();
-    json.key("snapshot");
-    json_snapshot(json, step.snapshot);
+  json.object_rows("inputs", report.steps, [&](const SeriesStep& step) {
+    json_snapshot(json, "snapshot", step.snapshot);
     json.field_or_null("total", totals ? std::optional(step.total) : std::nullopt);
     json.field_or_null("objects", step.objects);
     json.field_or_null("growth", totals ? std::optional(step.growth) : std::nullopt);
     json.field_or_null("restart", step.restart);
-    if (step.other_build) json.field("other_build", true);
-    json.end_object();
-  }
-  json.end_array();
+    if (step.other_build) json.field("other_build", std::int64_t{1});
+  });
   json.new_line();
-  json.key("missing_inputs");
-  json.begin_array();
-  for (const MissingInput& one : report.missing) {
-    json.new_line();
-    json.begin_object();
+  json.object_rows("missing_inputs", report.missing, [&](const MissingInput& one) {
     json.field("before", static_cast<std::int64_t>(one.before + 1));
     json.field("name", one.name);
     json.field("why", one.why);
-    json.end_object();
-  }
-  json.end_array();
+  });
 }
 
 std::string diff_text(const GrowthReport& report, const std::vector<RowVerdict>& verdicts, const Style& style) {
@@ -118,8 +83,7 @@ std::string postmortem_json(const Postmortem& report, const Style& wanted) {
   json.field("title", report.title);
   json.field_or_null("created_at", report.created_at_ns == 0 ? std::string() : rfc3339(report.created_at_ns));
   json.field("order", report.order_note);
-  json.key("redacted");
-  json.boolean(report.redacted);
+  json.field("redacted", report.redacted);
   json.new_line();
   story_fields(json, report.narrative);
   input_fields(json, report);
@@ -149,14 +113,7 @@ std::string postmortem_json(const Postmortem& report, const Style& wanted) {
   report.counters ? document(json, "counters", write_counters(*report.counters, style)) : null_field("counters");
   report.pins ? document(json, "pins", write_pins(*report.pins, style)) : null_field("pins");
   json.new_line();
-  json.key("failure");
-  if (report.failure) {
-    json.begin_object();
-    json_out_of_memory_fields(json, *report.failure);
-    json.end_object();
-  } else {
-    json.null();
-  }
+  json.object_or_null("failure", report.failure.has_value(), [&] { json_out_of_memory_fields(json, *report.failure); });
   json.new_line();
   json_notes(json, report.notes);
   json.end_object();

@@ -3,6 +3,7 @@
 #include "analyzer/report/markdown_parts.hpp"
 #include "analyzer/report/prose_text.hpp"
 #include "analyzer/report/report.hpp"
+#include "analyzer/report/sheet.hpp"
 #include "analyzer/report/trend_parts.hpp"
 #include "analyzer/report/writers.hpp"
 #include "snapdiff/number_text.hpp"
@@ -49,30 +50,29 @@ std::string cell(std::string_view text) { return text.empty() ? std::string() : 
 std::string inputs_text(const Postmortem& report) {
   const std::string& unit = report.growth().unit;
   const bool totals = !report.growth().metric.empty();
-  std::vector<std::string> headers{"#"};
-  if (totals) headers.insert(headers.end(), {"total", "step"});
-  const std::size_t numbers = headers.size();
-  headers.insert(headers.end(), {"input", "taken at", "SHA-256"});
-  MarkdownTable table(headers, numbers);
+  std::vector<Sheet::Column> columns{{"#"}};
+  if (totals) columns.insert(columns.end(), {{"total"}, {"step"}});
+  columns.insert(columns.end(), {{"input", 0, false}, {"taken at", 0, false}});
+  Sheet table(std::move(columns), "SHA-256", {});
   for (std::size_t i = 0; i < report.steps.size(); ++i) {
     const SeriesStep& step = report.steps[i];
-    std::vector<std::string> cells{std::to_string(i + 1)};
+    Sheet::Row& row = table.add();
+    row.cells.push_back({std::to_string(i + 1)});
     if (totals) {
-      cells.push_back(snapdiff::value_text(step.total, unit));
-      cells.push_back(i == 0 ? "" : snapdiff::value_text(step.growth, unit, true));
+      row.cells.push_back({snapdiff::value_text(step.total, unit)});
+      row.cells.push_back({i == 0 ? "" : snapdiff::value_text(step.growth, unit, true)});
     }
     std::string name = cell(snapshot_name(step.snapshot, true));
     if (!step.restart.empty()) name += " (restart? " + cell(step.restart) + ")";
-    cells.push_back(name);
+    row.cells.push_back({std::move(name)});
     const Snapshot* snapshot = step.snapshot.snapshot.get();
     const bool timed = snapshot != nullptr && snapshot->facts.taken_at_ns.has_value();
-    cells.push_back(timed ? rfc3339(*snapshot->facts.taken_at_ns) : "");
-    cells.push_back(snapshot == nullptr ? "" : cell(snapshot->facts.source.sha256));
-    table.add(cells);
+    row.cells.push_back({timed ? rfc3339(*snapshot->facts.taken_at_ns) : ""});
+    if (snapshot != nullptr) row.last = cell(snapshot->facts.source.sha256);
   }
   std::string out =
       "\n<details>\n<summary>Inputs: " + counted(static_cast<std::int64_t>(report.steps.size()), "snapshot") +
-      "</summary>\n\n" + literal(printable(report.order_note)) + "\n\n" + table.text();
+      "</summary>\n\n" + literal(printable(report.order_note)) + "\n\n" + table.markdown();
   const std::vector<std::string> notes = note_lines(report.notes, true);
   if (!notes.empty()) out += "\n";
   for (const std::string& note : notes) out += "- " + literal(note) + "\n";
@@ -88,29 +88,35 @@ std::string inputs_text(const Postmortem& report) {
 
 namespace {
 
-std::string table_of(const std::vector<std::string>& columns,
+/// Two columns of numbers, three of words, and one more at the end.
+std::string table_of(const std::vector<std::string>& columns, const std::string& last,
                      std::initializer_list<const std::vector<Culprit>*> lists) {
-  MarkdownTable table(columns, 2);
+  std::vector<Sheet::Column> looks;
+  for (std::size_t i = 0; i < columns.size(); ++i) looks.push_back({columns[i], 0, i < 2});
+  Sheet table(std::move(looks), last, {});
   for (const std::vector<Culprit>* list : lists) {
     for (const Culprit& culprit : *list) {
       std::string where = marked(culprit.text.place);
       if (!culprit.text.via.empty()) where += (where.empty() ? "(" : " (") + marked(culprit.text.via) + ")";
-      table.add({cell(plain_text(Span{culprit.text.growth})), cell(plain_text(Span{culprit.text.share})),
-                 cell(culprit.text.label), marked(culprit.text.name), where,
-                 cell(plain_text(Span{culprit.text.pace}))});
+      table.add() = {{{cell(plain_text(Span{culprit.text.growth}))},
+                      {cell(plain_text(Span{culprit.text.share}))},
+                      {cell(culprit.text.label)},
+                      {marked(culprit.text.name)},
+                      {where}},
+                     cell(plain_text(Span{culprit.text.pace}))};
     }
   }
-  return table.text() + "\n";
+  return table.markdown() + "\n";
 }
 
 std::string parts_table(const PeakStory& peak) {
-  return table_of({"bytes", "share", "for", "allocated in", "where", "blocks"}, {&peak.parts});
+  return table_of({"bytes", "share", "for", "allocated in", "where"}, "blocks", {&peak.parts});
 }
 
 /// The culprits in a table, what was freed before them; of a peak what it holds.
 std::string culprits_text(const Story& story) {
   if (!story.culprits.empty() || !story.freed.empty())
-    return table_of({"growth", "share", "verdict", "culprit", "where", "pace"}, {&story.freed, &story.culprits});
+    return table_of({"growth", "share", "verdict", "culprit", "where"}, "pace", {&story.freed, &story.culprits});
   std::string out;
   if (!story.no_culprit.empty()) out = "No culprit: " + literal(story.no_culprit) + ".\n\n";
   return story.peak == nullptr ? out : out + parts_table(*story.peak);

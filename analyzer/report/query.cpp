@@ -5,6 +5,7 @@
 #include "analyzer/report/csv_record.hpp"
 #include "analyzer/report/json_writer.hpp"
 #include "analyzer/report/markdown_parts.hpp"
+#include "analyzer/report/sheet.hpp"
 #include "analyzer/report/text_tools.hpp"
 
 namespace snapdiff::report {
@@ -104,16 +105,14 @@ void QueryWriter::write_text() {
 }
 
 void QueryWriter::write_markdown() {
-  std::vector<std::string> names;
-  for (const std::string& name : names_) names.push_back(literal(printable(name)));
-  MarkdownTable table(names, 0);
+  std::vector<Sheet::Column> columns;
+  for (const std::string& name : names_) columns.push_back({literal(printable(name)), 0, false});
+  Sheet sheet(std::move(columns), "", {});
   for (const std::vector<QueryCell>& row : table_) {
-    std::vector<std::string> cells;
-    cells.reserve(row.size());
-    for (const QueryCell& cell : row) cells.push_back(cell.text ? literal(printable(*cell.text)) : "NULL");
-    table.add(cells);
+    std::vector<Sheet::Cell>& cells = sheet.add().cells;
+    for (const QueryCell& cell : row) cells.push_back({cell.text ? literal(printable(*cell.text)) : "NULL"});
   }
-  out_ += table.text();
+  out_ += sheet.markdown();
 }
 
 void QueryWriter::flush() {

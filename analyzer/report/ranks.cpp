@@ -1,9 +1,10 @@
 #include <algorithm>
+#include <span>
 
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/json_parts.hpp"
 #include "analyzer/report/names.hpp"
-#include "analyzer/report/table.hpp"
+#include "analyzer/report/sheet.hpp"
 #include "analyzer/report/writers.hpp"
 #include "snapdiff/number_text.hpp"
 
@@ -68,11 +69,11 @@ class RanksText {
   }
 
   std::string ranks() const {
-    TextTable table({{"total", 9, true, ""}, {"from middle", 11, true, " "}, {"reserved", 9, true, " "}}, "rank",
-                    style_.thousands);
+    Sheet table({{"total", 9, true, ""}, {"from middle", 11, true, " "}, {"reserved", 9, true, " "}}, "rank",
+                style_.thousands);
     for (std::size_t i = 0; i < report_.ranks.size(); ++i) {
       const RankFacts& rank = report_.ranks[i];
-      TextTable::Row& row = table.add();
+      Sheet::Row& row = table.add();
       const std::int64_t off = minus(rank.total, report_.middle);
       row.cells = {{value(rank.total), Paint::none},
                    {growth(off), growth_paint(off)},
@@ -84,14 +85,14 @@ class RanksText {
 
   std::string rows() const {
     const GrowthReport& overall = report_.series.overall;
-    TextTable table(
+    Sheet table(
         {{"lowest", 9, true, ""}, {"middle", 9, true, " "}, {"highest", 9, true, " "}, {"farthest", 10, false, "  "}},
         overall.options.by == GroupBy::stack ? "stack (leaf first)" : std::string(to_text(overall.options.by)),
         style_.thousands);
     const std::size_t shown = shown_of(report_.rows.size(), style_);
     for (std::size_t i = 0; i < shown; ++i) {
       const RankRow& r = report_.rows[i];
-      TextTable::Row& row = table.add();
+      Sheet::Row& row = table.add();
       row.cells = {{value(r.lowest), Paint::none},
                    {value(r.middle), Paint::none},
                    {value(r.highest), Paint::none},
@@ -140,19 +141,13 @@ std::string ranks_json(const RankReport& report, const Style& style) {
     json.field("total", rank.total);
     json.field("off", rank.off);
     json.field_or_null("reserved", rank.reserved);
-    json.key("snapshot");
-    json_snapshot(json, report.series.steps[i].snapshot);
+    json_snapshot(json, "snapshot", report.series.steps[i].snapshot);
     json.end_object();
   }
   json.end_array();
-  json.key("rows");
-  json.begin_array();
   const std::size_t shown = shown_of(report.rows.size(), style);
   std::vector<FrameView> frames;
-  for (std::size_t i = 0; i < shown; ++i) {
-    const RankRow& row = report.rows[i];
-    json.new_line();
-    json.begin_object();
+  json.object_rows("rows", std::span(report.rows).first(shown), [&](const RankRow& row) {
     json.key("values");
     json.begin_array();
     for (std::size_t r = 0; r < report.ranks.size(); ++r) json.integer(value_of(report, row, r));
@@ -167,9 +162,7 @@ std::string ranks_json(const RankReport& report, const Style& style) {
     } else {
       json.field("key", overall.keys[overall.rows[row.row].key]);
     }
-    json.end_object();
-  }
-  json.end_array();
+  });
   json.field("others", static_cast<std::int64_t>(report.rows.size() - shown));
   json.end_object();
   return out + "\n";

@@ -1,9 +1,10 @@
 #include <algorithm>
+#include <span>
 
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/json_parts.hpp"
 #include "analyzer/report/retention.hpp"
-#include "analyzer/report/table.hpp"
+#include "analyzer/report/sheet.hpp"
 #include "snapdiff/number_text.hpp"
 
 namespace snapdiff::report {
@@ -96,77 +97,74 @@ class RetainedText {
     return text;
   }
 
-  std::string table() const {
-    const bool bytes = report_.has_bytes;
-    std::vector<TextTable::Column> columns = {{"objects", 7, true, ""}};
-    const auto with_growth = [&](const std::string& header, const std::string& growth) {
-      columns.push_back({header, header.size(), true, " "});
-      if (grows_) columns.push_back({growth, 9, true, " "});
-    };
-    if (grows_) columns.push_back({"growth", 7, true, " "});
-    if (bytes) with_growth("self", "growth");
-    with_growth(bytes ? "retained" : "retains", "growth");
-    if (report_.fresh) columns.push_back({"new", 5, true, " "});
-    TextTable table(columns, "type", style_.thousands);
-    const std::size_t shown = shown_of(report_.rows.size(), style_);
-    for (std::size_t i = 0; i < shown; ++i) fill(table, report_.rows[i]);
-    if (shown < report_.rows.size()) {
-      RetainedRow rest;
-      rest.at.resize(report_.snapshots.size());
-      for (std::size_t i = shown; i < report_.rows.size(); ++i) sum(rest, report_.rows[i]);
-      fill_rest(table, rest, others_text(static_cast<std::int64_t>(report_.rows.size() - shown)));
-    }
-    RetainedRow total;
-    total.at.resize(report_.snapshots.size());
-    for (const RetainedRow& row : report_.rows) sum(total, row);
-    fill_rest(table, total, "TOTAL");
-    const std::size_t width = table.rest_width(style_.width);
-    for (std::size_t i = 0; i < shown; ++i) {
+  struct Line {
+    RetainedRow row;
+    std::string name;  ///< of rows together; else the row's type
+    bool is_row() const { return name.empty(); }
+  };
+
+  Line together(std::size_t from, std::string name) const {
+    Line line{{}, std::move(name)};
+    line.row.at.resize(report_.snapshots.size());
+    for (std::size_t i = from; i < report_.rows.size(); ++i) {
       const RetainedRow& row = report_.rows[i];
-      table.rows()[i].last = cut_middle(printable(type_text(row.kind, row.type), style_.utf8),
-                                        std::max<std::size_t>(width, 12), glyphs_.ellipsis);
+      for (std::size_t at = 0; at < row.at.size(); ++at) {
+        line.row.at[at].self.objects += row.at[at].self.objects;
+        line.row.at[at].self.bytes += row.at[at].self.bytes;
+      }
+      line.row.fresh.objects += row.fresh.objects;
     }
-    return table.text(style_.colour);
+    return line;
   }
 
-  static void sum(RetainedRow& total, const RetainedRow& row) {
-    for (std::size_t i = 0; i < row.at.size(); ++i) {
-      total.at[i].self.objects += row.at[i].self.objects;
-      total.at[i].self.bytes += row.at[i].self.bytes;
-    }
-    total.fresh.objects += row.fresh.objects;
-  }
-
-  void counts(TextTable::Row& row, std::int64_t first, std::int64_t last) const {
-    row.cells.push_back({snapdiff::count_text(last), Paint::none});
-    if (grows_) row.cells.push_back({snapdiff::growth_count_text(last - first), growth_paint(last - first)});
-  }
-  void bytes(TextTable::Row& row, std::int64_t first, std::int64_t last) const {
-    row.cells.push_back({snapdiff::bytes_text(last), Paint::none});
-    if (grows_) row.cells.push_back({snapdiff::growth_text(last - first), growth_paint(last - first)});
-  }
-
-  void fill(TextTable& table, const RetainedRow& r) const {
-    TextTable::Row& row = table.add();
-    counts(row, r.first().self.objects, r.last().self.objects);
+  std::string table() const {
+    const std::size_t shown = shown_of(report_.rows.size(), style_);
+    std::vector<Line> lines;
+    for (std::size_t i = 0; i < shown; ++i) lines.push_back({report_.rows[i], ""});
+    if (shown < report_.rows.size())
+      lines.push_back(together(shown, others_text(static_cast<std::int64_t>(report_.rows.size() - shown))));
+    lines.push_back(together(0, "TOTAL"));
+    Sheet sheet("type", style_.thousands);
+    sizes(
+        sheet, lines, {"objects", 7, true, ""}, 7, [](const TypeTotals& t) { return t.self.objects; }, false);
     if (report_.has_bytes) {
-      bytes(row, r.first().self.bytes, r.last().self.bytes);
-      bytes(row, r.first().retained.bytes, r.last().retained.bytes);
+      sizes(
+          sheet, lines, {"self", 4}, 9, [](const TypeTotals& t) { return t.self.bytes; }, true);
+      sizes(
+          sheet, lines, {"retained", 8}, 9, [](const TypeTotals& t) { return t.retained.bytes; }, true, false);
     } else {
-      counts(row, r.first().retained.objects, r.last().retained.objects);
+      sizes(
+          sheet, lines, {"retains", 7}, 9, [](const TypeTotals& t) { return t.retained.objects; }, false, false);
     }
-    if (report_.fresh) row.cells.push_back({snapdiff::count_text(r.fresh.objects), Paint::none});
+    if (report_.fresh)
+      sheet.column({"new", 5}, lines,
+                   [](const Line& line) { return Sheet::Cell{snapdiff::count_text(line.row.fresh.objects)}; });
+    const std::size_t width = std::max<std::size_t>(sheet.rest_width(style_.width), 12);
+    for (std::size_t i = 0; i < lines.size(); ++i)
+      sheet.rows()[i].last = lines[i].is_row()
+                                 ? cut_middle(printable(type_text(lines[i].row.kind, lines[i].row.type), style_.utf8),
+                                              width, glyphs_.ellipsis)
+                                 : lines[i].name;
+    return sheet.text(style_.colour);
   }
 
-  /// Rows together: what is retained has no sum.
-  void fill_rest(TextTable& table, const RetainedRow& r, std::string name) const {
-    TextTable::Row& row = table.add();
-    counts(row, r.first().self.objects, r.last().self.objects);
-    if (report_.has_bytes) bytes(row, r.first().self.bytes, r.last().self.bytes);
-    row.cells.push_back({"", Paint::none});
-    if (grows_) row.cells.push_back({"", Paint::none});
-    if (report_.fresh) row.cells.push_back({snapdiff::count_text(r.fresh.objects), Paint::none});
-    row.last = std::move(name);
+  /// A value at the last snapshot, and its growth; what is retained has no sum of rows.
+  template <class Get>
+  void sizes(Sheet& sheet, const std::vector<Line>& lines, Sheet::Column column, std::size_t growth_width,
+             const Get& get, bool bytes, bool has_sum = true) const {
+    const auto known = [has_sum](const Line& line) { return has_sum || line.is_row(); };
+    sheet.column(std::move(column), lines, [&](const Line& line) {
+      if (!known(line)) return Sheet::Cell{};
+      const std::int64_t value = get(line.row.last());
+      return Sheet::Cell{bytes ? snapdiff::bytes_text(value) : snapdiff::count_text(value)};
+    });
+    if (!grows_) return;
+    sheet.column({"growth", growth_width}, lines, [&](const Line& line) {
+      if (!known(line)) return Sheet::Cell{};
+      const std::int64_t growth = get(line.row.last()) - get(line.row.first());
+      return Sheet::Cell{bytes ? snapdiff::growth_text(growth) : snapdiff::growth_count_text(growth),
+                         growth_paint(growth)};
+    });
   }
 
   const RetainedReport& report_;
@@ -175,12 +173,13 @@ class RetainedText {
   bool grows_;
 };
 
-void sum_json(JsonWriter& json, std::string_view key, const ObjectSum& sum, bool has_bytes) {
-  json.key(key);
-  json.begin_object();
+void sum_fields(JsonWriter& json, const ObjectSum& sum, bool has_bytes) {
   json.field("objects", sum.objects);
   json.field_or_null("bytes", has_bytes ? std::optional(sum.bytes) : std::nullopt);
-  json.end_object();
+}
+
+void sum_json(JsonWriter& json, std::string_view key, const ObjectSum& sum, bool has_bytes) {
+  json.object(key, [&] { sum_fields(json, sum, has_bytes); });
 }
 
 std::string retained_json(const RetainedReport& report, const Style& style) {
@@ -188,14 +187,8 @@ std::string retained_json(const RetainedReport& report, const Style& style) {
   JsonWriter json(out);
   json.begin_object();
   json.field("schema", "snapdiff.retained/1");
-  json.key("snapshots");
-  json.begin_array();
-  for (const SnapshotRef& ref : report.snapshots) json_snapshot(json, ref);
-  json.end_array();
-  json.key("heaps");
-  json.begin_array();
-  for (const HeapFacts& heap : report.heaps) {
-    json.begin_object();
+  json.array("snapshots", report.snapshots, [&](const SnapshotRef& ref) { json_snapshot(json, ref); });
+  json.objects("heaps", report.heaps, [&](const HeapFacts& heap) {
     json.field("root_rule", to_text(heap.rule));
     json.field("roots", heap.roots);
     json.field("references", heap.references);
@@ -203,45 +196,23 @@ std::string retained_json(const RetainedReport& report, const Style& style) {
     sum_json(json, "reachable", heap.reachable, report.has_bytes);
     sum_json(json, "unreachable", heap.unreachable, report.has_bytes);
     sum_json(json, "detached", heap.detached, report.has_bytes);
-    json.end_object();
-  }
-  json.end_array();
-  json.key("sizes_estimated");
-  json.boolean(report.sizes_estimated);
-  if (report.fresh) {
-    sum_json(json, "new", *report.fresh, report.has_bytes);
-  } else {
-    json.key("new");
-    json.null();
-  }
-  json.key("rows");
-  json.begin_array();
+  });
+  json.field("sizes_estimated", report.sizes_estimated);
+  const auto fresh = [&](const ObjectSum& sum) {
+    json.object_or_null("new", report.fresh.has_value(), [&] { sum_fields(json, sum, report.has_bytes); });
+  };
+  fresh(report.fresh.value_or(ObjectSum{}));
   const std::size_t shown = shown_of(report.rows.size(), style);
-  for (std::size_t i = 0; i < shown; ++i) {
-    const RetainedRow& row = report.rows[i];
-    json.new_line();
-    json.begin_object();
+  json.object_rows("rows", std::span(report.rows).first(shown), [&](const RetainedRow& row) {
     json.field("type", row.type);
     json.field("kind", row.kind);
-    json.key("at");
-    json.begin_array();
-    for (const TypeTotals& totals : row.at) {
-      json.begin_object();
+    json.objects("at", row.at, [&](const TypeTotals& totals) {
       sum_json(json, "self", totals.self, report.has_bytes);
       sum_json(json, "retained", totals.retained, report.has_bytes);
       sum_json(json, "detached", totals.detached, report.has_bytes);
-      json.end_object();
-    }
-    json.end_array();
-    if (report.fresh) {
-      sum_json(json, "new", row.fresh, report.has_bytes);
-    } else {
-      json.key("new");
-      json.null();
-    }
-    json.end_object();
-  }
-  json.end_array();
+    });
+    fresh(row.fresh);
+  });
   json.field("others", static_cast<std::int64_t>(report.rows.size() - shown));
   json_notes(json, report.notes);
   json.end_object();

@@ -57,24 +57,14 @@ class Document {
     json.field("name", name);
     json.field("exporter", "snapdiff");
     json.field("activeProfileIndex", std::int64_t{0});
-    json.key("shared");
-    json.begin_object();
-    json.key("frames");
-    json.begin_array();
-    for (const Frame& frame : frames_) {
-      json.new_line();
-      json.begin_object();
-      json.field("name", frame.name);
-      if (!frame.file.empty()) json.field("file", frame.file);
-      if (frame.line > 0) json.field("line", std::int64_t{frame.line});
-      json.end_object();
-    }
-    json.end_array();
-    json.end_object();
-    json.key("profiles");
-    json.begin_array();
-    for (const Profile* profile : profiles) write(json, *profile, unit);
-    json.end_array();
+    json.object("shared", [&] {
+      json.object_rows("frames", frames_, [&](const Frame& frame) {
+        json.field("name", frame.name);
+        if (!frame.file.empty()) json.field("file", frame.file);
+        if (frame.line > 0) json.field("line", std::int64_t{frame.line});
+      });
+    });
+    json.array("profiles", profiles, [&](const Profile* profile) { write(json, *profile, unit); });
     json.end_object();
     return out + "\n";
   }
@@ -113,17 +103,12 @@ class Document {
       json.end_array();
     }
     json.end_array();
-    json.key("weights");
-    json.begin_array();
-    for (const std::uint64_t weight : profile.weights) {
+    json.array("weights", profile.weights, [&](const std::uint64_t weight) {
       json.unsigned_integer(weight);
       total += weight;
-    }
-    json.end_array();
-    json.key("startValue");
-    json.unsigned_integer(0);
-    json.key("endValue");
-    json.unsigned_integer(total);
+    });
+    json.field("startValue", 0);
+    json.field("endValue", total);
     json.end_object();
   }
 

@@ -63,7 +63,6 @@ std::string json_peek(const PeekReport& report, const Style& style);
 
 /// The verdict; "" where there are too few values to claim one.
 std::string_view word_of(const CounterRow& row);
-std::size_t shown_rows(const CounterReport& report, const Style& style);
 
 /// A value at each snapshot as bars from zero, at most `width` of them; zero is `_`.
 /// "19/20": instances on which a row grew.

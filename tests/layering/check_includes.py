@@ -78,6 +78,11 @@ FORMAT_LIBRARIES = {
     "formats/leak_reports": ["expat.h"],  # nobody should write an XML parser
 }
 
+# Folders of a room, the lowest layer first: a file sees its own folder, those of lower layers and the room's own files.
+LAYERS = {
+    "analyzer/render": [["paint"], ["chart"], ["flame", "graph", "memory"], ["pages"]],
+}
+
 # A room's headers that other rooms may include.
 DOORS = {
     "formats": {"registry.hpp"},
@@ -141,6 +146,17 @@ def may_see(room, other):
     return other in allowed or (other.rsplit("/", 1)[0] + "/*" in allowed and "/" in other)
 
 
+def folder_complaint(room, path, target):
+    """Why a file of a room may not include another of the same room, or None."""
+    def folder(file):
+        return file[len(room) + 1:].split("/")[0]
+    layer = {name: i for i, names in enumerate(LAYERS.get(room, [])) for name in names}
+    own, other = folder(path), folder(target)
+    if own == other or own not in layer or other not in layer or layer[own] > layer[other]:
+        return None
+    return f"{room}/{own} may not see {other}, which is not below it"
+
+
 def complaint(room, path, name, root):
     """Why `path` of `room` may not include `name`, or None."""
     _, libraries, reason = rule_of(room)
@@ -158,7 +174,7 @@ def complaint(room, path, name, root):
         if other is None or not is_known(other) or not os.path.exists(os.path.join(root, target)):
             continue
         if other == room:
-            return None
+            return folder_complaint(room, path, target)
         if not may_see(room, other):
             return f"{room} may not see {other}: {reason}"
         header = target[len(other) + 1:]
@@ -197,6 +213,7 @@ PLANTED = {
     "formats/registry.cpp": ('#include "formats/heap_text/dump.hpp"', "#  include <nlohmann/json.hpp>"),
     "analyzer/diff/join.cpp": ('#include "analyzer/store/store.hpp"', '#include "formats/registry.hpp"', "#include <cairo.h>"),
     "analyzer/render/page.cpp": ('#include "analyzer/graph/trim.hpp"', "#include <boost/graph/graph_traits.hpp>"),
+    "analyzer/render/paint/mark.cpp": ('#include "analyzer/render/pages/plan.hpp"',),
     "analyzer/report/json.cpp": ('#include "analyzer/cli/options.hpp"',),
     "analyzer/diff/names.cpp": ("#include <elfutils/libdw.h>", '#include "analyzer/symbols/symbols.hpp"'),
     "analyzer/unheard_of/a.cpp": ("#include <vector>",),
@@ -210,6 +227,8 @@ INNOCENT = {
     "analyzer/graph/dominators.hpp": ("#include <boost/graph/dominator_tree.hpp>",),
     "analyzer/graph/growth_graph.hpp": ('#include "analyzer/graph/dominators.hpp"', '#include "dominators.hpp"'),
     "analyzer/render/draw.cpp": ('#include "analyzer/graph/growth_graph.hpp"', "#include <graphviz/gvc.h>"),
+    "analyzer/render/paint/mark.hpp": ("#include <vector>",),
+    "analyzer/render/pages/plan.hpp": ('#include "analyzer/render/paint/mark.hpp"',),
     "analyzer/store/store.hpp": ("#include <vector>",),
     "analyzer/diff/diff.hpp": ("#include <vector>",),
     "analyzer/cli/options.hpp": ('#include "analyzer/store/store.hpp"', '#include "formats/registry.hpp"', "#include <CLI/CLI.hpp>"),

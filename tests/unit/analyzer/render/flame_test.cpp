@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analyzer/flame/flame.hpp"
-#include "analyzer/render/flame_layout.hpp"
+#include "analyzer/render/flame/flame_layout.hpp"
 #include "analyzer/render/render.hpp"
 #include "unit/analyzer/graph/fake_report.hpp"
 #include "unit/analyzer/render/stories.hpp"

@@ -1,12 +1,12 @@
-#include "analyzer/render/text.hpp"
+#include "analyzer/render/paint/text.hpp"
 
 #include <cairo.h>
 
 #include <catch2/catch.hpp>
 #include <limits>
 
-#include "analyzer/render/canvas.hpp"
-#include "analyzer/render/typesetter.hpp"
+#include "analyzer/render/paint/canvas.hpp"
+#include "analyzer/render/paint/typesetter.hpp"
 #include "snapdiff/markup_text.hpp"
 
 using namespace snapdiff::render;

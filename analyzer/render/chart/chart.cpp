@@ -1,0 +1,74 @@
+#include "analyzer/render/chart/chart.hpp"
+
+#include <cmath>
+#include <string>
+
+namespace snapdiff::render {
+namespace {
+
+constexpr std::size_t kMostTicks = 12;
+constexpr std::size_t kMostDots = 40;
+constexpr double kHead = 17;
+
+}  // namespace
+
+void Chart::value_axis(Canvas& canvas, const ValueScale& scale, bool bytes,
+                       const std::function<double(double)>& y_of) const {
+  const int ticks = static_cast<int>(std::lround((scale.top - scale.bottom) / scale.step));
+  for (int t = 0; t <= ticks && t < static_cast<int>(kMostTicks); ++t) {
+    const double value = scale.bottom + t * scale.step;
+    const double at = y_of(value * scale.axis.unit);
+    canvas.rule(x0, x1, at, t == 0 ? kInk3 : kLine, 0.5);
+    std::string text = tick_text(value, {scale.top, scale.step, scale.axis.unit});
+    if (t == ticks) text.append(bytes ? " " : "").append(unit_of(scale.axis, bytes));
+    canvas.text(x0 - 5, at + drop, text, {letters}, kInk2, Align::right);
+  }
+}
+
+void Chart::snapshot_numbers(Canvas& canvas, std::size_t count, std::size_t first, std::size_t most, double below,
+                             const std::function<double(std::size_t)>& x_of) const {
+  const std::size_t every = (count + most - 1) / most;
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool last = i + 1 == count;
+    if (!last && (i % every != 0 || count - 1 - i < every)) continue;
+    canvas.text(x_of(i), y1 + below, std::to_string(first + i), {letters}, kInk2, Align::centre);
+  }
+}
+
+void Chart::upright(Canvas& canvas, double x, const Stroke& stroke) const {
+  canvas.painter().stroke(Path().move({x, y0}).line({x, y1}), stroke);
+}
+
+void draw_value_line(Canvas& canvas, std::span<const Point> points, Color color, double width,
+                     const std::function<bool(std::size_t)>& begins) {
+  Path path;
+  for (std::size_t i = 0; i < points.size(); ++i) i == 0 || begins(i) ? path.move(points[i]) : path.line(points[i]);
+  canvas.painter().stroke(path, {color, width, 0, 0, true});
+  if (points.size() > kMostDots) return;
+  for (const Point& point : points) canvas.dot(point, 2, kPaper, {color, 1.1});
+}
+
+ChartPanel::ChartPanel(Canvas& canvas, std::string_view unit, double y, double height, double low, double high)
+    : canvas_(canvas),
+      q_(quantity_of(unit)),
+      chart_{kX0, kX1, y + kHead + 4, y + height - 12, 6.4, 2.2},
+      scale_(scale_for(low, high, q_.bytes)) {}
+
+double ChartPanel::y(double value) const {
+  return chart_.y1 -
+         (chart_.y1 - chart_.y0) * (value / scale_.axis.unit - scale_.bottom) / (scale_.top - scale_.bottom);
+}
+
+void ChartPanel::value_axis() {
+  chart_.value_axis(canvas_, scale_, q_.bytes, [this](double value) { return y(value); });
+}
+
+double ChartPanel::growth_head(double right, double y, std::int64_t before, std::int64_t after, std::int64_t growth) {
+  right -= canvas_.growth(right, y + 9, growth, q_.growth(growth), {8, FontWeight::semibold},
+                          ramp_of(static_cast<double>(growth)).c700, Align::right) +
+           10;
+  return right -
+         (canvas_.text(right, y + 9, q_.value(before) + " \u2192 " + q_.value(after), {8}, kInk2, Align::right) + 10);
+}
+
+}  // namespace snapdiff::render

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analyzer/render/paint/text.hpp"
+#include "analyzer/render/render.hpp"
+
+/// What the pages show of a comparison; no drawing and no judgement here.
+namespace snapdiff::render {
+
+/// What was worked out; empty where nothing was.
+const snapdiff::Story& told(const GrowthReport& report);
+
+/// "In-use bytes grew from 1.02 to 6.72 MiB".
+std::string headline(const GrowthReport& report);
+/// "leak_sessions +3.15 MiB (44 %); leak_log +2.10 MiB (30 %); the net hides ...": the culprits in one line.
+std::string culprits_sentence(const GrowthReport& report);
+
+/// a - b modulo 2^64, for parts of a sum that fits: what is left fits as well, in whatever order it is worked out.
+std::int64_t less(std::int64_t a, std::int64_t b);
+
+/// Whether any snapshot has a time.
+bool has_times(const Story& story);
+
+/// "svc.0001.heap", from the file or else the operand.
+std::string snapshot_name(const SnapshotRef& ref);
+/// First 8 digits of the source's hash, "" when there is none.
+std::string short_hash(const SnapshotRef& ref);
+/// "a.heap 40ca30c3 → b.heap a7f9298c · inuse_space · matched by ... · rule set 1".
+std::string footer_text(const GrowthReport& report);
+/// "100 % of bytes" matched, and by what mostly.
+double matched_share(const GrowthReport& report);
+std::string_view matching_text(const GrowthReport& report);
+
+/// A row's callers, nearest first, repeated ones folded; without the leaf.
+std::vector<std::string> callers(const GrowthReport& report, const GrowthRow& row, std::string& leaf,
+                                 std::string& site);
+
+/// Value of a row at snapshot i of the series (of two: baseline, current).
+std::int64_t value_at(const GrowthReport& report, std::size_t row, std::size_t i);
+std::vector<std::int64_t> row_series(const GrowthReport& report, std::size_t row);
+
+/// A row of what was allocated and freed in between; -1: none.
+std::ptrdiff_t passing_row(const GrowthReport& report);
+
+/// A band of the plot of totals, as the story has it.
+struct Band {
+  enum class Kind : std::uint8_t { other, culprit, freed, passing, role };
+  std::string name;
+  Kind kind = Kind::other;
+  std::string note;
+  std::vector<double> values;  ///< one per snapshot
+};
+/// From the bottom up; they add up to the totals. Empty where the story has none.
+std::vector<Band> plot_bands(const Story& story);
+
+/// What is not in the rows shown: `shown` are row numbers.
+struct Others {
+  std::uint64_t rows = 0;
+  Change value, objects;
+  bool unchanged = true;
+};
+Others others(const GrowthReport& report, const std::vector<std::size_t>& shown);
+
+bool has_filtered(const GrowthReport& report);
+
+/// What completes the sum of the rows `shown`: others, unattributed, filtered where there is any, and the total.
+struct SumLine {
+  std::string name;
+  Change value, objects;
+  bool total = false;
+};
+std::vector<SumLine> sum_lines(const GrowthReport& report, const std::vector<std::size_t>& shown);
+
+/// At most `most` of the steps, in order: both ends, restarts, then those of the largest growth.
+std::vector<std::size_t> chosen_steps(const std::vector<SeriesStep>& steps, std::size_t most);
+
+}  // namespace snapdiff::render

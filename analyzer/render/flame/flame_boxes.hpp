@@ -1,0 +1,77 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyzer/render/flame/flame_layout.hpp"
+#include "analyzer/render/paint/canvas.hpp"
+#include "analyzer/render/paint/text.hpp"
+#include "analyzer/render/render.hpp"
+
+namespace snapdiff::render {
+
+/// What the widths of a flame graph stand for, in words and figures.
+class FlameWords {
+ public:
+  explicit FlameWords(const FlameStory& story) : story_(story), q_(quantity_of(story.tree.unit)) {}
+
+  const Quantity& quantity() const { return q_; }
+  /// Shrinkage, or growth, has a part in each box's width.
+  bool shows_gone() const;
+  bool shows_grown() const;
+  /// Parts that both sides share have a part in it.
+  bool shows_same() const {
+    return !story_.two_sided || (width() != FlameWidth::change && width() != FlameWidth::growth);
+  }
+  FlameWidth width() const { return story_.tree.width; }
+  bool two_sided() const { return story_.two_sided; }
+
+  /// "all change", "all growth", "before", ...
+  std::string root_name() const;
+  std::string name(const FlameMark& mark) const;
+  /// What a box says of itself, from the longest to the shortest form.
+  std::vector<std::string> figures(const FlameMark& mark) const;
+  /// Full names and figures: for tooltips.
+  std::string title(const FlameMark& mark) const;
+  /// A width: "8.66 MiB". Values beyond 2^63-1 as that.
+  std::string size(std::uint64_t weight) const;
+  /// Root first, to the mark itself.
+  std::vector<std::string> path(const FlameMark& mark) const;
+  bool is_unsure(const FlameMark& mark) const;
+  /// Nothing was held here before, or nothing is any more, and that is not so of its caller already.
+  bool begins_new(const FlameMark& mark) const;
+  bool begins_gone(const FlameMark& mark) const;
+
+ private:
+  std::string merged_text(const FlameMark& mark) const;
+  std::string run_text(const FlameMark& mark) const;
+  bool is_new(std::uint32_t box) const;
+  bool is_gone(std::uint32_t box) const;
+
+  const FlameStory& story_;
+  Quantity q_;
+};
+
+/// The boxes in rows of `row_height` from `top` down, at kLeft.
+struct FlamePicture {
+  FlameLayout layout;
+  double row_height = 0;
+  std::vector<std::string> letters;  ///< by mark: what stands for a name that has no room; ""
+  std::vector<std::string> links;    ///< by mark: anchor that it leads to; ""
+  std::string anchors;               ///< beginning of the marks' own anchors
+};
+
+/// Whether a box has room for at least four letters of its name.
+bool has_room_for_name(const FlameMark& mark, const FlameWords& words, double row_height, Canvas& canvas);
+void draw_boxes(const FlamePicture& picture, const FlameWords& words, Canvas& canvas, double top);
+
+/// How a box is filled: `gone`, `same` and `grown` parts of it, side by side. For the key as well.
+struct FlameFill {
+  double gone = 0, same = 0, grown = 0;  ///< shares of the width
+  double strength = 1;                   ///< |net| / width
+  bool unsure = false, is_new = false, is_gone = false;
+  FlameMark::Kind kind = FlameMark::Kind::frame;
+};
+void draw_fill(const FlameFill& fill, Canvas& canvas, const Box& box);
+
+}  // namespace snapdiff::render

@@ -1,0 +1,237 @@
+#include "analyzer/render/axis_page.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "analyzer/render/chart/chart.hpp"
+#include "analyzer/render/memory/memory_pages.hpp"
+
+namespace snapdiff::render {
+namespace {
+
+constexpr double kX0 = ChartPanel::kX0, kX1 = ChartPanel::kX1;
+constexpr double kNoteLine = 9.5;
+constexpr std::size_t kDots = 60;
+constexpr std::size_t kMostNotes = 8;
+constexpr double kDot = 2.0;
+
+std::int64_t growth_between(std::int64_t before, std::int64_t after) {
+  std::int64_t growth = 0;
+  if (!__builtin_sub_overflow(after, before, &growth)) return growth;
+  return after > before ? std::numeric_limits<std::int64_t>::max() : -std::numeric_limits<std::int64_t>::max();
+}
+
+/// Ticks at whole times of day.
+class Clock {
+ public:
+  Clock(std::int64_t first_ns, std::int64_t last_ns) : first_(first_ns) {
+    span_ = static_cast<double>(last_ns) - static_cast<double>(first_ns);
+    static constexpr std::array<std::int64_t, 24> kSteps = {
+        1,    2,    5,     10,    15,    30,    60,     120,    300,     600,     900,     1800,
+        3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800, 1209600, 2592000, 7776000, 31536000};
+    step_s_ = kSteps.back();
+    for (const std::int64_t step : kSteps) {
+      if (span_ / 1e9 > static_cast<double>(step) * 7) continue;
+      step_s_ = step;
+      break;
+    }
+  }
+
+  double x(std::int64_t ns) const {
+    return span_ > 0 ? kX0 + (kX1 - kX0) * (static_cast<double>(ns) - static_cast<double>(first_)) / span_
+                     : (kX0 + kX1) / 2;
+  }
+
+  /// Seconds since 1970 of the ticks; fewer than two where the axis is shorter than a second.
+  std::vector<std::int64_t> ticks(std::int64_t last_ns) const {
+    std::vector<std::int64_t> out;
+    const auto floor_s = [](std::int64_t ns) { return ns / 1'000'000'000 - (ns % 1'000'000'000 < 0 ? 1 : 0); };
+    std::int64_t at = floor_s(first_) / step_s_ * step_s_;
+    for (; at <= floor_s(last_ns) && out.size() < 16; at += step_s_) {
+      if (at > floor_s(first_) || (first_ % 1'000'000'000 == 0 && at == first_ / 1'000'000'000)) out.push_back(at);
+    }
+    return out;
+  }
+
+  std::string text(std::int64_t seconds) const {
+    std::string whole = time_text(seconds * 1'000'000'000);  // "2024-05-01 12:00:07Z"
+    if (whole.size() < 20) return whole;
+    if (step_s_ >= 86400) return whole.substr(0, 10);
+    return whole.substr(11, step_s_ < 60 ? 8 : 5);
+  }
+
+ private:
+  std::int64_t first_;
+  double span_ = 0;
+  std::int64_t step_s_ = 1;
+};
+
+std::pair<double, double> range_of(const AxisPage::Series& series) {
+  const auto [low, high] =
+      std::minmax_element(series.points.begin(), series.points.end(),
+                          [](const AxisPage::Point& a, const AxisPage::Point& b) { return a.value < b.value; });
+  return {static_cast<double>(low->value), static_cast<double>(high->value)};
+}
+
+class AxisPanel : ChartPanel {
+ public:
+  AxisPanel(const AxisPage& page, const AxisPage::Series& series, Canvas& canvas, double y, double height)
+      : ChartPanel(canvas, series.unit, y, height, range_of(series).first, range_of(series).second),
+        page_(page),
+        series_(series),
+        clock_(page.first_ns, page.last_ns) {
+    const std::int64_t growth = growth_between(series.points.front().value, series.points.back().value);
+    color_ = growth > 0 ? kGrow.c700 : growth < 0 ? kShrink.c700 : kInk2;
+  }
+
+  void draw(double y) {
+    head(y);
+    grid();
+    lines();
+    dots();
+  }
+
+  /// Below the lowest panel.
+  void times() {
+    const std::vector<std::int64_t> ticks = clock_.ticks(page_.last_ns);
+    if (ticks.size() < 2) {
+      canvas_.text(clock_.x(page_.first_ns), chart_.y1 + 10, time_text(page_.first_ns).substr(11), {6.4}, kInk2,
+                   page_.first_ns == page_.last_ns ? Align::centre : Align::left);
+      return;
+    }
+    for (const std::int64_t tick : ticks) {
+      const double at = clock_.x(tick * 1'000'000'000);
+      const Align align = at > kX1 - 10 ? Align::right : at < kX0 + 10 ? Align::left : Align::centre;
+      canvas_.text(at, chart_.y1 + 10, clock_.text(tick), {6.4}, kInk2, align);
+    }
+  }
+
+ private:
+  Point at(const AxisPage::Point& point) const {
+    return {clock_.x(point.time_ns), y(static_cast<double>(point.value))};
+  }
+
+  void head(double y) {
+    const std::int64_t before = series_.points.front().value, after = series_.points.back().value;
+    const double right = series_.points.size() > 1
+                             ? growth_head(kRight, y, before, after, growth_between(before, after))
+                             : kRight - canvas_.text(kRight, y + 9, q_.value(after), {8}, kInk2, Align::right) - 10;
+    std::string what = printable(metric_title(series_.metric));
+    if (!series_.remark.empty()) what += "  \u00b7  " + printable(series_.remark);
+    const TextStyle style{7};
+    const double most = (right - kLeft) * 0.6;
+    const double name =
+        canvas_.text_within(kLeft, y + 9, printable(series_.name), {9, FontWeight::semibold}, kInk, most);
+    canvas_.text_cut(kLeft + name + 8, y + 9, what, style, kInk3, right - kLeft - name - 8);
+  }
+
+  void grid() {
+    for (const std::int64_t tick : clock_.ticks(page_.last_ns))
+      chart_.upright(canvas_, clock_.x(tick * 1'000'000'000), {kLine, 0.4});
+    value_axis();
+  }
+
+  /// Of what falls on one point of the page the lowest and the highest; a line with an estimate at an end is dashed.
+  void lines() {
+    struct Mark {
+      Point at;
+      bool estimated;
+    };
+    std::vector<Mark> marks;
+    for (const AxisPage::Point& point : series_.points) {
+      const Point now = at(point);
+      const std::size_t n = marks.size();
+      if (n >= 2 && now.x - marks[n - 2].at.x < kPointsApart) {
+        // marks[n - 2] and marks[n - 1] are the ends of one column already.
+        marks[n - 2].at.y = std::min(marks[n - 2].at.y, now.y);
+        marks[n - 1].at.y = std::max(marks[n - 1].at.y, now.y);
+        marks[n - 1].estimated = marks[n - 1].estimated || point.estimated;
+        continue;
+      }
+      marks.push_back({now, point.estimated});
+    }
+    std::size_t i = 0;
+    while (i + 1 < marks.size()) {
+      const bool dashed = marks[i].estimated || marks[i + 1].estimated;
+      Path path;
+      path.move(marks[i].at);
+      for (; i + 1 < marks.size() && (marks[i].estimated || marks[i + 1].estimated) == dashed; ++i)
+        path.line(marks[i + 1].at);
+      canvas_.painter().stroke(path, dashed ? Stroke{color_, 1.1, 3, 2, true} : Stroke{color_, 1.3, 0, 0, true});
+    }
+  }
+
+  void dots() {
+    if (series_.points.size() > kDots) return;
+    for (const AxisPage::Point& point : series_.points)
+      canvas_.dot(at(point), kDot, point.estimated ? kPaper : color_, {color_, 1});
+  }
+
+  const AxisPage& page_;
+  const AxisPage::Series& series_;
+  Clock clock_;
+  Color color_ = kInk2;
+};
+
+bool has(const AxisPage& page, bool estimated) {
+  return std::any_of(page.series.begin(), page.series.end(), [&](const AxisPage::Series& series) {
+    return std::any_of(series.points.begin(), series.points.end(),
+                       [&](const AxisPage::Point& point) { return point.estimated == estimated; });
+  });
+}
+
+/// What full and hollow points are.
+void draw_key(const AxisPage& page, Canvas& canvas, double y) {
+  double x = kLeft;
+  const auto entry = [&](bool estimated, std::string_view text) {
+    const double middle = y - 2.4;
+    canvas.painter().stroke(Path().move({x, middle}).line({x + 18, middle}),
+                            estimated ? Stroke{kInk2, 1.1, 3, 2, true} : Stroke{kInk2, 1.3, 0, 0, true});
+    canvas.dot({x + 9, middle}, kDot, estimated ? kPaper : kInk2, {kInk2, 1});
+    x += 23 + canvas.text(x + 23, y, text, {7}, kInk2) + 18;
+  };
+  if (has(page, false)) entry(false, "time inside the input");
+  if (has(page, true)) entry(true, "time estimated: by the place in the series, evenly between known times");
+}
+
+}  // namespace
+
+PageText text_of(const AxisPage& page) {
+  return {
+      std::to_string(page.all_series) + (page.all_series == 1 ? " series on a time axis" : " series on one time axis"),
+      "What grew when?"};
+}
+
+double draw_page(const AxisPage& page, Canvas& canvas, double top, double bottom) {
+  const std::size_t shown = std::min(page.series.size(), kMostAxisPanels);
+  const std::size_t notes = std::min(page.notes.size(), kMostNotes);
+  const double foot = 14 + 16 + 14 + kNoteLine * static_cast<double>(notes);
+  const double room = bottom - foot - top;
+  const double height =
+      shown == 0 ? 0 : std::min(ChartPanel::kMostHeight, room / static_cast<double>(shown) - ChartPanel::kGap);
+  double y = top;
+  for (std::size_t i = 0; i < shown; ++i) {
+    AxisPanel panel(page, page.series[i], canvas, y, height);
+    panel.draw(y);
+    if (i + 1 == shown) panel.times();
+    y += height + ChartPanel::kGap;
+  }
+  y += 6;
+  const std::string span = page.first_ns == page.last_ns ? time_text(page.first_ns)
+                                                         : time_text(page.first_ns) + " to " + time_text(page.last_ns);
+  canvas.text(kX0, y, span, {7}, kInk2);
+  y += 15;
+  draw_key(page, canvas, y);
+  for (std::size_t i = 0; i < notes; ++i) {
+    y += kNoteLine;
+    const bool cut = i + 1 == kMostNotes && page.notes.size() > kMostNotes;
+    canvas.text_cut(kLeft, y + 2, cut ? std::to_string(page.notes.size() - i) + " more" : printable(page.notes[i]), {7},
+                    kInk3, kWidth);
+  }
+  return y + 6;
+}
+
+}  // namespace snapdiff::render

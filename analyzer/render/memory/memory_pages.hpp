@@ -1,0 +1,60 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analyzer/render/paint/canvas.hpp"
+#include "analyzer/render/render.hpp"
+
+/// Pages about device memory. All draw between kLeft and kRight, from `top` (below the page's title) down to at
+/// most `bottom`, and return the lower edge of what they drew.
+namespace snapdiff::render {
+
+/// How a stack is called in a drawing: by its first Python frame where it has one, else by the first frame that is
+/// not the allocator's; texts are printable.
+struct StackLabel {
+  std::string name;
+  std::string site;                  ///< "train.py:12" or ""
+  std::vector<std::string> callers;  ///< nearest first
+};
+StackLabel label_of(const StackView& view, StackRef stack);
+
+/// Labels that stand beside each other: names that would be the same go on with the frame in which their stacks differ.
+std::vector<StackLabel> labels_of(const StackView& view, const std::vector<StackRef>& stacks);
+
+/// Site and as many callers as fit into `width`. Returns the width used.
+double draw_origin(Canvas& canvas, double x, double y, const StackLabel& label, const TextStyle& style, double width);
+
+std::string pool_name(const PoolId& pool);
+
+struct PageText {
+  std::string title;
+  std::string question;
+};
+PageText text_of(const TimelinePage& page);
+PageText text_of(const SegmentsPage& page);
+PageText text_of(const PinsPage& page);
+PageText text_of(const CountersPage& page);
+PageText text_of(const AxisPage& page);
+
+double draw_page(const TimelinePage& page, Canvas& canvas, double top, double bottom);
+double draw_page(const SegmentsPage& page, Canvas& canvas, double top, double bottom);
+double draw_page(const PinsPage& page, Canvas& canvas, double top, double bottom);
+double draw_page(const CountersPage& page, Canvas& canvas, double top, double bottom);
+double draw_page(const AxisPage& page, Canvas& canvas, double top, double bottom);
+
+/// Colours of the stacks that pin most, in the order of PinReport::rows; all others share one. Told apart by people who
+/// see red and green alike. Source: the "bright" scheme of Paul Tol's colour schemes.
+inline constexpr std::array<Color, 6> kOwnerColors = {Color::hex(0x4477AA), Color::hex(0xEE6677), Color::hex(0x228833),
+                                                      Color::hex(0xCCBB44), Color::hex(0xAA3377), Color::hex(0x66CCEE)};
+inline constexpr Color kOtherOwner = Color::hex(0x55697D);
+constexpr Color owner_color(std::size_t row) { return row < kOwnerColors.size() ? kOwnerColors[row] : kOtherOwner; }
+
+/// "Who pins the segments": the heaviest rows, the rest, the sum. At most `bottom`. `coloured`: with the colour that a
+/// map of the segments beside it gives to the blocks of each.
+double draw_pins_table(const PinReport& report, Canvas& canvas, double y, double bottom, bool coloured = false);
+
+}  // namespace snapdiff::render

@@ -1,0 +1,141 @@
+#include "analyzer/render/pages/answer_page.hpp"
+
+#include <algorithm>
+#include <span>
+
+#include "analyzer/render/chart/summary_plot.hpp"
+#include "analyzer/render/paint/prose_text.hpp"
+
+namespace snapdiff::render {
+namespace {
+
+constexpr TextStyle kFigures{10.5};
+constexpr TextStyle kEvent{10.5, FontWeight::semibold};
+constexpr TextStyle kSmall{7.8};
+constexpr double kBadge = 62;    // from the left edge: where names begin
+constexpr double kSpark = 62;    // width at the right edge
+constexpr double kCulprit = 34;  // height of a line
+constexpr std::size_t kLines = 4;
+constexpr std::size_t kMostParts = 7;  // of the peak, on one page with the chart and the advice
+
+std::string figures_text(const snapdiff::Story& story) {
+  std::string text = story.figures;
+  if (story.snapshots > 2 && !story.is_of_peak) text.append(" over ").append(story.extent);
+  if (!story.hidden.empty()) text.append("; ").append(story.hidden);
+  return text.append(".");
+}
+
+/// "filter.cc:5  (std::vector<float>)".
+std::string place_text(const Culprit& culprit) {
+  std::string text = plain_text(culprit.text.place);
+  if (!culprit.text.via.empty())
+    text.append(text.empty() ? "(" : "  (").append(plain_text(culprit.text.via)).append(")");
+  return text;
+}
+
+void draw_culprit(const Culprit& culprit, Canvas& canvas, double y) {
+  const double right = kRight - kSpark - 10;
+  const TextStyle bold{9.4, FontWeight::semibold};
+  canvas.badge(kLeft, y, culprit.text.label, 6.6, Align::left);
+  const double numbers = 132;
+  const double x = kLeft + kBadge;
+  const std::string place = place_text(culprit);
+  const double name_w = right - numbers - x;
+  const double used =
+      canvas.text_within(x, y, plain_text(culprit.text.name), bold, kInk, place.empty() ? name_w : name_w * 0.62);
+  canvas.text_within(x + used + 8, y, place, kSmall, kInk2, name_w - used - 8);
+  const std::int64_t growth = culprit.value.growth();
+  canvas.growth(right - 40, y, growth, culprit.text.growth, bold, growth_color(growth), Align::right);
+  canvas.text(right, y, culprit.text.share, {8.8}, kInk2, Align::right);
+  canvas.text_cut(x, y + 12.5, culprit.text.pace, kSmall, kInk2, right - x);
+  if (culprit.values.size() > 2) canvas.sparkline({kRight - kSpark, y - 9, kSpark, 20}, culprit.values);
+  canvas.rule(kLeft, kRight, y + 19, kLine, 0.4);
+}
+
+double draw_text(const Prose& text, Canvas& canvas, double y, const TextStyle& style, Color color) {
+  return draw_prose(wrap_prose(text, canvas.type(), style, kWidth, kLines), canvas, kLeft, y, style, color);
+}
+
+/// What else the story says, one sentence after the other.
+Prose also_text(const snapdiff::Story& story) {
+  Prose out;
+  const auto add = [&out](const std::vector<Prose>& lines) {
+    for (const Prose& line : lines) {
+      if (!out.empty()) out.push_back({"; "});
+      out.insert(out.end(), line.begin(), line.end());
+    }
+  };
+  add(story.also);
+  if (story.peak != nullptr) add(story.peak->advice);
+  if (!story.no_verdict.empty()) out.push_back({(out.empty() ? "" : "; ") + story.no_verdict});
+  if (!out.empty()) out.push_back({"."});
+  return out;
+}
+
+double draw_next(const snapdiff::Story& story, Canvas& canvas, double y) {
+  if (story.next.empty()) return y;
+  canvas.text(kLeft, y, "Next", {9, FontWeight::semibold}, kInk);
+  return draw_prose(wrap_prose(story.next, canvas.type(), {8, FontWeight::regular, true}, kWidth - kBadge, kLines),
+                    canvas, kLeft + kBadge, y, {8, FontWeight::regular, true}, kInk);
+}
+
+}  // namespace
+
+std::string answer_title(const GrowthReport& report) {
+  const snapdiff::Story& story = told(report);
+  return story.events.empty() ? headline(report) : printable(story.events.front().title);
+}
+
+double draw_events(const GrowthReport& report, Canvas& canvas, double y) {
+  const snapdiff::Story& story = told(report);
+  for (const Event& event : story.events) {
+    Prose text = {{event.title + ": "}};
+    text.insert(text.end(), event.text.begin(), event.text.end());
+    text.push_back({"."});
+    y = draw_text(text, canvas, y, kEvent, kInk) + 17;
+  }
+  if (!story.events.empty()) y = draw_text({{headline(report) + "."}}, canvas, y, kFigures, kInk) + 17;
+  return y;
+}
+
+double draw_culprits(const GrowthReport& report, Canvas& canvas, double y) {
+  const snapdiff::Story& story = told(report);
+  double line = y;
+  const auto draw_list = [&](std::string_view title, std::span<const Culprit> list) {
+    if (list.empty()) return;
+    canvas.text(kLeft, line, title, {9, FontWeight::semibold}, kInk);
+    canvas.rule(kLeft, kRight, line + 6, kInk3, 0.7);
+    line += 21;
+    for (const Culprit& culprit : list) {
+      draw_culprit(culprit, canvas, line);
+      line += kCulprit;
+    }
+    line += 2;
+  };
+  draw_list("Freed by", story.freed);
+  draw_list("Culprits", story.culprits);
+  if (story.peak != nullptr && story.culprits.empty())
+    draw_list("At the peak", std::span(story.peak->parts).first(std::min(story.peak->parts.size(), kMostParts)));
+  if (!story.no_culprit.empty() && story.freed.empty())
+    line = draw_text({{"No culprit: " + story.no_culprit + "."}}, canvas, line, kFigures, kInk) + 17;
+  return line;
+}
+
+double draw_answer(const Story& story, Canvas& canvas, const std::string& remark) {
+  const GrowthReport& report = story.overall;
+  const snapdiff::Story& says = told(report);
+  canvas.badge(kRight, kTop + 34, says.verdict, 9.5, Align::right);
+  double y = kTop + 58;
+  if (!remark.empty()) {
+    canvas.text_cut(kLeft, y, remark, {8.4, FontWeight::semibold}, kInk, kWidth);
+    y += 17;
+  }
+  y = draw_events(report, canvas, y);
+  y = draw_text({{figures_text(says)}}, canvas, y, kFigures, kInk) + 26;
+  y = draw_plot(story, canvas, y, plot_height(story)) + 26;
+  y = draw_culprits(report, canvas, y);
+  if (const Prose also = also_text(says); !also.empty()) y = draw_text(also, canvas, y, {8.6}, kInk2) + 20;
+  return draw_next(says, canvas, y + 6);
+}
+
+}  // namespace snapdiff::render

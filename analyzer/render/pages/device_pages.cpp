@@ -1,0 +1,150 @@
+#include <algorithm>
+
+#include "analyzer/render/memory/memory_pages.hpp"
+#include "analyzer/render/pages/postmortem_pages.hpp"
+#include "analyzer/render/paint/prose_text.hpp"
+
+namespace snapdiff::render {
+namespace {
+
+/// A trace per snapshot and device could make a page each.
+constexpr std::size_t kMostCharts = 6;
+constexpr std::size_t kMostCounterPages = 2;
+constexpr std::size_t kCountersPerPage = 7;
+constexpr double kDevicePagesContent = kTop + 57;
+
+struct Figure {
+  std::string name, value, meaning;
+};
+
+std::vector<Figure> figures_of(const OutOfMemory& failure) {
+  const auto free_text = [](const FreeBytes& free) {
+    return size_text(free.bytes).append(", the largest ").append(size_text(free.largest));
+  };
+  std::vector<Figure> out;
+  out.push_back({"asked for", size_text(failure.asked), "as the allocator looked for it, rounded up"});
+  out.push_back({"a new segment for it", size_text(failure.segment), "what the device would have had to give"});
+  out.push_back({"free on the device", size_text(failure.device_free), "outside of what the allocator has reserved"});
+  if (failure.reserved) out.push_back({"reserved", size_text(*failure.reserved), "by this process's allocator"});
+  out.push_back({"in use", size_text(failure.allocated),
+                 counted(static_cast<std::uint64_t>(std::max<std::int64_t>(failure.blocks, 0)), "block", "blocks")
+                     .append(", of that lost by rounding sizes up: ")
+                     .append(size_text(failure.rounding()))});
+  out.push_back({"pending", size_text(failure.pending), "freed, waiting for another stream"});
+  if (!failure.reserved) return out;
+  out.push_back({"free where it could go", free_text(failure.usable), "same pool, stream and size class"});
+  out.push_back({"free, other size class", free_text(failure.other_size), "same pool and stream"});
+  out.push_back({"free, other streams", free_text(failure.other_streams), "same pool"});
+  out.push_back({"free, other pools", free_text(failure.other_pools), "private pools cannot serve it"});
+  return out;
+}
+
+void draw_failure(const PostmortemPages& pages, Canvas& canvas) {
+  const OutOfMemory& failure = *pages.report.failure;
+  double y = kTop + 58;
+  std::string sentence = std::string("An allocation of ").append(size_text(failure.asked)).append(" failed: ");
+  sentence.append(failure.sentence.empty() ? std::string(to_text(failure.reason)) : failure.sentence).append(".");
+  constexpr TextStyle kSentence{10.5};
+  y = draw_prose(wrap_prose({{std::move(sentence)}}, canvas.type(), kSentence, kWidth, 5), canvas, kLeft, y, kSentence,
+                 kInk);
+  std::string when = std::string("Device ").append(std::to_string(failure.device)).append(", after ");
+  when.append(counted(failure.event, "event", "events")).append(" of ").append(std::to_string(failure.events));
+  if (failure.failures > 1)
+    when.append("; the last of ").append(std::to_string(failure.failures)).append(" failures in the trace");
+  when.append(failure.exact ? ". Sizes are the allocator\u2019s own." : ". Sizes are worked out from later events.");
+  canvas.text_cut(kLeft, y + 16, when, {8}, kInk2, kWidth);
+  y += 38;
+  draw_section(canvas, y, "Memory just before", std::string("reason: ").append(to_text(failure.reason)));
+  y += 18;
+  for (const Figure& figure : figures_of(failure)) {
+    canvas.text(kLeft, y, figure.name, {8.2}, kInk);
+    canvas.text(kLeft + 270, y, figure.value, {8.2, FontWeight::semibold}, kInk, Align::right);
+    canvas.text_cut(kLeft + 286, y, figure.meaning, {7.4}, kInk2, kWidth - 286);
+    canvas.rule(kLeft, kRight, y + 4.6, kLine, 0.3);
+    y += 14.2;
+  }
+  if (pages.report.pins) draw_pins_table(*pages.report.pins, canvas, y + 18, kBottom - 6);
+}
+
+bool has_pages_of_pins(const MemoryStory& memory) {
+  return std::any_of(memory.pages.begin(), memory.pages.end(), [](const MemoryPage& page) {
+    return std::holds_alternative<SegmentsPage>(page) || std::holds_alternative<PinsPage>(page);
+  });
+}
+
+void plan_chart(PostmortemPages& pages, const MemoryPage& page, const std::string& note) {
+  const PageText text = std::visit([](const auto& p) { return text_of(p); }, page);
+  pages.plan.add(
+      {"", text.title, text.question, "Memory of devices", [&page, note](PdfDocument& document) {
+         const double end = std::visit(
+             [&](const auto& p) { return draw_page(p, document.canvas(), kDevicePagesContent, kBottom - 4); }, page);
+         if (!note.empty() && end < kBottom - 14)
+           document.canvas().text_cut(kLeft, std::max(end + 14, kBottom - 6), note, {7}, kInk2, kWidth);
+         return ok();
+       }});
+}
+
+}  // namespace
+
+void plan_failure(PostmortemPages& pages) {
+  pages.plan.add({"failure", "Why the allocation failed", "What was full, and what held it?",
+                  pages.full ? "Memory of devices" : "", [&pages](PdfDocument& document) {
+                    draw_failure(pages, document.canvas());
+                    return ok();
+                  }});
+}
+
+void plan_devices(PostmortemPages& pages) {
+  if (pages.report.failure) plan_failure(pages);
+  std::vector<const MemoryPage*> charts;
+  for (const MemoryPage& page : pages.memory.pages) {
+    // Counters have pages of their own.
+    if (!std::holds_alternative<CountersPage>(page) || !pages.report.counters) charts.push_back(&page);
+  }
+  // Of many charts the first and the last ones: how it began, and how it ended.
+  const std::size_t dropped = charts.size() > kMostCharts ? charts.size() - kMostCharts : 0;
+  if (dropped > 0) charts.erase(charts.begin() + 1, charts.begin() + 1 + static_cast<std::ptrdiff_t>(dropped));
+  for (std::size_t i = 0; i < charts.size(); ++i) {
+    std::string note;
+    if (dropped > 0 && i == 0)
+      note = counted(dropped, "chart", "charts")
+                 .append(" between this one and the next left out; render --timeline draws each");
+    plan_chart(pages, *charts[i], note);
+  }
+  if (pages.report.failure || !pages.report.pins || has_pages_of_pins(pages.memory)) return;
+  pages.plan.add({"pins", "What pins the segments", "Which stacks keep memory reserved?", "Memory of devices",
+                  [&pages](PdfDocument& document) {
+                    draw_pins_table(*pages.report.pins, document.canvas(), kTop + 64, kBottom - 6);
+                    return ok();
+                  }});
+}
+
+void plan_counters(PostmortemPages& pages) {
+  if (!pages.report.counters || pages.report.counters->rows.empty()) return;
+  const CounterReport& counters = *pages.report.counters;
+  const std::size_t rows = counters.rows.size();
+  const std::size_t needed = (rows + kCountersPerPage - 1) / kCountersPerPage;
+  const std::size_t count = std::min(needed, kMostCounterPages);
+  for (std::size_t part = 0; part < count; ++part) {
+    pages.plan.add(
+        {part == 0 ? "counters" : "", part == 0 ? "Numbers of the whole process" : "Numbers of the process, continued",
+         "Which counters grow?", count > 1 ? "Counters" : "", [&counters, part, count, rows](PdfDocument& document) {
+           const std::size_t first = part * kCountersPerPage;
+           CountersPage page;
+           page.counters.snapshots = counters.snapshots;
+           page.counters.axis = counters.axis;
+           page.counters.rows.assign(
+               counters.rows.begin() + static_cast<std::ptrdiff_t>(first),
+               counters.rows.begin() + static_cast<std::ptrdiff_t>(std::min(first + kCountersPerPage, rows)));
+           const double end = draw_page(page, document.canvas(), kDevicePagesContent, kBottom - 16);
+           const std::size_t left = rows - std::min(first + kCountersPerPage, rows);
+           if (part + 1 == count && left > 0)
+             document.canvas().text(kLeft, std::min(end + 10, kBottom - 4),
+                                    counted(left, "more counter", "more counters").append(" in the JSON report"), {7},
+                                    kInk2);
+           return ok();
+         }});
+  }
+}
+
+}  // namespace snapdiff::render

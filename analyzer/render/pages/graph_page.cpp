@@ -1,0 +1,174 @@
+#include <algorithm>
+#include <cmath>
+
+#include "analyzer/render/pages/growth_table.hpp"
+#include "analyzer/render/pages/pages.hpp"
+
+namespace snapdiff::render {
+namespace {
+
+/// The smallest text in a scene is 7 pt.
+constexpr double kLeastScale = kSmallestText / 7.0;
+constexpr std::size_t kPairRows = 12;
+constexpr std::size_t kLeastPairRows = 5;
+/// A table that shortens the graph below this gives up rows first.
+constexpr double kWantedGraph = 300;
+
+/// "Every growing stack passes main; there it divides."
+std::string spine_sentence(const graph::GrowthGraph& graph) {
+  if (graph.edges.empty()) return "Nothing changed, so there is nothing to draw.";
+  constexpr double kNearlyAll = 0.95;
+  const auto all = static_cast<double>(graph.total.importance());
+  std::uint32_t node = 0;
+  double share = 1;
+  for (bool on = true; on;) {
+    on = false;
+    for (const graph::Edge& edge : graph.edges) {
+      const double passes = static_cast<double>(edge.weight.importance()) / all;
+      if (edge.from != node || !edge.spine || passes < kNearlyAll) continue;
+      node = edge.to;
+      share = edge.weight == graph.total ? share : std::min(passes, 0.999);
+      on = true;
+      break;
+    }
+  }
+  const std::string what = mostly_grew(graph) ? "growth" : "change";
+  const auto branches =
+      std::count_if(graph.edges.begin(), graph.edges.end(), [node](const graph::Edge& e) { return e.from == node; });
+  std::string text;
+  if (node != 0) {
+    text = share == 1 ? std::string("All ").append(what) : share_text(share).append(" of the ").append(what);
+    text.append(" passes ")
+        .append(printable(graph.nodes[node].name))
+        .append(branches > 1 ? "; there it divides. " : ". ");
+  }
+  return text.append(
+      "The bold column follows the heavier side at each frame. An edge means \u201callocated through\u201d: a heap "
+      "profile has no "
+      "references, so nothing here says what still holds the memory.");
+}
+
+}  // namespace
+
+double graph_page_room() { return kLegendTop - 30 - kGraphTop; }
+
+std::string page_prefix(int page) { return std::string("p").append(std::to_string(page)).append("-"); }
+std::string row_anchor(int page, std::size_t row) { return page_prefix(page).append("r").append(std::to_string(row)); }
+
+void draw_scaled(const FittedScene& fitted, Canvas& canvas, double y, const SceneLinks& links) {
+  const double w = fitted.scene.w * fitted.scale;
+  canvas.painter().push({kLeft + (kWidth - w) / 2, y}, fitted.scale);
+  draw_scene(fitted.scene, canvas, links);
+  canvas.painter().pop();
+}
+
+Result<FittedScene> fit_scene(const graph::GrowthModel& model, Typesetter& type, std::size_t first_try, double w,
+                              double h) {
+  return fit_scene([&](std::size_t nodes) { return model.trim(nodes); }, type, first_try, w, h, {});
+}
+
+Result<FittedScene> fit_scene(const Trim& trim, Typesetter& type, std::size_t first_try, double w, double h,
+                              const SceneWords& words) {
+  std::size_t nodes = first_try;
+  for (;;) {
+    auto graph = trim(nodes);
+    if (!graph) return std::move(graph).error();
+    const bool smallest = graph->nodes.size() <= 2 || nodes == 0;
+    double best = 0;
+    for (const Detail detail : {Detail::full, Detail::mixed, Detail::compact}) {
+      for (const double gap : {kRankGap, kTightRankGap}) {
+        Result<GraphScene> scene = make_scene(*graph, type, detail, gap, words);
+        if (!scene) return std::move(scene).error();
+        const double across = w / std::max(scene->w, 1.0);
+        const double down = h / std::max(scene->h, 1.0);
+        const double scale = std::min(across, down);
+        best = std::max(best, scale);
+        const bool last = smallest && detail == Detail::compact && gap == kTightRankGap;
+        if (scale >= kLeastScale || last) return FittedScene{std::move(*scene), std::min(scale, 1.0), nodes};
+        // Closer rows gain a fifth of the height at most, and no width.
+        if (!smallest && (across < kLeastScale || down < kLeastScale * 0.8)) break;
+      }
+    }
+    const double shrink = std::clamp(best / kLeastScale, 0.5, 0.9);
+    nodes = std::min(nodes - 1, static_cast<std::size_t>(std::floor(static_cast<double>(nodes) * shrink)));
+  }
+}
+
+void draw_graph_page(PdfDocument& document, const FittedScene& fitted, const std::vector<std::size_t>& summary) {
+  Canvas& canvas = document.canvas();
+  const graph::GrowthGraph& graph = fitted.scene.graph;
+  canvas.paragraph(kTop + 56, spine_sentence(graph), {8.6}, kInk2, 3);
+  SceneLinks links{page_prefix(kGraphPage), std::vector<std::string>(graph.nodes.size()), true};
+  for (const std::size_t row : summary) {
+    if (row >= graph.row_node.size()) continue;
+    std::string& target = links.targets[graph.row_node[row]];
+    if (graph.row_node[row] != 0 && target.empty()) target = row_anchor(kTablePage, row);
+  }
+  draw_scaled(fitted, canvas, kGraphTop, links);
+  draw_legend(fitted.scene, canvas, kLegendTop);
+}
+
+Status draw_pair_page(const Story& story, std::size_t pair, PdfDocument& document, const graph::GraphOptions& options,
+                      std::size_t& nodes_hint) {
+  const GrowthReport& report = story.pairs[pair];
+  Canvas& canvas = document.canvas();
+  const Quantity q = quantity_of(report.unit);
+  double y = canvas.paragraph(kTop + 56, culprits_sentence(report), {8.6}, kInk2, 2) + 23;
+
+  const double grew = static_cast<double>(report.grew);
+  const double shrank = -static_cast<double>(report.shrank);
+  canvas.text(kLeft, y - 5, std::string("grew ").append(q.value(report.grew)), {7.4, FontWeight::semibold}, kGrow.c700);
+  canvas.text(kRight, y - 5, std::string("shrank ").append(q.size(report.shrank)), {7.4, FontWeight::semibold},
+              kShrink.c700, Align::right);
+  const double both = grew + shrank;
+  if (both > 0) {
+    const double left = kWidth * grew / both;
+    if (grew > 0) canvas.rect({kLeft, y, std::max(left - 1, 0.4), 9}, kGrow.c500);
+    if (shrank > 0) canvas.gone({kLeft + left, y, std::max(kWidth - left, 0.4), 9});
+  } else {
+    canvas.frame({kLeft, y, kWidth, 9}, {kLine, 0.6});
+  }
+  const double top = y + 20;
+
+  GrowthTable table;
+  table.report = &report;
+  table.rows = choose_rows(report, kPairRows, 0, -1);
+  const double room = kLegendTop - 18 - top;
+  const auto graph_room = [&](std::size_t rows) { return room - table_height(table, rows) - 22; };
+  while (table.rows.size() > kLeastPairRows && graph_room(table.rows.size()) < kWantedGraph) table.rows.pop_back();
+
+  Result<graph::GrowthModel> model = graph::GrowthModel::read(report, options);
+  if (!model) return std::move(model).error();
+  Result<FittedScene> fitted = fit_scene(*model, canvas.type(), nodes_hint, kWidth, graph_room(table.rows.size()));
+  if (!fitted) return std::move(fitted).error();
+  // The next step is much like this one: begin there with a little more than fitted here.
+  nodes_hint = std::min(options.max_nodes, fitted->max_nodes + fitted->max_nodes / 4 + 2);
+
+  const int page = document.page();
+  const graph::GrowthGraph& graph = fitted->scene.graph;
+  SceneLinks links{page_prefix(page), std::vector<std::string>(graph.nodes.size()), false};
+  for (const std::size_t row : table.rows) {
+    const std::uint32_t node = row < graph.row_node.size() ? graph.row_node[row] : 0;
+    table.anchors.push_back(row_anchor(page, row));
+    table.links.push_back(node == 0 ? "" : node_anchor(page_prefix(page), node));
+    if (node != 0 && links.targets[node].empty()) links.targets[node] = row_anchor(page, row);
+  }
+  draw_scaled(*fitted, canvas, top, links);
+
+  std::size_t changed = 0;
+  for (const GrowthRow& row : report.rows) changed += row.grew != 0 || row.shrank != 0 ? 1 : 0;
+  table.title =
+      table.rows.size() == changed ? std::string("All rows of this step") : std::string("Largest changes of this step");
+  table.remark = table.rows.size() == changed ? std::string("largest change first, by size and not by sign")
+                                              : count_text(static_cast<std::int64_t>(table.rows.size()))
+                                                    .append(" of ")
+                                                    .append(count_text(static_cast<std::int64_t>(changed)))
+                                                    .append(" changed rows; largest first, by size and not by sign");
+  draw_table(
+      table, canvas,
+      std::min(top + fitted->scene.h * fitted->scale + 26, kLegendTop - 14 - table_height(table, table.rows.size())));
+  draw_legend(fitted->scene, canvas, kLegendTop);
+  return ok();
+}
+
+}  // namespace snapdiff::render

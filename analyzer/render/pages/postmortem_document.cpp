@@ -1,0 +1,134 @@
+#include <algorithm>
+#include <memory>
+#include <new>
+#include <utility>
+
+#include "analyzer/render/memory/memory_pages.hpp"
+#include "analyzer/render/pages/postmortem_pages.hpp"
+#include "analyzer/render/paint/prose_text.hpp"
+#include "analyzer/render/paint/typesetter.hpp"
+
+namespace snapdiff::render {
+namespace {
+
+/// The judged part as the pages of a comparison know it.
+Story story_of(const Postmortem& report) {
+  Story story;
+  story.overall = report.growth();
+  story.steps = report.trend.series.steps;
+  const std::size_t left_out = std::min(report.trend.left_out, report.steps.size());
+  if (left_out + story.steps.size() == report.steps.size())
+    story.before.assign(report.steps.begin(), report.steps.begin() + static_cast<std::ptrdiff_t>(left_out));
+  story.missing = report.missing;
+  const std::vector<Verdict>& verdicts = report.trend.verdicts;
+  const bool judged = verdicts.size() == story.overall.rows.size() &&
+                      std::any_of(verdicts.begin(), verdicts.end(), [](const Verdict& v) { return !v.word.empty(); });
+  if (judged) {
+    for (const Verdict& verdict : verdicts) story.verdicts.push_back({verdict.word, verdict.reason});
+  }
+  story.title = report.title;
+  story.version = report.version;
+  story.order_note = report.order_note;
+  story.created_at_ns = report.created_at_ns;
+  return story;
+}
+
+/// What stands in the foot of every page.
+std::string foot_of(const PostmortemPages& pages) {
+  constexpr std::string_view kDot = "  \u00b7  ";
+  std::string text;
+  if (pages.has_stacks) {
+    text = footer_text(pages.story.overall);
+  } else if (!pages.memory.source.empty()) {
+    text = printable(pages.memory.source);
+  } else {
+    text = printable(pages.report.order_note);
+  }
+  if (!text.empty()) text.append(kDot);
+  return text.append(printable(pages.report.version));
+}
+
+/// All that was ever worked out, for who asks for it.
+Status plan_appendix(PostmortemPages& pages) {
+  if (pages.has_stacks) {
+    plan_totals(pages);
+    if (Status status = plan_suspects(pages); !status) return status;
+    if (Status status = plan_graph(pages); !status) return status;
+    if (Status status = plan_flame(pages); !status) return status;
+    plan_tables(pages);
+    plan_functions(pages);
+  }
+  plan_devices(pages);
+  plan_counters(pages);
+  plan_unknown(pages);
+  plan_environment(pages);
+  plan_inputs(pages);
+  plan_glossary(pages);
+  return ok();
+}
+
+/// Something of the inputs is missing or doubtful.
+bool has_losses(const Notes& notes) {
+  return std::any_of(notes.all().begin(), notes.all().end(),
+                     [](const Note& note) { return note.severity != Severity::info; });
+}
+
+Status plan_pages(PostmortemPages& pages) {
+  if (pages.full && pages.has_stacks) choose_table_rows(pages);
+  plan_answer(pages);
+  plan_narrative(pages);
+  if (pages.full) return plan_appendix(pages);
+  // What was full and what held it says more of a failed allocation than what grew through whom.
+  if (pages.report.failure) {
+    plan_failure(pages);
+  } else if (pages.has_stacks) {
+    if (Status status = plan_graph(pages); !status) return status;
+  }
+  if (!pages.has_stacks) plan_counters(pages);
+  if (has_losses(pages.report.notes)) plan_unknown(pages);
+  return ok();
+}
+
+Result<std::string> write_postmortem(const Postmortem& report, const MemoryStory& memory,
+                                     const graph::GraphOptions& options, Paper paper, bool full) {
+  Result<std::unique_ptr<Typesetter>> type = Typesetter::make();
+  if (!type) return std::move(type).error();
+  PostmortemPages pages{report, memory, options, **type, story_of(report), false, full, {}, {}, {}, {}, {}};
+  pages.has_stacks = pages.story.steps.size() >= 2 && !pages.story.overall.metric.empty();
+  if (Status status = plan_pages(pages); !status) return std::move(status).error();
+  return write_document(pages.plan,
+                        {"snapdiff post-mortem: ", printable(report.title), foot_of(pages), printable(report.version),
+                         report.created_at_ns},
+                        **type, paper);
+}
+
+}  // namespace
+
+void draw_section(Canvas& canvas, double y, const std::string& title, const std::string& remark) {
+  canvas.heading(y, title, remark);
+  canvas.rule(kLeft, kRight, y + 5, kInk3, 0.7);
+}
+
+Block section_block(const std::string& title, const std::string& remark) {
+  return {30, [title, remark](Canvas& canvas, double y) { draw_section(canvas, y + 19, title, remark); }, true};
+}
+
+std::string counted(std::uint64_t n, const char* one, const char* many) {
+  const auto shown = static_cast<std::int64_t>(std::min<std::uint64_t>(n, 1ULL << 62));
+  return count_text(shown).append(" ").append(n == 1 ? one : many);
+}
+
+Result<std::string> growth_svg(const Postmortem& postmortem, const graph::GraphOptions& options) {
+  return to_svg(story_of(postmortem), options);
+}
+
+Result<std::string> postmortem_pdf(const Postmortem& postmortem, const MemoryStory& memory,
+                                   const graph::GraphOptions& options, Paper paper, bool full) {
+  try {
+    return write_postmortem(postmortem, memory, options, paper, full);
+  } catch (const std::bad_alloc&) {
+    return Error{ErrorCode::limit, "post-mortem as PDF: out of memory"};
+  }
+}
+
+}  // namespace snapdiff::render

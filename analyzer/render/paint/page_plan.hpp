@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyzer/render/paint/pdf_document.hpp"
+#include "snapdiff/result.hpp"
+
+/// The one way to a PDF: pages are planned first, so that they can name each other, and drawn then.
+namespace snapdiff::render {
+
+/// A page before it is drawn. `key` is how others find it, "" where none does.
+struct PlannedPage {
+  std::string key;
+  std::string title;
+  std::string question;
+  std::string section;  ///< bookmark above its own; "" for none
+  std::function<Status(PdfDocument&)> draw;
+  std::string foot = {};  ///< "" for the document's
+  bool listed = true;     ///< has a bookmark
+};
+
+class PagePlan {
+ public:
+  void add(PlannedPage page) {
+    if (!page.key.empty()) places_.emplace(page.key, static_cast<int>(pages_.size()) + 1);
+    pages_.push_back(std::move(page));
+  }
+  /// 0: there is none.
+  int page_of(const std::string& key) const {
+    const auto found = places_.find(key);
+    return found == places_.end() ? 0 : found->second;
+  }
+  /// Where a link to it leads, "" for nowhere.
+  std::string anchor_of(const std::string& key) const {
+    const int page = page_of(key);
+    return page == 0 ? std::string() : std::string("p").append(std::to_string(page));
+  }
+  const std::vector<PlannedPage>& pages() const { return pages_; }
+
+ private:
+  std::vector<PlannedPage> pages_;
+  std::map<std::string, int> places_;
+};
+
+/// What a document says of itself; all printable.
+struct DocumentText {
+  std::string kind;  ///< "snapdiff report: ", in front of the program in the document's title
+  std::string program, foot, version;
+  std::int64_t created_at_ns = 0;
+};
+
+/// Errors: those of the pages; internal, when cairo failed.
+Result<std::string> write_document(const PagePlan& plan, const DocumentText& text, Typesetter& type, Paper paper);
+
+}  // namespace snapdiff::render

@@ -1,0 +1,99 @@
+#include "analyzer/render/paint/pdf_document.hpp"
+
+#include <cairo-pdf.h>
+
+#include <ctime>
+
+#include "analyzer/render/paint/text.hpp"
+
+namespace snapdiff::render {
+namespace {
+
+/// A4 is 595.276 by 841.89 points, Letter 612 by 792.
+double paper_width(Paper paper) { return paper == Paper::a4 ? 595.276 : 612.0; }
+double paper_height(Paper paper) { return paper == Paper::a4 ? 841.89 : 792.0; }
+
+cairo_status_t append(void* closure, const unsigned char* data, unsigned int length) {
+  static_cast<std::string*>(closure)->append(reinterpret_cast<const char*>(data), length);
+  return CAIRO_STATUS_SUCCESS;
+}
+
+std::string iso_time(std::int64_t ns) {
+  std::string text = time_text(ns);
+  if (text.size() > 10) text[10] = 'T';
+  return text;
+}
+
+}  // namespace
+
+std::unique_ptr<cairo_surface_t, PdfDocument::Release> PdfDocument::make_surface(std::string& out, Paper paper) {
+  return std::unique_ptr<cairo_surface_t, Release>(
+      cairo_pdf_surface_create_for_stream(append, &out, paper_width(paper), paper_height(paper)));
+}
+
+PdfDocument::PdfDocument(Typesetter& type, Paper paper, const Metadata& metadata, int pages)
+    : surface_(make_surface(bytes_, paper)),
+      context_(cairo_create(surface_.get())),
+      painter_(context_.get(), type, true),
+      canvas_(painter_, type),
+      left_margin_((paper_width(paper) - kLeft - kRight) / 2),
+      pages_(pages) {
+  const auto set = [this](cairo_pdf_metadata_t kind, const std::string& value) {
+    cairo_pdf_surface_set_metadata(surface_.get(), kind, value.c_str());
+  };
+  set(CAIRO_PDF_METADATA_TITLE, metadata.title);
+  set(CAIRO_PDF_METADATA_SUBJECT, metadata.subject);
+  set(CAIRO_PDF_METADATA_CREATOR, metadata.creator);
+  // Left alone, cairo would write the present time.
+  const std::string created = iso_time(metadata.created_at_ns);
+  set(CAIRO_PDF_METADATA_CREATE_DATE, created);
+  set(CAIRO_PDF_METADATA_MOD_DATE, created);
+  // A link outside any structure tag makes cairo 1.16 write a damaged file.
+  cairo_tag_begin(context_.get(), "Document", nullptr);
+}
+
+PdfDocument::~PdfDocument() { cairo_surface_finish(surface_.get()); }
+
+void PdfDocument::begin_page(const PageFrame& frame) {
+  ++page_;
+  painter_.push({left_margin_, 0}, 1);
+  painter_.anchor(std::string("p").append(std::to_string(page_)), {kLeft, kTop - 20});
+  canvas_.text(kLeft, kTop, "snapdiff", {8, FontWeight::bold}, kInk);
+  const double question = canvas_.width(frame.question, {8, FontWeight::regular, false, true});
+  canvas_.text_within(kLeft + 44, kTop, frame.program, {8}, kInk3, kWidth - 60 - question);
+  canvas_.text(kRight, kTop, frame.question, {8, FontWeight::regular, false, true}, kInk2, Align::right);
+  canvas_.rule(kLeft, kRight, kTop + 8);
+  canvas_.text_within(kLeft, kTop + 36, frame.title, {19, FontWeight::semibold, false, false, -0.25}, kInk,
+                      kWidth - 100);
+  canvas_.rule(kLeft, kRight, kBottom + 4);
+  canvas_.text_within(kLeft, kBottom + 15, frame.foot, {6.8}, kInk3, kWidth - 50);
+  canvas_.text(kRight, kBottom + 15, std::to_string(page_).append(" / ").append(std::to_string(pages_)),
+               {6.8, FontWeight::medium}, kInk2, Align::right);
+}
+
+void PdfDocument::end_page() {
+  // Once something could not be set, every page says so: it may be the only one that is looked at.
+  if (const std::string missing = canvas_.type().missing_note(); !missing.empty())
+    canvas_.text_within(kLeft, kBottom + 24, missing, {6.8}, kInk2, kWidth);
+  painter_.pop();
+  cairo_show_page(context_.get());
+}
+
+int PdfDocument::bookmark(int parent, const std::string& title, const std::string& anchor) {
+  const std::string place = std::string("dest='").append(anchor).append("'");
+  return cairo_pdf_surface_add_outline(surface_.get(), parent, printable(title).c_str(), place.c_str(),
+                                       CAIRO_PDF_OUTLINE_FLAG_OPEN);
+}
+
+Result<std::string> PdfDocument::finish() {
+  cairo_tag_end(context_.get(), "Document");
+  const cairo_status_t drawing = cairo_status(context_.get());
+  cairo_surface_finish(surface_.get());
+  const cairo_status_t writing = cairo_surface_status(surface_.get());
+  const cairo_status_t status = drawing != CAIRO_STATUS_SUCCESS ? drawing : writing;
+  if (status != CAIRO_STATUS_SUCCESS)
+    return Error{ErrorCode::internal, std::string("writing the PDF: ").append(cairo_status_to_string(status))};
+  return std::move(bytes_);
+}
+
+}  // namespace snapdiff::render

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "analyzer/render/paint/canvas.hpp"
+#include "analyzer/render/paint/page_plan.hpp"
+#include "analyzer/render/render.hpp"
+#include "snapdiff/result.hpp"
+
+namespace snapdiff::render {
+
+/// Where a page's content begins below its title.
+inline constexpr double kContent = kTop + 57;
+/// Width of pictures that are laid out as pages are.
+inline constexpr double kPictureWidth = kLeft + kRight;
+
+/// What a PDF page has above its content, for the other forms: program, question, title.
+void draw_picture_head(Canvas& canvas, const PageFrame& frame);
+/// The foot, below content that ends at y; returns the height of the picture so far.
+double draw_picture_foot(Canvas& canvas, double y, const std::string& foot);
+
+/// SVG, or PNG at `scale` pixels a point, of kPictureWidth; `draw` draws all of it and returns its height. It is called
+/// more than once for a PNG.
+Result<std::string> write_picture(const std::string& title, PictureForm form, double scale, Typesetter& type,
+                                  const std::function<double(Canvas&)>& draw);
+
+/// A document of one page.
+struct SinglePage {
+  PageFrame frame;  ///< printable
+  std::string version;
+  std::int64_t created_at_ns = 0;
+  /// Draws from `top` to at most `bottom`, returns the lower edge. Called more than once for a PNG.
+  std::function<double(Canvas& canvas, double top, double bottom)> draw;
+};
+/// Errors: usage (scale), io (no fonts), limit, internal.
+Result<std::string> draw_single_page(const SinglePage& page, PictureForm form, Paper paper, double scale);
+
+}  // namespace snapdiff::render

@@ -1,0 +1,186 @@
+#include "analyzer/render/paint/text.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <vector>
+
+#include "analyzer/graph/growth_graph.hpp"
+#include "snapdiff/number_text.hpp"
+#include "snapdiff/printable.hpp"
+#include "snapdiff/writing_direction.hpp"
+
+namespace snapdiff::render {
+namespace {
+
+constexpr std::size_t kMaxCodePoints = 600;
+constexpr NumberGlyphs kGlyphs{"\u2212", "\u2009", " "};
+
+bool is_plain(std::string_view bytes) {
+  if (bytes.size() > kMaxCodePoints) return false;
+  for (const char c : bytes) {
+    if (c < 0x20 || c > 0x7e) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string printable(std::string_view bytes) {
+  if (is_plain(bytes)) return std::string(bytes);
+  std::string out;
+  std::size_t shown = 0;
+  constexpr std::size_t kHalf = kMaxCodePoints / 2;
+  std::size_t tail = bytes.size();
+  if (bytes.size() > kMaxCodePoints) {
+    tail = bytes.size() - kHalf;
+    while (tail < bytes.size() && (static_cast<unsigned char>(bytes[tail]) & 0xc0) == 0x80) ++tail;
+  }
+  for (std::size_t i = 0; i < bytes.size();) {
+    if (shown == kHalf && i < tail && tail < bytes.size()) {
+      out += "\u2026";
+      i = tail;
+    }
+    const CodePoint code = decode_utf8(bytes, i);
+    const std::size_t length = std::max<std::size_t>(1, code.length);
+    if (code.length == 0 || is_unsafe(code.value)) {
+      append_escaped(out, bytes.substr(i, length));
+    } else {
+      out.append(bytes.substr(i, length));
+    }
+    i += length;
+    ++shown;
+  }
+  return out;
+}
+
+std::string without_template_arguments(std::string_view text) {
+  constexpr std::string_view kOperator = "operator";
+  std::string out;
+  std::size_t depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const char before = i > 0 ? text[i - 1] : ' ';
+    const bool after_name = (before >= '0' && before <= '9') || (before >= 'a' && before <= 'z') ||
+                            (before >= 'A' && before <= 'Z') || before == '_';
+    if (c == '<' && (depth > 0 || (after_name && !text.substr(0, i).ends_with(kOperator)))) {
+      if (depth++ == 0) out += "<\u2026";
+    }
+    const bool closes = c == '>' && depth > 0 && before != '-';
+    if (depth == 0 || (closes && depth == 1)) out += c;
+    if (closes) --depth;
+  }
+  return depth == 0 ? out : std::string(text);
+}
+
+std::string left_to_right(std::string_view text) {
+  std::string out;
+  bool right_to_left = false;
+  for (std::size_t i = 0; i < text.size();) {
+    const CodePoint code = decode_utf8(text, i);
+    const std::size_t length = std::max<std::size_t>(1, code.length);
+    const bool now = is_right_to_left(code.value);
+    if (right_to_left && !now) out += "\u200e";
+    right_to_left = now;
+    out.append(text.substr(i, length));
+    i += length;
+  }
+  if (right_to_left) out += "\u200e";
+  return out;
+}
+
+std::string shortened(std::string_view text, std::size_t most) {
+  std::vector<std::size_t> starts;
+  for (std::size_t i = 0; i < text.size(); i += code_point_length(text, i)) starts.push_back(i);
+  if (starts.size() <= most || most < 3) return std::string(text);
+  const std::size_t head = (most - 1) * 2 / 5;
+  const std::size_t tail = most - 1 - head;
+  return std::string(text.substr(0, starts[head])).append("\u2026").append(text.substr(starts[starts.size() - tail]));
+}
+
+std::size_t code_point_length(std::string_view text, std::size_t at) {
+  const auto first = static_cast<unsigned char>(text[at]);
+  const std::size_t length = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+  return std::min(length, text.size() - at);
+}
+
+std::string size_text(std::int64_t bytes) { return bytes_text(bytes, kGlyphs); }
+std::string size_growth_text(std::int64_t bytes) { return growth_text(bytes, kGlyphs); }
+std::string count_text(std::int64_t count) { return snapdiff::count_text(count, kGlyphs); }
+std::string count_growth_text(std::int64_t count) { return growth_count_text(count, kGlyphs); }
+
+std::string Quantity::size(std::int64_t v) const {
+  std::string text = value(v);
+  if (v < 0) text.erase(0, kGlyphs.minus.size());
+  return text;
+}
+
+std::string Quantity::change(std::int64_t before, std::int64_t after) const {
+  return change_text(before, after, bytes ? "bytes" : "", kGlyphs);
+}
+
+std::string share_text(double share) {
+  if (!std::isfinite(share)) return "n/a";
+  const double percent = share * 100;
+  std::string text;
+  if (percent == 0) {
+    text = std::string("0");
+  } else if (std::fabs(percent) < 1) {
+    text = std::string("<1");
+  } else if (percent < 100 && std::lround(percent) >= 100) {
+    text = std::string(">99");
+  } else {
+    text = std::to_string(std::lround(percent));
+  }
+  return text.append(kGlyphs.thousands).append("%");
+}
+
+std::string metric_title(std::string_view metric) {
+  if (metric == "inuse_space") return "In-use bytes";
+  if (metric == "inuse_objects") return "In-use objects";
+  if (metric == "alloc_space") return "Allocated bytes";
+  if (metric == "alloc_objects") return "Allocated objects";
+  return printable(metric);
+}
+
+std::string_view matched_by(MatchTier tier) {
+  switch (tier) {
+    case MatchTier::build_id: return "build id and offset";
+    case MatchTier::module_offset: return "module and offset";
+    case MatchTier::function_line: return "function and line";
+    case MatchTier::function_file: return "function, lines moved";
+    case MatchTier::normalised: return "function, another name";
+    case MatchTier::inline_free: return "frames of both builds";
+    case MatchTier::fuzzy: return "likeness";
+    case MatchTier::merged: return "run of functions, merged";
+    case MatchTier::none: return "nothing";
+  }
+  return "nothing";
+}
+
+std::string time_text(std::int64_t ns) {
+  std::int64_t seconds = ns / 1'000'000'000;
+  if (ns % 1'000'000'000 < 0) --seconds;
+  const auto time = static_cast<std::time_t>(seconds);
+  std::tm parts{};
+  if (gmtime_r(&time, &parts) == nullptr) return "n/a";
+  char text[48] = {};
+  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%SZ", &parts);
+  return text;
+}
+
+std::string frame_name(const FrameView& frame) { return printable(graph::node_name(frame)); }
+
+std::string others_text(std::uint64_t count) {
+  return std::string("[")
+      .append(count_text(static_cast<std::int64_t>(count)))
+      .append(count == 1 ? " other]" : " others]");
+}
+
+std::string site_text(const FrameView& frame) {
+  std::string text = frame.file.empty() ? std::string() : printable(base_name(frame.file));
+  if (!text.empty() && frame.line > 0) text.append(":").append(std::to_string(frame.line));
+  return text;
+}
+
+}  // namespace snapdiff::render

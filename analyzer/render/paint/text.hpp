@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "snapdiff/growth.hpp"
+
+/// Numbers and names as documents print them: typographic minus, thin spaces, binary units.
+namespace snapdiff::render {
+
+/// Valid UTF-8 without anything that could break a line, turn the reading direction or be no
+/// character at all: such code points and every stray byte become \x1b, as everywhere. Texts of more
+/// than 600 bytes lose their middle.
+std::string printable(std::string_view bytes);
+
+/// The text with a mark after each run of right-to-left letters, so that what follows (a number,
+/// mostly) stays to the right of them.
+std::string left_to_right(std::string_view text);
+
+/// "std::vector<…>::push_back" for "std::vector<Session*, alloc<Session*>>::push_back": what stands in angle brackets
+/// after a name. Text whose brackets do not match is left as it is.
+std::string without_template_arguments(std::string_view text);
+
+/// At most `most` code points, the middle given up.
+std::string shortened(std::string_view text, std::size_t most);
+
+/// Length of the UTF-8 sequence that starts at `text[at]`; text must be printable().
+std::size_t code_point_length(std::string_view text, std::size_t at);
+
+/// "2.52 MiB": three significant digits, half away from zero; bytes whole.
+std::string size_text(std::int64_t bytes);
+/// "+2.52 MiB", "−4.00 MiB", "0 B".
+std::string size_growth_text(std::int64_t bytes);
+/// "44 011" with thin spaces from four digits on.
+std::string count_text(std::int64_t count);
+std::string count_growth_text(std::int64_t count);
+/// "[2 others]", "[1 other]".
+std::string others_text(std::uint64_t count);
+
+/// A metric's values in its own unit.
+struct Quantity {
+  bool bytes = true;
+  std::string value(std::int64_t v) const { return bytes ? size_text(v) : count_text(v); }
+  std::string growth(std::int64_t v) const { return bytes ? size_growth_text(v) : count_growth_text(v); }
+  /// Without a sign.
+  std::string size(std::int64_t v) const;
+  /// "grew from 1.02 to 6.72 MiB"
+  std::string change(std::int64_t before, std::int64_t after) const;
+};
+inline Quantity quantity_of(std::string_view unit) { return {unit == "bytes"}; }
+
+/// Whole percent of a part, 0..1: "47 %", "<1 %", ">99 %"; "n/a" when it is no number.
+std::string share_text(double share);
+
+/// "In-use bytes", "Allocated objects"; another metric's own name.
+std::string metric_title(std::string_view metric);
+
+/// What a stack was matched by: "build id and offset", "function and line", ...
+std::string_view matched_by(MatchTier tier);
+
+/// "2024-05-01 12:00:07Z" of nanoseconds since 1970.
+std::string time_text(std::int64_t ns);
+
+/// Function name as tables show it; unsymbolized frames as "libz.so+0x12a4".
+std::string frame_name(const FrameView& frame);
+/// "svc_cache.cc:24"; "" where the frame has no file.
+std::string site_text(const FrameView& frame);
+
+}  // namespace snapdiff::render
