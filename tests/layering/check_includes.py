@@ -5,7 +5,7 @@
   check_includes.py --self-test
 
 A room is a folder that becomes one library. Rooms see each other through one door each; only the
-command line sees both the formats and the analyzer. A third-party library lives in one room, so
+session and the command line see both the formats and the analyzer. A third-party library lives in one room, so
 that replacing it changes one room: system headers are visible to every compiler call, and linking
 PRIVATE stops nobody from including them. The tables below are the rule; the reason stands beside
 each line.
@@ -26,6 +26,11 @@ stdexcept stop_token streambuf string string_view strstream syncstream system_er
 typeinfo unordered_map unordered_set utility valarray variant vector version cassert cctype cerrno cfenv cfloat cinttypes
 climits clocale cmath csetjmp csignal cstdarg cstddef cstdint cstdio cstdlib cstring ctime cuchar cwchar cwctype
 """.split())
+
+# Who prints, or asks the terminal: one module.
+PRINTING_ROOM = "analyzer/cli"
+PRINTS = re.compile(r"\bstd::(?:cout|cerr|clog|puts|printf|putchar)\b|\bf(?:puts|printf|write)\b|\bstd(?:out|err)\b"
+                    r"|\bSTD(?:OUT|ERR)_FILENO\b|\bisatty\b|[<]iostream>")
 
 POSIX = {"dirent.h", "dlfcn.h", "errno.h", "fcntl.h", "locale.h", "langinfo.h", "poll.h", "pthread.h", "signal.h", "time.h", "unistd.h"}
 
@@ -62,9 +67,13 @@ ROOMS = {
                             "bring to a standstill; tokens are nettle's HMAC-SHA-256"),
     "analyzer/fleet": ([], ["curl/", "libdeflate.h"],
                        "the only connections that are opened by request: libcurl stays inside; bodies are deflated"),
+    "analyzer/session": (["formats", "analyzer/cuda", "analyzer/diff", "analyzer/flame", "analyzer/gate", "analyzer/graph", "analyzer/html",
+                          "analyzer/objects", "analyzer/postmortem", "analyzer/render", "analyzer/report", "analyzer/store", "analyzer/story",
+                          "analyzer/symbols", "analyzer/trend"], ["nlohmann/"],
+                         "what the commands do, for the program and the library: it sees both sides, but neither arguments nor a terminal"),
     "analyzer/library": (["formats", "analyzer/diff", "analyzer/story", "analyzer/trend"], [], "the same for other programs: reads, diffs, judges"),
     "analyzer/cli": (["formats", "analyzer/*"], ["CLI/", "nlohmann/"],
-                     "the only place that sees both sides"),
+                     "parses arguments and prints"),
 }
 
 # Folders of formats/ that every format may use.
@@ -183,6 +192,8 @@ def check(root):
                     continue
                 with open(os.path.join(root, path), encoding="utf-8", errors="replace") as text:
                     for number, line in enumerate(text, 1):
+                        if room != PRINTING_ROOM and PRINTS.search(line.split("//")[0]):
+                            out.append(f"{path}:{number}: only {PRINTING_ROOM} prints or asks the terminal")
                         match = INCLUDE.match(line) or HAS_INCLUDE.search(line)
                         problem = match and complaint(room, path, match[2], root)
                         if problem:
@@ -199,6 +210,9 @@ PLANTED = {
     "analyzer/render/page.cpp": ('#include "analyzer/graph/trim.hpp"', "#include <boost/graph/graph_traits.hpp>"),
     "analyzer/report/json.cpp": ('#include "analyzer/cli/options.hpp"',),
     "analyzer/diff/names.cpp": ("#include <elfutils/libdw.h>", '#include "analyzer/symbols/symbols.hpp"'),
+    "analyzer/session/load.cpp": ('#include "analyzer/cli/options.hpp"', "#include <CLI/CLI.hpp>", "#include <iostream>", 'std::fputs("read\\n", stderr);',
+                                  "if (isatty(STDERR_FILENO) == 1) return;"),
+    "analyzer/library/library.cpp": ('#include "analyzer/cli/options.hpp"', '#include "analyzer/store/store.hpp"'),
     "analyzer/unheard_of/a.cpp": ("#include <vector>",),
 }
 INNOCENT = {
@@ -212,6 +226,8 @@ INNOCENT = {
     "analyzer/render/draw.cpp": ('#include "analyzer/graph/growth_graph.hpp"', "#include <graphviz/gvc.h>"),
     "analyzer/store/store.hpp": ("#include <vector>",),
     "analyzer/diff/diff.hpp": ("#include <vector>",),
+    "analyzer/session/load.hpp": ("#include <vector>", "// std::cout would print", '#include "formats/registry.hpp"'),
+    "analyzer/cli/terminal.cpp": ("#include <iostream>", "std::fwrite(text.data(), 1, text.size(), stderr);", '#include "analyzer/session/load.hpp"'),
     "analyzer/cli/options.hpp": ('#include "analyzer/store/store.hpp"', '#include "formats/registry.hpp"', "#include <CLI/CLI.hpp>"),
 }
 
