@@ -4,15 +4,13 @@
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/counters.hpp"
-#include "analyzer/cli/device_peak.hpp"
 #include "analyzer/cli/exit_codes.hpp"
-#include "analyzer/cli/failures.hpp"
-#include "analyzer/cli/judged_series.hpp"
-#include "analyzer/cli/left_out.hpp"
 #include "analyzer/cli/progress.hpp"
-#include "analyzer/cli/recording.hpp"
+#include "analyzer/cli/recorded.hpp"
 #include "analyzer/diff/diff.hpp"
-#include "analyzer/story/story.hpp"
+#include "analyzer/session/failures.hpp"
+#include "analyzer/session/judged_series.hpp"
+#include "analyzer/session/left_out.hpp"
 
 namespace snapdiff::cli {
 namespace {
@@ -26,35 +24,24 @@ void add_import_notes(GrowthReport& report) {
   }
 }
 
-/// Snapshots of a training loop are alike at the end however much their peaks differ.
-Status tell_peaks(GrowthReport& report, const DiffOptions& options) {
-  const Result<std::shared_ptr<const PeakStory>> before = device_peak(report.baseline, options);
-  if (!before) return before.error();
-  const Result<std::shared_ptr<const PeakStory>> after = device_peak(report.current, options);
-  if (!after) return after.error();
-  if (*before != nullptr && *after != nullptr) story::tell_peaks(report, **before, **after);
-  return ok();
-}
-
 // The report as text, whatever its kind. `loaded` holds two or more snapshots.
 Result<std::string> answer(const Loaded& loaded, const DiffOptions& options, const report::Style& style,
                            bool steps_wanted) {
   const std::vector<SnapshotRef> refs = loaded.refs();
   if (refs.size() == 2) {
-    Result<GrowthReport> report = compare_pair(refs[0], refs[1], options);
+    Result<GrowthReport> report = session::compare_two(refs[0], refs[1], options);
     if (!report) return std::move(report).error();
-    if (Status told = tell_peaks(*report, options); !told) return std::move(told).error();
-    add_left_out(loaded, report->notes);
+    session::add_left_out(loaded, report->notes);
     if (style.form != report::Form::text) add_import_notes(*report);
     return report::write_diff(*report, style);
   }
-  Result<JudgedSeries> series = judge_series(refs, options);
+  Result<session::JudgedSeries> series = session::judge_series(refs, options);
   if (!series) return std::move(series).error();
-  add_left_out(loaded, series->trend.series.overall.notes);
+  session::add_left_out(loaded, series->trend.series.overall.notes);
   std::vector<GrowthReport> steps;
   if (steps_wanted || style.form == report::Form::json) {
     for (std::size_t i = 1; i < refs.size(); ++i) {
-      Result<GrowthReport> step = compare_pair(refs[i - 1], refs[i], options);
+      Result<GrowthReport> step = session::compare_pair(refs[i - 1], refs[i], options);
       if (!step) return std::move(step).error();
       if (style.form != report::Form::text) add_import_notes(*step);
       steps.push_back(*std::move(step));
@@ -70,11 +57,11 @@ Result<std::string> answer(const Loaded& loaded, const DiffOptions& options, con
   return report::write_series(trend.series, steps, verdicts, style);
 }
 
-int show_single(const Compared& compared, const Options& options, const report::Style& style) {
+int show_single(const session::Compared& compared, const Options& options, const report::Style& style) {
   if (asks_for_counters(compared.loaded.refs(), options)) return show_counters(compared.loaded, options, style);
   const Result<TopReport> report = diff::top(compared.loaded.snapshots.front().ref, compared.options);
   if (!report) return fail(report.error());
-  const auto above = above_top(compared.loaded.snapshots.front(), compared.options, style.form);
+  const auto above = session::above_top(compared.loaded.snapshots.front(), compared.options, style.form);
   if (!above) return fail(above.error());
   if (Status printed = print_report(report::write_top(*report, style, *above), style.form); !printed)
     return fail(printed.error());
@@ -102,15 +89,15 @@ int run_diff(const Arguments& arguments) {
   const Terminal terminal = look_at_terminal(options.no_color);
   const Result<report::Style> style = style_of(options, terminal);
   if (!style) return fail(style.error());
-  const Result<Compared> compared =
-      load_compared(options, terminal, Fallback::snapshots,
+  const Result<session::Compared> compared =
+      open_compared(options, terminal, session::Fallback::snapshots,
                     options.operands.size() <= 2 ? store::Parts::allocator : store::Parts::rows);
   if (!compared) return fail(compared.error());
   if (compared->loaded.snapshots.size() == 1) return show_single(*compared, options, *style);
 
-  Recording recording(choose_store(options), compared->loaded, compared->options, terminal, options.series);
+  session::Recording recording(session::choose_store(options.db), compared->loaded, compared->options, options.series);
   const std::vector<SnapshotRef> refs = compared->loaded.refs();
-  const Result<std::string> text = in_stage(terminal.stderr_is_terminal, "comparing", [&] {
+  const Result<std::string> text = session::in_stage(watch_of(terminal), "comparing", [&] {
     return asks_for_counters(refs, options) ? answer_counters(refs, *style)
                                             : answer(compared->loaded, compared->options, *style, options.steps);
   });
@@ -118,7 +105,7 @@ int run_diff(const Arguments& arguments) {
   recording.answered();
   const Status printed = print_report(*text, style->form);
   const int partial_code = tell_notes(compared->loaded, options);
-  const int stored_code = recording.finish();
+  const int stored_code = finish(recording, terminal);
   if (!printed) return fail(printed.error());
   return std::max(partial_code, stored_code);
 }

@@ -67,10 +67,10 @@ int run_export(const Arguments& arguments) {
     if (options.output.empty() || options.output == "-") {
       return fail({ErrorCode::usage, "--plain-sqlite needs -o FILE: a database cannot go to stdout"});
     }
-    Result<store::Store> store = open_store(choose_store(options), store::Access::read);
+    Result<store::Store> store = session::open_store(session::choose_store(options.db), store::Access::read);
     if (!store) return fail(store.error());
     const Status written =
-        in_stage(terminal.stderr_is_terminal, "writing", [&] { return store->export_plain(options.output); });
+        session::in_stage(watch_of(terminal), "writing", [&] { return store->export_plain(options.output); });
     if (!written) return fail(written.error());
     return kExitDone;
   }
@@ -81,7 +81,7 @@ int run_export(const Arguments& arguments) {
   style_options.rows = 0;
   const Result<report::Style> style = style_of(style_options, terminal);
   if (!style) return fail(style.error());
-  const Result<Compared> compared = load_compared(options, terminal, Fallback::with_view);
+  const Result<session::Compared> compared = open_compared(options, terminal, session::Fallback::with_view);
   if (!compared) return fail(compared.error());
   const auto& snapshots = compared->loaded.snapshots;
   DiffOptions view = compared->options;
@@ -90,7 +90,7 @@ int run_export(const Arguments& arguments) {
     view.fold_recursion = false;  // the other tool shows whole stacks
     if (view.frames == FrameSet::usual) view.frames = FrameSet::all;
   }
-  const Result<std::string> bytes = in_stage(terminal.stderr_is_terminal, "writing", [&] {
+  const Result<std::string> bytes = session::in_stage(watch_of(terminal), "writing", [&] {
     return snapshots.size() == 1 ? export_snapshot(snapshots[0].ref, view, wanted, *style)
                                  : export_growth(snapshots.front().ref, snapshots.back().ref, view, wanted, *style);
   });

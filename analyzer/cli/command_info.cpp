@@ -8,9 +8,9 @@
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/exit_codes.hpp"
-#include "analyzer/cli/facts_text.hpp"
-#include "analyzer/cli/failures.hpp"
 #include "analyzer/cli/validation.hpp"
+#include "analyzer/session/facts_text.hpp"
+#include "analyzer/session/failures.hpp"
 
 namespace snapdiff::cli {
 namespace {
@@ -110,14 +110,14 @@ std::string info_text(const Snapshot& snapshot, const std::string& ref, const Sh
                     (facts.format_detail.empty() ? "" : ", " + escape_for_terminal(facts.format_detail)) + ", " +
                     report::count_text(static_cast<std::int64_t>(facts.source.size_bytes)) + " B\n";
   out += row("sha256", facts.source.sha256);
-  out += row("taken", facts.taken_at_ns ? time_text(*facts.taken_at_ns) : "not in the file");
+  out += row("taken", facts.taken_at_ns ? session::time_text(*facts.taken_at_ns) : "not in the file");
   if (!facts.producer.empty()) out += row("producer", facts.producer);
   if (facts.pid) out += row("pid", std::to_string(*facts.pid));
   if (facts.sequence) out += row("number", std::to_string(*facts.sequence) + " (in the file name)");
   for (const Column& column : snapshot.samples.columns) {
     if (!is_metric(column)) continue;
     const std::string name = column.type.name;
-    out += row(name, value_text(column.type, total_of(column)));
+    out += row(name, session::value_text(column.type, session::total_of(column)));
   }
   if (!facts.default_metric.empty()) out += row("default", facts.default_metric);
   out += row("stacks", report::count_text(static_cast<std::int64_t>(shape.stacks)) +
@@ -139,7 +139,7 @@ std::string info_text(const Snapshot& snapshot, const std::string& ref, const Sh
   if (facts.is_delta) out += row("kind", "delta profile: alloc columns are differences already");
   if (facts.is_diff) out += row("kind", "saved by a diff: values may be negative");
   for (const Counter* counter : shown_counters(facts))
-    out += row("counter", counter->name + " = " + value_text({counter->name, counter->unit}, counter->value));
+    out += row("counter", counter->name + " = " + session::value_text({counter->name, counter->unit}, counter->value));
   for (const std::string& comment : facts.comments) out += row("comment", comment);
   bool dropped = false;
   for (const Note& note : facts.notes.all()) {
@@ -159,7 +159,7 @@ std::string info_text(const Snapshot& snapshot, const std::string& ref, const Sh
 Json totals_json(const Snapshot& snapshot) {
   Json totals = Json::object();
   for (const Column& column : snapshot.samples.columns) {
-    if (is_metric(column)) totals[column.type.name] = total_of(column);
+    if (is_metric(column)) totals[column.type.name] = session::total_of(column);
   }
   return totals;
 }
@@ -169,20 +169,20 @@ constexpr std::size_t kFailureStacks = 5;
 
 // The post-mortems of a snapshot's failed allocations: text, or objects for "out_of_memory".
 Result<std::string> failures_text(const LoadedSnapshot& loaded, const DiffOptions& view, report::Style style) {
-  Result<std::vector<TracedFailure>> failures = failures_of(loaded, view);
+  Result<std::vector<session::TracedFailure>> failures = session::failures_of(loaded, view);
   if (!failures) return std::move(failures).error();
   style.max_rows = kFailureStacks;
   std::string out;
-  for (const TracedFailure& f : *failures) out += "\n" + report::write_out_of_memory(f.failure, f.live, style);
+  for (const session::TracedFailure& f : *failures) out += "\n" + report::write_out_of_memory(f.failure, f.live, style);
   return out;
 }
 
 Result<Json> failures_json(const LoadedSnapshot& loaded, const DiffOptions& view, report::Style style) {
-  Result<std::vector<TracedFailure>> failures = failures_of(loaded, view);
+  Result<std::vector<session::TracedFailure>> failures = session::failures_of(loaded, view);
   if (!failures) return std::move(failures).error();
   style.max_rows = kFailureStacks;
   Json out = Json::array();
-  for (const TracedFailure& f : *failures)
+  for (const session::TracedFailure& f : *failures)
     out.push_back(Json::parse(report::write_out_of_memory(f.failure, f.live, style)));
   return out;
 }
@@ -196,7 +196,7 @@ Json info_json(const std::vector<const LoadedSnapshot*>& parts) {
     const Snapshot& snapshot = *part->ref.snapshot;
     const auto taken = snapshot.facts.taken_at_ns;
     snapshots.push_back({{"totals", totals_json(snapshot)},
-                         {"taken_at", taken ? Json(time_text(*taken)) : Json()},
+                         {"taken_at", taken ? Json(session::time_text(*taken)) : Json()},
                          {"stacks", measure(snapshot).stacks}});
   }
   Json notes = Json::array();
@@ -255,8 +255,9 @@ int run_info(const Arguments& arguments) {
   int code = kExitDone;
   std::string out;
   std::vector<Json> objects;
-  for (const Operand& operand : asked->operands) {
-    const Result<Loaded> loaded = load_operands({operand}, options, terminal, true, store::Parts::allocator);
+  for (const session::Operand& operand : asked->operands) {
+    const Result<Loaded> loaded =
+        session::load_operands({operand}, request_of(options, terminal), true, store::Parts::allocator);
     if (!loaded) {
       code = fail(loaded.error());
       continue;

@@ -5,8 +5,8 @@
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/exit_codes.hpp"
-#include "analyzer/cli/facts_text.hpp"
-#include "analyzer/cli/shared_times.hpp"
+#include "analyzer/session/facts_text.hpp"
+#include "analyzer/session/shared_times.hpp"
 #include "formats/registry.hpp"
 
 namespace snapdiff::cli {
@@ -54,7 +54,7 @@ std::string order_words(const store::SeriesInfo& series) {
 }
 
 std::string list_text(const std::vector<store::SeriesInfo>& all, bool full) {
-  const SharedAxis axis = shared_axis(all);
+  const SharedAxis axis = session::shared_axis(all);
   bool any_estimate = false;
   std::string out;
   for (std::size_t number = 0; number < all.size(); ++number) {
@@ -75,8 +75,8 @@ std::string list_text(const std::vector<store::SeriesInfo>& all, bool full) {
       rows.push_back({"@" + std::to_string(static_cast<std::int64_t>(info.id)), info.facts.format,
                       bytes ? report::bytes_text(*bytes) : "n/a", objects ? report::count_text(*objects) : "n/a",
                       info.facts.source.sha256.substr(0, 8),
-                      info.facts.taken_at_ns ? time_text(*info.facts.taken_at_ns)
-                      : estimated            ? estimate_text(*estimated)
+                      info.facts.taken_at_ns ? session::time_text(*info.facts.taken_at_ns)
+                      : estimated            ? session::estimate_text(*estimated)
                                              : "-",
                       escape_for_terminal(std::string(base_name(info.facts.source.name)))});
     };
@@ -88,13 +88,13 @@ std::string list_text(const std::vector<store::SeriesInfo>& all, bool full) {
              ")\n";
     }
   }
-  if (any_estimate) out += std::string("\n") + kEstimateNote + "\n";
+  if (any_estimate) out += std::string("\n") + session::kEstimateNote + "\n";
   return out;
 }
 
 Json list_json(const std::vector<store::SeriesInfo>& all) {
   Json out = {{"schema", "snapdiff.list/1"}, {"series", Json::array()}};
-  const SharedAxis axis = shared_axis(all);
+  const SharedAxis axis = session::shared_axis(all);
   for (std::size_t number = 0; number < all.size(); ++number) {
     const store::SeriesInfo& series = all[number];
     const EstimatedTimes& times = axis.series[number];
@@ -110,18 +110,19 @@ Json list_json(const std::vector<store::SeriesInfo>& all) {
       Json totals = Json::object();
       for (const auto& [type, value] : info.totals) totals[type.name] = value;
       const SnapshotFacts& facts = info.facts;
-      item["snapshots"].push_back({{"ref", "@" + std::to_string(static_cast<std::int64_t>(info.id))},
-                                   {"position", info.series_position},
-                                   {"source", facts.source.name},
-                                   {"sha256", facts.source.sha256},
-                                   {"format", facts.format},
-                                   {"taken_at", facts.taken_at_ns ? Json(time_text(*facts.taken_at_ns)) : Json()},
-                                   {"estimated_at", estimated ? Json(time_text(*estimated)) : Json()},
-                                   {"pid", facts.pid ? Json(*facts.pid) : Json()},
-                                   {"labels", facts.labels},
-                                   {"partial", facts.partial},
-                                   {"rows", info.rows},
-                                   {"totals", totals}});
+      item["snapshots"].push_back(
+          {{"ref", "@" + std::to_string(static_cast<std::int64_t>(info.id))},
+           {"position", info.series_position},
+           {"source", facts.source.name},
+           {"sha256", facts.source.sha256},
+           {"format", facts.format},
+           {"taken_at", facts.taken_at_ns ? Json(session::time_text(*facts.taken_at_ns)) : Json()},
+           {"estimated_at", estimated ? Json(session::time_text(*estimated)) : Json()},
+           {"pid", facts.pid ? Json(*facts.pid) : Json()},
+           {"labels", facts.labels},
+           {"partial", facts.partial},
+           {"rows", info.rows},
+           {"totals", totals}});
     }
     out["series"].push_back(std::move(item));
   }
@@ -142,7 +143,7 @@ int run_list(const Arguments& arguments) {
     return fail(
         {ErrorCode::usage, "list --as " + options.as + ": expected text or json; 'snapdiff sql' gives the others"});
   }
-  Result<store::Store> store = open_store(choose_store(options), store::Access::read);
+  Result<store::Store> store = session::open_store(session::choose_store(options.db), store::Access::read);
   if (!store) return fail(store.error());
   Result<std::vector<store::SeriesInfo>> listed = store->list();
   if (!listed) return fail(listed.error());

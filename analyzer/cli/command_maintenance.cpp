@@ -28,16 +28,16 @@ int run_rm(const Arguments& arguments) {
   add_options(line, options, kTakesOperands);
   if (const auto code = line.parse(arguments)) return *code;
   if (options.operands.empty()) return fail({ErrorCode::usage, "rm needs at least one snapshot, see --help"});
-  const Result<std::vector<Operand>> operands = parse_operands(options.operands);
+  const Result<std::vector<session::Operand>> operands = session::parse_operands(options.operands);
   if (!operands) return fail(operands.error());
-  Result<store::Store> store = open_store(choose_store(options), store::Access::write);
+  Result<store::Store> store = session::open_store(session::choose_store(options.db), store::Access::write);
   if (!store) return fail(store.error());
   std::vector<SnapshotId> ids;
-  for (const Operand& operand : *operands) {
+  for (const session::Operand& operand : *operands) {
     if (operand.is_path()) {
       return fail({ErrorCode::usage, "rm takes snapshots of the store, never files: found '" + operand.text + "'"});
     }
-    const Result<std::vector<SnapshotId>> found = resolve_stored(*store, operand);
+    const Result<std::vector<SnapshotId>> found = session::resolve_stored(*store, operand);
     if (!found) return fail(found.error());
     ids.insert(ids.end(), found->begin(), found->end());
   }
@@ -54,7 +54,7 @@ int run_prune(const Arguments& arguments) {
   line.count("--keep", keep, {0, 1'000'000'000}, "how many newest snapshots stay").required();
   line.text("--series", "NAME", series_name, "only this series (all)");
   if (const auto code = line.parse(arguments)) return *code;
-  Result<store::Store> store = open_store(choose_store(options), store::Access::write);
+  Result<store::Store> store = session::open_store(session::choose_store(options.db), store::Access::write);
   if (!store) return fail(store.error());
   const Result<std::vector<store::SeriesInfo>> listed = store->list();
   if (!listed) return fail(listed.error());
@@ -77,7 +77,7 @@ int run_merge(const Arguments& arguments) {
   add_options(line, options, kTakesOperands);
   if (const auto code = line.parse(arguments)) return *code;
   if (options.operands.empty()) return fail({ErrorCode::usage, "merge needs at least one store, see --help"});
-  Result<store::Store> store = store::Store::open(choose_store(options).path, store::Access::create);
+  Result<store::Store> store = store::Store::open(session::choose_store(options.db).path, store::Access::create);
   if (!store) return fail(store.error());
   for (const std::string& other : options.operands) {
     const Result<std::size_t> added = store->merge(other);

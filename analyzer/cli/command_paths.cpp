@@ -30,10 +30,11 @@ int run_paths(const Arguments& arguments) {
   const Terminal terminal = look_at_terminal(options.no_color);
   const Result<Question> asked = understand(options, terminal);
   if (!asked) return fail(asked.error());
-  const Result<Loaded> loaded = load_operands(asked->operands, options, terminal, options.operands.size() == 1);
+  const Result<Loaded> loaded =
+      session::load_operands(asked->operands, request_of(options, terminal), options.operands.size() == 1);
   if (!loaded) return fail(loaded.error());
   const Result<PathReport> report =
-      in_stage(terminal.stderr_is_terminal, "finding paths", [&] { return objects::paths(loaded->refs(), wanted); });
+      session::in_stage(watch_of(terminal), "finding paths", [&] { return objects::paths(loaded->refs(), wanted); });
   if (!report) return fail(report.error());
   if (Status printed = print_report(report::write_paths(*report, asked->style), asked->style.form); !printed)
     return fail(printed.error());

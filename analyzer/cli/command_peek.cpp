@@ -22,10 +22,10 @@ int run_peek(const Arguments& arguments) {
   const Terminal terminal = look_at_terminal(options.no_color);
   const Result<report::Style> style = style_of(options, terminal);
   if (!style) return fail(style.error());
-  const Result<Compared> compared = load_compared(options, terminal, Fallback::with_view);
+  const Result<session::Compared> compared = open_compared(options, terminal, session::Fallback::with_view);
   if (!compared) return fail(compared.error());
   const auto& snapshots = compared->loaded.snapshots;
-  const Result<PeekReport> report = in_stage(terminal.stderr_is_terminal, "comparing", [&] {
+  const Result<PeekReport> report = session::in_stage(watch_of(terminal), "comparing", [&] {
     return diff::peek(snapshots.front().ref, snapshots.back().ref, regex, compared->options);
   });
   if (!report) return fail(report.error());

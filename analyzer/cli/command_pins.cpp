@@ -1,6 +1,6 @@
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
-#include "analyzer/cli/pins.hpp"
+#include "analyzer/session/pins.hpp"
 
 namespace snapdiff::cli {
 
@@ -20,13 +20,14 @@ int run_pins(const Arguments& arguments) {
   const Terminal terminal = look_at_terminal(options.no_color);
   const Result<Question> asked = understand(options, terminal);
   if (!asked) return fail(asked.error());
-  const Result<Loaded> loaded = load_operands(asked->operands, options, terminal, false, store::Parts::allocator);
+  const Result<Loaded> loaded =
+      session::load_operands(asked->operands, request_of(options, terminal), false, store::Parts::allocator);
   if (!loaded) return fail(loaded.error());
   if (loaded->snapshots.size() != asked->operands.size())
     return fail(
         {ErrorCode::usage, "pins takes one snapshot of each file: found " + std::to_string(loaded->snapshots.size())});
   const SnapshotRef baseline = loaded->snapshots.size() == 2 ? loaded->snapshots.front().ref : SnapshotRef{};
-  const Result<PinReport> report = make_pins(baseline, loaded->snapshots.back().ref, asked->view);
+  const Result<PinReport> report = session::make_pins(baseline, loaded->snapshots.back().ref, asked->view);
   if (!report) return fail(report.error());
   if (Status printed = print_report(report::write_pins(*report, asked->style), asked->style.form); !printed)
     return fail(printed.error());

@@ -7,11 +7,12 @@
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/exit_codes.hpp"
-#include "analyzer/cli/postmortem_documents.hpp"
-#include "analyzer/cli/postmortem_series.hpp"
+#include "analyzer/cli/output_file.hpp"
 #include "analyzer/cli/progress.hpp"
-#include "analyzer/cli/recording.hpp"
-#include "analyzer/cli/small_file.hpp"
+#include "analyzer/cli/recorded.hpp"
+#include "analyzer/session/postmortem_documents.hpp"
+#include "analyzer/session/postmortem_series.hpp"
+#include "analyzer/session/small_file.hpp"
 
 namespace snapdiff::cli {
 namespace {
@@ -30,7 +31,7 @@ struct PostmortemArguments {
 struct Settings {
   DiffOptions view;
   std::optional<std::int64_t> limit;
-  DocumentOptions documents;
+  session::DocumentOptions documents;
   postmortem::Rules rules;
   std::optional<postmortem::Redactor> redactor;
 };
@@ -44,14 +45,14 @@ Result<Settings> settings_of(const Options& options, const PostmortemArguments& 
   Result<postmortem::Rules> rules = postmortem::built_in_rules();
   for (const std::string& path : wanted.hint_files) {
     if (!rules) break;
-    const Result<std::string> text = read_small_file(path);
+    const Result<std::string> text = session::read_small_file(path);
     if (!text) return text.error();
     rules = postmortem::parse_rules(*text, path, *rules);
   }
   if (!rules) return std::move(rules).error();
   out.rules = *std::move(rules);
   if (!wanted.key_file.empty()) {
-    const Result<std::string> key = read_small_file(wanted.key_file);
+    const Result<std::string> key = session::read_small_file(wanted.key_file);
     if (!key) return key.error();
     if (key->size() < 16)
       return Error{ErrorCode::usage,
@@ -66,8 +67,8 @@ Result<Settings> settings_of(const Options& options, const PostmortemArguments& 
 
 /// Snapshots out of files go to a store beside the report, where the user names none. Redacted ones are kept only
 /// where he does: a store holds the names.
-StoreChoice store_of(const Options& options, const PostmortemArguments& wanted, const Loaded& loaded) {
-  StoreChoice choice = choose_store(options);
+session::StoreChoice store_of(const Options& options, const PostmortemArguments& wanted, const Loaded& loaded) {
+  session::StoreChoice choice = session::choose_store(options.db);
   const bool stored = std::any_of(loaded.snapshots.begin(), loaded.snapshots.end(),
                                   [](const LoadedSnapshot& item) { return item.stored.has_value(); });
   if (choice.is_explicit || stored) return choice;
@@ -75,10 +76,26 @@ StoreChoice store_of(const Options& options, const PostmortemArguments& wanted, 
   return {(std::filesystem::path(wanted.folder) / "snapdiff.db").string(), true};
 }
 
-Status report_on(const ReportedSeries& series, const PostmortemArguments& wanted, const Settings& settings,
-                 const report::Style& terminal_style, bool on_terminal) {
-  Result<Postmortem> found =
-      in_stage(on_terminal, "judging", [&] { return find_out(series, settings.view, settings.limit, settings.rules); });
+/// Writes the documents of one series into `folder`, which is made where it is missing, and says so of each.
+Status write_documents(const Postmortem& report, const session::ReportedSeries& series, const DiffOptions& view,
+                       const std::filesystem::path& folder, const session::DocumentOptions& options) {
+  std::error_code failure;
+  std::filesystem::create_directories(folder, failure);
+  if (failure)
+    return Error{ErrorCode::io, "cannot make the folder: " + failure.message(), std::nullopt, folder.string()};
+  const Result<std::vector<Document>> documents = session::make_documents(report, series, view, options);
+  if (!documents) return documents.error();
+  for (const Document& document : *documents) {
+    if (Status written = write_and_tell((folder / document.name).string(), document.bytes); !written) return written;
+  }
+  return ok();
+}
+
+Status report_on(const session::ReportedSeries& series, const PostmortemArguments& wanted, const Settings& settings,
+                 const report::Style& terminal_style, const session::Request& request) {
+  Result<Postmortem> found = session::in_stage(request.watch, "judging", [&] {
+    return session::find_out(series, settings.view, settings.limit, settings.rules);
+  });
   if (!found) return std::move(found).error();
   if (settings.redactor) settings.redactor->redact(*found);
   std::filesystem::path folder = wanted.folder;
@@ -87,10 +104,10 @@ Status report_on(const ReportedSeries& series, const PostmortemArguments& wanted
   if (Status printed = print_report(heading + report::postmortem_text(*found, terminal_style), report::Form::text);
       !printed)
     return printed;
-  DocumentOptions documents = settings.documents;
+  session::DocumentOptions documents = settings.documents;
   if (settings.redactor) documents.redactor = &*settings.redactor;
-  return in_stage(on_terminal, "writing the report",
-                  [&] { return write_documents(*found, series, settings.view, folder, documents); });
+  return session::in_stage(request.watch, "writing the report",
+                           [&] { return write_documents(*found, series, settings.view, folder, documents); });
 }
 
 }  // namespace
@@ -129,33 +146,33 @@ int run_postmortem(const Arguments& arguments) {
   if (!settings) return fail(settings.error());
   const Result<const render::Drawing*> drawing = render::open_drawing();
   if (drawing) settings->documents.drawing = *drawing;
-  const Result<Compared> compared =
-      load_compared(options, terminal, Fallback::snapshots, store::Parts::allocator, Several::keep);
+  const Result<session::Compared> compared =
+      open_compared(options, terminal, session::Fallback::snapshots, store::Parts::allocator, session::Several::keep);
   if (!compared) return fail(compared.error());
   settings->view = compared->options;
 
-  Recording recording(store_of(options, wanted, compared->loaded), compared->loaded, compared->options, terminal,
-                      options.series);
+  session::Recording recording(store_of(options, wanted, compared->loaded), compared->loaded, compared->options,
+                               options.series);
   Notes left_out;
-  Result<std::optional<ReportedSeries>> moments = series_of_trace(compared->loaded);
+  Result<std::optional<session::ReportedSeries>> moments = session::series_of_trace(compared->loaded);
   if (!moments) return fail(moments.error());
-  std::vector<ReportedSeries> parts;
+  std::vector<session::ReportedSeries> parts;
   if (*moments) {
     parts.push_back(**std::move(moments));
   } else {
-    parts = split_series(compared->loaded, settings->view, left_out);
+    parts = session::split_series(compared->loaded, settings->view, left_out);
   }
   if (parts.size() > 1)
     say("note: the snapshots are not one series: " + std::to_string(parts.size()) +
         " reports, one for each kind or series");
   for (const Note& note : left_out.all()) say_note(note);
-  for (const ReportedSeries& part : parts) {
-    if (Status done = report_on(part, wanted, *settings, *style, terminal.stderr_is_terminal); !done)
+  for (const session::ReportedSeries& part : parts) {
+    if (Status done = report_on(part, wanted, *settings, *style, request_of(options, terminal)); !done)
       return fail(done.error());
   }
   recording.answered();
   const int partial_code = tell_notes(compared->loaded, options);
-  const int stored_code = recording.finish();
+  const int stored_code = finish(recording, terminal);
   const int drawn_code =
       drawing ? kExitDone : fail({drawing.error().code, "no report.pdf: " + drawing.error().message});
   return std::max({partial_code, stored_code, drawn_code});

@@ -3,6 +3,7 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <span>
 #include <utility>
 
 #include "analyzer/cli/commands.hpp"
@@ -10,13 +11,11 @@
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/fleet_options.hpp"
 #include "analyzer/cli/progress.hpp"
-#include "analyzer/cli/read_files.hpp"
+#include "analyzer/session/read_files.hpp"
 
 namespace snapdiff::cli {
 namespace {
 
-constexpr std::size_t kPushedRowBytes = std::size_t{64} << 20;
-constexpr std::size_t kPushedAgain = 8;
 /// A clock that is farther ahead than this is off.
 constexpr std::int64_t kMostAheadNs = 3'600'000'000'000;
 constexpr std::int64_t kEarliestNs = 946'684'800'000'000'000;  // the year 2000
@@ -36,22 +35,16 @@ void warn_of_clock(const LoadedSnapshot& item) {
       moment_text(static_cast<std::uint64_t>(now)) + "; pushed with that time");
 }
 
-/// Some of the snapshots of an operand; those whose rows were not kept are read once more, a few at a time.
-Status push_all(Loaded& loaded, const Options& options, const fleet::Origin& origin, fleet::Fleet& to,
+Status push_all(Loaded& loaded, const session::Request& request, const fleet::Origin& origin, fleet::Fleet& to,
                 fleet::Pushed& sum) {
-  std::vector<LoadedSnapshot>& all = loaded.snapshots;
-  for (std::size_t begin = 0, end = 0; begin < all.size(); begin = end) {
-    std::size_t lacking = 0;
-    for (; end < all.size() && lacking < kPushedAgain; ++end) lacking += all[end].lacks_rows ? 1U : 0U;
-    const std::span<LoadedSnapshot> some = std::span(all).subspan(begin, end - begin);
-    if (Status read = read_rows(some, options); !read) return read;
+  return session::for_some(loaded, request, [&](std::span<LoadedSnapshot> some) -> Status {
     std::vector<const Snapshot*> snapshots;
     for (const LoadedSnapshot& item : some) {
       warn_of_clock(item);
       snapshots.push_back(item.ref.snapshot.get());
     }
-    Result<fleet::Pushed> pushed = to.push(snapshots, origin);
-    if (!pushed) return std::move(pushed).error();
+    const Result<fleet::Pushed> pushed = to.push(snapshots, origin);
+    if (!pushed) return pushed.error();
     sum.snapshots += pushed->snapshots;
     sum.present += pushed->present;
     sum.expired += pushed->expired;
@@ -59,9 +52,8 @@ Status push_all(Loaded& loaded, const Options& options, const fleet::Origin& ori
     sum.stacks += pushed->stacks;
     sum.frames += pushed->frames;
     sum.bytes += pushed->bytes;
-    for (LoadedSnapshot& item : some) item.ref.snapshot.reset();
-  }
-  return ok();
+    return ok();
+  });
 }
 
 std::string summary(const fleet::Pushed& pushed, const fleet::Origin& origin, double seconds) {
@@ -101,16 +93,17 @@ int run_push(const Arguments& arguments) {
   auto labels = label_pairs(servers.labels);
   if (!labels) return fail(labels.error());
   origin.labels = *std::move(labels);
-  const Result<std::vector<Operand>> operands = parse_operands(options.operands);
+  const Result<std::vector<session::Operand>> operands = session::parse_operands(options.operands);
   if (!operands) return fail(operands.error());
   Result<fleet::Fleet> to = connect(servers);
   if (!to) return fail(to.error());
 
-  const Terminal terminal = look_at_terminal(options.no_color);
+  const session::Request request = request_of(options, look_at_terminal(options.no_color));
   fleet::Pushed sum;
   int code = kExitDone;
-  for (const Operand& operand : *operands) {
-    Result<Loaded> loaded = load_operands({operand}, options, terminal, true, store::Parts::rows, kPushedRowBytes);
+  for (const session::Operand& operand : *operands) {
+    Result<Loaded> loaded =
+        session::load_operands({operand}, request, true, store::Parts::rows, session::kMostRowBytes);
     if (!loaded) {
       say_error(loaded.error());
       code = kExitBadInput;
@@ -121,7 +114,7 @@ int run_push(const Arguments& arguments) {
       continue;
     }
     const Status pushed =
-        in_stage(terminal.stderr_is_terminal, "pushing", [&] { return push_all(*loaded, options, origin, *to, sum); });
+        session::in_stage(request.watch, "pushing", [&] { return push_all(*loaded, request, origin, *to, sum); });
     if (!pushed) {
       say(summary(sum, origin, 0) + "; not all: the push can be repeated");
       return fail_of_fleet(pushed.error());

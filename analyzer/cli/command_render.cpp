@@ -8,124 +8,128 @@
 
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
-#include "analyzer/cli/document.hpp"
-#include "analyzer/cli/exit_codes.hpp"
-#include "analyzer/cli/memory_story.hpp"
+#include "analyzer/cli/output_file.hpp"
 #include "analyzer/cli/progress.hpp"
-#include "analyzer/cli/render_axis.hpp"
-#include "analyzer/cli/render_job.hpp"
 #include "analyzer/diff/diff.hpp"
-#include "analyzer/objects/objects.hpp"
-#include "analyzer/render/drawing.hpp"
-#include "analyzer/trend/verdict.hpp"
+#include "analyzer/session/axis_chart.hpp"
+#include "analyzer/session/memory_story.hpp"
+#include "analyzer/session/pictures.hpp"
 
 namespace snapdiff::cli {
 namespace {
 
-int write_memory(const Options& options, const RenderOptions& wanted, const Loaded& loaded, render::MemoryStory story) {
-  const Result<const render::Drawing*> drawing = render::open_drawing();
-  if (!drawing) return fail(drawing.error());
-  if (story.title.empty()) story.title = title_of(loaded);
-  story.version = "snapdiff " SNAPDIFF_VERSION;
-  story.created_at_ns = document_time_ns(loaded);
-  const Result<std::string> bytes = (*drawing)->draw_memory(story, wanted.form(), wanted.page());
-  if (!bytes) return fail(bytes.error());
-  if (const int code = write_picture(options, wanted.ending(), *bytes); code != kExitDone) return code;
-  return tell_notes(loaded, options);
+/// What `render` is asked for.
+struct RenderOptions : PictureOptions {
+  bool pdf = false, svg = false, png = false, dot = false, html = false;
+  session::MemoryPages memory;
+  bool retained = false;
+  bool flame = false;
+  std::string paper = "a4";
+
+  std::string_view ending() const {
+    constexpr std::string_view kEndings[] = {"pdf", "html", "svg", "png", "dot"};
+    return kEndings[static_cast<std::size_t>(form)];
+  }
+};
+
+/// What all kinds of pictures are made of.
+struct Job {
+  const Options& options;
+  const RenderOptions& wanted;
+  const DiffOptions& view;
+  const session::Request& request;
+};
+
+Result<session::Compared> compared_of(const Job& job, store::Parts parts = store::Parts::rows) {
+  return session::load_compared(job.options.operands, job.view, job.request, session::Fallback::with_view, parts);
 }
 
-// Snapshots of logs: lines over time.
-int render_counters(const Options& options, const RenderOptions& wanted, const Loaded& loaded) {
-  if (wanted.dot) return fail({ErrorCode::usage, "--dot has no charts: expected --pdf, --svg or --png"});
-  if (loaded.snapshots.size() < 2) return fail({ErrorCode::usage, "render needs at least two snapshots: found 1"});
-  Result<CounterReport> counters = diff::diff_counters(loaded.refs());
-  if (!counters) return fail(counters.error());
-  trend::judge_counters(*counters);
-  render::MemoryStory story;
-  story.source = base_name(loaded.snapshots.front().ref.snapshot->facts.source.name);
-  story.pages.push_back(render::CountersPage{*std::move(counters)});
-  return write_memory(options, wanted, loaded, std::move(story));
+/// Writes the picture where the options say and says so, and what was noted. Returns the exit code.
+int finish(const Job& job, const Result<std::string>& bytes, const Loaded& loaded) {
+  if (!bytes) return fail(bytes.error());
+  const std::string path =
+      job.options.output.empty() ? "snapdiff." + std::string(job.wanted.ending()) : job.options.output;
+  if (Status written = write_and_tell(path, *bytes); !written) return fail(written.error());
+  return tell_notes(loaded, job.options);
+}
+
+// The page of a report, opened where --flame or --timeline asks for.
+int render_page(const Job& job) {
+  const Result<session::Compared> compared = compared_of(job, store::Parts::allocator);
+  if (!compared) return fail(compared.error());
+  Result<session::Page> page = session::make_page(*compared, job.wanted);
+  if (!page) return fail(page.error());
+  if (page->no_graph) say("warning: the page has no graph: " + escape_for_terminal(page->no_graph->message));
+  return finish(job, std::move(page->bytes), compared->loaded);
 }
 
 // What charts are of: the operands, a file as one snapshot; else what was last compared.
-Result<Compared> load_charted(const Options& options, const Terminal& terminal) {
-  if (options.operands.empty()) return load_compared(options, terminal, Fallback::with_view, store::Parts::allocator);
-  Result<Question> asked = understand(options, terminal);
-  if (!asked) return std::move(asked).error();
-  Result<Loaded> loaded = load_operands(asked->operands, options, terminal, false, store::Parts::allocator);
+Result<session::Compared> load_charted(const Job& job) {
+  if (job.options.operands.empty()) return compared_of(job, store::Parts::allocator);
+  const Result<std::vector<session::Operand>> operands = session::parse_operands(job.options.operands);
+  if (!operands) return operands.error();
+  Result<Loaded> loaded = session::load_operands(*operands, job.request, false, store::Parts::allocator);
   if (!loaded) return std::move(loaded).error();
-  return Compared{*std::move(loaded), asked->view};
+  return session::Compared{*std::move(loaded), job.view};
 }
 
 // Heaps have no events in them: their timeline is that of the series.
-bool is_heap_series(const Loaded& loaded, const RenderOptions& wanted) {
-  return wanted.memory.timeline && !wanted.memory.segments && !wanted.memory.pins &&
+bool is_heap_series(const Loaded& loaded, const session::MemoryPages& memory) {
+  return memory.timeline && !memory.segments && !memory.pins &&
          std::none_of(loaded.snapshots.begin(), loaded.snapshots.end(),
                       [](const LoadedSnapshot& item) { return item.ref.snapshot->allocator != nullptr; });
 }
 
 // Charts of CUDA snapshots: --timeline, --segments, --pins.
-int render_memory(const Options& options, const RenderOptions& wanted, const Terminal& terminal) {
-  if (wanted.dot) return fail({ErrorCode::usage, "--dot has no charts: expected --pdf, --svg or --png"});
-  if (wanted.memory.timeline) {
-    Result<std::optional<AxisChart>> axis = chart_of_series(options, terminal);
+int render_memory(const Job& job) {
+  if (job.wanted.dot) return fail({ErrorCode::usage, "--dot has no charts: expected --pdf, --svg or --png"});
+  if (job.wanted.memory.timeline) {
+    Result<std::optional<session::AxisChart>> axis = session::chart_of_series(job.options.operands, job.request);
     if (!axis) return fail(axis.error());
-    if (*axis) return write_memory(options, wanted, (*axis)->loaded, std::move((*axis)->story));
+    if (*axis) {
+      const Loaded& loaded = (*axis)->loaded;
+      return finish(job, session::draw_memory(std::move((*axis)->story), loaded, job.wanted), loaded);
+    }
   }
-  const Result<Compared> compared = load_charted(options, terminal);
+  const Result<session::Compared> compared = load_charted(job);
   if (!compared) return fail(compared.error());
   const Loaded& loaded = compared->loaded;
   if (diff::has_counters_only(loaded.refs())) {
     // A log is a series, not one snapshot.
-    const Result<Compared> series = load_compared(options, terminal, Fallback::with_view);
+    const Result<session::Compared> series = compared_of(job);
     if (!series) return fail(series.error());
-    return render_counters(options, wanted, series->loaded);
+    return finish(job, session::draw_counters(series->loaded, job.wanted), series->loaded);
   }
-  if (is_heap_series(loaded, wanted)) {
+  if (is_heap_series(loaded, job.wanted.memory)) {
     // One file may hold the whole series.
-    if (loaded.snapshots.size() > 1) return render_series(options, wanted, *compared);
-    const Result<Compared> series = load_compared(options, terminal, Fallback::with_view);
+    if (loaded.snapshots.size() > 1) return finish(job, session::draw_timeline(*compared, job.wanted), loaded);
+    const Result<session::Compared> series = compared_of(job);
     if (!series) return fail(series.error());
-    if (series->loaded.snapshots.size() > 1) return render_series(options, wanted, *series);
+    if (series->loaded.snapshots.size() > 1)
+      return finish(job, session::draw_timeline(*series, job.wanted), series->loaded);
   }
-  MemoryPages pages = wanted.memory;
-  pages.ends_only = options.operands.empty();
-  Result<render::MemoryStory> story =
-      in_stage(terminal.stderr_is_terminal, "drawing", [&] { return tell_memory(loaded, pages, compared->options); });
+  session::MemoryPages pages = job.wanted.memory;
+  pages.ends_only = job.options.operands.empty();
+  Result<render::MemoryStory> story = session::in_stage(
+      job.request.watch, "drawing", [&] { return session::tell_memory(loaded, pages, compared->options); });
   if (!story) return fail(story.error());
-  return write_memory(options, wanted, loaded, *std::move(story));
+  return finish(job, session::draw_memory(*std::move(story), loaded, job.wanted), loaded);
 }
 
 // The dominator tree of an object graph: --retained.
-int render_retained(const Options& options, const RenderOptions& wanted, const Terminal& terminal) {
-  if (options.operands.empty() || options.operands.size() > 2)
-    return fail({ErrorCode::usage, "--retained takes one file, or a baseline and a file: found " +
-                                       std::to_string(options.operands.size())});
-  const Result<Question> asked = understand(options, terminal);
-  if (!asked) return fail(asked.error());
-  const Result<Loaded> loaded = load_operands(asked->operands, options, terminal, false);
+int render_retained(const Job& job) {
+  const std::size_t count = job.options.operands.size();
+  if (count == 0 || count > 2)
+    return fail(
+        {ErrorCode::usage, "--retained takes one file, or a baseline and a file: found " + std::to_string(count)});
+  const Result<std::vector<session::Operand>> operands = session::parse_operands(job.options.operands);
+  if (!operands) return fail(operands.error());
+  const Result<Loaded> loaded = session::load_operands(*operands, job.request, false);
   if (!loaded) return fail(loaded.error());
-  const std::vector<SnapshotRef> refs = loaded->refs();
-  if (refs.size() != options.operands.size())
-    return fail({ErrorCode::usage, "--retained takes one snapshot of each file: found " + std::to_string(refs.size())});
-  Result<RetainedTree> tree = in_stage(terminal.stderr_is_terminal, "finding dominators", [&] {
-    return objects::retained_tree(refs.size() == 2 ? refs.front() : SnapshotRef{}, refs.back());
-  });
-  if (!tree) return fail(tree.error());
-  render::RetainedStory story;
-  story.tree = *std::move(tree);
-  story.title = title_of(*loaded);
-  story.source = source_text(*loaded);
-  story.version = "snapdiff " SNAPDIFF_VERSION;
-  story.created_at_ns = document_time_ns(*loaded);
-  const Result<const render::Drawing*> drawing = render::open_drawing();
-  if (!drawing) return fail(drawing.error());
-  const Result<std::string> bytes = wanted.dot
-                                        ? (*drawing)->retained_as_dot(story, wanted.graph)
-                                        : (*drawing)->draw_retained(story, wanted.form(), wanted.graph, wanted.page());
-  if (!bytes) return fail(bytes.error());
-  if (const int code = write_picture(options, wanted.ending(), *bytes); code != kExitDone) return code;
-  return tell_notes(*loaded, options);
+  if (loaded->snapshots.size() != count)
+    return fail({ErrorCode::usage,
+                 "--retained takes one snapshot of each file: found " + std::to_string(loaded->snapshots.size())});
+  return finish(job, session::draw_retained(*loaded, job.wanted, job.request.watch), *loaded);
 }
 
 constexpr std::array<std::pair<FlameWidth, const char*>, 4> kWidths = {{
@@ -153,7 +157,7 @@ void declare_pictures(CommandLine& line, Options& options, RenderOptions& wanted
       .excludes("--png");
   line.text("-o,--output", "FILE", options.output, "file (snapdiff.pdf, .svg, .png, .dot, .html; - is stdout)");
   line.text("--paper", "X", wanted.paper, "a4, letter (a4)").choices({"a4", "letter"});
-  line.count("--max-nodes", wanted.graph.max_nodes, {2, 2000}, "boxes drawn at most (40)");
+  line.count("--max-nodes", wanted.max_nodes, {2, 2000}, "boxes drawn at most (40)");
   line.flag("--flame", wanted.flame, "flame graph of what came and what went");
   for (std::size_t i = 0; i < kWidths.size(); ++i) {
     Option& option = line.flag(width_option(i), widths[i], kWidths[i].second).needs("--flame");
@@ -172,15 +176,37 @@ void declare_pictures(CommandLine& line, Options& options, RenderOptions& wanted
 
 // No form given: the ending of the output's name says it.
 Status choose_form(const Options& options, RenderOptions& wanted) {
-  if (wanted.pdf || wanted.svg || wanted.png || wanted.dot || wanted.html) return ok();
-  wanted.html = options.output.ends_with(".html");
-  wanted.svg = options.output.ends_with(".svg");
-  wanted.png = options.output.ends_with(".png");
-  wanted.dot = options.output.ends_with(".dot");
-  const std::string ending = std::filesystem::path(options.output).extension().string();
-  if (wanted.html || wanted.svg || wanted.png || wanted.dot || ending.empty() || ending == ".pdf") return ok();
-  return Error{ErrorCode::usage, "-o " + options.output + ": found the ending " + ending +
-                                     ", expected .pdf, .svg, .png, .dot or .html, or an option that says the form"};
+  if (!(wanted.pdf || wanted.svg || wanted.png || wanted.dot || wanted.html)) {
+    wanted.html = options.output.ends_with(".html");
+    wanted.svg = options.output.ends_with(".svg");
+    wanted.png = options.output.ends_with(".png");
+    wanted.dot = options.output.ends_with(".dot");
+    const std::string ending = std::filesystem::path(options.output).extension().string();
+    if (!(wanted.html || wanted.svg || wanted.png || wanted.dot || ending.empty() || ending == ".pdf"))
+      return Error{ErrorCode::usage, "-o " + options.output + ": found the ending " + ending +
+                                         ", expected .pdf, .svg, .png, .dot or .html, or an option that says the form"};
+  }
+  wanted.form = wanted.html  ? PictureForm::html
+                : wanted.svg ? PictureForm::svg
+                : wanted.png ? PictureForm::png
+                : wanted.dot ? PictureForm::dot
+                             : PictureForm::pdf;
+  wanted.kind = wanted.flame             ? PictureKind::flame
+                : wanted.memory.timeline ? PictureKind::timeline
+                                         : PictureKind::growth;
+  wanted.letter = wanted.paper == "letter";
+  return ok();
+}
+
+/// Pictures that do not go together. Errors: usage.
+Status check_kinds(const RenderOptions& wanted) {
+  if (wanted.memory.any() && wanted.retained)
+    return Error{ErrorCode::usage, "--retained is no chart of a CUDA snapshot: expected one or the other"};
+  if (wanted.flame && (wanted.memory.any() || wanted.retained))
+    return Error{ErrorCode::usage, "--flame is a picture of its own: expected no other one beside it"};
+  if (wanted.html && (wanted.retained || wanted.memory.segments || wanted.memory.pins))
+    return Error{ErrorCode::usage, "--html has no such chart: expected it alone, or with --flame or --timeline"};
+  return ok();
 }
 
 }  // namespace
@@ -204,41 +230,20 @@ int run_render(const Arguments& arguments) {
   }
   if (const Status chosen = choose_form(options, wanted); !chosen) return fail(chosen.error());
 
-  const Terminal terminal = look_at_terminal(options.no_color);
-  if (wanted.memory.any() && wanted.retained)
-    return fail({ErrorCode::usage, "--retained is no chart of a CUDA snapshot: expected one or the other"});
-  if (wanted.flame && (wanted.memory.any() || wanted.retained))
-    return fail({ErrorCode::usage, "--flame is a picture of its own: expected no other one beside it"});
-  if (wanted.html) {
-    if (wanted.retained || wanted.memory.segments || wanted.memory.pins)
-      return fail({ErrorCode::usage, "--html has no such chart: expected it alone, or with --flame or --timeline"});
-    return render_html(options, wanted, terminal);
-  }
+  if (const Status fits = check_kinds(wanted); !fits) return fail(fits.error());
+  const Result<DiffOptions> view = diff_options(options);
+  if (!view) return fail(view.error());
+  const session::Request request = request_of(options, look_at_terminal(options.no_color));
+  const Job job{options, wanted, *view, request};
+  if (wanted.html) return render_page(job);
   // What cannot be drawn is not computed either.
   const Result<const render::Drawing*> drawing = render::open_drawing();
   if (!drawing) return fail(drawing.error());
-  if (wanted.flame) return render_flame(options, wanted, terminal);
-  if (wanted.retained) return render_retained(options, wanted, terminal);
-  if (wanted.memory.any()) return render_memory(options, wanted, terminal);
-  const Result<Compared> compared = load_compared(options, terminal, Fallback::with_view);
+  if (wanted.retained) return render_retained(job);
+  if (wanted.memory.any()) return render_memory(job);
+  const Result<session::Compared> compared = compared_of(job);
   if (!compared) return fail(compared.error());
-  if (compared->loaded.snapshots.size() < 2) {
-    return fail({ErrorCode::usage, "render needs at least two snapshots: found 1"});
-  }
-  if (diff::has_counters_only(compared->loaded.refs())) return render_counters(options, wanted, compared->loaded);
-  const Result<render::Story> story =
-      in_stage(terminal.stderr_is_terminal, "comparing", [&] { return tell_story(*compared, wanted.full); });
-  if (!story) return fail(story.error());
-
-  const Result<std::string> bytes = in_stage(terminal.stderr_is_terminal, "drawing", [&] {
-    return wanted.svg   ? (*drawing)->to_svg(*story, wanted.graph)
-           : wanted.png ? (*drawing)->to_png(*story, wanted.graph)
-           : wanted.dot ? (*drawing)->to_dot(*story, wanted.graph)
-                        : (*drawing)->to_pdf(*story, wanted.graph, wanted.page());
-  });
-  if (!bytes) return fail(bytes.error());
-  if (const int code = write_picture(options, wanted.ending(), *bytes); code != kExitDone) return code;
-  return tell_notes(compared->loaded, options);
+  return finish(job, session::draw(*compared, wanted, request.watch), compared->loaded);
 }
 
 }  // namespace snapdiff::cli

@@ -50,10 +50,11 @@ int run_retained(const Arguments& arguments) {
   const Terminal terminal = look_at_terminal(options.no_color);
   const Result<Question> asked = understand(options, terminal);
   if (!asked) return fail(asked.error());
-  const Result<Loaded> loaded = load_operands(asked->operands, options, terminal, options.operands.size() == 1);
+  const Result<Loaded> loaded =
+      session::load_operands(asked->operands, request_of(options, terminal), options.operands.size() == 1);
   if (!loaded) return fail(loaded.error());
   Result<RetainedReport> report =
-      in_stage(terminal.stderr_is_terminal, "finding dominators", [&] { return objects::retained(loaded->refs()); });
+      session::in_stage(watch_of(terminal), "finding dominators", [&] { return objects::retained(loaded->refs()); });
   if (!report) return fail(report.error());
   sort_rows(*report, sort);
   if (Status printed = print_report(report::write_retained(*report, asked->style), asked->style.form); !printed)

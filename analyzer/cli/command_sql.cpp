@@ -26,7 +26,7 @@ int run_sql(const Arguments& arguments) {
   }
   const Result<report::Form> form = form_of(options);
   if (!form) return fail(form.error());
-  Result<store::Store> store = open_store(choose_store(options), store::Access::read);
+  Result<store::Store> store = session::open_store(session::choose_store(options.db), store::Access::read);
   if (!store) return fail(store.error());
   Status printed = ok();
   report::QueryWriter writer(*form, [&](std::string_view piece) {

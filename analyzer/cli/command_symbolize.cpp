@@ -1,7 +1,7 @@
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/exit_codes.hpp"
-#include "analyzer/cli/naming.hpp"
+#include "analyzer/session/naming.hpp"
 
 namespace snapdiff::cli {
 namespace {
@@ -42,9 +42,10 @@ int run_symbolize(const Arguments& arguments) {
     return fail({ErrorCode::usage, "symbolize takes one store: found " + std::to_string(options.operands.size())});
   if (!options.operands.empty()) options.db = options.operands.front();
 
-  Result<store::Store> store = open_store(choose_store(options), store::Access::write);
+  Result<store::Store> store = session::open_store(session::choose_store(options.db), store::Access::write);
   if (!store) return fail(store.error());
-  const Result<StoreNames> names = name_store(*store, options, again, look_at_terminal(options.no_color));
+  const session::Request request = request_of(options, look_at_terminal(options.no_color));
+  const Result<session::StoreNames> names = session::name_store(*store, request, again);
   if (!names) return fail(names.error());
   if (names->report.addresses == 0) {
     say("nothing to name: the store holds no raw addresses");
@@ -53,7 +54,7 @@ int run_symbolize(const Arguments& arguments) {
   if (Status printed = print_report(table_of(names->report), report::Form::text); !printed)
     return fail(printed.error());
   for (const Note& note : names->report.notes.all()) say_note(note);
-  for (const std::string& path : idle_paths(names->report, options))
+  for (const std::string& path : session::idle_paths(names->report, request))
     say_note({Severity::warning, path + " fits no module in the store"});
   say("named " + report::count_text(static_cast<std::int64_t>(names->changed)) + " addresses");
   return kExitDone;

@@ -2,9 +2,9 @@
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/counters.hpp"
 #include "analyzer/cli/exit_codes.hpp"
-#include "analyzer/cli/failures.hpp"
 #include "analyzer/cli/progress.hpp"
 #include "analyzer/diff/diff.hpp"
+#include "analyzer/session/failures.hpp"
 
 namespace snapdiff::cli {
 
@@ -26,17 +26,18 @@ int run_top(const Arguments& arguments) {
   const Terminal terminal = look_at_terminal(options.no_color);
   const Result<Question> asked = understand(options, terminal);
   if (!asked) return fail(asked.error());
-  const Result<Loaded> loaded = load_operands(asked->operands, options, terminal, false, store::Parts::allocator);
+  const Result<Loaded> loaded =
+      session::load_operands(asked->operands, request_of(options, terminal), false, store::Parts::allocator);
   if (!loaded) return fail(loaded.error());
   if (loaded->snapshots.size() != 1) {
     return fail({ErrorCode::usage, "top takes one snapshot: '" + options.operands[0] + "' means " +
                                        std::to_string(loaded->snapshots.size())});
   }
   if (asks_for_counters(loaded->refs(), options)) return show_counters(*loaded, options, asked->style);
-  const Result<TopReport> report = in_stage(terminal.stderr_is_terminal, "summing up",
-                                            [&] { return diff::top(loaded->snapshots.front().ref, asked->view); });
+  const Result<TopReport> report = session::in_stage(
+      watch_of(terminal), "summing up", [&] { return diff::top(loaded->snapshots.front().ref, asked->view); });
   if (!report) return fail(report.error());
-  const auto above = above_top(loaded->snapshots.front(), asked->view, asked->style.form);
+  const auto above = session::above_top(loaded->snapshots.front(), asked->view, asked->style.form);
   if (!above) return fail(above.error());
   if (Status printed = print_report(report::write_top(*report, asked->style, *above), asked->style.form); !printed)
     return fail(printed.error());

@@ -1,60 +1,27 @@
 #include <algorithm>
 #include <numeric>
-#include <optional>
 #include <utility>
 
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/counters.hpp"
 #include "analyzer/cli/exit_codes.hpp"
-#include "analyzer/cli/judged_series.hpp"
-#include "analyzer/cli/left_out.hpp"
 #include "analyzer/cli/progress.hpp"
-#include "analyzer/cli/recording.hpp"
-#include "analyzer/diff/diff.hpp"
-#include "analyzer/story/story.hpp"
-#include "analyzer/trend/scenario.hpp"
-#include "analyzer/trend/verdict.hpp"
+#include "analyzer/cli/recorded.hpp"
+#include "analyzer/session/judged_series.hpp"
+#include "analyzer/session/left_out.hpp"
 
 namespace snapdiff::cli {
 namespace {
 
-struct TrendArguments {
-  std::optional<std::int64_t> limit;
-  std::optional<std::int64_t> floor;
-  std::optional<std::int64_t> loops;
-  bool triple = false;
-  bool sorted = false;  ///< --sort was given: rows stay as the engine sorted them
-};
-
-/// A scenario is judged as it was made, from its first snapshot on; any other series since its last restart.
-Result<TrendReport> find_trend(const std::vector<SnapshotRef>& snapshots, const DiffOptions& options,
-                               const TrendArguments& wanted) {
-  const auto& [limit, floor_bytes, loops, triple, sorted] = wanted;
-  const std::optional<double> floor =
-      floor_bytes ? std::optional(static_cast<double>(*floor_bytes)) : std::optional<double>();
-  if (!loops && !triple) {
-    Result<JudgedSeries> judged = judge_series(snapshots, options, limit, floor);
-    if (!judged) return std::move(judged).error();
-    if (sorted) std::iota(judged->trend.order.begin(), judged->trend.order.end(), 0U);
-    return std::move(judged->trend);
-  }
-  Result<SeriesReport> series = diff::diff_series(snapshots, options, loops ? std::optional(0.0) : std::nullopt);
-  if (!series) return std::move(series).error();
-  TrendReport report = trend::analyse(*std::move(series), limit);
-  story::tell(report);
-  if (Status found = loops ? trend::find_round_trips(report, *loops) : trend::find_triple(report); !found)
-    return std::move(found).error();
-  return report;
-}
-
-Result<std::string> answer(const Loaded& loaded, const DiffOptions& view, const TrendArguments& wanted,
+/// `sorted`: rows stay as the engine sorted them.
+Result<std::string> answer(const session::Compared& compared, const session::TrendRequest& wanted, bool sorted,
                            const Options& options, const report::Style& style) {
-  const std::vector<SnapshotRef> refs = loaded.refs();
+  const std::vector<SnapshotRef> refs = compared.loaded.refs();
   if (asks_for_counters(refs, options)) return answer_counters(refs, style);
-  Result<TrendReport> trend = find_trend(refs, view, wanted);
+  Result<TrendReport> trend = session::find_trend(compared.loaded, compared.options, wanted);
   if (!trend) return std::move(trend).error();
-  add_left_out(loaded, trend->series.overall.notes);
+  if (sorted && !wanted.loops && !wanted.triple) std::iota(trend->order.begin(), trend->order.end(), 0U);
   return report::write_trend(*trend, style);
 }
 
@@ -62,7 +29,7 @@ Result<std::string> answer(const Loaded& loaded, const DiffOptions& view, const 
 
 int run_trend(const Arguments& arguments) {
   Options options;
-  TrendArguments wanted;
+  session::TrendRequest wanted;
   CommandLine line(
       "Leak or not: slope and verdict per stack over a series of snapshots.",
       "trend [OPERAND...] [options]\n\n"
@@ -86,14 +53,13 @@ int run_trend(const Arguments& arguments) {
             "the final snapshot still holds");
   line.flag("--counters", options.counters, "counters (HeapSys, rss) instead of stacks");
   if (const auto code = line.parse(arguments)) return *code;
-  wanted.sorted = line.is_given("--sort");
   if (wanted.loops && wanted.triple)
     return fail({ErrorCode::usage, "--loops and --triple: found both, expected one of them"});
 
   const Terminal terminal = look_at_terminal(options.no_color);
   const Result<report::Style> style = style_of(options, terminal);
   if (!style) return fail(style.error());
-  const Result<Compared> compared = load_compared(options, terminal, Fallback::snapshots);
+  const Result<session::Compared> compared = open_compared(options, terminal, session::Fallback::snapshots);
   if (!compared) return fail(compared.error());
   const std::size_t count = compared->loaded.snapshots.size();
   const std::size_t least = wanted.loops ? 2 : 3;
@@ -103,16 +69,16 @@ int run_trend(const Arguments& arguments) {
                                        "; 'snapdiff diff' compares two"});
   }
 
-  Recording recording(store_for_reading(options, compared->loaded), compared->loaded, compared->options, terminal,
-                      options.series);
-  const Result<std::string> text = in_stage(terminal.stderr_is_terminal, "judging", [&] {
-    return answer(compared->loaded, compared->options, wanted, options, *style);
+  session::Recording recording(session::store_for_reading(request_of(options, terminal), compared->loaded),
+                               compared->loaded, compared->options, options.series);
+  const Result<std::string> text = session::in_stage(watch_of(terminal), "judging", [&] {
+    return answer(*compared, wanted, line.is_given("--sort"), options, *style);
   });
   if (!text) return fail(text.error());
   recording.answered();
   const Status printed = print_report(*text, style->form);
   const int partial_code = tell_notes(compared->loaded, options);
-  const int stored_code = recording.finish();
+  const int stored_code = finish(recording, terminal);
   if (!printed) return fail(printed.error());
   return std::max(partial_code, stored_code);
 }

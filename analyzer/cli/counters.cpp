@@ -4,7 +4,7 @@
 
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/diff/diff.hpp"
-#include "analyzer/trend/verdict.hpp"
+#include "analyzer/session/judged_series.hpp"
 
 namespace snapdiff::cli {
 
@@ -13,9 +13,8 @@ bool asks_for_counters(const std::vector<SnapshotRef>& refs, const Options& opti
 }
 
 Result<std::string> answer_counters(const std::vector<SnapshotRef>& refs, const report::Style& style) {
-  Result<CounterReport> counters = diff::diff_counters(refs);
-  if (!counters) return std::move(counters).error();
-  trend::judge_counters(*counters);
+  const Result<CounterReport> counters = session::judged_counters(refs);
+  if (!counters) return counters.error();
   return report::write_counters(*counters, style);
 }
 

@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/cli/load.hpp"
 #include "analyzer/cli/options.hpp"
 #include "analyzer/report/report.hpp"
+#include "analyzer/session/load.hpp"
 
 namespace snapdiff::cli {
 

@@ -8,10 +8,10 @@
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/fleet_instances.hpp"
 #include "analyzer/cli/fleet_series.hpp"
-#include "analyzer/cli/judged_series.hpp"
 #include "analyzer/cli/progress.hpp"
-#include "analyzer/cli/ranks_report.hpp"
 #include "analyzer/diff/diff.hpp"
+#include "analyzer/session/judged_series.hpp"
+#include "analyzer/session/ranks.hpp"
 
 namespace snapdiff::cli {
 namespace {
@@ -138,7 +138,7 @@ std::vector<fleet::Step> made_whole(const FleetSlice& slice, std::vector<fleet::
 
 struct FleetTrend {
   FleetSlice slice;
-  JudgedSeries judged;
+  session::JudgedSeries judged;
 };
 
 Result<FleetTrend> judge_fleet(const FleetQuestion& asked) {
@@ -161,7 +161,7 @@ Result<FleetTrend> judge_fleet(const FleetQuestion& asked) {
   if (!refs) return refs.error();
   const std::optional<double> floor =
       asked.floor ? std::optional(static_cast<double>(*asked.floor)) : std::optional<double>();
-  Result<JudgedSeries> judged = judge_series(*refs, slice.view, asked.limit, floor);
+  Result<session::JudgedSeries> judged = session::judge_series(*refs, slice.view, asked.limit, floor);
   if (!judged) return std::move(judged).error();
   GrowthReport& overall = judged->trend.series.overall;
   add_notes(grid->notes, steps, overall);
@@ -208,7 +208,7 @@ Result<std::pair<std::string, report::Style>> answer_diff(const FleetQuestion& a
   steps = made_whole(slice, std::move(steps));
   const Result<std::vector<SnapshotRef>> refs = fetch_refs(slice, steps, 0);
   if (!refs) return refs.error();
-  Result<GrowthReport> report = compare_pair((*refs)[0], (*refs)[1], slice.view);
+  Result<GrowthReport> report = session::compare_pair((*refs)[0], (*refs)[1], slice.view);
   if (!report) return std::move(report).error();
   add_notes(moments.notes, steps, *report);
   if (Status counted = count_instances(slice.from, moments.pairs, *refs, *report); !counted) return counted.error();
@@ -218,21 +218,21 @@ Result<std::pair<std::string, report::Style>> answer_diff(const FleetQuestion& a
 }  // namespace
 
 int fleet_diff(const FleetQuestion& asked) {
-  const auto answer = in_stage(asked.terminal.stderr_is_terminal, "comparing", [&] { return answer_diff(asked); });
+  const auto answer = session::in_stage(watch_of(asked.terminal), "comparing", [&] { return answer_diff(asked); });
   if (!answer) return fail_of_fleet(answer.error());
   return print_answer(answer->first, answer->second);
 }
 
 int fleet_trend(const FleetQuestion& asked) {
-  const auto trend = in_stage(asked.terminal.stderr_is_terminal, "judging", [&] { return judge_fleet(asked); });
+  const auto trend = session::in_stage(watch_of(asked.terminal), "judging", [&] { return judge_fleet(asked); });
   if (!trend) return fail_of_fleet(trend.error());
   return print_answer(report::write_trend(trend->judged.trend, trend->slice.style), trend->slice.style);
 }
 
 int fleet_gate(const FleetQuestion& asked) {
-  Result<GateRules> rules = gate_rules(asked.gate);
+  Result<session::GateRules> rules = session::gate_rules(asked.gate);
   if (!rules) return fail(rules.error());
-  auto trend = in_stage(asked.terminal.stderr_is_terminal, "judging", [&] { return judge_fleet(asked); });
+  auto trend = session::in_stage(watch_of(asked.terminal), "judging", [&] { return judge_fleet(asked); });
   if (!trend) return fail_of_fleet(trend.error());
   const Result<GateReport> report = judge_gate(std::move(trend->judged.trend), asked.gate, *std::move(rules));
   if (!report) return fail(report.error());
@@ -258,7 +258,7 @@ int fleet_outliers(const FleetQuestion& asked) {
   }
   const Result<std::vector<SnapshotRef>> refs = fetch_refs(slice, steps, asked.floor.value_or(0));
   if (!refs) return fail_of_fleet(refs.error());
-  const Result<RankReport> report = rank_snapshots(*refs, std::move(ranks), slice.view);
+  const Result<RankReport> report = session::rank_snapshots(*refs, std::move(ranks), slice.view);
   if (!report) return fail(report.error());
   return print_answer(report::write_ranks(*report, slice.style), slice.style);
 }

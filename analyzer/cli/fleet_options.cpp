@@ -11,9 +11,9 @@
 #include <ctime>
 #include <limits>
 
-#include "analyzer/cli/document.hpp"
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/terminal.hpp"
+#include "analyzer/session/document.hpp"
 
 namespace snapdiff::cli {
 namespace {
@@ -115,19 +115,8 @@ Result<fleet::Fleet> connect(const FleetOptions& options) {
   return fleet::Fleet::open(std::move(to));
 }
 
-Result<std::vector<std::pair<std::string, std::string>>> label_pairs(const std::vector<std::string>& texts) {
-  std::vector<std::pair<std::string, std::string>> out;
-  for (const std::string& text : texts) {
-    const auto equals = text.find('=');
-    if (equals == 0 || equals == std::string::npos)
-      return Error{ErrorCode::usage, "--label " + text + ": expected KEY=VALUE"};
-    out.emplace_back(text.substr(0, equals), text.substr(equals + 1));
-  }
-  return out;
-}
-
 std::uint64_t current_time_ns() {
-  if (const auto epoch = source_date_epoch_s(); epoch && *epoch >= 0)
+  if (const auto epoch = session::source_date_epoch_s(); epoch && *epoch >= 0)
     return static_cast<std::uint64_t>(*epoch) * kSecondNs;
   return static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())

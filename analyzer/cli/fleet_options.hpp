@@ -25,9 +25,6 @@ void add_connection(CommandLine& line, FleetOptions& options);
 /// Errors: usage; io, where a credentials file cannot be read or others may read it.
 Result<fleet::Fleet> connect(const FleetOptions& options);
 
-/// "K=V" texts. Errors: usage.
-Result<std::vector<std::pair<std::string, std::string>>> label_pairs(const std::vector<std::string>& texts);
-
 /// "2026-11-01", "2026-11-01 12:00", "2026-11-01T12:00:05Z" (UTC), "@1764000000", "14d", "36h", "30m" before now;
 /// "+24h" after `base`. Nanoseconds since 1970. Errors: usage.
 Result<std::uint64_t> parse_moment(const std::string& text, std::optional<std::uint64_t> base);

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "analyzer/report/report.hpp"
+#include "analyzer/session/list_text.hpp"
 #include "snapdiff/number_text.hpp"
 
 namespace snapdiff::cli {
@@ -16,11 +17,7 @@ constexpr std::size_t kNamed = 3;
 /// So many steps in a row may lack a snapshot: the one before stands for them.
 constexpr std::size_t kMostCarried = 2;
 
-std::string names_of(const std::vector<std::string>& names) {
-  std::string out;
-  for (std::size_t i = 0; i < std::min(names.size(), kNamed); ++i) out += (i > 0 ? ", " : "") + names[i];
-  return names.size() > kNamed ? out + ", ..." : out;
-}
+std::string names_of(const std::vector<std::string>& names) { return session::list_and_more(names, kNamed); }
 
 std::string counted(std::size_t count) { return std::to_string(count) + (count == 1 ? " instance" : " instances"); }
 

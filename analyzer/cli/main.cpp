@@ -14,12 +14,12 @@
 #include "analyzer/cli/command_page.hpp"
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/exit_codes.hpp"
-#include "analyzer/cli/load.hpp"
-#include "analyzer/cli/naming.hpp"
 #include "analyzer/cli/object_commands.hpp"
-#include "analyzer/cli/operands.hpp"
 #include "analyzer/cli/options.hpp"
 #include "analyzer/cli/terminal.hpp"
+#include "analyzer/session/load.hpp"
+#include "analyzer/session/naming.hpp"
+#include "analyzer/session/operands.hpp"
 #include "snapdiff/nearest.hpp"
 
 namespace snapdiff::cli {
@@ -83,7 +83,7 @@ bool is_stored_series(const Words& arguments, const std::string& name) {
   for (const std::string& argument : arguments) {
     if (argument.starts_with("--db=")) options.db = argument.substr(5);
   }
-  Result<store::Store> store = open_store(choose_store(options), store::Access::read);
+  Result<store::Store> store = session::open_store(session::choose_store(options.db), store::Access::read);
   if (!store) return false;
   const Result<std::optional<store::SeriesEnd>> end = store->series_end(name);
   return end && end->has_value();
@@ -139,7 +139,7 @@ int run(Words arguments) {
 int main(int argc, char** argv) {
   // Reading symbols must never reach the network by itself; a closed pipe and a file size limit are
   // told by write(), and must not end the process inside a transaction.
-  snapdiff::cli::withhold_debuginfod();
+  snapdiff::session::withhold_debuginfod();
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   try {

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
 #include <utility>
 
+#include "analyzer/cli/progress.hpp"
 #include "snapdiff/nearest.hpp"
 #include "snapdiff/size_text.hpp"
 
@@ -99,6 +99,37 @@ Result<std::int64_t> parse_size(const std::string& text) {
   return Error{ErrorCode::usage, "'" + text + "' is not a size: expected e.g. 4096, 64KiB or 2GiB"};
 }
 
+session::Request request_of(const Options& options, const Terminal& terminal) {
+  session::Request request;
+  request.store = options.db;
+  request.series = options.series;
+  request.format = options.input_format;
+  if (options.max_input) request.max_input_bytes = static_cast<std::uint64_t>(*options.max_input);
+  request.strict = options.strict;
+  request.patterns = options.patterns;
+  request.group_by = options.group_by;
+  request.decimal_units = options.units == "si";
+  request.symbols = options.symbols;
+  request.sysroot = options.sysroot;
+  request.demangle = options.demangle == "none"     ? Demangle::none
+                     : options.demangle == "simple" ? Demangle::simple
+                                                    : Demangle::full;
+  request.debuginfod = options.debuginfod;
+  request.watch = watch_of(terminal);
+  return request;
+}
+
+Result<std::vector<std::pair<std::string, std::string>>> label_pairs(const std::vector<std::string>& texts) {
+  std::vector<std::pair<std::string, std::string>> out;
+  for (const std::string& text : texts) {
+    const auto equals = text.find('=');
+    if (equals == 0 || equals == std::string::npos)
+      return Error{ErrorCode::usage, "--label " + text + ": expected KEY=VALUE"};
+    out.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return out;
+}
+
 Result<DiffOptions> diff_options(const Options& options) {
   DiffOptions out;
   out.metric = options.metric;
@@ -142,64 +173,6 @@ Result<DiffOptions> diff_options(const Options& options) {
     if (options.frames == to_text(set)) out.frames = set;
   }
   return out;
-}
-
-std::string options_to_json(const DiffOptions& options, std::optional<SnapshotId> newest) {
-  nlohmann::ordered_json json = {{"metric", options.metric},
-                                 {"by", static_cast<int>(options.by)},
-                                 {"label_key", options.label_key},
-                                 {"sort", static_cast<int>(options.sort)},
-                                 {"focus", options.focus},
-                                 {"ignore", options.ignore},
-                                 {"hide", options.hide},
-                                 {"show", options.show},
-                                 {"own", options.own},
-                                 {"library", options.library},
-                                 {"hide_allocator_frames", options.hide_allocator_frames},
-                                 {"frames", static_cast<int>(options.frames)},
-                                 {"fold_recursion", options.fold_recursion},
-                                 {"match_strictly", options.match_strictly}};
-  if (newest) json["newest"] = static_cast<std::int64_t>(*newest);
-  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-}
-
-DiffOptions options_from_json(const std::string& text) {
-  DiffOptions options;
-  const auto json = nlohmann::json::parse(text, nullptr, false);
-  if (!json.is_object()) return options;
-  const auto read_text = [&](const char* key, std::string& out) {
-    if (const auto found = json.find(key); found != json.end() && found->is_string()) out = *found;
-  };
-  const auto read_number = [&](const char* key, int last) {
-    const auto found = json.find(key);
-    return found != json.end() && found->is_number_integer() ? std::clamp(found->get<int>(), 0, last) : 0;
-  };
-  read_text("metric", options.metric);
-  read_text("label_key", options.label_key);
-  read_text("focus", options.focus);
-  read_text("ignore", options.ignore);
-  read_text("hide", options.hide);
-  read_text("show", options.show);
-  read_text("own", options.own);
-  read_text("library", options.library);
-  options.by = static_cast<GroupBy>(read_number("by", static_cast<int>(GroupBy::label)));
-  options.sort = static_cast<SortKey>(read_number("sort", static_cast<int>(SortKey::name)));
-  options.frames = static_cast<FrameSet>(read_number("frames", static_cast<int>(FrameSet::all)));
-  const auto read_flag = [&](const char* key, bool& out) {
-    if (const auto found = json.find(key); found != json.end() && found->is_boolean()) out = *found;
-  };
-  read_flag("hide_allocator_frames", options.hide_allocator_frames);
-  read_flag("fold_recursion", options.fold_recursion);
-  read_flag("match_strictly", options.match_strictly);
-  return options;
-}
-
-std::optional<SnapshotId> newest_from_json(const std::string& text) {
-  const auto json = nlohmann::json::parse(text, nullptr, false);
-  if (!json.is_object()) return std::nullopt;
-  const auto found = json.find("newest");
-  if (found == json.end() || !found->is_number_integer()) return std::nullopt;
-  return SnapshotId{found->get<std::int64_t>()};
 }
 
 Result<report::Form> form_of(const Options& options) {

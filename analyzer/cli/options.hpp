@@ -3,10 +3,13 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analyzer/cli/command_line.hpp"
+#include "analyzer/cli/terminal.hpp"
 #include "analyzer/report/report.hpp"
+#include "analyzer/session/request.hpp"
 #include "snapdiff/growth.hpp"
 #include "snapdiff/result.hpp"
 
@@ -65,14 +68,14 @@ void add_options(CommandLine& line, Options& options, unsigned groups);
 /// "64KiB", "10MB", "4096": binary units, case ignored, from 0 to 9.2e18 bytes. Errors: usage.
 Result<std::int64_t> parse_size(const std::string& text);
 
+/// How operands are opened, and the terminal shown what goes on.
+session::Request request_of(const Options& options, const Terminal& terminal);
+
+/// "K=V" texts. Errors: usage.
+Result<std::vector<std::pair<std::string, std::string>>> label_pairs(const std::vector<std::string>& texts);
+
 /// The engine's options. Errors: usage (unknown --by or --sort, bad size).
 Result<DiffOptions> diff_options(const Options& options);
-
-/// The view as kept with the last comparison, and back.
-/// `newest`: the snapshot that was imported last when it was compared.
-std::string options_to_json(const DiffOptions& options, std::optional<SnapshotId> newest = {});
-DiffOptions options_from_json(const std::string& json);
-std::optional<SnapshotId> newest_from_json(const std::string& json);
 
 Result<report::Form> form_of(const Options& options);
 

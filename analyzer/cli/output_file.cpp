@@ -1,53 +1,19 @@
 #include "analyzer/cli/output_file.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <filesystem>
-#include <system_error>
-
 #include "analyzer/cli/terminal.hpp"
+#include "analyzer/session/whole_file.hpp"
 
 namespace snapdiff::cli {
-namespace {
-
-Status failed(const std::string& path, const char* what) {
-  return Error{ErrorCode::io, std::string(what) + ": " + std::strerror(errno), std::nullopt, path};
-}
-
-Status write_all(int file, const std::string& path, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(file, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return failed(path, "cannot write");
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return ok();
-}
-
-}  // namespace
 
 Status write_output(const std::string& path, std::string_view bytes) {
-  if (path == "-") return print_data(bytes);
-  std::error_code ignored;
-  if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored)) {
-    // A device or a pipe, e.g. /dev/full: nothing to rename over.
-    const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-    if (file < 0) return failed(path, "cannot open for writing");
-    Status written = write_all(file, path, bytes);
-    ::close(file);
-    return written;
-  }
-  const std::string temporary = path + ".tmp" + std::to_string(::getpid());
-  const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (file < 0) return failed(path, "cannot create");
-  Status written = write_all(file, path, bytes);
-  if (::close(file) != 0 && written) written = failed(path, "cannot write");
-  if (written && std::rename(temporary.c_str(), path.c_str()) != 0) written = failed(path, "cannot rename into place");
-  if (!written) ::unlink(temporary.c_str());
+  return path == "-" ? print_data(bytes) : session::write_file(path, bytes);
+}
+
+Status write_and_tell(const std::string& path, std::string_view bytes) {
+  Status written = write_output(path, bytes);
+  if (written && path != "-")
+    say("wrote " + escape_for_terminal(path) + " (" + report::bytes_text(static_cast<std::int64_t>(bytes.size())) +
+        ")");
   return written;
 }
 

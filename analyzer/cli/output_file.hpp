@@ -7,8 +7,11 @@
 
 namespace snapdiff::cli {
 
-/// Writes a whole file, or none: to a temporary name beside it, then renamed. "-" is stdout.
+/// session::write_file(), or stdout for "-".
 /// Errors: io, about `path`.
 Status write_output(const std::string& path, std::string_view bytes);
+
+/// The same, and says so of a file.
+Status write_and_tell(const std::string& path, std::string_view bytes);
 
 }  // namespace snapdiff::cli

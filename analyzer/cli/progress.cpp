@@ -1,25 +1,29 @@
 #include "analyzer/cli/progress.hpp"
 
 #include <cstdio>
-#include <numeric>
+#include <memory>
 #include <utility>
-
-#include "analyzer/report/report.hpp"
 
 namespace snapdiff::cli {
 
 using namespace std::chrono_literals;
 
-ProgressLine::ProgressLine(bool enabled, std::string stage)
-    : enabled_(enabled), stage_(std::move(stage)), start_(Clock::now()), last_drawn_(start_) {
-  if (enabled_) ticker_ = std::jthread([this](const std::stop_token& stop) { tick(stop); });
+ProgressLine::ProgressLine(std::string stage) : stage_(std::move(stage)), start_(Clock::now()), last_drawn_(start_) {
+  ticker_ = std::jthread([this](const std::stop_token& stop) { tick(stop); });
 }
 
 ProgressLine::~ProgressLine() {
-  if (!enabled_) return;
   ticker_.request_stop();
   ticker_.join();
   if (shown_) std::fputs("\r\x1b[K", stderr);
+}
+
+void ProgressLine::update(double share, const std::function<std::string()>& words) {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock() || !is_due()) return;
+  share_ = share;
+  words_ = words();
+  draw();
 }
 
 void ProgressLine::tick(const std::stop_token& stop) {
@@ -63,26 +67,9 @@ void ProgressLine::draw() {
   shown_ = true;
 }
 
-Progress::Progress(bool enabled, std::vector<std::uint64_t> sizes)
-    : line_(enabled, "reading"),
-      sizes_(std::move(sizes)),
-      done_(sizes_.size()),
-      total_(std::accumulate(sizes_.begin(), sizes_.end(), std::uint64_t{0})) {}
-
-void Progress::update(std::size_t input, std::uint64_t bytes_done) {
-  done_[input].store(bytes_done, std::memory_order_relaxed);
-  std::uint64_t done = 0;
-  for (const auto& bytes : done_) done += bytes.load(std::memory_order_relaxed);
-  line_.update(total_ == 0 ? 0 : static_cast<double>(done) / static_cast<double>(total_), [&] {
-    return std::to_string(files_done_.load(std::memory_order_relaxed)) + " of " + std::to_string(sizes_.size()) +
-           " files  " + report::bytes_text(static_cast<std::int64_t>(done)) + " of " +
-           report::bytes_text(static_cast<std::int64_t>(total_));
-  });
-}
-
-void Progress::finished(std::size_t input) {
-  files_done_.fetch_add(1, std::memory_order_relaxed);
-  update(input, sizes_[input]);
+session::Watch watch_of(const Terminal& terminal) {
+  if (!terminal.stderr_is_terminal) return {};
+  return [](const char* name) { return std::make_unique<ProgressLine>(name); };
 }
 
 }  // namespace snapdiff::cli

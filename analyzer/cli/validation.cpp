@@ -100,11 +100,11 @@ int validate_files(const Options& options) {
   formats::ReadOptions read_options;
   read_options.format = options.input_format;
   if (options.max_input) read_options.max_input_bytes = static_cast<std::uint64_t>(*options.max_input);
-  const Result<std::vector<Operand>> operands = parse_operands(options.operands);
+  const Result<std::vector<session::Operand>> operands = session::parse_operands(options.operands);
   if (!operands) return fail(operands.error());
   int code = kExitDone;
-  for (const Operand& operand : *operands) {
-    const auto* path = std::get_if<PathOperand>(&operand.what);
+  for (const session::Operand& operand : *operands) {
+    const auto* path = std::get_if<session::PathOperand>(&operand.what);
     if (path == nullptr || path->is_directory || !path->point.empty())
       return fail({ErrorCode::usage, "info --validate " + operand.text + ": expected a file"});
     code = std::max(code, validate_file(path->path, read_options));

@@ -53,6 +53,17 @@ std::vector<std::optional<std::string>> split_line(std::string_view line) {
   return out;
 }
 
+/// Hands over each whole line, without its end; returns how many bytes these were.
+template <class Take>
+std::size_t for_each_line(std::string_view bytes, const Take& take) {
+  std::size_t used = 0;
+  for (std::size_t end = bytes.find('\n'); end != std::string_view::npos; end = bytes.find('\n', used)) {
+    take(bytes.substr(used, end - used));
+    used = end + 1;
+  }
+  return used;
+}
+
 bool is_number_type(std::string_view type) {
   return type.find("Int") != std::string_view::npos || type.find("Float") != std::string_view::npos;
 }
@@ -65,10 +76,7 @@ Result<std::vector<std::string>> Fleet::Impl::shards() {
                                   literal(to.cluster) + " ORDER BY shard_num, replica_num FORMAT TSV");
   if (!lines) return lines.error();
   std::vector<std::string> out;
-  for (std::size_t begin = 0, end = lines->find('\n'); end != std::string::npos; end = lines->find('\n', begin)) {
-    out.push_back(lines->substr(begin, end - begin));
-    begin = end + 1;
-  }
+  for_each_line(*lines, [&](std::string_view line) { out.emplace_back(line); });
   return out;
 }
 
@@ -240,10 +248,8 @@ Status Fleet::sql(std::string_view query, const std::function<void(std::span<con
   return impl_->client().read(
       "sql", text + "\nFORMAT TabSeparatedWithNamesAndTypes",
       [&](std::string_view bytes) -> Result<std::size_t> {
-        std::size_t used = 0;
-        for (std::size_t end = bytes.find('\n'); end != std::string_view::npos; end = bytes.find('\n', used)) {
-          const auto values = split_line(bytes.substr(used, end - used));
-          used = end + 1;
+        return for_each_line(bytes, [&](std::string_view text_line) {
+          const auto values = split_line(text_line);
           if (line_number++ == 0) {
             std::vector<std::string> names;
             for (const auto& value : values) names.push_back(value.value_or(""));
@@ -256,8 +262,7 @@ Status Fleet::sql(std::string_view query, const std::function<void(std::span<con
               cells.push_back({values[i], i < is_number.size() && is_number[i]});
             on_row(cells);
           }
-        }
-        return used;
+        });
       },
       "&readonly=2");
 }

@@ -27,7 +27,8 @@ struct Drawing {
 };
 
 /// The module's functions; it is opened at the first call and stays open. It is looked for beside the program, then in
-/// the folder for it of the installation that the program is part of, by paths relative to the program: nothing that
+/// the folder for it of the installation that the program is part of, by paths relative to the program (to the library,
+/// in another program that uses it): nothing that
 /// the environment or the working directory says is looked at. Taken is only a module that belongs to the program's
 /// owner or to root, and that was built from the same headers by the same compiler.
 /// Errors: io, where no module of this build is found; the message says what to install. Safe from several threads.

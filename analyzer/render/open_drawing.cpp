@@ -1,4 +1,5 @@
 #include <dlfcn.h>
+#include <link.h>
 #include <sys/stat.h>
 
 #include <array>
@@ -32,8 +33,9 @@ bool is_trusted(const fs::path& module, const fs::path& program) {
 }
 
 std::optional<fs::path> find_module(const fs::path& program) {
-  // Beside it, as in a build tree; then as installed, wherever the whole installation was moved to.
-  for (const char* folder : {"", SNAPDIFF_MODULE_FOLDER}) {
+  // Beside it, as in a build tree; then as installed, wherever the whole installation was moved to: seen from a
+  // program, and from a library.
+  for (const char* folder : {"", SNAPDIFF_MODULE_FOLDER, "snapdiff"}) {
     const fs::path module = (program.parent_path() / folder / kModuleFile).lexically_normal();
     std::error_code failure;
     if (fs::is_regular_file(module, failure)) return module;
@@ -46,9 +48,22 @@ Function find_function(void* module, const char* name) {
   return reinterpret_cast<Function>(::dlsym(module, name));
 }
 
+// The file that this function is in: the program, or a library of another program.
+fs::path own_file(std::error_code& failure) {
+  Dl_info found = {};
+  void* map = nullptr;
+  const auto here = reinterpret_cast<void*>(&own_file);
+  if (::dladdr1(here, &found, &map, RTLD_DL_LINKMAP) != 0 && map != nullptr) {
+    // The program itself has no name there.
+    const char* const name = static_cast<const link_map*>(map)->l_name;
+    if (name != nullptr && *name != '\0') return fs::canonical(name, failure);
+  }
+  return fs::read_symlink("/proc/self/exe", failure);
+}
+
 Result<const Drawing*> open_module() {
   std::error_code failure;
-  const fs::path program = fs::read_symlink("/proc/self/exe", failure);
+  const fs::path program = own_file(failure);
   if (failure) return missing("the program's own place is unknown (/proc/self/exe: " + failure.message() + ")");
   const std::optional<fs::path> path = find_module(program);
   if (!path) return missing("not found beside the program nor in " SNAPDIFF_MODULE_FOLDER);

@@ -11,6 +11,7 @@
 
 #include "snapdiff/ids.hpp"
 #include "snapdiff/notes.hpp"
+#include "snapdiff/opened.hpp"
 #include "snapdiff/result.hpp"
 #include "snapdiff/snapshot.hpp"
 
@@ -18,11 +19,7 @@
 /// Nothing here is fatal to a diff: what cannot be named stays an address, and a note says why.
 namespace snapdiff::symbols {
 
-/// How linker names are shown.
-///   none    as they stand in the binary
-///   simple  ns::f, without template arguments, parameters and return type
-///   full    void ns::f<int>(int), as c++filt prints it
-enum class Demangle : std::uint8_t { none, simple, full };
+using snapdiff::Demangle;
 
 struct SymbolOptions {
   /// Files and folders to look in, in this order. Files are matched by build id, else by base name.

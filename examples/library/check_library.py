@@ -3,6 +3,7 @@
 check_library.py BUILD CMAKE GENERATOR COMPILER [FLAGS]"""
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -21,16 +22,39 @@ with tempfile.TemporaryDirectory() as scratch:
                     "-DCMAKE_CXX_COMPILER=" + compiler, "-DCMAKE_CXX_FLAGS=" + flags], check=True, stdout=subprocess.DEVNULL)
     subprocess.run([cmake, "--build", scratch + "/build"], check=True, stdout=subprocess.DEVNULL)
     program = scratch + "/build/watch_growth"
-    text = subprocess.run([program, *files], check=True, capture_output=True, text=True).stdout
-    # The leak of the truth table that every step of the series shows: 512 000 bytes a step.
-    assert "5632000 bytes main.newBody: +" in text, text
+
+    def run(*words, code=0, error=""):
+        done = subprocess.run([program, *words], capture_output=True, text=True, check=False, cwd=scratch)
+        assert done.returncode == code and error in done.stderr, (words, done.returncode, done.stdout, done.stderr)
+        return done.stdout
+
+    # The leaks of the truth table, by the function of the user's own code.
+    text = run(*files)
+    assert text.startswith("In-use bytes grew from "), text
+    assert re.search(r"GROWING main\.leakBacklog at \S*main\.go:33: 6072064 bytes, 5\d{5} a snapshot", text), text
+    assert "GROWING main.leakIndex" in text and "GROWING main.leakSubscribers" in text, text
     assert "burstLoad" not in text, text
+    assert run(series) == text, "a folder is the series in it"
+    two = run(files[0], files[-1])
+    assert "growth main.leakBacklog" in two and "GROWING" not in two and "a snapshot" not in two, two
     unnamed = os.path.join(here, "..", "tcmalloc-svc")
-    text = subprocess.run([program, *(os.path.join(unnamed, f"svc.{i:04}.heap") for i in range(1, 13))], check=True,
-                          capture_output=True, text=True).stdout
-    assert "bytes svc_cache+0x" in text, text
-    bad = subprocess.run([program, __file__], capture_output=True, text=True, check=False)
-    assert bad.returncode == 2 and "unsupported" in bad.stderr, bad.stderr
-    few = subprocess.run([program, *files[:2]], capture_output=True, text=True, check=False)
-    assert few.returncode == 2 and "expected at least 3" in few.stderr, few.stderr
+    text = run(*(os.path.join(unnamed, f"svc.{i:04}.heap") for i in range(1, 13)))
+    assert "GROWING svc_cache+0x" in text, text
+    run(__file__, code=2, error="unsupported")
+    run(files[0], code=2, error="expected at least 3")
+    run("@3", code=2, error="no store here")
+    assert "over budget total:1%" in run("--budget", "total:1%", *files, code=1)
+    run("--budget", "total:1000%", *files)
+    run("--budget", "a lot", *files, code=2, error="a lot")
+
+    # Pictures and the report, drawn by the module that is installed beside the library.
+    kinds = {"growth.pdf": b"%PDF-", "flame.svg": b"<?xml", "timeline.pdf": b"%PDF-", "growth.png": b"\x89PNG", "growth.dot": b"digraph",
+             "growth.html": b"<!DOCTYPE html>", "report/report.pdf": b"%PDF-", "report/report.html": b"<!DOCTYPE html>",
+             "report/report.md": b"### ", "report/report.json": b"{"}
+    pictures = [word for name in kinds if "/" not in name for word in ("--picture", name)]
+    run(*pictures, "--report", "report", *files)
+    for name, begin in kinds.items():
+        with open(os.path.join(scratch, name), "rb") as file:
+            head = file.read(64).lstrip()
+        assert head[:len(begin)].lower() == begin.lower(), (name, head)
 print("ok")

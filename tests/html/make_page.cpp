@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/cli/pins.hpp"
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/html/html.hpp"
 #include "analyzer/postmortem/postmortem.hpp"
 #include "analyzer/render/render.hpp"
+#include "analyzer/session/pins.hpp"
 #include "formats/registry.hpp"
 
 // make_page OUTPUT [--start PART] [--most BYTES] [--no-graph] [--time] FILE FILE...
@@ -35,7 +35,7 @@ void add_device_memory(const std::vector<SnapshotRef>& refs, postmortem::Request
   const Snapshot& last = *refs.back().snapshot;
   if (last.allocator == nullptr || !last.allocator->has_segments || last.column("pinned_space") == nullptr) return;
   const bool first_too = refs.front().snapshot->column("pinned_space") != nullptr;
-  if (Result<PinReport> pins = cli::make_pins(first_too ? refs.front() : SnapshotRef{}, refs.back(), request.view))
+  if (Result<PinReport> pins = session::make_pins(first_too ? refs.front() : SnapshotRef{}, refs.back(), request.view))
     request.pins = *std::move(pins);
 }
 

@@ -5,7 +5,7 @@
   check_includes.py --self-test
 
 A room is a folder that becomes one library. Rooms see each other through one door each; only the
-command line sees both the formats and the analyzer. A third-party library lives in one room, so
+session and the command line see both the formats and the analyzer. A third-party library lives in one room, so
 that replacing it changes one room: system headers are visible to every compiler call, and linking
 PRIVATE stops nobody from including them. The tables below are the rule; the reason stands beside
 each line.
@@ -27,7 +27,12 @@ typeinfo unordered_map unordered_set utility valarray variant vector version cas
 climits clocale cmath csetjmp csignal cstdarg cstddef cstdint cstdio cstdlib cstring ctime cuchar cwchar cwctype
 """.split())
 
-POSIX = {"dirent.h", "dlfcn.h", "errno.h", "fcntl.h", "locale.h", "langinfo.h", "poll.h", "pthread.h", "signal.h", "time.h", "unistd.h"}
+# Who prints, or asks the terminal: one module.
+PRINTING_ROOM = "analyzer/cli"
+PRINTS = re.compile(r"\bstd::(?:cout|cerr|clog|puts|printf|putchar)\b|\bf(?:puts|printf|write)\b|\bstd(?:out|err)\b"
+                    r"|\bSTD(?:OUT|ERR)_FILENO\b|\bisatty\b|[<]iostream>")
+
+POSIX = {"dirent.h", "dlfcn.h", "errno.h", "fcntl.h", "locale.h", "langinfo.h", "link.h", "poll.h", "pthread.h", "signal.h", "time.h", "unistd.h"}
 
 # room: (rooms whose doors it may include, third-party header prefixes, why)
 ROOMS = {
@@ -62,9 +67,13 @@ ROOMS = {
                             "bring to a standstill; tokens are nettle's HMAC-SHA-256"),
     "analyzer/fleet": ([], ["curl/", "libdeflate.h"],
                        "the only connections that are opened by request: libcurl stays inside; bodies are deflated"),
-    "analyzer/library": (["formats", "analyzer/diff", "analyzer/story", "analyzer/trend"], [], "the same for other programs: reads, diffs, judges"),
+    "analyzer/session": (["formats", "analyzer/cuda", "analyzer/diff", "analyzer/flame", "analyzer/gate", "analyzer/graph", "analyzer/html",
+                          "analyzer/objects", "analyzer/postmortem", "analyzer/render", "analyzer/report", "analyzer/store", "analyzer/story",
+                          "analyzer/symbols", "analyzer/trend"], ["nlohmann/"],
+                         "what the commands do, for the program and the library: it sees both sides, but neither arguments nor a terminal"),
+    "analyzer/library": (["formats", "analyzer/diff", "analyzer/report", "analyzer/session"], [], "the same for other programs"),
     "analyzer/cli": (["formats", "analyzer/*"], ["CLI/", "nlohmann/"],
-                     "the only place that sees both sides"),
+                     "parses arguments and prints"),
 }
 
 # Folders of formats/ that every format may use.
@@ -199,6 +208,8 @@ def check(root):
                     continue
                 with open(os.path.join(root, path), encoding="utf-8", errors="replace") as text:
                     for number, line in enumerate(text, 1):
+                        if room != PRINTING_ROOM and PRINTS.search(line.split("//")[0]):
+                            out.append(f"{path}:{number}: only {PRINTING_ROOM} prints or asks the terminal")
                         match = INCLUDE.match(line) or HAS_INCLUDE.search(line)
                         problem = match and complaint(room, path, match[2], root)
                         if problem:
@@ -216,6 +227,9 @@ PLANTED = {
     "analyzer/render/paint/mark.cpp": ('#include "analyzer/render/pages/plan.hpp"',),
     "analyzer/report/json.cpp": ('#include "analyzer/cli/options.hpp"',),
     "analyzer/diff/names.cpp": ("#include <elfutils/libdw.h>", '#include "analyzer/symbols/symbols.hpp"'),
+    "analyzer/session/load.cpp": ('#include "analyzer/cli/options.hpp"', "#include <CLI/CLI.hpp>", "#include <iostream>", 'std::fputs("read\\n", stderr);',
+                                  "if (isatty(STDERR_FILENO) == 1) return;"),
+    "analyzer/library/library.cpp": ('#include "analyzer/cli/options.hpp"', '#include "analyzer/store/store.hpp"'),
     "analyzer/unheard_of/a.cpp": ("#include <vector>",),
 }
 INNOCENT = {
@@ -231,6 +245,8 @@ INNOCENT = {
     "analyzer/render/pages/plan.hpp": ('#include "analyzer/render/paint/mark.hpp"',),
     "analyzer/store/store.hpp": ("#include <vector>",),
     "analyzer/diff/diff.hpp": ("#include <vector>",),
+    "analyzer/session/load.hpp": ("#include <vector>", "// std::cout would print", '#include "formats/registry.hpp"'),
+    "analyzer/cli/terminal.cpp": ("#include <iostream>", "std::fwrite(text.data(), 1, text.size(), stderr);", '#include "analyzer/session/load.hpp"'),
     "analyzer/cli/options.hpp": ('#include "analyzer/store/store.hpp"', '#include "formats/registry.hpp"', "#include <CLI/CLI.hpp>"),
 }
 

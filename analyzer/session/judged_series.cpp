@@ -1,0 +1,110 @@
+#include "analyzer/session/judged_series.hpp"
+
+#include <utility>
+
+#include "analyzer/diff/diff.hpp"
+#include "analyzer/objects/objects.hpp"
+#include "analyzer/postmortem/postmortem.hpp"
+#include "analyzer/session/device_peak.hpp"
+#include "analyzer/session/left_out.hpp"
+#include "analyzer/story/story.hpp"
+#include "analyzer/trend/scenario.hpp"
+#include "analyzer/trend/verdict.hpp"
+
+namespace snapdiff::session {
+
+namespace {
+
+bool has_graph(const SnapshotRef& ref) { return ref.snapshot != nullptr && ref.snapshot->graph != nullptr; }
+
+}  // namespace
+
+void tell_objects(GrowthReport& report) {
+  const std::vector<SnapshotRef> ends = {report.baseline, report.current};
+  if (!has_graph(ends[0]) || !has_graph(ends[1])) return;
+  const Result<RetainedReport> retained = objects::retained(ends);
+  if (!retained) return;
+  const Result<PathReport> paths = objects::paths(ends, {});
+  story::tell_objects(report, *retained, paths ? *paths : PathReport{});
+}
+
+Result<JudgedSeries> judge_series(std::span<const SnapshotRef> snapshots, const DiffOptions& options,
+                                  std::optional<std::int64_t> limit, std::optional<double> floor) {
+  JudgedSeries out;
+  const auto diff_part = [&](std::span<const SnapshotRef> part) {
+    Result<SeriesReport> series = diff::diff_series(part, options, floor);
+    // The first part is all of it: its steps are kept where a restart leaves some of them out.
+    if (series && out.steps.empty()) out.steps = series->steps;
+    return series;
+  };
+  Result<TrendReport> trend = trend::judge_since_restart(snapshots, diff_part, limit, floor);
+  if (!trend) return std::move(trend).error();
+  out.trend = *std::move(trend);
+  story::tell(out.trend);
+  if (Status told =
+          postmortem::tell_iterations(snapshots.subspan(out.trend.left_out), options, out.trend.series.overall);
+      !told)
+    return std::move(told).error();
+  tell_objects(out.trend.series.overall);
+  return out;
+}
+
+Result<GrowthReport> compare_pair(const SnapshotRef& baseline, const SnapshotRef& current, const DiffOptions& options) {
+  Result<GrowthReport> report = diff::diff(baseline, current, options);
+  if (!report) return report;
+  story::tell(*report);
+  const SnapshotRef pair[] = {baseline, current};
+  if (Status told = postmortem::tell_iterations(pair, options, *report); !told) return std::move(told).error();
+  tell_objects(*report);
+  return report;
+}
+
+namespace {
+
+Status tell_peaks(GrowthReport& report, const DiffOptions& options) {
+  const Result<std::shared_ptr<const PeakStory>> before = device_peak(report.baseline, options);
+  if (!before) return before.error();
+  const Result<std::shared_ptr<const PeakStory>> after = device_peak(report.current, options);
+  if (!after) return after.error();
+  if (*before != nullptr && *after != nullptr) story::tell_peaks(report, **before, **after);
+  return ok();
+}
+
+}  // namespace
+
+Result<GrowthReport> compare_two(const SnapshotRef& baseline, const SnapshotRef& current, const DiffOptions& options) {
+  Result<GrowthReport> report = compare_pair(baseline, current, options);
+  if (!report) return report;
+  if (Status told = tell_peaks(*report, options); !told) return std::move(told).error();
+  return report;
+}
+
+Result<TrendReport> find_trend(const Loaded& loaded, const DiffOptions& options, const TrendRequest& wanted) {
+  const std::vector<SnapshotRef> snapshots = loaded.refs();
+  const std::optional<double> floor =
+      wanted.floor ? std::optional(static_cast<double>(*wanted.floor)) : std::optional<double>();
+  TrendReport report;
+  if (!wanted.loops && !wanted.triple) {
+    Result<JudgedSeries> judged = judge_series(snapshots, options, wanted.limit, floor);
+    if (!judged) return std::move(judged).error();
+    report = std::move(judged->trend);
+  } else {
+    Result<SeriesReport> series =
+        diff::diff_series(snapshots, options, wanted.loops ? std::optional(0.0) : std::nullopt);
+    if (!series) return std::move(series).error();
+    report = trend::analyse(*std::move(series), wanted.limit);
+    story::tell(report);
+    Status found = wanted.loops ? trend::find_round_trips(report, *wanted.loops) : trend::find_triple(report);
+    if (!found) return std::move(found).error();
+  }
+  add_left_out(loaded, report.series.overall.notes);
+  return report;
+}
+
+Result<CounterReport> judged_counters(std::span<const SnapshotRef> snapshots) {
+  Result<CounterReport> counters = diff::diff_counters(snapshots);
+  if (counters) trend::judge_counters(*counters);
+  return counters;
+}
+
+}  // namespace snapdiff::session

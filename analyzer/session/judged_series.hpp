@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "snapdiff/counters.hpp"
+#include "snapdiff/growth.hpp"
+#include "snapdiff/opened.hpp"
+#include "snapdiff/result.hpp"
+#include "snapdiff/trend.hpp"
+
+/// The comparisons that are printed and drawn, with what they say (analyzer/story).
+namespace snapdiff::session {
+
+/// A series judged since its last restart, and the steps between all of its snapshots.
+struct JudgedSeries {
+  TrendReport trend;
+  std::vector<SeriesStep> steps;
+};
+
+/// Errors: those of diff::diff_series().
+Result<JudgedSeries> judge_series(std::span<const SnapshotRef> snapshots, const DiffOptions& options,
+                                  std::optional<std::int64_t> limit = {}, std::optional<double> floor = {});
+
+/// Two snapshots. Errors: those of diff::diff().
+Result<GrowthReport> compare_pair(const SnapshotRef& baseline, const SnapshotRef& current, const DiffOptions& options);
+
+/// The same with how the peaks of traces differ: snapshots of a training loop are alike at the end however much their
+/// peaks differ.
+Result<GrowthReport> compare_two(const SnapshotRef& baseline, const SnapshotRef& current, const DiffOptions& options);
+
+/// How a series is judged.
+///   loops   each snapshot follows so many round trips that should leave nothing
+///   triple  baseline, target, final: what the target added and the final snapshot still holds
+/// With one of them it is judged as it was made, from its first snapshot on; else since its last restart.
+struct TrendRequest {
+  std::optional<std::int64_t> limit;
+  std::optional<std::int64_t> floor;
+  std::optional<std::int64_t> loops;
+  bool triple = false;
+};
+Result<TrendReport> find_trend(const Loaded& loaded, const DiffOptions& options, const TrendRequest& wanted);
+
+/// Growth and verdict of every counter; of one snapshot the values. Errors: limit.
+Result<CounterReport> judged_counters(std::span<const SnapshotRef> snapshots);
+
+/// What types keep alive and where they are held, where both ends are object graphs; the story stands without it. The
+/// functions above have called it.
+void tell_objects(GrowthReport& report);
+
+}  // namespace snapdiff::session

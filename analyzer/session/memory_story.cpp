@@ -1,0 +1,99 @@
+#include "analyzer/session/memory_story.hpp"
+
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "analyzer/cuda/cuda.hpp"
+#include "analyzer/diff/diff.hpp"
+#include "analyzer/session/pins.hpp"
+#include "snapdiff/keyed_hash.hpp"
+
+namespace snapdiff::session {
+namespace {
+
+/// Numbers stacks by the frames that are shown of them.
+class Groups {
+ public:
+  Groups(std::shared_ptr<const StackView> view, StackId no_stack) : view_(std::move(view)), no_stack_(no_stack) {}
+
+  std::uint32_t of(StackId stack) {
+    if (stack == StackId{}) stack = no_stack_;
+    view_->frames({stack, 1}, frames_);
+    const auto [at, is_new] = groups_.try_emplace(stack_key(frames_), static_cast<std::uint32_t>(stacks_.size()));
+    if (is_new) stacks_.push_back({stack, 1});
+    return at->second;
+  }
+  std::vector<StackRef> stacks() const { return stacks_; }
+
+ private:
+  std::shared_ptr<const StackView> view_;
+  StackId no_stack_;
+  std::unordered_map<std::string, std::uint32_t, KeyedHash> groups_;
+  std::vector<StackRef> stacks_;
+  std::vector<FrameView> frames_;
+};
+
+Status add_timelines(const SnapshotRef& ref, const DiffOptions& options, render::MemoryStory& story) {
+  const Snapshot& snapshot = *ref.snapshot;
+  if (snapshot.allocator == nullptr || !cuda::busiest_trace(snapshot))
+    return Error{ErrorCode::usage, "no trace in this snapshot: expected a CUDA snapshot with history, without @POINT",
+                 std::nullopt, ref.ref};
+  Result<TopReport> top = diff::top(ref, options);
+  if (!top) return std::move(top).error();
+  for (const DeviceTrace& trace : snapshot.allocator->traces) {
+    if (trace.host || trace.events.empty()) continue;
+    Groups groups(top->view, no_stack_recorded(snapshot));
+    Result<MemoryTimeline> timeline =
+        cuda::timeline(snapshot, {trace.device, false}, [&groups](StackId stack) { return groups.of(stack); }, {});
+    if (!timeline) return std::move(timeline).error();
+    story.pages.emplace_back(render::TimelinePage{*std::move(timeline), groups.stacks(), top->view});
+  }
+  return ok();
+}
+
+}  // namespace
+
+std::string source_text(const Loaded& loaded) {
+  std::string text;
+  for (const LoadedSnapshot& item : loaded.snapshots) {
+    const SourceFacts& source = item.ref.snapshot->facts.source;
+    if (!text.empty()) text += " \u2192 ";
+    text += !item.name.empty() ? item.name : std::string(base_name(item.ref.ref.empty() ? source.name : item.ref.ref));
+    if (source.sha256.size() >= 8) text += " " + source.sha256.substr(0, 8);
+  }
+  return text;
+}
+
+Result<render::MemoryStory> tell_memory(const Loaded& loaded, const MemoryPages& pages, const DiffOptions& wanted) {
+  DiffOptions options = wanted;
+  options.by = GroupBy::stack;
+  options.metric.clear();
+  // A chart names a band in a few words: the program's own lines, where there are any.
+  if (options.frames == FrameSet::usual) options.frames = FrameSet::python;
+  render::MemoryStory story;
+  story.source = source_text(loaded);
+  if (pages.timeline) {
+    for (const LoadedSnapshot& item : loaded.snapshots) {
+      if (Status added = add_timelines(item.ref, options, story); !added) return std::move(added).error();
+    }
+  }
+  if (!pages.segments && !pages.pins) return story;
+  if (loaded.snapshots.size() > 2 && !pages.ends_only)
+    return Error{ErrorCode::usage, "segments of one snapshot, or of one and its baseline: found " +
+                                       std::to_string(loaded.snapshots.size())};
+  SnapshotRef baseline;
+  if (loaded.snapshots.size() > 1) {
+    baseline = loaded.snapshots.front().ref;
+    // A page outlives the store's numbers.
+    if (!loaded.snapshots.front().name.empty()) baseline.ref = loaded.snapshots.front().name;
+  }
+  Result<PinReport> pins = make_pins(baseline, loaded.snapshots.back().ref, options);
+  if (!pins) return std::move(pins).error();
+  if (pages.segments) story.pages.emplace_back(render::SegmentsPage{*pins});
+  if (pages.pins) story.pages.emplace_back(render::PinsPage{*pins});
+  return story;
+}
+
+}  // namespace snapdiff::session

@@ -1,0 +1,106 @@
+#include "analyzer/session/postmortem_documents.hpp"
+
+#include <algorithm>
+#include <future>
+#include <string>
+#include <utility>
+
+#include "analyzer/cuda/cuda.hpp"
+#include "analyzer/html/html.hpp"
+#include "analyzer/report/report.hpp"
+#include "analyzer/session/memory_story.hpp"
+
+namespace snapdiff::session {
+namespace {
+
+/// Rows of the Markdown table: what a ticket has room for.
+constexpr std::size_t kTicketRows = 10;
+/// Rows of report.json, most changed first; what is left out is summed up there. Fewer where a series is so long that
+/// these would have more values than kJsonValues, but never less than kFewestJsonRows.
+constexpr std::size_t kJsonRows = 1000;
+constexpr std::size_t kFewestJsonRows = 20;
+constexpr std::size_t kJsonValues = 1'000'000;
+
+std::size_t json_rows(const Postmortem& report) {
+  const std::size_t length = std::max<std::size_t>(report.growth().series_length, 1);
+  return std::clamp(kJsonValues / length, kFewestJsonRows, kJsonRows);
+}
+
+Loaded only(const LoadedSnapshot& snapshot) {
+  Loaded loaded;
+  loaded.snapshots.push_back(snapshot);
+  return loaded;
+}
+
+/// Charts of CUDA devices: the last trace, and where the segments lie at the end. No pages elsewhere.
+Result<render::MemoryStory> device_pages(const Postmortem& report, const ReportedSeries& series,
+                                         const DiffOptions& view) {
+  render::MemoryStory story;
+  const LoadedSnapshot& last = series.trace ? *series.trace : series.loaded.snapshots.back();
+  const Snapshot& snapshot = *last.ref.snapshot;
+  if (snapshot.allocator != nullptr && cuda::busiest_trace(snapshot)) {
+    Result<render::MemoryStory> timeline = tell_memory(only(last), {.timeline = true}, view);
+    if (!timeline) return std::move(timeline).error();
+    story.pages = std::move(timeline->pages);
+  }
+  if (report.pins) {
+    story.pages.emplace_back(render::SegmentsPage{*report.pins});
+    story.pages.emplace_back(render::PinsPage{*report.pins});
+  }
+  story.source = source_text(series.trace ? only(*series.trace) : series.loaded);
+  return story;
+}
+
+void redact(const postmortem::Redactor& redactor, render::MemoryStory& story) {
+  story.source = redactor.redacted(story.source);
+  for (render::MemoryPage& page : story.pages) {
+    if (auto* timeline = std::get_if<render::TimelinePage>(&page)) timeline->view = redactor.redacted(timeline->view);
+  }
+}
+
+Result<std::string> make_pdf(const Postmortem& report, const ReportedSeries& series, const DiffOptions& view,
+                             const DocumentOptions& options) {
+  Result<render::MemoryStory> memory = device_pages(report, series, view);
+  if (!memory) return std::move(memory).error();
+  if (options.redactor != nullptr) redact(*options.redactor, *memory);
+  memory->title = report.title;
+  memory->version = report.version;
+  memory->created_at_ns = report.created_at_ns;
+  return options.drawing->postmortem_pdf(report, *memory, {.max_nodes = options.max_nodes}, options.paper,
+                                         options.full);
+}
+
+}  // namespace
+
+Result<std::vector<Document>> make_documents(const Postmortem& report, const ReportedSeries& series,
+                                             const DiffOptions& view, const DocumentOptions& options) {
+  html::HtmlOptions page;
+  if (options.drawing != nullptr && !report.growth().metric.empty()) {
+    Result<std::string> graph = options.drawing->growth_svg(report, {.max_nodes = options.max_nodes});
+    if (!graph) return std::move(graph).error();
+    page.graph_svg = *std::move(graph);
+  }
+  // Fonts are used in one thread at a time: the page needs none any more.
+  std::future<Result<std::string>> pdf;
+  if (options.drawing != nullptr)
+    pdf = std::async(std::launch::async, [&] { return make_pdf(report, series, view, options); });
+  Result<std::string> html = html::to_html(report, page);
+  report::Style style;
+  style.max_rows = options.rows.value_or(kTicketRows);
+  std::string markdown = report::postmortem_markdown(report, style);
+  style.max_rows = options.rows.value_or(json_rows(report));
+  std::string json = report::postmortem_json(report, style);
+  std::vector<Document> documents;
+  if (pdf.valid()) {
+    Result<std::string> made = pdf.get();
+    if (!made) return std::move(made).error();
+    documents.push_back({"report.pdf", *std::move(made)});
+  }
+  if (!html) return std::move(html).error();
+  documents.push_back({"report.html", *std::move(html)});
+  documents.push_back({"report.md", std::move(markdown)});
+  documents.push_back({"report.json", std::move(json)});
+  return documents;
+}
+
+}  // namespace snapdiff::session

@@ -1,0 +1,197 @@
+#include "analyzer/session/postmortem_series.hpp"
+#include "analyzer/session/judged_series.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "analyzer/cuda/cuda.hpp"
+#include "analyzer/diff/diff.hpp"
+#include "analyzer/session/device_peak.hpp"
+#include "analyzer/session/document.hpp"
+#include "analyzer/session/left_out.hpp"
+#include "analyzer/session/pins.hpp"
+#include "analyzer/session/series_choice.hpp"
+#include "analyzer/story/story.hpp"
+
+namespace snapdiff::session {
+namespace {
+
+/// Of one trace without iterations.
+constexpr std::uint64_t kMoments = 24;
+constexpr std::size_t kMostMoments = 60;
+
+/// The last allocation that failed in a snapshot's busiest trace.
+Result<std::optional<OutOfMemory>> failure_of(const Snapshot& snapshot) {
+  if (snapshot.allocator == nullptr) return std::optional<OutOfMemory>();
+  const std::optional<cuda::TraceRef> trace = cuda::busiest_trace(snapshot);
+  if (!trace) return std::optional<OutOfMemory>();
+  return cuda::out_of_memory(snapshot, *trace);
+}
+
+/// What is known of the memory of CUDA devices: the last failure, and who pins segments at the end.
+Status add_device_memory(const ReportedSeries& series, const std::vector<SnapshotRef>& refs, const DiffOptions& view,
+                         postmortem::Request& request) {
+  if (series.trace) {
+    Result<std::optional<OutOfMemory>> failure = failure_of(*series.trace->ref.snapshot);
+    if (!failure) return std::move(failure).error();
+    request.failure = *std::move(failure);
+  }
+  for (std::size_t i = refs.size(); i-- > 0 && !request.failure;) {
+    Result<std::optional<OutOfMemory>> failure = failure_of(*refs[i].snapshot);
+    if (!failure) return std::move(failure).error();
+    request.failure = *std::move(failure);
+  }
+  const Snapshot& last = *refs.back().snapshot;
+  if (last.allocator == nullptr || !last.allocator->has_segments || last.column("pinned_space") == nullptr) return ok();
+  const bool first_too = refs.front().snapshot->column("pinned_space") != nullptr;
+  Result<PinReport> pins = make_pins(first_too ? refs.front() : SnapshotRef{}, refs.back(), view);
+  if (!pins) return std::move(pins).error();
+  request.pins = *std::move(pins);
+  return ok();
+}
+
+bool has_rows(const LoadedSnapshot& item) { return !item.ref.snapshot->samples.columns.empty(); }
+
+/// What two snapshots must share to be one series.
+std::string kind_of(const LoadedSnapshot& item) {
+  std::string kind = item.ref.snapshot->facts.format;
+  if (kind.empty()) kind = "unknown";
+  if (!item.ref.series.empty()) kind = item.ref.series + "-" + kind;
+  return has_rows(item) ? kind : kind + "-counters";
+}
+
+/// As the name of a folder: letters, digits, dot, dash and underscore.
+std::string folder_name(std::string text) {
+  for (char& c : text) {
+    const bool plain =
+        (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_' || c == '.';
+    if (!plain) c = '_';
+  }
+  while (text.starts_with('.')) text.erase(0, 1);
+  return text.empty() ? "series" : text;
+}
+
+bool comparable(const Loaded& loaded, const DiffOptions& view) {
+  const std::vector<SnapshotRef> refs = loaded.refs();
+  if (diff::has_counters_only(refs)) return true;
+  const bool mixed = std::any_of(loaded.snapshots.begin(), loaded.snapshots.end(),
+                                 [](const LoadedSnapshot& item) { return !has_rows(item); });
+  return !mixed && diff::choose_metric(refs, view.metric).has_value();
+}
+
+/// The series of each snapshot, where one operand gathered those of several; else empty.
+std::vector<std::string> series_names(const Loaded& loaded) {
+  if (!loaded.gathered) return {};
+  const std::vector<SeriesPart> parts = parts_of(loaded.snapshots);
+  if (parts.size() < 2) return {};
+  std::vector<std::string> names(loaded.snapshots.size());
+  for (const SeriesPart& part : parts) {
+    for (const std::size_t i : part.snapshots) names[i] = part.name;
+  }
+  return names;
+}
+
+}  // namespace
+
+std::vector<ReportedSeries> split_series(const Loaded& loaded, const DiffOptions& view, Notes& left_out) {
+  std::vector<ReportedSeries> parts;
+  const bool can_be_compared = comparable(loaded, view);
+  const std::vector<std::string> series = can_be_compared ? series_names(loaded) : std::vector<std::string>();
+  if (loaded.snapshots.size() < 2 || (can_be_compared && series.empty())) {
+    parts.push_back({"", loaded, {}});
+    return parts;
+  }
+  std::vector<std::string> kinds;
+  for (std::size_t i = 0; i < loaded.snapshots.size(); ++i) {
+    const LoadedSnapshot& item = loaded.snapshots[i];
+    const std::string kind = can_be_compared ? series[i] : kind_of(item);
+    auto found = std::find(kinds.begin(), kinds.end(), kind);
+    if (found == kinds.end()) {
+      kinds.push_back(kind);
+      found = kinds.end() - 1;
+      ReportedSeries part;
+      part.loaded.order_note = loaded.order_note;
+      part.loaded.named = loaded.named;
+      part.loaded.left_out = loaded.left_out;
+      parts.push_back(std::move(part));
+    }
+    parts[static_cast<std::size_t>(found - kinds.begin())].loaded.snapshots.push_back(item);
+  }
+  std::vector<ReportedSeries> out;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i].loaded.snapshots.size() < 2) {
+      left_out.add(Severity::warning,
+                   parts[i].loaded.snapshots.front().ref.ref + ": the only snapshot of its kind, in no report");
+      continue;
+    }
+    parts[i].name = folder_name(kinds[i]);
+    for (const ReportedSeries& other : out) {
+      if (other.name == parts[i].name) parts[i].name += "-" + std::to_string(i + 1);
+    }
+    out.push_back(std::move(parts[i]));
+  }
+  // Nothing can be compared: the diff says why.
+  if (out.empty()) out.push_back({"", loaded, {}});
+  if (out.size() == 1 && out.front().name.size() > 0 && left_out.empty()) out.front().name.clear();
+  return out;
+}
+
+Result<std::optional<ReportedSeries>> series_of_trace(const Loaded& loaded) {
+  if (loaded.snapshots.size() != 1) return std::optional<ReportedSeries>();
+  const LoadedSnapshot& whole = loaded.snapshots.front();
+  const Snapshot& snapshot = *whole.ref.snapshot;
+  if (snapshot.allocator == nullptr) return std::optional<ReportedSeries>();
+  const std::optional<cuda::TraceRef> trace = cuda::busiest_trace(snapshot);
+  if (!trace) return std::optional<ReportedSeries>();
+  const Result<Iterations> iterations = cuda::iterations(snapshot, *trace);
+  if (!iterations) return iterations.error();
+  const bool by_iteration = iterations->size() >= 2;
+  Result<std::vector<LoadedSnapshot>> moments =
+      by_iteration ? iterations_of(snapshot, whole.ref.ref, trace->device, kMostMoments)
+                   : moments_with_peak(snapshot, whole.ref.ref, trace->device, kMoments);
+  if (!moments) return std::move(moments).error();
+  ReportedSeries series;
+  series.loaded.snapshots = *std::move(moments);
+  series.loaded.order_note =
+      by_iteration ? "at the end of each iteration of its training loop" : "evenly along its trace, and at its peak";
+  series.loaded.notes = loaded.notes;
+  series.loaded.named = loaded.named;
+  series.trace = whole;
+  series.by_iteration = by_iteration;
+  return std::optional(std::move(series));
+}
+
+Result<ReportedSeries> reported_series(const Loaded& loaded) {
+  Result<std::optional<ReportedSeries>> moments = series_of_trace(loaded);
+  if (!moments) return std::move(moments).error();
+  if (*moments) return **std::move(moments);
+  return ReportedSeries{"", loaded, {}};
+}
+
+Result<Postmortem> find_out(const ReportedSeries& series, const DiffOptions& view, std::optional<std::int64_t> limit,
+                            const postmortem::Rules& rules) {
+  const Loaded& loaded = series.loaded;
+  const std::vector<SnapshotRef> refs = loaded.refs();
+  postmortem::Request request;
+  request.view = view;
+  request.limit = limit;
+  request.title = title_of(loaded);
+  request.version = kVersion;
+  request.order_note = order_of(loaded);
+  request.created_at_ns = document_time_ns(loaded);
+  request.missing = missing_inputs(loaded);
+  request.notes = loaded.notes;
+  add_left_out(loaded, request.notes);
+  if (Status added = add_device_memory(series, refs, view, request); !added) return std::move(added).error();
+  Result<Postmortem> report = postmortem::assemble(refs, std::move(request));
+  if (report && report->trend.series.overall.story != nullptr) tell_objects(report->trend.series.overall);
+  if (report && series.trace) {
+    const Result<std::shared_ptr<const PeakStory>> peak = device_peak(series.trace->ref, view);
+    if (!peak) return peak.error();
+    story::tell_peak(report->trend, *peak, series.by_iteration);
+  }
+  if (report) report->narrative = postmortem::tell(*report, rules);
+  return report;
+}
+
+}  // namespace snapdiff::session

@@ -1,0 +1,51 @@
+#include "analyzer/session/whole_file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+namespace snapdiff::session {
+namespace {
+
+Status failed(const std::string& path, const char* what) {
+  return Error{ErrorCode::io, std::string(what) + ": " + std::strerror(errno), std::nullopt, path};
+}
+
+Status write_all(int file, const std::string& path, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return failed(path, "cannot write");
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return ok();
+}
+
+}  // namespace
+
+Status write_file(const std::string& path, std::string_view bytes) {
+  std::error_code ignored;
+  if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored)) {
+    // A device or a pipe, e.g. /dev/full: nothing to rename over.
+    const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (file < 0) return failed(path, "cannot open for writing");
+    Status written = write_all(file, path, bytes);
+    ::close(file);
+    return written;
+  }
+  const std::string temporary = path + ".tmp" + std::to_string(::getpid());
+  const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file < 0) return failed(path, "cannot create");
+  Status written = write_all(file, path, bytes);
+  if (::close(file) != 0 && written) written = failed(path, "cannot write");
+  if (written && std::rename(temporary.c_str(), path.c_str()) != 0) written = failed(path, "cannot rename into place");
+  if (!written) ::unlink(temporary.c_str());
+  return written;
+}
+
+}  // namespace snapdiff::session
