@@ -171,11 +171,12 @@ bool JsonScanner::text(std::string& out, std::size_t most) {
   for (;;) {
     if (!bytes_.ensure(p_, 1)) cut_text(start);
     const char* q = p_;
-    while (q != bytes_.end() && *q != '"' && *q != '\\') ++q;
+    while (q != bytes_.end() && *q != '"' && *q != '\\' && static_cast<unsigned char>(*q) >= lowest_) ++q;
     const std::size_t room = most + 8 > out.size() ? most + 8 - out.size() : 0;
     out.append(p_, std::min(static_cast<std::size_t>(q - p_), room));
     p_ = q;
     if (q == bytes_.end()) continue;
+    if (static_cast<unsigned char>(*q) < lowest_) unexpected("no control character in a text");
     ++p_;
     if (*q == '"') break;
     if (out.size() < most + 8) {

@@ -22,6 +22,9 @@ class JsonScanner {
 
   explicit JsonScanner(Input& in) : bytes_(in) {}
 
+  /// From here on control characters in a text are malformed, as RFC 8259 has it; only damage makes them.
+  void refuse_control_characters() { lowest_ = 0x20; }
+
   std::uint64_t offset() const { return bytes_.offset_of(p_); }
   /// Where the key of the member at hand begins.
   std::uint64_t key_offset() const { return key_offset_; }
@@ -144,6 +147,7 @@ class JsonScanner {
   ByteWindow bytes_;
   const char* p_ = nullptr;
   std::uint64_t key_offset_ = 0;
+  unsigned char lowest_ = 0;  // of the bytes of a text
 };
 
 }  // namespace snapdiff::formats::json

@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "formats/input/read_failure.hpp"
+#include "formats/input/utf8.hpp"
 #include "formats/text/in_quotes.hpp"
 
 namespace snapdiff::formats::json {
@@ -12,6 +13,10 @@ namespace snapdiff::formats::json {
 namespace {
 
 constexpr std::size_t kMostDepth = 64;
+
+void check_utf8(std::string_view text, std::uint64_t offset) {
+  if (!is_utf8(text)) fail_malformed("malformed JSON: text that is not UTF-8", offset);
+}
 
 }  // namespace
 
@@ -22,6 +27,7 @@ bool Walk::at(std::initializer_list<std::string_view> path) const {
 }
 
 bool Walk::read(JsonScanner& json) {
+  json.refuse_control_characters();
   json.skip_byte_order_mark();
   if (json.at_end()) return false;
   value(json);
@@ -32,10 +38,13 @@ void Walk::value(JsonScanner& json) {
   switch (json.kind()) {
     case Kind::object: return container(json, false);
     case Kind::array: return container(json, true);
-    case Kind::text:
+    case Kind::text: {
+      const std::uint64_t start = json.offset();
       json.text(text_);
+      check_utf8(text_, start);
       offset_ = json.offset();
       return text(text_);
+    }
     case Kind::number: {
       const std::string_view number = json.number_text();
       offset_ = json.offset();
@@ -61,6 +70,7 @@ void Walk::container(JsonScanner& json, bool array) {
     std::size_t index = 0;
     json.each_member(
         [&](std::string_view key) {
+          check_utf8(key, json.key_offset());
           path_.back().key = key;
           path_.back().index = index++;
           value(json);

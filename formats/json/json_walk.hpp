@@ -17,11 +17,11 @@ class Walk {
  public:
   virtual ~Walk() = default;
 
-  /// Reads the next value; false when only blanks are left. Throws ReadFailure as the scanner does, and limit for more
-  /// than 64 levels.
+  /// Reads the next value; false when only blanks are left. Throws ReadFailure as the scanner does, malformed for a
+  /// text that is not UTF-8 or has control characters, and limit for more than 64 levels.
   bool read(JsonScanner& json);
 
-  /// A container begins or ends; the path leads to it.
+  /// A container begins; the path leads to it.
   virtual void opened(bool /*array*/) {}
   virtual void number(std::int64_t /*value*/) {}
   /// Numbers with a fraction or an exponent, and whole ones beyond 64 bits.

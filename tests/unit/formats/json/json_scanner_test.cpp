@@ -1,4 +1,4 @@
-#include "formats/json/json_scanner.hpp"
+#include "formats/json/json_walk.hpp"
 
 #include <catch2/catch.hpp>
 #include <string>
@@ -155,4 +155,23 @@ TEST_CASE("json: deep nesting is refused without recursion") {
   CHECK(out == std::string(64, '[') + "!64 nested too deeply: expected at most 64 levels");
   CHECK(skipped(std::string(10'000, '[')) == "!1024 nested too deeply: expected at most 1024 levels");
   CHECK(skipped(std::string(1024, '[') + std::string(1024, ']')).empty());
+}
+
+TEST_CASE("json: a walk refuses texts that only damage makes, a scanner keeps their bytes") {
+  const auto walked = [](std::string_view text) {
+    test::MemoryInput in(text);
+    Walk walk;
+    try {
+      read_value(in, walk);
+      return std::string();
+    } catch (const formats::ReadFailure& failure) {
+      return std::to_string(failure.error.offset.value_or(999'999)) + " " + failure.error.message;
+    }
+  };
+  CHECK(walked("[\"a\\n\\u0001\xc3\xa9\"]").empty());
+  CHECK(walked("[\"a\x1f\"]") == "3 malformed JSON: found \"\\x1f\", expected no control character in a text");
+  CHECK(walked("[\"a\xff\"]") == "1 malformed JSON: text that is not UTF-8");
+  CHECK(walked("{\"\\ud800\":1}") == "1 malformed JSON: text that is not UTF-8");
+  CHECK(walked("[1e400]") == "6 malformed JSON: number \"1e400\" is beyond any double");
+  CHECK(tokens("[\"a\x1f\"]") == "[T(a\x1f)]");
 }
