@@ -7,8 +7,7 @@
 
 #include "formats/bcc/bcc_importer.hpp"
 #include "formats/bcc/memleak_lines.hpp"
-#include "formats/text/held_sink.hpp"
-#include "formats/text/log_lines.hpp"
+#include "formats/text/report_log.hpp"
 #include "formats/text/scan.hpp"
 #include "snapdiff/snapshot_builder.hpp"
 
@@ -22,18 +21,14 @@ constexpr FormatInfo kInfo{"bcc-memleak", "outstanding allocations by bcc's meml
 
 constexpr std::size_t kMaxFrames = 1'000'000;
 
-class MemleakLog {
+class MemleakLog final : public text::ReportLog {
  public:
-  MemleakLog(Input& in, SnapshotSink& out) : lines_(in), out_(out) {}
-
-  void run() {
-    std::string_view line;
-    while (lines_.next(line)) handle(line);
-    finish();
-  }
+  MemleakLog(Input& in, SnapshotSink& out)
+      : ReportLog(in, out,
+                  "no report: the input ends, expected \"[HH:MM:SS] Top N stacks with outstanding allocations:\"") {}
 
  private:
-  void handle(std::string_view line) {
+  void handle(std::string_view line) override {
     if (const auto time = heading_time(line)) {
       close();
       if (lines_.terminated()) open(*time);
@@ -129,22 +124,12 @@ class MemleakLog {
     builder_.reset();
   }
 
-  void finish() {
-    close();
-    if (out_.empty()) {
-      fail(ErrorCode::malformed,
-           "no report: the input ends, expected \"[HH:MM:SS] Top N stacks with outstanding allocations:\"",
-           lines_.offset());
-    }
-    if (outside_ > 0) {
-      out_.last().notes.add(Severity::warning, "rows outside a report, left out", std::nullopt, outside_);
-    }
-    lines_.note_skipped(out_.last().notes);
-    out_.flush();
+  void finish() override { close(); }
+
+  void remark(Notes& notes) override {
+    if (outside_ > 0) notes.add(Severity::warning, "rows outside a report, left out", std::nullopt, outside_);
   }
 
-  text::LogLines lines_;
-  text::HeldSink out_;
   std::unique_ptr<SnapshotBuilder> builder_;  // the open report
   std::optional<Row> row_;
   std::vector<FrameId> frames_;

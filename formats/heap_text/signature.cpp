@@ -4,20 +4,11 @@
 #include <cstdint>
 #include <cstring>
 
+#include "formats/text/log_lines.hpp"
 #include "formats/text/scan.hpp"
 
 namespace snapdiff::formats::heap_text {
 namespace {
-
-/// The next line of `text`, which shrinks; false at its end.
-bool next_line(std::string_view& text, std::string_view& line) {
-  if (text.empty()) return false;
-  const std::size_t end = text.find('\n');
-  line = text.substr(0, end);
-  text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
-  while (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-  return true;
-}
 
 bool is_jemalloc_noise(std::string_view line) { return has_prefix(line, "<jemalloc>:"); }
 
@@ -100,7 +91,7 @@ bool is_preamble(std::string_view line) {
 Signature identify(std::string_view head) {
   std::string_view line;
   bool noise = false;
-  while (next_line(head, line)) {
+  while (text::take_line(head, line)) {
     if (is_preamble(line)) {
       noise = noise || is_jemalloc_noise(line);
       continue;
@@ -135,7 +126,7 @@ std::string refused_relative(std::string_view head) {
   if (is_cpu_profile(head)) return "this is a CPU profile, expected a heap profile";
   std::string_view line;
   bool after_profile_marker = false;
-  while (next_line(head, line) && is_preamble(line)) {
+  while (text::take_line(head, line) && is_preamble(line)) {
     after_profile_marker = is_marker_alone(trim(line), "profile");
   }
   line.remove_prefix(indent_of(line));

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "formats/input/decoder.hpp"
+#include "formats/input/utf8.hpp"
 
 namespace snapdiff::formats {
 namespace {
@@ -53,7 +54,7 @@ class Utf16Decoder final : public Decoder {
           }
         }
       }
-      append(code);
+      append_utf8(ready_, code);
       at += size;
     }
     if (at == 0) {
@@ -71,25 +72,6 @@ class Utf16Decoder final : public Decoder {
   std::uint32_t unit(std::string_view in, std::size_t at) const {
     const auto first = static_cast<unsigned char>(in[at]), second = static_cast<unsigned char>(in[at + 1]);
     return little_ ? static_cast<std::uint32_t>(first | second << 8) : static_cast<std::uint32_t>(first << 8 | second);
-  }
-
-  void append(std::uint32_t code) {
-    const auto put = [this](std::uint32_t byte) { ready_ += static_cast<char>(byte); };
-    if (code < 0x80) {
-      put(code);
-    } else if (code < 0x800) {
-      put(0xc0 | code >> 6);
-      put(0x80 | (code & 0x3f));
-    } else if (code < 0x10000) {
-      put(0xe0 | code >> 12);
-      put(0x80 | (code >> 6 & 0x3f));
-      put(0x80 | (code & 0x3f));
-    } else {
-      put(0xf0 | code >> 18);
-      put(0x80 | (code >> 12 & 0x3f));
-      put(0x80 | (code >> 6 & 0x3f));
-      put(0x80 | (code & 0x3f));
-    }
   }
 
   Notes* notes_;

@@ -6,7 +6,7 @@
 
 #include "formats/input/read_failure.hpp"
 #include "formats/jemalloc_stats/statistics.hpp"
-#include "formats/text/log_lines.hpp"
+#include "formats/text/report_log.hpp"
 #include "formats/text/scan.hpp"
 
 namespace snapdiff::formats::jemalloc_stats {
@@ -56,21 +56,16 @@ Columns columns_of(std::string_view heading) {
   return out;
 }
 
-class TextDumps {
+class TextDumps final : public text::ReportLog {
  public:
-  TextDumps(Input& in, SnapshotSink& out) : lines_(in), out_(out) {}
-
-  void run() {
-    std::string_view line;
-    while (lines_.next(line)) handle(line);
-    finish();
-  }
+  TextDumps(Input& in, SnapshotSink& out)
+      : ReportLog(in, out, "no statistics: the input ends, expected \"Begin jemalloc statistics\"") {}
 
  private:
   enum class Table : std::uint8_t { none, small, large };
   enum class Section : std::uint8_t { merged, single, destroyed };
 
-  void handle(std::string_view line) {
+  void handle(std::string_view line) override {
     if (line.find(kBegin) != std::string_view::npos) {
       if (statistics_) cut(lines_.line_offset());
       statistics_ = std::make_unique<Statistics>();
@@ -184,18 +179,10 @@ class TextDumps {
     statistics_.reset();
   }
 
-  void finish() {
+  void finish() override {
     if (statistics_) cut(lines_.offset());
-    if (out_.empty()) {
-      fail(ErrorCode::malformed, "no statistics: the input ends, expected \"Begin jemalloc statistics\"",
-           lines_.offset());
-    }
-    lines_.note_skipped(out_.last().notes);
-    out_.flush();
   }
 
-  text::LogLines lines_;
-  text::HeldSink out_;
   std::unique_ptr<Statistics> statistics_;  // the open dump
   Table table_ = Table::none;
   Section section_ = Section::single;

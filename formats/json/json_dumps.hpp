@@ -11,11 +11,12 @@ namespace snapdiff::formats::json {
 template <class Dump>
 void read_dumps(Input& in, SnapshotSink& out) {
   text::HeldSink held(out);
+  JsonScanner json(in);
   for (;;) {
     Dump dump;
     bool found = false;
     try {
-      found = read_value(in, dump);
+      found = dump.read(json);
     } catch (const ReadFailure& failure) {
       if (held.empty() || failure.error.code != ErrorCode::malformed) throw;
       held.last().partial = true;

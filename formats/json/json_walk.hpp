@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "snapdiff/importer.hpp"
+#include "formats/json/json_scanner.hpp"
 
 namespace snapdiff::formats::json {
 
@@ -17,9 +17,12 @@ class Walk {
  public:
   virtual ~Walk() = default;
 
-  /// A container begins or ends; the path leads to it.
+  /// Reads the next value; false when only blanks are left. Throws ReadFailure as the scanner does, malformed for a
+  /// text that is not UTF-8 or has control characters, and limit for more than 64 levels.
+  bool read(JsonScanner& json);
+
+  /// A container begins; the path leads to it.
   virtual void opened(bool /*array*/) {}
-  virtual void closed(bool /*array*/) {}
   virtual void number(std::int64_t /*value*/) {}
   /// Numbers with a fraction or an exponent, and whole ones beyond 64 bits.
   virtual void real(double /*value*/) {}
@@ -37,18 +40,20 @@ class Walk {
   bool at(std::initializer_list<std::string_view> path) const;
 
  private:
-  friend class Events;
   struct Level {
     std::string key;
     std::size_t index = 0;
   };
+  void value(JsonScanner& json);
+  void container(JsonScanner& json, bool array);
+  void number_as_written(std::string_view number);
+
   std::vector<Level> path_;
+  std::string text_;
   std::uint64_t offset_ = 0;
 };
 
-/// Reads the next JSON value of `in`; false when only blanks are left. Throws ReadFailure: malformed
-/// with the offset, limit for more than 64 levels or a text of more than 64 MiB, what Input returns.
-/// Invalid UTF-8 is malformed.
+/// Reads the first JSON value of `in` into `walk`.
 bool read_value(Input& in, Walk& walk);
 
 }  // namespace snapdiff::formats::json

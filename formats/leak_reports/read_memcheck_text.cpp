@@ -10,8 +10,7 @@
 #include "formats/leak_reports/leak_check.hpp"
 #include "formats/leak_reports/memcheck_lines.hpp"
 #include "formats/leak_reports/readers.hpp"
-#include "formats/text/held_sink.hpp"
-#include "formats/text/log_lines.hpp"
+#include "formats/text/report_log.hpp"
 #include "formats/text/scan.hpp"
 
 namespace snapdiff::formats::leak_reports {
@@ -39,26 +38,21 @@ struct Process {
   std::uint64_t taken = 0;
 };
 
-class MemcheckText {
+class MemcheckText final : public text::ReportLog {
  public:
-  MemcheckText(Input& in, SnapshotSink& out) : lines_(in), out_(out) {}
-
-  void run() {
-    std::string_view line;
-    while (lines_.next(line)) {
-      const auto found = memcheck_line(line);
-      if (!found) continue;
-      Process& p = process(found->pid);
-      if (!lines_.terminated() && may_be_half(p, found->text)) {
-        check(p).drop_record();
-        break;
-      }
-      handle(p, found->pid, found->text);
-    }
-    finish();
-  }
+  MemcheckText(Input& in, SnapshotSink& out)
+      : ReportLog(in, out,
+                  "no leak check: the input ends, expected records and a LEAK SUMMARY (valgrind --leak-check=full)") {}
 
  private:
+  void handle(std::string_view line) override {
+    const auto found = memcheck_line(line);
+    if (!found) return;
+    Process& p = process(found->pid);
+    if (!lines_.terminated() && may_be_half(p, found->text)) return check(p).drop_record();
+    handle(p, found->pid, found->text);
+  }
+
   /// Whether `text`, the last line and without an end, is one that a cut would leave undetected: a
   /// record or one of its frames. Other lines are whole when they can be read.
   static bool may_be_half(const Process& p, std::string_view text) {
@@ -181,7 +175,7 @@ class MemcheckText {
     out_.take(check(p).finish());
   }
 
-  void finish() {
+  void finish() override {
     for (auto& [pid, p] : processes_) {
       if (p.in_summary && whole_summary(p)) {
         close(p, pid);
@@ -196,17 +190,8 @@ class MemcheckText {
         out_.take(check(p).finish());
       }
     }
-    if (out_.empty()) {
-      fail(ErrorCode::malformed,
-           "no leak check: the input ends, expected records and a LEAK SUMMARY (valgrind --leak-check=full)",
-           lines_.offset());
-    }
-    lines_.note_skipped(out_.last().notes);
-    out_.flush();
   }
 
-  text::LogLines lines_;
-  text::HeldSink out_;
   std::map<std::int64_t, Process> processes_;
 };
 

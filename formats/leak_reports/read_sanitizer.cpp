@@ -5,26 +5,20 @@
 #include "formats/leak_reports/leak_check.hpp"
 #include "formats/leak_reports/readers.hpp"
 #include "formats/leak_reports/sanitizer_lines.hpp"
-#include "formats/text/held_sink.hpp"
-#include "formats/text/log_lines.hpp"
+#include "formats/text/report_log.hpp"
 
 namespace snapdiff::formats::leak_reports {
 namespace {
 
 constexpr std::string_view kBelowThreshold = "[below threshold]";
 
-class SanitizerLog {
+class SanitizerLog final : public text::ReportLog {
  public:
-  SanitizerLog(Input& in, SnapshotSink& out) : lines_(in), out_(out) {}
-
-  void run() {
-    std::string_view line;
-    while (lines_.next(line)) handle(line);
-    finish();
-  }
+  SanitizerLog(Input& in, SnapshotSink& out)
+      : ReportLog(in, out, "no report: the input ends, expected \"ERROR: LeakSanitizer: detected memory leaks\"") {}
 
  private:
-  void handle(std::string_view line) {
+  void handle(std::string_view line) override {
     if (const auto head = report_head(line)) {
       if (check_) close_without_summary();
       open();
@@ -85,23 +79,15 @@ class SanitizerLog {
     check_.reset();
   }
 
-  void finish() {
+  void finish() override {
     if (check_ && summaries_) {
       out_.last().partial = true;
       out_.last().notes.add(Severity::data_loss, "the input ends inside a report, which was left out", lines_.offset());
     } else if (check_) {
       close_without_summary();
     }
-    if (out_.empty()) {
-      fail(ErrorCode::malformed, "no report: the input ends, expected \"ERROR: LeakSanitizer: detected memory leaks\"",
-           lines_.offset());
-    }
-    lines_.note_skipped(out_.last().notes);
-    out_.flush();
   }
 
-  text::LogLines lines_;
-  text::HeldSink out_;
   std::unique_ptr<LeakCheck> check_;
   std::uint64_t begun_at_ = 0;
   bool summaries_ = false;

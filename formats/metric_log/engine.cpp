@@ -134,13 +134,10 @@ std::vector<std::unique_ptr<Matcher>> known_matchers() {
   return all;
 }
 
-Status read_lines(Input& in, const std::vector<std::unique_ptr<Matcher>>& matchers, Session& session) {
+void read_lines(Input& in, const std::vector<std::unique_ptr<Matcher>>& matchers, Session& session) {
   LogLines lines(in);
   LogLine line;
-  for (;;) {
-    Result<bool> more = lines.next(line);
-    if (!more) return std::move(more).error();
-    if (!*more) break;
+  while (lines.next(line)) {
     const std::size_t before = session.recorder().reading_count();
     bool was_taken = false;
     for (const auto& matcher : matchers) {
@@ -157,10 +154,9 @@ Status read_lines(Input& in, const std::vector<std::unique_ptr<Matcher>>& matche
   for (const auto& matcher : matchers) matcher->finish(session);
   if (lines.skipped() > 0) {
     session.notes().add(Severity::data_loss,
-                        "lines longer than " + std::to_string(kMaxLineBytes >> 20) + " MiB were skipped",
+                        "lines longer than " + std::to_string(LogLines::kMostBytes >> 20) + " MiB were skipped",
                         lines.first_skipped(), lines.skipped());
   }
-  return ok();
 }
 
 }  // namespace snapdiff::formats::metric_log

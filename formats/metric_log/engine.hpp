@@ -13,6 +13,6 @@ std::vector<std::unique_ptr<Matcher>> known_matchers();
 
 /// Reads all lines of `in` into `session`, each by the first matcher that takes it.
 /// Errors: what Input returns.
-Status read_lines(Input& in, const std::vector<std::unique_ptr<Matcher>>& matchers, Session& session);
+void read_lines(Input& in, const std::vector<std::unique_ptr<Matcher>>& matchers, Session& session);
 
 }  // namespace snapdiff::formats::metric_log

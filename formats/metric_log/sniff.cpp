@@ -2,27 +2,12 @@
 
 #include <algorithm>
 
+#include "formats/input/window_input.hpp"
 #include "formats/metric_log/engine.hpp"
 #include "formats/metric_log/text.hpp"
 
 namespace snapdiff::formats::metric_log {
 namespace {
-
-/// The head as an Input.
-class Head final : public Input {
- public:
-  explicit Head(std::string_view bytes) : bytes_(bytes) {}
-  Result<std::string_view> peek(std::size_t /*wanted*/) override { return bytes_.substr(at_); }
-  void consume(std::size_t n) override { at_ += std::min(n, bytes_.size() - at_); }
-  std::uint64_t offset() const override { return at_; }
-  const std::string& name() const override { return name_; }
-  std::string_view compression() const override { return {}; }
-
- private:
-  std::string_view bytes_;
-  std::size_t at_ = 0;
-  std::string name_;
-};
 
 bool looks_like_text(std::string_view head) {
   const std::string_view start = head.substr(0, 4096);
@@ -48,8 +33,8 @@ bool has_heading(std::string_view head) {
 Match sniff_log(std::string_view head) {
   if (!looks_like_text(head)) return Match::no;
   Session session(false, nullptr);
-  Head in(head);
-  if (!read_lines(in, known_matchers(), session)) return Match::no;
+  MemoryInput in(head, {});
+  read_lines(in, known_matchers(), session);
   const std::uint16_t kinds = session.recorder().kinds();
   if (kinds == 0 && !has_heading(head)) return Match::no;
   // Words that people write may stand in any text; a log says the same again and again, or little else.

@@ -5,7 +5,7 @@
 
 #include "formats/input/read_failure.hpp"
 #include "formats/mimalloc_stats/mimalloc_dump.hpp"
-#include "formats/text/log_lines.hpp"
+#include "formats/text/report_log.hpp"
 #include "formats/text/scan.hpp"
 
 namespace snapdiff::formats::mimalloc_stats {
@@ -129,27 +129,21 @@ std::vector<std::string_view> heading_of(std::string_view line) {
   return {};
 }
 
-class TextDumps {
+class TextDumps final : public text::ReportLog {
  public:
-  TextDumps(Input& in, SnapshotSink& out) : lines_(in), out_(out) {}
-
-  void run() {
-    std::string_view line;
-    while (lines_.next(line)) handle(line);
-    if (dump_) cut();
-    if (out_.empty()) {
-      fail_malformed("no statistics: the input ends, expected mimalloc's \"heap stats:\" or \"subproc\"",
-                     lines_.offset());
-    }
-    if (single_heaps_ > 0) {
-      out_.last().notes.add(Severity::info, "statistics of single heaps, left out", std::nullopt, single_heaps_);
-    }
-    lines_.note_skipped(out_.last().notes);
-    out_.flush();
-  }
+  TextDumps(Input& in, SnapshotSink& out)
+      : ReportLog(in, out, "no statistics: the input ends, expected mimalloc's \"heap stats:\" or \"subproc\"") {}
 
  private:
-  void handle(std::string_view line) {
+  void finish() override {
+    if (dump_) cut();
+  }
+  void remark(Notes& notes) override {
+    if (single_heaps_ > 0) {
+      notes.add(Severity::info, "statistics of single heaps, left out", std::nullopt, single_heaps_);
+    }
+  }
+  void handle(std::string_view line) override {
     const std::string_view text = trim(line);
     if (is_numbered(text, "heap ")) return skip_heap();
     if (is_numbered(text, "subproc ")) return begin();
@@ -267,8 +261,6 @@ class TextDumps {
     dump_.reset();
   }
 
-  text::LogLines lines_;
-  text::HeldSink out_;
   std::unique_ptr<Statistics> dump_;  // the open one
   std::size_t current_ = 2;           // the column of that name
   bool below_pages_ = false;          // what "-abandoned" counts

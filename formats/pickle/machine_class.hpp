@@ -2,15 +2,14 @@
 
 #include <array>
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "formats/input/byte_window.hpp"
 #include "formats/input/read_failure.hpp"
-#include "formats/pickle/memo.hpp"
-#include "formats/pickle/pickle_bytes.hpp"
+#include "formats/pickle/opcode_reader.hpp"
 #include "formats/pickle/run_cache.hpp"
 #include "formats/pickle/text_pool.hpp"
 #include "formats/pickle/value.hpp"
@@ -54,12 +53,17 @@ struct MachineLimits {
 ///   void at(uint64_t offset)                 where in the input the next calls come from
 ///   void bad_text()                          a text was not UTF-8 and has been mended
 template <class Consumer>
-class Machine {
+class Machine : public OpcodeReader<Machine<Consumer>, Value> {
+  using Base = OpcodeReader<Machine<Consumer>, Value>;
+  friend Base;
+
  public:
   Machine(Input& in, Pools& pools, Consumer& consumer, MachineLimits limits = {})
-      : bytes_(in), pools_(pools), consumer_(consumer), limits_(limits) {
-    stack_.reserve(4096);
-  }
+      : Base(window_, limits.stack_values, limits.marks),
+        window_(in),
+        pools_(pools),
+        consumer_(consumer),
+        limits_(limits) {}
 
   /// Reads up to and including STOP. Throws ReadFailure.
   void run();
@@ -67,9 +71,7 @@ class Machine {
   /// Reads what lies behind STOP and counts the bytes that are not NUL.
   std::uint64_t drain();
 
-  std::uint64_t offset() const { return bytes_.offset_of(op_); }
-  const Memo& memo() const { return memo_; }
-  int protocol() const { return protocol_; }
+  using Base::offset;
 
  private:
   struct Place {
@@ -77,61 +79,42 @@ class Machine {
     std::uint32_t key = kNoKey;
   };
 
-  [[noreturn]] void malformed(const std::string& what) const { fail_malformed(what, offset()); }
-  [[noreturn]] void truncated(std::uint64_t at) const {
-    fail_malformed("truncated pickle: input ends at byte " + std::to_string(bytes_.offset_of(bytes_.end())) +
-                       ", expected more up to a STOP",
-                   at);
-  }
-  /// more() and skip() for the rest of an opcode. They move the window, and op_ with it.
-  void need(const char*& p, std::uint64_t count) {
-    if (static_cast<std::uint64_t>(bytes_.end() - p) >= count) return;
-    const std::uint64_t at = offset();
-    if (!bytes_.more(p, static_cast<std::size_t>(count))) truncated(at);
-    op_ = p;
-  }
-  void pass_over(const char*& p, std::uint64_t count) {
-    const std::uint64_t at = offset();
-    if (!bytes_.skip(p, count)) truncated(at);
-    op_ = p;
-  }
-  static std::uint64_t load(const char* p, std::size_t n) {
-    std::uint64_t v = 0;
-    std::memcpy(&v, p, n);
-    return v;
-  }
+  using Base::bytes_;
+  using Base::floor;
+  using Base::malformed;
+  using Base::marks_;
+  using Base::memo_;
+  using Base::need;
+  using Base::op_;
+  using Base::pass_over;
+  using Base::push;
+  using Base::stack_;
   static constexpr std::uint32_t code_of(std::uint32_t tag, std::uint64_t number) {
     return static_cast<std::uint32_t>(number << 3) | tag;
   }
 
-  void push(const Value& value) {
-    if (stack_.size() == limits_.stack_values)
-      fail(ErrorCode::limit,
-           "stack too deep: more than " + std::to_string(limits_.stack_values) + " values wait for their container",
-           offset());
-    stack_.push_back(value);
-  }
-  Value& top() {
-    if (stack_.size() <= floor()) malformed("stack underflow: no value on the stack, expected one");
-    return stack_.back();
-  }
-  std::size_t floor() const { return marks_.empty() ? 0 : marks_.back(); }
-  std::size_t pop_mark() {
-    if (marks_.empty()) malformed("no MARK on the stack, expected one");
-    const std::size_t mark = marks_.back();
-    marks_.pop_back();
-    return mark;
-  }
-
-  void push_number(std::int64_t v) { push(make_value(Kind::integer, static_cast<std::uint64_t>(v))); }
-  void push_long(const char* p, std::uint64_t n);
-  const char* long4(const char* p);
+  // What OpcodeReader asks for.
+  void integer(std::int64_t v) { push(make_value(Kind::integer, static_cast<std::uint64_t>(v))); }
+  void big(std::uint64_t v) { push(make_value(Kind::big, v)); }
+  void huge() { push(make_value(Kind::huge)); }
+  void boolean(bool v) { push(make_value(Kind::boolean, v ? 1 : 0)); }
+  void none() { push(make_value(Kind::none)); }
   const char* text(const char* p, std::uint64_t n);
-  std::uint32_t intern(std::string_view bytes);
+  void empty_list() { push_container(Kind::list); }
+  void empty_dict() { push_container(Kind::dict); }
+  void make_tuple(std::size_t from);
+  void append(std::size_t list, std::size_t from);
+  void appends(std::size_t from);
+  void set_items(std::size_t dict, std::size_t from);
+  const char* mark(const char* p);
+  const char* memoized(const char* p) { return p; }
+  void popped() {}
   void frame(std::uint64_t length);
+  const char* other(const char* p, std::uint8_t opcode);
+  std::uint32_t memo_code(Value& value, std::uint64_t slot);
+  void fetched(std::uint32_t code);
 
-  void put(std::uint64_t slot);
-  void get(std::uint64_t slot);
+  std::uint32_t intern(std::string_view bytes);
   std::uint32_t code(const Value& value) const;
 
   /// Role of a list that can be filled: also of one that was closed early, as lists of fetches are.
@@ -146,19 +129,11 @@ class Machine {
   void take(std::size_t at);
   void raise_height(Value& parent, const Value& child) const;
   Value& container(std::size_t at, Kind kind, std::string_view opcode);
-  void append_items(std::size_t list, std::size_t from);
-  void set_items(std::size_t dict, std::size_t from);
-  void make_tuple(std::size_t from);
-  const char* mark(const char* p);
-  void appends();
 
-  PickleBytes bytes_;
+  ByteWindow window_;
   Pools& pools_;
   Consumer& consumer_;
   MachineLimits limits_;
-  std::vector<Value> stack_;
-  std::vector<std::size_t> marks_;
-  Memo memo_;
   RunCache runs_;
   std::string run_;  // the run of the list whose mark is open, "" when none
   std::uint64_t run_hash_ = 0;
@@ -166,10 +141,8 @@ class Machine {
   std::array<std::uint32_t, 256> open_at_{};  // stack position + 1 of the open container of a role
   std::unordered_map<std::uint32_t, std::uint32_t, KeyedHash> mended_;
   std::size_t short_text_total_ = 0;
-  const char* op_ = nullptr;
   std::uint64_t frame_end_ = 0;
   std::uint64_t frame_at_ = 0;
-  int protocol_ = 0;
 };
 
 }  // namespace snapdiff::formats::pickle

@@ -45,7 +45,7 @@ void Machine<Consumer>::push_container(Kind kind) {
     if (at.key == kNoKey && value.role != kNoRole && !marks_.empty() && marks_.back() > 0 &&
         stack_.size() > marks_.back() && list_role(stack_[marks_.back() - 1]) == at.role &&
         consumer_.gathers(at.role)) {
-      append_items(marks_.back() - 1, marks_.back());
+      append(marks_.back() - 1, marks_.back());
     }
   }
   if (value.role != kNoRole) {
@@ -130,7 +130,7 @@ Value& Machine<Consumer>::container(std::size_t at, Kind kind, std::string_view 
 }
 
 template <class Consumer>
-void Machine<Consumer>::append_items(std::size_t list, std::size_t from) {
+void Machine<Consumer>::append(std::size_t list, std::size_t from) {
   Value& parent = container(list, Kind::list, "APPEND");
   const Role role = parent.role;
   consumer_.at(offset());
@@ -194,18 +194,15 @@ void Machine<Consumer>::make_tuple(std::size_t from) {
 
 template <class Consumer>
 const char* Machine<Consumer>::mark(const char* p) {
-  if (marks_.size() == limits_.marks)
-    malformed("nested too deeply: more than " + std::to_string(limits_.marks) + " containers inside one another");
-  marks_.push_back(stack_.size());
   run_.clear();
   if (stack_.empty()) return p;
   Value& list = stack_.back();
   if (list.kind != Kind::list || !list.is_container() || list.role == kNoRole || !consumer_.takes_runs(list.role) ||
       open_at_[list.role] != stack_.size() || !consumer_.is_empty(list.role))
     return p;
-  if (bytes_.end() - p < static_cast<std::ptrdiff_t>(PickleBytes::kPadding)) return p;
+  if (bytes_.end() - p < static_cast<std::ptrdiff_t>(ByteWindow::kPadding)) return p;
   const char* q = p;
-  const char* const last = bytes_.end() - static_cast<std::ptrdiff_t>(PickleBytes::kPadding);
+  const char* const last = bytes_.end() - static_cast<std::ptrdiff_t>(ByteWindow::kPadding);
   while (q < last) {
     if (*q == 'j') {
       q += 5;
@@ -236,10 +233,8 @@ const char* Machine<Consumer>::mark(const char* p) {
 }
 
 template <class Consumer>
-void Machine<Consumer>::appends() {
-  const std::size_t from = pop_mark();
-  if (from == 0) malformed("APPENDS without a list below its MARK");
-  append_items(from - 1, from);
+void Machine<Consumer>::appends(std::size_t from) {
+  append(from - 1, from);
   if (run_.empty() || run_mark_ != from) return;
   close(from - 1);
   const Value& list = stack_[from - 1];

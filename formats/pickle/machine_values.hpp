@@ -4,51 +4,11 @@
 #include <string>
 #include <string_view>
 
+#include "formats/input/utf8.hpp"
 #include "formats/pickle/machine_class.hpp"
-#include "formats/pickle/utf8.hpp"
 
 /// Numbers and texts of a pickle, and what the memo keeps of them.
 namespace snapdiff::formats::pickle {
-
-/// Two's complement, little-endian.
-template <class Consumer>
-void Machine<Consumer>::push_long(const char* p, std::uint64_t n) {
-  if (n <= 8) {
-    std::uint64_t v = n == 0 ? 0 : load(p, 8);
-    const unsigned unused = static_cast<unsigned>(64 - 8 * n) & 63U;
-    v = static_cast<std::uint64_t>(static_cast<std::int64_t>(v << unused) >> unused);
-    push(make_value(Kind::integer, v));
-    return;
-  }
-  const bool negative = (static_cast<std::uint8_t>(p[n - 1]) & 0x80) != 0;
-  const char filler = negative ? '\xff' : '\0';
-  bool fits = true;
-  for (std::uint64_t i = 8; i < n; ++i) fits = fits && p[i] == filler;
-  const std::uint64_t v = load(p, 8);
-  const bool high = (v >> 63) != 0;
-  if (!fits || (negative && !high)) {
-    push(make_value(Kind::huge));
-  } else {
-    push(make_value(high && !negative ? Kind::big : Kind::integer, v));
-  }
-}
-
-template <class Consumer>
-const char* Machine<Consumer>::long4(const char* p) {
-  const auto n = static_cast<std::int32_t>(static_cast<std::uint32_t>(load(p, 4)));
-  if (n < 0) malformed("LONG4 of negative length: found " + std::to_string(n));
-  p += 4;
-  const auto size = static_cast<std::uint64_t>(n);
-  if (n <= 255) {
-    need(p, size);
-    push_long(p, size);
-    return p + size;
-  }
-  const char* q = p;
-  pass_over(q, size);
-  push(make_value(Kind::huge));
-  return q;
-}
 
 template <class Consumer>
 std::uint32_t Machine<Consumer>::intern(std::string_view bytes) {
@@ -61,7 +21,7 @@ std::uint32_t Machine<Consumer>::intern(std::string_view bytes) {
   }
   if (row >= (1U << 29)) fail(ErrorCode::limit, "too many different texts", offset());
   if (is_utf8(bytes)) return row;
-  const std::uint32_t good = pools_.texts.intern(mended_utf8(bytes));
+  const std::uint32_t good = pools_.texts.intern(repaired_utf8(bytes));
   mended_[row] = good;
   consumer_.bad_text();
   return good;
@@ -112,33 +72,18 @@ std::uint32_t Machine<Consumer>::code(const Value& value) const {
 }
 
 template <class Consumer>
-void Machine<Consumer>::put(std::uint64_t slot) {
-  Value& value = top();
-  std::uint32_t coded = 0;
-  if (value.is_container()) {
-    if (value.slot != kNoSlot) malformed("memoized twice: a container has a memo slot already");
-    if (slot >= kNoSlot) fail(ErrorCode::limit, "too many memo slots: beyond 4294967294", offset());
-    value.slot = static_cast<std::uint32_t>(slot);
-    coded = code_of(6, static_cast<std::uint64_t>(&value - stack_.data()));
-  } else {
-    coded = code(value);
-  }
-  if (slot == memo_.size() && !memo_.has_far(slot)) {
-    memo_.append(coded);
-    return;
-  }
-  if (slot < memo_.size() || memo_.has_far(slot))
-    malformed("memo slot " + std::to_string(slot) + " written twice, expected each one once");
-  if (!memo_.set_far(slot, coded))
-    malformed("memo index " + std::to_string(slot) + " far beyond the " + std::to_string(memo_.size()) +
-              " slots in use, expected them in order");
+std::uint32_t Machine<Consumer>::memo_code(Value& value, std::uint64_t slot) {
+  if (!value.is_container()) return code(value);
+  if (value.slot != kNoSlot) malformed("memoized twice: a container has a memo slot already");
+  if (slot >= kNoSlot) fail(ErrorCode::limit, "too many memo slots: beyond 4294967294", offset());
+  value.slot = static_cast<std::uint32_t>(slot);
+  return code_of(6, static_cast<std::uint64_t>(&value - stack_.data()));
 }
 
 template <class Consumer>
-void Machine<Consumer>::get(std::uint64_t slot) {
-  const std::uint32_t found = memo_.get(slot);
-  const std::uint64_t number = found >> 3;
-  switch (found & 7) {
+void Machine<Consumer>::fetched(std::uint32_t code) {
+  const std::uint64_t number = code >> 3;
+  switch (code & 7) {
     case 0: push(make_value(Kind::lost)); return;
     case 1: push(make_value(Kind::text, number)); return;
     case 2: push(make_value(Kind::pair, number)); return;
@@ -153,8 +98,7 @@ void Machine<Consumer>::get(std::uint64_t slot) {
       push(mention);
       return;
     }
-    case 7: malformed("memo slot " + std::to_string(slot) + " fetched before it was written");
-    default: push(make_value(Kind::handle, number, static_cast<Role>((found & 7) - 3))); return;
+    default: push(make_value(Kind::handle, number, static_cast<Role>((code & 7) - 3))); return;
   }
 }
 

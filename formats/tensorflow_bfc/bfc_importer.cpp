@@ -9,8 +9,7 @@
 #include "formats/input/type_row.hpp"
 #include "formats/tensorflow_bfc/bfc_lines.hpp"
 #include "formats/tensorflow_bfc/tensorflow_bfc_importer.hpp"
-#include "formats/text/held_sink.hpp"
-#include "formats/text/log_lines.hpp"
+#include "formats/text/report_log.hpp"
 #include "formats/text/scan.hpp"
 #include "snapdiff/checked.hpp"
 
@@ -66,18 +65,13 @@ struct Dump {
   bool ended() const { return in_use.has_value(); }
 };
 
-class BfcLog {
+class BfcLog final : public text::ReportLog {
  public:
-  BfcLog(Input& in, SnapshotSink& out) : lines_(in), out_(out) {}
-
-  void run() {
-    std::string_view line;
-    while (lines_.next(line)) handle(line);
-    finish();
-  }
+  BfcLog(Input& in, SnapshotSink& out)
+      : ReportLog(in, out, "no dump: the input ends, expected chunks or statistics of bfc_allocator.cc") {}
 
  private:
-  void handle(std::string_view line) {
+  void handle(std::string_view line) override {
     const auto found = bfc_line(line);
     if (!found) {
       if (dump_ && dump_->in_stats) statistics(line);
@@ -243,30 +237,24 @@ class BfcLog {
     }
   }
 
-  void finish() {
+  void finish() override {
     if (dump_ && dump_->has_content() && !dump_->ended() && !out_.empty()) {
       out_.last().partial = true;
       out_.last().notes.add(Severity::data_loss, "the input ends inside a dump, which was left out", lines_.offset());
       dump_.reset();
     }
     close();
-    if (out_.empty()) {
-      fail(ErrorCode::malformed, "no dump: the input ends, expected chunks or statistics of bfc_allocator.cc",
-           lines_.offset());
-    }
-    if (without_dump_ > 0) {
-      out_.last().notes.add(Severity::info, "failed allocations that were logged without a dump", std::nullopt,
-                            without_dump_);
-    }
-    if (allocators_.size() > 1) {
-      out_.last().notes.add(Severity::warning, "dumps of several allocators in one log: compare those of one only");
-    }
-    lines_.note_skipped(out_.last().notes);
-    out_.flush();
   }
 
-  text::LogLines lines_;
-  text::HeldSink out_;
+  void remark(Notes& notes) override {
+    if (without_dump_ > 0) {
+      notes.add(Severity::info, "failed allocations that were logged without a dump", std::nullopt, without_dump_);
+    }
+    if (allocators_.size() > 1) {
+      notes.add(Severity::warning, "dumps of several allocators in one log: compare those of one only");
+    }
+  }
+
   std::unique_ptr<Dump> dump_;  // the open one
   std::set<std::string, std::less<>> allocators_;
   std::uint64_t without_dump_ = 0;

@@ -12,9 +12,10 @@ namespace {
 
 constexpr std::size_t kFirstWindow = 64u << 10;
 
-[[noreturn]] void too_long(std::uint64_t offset, std::size_t most) {
-  fail(ErrorCode::limit,
-       "line too long: no end within " + std::to_string(most) + " bytes, expected a row of a heap dump", offset);
+std::size_t find_end(std::string_view text, std::size_t from) {
+  const void* found = from == text.size() ? nullptr : std::memchr(text.data() + from, '\n', text.size() - from);
+  return found == nullptr ? std::string_view::npos
+                          : static_cast<std::size_t>(static_cast<const char*>(found) - text.data());
 }
 
 }  // namespace
@@ -31,55 +32,53 @@ void LineReader::refill(std::size_t wanted) {
 }
 
 /// Moves behind the end of the line that begins at line_begin_.
-void LineReader::skip_line() {
-  ++skipped_;
-  at_ = line_begin_;
-  for (;;) {
-    const void* found = at_ == window_.size() ? nullptr : std::memchr(window_.data() + at_, '\n', window_.size() - at_);
-    if (found != nullptr) {
-      at_ = static_cast<std::size_t>(static_cast<const char*>(found) - window_.data()) + 1;
-      return;
-    }
-    at_ = line_begin_ = window_.size();
-    if (ended_) return;
-    refill(kFirstWindow);
+void LineReader::pass_over_line() {
+  if (long_line_ == LongLine::refuse) {
+    fail(ErrorCode::limit, "line too long: no end within " + std::to_string(most_bytes_) + " bytes", line_offset_);
   }
+  if (skipped_++ == 0) first_skipped_ = line_offset_;
+  at_ = line_begin_;
+  std::size_t end = find_end(window_, at_);
+  while (end == std::string_view::npos && !ended_) {
+    at_ = line_begin_ = window_.size();
+    refill(kFirstWindow);
+    end = find_end(window_, at_);
+  }
+  terminated_ = end != std::string_view::npos;
+  at_ = line_begin_ = terminated_ ? end + 1 : window_.size();
 }
 
 bool LineReader::next(std::string_view& line) {
   line_begin_ = at_;
-  skipped_indent_ = 0;
+  line_offset_ = offset();
+  too_long_ = false;
   std::size_t searched = at_;
   for (;;) {
-    const std::size_t left = window_.size() - searched;
-    const void* found = left == 0 ? nullptr : std::memchr(window_.data() + searched, '\n', left);
-    const std::size_t have = window_.size() - line_begin_;
-    if (found != nullptr) {
-      const auto end = static_cast<std::size_t>(static_cast<const char*>(found) - window_.data());
-      line = window_.substr(line_begin_, end - line_begin_);
-      at_ = end + 1;
-      terminated_ = true;
-    } else if (ended_) {
-      if (have == 0) return false;
-      line = window_.substr(line_begin_);
-      at_ = window_.size();
-      terminated_ = false;
-    } else if (have <= most_bytes_) {
-      refill(std::max(kFirstWindow, have * 2));
-      searched = have;
+    const std::size_t end = find_end(window_, searched);
+    const bool has_end = end != std::string_view::npos;
+    const std::size_t size = (has_end ? end : window_.size()) - line_begin_;
+    if (size > most_bytes_) {
+      pass_over_line();
+      too_long_ = long_line_ == LongLine::give_empty;
+      line = with_returns_ = {};
+      if (too_long_) return true;
+      line_offset_ = offset();
+      searched = at_;
       continue;
     }
-    if ((found == nullptr && !ended_) || line.size() > most_bytes_) {
-      if (long_line_ == LongLine::refuse) too_long(line_offset(), most_bytes_);
-      skip_line();
-      line_begin_ = searched = at_;
-      line = {};
+    if (!has_end && !ended_) {
+      refill(std::max(kFirstWindow, size * 2));
+      searched = size;
       continue;
     }
+    if (!has_end && size == 0) return false;
+    terminated_ = has_end;
+    at_ = line_begin_ + size + (has_end ? 1 : 0);
+    line = with_returns_ = window_.substr(line_begin_, size);
     while (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-    while (skipped_indent_ < indent_ && !line.empty() && (line.front() == ' ' || line.front() == '\t')) {
+    for (std::size_t i = 0; i < indent_ && !line.empty() && (line.front() == ' ' || line.front() == '\t'); ++i) {
       line.remove_prefix(1);
-      ++skipped_indent_;
+      ++line_offset_;
     }
     return true;
   }

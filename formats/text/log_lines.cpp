@@ -7,14 +7,13 @@
 namespace snapdiff::formats::text {
 namespace {
 
-constexpr std::string_view kMark = "\xef\xbb\xbf";
 constexpr char kEscape = '\x1b';
 
 }  // namespace
 
 bool LogLines::next(std::string_view& line) {
   if (!lines_.next(line)) return false;
-  if (std::exchange(first_, false) && has_prefix(line, kMark)) line.remove_prefix(kMark.size());
+  if (std::exchange(first_, false) && has_prefix(line, kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
   line = without_escapes(line, plain_);
   return true;
 }
@@ -36,7 +35,7 @@ std::string_view without_escapes(std::string_view line, std::string& scratch) {
       ++at;
       // ECMA-48: parameters and intermediates 20..3F, then one final byte 40..7E.
       while (at < line.size() && line[at] >= 0x20 && line[at] <= 0x3f) ++at;
-      if (at < line.size()) ++at;
+      if (at < line.size() && line[at] >= 0x40) ++at;
     }
     from = at;
   }
@@ -44,7 +43,7 @@ std::string_view without_escapes(std::string_view line, std::string& scratch) {
 }
 
 std::string plain_head(std::string_view head) {
-  if (has_prefix(head, kMark)) head.remove_prefix(kMark.size());
+  if (has_prefix(head, kByteOrderMark)) head.remove_prefix(kByteOrderMark.size());
   std::string scratch;
   return std::string(without_escapes(head, scratch));
 }

@@ -13,6 +13,8 @@ namespace snapdiff::formats::text {
 /// skipped and counted.
 inline constexpr std::size_t kMaxLogLineBytes = 16u << 20;
 
+inline constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+
 /// Lines of a text that has been through a terminal, a log file or an editor: UTF-8 with or without
 /// byte order mark, LF or CRLF, with or without colours. Views are without mark, line end
 /// and escape sequences. Throws ReadFailure for what Input returns.

@@ -66,6 +66,13 @@ class Cursor {
     return {begin, static_cast<std::size_t>(at_ - begin)};
   }
 
+  /// The digits up to the next other byte, which may be none.
+  std::string_view digits() {
+    const char* const begin = at_;
+    while (at_ != end_ && is_digit(*at_)) ++at_;
+    return {begin, static_cast<std::size_t>(at_ - begin)};
+  }
+
   /// Decimal, with an optional minus sign. On failure the cursor has moved.
   Number decimal(std::int64_t& out) {
     const bool negative = take('-');

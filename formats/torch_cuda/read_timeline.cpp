@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "formats/input/read_failure.hpp"
-#include "formats/pickle/pickle_bytes.hpp"
+#include "formats/json/json_scanner.hpp"
 #include "snapdiff/checked.hpp"
 #include "snapdiff/snapshot_builder.hpp"
 
@@ -21,7 +21,6 @@ constexpr std::array<std::string_view, 8> kCategories = {
     "parameter", "optimizer state", "input", "temporary", "activation", "gradient", "autograd detail", "unknown"};
 using Sizes = std::array<std::int64_t, kCategories.size()>;
 
-constexpr std::size_t kLongestTimelineNumber = 64;
 /// Times below are no dates: seconds since 1970 that late are after 2001.
 constexpr std::int64_t kFirstDateUs = 1'000'000'000'000'000;
 
@@ -77,42 +76,30 @@ class Thinner {
 
 class Reader {
  public:
-  explicit Reader(Input& in) : bytes_(in) {}
+  explicit Reader(Input& in) : json_(in) {}
 
   void run() {
-    open();
-    open();
-    if (peek() == ']' || peek() == '[') unexpected("a number");
+    json_.expect('[', "[");
+    json_.expect('[', "[");
     std::vector<std::int64_t> first;
     // A list of four numbers may begin either form: what follows it tells.
-    list([&](std::int64_t value) { first.push_back(value); });
-    if (peek() == ',') {
-      ++p_;
-      open();
-      if (peek() == '[' || peek() == ']') {
-        times_ = std::move(first);
-        read_sizes();
-        return;
-      }
-      raw_ = true;
-      event(first);
-      for (;;) {
-        std::vector<std::int64_t> more;
-        list([&](std::int64_t value) {
-          if (more.size() == 4)
-            fail_malformed("event of more than 4 numbers, expected time, action, bytes, category", offset());
-          more.push_back(value);
-        });
-        event(more);
-        if (peek() != ',') break;
-        ++p_;
-        open();
-      }
-      close();
-    } else {
-      raw_ = true;
-      event(first);
-      close();
+    do first.push_back(number());
+    while (json_.next_item());
+    bool more = next_list();
+    if (const char c = json_.token(); more && (c == '[' || c == ']')) {
+      times_ = std::move(first);
+      return read_sizes();
+    }
+    raw_ = true;
+    event(first);
+    for (; more; more = next_list()) {
+      std::vector<std::int64_t> numbers;
+      list([&](std::int64_t value) {
+        if (numbers.size() == 4)
+          fail_malformed("event of more than 4 numbers, expected time, action, bytes, category", json_.offset());
+        numbers.push_back(value);
+      });
+      event(numbers);
     }
     flush();
   }
@@ -129,74 +116,37 @@ class Reader {
   }
 
  private:
-  std::uint64_t offset() const { return bytes_.offset_of(p_); }
-  char byte() {
-    if (p_ == bytes_.end() && !bytes_.more(p_, 1)) return '\0';
-    return *p_;
-  }
-  char peek() {
-    for (;;) {
-      const char c = byte();
-      if (c != ' ' && c != '\n' && c != '\r' && c != '\t') return c;
-      ++p_;
-    }
-  }
-  [[noreturn]] void unexpected(const std::string& expected) {
-    const char c = peek();
-    if (p_ == bytes_.end()) fail_malformed("truncated JSON: input ends, expected " + expected, offset());
-    fail_malformed(
-        std::string("malformed JSON: found '") + (c >= 0x20 && c < 0x7f ? c : '?') + "', expected " + expected,
-        offset());
-  }
-  void open() {
-    if (peek() != '[') unexpected("[");
-    ++p_;
-  }
-  void close() {
-    if (peek() != ']') unexpected("]");
-    ++p_;
+  /// Behind a list in the outermost one: whether another begins, whose bracket is consumed.
+  bool next_list() {
+    const bool more = json_.next_item();
+    if (more) json_.expect('[', "[");
+    return more;
   }
 
   std::int64_t number() {
-    peek();
-    const std::uint64_t start = offset();
-    std::string text;
-    for (char c = byte(); (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E';
-         c = byte()) {
-      if (text.size() == kLongestTimelineNumber) fail_malformed("number of more than 64 characters", start);
-      text += c;
-      ++p_;
-    }
-    if (text.empty()) unexpected("a number");
+    if (json_.kind() != json::Kind::number) json_.unexpected("a number");
+    const std::uint64_t start = json_.offset();
+    const std::string_view text = json_.number_text();
     const char* const end = text.data() + text.size();
     std::int64_t value = 0;
     if (const auto [at, failure] = std::from_chars(text.data(), end, value); failure == std::errc{} && at == end)
       return value;
     double real = 0;
-    const auto [at, failure] = std::from_chars(text.data(), end, real);
-    if (failure != std::errc{} || at != end || !(std::fabs(real) < 9e18))
-      fail_malformed("'" + text + "' is no number below 2^63", start);
+    if (std::from_chars(text.data(), end, real).ec != std::errc{} || !(std::fabs(real) < 9e18))
+      fail_malformed("'" + std::string(text) + "' is no number below 2^63", start);
     return static_cast<std::int64_t>(std::floor(real));
   }
 
   /// Items of the list that is open, and its end.
   template <class Take>
   void list(const Take& take) {
-    if (peek() == ']') {
-      ++p_;
-      return;
-    }
-    for (;;) {
-      take(number());
-      if (peek() == ']') break;
-      if (peek() != ',') unexpected(", or ]");
-      ++p_;
-    }
-    ++p_;
+    if (json_.token() == ']') return json_.expect(']', "]");
+    do take(number());
+    while (json_.next_item());
   }
 
   void add(std::int64_t& sum, std::int64_t value) {
-    if (!checked_add(sum, value, sum)) fail(ErrorCode::limit, "sum of sizes is beyond 2^63-1", offset());
+    if (!checked_add(sum, value, sum)) fail(ErrorCode::limit, "sum of sizes is beyond 2^63-1", json_.offset());
   }
 
   void take(const Sizes& sizes, std::uint64_t number) {
@@ -213,43 +163,40 @@ class Reader {
   /// `[times, sizes]`: behind the bracket of sizes.
   void read_sizes() {
     std::uint64_t number = 0;
-    if (peek() != ']') {
-      for (;;) {
-        const std::uint64_t start = offset();
-        open();
-        Sizes sizes{};
-        std::size_t i = 0;
-        list([&](std::int64_t value) {
-          // The first is always 0: where the stacked areas of the plot begin.
-          if (i > kCategories.size())
-            fail_malformed("more than 9 sizes at one moment, expected 0 and one for each of 8 categories", start);
-          if (i > 0) sizes[i - 1] = value;
-          ++i;
-        });
-        if (number >= times_.size())
-          fail_malformed("more sizes than times: " + std::to_string(times_.size()) + " times", start);
-        take(sizes, number++);
-        if (peek() == ']') break;
-        if (peek() != ',') unexpected(", or ]");
-        ++p_;
-      }
+    const bool empty = json_.token() == ']';
+    if (empty) json_.expect(']', "]");
+    for (bool more = !empty; more; more = json_.next_item()) {
+      json_.token();
+      const std::uint64_t start = json_.offset();
+      json_.expect('[', "[");
+      Sizes sizes{};
+      std::size_t i = 0;
+      list([&](std::int64_t value) {
+        // The first is always 0: where the stacked areas of the plot begin.
+        if (i > kCategories.size())
+          fail_malformed("more than 9 sizes at one moment, expected 0 and one for each of 8 categories", start);
+        if (i > 0) sizes[i - 1] = value;
+        ++i;
+      });
+      if (number >= times_.size())
+        fail_malformed("more sizes than times: " + std::to_string(times_.size()) + " times", start);
+      take(sizes, number++);
     }
-    close();
-    close();
+    json_.expect(']', "]");
     if (number != times_.size())
       fail_malformed(
           "fewer sizes than times: found " + std::to_string(number) + ", expected " + std::to_string(times_.size()),
-          offset());
+          json_.offset());
   }
 
   /// Sums up; the state after all events of one time is a moment.
   void event(const std::vector<std::int64_t>& e) {
     if (e.size() != 4)
       fail_malformed("event of " + std::to_string(e.size()) + " numbers, expected time, action, bytes, category",
-                     offset());
-    if (e[1] < 1 || e[1] > 4) fail_malformed("action " + std::to_string(e[1]) + ", expected 1 to 4", offset());
+                     json_.offset());
+    if (e[1] < 1 || e[1] > 4) fail_malformed("action " + std::to_string(e[1]) + ", expected 1 to 4", json_.offset());
     if (e[3] < 0 || e[3] >= static_cast<std::int64_t>(kCategories.size()))
-      fail_malformed("category " + std::to_string(e[3]) + ", expected 0 to 7", offset());
+      fail_malformed("category " + std::to_string(e[3]) + ", expected 0 to 7", json_.offset());
     if (has_time_ && e[0] != time_) flush();
     has_time_ = true;
     time_ = e[0];
@@ -262,8 +209,7 @@ class Reader {
     has_time_ = false;
   }
 
-  pickle::PickleBytes bytes_;
-  const char* p_ = nullptr;
+  json::JsonScanner json_;
   bool raw_ = false;
   std::vector<std::int64_t> times_;
   Thinner thinner_;

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/input/byte_window.hpp"
 #include "formats/input/read_failure.hpp"
-#include "formats/pickle/memo.hpp"
-#include "formats/pickle/pickle_bytes.hpp"
+#include "formats/pickle/opcode_reader.hpp"
 #include "formats/pickle/text_pool.hpp"
 #include "formats/tracemalloc/trace_sums.hpp"
 
@@ -34,14 +34,20 @@ enum class Kind : std::uint8_t {
   fetched,    ///< a trace or a container that came out of the memo
 };
 
-/// Thrown where the input ends inside a pickle.
-struct TruncatedPickle : ReadFailure {};
+struct DumpValue {
+  Kind kind = Kind::none;
+  std::uint32_t row = 0;
+  std::int64_t number = 0;
+};
 
 /// Reads one pickle of Snapshot.dump(). Carries out the opcodes that such a pickle is written with and refuses
 /// every other one; the two classes are recognised by name and stand for nothing else. A tuple is told by
 /// what it holds: (text, int) is a frame, a tuple of frames a traceback, (int, int, traceback, int) a trace.
 /// Traces are added up as soon as they are complete, so that millions of them need no memory.
-class DumpMachine {
+class DumpMachine : public pickle::OpcodeReader<DumpMachine, DumpValue> {
+  using Base = pickle::OpcodeReader<DumpMachine, DumpValue>;
+  friend Base;
+
  public:
   static constexpr std::size_t kMostStackValues = std::size_t{1} << 20;  ///< CPython's writer needs some 1000
   static constexpr std::size_t kMostMarks = 64;
@@ -49,7 +55,7 @@ class DumpMachine {
   static constexpr std::size_t kMostTextBytes = std::size_t{1} << 20;
   static constexpr std::size_t kMostNameBytes = 256;  ///< of a name in a GLOBAL
 
-  DumpMachine(pickle::PickleBytes& bytes, TraceSums& sums) : bytes_(bytes), sums_(sums) { stack_.reserve(4096); }
+  DumpMachine(ByteWindow& bytes, TraceSums& sums) : Base(bytes, kMostStackValues, kMostMarks), sums_(sums) {}
 
   /// Reads from `p`, which is moved behind the STOP. Throws ReadFailure.
   void run(const char*& p);
@@ -57,14 +63,8 @@ class DumpMachine {
   /// "Python 3.9 or later, pickle protocol 5, 25 frames kept"
   std::string detail() const;
 
-  std::uint64_t memo_bytes() const { return memo_.memory_bytes(); }
-
  private:
-  struct Value {
-    Kind kind = Kind::none;
-    std::uint32_t row = 0;
-    std::int64_t number = 0;
-  };
+  using Value = DumpValue;
   struct Dict {
     bool has_traces = false;       ///< 'traces': an instance of _Traces that was built
     bool has_trace_items = false;  ///< '_traces': a list or tuple of traces
@@ -75,34 +75,37 @@ class DumpMachine {
     std::uint32_t traceback = HashIndex::kAbsent;
   };
 
-  std::uint64_t offset() const { return bytes_.offset_of(op_); }
-  [[noreturn]] void malformed(const std::string& what) const { fail_malformed(what, offset()); }
-  [[noreturn]] void truncated(std::uint64_t at) const;
-  void need(const char*& p, std::uint64_t count);
-  void look_ahead(const char*& p);
-
-  const char* step(const char* p, std::uint8_t opcode);
-  void push(Kind kind, std::uint32_t row = 0, std::int64_t number = 0);
-  Value& top();
-  std::size_t floor() const { return marks_.empty() ? 0 : marks_.back(); }
-  std::size_t pop_mark();
-  void require(std::size_t values, const char* opcode) const;
-
+  // What OpcodeReader asks for.
+  using Base::push;
+  void push(Kind kind, std::uint32_t row = 0, std::int64_t number = 0) { Base::push({kind, row, number}); }
+  void integer(std::int64_t v) { push(Kind::integer, 0, v); }
+  void big(std::uint64_t /*v*/) { push(Kind::big); }
+  void huge() { push(Kind::big); }
+  void boolean(bool v) { push(Kind::boolean, 0, v ? 1 : 0); }
+  void none() { push(Kind::none); }
   const char* text(const char* p, std::uint64_t n);
+  void empty_list();
+  void empty_dict();
+  void make_tuple(std::size_t from);
+  void append(std::size_t list, std::size_t from);
+  void appends(std::size_t from) { append(from - 1, from); }
+  void set_items(std::size_t dict, std::size_t from);
+  const char* mark(const char* p);
+  const char* memoized(const char* p) { return stack_.back().kind == Kind::taken ? take_traces(p) : p; }
+  void popped();
+  void frame(std::uint64_t /*length*/) {}  // only says how the writer buffered
+  const char* other(const char* p, std::uint8_t opcode);
+  static std::uint32_t memo_code(const Value& value, std::uint64_t slot);
+  void fetched(std::uint32_t code);
+
   const char* global(const char* p);
-  const char* long_integer(const char* p, std::uint64_t n);
   void stack_global();
   void class_named(std::string_view module, std::string_view name, std::uint64_t at);
   void new_object();
   void build();
-  void put(std::uint64_t slot);
-  void get(std::uint64_t slot);
-  void open_list();
-  void append(std::size_t list, std::size_t from);
-  void set_items(std::size_t dict, std::size_t from);
   void set_item(Dict& dict, const Value& key, const Value& value);
+  bool is_traces_list(std::size_t at) const { return stack_[at].kind == Kind::list && stack_[at].number == 1; }
 
-  void make_tuple(std::size_t from);
   void make_frame(std::size_t from);
   void make_traceback(std::size_t from);
   bool make_trace(std::size_t from);
@@ -123,12 +126,8 @@ class DumpMachine {
   std::string trace_name() const { return "_traces[" + std::to_string(traces_) + "]"; }
   std::string wrong_trace(const Value& value) const;
 
-  pickle::PickleBytes& bytes_;
   TraceSums& sums_;
   pickle::TextPool texts_;
-  pickle::Memo memo_;
-  std::vector<Value> stack_;
-  std::vector<std::size_t> marks_;
   std::vector<Dict> dicts_;
   std::vector<std::uint32_t> frames_;  // of the traceback that is being made
   std::size_t traces_mark_ = 0;        // the innermost mark, where it stands on the list of traces; else 0
@@ -136,8 +135,6 @@ class DumpMachine {
   std::size_t longest_trace_ = 0;
   bool have_traces_ = false;  // the list or tuple of traces has begun
   std::int64_t limit_ = -1;
-  int protocol_ = 0;
-  const char* op_ = nullptr;
   std::array<Recent, 16384> recent_;  // slots that tracebacks were fetched from lately: the memo is packed, this is not
 };
 

@@ -10,17 +10,8 @@
 namespace snapdiff::formats::tracemalloc {
 namespace {
 
-/// Counts the bytes from `p` to the end that are not NUL: block devices and mail pad with those.
-std::uint64_t count_rest(pickle::PickleBytes& bytes, const char* p) {
-  std::uint64_t other = 0;
-  do {
-    for (; p < bytes.end(); ++p) other += *p != '\0' ? 1U : 0U;
-  } while (bytes.more(p, 1));
-  return other;
-}
-
 void read_all(Input& in, std::vector<Snapshot>& snapshots) {
-  pickle::PickleBytes bytes(in);
+  ByteWindow bytes(in);
   const char* p = nullptr;
   for (;;) {
     const std::uint64_t begin = bytes.offset_of(p);
@@ -28,7 +19,7 @@ void read_all(Input& in, std::vector<Snapshot>& snapshots) {
     DumpMachine machine(bytes, sums);
     try {
       machine.run(p);
-    } catch (TruncatedPickle&) {
+    } catch (pickle::TruncatedPickle&) {
       if (snapshots.empty()) throw;
       snapshots.back().facts.notes.add(Severity::data_loss, "the input ends inside a further dump, which is left out",
                                        begin);
@@ -36,10 +27,10 @@ void read_all(Input& in, std::vector<Snapshot>& snapshots) {
     }
     const std::uint64_t end = bytes.offset_of(p);
     snapshots.push_back(value_or_throw(sums.finish(machine.detail())));
-    if (!bytes.more(p, 1)) return;
+    if (!bytes.ensure(p, 1)) return;
     if (static_cast<std::uint8_t>(*p) == pickle::kProto) continue;
-    if (const std::uint64_t other = count_rest(bytes, p); other != 0)
-      snapshots.back().facts.notes.add(Severity::warning, "bytes after the end of the pickle, ignored", end, other);
+    if (const std::uint64_t other = pickle::count_rest(bytes, p); other != 0)
+      snapshots.back().facts.notes.add(Severity::warning, "bytes behind the end of the pickle, ignored", end, other);
     return;
   }
 }

@@ -4,6 +4,9 @@
 #include <cstdint>
 #include <optional>
 
+#include "formats/input/utf8.hpp"
+#include "formats/text/scan.hpp"
+
 namespace snapdiff::formats::tracker_lines {
 namespace {
 
@@ -15,39 +18,13 @@ unsigned byte_at(std::string_view text, std::size_t at) {
   return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U;
 }
 
-bool is_tail(unsigned byte) { return (byte & 0xc0U) == 0x80U; }
-
-/// Length of the UTF-8 sequence at `at`, 0 when it is none.
-std::size_t sequence_length(std::string_view text, std::size_t at) {
-  const unsigned lead = byte_at(text, at);
-  const unsigned second = byte_at(text, at + 1);
-  if (lead < 0x80) return 1;
-  if (lead >= 0xc2 && lead <= 0xdf) return is_tail(second) ? 2 : 0;
-  if (lead >= 0xe0 && lead <= 0xef) {
-    if (!is_tail(second) || !is_tail(byte_at(text, at + 2))) return 0;
-    return (lead == 0xe0 && second < 0xa0) || (lead == 0xed && second > 0x9f) ? 0 : 3;
-  }
-  if (lead >= 0xf0 && lead <= 0xf4) {
-    if (!is_tail(second) || !is_tail(byte_at(text, at + 2)) || !is_tail(byte_at(text, at + 3))) return 0;
-    return (lead == 0xf0 && second < 0x90) || (lead == 0xf4 && second > 0x8f) ? 0 : 4;
-  }
-  return 0;
-}
-
 /// The code of "\uXXXX" at `at`.
 std::optional<unsigned> escape_at(std::string_view text, std::size_t at) {
   if (at + 6 > text.size() || text[at] != '\\' || text[at + 1] != 'u') return std::nullopt;
-  unsigned code = 0;
-  for (std::size_t i = at + 2; i < at + 6; ++i) {
-    const char c = text[i];
-    const unsigned digit = c >= '0' && c <= '9'   ? static_cast<unsigned>(c - '0')
-                           : c >= 'a' && c <= 'f' ? static_cast<unsigned>(c - 'a') + 10
-                           : c >= 'A' && c <= 'F' ? static_cast<unsigned>(c - 'A') + 10
-                                                  : 16U;
-    if (digit == 16) return std::nullopt;
-    code = code * 16 + digit;
-  }
-  return code;
+  text::Cursor digits(text.substr(at + 2, 4));
+  std::uint64_t code = 0;
+  if (digits.hex(code) != text::Number::ok || !digits.at_end()) return std::nullopt;
+  return static_cast<unsigned>(code);
 }
 
 void append_marked(std::string& out, unsigned byte, bool ambiguous) {
@@ -94,7 +71,7 @@ std::string mend_text(std::string_view line) {
       at += 2;
       continue;
     }
-    const std::size_t length = sequence_length(line, at);
+    const std::size_t length = decode_utf8(line, at).length;
     if (length == 0) {
       append_marked(out, byte_at(line, at), ambiguous);
       changed = true;

@@ -11,10 +11,12 @@
 #include <vector>
 
 #include "formats/input/read_failure.hpp"
+#include "formats/text/line_reader.hpp"
+#include "formats/text/log_lines.hpp"
+#include "formats/text/scan.hpp"
 #include "formats/tracker_lines/header_line.hpp"
 #include "formats/tracker_lines/journal.hpp"
 #include "formats/tracker_lines/json_line.hpp"
-#include "formats/tracker_lines/line_reader.hpp"
 #include "formats/tracker_lines/open_snapshot.hpp"
 #include "formats/tracker_lines/run_tables.hpp"
 #include "formats/tracker_lines/typed_fields.hpp"
@@ -22,8 +24,6 @@
 
 namespace snapdiff::formats::tracker_lines {
 namespace {
-
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 /// Finished snapshots of a run. All are held until its end: only there is their order certain, and the dictionary that
 /// they share whole. A row takes some 24 bytes.
@@ -99,18 +99,19 @@ class RunSnapshots {
 
 class Reader {
  public:
-  Reader(Input& in, SnapshotSink& out, const ViolationSink& tell) : lines_(in), journal_(tell), snapshots_(out) {}
+  Reader(Input& in, SnapshotSink& out, const ViolationSink& tell)
+      : lines_(in, kMaxLineBytes, text::LongLine::give_empty), journal_(tell), snapshots_(out) {}
 
   void run() {
-    Line line;
+    std::string_view line;
     while (lines_.next(line)) {
-      journal_.at(line.number, line.offset);
+      journal_.at(++line_number_, lines_.line_offset());
       last_line_is_cut_ = false;
       is_json_ = false;
       try {
         read_line(line);
       } catch (LineError& error) {
-        drop(line, error);
+        drop(error);
       }
     }
     if (!header_) fail(ErrorCode::malformed, "no header line: expected one on the first line");
@@ -123,13 +124,12 @@ class Reader {
   }
 
  private:
-  void read_line(const Line& line) {
-    std::string_view text = line.text;
-    if (line.too_long) fail_line(Rule::line, "line longer than 16 MiB");
-    if (text.substr(0, kByteOrderMark.size()) == kByteOrderMark) text.remove_prefix(kByteOrderMark.size());
+  void read_line(std::string_view text) {
+    if (lines_.too_long()) fail_line(Rule::line, "line longer than 16 MiB");
+    if (text::has_prefix(text, text::kByteOrderMark)) text.remove_prefix(text::kByteOrderMark.size());
     const std::size_t begin = text.find_first_not_of(" \t\r");
     if (begin == std::string_view::npos || text[begin] == '#') return;
-    const std::size_t behind = line.bytes_behind + static_cast<std::size_t>(line.terminated ? 1 : 0);
+    const std::size_t behind = lines_.bytes_at_hand() + static_cast<std::size_t>(lines_.terminated() ? 1 : 0);
     if (const char* problem = json_.parse(text, behind)) fail_line(Rule::line, problem);
     is_json_ = true;
     if (json_.values()[0].kind != JsonKind::object)
@@ -278,14 +278,14 @@ class Reader {
     snapshots_.end_run(tables_.finish());
   }
 
-  void drop(const Line& line, const LineError& error) {
+  void drop(const LineError& error) {
     if (!header_) {
       fail(ErrorCode::malformed,
-           "not a tracker dump: line " + std::to_string(line.number) + ": " + error.text +
+           "not a tracker dump: line " + std::to_string(line_number_) + ": " + error.text +
                (error.detail.empty() ? "" : ": " + error.detail) + ", expected a header",
-           line.offset);
+           lines_.line_offset());
     }
-    if (!line.terminated && !is_json_) {
+    if (!lines_.terminated() && !is_json_) {
       last_line_is_cut_ = true;
       journal_.loss(Rule::end, "the last line is not whole and is dropped", error.text);
       return;
@@ -294,7 +294,8 @@ class Reader {
     journal_.bad_line(error);
   }
 
-  LineReader lines_;
+  text::LineReader lines_;
+  std::uint64_t line_number_ = 0;
   Journal journal_;
   JsonLine json_;
   Fields fields_;

@@ -4,6 +4,9 @@
 
 namespace snapdiff::formats::tracker_lines {
 
+/// Longest line that is read; what is longer is passed over without being held.
+inline constexpr std::size_t kMaxLineBytes = std::size_t{16} << 20;
+
 /// Reads a tracker dump into its snapshots, in the order of their `seq`, else their `time`, else their
 /// lines. `tell` may be empty: then lines that break a rule are dropped and noted, at most
 /// kMostBadLines of them. Else each is told, and false stops the reading with an error.

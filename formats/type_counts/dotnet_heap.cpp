@@ -7,8 +7,7 @@
 
 #include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
-#include "formats/text/held_sink.hpp"
-#include "formats/text/log_lines.hpp"
+#include "formats/text/report_log.hpp"
 #include "formats/text/scan.hpp"
 #include "formats/type_counts/type_count_importers.hpp"
 #include "snapdiff/checked.hpp"
@@ -76,27 +75,17 @@ struct TypeRow {
   bool counted = true;
 };
 
-class DotnetLog {
+class DotnetLog final : public text::ReportLog {
  public:
-  DotnetLog(Input& in, SnapshotSink& out) : lines_(in), out_(out) {}
-
-  void run() {
-    std::string_view line;
-    while (lines_.next(line)) handle(line);
-    close_open();
-    if (out_.empty()) {
-      fail(ErrorCode::malformed,
-           "no types: the input ends, expected the heading of dotnet-gcdump report or of dumpheap -stat",
-           lines_.offset());
-    }
-    lines_.note_skipped(out_.last().notes);
-    out_.flush();
-  }
+  DotnetLog(Input& in, SnapshotSink& out)
+      : ReportLog(in, out,
+                  "no types: the input ends, expected the heading of dotnet-gcdump report or of dumpheap -stat") {}
 
  private:
+  void finish() override { close_open(); }
   enum class Open : std::uint8_t { none, report, dumpheap };
 
-  void handle(std::string_view line) {
+  void handle(std::string_view line) override {
     if (is_dumpheap_heading(line)) return begin(Open::dumpheap);
     if (is_report_heading(line)) return begin(Open::report);
     if (open_ == Open::dumpheap) return dumpheap_line(trim(line));
@@ -287,8 +276,6 @@ class DotnetLog {
     out_.take(builder.finish());
   }
 
-  text::LogLines lines_;
-  text::HeldSink out_;
   Open open_ = Open::none;
   std::vector<TypeRow> rows_;  // of the open list
   bool truncated_ = false;

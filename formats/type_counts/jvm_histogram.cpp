@@ -5,8 +5,7 @@
 
 #include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
-#include "formats/text/held_sink.hpp"
-#include "formats/text/log_lines.hpp"
+#include "formats/text/report_log.hpp"
 #include "formats/text/scan.hpp"
 #include "formats/type_counts/type_count_importers.hpp"
 #include "snapdiff/checked.hpp"
@@ -102,24 +101,15 @@ std::string without_address(std::string_view name) {
   return std::string(name.substr(0, slash)).append("/0x").append(name.substr(end));
 }
 
-class HistogramLog {
+class HistogramLog final : public text::ReportLog {
  public:
-  HistogramLog(Input& in, SnapshotSink& out) : lines_(in), out_(out) {}
-
-  void run() {
-    std::string_view line;
-    while (lines_.next(line)) handle(behind_log_prefix(line));
-    close_without_total();
-    if (out_.empty()) {
-      fail(ErrorCode::malformed,
-           "no histogram: the input ends, expected a heading with #instances, #bytes and class name", lines_.offset());
-    }
-    lines_.note_skipped(out_.last().notes);
-    out_.flush();
-  }
+  HistogramLog(Input& in, SnapshotSink& out)
+      : ReportLog(in, out, "no histogram: the input ends, expected a heading with #instances, #bytes and class name") {}
 
  private:
-  void handle(std::string_view line) {
+  void finish() override { close_without_total(); }
+  void handle(std::string_view line) override {
+    line = behind_log_prefix(line);
     if (is_heading(line)) {
       close_without_total();
       open();
@@ -200,8 +190,6 @@ class HistogramLog {
     builder_.reset();
   }
 
-  text::LogLines lines_;
-  text::HeldSink out_;
   std::unique_ptr<SnapshotBuilder> builder_;  // the open histogram
   Row sum_;
   std::optional<std::int64_t> pid_;

@@ -7,8 +7,7 @@
 
 #include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
-#include "formats/text/held_sink.hpp"
-#include "formats/text/log_lines.hpp"
+#include "formats/text/report_log.hpp"
 #include "formats/text/scan.hpp"
 #include "formats/type_counts/type_count_importers.hpp"
 #include "snapdiff/keyed_hash.hpp"
@@ -90,30 +89,21 @@ bool is_common_type(std::string_view name) {
   return std::find(std::begin(kNames), std::end(kNames), plain) != std::end(kNames);
 }
 
-class ObjgraphLog {
+class ObjgraphLog final : public text::ReportLog {
  public:
-  ObjgraphLog(Input& in, SnapshotSink& out) : lines_(in), out_(out) {}
-
-  void run() {
-    std::string_view line;
-    while (lines_.next(line)) {
-      const auto entry = entry_of(line);
-      if (entry) {
-        add(*entry, line.size());
-      } else {
-        close();
-      }
-    }
-    close();
-    if (out_.empty()) {
-      fail(ErrorCode::malformed, "no list: the input ends, expected lines of a type's name and a count",
-           lines_.offset());
-    }
-    lines_.note_skipped(out_.last().notes);
-    out_.flush();
-  }
+  ObjgraphLog(Input& in, SnapshotSink& out)
+      : ReportLog(in, out, "no list: the input ends, expected lines of a type's name and a count") {}
 
  private:
+  void handle(std::string_view line) override {
+    if (const auto entry = entry_of(line)) {
+      add(*entry, line.size());
+    } else {
+      close();
+    }
+  }
+  void finish() override { close(); }
+
   /// Lists without anything between them: each is sorted and has every name once.
   bool begins_new_list(const Entry& entry) const {
     if (entry.grown != last_.grown) return true;
@@ -159,8 +149,6 @@ class ObjgraphLog {
     builder_.reset();
   }
 
-  text::LogLines lines_;
-  text::HeldSink out_;
   std::unique_ptr<SnapshotBuilder> builder_;  // the open list
   Entry last_;                                // without its name
   std::size_t width_ = 0;

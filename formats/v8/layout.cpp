@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kMostTypes = 256;
 constexpr std::size_t kLongestName = 128;
 
-std::vector<std::string> names(JsonScanner& json, std::size_t most) {
+std::vector<std::string> names(json::JsonScanner& json, std::size_t most) {
   std::vector<std::string> out;
   json.each_item([&](std::size_t index) {
     if (index == most)
@@ -26,7 +26,7 @@ std::vector<std::string> names(JsonScanner& json, std::size_t most) {
 }
 
 /// The names of the first field's values: [[name, ...], "string", ...].
-std::vector<std::string> type_names(JsonScanner& json) {
+std::vector<std::string> type_names(json::JsonScanner& json) {
   std::vector<std::string> out;
   json.each_item([&](std::size_t index) {
     if (index == 0 && json.token() == '[') {
@@ -74,7 +74,7 @@ void add_unlisted(Layout& layout) {
 
 }  // namespace
 
-Layout read_layout(JsonScanner& json) {
+Layout read_layout(json::JsonScanner& json) {
   const std::uint64_t start = json.offset();
   Layout out;
   std::vector<std::string> node_fields;

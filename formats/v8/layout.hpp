@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "formats/v8/json_scanner.hpp"
+#include "formats/json/json_scanner.hpp"
 
 namespace snapdiff::formats::v8 {
 
@@ -33,6 +33,6 @@ struct Layout {
 };
 
 /// Consumes the value of "snapshot". Throws ReadFailure.
-Layout read_layout(JsonScanner& json);
+Layout read_layout(json::JsonScanner& json);
 
 }  // namespace snapdiff::formats::v8

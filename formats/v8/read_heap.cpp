@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "formats/input/read_failure.hpp"
-#include "formats/v8/json_scanner.hpp"
+#include "formats/json/json_scanner.hpp"
 #include "formats/v8/layout.hpp"
 #include "formats/v8/type_table.hpp"
 #include "formats/v8/used_strings.hpp"
@@ -62,7 +62,7 @@ class HeapReader {
   explicit HeapReader(Input& in) : json_(in), graph_(std::make_shared<ObjectGraph>()) {}
 
   Snapshot read() {
-    skip_byte_order_mark();
+    json_.skip_byte_order_mark();
     json_.each_member([this](std::string_view key) { member(key); });
     if (!strings_read_) {
       fail_malformed(std::string("array missing: the object ends without ") + (!layout_       ? "snapshot"
@@ -71,17 +71,13 @@ class HeapReader {
                                                                                               : "strings"),
                      json_.offset());
     }
-    if (json_.token() != '\0') {
-      builder_.notes().add(Severity::warning, "bytes after the end of the snapshot, ignored", json_.offset());
+    if (json_.has_rest()) {
+      builder_.notes().add(Severity::warning, "bytes behind the end of the snapshot, ignored", json_.offset());
     }
     return finish();
   }
 
  private:
-  void skip_byte_order_mark() {
-    if (json_.token() == '\xef') json_.skip_byte_order_mark();
-  }
-
   /// Rows can only be told apart once the members before them are known; V8 writes them in this order.
   void member(std::string_view key) {
     const auto once_behind = [&](bool already, bool before, std::string_view wanted) {
@@ -348,7 +344,7 @@ class HeapReader {
     return value_or_throw(builder_.finish());
   }
 
-  JsonScanner json_;
+  json::JsonScanner json_;
   SnapshotBuilder builder_;
   std::shared_ptr<ObjectGraph> graph_;
   std::optional<Layout> layout_;

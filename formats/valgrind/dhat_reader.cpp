@@ -1,8 +1,9 @@
 #include "formats/valgrind/dhat_reader.hpp"
 
-#include <limits>
+#include <charconv>
 #include <span>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "formats/input/read_failure.hpp"
@@ -12,10 +13,11 @@
 namespace snapdiff::formats::valgrind {
 namespace {
 
-using Kind = JsonTokens::Kind;
+using json::Kind;
 
 constexpr std::int64_t kVersion = 2;
 constexpr std::string_view kRoot = "[root]";
+constexpr std::size_t kMostIndexDigits = 9;
 constexpr std::array<std::string_view, 6> kFieldNames{"tb", "tbk", "gb", "gbk", "eb", "ebk"};
 
 void refuse_version(std::int64_t version, std::uint64_t offset) {
@@ -52,59 +54,85 @@ Result<Snapshot> DhatReader::read(bool at_peak) {
   return builder.finish();
 }
 
-void DhatReader::read_document() {
-  tokens_.expect_begin(Kind::object_begin, "DHAT file");
-  for (Kind kind = tokens_.next(); kind == Kind::key; kind = tokens_.next()) {
-    const std::string key(tokens_.text());
-    if (key == "dhatFileVersion") {
-      version_ = tokens_.expect_count(key);
-      refuse_version(*version_, tokens_.offset());
-    } else if (key == "mode") {
-      mode_ = tokens_.expect_text(key);
-      refuse_mode(mode_, tokens_.offset());
-    } else if (key == "cmd") {
-      command_line_ = tokens_.expect_text(key);
-    } else if (key == "tu") {
-      time_unit_ = tokens_.expect_text(key);
-    } else if (key == "bklt") {
-      lifetimes_ = tokens_.expect_bool(key);
-    } else if (key == "pid") {
-      pid_ = tokens_.expect_count(key);
-    } else if (key == "te") {
-      end_time_ = tokens_.expect_count(key);
-    } else if (key == "tg") {
-      peak_time_ = tokens_.expect_count(key);
-    } else if (key == "pps") {
-      read_points();
-    } else if (key == "ftbl") {
-      read_frame_texts();
-    } else {
-      tokens_.skip_value();
-    }
+void DhatReader::require(Kind kind, std::string_view what, std::string_view expected) {
+  const bool found = json_.kind() == kind;
+  value_offset_ = json_.offset();
+  if (!found) fail_malformed("bad " + std::string(what) + ": expected " + std::string(expected), value_offset_);
+}
+
+std::int64_t DhatReader::count(std::string_view what) {
+  constexpr std::string_view kExpected = "a whole number from 0 to 2^63-1";
+  require(Kind::number, what, kExpected);
+  const std::string_view number = json_.number_text();
+  std::int64_t value = 0;
+  const auto [end, failure] = std::from_chars(number.data(), number.data() + number.size(), value);
+  if (failure != std::errc{} || end != number.data() + number.size() || value < 0) {
+    fail_malformed("bad " + std::string(what) + ": expected " + std::string(kExpected), value_offset_);
   }
-  tokens_.next();  // nothing may follow
+  return value;
+}
+
+std::string DhatReader::text(std::string_view what) {
+  require(Kind::text, what, "a text");
+  std::string value;
+  json_.text(value);
+  return value;
+}
+
+void DhatReader::read_document() {
+  require(Kind::object, "DHAT file", "an object");
+  json_.each_member([this](std::string_view key) { read_member(std::string(key)); });
+  if (!json_.at_end()) json_.unexpected("nothing behind the value");
+}
+
+void DhatReader::read_member(const std::string& key) {
+  if (key == "dhatFileVersion") {
+    version_ = count(key);
+    refuse_version(*version_, value_offset_);
+  } else if (key == "mode") {
+    mode_ = text(key);
+    refuse_mode(mode_, value_offset_);
+  } else if (key == "cmd") {
+    command_line_ = text(key);
+  } else if (key == "tu") {
+    time_unit_ = text(key);
+  } else if (key == "bklt") {
+    require(Kind::boolean, key, "true or false");
+    lifetimes_ = json_.boolean();
+  } else if (key == "pid") {
+    pid_ = count(key);
+  } else if (key == "te") {
+    end_time_ = count(key);
+  } else if (key == "tg") {
+    peak_time_ = count(key);
+  } else if (key == "pps") {
+    read_points();
+  } else if (key == "ftbl") {
+    read_frame_texts();
+  } else {
+    json_.skip_value();
+  }
 }
 
 void DhatReader::read_points() {
-  if (have_points_) fail_malformed("second pps: expected one", tokens_.offset());
+  if (have_points_) fail_malformed("second pps: expected one", json_.key_offset());
   have_points_ = true;
-  tokens_.expect_begin(Kind::array_begin, "pps");
-  for (Kind kind = tokens_.next(); kind != Kind::array_end; kind = tokens_.next()) {
-    if (kind != Kind::object_begin) fail_malformed("bad program point: expected an object", tokens_.offset());
+  require(Kind::array, "pps", "an array");
+  json_.each_item([this](std::size_t) {
+    require(Kind::object, "program point", "an object");
     points_.push_back(read_point());
-  }
+  });
 }
 
 DhatReader::Point DhatReader::read_point() {
   Point point;
-  point.offset = tokens_.offset();
+  point.offset = value_offset_;
   bool have_frames = false;
-  for (Kind kind = tokens_.next(); kind == Kind::key; kind = tokens_.next()) {
-    const std::string_view key = tokens_.text();
+  json_.each_member([&](std::string_view key) {
     std::size_t field = 0;
     while (field < kFieldNames.size() && kFieldNames[field] != key) ++field;
     if (field < kFieldNames.size()) {
-      point.value[field] = tokens_.expect_count(kFieldNames[field]);
+      point.value[field] = count(kFieldNames[field]);
       point.told |= 1U << field;
     } else if (key == "fs" && !have_frames) {
       have_frames = true;
@@ -112,40 +140,36 @@ DhatReader::Point DhatReader::read_point() {
       read_frame_numbers();
       point.frame_end = frame_numbers_.size();
     } else {
-      tokens_.skip_value();
+      json_.skip_value();
     }
-  }
+  });
   if (!have_frames) fail_malformed("program point without fs: expected its frames", point.offset);
   return point;
 }
 
 void DhatReader::read_frame_numbers() {
-  tokens_.expect_begin(Kind::array_begin, "fs");
-  for (Kind kind = tokens_.next(); kind != Kind::array_end; kind = tokens_.next()) {
-    std::int64_t number = -1;
-    if (kind == Kind::number) {
-      const std::string_view text = tokens_.text();
-      number = text.size() > 9 || text.find_first_not_of("0123456789") != std::string_view::npos
-                   ? -1
-                   : std::stoll(std::string(text));
+  require(Kind::array, "fs", "an array");
+  json_.each_item([this](std::size_t) {
+    require(Kind::number, "frame in fs", "an index of ftbl");
+    const std::string_view number = json_.number_text();
+    std::uint32_t index = 0;
+    const auto [end, failure] = std::from_chars(number.data(), number.data() + number.size(), index);
+    if (failure != std::errc{} || end != number.data() + number.size() || number.size() > kMostIndexDigits) {
+      fail_malformed("bad frame in fs: expected an index of ftbl", value_offset_);
     }
-    if (number < 0) fail_malformed("bad frame in fs: expected an index of ftbl", tokens_.offset());
-    frame_numbers_.push_back(static_cast<std::uint32_t>(number));
-  }
+    frame_numbers_.push_back(index);
+  });
 }
 
 void DhatReader::read_frame_texts() {
-  if (have_texts_) fail_malformed("second ftbl: expected one", tokens_.offset());
+  if (have_texts_) fail_malformed("second ftbl: expected one", json_.key_offset());
   have_texts_ = true;
-  tokens_.expect_begin(Kind::array_begin, "ftbl");
-  for (Kind kind = tokens_.next(); kind != Kind::array_end; kind = tokens_.next()) {
-    if (kind != Kind::text) fail_malformed("bad frame in ftbl: expected a text", tokens_.offset());
-    frame_texts_.emplace_back(tokens_.text());
-  }
+  require(Kind::array, "ftbl", "an array");
+  json_.each_item([this](std::size_t) { frame_texts_.push_back(text("frame in ftbl")); });
 }
 
 void DhatReader::check(bool at_peak) const {
-  const std::uint64_t end = tokens_.offset();
+  const std::uint64_t end = json_.offset();
   for (const auto& [present, name] : {std::pair{version_.has_value(), "dhatFileVersion"},
                                       {!mode_.empty(), "mode"},
                                       {have_points_, "pps"},

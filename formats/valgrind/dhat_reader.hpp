@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "formats/valgrind/json_tokens.hpp"
+#include "formats/json/json_scanner.hpp"
 #include "snapdiff/importer.hpp"
 #include "snapdiff/snapshot_builder.hpp"
 
@@ -16,7 +16,7 @@ namespace snapdiff::formats::valgrind {
 /// kept as numbers until then.
 class DhatReader {
  public:
-  explicit DhatReader(Input& in) : tokens_(in) {}
+  explicit DhatReader(Input& in) : json_(in) {}
 
   /// The state at the end of the process, or where most bytes were live.
   /// Errors (thrown as ReadFailure, or returned): malformed, unsupported (modes without live blocks), limit.
@@ -33,15 +33,20 @@ class DhatReader {
   };
 
   void read_document();
+  void read_member(const std::string& key);
   void read_points();
   Point read_point();
   void read_frame_numbers();
   void read_frame_texts();
+  void require(json::Kind kind, std::string_view what, std::string_view expected);
+  std::int64_t count(std::string_view what);
+  std::string text(std::string_view what);
   void check(bool at_peak) const;
   StackId stack_of(const Point& point, SnapshotBuilder& builder);
   void add_facts(bool at_peak, SnapshotBuilder& builder) const;
 
-  JsonTokens tokens_;
+  json::JsonScanner json_;
+  std::uint64_t value_offset_ = 0;  // of the value that was required last
   std::optional<std::int64_t> version_;
   std::string mode_;
   std::string command_line_;

@@ -55,8 +55,11 @@ Status MassifReader::read(SnapshotSink& out) {
   return ok();
 }
 
+/// A last line without an end may be cut and is not read.
+bool MassifReader::next_line(std::string_view& line) { return lines_.next(line) && lines_.terminated(); }
+
 void MassifReader::ends_early(std::string_view expected) const {
-  fail_malformed("the input ends early: expected " + std::string(expected), lines_.line_offset());
+  fail_malformed("the input ends early: expected " + std::string(expected), lines_.offset());
 }
 
 void MassifReader::read_header() {
@@ -64,7 +67,7 @@ void MassifReader::read_header() {
       {{"desc:", &description_}, {"cmd:", &command_line_}, {"time_unit:", &time_unit_}}};
   for (const auto& [name, value] : fields) {
     std::string_view line;
-    if (!lines_.next(line)) ends_early(name);
+    if (!next_line(line)) ends_early(name);
     if (!starts_with(line, name)) {
       fail_malformed(
           "bad header: found " + text::in_quotes(line) + ", expected " + std::string(name) + " and its value",
@@ -79,8 +82,8 @@ void MassifReader::read_header() {
 /// False at the end of the input.
 bool MassifReader::read_snapshot() {
   std::string_view line;
-  if (!lines_.next(line)) {
-    if (lines_.cut()) ends_early("a whole line");
+  if (!next_line(line)) {
+    if (!lines_.terminated()) ends_early("a whole line");
     return false;
   }
   if (line != kRule) {
@@ -88,7 +91,7 @@ bool MassifReader::read_snapshot() {
                    lines_.line_offset());
   }
   const std::int64_t number = expect_number("snapshot");
-  if (!lines_.next(line)) ends_early(kRule);
+  if (!next_line(line)) ends_early(kRule);
   if (line != kRule) {
     fail_malformed("bad line: found " + text::in_quotes(line) + ", expected " + std::string(kRule),
                    lines_.line_offset());
@@ -123,7 +126,7 @@ bool MassifReader::read_snapshot() {
 /// The value of the next line, which must be `name`=value. Valid until the next line is read.
 std::string_view MassifReader::expect_field(std::string_view name) {
   std::string_view line;
-  if (!lines_.next(line)) ends_early(std::string(name) + "=");
+  if (!next_line(line)) ends_early(std::string(name) + "=");
   if (!starts_with(line, name) || line.size() == name.size() || line[name.size()] != '=') {
     fail_malformed("missing field: found " + text::in_quotes(line) + ", expected " + std::string(name) + "=",
                    lines_.line_offset());
@@ -169,7 +172,7 @@ void MassifReader::read_tree(SnapshotBuilder& builder, std::int64_t heap_bytes) 
   bool at_root = true;
   while (at_root || !path_.empty()) {
     std::string_view line;
-    if (!lines_.next(line)) ends_early("the rest of a heap tree");
+    if (!next_line(line)) ends_early("the rest of a heap tree");
     Node node = parse_node(line, path_.size());
     if (at_root) {
       if (node.own != heap_bytes) {

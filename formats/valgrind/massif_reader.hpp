@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/text/line_reader.hpp"
 #include "formats/valgrind/code_location.hpp"
-#include "formats/valgrind/lines.hpp"
 #include "snapdiff/importer.hpp"
 
 namespace snapdiff::formats::valgrind {
@@ -15,12 +15,14 @@ namespace snapdiff::formats::valgrind {
 /// Reads a massif.out file. Damage ends the reading: the snapshots in front of it stay, and are marked partial.
 class MassifReader {
  public:
-  explicit MassifReader(Input& in) : lines_(in) {}
+  explicit MassifReader(Input& in) : lines_(in, kMostLineBytes) {}
 
   /// Errors (thrown as ReadFailure, or returned): malformed when not one snapshot is whole; limit; what `out` returns.
   Status read(SnapshotSink& out);
 
  private:
+  static constexpr std::size_t kMostLineBytes = std::size_t{16} << 20;
+
   // A line of the tree, and what of it is not yet accounted for.
   struct Node {
     std::uint64_t children_left = 0;
@@ -36,9 +38,10 @@ class MassifReader {
   Node parse_node(std::string_view line, std::size_t depth) const;
   void begin_columns(std::string_view root_label, SnapshotBuilder& builder);
   void add_row(SnapshotBuilder& builder, std::int64_t bytes, bool below_threshold);
+  bool next_line(std::string_view& line);
   [[noreturn]] void ends_early(std::string_view expected) const;
 
-  Lines lines_;
+  text::LineReader lines_;
   std::string description_;
   std::string command_line_;
   std::string time_unit_;

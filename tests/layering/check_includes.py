@@ -41,7 +41,7 @@ ROOMS = {
     "formats/input": ([], ["libdeflate.h", "zlib.h", "zstd.h", "zstd_errors.h", "lzma.h", "lz4frame.h", "lz4.h", "nettle/"],
                       "compression is undone here and nowhere else; nettle for the SHA-256 of the bytes as given"),
     "formats/text": (["formats/input"], [], "a toolbox for the formats that are lines of text"),
-    "formats/json": (["formats/input", "formats/text"], ["nlohmann/"], "JSON is parsed here for the formats beside it; no document is held"),
+    "formats/json": (["formats/input", "formats/text"], [], "JSON is parsed here for the formats beside it; no document is held"),
     "formats/pickle": (["formats/input"], [], "a toolbox for the formats that are pickles; executes nothing, needs no library"),
     "analyzer/cuda": ([], [], "works on models in memory"),
     "analyzer/store": (["analyzer/trend", "analyzer/graph"], ["sqlite3.h", "sqlite3ext.h", "zstd.h", "zstd_errors.h"],

@@ -3,11 +3,12 @@
 #include <random>
 #include <vector>
 
+#include "formats/input/utf8.hpp"
 #include "formats/pickle/memo.hpp"
 #include "formats/pickle/run_cache.hpp"
 #include "formats/pickle/text_pool.hpp"
-#include "formats/pickle/utf8.hpp"
 
+using namespace snapdiff::formats;
 using namespace snapdiff::formats::pickle;
 
 TEST_CASE("memo: gives back what was put, packed or not") {
@@ -96,8 +97,8 @@ TEST_CASE("utf-8: what is no character is replaced byte by byte") {
   CHECK_FALSE(is_utf8("\xc0\xaf"));          // long form of a slash
   CHECK_FALSE(is_utf8("\xf4\x90\x80\x80"));  // beyond U+10FFFF
   CHECK_FALSE(is_utf8("a\xe2\x82"));
-  CHECK(mended_utf8("a\xff"
-                    "b") ==
+  CHECK(repaired_utf8("a\xff"
+                      "b") ==
         "a\xef\xbf\xbd"
         "b");
 }

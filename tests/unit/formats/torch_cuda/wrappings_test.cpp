@@ -130,9 +130,10 @@ TEST_CASE("torch-json: truncation and damage are errors") {
     auto all = formats::read_bytes(text, "x", options);
     return all ? "it was read" : all.error().message;
   };
-  CHECK(message("{\"segments\": [}") == "malformed JSON: found '}', expected a value");
+  CHECK(message("{\"segments\": [}") == "malformed JSON: found \"}\", expected a value");
   CHECK(message("{\"segments\": [] \"a\": 1}").find("expected , or }") != std::string::npos);
-  CHECK(message("{\"a\": [01x]}").find("found 'x', expected , or ]") != std::string::npos);
+  CHECK(message("{\"a\": [1x]}").find("found \"x\", expected , or ]") != std::string::npos);
+  CHECK(message("{\"a\": [01x]}").find("bad number \"01\"") != std::string::npos);
   CHECK(message("{\"segments\": [], \"a\": \"\\q\"}").find("expected an escape") != std::string::npos);
   CHECK(message("{\"segments\": [], \"\\u00e4\\ud83d\\ude00\": tru}").find("expected true") != std::string::npos);
   CHECK(message("{\"segments\": [], \"a\": " + std::string(100, '[') + std::string(100, ']') + "}")

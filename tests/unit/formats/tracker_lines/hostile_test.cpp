@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "formats/tracker_lines/line_reader.hpp"
+#include "formats/tracker_lines/reader.hpp"
 #include "formats/tracker_lines/tracker_lines_importer.hpp"
 #include "helpers.hpp"
 #include "support/memory_input.hpp"

@@ -123,11 +123,11 @@ TEST_CASE("v8: arrays that do not fit what was said of them") {
   }
   SECTION("negative number") {
     file.nodes = "-1,0";
-    message = "malformed JSON: found '-', expected an integer that is not negative";
+    message = "malformed JSON: found \"-\", expected an integer that is not negative";
   }
   SECTION("fraction") {
     file.nodes = "0,0.5";
-    message = "malformed JSON: found '.', expected , or ]";
+    message = "malformed JSON: found \".\", expected , or ]";
   }
   SECTION("number of 19 digits") {
     file.nodes = "0,0,1234567890123456789,0,2,0,0";
@@ -139,7 +139,7 @@ TEST_CASE("v8: arrays that do not fit what was said of them") {
   }
   SECTION("no comma") {
     file.nodes = "0 0";
-    message = "malformed JSON: found '0', expected , or ]";
+    message = "malformed JSON: found \"0\", expected , or ]";
   }
   CHECK(error_of(file).message == message);
 }
@@ -188,12 +188,12 @@ TEST_CASE("v8: members that are missing, twice or out of order") {
   };
   CHECK(message("{}") == "array missing: the object ends without snapshot");
   CHECK(message("{\"nodes\":[]}") == "members out of order: found nodes, expected snapshot before it");
-  CHECK(message("[]") == "malformed JSON: found '[', expected {");
+  CHECK(message("[]") == "malformed JSON: found \"[\", expected {");
   std::string text = V8Text().text();
   const std::string head = text.substr(0, text.find("\"nodes\""));
   CHECK(message(head + "\"edges\":[]}") == "members out of order: found edges, expected nodes before it");
   CHECK(message(head + head.substr(1)) == "snapshot is there twice");
-  CHECK(message(head + "\"other\":tru3}") == "malformed JSON: found '3', expected true");
+  CHECK(message(head + "\"other\":tru3}") == "malformed JSON: found \"3\", expected true");
   CHECK(message(text.substr(0, text.find(",\n\"edges\"")) + "}") == "array missing: the object ends without edges");
   V8Text file;
   file.counts = R"("node_count":5)";

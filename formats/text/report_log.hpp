@@ -1,0 +1,46 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "formats/input/read_failure.hpp"
+#include "formats/text/held_sink.hpp"
+#include "formats/text/log_lines.hpp"
+
+namespace snapdiff::formats::text {
+
+/// A log with reports among its other lines; each report is a snapshot. A reader derives from this and hands what it
+/// reads to out_. Throws ReadFailure.
+class ReportLog {
+ public:
+  virtual ~ReportLog() = default;
+
+  /// Reads the whole log; malformed where it has no report.
+  void run() {
+    std::string_view line;
+    while (lines_.next(line)) handle(line);
+    finish();
+    if (out_.empty()) fail_malformed(std::string(nothing_), lines_.offset());
+    remark(out_.last().notes);
+    lines_.note_skipped(out_.last().notes);
+    out_.flush();
+  }
+
+ protected:
+  /// `nothing` is the message for a log without a report.
+  ReportLog(Input& in, SnapshotSink& out, std::string_view nothing) : lines_(in), out_(out), nothing_(nothing) {}
+
+  virtual void handle(std::string_view line) = 0;
+  /// The input ends: what becomes of a report that is open.
+  virtual void finish() = 0;
+  /// Notes on the last snapshot about the log.
+  virtual void remark(Notes& /*notes*/) {}
+
+  LogLines lines_;
+  HeldSink out_;
+
+ private:
+  std::string_view nothing_;
+};
+
+}  // namespace snapdiff::formats::text
