@@ -160,11 +160,11 @@ Prose matching_of(const Postmortem& report) {
   const double fuzzy = growth.matched[static_cast<std::size_t>(MatchTier::fuzzy)];
   Writer out;
   out << percent_of(matched) << (growth.unit == "bytes" ? " of the bytes" : " of the values")
-      << " of both sides lie in stacks found again on the other, the rest is new or gone; " << sampling_text(growth);
+      << " of both sides are in stacks that were matched, the rest is new or gone; " << sampling_text(growth);
   if (growth.has_error && std::isfinite(growth.total_error) && !growth.exact)
     out << "; the total's growth is \u00b1 " << error_text(growth, growth.total_error)
         << (growth.rounded ? " by rounding" : " by sampling");
-  if (fuzzy > 0) out << "; " << percent_of(fuzzy) << " were matched by likeness alone";
+  if (fuzzy > 0) out << "; " << percent_of(fuzzy) << " were matched by similarity only";
   out << ".";
   return out.take();
 }
@@ -182,8 +182,8 @@ Prose limit_of(const Postmortem& report) {
     case Forecast::Kind::reached: out << "The limit of " << limit << " is reached already."; break;
     case Forecast::Kind::never:
       out << "The limit of " << limit
-          << " is not in sight: as far as these snapshots say, the total may as well not climb (the band of its slope "
-             "holds 0).";
+          << " is not in sight: in these snapshots the total may as well not rise at all (the band of its slope "
+             "includes 0).";
       break;
     case Forecast::Kind::ahead: {
       const Forecast& f = trend.forecast;

@@ -87,7 +87,7 @@ Result<Loaded> load_sides(const std::vector<Operand>& operands, const Request& r
       const std::size_t count = loaded->snapshots.size();
       if (count > 1) {
         loaded->snapshots.erase(loaded->snapshots.begin(), loaded->snapshots.end() - 1);
-        loaded->notes.add(Severity::info, operand.text + " stands for its last snapshot, " +
+        loaded->notes.add(Severity::info, operand.text + " means its last snapshot, " +
                                               loaded->snapshots.back().ref.ref + " of " + std::to_string(count));
       }
     }

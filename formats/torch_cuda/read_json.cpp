@@ -35,7 +35,7 @@ class JsonReader {
     if (c != '{' && c != '[') fail_malformed("not JSON: expected { or [", json_.offset());
     container(nullptr);
     if (json_.has_rest()) {
-      records_.builder().notes().add(Severity::warning, "bytes behind the end of the JSON value, ignored",
+      records_.builder().notes().add(Severity::warning, "bytes after the end of the JSON value, ignored",
                                      json_.offset());
     }
   }

@@ -30,7 +30,7 @@ void read_all(Input& in, std::vector<Snapshot>& snapshots) {
     if (!bytes.ensure(p, 1)) return;
     if (static_cast<std::uint8_t>(*p) == pickle::kProto) continue;
     if (const std::uint64_t other = pickle::count_rest(bytes, p); other != 0)
-      snapshots.back().facts.notes.add(Severity::warning, "bytes behind the end of the pickle, ignored", end, other);
+      snapshots.back().facts.notes.add(Severity::warning, "bytes after the end of the pickle, ignored", end, other);
     return;
   }
 }

@@ -72,7 +72,7 @@ class HeapReader {
                      json_.offset());
     }
     if (json_.has_rest()) {
-      builder_.notes().add(Severity::warning, "bytes behind the end of the snapshot, ignored", json_.offset());
+      builder_.notes().add(Severity::warning, "bytes after the end of the snapshot, ignored", json_.offset());
     }
     return finish();
   }

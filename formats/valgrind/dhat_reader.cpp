@@ -82,7 +82,7 @@ std::string DhatReader::text(std::string_view what) {
 void DhatReader::read_document() {
   require(Kind::object, "DHAT file", "an object");
   json_.each_member([this](std::string_view key) { read_member(std::string(key)); });
-  if (!json_.at_end()) json_.unexpected("nothing behind the value");
+  if (!json_.at_end()) json_.unexpected("nothing after the value");
 }
 
 void DhatReader::read_member(const std::string& key) {

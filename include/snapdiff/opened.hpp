@@ -30,7 +30,7 @@ struct OpenOptions {
   std::uint64_t max_input_bytes = 0;  ///< of decompressed bytes of a file; 0 = 64 GiB
   bool strict = false;                ///< a damaged file among several is an error and not left out
   std::vector<std::string> patterns;  ///< RE2, of the lines of a log
-  std::string group_by;               ///< RE2, what tells a log's series apart
+  std::string group_by;               ///< RE2, what separates a log's series
   bool decimal_units = false;         ///< KB, MB, GB of a log are powers of ten
   std::vector<std::string> symbols;   ///< files and folders that name raw addresses
   std::string sysroot;                ///< raw addresses are named from recorded paths below this folder

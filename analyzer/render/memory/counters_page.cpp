@@ -58,7 +58,7 @@ class CounterPanel : ChartPanel {
     if (judged) right -= canvas_.badge(right, y + 9, row_.verdict.word, 6.6, Align::right) + 8;
     if (row_.cumulative) {
       std::string text = q_.growth(row_.growth) + " counted";
-      if (row_.resets > 0) text += ", began anew " + std::to_string(row_.resets) + "\u00d7";
+      if (row_.resets > 0) text += ", reset " + std::to_string(row_.resets) + "\u00d7";
       right -= canvas_.text(right, y + 9, text, {8}, kInk2, Align::right) + 10;
     } else {
       right = growth_head(right, y, row_.before(), row_.after(), row_.growth);

@@ -52,7 +52,7 @@ std::string tokens(std::string_view text, std::size_t window = 0) {
   std::string out;
   try {
     value(json, out, 0);
-    if (!json.at_end()) json.unexpected("nothing behind the value");
+    if (!json.at_end()) json.unexpected("nothing after the value");
     return out;
   } catch (const formats::ReadFailure& failure) {
     return out + "!" + std::to_string(failure.error.offset.value_or(999'999)) + " " + failure.error.message;
@@ -65,7 +65,7 @@ std::string skipped(std::string_view text, std::size_t window = 0) {
   JsonScanner json(in);
   try {
     json.skip_value();
-    if (!json.at_end()) json.unexpected("nothing behind the value");
+    if (!json.at_end()) json.unexpected("nothing after the value");
     return {};
   } catch (const formats::ReadFailure& failure) {
     return "!" + std::to_string(failure.error.offset.value_or(999'999)) + " " + failure.error.message;
@@ -112,7 +112,7 @@ TEST_CASE("json: broken grammar is refused with what was found") {
       {"\"\\u12", "!5 truncated JSON: the input ends, expected four hexadecimal digits"},
       {"\"\\x\"", "!2 malformed JSON: found \"x\", expected an escape"},
       {"\"\\u12g4\"", "!5 malformed JSON: found \"g\", expected four hexadecimal digits"},
-      {"[]]", "[]!2 malformed JSON: found \"]\", expected nothing behind the value"},
+      {"[]]", "[]!2 malformed JSON: found \"]\", expected nothing after the value"},
       {"]", "!0 malformed JSON: found \"]\", expected a value"},
   }));
   for (const std::size_t window : {0U, 1U}) CHECK(tokens(text, window) == words);
