@@ -1,6 +1,6 @@
 #include "analyzer/report/headline.hpp"
-#include "analyzer/report/markdown_parts.hpp"
 #include "analyzer/report/listed_once.hpp"
+#include "analyzer/report/markdown_parts.hpp"
 #include "analyzer/report/writers.hpp"
 
 namespace snapdiff::report {
