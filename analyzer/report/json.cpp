@@ -158,7 +158,7 @@ void json_series(const SeriesReport& series, const std::vector<GrowthReport>& st
     json.field_or_null("objects", step.objects);
     json.field("growth", step.growth);
     json.field_or_null("restart", step.restart);
-    if (step.other_build) json.field("other_build", std::int64_t{1});
+    if (step.other_build) json.field("other_build", true);
   });
   json.rows("steps", steps, [&](const GrowthReport& step) { diff_object(json, out, step, {}, style); });
   json.key("overall");

@@ -74,7 +74,7 @@ void head_fields(JsonWriter& json, const TrendReport& trend) {
     json.field_or_null("objects", step.objects);
     json.field("growth", step.growth);
     json.field("seconds", i < trend.axis.seconds.size() ? trend.axis.seconds[i] : std::nan(""));
-    if (step.other_build) json.field("other_build", std::int64_t{1});
+    if (step.other_build) json.field("other_build", true);
     json.end_object();
   }
   json.end_array();

@@ -54,7 +54,7 @@ void input_fields(JsonWriter& json, const Postmortem& report) {
     json.field_or_null("objects", step.objects);
     json.field_or_null("growth", totals ? std::optional(step.growth) : std::nullopt);
     json.field_or_null("restart", step.restart);
-    if (step.other_build) json.field("other_build", std::int64_t{1});
+    if (step.other_build) json.field("other_build", true);
   });
   json.new_line();
   json.object_rows("missing_inputs", report.missing, [&](const MissingInput& one) {
