@@ -53,17 +53,13 @@ struct MachineLimits {
 ///   void at(uint64_t offset)                 where in the input the next calls come from
 ///   void bad_text()                          a text was not UTF-8 and has been mended
 template <class Consumer>
-class Machine : public OpcodeReader<Machine<Consumer>, Value> {
-  using Base = OpcodeReader<Machine<Consumer>, Value>;
+class Machine : public OpcodeReader<Machine<Consumer>, Value, ByteWindow> {
+  using Base = OpcodeReader<Machine<Consumer>, Value, ByteWindow>;
   friend Base;
 
  public:
   Machine(Input& in, Pools& pools, Consumer& consumer, MachineLimits limits = {})
-      : Base(window_, limits.stack_values, limits.marks),
-        window_(in),
-        pools_(pools),
-        consumer_(consumer),
-        limits_(limits) {}
+      : Base(in, limits.stack_values, limits.marks), pools_(pools), consumer_(consumer), limits_(limits) {}
 
   /// Reads up to and including STOP. Throws ReadFailure.
   void run();
@@ -130,7 +126,6 @@ class Machine : public OpcodeReader<Machine<Consumer>, Value> {
   void raise_height(Value& parent, const Value& child) const;
   Value& container(std::size_t at, Kind kind, std::string_view opcode);
 
-  ByteWindow window_;
   Pools& pools_;
   Consumer& consumer_;
   MachineLimits limits_;

@@ -27,6 +27,8 @@ inline std::uint64_t count_rest(ByteWindow& bytes, const char*& p) {
 /// Runs the opcodes of a pickle: arguments, stack, marks and memo, with all checks. What a value is, and what becomes
 /// of it, is the policy `Self`, which derives from this. Nothing is imported, called or executed.
 ///
+/// `Window` is ByteWindow, or a reference to one that goes on behind the pickle.
+///
 /// Self, where `p` stands behind the opcode and what is returned behind all that was read:
 ///   void integer(int64_t), boolean(bool), none(), big(uint64_t v) from 2^63 on, huge() beyond
 ///   const char* text(p, uint64_t n)        of n bytes
@@ -37,7 +39,7 @@ inline std::uint64_t count_rest(ByteWindow& bytes, const char*& p) {
 ///   void frame(uint64_t length)
 ///   const char* other(p, uint8_t opcode)   any other opcode; refuses what it does not carry out
 ///   uint32_t memo_code(Value&, uint64_t slot), void fetched(uint32_t code)
-template <class Self, class Value>
+template <class Self, class Value, class Window>
 class OpcodeReader {
  public:
   std::uint64_t offset() const { return bytes_.offset_of(op_); }
@@ -45,8 +47,9 @@ class OpcodeReader {
   int protocol() const { return protocol_; }
 
  protected:
-  OpcodeReader(ByteWindow& bytes, std::size_t most_values, std::size_t most_marks)
-      : bytes_(bytes), most_values_(most_values), most_marks_(most_marks) {
+  template <class Source>
+  OpcodeReader(Source& source, std::size_t most_values, std::size_t most_marks)
+      : bytes_(source), most_values_(most_values), most_marks_(most_marks) {
     stack_.reserve(4096);
   }
 
@@ -106,7 +109,7 @@ class OpcodeReader {
     return from;
   }
 
-  ByteWindow& bytes_;
+  Window bytes_;
   std::vector<Value> stack_;
   std::vector<std::size_t> marks_;
   Memo memo_;
@@ -116,7 +119,8 @@ class OpcodeReader {
   Self& self() { return static_cast<Self&>(*this); }
   void look_ahead(const char*& p);
   void begin(const char*& p);
-  const char* step(const char* p, std::uint8_t opcode);
+  // A call for each opcode would cost a tenth of the time.
+  [[gnu::always_inline]] inline const char* step(const char* p, std::uint8_t opcode);
   void read_protocol(const char*& p);
   const char* mark(const char* p);
   const char* long_integer(const char* p, std::uint64_t n);
@@ -132,8 +136,8 @@ class OpcodeReader {
   int protocol_ = 0;
 };
 
-template <class Self, class Value>
-void OpcodeReader<Self, Value>::begin(const char*& p) {
+template <class Self, class Value, class Window>
+void OpcodeReader<Self, Value, Window>::begin(const char*& p) {
   if (!bytes_.ensure(p, 1)) fail_malformed("empty input: no bytes, expected a pickle", bytes_.offset_of(p));
   op_ = p;
   const auto first = static_cast<std::uint8_t>(*p);
@@ -144,8 +148,8 @@ void OpcodeReader<Self, Value>::begin(const char*& p) {
 
 /// Sees to it that an opcode and its fixed argument can be read at `p`. Near the end of the input what lies behind it
 /// can be read, not used.
-template <class Self, class Value>
-void OpcodeReader<Self, Value>::look_ahead(const char*& p) {
+template <class Self, class Value, class Window>
+void OpcodeReader<Self, Value, Window>::look_ahead(const char*& p) {
   if (bytes_.ensure(p, ByteWindow::kPadding)) [[likely]]
     return;
   op_ = p;
@@ -153,8 +157,8 @@ void OpcodeReader<Self, Value>::look_ahead(const char*& p) {
   if (bytes_.end() - p < 1 + opcode_info(static_cast<std::uint8_t>(*p)).argument_bytes) truncated(offset());
 }
 
-template <class Self, class Value>
-void OpcodeReader<Self, Value>::run_opcodes(const char*& start) {
+template <class Self, class Value, class Window>
+void OpcodeReader<Self, Value, Window>::run_opcodes(const char*& start) {
   begin(start);
   const char* p = start;  // in a register, since nothing else knows it
   for (;;) {
@@ -169,8 +173,8 @@ void OpcodeReader<Self, Value>::run_opcodes(const char*& start) {
     malformed("STOP with " + std::to_string(stack_.size()) + " values on the stack, expected one");
 }
 
-template <class Self, class Value>
-const char* OpcodeReader<Self, Value>::step(const char* p, std::uint8_t opcode) {
+template <class Self, class Value, class Window>
+const char* OpcodeReader<Self, Value, Window>::step(const char* p, std::uint8_t opcode) {
   switch (opcode) {
     case kBinGet: get(take(p, 1)); break;
     case kLongBinGet: get(take(p, 4)); break;
@@ -232,16 +236,16 @@ const char* OpcodeReader<Self, Value>::step(const char* p, std::uint8_t opcode) 
   return p;
 }
 
-template <class Self, class Value>
-void OpcodeReader<Self, Value>::read_protocol(const char*& p) {
+template <class Self, class Value, class Window>
+void OpcodeReader<Self, Value, Window>::read_protocol(const char*& p) {
   protocol_ = static_cast<int>(take(p, 1));
   if (protocol_ >= 2 && protocol_ <= 5) return;
   fail(ErrorCode::unsupported, "unsupported pickle protocol: found " + std::to_string(protocol_) + ", expected 2 to 5",
        offset());
 }
 
-template <class Self, class Value>
-const char* OpcodeReader<Self, Value>::mark(const char* p) {
+template <class Self, class Value, class Window>
+const char* OpcodeReader<Self, Value, Window>::mark(const char* p) {
   if (marks_.size() == most_marks_)
     malformed("nested too deeply: more than " + std::to_string(most_marks_) + " containers inside one another");
   marks_.push_back(stack_.size());
@@ -249,8 +253,8 @@ const char* OpcodeReader<Self, Value>::mark(const char* p) {
 }
 
 /// Two's complement, little-endian. More than 255 bytes are not looked at.
-template <class Self, class Value>
-const char* OpcodeReader<Self, Value>::long_integer(const char* p, std::uint64_t n) {
+template <class Self, class Value, class Window>
+const char* OpcodeReader<Self, Value, Window>::long_integer(const char* p, std::uint64_t n) {
   if (n > 255) {
     pass_over(p, n);
     self().huge();
@@ -278,8 +282,8 @@ const char* OpcodeReader<Self, Value>::long_integer(const char* p, std::uint64_t
   return behind;
 }
 
-template <class Self, class Value>
-void OpcodeReader<Self, Value>::put(std::uint64_t slot) {
+template <class Self, class Value, class Window>
+void OpcodeReader<Self, Value, Window>::put(std::uint64_t slot) {
   require(1, "a memo slot");
   const std::uint32_t code = self().memo_code(stack_.back(), slot);
   if (slot == memo_.size() && !memo_.has_far(slot)) {

@@ -44,8 +44,8 @@ struct DumpValue {
 /// every other one; the two classes are recognised by name and stand for nothing else. A tuple is told by
 /// what it holds: (text, int) is a frame, a tuple of frames a traceback, (int, int, traceback, int) a trace.
 /// Traces are added up as soon as they are complete, so that millions of them need no memory.
-class DumpMachine : public pickle::OpcodeReader<DumpMachine, DumpValue> {
-  using Base = pickle::OpcodeReader<DumpMachine, DumpValue>;
+class DumpMachine : public pickle::OpcodeReader<DumpMachine, DumpValue, ByteWindow&> {
+  using Base = pickle::OpcodeReader<DumpMachine, DumpValue, ByteWindow&>;
   friend Base;
 
  public:
