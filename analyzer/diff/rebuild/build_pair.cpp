@@ -338,18 +338,22 @@ void BuildPair::merge(RowUnion& rows) {
   drop(after_, used_b);
 }
 
+BuildPair::Stacks BuildPair::stacks_of(const std::vector<Left>& entries, bool after) {
+  return after ? read(entries, in_b_, lines_.after, b_.side()) : read(entries, in_a_, lines_.before, a_.side());
+}
+
 void BuildPair::join_again(const std::vector<Left>& all_before, const std::vector<Left>& all_after, RowUnion& rows) {
-  before_ = read(all_before, in_a_, lines_.before, a_.side());
-  after_ = read(all_after, in_b_, lines_.after, b_.side());
+  before_ = stacks_of(all_before, false);
+  after_ = stacks_of(all_after, true);
   join_equal(rows, false);
 }
 
 void BuildPair::join(std::vector<Left> before, std::vector<Left> after, RowUnion& rows) {
   for_each_parallel(2, before.size() + after.size(), [&](std::size_t side) {
     if (side == 0) {
-      before_ = read(before, in_a_, lines_.before, a_.side());
+      before_ = stacks_of(before, false);
     } else {
-      after_ = read(after, in_b_, lines_.after, b_.side());
+      after_ = stacks_of(after, true);
     }
   });
   join_equal(rows, true);

@@ -34,6 +34,20 @@ class BuildPair {
   void join_again(const std::vector<Left>& all_before, const std::vector<Left>& all_after, RowUnion& rows);
   bool lines_tell() const { return lines_tell_; }
 
+  /// A stack as lines and functions that mean the same on both sides.
+  struct Stack {
+    std::uint32_t row = 0;
+    std::uint32_t way = 0;
+    bool folded = false;
+    double value = 0;
+    double objects = 0;                    ///< 0: unknown
+    std::vector<std::uint32_t> classes;    ///< leaf first
+    std::vector<std::uint32_t> functions;  ///< of the current side, leaf first
+  };
+  using Stacks = std::vector<Stack>;
+  /// Entries of one side, each with its row.
+  Stacks stacks_of(const std::vector<Left>& entries, bool after);
+
   void join(std::vector<Left> before, std::vector<Left> after, RowUnion& rows);
 
   /// Functions under another name, and how many of the joined stacks hold each.
@@ -53,17 +67,6 @@ class BuildPair {
   std::vector<std::uint64_t> places_of(std::uint32_t entry) const;
 
  private:
-  struct Stack {
-    std::uint32_t row = 0;
-    std::uint32_t way = 0;
-    bool folded = false;
-    double value = 0;
-    double objects = 0;                    ///< 0: unknown
-    std::vector<std::uint32_t> classes;    ///< leaf first
-    std::vector<std::uint32_t> functions;  ///< of the current side, leaf first
-  };
-  using Stacks = std::vector<Stack>;
-
   Stacks read(const std::vector<Left>& left, Positions& positions, const std::vector<std::uint32_t>& classes,
               const Side& side) const;
   static bool contradict(const Stack& a, const Stack& b);

@@ -10,6 +10,7 @@
 #include "analyzer/diff/rebuild/changed_code.hpp"
 #include "analyzer/diff/rebuild/code.hpp"
 #include "analyzer/diff/rebuild/moved_lines.hpp"
+#include "analyzer/diff/rebuild/put_between.hpp"
 
 namespace snapdiff::diff::rebuild {
 namespace {
@@ -168,21 +169,28 @@ bool is_rebuilt(const Side& before, const Side& after, const BuildFacts& facts_b
   const Snapshot& a = *before.ref.snapshot;
   const Snapshot& b = *after.ref.snapshot;
   if (a.facts.pid && b.facts.pid && other_process(a, b).empty()) return false;
+  const auto put_between = [&] {
+    return std::max(before.stack.size(), after.stack.size()) <= kMostResized &&
+           std::max(left.before.size(), left.after.size()) >= kFewStacks &&
+           is_put_between(Code(before), Code(after), left);
+  };
   Resized all;
   if (!any_left) {
     all = resized();
-    if (std::min(all.before.size(), all.after.size()) < kFewStacks) return false;
+    if (std::min(all.before.size(), all.after.size()) < kFewStacks &&
+        std::max(left.before.size(), left.after.size()) < kFewStacks)
+      return false;
   }
   bool differs = false;
   const bool shared = a.dictionary == b.dictionary;
   const Half first = read_half(a, used_before, facts_before, facts_after, shared, differs);
   const Half second = read_half(b, used_after, facts_after, facts_before, shared, differs);
   if (!first.may_differ || !second.may_differ) return any_left && differs && (first.may_differ || second.may_differ);
-  if (!any_left) return lines_exchanged(Code(before), Code(after), all.before, all.after);
+  if (!any_left) return lines_exchanged(Code(before), Code(after), all.before, all.after) || put_between();
   if (differs || first.inlines != second.inlines || any_moved(first, second)) return true;
-  if (left.before.size() < kFewStacks || left.after.size() < kFewStacks) return false;
+  if (left.before.size() < kFewStacks || left.after.size() < kFewStacks) return put_between();
   const double share = std::min(left.share_before, left.share_after);
-  if (share < kSomeLeft || common_share(first, second, true) < kCommonNames) return false;
+  if (share < kSomeLeft || common_share(first, second, true) < kCommonNames) return put_between();
   if (share >= kMuchLeft && common_share(first, second, false) <= 1 - kOwnNames) return true;
   const Code code_before(before), code_after(after);
   if (is_other_code(code_before, code_after, left.before, left.after)) return true;

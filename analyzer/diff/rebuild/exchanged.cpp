@@ -1,86 +1,31 @@
 #include "analyzer/diff/rebuild/exchanged.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <iterator>
 #include <set>
 #include <utility>
 #include <vector>
 
+#include "analyzer/diff/rebuild/amounts.hpp"
+
 namespace snapdiff::diff::rebuild {
 namespace {
 
-constexpr double kOtherSize = 2;          // objects of another size weigh as much as seven times as many
-constexpr double kGrownSize = 0.3;        // of both rows by the same amount: a type that has new members
-constexpr double kMostGrown = 0.25;       // of the smaller size
-constexpr double kClear = 0.6;            // by which the exchange explains more
-constexpr double kNothing = 0.15;         // an exchange that leaves less to be explained
-constexpr double kClearToNothing = 0.35;  // has to explain this much more
-constexpr double kChanged = 0.2;          // of the number of objects: less needs no explanation
-constexpr double kFew = 2;                // objects: as many more or less say little
-constexpr std::size_t kMostRows = 64;     // of one run of functions: the heaviest
+constexpr std::size_t kMostRows = 64;  // of one run of functions: the heaviest
 
 /// A row on both sides.
-struct Row {
-  std::uint32_t unit = 0;
-  std::uint32_t entry = 0;  ///< of the current side
-  double bytes_before = 0, bytes_after = 0;
-  double objects_before = 0, objects_after = 0;
-  std::vector<std::uint64_t> places;  ///< BuildPair::places_of() the entry; only where asked for
-
-  double size_before() const { return bytes_before / objects_before; }
-  double size_after() const { return bytes_after / objects_after; }
-  double moved() const { return std::abs(std::log((objects_after + kFew) / (objects_before + kFew))); }
-  bool changed() const { return std::floor(size_before()) != std::floor(size_after()) || moved() > kChanged; }
+struct Row : RowAmounts {
+  std::vector<std::uint64_t> places;  ///< BuildPair::places_of() the current entry; only where asked for
 };
 
 /// The rows that both sides have.
 std::vector<Row> rows_of_both(const Comparison& c, std::size_t s, const RowUnion& rows) {
-  std::vector<Row> sums(c.unit_count());
-  const auto add = [&](std::size_t side, double Row::*bytes, double Row::*objects) {
-    for (std::uint32_t entry = 0; entry < c.sides[side].stack.size(); ++entry) {
-      Row& row = sums[rows.find(c.unit_of_entry[side][entry])];
-      row.*bytes += static_cast<double>(c.sides[side].value[entry]);
-      row.*objects += static_cast<double>(c.sides[side].objects[entry]);
-      row.entry = entry;
-    }
-  };
-  add(s, &Row::bytes_before, &Row::objects_before);
-  add(s + 1, &Row::bytes_after, &Row::objects_after);
   std::vector<Row> out;
-  for (std::uint32_t u = 0; u < sums.size(); ++u) {
-    Row& row = sums[u];
-    if (row.objects_before <= 0 || row.objects_after <= 0) continue;
-    row.unit = u;
-    out.push_back(row);
+  for (const RowAmounts& row : amounts_of_rows(c, s, rows)) {
+    if (row.on_both_sides()) out.push_back({row, {}});
   }
   return out;
-}
-
-/// How much has to be explained if what `x` held before is what `y` holds now.
-double in_count(const Row& x, const Row& y) {
-  return std::min(kOtherSize, std::abs(std::log((y.objects_after + kFew) / (x.objects_before + kFew))));
-}
-
-/// The same of the sizes of objects, for two rows at once; equal growth of both is one change of a type. Where an
-/// allocator rounds sizes up it is not equal any more.
-double in_size(double x_before, double x_after, double y_before, double y_after) {
-  const double x = std::floor(x_after) - std::floor(x_before), y = std::floor(y_after) - std::floor(y_before);
-  if (x == 0 && y == 0) return 0;
-  if (x == y && std::abs(x) <= kMostGrown * std::min(x_before, y_before)) return kGrownSize;
-  if (x > 0 && y > 0 && x <= kMostGrown * x_before && y <= kMostGrown * y_before) return kOtherSize;
-  return (x == 0 ? 0 : kOtherSize) + (y == 0 ? 0 : kOtherSize);
-}
-
-/// Whether two rows changed places. `by_size`: only by sizes of objects, which have to be the same.
-bool exchanged(const Row& x, const Row& y, bool by_size) {
-  const double sizes = in_size(x.size_before(), x.size_after(), y.size_before(), y.size_after());
-  const double crossed = in_size(x.size_before(), y.size_after(), y.size_before(), x.size_after());
-  if (by_size && (crossed >= kOtherSize || sizes < kOtherSize)) return false;
-  const double if_exchanged = crossed + in_count(x, y) + in_count(y, x);
-  const double clear = if_exchanged < kNothing ? kClearToNothing : kClear;
-  return if_exchanged + clear < sizes + in_count(x, x) + in_count(y, y);
 }
 
 /// visit(row, row) for each two of a run of functions, or of a leaf function.
@@ -92,7 +37,7 @@ void each_two(const std::vector<Row>& rows, const BuildPair& pair, bool by_leaf,
   };
   std::vector<Keyed> keyed;
   for (const Row& row : rows) {
-    const std::uint64_t key = pair.functions_of(row.entry, by_leaf);
+    const std::uint64_t key = pair.functions_of(row.entry_after, by_leaf);
     if (key != 0) keyed.push_back({key, &row});
   }
   std::sort(keyed.begin(), keyed.end(), [](const Keyed& x, const Keyed& y) {
@@ -155,13 +100,13 @@ void merge_exchanged(const Comparison& c, std::size_t s, const BuildPair& pair, 
     each_two(changed, pair, by_leaf, [&](const Row& x, const Row& y) {
       if (!exchanged(x, y, by_leaf)) return;
       join(x, y);
-      if (!by_leaf) places.add(pair.places_of(x.entry), pair.places_of(y.entry));
+      if (!by_leaf) places.add(pair.places_of(x.entry_after), pair.places_of(y.entry_after));
     });
   }
   // The same two places under other callers: they hold too little, or too much the same, to show it themselves.
   if (places.empty()) return;
   std::erase_if(both, [&](Row& row) {
-    std::vector<std::uint64_t> own = pair.places_of(row.entry);
+    std::vector<std::uint64_t> own = pair.places_of(row.entry_after);
     const bool holds = places.holds_any(own);
     if (holds) row.places = std::move(own);
     return !holds;

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "analyzer/diff/rebuild/build_pair.hpp"
+#include "analyzer/diff/rebuild/bypassed.hpp"
 #include "analyzer/diff/rebuild/evidence.hpp"
 #include "analyzer/diff/rebuild/exchanged.hpp"
 #include "snapdiff/parallel.hpp"
@@ -180,6 +181,7 @@ void Rebuilds::match(Comparison& c) {
     const OneSided apart(c, rows, s, present);
     pairs_[s]->join(apart.entries(false), apart.entries(true), rows);
     merge_exchanged(c, s, *pairs_[s], rows);
+    merge_bypassed(c, s, *pairs_[s], rows);
     c.possible_pairs += pairs_[s]->possible();
     for (BuildPair::Renamed& one : pairs_[s]->renamed())
       c.renamed.push_back({std::move(one.before), std::move(one.after), one.stacks});

@@ -1,0 +1,82 @@
+#include "analyzer/diff/rebuild/amounts.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace snapdiff::diff::rebuild {
+namespace {
+
+constexpr double kOtherSize = 2;          // objects of another size weigh as much as seven times as many
+constexpr double kGrownSize = 0.3;        // of both rows by the same amount: a type that has new members
+constexpr double kMostGrown = 0.25;       // of the smaller size
+constexpr double kClear = 0.6;            // by which the exchange explains more
+constexpr double kNothing = 0.15;         // an exchange that leaves less to be explained
+constexpr double kClearToNothing = 0.35;  // has to explain this much more
+constexpr double kChanged = 0.2;          // of the number of objects: less needs no explanation
+constexpr double kFew = 2;                // objects: as many more or less say little
+constexpr double kAsBefore = 0.25;        // of the logarithm of the number of objects: between two runs as many
+constexpr double kClearVote = 0.25;       // by which one explanation leaves more than the other
+constexpr double kSameBytes = 0.7;        // of the logarithm of the bytes
+
+/// How much the number of objects changed: the absolute value of a logarithm.
+double change(double before, double after) { return std::abs(std::log((after + kFew) / (before + kFew))); }
+
+/// How much has to be explained if what `x` held before is what `y` holds now.
+double in_count(const Amounts& x, const Amounts& y) {
+  return std::min(kOtherSize, std::abs(std::log((y.objects_after + kFew) / (x.objects_before + kFew))));
+}
+
+/// The same of the sizes of objects, for two rows at once; equal growth of both is one change of a type. Where an
+/// allocator rounds sizes up it is not equal any more.
+double in_size(double x_before, double x_after, double y_before, double y_after) {
+  const double x = std::floor(x_after) - std::floor(x_before), y = std::floor(y_after) - std::floor(y_before);
+  if (x == 0 && y == 0) return 0;
+  if (x == y && std::abs(x) <= kMostGrown * std::min(x_before, y_before)) return kGrownSize;
+  if (x > 0 && y > 0 && x <= kMostGrown * x_before && y <= kMostGrown * y_before) return kOtherSize;
+  return (x == 0 ? 0 : kOtherSize) + (y == 0 ? 0 : kOtherSize);
+}
+
+}  // namespace
+
+double Amounts::moved() const { return change(objects_before, objects_after); }
+
+bool Amounts::changed() const { return std::floor(size_before()) != std::floor(size_after()) || moved() > kChanged; }
+
+std::vector<RowAmounts> amounts_of_rows(const Comparison& c, std::size_t s, const RowUnion& rows) {
+  std::vector<RowAmounts> sums(c.unit_count());
+  for (const bool after : {false, true}) {
+    const Side& side = c.sides[s + (after ? 1 : 0)];
+    for (std::uint32_t entry = 0; entry < side.stack.size(); ++entry) {
+      RowAmounts& row = sums[rows.find(c.unit_of_entry[s + (after ? 1 : 0)][entry])];
+      row.add(after, static_cast<double>(side.value[entry]), static_cast<double>(side.objects[entry]));
+      (after ? row.entry_after : row.entry_before) = entry;
+    }
+  }
+  for (std::uint32_t u = 0; u < sums.size(); ++u) sums[u].unit = u;
+  std::erase_if(sums, [](const RowAmounts& row) { return row.objects_before <= 0 && row.objects_after <= 0; });
+  return sums;
+}
+
+bool exchanged(const Amounts& x, const Amounts& y, bool by_size) {
+  const double sizes = in_size(x.size_before(), x.size_after(), y.size_before(), y.size_after());
+  const double crossed = in_size(x.size_before(), y.size_after(), y.size_before(), x.size_after());
+  if (by_size && (crossed >= kOtherSize || sizes < kOtherSize)) return false;
+  const double if_exchanged = crossed + in_count(x, y) + in_count(y, x);
+  const double clear = if_exchanged < kNothing ? kClearToNothing : kClear;
+  return if_exchanged + clear < sizes + in_count(x, x) + in_count(y, y);
+}
+
+Vote went_on(const Amounts& x, const Amounts& y) {
+  if (x.on_both_sides() && y.on_both_sides()) {
+    if (exchanged(x, y, false) && exchanged(x.mirrored(), y.mirrored(), false)) return Vote::yes;
+    return !x.changed() && !y.changed() ? Vote::no : Vote::none;
+  }
+  if (!x.on_both_sides() && !y.on_both_sides()) return Vote::none;
+  const double together = change(x.objects_before + y.objects_before, x.objects_after + y.objects_after);
+  const double apart = x.on_both_sides() ? x.moved() : y.moved();
+  const bool bytes = change(x.bytes_before + y.bytes_before, x.bytes_after + y.bytes_after) <= kSameBytes;
+  if (bytes && together <= kAsBefore && together + kClearVote <= apart) return Vote::yes;
+  return apart + kClearVote <= together ? Vote::no : Vote::none;
+}
+
+}  // namespace snapdiff::diff::rebuild

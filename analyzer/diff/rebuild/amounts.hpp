@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "analyzer/diff/rebuild/code.hpp"
+#include "analyzer/diff/rebuild/row_union.hpp"
+
+namespace snapdiff::diff::rebuild {
+
+/// What a row holds on both sides, in bytes and objects; 0 where a side does not have it.
+struct Amounts {
+  double bytes_before = 0, bytes_after = 0;
+  double objects_before = 0, objects_after = 0;
+
+  void add(bool after, double bytes, double objects) {
+    (after ? bytes_after : bytes_before) += bytes;
+    (after ? objects_after : objects_before) += objects;
+  }
+  Amounts mirrored() const { return {bytes_after, bytes_before, objects_after, objects_before}; }
+  bool on_both_sides() const { return objects_before > 0 && objects_after > 0; }
+  /// Of a row that both sides have.
+  double size_before() const { return bytes_before / objects_before; }
+  double size_after() const { return bytes_after / objects_after; }
+  /// How much the number of objects changed: the absolute value of a logarithm.
+  double moved() const;
+  /// Whether the objects have another size now, or their number changed so much that it needs an explanation.
+  bool changed() const;
+};
+
+/// A row, and on each side the last of its entries; kNone where the side does not have the row.
+struct RowAmounts : Amounts {
+  std::uint32_t unit = 0;
+  std::uint32_t entry_before = kNone, entry_after = kNone;
+};
+
+/// The rows of the sides `s` and `s` + 1 that hold objects, by unit. Asks for counts of objects on both.
+std::vector<RowAmounts> amounts_of_rows(const Comparison& c, std::size_t s, const RowUnion& rows);
+
+/// Whether two rows that both sides have changed places: each holds now what the other one held. `by_size`: only by
+/// sizes of objects, which have to be the same.
+bool exchanged(const Amounts& x, const Amounts& y, bool by_size);
+
+/// Whether stacks of one of two rows went on in the other: they changed places, or both together hold about as many
+/// objects as before while the one that both sides have does not.
+enum class Vote : std::uint8_t { none, yes, no };
+Vote went_on(const Amounts& x, const Amounts& y);
+
+}  // namespace snapdiff::diff::rebuild

@@ -1,0 +1,129 @@
+#include "analyzer/diff/rebuild/bypassed.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+#include "analyzer/diff/rebuild/amounts.hpp"
+
+namespace snapdiff::diff::rebuild {
+namespace {
+
+constexpr std::size_t kMostBypassRows = 4096;  // the heaviest
+constexpr std::size_t kMostOfLines = 32;       // rows of equal lines
+constexpr std::size_t kDeepestBypass = 128;    // frames
+constexpr double kOutvoted = 2;                // as many for it as against it
+constexpr std::uint64_t kLineBase = 0x9e3779b97f4a7c15ULL;
+
+/// A row and one of its stacks.
+struct OneRow {
+  const RowAmounts* row = nullptr;
+  const BuildPair::Stack* stack = nullptr;
+};
+
+/// Hashes of a stack's lines: of all, and of all but one.
+class LineHashes {
+ public:
+  explicit LineHashes(const std::vector<std::uint32_t>& classes) : below_{0}, above_(classes.size() + 1, 0), power_{1} {
+    for (const std::uint32_t one : classes) {
+      below_.push_back(below_.back() + mix64(one + 1ULL) * power_.back());
+      power_.push_back(power_.back() * kLineBase);
+    }
+    for (std::size_t k = classes.size(); k-- > 0;) above_[k] = above_[k + 1] * kLineBase + mix64(classes[k] + 1ULL);
+  }
+  std::uint64_t all() const { return above_[0]; }
+  std::uint64_t without(std::size_t k) const { return below_[k] + above_[k + 1] * power_[k]; }
+
+ private:
+  std::vector<std::uint64_t> below_, above_, power_;
+};
+
+/// Two rows of equal lines but for one that only `longer` has.
+struct Bypass {
+  const RowAmounts* longer = nullptr;
+  const RowAmounts* shorter = nullptr;
+  std::array<std::uint32_t, 3> place{};  ///< the line above, the function that is bypassed, the one below or kNone
+  Vote vote = Vote::none;                ///< whether stacks of one went on in the other
+};
+
+std::vector<Bypass> find_bypasses(const std::vector<OneRow>& runs, bool lines_tell) {
+  std::unordered_map<std::uint64_t, std::vector<const OneRow*>> by_lines;
+  for (const OneRow& run : runs) {
+    std::vector<const OneRow*>& equal = by_lines[LineHashes(run.stack->classes).all()];
+    if (equal.size() < kMostOfLines) equal.push_back(&run);
+  }
+  std::vector<Bypass> out;
+  for (const OneRow& run : runs) {
+    const std::vector<std::uint32_t>& classes = run.stack->classes;
+    const std::vector<std::uint32_t>& functions = run.stack->functions;
+    if (classes.size() > kDeepestBypass) continue;
+    const LineHashes lines(classes);
+    for (std::size_t k = 0; k + 1 < classes.size(); ++k) {
+      if (k > 0 && classes[k - 1] == classes[k]) continue;
+      const auto found = by_lines.find(lines.without(k));
+      if (found == by_lines.end()) continue;
+      for (const OneRow* other : found->second) {
+        if (!run.row->on_both_sides() && !other->row->on_both_sides()) continue;
+        if (other->row == run.row || other->stack->classes.size() + 1 != classes.size()) continue;
+        // A jump is one call; where lines say nothing, a callee was inlined with all its calls.
+        const std::uint32_t below = !lines_tell ? kNone : k == 0 ? kAllocation : functions[k - 1];
+        const std::array<std::uint32_t, 3> place{classes[k + 1], functions[k], below};
+        out.push_back({run.row, other->row, place, went_on(*run.row, *other->row)});
+      }
+    }
+  }
+  return out;
+}
+
+/// The heaviest rows.
+std::vector<RowAmounts> heaviest_rows(std::vector<RowAmounts> rows) {
+  const auto heavier = [](const RowAmounts& x, const RowAmounts& y) {
+    const double of_x = x.bytes_before + x.bytes_after, of_y = y.bytes_before + y.bytes_after;
+    return of_x != of_y ? of_x > of_y : x.unit < y.unit;
+  };
+  if (rows.size() > kMostBypassRows) {
+    std::nth_element(rows.begin(), rows.begin() + kMostBypassRows, rows.end(), heavier);
+    rows.resize(kMostBypassRows);
+  }
+  std::sort(rows.begin(), rows.end(), heavier);
+  return rows;
+}
+
+}  // namespace
+
+void merge_bypassed(const Comparison& c, std::size_t s, BuildPair& pair, RowUnion& rows) {
+  if (c.sides[s].objects.empty() || c.sides[s + 1].objects.empty()) return;
+  const std::vector<RowAmounts> all = heaviest_rows(amounts_of_rows(c, s, rows));
+  std::vector<BuildPair::Left> before, after;
+  for (std::uint32_t i = 0; i < all.size(); ++i) {
+    if (all[i].entry_before != kNone) before.push_back({i, all[i].entry_before});
+    if (all[i].entry_after != kNone) after.push_back({i, all[i].entry_after});
+  }
+  const BuildPair::Stacks in_before = pair.stacks_of(before, false), in_after = pair.stacks_of(after, true);
+  std::vector<OneRow> runs;
+  for (const BuildPair::Stacks* stacks : {&in_before, &in_after}) {
+    for (const BuildPair::Stack& stack : *stacks) {
+      if (!stack.classes.empty()) runs.push_back({&all[stack.row], &stack});
+    }
+  }
+  const std::vector<Bypass> bypasses = find_bypasses(runs, pair.lines_tell());
+  struct Votes {
+    double yes = 0, no = 0;
+  };
+  std::map<std::array<std::uint32_t, 3>, Votes> votes;
+  for (const Bypass& one : bypasses) {
+    votes[one.place].yes += one.vote == Vote::yes ? 1 : 0;
+    votes[one.place].no += one.vote == Vote::no ? 1 : 0;
+  }
+  for (const Bypass& one : bypasses) {
+    const Votes& of_place = votes[one.place];
+    if (one.vote == Vote::no || of_place.yes == 0 || of_place.yes < kOutvoted * of_place.no) continue;
+    if (rows.find(one.longer->unit) != rows.find(one.shorter->unit))
+      rows.join(one.longer->unit, one.shorter->unit, MatchTier::merged);
+  }
+}
+
+}  // namespace snapdiff::diff::rebuild
