@@ -150,9 +150,9 @@ UsedFrames UsedFramesInTurn::of(const Side& side, const Dictionary& dictionary) 
     return {0, std::move(some)};
   }
   constexpr std::uint32_t kOneLess = 0xffffffff;
-  const std::vector<StackId> none;
+  const SideColumn<StackId> none;
   const bool goes_on = last_ != nullptr && last_->seen == side.seen;
-  const std::vector<StackId>& before = goes_on ? last_->stack : none;
+  const SideColumn<StackId>& before = goes_on ? last_->stack : none;
   if (!goes_on) uses_.assign(dictionary.frames.size(), 0);
   std::size_t i = 0;
   for (std::size_t j = 0; j < side.stack.size() || i < before.size();) {  // both ascend

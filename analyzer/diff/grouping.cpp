@@ -8,6 +8,7 @@
 #include "analyzer/diff/frame_keys.hpp"
 #include "snapdiff/checked.hpp"
 #include "snapdiff/keyed_hash.hpp"
+#include "snapdiff/parallel.hpp"
 #include "snapdiff/trend.hpp"
 
 namespace snapdiff::diff {
@@ -36,6 +37,7 @@ class Adder {
   void add(SeriesValues& sums, std::size_t row, std::size_t step, std::int64_t value) {
     fits_ &= sums.add(row, step, value);
   }
+  void join(const Adder& other) { fits_ &= other.fits_; }
   void finish(SeriesValues& sums) { fits_ &= sums.finish(); }
   Status status(const Comparison& c) const {
     if (fits_) return ok();
@@ -153,6 +155,22 @@ void choose_objects(Grouped& g, const Comparison& c, std::optional<double> wante
   g.object_series = SeriesValues(places, g.series_length, known_values(c));
 }
 
+/// Calls fill(adder, s) for each side, in turn or, where rows are kept whole, for several at once: they write to
+/// different places.
+template <class Fill>
+void fill_series(const Comparison& c, const SeriesValues& series, Adder& adder, Fill fill) {
+  constexpr std::size_t kTogether = 8;  // values of a row that share a line of the cache
+  const std::size_t block_size = series.sparse() ? c.sides.size() : kTogether;
+  std::vector<Adder> adders((c.sides.size() + block_size - 1) / block_size);
+  for_each_parallel(adders.size(), known_values(c), [&](std::size_t block) {
+    Adder own;
+    const std::size_t end = std::min(c.sides.size(), (block + 1) * block_size);
+    for (std::size_t s = block * block_size; s < end; ++s) fill(own, s);
+    adders[block] = own;
+  });
+  for (const Adder& other : adders) adder.join(other);
+}
+
 Grouped by_stack(const Comparison& c, const SeriesOf& series, Adder& adder) {
   Grouped g;
   std::vector<std::uint32_t> row_of_unit;
@@ -184,23 +202,23 @@ Grouped by_stack(const Comparison& c, const SeriesOf& series, Adder& adder) {
     adder.check(row.objects);
   }
   if (!series.wanted) return g;
-  for (std::size_t s = 0; s < c.sides.size(); ++s) {
+  fill_series(c, g.series, adder, [&](Adder& own, std::size_t s) {
     for (std::size_t entry = 0; entry < c.unit_of_entry[s].size(); ++entry) {
       const std::size_t row = row_of(c.unit_of_entry[s][entry]);
-      adder.add(g.series, row, s, c.sides[s].value[entry]);
+      own.add(g.series, row, s, c.sides[s].value[entry]);
       if (entry >= c.sides[s].stack.size()) g.series.mark_unknown(row, s);
     }
-  }
+  });
   adder.finish(g.series);
   if (!c.has_objects) return g;
   choose_objects(g, c, series.object_floor);
-  for (std::size_t s = 0; s < c.sides.size(); ++s) {
+  fill_series(c, g.object_series, adder, [&](Adder& own, std::size_t s) {
     for (std::size_t entry = 0; entry < c.unit_of_entry[s].size(); ++entry) {
       const std::uint32_t place = g.object_place[row_of(c.unit_of_entry[s][entry])];
       if (place == GrowthReport::kNoPlace) continue;
-      adder.add(g.object_series, place, s, c.sides[s].objects[entry]);
+      own.add(g.object_series, place, s, c.sides[s].objects[entry]);
     }
-  }
+  });
   adder.finish(g.object_series);
   return g;
 }

@@ -85,9 +85,9 @@ class Remover {
     const auto move = [&](auto& column) {
       if (!column.empty()) column[out_] = column[entry];
     };
-    move(side_.stack);
-    move(side_.value);
-    move(side_.objects);
+    move(side_.stack.own());
+    move(side_.value.own());
+    move(side_.objects.own());
     move(side_.variance);
     move(side_.salted);
     ++out_;
@@ -96,9 +96,9 @@ class Remover {
     const auto cut = [&](auto& column) {
       if (!column.empty()) column.resize(out_);
     };
-    cut(side_.stack);
-    cut(side_.value);
-    cut(side_.objects);
+    cut(side_.stack.own());
+    cut(side_.value.own());
+    cut(side_.objects.own());
     cut(side_.variance);
     cut(side_.salted);
     side_.unknown.clear();
@@ -219,8 +219,8 @@ Status hold_beginnings(Comparison& c) {
     for (const auto& [unit, held] : first) {
       met[unit] = 1;
       c.unit_of_entry.front().push_back(unit);
-      front.value.push_back(held.value);
-      if (c.has_objects) front.objects.push_back(held.objects);
+      front.value.own().push_back(held.value);
+      if (c.has_objects) front.objects.own().push_back(held.objects);
       c.values[unit].value.baseline = held.value;
       c.values[unit].objects.baseline = held.objects;
       fits &= checked_add(front.total, held.value, front.total) &&
@@ -260,13 +260,13 @@ void bridge_gaps(Comparison& c) {
       const double share = static_cast<double>(s - from.side) / static_cast<double>(end.side - from.side);
       units[s].push_back(unit);
       Side& side = *to[s];
-      side.value.push_back(between(from.value, end.value, share));
+      side.value.own().push_back(between(from.value, end.value, share));
       // Saturating: the totals of the steps between are shown, and nothing is derived from them.
-      if (!checked_add(side.total, side.value.back(), side.total))
+      if (!checked_add(side.total, side.value.own().back(), side.total))
         side.total = std::numeric_limits<std::int64_t>::max();
       if (c.has_objects) {
-        side.objects.push_back(between(from.objects, end.objects, share));
-        if (!checked_add(side.total_objects, side.objects.back(), side.total_objects))
+        side.objects.own().push_back(between(from.objects, end.objects, share));
+        if (!checked_add(side.total_objects, side.objects.own().back(), side.total_objects))
           side.total_objects = std::numeric_limits<std::int64_t>::max();
       }
       ++c.bridged;

@@ -13,6 +13,40 @@ Status too_large(std::string_view metric, std::string_view name) {
                                      " is beyond 2^63-1, expected it to fit in 64 bits"};
 }
 
+/// Every row is an entry as it stands: the only one of its stack, which is visible, and not empty.
+bool rows_are_entries(const Side& side) {
+  const std::vector<StackId>& stacks = side.ref.snapshot->samples.stack;
+  const Columns& columns = side.columns;
+  for (std::size_t row = 0; row < stacks.size(); ++row) {
+    if (row > 0 && stacks[row] == stacks[row - 1]) return false;
+    if (side.seen->fate[index_of(stacks[row])] != Fate::visible) return false;
+    if (columns.value->value[row] == 0 && (columns.objects == nullptr || columns.objects->value[row] == 0))
+      return false;
+  }
+  return true;
+}
+
+/// False: a sum does not fit.
+bool lend_rows(Side& side, bool uncertain) {
+  const std::vector<std::int64_t>& values = side.columns.value->value;
+  side.stack.lend(side.ref.snapshot->samples.stack);
+  side.value.lend(values);
+  bool fits = true;
+  for (const std::int64_t value : values) fits &= checked_add(side.total, value, side.total);
+  if (side.columns.objects != nullptr) {
+    const std::vector<std::int64_t>& objects = side.columns.objects->value;
+    side.objects.lend(objects);
+    for (const std::int64_t count : objects) fits &= checked_add(side.total_objects, count, side.total_objects);
+  }
+  if (!uncertain) return fits;
+  side.variance.reserve(values.size());
+  for (std::size_t row = 0; row < values.size(); ++row) {
+    side.variance.push_back(row_variance(side, row));
+    side.total_variance += side.variance.back();
+  }
+  return fits;
+}
+
 }  // namespace
 
 Blur blur_of(const SnapshotFacts& facts) {
@@ -68,10 +102,18 @@ Status summarise(Side& side, const Summary& how) {
         static_cast<std::uint64_t>(std::count(columns.value->known.begin(), columns.value->known.end(), 0));
   }
 
+  if (!how.keep_rows && !some_unknown && rows_are_entries(side)) {
+    return lend_rows(side, uncertain) ? ok()
+                                      : too_large(columns.value->type.name, side.ref.snapshot->facts.source.name);
+  }
+
   const std::size_t rows = samples.size();
-  side.stack.reserve(rows);
-  side.value.reserve(rows);
-  if (objects != nullptr) side.objects.reserve(rows);
+  std::vector<StackId>& side_stack = side.stack.own();
+  std::vector<std::int64_t>& side_value = side.value.own();
+  std::vector<std::int64_t>& side_objects = side.objects.own();
+  side_stack.reserve(rows);
+  side_value.reserve(rows);
+  if (objects != nullptr) side_objects.reserve(rows);
   if (uncertain) side.variance.reserve(rows);
   if (how.keep_rows) side.entry_of_row.assign(rows, Side::kNoEntry);
 
@@ -107,18 +149,18 @@ Status summarise(Side& side, const Summary& how) {
       continue;
     }
     if (how.keep_rows) {
-      for (std::size_t r = first; r < row; ++r) side.entry_of_row[r] = static_cast<std::uint32_t>(side.stack.size());
+      for (std::size_t r = first; r < row; ++r) side.entry_of_row[r] = static_cast<std::uint32_t>(side_stack.size());
     }
-    side.stack.push_back(stack);
-    side.value.push_back(value);
-    if (objects != nullptr) side.objects.push_back(count);
+    side_stack.push_back(stack);
+    side_value.push_back(value);
+    if (objects != nullptr) side_objects.push_back(count);
     if (uncertain) side.variance.push_back(variance);
     if (is_unknown) {
-      side.unknown.resize(side.stack.size(), 0);
+      side.unknown.resize(side_stack.size(), 0);
       side.unknown.back() = 1;
     }
   }
-  if (!side.unknown.empty()) side.unknown.resize(side.stack.size(), 0);
+  if (!side.unknown.empty()) side.unknown.resize(side_stack.size(), 0);
   return fits ? ok() : too_large(columns.value->type.name, side.ref.snapshot->facts.source.name);
 }
 

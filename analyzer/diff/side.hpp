@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,6 +36,34 @@ double sampling_variance(double bytes, double counts, double period, bool of_cou
 
 struct Side;
 
+/// A column of a side: lent by the snapshot where it is the same there, so that a long series is not in memory twice.
+/// What lends it is neither changed nor moved meanwhile.
+template <class T>
+class SideColumn {
+ public:
+  void lend(std::span<const T> column) {
+    own_.clear();
+    lent_ = column;
+  }
+  /// To be changed; a column that is lent is copied first.
+  std::vector<T>& own() {
+    if (lent_.data() != nullptr) own_.assign(lent_.begin(), lent_.end());
+    lent_ = {};
+    return own_;
+  }
+  const T& operator[](std::size_t i) const { return view()[i]; }
+  std::size_t size() const { return view().size(); }
+  bool empty() const { return view().empty(); }
+  auto begin() const { return view().begin(); }
+  auto end() const { return view().end(); }
+
+ private:
+  std::span<const T> view() const { return lent_.data() != nullptr ? lent_ : std::span<const T>(own_); }
+
+  std::span<const T> lent_;
+  std::vector<T> own_;
+};
+
 /// Variance of the metric's value in one sample row: of the sampling, and of rounding, of which half a step
 /// counts as one standard deviation. 0 where neither is known.
 double row_variance(const Side& side, std::size_t row);
@@ -50,9 +80,9 @@ struct Side {
   Blur blur;
   bool rounded = false;  ///< the source printed rounded values
 
-  std::vector<StackId> stack;
-  std::vector<std::int64_t> value;
-  std::vector<std::int64_t> objects;  ///< empty without an objects column
+  SideColumn<StackId> stack;
+  SideColumn<std::int64_t> value;
+  SideColumn<std::int64_t> objects;   ///< empty without an objects column
   std::vector<double> variance;       ///< empty unless blurred or rounded, and it was asked for
   std::vector<std::uint8_t> unknown;  ///< 1: the value is not known (and 0 here); empty: all are
   std::vector<Hash128> salted;        ///< identities, where those of `seen` do not hold; mostly empty

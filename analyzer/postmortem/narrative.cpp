@@ -144,7 +144,9 @@ std::vector<Prose> in_short(const Postmortem& report, const Narrative& told) {
   const std::size_t room = next.empty() ? kShortLines : kShortLines - 1;
   if (lines.size() < room) add(lines, first_of(Finding::Kind::not_this));
   if (lines.size() < room && has_stacks(report)) add(lines, matching_of(report));
-  if (lines.size() < room) add(lines, first_of(Finding::Kind::certainty));
+  // Without stacks that finding is the verdict's line once more.
+  if (lines.size() < room && (has_stacks(report) || told.verdict.empty()))
+    add(lines, first_of(Finding::Kind::certainty));
   if (lines.size() > room) lines.resize(room);
   add(lines, std::move(next));
   return lines;

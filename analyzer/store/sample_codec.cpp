@@ -196,12 +196,13 @@ std::vector<std::string> encode_samples(const SampleTable& before, const SampleT
   return blobs;
 }
 
-SampleDecoder::SampleDecoder(const SampleTable& before) : before_(before) {
-  after_.stack.reserve(before_.size());
-  after_.labels.reserve(before_.size());
+SampleDecoder::SampleDecoder(const SampleTable& before, std::size_t rows) : before_(before) {
+  const std::size_t expected = std::max(before_.size(), rows);
+  after_.stack.reserve(expected);
+  after_.labels.reserve(expected);
   for (const Column& column : before_.columns) {
     after_.columns.push_back(Column{column.type, {}, {}, column.half_unit});
-    after_.columns.back().value.reserve(before_.size());
+    after_.columns.back().value.reserve(expected);
   }
 }
 

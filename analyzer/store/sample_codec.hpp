@@ -36,8 +36,9 @@ std::vector<std::string> encode_samples(const SampleTable& before, const SampleT
 /// Undoes encode_samples() chunk by chunk, in order.
 class SampleDecoder {
  public:
-  /// `before` has to outlive it; an empty table with the right columns for a key.
-  explicit SampleDecoder(const SampleTable& before);
+  /// `before` has to outlive it; an empty table with the right columns for a key. `rows`: how many there will be, as
+  /// far as is known.
+  explicit SampleDecoder(const SampleTable& before, std::size_t rows = 0);
   /// Throws malformed.
   void add_chunk(std::string_view blob);
   SampleTable finish();

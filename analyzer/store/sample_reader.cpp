@@ -1,5 +1,6 @@
 #include "analyzer/store/sample_reader.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 
@@ -137,7 +138,9 @@ SampleTable SampleReader::decode(std::int64_t snapshot) {
       const SampleTable& before = start != nullptr ? *start : table;
       if (!same_types(one->columns.columns, before.columns) || !same_types(one->columns.columns, columns))
         fail(ErrorCode::malformed, "its columns are not those of the snapshots before and after it");
-      SampleDecoder decoder(before);
+      // A damaged store may say any number of rows: a chunk adds no more than it can hold.
+      const std::size_t most = before.size() + one->chunks.size() * kChunkRows;
+      SampleDecoder decoder(before, std::min(static_cast<std::size_t>(std::max<std::int64_t>(0, one->rows)), most));
       for (std::size_t number = 0; number < one->chunks.size(); ++number) {
         naming("sample chunk " + std::to_string(number) + " of snapshot " + std::to_string(one->snapshot),
                [&] { decoder.add_chunk(one->chunks[number]); });

@@ -48,8 +48,10 @@ Prose passing_name(const Passing& passing) {
 
 Prose passing_note(const GrowthReport& report, const Story& story, const Passing& passing) {
   Writer out;
-  out.prose(passing_name(passing)) << ": " << value(report, passing.peak) << ", snapshots "
-                                   << passing.allocated + story.first << " to " << passing.freed + story.first - 1;
+  const std::size_t from = passing.allocated + story.first;
+  const std::size_t to = passing.freed + story.first - 1;
+  out.prose(passing_name(passing)) << ": " << value(report, passing.peak);
+  from < to ? out << ", snapshots " << from << " to " << to : out << ", snapshot " << from;
   return out.take();
 }
 

@@ -28,14 +28,26 @@ std::string_view unnamed_module(const std::vector<Culprit>& culprits) {
   return is_plain_word(name) ? name : std::string_view();
 }
 
+/// Where a part of a name ends that is recorded as it is shown: arguments of templates and functions are not. The
+/// receiver of a Go method, "pkg.(*Type).Name", is.
+std::size_t end_of_part(std::string_view name, std::size_t at) {
+  constexpr std::string_view kBreaks = "<>()[]{}'\"\\\n";
+  for (std::size_t end = at; (end = name.find_first_of(kBreaks, end)) < name.size(); ++end) {
+    const bool opens = end > 0 && name.substr(end - 1).starts_with(".(*");
+    const std::size_t closed = opens ? name.find_first_of(kBreaks, end + 1) : std::string_view::npos;
+    if (closed == std::string_view::npos || !name.substr(closed).starts_with(").")) return end;
+    end = closed;
+  }
+  return name.size();
+}
+
 }  // namespace
 
 std::string pattern_of(const FrameView& frame) {
   const std::string name = function_of(frame);
-  constexpr std::string_view kBreaks = "<>()[]{}'\"\\\n";
   std::string_view best;
   for (std::size_t at = 0; at <= name.size();) {
-    const std::size_t end = std::min(name.find_first_of(kBreaks, at), name.size());
+    const std::size_t end = end_of_part(name, at);
     std::string_view part = std::string_view(name).substr(at, end - at);
     while (!part.empty() && (part.back() == ':' || part.back() == ' ')) part.remove_suffix(1);
     while (!part.empty() && (part.front() == ':' || part.front() == ' ')) part.remove_prefix(1);
@@ -44,7 +56,7 @@ std::string pattern_of(const FrameView& frame) {
   }
   std::string out;
   for (const char c : best) {
-    if (std::string_view(".*+?|^$").find(c) != std::string_view::npos) out += '\\';
+    if (std::string_view(".*+?|^$()").find(c) != std::string_view::npos) out += '\\';
     out += c;
   }
   return out;

@@ -153,6 +153,14 @@ std::string reason_noisy(const Findings& found, std::string_view unit) {
 }
 
 std::string reason_flat(const Findings& found) {
+  const bool moves = found.leads(Group::climbing) || found.leads(Group::falling);
+  if (moves && found.rise != 0 && found.fit->mean != 0) {
+    const double percent = 100 * std::abs(found.rise / found.fit->mean);
+    std::string text(found.rise > 0 ? "rises by " : "falls by ");
+    text += percent < 1 ? std::string("less than 1") : "only " + std::to_string(std::lround(std::min(percent, 999.0)));
+    text += " % of its level in ";
+    return text.append(count_of(found)).append(" snapshots").append(spikes_text(found));
+  }
   std::string text("level within 2 % over ");
   text += count_of(found);
   return text.append(" snapshots").append(spikes_text(found));

@@ -168,7 +168,7 @@ bool much_exchanged(const Code& code, const std::vector<std::uint32_t>& entries,
 }
 
 std::vector<std::uint32_t> of_many_objects(const Code& code, std::vector<std::uint32_t> entries) {
-  const std::vector<std::int64_t>& objects = code.side().objects;
+  const SideColumn<std::int64_t>& objects = code.side().objects;
   std::erase_if(entries, [&](std::uint32_t entry) { return objects.empty() || objects[entry] < kFewObjects; });
   return entries;
 }

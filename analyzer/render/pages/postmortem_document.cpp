@@ -73,6 +73,12 @@ bool has_losses(const Notes& notes) {
                      [](const Note& note) { return note.severity != Severity::info; });
 }
 
+/// Nothing passes through a frame where nothing changed; types of an object graph have no callers at all.
+bool passes_through_frames(const GrowthReport& growth) {
+  const auto& last = growth.current.snapshot;
+  return (growth.grew != 0 || growth.shrank != 0) && (last == nullptr || last->graph == nullptr);
+}
+
 Status plan_pages(PostmortemPages& pages) {
   if (pages.full && pages.has_stacks) choose_table_rows(pages);
   plan_answer(pages);
@@ -81,10 +87,11 @@ Status plan_pages(PostmortemPages& pages) {
   // What was full and what held it says more of a failed allocation than what grew through whom.
   if (pages.report.failure) {
     plan_failure(pages);
-  } else if (pages.has_stacks) {
+  } else if (pages.has_stacks && passes_through_frames(pages.story.overall)) {
     if (Status status = plan_graph(pages); !status) return status;
   }
-  if (!pages.has_stacks) plan_counters(pages);
+  // A single one is on the first page.
+  if (!pages.has_stacks && pages.report.counters && pages.report.counters->rows.size() > 1) plan_counters(pages);
   if (has_losses(pages.report.notes)) plan_unknown(pages);
   return ok();
 }

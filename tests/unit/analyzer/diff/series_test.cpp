@@ -50,6 +50,22 @@ TEST_CASE("series: steps, values at each snapshot, and what came and went") {
   CHECK(sum == s.overall.total.growth());
 }
 
+TEST_CASE("series: of more snapshots than are filled at a time every value is in its place") {
+  std::vector<SnapshotRef> refs;
+  // Odd ones hold a stack twice, by label: their rows are no entries as they stand.
+  for (int i = 0; i < 19; ++i) {
+    std::string text = "m;a " + std::to_string(10 * i + 1) + " " + std::to_string(i + 1) + "\n";
+    text += i % 2 == 0 ? "m;b 6 2\n" : "m;b {t=1} 2 1\nm;b {t=2} 4 1\n";
+    refs.push_back(heap(text));
+  }
+  const SeriesReport s = must_series(refs);
+  std::vector<std::int64_t> expected;
+  for (int i = 0; i < 19; ++i) expected.push_back(10 * i + 1);
+  CHECK(values_of(s.overall, "m;a") == expected);
+  CHECK(values_of(s.overall, "m;b") == std::vector<std::int64_t>(19, 6));
+  for (int i = 0; i < 19; ++i) CHECK(s.steps[static_cast<std::size_t>(i)].total == 10 * i + 7);
+}
+
 TEST_CASE("series: by function") {
   const SeriesReport s =
       must_series({heap("m;a 10 1\n"), heap("m;a 20 1\nx;a 1 1\n"), heap("m;a 5 1\n")}, by(GroupBy::function));

@@ -150,6 +150,28 @@ TEST_CASE("post-mortem: a report has as many pages as it has something to say") 
   CHECK(has(most[1], "more parts with --full"));
 }
 
+TEST_CASE("post-mortem: no page that has nothing to draw, none that repeats the first") {
+  const auto short_pages = [](const Postmortem& report) {
+    const auto pdf = render::postmortem_pdf(report, {}, {}, render::Paper::a4);
+    REQUIRE(pdf.has_value());
+    return checked_pages(*pdf);
+  };
+  const std::vector<std::string> same =
+      short_pages(postmortem_of(story_of(std::vector<Line>{{"main;same", {10, 10}}})));
+  if (same.empty()) return;
+  CHECK(page_titled(same, "Where the growth came through") == 0);
+  for (const std::size_t counters : {1U, 3U}) {
+    Postmortem report;
+    report.counters = counters_of(counters, 5);
+    for (const SnapshotRef& snapshot : report.counters->snapshots) {
+      report.steps.emplace_back();
+      report.steps.back().snapshot = snapshot;
+    }
+    report.trend.series.steps = report.steps;
+    CHECK((page_titled(short_pages(report), "Numbers of the whole process") != 0) == (counters > 1));
+  }
+}
+
 TEST_CASE("post-mortem: the sums are those of the comparison") {
   Postmortem report = postmortem_of(twelve_snapshots());
   const std::vector<std::string> pages = checked_pages(pdf_of(report));

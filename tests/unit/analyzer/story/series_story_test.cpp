@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -7,6 +8,16 @@ using namespace snapdiff;
 using namespace snapdiff::test;
 
 using Names = std::vector<std::string>;
+
+namespace {
+
+std::string text_of(const Prose& prose) {
+  std::string text;
+  for (const Span& span : prose) text += span.text;
+  return text;
+}
+
+}  // namespace
 
 TEST_CASE("story: five climbing functions beside a cache are GROWING, not (SATURATING)") {
   const TrendReport trend = told_series(13, [](std::size_t i) {
@@ -75,6 +86,24 @@ TEST_CASE("story: a burst that was freed again is told apart, with its snapshots
   CHECK(story.passing[0].peak == 60'000);
   CHECK(story.passing[0].allocated == 3);
   CHECK(story.passing[0].freed == 7);
+}
+
+TEST_CASE("story: a burst in one snapshot is not said to last from it to itself") {
+  const TrendReport trend = told_series(9, [](std::size_t i) {
+    return row("main;leak", 1000 + static_cast<long long>(i) * 500, 1 + static_cast<long long>(i)) +
+           (i == 4 ? row("main;scratch_phase", 60'000, 6) : std::string());
+  });
+  const auto& bands = story_of(trend).bands;
+  const auto burst =
+      std::find_if(bands.begin(), bands.end(), [](const Band& band) { return band.kind == Band::Kind::passing; });
+  REQUIRE(burst != bands.end());
+  CHECK(text_of(burst->note) == "scratch_phase: 58.6 KiB, snapshot 5");
+}
+
+TEST_CASE("story: the next command asks for a method of Go by its whole name") {
+  const GrowthReport report =
+      told("main.main;example.com/a/cache.(*LRU).Put 1000 1\n", "main.main;example.com/a/cache.(*LRU).Put 90000 90\n");
+  CHECK(text_of(story_of(report).next).starts_with("snapdiff peek 'example\\.com/a/cache\\.\\(\\*LRU\\)\\.Put' "));
 }
 
 TEST_CASE("story: below eight snapshots nothing has a verdict's word") {

@@ -95,6 +95,16 @@ TEST_CASE("verdict: fewer than three values are not judged") {
   CHECK(judge(Values{1, 2, 3, 4, 5, 6, 7, 8}, 0, 0).word == "GROWING");
 }
 
+TEST_CASE("verdict: what climbs by too little to be judged is not said to be level") {
+  Values values;
+  for (int i = 0; i < 12; ++i) values.push_back(5'000'000 + 10'000 * i);
+  const Verdict climbs = judge(values, 0, 0);
+  CHECK(climbs.word == "FLAT");
+  CHECK(climbs.reason == "rises by only 2 % of its level in 12 snapshots");
+  for (double& value : values) value = 10'000'000 - value;
+  CHECK(judge(values, 0, 0).reason == "falls by only 2 % of its level in 12 snapshots");
+}
+
 TEST_CASE("verdict: below the floor and without change a series is FLAT") {
   CHECK(judge(Values(12, 0.0), 0, 0).word == "FLAT");
   CHECK(judge(Values(12, 4096.0), 0, 0).reason == "unchanged in all 12 snapshots");
