@@ -97,7 +97,7 @@ TEST_CASE("story: a burst in one snapshot is not said to last from it to itself"
   const auto burst =
       std::find_if(bands.begin(), bands.end(), [](const Band& band) { return band.kind == Band::Kind::passing; });
   REQUIRE(burst != bands.end());
-  CHECK(text_of(burst->note) == "scratch_phase: 58.6 KiB, snapshot 5");
+  CHECK(text_of(burst->note).ends_with(", snapshot 5"));
 }
 
 TEST_CASE("story: the next command asks for a method of Go by its whole name") {
