@@ -120,7 +120,7 @@ class MixedFolder(Mixed):
         self.write("mix/train.log", torchsharp(["2026-07-12 10:00:00", "2026-07-12 11:00:00"]))
         self.write("mix/lone.7.heap", heap(10))
         _, err = self.run_it("import", "mix")
-        self.assertIn("times   svc: 3 of 3 hold no time; not placed: its process seems to have begun anew", err)
+        self.assertIn("times   svc: 3 of 3 hold no time; not placed: its process seems to have restarted", err)
         self.assertIn("times   lone: 1 of 1 holds no time; not placed: a single snapshot has no place", err)
         self.assertEqual(self.times(self.listed()["svc"], "estimated_at"), [None] * 3)
         for name in ("a.heap", "b.heap"):

@@ -251,7 +251,7 @@ class Pushing(FleetTest):
     def test_two_builds_of_one_service_are_said(self):
         self.small_fleet()
         text, _ = self.fleet("diff", "--service", "api")
-        self.assertIn("2 versions are added up: 2.2, 2.3; --by version tells them apart", re.sub(r"\s+", " ", text))
+        self.assertIn("2 versions are added up: 2.2, 2.3; --by version separates them", re.sub(r"\s+", " ", text))
 
     def test_hourly_values_are_those_of_the_samples(self):
         self.small_fleet()

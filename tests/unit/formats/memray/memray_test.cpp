@@ -73,7 +73,7 @@ TEST_CASE("memray-csv: malformed records are refused with their place") {
         std::string::npos);
   CHECK(read_error(csv(), kHeader + "MALLOC,1,99999999999999999999,0,t,s;a;1\n").find("expected num_allocations") !=
         std::string::npos);
-  CHECK(read_error(csv(), kHeader + "\"M\"x,1,1,0,t,s;a;1\n").find("text behind a closing quote") != std::string::npos);
+  CHECK(read_error(csv(), kHeader + "\"M\"x,1,1,0,t,s;a;1\n").find("text after a closing quote") != std::string::npos);
   CHECK(read_error(csv(), "a,b\n").find("header not recognised") != std::string::npos);
 }
 

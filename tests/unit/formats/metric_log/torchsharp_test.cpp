@@ -93,7 +93,7 @@ TEST_CASE("torchsharp: counters that go down are resets, counted once a line") {
 TEST_CASE("torchsharp: counts that start anew each time are told") {
   std::string log;
   for (int i = 1; i < 6; ++i) log += line(200 * i, 200, 2, 200) + "\n";
-  CHECK(noted(read_log(log), "start anew with each line") == 1);
+  CHECK(noted(read_log(log), "start again with each line") == 1);
 }
 
 TEST_CASE("torchsharp: values that are no integers, or twice, cost the line") {

@@ -96,7 +96,7 @@ TEST_CASE("tensorflow-bfc: sums that differ are said") {
   CHECK(
       has_note(read_one(bfc(), kOom + line("3 Chunks of size 256 totalling 768B") + kStats), "do not add up to InUse"));
   CHECK(has_note(read_one(bfc(), kOom + kChunks + line("Sum Total of in-use chunks: 2.0KiB") + kStats),
-                 "do not add up to the sum that is told"));
+                 "do not add up to the recorded sum"));
 }
 
 TEST_CASE("tensorflow-bfc: a new dump closes one without end, several allocators are told") {
