@@ -49,7 +49,7 @@ target_include_directories(snapdiff_core INTERFACE
 # library is compiled once for all targets: reading the same headers again is half the time of a whole build.
 function(snapdiff_compile_together target precompiled)
   if(SNAPDIFF_QUICK_BUILD)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 10)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${SNAPDIFF_QUICK_BATCH})
     set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
     if(TARGET ${precompiled})
       target_precompile_headers(${target} REUSE_FROM ${precompiled})

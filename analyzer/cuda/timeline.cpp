@@ -232,10 +232,10 @@ class Survey {
 };
 
 /// Second walk: bytes of every band at each column's fullest moment.
-class Columns {
+class TimelineColumns {
  public:
-  Columns(const Axis& axis, const std::unordered_map<std::uint32_t, std::size_t>& band_of, MemoryTimeline& out,
-          std::size_t others, std::size_t before, std::size_t pending)
+  TimelineColumns(const Axis& axis, const std::unordered_map<std::uint32_t, std::size_t>& band_of, MemoryTimeline& out,
+                  std::size_t others, std::size_t before, std::size_t pending)
       : axis_(axis), band_of_(band_of), out_(out), others_(others), before_(before), pending_(pending) {
     now_.resize(out.bands.size());
     for (TimelineBand& band : out_.bands) band.bytes.assign(out_.columns, 0);
@@ -431,7 +431,7 @@ Result<MemoryTimeline> timeline(const Snapshot& snapshot, TraceRef ref, const St
   const std::size_t pending = out.bands.size();
   add(Kind::pending);
   if (walk.knows_reserved()) out.reserved.resize(1);
-  Columns columns(axis, band_of, out, others, before, pending);
+  TimelineColumns columns(axis, band_of, out, others, before, pending);
   walk.run(columns);
   columns.finish();
   std::erase_if(out.bands, [](const TimelineBand& band) {

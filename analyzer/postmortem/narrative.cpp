@@ -118,7 +118,8 @@ std::vector<Prose> in_short(const Postmortem& report, const Narrative& told) {
   add(lines, line_of(report, story::kAtPeak));
   add(lines, where_line(report));
   add(lines, freed_line(report));
-  add(lines, verdict_line(report, told.verdict));
+  const Prose judged = verdict_line(report, told.verdict);
+  add(lines, judged);
   add(lines, loop_line(report));
   add(lines, limit_of(report));
   const Hint* best = nullptr;
@@ -145,8 +146,7 @@ std::vector<Prose> in_short(const Postmortem& report, const Narrative& told) {
   if (lines.size() < room) add(lines, first_of(Finding::Kind::not_this));
   if (lines.size() < room && has_stacks(report)) add(lines, matching_of(report));
   // Without stacks that finding is the verdict's line once more.
-  if (lines.size() < room && (has_stacks(report) || told.verdict.empty()))
-    add(lines, first_of(Finding::Kind::certainty));
+  if (lines.size() < room && (has_stacks(report) || judged.empty())) add(lines, first_of(Finding::Kind::certainty));
   if (lines.size() > room) lines.resize(room);
   add(lines, std::move(next));
   return lines;

@@ -275,7 +275,7 @@ void read_samples(sqlite3* db, std::span<const SnapshotId> ids, std::vector<Snap
   Statement select(db, "SELECT row_count FROM snapshot WHERE id = ?");
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const auto id = static_cast<std::int64_t>(ids[i]);
-    by_key[key_of(db, id)].push_back(i);
+    by_key[key_snapshot_of(db, id)].push_back(i);
     if (select.bind(1, id).step()) rows = std::max(rows, static_cast<std::size_t>(select.integer(0)));
     select.reset();
   }

@@ -71,7 +71,7 @@ bool same_types(const std::vector<Column>& a, const std::vector<Column>& b) {
   return true;
 }
 
-std::int64_t key_of(sqlite3* db, std::int64_t snapshot) {
+std::int64_t key_snapshot_of(sqlite3* db, std::int64_t snapshot) {
   Statement select(db, "SELECT base FROM snapshot WHERE id = ?");
   for (std::int64_t changes = 0; changes <= kKeyEvery && select.bind(1, snapshot).step(); ++changes) {
     const std::int64_t base = select.optional_integer(0).value_or(snapshot);

@@ -52,6 +52,6 @@ class SampleReader {
 };
 
 /// The snapshot with all its rows that this one is a change against, step by step; itself where it has all.
-std::int64_t key_of(sqlite3* db, std::int64_t snapshot);
+std::int64_t key_snapshot_of(sqlite3* db, std::int64_t snapshot);
 
 }  // namespace snapdiff::store

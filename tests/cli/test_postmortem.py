@@ -195,6 +195,10 @@ class Postmortem(CliTest):
         self.assertIn("no stacks", " ".join(f["text"] for f in report["findings"] if f["kind"] == "where"))
         self.assertIn("detached", self.markdown())
 
+    def test_a_short_log_says_once_that_it_is_not_judged(self):
+        self.report(os.path.join(DATA, "metric_log", "constructed-loop.log"))
+        self.assertEqual(self.out.count("too few to call it a trend"), 1, self.out)
+
     def test_two_runs_give_the_same_bytes(self):
         for name, files in SERIES.items():
             for arguments in ([], ["--redact"]):

@@ -16,7 +16,7 @@ constexpr double kMostlyChanged = 0.5;  // of the bytes that are left, on each s
 constexpr std::size_t kMostCalls = 8;   // per line: one that calls more says nothing
 constexpr std::size_t kMostThrough = 32;
 constexpr std::size_t kDeepestThrough = 4;  // frames below a line: calls that one build makes jumps follow one another
-constexpr std::uint64_t kAllocation = 0;
+constexpr std::uint64_t kAllocationHash = 0;
 
 /// Functions by name that are in another file, or have another hash in their names; files where only those are known.
 std::unordered_set<std::string_view> moved_functions(const Code& before, const Code& after) {
@@ -147,7 +147,7 @@ class Calls {
   };
 
   std::uint64_t called(std::span<const FrameId> frames, std::size_t k, std::size_t below) const {
-    return k < below ? kAllocation : name_[code_.function[index_of(frames[k - below])]];
+    return k < below ? kAllocationHash : name_[code_.function[index_of(frames[k - below])]];
   }
   static void add(std::vector<std::uint64_t>& set, std::uint64_t function, std::size_t most) {
     const auto at = std::lower_bound(set.begin(), set.end(), function);

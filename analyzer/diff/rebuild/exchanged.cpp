@@ -31,16 +31,16 @@ std::vector<Row> rows_of_both(const Comparison& c, std::size_t s, const RowUnion
 /// visit(row, row) for each two of a run of functions, or of a leaf function.
 template <class Visit>
 void each_two(const std::vector<Row>& rows, const BuildPair& pair, bool by_leaf, Visit visit) {
-  struct Keyed {
+  struct KeyedRow {
     std::uint64_t key;
     const Row* row;
   };
-  std::vector<Keyed> keyed;
+  std::vector<KeyedRow> keyed;
   for (const Row& row : rows) {
     const std::uint64_t key = pair.functions_of(row.entry_after, by_leaf);
     if (key != 0) keyed.push_back({key, &row});
   }
-  std::sort(keyed.begin(), keyed.end(), [](const Keyed& x, const Keyed& y) {
+  std::sort(keyed.begin(), keyed.end(), [](const KeyedRow& x, const KeyedRow& y) {
     if (x.key != y.key) return x.key < y.key;
     if (x.row->bytes_after != y.row->bytes_after) return x.row->bytes_after > y.row->bytes_after;
     return x.row->unit < y.row->unit;

@@ -78,10 +78,10 @@ std::string footer_text(const GrowthReport& report) {
     const std::string hash = short_hash(ref);
     return hash.empty() ? name : name.append(" ").append(hash);
   };
-  constexpr std::string_view kDot = "  \u00b7  ";
-  std::string text = side(report.baseline).append("  \u2192  ").append(side(report.current)).append(kDot);
-  text.append(printable(report.metric)).append(kDot).append("matched by ").append(matching_text(report));
-  return text.append(kDot).append("rule set ").append(printable(report.rule_set));
+  constexpr std::string_view kBetween = "  \u00b7  ";
+  std::string text = side(report.baseline).append("  \u2192  ").append(side(report.current)).append(kBetween);
+  text.append(printable(report.metric)).append(kBetween).append("matched by ").append(matching_text(report));
+  return text.append(kBetween).append("rule set ").append(printable(report.rule_set));
 }
 
 std::vector<std::string> callers(const GrowthReport& report, const GrowthRow& row, std::string& leaf,

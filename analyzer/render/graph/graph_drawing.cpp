@@ -170,9 +170,9 @@ void draw_border_key(const GraphScene& scene, Canvas& canvas, double x, double y
   };
   sample(x, "critical path", {kGrow.c900, 1.6});
   if (!scene.words.growth) return;
-  sample(x + 77, "new", {kGrow.c700, 0.7});
-  canvas.frame({x + 79, y + 21, 16, 7}, {kGrow.c700, 0.6}, 1);
-  sample(x + 122, "gone", {kShrink.c700, 0.7, 4, 2});
+  sample(x + 68, "new", {kGrow.c700, 0.7});
+  canvas.frame({x + 70, y + 21, 16, 7}, {kGrow.c700, 0.6}, 1);
+  sample(x + 106, "gone", {kShrink.c700, 0.7, 4, 2});
 }
 
 }  // namespace
@@ -231,7 +231,7 @@ void draw_legend(const GraphScene& scene, Canvas& canvas, double y) {
   canvas.rule(kLeft, kRight, y);
   draw_fill_key(scene, canvas, kLeft, y);
   draw_width_key(scene, canvas, kLeft + 174, y);
-  draw_border_key(scene, canvas, kLeft + 364, y);
+  draw_border_key(scene, canvas, kLeft + 354, y);
   const auto number = [](std::size_t n) { return count_text(static_cast<std::int64_t>(n)); };
   canvas.text_cut(kLeft + 364, y + 39,
                   std::string("hidden: ")

@@ -301,7 +301,7 @@ class Plot {
 
   /// The bands with their names in full; they add up.
   double table(double y, double bottom) {
-    constexpr double kRow = 15.5;
+    constexpr double kRowHeight = 15.5;
     const double peak_x = kRight - 78;
     canvas_.text(kLeft, y, "stack, from the top of the chart down", {7}, kInk2);
     canvas_.text(peak_x, y, "at the peak", {7}, kInk2, Align::right);
@@ -314,7 +314,7 @@ class Plot {
       const TimelineBand& band = t_.bands[b];
       peak += band.at_peak;
       end += band.at_end;
-      if (y + 2 * kRow > bottom) continue;
+      if (y + 2 * kRowHeight > bottom) continue;
       const StackLabel& label = name_of(b);
       swatch({kLeft, y + 4.4, 7, 7}, b);
       const double room = peak_x - 52 - kLeft - 12;
@@ -324,7 +324,7 @@ class Plot {
       draw_origin(canvas_, kLeft + 18 + w, y + 11, label, {6.8}, room - w - 6);
       canvas_.number(peak_x, y + 11, bytes(band.at_peak), {7.6}, kInk, 20);
       canvas_.number(kRight, y + 11, bytes(band.at_end), {7.6}, kInk, 20);
-      y += kRow;
+      y += kRowHeight;
       canvas_.rule(kLeft, kRight, y, kLine, 0.4);
     }
     canvas_.text(kLeft, y + 11, "TOTAL", {7.8, FontWeight::semibold}, kInk);

@@ -39,10 +39,10 @@ Block finding_block(PostmortemPages& pages, const Finding& finding, bool first) 
 
 /// A hint is set apart: a dashed frame, the word, its evidence, what to try.
 Block hint_block(PostmortemPages& pages, const Hint& hint) {
-  constexpr double kPad = 10;
+  constexpr double kHintPad = 10;
   constexpr double kLabel = 58;
   const TextStyle small{8.8};
-  const double w = kWidth - 2 * kPad - kLabel;
+  const double w = kWidth - 2 * kHintPad - kLabel;
   const Lines evidence = lines_of(pages, hint.evidence, small, w, 6);
   const Lines advice = lines_of(
       pages, {{hint.suggestion.empty() ? std::string("Nothing: this pattern is probably harmless.") : hint.suggestion}},
@@ -51,24 +51,24 @@ Block hint_block(PostmortemPages& pages, const Hint& hint) {
   const std::string growth =
       hint.growth == 0 ? std::string() : quantity_of(pages.report.growth().unit).growth(hint.growth);
   const Hint* const told = &hint;
-  return {inner + 2 * kPad + 6, [=](Canvas& canvas, double y) {
-            const Box box{kLeft, y + 4, kWidth, inner + 2 * kPad - 6};
+  return {inner + 2 * kHintPad + 6, [=](Canvas& canvas, double y) {
+            const Box box{kLeft, y + 4, kWidth, inner + 2 * kHintPad - 6};
             canvas.rect(box, kPanel, 3);
             canvas.frame(box, {kInk3, 0.7, 3, 2}, 3);
-            double line = box.y + kPad + 7;
+            double line = box.y + kHintPad + 7;
             const double word =
-                canvas.badge(kLeft + kPad, line, told->harmless ? "PROBABLY HARMLESS" : "HINT", 6.2, Align::left);
+                canvas.badge(kLeft + kHintPad, line, told->harmless ? "PROBABLY HARMLESS" : "HINT", 6.2, Align::left);
             const double growth_w = growth.empty() ? 0 : canvas.width(growth, {8.6, FontWeight::semibold}) + 16;
-            canvas.text_within(kLeft + kPad + std::max(word + 8, kLabel), line, told->title, {9, FontWeight::semibold},
-                               kInk, w - growth_w - std::max(0.0, word + 8 - kLabel));
+            canvas.text_within(kLeft + kHintPad + std::max(word + 8, kLabel), line, told->title,
+                               {9, FontWeight::semibold}, kInk, w - growth_w - std::max(0.0, word + 8 - kLabel));
             if (!growth.empty())
-              canvas.growth(kRight - kPad, line, told->growth, growth, {8.6, FontWeight::semibold},
+              canvas.growth(kRight - kHintPad, line, told->growth, growth, {8.6, FontWeight::semibold},
                             ramp_of(static_cast<double>(told->growth)).c700, Align::right);
             line += 16;
-            canvas.text(kLeft + kPad, line, "evidence", {7.4}, kInk3);
-            line = draw_prose(*evidence, canvas, kLeft + kPad + kLabel, line, small, kInk) + line_step(small) + 4;
-            canvas.text(kLeft + kPad, line, "try", {7.4}, kInk3);
-            draw_prose(*advice, canvas, kLeft + kPad + kLabel, line, small, kInk);
+            canvas.text(kLeft + kHintPad, line, "evidence", {7.4}, kInk3);
+            line = draw_prose(*evidence, canvas, kLeft + kHintPad + kLabel, line, small, kInk) + line_step(small) + 4;
+            canvas.text(kLeft + kHintPad, line, "try", {7.4}, kInk3);
+            draw_prose(*advice, canvas, kLeft + kHintPad + kLabel, line, small, kInk);
           }};
 }
 

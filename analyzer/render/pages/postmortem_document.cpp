@@ -35,7 +35,7 @@ Story story_of(const Postmortem& report) {
 
 /// What stands in the foot of every page.
 std::string foot_of(const PostmortemPages& pages) {
-  constexpr std::string_view kDot = "  \u00b7  ";
+  constexpr std::string_view kBetween = "  \u00b7  ";
   std::string text;
   if (pages.has_stacks) {
     text = footer_text(pages.story.overall);
@@ -44,7 +44,7 @@ std::string foot_of(const PostmortemPages& pages) {
   } else {
     text = printable(pages.report.order_note);
   }
-  if (!text.empty()) text.append(kDot);
+  if (!text.empty()) text.append(kBetween);
   return text.append(printable(pages.report.version));
 }
 
