@@ -25,7 +25,7 @@ std::string note_of(const cuda::LeftOver& left, const Iterations& found, std::si
   return text;
 }
 
-/// What the first and the last of some moments are told of all of them.
+/// What the first and the last of some moments, put together, say of all that lie between.
 struct LeftBehind {
   cuda::LeftOver bytes;
   std::string note;

@@ -79,8 +79,8 @@ struct GateOptions {
   bool allow_unjudged = false;  ///< budgets that could not be judged are no failure
 };
 
-/// Two snapshots or more against budgets; GateReport::result() says whether they passed. Errors: usage (a budget that
-/// is none), io (its file), and those of compare().
+/// Two snapshots or more against budgets; GateReport::result() says whether they passed. Errors: usage (an
+/// invalid budget), io (its file), and those of compare().
 SNAPDIFF_API Result<GateReport> check_gate(std::span<const SnapshotRef> snapshots, const GateOptions& options = {},
                                            const DiffOptions& view = {});
 

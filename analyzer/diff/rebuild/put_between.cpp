@@ -27,8 +27,8 @@ struct NamesOfSide {
     const std::unordered_set<std::uint64_t> there(other.name.begin(), other.name.end());
     for (const std::uint64_t one : name) common.push_back(there.contains(one) ? 1 : 0);
   }
-  /// Of the functions of an entry that the other side knows as well; nothing where there are none. `unknown`: whether
-  /// there are others.
+  /// Of the functions of an entry that the other side knows as well; nothing where it has no such function. `unknown`:
+  /// whether there are others.
   std::optional<std::uint64_t> run(std::uint32_t entry, bool& unknown) {
     unknown = false;
     std::uint64_t out = 0;

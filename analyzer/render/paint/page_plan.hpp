@@ -30,7 +30,7 @@ class PagePlan {
     if (!page.key.empty()) places_.emplace(page.key, static_cast<int>(pages_.size()) + 1);
     pages_.push_back(std::move(page));
   }
-  /// 0: there is none.
+  /// 0 where the plan has no such page.
   int page_of(const std::string& key) const {
     const auto found = places_.find(key);
     return found == places_.end() ? 0 : found->second;
