@@ -165,6 +165,7 @@ UsedFrames UsedFramesInTurn::of(const Side& side, const Dictionary& dictionary) 
     }
   }
   last_ = &side;
+  some.reserve(uses_.size() - static_cast<std::size_t>(std::count(uses_.begin(), uses_.end(), 0U)));
   for (std::uint32_t frame = 0; frame < uses_.size(); ++frame) {
     if (uses_[frame] != 0) some.push_back(frame);
   }

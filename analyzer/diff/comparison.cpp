@@ -9,6 +9,7 @@
 #include "analyzer/diff/rebuild/rebuild.hpp"
 #include "analyzer/diff/recursion.hpp"
 #include "snapdiff/checked.hpp"
+#include "snapdiff/large_pages.hpp"
 #include "snapdiff/parallel.hpp"
 
 namespace snapdiff::diff {
@@ -108,6 +109,8 @@ Status join_side(Comparison& c, IdentityTable& table, std::vector<std::uint32_t>
   const bool first = s == 0;
   const bool last = s + 1 == c.sides.size();
   std::vector<std::uint32_t>& unit_of_entry = c.unit_of_entry[s];
+  unit_of_entry.reserve(entries);
+  fill_soon(unit_of_entry.data(), entries * sizeof(std::uint32_t));
   unit_of_entry.resize(entries);
   bool fits = true;
   for (std::size_t entry = 0; entry < entries; ++entry) {

@@ -5,6 +5,7 @@
 
 #include "analyzer/store/bytes.hpp"
 #include "analyzer/store/column_chunk.hpp"
+#include "snapdiff/large_pages.hpp"
 #include "snapdiff/parallel.hpp"
 
 namespace snapdiff::store {
@@ -198,11 +199,16 @@ std::vector<std::string> encode_samples(const SampleTable& before, const SampleT
 
 SampleDecoder::SampleDecoder(const SampleTable& before, std::size_t rows) : before_(before) {
   const std::size_t expected = std::max(before_.size(), rows);
-  after_.stack.reserve(expected);
-  after_.labels.reserve(expected);
+  // The rows of before_ are in memory: as many will be here, or nearly.
+  const auto make_room = [&](auto& column) {
+    column.reserve(expected);
+    fill_soon(column.data(), std::min(expected, before_.size()) * sizeof(*column.data()));
+  };
+  make_room(after_.stack);
+  make_room(after_.labels);
   for (const Column& column : before_.columns) {
     after_.columns.push_back(Column{column.type, {}, {}, column.half_unit});
-    after_.columns.back().value.reserve(expected);
+    make_room(after_.columns.back().value);
   }
 }
 

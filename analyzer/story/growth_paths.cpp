@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "snapdiff/hash.hpp"
+#include "snapdiff/large_pages.hpp"
 #include "snapdiff/parallel.hpp"
 
 namespace snapdiff::story {
@@ -194,7 +195,12 @@ GrowthPaths::GrowthPaths(const GrowthReport& report) : report_(&report) {
   PathTable table(paths_, functions_, changed.size());
   PathFilter filter(changed.size());
   std::size_t i = 0;
-  for (const Block& block : read_blocks(report, changed)) {
+  const std::vector<Block> blocks = read_blocks(report, changed);
+  std::size_t all_functions = 0;
+  for (const Block& block : blocks) all_functions += block.functions.size();
+  functions_.reserve(all_functions);
+  prefer_large_pages(functions_.data(), functions_.capacity() * sizeof(functions_[0]));
+  for (const Block& block : blocks) {
     std::size_t begin = 0;
     for (std::size_t in_block = 0; in_block < block.end.size(); ++in_block, ++i) {
       const std::span<const std::uint32_t> path(block.functions.data() + begin, block.end[in_block] - begin);

@@ -9,6 +9,7 @@
 
 #include "snapdiff/checked.hpp"
 #include "snapdiff/large_pages.hpp"
+#include "snapdiff/parallel.hpp"
 
 namespace snapdiff {
 
@@ -28,7 +29,13 @@ class SeriesValues {
     sparse_ = length > 0 && rows > (kFree + kPerValue * known) / length;
     if (sparse_) return;
     whole_.reserve(rows * length);
-    prefer_large_pages(whole_.data(), whole_.capacity() * sizeof(std::int64_t));
+    const std::size_t size = rows * length * sizeof(std::int64_t);
+    prefer_large_pages(whole_.data(), size);
+    constexpr std::size_t kTogether = 4 * kHugePage;
+    const char* const memory = reinterpret_cast<const char*>(whole_.data());
+    for_each_parallel((size + kTogether - 1) / kTogether, known, [&](std::size_t i) {
+      fill_soon(memory + i * kTogether, std::min(kTogether, size - i * kTogether));
+    });
     whole_.resize(rows * length, 0);
   }
 
