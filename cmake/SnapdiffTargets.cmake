@@ -110,7 +110,7 @@ function(snapdiff_test name)
   if(SNAPDIFF_SANITIZE)
     # All in one process: a sanitized one takes a quarter of a second to start, and there are more than a thousand.
     add_test(NAME ${name} COMMAND ${name} --warn NoTests)
-    set_tests_properties(${name} PROPERTIES COST 50 TIMEOUT 1800)
+    set_tests_properties(${name} PROPERTIES COST 150 TIMEOUT 1800)
   else()
     catch_discover_tests(${name} TEST_PREFIX "${name}: " EXTRA_ARGS --warn NoTests PROPERTIES TIMEOUT 300)
   endif()
