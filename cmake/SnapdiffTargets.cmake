@@ -120,9 +120,9 @@ endfunction()
 #   NAME_replay runs the corpus as an ordinary test with any compiler; with SNAPDIFF_FUZZ and clang
 #   the libFuzzer program NAME is built too.
 function(snapdiff_fuzzer name source corpus)
-  add_executable(${name}_replay ${source} $<TARGET_OBJECTS:snapdiff_fuzz_replay>)
+  add_executable(${name}_replay ${source})
   target_include_directories(${name}_replay PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests)
-  target_link_libraries(${name}_replay PRIVATE snapdiff_core snapdiff_options ${ARGN})
+  target_link_libraries(${name}_replay PRIVATE snapdiff_core snapdiff_options snapdiff_fuzz_replay ${ARGN})
   add_test(NAME fuzz_corpus_${name} COMMAND ${name}_replay ${corpus})
   set_tests_properties(fuzz_corpus_${name} PROPERTIES TIMEOUT 300)
   add_dependencies(fuzzers ${name}_replay)
