@@ -16,6 +16,7 @@
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/object_commands.hpp"
 #include "analyzer/cli/options.hpp"
+#include "analyzer/cli/process_memory.hpp"
 #include "analyzer/cli/terminal.hpp"
 #include "analyzer/session/load.hpp"
 #include "analyzer/session/naming.hpp"
@@ -137,6 +138,7 @@ int run(Words arguments) {
 }  // namespace snapdiff::cli
 
 int main(int argc, char** argv) {
+  snapdiff::cli::keep_heap_together();
   // Reading symbols must never reach the network by itself; a closed pipe and a file size limit are
   // told by write(), and must not end the process inside a transaction.
   snapdiff::session::withhold_debuginfod();

@@ -1,26 +1,55 @@
-#include "analyzer/cli/out_of_memory.hpp"
+#include "analyzer/cli/process_memory.hpp"
 
 #include <dlfcn.h>
+#include <malloc.h>
 #include <pthread.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
+#include <cstdlib>
+#include <initializer_list>
 
 #include "analyzer/cli/exit_codes.hpp"
+#include "snapdiff/large_pages.hpp"
 
-// Not under a sanitizer, which has an allocator of its own. A static program draws nothing.
-#if defined(__GLIBC__) && !defined(SNAPDIFF_STATIC) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define SNAPDIFF_OWN_MALLOC 1
+// A sanitizer has an allocator of its own.
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define SNAPDIFF_GLIBC_HEAP 1
 #endif
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#undef SNAPDIFF_OWN_MALLOC
+#undef SNAPDIFF_GLIBC_HEAP
 #endif
+#endif
+// A static program draws nothing.
+#if defined(SNAPDIFF_GLIBC_HEAP) && !defined(SNAPDIFF_STATIC)
+#define SNAPDIFF_OWN_MALLOC 1
 #endif
 
 namespace snapdiff::cli {
+
+void keep_heap_together() {
+#ifdef SNAPDIFF_GLIBC_HEAP
+  for (const auto resource : {RLIMIT_AS, RLIMIT_DATA}) {
+    rlimit limit{};
+    if (::getrlimit(resource, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY) return;
+  }
+  const long pages = ::sysconf(_SC_PHYS_PAGES);
+  const long page = ::sysconf(_SC_PAGESIZE);
+  if (pages <= 0 || page <= 0) return;
+  ::mallopt(M_MMAP_MAX, 0);
+  ::mallopt(M_TRIM_THRESHOLD, -1);
+  // Addresses alone: what is never written to takes no memory. Freed, it is what every later allocation is cut from.
+  const std::size_t quarter = static_cast<std::size_t>(pages) / 4 * static_cast<std::size_t>(page);
+  void* const heap = std::aligned_alloc(kHugePage, quarter / kHugePage * kHugePage);
+  if (heap == nullptr) return;
+  prefer_large_pages(heap, quarter);
+  std::free(heap);
+#endif
+}
 
 void end_out_of_memory() {
   // Threads may run out of it at once: the first one says so and ends all of them.
