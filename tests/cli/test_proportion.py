@@ -111,6 +111,28 @@ class Proportion(CliTest):
         if not SANITIZED:
             self.assertLess(memory[many] - memory[few], 40 << 20)  # the rows of the others are 110 MiB
 
+    @unittest.skipIf(SANITIZED, "a sanitizer has an allocator of its own")
+    def test_columns_are_not_paid_for_page_by_page(self):
+        """One heap that is never given back in between; where a limit is set, however large, none is reserved."""
+        rows = 40000
+        for name, count in (("a.heap", 1), ("b.heap", 2)):
+            lines = "".join("%d: %d [%d: %d] @ 0x%x 0x1100\n" % (count, 64 * count, count, 64 * count, 0x2000 + 16 * n)
+                            for n in range(rows))
+            total = (count * rows, 64 * count * rows)
+            self.write(name, ("heap profile: %d: %d [%d: %d] @ heapprofile\n" % (total + total) + lines).encode())
+
+        def faults(limit):
+            with subprocess.Popen([BINARY, "a.heap", "b.heap", "--db", ":memory:"], cwd=self.folder, stdout=subprocess.DEVNULL,
+                                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit))) as process:
+                _, status, usage = os.wait4(process.pid, 0)
+                process.returncode = os.waitstatus_to_exitcode(status)
+            self.assertEqual(process.returncode, 0)
+            return usage.ru_minflt
+
+        together, apart = faults(resource.RLIM_INFINITY), faults(1 << 46)
+        print("page faults: %d, with a limit %d" % (together, apart))
+        self.assertLess(together, apart)
+
     @unittest.skipIf(SANITIZED, "a sanitizer reserves more addresses than any limit leaves")
     def test_without_memory_it_says_so(self):
         """Whatever fails to be allocated, in our code or in a library's: one line, exit 2, no signal."""

@@ -32,7 +32,7 @@ PRINTING_ROOM = "analyzer/cli"
 PRINTS = re.compile(r"\bstd::(?:cout|cerr|clog|puts|printf|putchar)\b|\bf(?:puts|printf|write)\b|\bstd(?:out|err)\b"
                     r"|\bSTD(?:OUT|ERR)_FILENO\b|\bisatty\b|[<]iostream>")
 
-POSIX = {"dirent.h", "dlfcn.h", "errno.h", "fcntl.h", "locale.h", "langinfo.h", "link.h", "poll.h", "pthread.h", "signal.h", "time.h", "unistd.h"}
+POSIX = {"dirent.h", "dlfcn.h", "errno.h", "fcntl.h", "locale.h", "langinfo.h", "link.h", "malloc.h", "poll.h", "pthread.h", "signal.h", "time.h", "unistd.h"}
 
 # room: (rooms whose doors it may include, third-party header prefixes, why)
 ROOMS = {
