@@ -29,27 +29,29 @@ constexpr std::size_t kReach = 4;        // lines that may be new or gone betwee
 constexpr std::size_t kMostCells = 4'000'000;
 constexpr double kNever = -1e9;
 
-template <class Set>
-std::size_t common(const Set& a, const Set& b) {
+/// How many of these ascending values are in both, those of `a` with `more` added.
+template <class T>
+std::size_t common(std::span<const T> a, std::span<const T> b, T more = 0) {
   std::size_t n = 0;
   for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
-    if (a[i] == b[j]) {
+    const T in_a = a[i] + more;
+    if (in_a == b[j]) {
       ++n, ++i, ++j;
     } else {
-      a[i] < b[j] ? ++i : ++j;
+      in_a < b[j] ? ++i : ++j;
     }
   }
   return n;
 }
 
-template <class Set>
-double overlap(const Set& a, const Set& b) {
+template <class T>
+double overlap(std::span<const T> a, std::span<const T> b, T more = 0) {
   const std::size_t less = std::min(a.size(), b.size());
-  return less == 0 ? 0 : static_cast<double>(common(a, b)) / static_cast<double>(less);
+  return less == 0 ? 0 : static_cast<double>(common(a, b, more)) / static_cast<double>(less);
 }
 
 /// Of the least values of two sets, as many as fit, how many are in both: of all that one of them has.
-double share_of_both(const FewSorted<std::uint64_t>& a, const FewSorted<std::uint64_t>& b) {
+double share_of_both(std::span<const std::uint64_t> a, std::span<const std::uint64_t> b) {
   if (a.size() + b.size() < 2 * kFewContexts) return 0;
   const std::size_t most = std::max(a.size(), b.size());
   std::size_t either = 0, both = 0;
@@ -72,7 +74,7 @@ struct OffUses {
   double runs = 0;
 };
 
-OffUses off_uses(const std::vector<Positions::Use>& a, const std::vector<Positions::Use>& b) {
+OffUses off_uses(std::span<const Use> a, std::span<const Use> b) {
   // Of many, only those up to the last one that both could list.
   std::uint64_t last = std::numeric_limits<std::uint64_t>::max();
   for (const auto* uses : {&a, &b}) {
@@ -94,15 +96,13 @@ OffUses off_uses(const std::vector<Positions::Use>& a, const std::vector<Positio
 }
 
 /// How alike the sizes of objects of two sites are, 0 to 1: equal, or all grown by as much (a type has a new member).
-double alike_sizes(const FewSorted<std::int64_t>& a, const FewSorted<std::int64_t>& b) {
+double alike_sizes(std::span<const std::int64_t> a, std::span<const std::int64_t> b) {
   const double equal = overlap(a, b);
   if (equal > 0 || a.empty() || b.empty()) return equal;
   const std::int64_t grown = b.front() - a.front();
   if (static_cast<double>(std::abs(grown)) > kMostGrownSite * static_cast<double>(std::min(a.front(), b.front())))
     return 0;
-  FewSorted<std::int64_t> moved;
-  for (const std::int64_t size : a) moved.add(size + grown, a.size());
-  return (a.size() == 1 || b.size() == 1 ? kOneGrown : kAllGrown) * overlap(moved, b);
+  return (a.size() == 1 || b.size() == 1 ? kOneGrown : kAllGrown) * overlap(a, b, grown);
 }
 
 /// How alike two positions are used, 0 to 3: by whom, in how many stacks, for how much.
@@ -134,8 +134,8 @@ class Alignment {
   Alignment(const Positions& a, const std::vector<std::uint32_t>& in_a, const Positions& b,
             const std::vector<std::uint32_t>& in_b, const Shift& shift)
       : a_(a), b_(b), in_a_(in_a), in_b_(in_b), n_(in_a.size()), m_(in_b.size()), like_(n_ * m_) {
-    for (const std::uint32_t p : in_a) line_a_.push_back(a.path(p));
-    for (const std::uint32_t p : in_b) line_b_.push_back(b.path(p));
+    for (const std::uint32_t p : in_a) line_a_.push_back(a.own_line(p));
+    for (const std::uint32_t p : in_b) line_b_.push_back(b.own_line(p));
     for (std::size_t i = 0; i < n_; ++i) {
       for (std::size_t j = 0; j < m_; ++j) like_[i * m_ + j] = likeness(i, j, shift);
     }
@@ -227,7 +227,7 @@ class Alignment {
     for (std::size_t i = 0; i < n_; ++i) {
       for (std::size_t j = 0; j < m_; ++j) {
         if (like_[i * m_ + j] > kNever / 2)
-          in_common[i * m_ + j] = share_of_both(a_.contexts(in_a_[i]), b_.contexts(in_b_[j]));
+          in_common[i * m_ + j] = share_of_both(a_.all[in_a_[i]].contexts, b_.all[in_b_[j]].contexts);
       }
     }
     for (std::size_t i = 0; i < n_; ++i) {
@@ -248,7 +248,7 @@ class Alignment {
     std::vector<OffUses> off(n_ * m_);
     for (std::size_t i = 0; i < n_; ++i) {
       for (std::size_t j = 0; j < m_; ++j) {
-        if (like_[i * m_ + j] > kNever / 2) off[i * m_ + j] = off_uses(a_.uses(in_a_[i]), b_.uses(in_b_[j]));
+        if (like_[i * m_ + j] > kNever / 2) off[i * m_ + j] = off_uses(a_.all[in_a_[i]].uses, b_.all[in_b_[j]].uses);
       }
     }
     for (std::size_t i = 0; i < n_; ++i) {
@@ -304,13 +304,16 @@ class Alignment {
   }
 
   bool same_parts(std::size_t i, std::size_t j) const {
-    return std::equal(line_a_[i].begin() + 1, line_a_[i].end(), line_b_[j].begin() + 1, line_b_[j].end());
+    const std::uint32_t x = in_a_[i], y = in_b_[j];
+    if (a_.all[x].above == kNone || b_.all[y].above == kNone) return a_.all[x].above == b_.all[y].above;
+    const std::vector<std::int32_t> path_a = a_.path(x), path_b = b_.path(y);
+    return std::equal(path_a.begin() + 1, path_a.end(), path_b.begin() + 1, path_b.end());
   }
 
   /// How well the line lies where the shift says.
   double expected(std::size_t i, std::size_t j, const Shift& shift) const {
-    if (!shift.known) return line_a_[i] == line_b_[j] ? shift.stays : 0;
-    const std::int32_t moved = line_b_[j].front() - line_a_[i].front();
+    const std::int32_t moved = line_b_[j] - line_a_[i];
+    if (!shift.known) return moved == 0 && same_parts(i, j) ? shift.stays : 0;
     const double fits = shift.above == shift.below ? kShifted : kShiftChanges;
     return moved != shift.above && moved != shift.below ? 0 : same_parts(i, j) ? fits : 0.5 * fits;
   }
@@ -318,11 +321,8 @@ class Alignment {
     return expected(i, j, shift) > 0 && same_parts(i, j);
   }
 
-  std::int32_t step(const std::vector<std::vector<std::int32_t>>& lines, std::size_t from, std::size_t to) const {
-    return lines[to].front() - lines[from].front();
-  }
   double continuity(std::size_t i, std::size_t j, std::size_t k, std::size_t l) const {
-    return step(line_a_, i, k) == step(line_b_, j, l) ? 0.4 : 0;
+    return line_a_[k] - line_a_[i] == line_b_[l] - line_b_[j] ? 0.4 : 0;
   }
 
   void forward() {
@@ -398,7 +398,7 @@ class Alignment {
   const std::vector<std::uint32_t>& in_b_;
   std::size_t n_, m_;
   std::vector<double> like_, best_, prefix_, through_;
-  std::vector<std::vector<std::int32_t>> line_a_, line_b_;
+  std::vector<std::int32_t> line_a_, line_b_;
 };
 
 }  // namespace

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
+#include <unordered_map>
 
 #include "analyzer/diff/names.hpp"
 #include "analyzer/diff/rebuild/objects.hpp"
@@ -37,11 +39,22 @@ std::vector<std::uint32_t> first_alike(const Code& code) {
   return out;
 }
 
-Hash128 sequence(const std::vector<std::uint32_t>& items, std::uint32_t extra) {
+void add_item(SequenceHasher& hasher, std::uint32_t item) {
+  hasher.add({mix64(item + 1ULL), mix64(item + 0x9e3779b97f4a7c15ULL)});
+}
+
+Hash128 sequence(const std::vector<std::uint32_t>& items) {
   SequenceHasher hasher;
-  for (const std::uint32_t item : items) hasher.add({mix64(item + 1ULL), mix64(item + 0x9e3779b97f4a7c15ULL)});
-  hasher.add({mix64(extra + 3ULL), mix64(extra + 5ULL)});
+  for (const std::uint32_t item : items) add_item(hasher, item);
   return hasher.finish();
+}
+
+/// Whether lines say on both sides which call it is.
+bool both_tell(const Positions& a, const Positions& b) {
+  std::array<bool, 2> tell{};
+  for_each_parallel(2, a.code().side().stack.size() + b.code().side().stack.size(),
+                    [&](std::size_t side) { tell[side] = (side == 0 ? a : b).lines_tell(); });
+  return tell[0] && tell[1];
 }
 
 struct Keyed {
@@ -66,18 +79,35 @@ void drop(Stacks& stacks, const std::vector<std::uint8_t>& used) {
   stacks.resize(kept);
 }
 
+/// In shares by their keys, which are hashes: several threads sort them, and put together they are sorted.
+void sort(std::vector<Keyed>& keyed) {
+  constexpr std::size_t kShares = 4;
+  std::array<std::size_t, kShares + 1> end{};
+  end[kShares] = keyed.size();
+  auto begin = keyed.begin();
+  for (std::size_t share = 1; share < kShares; ++share) {
+    const std::uint64_t limit = std::numeric_limits<std::uint64_t>::max() / kShares * share;
+    begin = std::partition(begin, keyed.end(), [&](const Keyed& one) { return one.key.high < limit; });
+    end[share] = static_cast<std::size_t>(begin - keyed.begin());
+  }
+  for_each_parallel(kShares, keyed.size(), [&](std::size_t share) {
+    std::sort(keyed.begin() + static_cast<std::ptrdiff_t>(end[share]),
+              keyed.begin() + static_cast<std::ptrdiff_t>(end[share + 1]));
+  });
+}
+
 /// Calls body(group of before, group of after) for stacks of equal key that both sides have.
 template <class Stacks, class Key, class Body>
 void each_group(const Stacks& before, const Stacks& after, Key key, Body body) {
   std::vector<Keyed> keyed;
   keyed.reserve(before.size() + after.size());
   for (std::uint32_t i = 0; i < before.size(); ++i) {
-    if (!before[i].classes.empty()) keyed.push_back({key(before[i]), i, false});
+    if (before[i].key != Hash128{}) keyed.push_back({key(before[i]), i, false});
   }
   for (std::uint32_t i = 0; i < after.size(); ++i) {
-    if (!after[i].classes.empty()) keyed.push_back({key(after[i]), i, true});
+    if (after[i].key != Hash128{}) keyed.push_back({key(after[i]), i, true});
   }
-  std::sort(keyed.begin(), keyed.end());
+  sort(keyed);
   for (std::size_t begin = 0; begin < keyed.size();) {
     std::size_t middle = begin, end = begin;
     while (end < keyed.size() && keyed[end].key == keyed[begin].key) {
@@ -92,16 +122,18 @@ void each_group(const Stacks& before, const Stacks& after, Key key, Body body) {
 
 }  // namespace
 
-BuildPair::BuildPair(const Side& before, const Side& after)
-    : a_(before),
-      b_(after),
+BuildPair::BuildPair(const Side& before, const Side& after, const UsedFrames& used_before,
+                     const UsedFrames& used_after)
+    : code_(read_code(before, after, used_before, used_after)),
+      a_(code_.first),
+      b_(code_.second),
       functions_(map_functions(a_, b_)),
       alike_(first_alike(b_)),
       itself_(itself_where_mapped(functions_)),
       stand_ins_(find_stand_ins(a_, b_, functions_)),
       in_a_(a_, functions_.after, stand_ins_.before),
       in_b_(b_, itself_, stand_ins_.after),
-      lines_tell_(in_a_.lines_tell() && in_b_.lines_tell()),
+      lines_tell_(both_tell(in_a_, in_b_)),
       has_other_name_(b_.functions.size(), 0),
       stacks_with_(b_.functions.size(), 0) {
   std::vector<std::uint8_t> known_a = in_a_.functions_with_lines(b_.functions.size());
@@ -138,7 +170,10 @@ std::vector<Hash128> BuildPair::coincidences() const {
       const Position& position = positions.all[p];
       if (position.above == kNone || !position.final) continue;
       const std::vector<std::int32_t> lines = positions.path(p);
-      body(sequence({lines.begin(), lines.end()}, position.function), p, position.frame);
+      SequenceHasher hasher;
+      for (const std::int32_t line : lines) add_item(hasher, static_cast<std::uint32_t>(line));
+      add_item(hasher, position.function);
+      body(hasher.finish(), p, position.frame);
     }
   };
   each_position(in_a_, [&](const Hash128& key, std::uint32_t position, FrameId) {
@@ -162,37 +197,62 @@ std::vector<Hash128> BuildPair::coincidences() const {
   return out;
 }
 
-BuildPair::Stacks BuildPair::read(const std::vector<Left>& left, Positions& positions,
-                                  const std::vector<std::uint32_t>& classes, const Side& side) const {
+BuildPair::Stacks BuildPair::read(const std::vector<Left>& left, bool after) {
+  const OneSide from = side_of(after);
+  const Side& side = from.positions.code().side();
   Stacks out(left.size());
   std::vector<std::uint32_t> walked;
   for (std::size_t i = 0; i < left.size(); ++i) {
     Stack& stack = out[i];
     stack.row = left[i].row;
+    stack.entry = left[i].entry;
     stack.value = std::abs(static_cast<double>(side.value[left[i].entry]));
     if (!side.objects.empty()) stack.objects = std::abs(static_cast<double>(side.objects[left[i].entry]));
-    stack.way = positions.code().way(left[i].entry);
-    positions.walk(left[i].entry, walked, stack.folded);
-    stack.classes.reserve(walked.size());
-    stack.functions.reserve(walked.size());
+    stack.way = from.positions.code().way(left[i].entry);
+    from.positions.walk(left[i].entry, walked, stack.folded);
+    if (walked.empty()) continue;
+    SequenceHasher hasher;
     for (const std::uint32_t position : walked) {
-      stack.classes.push_back(classes[position]);
-      stack.functions.push_back(positions.function_of(position));
+      add_item(hasher, from.classes[position]);
+      stack.renamed = stack.renamed || has_other_name_[from.positions.function_of(position)] != 0;
     }
+    stack.key = hasher.finish();
   }
   return out;
 }
 
+void BuildPair::read_both(const std::vector<Left>& before, const std::vector<Left>& after) {
+  for_each_parallel(2, before.size() + after.size(), [&](std::size_t side) {
+    side == 0 ? before_ = read(before, false) : after_ = read(after, true);
+  });
+}
+
+void BuildPair::read_frames(Stacks& stacks, bool after) {
+  const OneSide from = side_of(after);
+  std::vector<std::uint32_t> walked;
+  bool folded = false;
+  for (Stack& stack : stacks) {
+    from.positions.walk(stack.entry, walked, folded);
+    for (const std::uint32_t position : walked) {
+      stack.classes.push_back(from.classes[position]);
+      stack.functions.push_back(from.positions.function_of(position));
+    }
+  }
+}
+
 MatchTier BuildPair::tier_of(const Stack& a, const Stack& b, bool way_differs) const {
   if (a.folded || b.folded || way_differs) return MatchTier::inline_free;
-  const bool renamed =
-      std::any_of(b.functions.begin(), b.functions.end(), [&](std::uint32_t f) { return has_other_name_[f] != 0; });
-  return renamed ? MatchTier::normalised : MatchTier::function_file;
+  return b.renamed ? MatchTier::normalised : MatchTier::function_file;
 }
 
 void BuildPair::count_renamed(const Stack& joined) {
+  if (!joined.renamed) return;
+  std::vector<std::uint32_t> walked;
+  bool folded = false;
+  in_b_.walk(joined.entry, walked, folded);
   std::uint32_t last = kNone;
-  for (const std::uint32_t f : joined.functions) {
+  for (const std::uint32_t position : walked) {
+    const std::uint32_t f = in_b_.function_of(position);
     if (f != last && has_other_name_[f] != 0) ++stacks_with_[f];
     last = f;
   }
@@ -210,7 +270,11 @@ bool BuildPair::contradict(const Stack& a, const Stack& b) {
 void BuildPair::join_equal(RowUnion& rows, bool with_way) {
   std::vector<std::uint8_t> used_a(before_.size(), 0), used_b(after_.size(), 0);
   each_group(
-      before_, after_, [&](const Stack& stack) { return sequence(stack.classes, with_way ? stack.way : 0); },
+      before_, after_,
+      [&](const Stack& stack) {
+        const std::uint64_t way = with_way ? mix64(stack.way + 3ULL) : 0;
+        return Hash128{stack.key.high ^ way, stack.key.low};
+      },
       [&](std::span<const Keyed> a, std::span<const Keyed> b) {
         const Stack& first = before_[a.front().index];
         if (!with_way && a.size() == 1 && b.size() == 1 && contradict(first, after_[b.front().index])) return;
@@ -275,7 +339,7 @@ void BuildPair::join_with_gaps(RowUnion& rows) {
     return out;
   };
   each_group(
-      before_, after_, [](const Stack& stack) { return sequence({stack.functions.front()}, 0); },
+      before_, after_, [](const Stack& stack) { return sequence({stack.functions.front()}); },
       [&](std::span<const Keyed> group_a, std::span<const Keyed> group_b) {
         const std::vector<std::uint32_t> from = heaviest(before_, group_a);
         const std::vector<std::uint32_t> to = heaviest(after_, group_b);
@@ -321,7 +385,7 @@ void BuildPair::join_with_gaps(RowUnion& rows) {
 void BuildPair::merge(RowUnion& rows) {
   std::vector<std::uint8_t> used_a(before_.size(), 0), used_b(after_.size(), 0);
   each_group(
-      before_, after_, [](const Stack& stack) { return sequence(stack.functions, 0); },
+      before_, after_, [](const Stack& stack) { return sequence(stack.functions); },
       [&](std::span<const Keyed> a, std::span<const Keyed> b) {
         if (a.size() * b.size() > kMostOfRun) return;
         for (const Keyed& one : b) {
@@ -339,25 +403,22 @@ void BuildPair::merge(RowUnion& rows) {
 }
 
 BuildPair::Stacks BuildPair::stacks_of(const std::vector<Left>& entries, bool after) {
-  return after ? read(entries, in_b_, lines_.after, b_.side()) : read(entries, in_a_, lines_.before, a_.side());
+  Stacks out = read(entries, after);
+  read_frames(out, after);
+  return out;
 }
 
 void BuildPair::join_again(const std::vector<Left>& all_before, const std::vector<Left>& all_after, RowUnion& rows) {
-  before_ = stacks_of(all_before, false);
-  after_ = stacks_of(all_after, true);
+  read_both(all_before, all_after);
   join_equal(rows, false);
 }
 
-void BuildPair::join(std::vector<Left> before, std::vector<Left> after, RowUnion& rows) {
-  for_each_parallel(2, before.size() + after.size(), [&](std::size_t side) {
-    if (side == 0) {
-      before_ = stacks_of(before, false);
-    } else {
-      after_ = stacks_of(after, true);
-    }
-  });
+void BuildPair::join(const std::vector<Left>& before, const std::vector<Left>& after, RowUnion& rows) {
+  read_both(before, after);
   join_equal(rows, true);
   join_equal(rows, false);
+  read_frames(before_, false);
+  read_frames(after_, true);
   join_with_gaps(rows);
   merge(rows);
 }
@@ -368,7 +429,7 @@ std::uint64_t BuildPair::functions_of(std::uint32_t entry, bool leaf) const {
   if (leaf) frames = frames.first(std::min<std::size_t>(frames.size(), 1));
   std::vector<std::uint32_t> functions;
   for (const FrameId frame : frames) functions.push_back(alike_[b_.function[index_of(frame)]]);
-  return functions.empty() ? 0 : sequence(functions, 0).low;
+  return functions.empty() ? 0 : sequence(functions).low;
 }
 
 std::vector<std::uint64_t> BuildPair::places_of(std::uint32_t entry) const {

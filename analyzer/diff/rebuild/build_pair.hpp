@@ -2,7 +2,7 @@
 
 #include <cstdint>
 #include <string>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "analyzer/diff/rebuild/function_map.hpp"
@@ -18,7 +18,7 @@ namespace snapdiff::diff::rebuild {
 /// the other, and the joining of their stacks by that.
 class BuildPair {
  public:
-  BuildPair(const Side& before, const Side& after);
+  BuildPair(const Side& before, const Side& after, const UsedFrames& used_before, const UsedFrames& used_after);
 
   /// Frames that look the same on both sides, and are not: other lines stand there now.
   std::vector<Hash128> coincidences() const;
@@ -37,18 +37,21 @@ class BuildPair {
   /// A stack as lines and functions that mean the same on both sides.
   struct Stack {
     std::uint32_t row = 0;
+    std::uint32_t entry = 0;
     std::uint32_t way = 0;
     bool folded = false;
+    bool renamed = false;  ///< a function of it has another name on the other side
     double value = 0;
     double objects = 0;                    ///< 0: unknown
-    std::vector<std::uint32_t> classes;    ///< leaf first
-    std::vector<std::uint32_t> functions;  ///< of the current side, leaf first
+    Hash128 key;                           ///< of `classes`; of a stack without any, 0
+    std::vector<std::uint32_t> classes;    ///< leaf first; empty before read_frames()
+    std::vector<std::uint32_t> functions;  ///< of the current side, leaf first; the same
   };
   using Stacks = std::vector<Stack>;
-  /// Entries of one side, each with its row.
+  /// Entries of one side, each with its row and frames.
   Stacks stacks_of(const std::vector<Left>& entries, bool after);
 
-  void join(std::vector<Left> before, std::vector<Left> after, RowUnion& rows);
+  void join(const std::vector<Left>& before, const std::vector<Left>& after, RowUnion& rows);
 
   /// Functions under another name, and how many of the joined stacks hold each.
   struct Renamed {
@@ -67,8 +70,14 @@ class BuildPair {
   std::vector<std::uint64_t> places_of(std::uint32_t entry) const;
 
  private:
-  Stacks read(const std::vector<Left>& left, Positions& positions, const std::vector<std::uint32_t>& classes,
-              const Side& side) const;
+  struct OneSide {
+    Positions& positions;
+    const std::vector<std::uint32_t>& classes;
+  };
+  OneSide side_of(bool after) { return after ? OneSide{in_b_, lines_.after} : OneSide{in_a_, lines_.before}; }
+  Stacks read(const std::vector<Left>& left, bool after);
+  void read_both(const std::vector<Left>& before, const std::vector<Left>& after);
+  void read_frames(Stacks& stacks, bool after);
   static bool contradict(const Stack& a, const Stack& b);
   void join_equal(RowUnion& rows, bool with_way);
   void join_with_gaps(RowUnion& rows);
@@ -76,9 +85,11 @@ class BuildPair {
   double alike(const Stack& a, const Stack& b) const;
   bool compatible(const Stack& a, const Stack& b) const;
   MatchTier tier_of(const Stack& a, const Stack& b, bool way_differs) const;
-  void count_renamed(const Stack& joined);
+  void count_renamed(const Stack& joined);  ///< of the current side
 
-  Code a_, b_;
+  std::pair<Code, Code> code_;
+  const Code& a_;
+  const Code& b_;
   FunctionMap functions_;
   std::vector<std::uint32_t> alike_;   ///< per function of the current side: the first of its name without numbers
   std::vector<std::uint32_t> itself_;  ///< per function of the current side: itself, kNone without counterpart

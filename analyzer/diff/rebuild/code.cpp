@@ -6,13 +6,14 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <unordered_map>
 
-#include "analyzer/diff/build_match.hpp"
 #include "analyzer/diff/library_code.hpp"
 #include "analyzer/diff/names.hpp"
 #include "analyzer/diff/rebuild/disjoint_sets.hpp"
 #include "snapdiff/function_name.hpp"
+#include "snapdiff/parallel.hpp"
 
 namespace snapdiff::diff::rebuild {
 namespace {
@@ -85,13 +86,13 @@ std::string_view closure_owner(std::string_view name) {
 
 }  // namespace
 
-Code::Code(const Side& side) : side_(side), d_(*side.ref.snapshot->dictionary) {
-  name_functions();
+Code::Code(const Side& side, const UsedFrames& used) : side_(side), d_(*side.ref.snapshot->dictionary) {
+  name_functions(used);
   join_lines();
   join_inlined_closures();
 }
 
-void Code::name_functions() {
+void Code::name_functions(const UsedFrames& used) {
   const std::size_t frames = d_.frames.size();
   function.assign(frames, kNone);
   line = d_.frames.line;
@@ -103,7 +104,6 @@ void Code::name_functions() {
   std::vector<std::uint32_t> of_function(d_.functions.size(), kNone);
   std::vector<std::uint8_t> state(d_.functions.size(), 0);  // 1 a function, 2 of the library
   // Sides that share a dictionary do not share their functions: what the other one has under a new name is not here.
-  const UsedFrames used = UsedFrames::of(side_, d_);
   for (std::size_t k = 0; k < used.size(); ++k) {
     const std::size_t i = used[k];
     const std::size_t f = index_of(d_.frames.function[i]);
@@ -271,6 +271,15 @@ std::uint32_t Code::way(std::size_t entry) const {
     outermost = way_[index_of(frame)];
   }
   return outermost;
+}
+
+std::pair<Code, Code> read_code(const Side& before, const Side& after, const UsedFrames& used_before,
+                                const UsedFrames& used_after) {
+  std::array<std::optional<Code>, 2> made;
+  for_each_parallel(2, before.stack.size() + after.stack.size(), [&](std::size_t side) {
+    side == 0 ? made[0].emplace(before, used_before) : made[1].emplace(after, used_after);
+  });
+  return {std::move(*made[0]), std::move(*made[1])};
 }
 
 }  // namespace snapdiff::diff::rebuild

@@ -5,8 +5,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "analyzer/diff/build_match.hpp"
 #include "analyzer/diff/side.hpp"
 
 namespace snapdiff::diff::rebuild {
@@ -34,7 +36,7 @@ bool is_library_frame(std::string_view function, std::string_view file, std::str
 /// the matching leaves out: those of the library, those without a name, pseudo frames.
 class Code {
  public:
-  explicit Code(const Side& side);
+  Code(const Side& side, const UsedFrames& used);
 
   std::vector<Function> functions;
   std::vector<FunctionId> functions_of_library;  ///< those of the library that are used, in the dictionary
@@ -55,7 +57,7 @@ class Code {
   std::uint32_t way(std::size_t entry) const;
 
  private:
-  void name_functions();
+  void name_functions(const UsedFrames& used);
   void join_lines();  ///< functions of frames that have lines only
   void join_inlined_closures();
 
@@ -67,5 +69,9 @@ class Code {
   std::vector<std::uint32_t> way_;        ///< per FrameId: of a library frame, its name
   bool any_left_out_ = false;
 };
+
+/// Both sides at once. `used_*`: the frames of each that its stacks hold.
+std::pair<Code, Code> read_code(const Side& before, const Side& after, const UsedFrames& used_before,
+                                const UsedFrames& used_after);
 
 }  // namespace snapdiff::diff::rebuild

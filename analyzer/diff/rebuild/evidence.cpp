@@ -1,6 +1,7 @@
 #include "analyzer/diff/rebuild/evidence.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -169,10 +170,15 @@ bool is_rebuilt(const Side& before, const Side& after, const BuildFacts& facts_b
   const Snapshot& a = *before.ref.snapshot;
   const Snapshot& b = *after.ref.snapshot;
   if (a.facts.pid && b.facts.pid && other_process(a, b).empty()) return false;
+  std::optional<std::pair<Code, Code>> read;
+  const auto code = [&]() -> const std::pair<Code, Code>& {
+    if (!read) read.emplace(read_code(before, after, used_before, used_after));
+    return *read;
+  };
   const auto put_between = [&] {
     return std::max(before.stack.size(), after.stack.size()) <= kMostResized &&
            std::max(left.before.size(), left.after.size()) >= kFewStacks &&
-           is_put_between(Code(before), Code(after), left);
+           is_put_between(code().first, code().second, left);
   };
   Resized all;
   if (!any_left) {
@@ -186,13 +192,13 @@ bool is_rebuilt(const Side& before, const Side& after, const BuildFacts& facts_b
   const Half first = read_half(a, used_before, facts_before, facts_after, shared, differs);
   const Half second = read_half(b, used_after, facts_after, facts_before, shared, differs);
   if (!first.may_differ || !second.may_differ) return any_left && differs && (first.may_differ || second.may_differ);
-  if (!any_left) return lines_exchanged(Code(before), Code(after), all.before, all.after) || put_between();
+  if (!any_left) return lines_exchanged(code().first, code().second, all.before, all.after) || put_between();
   if (differs || first.inlines != second.inlines || any_moved(first, second)) return true;
   if (left.before.size() < kFewStacks || left.after.size() < kFewStacks) return put_between();
   const double share = std::min(left.share_before, left.share_after);
   if (share < kSomeLeft || common_share(first, second, true) < kCommonNames) return put_between();
   if (share >= kMuchLeft && common_share(first, second, false) <= 1 - kOwnNames) return true;
-  const Code code_before(before), code_after(after);
+  const auto& [code_before, code_after] = code();
   if (is_other_code(code_before, code_after, left.before, left.after)) return true;
   if (differ_by_a_line(code_before, code_after, left.before, left.after)) return true;
   all = resized();

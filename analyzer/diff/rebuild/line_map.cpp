@@ -9,6 +9,7 @@
 
 #include "analyzer/diff/rebuild/alignment.hpp"
 #include "analyzer/diff/rebuild/disjoint_sets.hpp"
+#include "snapdiff/parallel.hpp"
 
 namespace snapdiff::diff::rebuild {
 namespace {
@@ -20,11 +21,12 @@ std::vector<std::vector<std::uint32_t>> by_function(const Positions& positions, 
     if (positions.all[p].final) out[positions.all[p].function].push_back(p);
   }
   for (auto& of_function : out) {
-    std::vector<std::pair<std::vector<std::int32_t>, std::uint32_t>> sorted;
-    sorted.reserve(of_function.size());
-    for (const std::uint32_t p : of_function) sorted.emplace_back(positions.path(p), p);
-    std::sort(sorted.begin(), sorted.end());
-    for (std::size_t i = 0; i < sorted.size(); ++i) of_function[i] = sorted[i].second;
+    std::sort(of_function.begin(), of_function.end(), [&](std::uint32_t x, std::uint32_t y) {
+      const std::int32_t line_x = positions.own_line(x), line_y = positions.own_line(y);
+      if (line_x != line_y) return line_x < line_y;
+      const std::vector<std::int32_t> path_x = positions.path(x), path_y = positions.path(y);
+      return path_x != path_y ? path_x < path_y : x < y;
+    });
   }
   return out;
 }
@@ -32,8 +34,8 @@ std::vector<std::vector<std::uint32_t>> by_function(const Positions& positions, 
 bool share_a_line(const Positions& a, const std::vector<std::uint32_t>& in_a, const Positions& b,
                   const std::vector<std::uint32_t>& in_b) {
   for (std::size_t i = 0, j = 0; i < in_a.size() && j < in_b.size();) {
-    const std::int32_t x = a.path(in_a[i]).front();
-    const std::int32_t y = b.path(in_b[j]).front();
+    const std::int32_t x = a.own_line(in_a[i]);
+    const std::int32_t y = b.own_line(in_b[j]);
     if (x == y) return true;
     x < y ? ++i : ++j;
   }
@@ -93,19 +95,16 @@ class Lines {
 
   /// What stands between two functions moved by as much as one of them.
   void find_shifts() {
+    align_each([](std::size_t) { return true; });
     std::map<std::string_view, std::vector<Ends>> files;
-    first_pairs_.resize(in_a_.size());
     for (std::uint32_t f = 0; f < in_a_.size(); ++f) {
       if (in_a_[f].empty() || in_b_[f].empty()) continue;
       Paired paired;
-      align(a_, in_a_[f], b_, in_b_[f], shifts_[f], [&](std::uint32_t a, std::uint32_t b) {
-        paired.add(a, b);
-        first_pairs_[f].emplace_back(a, b);
-      });
+      for (const auto& [a, b] : pairs_[f]) paired.add(a, b);
       const std::uint32_t first = paired.of(in_a_[f].front()), last = paired.of(in_a_[f].back());
       if (first == kNone || last == kNone) continue;
-      const auto moved = [&](std::uint32_t a, std::uint32_t b) { return b_.path(b).front() - a_.path(a).front(); };
-      const std::int32_t begin = a_.path(in_a_[f].front()).front(), end = a_.path(in_a_[f].back()).front();
+      const auto moved = [&](std::uint32_t a, std::uint32_t b) { return b_.own_line(b) - a_.own_line(a); };
+      const std::int32_t begin = a_.own_line(in_a_[f].front()), end = a_.own_line(in_a_[f].back());
       if (begin == 0 || end == 0) continue;
       files[current_.functions[f].file].push_back(
           {f, begin, end, moved(in_a_[f].front(), first), moved(in_a_[f].back(), last)});
@@ -119,7 +118,7 @@ class Lines {
         // Nothing new where the whole function moved by as much already, or nothing else is possible.
         const bool agrees = ends[i].first_moved == above.last_moved && ends[i].last_moved == below.first_moved &&
                             above.last_moved == below.first_moved &&
-                            first_pairs_[ends[i].function].size() == in_a_[ends[i].function].size() &&
+                            pairs_[ends[i].function].size() == in_a_[ends[i].function].size() &&
                             in_a_[ends[i].function].size() == in_b_[ends[i].function].size();
         if (agrees) continue;
         shift.known = true;
@@ -129,14 +128,10 @@ class Lines {
     }
   }
 
-  void align_all(const Pair& pair) const {
-    for (std::size_t f = 0; f < in_a_.size(); ++f) {
-      if (in_a_[f].empty() || in_b_[f].empty()) continue;
-      if (shifts_[f].known) {
-        align(a_, in_a_[f], b_, in_b_[f], shifts_[f], pair);
-      } else {
-        for (const auto& [a, b] : first_pairs_[f]) pair(a, b);
-      }
+  void align_all(const Pair& pair) {
+    align_each([this](std::size_t f) { return shifts_[f].known; });
+    for (const auto& of_function : pairs_) {
+      for (const auto& [a, b] : of_function) pair(a, b);
     }
   }
 
@@ -144,13 +139,28 @@ class Lines {
   struct Moves {
     std::size_t moved = 0, all = 0;
   };
+  /// Aligns the functions that both sides have and `which` lets through.
+  template <class Which>
+  void align_each(Which which) {
+    pairs_.resize(in_a_.size());
+    constexpr std::size_t kShares = 16;
+    for_each_parallel(kShares, a_.all.size() + b_.all.size(), [&](std::size_t share) {
+      for (std::size_t f = in_a_.size() * share / kShares; f < in_a_.size() * (share + 1) / kShares; ++f) {
+        if (in_a_[f].empty() || in_b_[f].empty() || !which(f)) continue;
+        pairs_[f].clear();
+        align(a_, in_a_[f], b_, in_b_[f], shifts_[f],
+              [&, f](std::uint32_t a, std::uint32_t b) { pairs_[f].emplace_back(a, b); });
+      }
+    });
+  }
+
   const Positions& a_;
   const Positions& b_;
   const Code& current_;
   std::vector<std::vector<std::uint32_t>> in_a_, in_b_;
   std::map<std::string_view, Moves> of_file_;
   std::vector<Shift> shifts_;
-  std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> first_pairs_;  ///< without a known shift
+  std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> pairs_;  ///< per function
 };
 
 }  // namespace

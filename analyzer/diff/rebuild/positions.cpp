@@ -2,18 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <initializer_list>
 
 namespace snapdiff::diff::rebuild {
 namespace {
 
-constexpr std::size_t kMostCallees = 64;  // per position: more tell nothing new
+constexpr std::size_t kMostWays = 64;  // per position: more tell nothing new
 constexpr std::size_t kMostSizes = 12;
 constexpr std::size_t kMostContexts = 24;
 constexpr std::size_t kContextStacks = 16'000;  // of a side: as many tell
 constexpr std::uint32_t kMostStacks = 24;       // per position: what goes through it is known by then
-
-constexpr std::uint64_t kAnyContext = std::numeric_limits<std::uint64_t>::max();
 
 std::uint64_t pair_key(std::uint32_t high, std::uint32_t low) { return static_cast<std::uint64_t>(high) << 32U | low; }
 
@@ -22,7 +20,8 @@ std::uint64_t pair_key(std::uint32_t high, std::uint32_t low) { return static_ca
 Positions::Positions(const Code& code, const std::vector<std::uint32_t>& counterpart,
                      const std::vector<std::uint32_t>& stands_in)
     : code_(code), counterpart_(counterpart), stands_in_(stands_in), base_(code.function.size(), kNone) {
-  by_line_.reserve(code.function.size());
+  index_.reserve(code.function.size());
+  all.reserve(code.function.size());
 }
 
 std::vector<std::uint8_t> Positions::functions_with_lines(std::size_t functions) const {
@@ -77,34 +76,28 @@ std::uint32_t Positions::base(FrameId frame) {
 /// The line of another function that stands in for this one is apart from its own.
 std::uint32_t Positions::line_of(std::uint32_t function, FrameId frame, bool stands_in) {
   const std::int32_t line = ignored_[function] != 0 ? 0 : code_.line[index_of(frame)];
-  const std::uint32_t key = static_cast<std::uint32_t>(line) | (stands_in ? 1U << 31U : 0);
-  const auto [entry, added] = by_line_.try_emplace(pair_key(function, key), static_cast<std::uint32_t>(all.size()));
-  if (added) {
-    Position made;
-    made.function = function;
-    made.line = line;
-    made.frame = frame;
-    function_.push_back(function);
-    all.push_back(std::move(made));
-  }
-  return entry->second;
+  return position_of(pair_key(function, static_cast<std::uint32_t>(line)), {function, kNone, line, frame, stands_in});
 }
 
 std::uint32_t Positions::part_of(std::uint32_t above, FrameId frame) {
-  const std::uint32_t function = code_.function[index_of(frame)];
   const std::int32_t line = code_.line[index_of(frame)];
-  const std::uint64_t key = mix64(pair_key(above, function)) ^ static_cast<std::uint32_t>(line) * 0x9e3779b97f4a7c15ULL;
-  const auto [entry, added] = parts_.try_emplace(key, static_cast<std::uint32_t>(all.size()));
-  if (added) {
-    Position made;
-    made.function = all[above].function;
-    made.above = above;
-    made.line = line;
-    made.frame = frame;
-    function_.push_back(made.function);
-    all.push_back(std::move(made));
-  }
-  return entry->second;
+  const std::uint64_t below = pair_key(code_.function[index_of(frame)], static_cast<std::uint32_t>(line));
+  return position_of(mix64(below) ^ above, {function_[above], above, line, frame, false});
+}
+
+std::uint32_t Positions::position_of(std::uint64_t hash, const Position& made) {
+  const std::uint32_t known = index_.find(hash, [&](std::uint32_t p) {
+    const Position& other = all[p];
+    return other.function == made.function && other.line == made.line && other.above == made.above &&
+           other.stands_in == made.stands_in &&
+           (made.above == kNone || code_.function[index_of(other.frame)] == code_.function[index_of(made.frame)]);
+  });
+  if (known != HashIndex::kAbsent) return known;
+  const auto position = static_cast<std::uint32_t>(all.size());
+  index_.insert(hash, position);
+  function_.push_back(made.function);
+  all.push_back(made);
+  return position;
 }
 
 void Positions::walk(std::size_t entry, std::vector<std::uint32_t>& out, bool& folded) {
@@ -134,85 +127,187 @@ void Positions::walk(std::size_t entry, std::vector<std::uint32_t>& out, bool& f
   std::reverse(out.begin(), out.end());
 }
 
-/// The functions above and below one position of a stack.
-void Positions::add_around(const std::vector<std::uint32_t>& stack, std::size_t k) {
-  Position& position = all[stack[k]];
-  for (std::size_t up = k + 1; up < std::min(stack.size(), k + 3); ++up)
-    position.from.add(function_[stack[up]], kMostCallees);
-  const std::uint32_t called = k == 0 ? kAllocation : function_[stack[k - 1]];
-  position.next.add(called, kMostCallees);
-  position.deep.add(called, kMostCallees);
-  if (k > 1) position.deep.add(function_[stack[k - 2]], kMostCallees);
-  if (k == 1) position.deep.add(kAllocation, kMostCallees);
-}
-
-void Positions::add_use(std::uint32_t position, std::uint64_t run, double objects) {
-  std::vector<Use>& uses = uses_[position];
-  if (uses.size() == kMostUses && uses.back().run < run) return;
-  const auto at =
-      std::lower_bound(uses.begin(), uses.end(), run, [](const Use& use, std::uint64_t r) { return use.run < r; });
-  if (at != uses.end() && at->run == run) {
-    at->objects += objects;
-    return;
+/// All that stacks pass by: once over the stacks, then position by position.
+class Positions::Gathering {
+ public:
+  /// `entries`: the most of both sides.
+  Gathering(Positions& positions, std::size_t entries) : positions_(positions) {
+    sites_.reserve(positions.code_.side().stack.size());
+    while (entries / (left_out_ + 1) > kContextStacks) left_out_ = 2 * left_out_ + 1;
   }
-  uses.insert(at, {run, objects});
-  if (uses.size() > kMostUses) uses.pop_back();
-}
 
-void Positions::gather(std::size_t entries) {
-  std::uint64_t left_out = 0;  // stacks with any of these bits in their hash: the same ones on both sides
-  while (entries / (left_out + 1) > kContextStacks) left_out = 2 * left_out + 1;
-  // Counted apart: what most stacks go through is known soon, and is not looked at again.
-  struct Through {
-    double bytes = 0;
-    std::uint64_t context = kAnyContext;  ///< those above are not among the least
-    std::uint32_t stacks = 0;
-  };
-  std::vector<Through> through;
-  std::vector<std::uint32_t> stack;
-  const Side& side = code_.side();
-  bool folded = false;
-  for (std::size_t entry = 0; entry < side.stack.size(); ++entry) {
-    walk(entry, stack, folded);
-    if (stack.empty()) continue;
+  void add(std::size_t entry, const std::vector<std::uint32_t>& stack) {
+    const Side& side = positions_.code_.side();
+    const std::vector<std::uint32_t>& function = positions_.function_;
+    if (through_.size() < positions_.all.size()) through_.resize(positions_.all.size() * 2);
     const double weight = std::abs(static_cast<double>(side.value[entry])) + 1;
-    if (through.size() < all.size()) {
-      through.resize(all.size() + all.size() / 2);
-      contexts_.resize(through.size());
-      uses_.resize(through.size());
-    }
     const std::int64_t objects = side.objects.empty() ? 0 : side.objects[entry];
     const std::int64_t size = objects > 0 ? side.value[entry] / objects : 0;
     std::uint64_t run = 0;
-    for (const std::uint32_t position : stack) run = mix64(run ^ (function_[position] + 1ULL));
-    const bool is_context = ((run >> 32U) & left_out) == 0;
-    const std::uint64_t run_and_size = mix64(run ^ static_cast<std::uint64_t>(size));
-    const std::uint32_t leaf = function_[stack.front()];
+    for (const std::uint32_t position : stack) run = mix64(run ^ (function[position] + 1ULL));
     for (std::size_t k = 0; k < stack.size(); ++k) {
-      Through& seen = through[stack[k]];
+      Through& seen = through_[stack[k]];
       seen.bytes += weight;
-      if (const std::uint64_t context = k == 0 ? run : run_and_size; is_context && context < seen.context) {
-        FewSorted<std::uint64_t>& contexts = contexts_[stack[k]];
-        contexts.add_least(context, kMostContexts);
-        if (contexts.size() == kMostContexts) seen.context = contexts.back();
-      }
-      if (is_context && objects > 0) add_use(stack[k], run, static_cast<double>(objects));
       if (++seen.stacks > kMostStacks) continue;
-      if (k > 0) all[stack[k]].deep.add(leaf, kMostCallees);
-      add_around(stack, k);
+      Around around{stack[k], kNone, kNone, kAllocation, kNone, kNone};
+      if (k + 1 < stack.size()) around.caller = function[stack[k + 1]];
+      if (k + 2 < stack.size()) around.its_caller = function[stack[k + 2]];
+      if (k > 0) {
+        around.callee = function[stack[k - 1]];
+        around.its_callee = k == 1 ? kAllocation : function[stack[k - 2]];
+        around.leaf = function[stack.front()];
+      }
+      around_.push_back(around);
     }
-    Position& site = all[stack.front()];
-    site.ways.add(code_.way(entry), kMostCallees);
-    if (objects > 0) site.sizes.add(size, kMostSizes);
-    site.objects += std::abs(static_cast<double>(objects));
+    if (((run >> 32U) & left_out_) == 0) {
+      const std::uint64_t run_and_size = mix64(run ^ static_cast<std::uint64_t>(size));
+      for (std::size_t k = 0; k < stack.size(); ++k)
+        runs_.push_back({stack[k], k == 0 ? run : run_and_size, {run, static_cast<double>(objects)}});
+    }
+    sites_.push_back({stack.front(), positions_.code_.way(entry), size, objects});
   }
-  contexts_.resize(std::max(contexts_.size(), all.size()));
-  uses_.resize(contexts_.size());
-  for (std::size_t p = 0; p < std::min(all.size(), through.size()); ++p) {
-    all[p].bytes = through[p].bytes;
-    all[p].stacks = through[p].stacks;
-    all[p].final = through[p].stacks > 0;
+
+  void finish() {
+    const std::size_t count = positions_.all.size();
+    through_.resize(count);
+    for (std::size_t p = 0; p < count; ++p) {
+      Position& position = positions_.all[p];
+      position.bytes = through_[p].bytes;
+      position.stacks = through_[p].stacks;
+      position.final = through_[p].stacks > 0;
+    }
+    fill_around();
+    fill_runs();
+    fill_sites();
+    for (std::size_t p = 0; p < count; ++p) {
+      Position& position = positions_.all[p];
+      position.next = positions_.next_[p];
+      position.deep = positions_.deep_[p];
+      position.from = positions_.from_[p];
+      position.ways = positions_.ways_[p];
+      position.sizes = positions_.sizes_[p];
+      position.contexts = positions_.contexts_[p];
+      position.uses = positions_.uses_[p];
+    }
   }
+
+ private:
+  /// Counted for every stack: what most stacks go through is known soon, and is not looked at again.
+  struct Through {
+    double bytes = 0;
+    std::uint32_t stacks = 0;
+  };
+  /// The functions above and below one position of a stack, kNone where there is none.
+  struct Around {
+    std::uint32_t position, caller, its_caller, callee, its_callee, leaf;
+  };
+  struct Run {
+    std::uint32_t position;
+    std::uint64_t context;
+    Use use;
+  };
+  struct Site {
+    std::uint32_t position, way;
+    std::int64_t size, objects;
+  };
+
+  template <class T>
+  static void sort_unique(std::vector<T>& values) {
+    std::sort(values.begin(), values.end());
+    values.erase(std::unique(values.begin(), values.end()), values.end());
+  }
+
+  void fill_around() {
+    const ByPosition<Around> by_position(std::move(around_), positions_.all.size());
+    std::vector<std::uint32_t> next, deep, from;
+    const auto add = [](std::vector<std::uint32_t>& to, std::initializer_list<std::uint32_t> functions) {
+      for (const std::uint32_t function : functions) {
+        if (function != kNone) to.push_back(function);
+      }
+    };
+    for (std::size_t p = 0; p < positions_.all.size(); ++p) {
+      for (std::vector<std::uint32_t>* set : {&next, &deep, &from}) set->clear();
+      by_position.each(p, [&](const Around& one) {
+        add(next, {one.callee});
+        add(deep, {one.callee, one.its_callee, one.leaf});
+        add(from, {one.caller, one.its_caller});
+      });
+      for (std::vector<std::uint32_t>* set : {&next, &deep, &from}) sort_unique(*set);
+      positions_.next_.add(next);
+      positions_.deep_.add(deep);
+      positions_.from_.add(from);
+    }
+  }
+
+  void fill_runs() {
+    const ByPosition<Run> by_position(std::move(runs_), positions_.all.size());
+    std::vector<std::uint64_t> contexts;
+    std::vector<Use> uses;
+    for (std::size_t p = 0; p < positions_.all.size(); ++p) {
+      contexts.clear();
+      uses.clear();
+      by_position.each(p, [&](const Run& one) {
+        contexts.push_back(one.context);
+        if (one.use.objects > 0) uses.push_back(one.use);
+      });
+      sort_unique(contexts);
+      contexts.resize(std::min(contexts.size(), kMostContexts));
+      std::stable_sort(uses.begin(), uses.end(), [](const Use& x, const Use& y) { return x.run < y.run; });
+      std::size_t kept = 0;
+      for (const Use& use : uses) {
+        if (kept > 0 && uses[kept - 1].run == use.run) {
+          uses[kept - 1].objects += use.objects;
+        } else if (kept == kMostUses) {
+          break;
+        } else {
+          uses[kept++] = use;
+        }
+      }
+      uses.resize(kept);
+      positions_.contexts_.add(contexts);
+      positions_.uses_.add(uses);
+    }
+  }
+
+  void fill_sites() {
+    const ByPosition<Site> by_position(std::move(sites_), positions_.all.size());
+    std::vector<std::uint32_t> ways;
+    std::vector<std::int64_t> sizes;
+    const auto add = [](auto& set, auto value, std::size_t most) {
+      if (set.size() == most) return;
+      const auto at = std::lower_bound(set.begin(), set.end(), value);
+      if (at == set.end() || *at != value) set.insert(at, value);
+    };
+    for (std::size_t p = 0; p < positions_.all.size(); ++p) {
+      ways.clear();
+      sizes.clear();
+      by_position.each(p, [&](const Site& one) {
+        add(ways, one.way, kMostWays);
+        if (one.objects > 0) add(sizes, one.size, kMostSizes);
+        positions_.all[p].objects += std::abs(static_cast<double>(one.objects));
+      });
+      positions_.ways_.add(ways);
+      positions_.sizes_.add(sizes);
+    }
+  }
+
+  Positions& positions_;
+  std::uint64_t left_out_ = 0;  ///< runs with any of these bits are no contexts: the same ones on both sides
+  std::vector<Through> through_;
+  std::vector<Around> around_;  ///< of the first stacks through each position
+  std::vector<Run> runs_;
+  std::vector<Site> sites_;
+};
+
+void Positions::gather(std::size_t entries) {
+  Gathering gathering(*this, entries);
+  std::vector<std::uint32_t> stack;
+  bool folded = false;
+  for (std::size_t entry = 0; entry < code_.side().stack.size(); ++entry) {
+    walk(entry, stack, folded);
+    if (!stack.empty()) gathering.add(entry, stack);
+  }
+  gathering.finish();
 }
 
 std::vector<std::int32_t> Positions::path(std::uint32_t position) const {
@@ -220,6 +315,11 @@ std::vector<std::int32_t> Positions::path(std::uint32_t position) const {
   for (std::uint32_t p = position; p != kNone; p = all[p].above) out.push_back(all[p].line);
   std::reverse(out.begin(), out.end());
   return out;
+}
+
+std::int32_t Positions::own_line(std::uint32_t position) const {
+  while (all[position].above != kNone) position = all[position].above;
+  return all[position].line;
 }
 
 }  // namespace snapdiff::diff::rebuild

@@ -2,34 +2,47 @@
 
 #include <cstdint>
 #include <span>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "analyzer/diff/rebuild/code.hpp"
-#include "analyzer/diff/rebuild/few_sorted.hpp"
+#include "analyzer/diff/rebuild/per_position.hpp"
+#include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::diff::rebuild {
 
 /// What is called from a position, as functions of the current side; the allocation itself is kAllocation.
 inline constexpr std::uint32_t kAllocation = kNone - 1;
 
+/// How many objects a run of functions holds whose stacks go through a position.
+struct Use {
+  std::uint64_t run = 0;
+  double objects = 0;
+};
+
 /// A place in a function that both sides have: its line, and below it the lines of functions that
 /// only this side has (inlined there, split out here), which are held to be part of it.
+/// The sets are ascending, and filled by Positions::gather().
 struct Position {
   std::uint32_t function = kNone;  ///< of the current side
   std::uint32_t above = kNone;     ///< the position that this one is a part of
   std::int32_t line = 0;
-  FrameId frame{};  ///< one that it was made from
+  FrameId frame{};         ///< one that it was made from
+  bool stands_in = false;  ///< a line of another function, which stands in for this one
   std::uint32_t stacks = 0;
   double bytes = 0;
-  bool final = false;             ///< a stack goes through it and not on into a part of it
-  FewSorted<std::uint32_t> next;  ///< functions that are called from here
-  FewSorted<std::uint32_t> deep;  ///< these, what they call, and where the stacks end
-  FewSorted<std::uint32_t> from;  ///< the two functions above it in its stacks
-  FewSorted<std::uint32_t> ways;  ///< how memory is asked for here
-  FewSorted<std::int64_t> sizes;  ///< mean sizes of objects that are allocated here
-  double objects = 0;             ///< that are allocated here
+  bool final = false;                   ///< a stack goes through it and not on into a part of it
+  std::span<const std::uint32_t> next;  ///< functions that are called from here
+  std::span<const std::uint32_t> deep;  ///< these, what they call, and where the stacks end
+  std::span<const std::uint32_t> from;  ///< the two functions above it in its stacks
+  std::span<const std::uint32_t> ways;  ///< how memory is asked for here
+  std::span<const std::int64_t> sizes;  ///< mean sizes of objects that are allocated here
+  double objects = 0;                   ///< that are allocated here
+  /// What tells the stacks through it from others, as hashes: the run of their functions, and where it calls
+  /// something the size of their objects as well. Of many the least ones.
+  std::span<const std::uint64_t> contexts;
+  /// By run, of many the ones of least hash; none without numbers of objects.
+  std::span<const Use> uses;
 };
 
 /// The positions of one side and the stacks as sequences of them.
@@ -65,30 +78,22 @@ class Positions {
   /// all[position].function, from less memory.
   std::uint32_t function_of(std::uint32_t position) const { return function_[position]; }
 
-  /// What tells the stacks through a position from others, as hashes: the run of their functions, and where the
-  /// position calls something the size of their objects as well. Of many the least ones.
-  const FewSorted<std::uint64_t>& contexts(std::uint32_t position) const { return contexts_[position]; }
-
-  /// How many objects the runs of functions hold whose stacks go through a position, of many the ones of least hash.
-  /// Without numbers of objects none.
-  struct Use {
-    std::uint64_t run = 0;
-    double objects = 0;
-  };
-  const std::vector<Use>& uses(std::uint32_t position) const { return uses_[position]; }
   static constexpr std::size_t kMostUses = 24;
 
   /// Lines from the function's own down to the part.
   std::vector<std::int32_t> path(std::uint32_t position) const;
+  /// The first of them.
+  std::int32_t own_line(std::uint32_t position) const;
 
   const Code& code() const { return code_; }
 
  private:
-  void add_use(std::uint32_t position, std::uint64_t run, double objects);
-  void add_around(const std::vector<std::uint32_t>& stack, std::size_t k);
+  class Gathering;
+
   std::uint32_t part_of(std::uint32_t above, FrameId frame);
   std::uint32_t base(FrameId frame);
   std::uint32_t line_of(std::uint32_t function, FrameId frame, bool stands_in);
+  std::uint32_t position_of(std::uint64_t hash, const Position& made);
 
   const Code& code_;
   const std::vector<std::uint32_t>& counterpart_;
@@ -97,10 +102,11 @@ class Positions {
   bool leaves_out_ = false;
   std::vector<std::uint32_t> function_;  ///< per position, as in `all`: read far more often than the rest
   std::vector<std::uint32_t> base_;
-  std::unordered_map<std::uint64_t, std::uint32_t> by_line_;
-  std::unordered_map<std::uint64_t, std::uint32_t> parts_;
-  std::vector<FewSorted<std::uint64_t>> contexts_;  ///< per position
-  std::vector<std::vector<Use>> uses_;              ///< per position, by run
+  HashIndex index_;  ///< of `all`
+  PerPosition<std::uint32_t> next_, deep_, from_, ways_;
+  PerPosition<std::int64_t> sizes_;
+  PerPosition<std::uint64_t> contexts_;
+  PerPosition<Use> uses_;
   std::vector<FrameId> scratch_;
 };
 
