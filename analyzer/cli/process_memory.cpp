@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <initializer_list>
+#include <thread>
 
 #include "analyzer/cli/exit_codes.hpp"
 #include "snapdiff/large_pages.hpp"
@@ -42,6 +43,8 @@ void keep_heap_together() {
   if (pages <= 0 || page <= 0) return;
   ::mallopt(M_MMAP_MAX, 0);
   ::mallopt(M_TRIM_THRESHOLD, -1);
+  // What a thread takes from a heap of its own is paid for page by page. A few threads do not wait for each other.
+  ::mallopt(M_ARENA_MAX, static_cast<int>(1 + std::thread::hardware_concurrency() / 5));
   // Addresses alone: what is never written to takes no memory. Freed, it is what every later allocation is cut from.
   const std::size_t quarter = static_cast<std::size_t>(pages) / 4 * static_cast<std::size_t>(page);
   void* const heap = std::aligned_alloc(kHugePage, quarter / kHugePage * kHugePage);

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
 #include <memory>
 #include <numbers>
 #include <numeric>
+#include <unordered_map>
 
 namespace snapdiff::trend {
 
@@ -20,8 +20,9 @@ constexpr std::array<double, 4> kSlowExponentialShares{.41, .5, .61, .75};
 constexpr std::array<double, 3> kLogarithmShares{.02, .05, .14};
 constexpr std::array<double, 7> kWaveShares{1, .8, .65, .5, .4, .32, .25};
 
-/// A process sees few lengths; a caller that tries thousands must not keep them all.
-constexpr std::size_t kMostTables = 32;
+/// Values of all tables that a thread keeps, which need 440 bytes each: every length of a series of 250. A caller that
+/// tries thousands of lengths must not keep them all.
+constexpr std::size_t kMostValues = 32'000;
 
 double dot(const std::vector<double>& a, const std::vector<double>& b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
@@ -157,23 +158,43 @@ std::vector<double> even_places(std::size_t count) {
   return places;
 }
 
+/// The tables of one thread.
+class KeptTables {
+ public:
+  const Tables& even(std::size_t count) {
+    const auto known = even_.find(count);
+    if (known != even_.end()) return *known->second;
+    make_room(count);
+    return *even_.emplace(count, std::make_unique<Tables>(even_places(count))).first->second;
+  }
+  const Tables& uneven(std::span<const double> places) {
+    for (const std::unique_ptr<Tables>& tables : uneven_) {
+      if (std::equal(places.begin(), places.end(), tables->place.begin(), tables->place.end())) return *tables;
+    }
+    make_room(places.size());
+    return *uneven_.emplace_back(std::make_unique<Tables>(places));
+  }
+
+ private:
+  void make_room(std::size_t values) {
+    if (values_ + values > kMostValues) {
+      even_.clear();
+      uneven_.clear();
+      values_ = 0;
+    }
+    values_ += values;
+  }
+
+  std::unordered_map<std::size_t, std::unique_ptr<Tables>> even_;
+  std::vector<std::unique_ptr<Tables>> uneven_;
+  std::size_t values_ = 0;
+};
+
 }  // namespace
 
 const Tables& Tables::of(std::size_t count, std::span<const double> places) {
-  thread_local std::map<std::size_t, std::unique_ptr<Tables>> even;
-  thread_local std::vector<std::unique_ptr<Tables>> uneven;
-  if (places.empty()) {
-    if (even.size() >= kMostTables && even.find(count) == even.end()) even.clear();
-    std::unique_ptr<Tables>& tables = even[count];
-    if (tables == nullptr) tables = std::make_unique<Tables>(even_places(count));
-    return *tables;
-  }
-  for (const std::unique_ptr<Tables>& tables : uneven) {
-    if (std::equal(places.begin(), places.end(), tables->place.begin(), tables->place.end())) return *tables;
-  }
-  if (uneven.size() >= kMostTables) uneven.clear();
-  uneven.push_back(std::make_unique<Tables>(places));
-  return *uneven.back();
+  thread_local KeptTables kept;
+  return places.empty() ? kept.even(count) : kept.uneven(places);
 }
 
 }  // namespace snapdiff::trend
