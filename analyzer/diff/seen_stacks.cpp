@@ -29,7 +29,7 @@ Hash128 identity_of(const Dictionary& d, std::span<const FrameId> frames) {
 
 class Eye {
  public:
-  Eye(SeenStacks& seen, FrameArena& arena, const Visibility& visibility, std::uint32_t dictionary, bool fold)
+  Eye(SeenStacks& seen, Arena<FrameId>& arena, const Visibility& visibility, std::uint32_t dictionary, bool fold)
       : seen_(seen),
         arena_(arena),
         visibility_(visibility),
@@ -46,7 +46,7 @@ class Eye {
     }
     std::span<const FrameId> frames = visibility_.kept(all, kept_);
     // Of the scratch memory, which the next stack overwrites.
-    if (frames.data() == kept_.data()) frames = {arena_.keep(frames), frames.size()};
+    if (frames.data() == kept_.data()) frames = arena_.keep(frames);
     if (!visibility_.passes(frames)) {
       seen_.fate[stack] = Fate::filtered;
       return;
@@ -60,11 +60,11 @@ class Eye {
         seen_.fate[stack] = Fate::filtered;
         return;
       }
-      if (!scratch_.empty() && scratch_.size() != frames.size()) frames = {arena_.keep(scratch_), scratch_.size()};
+      if (!scratch_.empty() && scratch_.size() != frames.size()) frames = arena_.keep(scratch_);
     }
     if (fold_ && may_recurse(frames)) {
       fold_recursion(frames, folded_);
-      if (folded_.size() != frames.size()) frames = {arena_.keep(folded_), folded_.size()};
+      if (folded_.size() != frames.size()) frames = arena_.keep(folded_);
     }
     seen_.fate[stack] = Fate::visible;
     seen_.frames[stack].data = frames.data();
@@ -74,7 +74,7 @@ class Eye {
 
  private:
   SeenStacks& seen_;
-  FrameArena& arena_;
+  Arena<FrameId>& arena_;
   const Visibility& visibility_;
   const Dictionary& d_;
   std::uint32_t dictionary_;
@@ -83,18 +83,6 @@ class Eye {
 };
 
 }  // namespace
-
-const FrameId* FrameArena::keep(std::span<const FrameId> frames) {
-  if (capacity_ - used_ < frames.size()) {
-    capacity_ = std::max(kChunk, frames.size());
-    chunks_.push_back(std::make_unique<FrameId[]>(capacity_));
-    used_ = 0;
-  }
-  FrameId* const copy = chunks_.back().get() + used_;
-  std::copy(frames.begin(), frames.end(), copy);
-  used_ += frames.size();
-  return copy;
-}
 
 SeenStacks see_stacks(const Visibility& visibility, std::uint32_t dictionary, bool fold_recursion) {
   const std::size_t stacks = visibility.dictionary().stacks.size();

@@ -2,10 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
+#include "analyzer/diff/arena.hpp"
 #include "analyzer/diff/visibility.hpp"
 #include "snapdiff/hash.hpp"
 
@@ -19,18 +19,6 @@ struct VisibleFrames {
   std::span<const FrameId> frames() const { return {data, size}; }
 };
 
-/// Keeps copies of visible frames where some in the middle of a stack are hidden.
-class FrameArena {
- public:
-  const FrameId* keep(std::span<const FrameId> frames);
-
- private:
-  static constexpr std::size_t kChunk = 64 * 1024;
-  std::vector<std::unique_ptr<FrameId[]>> chunks_;
-  std::size_t used_ = 0;
-  std::size_t capacity_ = 0;
-};
-
 enum class Fate : std::uint8_t { visible, unattributed, filtered };
 
 /// What the filters leave of each stack of a dictionary. Each is looked at once, however many
@@ -39,7 +27,7 @@ struct SeenStacks {
   std::vector<Fate> fate;
   std::vector<VisibleFrames> frames;
   std::vector<Hash128> identity;  ///< of the visible frames
-  std::vector<FrameArena> arenas;
+  std::vector<Arena<FrameId>> arenas;  ///< of frames where some in the middle of a stack are hidden
 };
 
 /// `dictionary` is its number in the comparison; with `fold_recursion` frames that repeat those

@@ -20,9 +20,11 @@ namespace {
 
 /// Frames whose "function" only repeats file and line, as tracemalloc's.
 bool says_only_lines(std::string_view name, std::string_view file, std::int32_t line) {
-  if (name.empty() || file.empty()) return false;
-  const std::string ending = std::string(base_name(file)) + ":" + std::to_string(line);
-  return name.ends_with(ending);
+  if (name.empty() || file.empty() || !is_digit(name.back())) return false;
+  const std::string number = std::to_string(line);  // short: no memory of its own
+  if (!name.ends_with(number)) return false;
+  name.remove_suffix(number.size());
+  return name.ends_with(':') && name.substr(0, name.size() - 1).ends_with(base_name(file));
 }
 
 /// "(anonymous:L#37:C#12)" -> "(anonymous)": V8's agents number such functions by their place.
@@ -69,12 +71,6 @@ namespace {
 constexpr std::int32_t kLongestClosure = 100;
 constexpr std::size_t kDeepestInlined = 8;  // functions inlined into one another, between a closure and its caller
 
-void name_parts(Function& function) {
-  function.base = normalise(function.plain);
-  function.shorter = last_parts_of(short_function_name(function.base), 2);
-  function.last = last_parts_of(function.shorter, 1);
-}
-
 /// "main.run" of "main.run.func2" and "main.run.func2.1"; "" of what is no closure of Go.
 std::string_view closure_owner(std::string_view name) {
   const std::size_t at = name.find(".func");
@@ -85,6 +81,20 @@ std::string_view closure_owner(std::string_view name) {
 }
 
 }  // namespace
+
+std::string_view Code::keep(std::string_view text) {
+  const std::span<const char> kept = texts_.keep(text);
+  return {kept.data(), kept.size()};
+}
+
+void Code::set_names(Function& of, std::string_view plain) {
+  const std::string base = normalise(plain);
+  const std::string shorter = last_parts_of(short_function_name(base), 2);
+  of.plain = keep(plain);
+  of.base = keep(base);
+  of.shorter = keep(shorter);
+  of.last = keep(last_parts_of(shorter, 1));
+}
 
 Code::Code(const Side& side, const UsedFrames& used) : side_(side), d_(*side.ref.snapshot->dictionary) {
   name_functions(used);
@@ -103,6 +113,7 @@ void Code::name_functions(const UsedFrames& used) {
   std::unordered_map<Hash128, std::uint32_t> known;
   std::vector<std::uint32_t> of_function(d_.functions.size(), kNone);
   std::vector<std::uint8_t> state(d_.functions.size(), 0);  // 1 a function, 2 of the library
+  std::vector<std::uint32_t> way(d_.functions.size(), 0);
   // Sides that share a dictionary do not share their functions: what the other one has under a new name is not here.
   for (std::size_t k = 0; k < used.size(); ++k) {
     const std::size_t i = used[k];
@@ -125,22 +136,24 @@ void Code::name_functions(const UsedFrames& used) {
       const std::string shown = short_function_name(name);
       state[f] = is_library_frame(shown, file, module) ? 2 : 1;
       if (state[f] == 1) {
-        Function made;
-        made.name = name;
-        made.file = file;
-        made.plain = without_place(name);
-        name_parts(made);
-        const std::string whole = std::string(without_clone_suffixes(name)) + '\n' + std::string(file);
-        const auto [entry, added] = known.try_emplace(hash_bytes(whole), static_cast<std::uint32_t>(functions.size()));
-        if (added) functions.push_back(std::move(made));
+        const Hash128 whole = hash_bytes(without_clone_suffixes(name), hash_bytes(file).low);
+        const auto [entry, added] = known.try_emplace(whole, static_cast<std::uint32_t>(functions.size()));
         of_function[f] = entry->second;
+        if (added) {
+          Function made;
+          made.name = name;
+          made.file = file;
+          set_names(made, without_place(name));
+          functions.push_back(made);
+        }
       } else {
         functions_of_library.push_back(d_.frames.function[i]);
+        way[f] = static_cast<std::uint32_t>(hash_bytes(last_parts_of(shown, 2)).low) | 1U;
       }
     }
     if (state[f] == 2) {
       any_left_out_ = true;
-      way_[i] = static_cast<std::uint32_t>(hash_bytes(last_parts_of(short_function_name(name), 2)).low) | 1U;
+      way_[i] = way[f];
       continue;
     }
     function[i] = of_function[f];
@@ -240,8 +253,7 @@ void Code::join_inlined_closures() {
     const Function& owner = functions[seen[f].caller];
     joined[f] = closures.try_emplace({owner.name, seen[f].line}, f).first->second;
     if (joined[f] != f) continue;
-    functions[f].plain = owner.plain + ".func1";
-    name_parts(functions[f]);
+    set_names(functions[f], std::string(owner.plain) + ".func1");
   }
   for (std::uint32_t& own : function) {
     if (own != kNone) own = joined[own];

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/diff/arena.hpp"
 #include "analyzer/diff/build_match.hpp"
 #include "analyzer/diff/side.hpp"
 
@@ -19,10 +20,10 @@ inline constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max()
 struct Function {
   std::string_view name;  ///< as recorded; "" where only lines are known
   std::string_view file;
-  std::string plain;    ///< the name without the place that some agents put into it
-  std::string base;     ///< normalised: without clone suffixes, numbers of lambdas, hashes
-  std::string shorter;  ///< the last two parts of the name without arguments: "Cache::put"
-  std::string last;     ///< the last part: "put"
+  std::string_view plain;    ///< the name without the place that some agents put into it
+  std::string_view base;     ///< normalised: without clone suffixes, numbers of lambdas, hashes
+  std::string_view shorter;  ///< the last two parts of the name without arguments: "Cache::put"
+  std::string_view last;     ///< the last part: "put"
 };
 
 /// The last `parts` parts of a name that "::" or "." separates, without arguments.
@@ -60,6 +61,8 @@ class Code {
   void name_functions(const UsedFrames& used);
   void join_lines();  ///< functions of frames that have lines only
   void join_inlined_closures();
+  void set_names(Function& of, std::string_view plain);
+  std::string_view keep(std::string_view text);
 
   const Side& side_;
   const Dictionary& d_;
@@ -68,6 +71,7 @@ class Code {
   std::vector<std::uint8_t> part_;        ///< per FrameId: a clone of a part of a function
   std::vector<std::uint32_t> way_;        ///< per FrameId: of a library frame, its name
   bool any_left_out_ = false;
+  Arena<char> texts_;  ///< of names
 };
 
 /// Both sides at once. `used_*`: the frames of each that its stacks hold.

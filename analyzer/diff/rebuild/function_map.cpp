@@ -74,20 +74,26 @@ std::set<std::string_view> numbered_closures(const Code& before, const Code& aft
 
 void match_by_name(const Code& before, const Code& after, const std::set<std::string_view>& numbered,
                    FunctionMap& map) {
-  const auto in_file = [](std::string Function::*text, int parts) {
-    return [text, parts](const Function& f) { return f.*text + '\n' + std::string(last_parts(f.file, parts)); };
+  const auto alone = [](std::string_view Function::*text) {
+    return [text](const Function& f) { return std::string(f.*text); };
   };
+  const auto in_file = [](std::string_view Function::*text, auto file) {
+    return [text, file](const Function& f) { return std::string(f.*text).append("\n").append(file(f.file)); };
+  };
+  const auto whole = [](std::string_view file) { return file; };
+  const auto two_parts = [](std::string_view file) { return last_parts(file, 2); };
+  const auto base_of_file = [](std::string_view file) { return last_parts(file, 1); };
   const std::vector<Name> names{
-      [](const Function& f) { return f.plain + '\n' + std::string(f.file); },
-      [](const Function& f) { return f.plain + '\n' + std::string(last_parts(f.file, 2)); },
-      [](const Function& f) { return f.plain + '\n' + std::string(last_parts(f.file, 1)); },
-      [](const Function& f) { return f.plain; },
-      in_file(&Function::base, 1),
-      [](const Function& f) { return f.base; },
-      in_file(&Function::shorter, 1),
-      [](const Function& f) { return f.shorter; },
-      in_file(&Function::last, 1),
-      [](const Function& f) { return f.last.size() > 3 && f.last != "(anonymous)" ? f.last : std::string(); },
+      in_file(&Function::plain, whole),
+      in_file(&Function::plain, two_parts),
+      in_file(&Function::plain, base_of_file),
+      alone(&Function::plain),
+      in_file(&Function::base, base_of_file),
+      alone(&Function::base),
+      in_file(&Function::shorter, base_of_file),
+      alone(&Function::shorter),
+      in_file(&Function::last, base_of_file),
+      [](const Function& f) { return std::string(f.last.size() > 3 && f.last != "(anonymous)" ? f.last : ""); },
   };
   for (const Name& name : names) match_unique(before, after, numbered, map, name);
 }

@@ -33,7 +33,7 @@ class Gaps {
  public:
   explicit Gaps(const Code& code) : code_(code) {
     for (const Function& f : code.functions)
-      names_.push_back(hash_bytes(f.name.empty() ? f.file : std::string_view(f.base), 1).low);
+      names_.push_back(hash_bytes(f.name.empty() ? f.file : f.base, 1).low);
   }
 
   /// Calls body(gap) for each frame; for none where the size of its objects is not known.

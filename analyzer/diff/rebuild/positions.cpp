@@ -222,7 +222,7 @@ class Positions::Gathering {
     std::vector<std::uint32_t> next, deep, from;
     const auto add = [](std::vector<std::uint32_t>& to, std::initializer_list<std::uint32_t> functions) {
       for (const std::uint32_t function : functions) {
-        if (function != kNone) to.push_back(function);
+        if (function != kNone && std::find(to.begin(), to.end(), function) == to.end()) to.push_back(function);
       }
     };
     for (std::size_t p = 0; p < positions_.all.size(); ++p) {
@@ -232,7 +232,7 @@ class Positions::Gathering {
         add(deep, {one.callee, one.its_callee, one.leaf});
         add(from, {one.caller, one.its_caller});
       });
-      for (std::vector<std::uint32_t>* set : {&next, &deep, &from}) sort_unique(*set);
+      for (std::vector<std::uint32_t>* set : {&next, &deep, &from}) std::sort(set->begin(), set->end());
       positions_.next_.add(next);
       positions_.deep_.add(deep);
       positions_.from_.add(from);
