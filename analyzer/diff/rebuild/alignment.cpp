@@ -74,6 +74,13 @@ struct OffUses {
   double runs = 0;
 };
 
+/// Of two numbers, of their logarithms; kFarUse at most.
+double distance(double a, double b) {
+  static const double kFar = std::exp(kFarUse);
+  const double times = a > b ? a / b : b / a;
+  return times >= kFar ? kFarUse : std::log(times);
+}
+
 OffUses off_uses(std::span<const Use> a, std::span<const Use> b) {
   // Of many, only those up to the last one that both could list.
   std::uint64_t last = std::numeric_limits<std::uint64_t>::max();
@@ -86,7 +93,7 @@ OffUses off_uses(std::span<const Use> a, std::span<const Use> b) {
     if (run > last) break;
     const double in_a = i != a.end() && i->run == run ? (i++)->objects : 0;
     const double in_b = j != b.end() && j->run == run ? (j++)->objects : 0;
-    const double off = std::min(kFarUse, std::abs(std::log((in_a + 1) / (in_b + 1))));
+    const double off = distance(in_a + 1, in_b + 1);
     most = std::max(most, off);
     sum += off;
     ++runs;

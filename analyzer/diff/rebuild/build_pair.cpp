@@ -159,6 +159,7 @@ BuildPair::BuildPair(const Side& before, const Side& after, const UsedFrames& us
 std::vector<Hash128> BuildPair::coincidences() const {
   std::vector<Hash128> out;
   std::unordered_map<Hash128, std::uint32_t> classes;  // of positions of the baseline
+  classes.reserve(in_a_.all.size());
   // By its frame, which other functions have not; a part by its lines and the function that it is a part of.
   const auto each_position = [](const Positions& positions, const auto& body) {
     const FrameTable& frames = positions.code().dictionary().frames;

@@ -219,6 +219,9 @@ void Code::join_inlined_closures() {
     bool other = false;  ///< its name is right, or it has several callers
   };
   std::vector<Seen> seen(functions.size());
+  std::vector<std::uint8_t> is_closure(function.size(), 0);  // per FrameId
+  for (std::size_t i = 0; i < function.size(); ++i)
+    is_closure[i] = function[i] != kNone && !of[function[i]].empty() ? 1 : 0;
   std::vector<FrameId> scratch;
   const auto calls = [this](std::span<const FrameId> callers, std::string_view name) {
     return std::any_of(callers.begin(),
@@ -228,8 +231,8 @@ void Code::join_inlined_closures() {
   for (std::size_t entry = 0; entry < side_.stack.size(); ++entry) {
     const std::span<const FrameId> stack = frames(entry, scratch);
     for (std::size_t k = 0; k < stack.size(); ++k) {
+      if (is_closure[index_of(stack[k])] == 0) continue;
       const std::uint32_t own = function[index_of(stack[k])];
-      if (of[own].empty()) continue;
       Seen& closure = seen[own];
       closure.line = std::min(closure.line, line[index_of(stack[k])]);
       const std::uint32_t caller = k + 1 < stack.size() ? function[index_of(stack[k + 1])] : kNone;

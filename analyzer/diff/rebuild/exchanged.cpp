@@ -19,11 +19,12 @@ struct Row : RowAmounts {
   std::vector<std::uint64_t> places;  ///< BuildPair::places_of() the current entry; only where asked for
 };
 
-/// The rows that both sides have.
-std::vector<Row> rows_of_both(const Comparison& c, std::size_t s, const RowUnion& rows) {
+/// The rows that both sides have and `which` lets through.
+template <class Which>
+std::vector<Row> rows_of_both(const std::vector<RowAmounts>& rows, Which which) {
   std::vector<Row> out;
-  for (const RowAmounts& row : amounts_of_rows(c, s, rows)) {
-    if (row.on_both_sides()) out.push_back({row, {}});
+  for (const RowAmounts& row : rows) {
+    if (row.on_both_sides() && which(row)) out.push_back({row, {}});
   }
   return out;
 }
@@ -93,8 +94,8 @@ void merge_exchanged(const Comparison& c, std::size_t s, const BuildPair& pair, 
   const auto join = [&rows](const Row& x, const Row& y) {
     if (rows.find(x.unit) != rows.find(y.unit)) rows.join(x.unit, y.unit, MatchTier::merged);
   };
-  std::vector<Row> both = rows_of_both(c, s, rows), changed;
-  std::copy_if(both.begin(), both.end(), std::back_inserter(changed), [](const Row& row) { return row.changed(); });
+  const std::vector<RowAmounts> all = amounts_of_rows(c, s, rows);
+  const std::vector<Row> changed = rows_of_both(all, [](const RowAmounts& row) { return row.changed(); });
   ExchangedPlaces places;
   for (const bool by_leaf : {false, true}) {
     each_two(changed, pair, by_leaf, [&](const Row& x, const Row& y) {
@@ -105,12 +106,9 @@ void merge_exchanged(const Comparison& c, std::size_t s, const BuildPair& pair, 
   }
   // The same two places under other callers: they hold too little, or too much the same, to show it themselves.
   if (places.empty()) return;
-  std::erase_if(both, [&](Row& row) {
-    std::vector<std::uint64_t> own = pair.places_of(row.entry_after);
-    const bool holds = places.holds_any(own);
-    if (holds) row.places = std::move(own);
-    return !holds;
-  });
+  std::vector<Row> both =
+      rows_of_both(all, [&](const RowAmounts& row) { return places.holds_any(pair.places_of(row.entry_after)); });
+  for (Row& row : both) row.places = pair.places_of(row.entry_after);
   each_two(both, pair, false, [&](const Row& x, const Row& y) {
     if (places.differ_only_so(x.places, y.places)) join(x, y);
   });

@@ -12,6 +12,7 @@ constexpr std::size_t kMostSizes = 12;
 constexpr std::size_t kMostContexts = 24;
 constexpr std::size_t kContextStacks = 16'000;  // of a side: as many tell
 constexpr std::uint32_t kMostStacks = 24;       // per position: what goes through it is known by then
+constexpr std::size_t kLineStacks = 50'000;     // of a side: as many say whether its lines mean something
 
 std::uint64_t pair_key(std::uint32_t high, std::uint32_t low) { return static_cast<std::uint64_t>(high) << 32U | low; }
 
@@ -42,7 +43,8 @@ bool Positions::lines_tell() const {
   };
   std::vector<Seen> functions(code_.functions.size());
   std::vector<FrameId> scratch;
-  for (std::size_t entry = 0; entry < code_.side().stack.size(); ++entry) {
+  const std::size_t stacks = code_.side().stack.size();
+  for (std::size_t entry = 0; entry < stacks; entry += 1 + stacks / kLineStacks) {
     std::uint32_t callee = kAllocation;
     for (const FrameId frame : code_.frames(entry, scratch)) {
       const std::uint32_t own = code_.function[index_of(frame)];

@@ -6,6 +6,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "snapdiff/parallel.hpp"
+
 namespace snapdiff::diff::rebuild {
 namespace {
 
@@ -135,7 +137,11 @@ StandIns find_stand_ins(const Code& before, const Code& after, const FunctionMap
   Numbered a{before, map.after}, b{after, map.before};
   for (std::uint32_t f = 0; f < b.number.size(); ++f) b.number[f] = b.number[f] == kNone ? kNone : f;
   const std::size_t functions = after.functions.size();
-  return {find_for(a, b, functions), find_for(b, a, functions)};
+  StandIns out;
+  for_each_parallel(2, before.side().stack.size() + after.side().stack.size(), [&](std::size_t side) {
+    side == 0 ? out.before = find_for(a, b, functions) : out.after = find_for(b, a, functions);
+  });
+  return out;
 }
 
 }  // namespace snapdiff::diff::rebuild
