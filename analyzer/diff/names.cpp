@@ -37,11 +37,14 @@ bool remove_suffix(std::string_view& text, std::string_view suffix) {
 /// "{lambda(int)#3}" and "{lambda#3}" -> "{lambda}", "{unnamed type#1}" alike; "$_3" -> "$_";
 /// ".func3" and ".func3.2" -> ".func"; "[go.shape.int]" -> "[...]"; "+0x1f" and "0x1f" -> "".
 std::string without_numbering(std::string_view text) {
+  constexpr std::string_view kFirst = "{'$.[+0";  // of all that is looked for
   std::string out;
   out.reserve(text.size());
   for (std::size_t i = 0; i < text.size();) {
     const std::string_view rest = text.substr(i);
-    if (rest.starts_with("{lambda")) {
+    if (kFirst.find(text[i]) == std::string_view::npos) {
+      out += text[i++];
+    } else if (rest.starts_with("{lambda")) {
       out += "{lambda}";
       i = after_closing(text, i, '{', '}');
     } else if (rest.starts_with("{unnamed type#") || rest.starts_with("{closure#") || rest.starts_with("'lambda")) {
@@ -127,7 +130,7 @@ std::string_view without_arguments(std::string_view function) {
 
 std::size_t operator_length(std::string_view text) {
   constexpr std::string_view kOperator = "operator";
-  if (!text.starts_with(kOperator)) return 0;
+  if (text.empty() || text.front() != kOperator.front() || !text.starts_with(kOperator)) return 0;
   constexpr std::array<std::string_view, 14> kBracketed = {"()", "<=>", "<<=", ">>=", "->*", "<<", ">>",
                                                            "<=", ">=",  "->",  "[]",  "<",   ">",  "\"\""};
   const std::string_view rest = text.substr(kOperator.size());

@@ -213,31 +213,52 @@ class Positions::Gathering {
     std::int64_t size, objects;
   };
 
-  template <class T>
-  static void sort_unique(std::vector<T>& values) {
-    std::sort(values.begin(), values.end());
-    values.erase(std::unique(values.begin(), values.end()), values.end());
-  }
+  /// Functions, each once.
+  class FunctionSet {
+   public:
+    explicit FunctionSet(std::size_t functions) : seen_(functions, 0) {}
+    void clear() {
+      functions_.clear();
+      allocation_ = false;
+      ++now_;
+    }
+    void add(std::uint32_t function) {
+      if (function == kNone) return;
+      if (function == kAllocation) {
+        allocation_ = true;
+      } else if (seen_[function] != now_) {
+        seen_[function] = now_;
+        functions_.push_back(function);
+      }
+    }
+    std::span<const std::uint32_t> sorted() {
+      std::sort(functions_.begin(), functions_.end());
+      if (allocation_) functions_.push_back(kAllocation);
+      return functions_;
+    }
+
+   private:
+    std::vector<std::uint32_t> seen_;  ///< per function, when it was added last
+    std::vector<std::uint32_t> functions_;
+    bool allocation_ = false;
+    std::uint32_t now_ = 0;
+  };
 
   void fill_around() {
     const ByPosition<Around> by_position(std::move(around_), positions_.all.size());
-    std::vector<std::uint32_t> next, deep, from;
-    const auto add = [](std::vector<std::uint32_t>& to, std::initializer_list<std::uint32_t> functions) {
-      for (const std::uint32_t function : functions) {
-        if (function != kNone && std::find(to.begin(), to.end(), function) == to.end()) to.push_back(function);
-      }
-    };
+    const std::uint32_t functions =
+        positions_.function_.empty() ? 0 : *std::max_element(positions_.function_.begin(), positions_.function_.end());
+    FunctionSet next(functions + std::size_t{1}), deep(next), from(next);
     for (std::size_t p = 0; p < positions_.all.size(); ++p) {
-      for (std::vector<std::uint32_t>* set : {&next, &deep, &from}) set->clear();
+      for (FunctionSet* set : {&next, &deep, &from}) set->clear();
       by_position.each(p, [&](const Around& one) {
-        add(next, {one.callee});
-        add(deep, {one.callee, one.its_callee, one.leaf});
-        add(from, {one.caller, one.its_caller});
+        next.add(one.callee);
+        for (const std::uint32_t function : {one.callee, one.its_callee, one.leaf}) deep.add(function);
+        for (const std::uint32_t function : {one.caller, one.its_caller}) from.add(function);
       });
-      for (std::vector<std::uint32_t>* set : {&next, &deep, &from}) std::sort(set->begin(), set->end());
-      positions_.next_.add(next);
-      positions_.deep_.add(deep);
-      positions_.from_.add(from);
+      positions_.next_.add(next.sorted());
+      positions_.deep_.add(deep.sorted());
+      positions_.from_.add(from.sorted());
     }
   }
 
@@ -252,7 +273,8 @@ class Positions::Gathering {
         contexts.push_back(one.context);
         if (one.use.objects > 0) uses.push_back(one.use);
       });
-      sort_unique(contexts);
+      std::sort(contexts.begin(), contexts.end());
+      contexts.erase(std::unique(contexts.begin(), contexts.end()), contexts.end());
       contexts.resize(std::min(contexts.size(), kMostContexts));
       std::stable_sort(uses.begin(), uses.end(), [](const Use& x, const Use& y) { return x.run < y.run; });
       std::size_t kept = 0;
