@@ -30,7 +30,7 @@ class Truth:
             self.single.setdefault((size, self.objects[path]), path)
             self.sequence.setdefault(self.group[path], []).append(path)
             self.leaf.setdefault(self.group[path][-1], []).append(path)
-        self.known = {}
+        self.known, self.ambiguous = {}, set()
 
     def amount(self, paths):
         paths = list(paths)
@@ -52,9 +52,11 @@ class Truth:
             if self.amount(paths) == key:
                 return frozenset(paths)
         for paths in itertools.chain(self.sequence.values(), self.leaf.values()):
-            found = self.subset(paths, key)
+            found = subsets_of(paths, key, self.amount)
             if found:
-                return found
+                if len(found) > 1:
+                    self.ambiguous.add(key)
+                return frozenset(found[0])
         one = {(self.bytes[p], self.objects[p]): p for p in self.bytes}
         for p in self.bytes:
             other = one.get((key[0] - self.bytes[p], key[1] - self.objects[p]))
@@ -62,23 +64,26 @@ class Truth:
                 return frozenset([p, other])
         return None
 
-    def subset(self, paths, key):
-        """Halves of all subsets, met in the middle."""
-        paths = sorted(paths)[:24]
-        half = len(paths) // 2
-        sums = {}
-        for chosen in self.subsets(paths[:half]):
-            sums.setdefault(self.amount(chosen), chosen)
-        for chosen in self.subsets(paths[half:]):
-            size, objects = self.amount(chosen)
-            rest = sums.get((key[0] - size, key[1] - objects))
-            if rest is not None:
-                return frozenset(rest + chosen)
-        return None
 
-    @staticmethod
-    def subsets(paths):
-        return (c for n in range(len(paths) + 1) for c in itertools.combinations(paths, n))
+def subsets_of(paths, key, amount, most=24):
+    """Up to two of the sets of paths that hold `key`: halves of all subsets, met in the middle. Of more than `most` paths
+    the first ones."""
+    paths = sorted(paths)[:most]
+    half = len(paths) // 2
+    sums, found = {}, []
+    for chosen in subsets(paths[:half]):
+        sums.setdefault(amount(chosen), chosen)
+    for chosen in subsets(paths[half:]):
+        rest = sums.get(tuple(whole - part for whole, part in zip(key, amount(chosen))))
+        if rest is not None:
+            found.append(rest + chosen)
+            if len(found) > 1:
+                break
+    return found
+
+
+def subsets(paths):
+    return (c for n in range(len(paths) + 1) for c in itertools.combinations(paths, n))
 
 
 class Score:
@@ -103,7 +108,11 @@ class Score:
         elif before != after and after and self.old.amount(p for p in after if p in self.old.bytes) == row[:2]:
             before = frozenset(p for p in after if p in self.old.bytes)
         elif before != after and before and after:
-            before, after = self.of_one_run(row) or (before, after)
+            explained = self.of_one_run(row)
+            if not explained and (row[:2] in self.old.ambiguous or row[2:] in self.new.ambiguous):
+                self.unresolved += row[0] + row[2]  # many sets of paths hold as much: which one says nothing
+                return
+            before, after = explained or (before, after)
         joined = bool(before) and bool(after)
         for mine, theirs, here, there in ((before, after, self.old, self.new), (after, before, self.new, self.old)):
             for path in mine:
@@ -122,13 +131,16 @@ class Score:
                     self.lost.append((size, path, label))
 
     def of_one_run(self, row):
-        """A few paths of one run of functions that hold what the row holds on both sides, or None."""
-        for run, paths in self.old.sequence.items():
-            paths = sorted({*paths, *self.new.sequence.get(run, [])})[:12]
-            for chosen in Truth.subsets(paths):
-                before, after = (frozenset(p for p in chosen if p in side.bytes) for side in (self.old, self.new))
-                if self.old.amount(before) == row[:2] and self.new.amount(after) == row[2:]:
-                    return before, after
+        """Paths of one run of functions, or a few that end in one function, that hold what the row holds on both
+        sides; or None."""
+        def amount(chosen):
+            return (*self.old.amount(p for p in chosen if p in self.old.bytes),
+                    *self.new.amount(p for p in chosen if p in self.new.bytes))
+        for runs_old, runs_new in ((self.old.sequence, self.new.sequence), (self.old.leaf, self.new.leaf)):
+            for run, paths in runs_old.items():
+                found = subsets_of({*paths, *runs_new.get(run, [])}, row, amount, 30)
+                if found:
+                    return tuple(frozenset(p for p in found[0] if p in side.bytes) for side in (self.old, self.new))
         return None
 
     def false_growth(self):

@@ -13,6 +13,7 @@ constexpr double kClear = 0.6;            // by which the exchange explains more
 constexpr double kNothing = 0.15;         // an exchange that leaves less to be explained
 constexpr double kClearToNothing = 0.35;  // has to explain this much more
 constexpr double kChanged = 0.2;          // of the number of objects: less needs no explanation
+constexpr double kMoved = 0.1;            // unless others that changed with it need one
 constexpr double kFew = 2;                // objects: as many more or less say little
 constexpr double kAsBefore = 0.25;        // of the logarithm of the number of objects: between two runs as many
 constexpr double kClearVote = 0.25;       // by which one explanation leaves more than the other
@@ -32,7 +33,8 @@ double in_size(double x_before, double x_after, double y_before, double y_after)
   const double x = std::floor(x_after) - std::floor(x_before), y = std::floor(y_after) - std::floor(y_before);
   if (x == 0 && y == 0) return 0;
   if (x == y && std::abs(x) <= kMostGrown * std::min(x_before, y_before)) return kGrownSize;
-  if (x > 0 && y > 0 && x <= kMostGrown * x_before && y <= kMostGrown * y_before) return kOtherSize;
+  const auto little = [](double by, double before) { return std::abs(by) <= kMostGrown * before; };
+  if ((x > 0) == (y > 0) && x != 0 && y != 0 && little(x, x_before) && little(y, y_before)) return kOtherSize;
   return (x == 0 ? 0 : kOtherSize) + (y == 0 ? 0 : kOtherSize);
 }
 
@@ -41,6 +43,8 @@ double in_size(double x_before, double x_after, double y_before, double y_after)
 double Amounts::moved() const { return change(objects_before, objects_after); }
 
 bool Amounts::changed() const { return std::floor(size_before()) != std::floor(size_after()) || moved() > kChanged; }
+
+bool Amounts::perhaps_changed() const { return changed() || moved() > kMoved; }
 
 std::vector<RowAmounts> amounts_of_rows(const Comparison& c, std::size_t s, const RowUnion& rows) {
   std::vector<RowAmounts> sums(c.unit_count());
@@ -57,18 +61,31 @@ std::vector<RowAmounts> amounts_of_rows(const Comparison& c, std::size_t s, cons
   return sums;
 }
 
-bool exchanged(const Amounts& x, const Amounts& y, bool by_size) {
+Exchange explain(const Amounts& x, const Amounts& y) {
   const double sizes = in_size(x.size_before(), x.size_after(), y.size_before(), y.size_after());
   const double crossed = in_size(x.size_before(), y.size_after(), y.size_before(), x.size_after());
-  if (by_size && (crossed >= kOtherSize || sizes < kOtherSize)) return false;
-  const double if_exchanged = crossed + in_count(x, y) + in_count(y, x);
-  const double clear = if_exchanged < kNothing ? kClearToNothing : kClear;
-  return if_exchanged + clear < sizes + in_count(x, x) + in_count(y, y);
+  return {sizes + in_count(x, x) + in_count(y, y), crossed + in_count(x, y) + in_count(y, x)};
+}
+
+bool Exchange::clear() const { return exchanged + (exchanged < kNothing ? kClearToNothing : kClear) < stayed; }
+
+bool Exchange::clearly_stayed() const { return stayed + kClear < exchanged; }
+
+bool exchanged(const Amounts& x, const Amounts& y) { return explain(x, y).clear(); }
+
+bool exchanged_sizes(const Amounts& x, const Amounts& y) {
+  return in_size(x.size_before(), y.size_after(), y.size_before(), x.size_after()) < kOtherSize &&
+         in_size(x.size_before(), x.size_after(), y.size_before(), y.size_after()) >= kOtherSize && exchanged(x, y);
+}
+
+bool went_on_alone(const Amounts& x, const Amounts& y) {
+  return y.objects_before == 0 && y.objects_after > 0 && std::floor(x.size_before()) == std::floor(y.size_after()) &&
+         in_count(x, y) <= kAsBefore;
 }
 
 Vote went_on(const Amounts& x, const Amounts& y) {
   if (x.on_both_sides() && y.on_both_sides()) {
-    if (exchanged(x, y, false) && exchanged(x.mirrored(), y.mirrored(), false)) return Vote::yes;
+    if (exchanged(x, y) && exchanged(x.mirrored(), y.mirrored())) return Vote::yes;
     return !x.changed() && !y.changed() ? Vote::no : Vote::none;
   }
   if (!x.on_both_sides() && !y.on_both_sides()) return Vote::none;

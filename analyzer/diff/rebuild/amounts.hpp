@@ -27,6 +27,8 @@ struct Amounts {
   double moved() const;
   /// Whether the objects have another size now, or their number changed so much that it needs an explanation.
   bool changed() const;
+  /// The same where several rows together may need one.
+  bool perhaps_changed() const;
 };
 
 /// A row, and on each side the last of its entries; kNone where the side does not have the row.
@@ -38,9 +40,27 @@ struct RowAmounts : Amounts {
 /// The rows of the sides `s` and `s` + 1 that hold objects, by unit. Asks for counts of objects on both.
 std::vector<RowAmounts> amounts_of_rows(const Comparison& c, std::size_t s, const RowUnion& rows);
 
-/// Whether two rows that both sides have changed places: each holds now what the other one held. `by_size`: only by
-/// sizes of objects, which have to be the same.
-bool exchanged(const Amounts& x, const Amounts& y, bool by_size);
+/// How much of two rows that both sides have is left to be explained: if each is what it was, and if each holds now what
+/// the other one held.
+struct Exchange {
+  double stayed = 0, exchanged = 0;
+  bool clear() const;           ///< they changed places
+  bool clearly_stayed() const;  ///< they did not
+  Exchange& operator+=(const Exchange& other) {
+    stayed += other.stayed;
+    exchanged += other.exchanged;
+    return *this;
+  }
+};
+Exchange explain(const Amounts& x, const Amounts& y);
+
+/// Whether two rows that both sides have changed places; of the second one by the sizes of their objects alone, which
+/// have to be the same.
+bool exchanged(const Amounts& x, const Amounts& y);
+bool exchanged_sizes(const Amounts& x, const Amounts& y);
+
+/// Whether what `x` held before is all that `y` holds now, which only the newer side has: as many objects of that size.
+bool went_on_alone(const Amounts& x, const Amounts& y);
 
 /// Whether stacks of one of two rows went on in the other: they changed places, or both together hold about as many
 /// objects as before while the one that both sides have does not.

@@ -4,7 +4,9 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "analyzer/diff/rebuild/amounts.hpp"
@@ -15,6 +17,7 @@ namespace {
 constexpr std::size_t kMostBypassRows = 4096;  // the heaviest
 constexpr std::size_t kMostOfLines = 32;       // rows of equal lines
 constexpr std::size_t kDeepestBypass = 128;    // frames
+constexpr std::size_t kLongestBypass = 3;      // frames: what was inlined into a function goes with it
 constexpr double kOutvoted = 2;                // as many for it as against it
 constexpr std::uint64_t kLineBase = 0x9e3779b97f4a7c15ULL;
 
@@ -24,7 +27,7 @@ struct OneRow {
   const BuildPair::Stack* stack = nullptr;
 };
 
-/// Hashes of a stack's lines: of all, and of all but one.
+/// Hashes of a stack's lines: of all, and of all but a few.
 class LineHashes {
  public:
   explicit LineHashes(const std::vector<std::uint32_t>& classes) : below_{0}, above_(classes.size() + 1, 0), power_{1} {
@@ -35,18 +38,22 @@ class LineHashes {
     for (std::size_t k = classes.size(); k-- > 0;) above_[k] = above_[k + 1] * kLineBase + mix64(classes[k] + 1ULL);
   }
   std::uint64_t all() const { return above_[0]; }
-  std::uint64_t without(std::size_t k) const { return below_[k] + above_[k + 1] * power_[k]; }
+  std::uint64_t without(std::size_t k, std::size_t count) const { return below_[k] + above_[k + count] * power_[k]; }
 
  private:
   std::vector<std::uint64_t> below_, above_, power_;
 };
 
-/// Two rows of equal lines but for one that only `longer` has.
+/// Two rows of equal lines but for one, or a few together, that only `longer` has.
 struct Bypass {
   const RowAmounts* longer = nullptr;
   const RowAmounts* shorter = nullptr;
   std::array<std::uint32_t, 3> place{};  ///< the line above, the function that is bypassed, the one below or kNone
   Vote vote = Vote::none;                ///< whether stacks of one went on in the other
+
+  bool on_both_sides() const { return longer->on_both_sides() && shorter->on_both_sides(); }
+  Exchange rows() const { return explain(*longer, *shorter); }
+  Exchange mirrored() const { return explain(longer->mirrored(), shorter->mirrored()); }
 };
 
 std::vector<Bypass> find_bypasses(const std::vector<OneRow>& runs, bool lines_tell) {
@@ -61,17 +68,21 @@ std::vector<Bypass> find_bypasses(const std::vector<OneRow>& runs, bool lines_te
     const std::vector<std::uint32_t>& functions = run.stack->functions;
     if (classes.size() > kDeepestBypass) continue;
     const LineHashes lines(classes);
-    for (std::size_t k = 0; k + 1 < classes.size(); ++k) {
-      if (k > 0 && classes[k - 1] == classes[k]) continue;
-      const auto found = by_lines.find(lines.without(k));
-      if (found == by_lines.end()) continue;
+    const auto add = [&](std::size_t k, std::size_t count) {
+      const auto found = by_lines.find(lines.without(k, count));
+      if (found == by_lines.end()) return;
       for (const OneRow* other : found->second) {
         if (!run.row->on_both_sides() && !other->row->on_both_sides()) continue;
-        if (other->row == run.row || other->stack->classes.size() + 1 != classes.size()) continue;
+        if (other->row == run.row || other->stack->classes.size() + count != classes.size()) continue;
         // A jump is one call; where lines say nothing, a callee was inlined with all its calls.
         const std::uint32_t below = !lines_tell ? kNone : k == 0 ? kAllocation : functions[k - 1];
-        const std::array<std::uint32_t, 3> place{classes[k + 1], functions[k], below};
+        const std::array<std::uint32_t, 3> place{classes[k + count], functions[k], below};
         out.push_back({run.row, other->row, place, went_on(*run.row, *other->row)});
+      }
+    };
+    for (std::size_t k = 0; k + 1 < classes.size(); ++k) {
+      for (std::size_t count = 1; count <= kLongestBypass && k + count < classes.size(); ++count) {
+        if (k == 0 || classes[k - 1] != classes[k + count - 1]) add(k, count);
       }
     }
   }
@@ -97,12 +108,18 @@ std::vector<RowAmounts> heaviest_rows(std::vector<RowAmounts> rows) {
 void merge_bypassed(const Comparison& c, std::size_t s, BuildPair& pair, RowUnion& rows) {
   if (c.sides[s].objects.empty() || c.sides[s + 1].objects.empty()) return;
   const std::vector<RowAmounts> all = heaviest_rows(amounts_of_rows(c, s, rows));
-  std::vector<BuildPair::Left> before, after;
-  for (std::uint32_t i = 0; i < all.size(); ++i) {
-    if (all[i].entry_before != kNone) before.push_back({i, all[i].entry_before});
-    if (all[i].entry_after != kNone) after.push_back({i, all[i].entry_after});
-  }
-  const BuildPair::Stacks in_before = pair.stacks_of(before, false), in_after = pair.stacks_of(after, true);
+  std::vector<std::uint32_t> place_of_row(c.unit_count(), kNone);  // in `all`
+  for (std::uint32_t i = 0; i < all.size(); ++i) place_of_row[all[i].unit] = i;
+  const auto stacks_of = [&](bool of_after) {
+    const std::vector<std::uint32_t>& unit_of_entry = c.unit_of_entry[s + (of_after ? 1 : 0)];
+    std::vector<BuildPair::Left> entries;
+    for (std::uint32_t entry = 0; entry < unit_of_entry.size(); ++entry) {
+      const std::uint32_t i = place_of_row[rows.find(unit_of_entry[entry])];
+      if (i != kNone) entries.push_back({i, entry});
+    }
+    return pair.stacks_of(entries, of_after);
+  };
+  const BuildPair::Stacks in_before = stacks_of(false), in_after = stacks_of(true);
   std::vector<OneRow> runs;
   for (const BuildPair::Stacks* stacks : {&in_before, &in_after}) {
     for (const BuildPair::Stack& stack : *stacks) {
@@ -114,13 +131,30 @@ void merge_bypassed(const Comparison& c, std::size_t s, BuildPair& pair, RowUnio
     double yes = 0, no = 0;
   };
   std::map<std::array<std::uint32_t, 3>, Votes> votes;
+  // What rows do not say alone: a function jumps from another line now, whoever calls it.
+  struct Sums {
+    Exchange rows, mirrored;
+  };
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Sums> sums;
+  std::set<std::pair<const RowAmounts*, const RowAmounts*>> counted;  // on both sides
   for (const Bypass& one : bypasses) {
-    votes[one.place].yes += one.vote == Vote::yes ? 1 : 0;
-    votes[one.place].no += one.vote == Vote::no ? 1 : 0;
+    Votes& of_place = votes[one.place];
+    of_place.yes += one.vote == Vote::yes ? 1 : 0;
+    of_place.no += one.vote == Vote::no ? 1 : 0;
+    if (!one.on_both_sides() || !counted.emplace(one.longer, one.shorter).second) continue;
+    Sums& of_function = sums[{one.place[1], one.place[2]}];
+    of_function.rows += one.rows();
+    of_function.mirrored += one.mirrored();
   }
   for (const Bypass& one : bypasses) {
     const Votes& of_place = votes[one.place];
-    if (one.vote == Vote::no || of_place.yes == 0 || of_place.yes < kOutvoted * of_place.no) continue;
+    const Sums& of_function = sums[{one.place[1], one.place[2]}];
+    const bool together = of_function.rows.clear() && of_function.mirrored.clear();
+    if (one.vote == Vote::no) continue;
+    if (!together) {
+      if (of_place.yes == 0 || of_place.yes < kOutvoted * of_place.no) continue;
+      if (one.on_both_sides() && one.rows().clearly_stayed() && one.mirrored().clearly_stayed()) continue;
+    }
     if (rows.find(one.longer->unit) != rows.find(one.shorter->unit))
       rows.join(one.longer->unit, one.shorter->unit, MatchTier::merged);
   }

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
+#include <map>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -55,37 +56,73 @@ void each_two(const std::vector<Row>& rows, const BuildPair& pair, bool by_leaf,
   }
 }
 
-/// Places, each a line of a function, that were found to have changed places with another one.
+using PlacePair = std::pair<std::uint64_t, std::uint64_t>;
+
+/// Calls visit(pair) for each two places, lines of functions, in which two stacks of one run of functions differ.
+template <class Visit>
+void each_difference(const std::vector<std::uint64_t>& x, const std::vector<std::uint64_t>& y, Visit visit) {
+  for (std::size_t i = 0; i < x.size() && i < y.size(); ++i) {
+    if (x[i] != y[i]) visit(PlacePair(std::minmax(x[i], y[i])));
+  }
+}
+
+/// The one pair of places in which they differ, or none.
+std::optional<PlacePair> only_difference(const std::vector<std::uint64_t>& x, const std::vector<std::uint64_t>& y) {
+  std::set<PlacePair> pairs;
+  each_difference(x, y, [&](const PlacePair& pair) { pairs.insert(pair); });
+  return pairs.size() == 1 ? std::optional(*pairs.begin()) : std::nullopt;
+}
+
+/// Places that were found to have changed places with another one, or that may have.
 class ExchangedPlaces {
  public:
   bool empty() const { return pairs_.empty(); }
-
-  /// All in which the stacks of two rows of one run of functions differ.
-  void add(const std::vector<std::uint64_t>& x, const std::vector<std::uint64_t>& y) {
-    for (std::size_t i = 0; i < x.size() && i < y.size(); ++i) {
-      if (x[i] == y[i]) continue;
-      pairs_.insert(std::minmax(x[i], y[i]));
-      places_.insert({x[i], y[i]});
-    }
+  void add(const PlacePair& pair) {
+    pairs_.insert(pair);
+    places_.insert({pair.first, pair.second});
   }
+  bool contains(const PlacePair& pair) const { return pairs_.contains(pair); }
   bool holds_any(const std::vector<std::uint64_t>& stack) const {
     return std::any_of(stack.begin(), stack.end(), [this](std::uint64_t place) { return places_.contains(place); });
   }
   /// Whether two stacks differ in such pairs alone.
   bool differ_only_so(const std::vector<std::uint64_t>& x, const std::vector<std::uint64_t>& y) const {
-    bool any = false;
-    for (std::size_t i = 0; i < x.size() && i < y.size(); ++i) {
-      if (x[i] == y[i]) continue;
-      if (!pairs_.contains(std::minmax(x[i], y[i]))) return false;
+    bool any = false, all = true;
+    each_difference(x, y, [&](const PlacePair& pair) {
       any = true;
-    }
-    return any;
+      all = all && pairs_.contains(pair);
+    });
+    return any && all;
   }
 
  private:
-  std::set<std::pair<std::uint64_t, std::uint64_t>> pairs_;
+  std::set<PlacePair> pairs_;
   std::set<std::uint64_t> places_;
 };
+
+/// The rows that go through one of the places, with the places of their stacks.
+std::vector<Row> rows_through(const ExchangedPlaces& places, const std::vector<RowAmounts>& rows,
+                              const BuildPair& pair) {
+  std::vector<Row> out =
+      rows_of_both(rows, [&](const RowAmounts& row) { return places.holds_any(pair.places_of(row.entry_after)); });
+  for (Row& row : out) row.places = pair.places_of(row.entry_after);
+  return out;
+}
+
+/// Of pairs of places that may have changed places, those where all rows that differ in nothing else say so together.
+void add_by_all(const ExchangedPlaces& possible, const std::vector<RowAmounts>& rows, const BuildPair& pair,
+                ExchangedPlaces& places) {
+  if (possible.empty()) return;
+  std::map<PlacePair, Exchange> sums;
+  each_two(rows_through(possible, rows, pair), pair, false, [&](const Row& x, const Row& y) {
+    const std::optional<PlacePair> difference = only_difference(x.places, y.places);
+    if (!difference || !possible.contains(*difference)) return;
+    sums[*difference] += explain(x, y);
+  });
+  for (const auto& [difference, sum] : sums) {
+    if (sum.clear()) places.add(difference);
+  }
+}
 
 }  // namespace
 
@@ -96,20 +133,26 @@ void merge_exchanged(const Comparison& c, std::size_t s, const BuildPair& pair, 
   };
   const std::vector<RowAmounts> all = amounts_of_rows(c, s, rows);
   const std::vector<Row> changed = rows_of_both(all, [](const RowAmounts& row) { return row.changed(); });
-  ExchangedPlaces places;
-  for (const bool by_leaf : {false, true}) {
-    each_two(changed, pair, by_leaf, [&](const Row& x, const Row& y) {
-      if (!exchanged(x, y, by_leaf)) return;
+  ExchangedPlaces places, possible;
+  each_two(changed, pair, true, [&](const Row& x, const Row& y) {
+    if (exchanged_sizes(x, y)) join(x, y);
+  });
+  const std::vector<Row> perhaps = rows_of_both(all, [](const RowAmounts& row) { return row.perhaps_changed(); });
+  each_two(perhaps, pair, false, [&](const Row& x, const Row& y) {
+    const Exchange one = explain(x, y);
+    if (one.exchanged >= one.stayed) return;
+    const std::vector<std::uint64_t> in_x = pair.places_of(x.entry_after), in_y = pair.places_of(y.entry_after);
+    if (one.clear() && x.changed() && y.changed()) {
       join(x, y);
-      if (!by_leaf) places.add(pair.places_of(x.entry_after), pair.places_of(y.entry_after));
-    });
-  }
+      each_difference(in_x, in_y, [&](const PlacePair& difference) { places.add(difference); });
+    } else if (const std::optional<PlacePair> difference = only_difference(in_x, in_y)) {
+      possible.add(*difference);
+    }
+  });
+  add_by_all(possible, all, pair, places);
   // The same two places under other callers: they hold too little, or too much the same, to show it themselves.
   if (places.empty()) return;
-  std::vector<Row> both =
-      rows_of_both(all, [&](const RowAmounts& row) { return places.holds_any(pair.places_of(row.entry_after)); });
-  for (Row& row : both) row.places = pair.places_of(row.entry_after);
-  each_two(both, pair, false, [&](const Row& x, const Row& y) {
+  each_two(rows_through(places, all, pair), pair, false, [&](const Row& x, const Row& y) {
     if (places.differ_only_so(x.places, y.places)) join(x, y);
   });
 }

@@ -8,6 +8,7 @@
 #include "analyzer/diff/rebuild/bypassed.hpp"
 #include "analyzer/diff/rebuild/evidence.hpp"
 #include "analyzer/diff/rebuild/exchanged.hpp"
+#include "analyzer/diff/rebuild/taken_over.hpp"
 #include "snapdiff/parallel.hpp"
 
 namespace snapdiff::diff::rebuild {
@@ -182,6 +183,7 @@ void Rebuilds::match(Comparison& c) {
     pairs_[s]->join(apart.entries(false), apart.entries(true), rows);
     merge_exchanged(c, s, *pairs_[s], rows);
     merge_bypassed(c, s, *pairs_[s], rows);
+    merge_taken_over(c, s, *pairs_[s], rows);
     c.possible_pairs += pairs_[s]->possible();
     for (BuildPair::Renamed& one : pairs_[s]->renamed())
       c.renamed.push_back({std::move(one.before), std::move(one.after), one.stacks});

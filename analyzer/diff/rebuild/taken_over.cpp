@@ -1,0 +1,71 @@
+#include "analyzer/diff/rebuild/taken_over.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "analyzer/diff/rebuild/amounts.hpp"
+
+namespace snapdiff::diff::rebuild {
+namespace {
+
+constexpr double kOtherNumber = 0.69;    // of the logarithm of the number of objects: twice as many, or half
+constexpr std::size_t kMostRowsOfRun = 256;  // rows of one run of functions: the heaviest
+
+bool is_other_site(const RowAmounts& row) {
+  return std::floor(row.size_before()) != std::floor(row.size_after()) && row.moved() > kOtherNumber;
+}
+
+/// The rows of one run of functions.
+struct Run {
+  std::vector<const RowAmounts*> other_sites, one_sided;
+};
+
+/// Merges in one direction of time: `after` looks for what was held before in rows that only the newer side has.
+void merge(const std::vector<RowAmounts>& all, bool after, BuildPair& pair, RowUnion& rows) {
+  std::vector<BuildPair::Left> entries;
+  for (std::uint32_t i = 0; i < all.size(); ++i) {
+    const std::uint32_t entry = after ? all[i].entry_after : all[i].entry_before;
+    if (entry != kNone && (!all[i].on_both_sides() || is_other_site(all[i]))) entries.push_back({i, entry});
+  }
+  std::unordered_map<std::uint64_t, Run> runs;
+  for (const BuildPair::Stack& stack : pair.stacks_of(entries, after)) {
+    if (stack.functions.empty()) continue;
+    std::uint64_t hash = 0;
+    for (const std::uint32_t function : stack.functions) hash = mix64(hash ^ (function + 1ULL));
+    const RowAmounts& row = all[stack.row];
+    std::vector<const RowAmounts*>& of_run = row.on_both_sides() ? runs[hash].other_sites : runs[hash].one_sided;
+    if (of_run.size() < kMostRowsOfRun) of_run.push_back(&row);
+  }
+  for (const auto& [hash, run] : runs) {
+    for (const RowAmounts* row : run.other_sites) {
+      const RowAmounts* found = nullptr;
+      std::size_t fitting = 0;
+      for (const RowAmounts* other : run.one_sided) {
+        if (!(after ? went_on_alone(*row, *other) : went_on_alone(row->mirrored(), other->mirrored()))) continue;
+        found = other;
+        ++fitting;
+      }
+      if (fitting == 1 && rows.find(row->unit) != rows.find(found->unit))
+        rows.join(row->unit, found->unit, MatchTier::merged);
+    }
+  }
+}
+
+}  // namespace
+
+void merge_taken_over(const Comparison& c, std::size_t s, BuildPair& pair, RowUnion& rows) {
+  if (c.sides[s].objects.empty() || c.sides[s + 1].objects.empty()) return;
+  std::vector<RowAmounts> all = amounts_of_rows(c, s, rows);
+  if (std::none_of(all.begin(), all.end(), [](const RowAmounts& row) { return row.on_both_sides() && is_other_site(row); }))
+    return;
+  std::sort(all.begin(), all.end(), [](const RowAmounts& x, const RowAmounts& y) {
+    const double of_x = x.bytes_before + x.bytes_after, of_y = y.bytes_before + y.bytes_after;
+    return of_x != of_y ? of_x > of_y : x.unit < y.unit;
+  });
+  for (const bool after : {true, false}) merge(all, after, pair, rows);
+}
+
+}  // namespace snapdiff::diff::rebuild
