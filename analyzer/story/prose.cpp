@@ -1,5 +1,6 @@
 #include "analyzer/story/prose.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -22,6 +23,13 @@ std::string cut(std::string_view text) {
   while (head > 0 && is_continuation(text[head])) --head;
   while (tail < text.size() && is_continuation(text[tail])) ++tail;
   return std::string(text.substr(0, head)).append("\u2026").append(text.substr(tail));
+}
+
+/// What V8 and Python call a function that has no name of its own.
+bool is_anonymous(std::string_view function) {
+  constexpr std::array<std::string_view, 5> kNames = {"<lambda>", "<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>"};
+  if (function.starts_with("(anonymous")) return !function.starts_with("(anonymous namespace)");
+  return std::find(kNames.begin(), kNames.end(), function) != kNames.end();
 }
 
 }  // namespace
@@ -51,6 +59,16 @@ Writer& Writer::frame(const FrameView& frame) {
   if (module.empty()) return *this << address_text(frame);
   if (frame.offset == kNoOffset) return (*this << "[unknown in ").name(module) << "]";
   return name(module) << "+" << hex_text(frame.offset);
+}
+
+Writer& Writer::last_of(const std::vector<FrameView>& path) {
+  frame(path.back());
+  if (!is_anonymous(path.back().function)) return *this;
+  // Callbacks come back through the library, but the nearest named caller of the same file is where they are written.
+  const auto outer = std::find_if(path.rbegin() + 1, path.rend(), [&](const FrameView& caller) {
+    return caller.file == path.back().file && !caller.function.empty() && !is_anonymous(caller.function);
+  });
+  return outer == path.rend() ? *this : (*this << " in ").frame(*outer);
 }
 
 Writer& Writer::place(const FrameView& frame) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "snapdiff/growth.hpp"
 #include "snapdiff/number_text.hpp"
@@ -25,6 +26,9 @@ class Writer {
   Writer& name(std::string_view text);
   /// What tables call a frame: the short function name, or module and address.
   Writer& frame(const FrameView& frame);
+  /// The last function of a path, root first; where it has no name of its own, also the one that it is written in:
+  /// "(anonymous:L#73:C#6) in encodeShard".
+  Writer& last_of(const std::vector<FrameView>& path);
   /// "svc.cc:24"; nothing without a file.
   Writer& place(const FrameView& frame);
   /// "svc.0003.heap".

@@ -43,7 +43,7 @@ class Words {
     if (culprit.path.empty()) {
       name << "[no stack recorded]";
     } else {
-      name.frame(culprit.path.back());
+      name.last_of(culprit.path);
     }
     culprit.text.name = name.take();
     Writer place;

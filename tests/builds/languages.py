@@ -40,6 +40,7 @@ class Language:
     indent = "  "
     end_if = "}"
     named = True  # profiles hold the names of functions
+    helpers = {}  # by flavour: the program's own function, or file, that a site has allocate for it
 
     def body(self, program, steps, depth, out):
         pad = self.indent * depth
@@ -134,6 +135,7 @@ int main(int, char** argv) {
 
 class Cpp(Language):
     name = "C++"
+    helpers = {3: "fill"}
 
     def __init__(self, compiler="g++", level="-O2", lto=False, static=False, symbols=False):
         self.compiler, self.level, self.lto, self.static, self.symbols = compiler, level, lto, static, symbols
@@ -442,6 +444,7 @@ class Box:
 
 class Python(Language):
     name = "Python"
+    helpers = {2: "rt"}
     named = False
     comment = "#"
     indent = "    "
@@ -674,6 +677,7 @@ pub fn with_trace<F: Fn()>(f: F) { f(); unsafe { if DEPTH > 99 { SIZE = 1; } } }
 
 class Rust(Language):
     name = "Rust"
+    helpers = {2: "make"}
 
     def __init__(self, level="2"):
         self.level = level

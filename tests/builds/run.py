@@ -118,8 +118,8 @@ def one_pair(task):
         maker = Maker(folder, target if target and target.exists() else None)
         a, symbols_a = maker.profile(old_build, program, table, "old", "build")
         b, symbols_b = maker.profile(new_build, other, again, "new", "other/place" if elsewhere else "build")
-        old = scores.Truth(program, table, old_build.real_size)
-        new = scores.Truth(other, again, new_build.real_size, new_build.named)
+        old = scores.Truth(program, table, old_build)
+        new = scores.Truth(other, again, new_build)
         symbols = symbols_a + symbols_b
         begin = time.time()
         score, places, culprit = scores.compare(snapdiff, a, b, symbols, old, new, planted)

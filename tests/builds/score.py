@@ -12,19 +12,20 @@ NOWHERE = 999
 class Truth:
     """One side: what each path holds, and which paths a row of (bytes, objects) can be."""
 
-    def __init__(self, program, table, real_size, named=True):
+    def __init__(self, program, table, language):
         self.bytes, self.objects, self.group = {}, {}, {}
         self.names = {}  # of the functions of a path; where only files are known, theirs
         steps = {s.uid: s for f in program.functions() for s in f.steps}
         steps.update({s.uid: s for s in program.roots})
         owner = {s.uid: f.uid for f in program.functions() for s in f.steps}
-        name = {f.uid: f.name if named else file.base for file in program.files for f in file.functions}
+        name = {f.uid: f.name if language.named else file.base for file in program.files for f in file.functions}
         for path in table:
             flavour = steps[path.steps[-1]].flavour if path.steps[-1] in steps else 0
-            self.bytes[path.steps] = real_size(path.size, flavour) * path.count
+            self.bytes[path.steps] = language.real_size(path.size, flavour) * path.count
             self.objects[path.steps] = path.count
             self.group[path.steps] = tuple(owner.get(uid, 0) for uid in path.steps)
             self.names[path.steps] = [name[uid] for uid in self.group[path.steps] if uid in name]
+            self.names[path.steps] += [language.helpers[flavour]] if flavour in language.helpers else []
         self.single, self.sequence, self.leaf = {}, {}, {}
         for path, size in self.bytes.items():
             self.single.setdefault((size, self.objects[path]), path)
@@ -197,6 +198,9 @@ def place_of_culprit(answer, old, new, planted):
     """The place of the first culprit that a planted path goes through and most of whose growth is of such paths."""
     for place, culprit in enumerate(answer["story"]["culprits"], 1):
         said = words(culprit["name"])
+        if culprit["name"].startswith("(anonymous"):  # printed with the function that it is written in
+            said |= set().union(*(words(f["function"]) for f in culprit["path"][-2:-1]
+                                  if f["function"] and f["file"] == culprit["file"]))
         through = [p for p in planted if any(words(name) & said for name in new.names[p])]
         if sum(new.bytes[p] - old.bytes.get(p, 0) for p in through) * 2 >= culprit["growth"] and through:
             return place

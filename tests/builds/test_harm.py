@@ -36,8 +36,8 @@ class Harm(unittest.TestCase):
                 b, new_symbols = maker.profile(new_language or language, other, again, "new", "build")
             except lang.Missing as missing:
                 self.skipTest(f"{missing} is not installed")
-            old = scores.Truth(program, table, language.real_size)
-            new = scores.Truth(other, again, language.real_size)
+            old = scores.Truth(program, table, language)
+            new = scores.Truth(other, again, language)
             return scores.compare(SNAPDIFF, a, b, old_symbols + new_symbols, old, new)[0]
 
     def check(self, score, most_wrong=MOST_WRONG):
