@@ -32,9 +32,10 @@ double in_count(const Amounts& x, const Amounts& y) {
 double in_size(double x_before, double x_after, double y_before, double y_after) {
   const double x = std::floor(x_after) - std::floor(x_before), y = std::floor(y_after) - std::floor(y_before);
   if (x == 0 && y == 0) return 0;
-  if (x == y && std::abs(x) <= kMostGrown * std::min(x_before, y_before)) return kGrownSize;
-  const auto little = [](double by, double before) { return std::abs(by) <= kMostGrown * before; };
-  if ((x > 0) == (y > 0) && x != 0 && y != 0 && little(x, x_before) && little(y, y_before)) return kOtherSize;
+  const bool little = std::abs(x) <= kMostGrown * std::min(x_before, x_after) &&
+                      std::abs(y) <= kMostGrown * std::min(y_before, y_after);
+  if (x == y && little) return kGrownSize;
+  if ((x > 0) == (y > 0) && x != 0 && y != 0 && little) return kOtherSize;
   return (x == 0 ? 0 : kOtherSize) + (y == 0 ? 0 : kOtherSize);
 }
 
@@ -85,7 +86,7 @@ bool went_on_alone(const Amounts& x, const Amounts& y) {
 
 Vote went_on(const Amounts& x, const Amounts& y) {
   if (x.on_both_sides() && y.on_both_sides()) {
-    if (exchanged(x, y) && exchanged(x.mirrored(), y.mirrored())) return Vote::yes;
+    if (exchanged(x, y)) return Vote::yes;
     return !x.changed() && !y.changed() ? Vote::no : Vote::none;
   }
   if (!x.on_both_sides() && !y.on_both_sides()) return Vote::none;

@@ -41,7 +41,7 @@ struct RowAmounts : Amounts {
 std::vector<RowAmounts> amounts_of_rows(const Comparison& c, std::size_t s, const RowUnion& rows);
 
 /// How much of two rows that both sides have is left to be explained: if each is what it was, and if each holds now what
-/// the other one held.
+/// the other one held. The same backwards in time.
 struct Exchange {
   double stayed = 0, exchanged = 0;
   bool clear() const;           ///< they changed places

@@ -122,9 +122,8 @@ void each_group(const Stacks& before, const Stacks& after, Key key, Body body) {
 
 }  // namespace
 
-BuildPair::BuildPair(const Side& before, const Side& after, const UsedFrames& used_before,
-                     const UsedFrames& used_after)
-    : code_(read_code(before, after, used_before, used_after)),
+BuildPair::BuildPair(const Side& before, const Side& after)
+    : code_(read_code(before, after)),
       a_(code_.first),
       b_(code_.second),
       functions_(map_functions(a_, b_)),

@@ -18,7 +18,7 @@ namespace snapdiff::diff::rebuild {
 /// the other, and the joining of their stacks by that.
 class BuildPair {
  public:
-  BuildPair(const Side& before, const Side& after, const UsedFrames& used_before, const UsedFrames& used_after);
+  BuildPair(const Side& before, const Side& after);
 
   /// Frames that look the same on both sides, and are not: other lines stand there now.
   std::vector<Hash128> coincidences() const;

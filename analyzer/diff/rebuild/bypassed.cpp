@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -52,8 +53,7 @@ struct Bypass {
   Vote vote = Vote::none;                ///< whether stacks of one went on in the other
 
   bool on_both_sides() const { return longer->on_both_sides() && shorter->on_both_sides(); }
-  Exchange rows() const { return explain(*longer, *shorter); }
-  Exchange mirrored() const { return explain(longer->mirrored(), shorter->mirrored()); }
+  Exchange amounts() const { return explain(*longer, *shorter); }
 };
 
 std::vector<Bypass> find_bypasses(const std::vector<OneRow>& runs, bool lines_tell) {
@@ -132,28 +132,23 @@ void merge_bypassed(const Comparison& c, std::size_t s, BuildPair& pair, RowUnio
   };
   std::map<std::array<std::uint32_t, 3>, Votes> votes;
   // What rows do not say alone: a function jumps from another line now, whoever calls it.
-  struct Sums {
-    Exchange rows, mirrored;
-  };
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Sums> sums;
-  std::set<std::pair<const RowAmounts*, const RowAmounts*>> counted;  // on both sides
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Exchange> sums;
+  std::set<std::tuple<std::uint32_t, std::uint32_t, const RowAmounts*, const RowAmounts*>> counted;
   for (const Bypass& one : bypasses) {
     Votes& of_place = votes[one.place];
     of_place.yes += one.vote == Vote::yes ? 1 : 0;
     of_place.no += one.vote == Vote::no ? 1 : 0;
-    if (!one.on_both_sides() || !counted.emplace(one.longer, one.shorter).second) continue;
-    Sums& of_function = sums[{one.place[1], one.place[2]}];
-    of_function.rows += one.rows();
-    of_function.mirrored += one.mirrored();
+    if (!one.on_both_sides()) continue;
+    if (!counted.emplace(one.place[1], one.place[2], one.longer, one.shorter).second) continue;
+    sums[{one.place[1], one.place[2]}] += one.amounts();
   }
   for (const Bypass& one : bypasses) {
     const Votes& of_place = votes[one.place];
-    const Sums& of_function = sums[{one.place[1], one.place[2]}];
-    const bool together = of_function.rows.clear() && of_function.mirrored.clear();
+    const bool together = sums[{one.place[1], one.place[2]}].clear();
     if (one.vote == Vote::no) continue;
     if (!together) {
       if (of_place.yes == 0 || of_place.yes < kOutvoted * of_place.no) continue;
-      if (one.on_both_sides() && one.rows().clearly_stayed() && one.mirrored().clearly_stayed()) continue;
+      if (one.on_both_sides() && one.amounts().clearly_stayed()) continue;
     }
     if (rows.find(one.longer->unit) != rows.find(one.shorter->unit))
       rows.join(one.longer->unit, one.shorter->unit, MatchTier::merged);

@@ -9,6 +9,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "analyzer/diff/build_match.hpp"
 #include "analyzer/diff/library_code.hpp"
 #include "analyzer/diff/names.hpp"
 #include "analyzer/diff/rebuild/disjoint_sets.hpp"
@@ -96,13 +97,13 @@ void Code::set_names(Function& of, std::string_view plain) {
   of.last = keep(last_parts_of(shorter, 1));
 }
 
-Code::Code(const Side& side, const UsedFrames& used) : side_(side), d_(*side.ref.snapshot->dictionary) {
-  name_functions(used);
+Code::Code(const Side& side) : side_(side), d_(*side.ref.snapshot->dictionary) {
+  name_functions();
   join_lines();
   join_inlined_closures();
 }
 
-void Code::name_functions(const UsedFrames& used) {
+void Code::name_functions() {
   const std::size_t frames = d_.frames.size();
   function.assign(frames, kNone);
   line = d_.frames.line;
@@ -114,7 +115,8 @@ void Code::name_functions(const UsedFrames& used) {
   std::vector<std::uint32_t> of_function(d_.functions.size(), kNone);
   std::vector<std::uint8_t> state(d_.functions.size(), 0);  // 1 a function, 2 of the library
   std::vector<std::uint32_t> way(d_.functions.size(), 0);
-  // Sides that share a dictionary do not share their functions: what the other one has under a new name is not here.
+  // Not all of the dictionary: sides that share it do not share their functions, and what is hidden is not looked at.
+  const UsedFrames used = UsedFrames::of(side_, d_);
   for (std::size_t k = 0; k < used.size(); ++k) {
     const std::size_t i = used[k];
     const std::size_t f = index_of(d_.frames.function[i]);
@@ -288,11 +290,10 @@ std::uint32_t Code::way(std::size_t entry) const {
   return outermost;
 }
 
-std::pair<Code, Code> read_code(const Side& before, const Side& after, const UsedFrames& used_before,
-                                const UsedFrames& used_after) {
+std::pair<Code, Code> read_code(const Side& before, const Side& after) {
   std::array<std::optional<Code>, 2> made;
   for_each_parallel(2, before.stack.size() + after.stack.size(), [&](std::size_t side) {
-    side == 0 ? made[0].emplace(before, used_before) : made[1].emplace(after, used_after);
+    side == 0 ? made[0].emplace(before) : made[1].emplace(after);
   });
   return {std::move(*made[0]), std::move(*made[1])};
 }

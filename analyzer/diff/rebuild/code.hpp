@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "analyzer/diff/arena.hpp"
-#include "analyzer/diff/build_match.hpp"
 #include "analyzer/diff/side.hpp"
 
 namespace snapdiff::diff::rebuild {
@@ -24,6 +23,8 @@ struct Function {
   std::string_view base;     ///< normalised: without clone suffixes, numbers of lambdas, hashes
   std::string_view shorter;  ///< the last two parts of the name without arguments: "Cache::put"
   std::string_view last;     ///< the last part: "put"
+
+  bool is_named_by_place() const { return plain.size() != name.size(); }
 };
 
 /// The last `parts` parts of a name that "::" or "." separates, without arguments.
@@ -37,7 +38,7 @@ bool is_library_frame(std::string_view function, std::string_view file, std::str
 /// the matching leaves out: those of the library, those without a name, pseudo frames.
 class Code {
  public:
-  Code(const Side& side, const UsedFrames& used);
+  explicit Code(const Side& side);
 
   std::vector<Function> functions;
   std::vector<FunctionId> functions_of_library;  ///< those of the library that are used, in the dictionary
@@ -58,7 +59,7 @@ class Code {
   std::uint32_t way(std::size_t entry) const;
 
  private:
-  void name_functions(const UsedFrames& used);
+  void name_functions();
   void join_lines();  ///< functions of frames that have lines only
   void join_inlined_closures();
   void set_names(Function& of, std::string_view plain);
@@ -74,8 +75,7 @@ class Code {
   Arena<char> texts_;  ///< of names
 };
 
-/// Both sides at once. `used_*`: the frames of each that its stacks hold.
-std::pair<Code, Code> read_code(const Side& before, const Side& after, const UsedFrames& used_before,
-                                const UsedFrames& used_after);
+/// Both sides at once.
+std::pair<Code, Code> read_code(const Side& before, const Side& after);
 
 }  // namespace snapdiff::diff::rebuild

@@ -172,7 +172,7 @@ bool is_rebuilt(const Side& before, const Side& after, const BuildFacts& facts_b
   if (a.facts.pid && b.facts.pid && other_process(a, b).empty()) return false;
   std::optional<std::pair<Code, Code>> read;
   const auto code = [&]() -> const std::pair<Code, Code>& {
-    if (!read) read.emplace(read_code(before, after, used_before, used_after));
+    if (!read) read.emplace(read_code(before, after));
     return *read;
   };
   const auto put_between = [&] {

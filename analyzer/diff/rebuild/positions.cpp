@@ -107,6 +107,7 @@ void Positions::walk(std::size_t entry, std::vector<std::uint32_t>& out, bool& f
   folded = false;
   const std::span<const FrameId> frames = code_.frames(entry, scratch_);
   std::uint32_t current = kNone;
+  std::size_t nameless = 0;  // who they are on the other side nobody knows: they are no sign of new code
   for (std::size_t k = frames.size(); k-- > 0;) {  // from the root
     const std::uint32_t own = base(frames[k]);
     if (own != kNone) {
@@ -115,7 +116,9 @@ void Positions::walk(std::size_t entry, std::vector<std::uint32_t>& out, bool& f
       continue;
     }
     folded = true;
-    const std::uint32_t other = stands_in_[code_.function[index_of(frames[k])]];
+    const std::uint32_t function = code_.function[index_of(frames[k])];
+    if (code_.functions[function].is_named_by_place()) ++nameless;
+    const std::uint32_t other = stands_in_[function];
     if (other != kNone && current != kNone && function_[current] != other) {
       out.push_back(current);
       current = line_of(other, frames[k], true);
@@ -125,7 +128,7 @@ void Positions::walk(std::size_t entry, std::vector<std::uint32_t>& out, bool& f
   }
   if (current != kNone) out.push_back(current);
   // Where most functions have no counterpart, their callers are no evidence: new code below an old function is new.
-  if (2 * out.size() < frames.size()) out.clear();
+  if (2 * out.size() < frames.size() - nameless) out.clear();
   std::reverse(out.begin(), out.end());
 }
 

@@ -159,7 +159,7 @@ bool Rebuilds::find(Comparison& c, std::span<const BuildFacts> facts, std::span<
   std::vector<std::uint64_t> salts;
   for (std::size_t s = 0; s + 1 < c.sides.size(); ++s) {
     if (rebuilt[s] != 0) {
-      pairs_[s] = std::make_unique<BuildPair>(c.sides[s], c.sides[s + 1], used[s], used[s + 1]);
+      pairs_[s] = std::make_unique<BuildPair>(c.sides[s], c.sides[s + 1]);
       for (const Hash128& frame : pairs_[s]->coincidences()) moved[frame] = s + 1;
       c.other_build[s + 1] = 1;
     }
