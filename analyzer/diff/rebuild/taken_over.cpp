@@ -28,7 +28,7 @@ void merge(const std::vector<RowAmounts>& all, bool after, BuildPair& pair, RowU
   std::vector<BuildPair::Left> entries;
   for (std::uint32_t i = 0; i < all.size(); ++i) {
     const std::uint32_t entry = after ? all[i].entry_after : all[i].entry_before;
-    if (entry != kNone && (!all[i].on_both_sides() || is_other_site(all[i]))) entries.push_back({i, entry});
+    if (entry != kNone) entries.push_back({i, entry});
   }
   std::unordered_map<std::uint64_t, Run> runs;
   for (const BuildPair::Stack& stack : pair.stacks_of(entries, after)) {
@@ -59,8 +59,9 @@ void merge(const std::vector<RowAmounts>& all, bool after, BuildPair& pair, RowU
 void merge_taken_over(const Comparison& c, std::size_t s, BuildPair& pair, RowUnion& rows) {
   if (c.sides[s].objects.empty() || c.sides[s + 1].objects.empty()) return;
   std::vector<RowAmounts> all = amounts_of_rows(c, s, rows);
-  if (std::none_of(all.begin(), all.end(), [](const RowAmounts& row) { return row.on_both_sides() && is_other_site(row); }))
-    return;
+  std::erase_if(all, [](const RowAmounts& row) { return row.on_both_sides() && !is_other_site(row); });
+  const auto one_sided = std::count_if(all.begin(), all.end(), [](const RowAmounts& row) { return !row.on_both_sides(); });
+  if (one_sided == 0 || static_cast<std::size_t>(one_sided) == all.size()) return;
   std::sort(all.begin(), all.end(), [](const RowAmounts& x, const RowAmounts& y) {
     const double of_x = x.bytes_before + x.bytes_after, of_y = y.bytes_before + y.bytes_after;
     return of_x != of_y ? of_x > of_y : x.unit < y.unit;
