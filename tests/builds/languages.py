@@ -613,17 +613,10 @@ class Node(Language):
             if sample["size"] in path_of:
                 there.setdefault(sample["nodeId"], set()).add(path_of[sample["size"]])
         rows = []
-        pending = [(tree["head"], ())]
-        while pending:
-            node, stack = pending.pop()
-            frame = node["callFrame"]
-            name = frame["functionName"] or f"(anonymous:L#{frame['lineNumber'] + 1}:C#{frame['columnNumber'] + 1})"
-            own = (name, frame["url"].removeprefix("file://"), frame["lineNumber"] + 1)
-            stack = (own,) + stack if frame["functionName"] != "(root)" else stack
+        for node, stack in pprof.v8_stacks(tree):
             held = [table[k] for k in sorted(there.get(node["id"], ()))]
             if held and stack:
                 rows.append((stack, sum(self.real_size(p.size, 0) * p.count for p in held), sum(p.count for p in held)))
-            pending += [(child, stack) for child in node["children"]]
         out.write_bytes(gzip.compress(pprof.encode(rows), mtime=0))
         return out
 

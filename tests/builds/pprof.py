@@ -37,3 +37,16 @@ def encode(rows):
             for (n, file), i in functions.items()]
     out += [text(6, s.encode()) for s in strings]
     return b"".join(out)
+
+
+def v8_stacks(tree):
+    """Each node of a profile of V8's sampler with its stack, leaf first, as rows have it."""
+    pending = [(tree["head"], ())]
+    while pending:
+        node, stack = pending.pop()
+        frame = node["callFrame"]
+        name = frame["functionName"] or f"(anonymous:L#{frame['lineNumber'] + 1}:C#{frame['columnNumber'] + 1})"
+        if frame["functionName"] != "(root)":
+            stack = ((name, frame["url"].removeprefix("file://"), frame["lineNumber"] + 1),) + stack
+        yield node, stack
+        pending += [(child, stack) for child in node["children"]]

@@ -8,6 +8,7 @@ What is missing is skipped and said so.
 """
 
 import argparse
+import collections
 import gzip
 import json
 import pathlib
@@ -127,21 +128,10 @@ def npm_pair(package, folder):
 
 
 def v8_rows(profile):
-    """Stacks of V8's sampling profiler, leaf first, with bytes and objects: pprof is what Node's agents write."""
-    rows, pending = [], [(profile["head"], ())]
-    counts = {}
-    for sample in profile.get("samples", []):
-        counts[sample["nodeId"]] = counts.get(sample["nodeId"], 0) + 1
-    while pending:
-        node, stack = pending.pop()
-        frame = node["callFrame"]
-        name = frame["functionName"] or f"(anonymous:L#{frame['lineNumber'] + 1}:C#{frame['columnNumber'] + 1})"
-        if frame["functionName"] != "(root)":
-            stack = ((name, frame["url"].removeprefix("file://"), frame["lineNumber"] + 1),) + stack
-        if node["selfSize"] and stack:
-            rows.append((stack, node["selfSize"], counts.get(node["id"], 1)))
-        pending += [(child, stack) for child in node["children"]]
-    return rows
+    """Stacks of V8's sampling profiler with bytes and objects: pprof is what Node's agents write."""
+    counts = collections.Counter(sample["nodeId"] for sample in profile.get("samples", []))
+    return [(stack, node["selfSize"], counts[node["id"]] or 1) for node, stack in pprof.v8_stacks(profile)
+            if node["selfSize"] and stack]
 
 
 def python_pair(module, folder):

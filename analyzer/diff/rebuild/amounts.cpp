@@ -62,6 +62,11 @@ std::vector<RowAmounts> amounts_of_rows(const Comparison& c, std::size_t s, cons
   return sums;
 }
 
+bool heavier(const RowAmounts& x, const RowAmounts& y) {
+  const double of_x = x.bytes_before + x.bytes_after, of_y = y.bytes_before + y.bytes_after;
+  return of_x != of_y ? of_x > of_y : x.unit < y.unit;
+}
+
 Exchange explain(const Amounts& x, const Amounts& y) {
   const double sizes = in_size(x.size_before(), x.size_after(), y.size_before(), y.size_after());
   const double crossed = in_size(x.size_before(), y.size_after(), y.size_before(), x.size_after());

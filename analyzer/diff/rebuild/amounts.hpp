@@ -40,6 +40,9 @@ struct RowAmounts : Amounts {
 /// The rows of the sides `s` and `s` + 1 that hold objects, by unit. Asks for counts of objects on both.
 std::vector<RowAmounts> amounts_of_rows(const Comparison& c, std::size_t s, const RowUnion& rows);
 
+/// The order of rows by what they hold on both sides, the heaviest first.
+bool heavier(const RowAmounts& x, const RowAmounts& y);
+
 /// How much of two rows that both sides have is left to be explained: if each is what it was, and if each holds now what
 /// the other one held. The same backwards in time.
 struct Exchange {

@@ -197,7 +197,16 @@ std::vector<Hash128> BuildPair::coincidences() const {
   return out;
 }
 
-BuildPair::Stacks BuildPair::read(const std::vector<Left>& left, bool after) {
+void BuildPair::set_frames(Stack& stack, const OneSide& from, const std::vector<std::uint32_t>& walked) {
+  stack.classes.reserve(walked.size());
+  stack.functions.reserve(walked.size());
+  for (const std::uint32_t position : walked) {
+    stack.classes.push_back(from.classes[position]);
+    stack.functions.push_back(from.positions.function_of(position));
+  }
+}
+
+BuildPair::Stacks BuildPair::read(const std::vector<Left>& left, bool after, bool with_frames) {
   const OneSide from = side_of(after);
   const Side& side = from.positions.code().side();
   Stacks out(left.size());
@@ -217,13 +226,14 @@ BuildPair::Stacks BuildPair::read(const std::vector<Left>& left, bool after) {
       stack.renamed = stack.renamed || has_other_name_[from.positions.function_of(position)] != 0;
     }
     stack.key = hasher.finish();
+    if (with_frames) set_frames(stack, from, walked);
   }
   return out;
 }
 
 void BuildPair::read_both(const std::vector<Left>& before, const std::vector<Left>& after) {
   for_each_parallel(2, before.size() + after.size(), [&](std::size_t side) {
-    side == 0 ? before_ = read(before, false) : after_ = read(after, true);
+    side == 0 ? before_ = read(before, false, false) : after_ = read(after, true, false);
   });
 }
 
@@ -233,10 +243,7 @@ void BuildPair::read_frames(Stacks& stacks, bool after) {
   bool folded = false;
   for (Stack& stack : stacks) {
     from.positions.walk(stack.entry, walked, folded);
-    for (const std::uint32_t position : walked) {
-      stack.classes.push_back(from.classes[position]);
-      stack.functions.push_back(from.positions.function_of(position));
-    }
+    set_frames(stack, from, walked);
   }
 }
 
@@ -403,9 +410,7 @@ void BuildPair::merge(RowUnion& rows) {
 }
 
 BuildPair::Stacks BuildPair::stacks_of(const std::vector<Left>& entries, bool after) {
-  Stacks out = read(entries, after);
-  read_frames(out, after);
-  return out;
+  return read(entries, after, true);
 }
 
 void BuildPair::join_again(const std::vector<Left>& all_before, const std::vector<Left>& all_after, RowUnion& rows) {

@@ -91,10 +91,6 @@ std::vector<Bypass> find_bypasses(const std::vector<OneRow>& runs, bool lines_te
 
 /// The heaviest rows.
 std::vector<RowAmounts> heaviest_rows(std::vector<RowAmounts> rows) {
-  const auto heavier = [](const RowAmounts& x, const RowAmounts& y) {
-    const double of_x = x.bytes_before + x.bytes_after, of_y = y.bytes_before + y.bytes_after;
-    return of_x != of_y ? of_x > of_y : x.unit < y.unit;
-  };
   if (rows.size() > kMostBypassRows) {
     std::nth_element(rows.begin(), rows.begin() + kMostBypassRows, rows.end(), heavier);
     rows.resize(kMostBypassRows);

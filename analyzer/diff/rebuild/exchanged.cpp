@@ -103,9 +103,12 @@ class ExchangedPlaces {
 /// The rows that go through one of the places, with the places of their stacks.
 std::vector<Row> rows_through(const ExchangedPlaces& places, const std::vector<RowAmounts>& rows,
                               const BuildPair& pair) {
-  std::vector<Row> out =
-      rows_of_both(rows, [&](const RowAmounts& row) { return places.holds_any(pair.places_of(row.entry_after)); });
-  for (Row& row : out) row.places = pair.places_of(row.entry_after);
+  std::vector<Row> out;
+  for (const RowAmounts& row : rows) {
+    if (!row.on_both_sides()) continue;
+    std::vector<std::uint64_t> own = pair.places_of(row.entry_after);
+    if (places.holds_any(own)) out.push_back({row, std::move(own)});
+  }
   return out;
 }
 

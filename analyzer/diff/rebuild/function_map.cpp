@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <map>
 #include <set>
 #include <string>
@@ -19,6 +20,8 @@ constexpr int kRounds = 6;                       // what is found helps to find 
 constexpr std::size_t kMost = 3000;              // functions without a name in common, per side: the heaviest
 constexpr std::uint32_t kAllocates = kNone - 1;  // in the place of a callee
 constexpr std::uint32_t kRoot = kNone - 2;       // in the place of a caller
+
+constexpr int kWholePath = std::numeric_limits<int>::max();  // parts
 
 using Name = std::function<std::string(const Function&)>;
 
@@ -77,22 +80,21 @@ void match_by_name(const Code& before, const Code& after, const std::set<std::st
   const auto alone = [](std::string_view Function::*text) {
     return [text](const Function& f) { return std::string(f.*text); };
   };
-  const auto in_file = [](std::string_view Function::*text, auto file) {
-    return [text, file](const Function& f) { return std::string(f.*text).append("\n").append(file(f.file)); };
+  const auto in_file = [](std::string_view Function::*text, int parts) {
+    return [text, parts](const Function& f) {
+      return std::string(f.*text).append("\n").append(last_parts(f.file, parts));
+    };
   };
-  const auto whole = [](std::string_view file) { return file; };
-  const auto two_parts = [](std::string_view file) { return last_parts(file, 2); };
-  const auto base_of_file = [](std::string_view file) { return last_parts(file, 1); };
   const std::vector<Name> names{
-      in_file(&Function::plain, whole),
-      in_file(&Function::plain, two_parts),
-      in_file(&Function::plain, base_of_file),
+      in_file(&Function::plain, kWholePath),
+      in_file(&Function::plain, 2),
+      in_file(&Function::plain, 1),
       alone(&Function::plain),
-      in_file(&Function::base, base_of_file),
+      in_file(&Function::base, 1),
       alone(&Function::base),
-      in_file(&Function::shorter, base_of_file),
+      in_file(&Function::shorter, 1),
       alone(&Function::shorter),
-      in_file(&Function::last, base_of_file),
+      in_file(&Function::last, 1),
       [](const Function& f) { return std::string(f.last.size() > 3 && f.last != "(anonymous)" ? f.last : ""); },
   };
   for (const Name& name : names) match_unique(before, after, numbered, map, name);

@@ -149,7 +149,7 @@ class Positions::Gathering {
     const std::int64_t objects = side.objects.empty() ? 0 : side.objects[entry];
     const std::int64_t size = objects > 0 ? side.value[entry] / objects : 0;
     std::uint64_t run = 0;
-    for (const std::uint32_t position : stack) run = mix64(run ^ (function[position] + 1ULL));
+    for (const std::uint32_t position : stack) run = add_to_run(run, function[position]);
     for (std::size_t k = 0; k < stack.size(); ++k) {
       Through& seen = through_[stack[k]];
       seen.bytes += weight;
@@ -202,7 +202,7 @@ class Positions::Gathering {
     double bytes = 0;
     std::uint32_t stacks = 0;
   };
-  /// The functions above and below one position of a stack, kNone where there is none.
+  /// The two callers and the two callees next to one position of a stack; kNone where the stack ends before.
   struct Around {
     std::uint32_t position, caller, its_caller, callee, its_callee, leaf;
   };

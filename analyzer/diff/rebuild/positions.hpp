@@ -14,6 +14,9 @@ namespace snapdiff::diff::rebuild {
 /// What is called from a position, as functions of the current side; the allocation itself is kAllocation.
 inline constexpr std::uint32_t kAllocation = kNone - 1;
 
+/// The hash of a run of functions, from 0, function by function.
+inline std::uint64_t add_to_run(std::uint64_t run, std::uint32_t function) { return mix64(run ^ (function + 1ULL)); }
+
 /// How many objects a run of functions holds whose stacks go through a position.
 struct Use {
   std::uint64_t run = 0;

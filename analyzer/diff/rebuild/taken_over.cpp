@@ -34,7 +34,7 @@ void merge(const std::vector<RowAmounts>& all, bool after, BuildPair& pair, RowU
   for (const BuildPair::Stack& stack : pair.stacks_of(entries, after)) {
     if (stack.functions.empty()) continue;
     std::uint64_t hash = 0;
-    for (const std::uint32_t function : stack.functions) hash = mix64(hash ^ (function + 1ULL));
+    for (const std::uint32_t function : stack.functions) hash = add_to_run(hash, function);
     const RowAmounts& row = all[stack.row];
     std::vector<const RowAmounts*>& of_run = row.on_both_sides() ? runs[hash].other_sites : runs[hash].one_sided;
     if (of_run.size() < kMostRowsOfRun) of_run.push_back(&row);
@@ -62,10 +62,7 @@ void merge_taken_over(const Comparison& c, std::size_t s, BuildPair& pair, RowUn
   std::erase_if(all, [](const RowAmounts& row) { return row.on_both_sides() && !is_other_site(row); });
   const auto one_sided = std::count_if(all.begin(), all.end(), [](const RowAmounts& row) { return !row.on_both_sides(); });
   if (one_sided == 0 || static_cast<std::size_t>(one_sided) == all.size()) return;
-  std::sort(all.begin(), all.end(), [](const RowAmounts& x, const RowAmounts& y) {
-    const double of_x = x.bytes_before + x.bytes_after, of_y = y.bytes_before + y.bytes_after;
-    return of_x != of_y ? of_x > of_y : x.unit < y.unit;
-  });
+  std::sort(all.begin(), all.end(), heavier);
   for (const bool after : {true, false}) merge(all, after, pair, rows);
 }
 
