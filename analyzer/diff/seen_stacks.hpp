@@ -26,7 +26,7 @@ enum class Fate : std::uint8_t { visible, unattributed, filtered };
 struct SeenStacks {
   std::vector<Fate> fate;
   std::vector<VisibleFrames> frames;
-  std::vector<Hash128> identity;  ///< of the visible frames
+  std::vector<Hash128> identity;       ///< of the visible frames
   std::vector<Arena<FrameId>> arenas;  ///< of frames where some in the middle of a stack are hidden
 };
 

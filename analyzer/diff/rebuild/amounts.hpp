@@ -43,8 +43,8 @@ std::vector<RowAmounts> amounts_of_rows(const Comparison& c, std::size_t s, cons
 /// The order of rows by what they hold on both sides, the heaviest first.
 bool heavier(const RowAmounts& x, const RowAmounts& y);
 
-/// How much of two rows that both sides have is left to be explained: if each is what it was, and if each holds now what
-/// the other one held. The same backwards in time.
+/// How much of two rows that both sides have is left to be explained: if each is what it was, and if each holds now
+/// what the other one held. The same backwards in time.
 struct Exchange {
   double stayed = 0, exchanged = 0;
   bool clear() const;           ///< they changed places

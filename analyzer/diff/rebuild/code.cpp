@@ -292,9 +292,8 @@ std::uint32_t Code::way(std::size_t entry) const {
 
 std::pair<Code, Code> read_code(const Side& before, const Side& after) {
   std::array<std::optional<Code>, 2> made;
-  for_each_parallel(2, before.stack.size() + after.stack.size(), [&](std::size_t side) {
-    side == 0 ? made[0].emplace(before) : made[1].emplace(after);
-  });
+  for_each_parallel(2, before.stack.size() + after.stack.size(),
+                    [&](std::size_t side) { side == 0 ? made[0].emplace(before) : made[1].emplace(after); });
   return {std::move(*made[0]), std::move(*made[1])};
 }
 

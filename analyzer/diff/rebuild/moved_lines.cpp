@@ -32,8 +32,7 @@ struct Gap {
 class Gaps {
  public:
   explicit Gaps(const Code& code) : code_(code) {
-    for (const Function& f : code.functions)
-      names_.push_back(hash_bytes(f.name.empty() ? f.file : f.base, 1).low);
+    for (const Function& f : code.functions) names_.push_back(hash_bytes(f.name.empty() ? f.file : f.base, 1).low);
   }
 
   /// Calls body(gap) for each frame; for none where the size of its objects is not known.

@@ -11,7 +11,7 @@
 namespace snapdiff::diff::rebuild {
 namespace {
 
-constexpr double kOtherNumber = 0.69;    // of the logarithm of the number of objects: twice as many, or half
+constexpr double kOtherNumber = 0.69;        // of the logarithm of the number of objects: twice as many, or half
 constexpr std::size_t kMostRowsOfRun = 256;  // rows of one run of functions: the heaviest
 
 bool is_other_site(const RowAmounts& row) {
@@ -60,7 +60,8 @@ void merge_taken_over(const Comparison& c, std::size_t s, BuildPair& pair, RowUn
   if (c.sides[s].objects.empty() || c.sides[s + 1].objects.empty()) return;
   std::vector<RowAmounts> all = amounts_of_rows(c, s, rows);
   std::erase_if(all, [](const RowAmounts& row) { return row.on_both_sides() && !is_other_site(row); });
-  const auto one_sided = std::count_if(all.begin(), all.end(), [](const RowAmounts& row) { return !row.on_both_sides(); });
+  const auto one_sided =
+      std::count_if(all.begin(), all.end(), [](const RowAmounts& row) { return !row.on_both_sides(); });
   if (one_sided == 0 || static_cast<std::size_t>(one_sided) == all.size()) return;
   std::sort(all.begin(), all.end(), heavier);
   for (const bool after : {true, false}) merge(all, after, pair, rows);
