@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
+#include <optional>
 #include <utility>
 
 #include "snapdiff/frame_text.hpp"
@@ -38,6 +38,7 @@ bool same_function(const FrameView& a, const FrameView& b) {
 struct Folded {
   std::string name;
   const FrameView* frame = nullptr;  ///< where it came from: dangles when that is gone
+  std::int32_t line = 0;             ///< of the frame of a recursion that is nearest the leaf; 0: unknown
   bool recursive = false;
   std::string via;  ///< " (vector<float>)": what the leaf's own frame called to allocate
 };
@@ -65,7 +66,7 @@ std::vector<Folded> fold(std::span<const FrameView> frames, const Glyphs& glyphs
       more = true;
       return out;
     }
-    out.push_back({frame_name(frame, glyphs), &frame, false, {}});
+    out.push_back({frame_name(frame, glyphs), &frame, frame.line, false, {}});
     if (out.size() == 1 && !called.empty()) out.front().via = " (" + printable(via_name(called), glyphs.utf8) + ")";
   }
   return out;
@@ -146,32 +147,118 @@ struct ShownStack {
   std::span<const Folded> rest() const { return std::span(stack.frames).subspan(from); }
 };
 
-/// How many frames these show alike.
-std::size_t common_frames(const std::vector<std::size_t>& group, const std::vector<ShownStack>& stacks) {
-  const std::span<const Folded> first = stacks[group.front()].rest();
-  std::size_t common = first.size();
-  for (const std::size_t row : group) {
-    const std::span<const Folded> other = stacks[row].rest();
-    std::size_t same = 0;
-    while (same < common && same < other.size() && first[same].name == other[same].name &&
-           first[same].recursive == other[same].recursive)
-      ++same;
-    common = same;
+/// The texts of rows below one another, made to differ where the stacks do.
+class DistinctCells {
+ public:
+  DistinctCells(std::size_t count, const FramesOf& frames_of, const WidthOf& width_of, const Glyphs& glyphs)
+      : frames_of_(frames_of), width_of_(width_of), glyphs_(glyphs), texts_(count) {
+    for (std::size_t row = 0; row < count; ++row) {
+      frames_of_(row, frames_);
+      texts_[row] = stack_cell(frames_, width_of_(row), glyphs_).text;
+    }
+    stacks_.resize(std::min(count, kMostToldApart));  // folded when first asked for: most rows never are
   }
-  return common;
-}
 
-/// Rows of one text, those alone with theirs left out.
-std::vector<std::vector<std::size_t>> alike(const std::vector<std::size_t>& rows,
-                                            const std::vector<std::string>& texts) {
-  std::map<std::string_view, std::vector<std::size_t>> by_text;
-  for (const std::size_t row : rows) by_text[texts[row]].push_back(row);
-  std::vector<std::vector<std::size_t>> groups;
-  for (auto& [text, group] : by_text) {
-    if (group.size() > 1) groups.push_back(std::move(group));
+  /// Looks further down the stacks of what still reads alike; a row ends where its stack does.
+  void by_functions() {
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const std::vector<std::size_t>& group : alike()) {
+        const std::size_t common = common_frames(group);
+        if (common == 0) continue;
+        for (const std::size_t row : group) {
+          if (stacks_[row].rest().size() <= common) continue;
+          show(row, stacks_[row].from + common);
+          changed = true;
+        }
+      }
+    }
   }
-  return groups;
-}
+
+  /// Of stacks with the same functions, the frame nearest the leaf whose line differs gets its line: "init:507".
+  /// The leaf itself only where its line is not shown beside it.
+  void by_lines(LeafSite site) {
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const std::vector<std::size_t>& group : alike()) {
+        const std::optional<std::size_t> frame = differing_line(group, site == LeafSite::beside ? 1 : 0);
+        if (!frame) continue;
+        for (const std::size_t row : group) show_line(row, *frame);
+        changed = true;
+      }
+    }
+  }
+
+  std::vector<std::string> take() { return std::move(texts_); }
+
+ private:
+  /// Rows of one text, those alone with theirs left out; their stacks are folded.
+  std::vector<std::vector<std::size_t>> alike() {
+    std::map<std::string_view, std::vector<std::size_t>> by_text;
+    for (std::size_t row = 0; row < stacks_.size(); ++row) by_text[texts_[row]].push_back(row);
+    std::vector<std::vector<std::size_t>> groups;
+    for (auto& [text, group] : by_text) {
+      if (group.size() < 2) continue;
+      for (const std::size_t row : group) {
+        if (!stacks_[row].stack.frames.empty()) continue;
+        frames_of_(row, frames_);
+        if (!frames_.empty()) stacks_[row].stack = fold(frames_, glyphs_);
+      }
+      groups.push_back(std::move(group));
+    }
+    return groups;
+  }
+
+  /// How many frames these show alike.
+  std::size_t common_frames(const std::vector<std::size_t>& group) const {
+    const std::span<const Folded> first = stacks_[group.front()].rest();
+    std::size_t common = first.size();
+    for (const std::size_t row : group) {
+      const std::span<const Folded> other = stacks_[row].rest();
+      std::size_t same = 0;
+      while (same < common && same < other.size() && first[same].name == other[same].name &&
+             first[same].recursive == other[same].recursive)
+        ++same;
+      common = same;
+    }
+    return common;
+  }
+
+  /// The first frame from `begin` on whose line is not the same in all of these stacks of the same functions. None
+  /// where they differ in more than lines.
+  std::optional<std::size_t> differing_line(const std::vector<std::size_t>& group, std::size_t begin) const {
+    const std::vector<Folded>& first = stacks_[group.front()].stack.frames;
+    std::size_t found = first.size();
+    for (const std::size_t row : group) {
+      const std::vector<Folded>& other = stacks_[row].stack.frames;
+      if (other.size() != first.size()) return std::nullopt;
+      for (std::size_t i = 0; i < first.size(); ++i) {
+        if (other[i].name != first[i].name) return std::nullopt;
+        if (i >= begin && i < found && other[i].line != first[i].line) found = i;
+      }
+    }
+    return found < first.size() ? std::optional(found) : std::nullopt;
+  }
+
+  /// Its line becomes a part of the frame's name, so that it differs no more but there.
+  void show_line(std::size_t row, std::size_t frame) {
+    Folded& shown = stacks_[row].stack.frames[frame];
+    if (shown.line > 0) shown.name += ":" + std::to_string(std::exchange(shown.line, 0));
+    show(row, frame);
+  }
+
+  void show(std::size_t row, std::size_t from) {
+    stacks_[row].from = from;
+    texts_[row] = cell_text(stacks_[row].stack, from, std::max(width_of_(row), kNarrowestStack), glyphs_);
+  }
+
+  const FramesOf& frames_of_;
+  const WidthOf& width_of_;
+  const Glyphs& glyphs_;
+  std::vector<FrameView> frames_;
+  std::vector<ShownStack> stacks_;
+  std::vector<std::string> texts_;
+};
 
 }  // namespace
 
@@ -183,36 +270,11 @@ StackCell stack_cell(std::span<const FrameView> frames, std::size_t width, const
 }
 
 std::vector<std::string> stack_cells(std::size_t count, const FramesOf& frames_of, const WidthOf& width_of,
-                                     const Glyphs& glyphs) {
-  std::vector<std::string> texts(count);
-  std::vector<FrameView> frames;
-  for (std::size_t row = 0; row < count; ++row) {
-    frames_of(row, frames);
-    texts[row] = stack_cell(frames, width_of(row), glyphs).text;
-  }
-  std::vector<std::size_t> rows(std::min(count, kMostToldApart));
-  std::iota(rows.begin(), rows.end(), std::size_t{0});
-  std::vector<ShownStack> stacks(rows.size());  // folded when first asked for: most rows never are
-  // Each round looks further down the stacks of what still reads alike; a row ends where its stack does.
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const std::vector<std::size_t>& group : alike(rows, texts)) {
-      for (const std::size_t row : group) {
-        if (!stacks[row].stack.frames.empty()) continue;
-        frames_of(row, frames);
-        if (!frames.empty()) stacks[row].stack = fold(frames, glyphs);
-      }
-      const std::size_t common = common_frames(group, stacks);
-      if (common == 0) continue;
-      for (const std::size_t row : group) {
-        if (stacks[row].rest().size() <= common) continue;
-        stacks[row].from += common;
-        texts[row] = cell_text(stacks[row].stack, stacks[row].from, std::max(width_of(row), kNarrowestStack), glyphs);
-        changed = true;
-      }
-    }
-  }
-  return texts;
+                                     const Glyphs& glyphs, LeafSite site) {
+  DistinctCells cells(count, frames_of, width_of, glyphs);
+  cells.by_functions();
+  cells.by_lines(site);
+  return cells.take();
 }
 
 std::string key_text(const std::string& key, GroupBy by, std::size_t width, const Glyphs& glyphs) {
@@ -237,8 +299,8 @@ std::vector<std::string> row_texts(const GrowthReport& report, std::span<const s
   if (report.options.by == GroupBy::stack) {
     return stack_cells(
         rows.size(),
-        [&](std::size_t i, std::vector<FrameView>& frames) { report.frames(report.rows[rows[i]], frames); }, width,
-        glyphs);
+        [&](std::size_t i, std::vector<FrameView>& frames) { report.frames(report.rows[rows[i]], frames); },
+        [width](std::size_t) { return width; }, glyphs, LeafSite::nowhere);
   }
   std::vector<std::string> texts;
   for (const std::uint32_t row : rows) texts.push_back(row_text(report, report.rows[row], width, glyphs));

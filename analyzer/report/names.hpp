@@ -39,10 +39,14 @@ StackCell stack_cell(std::span<const FrameView> frames, std::size_t width, const
 using FramesOf = std::function<void(std::size_t row, std::vector<FrameView>& frames)>;
 using WidthOf = std::function<std::size_t(std::size_t row)>;
 
+/// Where a table shows the file and line of a stack's leaf.
+enum class LeafSite { beside, nowhere };
+
 /// The texts of rows that stand below one another: stack_cell(), but rows that would read alike leave out what they
-/// have in common, so that each shows where it differs: "alloc ‹ … ‹ parse_header ‹ …". The first 500 are compared.
+/// have in common, so that each shows where it differs: "alloc ‹ … ‹ parse_header ‹ …". Stacks of the same functions
+/// show the line where they differ: "alloc ‹ parse_header:31 ‹ …". The first 500 are compared.
 std::vector<std::string> stack_cells(std::size_t count, const FramesOf& frames_of, const WidthOf& width_of,
-                                     const Glyphs& glyphs);
+                                     const Glyphs& glyphs, LeafSite site = LeafSite::beside);
 
 /// The same where all rows have `width` columns.
 inline std::vector<std::string> stack_cells(std::size_t count, const FramesOf& frames_of, std::size_t width,
@@ -57,7 +61,7 @@ std::string key_text(const std::string& key, GroupBy by, std::size_t width, cons
 /// A row of a diff in at most `width` columns: its stack_cell() or key_text().
 std::string row_text(const GrowthReport& report, const GrowthRow& row, std::size_t width, const Glyphs& glyphs);
 
-/// The same of several rows, told apart as stack_cells() does.
+/// The same of several rows, distinguished as stack_cells() does for tables without the site of the leaf.
 std::vector<std::string> row_texts(const GrowthReport& report, std::span<const std::uint32_t> rows, std::size_t width,
                                    const Glyphs& glyphs);
 

@@ -254,6 +254,28 @@ TEST_CASE("names: rows that would read alike show where they differ") {
   CHECK(cells({deep, deep + " < end"}, 30)[0] == "leaf ‹ f0 ‹ f1 ‹ f2 ‹ f3 ‹ …");
 }
 
+TEST_CASE("names: stacks of the same functions show the lines where they differ") {
+  fakes::FakeStacks stacks;
+  const Glyphs glyphs = glyphs_for(true);
+  const auto cells = [&](const std::vector<std::string>& texts, std::size_t columns, LeafSite site) {
+    return stack_cells(
+        texts.size(), [&](std::size_t i, std::vector<FrameView>& frames) { frames = stacks.parse(texts[i]); },
+        [&](std::size_t) { return columns; }, glyphs, site);
+  };
+  using Texts = std::vector<std::string>;
+  const Texts layers = {"list@opt.py:125 < init@opt.py:507 < init@opt.py:664 < all@opt.py:813",
+                        "list@opt.py:125 < init@opt.py:319 < init@opt.py:664 < all@opt.py:813",
+                        "list@opt.py:125 < init@opt.py:319 < init@opt.py:664 < all@opt.py:900"};
+  CHECK(cells(layers, 60, LeafSite::beside) ==
+        Texts{"list ‹ init:507 ↻ ‹ all", "list ‹ … ‹ all:813", "list ‹ … ‹ all:900"});
+  const Texts leaves = {"read@io.c:10 < main", "read@io.c:20 < main"};
+  CHECK(cells(leaves, 60, LeafSite::beside) == Texts{"read", "read"});
+  CHECK(cells(leaves, 60, LeafSite::nowhere) == Texts{"read:10", "read:20"});
+  // Nothing to tell them apart: no line, or no room for one.
+  CHECK(cells({"a < b@f.c:1 < c", "a < b < c"}, 60, LeafSite::beside) == Texts{"a ‹ b:1 ‹ c", "a ‹ b ‹ c"});
+  CHECK(cells({"alpha_beta < b@f.c:1", "alpha_beta < b@f.c:2"}, 12, LeafSite::beside) == Texts{"… ‹ b:1", "… ‹ b:2"});
+}
+
 TEST_CASE("colour: only escapes are added") {
   Style plain = width(120);
   Style colour = plain;
