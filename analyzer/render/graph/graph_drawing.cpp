@@ -164,15 +164,16 @@ void draw_width_key(const GraphScene& scene, Canvas& canvas, double x, double y)
 
 void draw_border_key(const GraphScene& scene, Canvas& canvas, double x, double y) {
   canvas.text(x, y + 13, "Border", {7.4, FontWeight::semibold}, kInk);
+  // Where the next one begins.
   const auto sample = [&](double left, std::string_view word, const Stroke& stroke) {
     canvas.frame({left, y + 19, 20, 11}, stroke, 2);
-    canvas.text(left + 24, y + 27.5, word, {7}, kInk2);
+    return left + 23 + canvas.text(left + 23, y + 27.5, word, {7}, kInk2) + 8;
   };
-  sample(x, "critical path", {kGrow.c900, 1.6});
+  const double added = sample(x, "critical path", {kGrow.c900, 1.6});
   if (!scene.words.growth) return;
-  sample(x + 68, "new", {kGrow.c700, 0.7});
-  canvas.frame({x + 70, y + 21, 16, 7}, {kGrow.c700, 0.6}, 1);
-  sample(x + 106, "gone", {kShrink.c700, 0.7, 4, 2});
+  const double gone = sample(added, "new", {kGrow.c700, 0.7});
+  canvas.frame({added + 2, y + 21, 16, 7}, {kGrow.c700, 0.6}, 1);
+  sample(gone, "gone", {kShrink.c700, 0.7, 4, 2});
 }
 
 }  // namespace
@@ -230,15 +231,15 @@ void draw_legend(const GraphScene& scene, Canvas& canvas, double y) {
   };
   canvas.rule(kLeft, kRight, y);
   draw_fill_key(scene, canvas, kLeft, y);
-  draw_width_key(scene, canvas, kLeft + 174, y);
-  draw_border_key(scene, canvas, kLeft + 354, y);
+  draw_width_key(scene, canvas, kLeft + 168, y);
+  draw_border_key(scene, canvas, kLeft + 344, y);
   const auto number = [](std::size_t n) { return count_text(static_cast<std::int64_t>(n)); };
-  canvas.text_cut(kLeft + 364, y + 39,
+  canvas.text_cut(kLeft + 344, y + 39,
                   std::string("hidden: ")
                       .append(number(graph.hidden_nodes))
                       .append(graph.hidden_nodes == 1 ? " node, " : " nodes, ")
                       .append(change(graph.hidden_flat.net())),
-                  {7}, kInk2, kWidth - 364);
+                  {7}, kInk2, kWidth - 344);
   const std::size_t frames = graph.nodes.size() - 1;
   std::string sum =
       number(frames).append(frames == 1 ? " node and " : " nodes and ").append(number(graph.edges.size()));
