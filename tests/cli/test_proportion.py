@@ -11,7 +11,7 @@ import subprocess
 import unittest
 
 import crafted
-from heaps import BINARY, EXAMPLES, CliTest
+from heaps import BINARY, EXAMPLES, SANITIZED, CliTest
 
 SMALL, LARGE, HUGE = 100_000, 1_000_000, 10_000_000
 COMMANDS = (("info",), ("--db", ":memory:"), ("import", "--db", "s.db"))
@@ -24,7 +24,6 @@ ALLOWED_BYTES = 256 << 20
 ALLOWED_FACTOR = 64
 SLACK = 3  # of a time against n log n: caches, and a machine that does other things
 UNMEASURED_SECONDS = 0.3
-SANITIZED = bool(os.environ.get("SNAPDIFF_SANITIZED"))
 
 
 def measured(arguments, folder):
