@@ -1,8 +1,8 @@
 """Rounds that a sanitized run does fewer of.
 
-A sanitized process takes a quarter of a second to start, and the tests start several thousand. What is left out there are
-rounds that run no code which those before them did not run; each says so in the test's output. A build without a sanitizer
-does all.
+A sanitized process takes ten times as long to start and to run, and the tests start several thousand. What is left out there
+are rounds that run no code which those before them did not run; each says so in the test's output. A build without a
+sanitizer does all.
 """
 import os
 
