@@ -102,13 +102,19 @@ function(snapdiff_room name)
     PRIVATE $<BUILD_INTERFACE:snapdiff_options> ${ROOM_PRIVATE})
 endfunction()
 
-# snapdiff_test(NAME SOURCES ... ALONE ... LIBRARIES ...)
+# snapdiff_test(NAME SOURCES ... APART ... ALONE ... LIBRARIES ...)
 #   makes the Catch2 program NAME and registers each of its test cases with ctest, sanitized the program as a whole.
+#   A quick build compiles the sources together, those of APART together and each of ALONE by itself: where names meet.
 function(snapdiff_test name)
-  cmake_parse_arguments(TEST "" "" "SOURCES;ALONE;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(TEST "" "" "SOURCES;APART;ALONE;LIBRARIES" ${ARGN})
   add_executable(${name} ${TEST_SOURCES})
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
   snapdiff_compile_together(${name} snapdiff_precompiled_tests ${TEST_ALONE})
+  if(TEST_APART)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD_MODE GROUP)
+    set_source_files_properties(${TEST_SOURCES} PROPERTIES UNITY_GROUP together)
+    set_source_files_properties(${TEST_APART} PROPERTIES UNITY_GROUP apart)
+  endif()
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests)
   target_compile_definitions(${name} PRIVATE
     SNAPDIFF_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data"
