@@ -16,16 +16,16 @@ Result<std::vector<Value>> entries_of(const std::string& text, const std::string
   const Result<Value> root = toml_text::read(text, file);
   if (!root) return root.error();
   std::vector<Value> entries;
-  for (const auto& [key, value] : root->fields) {
-    if (key != name || value.kind != Value::Kind::list)
-      return mistake(file, value.line, "'" + key + "' is unknown: expected [[" + name + "]] entries");
+  for (const Value& value : root->fields) {
+    if (value.key != name || value.kind != Value::Kind::list)
+      return mistake(file, value.line, "'" + value.key + "' is unknown: expected [[" + name + "]] entries");
     for (const Value& entry : value.items) {
       if (entry.kind != Value::Kind::table) return mistake(file, entry.line, "expected a table in [[" + name + "]]");
-      for (const auto& [field, content] : entry.fields) {
-        if (std::find(keys.begin(), keys.end(), field) == keys.end())
-          return mistake(file, content.line, "'" + field + "' is unknown in [[" + name + "]]");
-        if (content.kind != Value::Kind::text && content.kind != Value::Kind::day)
-          return mistake(file, content.line, "'" + field + "' must be a text in quotes");
+      for (const Value& field : entry.fields) {
+        if (std::find(keys.begin(), keys.end(), field.key) == keys.end())
+          return mistake(file, field.line, "'" + field.key + "' is unknown in [[" + name + "]]");
+        if (field.kind != Value::Kind::text && field.kind != Value::Kind::day)
+          return mistake(file, field.line, "'" + field.key + "' must be a text in quotes");
       }
       entries.push_back(entry);
     }

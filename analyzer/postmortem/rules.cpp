@@ -135,7 +135,7 @@ void read_field(Rule& rule, const std::string& key, const Value& value) {
 Rule read_rule(const Value& entry) {
   if (entry.kind != Value::Kind::table) refuse(entry, "expected a table: [[hint]]");
   Rule rule;
-  for (const auto& [key, value] : entry.fields) read_field(rule, key, value);
+  for (const Value& field : entry.fields) read_field(rule, field.key, field);
   for (const auto& [key, text] : {std::pair<std::string_view, const std::string*>{"id", &rule.id},
                                   {"title", &rule.title},
                                   {"usually", &rule.usually}}) {
@@ -172,9 +172,9 @@ Result<Rules> parse_rules(const std::string& toml, const std::string& file_name,
   try {
     auto list = std::make_shared<Rules::List>(before.list());
     std::vector<std::string> seen;
-    for (const auto& [key, value] : root->fields) {
-      if (key != "hint" || value.kind != Value::Kind::list)
-        return mistake(file_name, value.line, "'" + key + "' is unknown: expected [[hint]] entries");
+    for (const Value& value : root->fields) {
+      if (value.key != "hint" || value.kind != Value::Kind::list)
+        return mistake(file_name, value.line, "'" + value.key + "' is unknown: expected [[hint]] entries");
       for (const Value& entry : value.items) {
         Rule rule = read_rule(entry);
         if (has(seen, rule.id)) refuse(entry, "hint '" + rule.id + "' is there twice");

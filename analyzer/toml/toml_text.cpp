@@ -22,7 +22,7 @@ std::string first_line(const std::string& text) {
 Value plain(const toml::value& from);
 
 /// toml11 keeps fields by hash.
-std::vector<std::pair<std::string, Value>> fields_of(const toml::table& from) {
+std::vector<Value> fields_of(const toml::table& from) {
   std::vector<const toml::table::value_type*> order;
   for (const auto& field : from) order.push_back(&field);
   std::sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
@@ -31,8 +31,11 @@ std::vector<std::pair<std::string, Value>> fields_of(const toml::table& from) {
     };
     return place(a) < place(b);
   });
-  std::vector<std::pair<std::string, Value>> fields;
-  for (const auto* field : order) fields.emplace_back(field->first, plain(field->second));
+  std::vector<Value> fields;
+  for (const auto* field : order) {
+    fields.push_back(plain(field->second));
+    fields.back().key = field->first;
+  }
   return fields;
 }
 
@@ -79,9 +82,9 @@ Value plain(const toml::value& from) {
 
 }  // namespace
 
-const Value* Value::field(std::string_view key) const {
-  for (const auto& [name, value] : fields) {
-    if (name == key) return &value;
+const Value* Value::field(std::string_view name) const {
+  for (const Value& value : fields) {
+    if (value.key == name) return &value;
   }
   return nullptr;
 }

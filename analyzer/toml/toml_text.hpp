@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "snapdiff/result.hpp"
@@ -19,11 +18,12 @@ struct Value {
   bool flag = false;
   std::int64_t integer = 0;
   double number = 0;
-  std::vector<Value> items;                           ///< of a list
-  std::vector<std::pair<std::string, Value>> fields;  ///< of a table, in the order of the text
+  std::vector<Value> items;   ///< of a list
+  std::vector<Value> fields;  ///< of a table, in the order of the text
+  std::string key;            ///< of a field
 
-  /// The field called `key`, or null.
-  const Value* field(std::string_view key) const;
+  /// The field called `name`, or null.
+  const Value* field(std::string_view name) const;
 };
 
 /// The whole text, as a table. `file` is what messages call it.
