@@ -34,11 +34,6 @@ if(SNAPDIFF_SANITIZE)
   target_compile_options(snapdiff_options INTERFACE
     -fsanitize=${SNAPDIFF_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(snapdiff_options INTERFACE -fsanitize=${SNAPDIFF_SANITIZE})
-  # Beside the address sanitizer these two say nothing new, it stops at the access itself, and they are a fifth of the
-  # compile time.
-  if(SNAPDIFF_SANITIZE STREQUAL "address,undefined")
-    target_compile_options(snapdiff_options INTERFACE -fno-sanitize=null,object-size)
-  endif()
   # What the undefined-behaviour checks say of places in the source are two million addresses in the program. Where it
   # lies at a fixed address the loader has none to set, which was half of a short run.
   if(SNAPDIFF_SANITIZE MATCHES undefined AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
