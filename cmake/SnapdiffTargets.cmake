@@ -45,7 +45,7 @@ if(SNAPDIFF_FUZZ)
     -fsanitize-coverage-ignorelist=${PROJECT_SOURCE_DIR}/tests/fuzz/coverage_ignore.txt)
 endif()
 
-# The model and the seams: headers only, standard library only.
+# The model and the seams: headers, and what include/CMakeLists.txt compiles of them. Standard library only.
 add_library(snapdiff_core INTERFACE)
 target_include_directories(snapdiff_core INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
@@ -65,6 +65,11 @@ endfunction()
 # What runs once a command, where a quarter of the compile time went into optimising it. The last -O counts.
 function(snapdiff_optimise_little target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+endfunction()
+
+# A module is opened beside libsnapdiff.so, perhaps of another version: of the model each has its own.
+function(snapdiff_keep_to_itself module)
+  target_link_options(${module} PRIVATE LINKER:--exclude-libs,ALL)
 endfunction()
 
 # Owner of a precompiled header. clang takes one only where all macros are the same.
@@ -92,13 +97,19 @@ function(snapdiff_room name)
     PRIVATE $<BUILD_INTERFACE:snapdiff_options> ${ROOM_PRIVATE})
 endfunction()
 
-# snapdiff_test(NAME SOURCES ... ALONE ... LIBRARIES ...)
+# snapdiff_test(NAME SOURCES ... APART ... ALONE ... LIBRARIES ...)
 #   makes the Catch2 program NAME and registers each of its test cases with ctest, sanitized the program as a whole.
+#   A quick build compiles the sources together, those of APART together and each of ALONE by itself: where names meet.
 function(snapdiff_test name)
-  cmake_parse_arguments(TEST "" "" "SOURCES;ALONE;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(TEST "" "" "SOURCES;APART;ALONE;LIBRARIES" ${ARGN})
   add_executable(${name} ${TEST_SOURCES})
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
   snapdiff_compile_together(${name} snapdiff_precompiled_tests ${TEST_ALONE})
+  if(TEST_APART)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD_MODE GROUP)
+    set_source_files_properties(${TEST_SOURCES} PROPERTIES UNITY_GROUP together)
+    set_source_files_properties(${TEST_APART} PROPERTIES UNITY_GROUP apart)
+  endif()
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests)
   target_compile_definitions(${name} PRIVATE
     SNAPDIFF_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data"
@@ -114,6 +125,22 @@ function(snapdiff_test name)
   else()
     catch_discover_tests(${name} TEST_PREFIX "${name}: " EXTRA_ARGS --warn NoTests PROPERTIES TIMEOUT 300)
   endif()
+endfunction()
+
+# snapdiff_long_tests(TESTS ... [TIMEOUT seconds] [ENVIRONMENT VARIABLE=value ...] [PROPERTIES name value ...])
+#   Tests of whole commands, registered before: they start first, and the short ones fill what is left of the time.
+#   SNAPDIFF_SANITIZED in their environment says that rounds which run no other code may be fewer.
+function(snapdiff_long_tests)
+  cmake_parse_arguments(LONG "" "TIMEOUT" "TESTS;ENVIRONMENT;PROPERTIES" ${ARGN})
+  if(NOT LONG_TIMEOUT)
+    set(LONG_TIMEOUT 600)
+  endif()
+  list(APPEND LONG_ENVIRONMENT PYTHONDONTWRITEBYTECODE=1
+    "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/lsan_suppressions.txt:print_suppressions=0")
+  if(SNAPDIFF_SANITIZE)
+    list(APPEND LONG_ENVIRONMENT SNAPDIFF_SANITIZED=1)
+  endif()
+  set_tests_properties(${LONG_TESTS} PROPERTIES COST 100 TIMEOUT ${LONG_TIMEOUT} ENVIRONMENT "${LONG_ENVIRONMENT}" ${LONG_PROPERTIES})
 endfunction()
 
 # snapdiff_fuzzer(NAME SOURCE CORPUS LIBRARIES ...)
@@ -157,7 +184,13 @@ function(snapdiff_check_headers)
     list(APPEND units ${file})
   endforeach()
   add_library(snapdiff_header_check OBJECT ${units})
-  target_compile_options(snapdiff_header_check PRIVATE -O0)
+  # Of the standard library, what a quick build has compiled already: tests/layering/check_standard_includes.py looks for
+  # its headers, and a build without SNAPDIFF_QUICK_BUILD compiles each one with nothing before it.
+  if(TARGET snapdiff_precompiled)
+    target_precompile_headers(snapdiff_header_check REUSE_FROM snapdiff_precompiled)
+  else()
+    target_compile_options(snapdiff_header_check PRIVATE -O0)
+  endif()
   target_include_directories(snapdiff_header_check PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(snapdiff_header_check PRIVATE snapdiff_core snapdiff_options snapdiff_third_party)
 endfunction()

@@ -49,7 +49,9 @@ void keep_heap_together() {
   const std::size_t quarter = static_cast<std::size_t>(pages) / 4 * static_cast<std::size_t>(page);
   void* const heap = std::aligned_alloc(kHugePage, quarter / kHugePage * kHugePage);
   if (heap == nullptr) return;
-  prefer_large_pages(heap, quarter);
+  // The first ones stay small: a tiny input would pay for a large page of which it needs a part.
+  constexpr std::size_t kSmall = 2 * kHugePage;
+  if (quarter > kSmall) prefer_large_pages(static_cast<const char*>(heap) + kSmall, quarter - kSmall);
   std::free(heap);
 #endif
 }

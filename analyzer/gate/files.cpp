@@ -1,68 +1,42 @@
 #include <algorithm>
 #include <chrono>
-#include <exception>
-#include <sstream>
-#include <toml.hpp>
 
 #include "analyzer/gate/gate.hpp"
-#include "snapdiff/toml_bounds.hpp"
+#include "analyzer/toml/toml_text.hpp"
 
 namespace snapdiff::gate {
 namespace {
 
-using Table = toml::value;
-
-/// toml11 draws the place over several lines; its first line says what is wrong.
-std::string first_line(const std::string& text) {
-  std::string line = text.substr(0, text.find('\n'));
-  for (const std::string_view prefix : {"[error] ", "toml::"}) {
-    if (line.starts_with(prefix)) line.erase(0, prefix.size());
-  }
-  return line;
-}
-
-Error about(const std::string& file, std::uint_least32_t line, const std::string& what) {
-  return Error{ErrorCode::usage, "line " + std::to_string(line) + ": " + what, std::nullopt, file};
-}
+using toml_text::mistake;
+using toml_text::Value;
 
 /// The entries of the array of tables `name`; nothing else may stand in the file.
-Result<std::vector<Table>> entries_of(const std::string& text, const std::string& file, const std::string& name,
+Result<std::vector<Value>> entries_of(const std::string& text, const std::string& file, const std::string& name,
                                       const std::vector<std::string>& keys) {
-  if (Status bounded = check_toml_bounds(text, file); !bounded) return std::move(bounded).error();
-  try {
-    std::istringstream stream(text);
-    const Table root = toml::parse(stream, file);
-    std::vector<Table> entries;
-    for (const auto& [key, value] : root.as_table()) {
-      if (key != name || !value.is_array())
-        return about(file, value.location().line(), "'" + key + "' is unknown: expected [[" + name + "]] entries");
-      for (const Table& entry : value.as_array()) {
-        if (!entry.is_table()) return about(file, entry.location().line(), "expected a table in [[" + name + "]]");
-        for (const auto& [field, content] : entry.as_table()) {
-          if (std::find(keys.begin(), keys.end(), field) == keys.end())
-            return about(file, content.location().line(), "'" + field + "' is unknown in [[" + name + "]]");
-          if (!content.is_string() && !content.is_local_date())
-            return about(file, content.location().line(), "'" + field + "' must be a text in quotes");
-        }
-        entries.push_back(entry);
+  const Result<Value> root = toml_text::read(text, file);
+  if (!root) return root.error();
+  std::vector<Value> entries;
+  for (const Value& value : root->fields) {
+    if (value.key != name || value.kind != Value::Kind::list)
+      return mistake(file, value.line, "'" + value.key + "' is unknown: expected [[" + name + "]] entries");
+    for (const Value& entry : value.items) {
+      if (entry.kind != Value::Kind::table) return mistake(file, entry.line, "expected a table in [[" + name + "]]");
+      for (const Value& field : entry.fields) {
+        if (std::find(keys.begin(), keys.end(), field.key) == keys.end())
+          return mistake(file, field.line, "'" + field.key + "' is unknown in [[" + name + "]]");
+        if (field.kind != Value::Kind::text && field.kind != Value::Kind::day)
+          return mistake(file, field.line, "'" + field.key + "' must be a text in quotes");
       }
+      entries.push_back(entry);
     }
-    return entries;
-  } catch (const toml::exception& failure) {
-    return about(file, failure.location().line(), first_line(failure.what()));
-  } catch (const std::exception& failure) {
-    return Error{ErrorCode::usage, first_line(failure.what()), std::nullopt, file};
   }
+  return entries;
 }
 
 /// A text, or a date as text; "" where there is none.
-std::string field(const Table& entry, const std::string& key) {
-  if (!entry.contains(key)) return {};
-  const Table& value = entry.at(key);
-  if (value.is_string()) return value.as_string().str;
-  std::ostringstream out;
-  out << value.as_local_date();
-  return out.str();
+std::string field(const Value& entry, std::string_view key) {
+  const Value* const value = entry.field(key);
+  return value == nullptr ? std::string() : value->text;
 }
 
 std::string quoted(const std::string& text) {
@@ -107,15 +81,15 @@ Result<std::vector<Budget>> parse_budgets(const std::string& toml, const std::st
       entries_of(toml, file_name, "budget", {"name", "owner", "for", "allow", "function", "file", "module"});
   if (!entries) return entries.error();
   std::vector<Budget> budgets;
-  for (const Table& entry : *entries) {
-    const auto line = entry.location().line();
+  for (const Value& entry : *entries) {
+    const auto line = entry.line;
     const std::string amount = field(entry, "allow");
-    if (amount.empty()) return about(file_name, line, "a budget needs allow = \"AMOUNT\"");
+    if (amount.empty()) return mistake(file_name, line, "a budget needs allow = \"AMOUNT\"");
     Result<Budget> budget = parse_budget(amount);
-    if (!budget) return about(file_name, line, budget.error().message);
+    if (!budget) return mistake(file_name, line, budget.error().message);
     const std::string scope = field(entry, "for");
     if (!scope.empty() && scope != "stack" && scope != "total" && scope != "suspect")
-      return about(file_name, line, "for = '" + scope + "': expected stack, suspect or total");
+      return mistake(file_name, line, "for = '" + scope + "': expected stack, suspect or total");
     if (scope == "total") budget->scope = BudgetScope::total;
     if (scope == "suspect") budget->scope = BudgetScope::suspect;
     budget->name = field(entry, "name");
@@ -125,7 +99,7 @@ Result<std::vector<Budget>> parse_budgets(const std::string& toml, const std::st
     budget->module = field(entry, "module");
     if (!budget->function.empty() || !budget->file.empty() || !budget->module.empty()) {
       if (budget->scope == BudgetScope::total || budget->scope == BudgetScope::suspect)
-        return about(file_name, line, "a budget for the total or for suspects takes no function, file or module");
+        return mistake(file_name, line, "a budget for the total or for suspects takes no function, file or module");
       if (scope.empty()) budget->scope = BudgetScope::match;
     }
     budgets.push_back(*std::move(budget));
@@ -137,16 +111,16 @@ Result<std::vector<Allowance>> parse_allowances(const std::string& toml, const s
   const auto entries = entries_of(toml, file_name, "accept", {"id", "name", "amount", "until", "reason"});
   if (!entries) return entries.error();
   std::vector<Allowance> allowances;
-  for (const Table& entry : *entries) {
-    const auto line = entry.location().line();
+  for (const Value& entry : *entries) {
+    const auto line = entry.line;
     Allowance one{field(entry, "id"), field(entry, "name"), field(entry, "amount"), field(entry, "until"),
                   field(entry, "reason")};
-    if (one.id.empty()) return about(file_name, line, "an entry needs id = \"LEAK-ID\"");
+    if (one.id.empty()) return mistake(file_name, line, "an entry needs id = \"LEAK-ID\"");
     if (!one.until.empty() && !is_day(one.until))
-      return about(file_name, line, "until = '" + one.until + "': expected a day like 2026-12-31");
+      return mistake(file_name, line, "until = '" + one.until + "': expected a day like 2026-12-31");
     if (!one.text.empty()) {
       const Result<Budget> amount = parse_budget(one.text);
-      if (!amount) return about(file_name, line, amount.error().message);
+      if (!amount) return mistake(file_name, line, amount.error().message);
     }
     allowances.push_back(std::move(one));
   }

@@ -4,6 +4,7 @@
 #include <bit>
 #include <functional>
 #include <numeric>
+#include <tuple>
 
 #include "analyzer/html/markup.hpp"
 #include "analyzer/html/packing.hpp"

@@ -1,4 +1,5 @@
 #include <re2/re2.h>
+#include <tuple>
 
 #include <algorithm>
 #include <numeric>

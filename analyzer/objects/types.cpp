@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "analyzer/objects/dominators.hpp"

@@ -1,18 +1,16 @@
 #include <algorithm>
 #include <array>
-#include <exception>
-#include <sstream>
-#include <toml.hpp>
 #include <utility>
 
 #include "analyzer/postmortem/hints.hpp"
 #include "analyzer/postmortem/hints_text.hpp"
-#include "snapdiff/toml_bounds.hpp"
+#include "analyzer/toml/toml_text.hpp"
 
 namespace snapdiff::postmortem {
 namespace {
 
-using Table = toml::value;
+using toml_text::mistake;
+using toml_text::Value;
 
 constexpr std::array<std::string_view, 19> kKeys = {
     "id",     "title", "usually", "suggestion", "harmless", "frames", "not_frames", "leaf",   "not_leaf", "verdicts",
@@ -25,34 +23,25 @@ constexpr std::array<std::string_view, 9> kWords = {"GROWING", "RISING", "SATURA
 /// A pattern that is cheap to compile stays cheap to run on every frame.
 constexpr std::int64_t kPatternMemory = std::int64_t{1} << 20;
 
-/// The first line of what toml11 draws over several.
-std::string first_line(const std::string& text) {
-  std::string line = text.substr(0, text.find('\n'));
-  for (const std::string_view prefix : {"[error] ", "toml::"}) {
-    if (line.starts_with(prefix)) line.erase(0, prefix.size());
-  }
-  return line;
-}
-
 /// Thrown inside this file alone, caught in parse_rules().
 struct BadRule {
-  std::uint_least32_t line;
+  std::uint64_t line;
   std::string what;
 };
 
-[[noreturn]] void refuse(const Table& where, const std::string& what) { throw BadRule{where.location().line(), what}; }
+[[noreturn]] void refuse(const Value& where, const std::string& what) { throw BadRule{where.line, what}; }
 
-std::string text_of(const Table& value, const std::string& key) {
-  if (!value.is_string()) refuse(value, "'" + key + "': found no text, expected one in quotes");
-  return value.as_string().str;
+std::string text_of(const Value& value, const std::string& key) {
+  if (value.kind != Value::Kind::text) refuse(value, "'" + key + "': found no text, expected one in quotes");
+  return value.text;
 }
 
-bool flag_of(const Table& value, const std::string& key) {
-  if (!value.is_boolean()) refuse(value, "'" + key + "': expected true or false");
-  return value.as_boolean();
+bool flag_of(const Value& value, const std::string& key) {
+  if (value.kind != Value::Kind::flag) refuse(value, "'" + key + "': expected true or false");
+  return value.flag;
 }
 
-std::shared_ptr<const RE2> pattern_of(const Table& value, const std::string& key) {
+std::shared_ptr<const RE2> pattern_of(const Value& value, const std::string& key) {
   const std::string text = text_of(value, key);
   RE2::Options options;
   options.set_log_errors(false);
@@ -65,11 +54,10 @@ std::shared_ptr<const RE2> pattern_of(const Table& value, const std::string& key
   return pattern;
 }
 
-std::vector<Table> list_of(const Table& value, const std::string& key) {
-  if (value.is_string()) return {value};
-  if (!value.is_array()) refuse(value, "'" + key + "': expected a text or a list of texts");
-  const auto& items = value.as_array();
-  return {items.begin(), items.end()};
+std::vector<Value> list_of(const Value& value, const std::string& key) {
+  if (value.kind == Value::Kind::text) return {value};
+  if (value.kind != Value::Kind::list) refuse(value, "'" + key + "': expected a text or a list of texts");
+  return value.items;
 }
 
 template <class Words>
@@ -84,7 +72,7 @@ bool has(const Words& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-void read_field(Rule& rule, const std::string& key, const Table& value) {
+void read_field(Rule& rule, const std::string& key, const Value& value) {
   if (has(kRowKeys, key)) rule.of_rows = true;
   if (key == "id") {
     rule.id = text_of(value, key);
@@ -99,15 +87,15 @@ void read_field(Rule& rule, const std::string& key, const Table& value) {
   } else if (key == "harmless") {
     rule.harmless = flag_of(value, key);
   } else if (key == "frames") {
-    for (const Table& item : list_of(value, key)) rule.frames.push_back(pattern_of(item, key));
+    for (const Value& item : list_of(value, key)) rule.frames.push_back(pattern_of(item, key));
   } else if (key == "not_frames") {
-    for (const Table& item : list_of(value, key)) rule.not_frames.push_back(pattern_of(item, key));
+    for (const Value& item : list_of(value, key)) rule.not_frames.push_back(pattern_of(item, key));
   } else if (key == "leaf") {
     rule.leaf = pattern_of(value, key);
   } else if (key == "not_leaf") {
     rule.not_leaf = pattern_of(value, key);
   } else if (key == "verdicts") {
-    for (const Table& item : list_of(value, key)) {
+    for (const Value& item : list_of(value, key)) {
       rule.verdicts.push_back(text_of(item, key));
       if (!has(kWords, rule.verdicts.back()))
         refuse(item, "'verdicts': found '" + rule.verdicts.back() + "', expected some of " + one_of(kWords));
@@ -115,9 +103,9 @@ void read_field(Rule& rule, const std::string& key, const Table& value) {
   } else if (key == "reason") {
     rule.reason = pattern_of(value, key);
   } else if (key == "share") {
-    const double share = value.is_floating()  ? value.as_floating()
-                         : value.is_integer() ? static_cast<double>(value.as_integer())
-                                              : -1;
+    const double share = value.kind == Value::Kind::number    ? value.number
+                         : value.kind == Value::Kind::integer ? static_cast<double>(value.integer)
+                                                              : -1;
     if (!(share >= 0 && share <= 1)) refuse(value, "'share': expected a number from 0 to 1");
     rule.share = share;
   } else if (key == "steady") {
@@ -125,14 +113,14 @@ void read_field(Rule& rule, const std::string& key, const Table& value) {
   } else if (key == "once") {
     rule.once = flag_of(value, key);
   } else if (key == "block") {
-    if (!value.is_integer() || value.as_integer() <= 0) refuse(value, "'block': expected a number of bytes");
-    rule.block = value.as_integer();
+    if (value.kind != Value::Kind::integer || value.integer <= 0) refuse(value, "'block': expected a number of bytes");
+    rule.block = value.integer;
   } else if (key == "last") {
     rule.last = flag_of(value, key);
   } else if (key == "counter") {
     rule.counter = pattern_of(value, key);
   } else if (key == "equals") {
-    for (const Table& item : list_of(value, key)) rule.equals.push_back(text_of(item, key));
+    for (const Value& item : list_of(value, key)) rule.equals.push_back(text_of(item, key));
   } else if (key == "beyond") {
     rule.beyond = text_of(value, key);
   } else if (key == "device") {
@@ -144,19 +132,10 @@ void read_field(Rule& rule, const std::string& key, const Table& value) {
   }
 }
 
-Rule read_rule(const Table& entry) {
-  if (!entry.is_table()) refuse(entry, "expected a table: [[hint]]");
+Rule read_rule(const Value& entry) {
+  if (entry.kind != Value::Kind::table) refuse(entry, "expected a table: [[hint]]");
   Rule rule;
-  // In the order of the text, so that the first mistake is told; toml11 keeps fields by hash.
-  std::vector<std::pair<std::string, const Table*>> fields;
-  for (const auto& [key, value] : entry.as_table()) fields.emplace_back(key, &value);
-  std::sort(fields.begin(), fields.end(), [](const auto& a, const auto& b) {
-    const auto place = [](const auto& field) {
-      return std::pair(field.second->location().line(), field.second->location().column());
-    };
-    return place(a) < place(b);
-  });
-  for (const auto& [key, value] : fields) read_field(rule, key, *value);
+  for (const Value& field : entry.fields) read_field(rule, field.key, field);
   for (const auto& [key, text] : {std::pair<std::string_view, const std::string*>{"id", &rule.id},
                                   {"title", &rule.title},
                                   {"usually", &rule.usually}}) {
@@ -188,19 +167,15 @@ Result<Rules> built_in_rules() {
 }
 
 Result<Rules> parse_rules(const std::string& toml, const std::string& file_name, const Rules& before) {
-  const auto about = [&](std::uint_least32_t line, const std::string& what) {
-    return Error{ErrorCode::usage, "line " + std::to_string(line) + ": " + what, std::nullopt, file_name};
-  };
-  if (Status bounded = check_toml_bounds(toml, file_name); !bounded) return std::move(bounded).error();
+  const Result<Value> root = toml_text::read(toml, file_name);
+  if (!root) return root.error();
   try {
-    std::istringstream stream(toml);
-    const Table root = toml::parse(stream, file_name);
     auto list = std::make_shared<Rules::List>(before.list());
     std::vector<std::string> seen;
-    for (const auto& [key, value] : root.as_table()) {
-      if (key != "hint" || !value.is_array())
-        return about(value.location().line(), "'" + key + "' is unknown: expected [[hint]] entries");
-      for (const Table& entry : value.as_array()) {
+    for (const Value& value : root->fields) {
+      if (value.key != "hint" || value.kind != Value::Kind::list)
+        return mistake(file_name, value.line, "'" + value.key + "' is unknown: expected [[hint]] entries");
+      for (const Value& entry : value.items) {
         Rule rule = read_rule(entry);
         if (has(seen, rule.id)) refuse(entry, "hint '" + rule.id + "' is there twice");
         seen.push_back(rule.id);
@@ -215,11 +190,7 @@ Result<Rules> parse_rules(const std::string& toml, const std::string& file_name,
     }
     return Rules(std::move(list));
   } catch (const BadRule& bad) {
-    return about(bad.line, bad.what);
-  } catch (const toml::exception& failure) {
-    return about(failure.location().line(), first_line(failure.what()));
-  } catch (const std::exception& failure) {
-    return Error{ErrorCode::usage, first_line(failure.what()), std::nullopt, file_name};
+    return mistake(file_name, bad.line, bad.what);
   }
 }
 

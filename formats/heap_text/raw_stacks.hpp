@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "snapdiff/checked.hpp"
 #include "snapdiff/snapshot_builder.hpp"
 
 /// Rows as they come, before the memory map at the end of the file tells what their addresses

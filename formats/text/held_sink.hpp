@@ -1,10 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
-#include <string_view>
-#include <utility>
 
-#include "formats/input/read_failure.hpp"
 #include "snapdiff/importer.hpp"
 
 namespace snapdiff::formats::text {
@@ -15,16 +13,9 @@ class HeldSink {
  public:
   explicit HeldSink(SnapshotSink& out) : out_(out) {}
 
-  void take(Snapshot snapshot) {
-    flush();
-    held_ = std::move(snapshot);
-    ++taken_;
-  }
+  void take(Snapshot snapshot);
   /// What the builder made of it. Throws ReadFailure for its errors.
-  void take(Result<Snapshot> snapshot) {
-    if (!snapshot) throw ReadFailure{std::move(snapshot).error()};
-    take(std::move(snapshot).value());
-  }
+  void take(Result<Snapshot> snapshot);
 
   bool empty() const { return taken_ == 0; }
   std::size_t taken() const { return taken_; }
@@ -32,12 +23,7 @@ class HeldSink {
   SnapshotFacts& last() { return held_->facts; }
 
   /// The last snapshot goes out; nothing can be noted on it any more.
-  void flush() {
-    if (!held_) return;
-    Status status = out_.take(std::move(*held_));
-    held_.reset();
-    if (!status) throw ReadFailure{std::move(status).error()};
-  }
+  void flush();
 
  private:
   SnapshotSink& out_;

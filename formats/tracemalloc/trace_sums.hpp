@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "snapdiff/checked.hpp"
 #include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats::tracemalloc {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "snapdiff/api.hpp"
 #include "snapdiff/result.hpp"
 #include "snapdiff/snapshot.hpp"
 
@@ -72,12 +73,9 @@ struct Violation {
 using ViolationSink = std::function<bool(const Violation&)>;
 
 /// Collects snapshots in memory.
-class SnapshotList : public SnapshotSink {
+class SNAPDIFF_API SnapshotList : public SnapshotSink {
  public:
-  Status take(Snapshot snapshot) override {
-    snapshots.push_back(std::move(snapshot));
-    return ok();
-  }
+  Status take(Snapshot snapshot) override;
   std::vector<Snapshot> snapshots;
 };
 

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
-#include <random>
 #include <string_view>
 
+#include "snapdiff/api.hpp"
 #include "snapdiff/hash.hpp"
 
 /// Hashes for tables in memory. They differ from one process to the next, so that no input can be made whose
@@ -20,11 +20,7 @@ struct Seed {
   std::uint64_t a = 0;
   std::uint64_t b = 0;
 };
-inline Seed draw() {
-  std::random_device device;
-  const auto word = [&device] { return std::uint64_t{device()} << 32 | device(); };
-  return {word(), word() | 1U};
-}
+SNAPDIFF_API Seed draw();
 inline const Seed kSeed = draw();
 
 /// Both halves of the product, so that every bit of it depends on every bit of the factors.

@@ -1,55 +1,23 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
+
+#include "snapdiff/api.hpp"
 
 namespace snapdiff {
 
 /// Edits that turn one word into the other: a letter added, left out or replaced, or two neighbours swapped (optimal
 /// string alignment). O(a.size() * b.size()).
-inline std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> before, last(b.size() + 1), row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], before[j - 2] + 1);
-    }
-    before = std::exchange(last, row);
-  }
-  return last[b.size()];
-}
+SNAPDIFF_API std::size_t edit_distance(std::string_view a, std::string_view b);
 
 /// The candidate that was most likely meant by `word`: the nearest one within a third of its letters, else the first
 /// that begins with it; "" where none is near. The first of equally near ones wins; words beyond 64 bytes have none.
-inline std::string nearest_word(std::string_view word, std::span<const std::string> candidates) {
-  if (word.empty() || word.size() > 64) return {};
-  std::string best;
-  std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
-  for (const std::string& candidate : candidates) {
-    // The difference in length is a lower bound.
-    if (candidate.size() > word.size() + best_distance) continue;
-    if (const std::size_t distance = edit_distance(word, candidate); distance < best_distance) {
-      best_distance = distance;
-      best = candidate;
-    }
-  }
-  if (!best.empty() || word.size() < 3) return best;
-  const auto begins = std::find_if(candidates.begin(), candidates.end(),
-                                   [&](const std::string& candidate) { return candidate.starts_with(word); });
-  return begins == candidates.end() ? std::string() : *begins;
-}
+SNAPDIFF_API std::string nearest_word(std::string_view word, std::span<const std::string> candidates);
 
 /// "; did you mean NAME?" to end a message with, or "".
-inline std::string did_you_mean(std::string_view word, std::span<const std::string> candidates) {
-  const std::string near = nearest_word(word, candidates);
-  return near.empty() || near == word ? std::string() : "; did you mean " + near + "?";
-}
+SNAPDIFF_API std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
 
 }  // namespace snapdiff

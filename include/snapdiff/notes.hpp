@@ -4,8 +4,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
+
+#include "snapdiff/api.hpp"
 
 namespace snapdiff {
 
@@ -35,19 +36,9 @@ struct Note {
 /// text free of numbers that differ from one occurrence to the next, or nothing is merged.
 class Notes {
  public:
-  void add(Severity severity, std::string_view text, std::optional<std::uint64_t> offset = std::nullopt,
-           std::uint64_t count = 1) {
-    for (Note& note : notes_) {
-      if (note.severity == severity && note.text == text) {
-        note.count += count;
-        return;
-      }
-    }
-    notes_.push_back({severity, std::string(text), count, offset});
-  }
-  void add_all(const Notes& other) {
-    for (const Note& note : other.notes_) add(note.severity, note.text, note.first_offset, note.count);
-  }
+  SNAPDIFF_API void add(Severity severity, std::string_view text, std::optional<std::uint64_t> offset = std::nullopt,
+                        std::uint64_t count = 1);
+  SNAPDIFF_API void add_all(const Notes& other);
   const std::vector<Note>& all() const { return notes_; }
   bool empty() const { return notes_.empty(); }
   friend bool operator==(const Notes&, const Notes&) = default;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "snapdiff/api.hpp"
 #include "snapdiff/gate.hpp"
 #include "snapdiff/growth.hpp"
 #include "snapdiff/opened.hpp"
@@ -31,8 +32,6 @@
 /// Environment: SNAPDIFF_DB where OpenOptions::store is empty, SOURCE_DATE_EPOCH for dates of documents and for the day
 /// of a gate; where raw addresses are named, elfutils asks the servers in DEBUGINFOD_URLS: unset it to stay offline.
 namespace snapdiff {
-
-#define SNAPDIFF_API __attribute__((visibility("default")))
 
 /// What operands name, as the program takes them: files, "-" (standard input), folders, moments (run.pickle@peak),
 /// stored snapshots (@3, @last, web#2..#9, label:K=V), series by their names. One operand gives all snapshots that it

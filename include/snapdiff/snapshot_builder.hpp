@@ -5,19 +5,17 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <numeric>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "snapdiff/checked.hpp"
+#include "snapdiff/api.hpp"
 #include "snapdiff/keyed_hash.hpp"
 #include "snapdiff/large_pages.hpp"
 #include "snapdiff/result.hpp"
 #include "snapdiff/snapshot.hpp"
-#include "snapdiff/validate.hpp"
 
 namespace snapdiff {
 
@@ -70,12 +68,7 @@ class HashIndex {
     while (slots_[i].row != kAbsent) i = (i + 1) & mask();
     slots_[i] = slot;
   }
-  void grow_to(std::size_t size) {
-    const Slots old = std::exchange(slots_, Slots(size));
-    for (const Slot& slot : old) {
-      if (slot.row != kAbsent) place(slot);
-    }
-  }
+  SNAPDIFF_API void grow_to(std::size_t size);
 
   Slots slots_;
   std::size_t used_ = 0;
@@ -83,7 +76,7 @@ class HashIndex {
 
 /// Fills one Snapshot. Importers push texts, frames, stacks and rows in any order; equal things
 /// get equal ids. Not thread-safe; one builder makes one snapshot.
-class SnapshotBuilder {
+class SNAPDIFF_API SnapshotBuilder {
  public:
   struct FrameSpec {
     ModuleId module{};
@@ -94,206 +87,59 @@ class SnapshotBuilder {
     std::uint8_t flags = 0;
   };
 
-  SnapshotBuilder() : dictionary_(std::make_unique<Dictionary>()) {}
+  SnapshotBuilder();
+  ~SnapshotBuilder();
+  SnapshotBuilder(SnapshotBuilder&&) noexcept;
+  SnapshotBuilder& operator=(SnapshotBuilder&&) noexcept;
 
   SnapshotFacts& facts() { return facts_; }
   Notes& notes() { return facts_.notes; }
   const Dictionary& dictionary() const { return *dictionary_; }
 
-  StringId string(std::string_view text) {
-    if (text.empty()) return StringId{};
-    StringTable& table = dictionary_->strings;
-    const std::uint64_t hash = keyed_hash(text);
-    const std::uint32_t row = strings_.find(hash, [&](std::uint32_t r) { return table[StringId{r}] == text; });
-    if (row != HashIndex::kAbsent) return StringId{row};
-    const StringId id = table.append(text);
-    text_hash_.push_back(hash_bytes(text));
-    strings_.insert(hash, static_cast<std::uint32_t>(id));
-    return id;
-  }
+  StringId string(std::string_view text);
 
-  ModuleId module(std::string_view name, std::string_view build_id) {
-    if (name.empty() && build_id.empty()) return ModuleId{};
-    ModuleTable& table = dictionary_->modules;
-    const StringId name_id = string(name);
-    const StringId build = string(build_id);
-    const auto hash_of = [](StringId a, StringId b) {
-      return mix64((static_cast<std::uint64_t>(a) << 32) | static_cast<std::uint64_t>(b));
-    };
-    const std::uint64_t hash = hash_of(name_id, build);
-    const std::uint32_t row =
-        modules_.find(hash, [&](std::uint32_t r) { return table.name[r] == name_id && table.build_id[r] == build; });
-    if (row != HashIndex::kAbsent) return ModuleId{row};
-    table.name.push_back(name_id);
-    table.build_id.push_back(build);
-    const auto id = static_cast<std::uint32_t>(table.size() - 1);
-    modules_.insert(hash, id);
-    return ModuleId{id};
-  }
+  ModuleId module(std::string_view name, std::string_view build_id);
 
   /// An empty name and system name give "no function".
-  FunctionId function(StringId name, StringId system_name, StringId file, std::int32_t start_line) {
-    if (name == StringId{}) name = system_name;
-    if (name == StringId{}) return FunctionId{};
-    FunctionTable& table = dictionary_->functions;
-    const auto hash_of = [](StringId a, StringId b, StringId c) {
-      return mix64(index_of(a) * 0x9e3779b97f4a7c15ULL + mix64(index_of(b) * 0xd1342543de82ef95ULL + index_of(c)));
-    };
-    const std::uint64_t hash = hash_of(name, system_name, file);
-    const std::uint32_t row = functions_.find(hash, [&](std::uint32_t r) {
-      return table.name[r] == name && table.system_name[r] == system_name && table.file[r] == file;
-    });
-    if (row != HashIndex::kAbsent) return FunctionId{row};
-    table.name.push_back(name);
-    table.system_name.push_back(system_name);
-    table.file.push_back(file);
-    table.start_line.push_back(start_line);
-    const auto id = static_cast<std::uint32_t>(table.size() - 1);
-    functions_.insert(hash, id);
-    return FunctionId{id};
-  }
+  FunctionId function(StringId name, StringId system_name, StringId file, std::int32_t start_line);
 
   /// Frames of equal hash are one frame; the first one's module, offset and column stay.
-  FrameId frame(const FrameSpec& spec) {
-    const Dictionary& d = *dictionary_;
-    const std::size_t f = index_of(spec.function);
-    const std::size_t m = index_of(spec.module);
-    if ((spec.flags & kFramePseudo) == 0 && spec.function != FunctionId{}) {
-      return frame_with_hash(spec, named_frame_hash(text_hash_[index_of(d.functions.name[f])],
-                                                    text_hash_[index_of(d.functions.file[f])], spec.line));
-    }
-    return frame_with_hash(spec, frame_hash(d.strings[d.modules.name[m]], d.strings[d.modules.build_id[m]], spec.offset,
-                                            d.strings[d.functions.name[f]], d.strings[d.functions.file[f]], spec.line,
-                                            (spec.flags & kFramePseudo) != 0));
-  }
+  FrameId frame(const FrameSpec& spec);
 
   /// For the store, which keeps the hash a frame was imported with.
-  FrameId frame_with_hash(const FrameSpec& spec, const Hash128& hash) {
-    FrameTable& table = dictionary_->frames;
-    const std::uint64_t key = keyed_hash(hash);
-    const std::uint32_t row = frames_.find(key, [&](std::uint32_t r) { return table.hash[r] == hash; });
-    if (row != HashIndex::kAbsent) return FrameId{row};
-    table.module.push_back(spec.module);
-    table.offset.push_back(spec.offset);
-    table.function.push_back(spec.function);
-    table.line.push_back(spec.line);
-    table.column.push_back(spec.column);
-    table.flags.push_back(spec.flags);
-    table.hash.push_back(hash);
-    const auto id = static_cast<std::uint32_t>(table.size() - 1);
-    frames_.insert(key, id);
-    return FrameId{id};
-  }
+  FrameId frame_with_hash(const FrameSpec& spec, const Hash128& hash);
 
   /// The frame of a pseudo row, e.g. kNoStackRecorded.
-  FrameId pseudo_frame(std::string_view text) {
-    const StringId name = string(text);
-    FrameSpec spec;
-    spec.function = function(name, StringId{}, StringId{}, 0);
-    spec.flags = kFramePseudo;
-    return frame(spec);
-  }
-  StackId pseudo_stack(std::string_view text) {
-    const FrameId frame = pseudo_frame(text);
-    return stack(std::span(&frame, 1));
-  }
+  FrameId pseudo_frame(std::string_view text);
+  StackId pseudo_stack(std::string_view text);
 
   /// Interns a whole stack, leaf first. An empty one is the pseudo stack `[no stack recorded]`.
   StackId stack(std::span<const FrameId> leaf_first) { return stack(leaf_first, prepare_stack(leaf_first)); }
 
   /// For many stacks in a row: prepare the next one, then intern this one with the hash that
   /// prepare_stack() gave for it. A million stacks are interned in two thirds of the time.
-  Hash128 prepare_stack(std::span<const FrameId> leaf_first) const {
-    const FrameTable& frames = dictionary_->frames;
-    SequenceHasher hasher;
-    for (const FrameId frame : leaf_first) hasher.add(frames.hash[index_of(frame)]);
-    const Hash128 hash = hasher.finish();
-    stacks_.prefetch(keyed_hash(hash));
-    return hash;
-  }
-  StackId stack(std::span<const FrameId> leaf_first, const Hash128& hash) {
-    if (leaf_first.empty()) return pseudo_stack(kNoStackRecorded);
-    StackTable& table = dictionary_->stacks;
-    const std::uint64_t key = keyed_hash(hash);
-    const std::uint32_t row = stacks_.find(key, [&](std::uint32_t r) { return table.hash[r] == hash; });
-    if (row != HashIndex::kAbsent) return StackId{row};
-    table.frame.insert(table.frame.end(), leaf_first.begin(), leaf_first.end());
-    table.begin.push_back(table.frame.size());
-    table.hash.push_back(hash);
-    const auto id = static_cast<std::uint32_t>(table.size() - 1);
-    stacks_.insert(key, id);
-    return StackId{id};
-  }
+  Hash128 prepare_stack(std::span<const FrameId> leaf_first) const;
+  StackId stack(std::span<const FrameId> leaf_first, const Hash128& hash);
 
   /// Hint: about this many stacks with this many frames in all will come.
-  void reserve_stacks(std::size_t stacks, std::size_t frames) {
-    StackTable& table = dictionary_->stacks;
-    table.begin.reserve(stacks + 2);
-    table.hash.reserve(stacks + 1);
-    table.frame.reserve(frames);
-    stacks_.reserve(stacks);
-  }
+  void reserve_stacks(std::size_t stacks, std::size_t frames);
 
   /// Interns a set of labels; their order does not matter.
-  LabelSetId labels(std::vector<Label> set) {
-    if (set.empty()) return LabelSetId{};
-    const StringTable& strings = dictionary_->strings;
-    std::sort(set.begin(), set.end(), [&](const Label& a, const Label& b) {
-      if (a.key != b.key) return strings[a.key] < strings[b.key];
-      if (a.is_number != b.is_number) return b.is_number;
-      if (a.text != b.text) return strings[a.text] < strings[b.text];
-      if (a.number != b.number) return a.number < b.number;
-      return strings[a.unit] < strings[b.unit];
-    });
-    LabelTable& table = dictionary_->labels;
-    const std::uint64_t hash = hash_of(set);
-    const std::uint32_t row = labels_.find(hash, [&](std::uint32_t r) {
-      const auto other = table.labels(LabelSetId{r});
-      return std::equal(set.begin(), set.end(), other.begin(), other.end());
-    });
-    if (row != HashIndex::kAbsent) return LabelSetId{row};
-    table.label.insert(table.label.end(), set.begin(), set.end());
-    table.begin.push_back(table.label.size());
-    const auto id = static_cast<std::uint32_t>(table.size() - 1);
-    labels_.insert(hash, id);
-    return LabelSetId{id};
-  }
+  LabelSetId labels(std::vector<Label> set);
 
   /// Hint: about this many rows will come; after the columns.
-  void reserve_rows(std::size_t rows) {
-    stack_.reserve(rows);
-    label_set_.reserve(rows);
-    for (Column& column : columns_) column.value.reserve(rows);
-  }
+  void reserve_rows(std::size_t rows);
 
   /// All columns must be added before the first row. Returns the column's index.
-  std::size_t add_column(SampleType type, std::int64_t half_unit = 0) {
-    columns_.push_back(Column{std::move(type), {}, {}, half_unit});
-    return columns_.size() - 1;
-  }
+  std::size_t add_column(SampleType type, std::int64_t half_unit = 0);
 
   /// One row; values.size() == number of columns. Rows of equal stack and labels are summed in
   /// finish().
-  void add_row(StackId stack, LabelSetId labels, std::span<const std::int64_t> values) {
-    stack_.push_back(stack);
-    label_set_.push_back(labels);
-    for (std::size_t c = 0; c < columns_.size(); ++c) {
-      columns_[c].value.push_back(values[c]);
-      if (!columns_[c].known.empty()) columns_[c].known.push_back(1);
-    }
-  }
+  void add_row(StackId stack, LabelSetId labels, std::span<const std::int64_t> values);
 
   /// As add_row; unknown values have `known[c] == 0`.
   void add_row(StackId stack, LabelSetId labels, std::span<const std::int64_t> values,
-               std::span<const std::uint8_t> known) {
-    add_row(stack, labels, values);
-    for (std::size_t c = 0; c < columns_.size(); ++c) {
-      if (known[c] != 0) continue;
-      if (columns_[c].known.empty()) columns_[c].known.assign(stack_.size(), 1);
-      columns_[c].known.back() = 0;
-      columns_[c].value.back() = 0;
-    }
-  }
+               std::span<const std::uint8_t> known);
 
   std::size_t row_count() const { return stack_.size(); }
 
@@ -311,16 +157,6 @@ class SnapshotBuilder {
   Result<Snapshot> finish();
 
  private:
-  static std::uint64_t hash_of(std::span<const Label> set) {
-    std::uint64_t hash = set.size();
-    for (const Label& label : set) {
-      hash = mix64(hash ^ index_of(label.key)) * 0x9e3779b97f4a7c15ULL;
-      hash = mix64(hash ^ (index_of(label.text) << 32) ^ index_of(label.unit));
-      hash = mix64(hash ^ static_cast<std::uint64_t>(label.number)) + (label.is_number ? 1U : 0U);
-    }
-    return mix64(hash);
-  }
-
   std::unique_ptr<Dictionary> dictionary_;
   SnapshotFacts facts_;
   std::vector<StackId> stack_;
@@ -337,69 +173,5 @@ class SnapshotBuilder {
   HashIndex stacks_;
   HashIndex labels_;
 };
-
-inline Result<Snapshot> SnapshotBuilder::finish() {
-  std::vector<std::uint32_t> order(stack_.size());
-  std::iota(order.begin(), order.end(), 0U);
-  const auto key = [this](std::uint32_t row) {
-    return (static_cast<std::uint64_t>(stack_[row]) << 32) | static_cast<std::uint64_t>(label_set_[row]);
-  };
-  const auto less = [&](std::uint32_t a, std::uint32_t b) { return key(a) != key(b) ? key(a) < key(b) : a < b; };
-  if (!std::is_sorted(order.begin(), order.end(), less)) std::sort(order.begin(), order.end(), less);
-
-  Snapshot snapshot;
-  SampleTable& out = snapshot.samples;
-  out.columns.resize(columns_.size());
-  for (std::size_t c = 0; c < columns_.size(); ++c) {
-    out.columns[c].type = columns_[c].type;
-    out.columns[c].half_unit = columns_[c].half_unit;
-    out.columns[c].value.reserve(stack_.size());
-  }
-  out.stack.reserve(stack_.size());
-  out.labels.reserve(stack_.size());
-
-  std::vector<std::int64_t> sum(columns_.size());
-  std::vector<std::uint8_t> known(columns_.size());
-  for (std::size_t i = 0; i < order.size();) {
-    std::fill(sum.begin(), sum.end(), 0);
-    std::fill(known.begin(), known.end(), std::uint8_t{1});
-    const std::uint64_t row_key = key(order[i]);
-    const std::uint32_t first = order[i];
-    for (; i < order.size() && key(order[i]) == row_key; ++i) {
-      for (std::size_t c = 0; c < columns_.size(); ++c) {
-        if (!columns_[c].is_known(order[i])) known[c] = 0;
-        if (!checked_add(sum[c], columns_[c].value[order[i]], sum[c])) {
-          return Error{ErrorCode::limit,
-                       "sum of " + columns_[c].type.name +
-                           " over the rows of one stack is beyond 2^63-1, expected it to fit in 64 bits"};
-        }
-      }
-    }
-    bool keep = false;
-    for (std::size_t c = 0; c < columns_.size(); ++c) keep = keep || sum[c] != 0 || known[c] == 0;
-    if (!keep) continue;
-    out.stack.push_back(stack_[first]);
-    out.labels.push_back(label_set_[first]);
-    for (std::size_t c = 0; c < columns_.size(); ++c) {
-      Column& column = out.columns[c];
-      column.value.push_back(known[c] != 0 ? sum[c] : 0);
-      if (known[c] == 0 || !column.known.empty()) {
-        column.known.resize(out.stack.size() - 1, 1);
-        column.known.push_back(known[c]);
-      }
-    }
-  }
-
-  std::sort(mappings_.begin(), mappings_.end(), [](const Mapping& a, const Mapping& b) {
-    return a.start != b.start ? a.start < b.start : a.limit != b.limit ? a.limit < b.limit : a.module < b.module;
-  });
-  snapshot.mappings = std::move(mappings_);
-  snapshot.facts = std::move(facts_);
-  snapshot.allocator = std::move(allocator_);
-  snapshot.graph = std::move(graph_);
-  snapshot.dictionary = std::shared_ptr<const Dictionary>(std::move(dictionary_));
-  if (Status valid = validate(snapshot); !valid) return std::move(valid).error();
-  return snapshot;
-}
 
 }  // namespace snapdiff

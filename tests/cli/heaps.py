@@ -3,8 +3,12 @@ import gzip
 import os
 import pty
 import subprocess
+import sys
 import tempfile
 import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from rounds import SANITIZED, rounds  # pylint: disable=unused-import; for the tests
 
 BINARY = os.environ.get("SNAPDIFF", "snapdiff")
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))

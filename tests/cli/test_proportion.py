@@ -11,7 +11,7 @@ import subprocess
 import unittest
 
 import crafted
-from heaps import BINARY, EXAMPLES, CliTest
+from heaps import BINARY, EXAMPLES, SANITIZED, CliTest
 
 SMALL, LARGE, HUGE = 100_000, 1_000_000, 10_000_000
 COMMANDS = (("info",), ("--db", ":memory:"), ("import", "--db", "s.db"))
@@ -24,7 +24,6 @@ ALLOWED_BYTES = 256 << 20
 ALLOWED_FACTOR = 64
 SLACK = 3  # of a time against n log n: caches, and a machine that does other things
 UNMEASURED_SECONDS = 0.3
-SANITIZED = bool(os.environ.get("SNAPDIFF_SANITIZED"))
 
 
 def measured(arguments, folder):
@@ -44,7 +43,8 @@ class Proportion(CliTest):
             name, content = make(size)
             unfolded = len(gzip.decompress(content)) if name.endswith(".gz") else len(content)
             self.write(name, content)
-            for command in commands:
+            # What a sanitizer makes of times and memory says nothing: there the large one goes the main way alone.
+            for command in commands[1:2] if SANITIZED and size > SMALL else commands:
                 operand = name + "@peak" if command is PEAK else name
                 if self.exists("s.db"):
                     os.unlink(os.path.join(self.folder, "s.db"))
@@ -56,7 +56,7 @@ class Proportion(CliTest):
                     self.assertIn(code, (0,) if make in READ and command[0] != "gate" else (0, 1, 2))
                     if not SANITIZED:
                         self.assertLess(memory, ALLOWED_BYTES + ALLOWED_FACTOR * unfolded)
-                    if command in before:
+                    if command in before and not SANITIZED:
                         small_bytes, small_seconds = before[command]
                         ratio = unfolded / small_bytes * math.log(unfolded) / math.log(small_bytes)
                         self.assertLess(seconds, UNMEASURED_SECONDS + SLACK * ratio * max(small_seconds, 0.02))
@@ -96,7 +96,7 @@ class Proportion(CliTest):
             self.write("heaps/svc.%04d.heap.gz" % i, gzip.compress(head.encode()) + rest)
 
         memory = {}
-        few, many = (10, 22) if SANITIZED else (100, 220)  # there memory says nothing
+        few, many = (3, 6) if SANITIZED else (100, 220)  # there memory says nothing
         for count in (few, many):
             for i in range(1, count + 1):
                 if not self.exists("heaps/svc.%04d.heap.gz" % i):

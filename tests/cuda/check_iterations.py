@@ -16,7 +16,9 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import training_run  # noqa: E402
+from rounds import rounds  # noqa: E402
 
 # What the leak is to be called: the last own function of the culprit.
 NAMES = {"loss_list": ("forward", "model.py"), "hook": ("save_output", "model.py"), "optimizer_copies": ("remember_state", "train.py"),
@@ -160,12 +162,13 @@ def main():
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         checker = Checker(os.path.abspath(options.snapdiff), folder)
-        for iterations in ("5", "12", "20"):
+        # Two lengths run the code of all: one with iterations enough for a verdict, and one without.
+        for iterations in rounds(("12", "5", "20"), 1, "lengths of a run"):
             for arguments in HARMLESS:
                 if iterations == "5" and arguments[0:1] == ["--late"] and "--bounded" in arguments:
                     continue                    # three iterations are left, and the cache holds three
                 checker.harmless(["--iterations", iterations, *arguments])
-        for iterations in ("2", "3", "5", "12", "20"):
+        for iterations in rounds(("12", "2", "3", "5", "20"), 2, "lengths of a run that leaks"):
             for kind in training_run.LEAKS:
                 for arguments in BESIDE:
                     # Two iterations have to be left in the trace, and a cache that is not full yet looks like a leak.

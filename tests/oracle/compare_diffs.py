@@ -23,7 +23,7 @@ import sys
 import pprof_oracle
 from check_oracle import pprof_top
 from compare_with_oracle import expected_functions
-from heap_files import heap_files
+from heap_files import heap_files, rounds
 from snapdiff_runner import Failed, Snapdiff, is_named
 
 NUMBERED = re.compile(r"(.*?)\.(\d+|before|after)\.(?:heap|pb\.gz|[a-z]\d*\.heap)$")
@@ -166,7 +166,9 @@ def main():
         else:
             print(f"skipped: {baseline} is not there")
     for name, paths in series_in([folder for folder in arguments.folders if os.path.exists(folder)]):
-        for number, (baseline, current) in enumerate(pairs_of([os.path.abspath(path) for path in paths])):
+        # A series is of one format and one program: its later pairs run the code of the first ones.
+        pairs = rounds(pairs_of([os.path.abspath(path) for path in paths]), 2, "pairs of " + name)
+        for number, (baseline, current) in enumerate(pairs):
             try:
                 pair = Pair(snapdiff, baseline, current)
                 with_pprof = arguments.pprof == "all" or (arguments.pprof == "some" and number == 0)

@@ -17,6 +17,7 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tracemalloc_oracle as oracle
+from heap_files import rounds
 
 
 class Failed(Exception):
@@ -140,14 +141,14 @@ def main():
             files += 1
             series.setdefault(re.sub(r"step\d+", "", path), []).append(path)
         for paths in series.values():
-            for before, after in zip(paths, paths[1:]):
+            for before, after in rounds(zip(paths, paths[1:]), 1, "pairs of a series"):
                 check_pair(binary, before, after)
     rng = random.Random(20)
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "made-up.tracemalloc")
         for layout in (2, 3, 4):
             for protocol in (2, 3, 4, 5):
-                for _ in range(2):
+                for _ in rounds(range(2), 1, "dumps of a layout"):
                     oracle.write(path, made_up(rng, layout), protocol=protocol)
                     check_file(binary, path)
                     files += 1

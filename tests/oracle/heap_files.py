@@ -1,6 +1,10 @@
 """Which files under a folder are heap profiles, or look like some."""
 
 import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from rounds import SANITIZED, rounds  # pylint: disable=unused-import; for the comparisons
 
 ENDINGS = (".heap", ".pb.gz", ".pb", ".heap.gz", ".pb.zst", ".heap.zst", ".bin", ".pprof", ".symbolized", ".growth", ".prof")
 FOREIGN_FOLDERS = {"src", "bin", "corpus"}

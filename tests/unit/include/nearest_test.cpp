@@ -1,6 +1,8 @@
 #include "snapdiff/nearest.hpp"
 
 #include <catch2/catch.hpp>
+#include <string>
+#include <vector>
 
 using namespace snapdiff;
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "snapdiff/checked.hpp"
 #include "snapdiff/snapshot_builder.hpp"
 
 /// Small snapshots for the store's tests.

@@ -1,0 +1,314 @@
+#include "snapdiff/function_name.hpp"
+
+#include <array>
+#include <cstddef>
+#include <utility>
+
+namespace snapdiff {
+namespace {
+
+bool is_identifier(char c) {
+  const auto u = static_cast<unsigned char>(c);
+  return (u >= '0' && u <= '9') || (u >= 'a' && u <= 'z') || (u >= 'A' && u <= 'Z') || u == '_' || u == '$' ||
+         u >= 0x80;
+}
+
+bool is_hex(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+bool is_digits(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+/// "byte[]" for the JVM's "[B", "java.lang.String[][]" for "[[Ljava.lang.String;"; "" where it is no such name.
+std::string jvm_array_name(std::string_view name) {
+  std::size_t depth = 0;
+  while (depth < name.size() && name[depth] == '[') ++depth;
+  if (depth == 0 || depth == name.size()) return {};
+  std::string out;
+  const std::string_view element = name.substr(depth);
+  if (element.size() == 1) {
+    constexpr std::array<std::pair<char, std::string_view>, 8> kPrimitive{{{'B', "byte"},
+                                                                           {'C', "char"},
+                                                                           {'D', "double"},
+                                                                           {'F', "float"},
+                                                                           {'I', "int"},
+                                                                           {'J', "long"},
+                                                                           {'S', "short"},
+                                                                           {'Z', "boolean"}}};
+    for (const auto& [letter, word] : kPrimitive) {
+      if (letter == element.front()) out = word;
+    }
+  } else if (element.front() == 'L' && element.back() == ';') {
+    out = element.substr(1, element.size() - 2);
+  }
+  if (out.empty()) return {};
+  for (std::size_t i = 0; i < depth; ++i) out += "[]";
+  return out;
+}
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  std::size_t at = text.find(from);
+  if (at == std::string::npos) return;
+  std::string out;
+  std::size_t done = 0;
+  for (; at != std::string::npos; at = text.find(from, done)) {
+    out.append(text, done, at - done).append(to);
+    done = at + from.size();
+  }
+  text = out.append(text, done, std::string::npos);
+}
+
+/// Cuts ".constprop.0", ".isra.1", ".part.2", ".cold", ".llvm.123", " [clone .x]" and Rust's
+/// "::h0123456789abcdef" off the end, as often as they come.
+void strip_suffixes(std::string& name) {
+  for (bool again = true; again;) {
+    again = false;
+    if (!name.empty() && name.back() == ']') {
+      const std::size_t clone = name.rfind(" [clone ");
+      if (clone != std::string::npos && clone > 0) {
+        name.resize(clone);
+        again = true;
+        continue;
+      }
+    }
+    if (name.size() > 19 && name.compare(name.size() - 19, 3, "::h") == 0 &&
+        is_hex(std::string_view(name).substr(name.size() - 16))) {
+      name.resize(name.size() - 19);
+      again = true;
+      continue;
+    }
+    std::size_t end = name.size();
+    const std::size_t dot = name.rfind('.');
+    if (dot != std::string::npos && dot > 0 && is_digits(std::string_view(name).substr(dot + 1))) end = dot;
+    for (const std::string_view tag : {".constprop", ".isra", ".part", ".llvm", ".cold", ".clone"}) {
+      if (end > tag.size() && name.compare(end - tag.size(), tag.size(), tag) == 0) {
+        name.resize(end - tag.size());
+        again = true;
+        break;
+      }
+    }
+  }
+}
+
+/// Rust v0 names carry the crate's hash: "alloc[7f9b1c2d3e4f5a6b]::vec" -> "alloc::vec".
+void strip_crate_hashes(std::string& name) {
+  std::size_t at = name.find('[');
+  if (at == std::string::npos) return;
+  std::string out;
+  std::size_t done = 0;
+  for (; at != std::string::npos; at = name.find('[', at + 1)) {
+    const std::size_t end = name.find(']', at);
+    if (end == std::string::npos) break;
+    const std::string_view inside = std::string_view(name).substr(at + 1, end - at - 1);
+    if (inside == "abi:cxx11" || (at > 0 && inside.size() >= 8 && inside.size() <= 16 && is_hex(inside))) {
+      out.append(name, done, at - done);
+      done = end + 1;
+    }
+  }
+  name = out.append(name, done, std::string::npos);
+}
+
+/// Where the symbols of "operator<<" end, given that "operator" ends at `at`; brackets in there
+/// open and close nothing.
+std::size_t operator_end(std::string_view name, std::size_t at) {
+  if (name.substr(at, 2) == "()" || name.substr(at, 2) == "[]") return at + 2;
+  while (at < name.size() && std::string_view("<>=!+-*/%^&|~,").find(name[at]) != std::string_view::npos) {
+    // operator< <int>: the second bracket is the template's.
+    ++at;
+  }
+  return at;
+}
+
+/// Template arguments that only repeat the default.
+bool is_default_argument(std::string_view argument) {
+  constexpr std::array<std::string_view, 6> kDefaults{"std::allocator<", "std::char_traits<", "std::less<",
+                                                      "std::hash<",      "std::equal_to<",    "std::default_delete<"};
+  for (const std::string_view prefix : kDefaults) {
+    if (argument.substr(0, prefix.size()) == prefix) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string short_function_name(std::string_view function, std::string_view ellipsis) {
+  if (std::string array = jvm_array_name(function); !array.empty()) return array;
+  std::string name(function);
+  strip_suffixes(name);
+  if (name.find_first_of("(<[ ") == std::string::npos) return name;
+  strip_crate_hashes(name);
+  replace_all(name, "std::__cxx11::", "std::");
+  replace_all(name, "std::__1::", "std::");
+  replace_all(name, "std::basic_string<char, std::char_traits<char>, std::allocator<char> >", "std::string");
+  replace_all(name, "std::basic_string<char, std::char_traits<char>, std::allocator<char>>", "std::string");
+
+  std::string out;
+  bool had_parameters = false;
+  bool had_operator = false;   // blanks from here on are part of the name: "operator new"
+  std::size_t return_end = 0;  // what a signature has before its name
+  int angle = 0;               // open template brackets that are copied: 0 or 1
+  std::size_t argument = 0;    // where the current template argument starts in `out`
+  bool first_argument = true;
+  const auto close_argument = [&] {
+    if (!first_argument && is_default_argument(std::string_view(out).substr(argument))) {
+      std::size_t keep = argument;
+      while (keep > 0 && (out[keep - 1] == ' ' || out[keep - 1] == ',')) --keep;
+      out.resize(keep);
+    }
+    first_argument = false;
+  };
+  for (std::size_t i = 0; i < name.size();) {
+    const char c = name[i];
+    if (c == 'o' && std::string_view(name).substr(i, 8) == "operator" && (i == 0 || !is_identifier(name[i - 1])) &&
+        (i + 8 == name.size() || !is_identifier(name[i + 8]))) {
+      const std::size_t end = operator_end(name, i + 8);
+      out.append(name, i, end - i);
+      had_operator = had_operator || angle == 0;
+      i = end;
+      continue;
+    }
+    if (c == '{') {  // {lambda(int)#1} -> {lambda#1}, {closure#0}
+      int depth = 0;
+      int round = 0;
+      std::size_t end = i;
+      std::string inside;
+      for (; end < name.size(); ++end) {
+        const char d = name[end];
+        if (d == '{') ++depth;
+        if (d == '}' && --depth == 0) break;
+        if (d == '(') ++round;
+        if (round == 0 && depth == 1) inside += d;
+        if (d == ')' && round > 0) --round;
+      }
+      if (end == name.size()) return std::string(function);
+      out += inside + "}";
+      i = end + 1;
+      continue;
+    }
+    if (c == '(') {
+      int depth = 0;
+      std::size_t end = i;
+      for (; end < name.size(); ++end) {
+        if (name[end] == '(') ++depth;
+        if (name[end] == ')' && --depth == 0) break;
+      }
+      if (end == name.size()) return std::string(function);
+      const std::string_view group = std::string_view(name).substr(i, end + 1 - i);
+      const bool named = group == "(anonymous namespace)" || group == "(anonymous class)" || i == 0 ||
+                         name[i - 1] == '.' || name[i - 1] == ' ';
+      if (named || angle > 0) {
+        out += group;
+      } else {
+        if (!had_parameters) {
+          while (return_end < out.size() && (out[return_end] == '*' || out[return_end] == '&')) ++return_end;
+          out.erase(0, return_end);
+        }
+        had_parameters = true;
+      }
+      i = end + 1;
+      if (had_parameters && !named && angle == 0 && i < name.size() && name[i] != ':') break;  // const, &, noexcept
+      continue;
+    }
+    if (c == '<' && i + 1 < name.size()) {
+      if (angle == 0) {
+        angle = 1;
+        out += c;
+        argument = out.size();
+        first_argument = true;
+        ++i;
+        continue;
+      }
+      int depth = 0;
+      std::size_t end = i;
+      for (; end < name.size(); ++end) {
+        if (name[end] == '<') ++depth;
+        if (name[end] == '>' && name[end - 1] != '-' && name[end - 1] != '=' && --depth == 0) break;
+      }
+      if (end == name.size()) return std::string(function);
+      out += '<';
+      out += ellipsis;
+      out += '>';
+      i = end + 1;
+      continue;
+    }
+    if (c == '>' && angle > 0 && name[i - 1] != '-' && name[i - 1] != '=') {
+      while (!out.empty() && out.back() == ' ') out.pop_back();
+      close_argument();
+      angle = 0;
+      out += c;
+      ++i;
+      continue;
+    }
+    if (c == ',' && angle > 0) {
+      close_argument();
+      out += c;
+      ++i;
+      if (i < name.size() && name[i] == ' ') out += name[i++];
+      argument = out.size();
+      continue;
+    }
+    out += c;
+    ++i;
+    if (c == ' ' && angle == 0 && !had_operator) return_end = out.size();
+  }
+  if (angle != 0 || out.empty()) return std::string(function);
+  return out;
+}
+
+std::string without_std(std::string_view short_name) {
+  constexpr std::string_view kPrefix = "std::";
+  std::string out;
+  for (std::size_t i = 0; i < short_name.size();) {
+    if (short_name.substr(i, kPrefix.size()) == kPrefix &&
+        (i == 0 || (!is_identifier(short_name[i - 1]) && short_name[i - 1] != ':'))) {
+      i += kPrefix.size();
+      continue;
+    }
+    out += short_name[i++];
+  }
+  return out.empty() ? std::string(short_name) : out;
+}
+
+std::string via_name(std::string_view function) {
+  std::string name = short_function_name(function);
+  int angle = 0;
+  for (std::size_t i = name.size(); i-- > 1;) {
+    if (name[i] == '>') ++angle;
+    if (name[i] == '<') --angle;
+    if (angle != 0 || name[i] != ':' || name[i - 1] != ':') continue;
+    // "std::vector<float>" has a type before the member, "std::sort" a namespace.
+    if (i >= 2 && name[i - 2] == '>') name.resize(i - 1);
+    break;
+  }
+  return without_std(name);
+}
+
+bool is_entry_point(std::string_view function) {
+  constexpr std::array<std::string_view, 17> kNames{"main",
+                                                    "_start",
+                                                    "__libc_start_main",
+                                                    "__libc_start_main_impl",
+                                                    "__libc_start_call_main",
+                                                    "start_thread",
+                                                    "thread_start",
+                                                    "clone",
+                                                    "__clone",
+                                                    "clone3",
+                                                    "__clone3",
+                                                    "runtime.main",
+                                                    "runtime.goexit",
+                                                    "_main",
+                                                    "__rust_begin_short_backtrace",
+                                                    "BaseThreadInitThunk",
+                                                    "RtlUserThreadStart"};
+  const std::size_t at = function.find('@');  // __libc_start_main@@GLIBC_2.34
+  const std::string_view name = function.substr(0, at == 0 ? std::string_view::npos : at);
+  for (const std::string_view known : kNames) {
+    if (name == known) return true;
+  }
+  return false;
+}
+
+}  // namespace snapdiff
