@@ -24,8 +24,7 @@ class NameWriter {
     Statement update(db_, "UPDATE frame SET function = ?, line = ?, \"column\" = ? WHERE id = ?");
     for (const Change& change : changes_) {
       const std::size_t f = index_of(change.frame);
-      update.bind(1, std::int64_t{change.function}).bind(2, std::int64_t{named_.frames.line[f]});
-      update.bind(3, std::int64_t{named_.frames.column[f]}).bind(4, std::int64_t{change.id}).run();
+      update.run_with(change.function, named_.frames.line[f], named_.frames.column[f], change.id);
     }
     return chains;
   }
