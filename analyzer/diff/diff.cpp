@@ -79,7 +79,7 @@ class AddressCount {
   Unnamed out_;
 };
 
-/// The visible addresses of one side that have no name, and what of the metric lies behind them.
+/// The visible addresses of one side that have no name, and what of the metric goes through them.
 Unnamed find_unnamed(const Side& side, const Dictionary& dictionary) {
   for (std::size_t frame = 0; frame < dictionary.frames.size(); ++frame) {
     if (is_unnamed(dictionary, frame)) return AddressCount(side, dictionary).count();

@@ -50,7 +50,7 @@ std::int64_t distance_of(sqlite3* db, std::int64_t snapshot) {
   return select.bind(1, snapshot).step() ? select.integer(0) : 0;
 }
 
-/// Writes segments and blocks anew, against the nearest snapshot before that stays.
+/// Writes segments and blocks again, against the nearest snapshot before that stays.
 void rewrite_tables(Session& session, std::int64_t snapshot, const std::set<std::int64_t>& removed) {
   sqlite3* db = session.db();
   std::optional<std::int64_t> base = base_of(db, snapshot);

@@ -23,7 +23,7 @@ std::uint32_t row_or_fail(const IdMap& map, const Statement& statement, int colu
   return row;
 }
 
-/// Gives the row an id where it is a new one, behind the `known`.
+/// Gives the row an id where it is a new one, after the `known`.
 template <class Id>
 Id numbered(IdMap& map, std::size_t known, Id row, std::uint32_t least = 0) {
   if (index_of(row) == known) map.add(std::max(map.next_id(), least), static_cast<std::uint32_t>(row));

@@ -29,7 +29,7 @@ class NameWriter {
     return chains;
   }
   std::size_t addresses_changed() const { return addresses_changed_; }
-  /// Addresses that keep their names: what is inlined there stands in the stacks that had them first.
+  /// Addresses that keep their names: what is inlined there is in the stacks that had them first.
   const std::unordered_set<std::uint32_t>& known() const { return known_; }
 
  private:
@@ -107,7 +107,7 @@ void add_known(const StackRun& run, const std::unordered_set<std::uint32_t>& add
   }
 }
 
-/// Puts what is inlined at named addresses behind them; false when all of it is there already.
+/// Puts what is inlined at named addresses after them; false when all of it is there already.
 bool expand(StackRun& run, const Chains& chains, const Catalog& catalog) {
   const FrameTable& frames = catalog.dictionary().frames;
   bool changed = false;

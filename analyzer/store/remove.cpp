@@ -26,7 +26,7 @@ void delete_chunks(sqlite3* db, std::int64_t snapshot) {
       .run_with(snapshot * kChunksPerSnapshot, (snapshot + 1) * kChunksPerSnapshot);
 }
 
-/// Writes a snapshot anew against the nearest one before it that stays.
+/// Writes a snapshot again against the nearest one before it that stays.
 void rewrite_samples(Session& session, std::int64_t snapshot, const std::set<std::int64_t>& removed) {
   sqlite3* db = session.db();
   std::optional<std::int64_t> base = stored_as(db, snapshot).base;

@@ -258,7 +258,7 @@ void write_samples(sqlite3* db, std::int64_t snapshot, const EncodedSamples& sam
 
 namespace {
 
-/// The end of a series: what a new snapshot's rows may be told as changes against.
+/// The end of a series: what a new snapshot's rows may be stored as changes against.
 struct Before {
   std::optional<std::int64_t> last;
   std::optional<std::int64_t> id;

@@ -70,7 +70,7 @@ FunctionSymbols::FunctionSymbols(Dwfl_Module* module, std::size_t most) {
   }
   std::sort(symbols_.begin(), symbols_.end(), [](const Symbol& a, const Symbol& b) {
     if (a.start != b.start) return a.start < b.start;
-    if (a.rank != b.rank) return a.rank > b.rank;  // the best one last: find() looks from behind
+    if (a.rank != b.rank) return a.rank > b.rank;  // the best one last: find() searches from the end
     return std::string_view(a.name) > std::string_view(b.name);
   });
   reach_.reserve(symbols_.size());
