@@ -6,12 +6,10 @@
 #include "formats/input/read_failure.hpp"
 #include "formats/pprof/columns.hpp"
 #include "formats/pprof/field_stream.hpp"
-#include "formats/pprof/pprof_importer.hpp"
 #include "formats/pprof/profile_facts.hpp"
 #include "formats/pprof/profile_tables.hpp"
 #include "formats/pprof/resolve.hpp"
 #include "formats/pprof/samples.hpp"
-#include "formats/pprof/sniff.hpp"
 
 namespace snapdiff::formats::pprof {
 namespace {
@@ -86,15 +84,3 @@ Status read_profile(Input& in, SnapshotSink& out, const ReadLimits& limits) {
 }
 
 }  // namespace snapdiff::formats::pprof
-
-namespace snapdiff::formats {
-constexpr Format kPprof{
-    .info = {"pprof", "profile.proto of google/pprof: Go, Node.js, Rust, tcmalloc, and what pprof saves",
-             "*.pb.gz, *.pb, *.pprof, *.prof",
-             "flags of mappings and locations; number labels that are 0 without a unit"},
-    .sniff = pprof::sniff_profile,
-    .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) {
-      value_or_throw(pprof::read_profile(in, out, pprof::ReadLimits{}));
-    }};
-
-}  // namespace snapdiff::formats

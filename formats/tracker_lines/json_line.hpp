@@ -42,21 +42,21 @@ class JsonLine {
   const std::vector<JsonValue>& values() const { return values_; }
 
   /// Whether the last line had bytes that are no UTF-8, or escapes of half a surrogate pair; they are kept as bytes.
-  bool repaired() const { return repaired_; }
+  bool mended() const { return mended_; }
 
   static constexpr std::size_t kPadding = 64;
 
  private:
   struct Parser;
   const char* parse_padded(const char* line, std::size_t size);
-  void restore_bytes();
+  void unmend();
 
   std::unique_ptr<Parser> parser_;
   std::vector<JsonValue> values_;
   std::string padded_;
-  std::string restored_;
+  std::string unmended_;
   std::size_t capacity_ = 0;
-  bool repaired_ = false;
+  bool mended_ = false;
 };
 
 }  // namespace snapdiff::formats::tracker_lines

@@ -19,8 +19,6 @@
 #include "formats/tracker_lines/json_line.hpp"
 #include "formats/tracker_lines/open_snapshot.hpp"
 #include "formats/tracker_lines/run_tables.hpp"
-#include "formats/tracker_lines/sniff.hpp"
-#include "formats/tracker_lines/tracker_lines_importer.hpp"
 #include "formats/tracker_lines/typed_fields.hpp"
 #include "snapdiff/keyed_hash.hpp"
 
@@ -136,7 +134,7 @@ class Reader {
     is_json_ = true;
     if (json_.values()[0].kind != JsonKind::object)
       fail_line(Rule::line, "line is no object", "found " + shown(json_.values()[0]) + ", expected { ... }");
-    if (json_.repaired())
+    if (json_.mended())
       journal_.remark(Severity::warning, Rule::line, "texts with bytes that are no UTF-8: the bytes are kept");
 
     std::uint64_t repeated = 0;
@@ -318,15 +316,3 @@ class Reader {
 void read(Input& in, SnapshotSink& out, const ViolationSink& tell) { Reader(in, out, tell).run(); }
 
 }  // namespace snapdiff::formats::tracker_lines
-
-namespace snapdiff::formats {
-constexpr Format kTrackerLines{
-    .info = {"snapdiff-tracker",
-             "JSON Lines of any tracker: rows, counters, objects; formats/tracker_lines says how to write it",
-             "*.sdt.jsonl", "x_ keys and attrs of rows, frames, stacks, counters and objects; unknown keys"},
-    .sniff = tracker_lines::sniff,
-    .decode = [](Input& in, SnapshotSink& out,
-                 const ReadRequest& request) { tracker_lines::read(in, out, request.violations); },
-    .refusal = tracker_lines::refusal};
-
-}  // namespace snapdiff::formats
