@@ -1,3 +1,5 @@
+#include "formats/hprof/read_hprof.hpp"
+
 #include <limits>
 #include <memory>
 #include <optional>
@@ -9,12 +11,10 @@
 #include "formats/hprof/classes.hpp"
 #include "formats/hprof/finish_heap.hpp"
 #include "formats/hprof/heap_dump.hpp"
-#include "formats/hprof/hprof_importer.hpp"
 #include "formats/hprof/names.hpp"
 #include "formats/input/byte_window.hpp"
 #include "formats/input/read_failure.hpp"
 #include "snapdiff/checked.hpp"
-#include "snapdiff/importer.hpp"
 #include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats::hprof {
@@ -193,19 +193,8 @@ class HprofReader {
   bool dump_ended_ = false;  // the next record of objects begins another one
 };
 
-/// Reads all heap dumps of a file, in their order; of several, one that is damaged takes the others with it.
-/// Throws ReadFailure. Errors: malformed, unsupported (versions), limit; those of the sink are given back.
+}  // namespace
+
 Status read_hprof(Input& in, SnapshotSink& out) { return HprofReader(in, out).read(); }
 
-}  // namespace
 }  // namespace snapdiff::formats::hprof
-
-namespace snapdiff::formats {
-constexpr Format kHprof{
-    .info = {"hprof", "heap dump of a Java or Android virtual machine: objects and who holds them", "*.hprof",
-             "values of fields and arrays; thread stacks; sizes are estimates"},
-    .sniff =
-        [](std::string_view head) { return head.substr(0, 17) == "JAVA PROFILE 1.0." ? Match::certain : Match::no; },
-    .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { value_or_throw(hprof::read_hprof(in, out)); }};
-
-}  // namespace snapdiff::formats

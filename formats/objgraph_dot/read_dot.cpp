@@ -1,3 +1,5 @@
+#include "formats/objgraph_dot/read_dot.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -10,17 +12,11 @@
 #include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
 #include "formats/objgraph_dot/dot_statement.hpp"
-#include "formats/objgraph_dot/objgraph_dot_importer.hpp"
-#include "snapdiff/importer.hpp"
 #include "snapdiff/object_graph.hpp"
-#include "snapdiff/snapshot.hpp"
 #include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats::objgraph_dot {
 namespace {
-
-/// The line that begins a graph of objgraph.
-constexpr std::string_view kFirstLine = "digraph ObjectGraph {";
 
 constexpr std::ptrdiff_t kLongestLine = std::ptrdiff_t{16} << 20;
 constexpr std::size_t kShown = 60;
@@ -239,29 +235,8 @@ class DotReader {
   std::vector<Edge> edges_;
 };
 
-/// Reads a whole graph. Throws ReadFailure.
-/// Errors: malformed, limit.
+}  // namespace
+
 Snapshot read_dot(Input& in) { return DotReader(in).read(); }
 
-}  // namespace
 }  // namespace snapdiff::formats::objgraph_dot
-
-namespace snapdiff::formats {
-namespace {
-
-Match sniff_dot(std::string_view head) {
-  if (head.substr(0, 3) == "\xef\xbb\xbf") head.remove_prefix(3);
-  head.remove_prefix(std::min(head.find_first_not_of(" \t\r\n"), head.size()));
-  return head.substr(0, objgraph_dot::kFirstLine.size()) == objgraph_dot::kFirstLine ? Match::certain : Match::no;
-}
-
-}  // namespace
-
-constexpr Format kObjgraphDot{.info = {"objgraph-dot", "DOT graph of objgraph (Python): show_refs(), show_backrefs()",
-                                       "*.dot", "what objects look like (repr), reference counts, colours"},
-                              .sniff = sniff_dot,
-                              .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) {
-                                value_or_throw(out.take(objgraph_dot::read_dot(in)));
-                              }};
-
-}  // namespace snapdiff::formats

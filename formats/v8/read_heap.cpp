@@ -1,68 +1,24 @@
+#include "formats/v8/read_heap.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "formats/input/byte_window.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/json/json_scanner.hpp"
 #include "formats/v8/layout.hpp"
 #include "formats/v8/type_table.hpp"
-#include "formats/v8/v8_importer.hpp"
-#include "snapdiff/importer.hpp"
+#include "formats/v8/used_strings.hpp"
 #include "snapdiff/object_graph.hpp"
-#include "snapdiff/snapshot.hpp"
 #include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats::v8 {
 namespace {
-
-/// Rows of the string table that nodes and edges name. The table comes last, and most of it is the contents
-/// of strings that nobody asks for: only what is in this set is kept. Pages come as rows do, so that a
-/// damaged index costs 4 KiB and no more.
-class UsedStrings {
- public:
-  static constexpr std::uint64_t kMostRows = std::uint64_t{1} << 30;
-
-  /// `row` < kMostRows; `offset` is where the input names it.
-  void add(std::uint64_t row, std::uint64_t offset) {
-    const std::size_t page = static_cast<std::size_t>(row / kPageRows);
-    if (page >= pages_.size() || pages_[page] == nullptr) add_page(page);
-    (*pages_[page])[row % kPageRows / 64] |= std::uint64_t{1} << (row % 64);
-    if (row >= end_) {
-      end_ = row + 1;
-      last_offset_ = offset;
-    }
-  }
-  bool has(std::uint64_t row) const {
-    const std::size_t page = static_cast<std::size_t>(row / kPageRows);
-    return page < pages_.size() && pages_[page] != nullptr &&
-           ((*pages_[page])[row % kPageRows / 64] >> (row % 64) & 1U) != 0;
-  }
-  /// One more than the largest row, and where that was first named.
-  std::uint64_t end() const { return end_; }
-  std::uint64_t last_offset() const { return last_offset_; }
-
- private:
-  static constexpr std::uint64_t kPageRows = 32768;
-  using Page = std::array<std::uint64_t, kPageRows / 64>;
-  void add_page(std::size_t page);
-
-  std::vector<std::unique_ptr<Page>> pages_;
-  std::uint64_t end_ = 0;
-  std::uint64_t last_offset_ = 0;
-};
-
-void UsedStrings::add_page(std::size_t page) {
-  if (page >= pages_.size()) pages_.resize(page + 1);
-  pages_[page] = std::make_unique<Page>();
-}
 
 // Names of classes and properties are short; a property may be called by a whole document.
 constexpr std::size_t kLongestNodeName = 1024;
@@ -402,39 +358,8 @@ class HeapReader {
   bool strings_read_ = false;
 };
 
-/// Reads a whole V8 heap snapshot. Throws ReadFailure.
-/// Errors: malformed, limit.
+}  // namespace
+
 Snapshot read_heap(Input& in) { return HeapReader(in).read(); }
 
-}  // namespace
 }  // namespace snapdiff::formats::v8
-
-namespace snapdiff::formats {
-namespace {
-
-/// Takes `part` and the blanks before it off the front.
-bool take(std::string_view& text, std::string_view part) {
-  text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
-  if (text.substr(0, part.size()) != part) return false;
-  text.remove_prefix(part.size());
-  return true;
-}
-
-Match sniff_v8(std::string_view head) {
-  if (head.substr(0, 3) == "\xef\xbb\xbf") head.remove_prefix(3);
-  for (const std::string_view part : {"{", "\"snapshot\"", ":", "{", "\"meta\"", ":"}) {
-    if (!take(head, part)) return Match::no;
-  }
-  return Match::certain;
-}
-
-}  // namespace
-
-constexpr Format kV8{
-    .info = {"v8-heapsnapshot", "heap snapshot of V8 (Node, Chrome, Deno): objects and who holds them",
-             "*.heapsnapshot, *.heaptimeline",
-             "contents of strings and numbers; allocation stacks (trace_tree), samples and source locations"},
-    .sniff = sniff_v8,
-    .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { value_or_throw(out.take(v8::read_heap(in))); }};
-
-}  // namespace snapdiff::formats

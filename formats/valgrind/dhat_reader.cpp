@@ -1,76 +1,17 @@
-#include <algorithm>
-#include <array>
+#include "formats/valgrind/dhat_reader.hpp"
+
 #include <charconv>
-#include <cstdint>
-#include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "formats/input/read_failure.hpp"
-#include "formats/json/json_scanner.hpp"
 #include "formats/valgrind/code_location.hpp"
-#include "formats/valgrind/valgrind_importers.hpp"
 #include "snapdiff/checked.hpp"
-#include "snapdiff/importer.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats::valgrind {
 namespace {
-
-/// Reads a DHAT file. The texts of its frames come after the program points that use them, so the points are
-/// kept as numbers until then.
-class DhatReader {
- public:
-  explicit DhatReader(Input& in) : json_(in) {}
-
-  /// The state at the end of the process, or where most bytes were live.
-  /// Errors (thrown as ReadFailure, or returned): malformed, unsupported (modes without live blocks), limit.
-  Result<Snapshot> read(bool at_peak);
-
- private:
-  enum Field : std::uint8_t { kTotalBytes, kTotalBlocks, kPeakBytes, kPeakBlocks, kEndBytes, kEndBlocks, kFieldCount };
-  struct Point {
-    std::array<std::int64_t, kFieldCount> value{};
-    std::uint32_t told = 0;  ///< a bit per field
-    std::size_t first_frame = 0;
-    std::size_t frame_end = 0;
-    std::uint64_t offset = 0;
-  };
-
-  void read_document();
-  void read_member(const std::string& key);
-  void read_points();
-  Point read_point();
-  void read_frame_numbers();
-  void read_frame_texts();
-  void require(json::Kind kind, std::string_view what, std::string_view expected);
-  std::int64_t count(std::string_view what);
-  std::string text(std::string_view what);
-  void check(bool at_peak) const;
-  StackId stack_of(const Point& point, SnapshotBuilder& builder);
-  void add_facts(bool at_peak, SnapshotBuilder& builder) const;
-
-  json::JsonScanner json_;
-  std::uint64_t value_offset_ = 0;  // of the value that was required last
-  std::optional<std::int64_t> version_;
-  std::string mode_;
-  std::string command_line_;
-  std::string time_unit_;
-  bool lifetimes_ = false;
-  std::optional<std::int64_t> pid_;
-  std::optional<std::int64_t> end_time_;
-  std::optional<std::int64_t> peak_time_;
-  std::vector<Point> points_;
-  std::vector<std::uint32_t> frame_numbers_;
-  std::vector<std::string> frame_texts_;
-  std::vector<FrameId> frames_;
-  bool have_points_ = false;
-  bool have_texts_ = false;
-};
 
 using json::Kind;
 
@@ -91,8 +32,8 @@ void refuse_mode(std::string_view mode, std::uint64_t offset) {
        offset);
 }
 
-/// The state at the end of the process, or where most bytes were live.
-/// Errors (thrown as ReadFailure, or returned): malformed, unsupported (modes without live blocks), limit.
+}  // namespace
+
 Result<Snapshot> DhatReader::read(bool at_peak) {
   read_document();
   check(at_peak);
@@ -287,40 +228,4 @@ void DhatReader::add_facts(bool at_peak, SnapshotBuilder& builder) const {
   facts.counters.push_back({"peak", peak, "bytes", false});
 }
 
-}  // namespace
 }  // namespace snapdiff::formats::valgrind
-
-namespace snapdiff::formats {
-namespace {
-
-using namespace valgrind;
-
-constexpr FormatInfo kInfo{"dhat", "DHAT heap profile (Valgrind, Rust's dhat), version 2", "dhat.out.*, dhat-heap.json",
-                           "reads and writes of blocks, lifetimes"};
-
-bool skip(std::string_view& head, std::string_view expected) {
-  const std::size_t begin = std::min(head.find_first_not_of(" \t\r\n"), head.size());
-  if (head.substr(begin, expected.size()) != expected) return false;
-  head.remove_prefix(begin + expected.size());
-  return true;
-}
-
-Match sniff_dhat(std::string_view head) {
-  return skip(head, "{") && skip(head, "\"dhatFileVersion\"") ? Match::certain : Match::no;
-}
-
-void decode_dhat(Input& in, SnapshotSink& out, const ReadRequest& request) {
-  const std::string& point = request.point;
-  const bool peak = point == "peak";
-  if (!peak && !point.empty() && point != "end" && point != "last") {
-    fail(ErrorCode::usage, "no point '" + point + "': expected end or peak");
-  }
-  value_or_throw(out.take(value_or_throw(DhatReader(in).read(peak))));
-}
-
-}  // namespace
-
-constexpr Format kDhat{
-    .info = kInfo, .sniff = sniff_dhat, .decode = decode_dhat, .many = "stacks", .has_moments = true};
-
-}  // namespace snapdiff::formats

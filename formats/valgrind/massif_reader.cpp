@@ -1,61 +1,16 @@
+#include "formats/valgrind/massif_reader.hpp"
+
 #include <array>
 #include <charconv>
-#include <cstdint>
-#include <optional>
 #include <span>
-#include <string>
-#include <string_view>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "formats/input/read_failure.hpp"
 #include "formats/text/in_quotes.hpp"
-#include "formats/text/line_reader.hpp"
-#include "formats/valgrind/code_location.hpp"
-#include "formats/valgrind/valgrind_importers.hpp"
-#include "snapdiff/importer.hpp"
 
 namespace snapdiff::formats::valgrind {
 namespace {
-
-/// Reads a massif.out file. Damage ends the reading: the snapshots in front of it stay, and are marked partial.
-class MassifReader {
- public:
-  explicit MassifReader(Input& in) : lines_(in, kMostLineBytes) {}
-
-  /// Errors (thrown as ReadFailure, or returned): malformed when not one snapshot is whole; limit; what `out` returns.
-  Status read(SnapshotSink& out);
-
- private:
-  static constexpr std::size_t kMostLineBytes = std::size_t{16} << 20;
-
-  // A line of the tree, and what of it is not yet accounted for.
-  struct Node {
-    std::uint64_t children_left = 0;
-    std::int64_t own = 0;  ///< bytes less those of the children so far
-    std::string label;
-  };
-
-  void read_header();
-  bool read_snapshot();
-  std::string_view expect_field(std::string_view name);
-  std::int64_t expect_number(std::string_view name);
-  void read_tree(SnapshotBuilder& builder, std::int64_t heap_bytes);
-  Node parse_node(std::string_view line, std::size_t depth) const;
-  void begin_columns(std::string_view root_label, SnapshotBuilder& builder);
-  void add_row(SnapshotBuilder& builder, std::int64_t bytes, bool below_threshold);
-  bool next_line(std::string_view& line);
-  [[noreturn]] void ends_early(std::string_view expected) const;
-
-  text::LineReader lines_;
-  std::string description_;
-  std::string command_line_;
-  std::string time_unit_;
-  std::vector<Snapshot> snapshots_;
-  std::vector<Node> path_;  ///< from the root of the tree to the node read last
-  std::vector<FrameId> frames_;
-};
 
 constexpr std::string_view kRule = "#-----------";
 constexpr std::string_view kBelowThreshold = "[below threshold]";
@@ -76,7 +31,8 @@ std::string unit_of(std::string_view time_unit) {
   return time_unit == "B" ? "bytes" : std::string(time_unit);
 }
 
-/// Errors (thrown as ReadFailure, or returned): malformed when not one snapshot is whole; limit; what `out` returns.
+}  // namespace
+
 Status MassifReader::read(SnapshotSink& out) {
   read_header();
   try {
@@ -274,36 +230,4 @@ void MassifReader::add_row(SnapshotBuilder& builder, std::int64_t bytes, bool be
   builder.add_row(builder.stack(frames_), LabelSetId{}, std::span(&bytes, 1));
 }
 
-}  // namespace
 }  // namespace snapdiff::formats::valgrind
-
-namespace snapdiff::formats {
-namespace {
-
-using namespace valgrind;
-
-constexpr FormatInfo kMassifInfo{"massif", "Valgrind massif output", "massif.out.*",
-                                 "numbers of blocks and sites below the threshold, which massif does not write"};
-
-/// Takes one line off `head`; false unless it starts so.
-bool take_line(std::string_view& head, std::string_view start) {
-  if (head.substr(0, start.size()) != start) return false;
-  const std::size_t end = head.find('\n');
-  head = end == std::string_view::npos ? std::string_view() : head.substr(end + 1);
-  return true;
-}
-
-Match sniff_massif(std::string_view head) {
-  if (!take_line(head, "desc:") || !take_line(head, "cmd:")) return Match::no;
-  return take_line(head, "time_unit:") ? Match::certain : head.empty() ? Match::possible : Match::no;
-}
-
-}  // namespace
-
-constexpr Format kMassif{
-    .info = kMassifInfo,
-    .sniff = sniff_massif,
-    .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { value_or_throw(MassifReader(in).read(out)); },
-    .many = "stacks"};
-
-}  // namespace snapdiff::formats
