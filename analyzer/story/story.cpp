@@ -3,166 +3,18 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <span>
-#include <vector>
 
 #include "analyzer/story/bands.hpp"
 #include "analyzer/story/commands.hpp"
 #include "analyzer/story/culprits.hpp"
 #include "analyzer/story/events.hpp"
-#include "analyzer/story/growth_paths.hpp"
+#include "analyzer/story/passing.hpp"
+#include "analyzer/story/spread.hpp"
 #include "analyzer/story/words.hpp"
-#include "snapdiff/checked.hpp"
 #include "snapdiff/parallel.hpp"
-#include "snapdiff/story.hpp"
 
 namespace snapdiff::story {
 namespace {
-
-constexpr std::size_t kRows = 20;       // what a table shows by default
-constexpr double kLittle = 0.5;         // of all growth and shrinkage
-constexpr std::size_t kFunctions = 50;  // nobody reads more
-
-bool is_spread(const GrowthReport& report) {
-  const double all = static_cast<double>(report.grew) - static_cast<double>(report.shrank);
-  if (report.rows.size() <= kRows || all <= 0) return false;
-  std::vector<double> changes;
-  for (const GrowthRow& row : report.rows) {
-    if (row.value.growth() != 0) changes.push_back(std::abs(static_cast<double>(row.value.growth())));
-  }
-  if (changes.size() <= kRows) return false;
-  std::nth_element(changes.begin(), changes.begin() + kRows, changes.end(), std::greater<>());
-  double held = 0;
-  for (std::size_t i = 0; i < kRows; ++i) held += changes[i];
-  return held < kLittle * all;
-}
-
-struct Sum {
-  std::int64_t growth = 0;
-  double current = 0;
-};
-
-/// Growth by function, where the rows of largest growth hold less than half of what changed: a table of them would say
-/// nothing. Empty otherwise. Most growth first.
-std::vector<FunctionGrowth> spread_growth(const GrowthPaths& paths) {
-  if (paths.are_types() || !is_spread(paths.report())) return {};
-  std::vector<Sum> sums(paths.function_count());
-  for (const GrowthPath& path : paths.all()) {
-    for (const std::uint32_t function : paths.functions(path)) {
-      Sum& sum = sums[function];
-      if (!checked_add(sum.growth, path.growth, sum.growth)) return {};
-      sum.current += path.current;
-    }
-  }
-  std::vector<std::uint32_t> order;
-  for (std::uint32_t function = 0; function < sums.size(); ++function) {
-    if (sums[function].growth > 0) order.push_back(function);
-  }
-  const std::size_t kept = std::min(order.size(), kFunctions);
-  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end(),
-                    [&](std::uint32_t a, std::uint32_t b) {
-                      return sums[a].growth != sums[b].growth ? sums[a].growth > sums[b].growth : a < b;
-                    });
-  order.resize(kept);
-  std::vector<FunctionGrowth> out;
-  const auto grew = static_cast<double>(paths.report().grew);
-  for (const std::uint32_t function : order) {
-    const double current = sums[function].current + paths.level_through(function);
-    FunctionGrowth found;
-    found.function = paths.report().view->function(function);
-    found.growth = sums[function].growth;
-    found.current = std::llround(std::clamp(current, -9e18, 9e18));
-    found.share = grew > 0 ? static_cast<double>(found.growth) / grew : 0;
-    out.push_back(found);
-  }
-  return out;
-}
-
-constexpr double kPeak = 0.05;  // of the largest total
-constexpr std::size_t kMost = 3;
-
-std::vector<FrameView> own_frames(const GrowthReport& report, std::uint32_t row) {
-  std::vector<FrameView> frames, out;
-  report.frames(report.rows[row], frames);
-  for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
-    if (!frame->library) out.push_back(*frame);
-  }
-  if (out.empty() && !frames.empty()) out.push_back(frames.front());
-  return out;
-}
-
-struct Peak {
-  std::size_t path;
-  std::size_t at;
-  std::int64_t height;  ///< above both ends
-};
-
-/// The values of one path after the other. Of a sparse series only those that a path's rows have are looked at.
-class PathValues {
- public:
-  explicit PathValues(const GrowthReport& report) : series_(report.series), values_(report.series_length, 0) {}
-  double operator[](std::size_t i) const { return values_[i]; }
-
-  /// Adds the rows to zeros; returns where the sum is largest, the first of several.
-  std::size_t add_up(std::span<const std::uint32_t> rows) {
-    for (const std::uint32_t row : rows) series_.add_to(values_, row);
-    if (!series_.sparse())
-      return static_cast<std::size_t>(std::max_element(values_.begin(), values_.end()) - values_.begin());
-    std::size_t most = 0;
-    for (const std::uint32_t row : rows) {
-      series_.for_each(row, [&](std::size_t i, std::int64_t) {
-        if (values_[i] > values_[most] || (values_[i] == values_[most] && i < most)) most = i;
-      });
-    }
-    return most;
-  }
-  void clear(std::span<const std::uint32_t> rows) {
-    if (!series_.sparse()) return std::fill(values_.begin(), values_.end(), 0);
-    for (const std::uint32_t row : rows) series_.for_each(row, [&](std::size_t i, std::int64_t) { values_[i] = 0; });
-  }
-
- private:
-  const SeriesValues& series_;
-  std::vector<double> values_;
-};
-
-/// The functions whose memory was allocated and freed again within the series, heaviest first, at most three: their
-/// peak is at least a twentieth of the largest total above both their ends.
-std::vector<Passing> find_passing(const GrowthReport& report, const GrowthPaths& paths) {
-  const std::size_t n = report.series_length;
-  std::vector<Passing> out;
-  if (n < 3 || report.series.size() != n * report.rows.size()) return out;
-  std::vector<double> totals(n, 0);
-  for (std::size_t row = 0; row < report.rows.size(); ++row) report.series.add_to(totals, row);
-  const double least = kPeak * *std::max_element(totals.begin(), totals.end());
-  PathValues values(report);
-  std::vector<Peak> peaks;
-  for (std::size_t p = 0; p < paths.all().size(); ++p) {
-    const std::size_t at = values.add_up(paths.rows(paths.all()[p]));
-    const double height = values[at] - std::max(values[0], values[n - 1]);
-    if (height > least && height > 0) peaks.push_back({p, at, std::llround(std::min(height, 9e18))});
-    values.clear(paths.rows(paths.all()[p]));
-  }
-  std::stable_sort(peaks.begin(), peaks.end(), [](const Peak& a, const Peak& b) { return a.height > b.height; });
-  if (peaks.size() > kMost) peaks.resize(kMost);
-  for (const Peak& peak : peaks) {
-    const auto& rows = paths.rows(paths.all()[peak.path]);
-    values.add_up(rows);
-    Passing found;
-    found.peak = peak.height;
-    for (std::size_t i = 1; i < n; ++i) {
-      const auto step = [&](std::size_t at) { return values[at] - values[at - 1]; };
-      if (i <= peak.at && (found.allocated == 0 || step(i) > step(found.allocated))) found.allocated = i;
-      if (i > peak.at && (found.freed == 0 || step(i) < step(found.freed))) found.freed = i;
-    }
-    found.path = own_frames(report, rows.front());
-    found.rows.assign(rows.begin(), rows.end());
-    for (std::size_t i = 0; i < n; ++i) found.values.push_back(std::llround(std::clamp(values[i], -9e18, 9e18)));
-    values.clear(rows);
-    out.push_back(std::move(found));
-  }
-  return out;
-}
 
 constexpr std::size_t kMostCulprits = 5;
 constexpr double kEnough = 0.9;         // of what has to be explained

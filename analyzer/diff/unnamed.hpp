@@ -1,0 +1,11 @@
+#pragma once
+
+#include "analyzer/diff/side.hpp"
+#include "snapdiff/growth.hpp"
+
+namespace snapdiff::diff {
+
+/// The visible addresses of one side that have no name, and what of the metric lies behind them.
+Unnamed find_unnamed(const Side& side, const Dictionary& dictionary);
+
+}  // namespace snapdiff::diff
