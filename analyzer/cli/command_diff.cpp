@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <utility>
 
 #include "analyzer/cli/commands.hpp"
@@ -101,13 +100,7 @@ int run_diff(const Arguments& arguments) {
     return asks_for_counters(refs, options) ? answer_counters(refs, *style)
                                             : answer(compared->loaded, compared->options, *style, options.steps);
   });
-  if (!text) return fail(text.error());
-  recording.answered();
-  const Status printed = print_report(*text, style->form);
-  const int partial_code = tell_notes(compared->loaded, options);
-  const int stored_code = finish(recording, terminal);
-  if (!printed) return fail(printed.error());
-  return std::max(partial_code, stored_code);
+  return answer_and_finish(text, *style, *compared, options, recording, terminal);
 }
 
 }  // namespace snapdiff::cli

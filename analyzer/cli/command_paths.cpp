@@ -1,6 +1,5 @@
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/object_commands.hpp"
-#include "analyzer/cli/progress.hpp"
 #include "analyzer/objects/objects.hpp"
 #include "analyzer/report/retention.hpp"
 
@@ -27,18 +26,8 @@ int run_paths(const Arguments& arguments) {
     return fail({ErrorCode::usage, "paths --as " + options.as + ": expected text or json"});
   wanted.pattern = options.operands.front();
   options.operands.erase(options.operands.begin());
-  const Terminal terminal = look_at_terminal(options.no_color);
-  const Result<Question> asked = understand(options, terminal);
-  if (!asked) return fail(asked.error());
-  const Result<Loaded> loaded =
-      session::load_operands(asked->operands, request_of(options, terminal), options.operands.size() == 1);
-  if (!loaded) return fail(loaded.error());
-  const Result<PathReport> report =
-      session::in_stage(watch_of(terminal), "finding paths", [&] { return objects::paths(loaded->refs(), wanted); });
-  if (!report) return fail(report.error());
-  if (Status printed = print_report(report::write_paths(*report, asked->style), asked->style.form); !printed)
-    return fail(printed.error());
-  return tell_notes(*loaded, options);
+  const auto make = [&](Loaded& loaded, const DiffOptions&) { return objects::paths(loaded.refs(), wanted); };
+  return answer_operands(options, {.expand = options.operands.size() == 1}, "finding paths", make, report::write_paths);
 }
 
 }  // namespace snapdiff::cli

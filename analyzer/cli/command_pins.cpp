@@ -17,21 +17,14 @@ int run_pins(const Arguments& arguments) {
                  "pins takes one file, or a baseline and a file: found " + std::to_string(options.operands.size())});
   if (options.as != "text" && options.as != "json")
     return fail({ErrorCode::usage, "pins --as " + options.as + ": expected text or json"});
-  const Terminal terminal = look_at_terminal(options.no_color);
-  const Result<Question> asked = understand(options, terminal);
-  if (!asked) return fail(asked.error());
-  const Result<Loaded> loaded =
-      session::load_operands(asked->operands, request_of(options, terminal), false, store::Parts::allocator);
-  if (!loaded) return fail(loaded.error());
-  if (loaded->snapshots.size() != asked->operands.size())
-    return fail(
-        {ErrorCode::usage, "pins takes one snapshot of each file: found " + std::to_string(loaded->snapshots.size())});
-  const SnapshotRef baseline = loaded->snapshots.size() == 2 ? loaded->snapshots.front().ref : SnapshotRef{};
-  const Result<PinReport> report = session::make_pins(baseline, loaded->snapshots.back().ref, asked->view);
-  if (!report) return fail(report.error());
-  if (Status printed = print_report(report::write_pins(*report, asked->style), asked->style.form); !printed)
-    return fail(printed.error());
-  return tell_notes(*loaded, options);
+  const auto make = [&](Loaded& loaded, const DiffOptions& view) -> Result<PinReport> {
+    if (loaded.snapshots.size() != options.operands.size())
+      return Error{ErrorCode::usage,
+                   "pins takes one snapshot of each file: found " + std::to_string(loaded.snapshots.size())};
+    const SnapshotRef baseline = loaded.snapshots.size() == 2 ? loaded.snapshots.front().ref : SnapshotRef{};
+    return session::make_pins(baseline, loaded.snapshots.back().ref, view);
+  };
+  return answer_operands(options, {false, store::Parts::allocator}, "summing up", make, report::write_pins);
 }
 
 }  // namespace snapdiff::cli

@@ -1,6 +1,5 @@
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
-#include "analyzer/cli/progress.hpp"
 #include "analyzer/session/ranks.hpp"
 
 namespace snapdiff::cli {
@@ -17,19 +16,12 @@ int run_ranks(const Arguments& arguments) {
   if (options.operands.empty()) return fail({ErrorCode::usage, "ranks needs at least one file, see --help"});
   if (options.as != "text" && options.as != "json")
     return fail({ErrorCode::usage, "ranks --as " + options.as + ": expected text or json"});
-  const Terminal terminal = look_at_terminal(options.no_color);
-  const Result<Question> asked = understand(options, terminal);
-  if (!asked) return fail(asked.error());
-  Result<Loaded> loaded = session::load_operands(asked->operands, request_of(options, terminal), false);
-  if (!loaded) return fail(loaded.error());
-  // They were taken side by side: the order of their times means nothing.
-  loaded->notes = {};
-  const Result<RankReport> report =
-      session::in_stage(watch_of(terminal), "comparing", [&] { return session::rank_devices(*loaded, asked->view); });
-  if (!report) return fail(report.error());
-  if (Status printed = print_report(report::write_ranks(*report, asked->style), asked->style.form); !printed)
-    return fail(printed.error());
-  return tell_notes(*loaded, options);
+  const auto make = [](Loaded& loaded, const DiffOptions& view) {
+    // They were taken side by side: the order of their times means nothing.
+    loaded.notes = {};
+    return session::rank_devices(loaded, view);
+  };
+  return answer_operands(options, {}, "comparing", make, report::write_ranks);
 }
 
 }  // namespace snapdiff::cli

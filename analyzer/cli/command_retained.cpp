@@ -3,7 +3,6 @@
 
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/object_commands.hpp"
-#include "analyzer/cli/progress.hpp"
 #include "analyzer/objects/objects.hpp"
 #include "analyzer/report/retention.hpp"
 
@@ -47,19 +46,13 @@ int run_retained(const Arguments& arguments) {
   if (options.operands.empty()) return fail({ErrorCode::usage, "retained takes one file or more: found 0"});
   if (options.as != "text" && options.as != "json" && options.as != "csv")
     return fail({ErrorCode::usage, "retained --as " + options.as + ": expected text, json or csv"});
-  const Terminal terminal = look_at_terminal(options.no_color);
-  const Result<Question> asked = understand(options, terminal);
-  if (!asked) return fail(asked.error());
-  const Result<Loaded> loaded =
-      session::load_operands(asked->operands, request_of(options, terminal), options.operands.size() == 1);
-  if (!loaded) return fail(loaded.error());
-  Result<RetainedReport> report =
-      session::in_stage(watch_of(terminal), "finding dominators", [&] { return objects::retained(loaded->refs()); });
-  if (!report) return fail(report.error());
-  sort_rows(*report, sort);
-  if (Status printed = print_report(report::write_retained(*report, asked->style), asked->style.form); !printed)
-    return fail(printed.error());
-  return tell_notes(*loaded, options);
+  const auto make = [&](Loaded& loaded, const DiffOptions&) {
+    Result<RetainedReport> report = objects::retained(loaded.refs());
+    if (report) sort_rows(*report, sort);
+    return report;
+  };
+  return answer_operands(options, {.expand = options.operands.size() == 1}, "finding dominators", make,
+                         report::write_retained);
 }
 
 }  // namespace snapdiff::cli

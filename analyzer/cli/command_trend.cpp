@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <numeric>
 #include <utility>
 
@@ -74,13 +73,7 @@ int run_trend(const Arguments& arguments) {
   const Result<std::string> text = session::in_stage(watch_of(terminal), "judging", [&] {
     return answer(*compared, wanted, line.is_given("--sort"), options, *style);
   });
-  if (!text) return fail(text.error());
-  recording.answered();
-  const Status printed = print_report(*text, style->form);
-  const int partial_code = tell_notes(compared->loaded, options);
-  const int stored_code = finish(recording, terminal);
-  if (!printed) return fail(printed.error());
-  return std::max(partial_code, stored_code);
+  return answer_and_finish(text, *style, *compared, options, recording, terminal);
 }
 
 }  // namespace snapdiff::cli

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analyzer/cli/options.hpp"
+#include "analyzer/cli/progress.hpp"
 #include "analyzer/session/compared.hpp"
 #include "snapdiff/growth.hpp"
 
@@ -26,7 +27,13 @@ struct Question {
 /// Errors: usage.
 Result<Question> understand(const Options& options, const Terminal& terminal);
 
-/// Exit code for a failure, which it tells.
+/// How operands are opened; session::load_operands() says what the two mean.
+struct Opening {
+  bool expand = false;
+  store::Parts parts = store::Parts::rows;
+};
+
+/// Exit code for a failure, which it reports.
 int fail(const Error& error);
 
 /// How the report writers should write for this terminal and these options. Errors: usage.
@@ -35,5 +42,25 @@ Result<report::Style> style_of(const Options& options, const Terminal& terminal)
 /// Says notes on stderr, one line each; "partial: ..." first where a part of an input was lost.
 /// Returns the exit code: 2 for a partial input under --strict.
 int tell_notes(const Loaded& loaded, const Options& options);
+
+/// What a command does with operands once its words are understood: opens them (load_operands()), makes a report and
+/// prints it. Returns the exit code.
+///   stage  what the terminal shows meanwhile
+///   make   a Result of (Loaded&, const DiffOptions&)
+///   write  its text, of (report, const report::Style&)
+template <class Make, class Write>
+int answer_operands(const Options& options, const Opening& opening, const char* stage, Make make, Write write) {
+  const Terminal terminal = look_at_terminal(options.no_color);
+  const Result<Question> asked = understand(options, terminal);
+  if (!asked) return fail(asked.error());
+  Result<Loaded> loaded =
+      session::load_operands(asked->operands, request_of(options, terminal), opening.expand, opening.parts);
+  if (!loaded) return fail(loaded.error());
+  auto report = session::in_stage(watch_of(terminal), stage, [&] { return make(*loaded, asked->view); });
+  if (!report) return fail(report.error());
+  if (Status printed = print_report(write(*report, asked->style), asked->style.form); !printed)
+    return fail(printed.error());
+  return tell_notes(*loaded, options);
+}
 
 }  // namespace snapdiff::cli

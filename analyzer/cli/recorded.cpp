@@ -1,5 +1,6 @@
 #include "analyzer/cli/recorded.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "analyzer/cli/exit_codes.hpp"
@@ -39,6 +40,17 @@ int finish(session::Recording& recording, const Terminal& terminal) {
   }
   if (done.created || (done.added && !quiet)) tell_where(done, quiet);
   return kExitDone;
+}
+
+int answer_and_finish(const Result<std::string>& text, const report::Style& style, const session::Compared& compared,
+                      const Options& options, session::Recording& recording, const Terminal& terminal) {
+  if (!text) return fail(text.error());
+  recording.answered();
+  const Status printed = print_report(*text, style.form);
+  const int partial_code = tell_notes(compared.loaded, options);
+  const int stored_code = finish(recording, terminal);
+  if (!printed) return fail(printed.error());
+  return std::max(partial_code, stored_code);
 }
 
 }  // namespace snapdiff::cli

@@ -223,7 +223,28 @@ Grouped by_stack(const Comparison& c, const SeriesOf& series, Adder& adder) {
   return g;
 }
 
-/// By what a frame tells: flat to the leaf's key, cumulative once per stack and key.
+/// Keys of frames that no visible stack of these snapshots holds are no rows.
+void drop_unseen(Grouped& g, const FrameKeys& keys, const std::vector<std::uint32_t>& last_seen) {
+  std::size_t rows = 0;
+  for (std::uint32_t k = 0; k < keys.size(); ++k) {
+    if (last_seen[k] == kNoUnit) continue;
+    g.rows[rows] = g.rows[k];
+    g.cumulative[rows] = g.cumulative[k];
+    g.variance[rows] = g.variance[k];
+    g.variance_of_ends[rows] = g.variance_of_ends[k];
+    move_series(g, k, rows);
+    g.rows[rows].key = static_cast<std::uint32_t>(rows);
+    g.keys.push_back(keys.text(k));
+    ++rows;
+  }
+  g.rows.resize(rows);
+  g.cumulative.resize(rows);
+  g.variance.resize(rows);
+  g.variance_of_ends.resize(rows);
+  cut_series(g, rows);
+}
+
+/// By what a frame says: flat to the leaf's key, cumulative once per stack and key.
 Grouped by_frame(const Comparison& c, GroupBy by, bool with_series, Adder& adder) {
   FrameKeys keys(c.dictionaries, by);
   if (by == GroupBy::function) keys.rename(c.renamed);
@@ -287,24 +308,7 @@ Grouped by_frame(const Comparison& c, GroupBy by, bool with_series, Adder& adder
     finish_series(g, adder);
   }
 
-  // Keys of frames that no visible stack of these snapshots holds are no rows.
-  std::size_t rows = 0;
-  for (std::uint32_t k = 0; k < keys.size(); ++k) {
-    if (last_seen[k] == kNoUnit) continue;
-    g.rows[rows] = g.rows[k];
-    g.cumulative[rows] = g.cumulative[k];
-    g.variance[rows] = g.variance[k];
-    g.variance_of_ends[rows] = g.variance_of_ends[k];
-    move_series(g, k, rows);
-    g.rows[rows].key = static_cast<std::uint32_t>(rows);
-    g.keys.push_back(keys.text(k));
-    ++rows;
-  }
-  g.rows.resize(rows);
-  g.cumulative.resize(rows);
-  g.variance.resize(rows);
-  g.variance_of_ends.resize(rows);
-  cut_series(g, rows);
+  drop_unseen(g, keys, last_seen);
   return g;
 }
 

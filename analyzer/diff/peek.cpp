@@ -74,6 +74,80 @@ std::vector<std::uint32_t> matched_rows(const GrowthReport& report, const RE2& w
   return rows;
 }
 
+/// What is summed of each function that matches, and of each edge at one of them.
+struct PeekSums {
+  std::vector<std::uint8_t> matches, seen;  // by function, as the next two
+  std::vector<Change> flat, cumulative;
+  std::unordered_map<std::uint64_t, Sum> edges;
+};
+
+PeekSums sum_up(const Comparison& c, const FrameKeys& keys, const RE2& wanted, PeekAdder& adder) {
+  PeekSums sums;
+  sums.matches.resize(keys.size(), 0);
+  sums.seen.resize(keys.size(), 0);
+  sums.flat.resize(keys.size());
+  sums.cumulative.resize(keys.size());
+  std::vector<std::uint8_t>& matches = sums.matches;
+  for (std::uint32_t key = 0; key < keys.size(); ++key) matches[key] = RE2::PartialMatch(keys.text(key), wanted);
+  std::vector<std::uint32_t> last_seen(keys.size(), kNoFunction);
+  std::vector<std::uint64_t> in_stack;
+  for (std::size_t u = 0; u < c.unit_count(); ++u) {
+    const UnitValue& unit = c.values[u];
+    const VisibleFrames& frames = c.frames[u];
+    in_stack.clear();
+    std::uint32_t callee = kNoFunction;
+    for (const FrameId frame : frames.frames()) {
+      const std::uint32_t key = keys.key(frames.dictionary, frame);
+      if (callee != kNoFunction && (matches[key] != 0 || matches[callee] != 0))
+        in_stack.push_back(pair_of(key, callee));
+      if (matches[key] != 0 && last_seen[key] != u) {
+        last_seen[key] = static_cast<std::uint32_t>(u);
+        sums.seen[key] = 1;
+        adder.add(sums.cumulative[key], unit.value);
+        if (callee == kNoFunction) adder.add(sums.flat[key], unit.value);
+      }
+      callee = key;
+    }
+    std::sort(in_stack.begin(), in_stack.end());
+    in_stack.erase(std::unique(in_stack.begin(), in_stack.end()), in_stack.end());
+    for (const std::uint64_t edge : in_stack) {
+      Sum& sum = sums.edges[edge];
+      adder.add(sum.value, unit.value);
+      adder.add(sum.objects, unit.objects);
+    }
+  }
+  return sums;
+}
+
+/// Heaviest first, by all that they call.
+void add_functions(PeekReport& report, const PeekSums& sums, const FrameKeys& keys) {
+  std::vector<std::size_t> place(keys.size(), 0);
+  for (std::uint32_t key = 0; key < keys.size(); ++key) {
+    if (sums.seen[key] == 0) continue;
+    place[key] = report.functions.size();
+    report.functions.push_back({keys.text(key), sums.flat[key], sums.cumulative[key], {}, {}});
+  }
+  for (const auto& [edge, sum] : sums.edges) {
+    const auto caller = static_cast<std::uint32_t>(edge >> 32);
+    const auto callee = static_cast<std::uint32_t>(edge & 0xffffffffU);
+    if (sums.matches[callee] != 0) {
+      report.functions[place[callee]].callers.push_back({keys.text(caller), sum.value, sum.objects});
+    }
+    if (sums.matches[caller] != 0) {
+      report.functions[place[caller]].callees.push_back({keys.text(callee), sum.value, sum.objects});
+    }
+  }
+  for (PeekFunction& function : report.functions) {
+    sort_edges(function.callers);
+    sort_edges(function.callees);
+  }
+  std::sort(report.functions.begin(), report.functions.end(), [](const PeekFunction& a, const PeekFunction& b) {
+    const std::uint64_t size_a = size(a.cumulative.growth());
+    const std::uint64_t size_b = size(b.cumulative.growth());
+    return size_a != size_b ? size_a > size_b : a.function < b.function;
+  });
+}
+
 }  // namespace
 
 Result<PeekReport> peek(const SnapshotRef& baseline, const SnapshotRef& current, const std::string& regex,
@@ -95,40 +169,8 @@ Result<PeekReport> peek(const SnapshotRef& baseline, const SnapshotRef& current,
   FrameKeys keys(c.dictionaries, GroupBy::function);
   keys.rename(c.renamed);
 
-  std::vector<std::uint8_t> matches(keys.size(), 0);
-  for (std::uint32_t key = 0; key < keys.size(); ++key) matches[key] = RE2::PartialMatch(keys.text(key), wanted);
-
   PeekAdder adder;
-  std::vector<Change> flat(keys.size()), cumulative(keys.size());
-  std::vector<std::uint8_t> seen(keys.size(), 0);
-  std::vector<std::uint32_t> last_seen(keys.size(), kNoFunction);
-  std::unordered_map<std::uint64_t, Sum> edges;
-  std::vector<std::uint64_t> in_stack;
-  for (std::size_t u = 0; u < c.unit_count(); ++u) {
-    const UnitValue& unit = c.values[u];
-    const VisibleFrames& frames = c.frames[u];
-    in_stack.clear();
-    std::uint32_t callee = kNoFunction;
-    for (const FrameId frame : frames.frames()) {
-      const std::uint32_t key = keys.key(frames.dictionary, frame);
-      if (callee != kNoFunction && (matches[key] != 0 || matches[callee] != 0))
-        in_stack.push_back(pair_of(key, callee));
-      if (matches[key] != 0 && last_seen[key] != u) {
-        last_seen[key] = static_cast<std::uint32_t>(u);
-        seen[key] = 1;
-        adder.add(cumulative[key], unit.value);
-        if (callee == kNoFunction) adder.add(flat[key], unit.value);
-      }
-      callee = key;
-    }
-    std::sort(in_stack.begin(), in_stack.end());
-    in_stack.erase(std::unique(in_stack.begin(), in_stack.end()), in_stack.end());
-    for (const std::uint64_t edge : in_stack) {
-      Sum& sum = edges[edge];
-      adder.add(sum.value, unit.value);
-      adder.add(sum.objects, unit.objects);
-    }
-  }
+  const PeekSums sums = sum_up(c, keys, wanted, adder);
   if (!adder.fits()) {
     return Error{ErrorCode::limit,
                  std::string("sum of ") + c.metric + " is beyond 2^63-1, expected it to fit in 64 bits"};
@@ -141,31 +183,7 @@ Result<PeekReport> peek(const SnapshotRef& baseline, const SnapshotRef& current,
   report.unit = c.unit;
   report.regex = regex;
   report.total = {c.sides.front().total, c.sides.back().total};
-  std::vector<std::size_t> place(keys.size(), 0);
-  for (std::uint32_t key = 0; key < keys.size(); ++key) {
-    if (seen[key] == 0) continue;
-    place[key] = report.functions.size();
-    report.functions.push_back({keys.text(key), flat[key], cumulative[key], {}, {}});
-  }
-  for (const auto& [edge, sum] : edges) {
-    const auto caller = static_cast<std::uint32_t>(edge >> 32);
-    const auto callee = static_cast<std::uint32_t>(edge & 0xffffffffU);
-    if (matches[callee] != 0) {
-      report.functions[place[callee]].callers.push_back({keys.text(caller), sum.value, sum.objects});
-    }
-    if (matches[caller] != 0) {
-      report.functions[place[caller]].callees.push_back({keys.text(callee), sum.value, sum.objects});
-    }
-  }
-  for (PeekFunction& function : report.functions) {
-    sort_edges(function.callers);
-    sort_edges(function.callees);
-  }
-  std::sort(report.functions.begin(), report.functions.end(), [](const PeekFunction& a, const PeekFunction& b) {
-    const std::uint64_t size_a = size(a.cumulative.growth());
-    const std::uint64_t size_b = size(b.cumulative.growth());
-    return size_a != size_b ? size_a > size_b : a.function < b.function;
-  });
+  add_functions(report, sums, keys);
   if (!c.row_of_unit.empty()) {
     Result<GrowthReport> by_stack = make_report(c, {});
     if (!by_stack) return std::move(by_stack).error();

@@ -2,6 +2,7 @@
 
 #include "snapdiff/function_name.hpp"
 #include "snapdiff/hash.hpp"
+#include "snapdiff/number_text.hpp"
 
 namespace snapdiff::gate {
 namespace {
@@ -17,14 +18,7 @@ std::string hex(std::uint64_t number, std::size_t digits) {
 
 std::string stable_name(const FrameView& frame) {
   if (!frame.function.empty()) return short_function_name(frame.function);
-  std::string name(base_name(frame.module));
-  std::uint64_t offset = frame.offset;
-  std::string digits;
-  do {
-    digits.insert(digits.begin(), "0123456789abcdef"[offset & 15]);
-    offset >>= 4;
-  } while (offset != 0);
-  return name + "+0x" + digits;
+  return std::string(base_name(frame.module)) + "+" + hex_text(frame.offset);
 }
 
 /// What is called when a program or a thread starts says nothing, and changes with the C library.

@@ -12,6 +12,7 @@
 #include "analyzer/html/series.hpp"
 #include "analyzer/html/stacks.hpp"
 #include "analyzer/html/values.hpp"
+#include "analyzer/report/json_writer.hpp"
 #include "analyzer/report/report.hpp"
 
 namespace snapdiff::html {
@@ -132,43 +133,31 @@ std::string graph_section(const std::string& svg, std::size_t most) {
          drawing + "</div></section>\n";
 }
 
-class Json {
+/// The page's facts: lists without names, texts that cannot end the script element, numbers as texts, since beyond 2^53
+/// those of JSON lose digits in browsers.
+class FactsWriter : public report::JsonWriter {
  public:
-  void key(std::string_view name) {
-    separate();
-    text_.append("\"").append(name).append("\":");
-    first_ = true;
+  using JsonWriter::JsonWriter;
+  void text(std::string_view bytes) { raw(json_string(bytes)); }
+  void text(std::string_view name, std::string_view bytes) {
+    key(name);
+    text(bytes);
   }
-  void open(char bracket) {
-    separate();
-    text_ += bracket;
-    first_ = true;
+  void exact(std::int64_t value) { raw("\"" + std::to_string(value) + "\""); }
+  void exact(std::string_view name, const std::vector<std::int64_t>& values) {
+    array(name, values, [this](std::int64_t value) { exact(value); });
   }
-  void close(char bracket) {
-    text_ += bracket;
-    first_ = false;
+  void exact(const std::vector<std::int64_t>& values) {
+    list([&] {
+      for (const std::int64_t value : values) exact(value);
+    });
   }
-  void raw(std::string_view value) {
-    separate();
-    text_ += value;
+  template <class Fill>
+  void list(const Fill& fill) {
+    begin_array();
+    fill();
+    end_array();
   }
-  void string(std::string_view bytes) { raw(json_string(bytes)); }
-  /// As text: beyond 2^53 numbers of JSON lose digits in browsers.
-  void integer(std::int64_t value) { raw("\"" + std::to_string(value) + "\""); }
-  void integers(const std::vector<std::int64_t>& values) {
-    open('[');
-    for (const std::int64_t v : values) integer(v);
-    close(']');
-  }
-  const std::string& text() const { return text_; }
-
- private:
-  void separate() {
-    if (!first_) text_ += ',';
-    first_ = false;
-  }
-  std::string text_;
-  bool first_ = true;
 };
 
 /// Rows of the report, as the page numbers them.
@@ -176,7 +165,7 @@ using PlacesOf = std::function<std::vector<std::uint32_t>()>;
 
 /// "pairs": of the heaviest rows that two builds call otherwise, [place in the page, how matched, [[before, after],
 /// ...]]; "" where a build has nothing there, and no second one where both are alike.
-void write_pairs(Json& json, const GrowthReport& g, const Chosen& chosen, const PlacesOf& places_of) {
+void write_pairs(FactsWriter& json, const GrowthReport& g, const Chosen& chosen, const PlacesOf& places_of) {
   constexpr std::size_t kMost = 200;
   constexpr std::size_t kMostPairBytes = 200'000;
   if (g.counterparts.empty()) return;
@@ -184,114 +173,93 @@ void write_pairs(Json& json, const GrowthReport& g, const Chosen& chosen, const 
   const std::vector<std::uint32_t> order = places_of();
   for (std::uint32_t place = 0; place < order.size(); ++place) places[order[place]] = place;
   const report::StackPairs pairs(g);
-  json.key("pairs");
-  json.open('[');
   std::size_t written = 0, bytes = 0;
-  for (std::size_t i = 0; i < chosen.rows.size() && written < kMost && bytes < kMostPairBytes; ++i) {
-    const std::optional<report::StackPair> pair = pairs.of(g.rows[chosen.rows[i]]);
-    if (!pair) continue;
-    ++written;
-    json.open('[');
-    json.raw(std::to_string(places[chosen.rows[i]]));
-    json.string(report::matched_text(*pair));
-    json.open('[');
-    for (const report::PairedFrame& frame : pair->frames) {
-      json.open('[');
-      json.string(bounded(frame.before, 300));
-      if (!frame.alike()) json.string(bounded(frame.after, 300));
-      bytes += std::min<std::size_t>(frame.before.size(), 300) + std::min<std::size_t>(frame.after.size(), 300);
-      json.close(']');
+  const auto write_pair = [&](std::uint32_t row, const report::StackPair& pair) {
+    json.integer(places[row]);
+    json.text(report::matched_text(pair));
+    json.list([&] {
+      for (const report::PairedFrame& frame : pair.frames) {
+        json.list([&] {
+          json.text(bounded(frame.before, 300));
+          if (!frame.alike()) json.text(bounded(frame.after, 300));
+        });
+        bytes += std::min<std::size_t>(frame.before.size(), 300) + std::min<std::size_t>(frame.after.size(), 300);
+      }
+    });
+  };
+  json.key("pairs");
+  json.list([&] {
+    for (std::size_t i = 0; i < chosen.rows.size() && written < kMost && bytes < kMostPairBytes; ++i) {
+      const std::optional<report::StackPair> pair = pairs.of(g.rows[chosen.rows[i]]);
+      if (!pair) continue;
+      ++written;
+      json.list([&] { write_pair(chosen.rows[i], *pair); });
     }
-    json.close(']');
-    json.close(']');
-  }
-  json.close(']');
+  });
 }
 
 std::string facts(const Postmortem& report, const Series& series, const Chosen& chosen, const PlacesOf& places_of,
                   const std::vector<std::int64_t>& rest, const std::vector<Layer>& layers, bool big,
                   std::string_view start) {
   const GrowthReport& g = report.growth();
-  const auto flag = [](bool on) { return on ? "true" : "false"; };
-  Json json;
-  json.open('{');
-  const auto text = [&](std::string_view key, std::string_view value) {
-    json.key(key);
-    json.string(value);
-  };
-  text("title", report.title);
-  text("metric", g.metric);
-  text("unit", g.unit);
-  text("start", start);
-  const std::pair<std::string_view, bool> flags[] = {
-      {"big", big},
-      {"objects", g.has_objects},
-      {"errors", g.has_error},
-      {"exact", g.exact},
-      {"judged", series.length() >= kJudgedFrom && report.trend.verdicts.size() == g.rows.size()},
-      {"known", !g.series.has_unknown()},
-      {"filtered",
-       g.filtered.baseline != 0 || g.filtered.current != 0 || !g.options.focus.empty() || !g.options.ignore.empty()}};
-  for (const auto& [key, on] : flags) {
-    json.key(key);
-    json.raw(flag(on));
-  }
-  json.key("length");
-  json.raw(std::to_string(series.length()));
-  json.key("left");
-  json.raw(std::to_string(report.trend.left_out));
-  json.key("steps");
-  json.open('[');
-  for (const SeriesStep& step : report.steps) {
-    json.open('[');
-    json.string(bounded(step.snapshot.ref, 200));
-    json.integer(step.total);
-    step.objects ? json.integer(*step.objects) : json.raw("null");
-    json.string(bounded(step.restart, 300));
-    const bool timed = step.snapshot.snapshot != nullptr && step.snapshot.snapshot->facts.taken_at_ns.has_value();
-    json.string(timed ? utc(*step.snapshot.snapshot->facts.taken_at_ns) : std::string());
-    json.raw(step.other_build ? "1" : "0");
-    json.close(']');
-  }
-  json.close(']');
-  json.key("missing");
-  json.open('[');
-  for (const MissingInput& one : report.missing) {
-    json.open('[');
-    json.raw(std::to_string(one.before));
-    json.string(bounded(one.why, 300));
-    json.close(']');
-  }
-  json.close(']');
-  json.key("rest");
-  json.integers(rest);
+  std::string out;
+  FactsWriter json(out);
+  json.begin_object();
+  json.text("title", report.title);
+  json.text("metric", g.metric);
+  json.text("unit", g.unit);
+  json.text("start", start);
+  json.field("big", big);
+  json.field("objects", g.has_objects);
+  json.field("errors", g.has_error);
+  json.field("exact", g.exact);
+  json.field("judged", series.length() >= kJudgedFrom && report.trend.verdicts.size() == g.rows.size());
+  json.field("known", !g.series.has_unknown());
+  json.field("filtered", g.filtered.baseline != 0 || g.filtered.current != 0 || !g.options.focus.empty() ||
+                             !g.options.ignore.empty());
+  json.field("length", series.length());
+  json.field("left", report.trend.left_out);
+  json.array("steps", report.steps, [&](const SeriesStep& step) {
+    const Snapshot* const snapshot = step.snapshot.snapshot.get();
+    json.list([&] {
+      json.text(bounded(step.snapshot.ref, 200));
+      json.exact(step.total);
+      step.objects ? json.exact(*step.objects) : json.null();
+      json.text(bounded(step.restart, 300));
+      const bool timed = snapshot != nullptr && snapshot->facts.taken_at_ns.has_value();
+      json.text(timed ? utc(*snapshot->facts.taken_at_ns) : std::string());
+      json.integer(step.other_build ? 1 : 0);
+    });
+  });
+  json.array("missing", report.missing, [&](const MissingInput& one) {
+    json.list([&] {
+      json.unsigned_integer(one.before);
+      json.text(bounded(one.why, 300));
+    });
+  });
+  json.exact("rest", rest);
   json.key("others");
-  json.open('[');
-  json.raw(std::to_string(chosen.others_count));
-  json.integers(chosen.others);
-  json.integer(chosen.grew);
-  json.integer(chosen.shrank);
-  json.integer(chosen.objects.baseline);
-  json.integer(chosen.objects.current);
-  json.close(']');
+  json.list([&] {
+    json.unsigned_integer(chosen.others_count);
+    json.exact(chosen.others);
+    for (const std::int64_t value : {chosen.grew, chosen.shrank, chosen.objects.baseline, chosen.objects.current})
+      json.exact(value);
+  });
   if (report.trend.limit) {
     json.key("limit");
-    json.integer(*report.trend.limit);
+    json.exact(*report.trend.limit);
   }
   write_pairs(json, g, chosen, places_of);
-  json.key("bands");
-  json.open('[');
-  for (const Layer& layer : layers) {
-    json.open('[');
-    json.string(layer.kind);
-    json.string(layer.name);
-    json.string(layer.note);
-    json.integers(layer.values);
-    json.close(']');
-  }
-  json.close(']');
-  json.close('}');
-  return json.text();
+  json.array("bands", layers, [&](const Layer& layer) {
+    json.list([&] {
+      json.text(layer.kind);
+      json.text(layer.name);
+      json.text(layer.note);
+      json.exact(layer.values);
+    });
+  });
+  json.end_object();
+  return out;
 }
 
 struct Data {

@@ -1,18 +1,19 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <span>
 #include <vector>
 
+#include "analyzer/graph/dominators.hpp"
 #include "snapdiff/object_graph.hpp"
-#include "snapdiff/result.hpp"
 #include "snapdiff/retention.hpp"
 
 namespace snapdiff::objects {
 
-inline constexpr std::uint32_t kNoNode = std::numeric_limits<std::uint32_t>::max();
+using graph::dominator_tree;
+using graph::DominatorTree;
+using graph::immediate_dominators;
+
+inline constexpr std::uint32_t kNoNode = graph::kUnreachable;
 
 /// Where a search for what is alive begins: distinct nodes, ascending. See RootRule.
 struct RootSet {
@@ -20,31 +21,5 @@ struct RootSet {
   RootRule rule = RootRule::told;
 };
 RootSet find_roots(const ObjectGraph& graph);
-
-/// Who keeps whom alive, from a virtual root over all roots. Places are positions in a preorder of the
-/// tree: place p and everything it dominates are order[p .. p + objects[p]).
-///   order         nodes, the virtual root and what no root reaches left out
-///   objects       retained objects, the node itself included
-///   bytes_before  own bytes of order[0 .. p); one longer than order; empty without sizes
-struct DominatorTree {
-  std::vector<std::uint32_t> order;
-  std::vector<std::uint32_t> objects;
-  std::vector<std::int64_t> bytes_before;
-
-  std::size_t size() const { return order.size(); }
-  std::int64_t retained_bytes(std::size_t place) const {
-    return bytes_before.empty() ? 0 : bytes_before[place + objects[place]] - bytes_before[place];
-  }
-};
-
-/// Semi-NCA (Georgiadis, "Linear-Time Algorithms for Dominators and Related Problems", 2005) without
-/// recursion; weak references are not followed. Beside the graph it takes up to 12.3 bytes a node and
-/// 4 a reference that is no tree edge of the search, and gives back 16 bytes a node (README.md).
-/// Errors: limit (sizes beyond 2^63-1; 2^32 references or more that are no tree edges).
-Result<DominatorTree> dominator_tree(const ObjectGraph& graph, std::span<const std::uint32_t> roots);
-
-/// Per node its immediate dominator, kNoNode for those that only the roots dominate and for those
-/// that no root reaches.
-std::vector<std::uint32_t> immediate_dominators(const DominatorTree& tree, std::size_t nodes);
 
 }  // namespace snapdiff::objects

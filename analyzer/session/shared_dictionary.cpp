@@ -2,16 +2,19 @@
 
 #include <algorithm>
 #include <numeric>
+#include <type_traits>
 #include <utility>
+
+#include "snapdiff/dictionary_mover.hpp"
 
 namespace snapdiff::session {
 namespace {
 
-constexpr std::uint32_t kUnknown = 0xffffffff;
-
-template <class T>
-void put(std::string& key, const T& value) {
-  key.append(reinterpret_cast<const char*>(&value), sizeof value);
+template <class... Values>
+std::string key_of(const Values&... values) {
+  std::string key;
+  (key.append(reinterpret_cast<const char*>(&values), sizeof values), ...);
+  return key;
 }
 
 template <class T>
@@ -25,154 +28,64 @@ void reorder(std::vector<T>& values, const std::vector<std::uint32_t>& order) {
 
 }  // namespace
 
-/// From the numbers of one dictionary to those of the shared one; each is looked up once.
-class SharedDictionary::Mover {
+/// Adds rows that are not there yet, by all that they say.
+class SharedDictionary::Rows {
  public:
-  Mover(SharedDictionary& to, const Dictionary& from)
-      : to_(to),
-        from_(from),
-        strings_(from.strings.size(), kUnknown),
-        modules_(from.modules.size(), kUnknown),
-        functions_(from.functions.size(), kUnknown),
-        frames_(from.frames.size(), kUnknown) {
-    strings_[0] = modules_[0] = functions_[0] = 0;
-  }
+  explicit Rows(SharedDictionary& to) : to_(to), dictionary_(*to.dictionary_) {}
 
-  StackId stack(StackId id) {
-    const std::size_t row = index_of(id);
-    Dictionary& d = *to_.dictionary_;
-    const auto [at, is_new] = to_.stacks_.try_emplace(from_.stacks.hash[row], static_cast<StackId>(d.stacks.size()));
+  StringId string(std::string_view text) {
+    const auto [at, is_new] = to_.strings_.try_emplace(std::string(text), StringId{});
+    if (is_new && !text.empty()) at->second = dictionary_.strings.append(text);
+    return at->second;
+  }
+  ModuleId module(StringId name, StringId build_id) {
+    return found(to_.modules_, key_of(name, build_id), [&] { return append(dictionary_.modules, name, build_id); });
+  }
+  FunctionId function(StringId name, StringId system_name, StringId file, std::int32_t start_line) {
+    return found(to_.functions_, key_of(name, system_name, file),
+                 [&] { return append(dictionary_.functions, name, system_name, file, start_line); });
+  }
+  FrameId frame(const SnapshotBuilder::FrameSpec& f, const Hash128& hash) {
+    return found(to_.frames_, key_of(hash, f.module, f.function, f.offset, f.line, f.column, f.flags),
+                 [&] { return append(dictionary_.frames, f, hash); });
+  }
+  LabelSetId labels(const std::vector<Label>& set) {
+    std::string key;
+    for (const Label& label : set) key += key_of(label.key, label.text, label.number, label.unit, label.is_number);
+    return found(to_.label_sets_, std::move(key), [&] { return append(dictionary_.labels, set); });
+  }
+  StackId stack(StackId id, const StackTable& from, DictionaryMover<Rows>& mover) {
+    StackTable& stacks = dictionary_.stacks;
+    const Hash128& hash = from.hash[index_of(id)];
+    const auto [at, is_new] = to_.stacks_.try_emplace(hash, static_cast<StackId>(stacks.size()));
     if (is_new) {
-      for (const FrameId frame : from_.stacks.frames(id)) d.stacks.frame.push_back(this->frame(frame));
-      d.stacks.begin.push_back(d.stacks.frame.size());
-      d.stacks.hash.push_back(from_.stacks.hash[row]);
+      for (const FrameId frame : from.frames(id)) stacks.frame.push_back(mover.frame(frame));
+      stacks.begin.push_back(stacks.frame.size());
+      stacks.hash.push_back(hash);
     }
     return at->second;
   }
 
-  LabelSetId labels(LabelSetId id) {
-    if (id == LabelSetId{}) return id;
-    std::vector<Label> set;
-    key_.clear();
-    for (Label label : from_.labels.labels(id)) {
-      label.key = string(label.key);
-      label.text = string(label.text);
-      label.unit = string(label.unit);
-      set.push_back(label);
-      put(key_, label.key);
-      put(key_, label.text);
-      put(key_, label.number);
-      put(key_, label.unit);
-      put(key_, label.is_number);
-    }
-    LabelTable& table = to_.dictionary_->labels;
-    const auto [at, is_new] = to_.label_sets_.try_emplace(key_, static_cast<std::uint32_t>(table.size()));
-    if (is_new) {
-      table.label.insert(table.label.end(), set.begin(), set.end());
-      table.begin.push_back(table.label.size());
-    }
-    return static_cast<LabelSetId>(at->second);
-  }
-
-  ModuleId module(ModuleId id) {
-    std::uint32_t& known = modules_[index_of(id)];
-    if (known == kUnknown) {
-      const StringId name = string(from_.modules.name[index_of(id)]);
-      const StringId build_id = string(from_.modules.build_id[index_of(id)]);
-      key_.clear();
-      put(key_, name);
-      put(key_, build_id);
-      ModuleTable& table = to_.dictionary_->modules;
-      const auto [at, is_new] = to_.modules_.try_emplace(key_, static_cast<std::uint32_t>(table.size()));
-      if (is_new) {
-        table.name.push_back(name);
-        table.build_id.push_back(build_id);
-      }
-      known = at->second;
-    }
-    return static_cast<ModuleId>(known);
-  }
-
  private:
-  StringId string(StringId id) {
-    std::uint32_t& known = strings_[index_of(id)];
-    if (known == kUnknown) {
-      const std::string_view text = from_.strings[id];
-      const auto [at, is_new] = to_.strings_.try_emplace(std::string(text), StringId{});
-      if (is_new) at->second = text.empty() ? StringId{} : to_.dictionary_->strings.append(text);
-      known = static_cast<std::uint32_t>(at->second);
-    }
-    return static_cast<StringId>(known);
-  }
-
-  FunctionId function(FunctionId id) {
-    std::uint32_t& known = functions_[index_of(id)];
-    if (known == kUnknown) {
-      const std::size_t row = index_of(id);
-      const StringId name = string(from_.functions.name[row]);
-      const StringId system_name = string(from_.functions.system_name[row]);
-      const StringId file = string(from_.functions.file[row]);
-      const std::int32_t start_line = from_.functions.start_line[row];
-      key_.clear();
-      put(key_, name);
-      put(key_, system_name);
-      put(key_, file);
-      FunctionTable& table = to_.dictionary_->functions;
-      const auto [at, is_new] = to_.functions_.try_emplace(key_, static_cast<std::uint32_t>(table.size()));
-      if (is_new) {
-        table.name.push_back(name);
-        table.system_name.push_back(system_name);
-        table.file.push_back(file);
-        table.start_line.push_back(start_line);
-      }
-      known = at->second;
-    }
-    return static_cast<FunctionId>(known);
-  }
-
-  FrameId frame(FrameId id) {
-    std::uint32_t& known = frames_[index_of(id)];
-    if (known == kUnknown) {
-      const std::size_t row = index_of(id);
-      const FrameTable& f = from_.frames;
-      const ModuleId module = this->module(f.module[row]);
-      const FunctionId function = this->function(f.function[row]);
-      key_.clear();
-      put(key_, f.hash[row]);
-      put(key_, module);
-      put(key_, function);
-      put(key_, f.offset[row]);
-      put(key_, f.line[row]);
-      put(key_, f.column[row]);
-      put(key_, f.flags[row]);
-      FrameTable& table = to_.dictionary_->frames;
-      const auto [at, is_new] = to_.frames_.try_emplace(key_, static_cast<std::uint32_t>(table.size()));
-      if (is_new) {
-        table.module.push_back(module);
-        table.offset.push_back(f.offset[row]);
-        table.function.push_back(function);
-        table.line.push_back(f.line[row]);
-        table.column.push_back(f.column[row]);
-        table.flags.push_back(f.flags[row]);
-        table.hash.push_back(f.hash[row]);
-      }
-      known = at->second;
-    }
-    return static_cast<FrameId>(known);
+  /// The number under `key`, which `append` gives where there is none yet.
+  template <class Append, class Id = std::invoke_result_t<Append>>
+  static Id found(Numbers& numbers, std::string key, Append append) {
+    const auto [at, is_new] = numbers.try_emplace(std::move(key), 0U);
+    if (is_new) at->second = static_cast<std::uint32_t>(append());
+    return Id{at->second};
   }
 
   SharedDictionary& to_;
-  const Dictionary& from_;
-  std::vector<std::uint32_t> strings_, modules_, functions_, frames_;
-  std::string key_;
+  Dictionary& dictionary_;
 };
 
 void SharedDictionary::take(Snapshot& snapshot) {
   if (snapshot.allocator != nullptr || snapshot.graph != nullptr || snapshot.dictionary == nullptr) return;
   if (stacks_.empty()) stacks_.emplace(dictionary_->stacks.hash[0], StackId{});
-  Mover mover(*this, *snapshot.dictionary);
+  Rows rows(*this);
+  DictionaryMover<Rows> mover(*snapshot.dictionary, rows);
   SampleTable& samples = snapshot.samples;
-  for (StackId& stack : samples.stack) stack = mover.stack(stack);
+  for (StackId& stack : samples.stack) stack = rows.stack(stack, snapshot.dictionary->stacks, mover);
   for (LabelSetId& labels : samples.labels) labels = mover.labels(labels);
   for (Mapping& mapping : snapshot.mappings) mapping.module = mover.module(mapping.module);
   std::vector<std::uint32_t> order(samples.size());

@@ -26,12 +26,12 @@ class SharedDictionary {
   void take(Snapshot& snapshot);
 
  private:
-  class Mover;
+  class Rows;
+  using Numbers = std::unordered_map<std::string, std::uint32_t, KeyedHash>;  // by a row's fields as bytes
 
   std::shared_ptr<Dictionary> dictionary_;
   std::unordered_map<std::string, StringId, KeyedHash> strings_;
-  std::unordered_map<std::string, std::uint32_t, KeyedHash> modules_, functions_, frames_,
-      label_sets_;  // by their fields as bytes
+  Numbers modules_, functions_, frames_, label_sets_;
   std::unordered_map<Hash128, StackId> stacks_;
 };
 

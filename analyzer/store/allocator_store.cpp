@@ -30,16 +30,14 @@ std::vector<std::string> encode_events(const EventLog& events, const std::vector
 void write_tables(sqlite3* db, std::int64_t snapshot, const EncodedTables& tables) {
   Statement insert(db, "INSERT INTO allocator_chunk VALUES(?,?)");
   std::int64_t id = snapshot * kChunksPerSnapshot;
-  for (const std::string& blob : tables.segments) insert.bind(1, id++).bind_blob(2, blob).run();
-  for (const std::string& blob : tables.blocks) insert.bind(1, id++).bind_blob(2, blob).run();
+  for (const std::string& blob : tables.segments) insert.run_with(id++, Blob{blob});
+  for (const std::string& blob : tables.blocks) insert.run_with(id++, Blob{blob});
   if (id >= (snapshot + 1) * kChunksPerSnapshot) fail(ErrorCode::limit, "more than 2^34 blocks in one snapshot");
 }
 
 void delete_tables(sqlite3* db, std::int64_t snapshot) {
   Statement(db, "DELETE FROM allocator_chunk WHERE id >= ? AND id < ?")
-      .bind(1, snapshot * kChunksPerSnapshot)
-      .bind(2, (snapshot + 1) * kChunksPerSnapshot)
-      .run();
+      .run_with(snapshot * kChunksPerSnapshot, (snapshot + 1) * kChunksPerSnapshot);
 }
 
 std::optional<std::int64_t> base_of(sqlite3* db, std::int64_t snapshot) {
@@ -52,7 +50,7 @@ std::int64_t distance_of(sqlite3* db, std::int64_t snapshot) {
   return select.bind(1, snapshot).step() ? select.integer(0) : 0;
 }
 
-/// Writes segments and blocks anew, against the nearest snapshot before that stays.
+/// Writes segments and blocks again, against the nearest snapshot before that stays.
 void rewrite_tables(Session& session, std::int64_t snapshot, const std::set<std::int64_t>& removed) {
   sqlite3* db = session.db();
   std::optional<std::int64_t> base = base_of(db, snapshot);
@@ -63,20 +61,15 @@ void rewrite_tables(Session& session, std::int64_t snapshot, const std::set<std:
   delete_tables(db, snapshot);
   write_tables(db, snapshot, encoded);
   Statement(db, "UPDATE allocator SET base = ?, distance = ? WHERE snapshot = ?")
-      .bind(1, encoded.is_delta ? base : std::nullopt)
-      .bind(2, encoded.is_delta ? distance_of(db, *base) + 1 : 0)
-      .bind(3, snapshot)
-      .run();
+      .run_with(encoded.is_delta ? base : std::nullopt, encoded.is_delta ? distance_of(db, *base) + 1 : 0, snapshot);
 }
 
 void delete_traces(sqlite3* db, std::int64_t snapshot) {
   for (const StoredTrace& trace : read_traces(db, snapshot)) {
     Statement(db, "DELETE FROM trace_chunk WHERE id >= ? AND id < ?")
-        .bind(1, trace.id * kChunksPerTrace)
-        .bind(2, (trace.id + 1) * kChunksPerTrace)
-        .run();
+        .run_with(trace.id * kChunksPerTrace, (trace.id + 1) * kChunksPerTrace);
   }
-  Statement(db, "DELETE FROM trace WHERE snapshot = ?").bind(1, snapshot).run();
+  Statement(db, "DELETE FROM trace WHERE snapshot = ?").run_with(snapshot);
 }
 
 }  // namespace
@@ -176,26 +169,16 @@ void write_allocator(Session& session, std::int64_t snapshot, const EncodedAlloc
   sqlite3* db = session.db();
   const bool is_delta = encoded.tables.is_delta;
   Statement(db, "INSERT INTO allocator VALUES(?,?,?,?,?,?,?,?)")
-      .bind(1, snapshot)
-      .bind(2, std::int64_t{encoded.has_segments})
-      .bind(3, static_cast<std::int64_t>(encoded.plain->segments.size_rows()))
-      .bind(4, static_cast<std::int64_t>(encoded.plain->blocks.size_rows()))
-      .bind(5, is_delta ? base.snapshot : std::nullopt)
-      .bind(6, is_delta ? base.distance : 0)
-      .bind_blob(7, encoded.stacks)
-      .bind_blob(8, encoded.facts)
-      .run();
+      .run_with(snapshot, encoded.has_segments, encoded.plain->segments.size_rows(), encoded.plain->blocks.size_rows(),
+                is_delta ? base.snapshot : std::nullopt, is_delta ? base.distance : 0, Blob{encoded.stacks},
+                Blob{encoded.facts});
   write_tables(db, snapshot, encoded.tables);
   Statement insert_trace(db, "INSERT INTO trace(snapshot, device, host, events) VALUES(?,?,?,?)");
   Statement insert_chunk(db, "INSERT INTO trace_chunk VALUES(?,?)");
   for (const EncodedAllocator::Trace& trace : encoded.traces) {
-    insert_trace.bind(1, snapshot)
-        .bind(2, std::int64_t{trace.device})
-        .bind(3, std::int64_t{trace.host})
-        .bind(4, static_cast<std::int64_t>(trace.events))
-        .run();
+    insert_trace.run_with(snapshot, trace.device, trace.host, trace.events);
     std::int64_t id = sqlite3_last_insert_rowid(db) * kChunksPerTrace;
-    for (const std::string& blob : trace.chunks) insert_chunk.bind(1, id++).bind_blob(2, blob).run();
+    for (const std::string& blob : trace.chunks) insert_chunk.run_with(id++, Blob{blob});
   }
   session.keep(snapshot, encoded.plain);
 }
@@ -216,7 +199,7 @@ void remove_allocators(Session& session, std::span<const std::int64_t> snapshots
   for (const std::int64_t id : removed) {
     delete_tables(db, id);
     delete_traces(db, id);
-    remove.bind(1, id).run();
+    remove.run_with(id);
   }
 }
 

@@ -9,8 +9,6 @@
 namespace snapdiff::store {
 namespace {
 
-constexpr std::uint32_t kUnset = IdMap::kNone;
-
 std::int32_t line_of(const Statement& statement, int column) {
   const std::int64_t line = statement.integer(column);
   if (line < std::numeric_limits<std::int32_t>::min() || line > std::numeric_limits<std::int32_t>::max())
@@ -22,6 +20,13 @@ std::uint32_t row_or_fail(const IdMap& map, const Statement& statement, int colu
   const std::uint32_t row = map.row_of(statement.id(column, what));
   if (row == IdMap::kNone)
     fail(ErrorCode::malformed, std::string(what) + " " + std::to_string(statement.integer(column)) + " is missing");
+  return row;
+}
+
+/// Gives the row an id where it is a new one, after the `known`.
+template <class Id>
+Id numbered(IdMap& map, std::size_t known, Id row, std::uint32_t least = 0) {
+  if (index_of(row) == known) map.add(std::max(map.next_id(), least), static_cast<std::uint32_t>(row));
   return row;
 }
 
@@ -149,91 +154,36 @@ void Catalog::read_labels(sqlite3* db) {
 CatalogWriter::CatalogWriter(sqlite3* db, Catalog& catalog, const Dictionary& from)
     : db_(db),
       catalog_(catalog),
-      from_(from),
-      string_row_(from.strings.size(), kUnset),
-      module_row_(from.modules.size(), kUnset),
-      function_row_(from.functions.size(), kUnset),
-      frame_id_(from.frames.size(), kUnset),
-      label_set_id_(from.labels.size(), kUnset),
+      rows_(catalog),
+      mover_(from, rows_),
       written_{catalog.dictionary().strings.size(), catalog.dictionary().modules.size(),
                catalog.dictionary().functions.size(), catalog.dictionary().frames.size(),
                catalog.dictionary().labels.size()} {}
 
-std::uint32_t CatalogWriter::string_row(StringId id) {
-  std::uint32_t& row = string_row_[index_of(id)];
-  if (row != kUnset) return row;
+StringId CatalogWriter::Rows::string(std::string_view text) {
   const std::size_t known = catalog_.dictionary().strings.size();
-  row = static_cast<std::uint32_t>(catalog_.builder_.string(from_.strings[id]));
-  if (row == known) catalog_.strings.add(catalog_.strings.next_id(), row);
-  return row;
+  return numbered(catalog_.strings, known, catalog_.builder_.string(text));
 }
 
-std::uint32_t CatalogWriter::module_row(ModuleId id) {
-  std::uint32_t& row = module_row_[index_of(id)];
-  if (row != kUnset) return row;
-  const StringId name = from_.modules.name[index_of(id)];
-  const StringId build_id = from_.modules.build_id[index_of(id)];
-  string_row(name);
-  string_row(build_id);
-  const std::size_t known = catalog_.dictionary().modules.size();
-  row = static_cast<std::uint32_t>(catalog_.builder_.module(from_.strings[name], from_.strings[build_id]));
-  if (row == known) catalog_.modules.add(catalog_.modules.next_id(), row);
-  return row;
+ModuleId CatalogWriter::Rows::module(StringId name, StringId build_id) {
+  const Dictionary& known = catalog_.dictionary();
+  const std::size_t rows = known.modules.size();
+  return numbered(catalog_.modules, rows, catalog_.builder_.module(known.strings[name], known.strings[build_id]));
 }
 
-std::uint32_t CatalogWriter::function_row(FunctionId id) {
-  std::uint32_t& row = function_row_[index_of(id)];
-  if (row != kUnset) return row;
-  const FunctionTable& table = from_.functions;
-  const std::size_t f = index_of(id);
-  const StringId name{string_row(table.name[f])};
-  const StringId system_name{string_row(table.system_name[f])};
-  const StringId file{string_row(table.file[f])};
+FunctionId CatalogWriter::Rows::function(StringId name, StringId system_name, StringId file, std::int32_t start_line) {
   const std::size_t known = catalog_.dictionary().functions.size();
-  row = static_cast<std::uint32_t>(catalog_.builder_.function(name, system_name, file, table.start_line[f]));
-  if (row == known) catalog_.functions.add(catalog_.functions.next_id(), row);
-  return row;
+  return numbered(catalog_.functions, known, catalog_.builder_.function(name, system_name, file, start_line));
 }
 
-std::uint32_t CatalogWriter::string(StringId id) { return catalog_.strings.id_of(string_row(id)); }
-std::uint32_t CatalogWriter::module(ModuleId id) { return catalog_.modules.id_of(module_row(id)); }
-std::uint32_t CatalogWriter::function(FunctionId id) { return catalog_.functions.id_of(function_row(id)); }
-
-std::uint32_t CatalogWriter::frame(FrameId id) {
-  std::uint32_t& frame_id = frame_id_[index_of(id)];
-  if (frame_id != kUnset) return frame_id;
-  const FrameTable& table = from_.frames;
-  const std::size_t f = index_of(id);
-  SnapshotBuilder::FrameSpec spec;
-  spec.module = ModuleId{module_row(table.module[f])};
-  spec.offset = table.offset[f];
-  spec.function = FunctionId{function_row(table.function[f])};
-  spec.line = table.line[f];
-  spec.column = table.column[f];
-  spec.flags = table.flags[f];
+FrameId CatalogWriter::Rows::frame(const SnapshotBuilder::FrameSpec& spec, const Hash128& hash) {
   const std::size_t known = catalog_.dictionary().frames.size();
-  const auto row = static_cast<std::uint32_t>(catalog_.builder_.frame_with_hash(spec, table.hash[f]));
-  if (row == known) catalog_.frames.add(std::max(catalog_.frames.next_id(), 1U), row);  // 0 is never a frame
-  frame_id = catalog_.frames.id_of(row);
-  return frame_id;
+  return numbered(catalog_.frames, known, catalog_.builder_.frame_with_hash(spec, hash), 1);  // 0 is never a frame
 }
 
-std::uint32_t CatalogWriter::label_set(LabelSetId id) {
-  std::uint32_t& set_id = label_set_id_[index_of(id)];
-  if (set_id != kUnset) return set_id;
-  std::vector<Label> set;
-  for (const Label& label : from_.labels.labels(id)) {
-    Label mine = label;
-    mine.key = StringId{string_row(label.key)};
-    mine.text = StringId{string_row(label.text)};
-    mine.unit = StringId{string_row(label.unit)};
-    set.push_back(mine);
-  }
+LabelSetId CatalogWriter::Rows::labels(std::vector<Label> set) {
   const std::size_t known = catalog_.dictionary().labels.size();
-  const auto row = static_cast<std::uint32_t>(catalog_.builder_.labels(std::move(set)));
-  if (row == known) catalog_.label_sets.add(catalog_.label_sets.next_id(), row);
-  set_id = catalog_.label_sets.id_of(row);
-  return set_id;
+  return numbered(catalog_.label_sets, known, catalog_.builder_.labels(std::move(set)));
 }
 
 void CatalogWriter::insert_new() {
@@ -248,53 +198,36 @@ void CatalogWriter::insert_strings() {
   Statement insert(db_, "INSERT INTO string VALUES(?,?)");
   const StringTable& table = catalog_.dictionary().strings;
   for (std::size_t& row = written_.strings; row < table.size(); ++row) {
-    const auto r = static_cast<std::uint32_t>(row);
-    insert.bind(1, std::int64_t{catalog_.strings.id_of(r)}).bind_text(2, table[StringId{r}]).run();
+    const StringId id{static_cast<std::uint32_t>(row)};
+    insert.run_with(string_id(id), table[id]);
   }
 }
 
 void CatalogWriter::insert_modules() {
   Statement insert(db_, "INSERT INTO module VALUES(?,?,?)");
   const ModuleTable& table = catalog_.dictionary().modules;
-  for (std::size_t& row = written_.modules; row < table.size(); ++row) {
-    insert.bind(1, std::int64_t{catalog_.modules.id_of(static_cast<std::uint32_t>(row))})
-        .bind(2, string_id(table.name[row]))
-        .bind(3, string_id(table.build_id[row]))
-        .run();
-  }
+  for (std::size_t& row = written_.modules; row < table.size(); ++row)
+    insert.run_with(id_of(catalog_.modules, row), string_id(table.name[row]), string_id(table.build_id[row]));
 }
 
 void CatalogWriter::insert_functions() {
   Statement insert(db_, "INSERT INTO function VALUES(?,?,?,?,?)");
   const FunctionTable& table = catalog_.dictionary().functions;
-  for (std::size_t& row = written_.functions; row < table.size(); ++row) {
-    insert.bind(1, std::int64_t{catalog_.functions.id_of(static_cast<std::uint32_t>(row))})
-        .bind(2, string_id(table.name[row]))
-        .bind(3, string_id(table.system_name[row]))
-        .bind(4, string_id(table.file[row]))
-        .bind(5, std::int64_t{table.start_line[row]})
-        .run();
-  }
+  for (std::size_t& row = written_.functions; row < table.size(); ++row)
+    insert.run_with(id_of(catalog_.functions, row), string_id(table.name[row]), string_id(table.system_name[row]),
+                    string_id(table.file[row]), table.start_line[row]);
 }
 
 void CatalogWriter::insert_frames() {
   Statement insert(db_, "INSERT INTO frame VALUES(?,?,?,?,?,?,?,?)");
   const FrameTable& table = catalog_.dictionary().frames;
   for (std::size_t& row = written_.frames; row < table.size(); ++row) {
-    const std::string_view hash(reinterpret_cast<const char*>(&table.hash[row]), sizeof(Hash128));
-    insert.bind(1, std::int64_t{catalog_.frames.id_of(static_cast<std::uint32_t>(row))})
-        .bind(2, std::int64_t{catalog_.modules.id_of(static_cast<std::uint32_t>(table.module[row]))});
-    if (table.offset[row] == kNoOffset) {
-      insert.bind_null(3);
-    } else {
-      insert.bind(3, static_cast<std::int64_t>(table.offset[row]));
-    }
-    insert.bind(4, std::int64_t{catalog_.functions.id_of(static_cast<std::uint32_t>(table.function[row]))})
-        .bind(5, std::int64_t{table.line[row]})
-        .bind(6, std::int64_t{table.column[row]})
-        .bind(7, std::int64_t{table.flags[row]})
-        .bind_blob(8, hash)
-        .run();
+    std::optional<std::int64_t> offset;
+    if (table.offset[row] != kNoOffset) offset = static_cast<std::int64_t>(table.offset[row]);
+    const Blob hash{{reinterpret_cast<const char*>(&table.hash[row]), sizeof(Hash128)}};
+    insert.run_with(id_of(catalog_.frames, row), id_of(catalog_.modules, table.module[row]), offset,
+                    id_of(catalog_.functions, table.function[row]), table.line[row], table.column[row],
+                    table.flags[row], hash);
   }
 }
 
@@ -302,25 +235,14 @@ void CatalogWriter::insert_label_sets() {
   Statement insert(db_, "INSERT INTO label VALUES(?,?,?,?,?,?)");
   const LabelTable& table = catalog_.dictionary().labels;
   for (std::size_t& row = written_.label_sets; row < table.size(); ++row) {
-    const auto r = static_cast<std::uint32_t>(row);
     std::int64_t position = 0;
-    for (const Label& label : table.labels(LabelSetId{r})) {
-      insert.bind(1, std::int64_t{catalog_.label_sets.id_of(r)})
-          .bind(2, position++)
-          .bind(3, string_id(label.key))
-          .bind(4, string_id(label.text));
-      if (label.is_number) {
-        insert.bind(5, label.number);
-      } else {
-        insert.bind_null(5);
-      }
-      insert.bind(6, string_id(label.unit)).run();
+    for (const Label& label : table.labels(LabelSetId{static_cast<std::uint32_t>(row)})) {
+      std::optional<std::int64_t> number;
+      if (label.is_number) number = label.number;
+      insert.run_with(id_of(catalog_.label_sets, row), position++, string_id(label.key), string_id(label.text), number,
+                      string_id(label.unit));
     }
   }
-}
-
-std::int64_t CatalogWriter::string_id(StringId row) const {
-  return catalog_.strings.id_of(static_cast<std::uint32_t>(row));
 }
 
 void StackFrames::move_to(std::span<const std::uint32_t> root_first, std::size_t shared) {

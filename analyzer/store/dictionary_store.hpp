@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/store/sqlite.hpp"
+#include "snapdiff/dictionary_mover.hpp"
 #include "snapdiff/snapshot_builder.hpp"
 
 /// The store's dictionary in memory: strings, modules, functions, frames, label sets, and by hash
@@ -71,33 +72,50 @@ class Catalog {
 class CatalogWriter {
  public:
   CatalogWriter(sqlite3* db, Catalog& catalog, const Dictionary& from);
-  std::uint32_t string(StringId id);
-  std::uint32_t module(ModuleId id);
-  std::uint32_t function(FunctionId id);
-  std::uint32_t frame(FrameId id);
-  std::uint32_t label_set(LabelSetId id);
+  CatalogWriter(const CatalogWriter&) = delete;
+  CatalogWriter& operator=(const CatalogWriter&) = delete;
+  std::uint32_t string(StringId id) { return id_of(catalog_.strings, mover_.string(id)); }
+  std::uint32_t module(ModuleId id) { return id_of(catalog_.modules, mover_.module(id)); }
+  std::uint32_t function(FunctionId id) { return id_of(catalog_.functions, mover_.function(id)); }
+  std::uint32_t frame(FrameId id) { return id_of(catalog_.frames, mover_.frame(id)); }
+  std::uint32_t label_set(LabelSetId id) { return id_of(catalog_.label_sets, mover_.labels(id)); }
   /// Writes what has got an id since the last call. Only reads the catalog.
   void insert_new();
 
  private:
-  std::uint32_t string_row(StringId id);
-  std::uint32_t module_row(ModuleId id);
-  std::uint32_t function_row(FunctionId id);
-  std::int64_t string_id(StringId row) const;
+  /// Adds rows to the catalog; a new one gets the next id.
+  class Rows {
+   public:
+    explicit Rows(Catalog& catalog) : catalog_(catalog) {}
+    StringId string(std::string_view text);
+    ModuleId module(StringId name, StringId build_id);
+    FunctionId function(StringId name, StringId system_name, StringId file, std::int32_t start_line);
+    FrameId frame(const SnapshotBuilder::FrameSpec& spec, const Hash128& hash);
+    LabelSetId labels(std::vector<Label> set);
+
+   private:
+    Catalog& catalog_;
+  };
+
+  template <class Id>
+  static std::uint32_t id_of(const IdMap& map, Id row) {
+    return map.id_of(static_cast<std::uint32_t>(row));
+  }
   void insert_strings();
   void insert_modules();
   void insert_functions();
   void insert_frames();
   void insert_label_sets();
+  std::int64_t string_id(StringId row) const { return id_of(catalog_.strings, row); }
 
   sqlite3* db_;
   Catalog& catalog_;
-  const Dictionary& from_;
-  std::vector<std::uint32_t> string_row_, module_row_, function_row_, frame_id_, label_set_id_;
-  struct Rows {
+  Rows rows_;
+  DictionaryMover<Rows> mover_;
+  struct Written {
     std::size_t strings, modules, functions, frames, label_sets;
   };
-  Rows written_;  // of the catalog; those behind them are new
+  Written written_;  // rows of the catalog; those after them are new
 };
 
 /// Rows and hashes of the frames of one stack after the other, looked up only where a stack differs

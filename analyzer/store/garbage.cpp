@@ -97,7 +97,7 @@ void delete_unused(sqlite3* db, const std::string& table, const std::string& id_
     }
   }
   Statement remove(db, "DELETE FROM " + table + " WHERE " + id_column + " = ?");
-  for (const std::uint32_t id : unused) remove.bind(1, std::int64_t{id}).run();
+  for (const std::uint32_t id : unused) remove.run_with(id);
 }
 
 void add_all(sqlite3* db, const char* select_sql, IdSet& used) {

@@ -7,122 +7,68 @@
 #include "analyzer/store/snapshot_facts.hpp"
 #include "analyzer/store/snapshot_store.hpp"
 #include "analyzer/store/stack_codec.hpp"
+#include "snapdiff/dictionary_mover.hpp"
 #include "snapdiff/parallel.hpp"
 #include "snapdiff/validate.hpp"
 
 namespace snapdiff::store {
 namespace {
 
-constexpr std::uint32_t kNotCopied = 0xffffffffU;
+/// A dictionary to which rows are appended, each as it comes.
+struct Copied {
+  Dictionary dictionary;
+  StringId string(std::string_view text) { return dictionary.strings.append(text); }
+  ModuleId module(StringId name, StringId build_id) { return append(dictionary.modules, name, build_id); }
+  FunctionId function(StringId name, StringId system_name, StringId file, std::int32_t start_line) {
+    return append(dictionary.functions, name, system_name, file, start_line);
+  }
+  FrameId frame(const SnapshotBuilder::FrameSpec& spec, const Hash128& hash) {
+    return append(dictionary.frames, spec, hash);
+  }
+  LabelSetId labels(const std::vector<Label>& set) { return append(dictionary.labels, set); }
+};
 
 /// Makes a dictionary of just what is asked for, out of the store's.
 class DictionaryCopy {
  public:
-  explicit DictionaryCopy(const Catalog& catalog)
-      : catalog_(catalog),
-        from_(catalog.dictionary()),
-        string_(from_.strings.size(), kNotCopied),
-        module_(from_.modules.size(), kNotCopied),
-        function_(from_.functions.size(), kNotCopied),
-        frame_(from_.frames.size(), kNotCopied) {
-    string_[0] = 0;
-    module_[0] = 0;
-    function_[0] = 0;
-  }
+  explicit DictionaryCopy(const Catalog& catalog) : catalog_(catalog), mover_(catalog.dictionary(), copied_) {}
 
-  StringId string(StringId row) {
-    std::uint32_t& mine = string_[index_of(row)];
-    if (mine == kNotCopied) mine = static_cast<std::uint32_t>(to_.strings.append(from_.strings[row]));
-    return StringId{mine};
-  }
-
-  ModuleId module(ModuleId row) {
-    std::uint32_t& mine = module_[index_of(row)];
-    if (mine == kNotCopied) {
-      mine = static_cast<std::uint32_t>(to_.modules.size());
-      to_.modules.name.push_back(string(from_.modules.name[index_of(row)]));
-      to_.modules.build_id.push_back(string(from_.modules.build_id[index_of(row)]));
-    }
-    return ModuleId{mine};
-  }
-
-  ModuleId stored_module(std::uint32_t id) {
-    const std::uint32_t row = catalog_.modules.row_of(id);
-    if (row == IdMap::kNone) fail(ErrorCode::malformed, "module " + std::to_string(id) + " is missing");
-    return module(ModuleId{row});
-  }
-
+  ModuleId stored_module(std::uint32_t id) { return mover_.module(ModuleId{row_of(catalog_.modules, id, "module")}); }
   StringId stored_string(StringId id) {
-    const std::uint32_t row = catalog_.strings.row_of(static_cast<std::uint32_t>(id));
-    if (row == IdMap::kNone) fail(ErrorCode::malformed, "string " + std::to_string(index_of(id)) + " is missing");
-    return string(StringId{row});
+    return mover_.string(StringId{row_of(catalog_.strings, static_cast<std::uint32_t>(id), "string")});
   }
 
   /// Ids of stacks count up in the order of the calls.
   void append_stack(const StackFrames& stored) {
-    StackTable& stacks = to_.stacks;
+    StackTable& stacks = copied_.dictionary.stacks;
     const auto rows = stored.rows();
-    for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
-      const std::uint32_t mine = frame_[*row];
-      stacks.frame.push_back(mine != kNotCopied ? FrameId{mine} : copy_frame(*row));
-    }
+    for (auto row = rows.rbegin(); row != rows.rend(); ++row) stacks.frame.push_back(mover_.frame(FrameId{*row}));
     stacks.begin.push_back(stacks.frame.size());
     stacks.hash.push_back(stored.hash());
   }
 
   /// `ids` ascending; the copies keep that order.
-  void append_label_set(std::uint32_t id) {
-    const std::uint32_t row = catalog_.label_sets.row_of(id);
-    if (row == IdMap::kNone) fail(ErrorCode::malformed, "label set " + std::to_string(id) + " is missing");
-    for (const Label& label : from_.labels.labels(LabelSetId{row})) {
-      Label mine = label;
-      mine.key = string(label.key);
-      mine.text = string(label.text);
-      mine.unit = string(label.unit);
-      to_.labels.label.push_back(mine);
-    }
-    to_.labels.begin.push_back(to_.labels.label.size());
-  }
+  void append_label_set(std::uint32_t id) { mover_.labels(LabelSetId{row_of(catalog_.label_sets, id, "label set")}); }
 
   void reserve_stacks(std::size_t count) {
-    to_.stacks.begin.reserve(count + 2);
-    to_.stacks.hash.reserve(count + 1);
+    copied_.dictionary.stacks.begin.reserve(count + 2);
+    copied_.dictionary.stacks.hash.reserve(count + 1);
   }
 
-  std::shared_ptr<const Dictionary> finish() { return std::make_shared<const Dictionary>(std::move(to_)); }
+  std::shared_ptr<const Dictionary> finish() {
+    return std::make_shared<const Dictionary>(std::move(copied_.dictionary));
+  }
 
  private:
-  FunctionId function(FunctionId row) {
-    std::uint32_t& mine = function_[index_of(row)];
-    if (mine == kNotCopied) {
-      const std::size_t f = index_of(row);
-      mine = static_cast<std::uint32_t>(to_.functions.size());
-      to_.functions.name.push_back(string(from_.functions.name[f]));
-      to_.functions.system_name.push_back(string(from_.functions.system_name[f]));
-      to_.functions.file.push_back(string(from_.functions.file[f]));
-      to_.functions.start_line.push_back(from_.functions.start_line[f]);
-    }
-    return FunctionId{mine};
-  }
-
-  FrameId copy_frame(std::uint32_t row) {
-    const FrameTable& from = from_.frames;
-    FrameTable& to = to_.frames;
-    frame_[row] = static_cast<std::uint32_t>(to.size());
-    to.module.push_back(module(from.module[row]));
-    to.offset.push_back(from.offset[row]);
-    to.function.push_back(function(from.function[row]));
-    to.line.push_back(from.line[row]);
-    to.column.push_back(from.column[row]);
-    to.flags.push_back(from.flags[row]);
-    to.hash.push_back(from.hash[row]);
-    return FrameId{frame_[row]};
+  static std::uint32_t row_of(const IdMap& map, std::uint32_t id, const char* what) {
+    const std::uint32_t row = map.row_of(id);
+    if (row == IdMap::kNone) fail(ErrorCode::malformed, std::string(what) + " " + std::to_string(id) + " is missing");
+    return row;
   }
 
   const Catalog& catalog_;
-  const Dictionary& from_;
-  Dictionary to_;
-  std::vector<std::uint32_t> string_, module_, function_, frame_;
+  Copied copied_;
+  DictionaryMover<Copied> mover_;
 };
 
 /// Ids in use, ascending, without 0; their place, counted from 1, is the row in the copy. All are added first, then

@@ -24,13 +24,12 @@ class NameWriter {
     Statement update(db_, "UPDATE frame SET function = ?, line = ?, \"column\" = ? WHERE id = ?");
     for (const Change& change : changes_) {
       const std::size_t f = index_of(change.frame);
-      update.bind(1, std::int64_t{change.function}).bind(2, std::int64_t{named_.frames.line[f]});
-      update.bind(3, std::int64_t{named_.frames.column[f]}).bind(4, std::int64_t{change.id}).run();
+      update.run_with(change.function, named_.frames.line[f], named_.frames.column[f], change.id);
     }
     return chains;
   }
   std::size_t addresses_changed() const { return addresses_changed_; }
-  /// Addresses that keep their names: what is inlined there stands in the stacks that had them first.
+  /// Addresses that keep their names: what is inlined there is in the stacks that had them first.
   const std::unordered_set<std::uint32_t>& known() const { return known_; }
 
  private:
@@ -108,7 +107,7 @@ void add_known(const StackRun& run, const std::unordered_set<std::uint32_t>& add
   }
 }
 
-/// Puts what is inlined at named addresses behind them; false when all of it is there already.
+/// Puts what is inlined at named addresses after them; false when all of it is there already.
 bool expand(StackRun& run, const Chains& chains, const Catalog& catalog) {
   const FrameTable& frames = catalog.dictionary().frames;
   bool changed = false;

@@ -90,12 +90,7 @@ class Copier {
     while (concerning(from_path_, [&] { return select.step(); })) {
       const std::int64_t snapshot = select.integer(0);
       for (const Mapping& mapping : concerning(from_path_, [&] { return decode_mappings(select.blob(1)); })) {
-        insert.bind(1, snapshot)
-            .bind(2, static_cast<std::int64_t>(mapping.start))
-            .bind(3, static_cast<std::int64_t>(mapping.limit))
-            .bind(4, static_cast<std::int64_t>(mapping.offset))
-            .bind(5, static_cast<std::int64_t>(mapping.module))
-            .run();
+        insert.run_with(snapshot, mapping.start, mapping.limit, mapping.offset, index_of(mapping.module));
       }
     }
   }

@@ -23,12 +23,10 @@ StoredAs stored_as(sqlite3* db, std::int64_t snapshot) {
 
 void delete_chunks(sqlite3* db, std::int64_t snapshot) {
   Statement(db, "DELETE FROM sample_chunk WHERE id >= ? AND id < ?")
-      .bind(1, snapshot * kChunksPerSnapshot)
-      .bind(2, (snapshot + 1) * kChunksPerSnapshot)
-      .run();
+      .run_with(snapshot * kChunksPerSnapshot, (snapshot + 1) * kChunksPerSnapshot);
 }
 
-/// Writes a snapshot anew against the nearest one before it that stays.
+/// Writes a snapshot again against the nearest one before it that stays.
 void rewrite_samples(Session& session, std::int64_t snapshot, const std::set<std::int64_t>& removed) {
   sqlite3* db = session.db();
   std::optional<std::int64_t> base = stored_as(db, snapshot).base;
@@ -39,10 +37,8 @@ void rewrite_samples(Session& session, std::int64_t snapshot, const std::set<std
   const EncodedSamples samples = encode_best(before.get(), *table);
   write_samples(db, snapshot, samples);
   Statement(db, "UPDATE snapshot SET base = ?, distance = ? WHERE id = ?")
-      .bind(1, samples.is_delta ? base : std::nullopt)
-      .bind(2, samples.is_delta ? stored_as(db, *base).distance + 1 : 0)
-      .bind(3, snapshot)
-      .run();
+      .run_with(samples.is_delta ? base : std::nullopt, samples.is_delta ? stored_as(db, *base).distance + 1 : 0,
+                snapshot);
 }
 
 std::vector<std::int64_t> dependents(sqlite3* db, const std::set<std::int64_t>& removed) {
@@ -83,9 +79,9 @@ void remove_snapshots(Session& session, std::span<const SnapshotId> ids) {
   Statement delete_snapshot(db, "DELETE FROM snapshot WHERE id = ?");
   for (const std::int64_t id : removed) {
     delete_chunks(db, id);
-    delete_totals.bind(1, id).run();
-    delete_details.bind(1, id).run();
-    delete_snapshot.bind(1, id).run();
+    delete_totals.run_with(id);
+    delete_details.run_with(id);
+    delete_snapshot.run_with(id);
   }
   forget_comparison_with(db, removed);
   collect_garbage(session);

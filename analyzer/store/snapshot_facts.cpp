@@ -28,18 +28,10 @@ Severity severity_from(std::string_view text) {
 void write_details(sqlite3* db, const SnapshotFacts& facts, std::int64_t snapshot) {
   if (facts.labels.empty() && facts.counters.empty() && facts.comments.empty() && facts.notes.empty()) return;
   Statement insert(db, "INSERT INTO snapshot_detail VALUES(?,?,?,?,?,?,?,?)");
-  insert.bind(1, snapshot);
   const auto put = [&](std::string_view kind, std::int64_t position, std::string_view name, std::string_view text,
                        std::optional<std::int64_t> number, std::optional<std::int64_t> extra,
                        std::int64_t half_unit = 0) {
-    insert.bind_text(2, kind)
-        .bind(3, position)
-        .bind_text(4, name)
-        .bind_text(5, text)
-        .bind(6, number)
-        .bind(7, extra)
-        .bind(8, half_unit)
-        .run();
+    insert.run_with(snapshot, kind, position, name, text, number, extra, half_unit);
   };
   std::int64_t position = 0;
   for (const auto& [key, value] : facts.labels) put("label", position++, key, value, {}, {});
@@ -89,36 +81,13 @@ std::int64_t write_facts(sqlite3* db, const SnapshotFacts& facts, const Placemen
                    " sampling, period, partial, is_delta, is_diff, drop_frames, keep_frames, doc_url, row_count,"
                    " memory_map, base, distance, complete)"
                    " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
-  insert.bind(1, placement.series)
-      .bind(2, placement.source)
-      .bind_text(3, facts.source.name)
-      .bind(4, facts.source.file_time_ns)
-      .bind(5, std::int64_t{facts.position})
-      .bind(6, facts.taken_at_ns)
-      .bind(7, facts.sequence)
-      .bind(8, facts.pid)
-      .bind_text(9, facts.format)
-      .bind_text(10, facts.format_detail)
-      .bind_text(11, facts.producer)
-      .bind(12, facts.duration_ns)
-      .bind_text(13, facts.host)
-      .bind(14, facts.rank)
-      .bind_text(15, facts.command_line)
-      .bind_text(16, facts.default_metric)
-      .bind_text(17, to_text(facts.sampling))
-      .bind(18, facts.period)
-      .bind(19, std::int64_t{facts.partial})
-      .bind(20, std::int64_t{facts.is_delta})
-      .bind(21, std::int64_t{facts.is_diff})
-      .bind_text(22, facts.drop_frames)
-      .bind_text(23, facts.keep_frames)
-      .bind_text(24, facts.doc_url)
-      .bind(25, placement.rows)
-      .bind(26, placement.memory_map)
-      .bind(27, placement.base)
-      .bind(28, placement.distance)
-      .bind(29, std::int64_t{facts.complete})
-      .run();
+  const SourceFacts& source = facts.source;
+  insert.run_with(placement.series, placement.source, source.name, source.file_time_ns, facts.position,
+                  facts.taken_at_ns, facts.sequence, facts.pid, facts.format, facts.format_detail, facts.producer,
+                  facts.duration_ns, facts.host, facts.rank, facts.command_line, facts.default_metric,
+                  to_text(facts.sampling), facts.period, facts.partial, facts.is_delta, facts.is_diff,
+                  facts.drop_frames, facts.keep_frames, facts.doc_url, placement.rows, placement.memory_map,
+                  placement.base, placement.distance, facts.complete);
   const std::int64_t id = sqlite3_last_insert_rowid(db);
   write_details(db, facts, id);
   return id;
@@ -133,13 +102,7 @@ void write_totals(sqlite3* db, std::int64_t snapshot, const std::vector<Column>&
       if (!checked_add(total, value, total))
         fail(ErrorCode::limit, "total of " + column.type.name + " is beyond 2^63-1, expected it to fit in 64 bits");
     }
-    insert.bind(1, snapshot)
-        .bind(2, position++)
-        .bind_text(3, column.type.name)
-        .bind_text(4, column.type.unit)
-        .bind(5, total)
-        .bind(6, column.half_unit)
-        .run();
+    insert.run_with(snapshot, position++, column.type.name, column.type.unit, total, column.half_unit);
   }
 }
 

@@ -173,7 +173,7 @@ SampleTable stored_table(const SampleTable& samples, const std::vector<std::uint
 std::int64_t find_or_add(sqlite3* db, std::string_view select_sql, std::string_view insert_sql, std::string_view key) {
   Statement select(db, select_sql);
   if (select.bind_text(1, key).step()) return select.integer(0);
-  Statement(db, insert_sql).bind_text(1, key).run();
+  Statement(db, insert_sql).run_with(key);
   return sqlite3_last_insert_rowid(db);
 }
 
@@ -190,12 +190,12 @@ std::optional<std::int64_t> store_source(sqlite3* db, const SourceFacts& source,
   }
   if (!id) {
     Statement insert(db, "INSERT INTO source(sha256, size_bytes) VALUES(?,?)");
-    insert.bind_text(1, source.sha256).bind(2, static_cast<std::int64_t>(source.size_bytes)).run();
+    insert.run_with(source.sha256, source.size_bytes);
     id = sqlite3_last_insert_rowid(db);
   }
   if (!bytes.empty() && !has_original) {
     const std::string blob = pack_bytes(bytes, compression_level(bytes.size()));
-    Statement(db, "UPDATE source SET original = ? WHERE id = ?").bind_blob(1, blob).bind(2, id).run();
+    Statement(db, "UPDATE source SET original = ? WHERE id = ?").run_with(Blob{blob}, id);
   }
   return id;
 }
@@ -211,7 +211,7 @@ std::optional<std::int64_t> store_mappings(sqlite3* db, const std::vector<Mappin
     Statement select(db, "SELECT id FROM memory_map WHERE hash = ? AND data = ?");
     if (select.bind_blob(1, hash_view).bind_blob(2, blob).step()) return select.integer(0);
   }
-  Statement(db, "INSERT INTO memory_map(hash, data) VALUES(?,?)").bind_blob(1, hash_view).bind_blob(2, blob).run();
+  Statement(db, "INSERT INTO memory_map(hash, data) VALUES(?,?)").run_with(Blob{hash_view}, Blob{blob});
   return sqlite3_last_insert_rowid(db);
 }
 
@@ -253,12 +253,12 @@ EncodedSamples encode_best(const SampleTable* before, const SampleTable& after) 
 void write_samples(sqlite3* db, std::int64_t snapshot, const EncodedSamples& samples) {
   Statement insert(db, "INSERT INTO sample_chunk VALUES(?,?)");
   std::int64_t id = snapshot * kChunksPerSnapshot;
-  for (const std::string& blob : samples.chunks) insert.bind(1, id++).bind_blob(2, blob).run();
+  for (const std::string& blob : samples.chunks) insert.run_with(id++, Blob{blob});
 }
 
 namespace {
 
-/// The end of a series: what a new snapshot's rows may be told as changes against.
+/// The end of a series: what a new snapshot's rows may be stored as changes against.
 struct Before {
   std::optional<std::int64_t> last;
   std::optional<std::int64_t> id;
@@ -328,8 +328,7 @@ std::int64_t add_snapshot(Session& session, const Snapshot& snapshot, std::strin
   chunks.get();
 
   Statement insert(db, "INSERT INTO stack_chunk VALUES(?,?,?)");
-  for (const StackChunk& chunk : stack_chunks)
-    insert.bind(1, std::int64_t{chunk.first}).bind(2, std::int64_t{chunk.stacks}).bind_blob(3, chunk.blob).run();
+  for (const StackChunk& chunk : stack_chunks) insert.run_with(chunk.first, chunk.stacks, Blob{chunk.blob});
   index.reserve(places.fresh.size());
   for (const std::uint32_t stack : places.fresh) index.add(stacks.hash[stack], places.id[stack]);
 

@@ -2,6 +2,7 @@
 
 #include <sqlite3ext.h>
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,6 +21,11 @@ namespace snapdiff::store {
 /// What SQLite's result code means to us: full, read-only, busy and unreadable files are io,
 /// damage is malformed, a file that is no database is unsupported.
 Error sqlite_error(sqlite3* db, int code);
+
+/// Bytes to bind; a bare std::string_view is a text.
+struct Blob {
+  std::string_view bytes;
+};
 
 /// One prepared statement. Parameters count from 1, columns from 0. Bound texts and blobs must
 /// live until the next step() has returned.
@@ -43,6 +49,13 @@ class Statement {
   void reset();
   /// Steps once, expecting no row, and makes ready for the next binding.
   void run();
+  /// The same with values for all parameters, in their order: integers, texts, Blob, an empty optional for NULL.
+  template <class... Values>
+  void run_with(const Values&... values) {
+    int index = 0;
+    (put(++index, values), ...);
+    run();
+  }
 
   std::int64_t integer(int column) const;
   std::optional<std::int64_t> optional_integer(int column) const;
@@ -53,6 +66,14 @@ class Statement {
   std::uint32_t id(int column, std::string_view what) const;
 
  private:
+  template <std::integral Integer>
+  void put(int index, Integer value) {
+    bind(index, static_cast<std::int64_t>(value));
+  }
+  void put(int index, const std::optional<std::int64_t>& value) { bind(index, value); }
+  void put(int index, std::string_view text) { bind_text(index, text); }
+  void put(int index, Blob blob) { bind_blob(index, blob.bytes); }
+
   sqlite3* db_;
   sqlite3_stmt* statement_ = nullptr;
 };

@@ -35,8 +35,7 @@ void write_run(const StackRun& run, Statement& insert) {
     const std::size_t count = writer.stacks();
     if (count == 0) return;
     const std::string blob = writer.finish(compression_level(0));
-    insert.bind(1, static_cast<std::int64_t>(run.first + first)).bind(2, static_cast<std::int64_t>(count));
-    insert.bind_blob(3, blob).run();
+    insert.run_with(run.first + first, count, Blob{blob});
     first += count;
     last = {};
   };
@@ -61,7 +60,7 @@ void rewrite_stacks(sqlite3* db, const std::function<bool(StackRun&)>& change) {
     StackRun run = read_run(select.blob(1), first, select.id(0, "stack count"));
     select.reset();
     if (!change(run)) continue;
-    remove.bind(1, std::int64_t{first}).run();
+    remove.run_with(first);
     write_run(run, insert);
   }
 }

@@ -159,10 +159,7 @@ Status Store::remember(const Comparison& comparison) {
   return guarded<std::monostate>(path(), [&] {
     return impl_->connection.write([&](Session& session) {
       const std::string ids = format_ids(comparison.snapshots);
-      Statement(session.db(), "INSERT OR REPLACE INTO comparison VALUES(1,?,?)")
-          .bind_text(1, ids)
-          .bind_text(2, comparison.options_json)
-          .run();
+      Statement(session.db(), "INSERT OR REPLACE INTO comparison VALUES(1,?,?)").run_with(ids, comparison.options_json);
       return std::monostate{};
     });
   });

@@ -9,6 +9,7 @@
 #include "analyzer/symbols/symbol_files.hpp"
 #include "analyzer/symbols/symbols.hpp"
 #include "snapdiff/checked.hpp"
+#include "snapdiff/dictionary_mover.hpp"
 #include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::symbols {
@@ -173,14 +174,9 @@ class DictionaryNamer {
   FunctionId function(std::size_t query, const SourceFrame& source) {
     const FunctionKey key =
         function_key(text(query, source.name), text(query, source.system_name), text(query, source.file));
-    FunctionTable& table = to_->functions;
-    const auto [entry, added] = functions_.try_emplace(key, FunctionId{static_cast<std::uint32_t>(table.size())});
-    if (added) {
-      table.name.push_back(std::get<0>(key));
-      table.system_name.push_back(std::get<1>(key));
-      table.file.push_back(std::get<2>(key));
-      table.start_line.push_back(source.start_line);
-    }
+    const auto [entry, added] = functions_.try_emplace(key, FunctionId{});
+    if (added)
+      entry->second = append(to_->functions, std::get<0>(key), std::get<1>(key), std::get<2>(key), source.start_line);
     return entry->second;
   }
 
@@ -234,13 +230,11 @@ class DictionaryNamer {
       } else {
         if (row >= kNone || inlined_.size() >= kNone - 1)
           return Error{ErrorCode::limit, "too many inlined frames: expected fewer than 2^32 - 1"};
-        frames.module.push_back(from_.frames.module[i]);
-        frames.offset.push_back(from_.frames.offset[i]);
-        frames.function.push_back(FunctionId{});
-        frames.line.push_back(0);
-        frames.column.push_back(0);
-        frames.flags.push_back(kFrameInlined | kFrameDerived);
-        frames.hash.push_back(hash);
+        append(frames,
+               {.module = from_.frames.module[i],
+                .offset = from_.frames.offset[i],
+                .flags = kFrameInlined | kFrameDerived},
+               hash);
       }
       write(row, query, sources[j]);
       inlined_.push_back(FrameId{static_cast<std::uint32_t>(row)});

@@ -12,7 +12,7 @@
 
 namespace snapdiff::formats::valgrind {
 
-/// Reads a DHAT file. The texts of its frames stand behind the program points that use them, so the points are
+/// Reads a DHAT file. The texts of its frames come after the program points that use them, so the points are
 /// kept as numbers until then.
 class DhatReader {
  public:

@@ -51,7 +51,7 @@ ROOMS = {
     "analyzer/story": (["analyzer/trend"], [], "what a comparison or a series says; sums are judged as rows are"),
     "analyzer/flame": ([], [], "works on result types in memory"),
     "analyzer/graph": ([], ["boost/"], "components and dominators: Boost.Graph stays inside"),
-    "analyzer/objects": ([], ["re2/"], "works on models in memory; the pattern of a type is RE2, as those of frames are"),
+    "analyzer/objects": (["analyzer/graph"], ["re2/"], "works on models in memory; dominators are those of any graph; the pattern of a type is RE2, as those of frames are"),
     "analyzer/render": (["analyzer/graph", "analyzer/flame"], ["graphviz/", "cairo/", "cairo.h", "cairo-pdf.h", "cairo-svg.h", "cairo-ft.h", "pango/",
                                              "fontconfig/", "glib.h", "glib-object.h"],
                         "draws graphs and flame graphs; layout, painting and fonts stay inside"),
@@ -110,7 +110,7 @@ DOORS = {
     "analyzer/render": {"axis_page.hpp", "drawing.hpp", "render.hpp", "retained.hpp"},
     "analyzer/html": {"html.hpp"},
     "analyzer/symbols": {"symbols.hpp"},
-    "analyzer/report": {"query.hpp", "report.hpp", "retention.hpp", "text_tools.hpp"},  # the width of text, for the terminal
+    "analyzer/report": {"json_writer.hpp", "query.hpp", "report.hpp", "retention.hpp", "text_tools.hpp"},  # the width of text, for the terminal
 }
 
 SOURCES = (".hpp", ".h", ".cpp", ".cc", ".c")
