@@ -27,13 +27,22 @@ double in_count(const Amounts& x, const Amounts& y) {
   return std::min(kOtherSize, std::abs(std::log((y.objects_after + kFew) / (x.objects_before + kFew))));
 }
 
+bool grew_little(double before, double after) {
+  return std::abs(std::floor(after) - std::floor(before)) <= kMostGrown * std::min(before, after);
+}
+
+/// The same of the size of its objects.
+double in_size(const Amounts& x, const Amounts& y) {
+  if (std::floor(x.size_before()) == std::floor(y.size_after())) return 0;
+  return grew_little(x.size_before(), y.size_after()) ? kGrownSize : kOtherSize;
+}
+
 /// The same of the sizes of objects, for two rows at once; equal growth of both is one change of a type. Where an
 /// allocator rounds sizes up it is not equal any more.
 double in_size(double x_before, double x_after, double y_before, double y_after) {
   const double x = std::floor(x_after) - std::floor(x_before), y = std::floor(y_after) - std::floor(y_before);
   if (x == 0 && y == 0) return 0;
-  const bool little = std::abs(x) <= kMostGrown * std::min(x_before, x_after) &&
-                      std::abs(y) <= kMostGrown * std::min(y_before, y_after);
+  const bool little = grew_little(x_before, x_after) && grew_little(y_before, y_after);
   if (x == y && little) return kGrownSize;
   if ((x > 0) == (y > 0) && x != 0 && y != 0 && little) return kOtherSize;
   return (x == 0 ? 0 : kOtherSize) + (y == 0 ? 0 : kOtherSize);
@@ -85,8 +94,9 @@ bool exchanged_sizes(const Amounts& x, const Amounts& y) {
 }
 
 bool went_on_alone(const Amounts& x, const Amounts& y) {
-  return y.objects_before == 0 && y.objects_after > 0 && std::floor(x.size_before()) == std::floor(y.size_after()) &&
-         in_count(x, y) <= kAsBefore;
+  if (y.objects_before != 0 || y.objects_after <= 0 || in_count(x, y) > kAsBefore) return false;
+  const double moved = in_size(x, y);
+  return moved < kOtherSize && moved + in_count(x, y) + kClear < in_size(x, x) + in_count(x, x);
 }
 
 Vote went_on(const Amounts& x, const Amounts& y) {

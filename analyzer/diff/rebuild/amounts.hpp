@@ -62,7 +62,8 @@ Exchange explain(const Amounts& x, const Amounts& y);
 bool exchanged(const Amounts& x, const Amounts& y);
 bool exchanged_sizes(const Amounts& x, const Amounts& y);
 
-/// Whether what `x` held before is all that `y` holds now, which only the newer side has: as many objects of that size.
+/// Whether what `x` held before is what `y` holds now, which only the newer side has, far rather than what `x` itself
+/// holds now: about as many objects of that size, or of one that grew a little.
 bool went_on_alone(const Amounts& x, const Amounts& y);
 
 /// Whether stacks of one of two rows went on in the other: they changed places, or both together hold about as many

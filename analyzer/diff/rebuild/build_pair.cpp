@@ -197,10 +197,11 @@ std::vector<Hash128> BuildPair::coincidences() const {
   return out;
 }
 
-void BuildPair::set_frames(Stack& stack, const OneSide& from, const std::vector<std::uint32_t>& walked) {
-  stack.classes.reserve(walked.size());
-  stack.functions.reserve(walked.size());
-  for (const std::uint32_t position : walked) {
+void BuildPair::set_frames(Stack& stack, const OneSide& from) {
+  const std::span<const std::uint32_t> positions = from.positions.stack(stack.entry);
+  stack.classes.reserve(positions.size());
+  stack.functions.reserve(positions.size());
+  for (const std::uint32_t position : positions) {
     stack.classes.push_back(from.classes[position]);
     stack.functions.push_back(from.positions.function_of(position));
   }
@@ -210,7 +211,6 @@ BuildPair::Stacks BuildPair::read(const std::vector<Left>& left, bool after, boo
   const OneSide from = side_of(after);
   const Side& side = from.positions.code().side();
   Stacks out(left.size());
-  std::vector<std::uint32_t> walked;
   for (std::size_t i = 0; i < left.size(); ++i) {
     Stack& stack = out[i];
     stack.row = left[i].row;
@@ -218,15 +218,16 @@ BuildPair::Stacks BuildPair::read(const std::vector<Left>& left, bool after, boo
     stack.value = std::abs(static_cast<double>(side.value[left[i].entry]));
     if (!side.objects.empty()) stack.objects = std::abs(static_cast<double>(side.objects[left[i].entry]));
     stack.way = from.positions.code().way(left[i].entry);
-    from.positions.walk(left[i].entry, walked, stack.folded);
-    if (walked.empty()) continue;
+    stack.folded = from.positions.folded(stack.entry);
+    const std::span<const std::uint32_t> positions = from.positions.stack(stack.entry);
+    if (positions.empty()) continue;
     SequenceHasher hasher;
-    for (const std::uint32_t position : walked) {
+    for (const std::uint32_t position : positions) {
       add_item(hasher, from.classes[position]);
       stack.renamed = stack.renamed || has_other_name_[from.positions.function_of(position)] != 0;
     }
     stack.key = hasher.finish();
-    if (with_frames) set_frames(stack, from, walked);
+    if (with_frames) set_frames(stack, from);
   }
   return out;
 }
@@ -239,12 +240,7 @@ void BuildPair::read_both(const std::vector<Left>& before, const std::vector<Lef
 
 void BuildPair::read_frames(Stacks& stacks, bool after) {
   const OneSide from = side_of(after);
-  std::vector<std::uint32_t> walked;
-  bool folded = false;
-  for (Stack& stack : stacks) {
-    from.positions.walk(stack.entry, walked, folded);
-    set_frames(stack, from, walked);
-  }
+  for (Stack& stack : stacks) set_frames(stack, from);
 }
 
 MatchTier BuildPair::tier_of(const Stack& a, const Stack& b, bool way_differs) const {
@@ -254,11 +250,8 @@ MatchTier BuildPair::tier_of(const Stack& a, const Stack& b, bool way_differs) c
 
 void BuildPair::count_renamed(const Stack& joined) {
   if (!joined.renamed) return;
-  std::vector<std::uint32_t> walked;
-  bool folded = false;
-  in_b_.walk(joined.entry, walked, folded);
   std::uint32_t last = kNone;
-  for (const std::uint32_t position : walked) {
+  for (const std::uint32_t position : in_b_.stack(joined.entry)) {
     const std::uint32_t f = in_b_.function_of(position);
     if (f != last && has_other_name_[f] != 0) ++stacks_with_[f];
     last = f;

@@ -11,12 +11,9 @@
 namespace snapdiff::diff::rebuild {
 namespace {
 
-constexpr double kOtherNumber = 0.69;        // of the logarithm of the number of objects: twice as many, or half
 constexpr std::size_t kMostRowsOfRun = 256;  // rows of one run of functions: the heaviest
 
-bool is_other_site(const RowAmounts& row) {
-  return std::floor(row.size_before()) != std::floor(row.size_after()) && row.moved() > kOtherNumber;
-}
+bool has_other_objects(const RowAmounts& row) { return std::floor(row.size_before()) != std::floor(row.size_after()); }
 
 /// The rows of one run of functions.
 struct Run {
@@ -41,15 +38,10 @@ void merge(const std::vector<RowAmounts>& all, bool after, BuildPair& pair, RowU
   }
   for (const auto& [hash, run] : runs) {
     for (const RowAmounts* row : run.other_sites) {
-      const RowAmounts* found = nullptr;
-      std::size_t fitting = 0;
       for (const RowAmounts* other : run.one_sided) {
         if (!(after ? went_on_alone(*row, *other) : went_on_alone(row->mirrored(), other->mirrored()))) continue;
-        found = other;
-        ++fitting;
+        if (rows.find(row->unit) != rows.find(other->unit)) rows.join(row->unit, other->unit, MatchTier::merged);
       }
-      if (fitting == 1 && rows.find(row->unit) != rows.find(found->unit))
-        rows.join(row->unit, found->unit, MatchTier::merged);
     }
   }
 }
@@ -59,7 +51,7 @@ void merge(const std::vector<RowAmounts>& all, bool after, BuildPair& pair, RowU
 void merge_taken_over(const Comparison& c, std::size_t s, BuildPair& pair, RowUnion& rows) {
   if (c.sides[s].objects.empty() || c.sides[s + 1].objects.empty()) return;
   std::vector<RowAmounts> all = amounts_of_rows(c, s, rows);
-  std::erase_if(all, [](const RowAmounts& row) { return row.on_both_sides() && !is_other_site(row); });
+  std::erase_if(all, [](const RowAmounts& row) { return row.on_both_sides() && !has_other_objects(row); });
   const auto one_sided =
       std::count_if(all.begin(), all.end(), [](const RowAmounts& row) { return !row.on_both_sides(); });
   if (one_sided == 0 || static_cast<std::size_t>(one_sided) == all.size()) return;
