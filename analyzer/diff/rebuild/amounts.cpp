@@ -48,6 +48,11 @@ double in_size(double x_before, double x_after, double y_before, double y_after)
   return (x == 0 ? 0 : kOtherSize) + (y == 0 ? 0 : kOtherSize);
 }
 
+/// Whether what `x` alone held before may be what `y` alone holds now.
+bool continues(const Amounts& x, const Amounts& y) {
+  return x.objects_before > 0 && y.objects_after > 0 && in_size(x, y) < kOtherSize && in_count(x, y) <= kAsBefore;
+}
+
 }  // namespace
 
 double Amounts::moved() const { return change(objects_before, objects_after); }
@@ -94,9 +99,13 @@ bool exchanged_sizes(const Amounts& x, const Amounts& y) {
 }
 
 bool went_on_alone(const Amounts& x, const Amounts& y) {
-  if (y.objects_before != 0 || y.objects_after <= 0 || in_count(x, y) > kAsBefore) return false;
-  const double moved = in_size(x, y);
-  return moved < kOtherSize && moved + in_count(x, y) + kClear < in_size(x, x) + in_count(x, x);
+  return y.objects_before == 0 && continues(x, y) &&
+         in_size(x, y) + in_count(x, y) + kClear < in_size(x, x) + in_count(x, x);
+}
+
+bool went_on_in_part(const Amounts& x, const Amounts& y) {
+  return y.objects_before == 0 && y.objects_after > 0 && in_size(x, y) < kOtherSize &&
+         (x.stacks_before > x.stacks_after || went_on(x, y) == Vote::yes);
 }
 
 Vote went_on(const Amounts& x, const Amounts& y) {
@@ -104,7 +113,7 @@ Vote went_on(const Amounts& x, const Amounts& y) {
     if (exchanged(x, y)) return Vote::yes;
     return !x.changed() && !y.changed() ? Vote::no : Vote::none;
   }
-  if (!x.on_both_sides() && !y.on_both_sides()) return Vote::none;
+  if (!x.on_both_sides() && !y.on_both_sides()) return continues(x, y) || continues(y, x) ? Vote::yes : Vote::none;
   const double together = change(x.objects_before + y.objects_before, x.objects_after + y.objects_after);
   const double apart = x.on_both_sides() ? x.moved() : y.moved();
   const bool bytes = change(x.bytes_before + y.bytes_before, x.bytes_after + y.bytes_after) <= kSameBytes;

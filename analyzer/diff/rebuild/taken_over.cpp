@@ -13,15 +13,25 @@ namespace {
 
 constexpr std::size_t kMostRowsOfRun = 256;  // rows of one run of functions: the heaviest
 
+bool is_merged(const Comparison& c, const RowUnion& rows, const RowAmounts& row) {
+  return !c.coarse_tier.empty() && c.coarse_tier[rows.find(row.unit)] == MatchTier::merged;
+}
+
 bool has_other_objects(const RowAmounts& row) { return std::floor(row.size_before()) != std::floor(row.size_after()); }
 
 /// The rows of one run of functions.
 struct Run {
-  std::vector<const RowAmounts*> other_sites, one_sided;
+  std::vector<const RowAmounts*> of_both, one_sided;
 };
 
+/// Whether what `x` held before is in `y` now, which only the newer side has: of a row of several stacks, as nothing
+/// tells their lines apart, a part.
+bool is_taken_over(const Amounts& x, const Amounts& y, bool merged) {
+  return went_on_alone(x, y) || (merged && went_on_in_part(x, y));
+}
+
 /// Merges in one direction of time: `after` looks for what was held before in rows that only the newer side has.
-void merge(const std::vector<RowAmounts>& all, bool after, BuildPair& pair, RowUnion& rows) {
+void merge(const Comparison& c, const std::vector<RowAmounts>& all, bool after, BuildPair& pair, RowUnion& rows) {
   std::vector<BuildPair::Left> entries;
   for (std::uint32_t i = 0; i < all.size(); ++i) {
     const std::uint32_t entry = after ? all[i].entry_after : all[i].entry_before;
@@ -33,13 +43,16 @@ void merge(const std::vector<RowAmounts>& all, bool after, BuildPair& pair, RowU
     std::uint64_t hash = 0;
     for (const std::uint32_t function : stack.functions) hash = add_to_run(hash, function);
     const RowAmounts& row = all[stack.row];
-    std::vector<const RowAmounts*>& of_run = row.on_both_sides() ? runs[hash].other_sites : runs[hash].one_sided;
+    std::vector<const RowAmounts*>& of_run = row.on_both_sides() ? runs[hash].of_both : runs[hash].one_sided;
     if (of_run.size() < kMostRowsOfRun) of_run.push_back(&row);
   }
   for (const auto& [hash, run] : runs) {
-    for (const RowAmounts* row : run.other_sites) {
+    for (const RowAmounts* row : run.of_both) {
+      const bool merged = is_merged(c, rows, *row);
       for (const RowAmounts* other : run.one_sided) {
-        if (!(after ? went_on_alone(*row, *other) : went_on_alone(row->mirrored(), other->mirrored()))) continue;
+        const bool taken = after ? is_taken_over(*row, *other, merged)
+                                 : is_taken_over(row->mirrored(), other->mirrored(), merged);
+        if (!taken) continue;
         if (rows.find(row->unit) != rows.find(other->unit)) rows.join(row->unit, other->unit, MatchTier::merged);
       }
     }
@@ -51,12 +64,14 @@ void merge(const std::vector<RowAmounts>& all, bool after, BuildPair& pair, RowU
 void merge_taken_over(const Comparison& c, std::size_t s, BuildPair& pair, RowUnion& rows) {
   if (c.sides[s].objects.empty() || c.sides[s + 1].objects.empty()) return;
   std::vector<RowAmounts> all = amounts_of_rows(c, s, rows);
-  std::erase_if(all, [](const RowAmounts& row) { return row.on_both_sides() && !has_other_objects(row); });
+  std::erase_if(all, [&](const RowAmounts& row) {
+    return row.on_both_sides() && !has_other_objects(row) && !is_merged(c, rows, row);
+  });
   const auto one_sided =
       std::count_if(all.begin(), all.end(), [](const RowAmounts& row) { return !row.on_both_sides(); });
   if (one_sided == 0 || static_cast<std::size_t>(one_sided) == all.size()) return;
   std::sort(all.begin(), all.end(), heavier);
-  for (const bool after : {true, false}) merge(all, after, pair, rows);
+  for (const bool after : {true, false}) merge(c, all, after, pair, rows);
 }
 
 }  // namespace snapdiff::diff::rebuild
