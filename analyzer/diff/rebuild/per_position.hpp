@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -37,17 +38,17 @@ class ByPosition {
       end_[p] = all;  // until the first of the position is added
       all += counts[p];
     }
-    seen_.resize(all);
+    seen_ = std::make_unique_for_overwrite<Seen[]>(all);
   }
   void add(std::uint32_t position, const Seen& one) { seen_[end_[position]++] = one; }
   /// Only where all were added.
   std::span<const Seen> operator[](std::size_t position) const {
     const std::size_t begin = position == 0 ? 0 : end_[position - 1];
-    return std::span<const Seen>(seen_).subspan(begin, end_[position] - begin);
+    return {seen_.get() + begin, end_[position] - begin};
   }
 
  private:
-  std::vector<Seen> seen_;
+  std::unique_ptr<Seen[]> seen_;  // NOLINT(modernize-avoid-c-arrays): not filled twice
   std::vector<std::size_t> end_;
 };
 

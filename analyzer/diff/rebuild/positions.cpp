@@ -186,9 +186,15 @@ class Positions::Gathering {
     double bytes = 0;
     std::uint32_t stacks = 0;
   };
-  /// One position of a stack.
-  struct Place {
-    std::uint32_t entry, k;
+  /// The functions of the two callers and the two callees next to one position of a stack, and of the leaf below it;
+  /// kNone where the stack ends before.
+  struct Around {
+    std::uint32_t caller, its_caller, callee, its_callee, leaf;
+  };
+  /// What a stack allocates where it ends.
+  struct Site {
+    std::uint32_t way;
+    std::int64_t size, objects;
   };
   /// A stack whose run of functions is a context of its positions.
   struct Run {
@@ -260,13 +266,18 @@ class Positions::Gathering {
     std::vector<std::uint32_t> counts;
     counts.reserve(through_.size());
     for (const Through& one : through_) counts.push_back(std::min(one.stacks, kMostStacks));
-    ByPosition<Place> places(counts);
+    ByPosition<Around> around(counts);
+    std::vector<std::uint32_t> of_stack;  // functions, between those that a stack does not have
     for (std::uint32_t entry = 0; entry < stacks(); ++entry) {
       const std::span<const std::uint32_t> stack = positions_.stack(entry);
-      for (std::uint32_t k = 0; k < stack.size(); ++k) {
+      of_stack.assign({kNone, kAllocation});
+      for (const std::uint32_t position : stack) of_stack.push_back(positions_.function_[position]);
+      of_stack.insert(of_stack.end(), {kNone, kNone});
+      for (std::size_t k = 0; k < stack.size(); ++k) {
         if (counts[stack[k]] == 0) continue;
         --counts[stack[k]];
-        places.add(stack[k], {entry, k});
+        const std::uint32_t* own = of_stack.data() + k + 2;
+        around.add(stack[k], {own[1], own[2], own[-1], own[-2], k == 0 ? kNone : of_stack[2]});
       }
     }
     const std::vector<std::uint32_t>& function = positions_.function_;
@@ -274,15 +285,10 @@ class Positions::Gathering {
     FunctionSet next(functions + std::size_t{1}), deep(next), from(next);
     for (std::size_t p = 0; p < through_.size(); ++p) {
       for (FunctionSet* set : {&next, &deep, &from}) set->clear();
-      for (const Place& place : places[p]) {
-        const std::span<const std::uint32_t> stack = positions_.stack(place.entry);
-        const std::size_t k = place.k;
-        if (k + 1 < stack.size()) from.add(function[stack[k + 1]]);
-        if (k + 2 < stack.size()) from.add(function[stack[k + 2]]);
-        next.add(k > 0 ? function[stack[k - 1]] : kAllocation);
-        deep.add(k > 0 ? function[stack[k - 1]] : kAllocation);
-        if (k > 0) deep.add(k == 1 ? kAllocation : function[stack[k - 2]]);
-        if (k > 0) deep.add(function[stack.front()]);
+      for (const Around& one : around[p]) {
+        next.add(one.callee);
+        for (const std::uint32_t f : {one.callee, one.its_callee, one.leaf}) deep.add(f);
+        for (const std::uint32_t f : {one.caller, one.its_caller}) from.add(f);
       }
       positions_.next_.add(next.sorted());
       positions_.deep_.add(deep.sorted());
@@ -336,9 +342,10 @@ class Positions::Gathering {
     for (std::uint32_t entry = 0; entry < stacks(); ++entry) {
       if (!positions_.stack(entry).empty()) ++counts[positions_.stack(entry).front()];
     }
-    ByPosition<std::uint32_t> sites(counts);
+    ByPosition<Site> sites(counts);
     for (std::uint32_t entry = 0; entry < stacks(); ++entry) {
-      if (!positions_.stack(entry).empty()) sites.add(positions_.stack(entry).front(), entry);
+      if (!positions_.stack(entry).empty())
+        sites.add(positions_.stack(entry).front(), {positions_.code_.way(entry), size_of(entry), objects_of(entry)});
     }
     std::vector<std::uint32_t> ways;
     std::vector<std::int64_t> sizes;
@@ -350,11 +357,10 @@ class Positions::Gathering {
     for (std::size_t p = 0; p < through_.size(); ++p) {
       ways.clear();
       sizes.clear();
-      for (const std::uint32_t entry : sites[p]) {
-        const std::int64_t objects = objects_of(entry);
-        add(ways, positions_.code_.way(entry), kMostWays);
-        if (objects > 0) add(sizes, size_of(entry), kMostSizes);
-        positions_.all[p].objects += std::abs(static_cast<double>(objects));
+      for (const Site& one : sites[p]) {
+        add(ways, one.way, kMostWays);
+        if (one.objects > 0) add(sizes, one.size, kMostSizes);
+        positions_.all[p].objects += std::abs(static_cast<double>(one.objects));
       }
       positions_.ways_.add(ways);
       positions_.sizes_.add(sizes);
