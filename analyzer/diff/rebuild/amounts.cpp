@@ -108,6 +108,12 @@ bool went_on_in_part(const Amounts& x, const Amounts& y) {
          (x.stacks_before > x.stacks_after || went_on(x, y) == Vote::yes);
 }
 
+bool went_apart(const Amounts& x, const Amounts& from, const Amounts& to) {
+  const auto left = [](const Amounts& a, const Amounts& b) { return in_size(a, b) + in_count(a, b); };
+  return from.objects_after == 0 && to.objects_before == 0 && continues(x, to) && continues(from, x) &&
+         left(x, to) + left(from, x) + kClearVote < left(x, x);
+}
+
 Vote went_on(const Amounts& x, const Amounts& y) {
   if (x.on_both_sides() && y.on_both_sides()) {
     if (exchanged(x, y)) return Vote::yes;

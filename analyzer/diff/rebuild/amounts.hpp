@@ -71,13 +71,17 @@ bool exchanged_sizes(const Amounts& x, const Amounts& y);
 /// holds now: about as many objects of that size, or of one that grew a little.
 bool went_on_alone(const Amounts& x, const Amounts& y);
 
+/// Whether what `x` held before is what `to` holds now, which only the newer side has, and what it holds now is what
+/// `from` held before, which only the older side has: far rather than that it is one row.
+bool went_apart(const Amounts& x, const Amounts& from, const Amounts& to);
+
 /// Whether stacks of one of two rows went on in the other: they changed places, or both together hold about as many
 /// objects as before while the one that both sides have does not. Of a row of each side alone: they hold as much.
 enum class Vote : std::uint8_t { none, yes, no };
 Vote went_on(const Amounts& x, const Amounts& y);
 
-/// Whether a part of what `x` held before, a row of several stacks, may be what `y` holds now, which only the newer side
-/// has: objects of about that size, where `x` has lost a stack, or both together hold about as many as before.
+/// Whether a part of what `x` held before, a row of several stacks, may be what `y` holds now, which only the newer
+/// side has: objects of about that size, where `x` has lost a stack, or both together hold about as many as before.
 bool went_on_in_part(const Amounts& x, const Amounts& y);
 
 }  // namespace snapdiff::diff::rebuild

@@ -73,10 +73,7 @@ class Paired {
 class Lines {
  public:
   Lines(const Positions& before, const Positions& after, std::size_t functions, const Code& current)
-      : a_(before),
-        b_(after),
-        current_(current),
-        shifts_(functions) {
+      : a_(before), b_(after), current_(current), shifts_(functions) {
     for_each_parallel(2, before.all.size() + after.all.size(), [&](std::size_t side) {
       side == 0 ? in_a_ = by_function(before, functions) : in_b_ = by_function(after, functions);
     });

@@ -28,7 +28,8 @@ class PerPosition {
   std::vector<std::uint32_t> end_;
 };
 
-/// What was seen at positions, those of one in the order in which they were added. `counts`: how many there will be of each.
+/// What was seen at positions, those of one in the order in which they were added. `counts`: how many there will be of
+/// each.
 template <class Seen>
 class ByPosition {
  public:
