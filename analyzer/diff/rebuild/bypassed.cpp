@@ -46,13 +46,13 @@ class LineHashes {
 };
 
 /// The line above, the function that is bypassed, the one below or kNone.
-using Place = std::array<std::uint32_t, 3>;
+using BypassPlace = std::array<std::uint32_t, 3>;
 
 /// Two rows of equal lines but for one, or a few together, that only `longer` has.
 struct Bypass {
   const RowAmounts* longer = nullptr;
   const RowAmounts* shorter = nullptr;
-  Place place{};
+  BypassPlace place{};
   Vote vote = Vote::none;  ///< whether stacks of one went on in the other
 
   bool on_both_sides() const { return longer->on_both_sides() && shorter->on_both_sides(); }
@@ -60,7 +60,7 @@ struct Bypass {
 };
 
 /// Where `count` frames from `k` on are bypassed.
-Place place_of(const BuildPair::Stack& stack, std::size_t k, std::size_t count, bool lines_tell) {
+BypassPlace bypass_place(const BuildPair::Stack& stack, std::size_t k, std::size_t count, bool lines_tell) {
   // A jump is one call; where lines say nothing, a callee was inlined with all its calls.
   const std::uint32_t below = !lines_tell ? kNone : k == 0 ? kAllocation : stack.functions[k - 1];
   return {stack.classes[k + count], stack.functions[k], below};
@@ -86,7 +86,7 @@ void find_replaced(const std::vector<OneRow>& runs, bool lines_tell, std::vector
         if (stack.functions[k] == run.stack->functions[k]) continue;  // lines that are not each other's
         if (went_on(*run.row, *other.run->row) != Vote::yes) continue;
         for (const OneRow* one : {&run, other.run})
-          out.push_back({run.row, other.run->row, place_of(*one->stack, k, 1, lines_tell), Vote::yes});
+          out.push_back({run.row, other.run->row, bypass_place(*one->stack, k, 1, lines_tell), Vote::yes});
       }
       if (equal.size() < kMostOfLines) equal.push_back({&run, k});
     }
@@ -112,7 +112,7 @@ std::vector<Bypass> find_bypasses(const std::vector<OneRow>& runs, bool lines_te
         const Vote vote = went_on(*run.row, *other->row);
         const bool alone = !run.row->on_both_sides() && !other->row->on_both_sides();
         if (alone && vote != Vote::yes) continue;
-        out.push_back({run.row, other->row, place_of(*run.stack, k, count, lines_tell), vote});
+        out.push_back({run.row, other->row, bypass_place(*run.stack, k, count, lines_tell), vote});
       }
     };
     for (std::size_t k = 0; k + 1 < classes.size(); ++k) {
@@ -162,7 +162,7 @@ void merge_bypassed(const Comparison& c, std::size_t s, BuildPair& pair, RowUnio
   struct Votes {
     double yes = 0, no = 0;
   };
-  std::map<Place, Votes> votes;
+  std::map<BypassPlace, Votes> votes;
   // Whatever is below: its own frame may be missing as well.
   std::map<std::pair<std::uint32_t, std::uint32_t>, Votes> votes_above;
   // What rows do not say alone: a function jumps from another line now, whoever calls it.
