@@ -27,16 +27,30 @@ double in_count(const Amounts& x, const Amounts& y) {
   return std::min(kOtherSize, std::abs(std::log((y.objects_after + kFew) / (x.objects_before + kFew))));
 }
 
+bool grew_little(double before, double after) {
+  return std::abs(std::floor(after) - std::floor(before)) <= kMostGrown * std::min(before, after);
+}
+
+/// The same of the size of its objects.
+double in_size(const Amounts& x, const Amounts& y) {
+  if (std::floor(x.size_before()) == std::floor(y.size_after())) return 0;
+  return grew_little(x.size_before(), y.size_after()) ? kGrownSize : kOtherSize;
+}
+
 /// The same of the sizes of objects, for two rows at once; equal growth of both is one change of a type. Where an
 /// allocator rounds sizes up it is not equal any more.
 double in_size(double x_before, double x_after, double y_before, double y_after) {
   const double x = std::floor(x_after) - std::floor(x_before), y = std::floor(y_after) - std::floor(y_before);
   if (x == 0 && y == 0) return 0;
-  const bool little = std::abs(x) <= kMostGrown * std::min(x_before, x_after) &&
-                      std::abs(y) <= kMostGrown * std::min(y_before, y_after);
+  const bool little = grew_little(x_before, x_after) && grew_little(y_before, y_after);
   if (x == y && little) return kGrownSize;
   if ((x > 0) == (y > 0) && x != 0 && y != 0 && little) return kOtherSize;
   return (x == 0 ? 0 : kOtherSize) + (y == 0 ? 0 : kOtherSize);
+}
+
+/// Whether what `x` alone held before may be what `y` alone holds now.
+bool continues(const Amounts& x, const Amounts& y) {
+  return x.objects_before > 0 && y.objects_after > 0 && in_size(x, y) < kOtherSize && in_count(x, y) <= kAsBefore;
 }
 
 }  // namespace
@@ -85,8 +99,19 @@ bool exchanged_sizes(const Amounts& x, const Amounts& y) {
 }
 
 bool went_on_alone(const Amounts& x, const Amounts& y) {
-  return y.objects_before == 0 && y.objects_after > 0 && std::floor(x.size_before()) == std::floor(y.size_after()) &&
-         in_count(x, y) <= kAsBefore;
+  return y.objects_before == 0 && continues(x, y) &&
+         in_size(x, y) + in_count(x, y) + kClear < in_size(x, x) + in_count(x, x);
+}
+
+bool went_on_in_part(const Amounts& x, const Amounts& y) {
+  return y.objects_before == 0 && y.objects_after > 0 && in_size(x, y) < kOtherSize &&
+         (x.stacks_before > x.stacks_after || went_on(x, y) == Vote::yes);
+}
+
+bool went_apart(const Amounts& x, const Amounts& from, const Amounts& to) {
+  const auto left = [](const Amounts& a, const Amounts& b) { return in_size(a, b) + in_count(a, b); };
+  return from.objects_after == 0 && to.objects_before == 0 && continues(x, to) && continues(from, x) &&
+         left(x, to) + left(from, x) + kClearVote < left(x, x);
 }
 
 Vote went_on(const Amounts& x, const Amounts& y) {
@@ -94,7 +119,7 @@ Vote went_on(const Amounts& x, const Amounts& y) {
     if (exchanged(x, y)) return Vote::yes;
     return !x.changed() && !y.changed() ? Vote::no : Vote::none;
   }
-  if (!x.on_both_sides() && !y.on_both_sides()) return Vote::none;
+  if (!x.on_both_sides() && !y.on_both_sides()) return continues(x, y) || continues(y, x) ? Vote::yes : Vote::none;
   const double together = change(x.objects_before + y.objects_before, x.objects_after + y.objects_after);
   const double apart = x.on_both_sides() ? x.moved() : y.moved();
   const bool bytes = change(x.bytes_before + y.bytes_before, x.bytes_after + y.bytes_after) <= kSameBytes;

@@ -13,12 +13,17 @@ namespace snapdiff::diff::rebuild {
 struct Amounts {
   double bytes_before = 0, bytes_after = 0;
   double objects_before = 0, objects_after = 0;
+  std::uint32_t stacks_before = 0, stacks_after = 0;
 
+  /// One more stack.
   void add(bool after, double bytes, double objects) {
     (after ? bytes_after : bytes_before) += bytes;
     (after ? objects_after : objects_before) += objects;
+    ++(after ? stacks_after : stacks_before);
   }
-  Amounts mirrored() const { return {bytes_after, bytes_before, objects_after, objects_before}; }
+  Amounts mirrored() const {
+    return {bytes_after, bytes_before, objects_after, objects_before, stacks_after, stacks_before};
+  }
   bool on_both_sides() const { return objects_before > 0 && objects_after > 0; }
   /// Of a row that both sides have.
   double size_before() const { return bytes_before / objects_before; }
@@ -62,12 +67,21 @@ Exchange explain(const Amounts& x, const Amounts& y);
 bool exchanged(const Amounts& x, const Amounts& y);
 bool exchanged_sizes(const Amounts& x, const Amounts& y);
 
-/// Whether what `x` held before is all that `y` holds now, which only the newer side has: as many objects of that size.
+/// Whether what `x` held before is what `y` holds now, which only the newer side has, far rather than what `x` itself
+/// holds now: about as many objects of that size, or of one that grew a little.
 bool went_on_alone(const Amounts& x, const Amounts& y);
 
+/// Whether what `x` held before is what `to` holds now, which only the newer side has, and what it holds now is what
+/// `from` held before, which only the older side has: far rather than that it is one row.
+bool went_apart(const Amounts& x, const Amounts& from, const Amounts& to);
+
 /// Whether stacks of one of two rows went on in the other: they changed places, or both together hold about as many
-/// objects as before while the one that both sides have does not.
+/// objects as before while the one that both sides have does not. Of a row of each side alone: they hold as much.
 enum class Vote : std::uint8_t { none, yes, no };
 Vote went_on(const Amounts& x, const Amounts& y);
+
+/// Whether a part of what `x` held before, a row of several stacks, may be what `y` holds now, which only the newer
+/// side has: objects of about that size, where `x` has lost a stack, or both together hold about as many as before.
+bool went_on_in_part(const Amounts& x, const Amounts& y);
 
 }  // namespace snapdiff::diff::rebuild

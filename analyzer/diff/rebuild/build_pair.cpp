@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <set>
 #include <unordered_map>
 
 #include "analyzer/diff/names.hpp"
 #include "analyzer/diff/rebuild/objects.hpp"
+#include "analyzer/diff/rebuild/stack_groups.hpp"
 #include "snapdiff/parallel.hpp"
 
 namespace snapdiff::diff::rebuild {
@@ -55,69 +55,6 @@ bool both_tell(const Positions& a, const Positions& b) {
   for_each_parallel(2, a.code().side().stack.size() + b.code().side().stack.size(),
                     [&](std::size_t side) { tell[side] = (side == 0 ? a : b).lines_tell(); });
   return tell[0] && tell[1];
-}
-
-struct Keyed {
-  Hash128 key;
-  std::uint32_t index;
-  bool after;
-  friend bool operator<(const Keyed& x, const Keyed& y) {
-    if (x.key != y.key) return x.key < y.key;
-    return x.after != y.after ? y.after : x.index < y.index;
-  }
-};
-
-template <class Stacks>
-void drop(Stacks& stacks, const std::vector<std::uint8_t>& used) {
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < stacks.size(); ++i) {
-    if (used[i] == 0) {
-      if (kept != i) stacks[kept] = std::move(stacks[i]);
-      ++kept;
-    }
-  }
-  stacks.resize(kept);
-}
-
-/// In shares by their keys, which are hashes: several threads sort them, and put together they are sorted.
-void sort(std::vector<Keyed>& keyed) {
-  constexpr std::size_t kShares = 4;
-  std::array<std::size_t, kShares + 1> end{};
-  end[kShares] = keyed.size();
-  auto begin = keyed.begin();
-  for (std::size_t share = 1; share < kShares; ++share) {
-    const std::uint64_t limit = std::numeric_limits<std::uint64_t>::max() / kShares * share;
-    begin = std::partition(begin, keyed.end(), [&](const Keyed& one) { return one.key.high < limit; });
-    end[share] = static_cast<std::size_t>(begin - keyed.begin());
-  }
-  for_each_parallel(kShares, keyed.size(), [&](std::size_t share) {
-    std::sort(keyed.begin() + static_cast<std::ptrdiff_t>(end[share]),
-              keyed.begin() + static_cast<std::ptrdiff_t>(end[share + 1]));
-  });
-}
-
-/// Calls body(group of before, group of after) for stacks of equal key that both sides have.
-template <class Stacks, class Key, class Body>
-void each_group(const Stacks& before, const Stacks& after, Key key, Body body) {
-  std::vector<Keyed> keyed;
-  keyed.reserve(before.size() + after.size());
-  for (std::uint32_t i = 0; i < before.size(); ++i) {
-    if (before[i].key != Hash128{}) keyed.push_back({key(before[i]), i, false});
-  }
-  for (std::uint32_t i = 0; i < after.size(); ++i) {
-    if (after[i].key != Hash128{}) keyed.push_back({key(after[i]), i, true});
-  }
-  sort(keyed);
-  for (std::size_t begin = 0; begin < keyed.size();) {
-    std::size_t middle = begin, end = begin;
-    while (end < keyed.size() && keyed[end].key == keyed[begin].key) {
-      if (!keyed[end].after) ++middle;
-      ++end;
-    }
-    if (middle > begin && end > middle)
-      body(std::span(keyed).subspan(begin, middle - begin), std::span(keyed).subspan(middle, end - middle));
-    begin = end;
-  }
 }
 
 }  // namespace
@@ -197,10 +134,11 @@ std::vector<Hash128> BuildPair::coincidences() const {
   return out;
 }
 
-void BuildPair::set_frames(Stack& stack, const OneSide& from, const std::vector<std::uint32_t>& walked) {
-  stack.classes.reserve(walked.size());
-  stack.functions.reserve(walked.size());
-  for (const std::uint32_t position : walked) {
+void BuildPair::set_frames(Stack& stack, const OneSide& from) {
+  const std::span<const std::uint32_t> positions = from.positions.stack(stack.entry);
+  stack.classes.reserve(positions.size());
+  stack.functions.reserve(positions.size());
+  for (const std::uint32_t position : positions) {
     stack.classes.push_back(from.classes[position]);
     stack.functions.push_back(from.positions.function_of(position));
   }
@@ -210,7 +148,6 @@ BuildPair::Stacks BuildPair::read(const std::vector<Left>& left, bool after, boo
   const OneSide from = side_of(after);
   const Side& side = from.positions.code().side();
   Stacks out(left.size());
-  std::vector<std::uint32_t> walked;
   for (std::size_t i = 0; i < left.size(); ++i) {
     Stack& stack = out[i];
     stack.row = left[i].row;
@@ -218,15 +155,16 @@ BuildPair::Stacks BuildPair::read(const std::vector<Left>& left, bool after, boo
     stack.value = std::abs(static_cast<double>(side.value[left[i].entry]));
     if (!side.objects.empty()) stack.objects = std::abs(static_cast<double>(side.objects[left[i].entry]));
     stack.way = from.positions.code().way(left[i].entry);
-    from.positions.walk(left[i].entry, walked, stack.folded);
-    if (walked.empty()) continue;
+    stack.folded = from.positions.folded(stack.entry);
+    const std::span<const std::uint32_t> positions = from.positions.stack(stack.entry);
+    if (positions.empty()) continue;
     SequenceHasher hasher;
-    for (const std::uint32_t position : walked) {
+    for (const std::uint32_t position : positions) {
       add_item(hasher, from.classes[position]);
       stack.renamed = stack.renamed || has_other_name_[from.positions.function_of(position)] != 0;
     }
     stack.key = hasher.finish();
-    if (with_frames) set_frames(stack, from, walked);
+    if (with_frames) set_frames(stack, from);
   }
   return out;
 }
@@ -239,12 +177,7 @@ void BuildPair::read_both(const std::vector<Left>& before, const std::vector<Lef
 
 void BuildPair::read_frames(Stacks& stacks, bool after) {
   const OneSide from = side_of(after);
-  std::vector<std::uint32_t> walked;
-  bool folded = false;
-  for (Stack& stack : stacks) {
-    from.positions.walk(stack.entry, walked, folded);
-    set_frames(stack, from, walked);
-  }
+  for (Stack& stack : stacks) set_frames(stack, from);
 }
 
 MatchTier BuildPair::tier_of(const Stack& a, const Stack& b, bool way_differs) const {
@@ -254,11 +187,8 @@ MatchTier BuildPair::tier_of(const Stack& a, const Stack& b, bool way_differs) c
 
 void BuildPair::count_renamed(const Stack& joined) {
   if (!joined.renamed) return;
-  std::vector<std::uint32_t> walked;
-  bool folded = false;
-  in_b_.walk(joined.entry, walked, folded);
   std::uint32_t last = kNone;
-  for (const std::uint32_t position : walked) {
+  for (const std::uint32_t position : in_b_.stack(joined.entry)) {
     const std::uint32_t f = in_b_.function_of(position);
     if (f != last && has_other_name_[f] != 0) ++stacks_with_[f];
     last = f;

@@ -71,14 +71,14 @@ class BuildPair {
 
  private:
   struct OneSide {
-    Positions& positions;
+    const Positions& positions;
     const std::vector<std::uint32_t>& classes;
   };
   OneSide side_of(bool after) { return after ? OneSide{in_b_, lines_.after} : OneSide{in_a_, lines_.before}; }
   Stacks read(const std::vector<Left>& left, bool after, bool with_frames);
   void read_both(const std::vector<Left>& before, const std::vector<Left>& after);
   void read_frames(Stacks& stacks, bool after);
-  static void set_frames(Stack& stack, const OneSide& from, const std::vector<std::uint32_t>& walked);
+  static void set_frames(Stack& stack, const OneSide& from);
   static bool contradict(const Stack& a, const Stack& b);
   void join_equal(RowUnion& rows, bool with_way);
   void join_with_gaps(RowUnion& rows);

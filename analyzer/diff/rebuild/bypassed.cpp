@@ -45,16 +45,53 @@ class LineHashes {
   std::vector<std::uint64_t> below_, above_, power_;
 };
 
+/// The line above, the function that is bypassed, the one below or kNone.
+using BypassPlace = std::array<std::uint32_t, 3>;
+
 /// Two rows of equal lines but for one, or a few together, that only `longer` has.
 struct Bypass {
   const RowAmounts* longer = nullptr;
   const RowAmounts* shorter = nullptr;
-  std::array<std::uint32_t, 3> place{};  ///< the line above, the function that is bypassed, the one below or kNone
-  Vote vote = Vote::none;                ///< whether stacks of one went on in the other
+  BypassPlace place{};
+  Vote vote = Vote::none;  ///< whether stacks of one went on in the other
 
   bool on_both_sides() const { return longer->on_both_sides() && shorter->on_both_sides(); }
   Exchange amounts() const { return explain(*longer, *shorter); }
 };
+
+/// Where `count` frames from `k` on are bypassed.
+BypassPlace bypass_place(const BuildPair::Stack& stack, std::size_t k, std::size_t count, bool lines_tell) {
+  // A jump is one call; where lines say nothing, a callee was inlined with all its calls.
+  const std::uint32_t below = !lines_tell ? kNone : k == 0 ? kAllocation : stack.functions[k - 1];
+  return {stack.classes[k + count], stack.functions[k], below};
+}
+
+/// Of one frame in the place of another one: `return g();` in f is a jump in one build, that of g's callee in the other
+/// one. Only of a row that one side alone has, which went on in one that the other side alone has.
+void find_replaced(const std::vector<OneRow>& runs, bool lines_tell, std::vector<Bypass>& out) {
+  struct Rest {
+    const OneRow* run;
+    std::size_t k;
+  };
+  std::unordered_map<std::uint64_t, std::vector<Rest>> by_rest;
+  for (const OneRow& run : runs) {
+    const std::vector<std::uint32_t>& classes = run.stack->classes;
+    if (run.row->on_both_sides() || classes.size() > kDeepestBypass) continue;
+    const LineHashes lines(classes);
+    for (std::size_t k = 0; k + 1 < classes.size(); ++k) {
+      std::vector<Rest>& equal = by_rest[mix64(lines.without(k, 1) + k)];
+      for (const Rest& other : equal) {
+        const BuildPair::Stack& stack = *other.run->stack;
+        if (other.k != k || stack.classes.size() != classes.size()) continue;
+        if (stack.functions[k] == run.stack->functions[k]) continue;  // lines that are not each other's
+        if (went_on(*run.row, *other.run->row) != Vote::yes) continue;
+        for (const OneRow* one : {&run, other.run})
+          out.push_back({run.row, other.run->row, bypass_place(*one->stack, k, 1, lines_tell), Vote::yes});
+      }
+      if (equal.size() < kMostOfLines) equal.push_back({&run, k});
+    }
+  }
+}
 
 std::vector<Bypass> find_bypasses(const std::vector<OneRow>& runs, bool lines_tell) {
   std::unordered_map<std::uint64_t, std::vector<const OneRow*>> by_lines;
@@ -65,19 +102,17 @@ std::vector<Bypass> find_bypasses(const std::vector<OneRow>& runs, bool lines_te
   std::vector<Bypass> out;
   for (const OneRow& run : runs) {
     const std::vector<std::uint32_t>& classes = run.stack->classes;
-    const std::vector<std::uint32_t>& functions = run.stack->functions;
     if (classes.size() > kDeepestBypass) continue;
     const LineHashes lines(classes);
     const auto add = [&](std::size_t k, std::size_t count) {
       const auto found = by_lines.find(lines.without(k, count));
       if (found == by_lines.end()) return;
       for (const OneRow* other : found->second) {
-        if (!run.row->on_both_sides() && !other->row->on_both_sides()) continue;
         if (other->row == run.row || other->stack->classes.size() + count != classes.size()) continue;
-        // A jump is one call; where lines say nothing, a callee was inlined with all its calls.
-        const std::uint32_t below = !lines_tell ? kNone : k == 0 ? kAllocation : functions[k - 1];
-        const std::array<std::uint32_t, 3> place{classes[k + count], functions[k], below};
-        out.push_back({run.row, other->row, place, went_on(*run.row, *other->row)});
+        const Vote vote = went_on(*run.row, *other->row);
+        const bool alone = !run.row->on_both_sides() && !other->row->on_both_sides();
+        if (alone && vote != Vote::yes) continue;
+        out.push_back({run.row, other->row, bypass_place(*run.stack, k, count, lines_tell), vote});
       }
     };
     for (std::size_t k = 0; k + 1 < classes.size(); ++k) {
@@ -86,6 +121,7 @@ std::vector<Bypass> find_bypasses(const std::vector<OneRow>& runs, bool lines_te
       }
     }
   }
+  find_replaced(runs, lines_tell, out);
   return out;
 }
 
@@ -126,20 +162,24 @@ void merge_bypassed(const Comparison& c, std::size_t s, BuildPair& pair, RowUnio
   struct Votes {
     double yes = 0, no = 0;
   };
-  std::map<std::array<std::uint32_t, 3>, Votes> votes;
+  std::map<BypassPlace, Votes> votes;
+  // Whatever is below: its own frame may be missing as well.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Votes> votes_above;
   // What rows do not say alone: a function jumps from another line now, whoever calls it.
   std::map<std::pair<std::uint32_t, std::uint32_t>, Exchange> sums;
   std::set<std::tuple<std::uint32_t, std::uint32_t, const RowAmounts*, const RowAmounts*>> counted;
   for (const Bypass& one : bypasses) {
-    Votes& of_place = votes[one.place];
-    of_place.yes += one.vote == Vote::yes ? 1 : 0;
-    of_place.no += one.vote == Vote::no ? 1 : 0;
+    for (Votes* of_place : {&votes[one.place], &votes_above[{one.place[0], one.place[1]}]}) {
+      of_place->yes += one.vote == Vote::yes ? 1 : 0;
+      of_place->no += one.vote == Vote::no ? 1 : 0;
+    }
     if (!one.on_both_sides()) continue;
     if (!counted.emplace(one.place[1], one.place[2], one.longer, one.shorter).second) continue;
     sums[{one.place[1], one.place[2]}] += one.amounts();
   }
   for (const Bypass& one : bypasses) {
-    const Votes& of_place = votes[one.place];
+    const Votes& own = votes[one.place];
+    const Votes& of_place = own.yes + own.no > 0 ? own : votes_above[{one.place[0], one.place[1]}];
     const bool together = sums[{one.place[1], one.place[2]}].clear();
     if (one.vote == Vote::no) continue;
     if (!together) {

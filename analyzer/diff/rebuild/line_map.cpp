@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -74,11 +73,10 @@ class Paired {
 class Lines {
  public:
   Lines(const Positions& before, const Positions& after, std::size_t functions, const Code& current)
-      : a_(before),
-        b_(after),
-        current_(current),
-        in_a_(by_function(before, functions)),
-        in_b_(by_function(after, functions)) {
+      : a_(before), b_(after), current_(current), shifts_(functions) {
+    for_each_parallel(2, before.all.size() + after.all.size(), [&](std::size_t side) {
+      side == 0 ? in_a_ = by_function(before, functions) : in_b_ = by_function(after, functions);
+    });
     // In a file where functions have lost all their lines, an equal line is a coincidence.
     for (std::size_t f = 0; f < functions; ++f) {
       if (in_a_[f].empty() || in_b_[f].empty()) continue;
@@ -86,7 +84,6 @@ class Lines {
       ++moves.all;
       if (!share_a_line(a_, in_a_[f], b_, in_b_[f])) ++moves.moved;
     }
-    shifts_.resize(functions);
     for (std::size_t f = 0; f < functions; ++f) {
       const Moves& moves = of_file_[current.functions[f].file];
       shifts_[f].stays = moves.moved == 0 ? 1.0 : moves.moved * 4 < moves.all ? 0.4 : 0.02;
@@ -96,7 +93,7 @@ class Lines {
   /// What stands between two functions moved by as much as one of them.
   void find_shifts() {
     align_each([](std::size_t) { return true; });
-    std::map<std::string_view, std::vector<Ends>> files;
+    std::unordered_map<std::string_view, std::vector<Ends>> files;
     for (std::uint32_t f = 0; f < in_a_.size(); ++f) {
       if (in_a_[f].empty() || in_b_[f].empty()) continue;
       Paired paired;
@@ -158,7 +155,7 @@ class Lines {
   const Positions& b_;
   const Code& current_;
   std::vector<std::vector<std::uint32_t>> in_a_, in_b_;
-  std::map<std::string_view, Moves> of_file_;
+  std::unordered_map<std::string_view, Moves> of_file_;
   std::vector<Shift> shifts_;
   std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> pairs_;  ///< per function
 };

@@ -2,8 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
-#include <utility>
 #include <vector>
 
 namespace snapdiff::diff::rebuild {
@@ -28,26 +28,29 @@ class PerPosition {
   std::vector<std::uint32_t> end_;
 };
 
-/// What was seen at positions, each with its `position`, in the order of these; of one position in the given order.
+/// What was seen at positions, those of one in the order in which they were added. `counts`: how many there will be of
+/// each.
 template <class Seen>
 class ByPosition {
  public:
-  ByPosition(std::vector<Seen> seen, std::size_t positions)
-      : seen_(std::move(seen)), begin_(positions + 1, 0), order_(seen_.size()) {
-    for (const Seen& one : seen_) ++begin_[one.position + 1];
-    for (std::size_t p = 0; p < positions; ++p) begin_[p + 1] += begin_[p];
-    std::vector<std::uint32_t> next(begin_);
-    for (std::uint32_t i = 0; i < order_.size(); ++i) order_[next[seen_[i].position]++] = i;
+  explicit ByPosition(const std::vector<std::uint32_t>& counts) : end_(counts.size()) {
+    std::size_t all = 0;
+    for (std::size_t p = 0; p < counts.size(); ++p) {
+      end_[p] = all;  // until the first of the position is added
+      all += counts[p];
+    }
+    seen_ = std::make_unique_for_overwrite<Seen[]>(all);
   }
-  template <class Visit>
-  void each(std::size_t position, Visit visit) const {
-    for (std::uint32_t i = begin_[position]; i < begin_[position + 1]; ++i) visit(seen_[order_[i]]);
+  void add(std::uint32_t position, const Seen& one) { seen_[end_[position]++] = one; }
+  /// Only where all were added.
+  std::span<const Seen> operator[](std::size_t position) const {
+    const std::size_t begin = position == 0 ? 0 : end_[position - 1];
+    return {seen_.get() + begin, end_[position] - begin};
   }
 
  private:
-  std::vector<Seen> seen_;
-  std::vector<std::uint32_t> begin_;
-  std::vector<std::uint32_t> order_;
+  std::unique_ptr<Seen[]> seen_;  // NOLINT(modernize-avoid-c-arrays): not filled twice
+  std::vector<std::size_t> end_;
 };
 
 }  // namespace snapdiff::diff::rebuild

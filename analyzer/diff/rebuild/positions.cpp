@@ -102,16 +102,16 @@ std::uint32_t Positions::position_of(std::uint64_t hash, const Position& made) {
   return position;
 }
 
-void Positions::walk(std::size_t entry, std::vector<std::uint32_t>& out, bool& folded) {
-  out.clear();
-  folded = false;
-  const std::span<const FrameId> frames = code_.frames(entry, scratch_);
+/// Adds the positions of a stack to `stacks_`. True: it has frames of functions that only this side has.
+bool Positions::walk(std::span<const FrameId> frames) {
+  const auto begin = static_cast<std::ptrdiff_t>(stacks_.size());
+  bool folded = false;
   std::uint32_t current = kNone;
   std::size_t nameless = 0;  // who they are on the other side nobody knows: they are no sign of new code
   for (std::size_t k = frames.size(); k-- > 0;) {  // from the root
     const std::uint32_t own = base(frames[k]);
     if (own != kNone) {
-      if (current != kNone) out.push_back(current);
+      if (current != kNone) stacks_.push_back(current);
       current = own;
       continue;
     }
@@ -120,62 +120,46 @@ void Positions::walk(std::size_t entry, std::vector<std::uint32_t>& out, bool& f
     if (code_.functions[function].is_named_by_place()) ++nameless;
     const std::uint32_t other = stands_in_[function];
     if (other != kNone && current != kNone && function_[current] != other) {
-      out.push_back(current);
+      stacks_.push_back(current);
       current = line_of(other, frames[k], true);
       continue;
     }
     if (current != kNone && !leaves_out_) current = part_of(current, frames[k]);
   }
-  if (current != kNone) out.push_back(current);
+  if (current != kNone) stacks_.push_back(current);
   // Where most functions have no counterpart, their callers are no evidence: new code below an old function is new.
-  if (2 * out.size() < frames.size() - nameless) out.clear();
-  std::reverse(out.begin(), out.end());
+  const std::size_t found = stacks_.size() - static_cast<std::size_t>(begin);
+  if (2 * found < frames.size() - nameless) stacks_.resize(static_cast<std::size_t>(begin));
+  std::reverse(stacks_.begin() + begin, stacks_.end());
+  return folded;
+}
+
+void Positions::walk_all() {
+  const Side& side = code_.side();
+  const std::size_t entries = side.stack.size();
+  std::size_t frames = 0;
+  for (std::size_t entry = 0; entry < entries; ++entry) frames += side.frames(entry).frames().size();
+  stacks_.reserve(frames);
+  end_of_stack_.reserve(entries);
+  folded_.reserve(entries);
+  std::vector<FrameId> scratch;
+  for (std::size_t entry = 0; entry < entries; ++entry) {
+    folded_.push_back(walk(code_.frames(entry, scratch)) ? 1 : 0);
+    end_of_stack_.push_back(stacks_.size());
+  }
 }
 
 /// All that stacks pass by: once over the stacks, then position by position.
 class Positions::Gathering {
  public:
   /// `entries`: the most of both sides.
-  Gathering(Positions& positions, std::size_t entries) : positions_(positions) {
-    sites_.reserve(positions.code_.side().stack.size());
+  Gathering(Positions& positions, std::size_t entries) : positions_(positions), through_(positions.all.size()) {
     while (entries / (left_out_ + 1) > kContextStacks) left_out_ = 2 * left_out_ + 1;
   }
 
-  void add(std::size_t entry, const std::vector<std::uint32_t>& stack) {
-    const Side& side = positions_.code_.side();
-    const std::vector<std::uint32_t>& function = positions_.function_;
-    if (through_.size() < positions_.all.size()) through_.resize(positions_.all.size() * 2);
-    const double weight = std::abs(static_cast<double>(side.value[entry])) + 1;
-    const std::int64_t objects = side.objects.empty() ? 0 : side.objects[entry];
-    const std::int64_t size = objects > 0 ? side.value[entry] / objects : 0;
-    std::uint64_t run = 0;
-    for (const std::uint32_t position : stack) run = add_to_run(run, function[position]);
-    for (std::size_t k = 0; k < stack.size(); ++k) {
-      Through& seen = through_[stack[k]];
-      seen.bytes += weight;
-      if (++seen.stacks > kMostStacks) continue;
-      Around around{stack[k], kNone, kNone, kAllocation, kNone, kNone};
-      if (k + 1 < stack.size()) around.caller = function[stack[k + 1]];
-      if (k + 2 < stack.size()) around.its_caller = function[stack[k + 2]];
-      if (k > 0) {
-        around.callee = function[stack[k - 1]];
-        around.its_callee = k == 1 ? kAllocation : function[stack[k - 2]];
-        around.leaf = function[stack.front()];
-      }
-      around_.push_back(around);
-    }
-    if (((run >> 32U) & left_out_) == 0) {
-      const std::uint64_t run_and_size = mix64(run ^ static_cast<std::uint64_t>(size));
-      for (std::size_t k = 0; k < stack.size(); ++k)
-        runs_.push_back({stack[k], k == 0 ? run : run_and_size, {run, static_cast<double>(objects)}});
-    }
-    sites_.push_back({stack.front(), positions_.code_.way(entry), size, objects});
-  }
-
-  void finish() {
-    const std::size_t count = positions_.all.size();
-    through_.resize(count);
-    for (std::size_t p = 0; p < count; ++p) {
+  void run() {
+    pass();
+    for (std::size_t p = 0; p < through_.size(); ++p) {
       Position& position = positions_.all[p];
       position.bytes = through_[p].bytes;
       position.stacks = through_[p].stacks;
@@ -184,7 +168,7 @@ class Positions::Gathering {
     fill_around();
     fill_runs();
     fill_sites();
-    for (std::size_t p = 0; p < count; ++p) {
+    for (std::size_t p = 0; p < through_.size(); ++p) {
       Position& position = positions_.all[p];
       position.next = positions_.next_[p];
       position.deep = positions_.deep_[p];
@@ -202,19 +186,50 @@ class Positions::Gathering {
     double bytes = 0;
     std::uint32_t stacks = 0;
   };
-  /// The two callers and the two callees next to one position of a stack; kNone where the stack ends before.
+  /// The functions of the two callers and the two callees next to one position of a stack, and of the leaf below it;
+  /// kNone where the stack ends before.
   struct Around {
-    std::uint32_t position, caller, its_caller, callee, its_callee, leaf;
+    std::uint32_t caller, its_caller, callee, its_callee, leaf;
   };
-  struct Run {
-    std::uint32_t position;
-    std::uint64_t context;
-    Use use;
-  };
+  /// What a stack allocates where it ends.
   struct Site {
-    std::uint32_t position, way;
+    std::uint32_t way;
     std::int64_t size, objects;
   };
+  /// A stack whose run of functions is a context of its positions.
+  struct Run {
+    std::uint32_t entry;
+    std::uint64_t run;
+  };
+  struct Passing {
+    std::uint32_t run;  ///< in `runs_`
+    bool site;
+  };
+
+  std::uint32_t stacks() const { return static_cast<std::uint32_t>(positions_.end_of_stack_.size()); }
+  std::int64_t objects_of(std::uint32_t entry) const {
+    const Side& side = positions_.code_.side();
+    return side.objects.empty() ? 0 : side.objects[entry];
+  }
+  std::int64_t size_of(std::uint32_t entry) const {
+    const std::int64_t objects = objects_of(entry);
+    return objects > 0 ? positions_.code_.side().value[entry] / objects : 0;
+  }
+
+  /// Counts what goes through each position, and chooses the runs.
+  void pass() {
+    const Side& side = positions_.code_.side();
+    for (std::uint32_t entry = 0; entry < stacks(); ++entry) {
+      const double weight = std::abs(static_cast<double>(side.value[entry])) + 1;
+      std::uint64_t run = 0;
+      for (const std::uint32_t position : positions_.stack(entry)) {
+        run = add_to_run(run, positions_.function_[position]);
+        through_[position].bytes += weight;
+        ++through_[position].stacks;
+      }
+      if (((run >> 32U) & left_out_) == 0) runs_.push_back({entry, run});
+    }
+  }
 
   /// Functions, each once.
   class FunctionSet {
@@ -248,17 +263,33 @@ class Positions::Gathering {
   };
 
   void fill_around() {
-    const ByPosition<Around> by_position(std::move(around_), positions_.all.size());
-    const std::uint32_t functions =
-        positions_.function_.empty() ? 0 : *std::max_element(positions_.function_.begin(), positions_.function_.end());
+    std::vector<std::uint32_t> counts;
+    counts.reserve(through_.size());
+    for (const Through& one : through_) counts.push_back(std::min(one.stacks, kMostStacks));
+    ByPosition<Around> around(counts);
+    std::vector<std::uint32_t> of_stack;  // functions, between those that a stack does not have
+    for (std::uint32_t entry = 0; entry < stacks(); ++entry) {
+      const std::span<const std::uint32_t> stack = positions_.stack(entry);
+      of_stack.assign({kNone, kAllocation});
+      for (const std::uint32_t position : stack) of_stack.push_back(positions_.function_[position]);
+      of_stack.insert(of_stack.end(), {kNone, kNone});
+      for (std::size_t k = 0; k < stack.size(); ++k) {
+        if (counts[stack[k]] == 0) continue;
+        --counts[stack[k]];
+        const std::uint32_t* own = of_stack.data() + k + 2;
+        around.add(stack[k], {own[1], own[2], own[-1], own[-2], k == 0 ? kNone : of_stack[2]});
+      }
+    }
+    const std::vector<std::uint32_t>& function = positions_.function_;
+    const std::uint32_t functions = function.empty() ? 0 : *std::max_element(function.begin(), function.end());
     FunctionSet next(functions + std::size_t{1}), deep(next), from(next);
-    for (std::size_t p = 0; p < positions_.all.size(); ++p) {
+    for (std::size_t p = 0; p < through_.size(); ++p) {
       for (FunctionSet* set : {&next, &deep, &from}) set->clear();
-      by_position.each(p, [&](const Around& one) {
+      for (const Around& one : around[p]) {
         next.add(one.callee);
-        for (const std::uint32_t function : {one.callee, one.its_callee, one.leaf}) deep.add(function);
-        for (const std::uint32_t function : {one.caller, one.its_caller}) from.add(function);
-      });
+        for (const std::uint32_t f : {one.callee, one.its_callee, one.leaf}) deep.add(f);
+        for (const std::uint32_t f : {one.caller, one.its_caller}) from.add(f);
+      }
       positions_.next_.add(next.sorted());
       positions_.deep_.add(deep.sorted());
       positions_.from_.add(from.sorted());
@@ -266,16 +297,26 @@ class Positions::Gathering {
   }
 
   void fill_runs() {
-    const ByPosition<Run> by_position(std::move(runs_), positions_.all.size());
+    std::vector<std::uint32_t> counts(through_.size(), 0);
+    for (const Run& run : runs_) {
+      for (const std::uint32_t position : positions_.stack(run.entry)) ++counts[position];
+    }
+    ByPosition<Passing> passing(counts);
+    for (std::uint32_t i = 0; i < runs_.size(); ++i) {
+      const std::span<const std::uint32_t> stack = positions_.stack(runs_[i].entry);
+      for (std::size_t k = 0; k < stack.size(); ++k) passing.add(stack[k], {i, k == 0});
+    }
     std::vector<std::uint64_t> contexts;
     std::vector<Use> uses;
-    for (std::size_t p = 0; p < positions_.all.size(); ++p) {
+    for (std::size_t p = 0; p < through_.size(); ++p) {
       contexts.clear();
       uses.clear();
-      by_position.each(p, [&](const Run& one) {
-        contexts.push_back(one.context);
-        if (one.use.objects > 0) uses.push_back(one.use);
-      });
+      for (const Passing& one : passing[p]) {
+        const auto& [entry, run] = runs_[one.run];
+        const std::int64_t objects = objects_of(entry);
+        contexts.push_back(one.site ? run : mix64(run ^ static_cast<std::uint64_t>(size_of(entry))));
+        if (objects > 0) uses.push_back({run, static_cast<double>(objects)});
+      }
       std::sort(contexts.begin(), contexts.end());
       contexts.erase(std::unique(contexts.begin(), contexts.end()), contexts.end());
       contexts.resize(std::min(contexts.size(), kMostContexts));
@@ -297,7 +338,15 @@ class Positions::Gathering {
   }
 
   void fill_sites() {
-    const ByPosition<Site> by_position(std::move(sites_), positions_.all.size());
+    std::vector<std::uint32_t> counts(through_.size(), 0);
+    for (std::uint32_t entry = 0; entry < stacks(); ++entry) {
+      if (!positions_.stack(entry).empty()) ++counts[positions_.stack(entry).front()];
+    }
+    ByPosition<Site> sites(counts);
+    for (std::uint32_t entry = 0; entry < stacks(); ++entry) {
+      if (!positions_.stack(entry).empty())
+        sites.add(positions_.stack(entry).front(), {positions_.code_.way(entry), size_of(entry), objects_of(entry)});
+    }
     std::vector<std::uint32_t> ways;
     std::vector<std::int64_t> sizes;
     const auto add = [](auto& set, auto value, std::size_t most) {
@@ -305,14 +354,14 @@ class Positions::Gathering {
       const auto at = std::lower_bound(set.begin(), set.end(), value);
       if (at == set.end() || *at != value) set.insert(at, value);
     };
-    for (std::size_t p = 0; p < positions_.all.size(); ++p) {
+    for (std::size_t p = 0; p < through_.size(); ++p) {
       ways.clear();
       sizes.clear();
-      by_position.each(p, [&](const Site& one) {
+      for (const Site& one : sites[p]) {
         add(ways, one.way, kMostWays);
         if (one.objects > 0) add(sizes, one.size, kMostSizes);
         positions_.all[p].objects += std::abs(static_cast<double>(one.objects));
-      });
+      }
       positions_.ways_.add(ways);
       positions_.sizes_.add(sizes);
     }
@@ -321,20 +370,12 @@ class Positions::Gathering {
   Positions& positions_;
   std::uint64_t left_out_ = 0;  ///< runs with any of these bits are no contexts: the same ones on both sides
   std::vector<Through> through_;
-  std::vector<Around> around_;  ///< of the first stacks through each position
   std::vector<Run> runs_;
-  std::vector<Site> sites_;
 };
 
 void Positions::gather(std::size_t entries) {
-  Gathering gathering(*this, entries);
-  std::vector<std::uint32_t> stack;
-  bool folded = false;
-  for (std::size_t entry = 0; entry < code_.side().stack.size(); ++entry) {
-    walk(entry, stack, folded);
-    if (!stack.empty()) gathering.add(entry, stack);
-  }
-  gathering.finish();
+  walk_all();
+  Gathering(*this, entries).run();
 }
 
 std::vector<std::int32_t> Positions::path(std::uint32_t position) const {

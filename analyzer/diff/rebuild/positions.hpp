@@ -72,8 +72,13 @@ class Positions {
   /// contexts, of a part of the stacks where `entries`, the most of both sides, are many.
   void gather(std::size_t entries);
 
-  /// Positions of an entry, leaf first. `folded`: frames of functions that only this side has.
-  void walk(std::size_t entry, std::vector<std::uint32_t>& out, bool& folded);
+  /// Positions of an entry, leaf first, once gather() was called.
+  std::span<const std::uint32_t> stack(std::size_t entry) const {
+    const std::size_t begin = entry == 0 ? 0 : end_of_stack_[entry - 1];
+    return std::span<const std::uint32_t>(stacks_).subspan(begin, end_of_stack_[entry] - begin);
+  }
+  /// Whether it has frames of functions that only this side has.
+  bool folded(std::size_t entry) const { return folded_[entry] != 0; }
 
   /// Position of a frame by itself; kNone where its function is only on this side.
   std::uint32_t of_frame(FrameId frame) const { return base_[index_of(frame)]; }
@@ -93,6 +98,8 @@ class Positions {
  private:
   class Gathering;
 
+  void walk_all();
+  bool walk(std::span<const FrameId> frames);
   std::uint32_t part_of(std::uint32_t above, FrameId frame);
   std::uint32_t base(FrameId frame);
   std::uint32_t line_of(std::uint32_t function, FrameId frame, bool stands_in);
@@ -110,7 +117,9 @@ class Positions {
   PerPosition<std::int64_t> sizes_;
   PerPosition<std::uint64_t> contexts_;
   PerPosition<Use> uses_;
-  std::vector<FrameId> scratch_;
+  std::vector<std::uint32_t> stacks_;  ///< positions of all entries, one after the other
+  std::vector<std::size_t> end_of_stack_;
+  std::vector<std::uint8_t> folded_;
 };
 
 }  // namespace snapdiff::diff::rebuild

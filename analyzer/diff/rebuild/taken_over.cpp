@@ -11,20 +11,28 @@
 namespace snapdiff::diff::rebuild {
 namespace {
 
-constexpr double kOtherNumber = 0.69;        // of the logarithm of the number of objects: twice as many, or half
 constexpr std::size_t kMostRowsOfRun = 256;  // rows of one run of functions: the heaviest
+constexpr std::size_t kMostRowsOfLeaf = 64;  // the same of one leaf function, of each kind
 
-bool is_other_site(const RowAmounts& row) {
-  return std::floor(row.size_before()) != std::floor(row.size_after()) && row.moved() > kOtherNumber;
+bool is_of_tier(const Comparison& c, const RowUnion& rows, const RowAmounts& row, MatchTier tier) {
+  return !c.coarse_tier.empty() && c.coarse_tier[rows.find(row.unit)] == tier;
 }
+
+bool has_other_objects(const RowAmounts& row) { return std::floor(row.size_before()) != std::floor(row.size_after()); }
 
 /// The rows of one run of functions.
 struct Run {
-  std::vector<const RowAmounts*> other_sites, one_sided;
+  std::vector<const RowAmounts*> of_both, one_sided;
 };
 
+/// Whether what `x` held before is in `y` now, which only the newer side has: of a row of several stacks, as nothing
+/// tells their lines apart, a part.
+bool is_taken_over(const Amounts& x, const Amounts& y, bool merged) {
+  return went_on_alone(x, y) || (merged && went_on_in_part(x, y));
+}
+
 /// Merges in one direction of time: `after` looks for what was held before in rows that only the newer side has.
-void merge(const std::vector<RowAmounts>& all, bool after, BuildPair& pair, RowUnion& rows) {
+void merge(const Comparison& c, const std::vector<RowAmounts>& all, bool after, BuildPair& pair, RowUnion& rows) {
   std::vector<BuildPair::Left> entries;
   for (std::uint32_t i = 0; i < all.size(); ++i) {
     const std::uint32_t entry = after ? all[i].entry_after : all[i].entry_before;
@@ -36,20 +44,51 @@ void merge(const std::vector<RowAmounts>& all, bool after, BuildPair& pair, RowU
     std::uint64_t hash = 0;
     for (const std::uint32_t function : stack.functions) hash = add_to_run(hash, function);
     const RowAmounts& row = all[stack.row];
-    std::vector<const RowAmounts*>& of_run = row.on_both_sides() ? runs[hash].other_sites : runs[hash].one_sided;
+    std::vector<const RowAmounts*>& of_run = row.on_both_sides() ? runs[hash].of_both : runs[hash].one_sided;
     if (of_run.size() < kMostRowsOfRun) of_run.push_back(&row);
   }
   for (const auto& [hash, run] : runs) {
-    for (const RowAmounts* row : run.other_sites) {
-      const RowAmounts* found = nullptr;
-      std::size_t fitting = 0;
+    for (const RowAmounts* row : run.of_both) {
+      const bool merged = is_of_tier(c, rows, *row, MatchTier::merged);
       for (const RowAmounts* other : run.one_sided) {
-        if (!(after ? went_on_alone(*row, *other) : went_on_alone(row->mirrored(), other->mirrored()))) continue;
-        found = other;
-        ++fitting;
+        const bool taken =
+            after ? is_taken_over(*row, *other, merged) : is_taken_over(row->mirrored(), other->mirrored(), merged);
+        if (!taken) continue;
+        if (rows.find(row->unit) != rows.find(other->unit)) rows.join(row->unit, other->unit, MatchTier::merged);
       }
-      if (fitting == 1 && rows.find(row->unit) != rows.find(found->unit))
-        rows.join(row->unit, found->unit, MatchTier::merged);
+    }
+  }
+}
+
+/// The rows of one leaf function.
+struct Leaf {
+  std::vector<const RowAmounts*> aligned, before, after;
+};
+
+/// Rows that were joined by alignment alone, and whose two sides are rather those of two rows of one side alone each.
+void merge_misaligned(const Comparison& c, const std::vector<RowAmounts>& all, const BuildPair::Stacks& stacks,
+                      RowUnion& rows) {
+  std::unordered_map<std::uint32_t, Leaf> leaves;
+  for (const BuildPair::Stack& stack : stacks) {
+    if (stack.functions.empty()) continue;
+    const RowAmounts& row = all[stack.row];
+    Leaf& leaf = leaves[stack.functions.front()];
+    if (row.on_both_sides() && !is_of_tier(c, rows, row, MatchTier::fuzzy)) continue;
+    std::vector<const RowAmounts*>& of_leaf = row.on_both_sides()     ? leaf.aligned
+                                              : row.objects_after > 0 ? leaf.after
+                                                                      : leaf.before;
+    if (of_leaf.size() < kMostRowsOfLeaf) of_leaf.push_back(&row);
+  }
+  for (const auto& [function, leaf] : leaves) {
+    for (const RowAmounts* row : leaf.aligned) {
+      for (const RowAmounts* from : leaf.before) {
+        for (const RowAmounts* to : leaf.after) {
+          if (!went_apart(*row, *from, *to)) continue;
+          for (const RowAmounts* other : {from, to}) {
+            if (rows.find(row->unit) != rows.find(other->unit)) rows.join(row->unit, other->unit, MatchTier::merged);
+          }
+        }
+      }
     }
   }
 }
@@ -59,12 +98,26 @@ void merge(const std::vector<RowAmounts>& all, bool after, BuildPair& pair, RowU
 void merge_taken_over(const Comparison& c, std::size_t s, BuildPair& pair, RowUnion& rows) {
   if (c.sides[s].objects.empty() || c.sides[s + 1].objects.empty()) return;
   std::vector<RowAmounts> all = amounts_of_rows(c, s, rows);
-  std::erase_if(all, [](const RowAmounts& row) { return row.on_both_sides() && !is_other_site(row); });
+  std::erase_if(all, [&](const RowAmounts& row) {
+    return row.on_both_sides() && !has_other_objects(row) && !is_of_tier(c, rows, row, MatchTier::merged) &&
+           !is_of_tier(c, rows, row, MatchTier::fuzzy);
+  });
   const auto one_sided =
       std::count_if(all.begin(), all.end(), [](const RowAmounts& row) { return !row.on_both_sides(); });
   if (one_sided == 0 || static_cast<std::size_t>(one_sided) == all.size()) return;
   std::sort(all.begin(), all.end(), heavier);
-  for (const bool after : {true, false}) merge(all, after, pair, rows);
+  for (const bool after : {true, false}) merge(c, all, after, pair, rows);
+  std::vector<BuildPair::Left> old, now;
+  for (std::uint32_t i = 0; i < all.size(); ++i) {
+    if (all[i].entry_after != kNone) {
+      now.push_back({i, all[i].entry_after});
+    } else {
+      old.push_back({i, all[i].entry_before});
+    }
+  }
+  BuildPair::Stacks stacks = pair.stacks_of(now, true);
+  for (BuildPair::Stack& stack : pair.stacks_of(old, false)) stacks.push_back(std::move(stack));
+  merge_misaligned(c, all, stacks, rows);
 }
 
 }  // namespace snapdiff::diff::rebuild

@@ -1,0 +1,81 @@
+// What a report asks of a comparison later: the frames of its stacks, in words and in order.
+
+#include "analyzer/diff/comparison.hpp"
+#include "analyzer/diff/recursion.hpp"
+
+namespace snapdiff::diff {
+
+FrameView frame_view(const Dictionary& d, FrameId frame) {
+  const std::size_t f = index_of(frame);
+  const std::size_t function = index_of(d.frames.function[f]);
+  const std::size_t module = index_of(d.frames.module[f]);
+  FrameView view;
+  view.function = d.strings[d.functions.name[function]];
+  view.file = d.strings[d.functions.file[function]];
+  view.module = d.strings[d.modules.name[module]];
+  view.build_id = d.strings[d.modules.build_id[module]];
+  view.offset = d.frames.offset[f];
+  view.line = d.frames.line[f];
+  view.inlined = (d.frames.flags[f] & kFrameInlined) != 0;
+  view.pseudo = (d.frames.flags[f] & kFramePseudo) != 0;
+  return view;
+}
+
+ComparisonView::ComparisonView(const Comparison& comparison)
+    : dictionaries_(comparison.dictionaries),
+      fold_recursion_(comparison.options.fold_recursion),
+      shows_all_(comparison.options.frames == FrameSet::all),
+      renamed_(comparison.renamed) {
+  for (const Side& side : comparison.sides) dictionary_of_side_.push_back(side.dictionary);
+}
+
+const OwnFunctions& ComparisonView::functions() const {
+  std::call_once(numbered_, [&] { functions_ = std::make_unique<const OwnFunctions>(dictionaries_, renamed_); });
+  return *functions_;
+}
+
+ComparisonView::Place ComparisonView::find(StackRef ref, std::vector<FrameId>& scratch) const {
+  std::uint32_t side = ref.side == 0 ? 0 : static_cast<std::uint32_t>(dictionary_of_side_.size() - 1);
+  StackId stack = ref.stack;
+  if (ref.side == 2) {
+    side = between_[index_of(ref.stack)].side;
+    stack = between_[index_of(ref.stack)].stack;
+  }
+  const std::uint32_t dictionary = dictionary_of_side_[side];
+  const Visibility& visibility = *dictionaries_[dictionary];
+  const std::span<const FrameId> all = visibility.dictionary().stacks.frames(stack);
+  return {dictionary, visibility.kept(all, scratch)};
+}
+
+void ComparisonView::own_path(StackRef ref, std::vector<std::uint32_t>& out) const {
+  thread_local std::vector<FrameId> scratch;
+  const Place place = find(ref, scratch);
+  functions().path(place.dictionary, place.frames, out);
+}
+
+StackRef ComparisonView::refer(StackId stack, std::uint32_t side) {
+  if (side + 1 == dictionary_of_side_.size()) return {stack, 1};
+  if (side == 0) return {stack, 0};
+  between_.push_back({stack, side});
+  return {StackId{static_cast<std::uint32_t>(between_.size() - 1)}, 2};
+}
+
+void ComparisonView::frames(StackRef ref, std::vector<FrameView>& out) const {
+  out.clear();
+  std::vector<FrameId> scratch;
+  const Place place = find(ref, scratch);
+  const Visibility& visibility = *dictionaries_[place.dictionary];
+  std::vector<FrameId> visible;
+  for (const FrameId frame : place.frames) {
+    if (!visibility.is_hidden(frame)) visible.push_back(frame);
+  }
+  if (visible.empty() && visibility.shows_emptied()) visible.assign(place.frames.begin(), place.frames.end());
+  if (fold_recursion_ && may_recurse(visible)) fold_recursion(std::vector(visible), visible);
+  for (const FrameId frame : visible) {
+    out.push_back(frame_view(visibility.dictionary(), frame));
+    // Who asks for all frames gets library frames as any other.
+    out.back().library = !shows_all_ && visibility.is_library(frame);
+  }
+}
+
+}  // namespace snapdiff::diff
