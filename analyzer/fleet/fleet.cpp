@@ -122,7 +122,21 @@ Result<Fleet> Fleet::open(Connection to) {
   return Fleet(std::move(impl));
 }
 
+Result<bool> Fleet::Impl::has_replicas() {
+  const Result<std::string> count = client().text(
+      "replicas",
+      "SELECT countIf(replica_num > 1) FROM system.clusters WHERE cluster = " + literal(to.cluster) + " FORMAT TSV");
+  if (!count) return count.error();
+  return !count->starts_with("0");
+}
+
 Status Fleet::init(const Layout& layout) {
+  const Result<bool> replicas = impl_->has_replicas();
+  if (!replicas) return replicas.error();
+  if (*replicas && !layout.on_cluster)
+    return Error{ErrorCode::usage, "shards of cluster '" + impl_->to.cluster +
+                                       "' have replicas: expected --on-cluster, which makes tables that a keeper keeps "
+                                       "equal; of others each replica would hold a part of the rows"};
   const std::size_t servers = layout.on_cluster ? 1 : impl_->clients.size();
   for (std::size_t i = 0; i < servers; ++i) {
     Client& client = impl_->clients[i];

@@ -101,11 +101,19 @@ struct Pivot {
   std::function<std::string(const Committed&)> value;
 };
 
-/// Growth of one stack on one instance between two moments; never 0.
+/// Growth of one stack on one instance between two moments; never 0, in any order.
 struct InstanceGrowth {
   Hash128 stack;
   std::uint32_t instance = 0;  ///< index into the pairs that were asked for
   std::int64_t growth = 0;
+};
+
+/// Growth per stack and instance, where the rows of two steps that fetch() reads give it, too: so far as an instance is
+/// few rows.
+///   metric  whose growth
+struct GrowthBeside {
+  std::string metric;
+  std::optional<std::vector<InstanceGrowth>> growth;
 };
 
 struct ServerFacts {
@@ -147,8 +155,9 @@ class Fleet {
   /// several holds the sums of one metric. Below `floor` (if not 0), stacks whose values range over less at the steps
   /// are one row `[below threshold]`.
   /// Errors: internal, where the rows do not add up to the committed totals: bytes are missing on a server.
-  Result<std::vector<Snapshot>> fetch(std::span<const Step> steps, const Pivot* pivot = nullptr,
-                                      std::int64_t floor = 0);
+  /// `beside`: filled with the growth of the members of two steps, by their place in them.
+  Result<std::vector<Snapshot>> fetch(std::span<const Step> steps, const Pivot* pivot = nullptr, std::int64_t floor = 0,
+                                      GrowthBeside* beside = nullptr);
 
   /// Growth per stack and instance; `pairs` are the baseline and the current snapshot of each instance.
   Result<std::vector<InstanceGrowth>> growth(std::span<const std::pair<const Committed*, const Committed*>> pairs);

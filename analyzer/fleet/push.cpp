@@ -49,10 +49,6 @@ std::uint64_t time_of(const Snapshot& snapshot, std::uint64_t now) {
   return *time < 0 ? 0 : static_cast<std::uint64_t>(*time);
 }
 
-std::uint32_t seconds_of(std::uint64_t time_ns) {
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(time_ns / kSecond, 0xffffffffU - 86'400));
-}
-
 std::uint64_t label_id(const Dictionary& d, LabelSetId set) {
   if (set == LabelSetId{}) return 0;
   SequenceHasher hasher;
@@ -116,7 +112,7 @@ class Batch {
     const SampleTable& samples = snapshot.samples;
     const Column& values = samples.columns[value_column];
     const Column* const counts = objects_column ? &samples.columns[*objects_column] : nullptr;
-    const std::uint32_t ts = seconds_of(time_of(snapshot, now_));
+    const std::uint32_t ts = row_seconds(time_of(snapshot, now_));
     const std::uint64_t instance = hash_bytes(origin_->instance).high;
     for (std::size_t row = 0; row < samples.size(); ++row) {
       const std::int64_t value = values.value[row];
@@ -130,7 +126,12 @@ class Batch {
       const StackId stack = samples.stack[row];
       const Hash128& hash = d.stacks.hash[index_of(stack)];
       stacks_.try_emplace(hash, Use{&d, stack});
-      samples_.text(origin_->service).text(metric).number(ts / 3600 * 3600).hash(hash).number(instance).number(ts);
+      samples_.text(origin_->service)
+          .text(metric)
+          .number(static_cast<std::uint32_t>(ts / kHour * kHour))
+          .hash(hash)
+          .number(instance)
+          .number(ts);
       samples_.number(take_label(d, samples.labels[row])).number(push).number(value).number(objects).number(unknown);
       ++sums.rows;
     }
@@ -167,7 +168,7 @@ class Batch {
     for (const auto& [key, value] : origin_->labels) commits_.text(key);
     commits_.varint(origin_->labels.size());
     for (const auto& [key, value] : origin_->labels) commits_.text(value);
-    commits_.number(seconds_of(time)).number(time).number(static_cast<std::uint32_t>(restart));
+    commits_.number(row_seconds(time)).number(time).number(static_cast<std::uint32_t>(restart));
     commits_.number(static_cast<std::uint64_t>(std::max<std::int64_t>(f.period, 0)));
     commits_.number(static_cast<std::uint8_t>((f.partial ? 1 : 0) | (f.complete ? 0 : 2) | (f.taken_at_ns ? 4 : 0)));
     commits_.number(sums.rows).number(sums.value).number(sums.objects).text(facts);

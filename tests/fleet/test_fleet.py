@@ -55,6 +55,9 @@ class FleetTest(CliTest):
             if server.process.poll() is not None:
                 server.start()
                 server.wait()
+        self.make_tables()
+
+    def make_tables(self):
         self.fleet("init", "--keep", "20000", "--keep-hourly", "20000", url=self.cluster.urls)
 
     @property
