@@ -20,7 +20,7 @@ namespace {
 constexpr std::string_view kBelowThreshold = "[below threshold]";
 
 /// So many rows are asked for at once; more are asked for in ranges of stacks.
-constexpr std::uint64_t kRowsOfRange = 4'000'000;
+constexpr std::uint64_t kRowsOfRange = 2'000'000;
 constexpr std::uint64_t kMostRanges = 64;
 /// Up to so many rows of several instances come as they are and are added up here: two moments of some hundred
 /// instances, whose growth is in the same rows.
@@ -341,6 +341,9 @@ class Fetch {
       if (metric != metrics_.end())
         targets.push_back({c++, static_cast<std::size_t>(metric - metrics_.begin()), one.is_objects});
     }
+    samples.stack.reserve(cells.size());
+    samples.labels.reserve(cells.size());
+    for (Column& column : samples.columns) column.value.reserve(cells.size());
     for (const RowSum& cell : cells) {
       const auto& [stack, labels] = rows[cell.place];
       if (samples.stack.empty() || samples.stack.back() != stack || samples.labels.back() != labels) {

@@ -78,7 +78,8 @@ struct Committed {
   std::int64_t total = 0;
   std::int64_t objects = 0;
   bool has_time = false;
-  bool partial = false;
+  bool partial = false, incomplete = false;  ///< cut short; rows may be left out
+  bool removed = false;                      ///< list() leaves these out
 };
 
 /// Which snapshots. "" and nothing: all.
@@ -147,6 +148,10 @@ class Fleet {
 
   /// Sends snapshots that are not there yet; each is there as a whole or not at all.
   Result<Pushed> push(std::span<const Snapshot* const> snapshots, const Origin& origin);
+
+  /// Takes snapshots out: nobody sees them from then on, and a push brings each back. Their rows stay, and count
+  /// nowhere, until they are older than the servers keep.
+  Status remove(std::span<const Committed> rows);
 
   /// Committed snapshots by service, instance, time and metric; each once, however often it was pushed.
   Result<std::vector<Committed>> list(const Slice& slice);

@@ -61,6 +61,21 @@ std::uint64_t label_id(const Dictionary& d, LabelSetId set) {
   return std::max<std::uint64_t>(hasher.finish().high, 1);
 }
 
+/// The row that commits a snapshot, or takes it out.
+void put_commit(RowWriter& out, const Committed& row, std::string_view facts) {
+  out.hash(row.snapshot).number(row.push).number(row.nth).text(row.service).text(row.metric).text(row.unit);
+  out.number(hash_bytes(row.instance).high).text(row.instance).text(row.version);
+  out.varint(row.labels.size());
+  for (const auto& [key, value] : row.labels) out.text(key);
+  out.varint(row.labels.size());
+  for (const auto& [key, value] : row.labels) out.text(value);
+  out.number(row_seconds(row.ts_ns)).number(row.ts_ns).number(static_cast<std::uint32_t>(row.restart));
+  out.number(row.period);
+  out.number(static_cast<std::uint8_t>((row.partial ? kPartial : 0) | (row.incomplete ? kIncomplete : 0) |
+                                       (row.has_time ? kOwnTime : 0) | (row.removed ? kRemoved : 0)));
+  out.number(static_cast<std::uint32_t>(row.rows)).number(row.total).number(row.objects).text(facts);
+}
+
 /// Rows of several snapshots, ready to be sent.
 class Batch {
  public:
@@ -160,18 +175,27 @@ class Batch {
   void commit(const Snapshot& snapshot, const Hash128& id, std::uint64_t push, std::uint64_t nth,
               const StoredColumn& column, const Sums& sums, const std::string& facts) {
     const SnapshotFacts& f = snapshot.facts;
-    const std::uint64_t time = time_of(snapshot, now_);
     const std::uint64_t restart = f.pid ? mix64(static_cast<std::uint64_t>(*f.pid) ^ hash_bytes(f.host).high) | 1U : 0;
-    commits_.hash(id).number(push).number(nth).text(origin_->service).text(column.metric).text(column.type.unit);
-    commits_.number(hash_bytes(origin_->instance).high).text(origin_->instance).text(origin_->version);
-    commits_.varint(origin_->labels.size());
-    for (const auto& [key, value] : origin_->labels) commits_.text(key);
-    commits_.varint(origin_->labels.size());
-    for (const auto& [key, value] : origin_->labels) commits_.text(value);
-    commits_.number(row_seconds(time)).number(time).number(static_cast<std::uint32_t>(restart));
-    commits_.number(static_cast<std::uint64_t>(std::max<std::int64_t>(f.period, 0)));
-    commits_.number(static_cast<std::uint8_t>((f.partial ? 1 : 0) | (f.complete ? 0 : 2) | (f.taken_at_ns ? 4 : 0)));
-    commits_.number(sums.rows).number(sums.value).number(sums.objects).text(facts);
+    Committed row;
+    row.snapshot = id;
+    row.push = push;
+    row.nth = nth;
+    row.service = origin_->service;
+    row.metric = column.metric;
+    row.unit = column.type.unit;
+    row.instance = origin_->instance;
+    row.version = origin_->version;
+    row.labels = origin_->labels;
+    row.ts_ns = time_of(snapshot, now_);
+    row.restart = static_cast<std::uint32_t>(restart);
+    row.period = static_cast<std::uint64_t>(std::max<std::int64_t>(f.period, 0));
+    row.partial = f.partial;
+    row.has_time = f.taken_at_ns.has_value();
+    row.incomplete = !f.complete;
+    row.rows = sums.rows;
+    row.total = sums.value;
+    row.objects = sums.objects;
+    put_commit(commits_, row, facts);
   }
 
   const Origin* origin_;
@@ -262,20 +286,29 @@ struct Sender {
   }
 };
 
-/// Which of these ids have a commit row.
+/// Which of these ids are committed; `newest` becomes the number of the newest row that is there of any of them.
 static Result<std::unordered_set<Hash128>> listed_snapshots(Fleet::Impl& from, const Origin& origin,
-                                                            const std::vector<Hash128>& ids) {
-  std::unordered_set<Hash128> present;
-  const Status asked =
-      from.rows_of("snapshots there are",
-                   "SELECT snapshot FROM " + from.table("snapshot") + " WHERE service = " + literal(origin.service) +
-                       " AND instance = " + std::to_string(hash_bytes(origin.instance).high) + " AND snapshot",
-                   std::span<const Hash128>(ids), [&](RowReader& row) -> Status {
-                     const Hash128 id = row.hash();
-                     if (row.whole()) present.insert(id);
-                     return ok();
-                   });
+                                                            const std::vector<Hash128>& ids, std::uint64_t& newest) {
+  std::unordered_map<Hash128, std::pair<std::uint64_t, bool>> found;
+  const Status asked = from.rows_of(
+      "snapshots there are",
+      "SELECT snapshot, nth, state FROM " + from.table("snapshot") + " WHERE service = " + literal(origin.service) +
+          " AND instance = " + std::to_string(hash_bytes(origin.instance).high) + " AND snapshot",
+      std::span<const Hash128>(ids), [&](RowReader& row) -> Status {
+        const Hash128 id = row.hash();
+        const auto nth = row.number<std::uint64_t>();
+        const bool removed = (row.number<std::uint8_t>() & kRemoved) != 0;
+        if (!row.whole()) return ok();
+        newest = std::max(newest, nth);
+        auto& last = found.try_emplace(id, nth, removed).first->second;
+        if (last.first < nth) last = {nth, removed};
+        return ok();
+      });
   if (!asked) return asked.error();
+  std::unordered_set<Hash128> present;
+  for (const auto& [id, last] : found) {
+    if (!last.second) present.insert(id);
+  }
   return present;
 }
 
@@ -283,10 +316,13 @@ Result<Pushed> Fleet::push(std::span<const Snapshot* const> snapshots, const Ori
   Pushed pushed;
   std::vector<Hash128> ids;
   for (const Snapshot* const snapshot : snapshots) ids.push_back(snapshot_id(*snapshot, origin));
-  Result<std::unordered_set<Hash128>> listed = listed_snapshots(*impl_, origin, ids);
+  std::uint64_t newest = 0;
+  Result<std::unordered_set<Hash128>> listed = listed_snapshots(*impl_, origin, ids, newest);
   if (!listed) return std::move(listed).error();
   std::unordered_set<Hash128> present = *std::move(listed);
   const std::uint64_t now = now_ns();
+  // Newer than the rows that took them out, whatever the clocks said.
+  const std::uint64_t first_nth = std::max(now, newest + 1);
   Batch batch(origin, now);
   Sender sender{*impl_, pushed};
   for (std::size_t i = 0; i < snapshots.size(); ++i) {
@@ -294,17 +330,28 @@ Result<Pushed> Fleet::push(std::span<const Snapshot* const> snapshots, const Ori
       ++pushed.present;
       continue;
     }
-    if (Status added = batch.add(*snapshots[i], ids[i], now + i); !added) return added.error();
+    if (Status added = batch.add(*snapshots[i], ids[i], first_nth + i); !added) return added.error();
     if (!batch.is_full()) continue;
     if (Status sent = sender.send(batch); !sent) return sent.error();
     batch = Batch(origin, now);
   }
   if (Status sent = sender.send(batch); !sent) return sent.error();
   if (pushed.snapshots == 0) return pushed;
-  listed = listed_snapshots(*impl_, origin, ids);
+  listed = listed_snapshots(*impl_, origin, ids, newest);
   if (!listed) return std::move(listed).error();
   pushed.expired = present.size() - std::min(present.size(), listed->size());
   return pushed;
+}
+
+Status Fleet::remove(std::span<const Committed> rows) {
+  RowWriter writer;
+  for (Committed row : rows) {
+    row.removed = true;
+    ++row.nth;
+    put_commit(writer, row, {});
+  }
+  Pushed pushed;
+  return Sender{*impl_, pushed}.insert("snapshot", kSnapshotColumns, writer.bytes());
 }
 
 }  // namespace snapdiff::fleet
