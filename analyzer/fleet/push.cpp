@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cstdint>
 #include <random>
@@ -76,6 +78,22 @@ void put_commit(RowWriter& out, const Committed& row, std::string_view facts) {
   out.number(static_cast<std::uint32_t>(row.rows)).number(row.total).number(row.objects).text(facts);
 }
 
+/// Numbers whose order is that of the bytes of these.
+std::uint64_t big_endian(std::uint64_t value) {
+  static_assert(std::endian::native == std::endian::little);
+  std::uint64_t out = 0;
+  for (unsigned shift = 0; shift < 64; shift += 8) out = out << 8U | (value >> shift & 0xffU);
+  return out;
+}
+
+struct SampleRow {
+  Hash128 stack;
+  std::uint64_t label, push;
+  std::int64_t value, objects;
+  std::uint32_t metric, ts;
+  std::uint8_t known;
+};
+
 /// Rows of several snapshots, ready to be sent.
 class Batch {
  public:
@@ -109,7 +127,40 @@ class Batch {
     StackId stack;
   };
   const std::unordered_map<Hash128, Use>& stacks() const { return stacks_; }
-  const std::string& samples() const { return samples_.bytes(); }
+
+  /// The rows, which are gone then, in the order that the engine stores them in: it need not sort them, and what
+  /// repeats from row to row lies together.
+  std::string take_samples() {
+    struct Key {
+      std::uint64_t group, stack;  // metric and hour; the first bytes of the stack as the engine compares them
+      std::uint32_t ts, row;
+    };
+    std::vector<std::uint64_t> ranks;
+    for (const std::string& metric : metrics_)
+      ranks.push_back(static_cast<std::uint64_t>(
+          std::count_if(metrics_.begin(), metrics_.end(), [&](const std::string& other) { return other < metric; })));
+    std::vector<Key> keys;
+    keys.reserve(samples_.size());
+    for (std::uint32_t i = 0; i < samples_.size(); ++i) {
+      const SampleRow& row = samples_[i];
+      keys.push_back({ranks[row.metric] << 32U | row.ts / kHour, big_endian(row.stack.high), row.ts, i});
+    }
+    std::sort(keys.begin(), keys.end(), [](const Key& a, const Key& b) {
+      if (a.group != b.group) return a.group < b.group;
+      if (a.stack != b.stack) return a.stack < b.stack;
+      return a.ts != b.ts ? a.ts < b.ts : a.row < b.row;
+    });
+    RowWriter out;
+    const std::uint64_t instance = hash_bytes(origin_->instance).high;
+    for (const Key& key : keys) {
+      const SampleRow& row = samples_[key.row];
+      out.text(origin_->service).text(metrics_[row.metric]).number(static_cast<std::uint32_t>(row.ts / kHour * kHour));
+      out.hash(row.stack).number(instance).number(row.ts).number(row.label).number(row.push);
+      out.number(row.value).number(row.objects).number(row.known);
+    }
+    samples_.clear();
+    return out.take();
+  }
   const std::string& commits() const { return commits_.bytes(); }
   const std::string& labels() const { return labels_.bytes(); }
   std::uint64_t rows() const { return rows_; }
@@ -128,7 +179,7 @@ class Batch {
     const Column& values = samples.columns[value_column];
     const Column* const counts = objects_column ? &samples.columns[*objects_column] : nullptr;
     const std::uint32_t ts = row_seconds(time_of(snapshot, now_));
-    const std::uint64_t instance = hash_bytes(origin_->instance).high;
+    const std::uint32_t metric_number = take_metric(metric);
     for (std::size_t row = 0; row < samples.size(); ++row) {
       const std::int64_t value = values.value[row];
       const std::int64_t objects = counts != nullptr ? counts->value[row] : 0;
@@ -141,17 +192,18 @@ class Batch {
       const StackId stack = samples.stack[row];
       const Hash128& hash = d.stacks.hash[index_of(stack)];
       stacks_.try_emplace(hash, Use{&d, stack});
-      samples_.text(origin_->service)
-          .text(metric)
-          .number(static_cast<std::uint32_t>(ts / kHour * kHour))
-          .hash(hash)
-          .number(instance)
-          .number(ts);
-      samples_.number(take_label(d, samples.labels[row])).number(push).number(value).number(objects).number(unknown);
+      samples_.push_back({hash, take_label(d, samples.labels[row]), push, value, objects, metric_number, ts, unknown});
       ++sums.rows;
     }
     rows_ += sums.rows;
     return ok();
+  }
+
+  std::uint32_t take_metric(const std::string& metric) {
+    const auto found = std::find(metrics_.begin(), metrics_.end(), metric);
+    if (found != metrics_.end()) return static_cast<std::uint32_t>(found - metrics_.begin());
+    metrics_.push_back(metric);
+    return static_cast<std::uint32_t>(metrics_.size() - 1);
   }
 
   std::uint64_t take_label(const Dictionary& d, LabelSetId set) {
@@ -201,7 +253,9 @@ class Batch {
   const Origin* origin_;
   std::uint64_t now_;
   std::uint64_t rows_ = 0, snapshots_ = 0;
-  RowWriter samples_, commits_, labels_;
+  std::vector<SampleRow> samples_;
+  std::vector<std::string> metrics_;
+  RowWriter commits_, labels_;
   std::unordered_map<Hash128, Use> stacks_;
   std::unordered_set<std::uint64_t> label_ids_;
 };
@@ -274,11 +328,11 @@ struct Sender {
     return insert("stack", kStackColumns, stacks.bytes());
   }
 
-  Status send(const Batch& batch) {
+  Status send(Batch& batch) {
     if (batch.empty()) return ok();
     if (Status sent = send_stacks(batch); !sent) return sent;
     if (Status sent = insert("label", kLabelColumns, batch.labels()); !sent) return sent;
-    if (Status sent = insert("sample", kSampleColumns, batch.samples()); !sent) return sent;
+    if (Status sent = insert("sample", kSampleColumns, batch.take_samples()); !sent) return sent;
     if (Status sent = insert("snapshot", kSnapshotColumns, batch.commits()); !sent) return sent;
     pushed.snapshots += batch.snapshots();
     pushed.rows += batch.rows();
