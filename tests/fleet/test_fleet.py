@@ -282,11 +282,13 @@ class Pushing(FleetTest):
         self.assertEqual(self.fleet("diff", "--service", "api", "--as", "json")[0], right)
 
     def test_a_restart_in_between_is_said(self):
-        # The comment line of a tracker file has the process id.
-        for i, pids in (("h0", (7, 7, 9, 9)), ("h1", (5, 5, 5, 5))):
+        # The process id is in the name of a jemalloc dump.
+        for instance, pids in (("h0", (7, 7, 9, 9)), ("h1", (5, 5, 5, 5))):
             for s, pid in enumerate(pids):
-                self.write("%s.%d.jsonl" % (i, s), tracker_snapshot(pid, 1_760_000_000 + s * HOUR, 1000 + 100 * s))
-            self.push(*["%s.%d.jsonl" % (i, s) for s in range(4)], "--service", "api", "--instance", i)
+                name = "jeprof.%d.%d.i%d.heap" % (pid, s, s)
+                self.write(name, "heap_v2/524288\n  t*: 2: %d [0: 0]\n@ 0x401000 0x402000\n  t*: 2: %d [0: 0]\n" % ((2000 + 100 * s,) * 2))
+                os.utime(os.path.join(self.folder, name), (1_760_000_000 + s * HOUR,) * 2)
+                self.push(name, "--service", "api", "--instance", instance)
         text, _ = self.fleet("diff", "--service", "api")
         self.assertIn("1 instance restarted in between (h0): growth there is of two processes", re.sub(r"\s+", " ", text))
         alone, _ = self.fleet("diff", "--service", "api", "--instance", "h1")
