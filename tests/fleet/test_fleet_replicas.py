@@ -26,11 +26,12 @@ class Replicas(FleetTest):
 
     def equal_on_both(self, seconds=30):
         """Waits until both replicas hold the same rows: what ZooKeeper has queued is done."""
-        asked = "SELECT count(), sum(value), groupBitXor(push) FROM %s.sample_local FORMAT TSV" % self.database
+        asked = ("SELECT count(), sum(value), groupBitXor(push), (SELECT sum(rows) FROM %s.snapshot_local) FROM %s.sample_local FORMAT TSV" %
+                 (self.database, self.database))
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             found = [server.query(asked) for server in self.cluster.servers]
-            if found[0] == found[1]:
+            if found[0] == found[1] and found[0].split()[0] == found[0].split()[3]:
                 return found[0]
             time.sleep(0.1)
         self.fail("the replicas differ: %s" % found)
