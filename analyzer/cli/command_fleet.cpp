@@ -13,17 +13,23 @@ struct FleetWord {
   std::string_view name;
   int (*run)(const FleetQuestion&);
 };
-constexpr std::array kFleetWords = {
-    FleetWord{"init", fleet_init},         FleetWord{"list", fleet_list},   FleetWord{"info", fleet_info},
-    FleetWord{"diff", fleet_diff},         FleetWord{"trend", fleet_trend}, FleetWord{"gate", fleet_gate},
-    FleetWord{"outliers", fleet_outliers}, FleetWord{"pull", fleet_pull},   FleetWord{"sql", fleet_sql}};
+constexpr std::array kFleetWords = {FleetWord{"init", fleet_init},
+                                    FleetWord{"list", fleet_list},
+                                    FleetWord{"info", fleet_info},
+                                    FleetWord{"diff", fleet_diff},
+                                    FleetWord{"trend", fleet_trend},
+                                    FleetWord{"gate", fleet_gate},
+                                    FleetWord{"outliers", fleet_outliers},
+                                    FleetWord{"pull", fleet_pull},
+                                    FleetWord{"rm", fleet_rm},
+                                    FleetWord{"sql", fleet_sql}};
 
 }  // namespace
 
 int run_fleet(const Arguments& arguments) {
   FleetQuestion asked;
   CommandLine line("Questions over the snapshots of many machines (push sends them).",
-                   "fleet init|list|info|diff|trend|gate|outliers|pull|sql [options]\n\n"
+                   "fleet init|list|info|diff|trend|gate|outliers|pull|rm|sql [options]\n\n"
                    "  init      make the tables     list   services, versions, instances\n"
                    "  info      what the servers hold\n"
                    "  diff      growth per stack between two moments, on how many instances\n"
@@ -31,6 +37,7 @@ int run_fleet(const Arguments& arguments) {
                    "  gate      fail when growth breaks a budget\n"
                    "  outliers  which instance differs\n"
                    "  pull      into a store of one's own (-o); then every command works\n"
+                   "  rm        takes the snapshots of a service, instance or time out\n"
                    "  sql       a query of one's own, in the servers' dialect\n\n"
                    "  TIME is '2026-11-01 12:00' (UTC), @SECONDS, or 14d, 36h, 30m before now",
                    {"snapdiff fleet diff --service api --from '2026-11-01 12:00' --to +24h",
@@ -43,8 +50,8 @@ int run_fleet(const Arguments& arguments) {
   line.text("--version", "TEXT", asked.servers.version, "of this build");
   line.texts("--label", "K=V", asked.servers.labels, "with this label; repeatable");
   line.text("--since", "TIME", asked.servers.since, "snapshots from this time on");
-  line.text("--from", "TIME", asked.servers.from, "the earlier moment (the first snapshots)");
-  line.text("--to", "TIME", asked.servers.to, "the later one (the last); +24h is after --from");
+  line.text("--from", "TIME", asked.servers.from, "the earlier moment (the first snapshots); rm: from this\ntime on");
+  line.text("--to", "TIME", asked.servers.to, "the later one (the last); +24h is after --from; rm: up\nto this time");
   line.text("--step", "DURATION", asked.servers.step, "trend, gate: length of a step, 5m or 1h (as they were\ntaken)");
   line.size("--limit", asked.limit, 1, "trend: say when the total will reach this");
   line.size("--floor", asked.floor, 0, "trend: stacks that change less stay on the servers, as\none row");
@@ -59,7 +66,7 @@ int run_fleet(const Arguments& arguments) {
   for (const FleetWord& word : kFleetWords) words.emplace_back(word.name);
   if (asked.options.operands.empty())
     return fail(
-        {ErrorCode::usage, "fleet needs a question: init, list, info, diff, trend, gate, outliers, pull or sql"});
+        {ErrorCode::usage, "fleet needs a question: init, list, info, diff, trend, gate, outliers, pull, rm or sql"});
   asked.word = asked.options.operands.front();
   asked.words.assign(asked.options.operands.begin() + 1, asked.options.operands.end());
   asked.terminal = look_at_terminal(asked.options.no_color);

@@ -94,8 +94,8 @@ std::string ref_of(const fleet::Step& step) {
 }
 
 Result<std::vector<SnapshotRef>> fetch_refs(FleetSlice& slice, const std::vector<fleet::Step>& steps,
-                                            std::int64_t floor) {
-  Result<std::vector<Snapshot>> snapshots = slice.from.fetch(steps, slice.pivot_or_null(), floor);
+                                            std::int64_t floor, fleet::GrowthBeside* beside = nullptr) {
+  Result<std::vector<Snapshot>> snapshots = slice.from.fetch(steps, slice.pivot_or_null(), floor, beside);
   if (!snapshots) return std::move(snapshots).error();
   std::vector<SnapshotRef> refs;
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -206,12 +206,14 @@ Result<std::pair<std::string, report::Style>> answer_diff(const FleetQuestion& a
     steps[1].members.push_back(pair.second);
   }
   steps = made_whole(slice, std::move(steps));
-  const Result<std::vector<SnapshotRef>> refs = fetch_refs(slice, steps, 0);
+  fleet::GrowthBeside beside{slice.view.metric, {}};
+  const Result<std::vector<SnapshotRef>> refs = fetch_refs(slice, steps, 0, &beside);
   if (!refs) return refs.error();
   Result<GrowthReport> report = session::compare_pair((*refs)[0], (*refs)[1], slice.view);
   if (!report) return std::move(report).error();
   add_notes(moments.notes, steps, *report);
-  if (Status counted = count_instances(slice.from, moments.pairs, *refs, *report); !counted) return counted.error();
+  if (Status counted = count_instances(slice.from, moments.pairs, *refs, *report, std::move(beside.growth)); !counted)
+    return counted.error();
   return std::pair(report::write_diff(*report, slice.style), slice.style);
 }
 

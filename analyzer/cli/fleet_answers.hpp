@@ -29,6 +29,7 @@ int fleet_list(const FleetQuestion& asked);
 int fleet_info(const FleetQuestion& asked);
 int fleet_sql(const FleetQuestion& asked);
 int fleet_pull(const FleetQuestion& asked);
+int fleet_rm(const FleetQuestion& asked);
 int fleet_diff(const FleetQuestion& asked);
 int fleet_trend(const FleetQuestion& asked);
 int fleet_gate(const FleetQuestion& asked);

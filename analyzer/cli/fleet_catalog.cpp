@@ -50,11 +50,19 @@ Result<std::vector<fleet::Committed>> rows_of_slice(fleet::Fleet& from, const Fl
   auto labels = label_pairs(asked.servers.labels);
   if (!labels) return std::move(labels).error();
   slice.labels = *std::move(labels);
-  if (!asked.servers.since.empty()) {
-    const Result<std::uint64_t> since = parse_moment(asked.servers.since, std::nullopt);
-    if (!since) return Error{ErrorCode::usage, "--since: " + since.error().message};
-    slice.since_ns = *since;
-  }
+  const auto read_moment = [](std::string_view option, const std::string& text, std::optional<std::uint64_t> base,
+                              std::optional<std::uint64_t>& into) -> Status {
+    if (text.empty()) return ok();
+    const Result<std::uint64_t> moment = parse_moment(text, base);
+    if (!moment) return Error{ErrorCode::usage, std::string(option) + ": " + moment.error().message};
+    into = *moment;
+    return ok();
+  };
+  Status read = read_moment("--since", asked.servers.since, {}, slice.since_ns);
+  // Questions about two moments look around them; elsewhere they bound what is taken.
+  if (read && asked.word == "rm") read = read_moment("--from", asked.servers.from, {}, slice.since_ns);
+  if (read && asked.word == "rm") read = read_moment("--to", asked.servers.to, slice.since_ns, slice.until_ns);
+  if (!read) return std::move(read).error();
   Result<std::vector<fleet::Committed>> rows = from.list(slice);
   if (!rows) return rows;
   if (rows->empty())
@@ -138,7 +146,7 @@ int fleet_info(const FleetQuestion& asked) {
     table.row({text_cell(name), number_cell(number)});
   if (facts->sample_rows > facts->committed_rows)
     say("note: " + count_of(facts->sample_rows - facts->committed_rows) +
-        " rows are of pushes that were not finished; they count nowhere");
+        " rows are of pushes that were not finished, or were taken out; they count nowhere");
   return table.end();
 }
 
@@ -169,6 +177,31 @@ int fleet_sql(const FleetQuestion& asked) {
       });
   if (!done) return fail_of_fleet(done.error());
   return table.end();
+}
+
+int fleet_rm(const FleetQuestion& asked) {
+  if (asked.servers.service.empty())
+    return fail({ErrorCode::usage,
+                 "fleet rm needs --service NAME, and --instance, --version, --from or --to for a part of it"});
+  Result<fleet::Fleet> from = connect(asked.servers);
+  if (!from) return fail(from.error());
+  const auto rows = rows_of_slice(*from, asked);
+  if (!rows) return fail_of_fleet(rows.error());
+  std::set<Hash128> snapshots;
+  std::set<std::string> instances;
+  std::uint64_t first = UINT64_MAX, last = 0;
+  for (const fleet::Committed& row : *rows) {
+    snapshots.insert(row.snapshot);
+    instances.insert(row.instance);
+    first = std::min(first, row.ts_ns);
+    last = std::max(last, row.ts_ns);
+  }
+  if (Status removed = from->remove(*rows); !removed) return fail_of_fleet(removed.error());
+  say("rm      " + count_of(snapshots.size()) + (snapshots.size() == 1 ? " snapshot of " : " snapshots of ") +
+      escape_for_terminal(asked.servers.service) + ", " + count_of(instances.size()) +
+      (instances.size() == 1 ? " instance, " : " instances, ") + moment_text(first) + " to " + moment_text(last) +
+      ": taken out; a push of their files brings them back");
+  return kExitDone;
 }
 
 int fleet_pull(const FleetQuestion& asked) {

@@ -100,9 +100,9 @@ void tell_culprits(std::vector<Culprit>& culprits, const std::vector<fleet::Inst
 }  // namespace
 
 Status count_instances(fleet::Fleet& from, std::span<const MomentPair> pairs, std::span<const SnapshotRef> snapshots,
-                       GrowthReport& report) {
+                       GrowthReport& report, std::optional<std::vector<fleet::InstanceGrowth>> known) {
   if (report.options.by != GroupBy::stack || pairs.empty()) return ok();
-  const Result<std::vector<fleet::InstanceGrowth>> growth = from.growth(pairs);
+  const Result<std::vector<fleet::InstanceGrowth>> growth = known ? *std::move(known) : from.growth(pairs);
   if (!growth) return growth.error();
   const RowsOfStacks rows(report, snapshots);
   Counter counter(pairs.size());

@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <map>
-#include <set>
+#include <tuple>
 #include <unordered_set>
 #include <utility>
 
@@ -8,6 +8,9 @@
 #include "analyzer/fleet/facts_codec.hpp"
 #include "analyzer/fleet/impl.hpp"
 #include "analyzer/fleet/missing_rows.hpp"
+#include "analyzer/fleet/replicas.hpp"
+#include "analyzer/fleet/row_filter.hpp"
+#include "analyzer/fleet/stack_sums.hpp"
 #include "snapdiff/checked.hpp"
 #include "snapdiff/validate.hpp"
 
@@ -16,15 +19,12 @@ namespace {
 
 constexpr std::string_view kBelowThreshold = "[below threshold]";
 
-/// A sum of rows as the engine gives it.
-struct Cells {
-  Hash128 stack;
-  std::uint64_t label = 0;
-  std::uint32_t metric = 0;
-  std::uint32_t step = 0;
-  std::int64_t value = 0, objects = 0;
-  std::uint8_t unknown = 0;
-};
+/// So many rows are asked for at once; more are asked for in ranges of stacks.
+constexpr std::uint64_t kRowsOfRange = 2'000'000;
+constexpr std::uint64_t kMostRanges = 64;
+/// Up to so many rows of several instances come as they are and are added up here: two moments of some hundred
+/// instances, whose growth is in the same rows.
+constexpr std::uint64_t kMostPlainRows = 4'000'000;
 
 struct Total {
   std::int64_t value = 0, objects = 0;
@@ -37,22 +37,21 @@ struct Total {
   }
 };
 
-/// An expression: the number of each push, UInt32 whatever the list holds.
-std::string mapped_pushes(const std::vector<std::uint64_t>& pushes, const std::vector<std::uint64_t>& numbers) {
-  return "toUInt32(transform(push, [" + list_of(std::span<const std::uint64_t>(pushes)) + "], [" +
-         list_of(std::span<const std::uint64_t>(numbers)) + "], 4294967295))";
-}
-
 class Fetch {
  public:
-  Fetch(Fleet::Impl& from, std::span<const Step> steps, const Pivot* pivot, std::int64_t floor)
-      : from_(from), steps_(steps), pivot_(pivot), floor_(floor), dictionary_(from, builder_) {}
+  Fetch(Fleet::Impl& from, std::span<const Step> steps, const Pivot* pivot, std::int64_t floor, GrowthBeside* beside)
+      : from_(from),
+        steps_(steps),
+        pivot_(pivot),
+        floor_(floor),
+        beside_(beside),
+        dictionary_(from, builder_),
+        sums_(steps.size()) {}
 
   Result<std::vector<Snapshot>> run() {
     plan();
     Status status = read_facts();
     if (status && !pushes_.empty()) status = read_rows();
-    if (status && floor_ > 0 && !pushes_.empty()) status = read_below();
     if (status) status = check_totals();
     if (status) status = read_dictionary();
     if (!status) return status.error();
@@ -68,38 +67,43 @@ class Fetch {
   }
 
   void plan() {
-    std::set<std::string> services;
+    std::uint64_t rows = 0, most_rows = 0;
+    bool is_one_each = true;
     expected_.resize(steps_.size());
     for (std::uint32_t s = 0; s < steps_.size(); ++s) {
-      for (const Committed* const member : steps_[s].members) {
-        services.insert(member->service);
+      is_one_each = is_one_each && !is_sum(steps_[s]);
+      for (std::uint32_t i = 0; i < steps_[s].members.size(); ++i) {
+        const Committed* const member = steps_[s].members[i];
         const std::uint32_t metric = metric_number(member->metric);
         expected_[s][metric].add(member->total, member->objects, member->rows);
-        const std::uint64_t seconds = std::min<std::uint64_t>(member->ts_ns / 1'000'000'000, 0xffffffffU - 86'400);
-        first_hour_ = std::min(first_hour_, seconds / 3600 * 3600);
-        last_hour_ = std::max(last_hour_, seconds / 3600 * 3600);
+        filter_.add(*member);
+        rows += member->rows;
+        most_rows = std::max(most_rows, member->rows);
         // A snapshot of several metrics is one push, and may stand for several steps.
-        std::vector<std::uint32_t>& steps = steps_of_[member->push];
-        if (steps.empty()) {
+        PushUse& use = uses_[member->push];
+        if (use.steps.empty()) {
+          use.pivot = pivot_number(*member);
+          use.instance = is_sum(steps_[s]) ? i : 0;
           pushes_.push_back(member->push);
-          pivot_numbers_.push_back(pivot_number(*member));
         }
-        if (steps.empty() || steps.back() != s) steps.push_back(s);
+        if (use.steps.empty() || use.steps.back() != s) use.steps.push_back(s);
       }
     }
+    is_plain_ = is_one_each || (steps_.size() == 2 && rows <= kMostPlainRows);
+    filter_.at_few_moments = steps_.size() == 2;
+    // Sums are at most so many as each step has stacks; those of several instances may have more than one has.
+    const std::uint64_t sums = is_plain_ ? rows : std::min(rows, 2 * most_rows * steps_.size());
+    ranges_ = std::clamp<std::uint64_t>(sums / kRowsOfRange, 1, kMostRanges);
     number_slots();
-    services_.assign(services.begin(), services.end());
   }
 
-  /// Pushes of the same steps have one number.
+  /// Pushes of the same steps, and of the same value of the pivot, have one number.
   void number_slots() {
-    std::map<std::vector<std::uint32_t>, std::uint64_t> numbers;
+    std::map<std::pair<std::vector<std::uint32_t>, std::uint64_t>, std::uint64_t> numbers;
     for (const std::uint64_t push : pushes_) {
-      const std::vector<std::uint32_t>& steps = steps_of_.at(push);
-      const auto [place, is_new] = numbers.try_emplace(steps, slots_.size());
-      if (is_new) slots_.push_back(steps);
-      // The engine compares sums of slots: a floor needs that they are the steps.
-      if (steps.size() > 1) floor_ = 0;
+      PushUse& use = uses_.at(push);
+      const auto [place, is_new] = numbers.try_emplace({use.steps, use.pivot}, slots_.size());
+      if (is_new) slots_.push_back(push);
       slot_numbers_.push_back(place->second);
     }
   }
@@ -112,16 +116,6 @@ class Fetch {
     pivot_values_.push_back(value);
     return pivot_values_.size() - 1;
   }
-
-  std::string where() const {
-    return "service IN (" + list_of(std::span<const std::string>(services_)) + ") AND metric IN (" +
-           list_of(std::span<const std::string>(metrics_)) + ") AND hour >= toDateTime(" + std::to_string(first_hour_) +
-           ") AND hour <= toDateTime(" + std::to_string(last_hour_) + ") AND push IN (" +
-           list_of(std::span<const std::uint64_t>(pushes_)) + ")";
-  }
-
-  /// What each push belongs to, as an expression.
-  std::string mapped(const std::vector<std::uint64_t>& numbers) const { return mapped_pushes(pushes_, numbers); }
 
   Status read_facts() {
     std::vector<std::uint64_t> firsts;
@@ -141,65 +135,83 @@ class Fetch {
                          });
   }
 
-  /// Stacks whose sums range over the floor at the steps; one that is not there at some step is 0 there.
-  std::string above_floor() const {
-    return " AND stack IN (SELECT stack FROM (SELECT stack, " + mapped(slot_numbers_) + " AS s, sum(value) AS v FROM " +
-           from_.table("sample") + " WHERE " + where() + " GROUP BY stack, s) GROUP BY stack HAVING if(count() < " +
-           std::to_string(steps_.size()) +
-           ", greatest(max(v), 0) - least(min(v), 0), max(v) - min(v)) >= " + std::to_string(floor_) + ")";
+  /// Rows as they are, each with its push; or sums of them, each with the first push of those that are added up.
+  std::string query(const std::string& range) const {
+    const std::string label = pivot_ == nullptr ? "label" : "toUInt64(0)";
+    const std::string metric =
+        metrics_.size() == 1
+            ? "toUInt16(0)"
+            : "toUInt16(indexOf([" + list_of(std::span<const std::string>(metrics_)) + "], metric) - 1)";
+    const std::string from = " FROM " + from_.table("sample") + filter_.text(range);
+    if (is_plain_)
+      return "SELECT stack, " + label + " AS l, " + metric + " AS m, push, value, objects, known, toUInt64(1)" + from;
+    return "SELECT stack, " + label + " AS l, " + metric + " AS m, transform(push, [" +
+           list_of(std::span<const std::uint64_t>(pushes_)) + "], [" + first_pushes() +
+           "], toUInt64(0)) AS p, sum(value), sum(objects), groupBitOr(known), toUInt64(count())" + from +
+           " GROUP BY stack, l, m, p SETTINGS distributed_group_by_no_merge = 1";
+  }
+
+  std::string first_pushes() const {
+    std::vector<std::uint64_t> firsts;
+    for (const std::uint64_t number : slot_numbers_) firsts.push_back(slots_[static_cast<std::size_t>(number)]);
+    return list_of(std::span<const std::uint64_t>(firsts));
   }
 
   Status read_rows() {
-    const std::string label = pivot_ == nullptr ? "label" : "toUInt64(" + mapped(pivot_numbers_) + ")";
-    const std::string query = "SELECT stack, " + label + " AS l, toUInt32(indexOf([" +
-                              list_of(std::span<const std::string>(metrics_)) + "], metric) - 1) AS m, " +
-                              mapped(slot_numbers_) +
-                              " AS s, sum(value), sum(objects), groupBitOr(known), toUInt64(count()) FROM " +
-                              from_.table("sample") + " WHERE " + where() + (floor_ > 0 ? above_floor() : "") +
-                              " GROUP BY stack, l, m, s SETTINGS distributed_group_by_no_merge = 1";
     found_.resize(steps_.size());
-    return from_.rows("sums of stacks", query, [&](RowReader& row) -> Status {
-      Cells cells;
-      cells.stack = row.hash();
-      cells.label = row.number<std::uint64_t>();
-      cells.metric = row.number<std::uint32_t>();
-      cells.step = row.number<std::uint32_t>();
-      cells.value = row.number<std::int64_t>();
-      cells.objects = row.number<std::int64_t>();
-      cells.unknown = row.number<std::uint8_t>();
-      const auto rows = row.number<std::uint64_t>();
-      if (!row.whole()) return ok();
-      if (cells.step >= slots_.size() || cells.metric >= metrics_.size())
-        return Error{ErrorCode::malformed, "the answer names a step or a metric that was not asked for"};
-      for (const std::uint32_t step : slots_[cells.step]) {
-        found_[step][cells.metric].add(cells.value, cells.objects, rows);
-        cells_.push_back(cells);
-        cells_.back().step = step;
-      }
-      return ok();
-    });
+    below_.resize(steps_.size());
+    for (std::uint64_t range = 0; range < ranges_; ++range) {
+      StackSums part(steps_.size());
+      const Status read = from_.rows("sums of stacks", query(stack_range(range, ranges_)),
+                                     [&](RowReader& row) { return take_row(row, part); });
+      if (!read) return read;
+      if (floor_ > 0) part.take_below(floor_, below_);
+      sums_.append(std::move(part));
+    }
+    if (beside_ != nullptr && is_plain_ && steps_.size() == 2) give_growth();
+    return ok();
   }
 
-  /// What is in no row that came, as one row a step.
-  Status read_below() {
-    const std::string query = "SELECT " + mapped(slot_numbers_) +
-                              " AS s, sum(value), sum(objects), toUInt64(count()) FROM " + from_.table("sample") +
-                              " WHERE " + where() + " GROUP BY s";
-    return from_.rows("sums of steps", query, [&](RowReader& row) -> Status {
-      const auto slot = row.number<std::uint32_t>();
-      const auto value = row.number<std::int64_t>();
-      const auto objects = row.number<std::int64_t>();
-      const auto rows = row.number<std::uint64_t>();
-      if (!row.whole()) return ok();
-      if (slot >= slots_.size()) return Error{ErrorCode::malformed, "the answer names a step that was not asked for"};
-      const std::uint32_t step = slots_[slot].front();
-      Total& found = found_[step][0];
-      const Cells rest{Hash128{}, 0, 0, step, value - found.value, objects - found.objects, 0};
-      has_below_ = has_below_ || rows != found.rows;
-      if (rows != found.rows) below_.push_back(rest);
-      found = {value, objects, rows, false};
-      return ok();
+  Status take_row(RowReader& row, StackSums& into) {
+    const Hash128 stack = row.hash();
+    const auto label = row.number<std::uint64_t>();
+    RowSum cell;
+    cell.metric = row.number<std::uint16_t>();
+    const auto push = row.number<std::uint64_t>();
+    cell.value = row.number<std::int64_t>();
+    cell.objects = row.number<std::int64_t>();
+    cell.unknown = row.number<std::uint8_t>();
+    const auto rows = row.number<std::uint64_t>();
+    if (!row.whole()) return ok();
+    const auto use = uses_.find(push);
+    if (use == uses_.end() || cell.metric >= metrics_.size())
+      return Error{ErrorCode::malformed, "the answer names a snapshot or a metric that was not asked for"};
+    cell.place = into.place(stack, pivot_ == nullptr ? label : use->second.pivot);
+    for (const std::uint32_t step : use->second.steps) {
+      found_[step][cell.metric].add(cell.value, cell.objects, rows);
+      into.add(step, cell);
+      if (beside_ != nullptr && is_plain_ && metrics_[cell.metric] == beside_->metric)
+        growth_.push_back({stack, use->second.instance, step == 0 ? wrapped_difference(0, cell.value) : cell.value});
+    }
+    return ok();
+  }
+
+  /// Rows of two moments, added up by stack and instance.
+  void give_growth() {
+    std::sort(growth_.begin(), growth_.end(), [](const InstanceGrowth& a, const InstanceGrowth& b) {
+      return std::tie(a.stack, a.instance) < std::tie(b.stack, b.instance);
     });
+    std::vector<InstanceGrowth> sums;
+    for (const InstanceGrowth& one : growth_) {
+      if (!sums.empty() && sums.back().growth == 0) sums.pop_back();
+      if (!sums.empty() && sums.back().stack == one.stack && sums.back().instance == one.instance) {
+        sums.back().growth = wrapped_sum(sums.back().growth, one.growth);
+      } else {
+        sums.push_back(one);
+      }
+    }
+    if (!sums.empty() && sums.back().growth == 0) sums.pop_back();
+    beside_->growth = std::move(sums);
   }
 
   /// Every byte that was committed is in the rows, or there is no answer.
@@ -210,7 +222,7 @@ class Fetch {
           return Error{ErrorCode::limit, "the sum of " + metrics_[metric] + " is beyond 2^63-1"};
         const Total found = found_.empty() ? Total{} : found_[s][metric];
         if (found == expected) continue;
-        return missing_rows(from_, steps_[s].members, metrics_[metric], where());
+        return missing_rows(from_, steps_[s].members, metrics_[metric], filter_.where());
       }
     }
     return ok();
@@ -219,9 +231,9 @@ class Fetch {
   Status read_dictionary() {
     std::unordered_set<Hash128> stacks;
     std::unordered_set<std::uint64_t, KeyedHash> labels;
-    for (const Cells& cells : cells_) {
-      stacks.insert(cells.stack);
-      if (pivot_ == nullptr && cells.label != 0) labels.insert(cells.label);
+    for (const Place& place : sums_.places()) {
+      stacks.insert(place.stack);
+      if (pivot_ == nullptr && place.label != 0) labels.insert(place.label);
     }
     if (Status read = dictionary_.read_stacks({stacks.begin(), stacks.end()}); !read) return read;
     if (Status read = dictionary_.read_labels({labels.begin(), labels.end()}); !read) return read;
@@ -231,7 +243,8 @@ class Fetch {
       label.text = builder_.string(value);
       pivot_sets_.push_back(builder_.labels({label}));
     }
-    if (has_below_) below_stack_ = builder_.pseudo_stack(kBelowThreshold);
+    if (std::any_of(below_.begin(), below_.end(), [](const Below& one) { return one.rows != 0; }))
+      below_stack_ = builder_.pseudo_stack(kBelowThreshold);
     return ok();
   }
 
@@ -296,112 +309,98 @@ class Fetch {
   }
 
   void fill(std::vector<Snapshot>& out) {
-    struct Row {
-      StackId stack;
-      LabelSetId labels;
-      const Cells* cells;
-    };
-    std::vector<std::vector<Row>> rows(out.size());
-    for (const Cells& cells : cells_) {
-      const LabelSetId labels =
-          pivot_ != nullptr ? pivot_sets_[static_cast<std::size_t>(cells.label)] : dictionary_.labels(cells.label);
-      rows[cells.step].push_back({dictionary_.stack(cells.stack), labels, &cells});
-    }
-    for (const Cells& cells : below_) rows[cells.step].push_back({below_stack_, LabelSetId{}, &cells});
+    std::vector<std::pair<StackId, LabelSetId>> rows;
+    rows.reserve(sums_.places().size() + 1);
+    for (const Place& place : sums_.places())
+      rows.emplace_back(dictionary_.stack(place.stack), pivot_ != nullptr
+                                                            ? pivot_sets_[static_cast<std::size_t>(place.label)]
+                                                            : dictionary_.labels(place.label));
+    const auto below_place = static_cast<std::uint32_t>(rows.size());
+    rows.emplace_back(below_stack_, LabelSetId{});
     for (std::size_t s = 0; s < out.size(); ++s) {
-      std::sort(rows[s].begin(), rows[s].end(),
-                [](const Row& a, const Row& b) { return std::pair(a.stack, a.labels) < std::pair(b.stack, b.labels); });
-      const auto facts = steps_[s].members.empty() ? facts_.end() : facts_.find(steps_[s].members.front()->push);
-      SampleTable& samples = out[s].samples;
-      for (std::size_t i = 0; i < rows[s].size(); ++i) {
-        const Row& row = rows[s][i];
-        if (samples.stack.empty() || samples.stack.back() != row.stack || samples.labels.back() != row.labels) {
-          samples.stack.push_back(row.stack);
-          samples.labels.push_back(row.labels);
-          for (Column& column : samples.columns) {
-            column.value.push_back(0);
-            if (!column.known.empty()) column.known.push_back(1);
-          }
+      std::vector<RowSum> cells = sums_.take(s);
+      if (s < below_.size() && below_[s].rows != 0)
+        cells.push_back({below_[s].value, below_[s].objects, below_place, 0, 0});
+      if (cells.empty()) continue;
+      std::sort(cells.begin(), cells.end(),
+                [&](const RowSum& a, const RowSum& b) { return rows[a.place] < rows[b.place]; });
+      fill_step(cells, rows, facts_.at(steps_[s].members.front()->push).columns, out[s].samples);
+    }
+  }
+
+  /// Cells in order of their rows become the rows of a snapshot; cells of one row are added up.
+  void fill_step(std::span<const RowSum> cells, std::span<const std::pair<StackId, LabelSetId>> rows,
+                 std::span<const StoredColumn> stored, SampleTable& samples) const {
+    struct Target {
+      std::size_t column, metric;
+      bool is_objects;
+    };
+    std::vector<Target> targets;
+    for (std::size_t c = 0; const StoredColumn& one : stored) {
+      const auto metric = std::find(metrics_.begin(), metrics_.end(), one.metric);
+      if (metric != metrics_.end())
+        targets.push_back({c++, static_cast<std::size_t>(metric - metrics_.begin()), one.is_objects});
+    }
+    samples.stack.reserve(cells.size());
+    samples.labels.reserve(cells.size());
+    for (Column& column : samples.columns) column.value.reserve(cells.size());
+    for (const RowSum& cell : cells) {
+      const auto& [stack, labels] = rows[cell.place];
+      if (samples.stack.empty() || samples.stack.back() != stack || samples.labels.back() != labels) {
+        samples.stack.push_back(stack);
+        samples.labels.push_back(labels);
+        for (Column& column : samples.columns) {
+          column.value.push_back(0);
+          if (!column.known.empty()) column.known.push_back(1);
         }
-        std::size_t c = 0;
-        for (const StoredColumn& stored : facts->second.columns) {
-          if (std::find(metrics_.begin(), metrics_.end(), stored.metric) == metrics_.end()) continue;
-          Column& column = samples.columns[c++];
-          if (stored.metric != metrics_[row.cells->metric]) continue;
-          if ((row.cells->unknown & (stored.is_objects ? 2U : 1U)) != 0) {
-            column.known.resize(samples.stack.size(), 1);
-            column.known.back() = 0;
-          } else {
-            column.value.back() += stored.is_objects ? row.cells->objects : row.cells->value;
-          }
+      }
+      for (const Target& target : targets) {
+        if (target.metric != cell.metric) continue;
+        Column& column = samples.columns[target.column];
+        if ((cell.unknown & (target.is_objects ? 2U : 1U)) != 0) {
+          column.known.resize(samples.stack.size(), 1);
+          column.known.back() = 0;
+        } else {
+          column.value.back() += target.is_objects ? cell.objects : cell.value;
         }
       }
     }
   }
+
+  /// What a push stands for.
+  struct PushUse {
+    std::vector<std::uint32_t> steps;
+    std::uint64_t pivot = 0;
+    std::uint32_t instance = 0;
+  };
 
   Fleet::Impl& from_;
   std::span<const Step> steps_;
   const Pivot* pivot_;
   std::int64_t floor_;
   SnapshotBuilder builder_;
+  GrowthBeside* beside_;
   DictionaryReader dictionary_;
-  std::vector<std::string> services_, metrics_, pivot_values_;
-  std::vector<std::uint64_t> pushes_, slot_numbers_, pivot_numbers_;
-  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> steps_of_;
-  std::vector<std::vector<std::uint32_t>> slots_;
-  std::uint64_t first_hour_ = 0xffffffffU, last_hour_ = 0;
+  RowFilter filter_;
+  std::vector<std::string> metrics_, pivot_values_;
+  std::vector<std::uint64_t> pushes_, slot_numbers_, slots_;
+  std::unordered_map<std::uint64_t, PushUse, KeyedHash> uses_;
+  bool is_plain_ = false;
+  std::uint64_t ranges_ = 1;
   std::vector<std::map<std::uint32_t, Total>> expected_, found_;
   std::unordered_map<std::uint64_t, StoredFacts> facts_;
-  std::vector<Cells> cells_, below_;
+  StackSums sums_;
+  std::vector<Below> below_;
+  std::vector<InstanceGrowth> growth_;
   std::vector<LabelSetId> pivot_sets_;
-  bool has_below_ = false;
   StackId below_stack_{};
 };
 
 }  // namespace
 
-Result<std::vector<Snapshot>> Fleet::fetch(std::span<const Step> steps, const Pivot* pivot, std::int64_t floor) {
-  return Fetch(*impl_, steps, pivot, floor).run();
-}
-
-Result<std::vector<InstanceGrowth>> Fleet::growth(
-    std::span<const std::pair<const Committed*, const Committed*>> pairs) {
-  std::vector<InstanceGrowth> out;
-  if (pairs.empty()) return out;
-  std::vector<std::uint64_t> before, after, both, instances;
-  std::set<std::string> services, metrics;
-  for (std::uint64_t i = 0; i < pairs.size(); ++i) {
-    for (const Committed* const one : {pairs[i].first, pairs[i].second}) {
-      both.push_back(one->push);
-      instances.push_back(i);
-      services.insert(one->service);
-      metrics.insert(one->metric);
-    }
-    before.push_back(pairs[i].first->push);
-    after.push_back(pairs[i].second->push);
-  }
-  const std::vector<std::string> service_list(services.begin(), services.end());
-  const std::vector<std::string> metric_list(metrics.begin(), metrics.end());
-  const std::string query = "SELECT stack, " + mapped_pushes(both, instances) + " AS i, sumIf(value, push IN (" +
-                            list_of(std::span<const std::uint64_t>(after)) + ")) - sumIf(value, push IN (" +
-                            list_of(std::span<const std::uint64_t>(before)) + ")) AS g FROM " + impl_->table("sample") +
-                            " WHERE service IN (" + list_of(std::span<const std::string>(service_list)) +
-                            ") AND metric IN (" + list_of(std::span<const std::string>(metric_list)) +
-                            ") AND push IN (" + list_of(std::span<const std::uint64_t>(both)) +
-                            ") GROUP BY stack, i HAVING g != 0 SETTINGS distributed_group_by_no_merge = 1";
-  const Status read = impl_->rows("growth per instance", query, [&](RowReader& row) -> Status {
-    InstanceGrowth one;
-    one.stack = row.hash();
-    one.instance = row.number<std::uint32_t>();
-    one.growth = row.number<std::int64_t>();
-    if (!row.whole()) return ok();
-    if (one.instance >= pairs.size())
-      return Error{ErrorCode::malformed, "the answer names an instance that was not asked for"};
-    out.push_back(one);
-    return ok();
-  });
-  if (!read) return read.error();
-  return out;
+Result<std::vector<Snapshot>> Fleet::fetch(std::span<const Step> steps, const Pivot* pivot, std::int64_t floor,
+                                           GrowthBeside* beside) {
+  return when_replicas_agree(*impl_, [&] { return Fetch(*impl_, steps, pivot, floor, beside).run(); });
 }
 
 }  // namespace snapdiff::fleet

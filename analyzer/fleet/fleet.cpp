@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analyzer/fleet/impl.hpp"
+#include "analyzer/fleet/tables.hpp"
 
 namespace snapdiff::fleet {
 namespace {
@@ -63,6 +64,10 @@ std::size_t for_each_line(std::string_view bytes, const Take& take) {
   }
   return used;
 }
+
+/// Of several rows of one snapshot the newest stands, which may take it out. Of two pushes at once, that may both have
+/// committed, one is the snapshot, the same one for every reader.
+bool stands_before(const Committed& a, const Committed& b) { return a.nth != b.nth ? a.nth > b.nth : a.push < b.push; }
 
 bool is_number_type(std::string_view type) {
   return type.find("Int") != std::string_view::npos || type.find("Float") != std::string_view::npos;
@@ -122,7 +127,21 @@ Result<Fleet> Fleet::open(Connection to) {
   return Fleet(std::move(impl));
 }
 
+Result<bool> Fleet::Impl::has_replicas() {
+  const Result<std::string> count = client().text(
+      "replicas",
+      "SELECT countIf(replica_num > 1) FROM system.clusters WHERE cluster = " + literal(to.cluster) + " FORMAT TSV");
+  if (!count) return count.error();
+  return !count->starts_with("0");
+}
+
 Status Fleet::init(const Layout& layout) {
+  const Result<bool> replicas = impl_->has_replicas();
+  if (!replicas) return replicas.error();
+  if (*replicas && !layout.on_cluster)
+    return Error{ErrorCode::usage, "shards of cluster '" + impl_->to.cluster +
+                                       "' have replicas: expected --on-cluster, which makes tables that a keeper keeps "
+                                       "equal; of others each replica would hold a part of the rows"};
   const std::size_t servers = layout.on_cluster ? 1 : impl_->clients.size();
   for (std::size_t i = 0; i < servers; ++i) {
     Client& client = impl_->clients[i];
@@ -182,22 +201,24 @@ Result<std::vector<Committed>> Fleet::list(const Slice& slice) {
                                     one.restart = row.number<std::uint32_t>();
                                     one.period = row.number<std::uint64_t>();
                                     const auto state = row.number<std::uint8_t>();
-                                    one.partial = (state & 1U) != 0;
-                                    one.has_time = (state & 4U) != 0;
+                                    one.partial = (state & kPartial) != 0;
+                                    one.incomplete = (state & kIncomplete) != 0;
+                                    one.has_time = (state & kOwnTime) != 0;
+                                    one.removed = (state & kRemoved) != 0;
                                     one.rows = row.number<std::uint32_t>();
                                     one.total = row.number<std::int64_t>();
                                     one.objects = row.number<std::int64_t>();
                                     if (!row.whole()) return ok();
-                                    // Two pushes at once may both have committed: one of them is the snapshot, the same
-                                    // one for every reader.
                                     const auto key = std::pair(one.snapshot, one.metric);
                                     const auto [place, is_new] = found.try_emplace(key, one);
-                                    if (!is_new && one.push < place->second.push) place->second = std::move(one);
+                                    if (!is_new && stands_before(one, place->second)) place->second = std::move(one);
                                     return ok();
                                   });
   if (!read) return read.error();
   std::vector<Committed> out;
-  for (auto& [key, one] : found) out.push_back(std::move(one));
+  for (auto& [key, one] : found) {
+    if (!one.removed) out.push_back(std::move(one));
+  }
   std::sort(out.begin(), out.end(), [](const Committed& a, const Committed& b) {
     return std::tie(a.service, a.instance, a.ts_ns, a.nth, a.metric, a.push) <
            std::tie(b.service, b.instance, b.ts_ns, b.nth, b.metric, b.push);
@@ -222,11 +243,13 @@ Result<ServerFacts> Fleet::facts() {
       "servers", "SELECT toUInt64(uniqExact(shard_num)) FROM system.clusters WHERE cluster = " + cluster, out.shards);
   if (read) read = count("samples", "SELECT toUInt64(count()) FROM " + impl_->table("sample"), out.sample_rows);
   if (read)
-    read = count("snapshots",
-                 "SELECT toUInt64(sum(r)), toUInt64(uniqExact(snapshot)) FROM (SELECT snapshot, metric, any(rows) AS r "
-                 "FROM " +
-                     impl_->table("snapshot") + " GROUP BY snapshot, metric)",
-                 out.committed_rows, out.snapshots);
+    read = count(
+        "snapshots",
+        "SELECT toUInt64(sum(r)), toUInt64(uniqExact(snapshot)) FROM (SELECT snapshot, metric, argMax(rows, nth) AS "
+        "r, argMax(state, nth) AS last FROM " +
+            impl_->table("snapshot") + " GROUP BY snapshot, metric) WHERE bitAnd(last, " + std::to_string(kRemoved) +
+            ") = 0",
+        out.committed_rows, out.snapshots);
   if (read) read = count("stacks", "SELECT toUInt64(uniqExact(stack)) FROM " + impl_->table("stack"), out.stacks);
   if (read) read = count("frames", "SELECT toUInt64(uniqExact(frame)) FROM " + impl_->table("frame"), out.frames);
   if (read)

@@ -78,7 +78,8 @@ struct Committed {
   std::int64_t total = 0;
   std::int64_t objects = 0;
   bool has_time = false;
-  bool partial = false;
+  bool partial = false, incomplete = false;  ///< cut short; rows may be left out
+  bool removed = false;                      ///< list() leaves these out
 };
 
 /// Which snapshots. "" and nothing: all.
@@ -101,11 +102,19 @@ struct Pivot {
   std::function<std::string(const Committed&)> value;
 };
 
-/// Growth of one stack on one instance between two moments; never 0.
+/// Growth of one stack on one instance between two moments; never 0, in any order.
 struct InstanceGrowth {
   Hash128 stack;
   std::uint32_t instance = 0;  ///< index into the pairs that were asked for
   std::int64_t growth = 0;
+};
+
+/// Growth per stack and instance, where the rows of two steps that fetch() reads give it, too: so far as an instance is
+/// few rows.
+///   metric  whose growth
+struct GrowthBeside {
+  std::string metric;
+  std::optional<std::vector<InstanceGrowth>> growth;
 };
 
 struct ServerFacts {
@@ -140,6 +149,10 @@ class Fleet {
   /// Sends snapshots that are not there yet; each is there as a whole or not at all.
   Result<Pushed> push(std::span<const Snapshot* const> snapshots, const Origin& origin);
 
+  /// Takes snapshots out: nobody sees them from then on, and a push brings each back. Their rows stay, and count
+  /// nowhere, until they are older than the servers keep.
+  Status remove(std::span<const Committed> rows);
+
   /// Committed snapshots by service, instance, time and metric; each once, however often it was pushed.
   Result<std::vector<Committed>> list(const Slice& slice);
 
@@ -147,8 +160,9 @@ class Fleet {
   /// several holds the sums of one metric. Below `floor` (if not 0), stacks whose values range over less at the steps
   /// are one row `[below threshold]`.
   /// Errors: internal, where the rows do not add up to the committed totals: bytes are missing on a server.
-  Result<std::vector<Snapshot>> fetch(std::span<const Step> steps, const Pivot* pivot = nullptr,
-                                      std::int64_t floor = 0);
+  /// `beside`: filled with the growth of the members of two steps, by their place in them.
+  Result<std::vector<Snapshot>> fetch(std::span<const Step> steps, const Pivot* pivot = nullptr, std::int64_t floor = 0,
+                                      GrowthBeside* beside = nullptr);
 
   /// Growth per stack and instance; `pairs` are the baseline and the current snapshot of each instance.
   Result<std::vector<InstanceGrowth>> growth(std::span<const std::pair<const Committed*, const Committed*>> pairs);

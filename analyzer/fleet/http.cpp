@@ -18,10 +18,12 @@ constexpr std::size_t kMostError = std::size_t{64} << 10;
 constexpr std::size_t kMostUnread = std::size_t{256} << 20;
 
 /// Settings of every statement. The answer of half of the shards is never taken for an answer; a server sends its
-/// status only when the answer is complete; rows are on their shards when an insert returns.
+/// status only when the answer is complete; rows are on their shards when an insert returns; of replicas the first that
+/// is there is asked, so that what one question wrote the next one reads; fast compression, for answers of many rows.
 constexpr std::string_view kSettings =
     "skip_unavailable_shards=0&wait_end_of_query=1&insert_distributed_sync=1&distributed_product_mode=local"
-    "&enable_http_compression=1&max_query_size=268435456&max_ast_elements=20000000"
+    "&load_balancing=in_order&enable_http_compression=1&http_zlib_compression_level=1&max_query_size=268435456&max_ast_"
+    "elements=20000000"
     "&max_expanded_ast_elements=20000000";
 
 std::string percent_encoded(std::string_view text) {

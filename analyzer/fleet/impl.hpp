@@ -25,6 +25,8 @@ struct Fleet::Impl {
 
   /// "host:port" of every replica of the cluster, in order of the shards.
   Result<std::vector<std::string>> shards();
+  /// Whether some shard of the cluster is on several servers.
+  Result<bool> has_replicas();
   /// An error of a statement, with the shards that do not answer.
   Error with_dead_shards(Error error);
 

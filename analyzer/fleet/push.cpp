@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cstdint>
 #include <random>
@@ -49,10 +51,6 @@ std::uint64_t time_of(const Snapshot& snapshot, std::uint64_t now) {
   return *time < 0 ? 0 : static_cast<std::uint64_t>(*time);
 }
 
-std::uint32_t seconds_of(std::uint64_t time_ns) {
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(time_ns / kSecond, 0xffffffffU - 86'400));
-}
-
 std::uint64_t label_id(const Dictionary& d, LabelSetId set) {
   if (set == LabelSetId{}) return 0;
   SequenceHasher hasher;
@@ -64,6 +62,37 @@ std::uint64_t label_id(const Dictionary& d, LabelSetId set) {
   }
   return std::max<std::uint64_t>(hasher.finish().high, 1);
 }
+
+/// The row that commits a snapshot, or takes it out.
+void put_commit(RowWriter& out, const Committed& row, std::string_view facts) {
+  out.hash(row.snapshot).number(row.push).number(row.nth).text(row.service).text(row.metric).text(row.unit);
+  out.number(hash_bytes(row.instance).high).text(row.instance).text(row.version);
+  out.varint(row.labels.size());
+  for (const auto& [key, value] : row.labels) out.text(key);
+  out.varint(row.labels.size());
+  for (const auto& [key, value] : row.labels) out.text(value);
+  out.number(row_seconds(row.ts_ns)).number(row.ts_ns).number(static_cast<std::uint32_t>(row.restart));
+  out.number(row.period);
+  out.number(static_cast<std::uint8_t>((row.partial ? kPartial : 0) | (row.incomplete ? kIncomplete : 0) |
+                                       (row.has_time ? kOwnTime : 0) | (row.removed ? kRemoved : 0)));
+  out.number(static_cast<std::uint32_t>(row.rows)).number(row.total).number(row.objects).text(facts);
+}
+
+/// Numbers whose order is that of the bytes of these.
+std::uint64_t big_endian(std::uint64_t value) {
+  static_assert(std::endian::native == std::endian::little);
+  std::uint64_t out = 0;
+  for (unsigned shift = 0; shift < 64; shift += 8) out = out << 8U | (value >> shift & 0xffU);
+  return out;
+}
+
+struct SampleRow {
+  Hash128 stack;
+  std::uint64_t label, push;
+  std::int64_t value, objects;
+  std::uint32_t metric, ts;
+  std::uint8_t known;
+};
 
 /// Rows of several snapshots, ready to be sent.
 class Batch {
@@ -98,7 +127,40 @@ class Batch {
     StackId stack;
   };
   const std::unordered_map<Hash128, Use>& stacks() const { return stacks_; }
-  const std::string& samples() const { return samples_.bytes(); }
+
+  /// The rows, which are gone then, in the order that the engine stores them in: it need not sort them, and what
+  /// repeats from row to row lies together.
+  std::string take_samples() {
+    struct Key {
+      std::uint64_t group, stack;  // metric and hour; the first bytes of the stack as the engine compares them
+      std::uint32_t ts, row;
+    };
+    std::vector<std::uint64_t> ranks;
+    for (const std::string& metric : metrics_)
+      ranks.push_back(static_cast<std::uint64_t>(
+          std::count_if(metrics_.begin(), metrics_.end(), [&](const std::string& other) { return other < metric; })));
+    std::vector<Key> keys;
+    keys.reserve(samples_.size());
+    for (std::uint32_t i = 0; i < samples_.size(); ++i) {
+      const SampleRow& row = samples_[i];
+      keys.push_back({ranks[row.metric] << 32U | row.ts / kHour, big_endian(row.stack.high), row.ts, i});
+    }
+    std::sort(keys.begin(), keys.end(), [](const Key& a, const Key& b) {
+      if (a.group != b.group) return a.group < b.group;
+      if (a.stack != b.stack) return a.stack < b.stack;
+      return a.ts != b.ts ? a.ts < b.ts : a.row < b.row;
+    });
+    RowWriter out;
+    const std::uint64_t instance = hash_bytes(origin_->instance).high;
+    for (const Key& key : keys) {
+      const SampleRow& row = samples_[key.row];
+      out.text(origin_->service).text(metrics_[row.metric]).number(static_cast<std::uint32_t>(row.ts / kHour * kHour));
+      out.hash(row.stack).number(instance).number(row.ts).number(row.label).number(row.push);
+      out.number(row.value).number(row.objects).number(row.known);
+    }
+    samples_.clear();
+    return out.take();
+  }
   const std::string& commits() const { return commits_.bytes(); }
   const std::string& labels() const { return labels_.bytes(); }
   std::uint64_t rows() const { return rows_; }
@@ -116,8 +178,8 @@ class Batch {
     const SampleTable& samples = snapshot.samples;
     const Column& values = samples.columns[value_column];
     const Column* const counts = objects_column ? &samples.columns[*objects_column] : nullptr;
-    const std::uint32_t ts = seconds_of(time_of(snapshot, now_));
-    const std::uint64_t instance = hash_bytes(origin_->instance).high;
+    const std::uint32_t ts = row_seconds(time_of(snapshot, now_));
+    const std::uint32_t metric_number = take_metric(metric);
     for (std::size_t row = 0; row < samples.size(); ++row) {
       const std::int64_t value = values.value[row];
       const std::int64_t objects = counts != nullptr ? counts->value[row] : 0;
@@ -130,12 +192,18 @@ class Batch {
       const StackId stack = samples.stack[row];
       const Hash128& hash = d.stacks.hash[index_of(stack)];
       stacks_.try_emplace(hash, Use{&d, stack});
-      samples_.text(origin_->service).text(metric).number(ts / 3600 * 3600).hash(hash).number(instance).number(ts);
-      samples_.number(take_label(d, samples.labels[row])).number(push).number(value).number(objects).number(unknown);
+      samples_.push_back({hash, take_label(d, samples.labels[row]), push, value, objects, metric_number, ts, unknown});
       ++sums.rows;
     }
     rows_ += sums.rows;
     return ok();
+  }
+
+  std::uint32_t take_metric(const std::string& metric) {
+    const auto found = std::find(metrics_.begin(), metrics_.end(), metric);
+    if (found != metrics_.end()) return static_cast<std::uint32_t>(found - metrics_.begin());
+    metrics_.push_back(metric);
+    return static_cast<std::uint32_t>(metrics_.size() - 1);
   }
 
   std::uint64_t take_label(const Dictionary& d, LabelSetId set) {
@@ -159,24 +227,35 @@ class Batch {
   void commit(const Snapshot& snapshot, const Hash128& id, std::uint64_t push, std::uint64_t nth,
               const StoredColumn& column, const Sums& sums, const std::string& facts) {
     const SnapshotFacts& f = snapshot.facts;
-    const std::uint64_t time = time_of(snapshot, now_);
     const std::uint64_t restart = f.pid ? mix64(static_cast<std::uint64_t>(*f.pid) ^ hash_bytes(f.host).high) | 1U : 0;
-    commits_.hash(id).number(push).number(nth).text(origin_->service).text(column.metric).text(column.type.unit);
-    commits_.number(hash_bytes(origin_->instance).high).text(origin_->instance).text(origin_->version);
-    commits_.varint(origin_->labels.size());
-    for (const auto& [key, value] : origin_->labels) commits_.text(key);
-    commits_.varint(origin_->labels.size());
-    for (const auto& [key, value] : origin_->labels) commits_.text(value);
-    commits_.number(seconds_of(time)).number(time).number(static_cast<std::uint32_t>(restart));
-    commits_.number(static_cast<std::uint64_t>(std::max<std::int64_t>(f.period, 0)));
-    commits_.number(static_cast<std::uint8_t>((f.partial ? 1 : 0) | (f.complete ? 0 : 2) | (f.taken_at_ns ? 4 : 0)));
-    commits_.number(sums.rows).number(sums.value).number(sums.objects).text(facts);
+    Committed row;
+    row.snapshot = id;
+    row.push = push;
+    row.nth = nth;
+    row.service = origin_->service;
+    row.metric = column.metric;
+    row.unit = column.type.unit;
+    row.instance = origin_->instance;
+    row.version = origin_->version;
+    row.labels = origin_->labels;
+    row.ts_ns = time_of(snapshot, now_);
+    row.restart = static_cast<std::uint32_t>(restart);
+    row.period = static_cast<std::uint64_t>(std::max<std::int64_t>(f.period, 0));
+    row.partial = f.partial;
+    row.has_time = f.taken_at_ns.has_value();
+    row.incomplete = !f.complete;
+    row.rows = sums.rows;
+    row.total = sums.value;
+    row.objects = sums.objects;
+    put_commit(commits_, row, facts);
   }
 
   const Origin* origin_;
   std::uint64_t now_;
   std::uint64_t rows_ = 0, snapshots_ = 0;
-  RowWriter samples_, commits_, labels_;
+  std::vector<SampleRow> samples_;
+  std::vector<std::string> metrics_;
+  RowWriter commits_, labels_;
   std::unordered_map<Hash128, Use> stacks_;
   std::unordered_set<std::uint64_t> label_ids_;
 };
@@ -249,11 +328,11 @@ struct Sender {
     return insert("stack", kStackColumns, stacks.bytes());
   }
 
-  Status send(const Batch& batch) {
+  Status send(Batch& batch) {
     if (batch.empty()) return ok();
     if (Status sent = send_stacks(batch); !sent) return sent;
     if (Status sent = insert("label", kLabelColumns, batch.labels()); !sent) return sent;
-    if (Status sent = insert("sample", kSampleColumns, batch.samples()); !sent) return sent;
+    if (Status sent = insert("sample", kSampleColumns, batch.take_samples()); !sent) return sent;
     if (Status sent = insert("snapshot", kSnapshotColumns, batch.commits()); !sent) return sent;
     pushed.snapshots += batch.snapshots();
     pushed.rows += batch.rows();
@@ -261,20 +340,29 @@ struct Sender {
   }
 };
 
-/// Which of these ids have a commit row.
+/// Which of these ids are committed; `newest` becomes the number of the newest row that is there of any of them.
 static Result<std::unordered_set<Hash128>> listed_snapshots(Fleet::Impl& from, const Origin& origin,
-                                                            const std::vector<Hash128>& ids) {
-  std::unordered_set<Hash128> present;
-  const Status asked =
-      from.rows_of("snapshots there are",
-                   "SELECT snapshot FROM " + from.table("snapshot") + " WHERE service = " + literal(origin.service) +
-                       " AND instance = " + std::to_string(hash_bytes(origin.instance).high) + " AND snapshot",
-                   std::span<const Hash128>(ids), [&](RowReader& row) -> Status {
-                     const Hash128 id = row.hash();
-                     if (row.whole()) present.insert(id);
-                     return ok();
-                   });
+                                                            const std::vector<Hash128>& ids, std::uint64_t& newest) {
+  std::unordered_map<Hash128, std::pair<std::uint64_t, bool>> found;
+  const Status asked = from.rows_of(
+      "snapshots there are",
+      "SELECT snapshot, nth, state FROM " + from.table("snapshot") + " WHERE service = " + literal(origin.service) +
+          " AND instance = " + std::to_string(hash_bytes(origin.instance).high) + " AND snapshot",
+      std::span<const Hash128>(ids), [&](RowReader& row) -> Status {
+        const Hash128 id = row.hash();
+        const auto nth = row.number<std::uint64_t>();
+        const bool removed = (row.number<std::uint8_t>() & kRemoved) != 0;
+        if (!row.whole()) return ok();
+        newest = std::max(newest, nth);
+        auto& last = found.try_emplace(id, nth, removed).first->second;
+        if (last.first < nth) last = {nth, removed};
+        return ok();
+      });
   if (!asked) return asked.error();
+  std::unordered_set<Hash128> present;
+  for (const auto& [id, last] : found) {
+    if (!last.second) present.insert(id);
+  }
   return present;
 }
 
@@ -282,10 +370,13 @@ Result<Pushed> Fleet::push(std::span<const Snapshot* const> snapshots, const Ori
   Pushed pushed;
   std::vector<Hash128> ids;
   for (const Snapshot* const snapshot : snapshots) ids.push_back(snapshot_id(*snapshot, origin));
-  Result<std::unordered_set<Hash128>> listed = listed_snapshots(*impl_, origin, ids);
+  std::uint64_t newest = 0;
+  Result<std::unordered_set<Hash128>> listed = listed_snapshots(*impl_, origin, ids, newest);
   if (!listed) return std::move(listed).error();
   std::unordered_set<Hash128> present = *std::move(listed);
   const std::uint64_t now = now_ns();
+  // Newer than the rows that took them out, whatever the clocks said.
+  const std::uint64_t first_nth = std::max(now, newest + 1);
   Batch batch(origin, now);
   Sender sender{*impl_, pushed};
   for (std::size_t i = 0; i < snapshots.size(); ++i) {
@@ -293,17 +384,28 @@ Result<Pushed> Fleet::push(std::span<const Snapshot* const> snapshots, const Ori
       ++pushed.present;
       continue;
     }
-    if (Status added = batch.add(*snapshots[i], ids[i], now + i); !added) return added.error();
+    if (Status added = batch.add(*snapshots[i], ids[i], first_nth + i); !added) return added.error();
     if (!batch.is_full()) continue;
     if (Status sent = sender.send(batch); !sent) return sent.error();
     batch = Batch(origin, now);
   }
   if (Status sent = sender.send(batch); !sent) return sent.error();
   if (pushed.snapshots == 0) return pushed;
-  listed = listed_snapshots(*impl_, origin, ids);
+  listed = listed_snapshots(*impl_, origin, ids, newest);
   if (!listed) return std::move(listed).error();
   pushed.expired = present.size() - std::min(present.size(), listed->size());
   return pushed;
+}
+
+Status Fleet::remove(std::span<const Committed> rows) {
+  RowWriter writer;
+  for (Committed row : rows) {
+    row.removed = true;
+    ++row.nth;
+    put_commit(writer, row, {});
+  }
+  Pushed pushed;
+  return Sender{*impl_, pushed}.insert("snapshot", kSnapshotColumns, writer.bytes());
 }
 
 }  // namespace snapdiff::fleet

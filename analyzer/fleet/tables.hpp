@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -16,5 +18,15 @@ inline constexpr std::string_view kStackColumns = "stack, frames, seen";
 inline constexpr std::string_view kFrameColumns =
     "frame, function, system_name, file, start_line, line, column, module, build_id, offset, flags";
 inline constexpr std::string_view kLabelColumns = "label, keys, texts, numbers, units, is_number";
+
+inline constexpr std::uint64_t kHour = 3600;
+
+/// Bits of `state` in `snapshot`.
+inline constexpr std::uint8_t kPartial = 1, kIncomplete = 2, kOwnTime = 4, kRemoved = 8;
+
+/// A time as rows have it, in seconds; the last day of the engine's range is left free, where its zones differ.
+inline std::uint32_t row_seconds(std::uint64_t time_ns) {
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(time_ns / 1'000'000'000, 0xffffffffU - 86'400));
+}
 
 }  // namespace snapdiff::fleet

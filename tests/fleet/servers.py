@@ -1,5 +1,6 @@
-"""Two ClickHouse servers on loopback, with free ports and temporary folders, ended by their process ids."""
+"""ClickHouse servers and a ZooKeeper on loopback, with free ports and temporary folders, ended by their process ids."""
 import os
+import re
 import shutil
 import signal
 import socket
@@ -25,8 +26,14 @@ CONFIG = """<yandex>
 <remote_servers><fleet>{shards}</fleet></remote_servers>
 </yandex>
 """
-SHARD = ("<shard><internal_replication>true</internal_replication>"
-         "<replica><host>127.0.0.1</host><port>{port}</port></replica></shard>")
+SHARD = "<shard><internal_replication>true</internal_replication>{replicas}</shard>"
+REPLICA = "<replica><host>127.0.0.1</host><port>{port}</port></replica>"
+# What statements ON CLUSTER and replicated tables need: where the keeper is, and what this server is called.
+REPLICATED = """
+<zookeeper><node><host>127.0.0.1</host><port>{keeper}</port></node><session_timeout_ms>6000</session_timeout_ms></zookeeper>
+<distributed_ddl><path>/clickhouse/task_queue/ddl</path></distributed_ddl>
+<macros><shard>{shard}</shard><replica>{replica}</replica></macros>
+<interserver_http_host>127.0.0.1</interserver_http_host>"""
 USERS = """<yandex>
 <profiles><default><max_memory_usage>3000000000</max_memory_usage></default></profiles>
 <users>
@@ -52,6 +59,8 @@ def free_ports(count):
 
 
 class Server:
+    """all_tcp: of each shard, the TCP ports of its replicas."""
+
     def __init__(self, folder, ports, all_tcp, more=""):
         self.folder, (self.http, self.tcp, self.between) = folder, ports
         os.makedirs(folder)
@@ -59,7 +68,7 @@ class Server:
             file.write(USERS)
         with open(os.path.join(folder, "config.xml"), "w", encoding="utf-8") as file:
             file.write(CONFIG.format(folder=folder, http=self.http, tcp=self.tcp, between=self.between, more=more,
-                                     shards="".join(SHARD.format(port=port) for port in all_tcp)))
+                                     shards="".join(SHARD.format(replicas="".join(REPLICA.format(port=port) for port in ports)) for ports in all_tcp)))
         self.process = None
 
     @property
@@ -98,6 +107,17 @@ class Server:
             os.kill(self.process.pid, signal.SIGKILL)
             self.process.wait()
 
+    def lose_disk(self, replica):
+        """Everything that it stored is gone; it comes back under this name."""
+        self.kill()
+        for name in ("data", "tmp"):
+            shutil.rmtree(os.path.join(self.folder, name), ignore_errors=True)
+        path = os.path.join(self.folder, "config.xml")
+        with open(path, encoding="utf-8") as file:
+            text = re.sub("<replica>r[^<]*</replica>", "<replica>%s</replica>" % replica, file.read())
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+
     def query(self, text, database=None):
         """Plain SQL, past the program under test: the oracle."""
         address = self.url + ("/?database=" + database if database else "/")
@@ -107,18 +127,76 @@ class Server:
             return answer.read().decode("utf-8", "surrogateescape")
 
 
-class Cluster:
-    """Use as a context: servers end with it, whatever happens."""
+KEEPER_JAR = "/usr/share/java/zookeeper.jar"
+JAVA = shutil.which("java")
+SKIP_REPLICAS = SKIP or (None if JAVA and os.path.exists(KEEPER_JAR) else
+                         "skipped: ZooKeeper is not installed (.ci/install-packages test)")
+KEEPER_CONFIG = """tickTime=500
+dataDir={folder}/data
+clientPort={port}
+clientPortAddress=127.0.0.1
+admin.enableServer=false
+4lw.commands.whitelist=srvr
+"""
 
-    def __init__(self, shards=2, more=""):
+
+class Keeper:
+    """One ZooKeeper with a small heap; up in about a second."""
+
+    def __init__(self, folder):
+        self.folder, self.port, self.process = folder, free_ports(1)[0], None
+        os.makedirs(folder)
+        with open(os.path.join(folder, "zoo.cfg"), "w", encoding="utf-8") as file:
+            file.write(KEEPER_CONFIG.format(folder=folder, port=self.port))
+
+    def start(self):
+        with open(os.path.join(self.folder, "out"), "ab") as out:
+            self.process = subprocess.Popen(
+                [JAVA, "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", KEEPER_JAR + ":/usr/share/java/slf4j-simple.jar",
+                 "org.apache.zookeeper.server.ZooKeeperServerMain", os.path.join(self.folder, "zoo.cfg")],
+                stdout=out, stderr=out, cwd=self.folder, start_new_session=True)
+
+    def wait(self, seconds=60):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and self.process.poll() is None:
+            try:
+                with socket.create_connection(("127.0.0.1", self.port), timeout=2) as asked:
+                    # Sessions that are asked for before it serves are cut off; "ruok" is answered earlier.
+                    asked.sendall(b"srvr")
+                    if b"Mode:" in asked.makefile("rb").read():
+                        return
+            except OSError:
+                pass
+            time.sleep(0.05)
+        raise RuntimeError("the keeper did not start")
+
+    def kill(self):
+        if self.process is not None and self.process.poll() is None:
+            os.kill(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+
+
+class Cluster:
+    """Use as a context: servers end with it, whatever happens. With more than one replica a keeper serves them."""
+
+    def __init__(self, shards=2, more="", replicas=1):
         self._folder = tempfile.TemporaryDirectory(prefix="snapdiff-fleet-")
-        ports = free_ports(3 * shards)
-        tcp = ports[1::3]
-        self.servers = [Server(os.path.join(self._folder.name, "shard%d" % number), ports[3 * number:3 * number + 3], tcp, more)
-                        for number in range(shards)]
+        self.keeper = Keeper(os.path.join(self._folder.name, "keeper")) if replicas > 1 else None
+        count = shards * replicas
+        ports = free_ports(3 * count)
+        tcp = [ports[1::3][replicas * shard:replicas * (shard + 1)] for shard in range(shards)]
+        self.servers = []
+        for number in range(count):
+            names = "" if self.keeper is None else REPLICATED.format(keeper=self.keeper.port, shard=number // replicas + 1,
+                                                                     replica="r%d" % (number % replicas + 1))
+            self.servers.append(Server(os.path.join(self._folder.name, "server%d" % number), ports[3 * number:3 * number + 3], tcp,
+                                       more + names))
 
     def __enter__(self):
         try:
+            if self.keeper is not None:
+                self.keeper.start()
+                self.keeper.wait()
             for server in self.servers:
                 server.start()
             for server in self.servers:
@@ -131,6 +209,8 @@ class Cluster:
     def __exit__(self, *_):
         for server in self.servers:
             server.kill()
+        if self.keeper is not None:
+            self.keeper.kill()
         self._folder.cleanup()
 
     @property

@@ -55,6 +55,9 @@ class FleetTest(CliTest):
             if server.process.poll() is not None:
                 server.start()
                 server.wait()
+        self.make_tables()
+
+    def make_tables(self):
         self.fleet("init", "--keep", "20000", "--keep-hourly", "20000", url=self.cluster.urls)
 
     @property
@@ -242,6 +245,54 @@ class Pushing(FleetTest):
         self.assertIn("1 instance new (h9), 0 gone: +6.68 MiB, in no row", re.sub(r"\s+", " ", text))
         trend, _ = self.fleet("trend", "--service", "api")
         self.assertIn("1 instance without a snapshot at some step left out: h9; of 4", re.sub(r"\s+", " ", trend))
+
+    def test_what_is_taken_out_counts_nowhere_until_it_is_pushed_again(self):
+        self.small_fleet(instances=3, steps=4)
+        right = self.fleet("diff", "--service", "api", "--as", "json")[0]
+        start = 1_760_000_000
+        _, err = self.fleet("rm", "--service", "api", "--instance", "h1", "--from", "@%d" % (start + 2 * HOUR))
+        self.assertIn("2 snapshots of api, 1 instance, 2025-10-09 10:53:20 to 2025-10-09 11:53:20: taken out", err)
+        listed = json.loads(self.fleet("list", "--instance", "h1", "--as", "json")[0])
+        self.assertEqual([row["snapshots"] for row in listed], [2])
+        without = json.loads(self.fleet("diff", "--service", "api", "--as", "json")[0])
+        self.assertEqual(without["total"]["growth"], 300_000)
+        for server in self.cluster.servers:  # merges may leave the newest rows alone
+            server.query("OPTIMIZE TABLE %s.snapshot_local FINAL" % self.database)
+        self.assertEqual(json.loads(self.fleet("diff", "--service", "api", "--as", "json")[0]), without)
+        self.assertIn("4 rows are of pushes that were not finished, or were taken out", self.fleet("info")[1])
+        _, err = self.push(os.path.join(self.folder, "h1"), "--service", "api", "--instance", "h1", "--version", "2.3")
+        self.assertIn("2 snapshots of api, h1, 2 pushed before", err)
+        self.assertEqual(self.fleet("diff", "--service", "api", "--as", "json")[0], right)
+        self.fleet("rm", "--service", "api", "--to", "@%d" % start)
+        self.assertEqual(json.loads(self.fleet("list", "--as", "json")[0])[-1]["first"], "2025-10-09 09:53:20")
+        _, err = self.fleet("rm", code=2)
+        self.assertIn("fleet rm needs --service NAME", err)
+        _, err = self.fleet("rm", "--service", "api", "--instance", "none", code=2)
+        self.assertIn("no snapshot of this service", err)
+
+    def test_a_service_whose_rows_are_lost_is_taken_out_and_pushed_again(self):
+        self.small_fleet(instances=2, steps=3)
+        right = self.fleet("diff", "--service", "api", "--as", "json")[0]
+        for server in self.cluster.servers:
+            server.query("ALTER TABLE %s.sample_local DROP PARTITION '2025-10-09'" % self.database)
+        self.fleet("diff", "--service", "api", code=3)
+        self.fleet("rm", "--service", "api")
+        for i in range(2):
+            self.push(os.path.join(self.folder, "h%d" % i), "--service", "api", "--instance", "h%d" % i, "--version", "2.%d" % (3 - i))
+        self.assertEqual(self.fleet("diff", "--service", "api", "--as", "json")[0], right)
+
+    def test_a_restart_in_between_is_said(self):
+        # The process id is in the name of a jemalloc dump.
+        for instance, pids in (("h0", (7, 7, 9, 9)), ("h1", (5, 5, 5, 5))):
+            for s, pid in enumerate(pids):
+                name = "jeprof.%d.%d.i%d.heap" % (pid, s, s)
+                self.write(name, "heap_v2/524288\n  t*: 2: %d [0: 0]\n@ 0x401000 0x402000\n  t*: 2: %d [0: 0]\n" % ((2000 + 100 * s,) * 2))
+                os.utime(os.path.join(self.folder, name), (1_760_000_000 + s * HOUR,) * 2)
+                self.push(name, "--service", "api", "--instance", instance)
+        text, _ = self.fleet("diff", "--service", "api")
+        self.assertIn("1 instance restarted in between (h0): growth there is of two processes", re.sub(r"\s+", " ", text))
+        alone, _ = self.fleet("diff", "--service", "api", "--instance", "h1")
+        self.assertNotIn("restarted", alone)
 
     def test_a_clock_that_is_off_is_said(self):
         self.heap("future.pb.gz", {"f": (1, 10)}, 4_000_000_000)

@@ -1,0 +1,63 @@
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "analyzer/fleet/impl.hpp"
+#include "analyzer/fleet/missing_rows.hpp"
+#include "analyzer/fleet/replicas.hpp"
+#include "analyzer/fleet/row_filter.hpp"
+#include "analyzer/fleet/stack_sums.hpp"
+
+namespace snapdiff::fleet {
+namespace {
+
+using Pairs = std::span<const std::pair<const Committed*, const Committed*>>;
+
+Result<std::vector<InstanceGrowth>> read_growth(Fleet::Impl& from, Pairs pairs) {
+  RowFilter filter;
+  filter.at_few_moments = true;
+  std::vector<std::uint64_t> after, both, instances;
+  std::int64_t expected = 0;
+  for (std::uint64_t i = 0; i < pairs.size(); ++i) {
+    for (const Committed* const one : {pairs[i].first, pairs[i].second}) {
+      both.push_back(one->push);
+      instances.push_back(i);
+      filter.add(*one);
+    }
+    after.push_back(pairs[i].second->push);
+    expected = wrapped_sum(expected, wrapped_difference(pairs[i].second->total, pairs[i].first->total));
+  }
+  const std::string query = "SELECT stack, toUInt32(transform(push, [" + list_of(std::span<const std::uint64_t>(both)) +
+                            "], [" + list_of(std::span<const std::uint64_t>(instances)) +
+                            "], 4294967295)) AS i, sum(if(push IN (" + list_of(std::span<const std::uint64_t>(after)) +
+                            "), value, -value)) AS g FROM " + from.table("sample") + filter.text() +
+                            " GROUP BY stack, i HAVING g != 0 SETTINGS distributed_group_by_no_merge = 1";
+  std::vector<InstanceGrowth> out;
+  std::int64_t found = 0;
+  const Status read = from.rows("growth per instance", query, [&](RowReader& row) -> Status {
+    InstanceGrowth one;
+    one.stack = row.hash();
+    one.instance = row.number<std::uint32_t>();
+    one.growth = row.number<std::int64_t>();
+    if (!row.whole()) return ok();
+    if (one.instance >= pairs.size())
+      return Error{ErrorCode::malformed, "the answer names an instance that was not asked for"};
+    found = wrapped_sum(found, one.growth);
+    out.push_back(one);
+    return ok();
+  });
+  if (!read) return read.error();
+  if (found == expected) return out;
+  std::vector<const Committed*> members;
+  for (const auto& [first, last] : pairs) members.insert(members.end(), {first, last});
+  return missing_rows(from, members, pairs.front().first->metric, filter.where());
+}
+
+}  // namespace
+
+Result<std::vector<InstanceGrowth>> Fleet::growth(Pairs pairs) {
+  if (pairs.empty()) return std::vector<InstanceGrowth>{};
+  return when_replicas_agree(*impl_, [&] { return read_growth(*impl_, pairs); });
+}
+
+}  // namespace snapdiff::fleet
