@@ -21,8 +21,6 @@ Result<std::shared_ptr<const PeakStory>> device_peak(const SnapshotRef& ref, con
   DiffOptions view = options;
   view.by = GroupBy::stack;
   view.metric.clear();
-  // A person looks for their own lines.
-  if (view.frames == FrameSet::usual) view.frames = FrameSet::python;
   const Result<TopReport> top = diff::top(ref, view);
   if (!top) return top.error();
   return std::make_shared<const PeakStory>(

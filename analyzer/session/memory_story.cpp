@@ -70,8 +70,6 @@ Result<render::MemoryStory> tell_memory(const Loaded& loaded, const MemoryPages&
   DiffOptions options = wanted;
   options.by = GroupBy::stack;
   options.metric.clear();
-  // A chart names a band in a few words: the program's own lines, where there are any.
-  if (options.frames == FrameSet::usual) options.frames = FrameSet::python;
   render::MemoryStory story;
   story.source = source_text(loaded);
   if (pages.timeline) {

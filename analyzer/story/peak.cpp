@@ -8,7 +8,6 @@
 #include "analyzer/story/commands.hpp"
 #include "analyzer/story/prose.hpp"
 #include "analyzer/story/story.hpp"
-#include "snapdiff/contains.hpp"
 
 namespace snapdiff::story {
 namespace {
@@ -33,11 +32,6 @@ struct Site {
   std::string_view via;
 };
 Site site_of(const std::vector<FrameView>& frames) {
-  // Without Python frames: of autograd's threads, whose nodes are called after the functions that they undo.
-  const auto node = std::find_if(frames.begin(), frames.end(), [](const FrameView& frame) {
-    return contains(frame.function, "Backward") && contains(frame.function, "::apply(");
-  });
-  if (node != frames.end()) return {*node, {}};
   const auto own = std::find_if(frames.begin(), frames.end(), [](const FrameView& frame) { return !frame.library; });
   if (frames.empty()) return {};
   if (own == frames.end()) return {frames.front(), {}};

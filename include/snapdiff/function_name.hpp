@@ -138,15 +138,33 @@ inline bool is_default_argument(std::string_view argument) {
 
 }  // namespace name_detail
 
+/// "DivBackward0" of "torch::autograd::generated::DivBackward0::apply(...)": what PyTorch calls the operation that a
+/// node of its backward graph undoes (a tensor's grad_fn); "" for other functions.
+inline std::string_view autograd_node(std::string_view function) {
+  constexpr std::string_view kNamespace = "torch::autograd::";
+  constexpr std::string_view kMember = "::apply";
+  if (!function.starts_with(kNamespace)) return {};
+  std::size_t end = function.find('(');
+  if (end == std::string_view::npos) end = function.size();
+  std::string_view node = function.substr(0, end);
+  if (!node.ends_with(kMember)) return {};
+  node.remove_suffix(kMember.size());
+  node.remove_prefix(node.rfind(':') + 1);
+  const bool undoes = node.find("Backward") != std::string_view::npos || node == "AccumulateGrad";
+  return undoes ? node : std::string_view();
+}
+
 /// The name without parameters and return type, template arguments beyond depth 1 and arguments
 /// that repeat a default left out, without clone suffixes, `[abi:cxx11]` and Rust hashes:
 ///   "void ns::f<std::vector<int, std::allocator<int> > >(int) [clone .cold]" -> "ns::f<std::vector<…>>"
 ///   "std::vector<char*, std::allocator<char*> >::push_back(char* const&)" -> "std::vector<char*>::push_back"
 ///   "foo(int)::{lambda(int)#1}::operator()(int) const" -> "foo::{lambda#1}::operator()"
+///   "torch::autograd::generated::DivBackward0::apply(...)" -> "DivBackward0"
 /// Go receivers stay: "main.(*Server).serve". Applied to its own result it changes nothing.
 inline std::string short_function_name(std::string_view function, std::string_view ellipsis = "…") {
   using namespace name_detail;
   if (std::string array = jvm_array_name(function); !array.empty()) return array;
+  if (const std::string_view node = autograd_node(function); !node.empty()) return std::string(node);
   std::string name(function);
   strip_suffixes(name);
   if (name.find_first_of("(<[ ") == std::string::npos) return name;
