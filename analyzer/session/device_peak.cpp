@@ -13,9 +13,9 @@ Result<std::shared_ptr<const PeakStory>> device_peak(const SnapshotRef& ref, con
   const std::shared_ptr<const PeakStory> none;
   const Snapshot& snapshot = *ref.snapshot;
   if (snapshot.allocator == nullptr) return none;
+  Result<std::optional<MemoryPeak>> peak = cuda::held_memory(snapshot);
   const std::optional<cuda::TraceRef> trace = cuda::busiest_trace(snapshot);
-  if (!trace) return none;
-  Result<std::optional<MemoryPeak>> peak = cuda::memory_peak(snapshot, *trace);
+  if (!*peak && trace) peak = cuda::memory_peak(snapshot, *trace);
   if (!peak) return std::move(peak).error();
   if (!*peak || (*peak)->bytes == 0) return none;
   DiffOptions view = options;
