@@ -91,6 +91,7 @@ class Holders {
 
   /// Of one layout; by segment.
   void add(const SegmentHolder& part) {
+    if (part.pinned == 0) return;
     Sum& sum = holders_[key_of(part.stack)];
     add_up(sum.holder.live, part.bytes);
     add_up(sum.holder.free, part.pinned);
@@ -102,7 +103,6 @@ class Holders {
     std::vector<CacheHolder> out;
     for (auto& [key, sum] : holders_) {
       CacheHolder& holder = sum.holder;
-      if (holder.free == 0) continue;
       holder.function = key.first;
       holder.line = {std::string(key.second.first), key.second.second};
       out.push_back(std::move(holder));

@@ -179,7 +179,8 @@ std::string culprits_section(const Postmortem& report) {
   const Story& story = *report.growth().story;
   std::string out = "<section id=\"culprits\" aria-label=\"culprits\">\n";
   out += culprit_table(story.freed, "Freed by") + culprit_table(story.culprits, "Culprits");
-  if (story.peak != nullptr && story.culprits.empty()) out += culprit_table(story.peak->parts, "At the peak");
+  if (story.peak != nullptr && story.culprits.empty())
+    out += culprit_table(story.peak->parts, story.peak->facts.has_history ? "At the peak" : "What it holds");
   if (!story.no_culprit.empty() && story.freed.empty()) out += "<p>No culprit: " + safe(story.no_culprit) + ".</p>\n";
   out += module_list(story);
   out += also_line(story);

@@ -186,7 +186,8 @@ Result<Postmortem> find_out(const ReportedSeries& series, const DiffOptions& vie
   request.limit = limit;
   request.title = title_of(loaded);
   request.version = kVersion;
-  request.order_note = order_of(loaded);
+  const bool is_one = refs.size() == 2 && refs.front().snapshot == refs.back().snapshot;
+  request.order_note = is_one ? loaded.order_note : order_of(loaded);
   request.created_at_ns = document_time_ns(loaded);
   request.missing = missing_inputs(loaded);
   request.notes = loaded.notes;

@@ -322,6 +322,7 @@ void draw_bars(const Story& story, Canvas& canvas, double y) {
   const double line = y + 12 + (is_one ? 1 : 2) * (kSummaryPlotBar + 8) + 9;
   for (std::size_t b = bands.size(); b-- > 0;) {
     const double growth = bands[b].values[1] - (is_one ? 0 : bands[b].values[0]);
+    if (is_one && growth <= 0) continue;
     std::string text = canvas.type().fit_middle(printable(bands[b].name), {7.2, FontWeight::medium}, 110);
     const auto number = static_cast<std::int64_t>(std::clamp(growth, -9e18, 9e18));
     text.append("  ").append(is_one ? q.value(number) : q.growth(number));

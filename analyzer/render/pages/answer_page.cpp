@@ -128,7 +128,8 @@ double draw_culprits(const GrowthReport& report, Canvas& canvas, double y) {
   draw_list("Freed by", story.freed);
   draw_list("Culprits", story.culprits);
   if (story.peak != nullptr && story.culprits.empty())
-    draw_list("At the peak", std::span(story.peak->parts).first(std::min(story.peak->parts.size(), kMostParts)));
+    draw_list(story.peak->facts.has_history ? "At the peak" : "What it holds",
+              std::span(story.peak->parts).first(std::min(story.peak->parts.size(), kMostParts)));
   if (!story.no_culprit.empty() && story.freed.empty())
     line = draw_text({{"No culprit: " + story.no_culprit + "."}}, canvas, line, kFigures, kInk) + 17;
   return line;
