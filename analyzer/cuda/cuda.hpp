@@ -11,6 +11,7 @@
 
 #include "snapdiff/device_memory.hpp"
 #include "snapdiff/result.hpp"
+#include "snapdiff/role_names.hpp"
 #include "snapdiff/snapshot.hpp"
 
 /// The door of analyzer/cuda: what was live at an earlier moment, worked out from the final state
@@ -30,7 +31,7 @@ struct TraceRef {
   bool host = false;
 };
 
-/// What a block is for, in the words of PyTorch's memory profiler.
+/// What a block is for: row of kRoleNames.
 enum class Role : std::uint8_t {
   unknown,
   parameter,
@@ -43,12 +44,7 @@ enum class Role : std::uint8_t {
   workspace,
   before_trace,
 };
-constexpr std::string_view to_text(Role role) {
-  constexpr std::string_view kNames[] = {"unknown",    "parameter",       "gradient", "optimizer state",
-                                         "activation", "autograd detail", "input",    "temporary",
-                                         "workspace",  "before trace"};
-  return kNames[static_cast<std::size_t>(role)];
-}
+constexpr std::string_view to_text(Role role) { return kRoleNames[static_cast<std::size_t>(role)]; }
 
 /// Live memory of one stack, role, stream and pool. Rows are unique by all fields before the numbers and
 /// sorted by them.
@@ -133,6 +129,10 @@ Result<std::vector<Snapshot>> snapshots_at(const Snapshot& snapshot, TraceRef tr
 /// three times. Errors: as live_set().
 Result<std::optional<MemoryPeak>> memory_peak(const Snapshot& snapshot, TraceRef trace);
 
+/// The same of what was in use when a snapshot without a history was saved (no trace of a device with two events or
+/// more), on all devices; nothing for other snapshots.
+std::optional<MemoryPeak> held_memory(const Snapshot& snapshot);
+
 /// The last allocation of the trace that failed, what was there for it, and why that was not enough;
 /// nothing where none failed. Errors: as live_set().
 Result<std::optional<OutOfMemory>> out_of_memory(const Snapshot& snapshot, TraceRef trace);
@@ -147,6 +147,7 @@ struct TimelineOptions {
   std::size_t columns = 360;
   std::size_t steady = 4;  ///< bands of stacks that did not grow
   std::size_t grown = 2;   ///< bands of stacks that did
+  bool by_role = false;    ///< groups are roles by their number, whatever the stack, and each has a band
 };
 
 /// Numbers stacks so that those of one number are one band.

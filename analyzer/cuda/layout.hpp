@@ -18,6 +18,9 @@ struct Layout {
   std::uint64_t odd_blocks = 0;    ///< live blocks outside every segment, or over another one: not in the table
 };
 
+/// What is free in segments, apart from the host's.
+CachedBytes cached_of(const AllocatorState& layout);
+
 /// Works the layout out by undoing what came after the moment. A block that is gone at the end counts
 /// with the least size it can have; a gap behind it that the allocator would not have split off is
 /// its own. Errors: as live_set(); usage also where the snapshot has no segments.

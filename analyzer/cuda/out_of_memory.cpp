@@ -1,20 +1,26 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <map>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/cuda/layout.hpp"
+#include "analyzer/cuda/stack_phase.hpp"
 #include "analyzer/cuda/trace_of.hpp"
+#include "snapdiff/contains.hpp"
 #include "snapdiff/number_text.hpp"
+#include "snapdiff/pinning.hpp"
 #include "snapdiff/validate.hpp"
 
 namespace snapdiff::cuda {
 namespace {
 
 constexpr std::int64_t kBytesPerMiB = 1024 * 1024;
+constexpr std::size_t kMostHolders = 3;
 constexpr std::int64_t kSmallRequest = kBytesPerMiB;  // c10/cuda/CUDACachingAllocator.h: kSmallSize
 
 std::int64_t round_up(std::int64_t size, std::int64_t unit) {
@@ -61,12 +67,6 @@ void add_up(std::int64_t& sum, std::int64_t value) {
   if (__builtin_add_overflow(sum, value, &sum)) sum = std::numeric_limits<std::int64_t>::max();
 }
 
-void add_free(FreeBytes& free, std::int64_t size) {
-  add_up(free.bytes, size);
-  free.largest = std::max(free.largest, size);
-  ++free.blocks;
-}
-
 void measure_free(const AllocatorState& layout, const Failure& failure, OutOfMemory& out) {
   const SegmentTable& segments = layout.segments;
   const bool small = out.asked <= kSmallRequest;
@@ -79,9 +79,77 @@ void measure_free(const AllocatorState& layout, const Failure& failure, OutOfMem
                       : !same_class  ? out.other_size
                                      : out.usable;
     for (std::size_t b = segments.block_begin[s]; b < segments.block_begin[s + 1]; ++b) {
-      if (layout.blocks.state[b] == BlockState::inactive) add_free(free, layout.blocks.size[b]);
+      if (layout.blocks.state[b] == BlockState::inactive) free.add(layout.blocks.size[b]);
     }
   }
+}
+
+/// Who keeps free memory from the driver (snapdiff/pinning.hpp), by line.
+class Holders {
+ public:
+  explicit Holders(const Dictionary& dictionary) : dictionary_(dictionary), phases_(dictionary) {}
+
+  /// Of one layout; by segment.
+  void add(const SegmentHolder& part) {
+    if (part.pinned == 0) return;
+    Sum& sum = holders_[key_of(part.stack)];
+    add_up(sum.holder.live, part.bytes);
+    add_up(sum.holder.free, part.pinned);
+    if (sum.holder.segments == 0 || sum.last != part.segment) ++sum.holder.segments;
+    sum.last = part.segment;
+  }
+
+  std::vector<CacheHolder> most() {
+    std::vector<CacheHolder> out;
+    for (auto& [key, sum] : holders_) {
+      CacheHolder& holder = sum.holder;
+      holder.function = key.first;
+      holder.line = {std::string(key.second.first), key.second.second};
+      out.push_back(std::move(holder));
+    }
+    std::stable_sort(out.begin(), out.end(),
+                     [](const CacheHolder& a, const CacheHolder& b) { return a.free > b.free; });
+    if (out.size() > kMostHolders) out.resize(kMostHolders);
+    return out;
+  }
+
+ private:
+  using Key = std::pair<std::string_view, std::pair<std::string_view, std::int32_t>>;
+  struct Sum {
+    CacheHolder holder;
+    std::size_t last = 0;  // segment
+  };
+
+  const Key& key_of(StackId stack) {
+    const auto [at, is_new] = keys_.try_emplace(stack);
+    if (is_new) at->second = look_at(stack);
+    return at->second;
+  }
+
+  Key look_at(StackId stack) {
+    for (const FrameId frame : dictionary_.stacks.frames(stack)) {
+      const StackPhases::Mark mark = phases_.mark_of(frame);
+      if (mark != StackPhases::Mark::python && mark != StackPhases::Mark::forward) continue;
+      const std::size_t function = index_of(dictionary_.frames.function[index_of(frame)]);
+      const std::string_view file = dictionary_.strings[dictionary_.functions.file[function]];
+      if (contains(file, "torch/nn/") || contains(file, "torch\\nn\\")) continue;
+      return {dictionary_.strings[dictionary_.functions.name[function]],
+              {file, dictionary_.frames.line[index_of(frame)]}};
+    }
+    return {};
+  }
+
+  const Dictionary& dictionary_;
+  StackPhases phases_;
+  std::map<StackId, Key> keys_;
+  std::map<Key, Sum> holders_;
+};
+
+void measure_cached(const AllocatorState& layout, const Dictionary& dictionary, OutOfMemory& out) {
+  out.cached = cached_of(layout);
+  Holders holders(dictionary);
+  for (const SegmentHolder& part : segment_holders(layout)) holders.add(part);
+  out.holders = holders.most();
 }
 
 /// Sizes as numbers that cannot overflow when a few are added: they only decide and are printed.
@@ -211,6 +279,7 @@ Result<std::optional<OutOfMemory>> out_of_memory(const Snapshot& snapshot, Trace
   out.reserved = layout->live.reserved;
   out.exact = layout->exact;
   measure_free(layout->state, *failure, out);
+  measure_cached(layout->state, *snapshot.dictionary, out);
   std::tie(out.reason, out.sentence) = Judge(out).verdict();
   return std::optional(out);
 }

@@ -44,7 +44,8 @@ StackPhases::Mark StackPhases::look_at(FrameId frame) const {
   // Its other functions move modules to a device and load them.
   if (file.ends_with("torch/nn/modules/module.py") && (contains(name, "call_impl") || name == "__call__"))
     return Mark::module_call;
-  if (name == "forward") return Mark::module_call;  // the only frame of a module where its call is compiled
+  if (file.ends_with("torch/utils/checkpoint.py")) return Mark::checkpoint;
+  if (name == "forward") return Mark::forward;
   return contains(file, "/torch/") ? Mark::torch : Mark::python;
 }
 
@@ -70,8 +71,9 @@ StackPhase StackPhases::look_at(StackId stack) {
     }
     if (out.phase == Phase::unknown || out.phase == Phase::engine) out.phase = Phase::script;
     if (!decided) {
-      decided = mark != Mark::python && mark != Mark::torch;
-      out.module_call = mark == Mark::module_call;
+      decided = mark != Mark::python && mark != Mark::torch && mark != Mark::checkpoint;
+      // A function of that name is the only frame of a module whose call is compiled.
+      out.module_call = mark == Mark::module_call || mark == Mark::forward;
       if (mark == Mark::optimizer) out.phase = Phase::optimizer;
       if (mark == Mark::zero_grad) out.phase = Phase::zero_grad;
       if (mark == Mark::backward) out.phase = Phase::backward;

@@ -27,29 +27,34 @@ struct StackPhase {
   std::int32_t line = 0;
 };
 
-/// Phases of the stacks of one dictionary; each stack is looked at once.
+/// Phases of the stacks of one dictionary; each stack and each frame is looked at once.
 class StackPhases {
  public:
-  explicit StackPhases(const Dictionary& dictionary);
-  StackPhase of(StackId stack);
-  /// The line of the innermost frame of a function (StackPhase::caller) in a stack; 0 where it is not in it.
-  std::int32_t line_in(StackId stack, std::uint64_t function) const;
-  /// The same for stacks that differ in native frames only; of native ones themselves where there are no others.
-  std::uint64_t python_key(StackId stack);
-
- private:
+  /// What a frame is: one of PyTorch's that says something, or `python` (anything else) or `native`.
+  ///   module_call  nn.Module's own call of forward    forward     a function of that name, most of them of modules
+  ///   checkpoint   torch.utils.checkpoint
   enum class Mark : std::uint8_t {
     native,
     native_engine,
     python,
     torch,
     module_call,
+    forward,
+    checkpoint,
     optimizer,
     zero_grad,
     backward,
     backward_call
   };
+  explicit StackPhases(const Dictionary& dictionary);
+  StackPhase of(StackId stack);
   Mark mark_of(FrameId frame);
+  /// The line of the innermost frame of a function (StackPhase::caller) in a stack; 0 where it is not in it.
+  std::int32_t line_in(StackId stack, std::uint64_t function) const;
+  /// The same for stacks that differ in native frames only; of native ones themselves where there are no others.
+  std::uint64_t python_key(StackId stack);
+
+ private:
   Mark look_at(FrameId frame) const;
   StackPhase look_at(StackId stack);
   std::uint64_t function_key(FrameId frame) const;

@@ -1,11 +1,14 @@
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
 
 #include "analyzer/cuda/cuda.hpp"
+#include "analyzer/cuda/event_roles.hpp"
 #include "analyzer/cuda/live_blocks.hpp"
 #include "analyzer/cuda/steps.hpp"
+#include "analyzer/cuda/timeline_axis.hpp"
 #include "analyzer/cuda/trace_of.hpp"
 #include "snapdiff/checked.hpp"
 #include "snapdiff/keyed_hash.hpp"
@@ -23,57 +26,21 @@ struct Held {
   bool pending = false;
 };
 
-/// Where events lie on the axis.
-class Axis {
- public:
-  Axis(const EventLog& events, std::size_t columns) : events_(events.size()), columns_(columns) {
-    EventLog::Reader reader = events.read();
-    TraceEvent event;
-    bool all_timed = true;
-    for (std::uint64_t n = 0; reader.next(event); ++n) {
-      all_timed = all_timed && event.time_us != kNoTime;
-      if (!all_timed) break;
-      if (n == 0) first_us_ = event.time_us;
-      last_us_ = std::max(last_us_, event.time_us);
-    }
-    by_time_ = all_timed && events_ > 1 && last_us_ > first_us_;
-  }
-  bool by_time() const { return by_time_; }
-  std::int64_t span_us() const { return by_time_ ? last_us_ - first_us_ : 0; }
-  double at(std::uint64_t number, std::int64_t time_us) const {
-    if (by_time_) return at_time(time_us);
-    return events_ == 0 ? 0 : static_cast<double>(number + 1) / static_cast<double>(events_);
-  }
-  double at_time(std::int64_t time_us) const {
-    const double at = static_cast<double>(time_us - first_us_) / static_cast<double>(last_us_ - first_us_);
-    return std::clamp(at, 0.0, 1.0);
-  }
-  std::size_t column(double at) const {
-    return std::min(static_cast<std::size_t>(at * static_cast<double>(columns_)), columns_ - 1);
-  }
-
- private:
-  std::uint64_t events_;
-  std::size_t columns_;
-  bool by_time_ = false;
-  std::int64_t first_us_ = 0;
-  std::int64_t last_us_ = std::numeric_limits<std::int64_t>::min();
-};
-
 /// What a walk over the trace tells: bytes that come and go, group by group.
 class Walk {
  public:
-  Walk(const Snapshot& snapshot, const DeviceTrace& trace, TraceRef ref, const StackGroups& group)
-      : snapshot_(snapshot), trace_(trace), ref_(ref), group_(group) {}
+  Walk(const Snapshot& snapshot, const DeviceTrace& trace, TraceRef ref, const StackGroups& group, Roles* roles)
+      : snapshot_(snapshot), trace_(trace), ref_(ref), group_(group), roles_(roles) {}
 
   /// Finds what was there before the first event, and what the allocations that survive really take.
   Status prepare() {
     LiveBlocks both;
     const std::uint64_t ends[] = {0, trace_.events.size()};
-    Result<std::vector<LiveSet>> live = live_sets(snapshot_, ref_, ends, nullptr, nullptr, &both);
+    Result<std::vector<LiveSet>> live = live_sets(snapshot_, ref_, ends, nullptr, roles_, &both);
     if (!live) return std::move(live).error();
     reserved_ = live->front().reserved;
     start_ = std::move(both.blocks[0]);
+    if (roles_ != nullptr) of_events_ = roles_of_events(trace_.events, *roles_);
     for (const LiveBlock& block : both.blocks[1]) {
       if (block.size_known) survivors_[block.address] = {~std::uint64_t{0}, block.bytes};
     }
@@ -95,7 +62,7 @@ class Walk {
   void run(See& see) {
     std::unordered_map<std::uint64_t, Held, KeyedHash> open;
     for (const LiveBlock& block : start_) {
-      const Held held{block.unattributed ? kUnknownGroup : group_of(block.stack), block.bytes, block.pending};
+      const Held held{group_of(block), block.bytes, block.pending};
       // Two lives at one address only in damaged traces: the later one counts.
       if (const auto old = open.find(block.address); old != open.end())
         see.change(old->second.group, old->second.pending, -old->second.bytes);
@@ -111,7 +78,7 @@ class Walk {
         case TraceAction::alloc: {
           Held& held = open[event.address];
           if (held.bytes != 0) see.change(held.group, held.pending, -held.bytes);
-          held = {group_of(event.stack), size_of(n, event), false};
+          held = {group_of(n, event.stack), size_of(n, event), false};
           see.change(held.group, false, held.bytes);
           break;
         }
@@ -145,6 +112,13 @@ class Walk {
   static std::int64_t wrapping_sum(std::int64_t a, std::int64_t b) {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
   }
+  std::uint32_t group_of(const LiveBlock& block) {
+    if (roles_ != nullptr) return static_cast<std::uint32_t>(block.role);
+    return block.unattributed ? kUnknownGroup : group_of(block.stack);
+  }
+  std::uint32_t group_of(std::uint64_t number, StackId stack) {
+    return roles_ != nullptr ? static_cast<std::uint32_t>(of_events_[number]) : group_of(stack);
+  }
   std::uint32_t group_of(StackId stack) {
     const auto [at, is_new] = groups_.try_emplace(stack, 0);
     if (is_new) at->second = group_(stack);
@@ -162,6 +136,8 @@ class Walk {
   const DeviceTrace& trace_;
   TraceRef ref_;
   const StackGroups& group_;
+  Roles* roles_;  // null: groups are of stacks
+  std::vector<Role> of_events_;
   std::vector<LiveBlock> start_;
   std::optional<std::int64_t> reserved_;
   std::unordered_map<std::uint64_t, std::pair<std::uint64_t, std::int64_t>, KeyedHash> survivors_;  // last alloc, bytes
@@ -335,7 +311,8 @@ std::vector<std::pair<std::uint32_t, bool>> choose_bands(Survey& survey, const T
     for (const Candidate& c : all) {
       if (left == 0) break;
       // What nobody could see is not drawn by name; a small leak is named before a small buffer.
-      if (c.grew != grew || c.weight < (grew ? 0.001 : 0.01) * static_cast<double>(survey.peak)) continue;
+      const double least = options.by_role ? 0 : grew ? 0.001 : 0.01;
+      if (c.grew != grew || c.weight <= least * static_cast<double>(survey.peak)) continue;
       chosen.emplace_back(c.group, grew);
       --left;
     }
@@ -384,7 +361,10 @@ Result<MemoryTimeline> timeline(const Snapshot& snapshot, TraceRef ref, const St
   out.by_time = axis.by_time();
   out.span_us = axis.span_us();
 
-  Walk walk(snapshot, *trace, ref, group);
+  std::optional<Roles> roles;
+  if (options.by_role) roles.emplace(snapshot, trace->events);
+  Roles* const by_role = roles ? &*roles : nullptr;
+  Walk walk(snapshot, *trace, ref, group, by_role);
   if (Status ready = walk.prepare(); !ready) return std::move(ready).error();
   Survey survey(axis);
   walk.run(survey);
@@ -396,11 +376,13 @@ Result<MemoryTimeline> timeline(const Snapshot& snapshot, TraceRef ref, const St
   out.peak_event = survey.peak_event;
   out.peak_at = survey.peak_at;
 
-  Result<LiveSet> at_peak = live_set(snapshot, ref, out.peak_event);
-  if (!at_peak) return std::move(at_peak).error();
-  for (const LiveRow& row : at_peak->rows) {
-    if (row.pending || row.unattributed) continue;
-    const auto found = survey.groups().find(group(row.stack));
+  const Result<std::vector<LiveSet>> at_peak =
+      live_sets(snapshot, ref, {&out.peak_event, 1}, nullptr, by_role, nullptr);
+  if (!at_peak) return at_peak.error();
+  for (const LiveRow& row : at_peak->front().rows) {
+    if (row.pending || (row.unattributed && by_role == nullptr)) continue;
+    const auto found =
+        survey.groups().find(by_role != nullptr ? static_cast<std::uint32_t>(row.role) : group(row.stack));
     if (found != survey.groups().end()) found->second.at_peak = sum(found->second.at_peak, row.bytes);
   }
 
@@ -421,7 +403,7 @@ Result<MemoryTimeline> timeline(const Snapshot& snapshot, TraceRef ref, const St
       band_of[number] = out.bands.size();
       TimelineBand& band = add(Kind::stack);
       band.group = number;
-      band.grew = grew;
+      band.grew = grew && by_role == nullptr;
     }
     if (!grew) {
       others = out.bands.size();

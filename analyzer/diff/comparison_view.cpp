@@ -65,12 +65,12 @@ void ComparisonView::frames(StackRef ref, std::vector<FrameView>& out) const {
   std::vector<FrameId> scratch;
   const Place place = find(ref, scratch);
   const Visibility& visibility = *dictionaries_[place.dictionary];
-  std::vector<FrameId> visible;
-  for (const FrameId frame : place.frames) {
-    if (!visibility.is_hidden(frame)) visible.push_back(frame);
+  std::vector<FrameId> shown, folded;
+  std::span<const FrameId> visible = visibility.visible(place.frames, shown);
+  if (fold_recursion_ && may_recurse(visible)) {
+    fold_recursion(visible, folded);
+    visible = folded;
   }
-  if (visible.empty() && visibility.shows_emptied()) visible.assign(place.frames.begin(), place.frames.end());
-  if (fold_recursion_ && may_recurse(visible)) fold_recursion(std::vector(visible), visible);
   for (const FrameId frame : visible) {
     out.push_back(frame_view(visibility.dictionary(), frame));
     // Who asks for all frames gets library frames as any other.

@@ -253,6 +253,8 @@ std::string_view go_package(std::string_view function) {
 bool is_library_name(std::string_view function) {
   if (function.empty()) return false;
   if (is_library_array(function)) return true;
+  // Backward has no Python frames: its nodes are what a person knows of it.
+  if (!autograd_node(function).empty()) return false;
   if (starts_with_any(function, kNamePrefixes)) return true;
   // A return type stands before the name of a template.
   if (function.find(' ') == std::string_view::npos) return false;

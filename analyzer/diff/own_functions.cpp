@@ -35,7 +35,6 @@ Hash128 address_hash(const Dictionary& d, std::size_t frame) {
 }
 
 // Flags of a frame's code, above the number of its function: of 2^29 functions their names alone would fill a memory.
-constexpr std::uint32_t kHidden = 1U << 31;
 constexpr std::uint32_t kLibrary = 1U << 30;
 constexpr std::uint32_t kEntry = 1U << 29;
 constexpr std::uint32_t kNumber = kEntry - 1;
@@ -62,11 +61,10 @@ class Seen {
 };
 
 /// The function that a stack without own code is called by: the entry nearest to the allocation, else the leaf.
-std::vector<std::uint32_t> stand_in(const std::uint32_t* codes, std::span<const FrameId> frames, bool any_shown) {
+std::vector<std::uint32_t> stand_in(const std::uint32_t* codes, std::span<const FrameId> frames) {
   std::uint32_t leaf = kNumber, entry = kNumber;
   for (std::size_t i = frames.size(); i-- > 0;) {
     const std::uint32_t code = codes[index_of(frames[i])];
-    if (any_shown && (code & kHidden) != 0) continue;
     leaf = code & kNumber;
     if ((code & kLibrary) == 0 && (code & kEntry) != 0) entry = leaf;
   }
@@ -98,8 +96,7 @@ OwnFunctions::OwnFunctions(std::span<const std::shared_ptr<const Visibility>> di
     codes.reserve(d.frames.size());
     const auto add = [&](std::size_t frame, std::uint32_t number) {
       const FrameId id{static_cast<std::uint32_t>(frame)};
-      codes.push_back(number | entry[number] | (dictionaries_[i]->is_hidden(id) ? kHidden : 0U) |
-                      (dictionaries_[i]->is_library(id) ? kLibrary : 0U));
+      codes.push_back(number | entry[number] | (dictionaries_[i]->is_library(id) ? kLibrary : 0U));
     };
     for (std::size_t frame = 0; frame < d.frames.size(); ++frame) {
       const std::size_t function = index_of(d.frames.function[frame]);
@@ -132,10 +129,9 @@ FrameView OwnFunctions::frame(std::uint32_t number) const {
 void OwnFunctions::path(std::size_t d, std::span<const FrameId> frames, std::vector<std::uint32_t>& out) const {
   out.clear();
   const std::uint32_t* const codes = codes_[d].data();
-  bool any_shown = !dictionaries_[d]->any_hidden();
-  for (std::size_t i = 0; !any_shown && i < frames.size(); ++i) any_shown = (codes[index_of(frames[i])] & kHidden) == 0;
-  if (!any_shown && !dictionaries_[d]->shows_emptied()) return;
-  const std::uint32_t not_own = any_shown ? kHidden | kLibrary | kEntry : kLibrary | kEntry;
+  thread_local std::vector<FrameId> scratch;
+  frames = dictionaries_[d]->visible(frames, scratch);
+  if (frames.empty()) return;
   thread_local Seen each_thread;
   each_thread.begin(size());
   // Without a branch that depends on the frame: millions of stacks come through here.
@@ -144,10 +140,10 @@ void OwnFunctions::path(std::size_t d, std::span<const FrameId> frames, std::vec
   for (std::size_t i = frames.size(); i-- > 0;) {
     const std::uint32_t code = codes[index_of(frames[i])];
     out[own] = code & kNumber;
-    own += each_thread.add_if((code & not_own) == 0, code & kNumber);
+    own += each_thread.add_if((code & (kLibrary | kEntry)) == 0, code & kNumber);
   }
   out.resize(own);
-  if (own == 0) out = stand_in(codes, frames, any_shown);
+  if (own == 0) out = stand_in(codes, frames);
 }
 
 }  // namespace snapdiff::diff

@@ -51,17 +51,12 @@ class Eye {
       seen_.fate[stack] = Fate::filtered;
       return;
     }
-    if (visibility_.any_hidden()) {
-      scratch_.clear();
-      for (const FrameId frame : frames) {
-        if (!visibility_.is_hidden(frame)) scratch_.push_back(frame);
-      }
-      if (scratch_.empty() && !visibility_.shows_emptied()) {
-        seen_.fate[stack] = Fate::filtered;
-        return;
-      }
-      if (!scratch_.empty() && scratch_.size() != frames.size()) frames = arena_.keep(scratch_);
+    const std::span<const FrameId> visible = visibility_.visible(frames, scratch_);
+    if (visible.empty()) {
+      seen_.fate[stack] = Fate::filtered;
+      return;
     }
+    if (visible.size() != frames.size()) frames = arena_.keep(visible);
     if (fold_ && may_recurse(frames)) {
       fold_recursion(frames, folded_);
       if (folded_.size() != frames.size()) frames = arena_.keep(folded_);

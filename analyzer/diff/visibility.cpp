@@ -136,7 +136,7 @@ Result<FrameFilters> FrameFilters::compile(const DiffOptions& options, std::span
     impl->noise_file = make(kNoiseFiles);
     if (options.frames == FrameSet::usual)
       notes.add(Severity::info,
-                "frames of the recorder, the interpreter and the dispatcher are hidden: --frames all shows them");
+                "of stacks with Python frames only these are shown: --frames all shows the others");
   }
   FrameFilters filters;
   filters.impl_ = std::move(impl);
@@ -181,6 +181,7 @@ Visibility::Visibility(std::shared_ptr<const Dictionary> dictionary, const Frame
       shown[row] = found(f.show, name) || found(f.show, file);
     }
     if (f.frames != FrameSet::all && f.hides(name, file)) hidden[row] = 1;
+    if (f.frames == FrameSet::usual && !is_python(file)) flags |= kNative;
     if (found(f.own, name) || found(f.own, file)) {
       own[row] = 1;
     } else if (is_library_name(name) || is_library_file(file) || is_go_library(name, file) || found(f.library, name) ||
@@ -230,6 +231,7 @@ Visibility::Visibility(std::shared_ptr<const Dictionary> dictionary, const Frame
   any_allocator_ = (any & kAllocator) != 0;
   any_drop_ = (any & kDrop) != 0;
   any_hidden_ = (any & kHidden) != 0;
+  any_native_ = (any & kNative) != 0;
   any_focus_ = (any & kFocus) != 0;
   any_ignore_ = (any & kIgnore) != 0;
 }
@@ -262,6 +264,20 @@ std::span<const FrameId> Visibility::without_dropped(std::span<const FrameId> fr
   }
   if (!has_gap) return frames.subspan(cut);
   std::reverse(scratch.begin(), scratch.end());
+  return scratch;
+}
+
+std::span<const FrameId> Visibility::visible(std::span<const FrameId> frames, std::vector<FrameId>& scratch) const {
+  if (!any_hidden_ && !any_native_) return frames;
+  const bool has_python = any_native_ && std::any_of(frames.begin(), frames.end(), [this](FrameId frame) {
+                            return !has(frame, kHidden | kNative);
+                          });
+  const std::uint8_t hides = has_python ? kHidden | kNative : kHidden;
+  scratch.clear();
+  for (const FrameId frame : frames) {
+    if (!has(frame, hides)) scratch.push_back(frame);
+  }
+  if (scratch.empty() && shows_emptied_) return frames;
   return scratch;
 }
 

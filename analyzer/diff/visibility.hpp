@@ -51,11 +51,10 @@ class Visibility {
     return any_drop_ ? without_dropped(frames, cut, scratch) : frames.subspan(cut);
   }
 
-  /// Whether a frame in the middle of a stack may be hidden.
-  bool any_hidden() const { return any_hidden_; }
-  /// A stack whose frames are all hidden is shown whole: a frame set hides them, no expression of the user's.
-  bool shows_emptied() const { return shows_emptied_; }
-  bool is_hidden(FrameId frame) const { return has(frame, kHidden); }
+  /// What is shown of these frames: where Python frames are preferred, only these of a stack that has any. A stack whose
+  /// frames are all hidden is shown whole if a frame set hides them, and not at all if an expression of the user's does.
+  /// Valid as long as `frames` and `scratch`.
+  std::span<const FrameId> visible(std::span<const FrameId> frames, std::vector<FrameId>& scratch) const;
   /// Not the user's own code (library_code.hpp, and --own and --library).
   bool is_library(FrameId frame) const { return has(frame, kLibrary | kAllocator); }
 
@@ -75,6 +74,7 @@ class Visibility {
   static constexpr std::uint8_t kFocus = 8;
   static constexpr std::uint8_t kIgnore = 16;
   static constexpr std::uint8_t kLibrary = 32;
+  static constexpr std::uint8_t kNative = 64;  ///< hidden beside Python frames
 
   bool has(FrameId frame, std::uint8_t flag) const { return (flags_[index_of(frame)] & flag) != 0; }
   std::span<const FrameId> without_dropped(std::span<const FrameId> frames, std::size_t cut,
@@ -86,6 +86,7 @@ class Visibility {
   bool any_drop_ = false;
   bool shows_emptied_ = false;
   bool any_hidden_ = false;
+  bool any_native_ = false;
   bool any_focus_ = false;
   bool any_ignore_ = false;
   bool any_hide_ = false;

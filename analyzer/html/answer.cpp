@@ -104,6 +104,14 @@ std::string also_line(const Story& story) {
   return out.empty() ? out : "<p class=\"note\">" + out + ".</p>\n";
 }
 
+/// What is in use below calls of modules.
+std::string module_list(const Story& story) {
+  if (story.peak == nullptr || !story.is_of_peak || story.peak->modules.empty()) return {};
+  std::string out = "<h2>Below calls of modules</h2>\n<ul class=\"note\">\n";
+  for (const Prose& line : story.peak->modules) out += "<li>" + prose(line) + "</li>\n";
+  return out + "</ul>\n";
+}
+
 std::string findings(const Narrative& narrative) {
   std::string out;
   const std::vector<Finding>& all = narrative.findings;
@@ -171,8 +179,10 @@ std::string culprits_section(const Postmortem& report) {
   const Story& story = *report.growth().story;
   std::string out = "<section id=\"culprits\" aria-label=\"culprits\">\n";
   out += culprit_table(story.freed, "Freed by") + culprit_table(story.culprits, "Culprits");
-  if (story.peak != nullptr && story.culprits.empty()) out += culprit_table(story.peak->parts, "At the peak");
+  if (story.peak != nullptr && story.culprits.empty())
+    out += culprit_table(story.peak->parts, story.peak->facts.has_history ? "At the peak" : "What it holds");
   if (!story.no_culprit.empty() && story.freed.empty()) out += "<p>No culprit: " + safe(story.no_culprit) + ".</p>\n";
+  out += module_list(story);
   out += also_line(story);
   if (!story.next.empty()) out += "<p>Next: <code>" + safe(plain(story.next)) + "</code></p>\n";
   return out + "</section>\n";

@@ -26,8 +26,10 @@ std::vector<Layer> layers_of(const Postmortem& report, const Series& series) {
       rest.values[i] = wrapping_difference(rest.values[i], band.values[i]);
       if (rest.values[i] < 0) return {};
     }
-    out.push_back({kKinds[static_cast<std::size_t>(band.kind)], bounded(plain(band.name), kLongestName),
-                   bounded(plain(band.note), kLongestName), band.values});
+    std::string kind(kKinds[static_cast<std::size_t>(band.kind)]);
+    if (band.kind == Band::Kind::role) kind += std::to_string(band.index);
+    out.push_back({std::move(kind), bounded(plain(band.name), kLongestName), bounded(plain(band.note), kLongestName),
+                   band.values});
   }
   out.insert(out.begin(), std::move(rest));
   return out;

@@ -11,10 +11,10 @@
 namespace snapdiff::html {
 
 /// A layer of the plot of totals: values at each judged snapshot, summed exactly.
-///   kind  "rest", "grown", "shrunk" or "passing", as the script knows them
+///   kind  "rest", "grown", "shrunk" or "passing", as the script knows them; "role4" of a role by its number
 ///   name  printable   note  what to say beside it, may be empty
 struct Layer {
-  std::string_view kind;
+  std::string kind;
   std::string name;
   std::string note;
   std::vector<std::int64_t> values;

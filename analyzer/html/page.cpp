@@ -90,8 +90,12 @@ std::string top_bar(const Postmortem& report, bool has_graph) {
 /// Places that the script fills.
 std::string timeline_place(const Postmortem& report) {
   if (report.growth().metric.empty()) return {};
+  const bool is_of_peak = report.growth().story != nullptr && report.growth().story->is_of_peak;
   return "<section id=\"timeline\" aria-labelledby=\"timeline-h\"><h2 id=\"timeline-h\">" +
-         metric_title(report.growth().metric) + (report.steps.size() > 2 ? " at each snapshot" : " before and after") +
+         metric_title(report.growth().metric) +
+         (report.steps.size() > 2 ? " at each snapshot"
+          : is_of_peak            ? ""
+                                  : " before and after") +
          "</h2>\n<p class=\"note\">" +
          (report.steps.size() > 2 ? "Drag a point, or choose another snapshot: key figures, table and "
                                     "flame graph follow. "

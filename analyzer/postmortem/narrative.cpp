@@ -163,7 +163,7 @@ std::vector<Prose> peak_in_short(const Postmortem& report) {
   if (lines.size() >= kShortLines) lines.resize(kShortLines - 1);
   if (!story.next.empty()) {
     Writer next;
-    (next << "By purpose: ").prose(story.next);
+    (next << (story.peak->facts.has_history ? "By purpose: " : "Who keeps its segments: ")).prose(story.next);
     add(lines, next.take());
   }
   return lines;

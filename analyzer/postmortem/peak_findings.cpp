@@ -46,6 +46,11 @@ std::vector<Finding> peak_findings(const Postmortem& report) {
   others.erase(others.begin());  // from the first moment to the last
   out.insert(out.end(), std::make_move_iterator(others.begin()), std::make_move_iterator(others.end()));
   for (const PeakPart& part : peak.parts) out.push_back({Finding::Kind::where, part_sentence(part)});
+  for (const Prose& module : peak.modules) {
+    Writer line;
+    (line << "Below calls of modules: ").prose(module) << ".";
+    out.push_back({Finding::Kind::where, line.take()});
+  }
   std::int64_t unknown = 0;
   for (const PeakRole& role : peak.facts.roles) {
     if (role.role == "unknown" || role.role == "before trace") unknown += role.bytes;

@@ -149,9 +149,13 @@ std::shared_ptr<const Story> redacted_story(Tokens& tokens, const std::shared_pt
   if (story->peak != nullptr) {
     auto peak = std::make_shared<PeakStory>(*story->peak);
     for (PeakPart& part : peak->parts) redact_culprit(tokens, part);
+    for (Prose& module : peak->modules) redact_prose(tokens, module);
     for (Prose& advice : peak->advice) redact_prose(tokens, advice);
     redact_prose(tokens, peak->next);
     if (peak->facts.layers) peak->facts.layers->file = tokens.path(peak->facts.layers->file);
+    for (PeakModule& module : peak->facts.modules) {
+      for (CodeLine& line : module.path) line.file = tokens.path(line.file);
+    }
     story->peak = std::move(peak);
   }
   for (Band& band : story->bands) {
@@ -242,6 +246,12 @@ void Redactor::redact(Postmortem& report) const {
     for (CounterRow& row : report.counters->rows) {
       row.name = tokens.word(row.name);
       row.unit = tokens.harmless(row.unit);
+    }
+  }
+  if (report.failure) {
+    for (CacheHolder& holder : report.failure->holders) {
+      holder.function = tokens.function(holder.function);
+      holder.line.file = tokens.path(holder.line.file);
     }
   }
   if (report.pins) {

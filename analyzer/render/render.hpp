@@ -55,6 +55,7 @@ struct TimelinePage {
   MemoryTimeline timeline;
   std::vector<StackRef> stacks;  ///< by TimelineBand::group
   std::shared_ptr<const StackView> view;
+  bool by_role = false;  ///< groups are numbers of roles instead (role_names.hpp)
 };
 /// Where segments and blocks lie, and who pins them; the blocks are those of pins.current's allocator.
 struct SegmentsPage {

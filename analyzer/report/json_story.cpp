@@ -115,10 +115,27 @@ void json_peak(JsonWriter& json, const PeakStory& peak) {
   json.field("at_start", facts.at_start);
   json.field("at_end", facts.at_end);
   json.field_or_null("reserved", facts.reserved);
+  json.field("has_history", facts.has_history);
+  json.field_or_null("fragments", facts.cached ? std::optional(facts.cached->fragments.bytes) : std::nullopt);
+  json.field_or_null("releasable", facts.cached ? std::optional(facts.cached->releasable.bytes) : std::nullopt);
   json.objects("roles", facts.roles, [&](const PeakRole& role) {
     json.field("role", role.role);
     json.field("bytes", role.bytes);
     json.field("blocks", role.blocks);
+  });
+  json.objects("kept", facts.kept, [&](const PeakRole& role) {
+    json.field("role", role.role);
+    json.field("bytes", role.bytes);
+    json.field("blocks", role.blocks);
+  });
+  json.objects("modules", facts.modules, [&](const PeakModule& module) {
+    json.objects("path", module.path, [&](const CodeLine& line) {
+      json.field("file", line.file);
+      json.field("line", std::int64_t{line.line});
+    });
+    json.field_or_null("calls", module.calls > 0 ? std::optional(module.calls) : std::nullopt);
+    json.field("bytes", module.bytes);
+    json.field("blocks", module.blocks);
   });
   json.key("parts");
   json.begin_array();

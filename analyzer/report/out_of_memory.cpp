@@ -30,6 +30,28 @@ std::string free_text(const FreeBytes& free) {
          snapdiff::bytes_text(free.largest);
 }
 
+/// "2.10 GiB free beside 12.0 MiB of forward model.py:39 in 8 segments".
+std::string holder_text(const CacheHolder& holder) {
+  std::string name = printable(holder.function, true);
+  if (!holder.line.file.empty())
+    name += " " + printable(base_name(holder.line.file), true) + ":" + std::to_string(holder.line.line);
+  if (holder.function.empty()) name = "blocks without a Python stack";
+  return snapdiff::bytes_text(holder.free) + " free beside " + snapdiff::bytes_text(holder.live) + " of " + name +
+         " in " + counted(holder.segments, "segment");
+}
+
+/// What an allocator could have given back, and what kept it from that.
+std::vector<std::pair<std::string, std::string>> back_lines(const OutOfMemory& o) {
+  std::vector<std::pair<std::string, std::string>> lines;
+  const FreeBytes& whole = o.cached.releasable;
+  lines.emplace_back("can go back", whole.blocks == 0
+                                        ? "nothing: no segment is without a block in use"
+                                        : snapdiff::bytes_text(whole.bytes) + " in " +
+                                              counted(whole.blocks, "segment") + " without a block in use");
+  for (const CacheHolder& holder : o.holders) lines.emplace_back("kept by", holder_text(holder));
+  return lines;
+}
+
 /// Label and text of every line but the first.
 std::vector<std::pair<std::string, std::string>> lines_of(const OutOfMemory& o) {
   using snapdiff::bytes_text;
@@ -50,6 +72,7 @@ std::vector<std::pair<std::string, std::string>> lines_of(const OutOfMemory& o) 
     other("other size", o.other_size);
     other("in streams", o.other_streams);
     other("in pools", o.other_pools);
+    for (auto& line : back_lines(o)) lines.push_back(std::move(line));
     if (!o.exact)
       lines.emplace_back("worked out",
                          "from later events: sizes of blocks that are gone by the end are the least, gaps the most");
@@ -131,6 +154,16 @@ void json_out_of_memory_fields(JsonWriter& json, const OutOfMemory& o) {
   free_json(json, "free_other_size", o.other_size, known);
   free_json(json, "free_other_streams", o.other_streams, known);
   free_json(json, "free_other_pools", o.other_pools, known);
+  free_json(json, "releasable", o.cached.releasable, known);
+  free_json(json, "fragments", o.cached.fragments, known);
+  json.objects("holders", o.holders, [&](const CacheHolder& holder) {
+    json.field_or_null("name", holder.function);
+    json.field_or_null("file", holder.line.file);
+    json.field_or_null("line", holder.line.line > 0 ? std::optional(std::int64_t{holder.line.line}) : std::nullopt);
+    json.field("live", holder.live);
+    json.field("free", holder.free);
+    json.field("segments", holder.segments);
+  });
   json.field("exact", o.exact);
   json.field("reason", to_text(o.reason));
   json.field("sentence", o.sentence);

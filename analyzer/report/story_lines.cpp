@@ -145,6 +145,7 @@ std::vector<HeadLine> peak_lines(const PeakStory& peak, const Style& style) {
     if (shown.size() < kMost) shown.push_back(&part);
   }
   for (HeadLine& part : lines_of(shown, style)) lines.push_back(std::move(part));
+  for (const Prose& module : peak.modules) lines.push_back(line("module", module));
   for (const Prose& advice : peak.advice) lines.push_back(line("advice", advice));
   if (!peak.next.empty()) lines.push_back(line("next", peak.next));
   return lines;

@@ -13,16 +13,14 @@ Result<std::shared_ptr<const PeakStory>> device_peak(const SnapshotRef& ref, con
   const std::shared_ptr<const PeakStory> none;
   const Snapshot& snapshot = *ref.snapshot;
   if (snapshot.allocator == nullptr) return none;
+  Result<std::optional<MemoryPeak>> peak = cuda::held_memory(snapshot);
   const std::optional<cuda::TraceRef> trace = cuda::busiest_trace(snapshot);
-  if (!trace) return none;
-  Result<std::optional<MemoryPeak>> peak = cuda::memory_peak(snapshot, *trace);
+  if (!*peak && trace) peak = cuda::memory_peak(snapshot, *trace);
   if (!peak) return std::move(peak).error();
   if (!*peak || (*peak)->bytes == 0) return none;
   DiffOptions view = options;
   view.by = GroupBy::stack;
   view.metric.clear();
-  // A person looks for their own lines.
-  if (view.frames == FrameSet::usual) view.frames = FrameSet::python;
   const Result<TopReport> top = diff::top(ref, view);
   if (!top) return top.error();
   return std::make_shared<const PeakStory>(

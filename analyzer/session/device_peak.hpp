@@ -7,7 +7,8 @@
 
 namespace snapdiff::session {
 
-/// The fullest moment of a CUDA snapshot's busiest trace, in words; null where there is no trace, or nothing in use.
+/// The fullest moment of a CUDA snapshot's busiest trace, in words, or what one without a trace holds; null where
+/// nothing is known of either, or nothing in use.
 Result<std::shared_ptr<const PeakStory>> device_peak(const SnapshotRef& ref, const DiffOptions& options);
 
 }  // namespace snapdiff::session

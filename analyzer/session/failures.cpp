@@ -8,6 +8,25 @@
 
 namespace snapdiff::session {
 
+namespace {
+
+/// The last failed allocation of a trace.
+using FailureAt = std::pair<cuda::TraceRef, OutOfMemory>;
+
+Result<std::vector<FailureAt>> failures_in(const Snapshot& snapshot) {
+  std::vector<FailureAt> out;
+  if (snapshot.allocator == nullptr) return out;
+  for (const DeviceTrace& trace : snapshot.allocator->traces) {
+    const cuda::TraceRef ref{trace.device, trace.host};
+    Result<std::optional<OutOfMemory>> failure = cuda::out_of_memory(snapshot, ref);
+    if (!failure) return std::move(failure).error();
+    if (*failure) out.emplace_back(ref, **std::move(failure));
+  }
+  return out;
+}
+
+}  // namespace
+
 Result<std::vector<TracedFailure>> failures_of(const LoadedSnapshot& loaded, const DiffOptions& options) {
   std::vector<TracedFailure> found;
   const Snapshot& snapshot = *loaded.ref.snapshot;
@@ -17,37 +36,29 @@ Result<std::vector<TracedFailure>> failures_of(const LoadedSnapshot& loaded, con
     found.push_back({*loaded.failure, *std::move(live)});
     return found;
   }
-  if (snapshot.allocator == nullptr) return found;
-  for (const DeviceTrace& trace : snapshot.allocator->traces) {
-    const cuda::TraceRef ref{trace.device, trace.host};
-    Result<std::optional<OutOfMemory>> failure = cuda::out_of_memory(snapshot, ref);
-    if (!failure) return std::move(failure).error();
-    if (!*failure) continue;
-    Result<Snapshot> before = cuda::snapshot_at(snapshot, ref, (*failure)->event);
+  const Result<std::vector<FailureAt>> failures = failures_in(snapshot);
+  if (!failures) return failures.error();
+  for (const auto& [ref, failure] : *failures) {
+    Result<Snapshot> before = cuda::snapshot_at(snapshot, ref, failure.event);
     if (!before) return std::move(before).error();
     SnapshotRef moment = loaded.ref;
     moment.snapshot = std::make_shared<const Snapshot>(*std::move(before));
     Result<TopReport> live = diff::top(moment, options);
     if (!live) return std::move(live).error();
-    found.push_back({**std::move(failure), *std::move(live)});
+    found.push_back({failure, *std::move(live)});
   }
   return found;
 }
 
-namespace {
-
 Result<std::shared_ptr<const OutOfMemory>> last_failure(const Snapshot& snapshot) {
-  std::shared_ptr<const OutOfMemory> last;
-  for (const DeviceTrace& trace : snapshot.allocator->traces) {
-    Result<std::optional<OutOfMemory>> failure = cuda::out_of_memory(snapshot, {trace.device, trace.host});
-    if (!failure) return std::move(failure).error();
-    if (*failure && (last == nullptr || (*failure)->after_us > last->after_us))
-      last = std::make_shared<const OutOfMemory>(**std::move(failure));
+  Result<std::vector<FailureAt>> failures = failures_in(snapshot);
+  if (!failures) return std::move(failures).error();
+  const OutOfMemory* last = nullptr;
+  for (const auto& [ref, failure] : *failures) {
+    if (last == nullptr || failure.after_us > last->after_us) last = &failure;
   }
-  return last;
+  return last == nullptr ? nullptr : std::make_shared<const OutOfMemory>(*last);
 }
-
-}  // namespace
 
 Result<report::AboveTop> above_top(const LoadedSnapshot& loaded, const DiffOptions& options, report::Form form) {
   report::AboveTop above;

@@ -25,7 +25,10 @@ std::string device_suffix(const LoadedSnapshot& item, bool per_device) {
   const auto& labels = item.ref.snapshot->facts.labels;
   const auto device = labels.find("device");
   if (!per_device || device == labels.end()) return {};
-  return device->second == "host" ? "/host" : "/cuda:" + device->second;
+  if (device->second == "host") return "/host";
+  // Where the snapshot says that it is of another kind.
+  const auto kind = labels.find("device_type");
+  return "/" + (kind == labels.end() ? "cuda" : kind->second) + ":" + device->second;
 }
 
 }  // namespace

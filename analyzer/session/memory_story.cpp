@@ -9,6 +9,7 @@
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/session/pins.hpp"
 #include "snapdiff/keyed_hash.hpp"
+#include "snapdiff/role_names.hpp"
 
 namespace snapdiff::session {
 namespace {
@@ -35,7 +36,7 @@ class Groups {
   std::vector<FrameView> frames_;
 };
 
-Status add_timelines(const SnapshotRef& ref, const DiffOptions& options, render::MemoryStory& story) {
+Status add_timelines(const SnapshotRef& ref, const DiffOptions& options, bool by_role, render::MemoryStory& story) {
   const Snapshot& snapshot = *ref.snapshot;
   if (snapshot.allocator == nullptr || !cuda::busiest_trace(snapshot))
     return Error{ErrorCode::usage, "no trace in this snapshot: expected a CUDA snapshot with history, without @POINT",
@@ -45,10 +46,13 @@ Status add_timelines(const SnapshotRef& ref, const DiffOptions& options, render:
   for (const DeviceTrace& trace : snapshot.allocator->traces) {
     if (trace.host || trace.events.empty()) continue;
     Groups groups(top->view, no_stack_recorded(snapshot));
-    Result<MemoryTimeline> timeline =
-        cuda::timeline(snapshot, {trace.device, false}, [&groups](StackId stack) { return groups.of(stack); }, {});
+    cuda::TimelineOptions wanted;
+    wanted.by_role = by_role;
+    if (by_role) wanted.steady = wanted.grown = kRoleNames.size();
+    Result<MemoryTimeline> timeline = cuda::timeline(
+        snapshot, {trace.device, false}, [&groups](StackId stack) { return groups.of(stack); }, wanted);
     if (!timeline) return std::move(timeline).error();
-    story.pages.emplace_back(render::TimelinePage{*std::move(timeline), groups.stacks(), top->view});
+    story.pages.emplace_back(render::TimelinePage{*std::move(timeline), groups.stacks(), top->view, by_role});
   }
   return ok();
 }
@@ -68,15 +72,14 @@ std::string source_text(const Loaded& loaded) {
 
 Result<render::MemoryStory> tell_memory(const Loaded& loaded, const MemoryPages& pages, const DiffOptions& wanted) {
   DiffOptions options = wanted;
+  const bool by_role = wanted.by == GroupBy::label && wanted.label_key == "role";
   options.by = GroupBy::stack;
   options.metric.clear();
-  // A chart names a band in a few words: the program's own lines, where there are any.
-  if (options.frames == FrameSet::usual) options.frames = FrameSet::python;
   render::MemoryStory story;
   story.source = source_text(loaded);
   if (pages.timeline) {
     for (const LoadedSnapshot& item : loaded.snapshots) {
-      if (Status added = add_timelines(item.ref, options, story); !added) return std::move(added).error();
+      if (Status added = add_timelines(item.ref, options, by_role, story); !added) return std::move(added).error();
     }
   }
   if (!pages.segments && !pages.pins) return story;

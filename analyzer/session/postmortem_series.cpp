@@ -8,6 +8,7 @@
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/session/device_peak.hpp"
 #include "analyzer/session/document.hpp"
+#include "analyzer/session/failures.hpp"
 #include "analyzer/session/left_out.hpp"
 #include "analyzer/session/pins.hpp"
 #include "analyzer/session/series_choice.hpp"
@@ -20,26 +21,18 @@ namespace {
 constexpr std::uint64_t kMoments = 24;
 constexpr std::size_t kMostMoments = 60;
 
-/// The last allocation that failed in a snapshot's busiest trace.
-Result<std::optional<OutOfMemory>> failure_of(const Snapshot& snapshot) {
-  if (snapshot.allocator == nullptr) return std::optional<OutOfMemory>();
-  const std::optional<cuda::TraceRef> trace = cuda::busiest_trace(snapshot);
-  if (!trace) return std::optional<OutOfMemory>();
-  return cuda::out_of_memory(snapshot, *trace);
-}
-
 /// What is known of the memory of CUDA devices: the last failure, and who pins segments at the end.
 Status add_device_memory(const ReportedSeries& series, const std::vector<SnapshotRef>& refs, const DiffOptions& view,
                          postmortem::Request& request) {
   if (series.trace) {
-    Result<std::optional<OutOfMemory>> failure = failure_of(*series.trace->ref.snapshot);
-    if (!failure) return std::move(failure).error();
-    request.failure = *std::move(failure);
+    const Result<std::shared_ptr<const OutOfMemory>> failure = last_failure(*series.trace->ref.snapshot);
+    if (!failure) return failure.error();
+    if (*failure != nullptr) request.failure = **failure;
   }
   for (std::size_t i = refs.size(); i-- > 0 && !request.failure;) {
-    Result<std::optional<OutOfMemory>> failure = failure_of(*refs[i].snapshot);
-    if (!failure) return std::move(failure).error();
-    request.failure = *std::move(failure);
+    const Result<std::shared_ptr<const OutOfMemory>> failure = last_failure(*refs[i].snapshot);
+    if (!failure) return failure.error();
+    if (*failure != nullptr) request.failure = **failure;
   }
   const Snapshot& last = *refs.back().snapshot;
   if (last.allocator == nullptr || !last.allocator->has_segments || last.column("pinned_space") == nullptr) return ok();
@@ -136,11 +129,27 @@ std::vector<ReportedSeries> split_series(const Loaded& loaded, const DiffOptions
   return out;
 }
 
+namespace {
+
+/// A snapshot that holds no other moment than its own: it stands for both ends, and the report is about what it holds.
+ReportedSeries series_of_one(const Loaded& loaded) {
+  ReportedSeries series;
+  series.loaded.snapshots = {loaded.snapshots.front(), loaded.snapshots.front()};
+  series.loaded.order_note = "as it was saved; it has no history";
+  series.loaded.notes = loaded.notes;
+  series.loaded.named = loaded.named;
+  series.trace = loaded.snapshots.front();
+  return series;
+}
+
+}  // namespace
+
 Result<std::optional<ReportedSeries>> series_of_trace(const Loaded& loaded) {
   if (loaded.snapshots.size() != 1) return std::optional<ReportedSeries>();
   const LoadedSnapshot& whole = loaded.snapshots.front();
   const Snapshot& snapshot = *whole.ref.snapshot;
   if (snapshot.allocator == nullptr) return std::optional<ReportedSeries>();
+  if (cuda::held_memory(snapshot)) return std::optional(series_of_one(loaded));
   const std::optional<cuda::TraceRef> trace = cuda::busiest_trace(snapshot);
   if (!trace) return std::optional<ReportedSeries>();
   const Result<Iterations> iterations = cuda::iterations(snapshot, *trace);
@@ -177,7 +186,8 @@ Result<Postmortem> find_out(const ReportedSeries& series, const DiffOptions& vie
   request.limit = limit;
   request.title = title_of(loaded);
   request.version = kVersion;
-  request.order_note = order_of(loaded);
+  const bool is_one = refs.size() == 2 && refs.front().snapshot == refs.back().snapshot;
+  request.order_note = is_one ? loaded.order_note : order_of(loaded);
   request.created_at_ns = document_time_ns(loaded);
   request.missing = missing_inputs(loaded);
   request.notes = loaded.notes;

@@ -8,13 +8,14 @@
 #include "analyzer/story/commands.hpp"
 #include "analyzer/story/prose.hpp"
 #include "analyzer/story/story.hpp"
-#include "snapdiff/contains.hpp"
+#include "snapdiff/role_names.hpp"
 
 namespace snapdiff::story {
 namespace {
 
 constexpr std::size_t kMostPeakParts = 10;
 constexpr std::size_t kRolesInFigures = 5;
+constexpr std::size_t kMostModuleLines = 5;
 constexpr std::size_t kRoleBands = 6;
 constexpr std::size_t kMostChanges = 3;
 constexpr double kWorthAPart = 0.005;   // of the peak
@@ -33,11 +34,6 @@ struct Site {
   std::string_view via;
 };
 Site site_of(const std::vector<FrameView>& frames) {
-  // Without Python frames: of autograd's threads, whose nodes are called after the functions that they undo.
-  const auto node = std::find_if(frames.begin(), frames.end(), [](const FrameView& frame) {
-    return contains(frame.function, "Backward") && contains(frame.function, "::apply(");
-  });
-  if (node != frames.end()) return {*node, {}};
   const auto own = std::find_if(frames.begin(), frames.end(), [](const FrameView& frame) { return !frame.library; });
   if (frames.empty()) return {};
   if (own == frames.end()) return {frames.front(), {}};
@@ -135,15 +131,62 @@ std::string shares_text(const MemoryPeak& peak, std::size_t first, std::size_t e
   return text;
 }
 
+/// ", with 11.7 GiB reserved, of it 40.0 MiB free beside blocks in use".
+std::string reserved_text(const MemoryPeak& peak) {
+  if (!peak.reserved) return {};
+  std::string text = ", with " + bytes(*peak.reserved) + " reserved";
+  if (!peak.cached) return text;
+  const auto part = [&](const FreeBytes& free, std::string_view what) {
+    if (free.bytes > 0) text += ", " + bytes(free.bytes) + " of it " + std::string(what);
+  };
+  part(peak.cached->fragments, "cache fragments (free beside blocks in use)");
+  part(peak.cached->releasable, "in segments without a block in use");
+  return text;
+}
+
+/// "3.15 GiB optimizer state, 1.58 GiB gradient".
+std::string kept_text(const MemoryPeak& peak) {
+  std::string text;
+  for (const PeakRole& role : peak.kept) {
+    if (static_cast<double>(role.bytes) < kWorthAPart * static_cast<double>(peak.bytes)) break;
+    text += (text.empty() ? "" : ", ") + bytes(role.bytes) + " " + std::string(role.role);
+  }
+  return text;
+}
+
 std::string figures_of(const MemoryPeak& peak) {
   std::string text = shares_text(peak, 1, kRolesInFigures);
   if (!text.empty()) text += "; ";
-  text += bytes(peak.at_start) + " at the start, " + bytes(peak.at_end) + " at the end; the peak is ";
+  if (!peak.has_history)
+    return text + counted(peak.blocks, "block") + reserved_text(peak) +
+           "; no history was recorded: neither what was freed before nor why an allocation failed is known";
+  text += bytes(peak.at_start) + " at the start, " + bytes(peak.at_end) + " at the end";
+  if (const std::string kept = kept_text(peak); !kept.empty()) text += ", of it new: " + kept;
+  text += "; the peak is ";
   if (!peak.part.empty()) text += "in " + std::string(peak.part) + ", ";
   text += "after event " + count(static_cast<std::int64_t>(peak.event)) + " of " +
           count(static_cast<std::int64_t>(peak.events));
-  if (peak.reserved) text += ", with " + bytes(*peak.reserved) + " reserved";
-  return text;
+  return text + reserved_text(peak);
+}
+
+/// The lines below which modules are called, from the outside in.
+std::vector<Prose> modules_of(const MemoryPeak& peak) {
+  std::vector<Prose> out;
+  for (const PeakModule& module : peak.modules) {
+    if (out.size() == kMostModuleLines) break;
+    Writer line;
+    line << bytes(module.bytes) << "  " << percent(module.bytes, peak.bytes) << "  ";
+    for (std::size_t i = 0; i < module.path.size(); ++i) {
+      FrameView frame;
+      frame.file = module.path[i].file;
+      frame.line = module.path[i].line;
+      (line << (i == 0 ? "" : " \u203a ")).place(frame);
+    }
+    if (module.calls > 1)
+      line << ", " << count(module.calls) << " calls of " << bytes(module.bytes / module.calls) << " each";
+    out.push_back(line.take());
+  }
+  return out;
 }
 
 /// What would hold less at the peak. Nothing without a figure that matters.
@@ -229,11 +272,10 @@ class RoleBands {
     for (auto& [role, values] : values_) {
       Writer name;
       name << role;
-      out.push_back({Band::Kind::role, 0, name.take(), {}, std::move(values)});
+      out.push_back({Band::Kind::role, role_number(role), name.take(), {}, std::move(values)});
     }
     std::stable_sort(out.begin(), out.end(), [](const Band& a, const Band& b) { return most(a) > most(b); });
     if (out.size() > kRoleBands) out.resize(kRoleBands);
-    for (std::size_t i = 0; i < out.size(); ++i) out[i].index = i;
     // What lasts lies at the bottom.
     std::stable_sort(out.begin(), out.end(), [](const Band& a, const Band& b) { return least(a) > least(b); });
     return out;
@@ -264,6 +306,19 @@ class RoleBands {
   std::string_view metric_;
   std::map<std::string_view, std::vector<std::int64_t>> values_;
 };
+
+/// The same of one moment, which stands for all steps.
+std::vector<Band> bands_of_one(const MemoryPeak& peak, std::size_t steps) {
+  std::vector<Band> out;
+  for (const PeakRole& role : peak.roles) {
+    if (out.size() == kRoleBands) break;
+    Writer name;
+    name << role.role;
+    out.push_back(
+        {Band::Kind::role, role_number(role.role), name.take(), {}, std::vector<std::int64_t>(steps, role.bytes)});
+  }
+  return out;
+}
 
 /// Roles whose bytes differ, the most first.
 struct RoleChange {
@@ -303,12 +358,13 @@ std::string change_of(const RoleChange& change) {
   return text + ratio;
 }
 
-/// What lists the peak by role.
-Prose list_command(const SnapshotRef& operand) {
+/// What lists the peak by role; of a snapshot without moments, who keeps its segments.
+Prose list_command(const MemoryPeak& peak, const SnapshotRef& operand) {
   if (operand.ref.empty()) return {};
   Writer out;
-  out << "snapdiff top";
+  out << (peak.has_history ? "snapdiff top" : "snapdiff pins");
   story::operand(out, operand);
+  if (!peak.has_history) return out.take();
   out << "@peak --by role";
   return out.take();
 }
@@ -322,11 +378,12 @@ PeakStory peak_story(MemoryPeak peak, std::shared_ptr<const StackView> view, Sta
   for (const PeakRow& row : peak.rows) parts.add(row);
   parts.most(peak.bytes, out);
   Writer headline;
-  headline << bytes(peak.bytes) << " at the peak, " << shares_text(peak, 0, 1);
+  headline << bytes(peak.bytes) << (peak.has_history ? " at the peak, " : " in use, ") << shares_text(peak, 0, 1);
   out.headline = headline.take();
   out.figures = figures_of(peak);
   out.advice = PeakAdvice(peak).all();
-  out.next = list_command(operand);
+  out.modules = modules_of(peak);
+  out.next = list_command(peak, operand);
   out.facts = std::move(peak);
   out.view = std::move(view);
   return out;
@@ -350,7 +407,9 @@ void tell_peak(TrendReport& trend, std::shared_ptr<const PeakStory> peak, bool i
     whole.figures = peak->figures;
     whole.next = peak->next;
     whole.is_of_peak = true;
-    if (report.metric == "inuse_space") whole.bands = RoleBands(trend.series.steps, report.metric).bands();
+    if (report.metric == "inuse_space")
+      whole.bands = peak->facts.has_history ? RoleBands(trend.series.steps, report.metric).bands()
+                                            : bands_of_one(peak->facts, trend.series.steps.size());
     *story = std::move(whole);
     for (Verdict& verdict : trend.verdicts) verdict = {};
     report.suspects.clear();
@@ -373,7 +432,6 @@ void tell_peaks(GrowthReport& report, const PeakStory& before, const PeakStory& 
       std::all_of(changes.begin(), changes.end(), [](const RoleChange& c) { return is_of_data(c.role); });
   if (of_data) line << ", all else alike: another batch size or length of sequence?";
   auto story = std::make_shared<Story>(*report.story);
-  story->also.insert(story->also.begin(), line.take());
   if (std::abs(growth) > std::abs(report.total.growth()) && !report.baseline.ref.empty() &&
       !report.current.ref.empty()) {
     Writer next;
@@ -383,7 +441,9 @@ void tell_peaks(GrowthReport& report, const PeakStory& before, const PeakStory& 
       next << "@peak";
     }
     story->next = next.take();
+    (line << " (").prose(story->next) << ")";
   }
+  story->also.insert(story->also.begin(), line.take());
   report.story = std::move(story);
 }
 

@@ -1,6 +1,7 @@
 #include "formats/torch_cuda/read_html.hpp"
 #include "formats/torch_cuda/read_json.hpp"
 #include "formats/torch_cuda/read_pickle.hpp"
+#include "formats/torch_cuda/read_profile.hpp"
 #include "formats/torch_cuda/read_timeline.hpp"
 #include "formats/torch_cuda/sniff.hpp"
 #include "formats/torch_cuda/torch_cuda_importers.hpp"
@@ -41,5 +42,13 @@ constexpr Format kTorchTimeline{.info = {"torch-timeline", "memory timeline of t
                                 .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) {
                                   value_or_throw(torch_cuda::read_timeline(in, out));
                                 }};
+
+constexpr Format kTorchProfile{
+    .info = {"torch-profile", "Chrome trace of torch.profiler with memory events: totals by device",
+             "*.json, *.json.gz", "all other events; addresses and sizes of single tensors"},
+    .sniff = torch_cuda::sniff_profile,
+    .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) {
+      value_or_throw(torch_cuda::read_profile(in, out));
+    }};
 
 }  // namespace snapdiff::formats

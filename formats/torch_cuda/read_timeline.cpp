@@ -1,8 +1,6 @@
 #include "formats/torch_cuda/read_timeline.hpp"
 
 #include <array>
-#include <charconv>
-#include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,6 +8,8 @@
 
 #include "formats/input/read_failure.hpp"
 #include "formats/json/json_scanner.hpp"
+#include "formats/torch_cuda/json_numbers.hpp"
+#include "formats/torch_cuda/thinner.hpp"
 #include "snapdiff/checked.hpp"
 #include "snapdiff/snapshot_builder.hpp"
 
@@ -21,57 +21,10 @@ constexpr std::array<std::string_view, 8> kCategories = {
     "parameter", "optimizer state", "input", "temporary", "activation", "gradient", "autograd detail", "unknown"};
 using Sizes = std::array<std::int64_t, kCategories.size()>;
 
-/// Times below are no dates: seconds since 1970 that late are after 2001.
-constexpr std::int64_t kFirstDateUs = 1'000'000'000'000'000;
-
 struct Point {
   std::uint64_t number = 0;  // of the moment
   Sizes sizes{};
   std::int64_t total = 0;
-};
-
-/// Keeps the fullest moment of each stretch; stretches double when there are too many.
-class Thinner {
- public:
-  void add(Point point) {
-    last_ = point;
-    ++count_;
-    if (!points_.empty() && in_stretch_ < stretch_) {
-      if (point.total > points_.back().total) points_.back() = point;
-      ++in_stretch_;
-      return;
-    }
-    if (points_.size() == 2 * kMostTimelinePoints) {
-      for (std::size_t i = 0; i < kMostTimelinePoints; ++i) {
-        const Point& a = points_[2 * i];
-        const Point& b = points_[2 * i + 1];
-        points_[i] = b.total > a.total ? b : a;
-      }
-      points_.resize(kMostTimelinePoints);
-      stretch_ *= 2;
-    }
-    points_.push_back(point);
-    in_stretch_ = 1;
-  }
-  std::uint64_t count() const { return count_; }
-  /// At most kMostTimelinePoints, the last moment among them.
-  std::vector<Point> finish() {
-    while (points_.size() > kMostTimelinePoints - 1) {
-      std::vector<Point> half;
-      for (std::size_t i = 0; i < points_.size(); i += 2)
-        half.push_back(i + 1 < points_.size() && points_[i + 1].total > points_[i].total ? points_[i + 1] : points_[i]);
-      points_ = std::move(half);
-    }
-    if (last_ && (points_.empty() || points_.back().number != last_->number)) points_.push_back(*last_);
-    return std::move(points_);
-  }
-
- private:
-  std::vector<Point> points_;
-  std::optional<Point> last_;
-  std::uint64_t count_ = 0;
-  std::uint64_t stretch_ = 1;
-  std::uint64_t in_stretch_ = 0;
 };
 
 class Reader {
@@ -123,19 +76,7 @@ class Reader {
     return more;
   }
 
-  std::int64_t number() {
-    if (json_.kind() != json::Kind::number) json_.unexpected("a number");
-    const std::uint64_t start = json_.offset();
-    const std::string_view text = json_.number_text();
-    const char* const end = text.data() + text.size();
-    std::int64_t value = 0;
-    if (const auto [at, failure] = std::from_chars(text.data(), end, value); failure == std::errc{} && at == end)
-      return value;
-    double real = 0;
-    if (std::from_chars(text.data(), end, real).ec != std::errc{} || !(std::fabs(real) < 9e18))
-      fail_malformed("'" + std::string(text) + "' is no number below 2^63", start);
-    return static_cast<std::int64_t>(std::floor(real));
-  }
+  std::int64_t number() { return floored_number(json_); }
 
   /// Items of the list that is open, and its end.
   template <class Take>
@@ -212,7 +153,7 @@ class Reader {
   json::JsonScanner json_;
   bool raw_ = false;
   std::vector<std::int64_t> times_;
-  Thinner thinner_;
+  Thinner<Point> thinner_;
   Sizes state_{};
   bool has_time_ = false;
   std::int64_t time_ = 0;

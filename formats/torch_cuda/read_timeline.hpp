@@ -6,9 +6,6 @@
 
 namespace snapdiff::formats::torch_cuda {
 
-/// At most so many snapshots of one timeline: the fullest moment of each stretch, and the last.
-inline constexpr std::size_t kMostTimelinePoints = 2000;
-
 /// `[times, sizes]`, or a list of `[time, action, bytes, category]`: lists of numbers and nothing else.
 Match sniff_timeline(std::string_view head);
 

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "formats/torch_cuda/device_kind.hpp"
 #include "formats/torch_cuda/records.hpp"
 #include "snapdiff/checked.hpp"
 #include "snapdiff/number_text.hpp"
@@ -293,6 +294,10 @@ Status summarize(const AllocatorState& state, const SeenKeys& seen, std::string_
   facts.producer = "pytorch";
   facts.sampling = Sampling::exact;
   facts.format_detail = "layout " + std::string(layout_letter(seen)) + ", " + std::string(detail);
+  if (const std::string_view kind = device_kind(builder.dictionary(), state); !kind.empty() && kind != "cuda") {
+    facts.format_detail += ", of a device of " + std::string(kind == "rocm" ? "ROCm" : kind == "xpu" ? "XPU" : "MTIA");
+    facts.labels["device_type"] = kind;
+  }
   for (const auto& [key, value] : state.settings) {
     if (!value.empty()) facts.comments.push_back(key + " = " + value);
   }

@@ -13,5 +13,7 @@ extern const Format kTorchHtml;
 extern const Format kTorchJson;
 /// Memory timelines of torch.profiler: bytes by category over time.
 extern const Format kTorchTimeline;
+/// Chrome traces of torch.profiler: totals by device over time.
+extern const Format kTorchProfile;
 
 }  // namespace snapdiff::formats

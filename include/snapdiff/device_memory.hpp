@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,7 +21,38 @@ struct FreeBytes {
   std::int64_t bytes = 0;
   std::int64_t largest = 0;
   std::int64_t blocks = 0;
+  void add(std::int64_t size) { add_all({size, size, 1}); }
+  /// A sum beyond 64 bits stays at its end.
+  void add_all(const FreeBytes& other) {
+    if (__builtin_add_overflow(bytes, other.bytes, &bytes)) bytes = std::numeric_limits<std::int64_t>::max();
+    largest = std::max(largest, other.largest);
+    blocks += other.blocks;
+  }
   friend bool operator==(const FreeBytes&, const FreeBytes&) = default;
+};
+
+/// What an allocator has reserved and not in use.
+///   fragments   beside blocks that are in use, or freed and pending: it cannot go back to the driver
+///   releasable  in segments without such blocks, and whole pages of expandable ones
+struct CachedBytes {
+  FreeBytes fragments;
+  FreeBytes releasable;
+};
+
+/// A line of a program, as recorded.
+struct CodeLine {
+  std::string file;
+  std::int32_t line = 0;
+};
+
+/// A line that keeps free memory from the driver (pinning.hpp): `live` bytes of its blocks in `segments` segments, and
+/// its share of what is free there. The innermost Python line that is not PyTorch's own; "" and 0 where there is none.
+struct CacheHolder {
+  std::string function;
+  CodeLine line;
+  std::int64_t live = 0;
+  std::int64_t free = 0;
+  std::int64_t segments = 0;
 };
 
 /// Why an allocation failed. The room is what the allocator has reserved and the device has free.
@@ -70,6 +103,9 @@ struct OutOfMemory {
   FreeBytes other_size;     ///< same pool and stream, segments of the other size class
   FreeBytes other_streams;  ///< same pool
   FreeBytes other_pools;
+  CachedBytes cached;  ///< the same bytes, by whether they could go back to the driver
+  /// Who keeps `cached.fragments`, most first, at most three.
+  std::vector<CacheHolder> holders;
   bool exact = false;  ///< sizes and gaps are the allocator's own; else worked out from later events
 
   OutOfMemoryReason reason = OutOfMemoryReason::unknown;
@@ -176,13 +212,28 @@ struct RepeatedCall {
   std::int64_t output = 0;
 };
 
+/// What is in use below a chain of lines that call modules, one inside the other: outermost first, at most the eight
+/// innermost. Names of attributes (`layers[3].mlp`) are not recorded.
+///   calls  how often the last line calls, where the activations at the moment say so; else 0
+struct PeakModule {
+  std::vector<CodeLine> path;
+  std::int64_t calls = 0;
+  std::int64_t blocks = 0;
+  std::int64_t bytes = 0;
+};
+
 /// The fullest moment of a device's trace. Sums of rows and of roles == bytes, exactly; pending bytes are not in them.
+///   has_history  false: what was in use when a snapshot without a trace was saved, and `event` is 0
 ///   event     after so many events of `events`
 ///   part      of the training loop it is in: "forward", "backward", "the optimizer's step"; "" where not known
 ///   reserved  what the allocator held from the device then; unknown where the input has no segments
 ///   rows      most bytes first
 ///   roles     most bytes first
+///   kept      what the trace allocated and did not free, by role; most bytes first
+///   cached    of what was reserved; unknown where the input has no segments
+///   modules   by chains of calls of modules, which overlap; most bytes first
 struct MemoryPeak {
+  bool has_history = true;
   std::uint64_t event = 0;
   std::uint64_t events = 0;
   std::string_view part;
@@ -194,6 +245,9 @@ struct MemoryPeak {
   bool expandable = false;  ///< segments can grow
   std::vector<PeakRow> rows;
   std::vector<PeakRole> roles;
+  std::vector<PeakRole> kept;
+  std::optional<CachedBytes> cached;
+  std::vector<PeakModule> modules;
   std::optional<RepeatedCall> layers;
 };
 

@@ -133,8 +133,23 @@ bool is_default_argument(std::string_view argument) {
 
 }  // namespace
 
+std::string_view autograd_node(std::string_view function) {
+  constexpr std::string_view kNamespace = "torch::autograd::";
+  constexpr std::string_view kMember = "::apply";
+  if (!function.starts_with(kNamespace)) return {};
+  std::size_t end = function.find('(');
+  if (end == std::string_view::npos) end = function.size();
+  std::string_view node = function.substr(0, end);
+  if (!node.ends_with(kMember)) return {};
+  node.remove_suffix(kMember.size());
+  node.remove_prefix(node.rfind(':') + 1);
+  const bool undoes = node.find("Backward") != std::string_view::npos || node == "AccumulateGrad";
+  return undoes ? node : std::string_view();
+}
+
 std::string short_function_name(std::string_view function, std::string_view ellipsis) {
   if (std::string array = jvm_array_name(function); !array.empty()) return array;
+  if (const std::string_view node = autograd_node(function); !node.empty()) return std::string(node);
   std::string name(function);
   strip_suffixes(name);
   if (name.find_first_of("(<[ ") == std::string::npos) return name;

@@ -99,11 +99,13 @@ struct FunctionGrowth {
 /// blocks.
 using PeakPart = Culprit;
 
-/// The fullest moment of a device's trace, in words.
+/// The fullest moment of a device's trace, in words; of a snapshot without a trace, what it holds.
 ///   facts     the figures
 ///   headline  "11.6 GiB at the peak, 57 % activation"
 ///   figures   "27 % optimizer state, ...; 8.28 GiB at the start, 6.37 GiB at the end; the peak is in forward, ..."
 ///   parts     heaviest first, at most ten
+///   modules   "6.48 GiB  56 %  train.py:143 › model.py:253, 24 calls of 276 MiB each": bytes below calls of modules,
+///             outer ones first; they overlap
 ///   advice    what would hold less, each with its figure
 ///   next      the command that lists the peak
 struct PeakStory {
@@ -112,13 +114,14 @@ struct PeakStory {
   std::string figures;
   std::vector<PeakPart> parts;
   std::vector<std::string_view> roles;  ///< of the parts
+  std::vector<Prose> modules;
   std::vector<Prose> advice;
   Prose next;
   std::shared_ptr<const StackView> view;  ///< what the parts' names are of
 };
 
 /// A layer of a plot of totals. Layers share no row: each value is what the layers before it do not hold.
-///   index  into Story::culprits, freed or passing; the rank of a role
+///   index  into Story::culprits, freed or passing; role_number() of a role
 struct Band {
   enum class Kind : std::uint8_t { culprit, freed, passing, role };
   Kind kind = Kind::culprit;

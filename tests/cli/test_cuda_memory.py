@@ -238,6 +238,24 @@ class CudaMemory(CliTest):
         pinned = self.json("ranks", path, "--metric", "pinned_space")
         self.assertEqual([r["total"] for r in pinned["ranks"]], [76 * MIB - 4 * leak for leak in (512, 512, 1024)])
 
+    def test_a_failure_says_what_could_go_back_and_who_keeps_the_rest(self):
+        whole = segment(A, [(64 * MIB, 0)])
+        kept = segment(A + (1 << 40), [(2 * MIB, 2 * MIB), (80 * MIB, 0)])
+        full = segment(A + (2 << 40), [(100 * MIB, 100 * MIB)])
+        path = self.dump("oom.pickle", failed([whole, kept, full], 200 * MIB, 10 * MIB))
+        [found] = self.json("info", path)["out_of_memory"]
+        self.assertEqual((found["releasable"]["bytes"], found["releasable"]["blocks"]), (64 * MIB, 1))
+        self.assertEqual((found["fragments"]["bytes"], found["fragments"]["blocks"]), (80 * MIB, 1))
+        [holder] = found["holders"]
+        self.assertEqual((holder["live"], holder["free"], holder["segments"]), (2 * MIB, 80 * MIB, 1))
+        self.assertEqual((holder["name"], holder["line"]), (LEAK[0]["name"], LEAK[0]["line"]))
+        text = " ".join(self.run_it("info", path)[0].split())
+        self.assertIn("can go back 64.0 MiB in 1 segment without a block in use", text)
+        self.assertIn("kept by 80.0 MiB free beside 2.00 MiB of keep_output train.py:10 in 1 segment", text)
+        self.run_it("postmortem", path, "-o", "report", "--redact")
+        with open(os.path.join(self.folder, "report", "report.json"), encoding="utf-8") as file:
+            self.assertNotIn("keep_output", file.read())
+
     def test_a_series_for_each_rank_and_device(self):
         self.run_it("import", *self.ranks([4096, 8192]))
         two = [dict(s, device=d) for d in range(2) for s in Run(2).snapshot()["segments"]]
@@ -247,6 +265,29 @@ class CudaMemory(CliTest):
         self.run_it("import", "run.pickle", "--per-device")
         again = json.loads(self.run_it("list", "--as", "json")[0])
         self.assertEqual([len(s["snapshots"]) for s in again["series"]], [1, 1, 1, 1])
+
+    def test_devices_of_other_kinds_are_named_by_what_the_file_says(self):
+        """Function names of the allocators, and names of settings; torch/cuda is Python's for ROCm as well, and says nothing."""
+        def kind(function="", filename="", setting=None):
+            frames = [{"name": function or "f", "filename": filename or "x.cpp", "line": 1}] + LEAK
+            snapshot = {"segments": [segment(A, [(MIB, MIB, frames)], device=d) for d in (0,)], "device_traces": [[]],
+                        "allocator_settings": {setting: ""} if setting else {}}
+            path = self.dump("kind.pickle", snapshot)
+            return self.json("info", path)["format_detail"].partition(", of a device of ")[2]
+        self.assertEqual(kind("c10::xpu::XPUCachingAllocator::malloc(unsigned long)"), "XPU")
+        self.assertEqual(kind("allocate", "/site-packages/torch/xpu/memory.py"), "XPU")
+        self.assertEqual(kind("c10::hip::HIPCachingAllocator::Native::malloc(unsigned long)"), "ROCm")
+        self.assertEqual(kind("rocblas_create_handle"), "ROCm")
+        self.assertEqual(kind(setting="PYTORCH_HIP_ALLOC_CONF"), "ROCm")
+        self.assertEqual(kind("f", "/site-packages/torch/mtia/memory.py"), "MTIA")
+        for said in (dict(), dict(function="c10::cuda::CUDACachingAllocator::malloc()"), dict(filename="/site-packages/torch/cuda/memory.py"),
+                     dict(setting="PYTORCH_ALLOC_CONF"), dict(function="my_xpu_helper")):
+            self.assertEqual(kind(**said), "", said)
+        self.run_it("import", "kind.pickle", "--per-device")
+        frames = [{"name": "c10::xpu::XPUCachingAllocator::malloc()", "filename": "x.cpp", "line": 1}]
+        self.run_it("import", self.dump("other.pickle", {"segments": [segment(A, [(MIB, MIB, frames)])], "device_traces": [[]]}), "--per-device")
+        listed = json.loads(self.run_it("list", "--as", "json")[0])
+        self.assertEqual(sorted(s["name"] for s in listed["series"]), ["kind/cuda:0", "other/xpu:0"])
 
     def test_timelines_of_the_profiler(self):
         times = [1_700_000_000_000_000 + 1000 * i for i in range(10)]
@@ -264,6 +305,17 @@ class CudaMemory(CliTest):
         report = self.json("memory.raw.json", "--by", "label:category")
         self.assertEqual([step["total"] for step in report["snapshots"]] if "snapshots" in report else None, [500, 600, 600, 500])
         self.assertIn("torch-timeline", self.run_it("formats")[0])
+
+    def test_a_profile_with_memory_events_is_a_series_of_counters(self):
+        made = os.path.join(SOURCE, "tests", "data", "torch_cuda", "profile-made.json")
+        with open(made, encoding="utf-8") as file:
+            events = [event["args"] for event in json.load(file)["traceEvents"] if event["name"] == "[memory]"]
+        report = self.json("trend", made)
+        values = {row["name"]: row["values"] for row in report["rows"]}
+        self.assertEqual(values["allocated{device=cuda:0}"], [event["Total Allocated"] for event in events])
+        self.assertEqual(values["reserved{device=cuda:0}"], [event["Total Reserved"] for event in events])
+        self.write("plain.json", '{"traceEvents": [{"ph": "X", "name": "f", "ts": 1}]}')
+        self.assertIn("this is a Chrome trace without memory events", self.refused("top", "plain.json"))
 
     def test_a_long_timeline_keeps_its_peak_and_its_end(self):
         sizes = [[0, i % 7, 0, 0, 0, 0, 0, 0, 10_000 if i == 12_345 else 0] for i in range(20_000)]

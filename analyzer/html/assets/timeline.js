@@ -15,9 +15,9 @@ const hatch = (id, paper, line) => svg("pattern", { id, width: 6, height: 6, pat
 
 const BAND_CLASSES = ["band-strong", "band-soft", "band-pale"];
 function bandClasses() {
-  let strength = 0, role = 0;
+  let strength = 0;
   return bands.map((band) => band).reverse().map((band) =>
-    band.kind === "role" ? `band-role${Math.min(role++, 5)}` : band.kind === "grown" ? BAND_CLASSES[Math.min(strength++, 2)] : band.kind === "rest" ? "band-rest" : "band-gone").reverse();
+    band.kind.startsWith("role") ? `band-${band.kind}` : band.kind === "grown" ? BAND_CLASSES[Math.min(strength++, 2)] : band.kind === "rest" ? "band-rest" : "band-gone").reverse();
 }
 
 const pointText = (i) => {

@@ -131,11 +131,12 @@ std::vector<Band> plot_bands(const Story& story) {
   const std::vector<snapdiff::Band>& layers = told(story.overall).bands;
   std::vector<Band> out;
   if (layers.empty()) return out;
-  Band other{"other stacks", Band::Kind::other, "", {}};
+  Band other{"other stacks", Band::Kind::other, "", {}, 0};
   for (const SeriesStep& step : story.steps) other.values.push_back(static_cast<double>(step.total));
   for (const snapdiff::Band& layer : layers) {
     constexpr Band::Kind kKinds[] = {Band::Kind::culprit, Band::Kind::freed, Band::Kind::passing, Band::Kind::role};
-    Band band{plain_text(layer.name), kKinds[static_cast<std::size_t>(layer.kind)], plain_text(layer.note), {}};
+    Band band{
+        plain_text(layer.name), kKinds[static_cast<std::size_t>(layer.kind)], plain_text(layer.note), {}, layer.index};
     if (layer.values.size() != other.values.size()) return {};
     for (std::size_t i = 0; i < layer.values.size(); ++i) {
       band.values.push_back(static_cast<double>(layer.values[i]));

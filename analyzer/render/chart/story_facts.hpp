@@ -52,6 +52,7 @@ struct Band {
   Kind kind = Kind::other;
   std::string note;
   std::vector<double> values;  ///< one per snapshot
+  std::size_t index = 0;       ///< of Kind::role: its number
 };
 /// From the bottom up; they add up to the totals. Empty where the story has none.
 std::vector<Band> plot_bands(const Story& story);

@@ -12,9 +12,9 @@ namespace snapdiff::render {
 std::vector<Paint> paints_of(const std::vector<Band>& bands) {
   const std::array<Color, 3> strengths = {kGrow.c500, kGrow.c300, kGrow.c100};
   std::vector<Paint> out(bands.size(), Paint{kOther});
-  std::size_t strength = 0, role = 0;
+  std::size_t strength = 0;
   for (std::size_t i = bands.size(); i-- > 0;) {
-    if (bands[i].kind == Band::Kind::role) out[i] = {kRoles[std::min(role++, kRoles.size() - 1)]};
+    if (bands[i].kind == Band::Kind::role) out[i] = {kRoles[std::min(bands[i].index, kRoles.size() - 1)]};
     if (bands[i].kind == Band::Kind::passing) out[i] = {kPaper, true};
     if (bands[i].kind == Band::Kind::freed) out[i] = {kShrink.c100, true};
     if (bands[i].kind == Band::Kind::culprit) out[i] = {strengths[std::min<std::size_t>(strength++, 2)]};
@@ -283,6 +283,9 @@ constexpr double kSummaryPlotBar = 22;
 /// Of two snapshots a line would only look like a trend.
 bool has_bars(const Story& story) { return story.before.empty() && story.steps.size() <= 2; }
 
+/// The peak of a snapshot without a history: both ends are that one moment.
+bool shows_one(const Story& story) { return has_bars(story) && told(story.overall).is_of_peak; }
+
 /// Two bars of one scale, one above the other, and a key of the parts.
 void draw_bars(const Story& story, Canvas& canvas, double y) {
   const Quantity q = quantity_of(story.overall.unit);
@@ -293,11 +296,12 @@ void draw_bars(const Story& story, Canvas& canvas, double y) {
   const double x0 = kLeft + 40;
   const double room = kRight - x0 - 62;
   if (bands.empty())
-    bands.push_back({"all stacks", Band::Kind::other, "", {std::max(totals[0], 0.0), std::max(totals[1], 0.0)}});
+    bands.push_back({"all stacks", Band::Kind::other, "", {std::max(totals[0], 0.0), std::max(totals[1], 0.0)}, 0});
   const std::vector<Paint> paints = paints_of(bands);
-  for (std::size_t side = 0; side < 2; ++side) {
-    const double top = y + 12 + static_cast<double>(side) * (kSummaryPlotBar + 8);
-    canvas.text(kLeft, top + kSummaryPlotBar / 2 + 2.6, side == 0 ? "before" : "after", {7.4}, kInk2);
+  const bool is_one = shows_one(story);
+  for (std::size_t side = is_one ? 1 : 0; side < 2; ++side) {
+    const double top = y + 12 + static_cast<double>(side - (is_one ? 1 : 0)) * (kSummaryPlotBar + 8);
+    if (!is_one) canvas.text(kLeft, top + kSummaryPlotBar / 2 + 2.6, side == 0 ? "before" : "after", {7.4}, kInk2);
     double x = x0;
     for (std::size_t b = 0; b < bands.size(); ++b) {
       const double w = room * bands[b].values[side] / most;
@@ -315,11 +319,13 @@ void draw_bars(const Story& story, Canvas& canvas, double y) {
   }
   // The key, from the largest part after to the rest, as many as the line holds.
   double x = x0;
-  const double line = y + 12 + 2 * (kSummaryPlotBar + 8) + 9;
+  const double line = y + 12 + (is_one ? 1 : 2) * (kSummaryPlotBar + 8) + 9;
   for (std::size_t b = bands.size(); b-- > 0;) {
-    const double growth = bands[b].values[1] - bands[b].values[0];
+    const double growth = bands[b].values[1] - (is_one ? 0 : bands[b].values[0]);
+    if (is_one && growth <= 0) continue;
     std::string text = canvas.type().fit_middle(printable(bands[b].name), {7.2, FontWeight::medium}, 110);
-    text.append("  ").append(q.growth(static_cast<std::int64_t>(std::clamp(growth, -9e18, 9e18))));
+    const auto number = static_cast<std::int64_t>(std::clamp(growth, -9e18, 9e18));
+    text.append("  ").append(is_one ? q.value(number) : q.growth(number));
     const double w = canvas.width(text, {7.2}) + 22;
     if (x + w > kRight) break;
     const Box box{x, line - 6.5, 9, 8};
@@ -347,10 +353,11 @@ double plot_height(const Story& story) {
 
 double draw_plot(const Story& story, Canvas& canvas, double y, double height, bool mark_steps) {
   const std::string what = metric_title(story.overall.metric);
-  canvas.text(
-      kLeft, y,
-      has_bars(story) ? std::string(what).append(" before and after") : std::string(what).append(" at each snapshot"),
-      {9, FontWeight::semibold}, kInk);
+  canvas.text(kLeft, y,
+              std::string(what).append(shows_one(story)  ? ""
+                                       : has_bars(story) ? " before and after"
+                                                         : " at each snapshot"),
+              {9, FontWeight::semibold}, kInk);
   const double w = canvas.width(what, {9, FontWeight::semibold}) + 90;
   const std::string note = canvas.type().fit_end(printable(story.order_note), {7}, kWidth - w);
   canvas.text(kRight, y, note, {7}, kInk3, Align::right);

@@ -5,6 +5,7 @@
 #include "analyzer/render/chart/chart.hpp"
 #include "analyzer/render/memory/memory_pages.hpp"
 #include "analyzer/render/memory/timeline_text.hpp"
+#include "snapdiff/role_names.hpp"
 
 namespace snapdiff::render {
 namespace {
@@ -23,7 +24,7 @@ struct StackPaint {
   Color hatch;
 };
 
-std::vector<StackPaint> stack_paints(const MemoryTimeline& t) {
+std::vector<StackPaint> stack_paints(const MemoryTimeline& t, bool by_role) {
   std::vector<StackPaint> paints;
   std::size_t steady = 0;
   std::size_t grown = 0;
@@ -33,7 +34,9 @@ std::vector<StackPaint> stack_paints(const MemoryTimeline& t) {
       case Kind::others: paints.push_back({kOther, false, kPaper}); break;
       case Kind::pending: paints.push_back({kPaper, true, kShrink.c500}); break;
       case Kind::stack:
-        if (band.grew)
+        if (by_role)
+          paints.push_back({kRoles[std::min<std::size_t>(band.group, kRoles.size() - 1)], false, kPaper});
+        else if (band.grew)
           paints.push_back({kGrown[std::min(grown++, kGrown.size() - 1)], false, kPaper});
         else
           paints.push_back({kSteady[std::min(steady++, kSteady.size() - 1)], false, kPaper});
@@ -61,7 +64,7 @@ class Plot {
       if (static_cast<double>(room_) <= 1.6 * static_cast<double>(most)) most = std::max(most, room_);
     }
     axis_ = axis_for(static_cast<double>(most), true);
-    paints_ = stack_paints(t_);
+    paints_ = stack_paints(t_, page_.by_role);
     name_bands();
   }
 
@@ -303,7 +306,9 @@ class Plot {
   double table(double y, double bottom) {
     constexpr double kRowHeight = 15.5;
     const double peak_x = kRight - 78;
-    canvas_.text(kLeft, y, "stack, from the top of the chart down", {7}, kInk2);
+    canvas_.text(kLeft, y,
+                 page_.by_role ? "role, from the top of the chart down" : "stack, from the top of the chart down", {7},
+                 kInk2);
     canvas_.text(peak_x, y, "at the peak", {7}, kInk2, Align::right);
     canvas_.text(kRight, y, "at the end", {7}, kInk2, Align::right);
     y += 5;
@@ -337,7 +342,7 @@ class Plot {
   void name_bands() {
     std::vector<StackRef> stacks;
     for (const TimelineBand& band : t_.bands) {
-      if (band.kind == Kind::stack) stacks.push_back(page_.stacks[band.group]);
+      if (band.kind == Kind::stack && !page_.by_role) stacks.push_back(page_.stacks[band.group]);
     }
     const std::vector<StackLabel> of_stacks =
         stacks.empty() ? std::vector<StackLabel>() : labels_of(*page_.view, stacks);
@@ -347,7 +352,9 @@ class Plot {
         case Kind::before_trace: labels_.push_back({"[before trace]", "", {}}); break;
         case Kind::pending: labels_.push_back({"pending free", "", {}}); break;
         case Kind::others: labels_.push_back({others_text(band.groups), "", {}}); break;
-        case Kind::stack: labels_.push_back(*next++); break;
+        case Kind::stack:
+          labels_.push_back(page_.by_role ? StackLabel{std::string(kRoleNames.at(band.group)), "", {}} : *next++);
+          break;
       }
     }
   }

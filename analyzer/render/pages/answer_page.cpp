@@ -16,6 +16,7 @@ constexpr double kBadge = 62;    // from the left edge: where names begin
 constexpr double kSpark = 62;    // width at the right edge
 constexpr double kCulprit = 34;  // height of a line
 constexpr std::size_t kLines = 4;
+constexpr std::size_t kMostModules = 4;
 constexpr std::size_t kMostParts = 7;  // of the peak, on one page with the chart and the advice
 
 std::string figures_text(const snapdiff::Story& story) {
@@ -72,6 +73,18 @@ Prose also_text(const snapdiff::Story& story) {
   return out;
 }
 
+/// What is in use below calls of modules, a line each.
+double draw_modules(const std::vector<Prose>& modules, Canvas& canvas, double y) {
+  if (modules.empty()) return y;
+  canvas.text(kLeft, y, "Below calls of modules", {9, FontWeight::semibold}, kInk);
+  y += 14;
+  for (std::size_t i = 0; i < modules.size() && i < kMostModules; ++i) {
+    canvas.text_cut(kLeft, y, plain_text(modules[i]), kSmall, kInk2, kWidth);
+    y += 12;
+  }
+  return y + 8;
+}
+
 double draw_next(const snapdiff::Story& story, Canvas& canvas, double y) {
   if (story.next.empty()) return y;
   canvas.text(kLeft, y, "Next", {9, FontWeight::semibold}, kInk);
@@ -115,7 +128,8 @@ double draw_culprits(const GrowthReport& report, Canvas& canvas, double y) {
   draw_list("Freed by", story.freed);
   draw_list("Culprits", story.culprits);
   if (story.peak != nullptr && story.culprits.empty())
-    draw_list("At the peak", std::span(story.peak->parts).first(std::min(story.peak->parts.size(), kMostParts)));
+    draw_list(story.peak->facts.has_history ? "At the peak" : "What it holds",
+              std::span(story.peak->parts).first(std::min(story.peak->parts.size(), kMostParts)));
   if (!story.no_culprit.empty() && story.freed.empty())
     line = draw_text({{"No culprit: " + story.no_culprit + "."}}, canvas, line, kFigures, kInk) + 17;
   return line;
@@ -134,6 +148,7 @@ double draw_answer(const Story& story, Canvas& canvas, const std::string& remark
   y = draw_text({{figures_text(says)}}, canvas, y, kFigures, kInk) + 26;
   y = draw_plot(story, canvas, y, plot_height(story)) + 26;
   y = draw_culprits(report, canvas, y);
+  if (says.is_of_peak) y = draw_modules(says.peak->modules, canvas, y);
   if (const Prose also = also_text(says); !also.empty()) y = draw_text(also, canvas, y, {8.6}, kInk2) + 20;
   return draw_next(says, canvas, y + 6);
 }

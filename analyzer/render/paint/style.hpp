@@ -34,9 +34,11 @@ inline constexpr Ramp kGrow = {Color::hex(0x8A2B04), Color::hex(0xB33C0A), Color
                                Color::hex(0xFBE6DA)};
 inline constexpr Ramp kShrink = {Color::hex(0x0B3F70), Color::hex(0x155A9C), Color::hex(0x4A8CC7), Color::hex(0x9AC0E2),
                                  Color::hex(0xE1EDF7)};
-/// Colours of roles; they differ for colour-blind people, and in grey.
-inline constexpr std::array<Color, 6> kRoles = {Color::hex(0xE08A4F), Color::hex(0x6FA3D0), Color::hex(0x33597F),
-                                                Color::hex(0xB9C79A), Color::hex(0x8C6FA0), Color::hex(0xE8CF7A)};
+/// Colours of roles, by role_number(); they differ for colour-blind people, and in grey. html/assets/pictures.css has
+/// the same.
+inline constexpr std::array<Color, 10> kRoles = {
+    Color::hex(0xB8B8B8), Color::hex(0x6FA3D0), Color::hex(0x33597F), Color::hex(0xE8CF7A), Color::hex(0xE08A4F),
+    Color::hex(0x8C6FA0), Color::hex(0xB9C79A), Color::hex(0xD9B8A8), Color::hex(0x4F7F6B), Color::hex(0xD8D4CB)};
 inline constexpr Ramp kEven = {kInk2, kInk3, kInk3, kLine, kPanel};
 
 inline constexpr const Ramp& ramp_of(double growth) { return growth > 0 ? kGrow : growth < 0 ? kShrink : kEven; }

@@ -150,3 +150,47 @@ TEST_CASE("filters: a catastrophic pattern is no hang") {
   std::string name(20'000, 'a');
   CHECK(must_diff(heap(name + "b 1"), heap(name + "b 2"), options).filtered.growth() == 1);
 }
+
+TEST_CASE("filters: of a stack of PyTorch's with Python frames only these are shown, of others all but the noise") {
+  SnapshotBuilder builder;
+  builder.facts().producer = "pytorch";
+  builder.add_column({"inuse_space", "bytes"});
+  const auto frame = [&](std::string_view function, std::string_view file) {
+    SnapshotBuilder::FrameSpec spec;
+    spec.function = builder.function(builder.string(function), StringId{}, builder.string(file), 0);
+    return builder.frame(spec);
+  };
+  const FrameId native = frame("at::_ops::bmm::call", ""), noise = frame("_PyEval_EvalFrameDefault", "");
+  const FrameId step = frame("step", "optimizer.py"),
+                node = frame("torch::autograd::generated::BmmBackward0::apply()", "");
+  const std::vector<std::vector<FrameId>> stacks = {{native, noise, step}, {native, node, noise}, {step}};
+  for (std::size_t i = 0; i < stacks.size(); ++i) {
+    const std::int64_t value = std::int64_t{1} << i;
+    builder.add_row(builder.stack(stacks[i]), LabelSetId{}, std::span(&value, 1));
+  }
+  Result<Snapshot> made = builder.finish();
+  REQUIRE(made);
+  SnapshotRef ref;
+  ref.ref = "run.pickle";
+  ref.snapshot = std::make_shared<const Snapshot>(*std::move(made));
+  const auto functions = [&](FrameSet set) {
+    DiffOptions options;
+    options.frames = set;
+    const Result<TopReport> top = diff::top(ref, options);
+    REQUIRE(top);
+    std::map<std::string, std::int64_t> out;
+    for (const TopRow& row : top->rows) {
+      std::vector<FrameView> frames;
+      top->view->frames(top->stacks[row.key], frames);
+      std::string text;
+      for (const FrameView& view : frames) text += (text.empty() ? "" : " < ") + std::string(view.function);
+      out[text] += row.value;
+    }
+    return out;
+  };
+  const std::string node_name = "torch::autograd::generated::BmmBackward0::apply()";
+  CHECK(functions(FrameSet::usual) ==
+        std::map<std::string, std::int64_t>{{"step", 5}, {"at::_ops::bmm::call < " + node_name, 2}});
+  CHECK(functions(FrameSet::all).at("at::_ops::bmm::call < _PyEval_EvalFrameDefault < step") == 1);
+  CHECK(functions(FrameSet::native).at("at::_ops::bmm::call") == 1);
+}

@@ -25,6 +25,11 @@ TEST_CASE("function names: parameters, return types, deep templates and suffixes
         "std::allocator<std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> > > "
         ">::resize(unsigned long)",
         "std::vector<std::string>::resize"},
+       {"torch::autograd::generated::DivBackward0::apply(std::vector<at::Tensor, std::allocator<at::Tensor> >&&)",
+        "DivBackward0"},
+       {"torch::autograd::AccumulateGrad::apply(std::vector<at::Tensor>&&)", "AccumulateGrad"},
+       {"torch::autograd::Node::apply(int)", "torch::autograd::Node::apply"},
+       {"mine::autograd::DivBackward0::apply(int)", "mine::autograd::DivBackward0::apply"},
        {"f[abi:cxx11](int)", "f"},
        {"f(int) [clone .constprop.0]", "f"},
        {"f(int) [clone .isra.0] [clone .cold]", "f"},

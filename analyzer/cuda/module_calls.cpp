@@ -1,0 +1,170 @@
+#include "analyzer/cuda/module_calls.hpp"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+namespace snapdiff::cuda {
+namespace {
+
+constexpr std::int64_t kOfACall = 1000;       // one part in so many of the bytes of calls may not fit their number
+constexpr std::int64_t kUndone = 4;           // of so many calls or more one may be undone in part
+constexpr double kWorthAModule = 0.05;        // of the peak
+constexpr double kOneChild = 0.95;            // of a chain's bytes: it is shown as its one inner chain
+constexpr std::size_t kMostModules = 8;       // shown
+constexpr std::size_t kLongestPath = 8;       // lines of a chain, the inner ones
+constexpr std::size_t kMostCallers = 1 << 8;  // of one stack: deeper ones are recursion
+
+}  // namespace
+
+void ModuleCalls::add(const LiveBlock& block) {
+  const Place& place = place_of(block.stack);
+  for (std::uint32_t node = place.node; node != 0; node = nodes_[node].parent) {
+    nodes_[node].bytes += block.bytes;
+    ++nodes_[node].blocks;
+  }
+  if (block.role != Role::activation || block.born < 0) return;
+  Stack& stack = stacks_[block.stack];
+  stack.bytes += block.bytes;
+  stack.blocks.push_back({block.born, block.bytes});
+}
+
+const ModuleCalls::Place& ModuleCalls::place_of(StackId stack) {
+  const auto at = places_.find(stack);
+  if (at != places_.end()) return at->second;
+  Place place = look_at(stack);
+  for (std::size_t i = place.callers.size(); i-- > 0;) place.node = child_of(place.node, place.callers[i]);
+  return places_.emplace(stack, std::move(place)).first->second;
+}
+
+/// Python frames that call a module.
+ModuleCalls::Place ModuleCalls::look_at(StackId stack) {
+  Place out;
+  using Mark = StackPhases::Mark;
+  Mark inner = Mark::native;
+  for (const FrameId frame : dictionary_.stacks.frames(stack)) {
+    const Mark mark = phases_.mark_of(frame);
+    if (mark == Mark::native || mark == Mark::native_engine) continue;
+    if (mark == Mark::checkpoint) out.recomputed = true;
+    const bool calls = mark != Mark::module_call && mark != Mark::checkpoint && inner == Mark::module_call;
+    if (calls && out.callers.size() < kMostCallers &&
+        std::find(out.callers.begin(), out.callers.end(), frame) == out.callers.end())
+      out.callers.push_back(frame);
+    inner = mark;
+  }
+  return out;
+}
+
+std::uint32_t ModuleCalls::child_of(std::uint32_t parent, FrameId frame) {
+  const auto [at, is_new] = children_.try_emplace({parent, frame}, static_cast<std::uint32_t>(nodes_.size()));
+  if (is_new) {
+    nodes_.emplace_back();
+    nodes_.back().parent = parent;
+    nodes_.back().frame = frame;
+  }
+  return at->second;
+}
+
+std::optional<RepeatedCall> ModuleCalls::find() {
+  calls_.clear();
+  for (auto& [id, stack] : stacks_) {
+    std::sort(stack.blocks.begin(), stack.blocks.end());
+    const Place& place = place_of(id);
+    if (place.recomputed) continue;
+    for (std::size_t i = 0; i < place.callers.size(); ++i) {
+      Call& call = calls_[place.callers[i]];
+      call.bytes += stack.bytes;
+      call.depth = std::max(call.depth, place.callers.size() - i);
+      call.stacks.push_back(&stack);
+    }
+  }
+  const Call* best = nullptr;
+  FrameId frame{};
+  for (auto& [id, call] : calls_) {
+    count(call);
+    const bool more = best == nullptr || std::pair(call.bytes, best->depth) > std::pair(best->bytes, call.depth);
+    if (call.times < 2 || !more) continue;
+    best = &call;
+    frame = id;
+  }
+  if (best == nullptr) return std::nullopt;
+  RepeatedCall out;
+  std::tie(out.file, out.line) = std::pair(line_of(frame).file, line_of(frame).line);
+  out.calls = best->times;
+  out.bytes = best->bytes;
+  out.output = output_of(*best);
+  return out;
+}
+
+/// Whether so many calls leave the blocks of a stack: as many each, but for one call that backward has begun to undo.
+bool ModuleCalls::fits(std::int64_t blocks, std::int64_t times) {
+  const std::int64_t each = (blocks + times - 1) / times;
+  return blocks == each * times || (times >= kUndone && blocks >= each * (times - 1));
+}
+
+/// How often, by the blocks of its stacks: the most that fits nearly all bytes, and one stack exactly.
+void ModuleCalls::count(Call& call) {
+  std::set<std::int64_t> counts;
+  for (const Stack* stack : call.stacks) counts.insert(stack->count());
+  for (auto times = counts.rbegin(); times != counts.rend() && *times >= 2 && call.times == 0; ++times) {
+    std::int64_t other = 0;
+    for (const Stack* stack : call.stacks) other += fits(stack->count(), *times) ? 0 : stack->bytes;
+    if (other <= call.bytes / kOfACall) call.times = *times;
+  }
+}
+
+/// Bytes of what the first call allocated last.
+std::int64_t ModuleCalls::output_of(const Call& call) {
+  std::pair<std::int64_t, std::int64_t> last{-1, 0};
+  for (const Stack* stack : call.stacks) {
+    const std::int64_t each = (stack->count() + call.times - 1) / call.times;
+    last = std::max(last, stack->blocks[static_cast<std::size_t>(each - 1)]);
+  }
+  return last.second;
+}
+
+CodeLine ModuleCalls::line_of(FrameId frame) const {
+  const std::size_t function = index_of(dictionary_.frames.function[index_of(frame)]);
+  return {std::string(dictionary_.strings[dictionary_.functions.file[function]]),
+          dictionary_.frames.line[index_of(frame)]};
+}
+
+PeakModule ModuleCalls::module_of(std::uint32_t node) const {
+  PeakModule out;
+  out.bytes = nodes_[node].bytes;
+  out.blocks = nodes_[node].blocks;
+  const auto calls_at = [this](std::uint32_t at) {
+    const auto call = calls_.find(nodes_[at].frame);
+    return call == calls_.end() ? 0 : call->second.times;
+  };
+  out.calls = calls_at(node);
+  // More than the outer lines call: whether each call leaves several blocks or there are several calls is not recorded.
+  for (std::uint32_t at = nodes_[node].parent; at != 0; at = nodes_[at].parent) {
+    const std::int64_t outer = calls_at(at);
+    if (outer > 1 && out.calls > outer) out.calls = 0;
+  }
+  for (std::uint32_t at = node; at != 0 && out.path.size() < kLongestPath; at = nodes_[at].parent)
+    out.path.push_back(line_of(nodes_[at].frame));
+  std::reverse(out.path.begin(), out.path.end());
+  return out;
+}
+
+std::vector<PeakModule> ModuleCalls::modules(std::int64_t whole) const {
+  std::vector<std::int64_t> most_below(nodes_.size(), 0);
+  for (std::size_t i = 1; i < nodes_.size(); ++i)
+    most_below[nodes_[i].parent] = std::max(most_below[nodes_[i].parent], nodes_[i].bytes);
+  std::vector<std::uint32_t> chosen;
+  for (std::uint32_t i = 1; i < nodes_.size(); ++i) {
+    const auto bytes = static_cast<double>(nodes_[i].bytes);
+    if (bytes < kWorthAModule * static_cast<double>(whole)) continue;
+    if (static_cast<double>(most_below[i]) < kOneChild * bytes) chosen.push_back(i);
+  }
+  std::stable_sort(chosen.begin(), chosen.end(),
+                   [this](std::uint32_t a, std::uint32_t b) { return nodes_[a].bytes > nodes_[b].bytes; });
+  if (chosen.size() > kMostModules) chosen.resize(kMostModules);
+  std::vector<PeakModule> out;
+  for (const std::uint32_t node : chosen) out.push_back(module_of(node));
+  return out;
+}
+
+}  // namespace snapdiff::cuda

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "analyzer/cuda/live_blocks.hpp"
+#include "analyzer/cuda/stack_phase.hpp"
+#include "snapdiff/device_memory.hpp"
+
+namespace snapdiff::cuda {
+
+/// Lines that call modules (nn.Module), by the blocks of one moment that are allocated below them.
+class ModuleCalls {
+ public:
+  explicit ModuleCalls(const Dictionary& dictionary) : dictionary_(dictionary), phases_(dictionary), nodes_(1) {}
+
+  void add(const LiveBlock& block);
+
+  /// The line whose calls keep the same activations each: the one that keeps most; of equals the outermost.
+  std::optional<RepeatedCall> find();
+
+  /// What is allocated below chains of such lines, outer ones before inner ones: those with a part of `whole` that
+  /// matters, without those that hold little besides one inner chain. After find().
+  std::vector<PeakModule> modules(std::int64_t whole) const;
+
+ private:
+  struct Stack {
+    std::int64_t bytes = 0;
+    std::vector<std::pair<std::int64_t, std::int64_t>> blocks;  ///< birth and bytes, by birth
+    std::int64_t count() const { return static_cast<std::int64_t>(blocks.size()); }
+  };
+  struct Call {
+    std::int64_t bytes = 0;
+    std::int64_t times = 0;
+    std::size_t depth = 0;  ///< of calls of modules, from the root
+    std::vector<const Stack*> stacks;
+  };
+  /// A chain of lines, the last of which is `frame`.
+  struct Node {
+    std::uint32_t parent = 0;
+    FrameId frame{};
+    std::int64_t bytes = 0;
+    std::int64_t blocks = 0;
+  };
+  struct Place {
+    std::vector<FrameId> callers;  ///< leaf first, each once
+    bool recomputed = false;       ///< in backward, under torch.utils.checkpoint
+    std::uint32_t node = 0;
+  };
+
+  const Place& place_of(StackId stack);
+  Place look_at(StackId stack);
+  std::uint32_t child_of(std::uint32_t parent, FrameId frame);
+  static bool fits(std::int64_t blocks, std::int64_t times);
+  static void count(Call& call);
+  static std::int64_t output_of(const Call& call);
+  CodeLine line_of(FrameId frame) const;
+  PeakModule module_of(std::uint32_t node) const;
+
+  const Dictionary& dictionary_;
+  StackPhases phases_;
+  std::map<StackId, Place> places_;
+  std::map<StackId, Stack> stacks_;
+  std::map<FrameId, Call> calls_;
+  std::vector<Node> nodes_;  ///< parents before children; the first is the root
+  std::map<std::pair<std::uint32_t, FrameId>, std::uint32_t> children_;
+};
+
+}  // namespace snapdiff::cuda

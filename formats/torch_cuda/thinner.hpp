@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace snapdiff::formats::torch_cuda {
+
+/// At most so many snapshots of one timeline: the fullest moment of each stretch, and the last.
+inline constexpr std::size_t kMostTimelinePoints = 2000;
+
+/// Times below are no dates: microseconds since 1970 that late are after 2001.
+inline constexpr std::int64_t kFirstDateUs = 1'000'000'000'000'000;
+
+/// Keeps the fullest moment of each stretch; stretches double when there are too many. Points have `number` (of the
+/// moment) and `total`.
+template <class Point>
+class Thinner {
+ public:
+  void add(const Point& point) {
+    last_ = point;
+    ++count_;
+    if (!points_.empty() && in_stretch_ < stretch_) {
+      if (point.total > points_.back().total) points_.back() = point;
+      ++in_stretch_;
+      return;
+    }
+    if (points_.size() == 2 * kMostTimelinePoints) {
+      for (std::size_t i = 0; i < kMostTimelinePoints; ++i) {
+        Point& a = points_[2 * i];
+        Point& b = points_[2 * i + 1];
+        points_[i] = Point(b.total > a.total ? b : a);
+      }
+      points_.resize(kMostTimelinePoints);
+      stretch_ *= 2;
+    }
+    points_.push_back(point);
+    in_stretch_ = 1;
+  }
+  std::uint64_t count() const { return count_; }
+  /// At most kMostTimelinePoints, the last moment among them.
+  std::vector<Point> finish() {
+    while (points_.size() > kMostTimelinePoints - 1) {
+      std::vector<Point> half;
+      for (std::size_t i = 0; i < points_.size(); i += 2)
+        half.push_back(i + 1 < points_.size() && points_[i + 1].total > points_[i].total ? points_[i + 1] : points_[i]);
+      points_ = std::move(half);
+    }
+    if (last_ && (points_.empty() || points_.back().number != last_->number)) points_.push_back(*last_);
+    return std::move(points_);
+  }
+
+ private:
+  std::vector<Point> points_;
+  std::optional<Point> last_;
+  std::uint64_t count_ = 0;
+  std::uint64_t stretch_ = 1;
+  std::uint64_t in_stretch_ = 0;
+};
+
+}  // namespace snapdiff::formats::torch_cuda
