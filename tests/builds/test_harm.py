@@ -77,6 +77,16 @@ class Harm(unittest.TestCase):
         """Two lines came, one of which leaks: nothing else says that it is another build."""
         self.check(self.pair(lang.Python(), edits.rename, 20261202, chance="20261202 rename Python"))
 
+    def test_a_leak_in_the_line_of_a_site_that_moved_and_whose_objects_grew(self):
+        """What the old site held stands two lines further down, each object 40 bytes larger."""
+        self.check(self.pair(lang.Python(), edits.swap_sites, 20261231, chance="20261231 swap_sites Python"))
+
+    def test_calls_that_change_places_where_the_last_one_is_a_jump(self):
+        """A leak is behind one of them; rows of one side alone beside it say which call became a jump."""
+        for seed in (71006, 71009):
+            with self.subTest(seed=seed):
+                self.check(self.pair(lang.Cpp(), edits.swap_sites, seed, chance=f"{seed} swap_sites C++"))
+
     def test_a_part_split_off_that_is_jumped_to(self):
         """Its caller's frame is missing: the two calls of `encode_session` were merged, then one of them mistaken."""
         self.check(self.pair(lang.Cpp("clang++"), edits.release, 20261126, chance="20261126 clang++ release C++"))
