@@ -47,8 +47,7 @@ Writer& snapshot_text(Writer& out, const Postmortem& report, std::size_t index) 
 }
 
 Writer& suspect_name(Writer& out, const Culprit& suspect) {
-  const FrameView* frame = telling_frame(suspect.path);
-  return frame == nullptr ? out << "a path without frames" : out.frame(*frame);
+  return suspect.text.name.empty() ? out << "a path without frames" : out.prose(suspect.text.name);
 }
 
 std::vector<Culprit> culprits_of(const Postmortem& report) {
