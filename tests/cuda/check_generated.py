@@ -454,7 +454,7 @@ def check_top(snapdiff, count, seed, folder):
                 have = want.setdefault(key[0], [0, 0])
                 have[0] += values[1]
                 have[1] += values[0]
-        out = subprocess.run([snapdiff, "top", path, "--as", "json", "--by", "stack", "--recursion", "show", "-n", "0"], capture_output=True, text=True)
+        out = subprocess.run([snapdiff, "top", path, "--as", "json", "--by", "stack", "--frames", "all", "--recursion", "show", "-n", "0"], capture_output=True, text=True)
         if out.returncode != 0:
             sys.exit("%s (layout %s): %s" % (path, layout, out.stderr))
         got = {}
