@@ -54,7 +54,7 @@ int run_fleet(const Arguments& arguments) {
   line.text("--to", "TIME", asked.servers.to, "the later one (the last); +24h is after --from; rm: up\nto this time");
   line.text("--step", "DURATION", asked.servers.step, "trend, gate: length of a step, 5m or 1h (as they were\ntaken)");
   line.size("--limit", asked.limit, 1, "trend: say when the total will reach this");
-  line.size("--floor", asked.floor, 0, "trend: stacks that change less stay on the servers, as\none row");
+  line.size("--floor", asked.floor, 0, "trend: stacks that change less are one row");
   line.text("-o", "FILE", asked.options.output, "pull: the store to write");
   line.count("--keep", asked.keep_days, {1, 20'000}, "init: days that samples are kept (30)");
   line.count("--keep-hourly", asked.keep_hourly_days, {1, 20'000}, "init: days that hourly values are kept (400)");

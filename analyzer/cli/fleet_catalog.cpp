@@ -146,7 +146,7 @@ int fleet_info(const FleetQuestion& asked) {
     table.row({text_cell(name), number_cell(number)});
   if (facts->sample_rows > facts->committed_rows)
     say("note: " + count_of(facts->sample_rows - facts->committed_rows) +
-        " rows are of pushes that were not finished, or were taken out; they count nowhere");
+        " rows are of pushes that were not finished, or were taken out; no answer counts them");
   return table.end();
 }
 

@@ -11,6 +11,7 @@
 #include "analyzer/cuda/module_calls.hpp"
 #include "analyzer/cuda/roles.hpp"
 #include "analyzer/cuda/trace_of.hpp"
+#include "snapdiff/checked.hpp"
 #include "snapdiff/pinning.hpp"
 
 namespace snapdiff::cuda {
@@ -156,18 +157,18 @@ std::optional<MemoryPeak> held_memory(const Snapshot& snapshot) {
   std::int64_t reserved = 0;
   for (std::size_t s = 0; s < state.segments.size_rows(); ++s) {
     if ((state.segments.flags[s] & kSegmentHost) != 0) continue;
-    reserved += state.segments.size[s];
+    if (!checked_add(reserved, state.segments.size[s], reserved)) return std::nullopt;
     for (std::size_t b = state.segments.block_begin[s]; b < state.segments.block_begin[s + 1]; ++b) {
       if (state.blocks.state[b] != BlockState::allocated) continue;
+      if (!checked_add(out.bytes, state.blocks.size[b], out.bytes)) return std::nullopt;
       LiveBlock block;
       block.bytes = state.blocks.size[b];
       block.requested = state.blocks.requested[b];
       block.stack = state.blocks.stack[b];
       block.role = roles.of({block.stack, -1, 0, block.requested, false});
-      // Before which trace? There is none.
+      // Without a trace nothing is from before it.
       if (block.role == Role::before_trace) block.role = Role::unknown;
       sums.add(block);
-      out.bytes += block.bytes;
       ++out.blocks;
     }
   }

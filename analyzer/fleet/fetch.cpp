@@ -361,7 +361,7 @@ class Fetch {
           column.known.resize(samples.stack.size(), 1);
           column.known.back() = 0;
         } else {
-          column.value.back() += target.is_objects ? cell.objects : cell.value;
+          column.value.back() = wrapped_sum(column.value.back(), target.is_objects ? cell.objects : cell.value);
         }
       }
     }

@@ -149,8 +149,8 @@ class Fleet {
   /// Sends snapshots that are not there yet; each is there as a whole or not at all.
   Result<Pushed> push(std::span<const Snapshot* const> snapshots, const Origin& origin);
 
-  /// Takes snapshots out: nobody sees them from then on, and a push brings each back. Their rows stay, and count
-  /// nowhere, until they are older than the servers keep.
+  /// Takes snapshots out: no answer counts them from then on, and a push brings each back. Their rows stay until they
+  /// are older than the servers keep, and the roll-ups by hour still hold them.
   Status remove(std::span<const Committed> rows);
 
   /// Committed snapshots by service, instance, time and metric; each once, however often it was pushed.

@@ -8,7 +8,7 @@
 
 namespace snapdiff::fleet {
 
-/// Which rows of `sample` are those of some snapshots. What the engine looks up rows by (service, metric, hour) is told
+/// Which rows of `sample` are those of some snapshots. What the engine looks up rows by (service, metric, hour) is
 /// apart from what it checks of every row: a push has rows of one service and few hours, so that only the push and the
 /// metric are read.
 class RowFilter {
@@ -20,8 +20,8 @@ class RowFilter {
   /// The conditions after WHERE.
   std::string where() const;
 
-  /// The snapshots are few of those in their hours: rows are told apart by their time, four bytes that repeat, before
-  /// anything else of them is read.
+  /// The snapshots are few of those in their hours: rows are distinguished by their time, four bytes that repeat,
+  /// before anything else of them is read.
   bool at_few_moments = false;
 
  private:

@@ -66,7 +66,7 @@ std::vector<Folded> fold(std::span<const FrameView> frames, const Glyphs& glyphs
       more = true;
       return out;
     }
-    out.push_back({frame_name(frame, glyphs), &frame, frame.line, false, {}});
+    out.push_back({frame_name(frame, glyphs), &frame, std::max(frame.line, 0), false, {}});
     if (out.size() == 1 && !called.empty()) out.front().via = " (" + printable(via_name(called), glyphs.utf8) + ")";
   }
   return out;

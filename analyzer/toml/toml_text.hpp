@@ -27,7 +27,7 @@ struct Value {
 };
 
 /// The whole text, as a table. `file` is what messages call it.
-/// Errors: limit, where it is beyond what snapdiff/toml_bounds.hpp allows; usage, with the line, where it is no TOML.
+/// Errors: limit, where it is beyond what snapdiff/toml_bounds.hpp allows; usage, with the line, where it is not TOML.
 Result<Value> read(const std::string& text, const std::string& file);
 
 /// A mistake on a line of `file`: "line 7: what".

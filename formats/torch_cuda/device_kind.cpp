@@ -9,7 +9,7 @@
 namespace snapdiff::formats::torch_cuda {
 namespace {
 
-/// A sign of a kind of device. Python's torch/cuda serves ROCm as well, so it is no sign of either.
+/// A sign of a kind of device. Python's torch/cuda serves ROCm as well, so it is a sign of neither.
 struct Sign {
   std::string_view kind;
   std::string_view function;  ///< a part of its name

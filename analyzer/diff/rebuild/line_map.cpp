@@ -8,6 +8,7 @@
 
 #include "analyzer/diff/rebuild/alignment.hpp"
 #include "analyzer/diff/rebuild/disjoint_sets.hpp"
+#include "snapdiff/keyed_hash.hpp"
 #include "snapdiff/parallel.hpp"
 
 namespace snapdiff::diff::rebuild {
@@ -93,7 +94,7 @@ class Lines {
   /// What stands between two functions moved by as much as one of them.
   void find_shifts() {
     align_each([](std::size_t) { return true; });
-    std::unordered_map<std::string_view, std::vector<Ends>> files;
+    std::unordered_map<std::string_view, std::vector<Ends>, KeyedHash> files;
     for (std::uint32_t f = 0; f < in_a_.size(); ++f) {
       if (in_a_[f].empty() || in_b_[f].empty()) continue;
       Paired paired;
@@ -155,7 +156,7 @@ class Lines {
   const Positions& b_;
   const Code& current_;
   std::vector<std::vector<std::uint32_t>> in_a_, in_b_;
-  std::unordered_map<std::string_view, Moves> of_file_;
+  std::unordered_map<std::string_view, Moves, KeyedHash> of_file_;
   std::vector<Shift> shifts_;
   std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> pairs_;  ///< per function
 };

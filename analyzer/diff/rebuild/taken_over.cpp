@@ -26,7 +26,7 @@ struct Run {
 };
 
 /// Whether what `x` held before is in `y` now, which only the newer side has: of a row of several stacks, as nothing
-/// tells their lines apart, a part.
+/// distinguishes their lines, a part.
 bool is_taken_over(const Amounts& x, const Amounts& y, bool merged) {
   return went_on_alone(x, y) || (merged && went_on_in_part(x, y));
 }

@@ -274,6 +274,9 @@ TEST_CASE("names: stacks of the same functions show the lines where they differ"
   // Nothing to tell them apart: no line, or no room for one.
   CHECK(cells({"a < b@f.c:1 < c", "a < b < c"}, 60, LeafSite::beside) == Texts{"a ‹ b:1 ‹ c", "a ‹ b ‹ c"});
   CHECK(cells({"alpha_beta < b@f.c:1", "alpha_beta < b@f.c:2"}, 12, LeafSite::beside) == Texts{"… ‹ b:1", "… ‹ b:2"});
+  // Lines of a damaged store are unknown, as 0 is.
+  CHECK(cells({"a < b@f.c:-1", "a < b@f.c:-2", "a < b@f.c:0"}, 60, LeafSite::beside) ==
+        Texts{"a ‹ b", "a ‹ b", "a ‹ b"});
 }
 
 TEST_CASE("colour: only escapes are added") {
