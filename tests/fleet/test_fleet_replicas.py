@@ -26,8 +26,9 @@ class Replicas(FleetTest):
 
     def equal_on_both(self, seconds=30):
         """Waits until both replicas hold the same rows: what ZooKeeper has queued is done."""
-        asked = ("SELECT count(), sum(value), groupBitXor(push), (SELECT sum(rows) FROM %s.snapshot_local) FROM %s.sample_local FORMAT TSV" %
-                 (self.database, self.database))
+        asked = ("SELECT count(), sum(value), groupBitXor(push), (SELECT sum(rows) FROM {0}.snapshot_local), "
+                 "(SELECT uniqExact(stack) FROM {0}.stack_local), (SELECT uniqExact(frame) FROM {0}.frame_local), "
+                 "(SELECT uniqExact(label) FROM {0}.label_local) FROM {0}.sample_local FORMAT TSV").format(self.database)
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             found = [server.query(asked) for server in self.cluster.servers]
