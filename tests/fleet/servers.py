@@ -118,12 +118,12 @@ class Server:
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
 
-    def query(self, text, database=None):
+    def query(self, text, database=None, timeout=60):
         """Plain SQL, past the program under test: the oracle."""
         address = self.url + ("/?database=" + database if database else "/")
         request = urllib.request.Request(address, data=text.encode("utf-8", "surrogateescape"))
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with opener.open(request, timeout=60) as answer:
+        with opener.open(request, timeout=timeout) as answer:
             return answer.read().decode("utf-8", "surrogateescape")
 
 

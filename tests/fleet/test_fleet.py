@@ -15,17 +15,22 @@ EXAMPLE = os.path.join(SOURCE, "examples", "tcmalloc-svc")
 HOUR = 3600
 
 
-def all_series():
-    """(name, files) of every series that is here, oldest first, as a shell would list them."""
+def series_in(folders):
+    """(name, files) of every folder that holds a series, oldest first, as a shell would list them."""
     found = []
-    for folder in sorted(glob.glob(os.path.join(SERIES, "*"))) + [EXAMPLE]:
+    for folder in folders:
         if os.path.basename(folder) in ("bin", "src"):
             continue
         files = [path for path in sorted(glob.glob(os.path.join(folder, "*")))
                  if re.search(r"heap|\.pb\.gz$|\.pprof", os.path.basename(path)) and os.path.isfile(path)]
         if len(files) > 2:
-            found.append((os.path.basename(folder) + ("-example" if folder == EXAMPLE else ""), files))
+            found.append((os.path.basename(folder), files))
     return found
+
+
+def all_series():
+    """Every series that is here; the example's name differs from that of the shared one."""
+    return series_in(sorted(glob.glob(os.path.join(SERIES, "*")))) + [(name + "-example", files) for name, files in series_in([EXAMPLE])]
 
 
 def without_refs(value):
