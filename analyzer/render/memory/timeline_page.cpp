@@ -375,7 +375,8 @@ class Plot {
 double draw_page(const TimelinePage& page, Canvas& canvas, double top, double bottom) {
   const MemoryTimeline& t = page.timeline;
   double y = canvas.paragraph(top, timeline_sentence(t), {9.2}, kInk, 5) + 26;
-  canvas.text(kLeft, y, "Memory in use by allocating stack", {8.5, FontWeight::semibold}, kInk);
+  canvas.text(kLeft, y, page.by_role ? "Memory in use by role" : "Memory in use by allocating stack",
+              {8.5, FontWeight::semibold}, kInk);
   canvas.text(kRight, y, moments_text(t), {7}, kInk3, Align::right);
   Plot plot(page, canvas, y + 10);
   y = plot.draw();
