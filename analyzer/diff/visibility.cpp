@@ -135,8 +135,7 @@ Result<FrameFilters> FrameFilters::compile(const DiffOptions& options, std::span
     impl->noise_name = make(kNoiseNames);
     impl->noise_file = make(kNoiseFiles);
     if (options.frames == FrameSet::usual)
-      notes.add(Severity::info,
-                "of stacks with Python frames only these are shown: --frames all shows the others");
+      notes.add(Severity::info, "of stacks with Python frames only these are shown: --frames all shows the others");
   }
   FrameFilters filters;
   filters.impl_ = std::move(impl);
@@ -269,9 +268,8 @@ std::span<const FrameId> Visibility::without_dropped(std::span<const FrameId> fr
 
 std::span<const FrameId> Visibility::visible(std::span<const FrameId> frames, std::vector<FrameId>& scratch) const {
   if (!any_hidden_ && !any_native_) return frames;
-  const bool has_python = any_native_ && std::any_of(frames.begin(), frames.end(), [this](FrameId frame) {
-                            return !has(frame, kHidden | kNative);
-                          });
+  const bool has_python = any_native_ && std::any_of(frames.begin(), frames.end(),
+                                                     [this](FrameId frame) { return !has(frame, kHidden | kNative); });
   const std::uint8_t hides = has_python ? kHidden | kNative : kHidden;
   scratch.clear();
   for (const FrameId frame : frames) {

@@ -51,9 +51,9 @@ class Visibility {
     return any_drop_ ? without_dropped(frames, cut, scratch) : frames.subspan(cut);
   }
 
-  /// What is shown of these frames: where Python frames are preferred, only these of a stack that has any. A stack whose
-  /// frames are all hidden is shown whole if a frame set hides them, and not at all if an expression of the user's does.
-  /// Valid as long as `frames` and `scratch`.
+  /// What is shown of these frames: where Python frames are preferred, only these of a stack that has any. A stack
+  /// whose frames are all hidden is shown whole if a frame set hides them, and not at all if an expression of the
+  /// user's does. Valid as long as `frames` and `scratch`.
   std::span<const FrameId> visible(std::span<const FrameId> frames, std::vector<FrameId>& scratch) const;
   /// Not the user's own code (library_code.hpp, and --own and --library).
   bool is_library(FrameId frame) const { return has(frame, kLibrary | kAllocator); }
