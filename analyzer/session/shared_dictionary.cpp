@@ -67,7 +67,7 @@ class SharedDictionary::Rows {
   }
 
  private:
-  /// The number under `key`, which `append` gives where there is none yet.
+  /// The number under `key`; a new key gets the one that `append` gives.
   template <class Append, class Id = std::invoke_result_t<Append>>
   static Id found(Numbers& numbers, std::string key, Append append) {
     const auto [at, is_new] = numbers.try_emplace(std::move(key), 0U);

@@ -46,7 +46,7 @@ struct CodeLine {
 };
 
 /// A line that keeps free memory from the driver (pinning.hpp): `live` bytes of its blocks in `segments` segments, and
-/// its share of what is free there. The innermost Python line that is not PyTorch's own; "" and 0 where there is none.
+/// its share of what is free there. The innermost Python line that is not PyTorch's own; "" and 0 without one.
 struct CacheHolder {
   std::string function;
   CodeLine line;
