@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "analyzer/store/column_chunk.hpp"
 #include "analyzer/store/sample_codec.hpp"
 
 namespace snapdiff::store {
