@@ -35,10 +35,10 @@ TEST_CASE("text: growth carries its sign, zero none") {
   CHECK(size_growth_text(-1) == "\u22121 B");
   CHECK(size_growth_text(0) == "0 B");
   CHECK(count_growth_text(44011) == "+44\u2009011");
-  CHECK(render::count_text(999) == "999");
-  CHECK(render::count_text(1000) == "1\u2009000");
-  CHECK(render::count_text(1234567) == "1\u2009234\u2009567");
-  CHECK(render::count_text(-1000) == "\u22121\u2009000");
+  CHECK(snapdiff::render::count_text(999) == "999");
+  CHECK(snapdiff::render::count_text(1000) == "1\u2009000");
+  CHECK(snapdiff::render::count_text(1234567) == "1\u2009234\u2009567");
+  CHECK(snapdiff::render::count_text(-1000) == "\u22121\u2009000");
 }
 
 TEST_CASE("text: shares are whole percents and never 0 or 100 by rounding") {
