@@ -12,6 +12,7 @@ namespace snapdiff::diff::rebuild {
 namespace {
 
 constexpr std::size_t kMostRowsOfRun = 256;  // rows of one run of functions: the heaviest
+constexpr std::size_t kDeepestRun = 128;     // frames of a stack that may lack one
 constexpr std::size_t kMostRowsOfLeaf = 64;  // the same of one leaf function, of each kind
 
 bool is_of_tier(const Comparison& c, const RowUnion& rows, const RowAmounts& row, MatchTier tier) {
@@ -31,6 +32,18 @@ bool is_taken_over(const Amounts& x, const Amounts& y, bool merged) {
   return went_on_alone(x, y) || (merged && went_on_in_part(x, y));
 }
 
+/// The hashes of a run of functions without one of them.
+std::vector<std::uint64_t> runs_without_one(const std::vector<std::uint32_t>& functions) {
+  std::vector<std::uint64_t> out;
+  if (functions.size() < 2 || functions.size() > kDeepestRun) return out;
+  for (std::size_t left_out = 0; left_out < functions.size(); ++left_out) {
+    std::uint64_t hash = 0;
+    for (std::size_t k = 0; k < functions.size(); ++k) hash = k == left_out ? hash : add_to_run(hash, functions[k]);
+    out.push_back(hash);
+  }
+  return out;
+}
+
 /// Merges in one direction of time: `after` looks for what was held before in rows that only the newer side has.
 void merge(const Comparison& c, const std::vector<RowAmounts>& all, bool after, BuildPair& pair, RowUnion& rows) {
   std::vector<BuildPair::Left> entries;
@@ -38,8 +51,12 @@ void merge(const Comparison& c, const std::vector<RowAmounts>& all, bool after, 
     const std::uint32_t entry = after ? all[i].entry_after : all[i].entry_before;
     if (entry != kNone) entries.push_back({i, entry});
   }
+  const auto join = [&rows](const RowAmounts& x, const RowAmounts& y) {
+    if (rows.find(x.unit) != rows.find(y.unit)) rows.join(x.unit, y.unit, MatchTier::merged);
+  };
   std::unordered_map<std::uint64_t, Run> runs;
-  for (const BuildPair::Stack& stack : pair.stacks_of(entries, after)) {
+  const BuildPair::Stacks stacks = pair.stacks_of(entries, after);
+  for (const BuildPair::Stack& stack : stacks) {
     if (stack.functions.empty()) continue;
     std::uint64_t hash = 0;
     for (const std::uint32_t function : stack.functions) hash = add_to_run(hash, function);
@@ -53,8 +70,22 @@ void merge(const Comparison& c, const std::vector<RowAmounts>& all, bool after, 
       for (const RowAmounts* other : run.one_sided) {
         const bool taken =
             after ? is_taken_over(*row, *other, merged) : is_taken_over(row->mirrored(), other->mirrored(), merged);
-        if (!taken) continue;
-        if (rows.find(row->unit) != rows.find(other->unit)) rows.join(row->unit, other->unit, MatchTier::merged);
+        if (taken) join(*row, *other);
+      }
+    }
+  }
+  // A row of several stacks that has lost one to a function that was split: its rest is taken for it where most of its
+  // calls went there, and what the split one allocates itself lacks that frame.
+  for (const BuildPair::Stack& stack : stacks) {
+    const RowAmounts& row = all[stack.row];
+    const Amounts x = after ? Amounts(row) : row.mirrored();
+    if (!row.on_both_sides() || x.stacks_before <= x.stacks_after) continue;
+    if (!is_of_tier(c, rows, row, MatchTier::merged)) continue;
+    for (const std::uint64_t run : runs_without_one(stack.functions)) {
+      const auto found = runs.find(run);
+      if (found == runs.end()) continue;
+      for (const RowAmounts* other : found->second.one_sided) {
+        if (went_on_in_part(x, after ? Amounts(*other) : other->mirrored())) join(row, *other);
       }
     }
   }
