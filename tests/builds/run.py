@@ -121,12 +121,12 @@ def one_pair(task):
         old = scores.Truth(program, table, old_build)
         new = scores.Truth(other, again, new_build)
         symbols = symbols_a + symbols_b
+        if target and not target.exists():  # whatever comes of them: a pair that cannot be compared is to be looked at
+            shutil.copytree(folder / "kept", target)
         begin = time.time()
         score, places, culprit = scores.compare(snapdiff, a, b, symbols, old, new, planted)
         took = time.time() - begin
         names = scores.by_names(snapdiff, a, b, symbols, old, new)
-        if target and not target.exists():
-            shutil.move(folder / "kept", target)
         return name, edit, seed, score, places + [culprit] if planted else [], names, took, None
     except lang.Missing as missing:
         return name, edit, seed, None, None, None, 0, f"{missing} is not installed"

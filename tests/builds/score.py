@@ -27,10 +27,12 @@ class Truth:
             self.names[path.steps] = [name[uid] for uid in self.group[path.steps] if uid in name]
             self.names[path.steps] += [language.helpers[flavour]] if flavour in language.helpers else []
         self.single, self.sequence, self.leaf = {}, {}, {}
+        self.closure = {}  # a site may be one of its function: the paths to it of one run
         for path, size in self.bytes.items():
             self.single.setdefault((size, self.objects[path]), path)
             self.sequence.setdefault(self.group[path], []).append(path)
             self.leaf.setdefault(self.group[path][-1], []).append(path)
+            self.closure.setdefault((self.group[path], path[-1]), []).append(path)
         self.known, self.ambiguous = {}, set()
 
     def amount(self, paths):
@@ -38,7 +40,7 @@ class Truth:
         return sum(self.bytes[p] for p in paths), sum(self.objects[p] for p in paths)
 
     def find(self, size, objects):
-        """The paths of this sum: one, those of one run of functions, or a few that end in one function; or None."""
+        """The paths of this sum: one, those of one or two runs of functions, or a few that end in one function; or None."""
         if size == 0:
             return frozenset()
         key = (size, objects)
@@ -58,11 +60,15 @@ class Truth:
                 if len(found) > 1:
                     self.ambiguous.add(key)
                 return frozenset(found[0])
-        one = {(self.bytes[p], self.objects[p]): p for p in self.bytes}
-        for p in self.bytes:
-            other = one.get((key[0] - self.bytes[p], key[1] - self.objects[p]))
-            if other and other != p:
-                return frozenset([p, other])
+        return self.two_of([[p] for p in self.bytes], key) or self.two_of([*self.sequence.values(), *self.closure.values()], key)
+
+    def two_of(self, sets, key):
+        """Two of these sets of paths that hold `key` together, or None."""
+        one = {self.amount(paths): paths for paths in sets}
+        for (size, objects), paths in one.items():
+            other = one.get((key[0] - size, key[1] - objects))
+            if other and not set(other) & set(paths):
+                return frozenset([*paths, *other])
         return None
 
 

@@ -96,6 +96,23 @@ class Harm(unittest.TestCase):
         self.check(self.pair(lang.Rust(), edits.swap_sites, 20261128, chance="20261128 swap_sites Rust"))
         self.check(self.pair(lang.Go(), edits.swap_sites, 20261203, chance="20261203 swap_sites Go"))
 
+    def test_closures_of_functions_that_changed_files(self):
+        """Two files have one closure without a name each, and in the new build that of another function."""
+        self.assertGreater(self.check(self.pair(lang.Node(), edits.move_function, 20270125,
+                                                chance="20270125 move_function Node")), 0.95)
+
+    def test_a_split_that_moves_no_function(self):
+        """The part split off is jumped to, at the end of its file, and a leak begins in the line of an old site."""
+        self.check(self.pair(lang.Cpp(), edits.split_helper, 71003, chance="71003 split_helper C++"))
+
+    def test_a_function_inlined_beside_a_site_that_no_line_separates(self):
+        """Two lines allocate where one did, and what the callee held is a row of its own before."""
+        self.check(self.pair(lang.Go(), edits.inline_callee, 20270208, chance="20270208 inline_callee Go"))
+
+    def test_a_part_split_off_that_is_taken_for_the_whole(self):
+        """Most of a function went into the part, and a call that stayed behind lacks its frame."""
+        self.check(self.pair(lang.Python(), edits.release, 71004, chance="71004 release Python"))
+
     def test_calls_that_are_tail_calls_in_one_build_only(self):
         """Frames that the optimiser leaves out make two ways look like one."""
         self.check(self.pair(lang.Cpp(level="-O1"), edits.nothing, 41, lang.Cpp()))

@@ -201,6 +201,7 @@ bool is_rebuilt(const Side& before, const Side& after, const BuildFacts& facts_b
   const auto& [code_before, code_after] = code();
   if (is_other_code(code_before, code_after, left.before, left.after)) return true;
   if (differ_by_a_line(code_before, code_after, left.before, left.after)) return true;
+  if (functions_replaced(code_before, code_after, left.before, left.after)) return true;
   all = resized();
   all.before.insert(all.before.end(), left.before.begin(), left.before.end());
   all.after.insert(all.after.end(), left.after.begin(), left.after.end());

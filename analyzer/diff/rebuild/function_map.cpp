@@ -10,6 +10,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "analyzer/diff/rebuild/owners.hpp"
+
 namespace snapdiff::diff::rebuild {
 namespace {
 
@@ -36,26 +38,37 @@ void match(FunctionMap& map, std::uint32_t a, std::uint32_t b) {
   map.before[b] = a;
 }
 
-/// Matches functions that alone on their side have a name in the given sense.
-void match_unique(const Code& before, const Code& after, const std::set<std::string_view>& numbered, FunctionMap& map,
-                  const Name& name) {
+/// Matches functions that alone on their side have a name in the given sense: those with a name of their own, or the
+/// `anonymous` ones where their owners allow it.
+void match_unique(const Code& before, const Code& after, const std::set<std::string_view>& numbered,
+                  const BothOwners& owners, bool anonymous, FunctionMap& map, const Name& name) {
   struct Bearers {
     std::uint32_t a = kNone, b = kNone;
     bool several = false;
   };
   std::unordered_map<std::string, Bearers> by_name;
-  const auto add = [&](const Code& code, const std::vector<std::uint32_t>& mapped, std::uint32_t Bearers::*bearer) {
+  const auto add = [&](const Code& code, const Owners& of, const std::vector<std::uint32_t>& mapped,
+                       std::uint32_t Bearers::*bearer) {
     for (std::uint32_t f = 0; f < code.functions.size(); ++f) {
+      if (of.is_anonymous(f) != anonymous) continue;
       if (mapped[f] != kNone || code.functions[f].name.empty() || numbered.contains(code.functions[f].base)) continue;
       Bearers& bearers = by_name[name(code.functions[f])];
       bearers.several = bearers.several || bearers.*bearer != kNone;
       bearers.*bearer = f;
     }
   };
-  add(before, map.after, &Bearers::a);
-  add(after, map.before, &Bearers::b);
+  add(before, owners.before, map.after, &Bearers::a);
+  add(after, owners.after, map.before, &Bearers::b);
   for (const auto& [text, bearers] : by_name) {
-    if (!bearers.several && !text.empty() && bearers.a != kNone && bearers.b != kNone) match(map, bearers.a, bearers.b);
+    if (bearers.several || text.empty() || bearers.a == kNone || bearers.b == kNone) continue;
+    if (owners.may_be_same(bearers.a, bearers.b, map, true)) match(map, bearers.a, bearers.b);
+  }
+}
+
+/// Matches functions without a name of their own that are the only ones of their owner.
+void match_by_owner(const BothOwners& owners, FunctionMap& map) {
+  for (const auto& [a, b] : owners.only_ones(map)) {
+    if (map.after[a] == kNone && map.before[b] == kNone) match(map, a, b);
   }
 }
 
@@ -76,7 +89,7 @@ std::set<std::string_view> numbered_closures(const Code& before, const Code& aft
 }
 
 void match_by_name(const Code& before, const Code& after, const std::set<std::string_view>& numbered,
-                   FunctionMap& map) {
+                   const BothOwners& owners, FunctionMap& map) {
   const auto alone = [](std::string_view Function::*text) {
     return [text](const Function& f) { return std::string(f.*text); };
   };
@@ -97,7 +110,9 @@ void match_by_name(const Code& before, const Code& after, const std::set<std::st
       in_file(&Function::last, 1),
       [](const Function& f) { return std::string(f.last.size() > 3 && f.last != "(anonymous)" ? f.last : ""); },
   };
-  for (const Name& name : names) match_unique(before, after, numbered, map, name);
+  for (const Name& name : names) match_unique(before, after, numbered, owners, false, map, name);
+  match_by_owner(owners, map);
+  for (const Name& name : names) match_unique(before, after, numbered, owners, true, map, name);
 }
 
 /// Who calls a function and whom it calls, with shares of its bytes; sorted by function.
@@ -193,10 +208,12 @@ double likeness(std::string_view a, std::string_view b) {
 
 class Structure {
  public:
-  Structure(const Code& before, const Code& after, const std::set<std::string_view>& numbered, FunctionMap& map)
+  Structure(const Code& before, const Code& after, const std::set<std::string_view>& numbered, const BothOwners& owners,
+            FunctionMap& map)
       : a_(before),
         b_(after),
         numbered_(numbered),
+        owners_(owners),
         map_(map),
         in_a_(neighbours_of(before)),
         in_b_(neighbours_of(after)) {}
@@ -204,6 +221,7 @@ class Structure {
   void match_all() {
     for (int round = 0; round < kRounds; ++round) {
       if (!match_round()) return;
+      match_by_owner(owners_, map_);
     }
   }
 
@@ -223,6 +241,7 @@ class Structure {
   double score(std::uint32_t f, std::uint32_t g) const {
     const Function& one = a_.functions[f];
     const Function& other = b_.functions[g];
+    if (!owners_.may_be_same(f, g, map_, false)) return 0;
     const double callers = overlap(in_a_[f].callers, in_b_[g].callers, map_);
     const double callees = overlap(in_a_[f].callees, in_b_[g].callees, map_);
     if (callers + callees < 0.3) return 0;
@@ -301,6 +320,7 @@ class Structure {
   const Code& a_;
   const Code& b_;
   const std::set<std::string_view>& numbered_;
+  const BothOwners& owners_;
   FunctionMap& map_;
   std::vector<Neighbours> in_a_, in_b_;
 };
@@ -316,8 +336,9 @@ FunctionMap map_functions(const Code& before, const Code& after) {
   map.after.assign(before.functions.size(), kNone);
   map.before.assign(after.functions.size(), kNone);
   const std::set<std::string_view> numbered = numbered_closures(before, after);
-  match_by_name(before, after, numbered, map);
-  if (!all_mapped(map.after) && !all_mapped(map.before)) Structure(before, after, numbered, map).match_all();
+  const BothOwners owners{Owners(before), Owners(after)};
+  match_by_name(before, after, numbered, owners, map);
+  if (!all_mapped(map.after) && !all_mapped(map.before)) Structure(before, after, numbered, owners, map).match_all();
   return map;
 }
 

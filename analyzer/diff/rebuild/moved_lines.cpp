@@ -4,6 +4,7 @@
 #include <cmath>
 #include <span>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "analyzer/diff/names.hpp"
 #include "snapdiff/keyed_hash.hpp"
@@ -24,16 +25,29 @@ constexpr std::uint64_t kBase = 0x9e3779b97f4a7c15ULL;
 /// A stack without the line of one of its frames.
 struct Gap {
   std::uint64_t rest = 0;      ///< number of all that is left
+  std::uint64_t place = 0;     ///< the same without its function
   std::uint64_t function = 0;  ///< of that frame
+  std::uint64_t file = 0;      ///< the same
   std::int32_t line = 0;
   std::int64_t size = 0;  ///< of its objects, in the mean
 };
 
+/// Members of a type came or went, or nothing did.
+bool grown_a_little(std::int64_t before, std::int64_t after) {
+  std::int64_t grown = 0;
+  return !__builtin_sub_overflow(after, before, &grown) && grown <= kFewMembers && grown >= -kFewMembers;
+}
+
 class Gaps {
  public:
   explicit Gaps(const Code& code) : code_(code) {
-    for (const Function& f : code.functions) names_.push_back(hash_bytes(f.name.empty() ? f.file : f.base, 1).low);
+    for (const Function& f : code.functions) {
+      names_.push_back(hash_bytes(f.name.empty() ? f.file : f.base, 1).low);
+      files_.push_back(hash_bytes(f.file).low);
+    }
   }
+
+  const std::vector<std::uint64_t>& names() const { return names_; }
 
   /// Calls body(gap) for each frame; for none where the size of its objects is not known.
   template <class Body>
@@ -51,9 +65,10 @@ class Gaps {
       power *= kBase;
       const std::int32_t line = code_.line[index_of(frame)];
       const std::uint64_t function = name_hash(frame);
+      const std::uint64_t rest = whole - line_hash(frame) * power;
       if (line != 0)
-        body({keyed_hash(whole - line_hash(frame) * power + function * power), function, line,
-              side.value[entry] / objects});
+        body({keyed_hash(rest + function * power), keyed_hash(rest + power), function,
+              files_[code_.function[index_of(frame)]], line, side.value[entry] / objects});
     }
   }
 
@@ -64,7 +79,7 @@ class Gaps {
   }
 
   const Code& code_;
-  std::vector<std::uint64_t> names_;  ///< per function
+  std::vector<std::uint64_t> names_, files_;  ///< per function
   std::vector<FrameId> scratch_;
 };
 
@@ -97,9 +112,8 @@ class Rests {
   template <class Body>
   void each_move(const Gap& from, Body body) const {
     for (const Gap& to : of(from)) {
-      std::int64_t grown = 0;
-      if (__builtin_sub_overflow(to.size, from.size, &grown)) continue;
-      if (to.line == from.line || grown > kFewMembers || grown < -kFewMembers) continue;
+      if (to.line == from.line || !grown_a_little(from.size, to.size)) continue;
+      const std::int64_t grown = to.size - from.size;
       body(keyed_hash(from.function +
                       mix64(static_cast<std::uint64_t>(from.line) << 32U | static_cast<std::uint32_t>(to.line))) +
                static_cast<std::uint64_t>(grown),
@@ -166,6 +180,36 @@ bool much_exchanged(const Code& code, const std::vector<std::uint32_t>& entries,
   return exchanged.stacks >= kFewMoved && exchanged.bytes >= kExchanged * exchanged.all;
 }
 
+using Names = std::unordered_set<std::uint64_t>;
+
+/// The stacks of one side by what is left of them without a frame.
+using Places = std::unordered_map<std::uint64_t, std::vector<Gap>>;
+
+Places places_of(const std::vector<std::uint32_t>& entries, Gaps& gaps) {
+  Places out;
+  for (const std::uint32_t entry : entries)
+    gaps.each(entry, [&](const Gap& gap) {
+      std::vector<Gap>& of_place = out[gap.place];
+      if (of_place.size() < kMostOfRest) of_place.push_back(gap);
+    });
+  return out;
+}
+
+/// Whether most of some stacks are on the other side but for one frame, where another function of its file is: one of
+/// the two is on one side only. A part split off and jumped to leaves no frame of its caller.
+bool most_replaced(const Code& code, const std::vector<std::uint32_t>& entries, Gaps& gaps, const Places& there,
+                   const Names& here, const Names& others) {
+  const auto on_both = [&](const Gap& gap) { return here.contains(gap.function) && others.contains(gap.function); };
+  const Found replaced = find_stacks(code, entries, gaps, [&](const Gap& gap) {
+    const auto found = there.find(gap.place);
+    return found != there.end() && std::any_of(found->second.begin(), found->second.end(), [&](const Gap& other) {
+             return other.function != gap.function && other.file == gap.file && on_both(gap) != on_both(other) &&
+                    grown_a_little(gap.size, other.size);
+           });
+  });
+  return replaced.stacks >= kFewMoved && replaced.bytes >= kExplained * replaced.all;
+}
+
 std::vector<std::uint32_t> of_many_objects(const Code& code, std::vector<std::uint32_t> entries) {
   const SideColumn<std::int64_t>& objects = code.side().objects;
   std::erase_if(entries, [&](std::uint32_t entry) { return objects.empty() || objects[entry] < kFewObjects; });
@@ -189,6 +233,15 @@ bool differ_by_a_line(const Code& before, const Code& after, const std::vector<s
   const Moved from = how_much_moved(before, some_before, in_a, Rests(some_after, in_b));
   const Moved to = how_much_moved(after, some_after, in_b, Rests(some_before, in_a));
   return (from.most_bytes && (to.most_bytes || to.most_stacks)) || (to.most_bytes && from.most_stacks);
+}
+
+bool functions_replaced(const Code& before, const Code& after, const std::vector<std::uint32_t>& some_before,
+                        const std::vector<std::uint32_t>& some_after) {
+  if (some_before.size() > kMostLookedAt || some_after.size() > kMostLookedAt) return false;
+  Gaps in_a(before), in_b(after);
+  const Names names_a(in_a.names().begin(), in_a.names().end()), names_b(in_b.names().begin(), in_b.names().end());
+  return most_replaced(before, some_before, in_a, places_of(some_after, in_b), names_a, names_b) &&
+         most_replaced(after, some_after, in_b, places_of(some_before, in_a), names_b, names_a);
 }
 
 }  // namespace snapdiff::diff::rebuild

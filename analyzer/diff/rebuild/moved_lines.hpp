@@ -19,4 +19,10 @@ bool differ_by_a_line(const Code& before, const Code& after, const std::vector<s
 bool lines_exchanged(const Code& before, const Code& after, const std::vector<std::uint32_t>& some_before,
                      const std::vector<std::uint32_t>& some_after);
 
+/// Whether half of `some_*` stands on the other side too but for one frame, in whose place another function of its file
+/// is that one side alone has: a part that was split off and is jumped to. `some_*`: entries that the other side has
+/// not.
+bool functions_replaced(const Code& before, const Code& after, const std::vector<std::uint32_t>& some_before,
+                        const std::vector<std::uint32_t>& some_after);
+
 }  // namespace snapdiff::diff::rebuild

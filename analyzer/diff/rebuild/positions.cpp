@@ -78,13 +78,23 @@ std::uint32_t Positions::base(FrameId frame) {
 /// The line of another function that stands in for this one is apart from its own.
 std::uint32_t Positions::line_of(std::uint32_t function, FrameId frame, bool stands_in) {
   const std::int32_t line = ignored_[function] != 0 ? 0 : code_.line[index_of(frame)];
-  return position_of(pair_key(function, static_cast<std::uint32_t>(line)), {function, kNone, line, frame, stands_in});
+  Position made;
+  made.function = function;
+  made.line = line;
+  made.frame = frame;
+  made.stands_in = stands_in;
+  return position_of(pair_key(function, static_cast<std::uint32_t>(line)), made);
 }
 
 std::uint32_t Positions::part_of(std::uint32_t above, FrameId frame) {
   const std::int32_t line = code_.line[index_of(frame)];
   const std::uint64_t below = pair_key(code_.function[index_of(frame)], static_cast<std::uint32_t>(line));
-  return position_of(mix64(below) ^ above, {function_[above], above, line, frame, false});
+  Position made;
+  made.function = function_[above];
+  made.above = above;
+  made.line = line;
+  made.frame = frame;
+  return position_of(mix64(below) ^ above, made);
 }
 
 std::uint32_t Positions::position_of(std::uint64_t hash, const Position& made) {

@@ -12,6 +12,7 @@ namespace snapdiff::diff::rebuild {
 namespace {
 
 constexpr std::size_t kMostRowsOfRun = 256;  // rows of one run of functions: the heaviest
+constexpr std::size_t kDeepestRun = 128;     // frames of a stack that may lack one
 constexpr std::size_t kMostRowsOfLeaf = 64;  // the same of one leaf function, of each kind
 
 bool is_of_tier(const Comparison& c, const RowUnion& rows, const RowAmounts& row, MatchTier tier) {
@@ -31,6 +32,62 @@ bool is_taken_over(const Amounts& x, const Amounts& y, bool merged) {
   return went_on_alone(x, y) || (merged && went_on_in_part(x, y));
 }
 
+std::uint64_t run_of(const BuildPair::Stack& stack) {
+  std::uint64_t hash = 0;
+  for (const std::uint32_t function : stack.functions) hash = add_to_run(hash, function);
+  return hash;
+}
+
+/// The hashes of a run of functions without one of them.
+std::vector<std::uint64_t> runs_without_one(const std::vector<std::uint32_t>& functions) {
+  std::vector<std::uint64_t> out;
+  if (functions.size() < 2 || functions.size() > kDeepestRun) return out;
+  for (std::size_t left_out = 0; left_out < functions.size(); ++left_out) {
+    std::uint64_t hash = 0;
+    for (std::size_t k = 0; k < functions.size(); ++k) hash = k == left_out ? hash : add_to_run(hash, functions[k]);
+    out.push_back(hash);
+  }
+  return out;
+}
+
+void join(const RowAmounts& x, const RowAmounts& y, RowUnion& rows) {
+  if (rows.find(x.unit) != rows.find(y.unit)) rows.join(x.unit, y.unit, MatchTier::merged);
+}
+
+using Runs = std::unordered_map<std::uint64_t, Run>;
+
+/// Rows of several stacks that have lost one, in one direction of time, to a row that the other side alone has, and
+/// whose run of functions has one more or one less: a function was split, and what it allocates itself lacks the part
+/// that is taken for it; or it was inlined where it was called.
+void merge_lost(const Comparison& c, const std::vector<RowAmounts>& all, bool after, const BuildPair::Stacks& stacks,
+                const Runs& runs, RowUnion& rows) {
+  std::unordered_map<std::uint64_t, std::vector<const RowAmounts*>> with_one_less;
+  const auto in_time = [after](const RowAmounts& row) { return after ? Amounts(row) : row.mirrored(); };
+  for (const BuildPair::Stack& stack : stacks) {
+    if (all[stack.row].on_both_sides()) continue;
+    for (const std::uint64_t run : runs_without_one(stack.functions)) {
+      std::vector<const RowAmounts*>& of_run = with_one_less[run];
+      if (of_run.size() < kMostRowsOfRun) of_run.push_back(&all[stack.row]);
+    }
+  }
+  for (const BuildPair::Stack& stack : stacks) {
+    const RowAmounts& row = all[stack.row];
+    const Amounts x = in_time(row);
+    if (!row.on_both_sides() || x.stacks_before <= x.stacks_after) continue;
+    if (!is_of_tier(c, rows, row, MatchTier::merged)) continue;
+    const auto take = [&](const std::vector<const RowAmounts*>& others) {
+      for (const RowAmounts* other : others) {
+        const Amounts y = in_time(*other);
+        if (y.objects_before == 0 && (went_on_in_part(x, y) || went_on(x, y) == Vote::yes)) join(row, *other, rows);
+      }
+    };
+    for (const std::uint64_t run : runs_without_one(stack.functions)) {
+      if (const auto found = runs.find(run); found != runs.end()) take(found->second.one_sided);
+    }
+    if (const auto found = with_one_less.find(run_of(stack)); found != with_one_less.end()) take(found->second);
+  }
+}
+
 /// Merges in one direction of time: `after` looks for what was held before in rows that only the newer side has.
 void merge(const Comparison& c, const std::vector<RowAmounts>& all, bool after, BuildPair& pair, RowUnion& rows) {
   std::vector<BuildPair::Left> entries;
@@ -38,13 +95,13 @@ void merge(const Comparison& c, const std::vector<RowAmounts>& all, bool after, 
     const std::uint32_t entry = after ? all[i].entry_after : all[i].entry_before;
     if (entry != kNone) entries.push_back({i, entry});
   }
-  std::unordered_map<std::uint64_t, Run> runs;
-  for (const BuildPair::Stack& stack : pair.stacks_of(entries, after)) {
+  Runs runs;
+  const BuildPair::Stacks stacks = pair.stacks_of(entries, after);
+  for (const BuildPair::Stack& stack : stacks) {
     if (stack.functions.empty()) continue;
-    std::uint64_t hash = 0;
-    for (const std::uint32_t function : stack.functions) hash = add_to_run(hash, function);
     const RowAmounts& row = all[stack.row];
-    std::vector<const RowAmounts*>& of_run = row.on_both_sides() ? runs[hash].of_both : runs[hash].one_sided;
+    std::vector<const RowAmounts*>& of_run =
+        row.on_both_sides() ? runs[run_of(stack)].of_both : runs[run_of(stack)].one_sided;
     if (of_run.size() < kMostRowsOfRun) of_run.push_back(&row);
   }
   for (const auto& [hash, run] : runs) {
@@ -53,11 +110,11 @@ void merge(const Comparison& c, const std::vector<RowAmounts>& all, bool after, 
       for (const RowAmounts* other : run.one_sided) {
         const bool taken =
             after ? is_taken_over(*row, *other, merged) : is_taken_over(row->mirrored(), other->mirrored(), merged);
-        if (!taken) continue;
-        if (rows.find(row->unit) != rows.find(other->unit)) rows.join(row->unit, other->unit, MatchTier::merged);
+        if (taken) join(*row, *other, rows);
       }
     }
   }
+  merge_lost(c, all, after, stacks, runs, rows);
 }
 
 /// The rows of one leaf function.
@@ -84,9 +141,7 @@ void merge_misaligned(const Comparison& c, const std::vector<RowAmounts>& all, c
       for (const RowAmounts* from : leaf.before) {
         for (const RowAmounts* to : leaf.after) {
           if (!went_apart(*row, *from, *to)) continue;
-          for (const RowAmounts* other : {from, to}) {
-            if (rows.find(row->unit) != rows.find(other->unit)) rows.join(row->unit, other->unit, MatchTier::merged);
-          }
+          for (const RowAmounts* other : {from, to}) join(*row, *other, rows);
         }
       }
     }
