@@ -145,7 +145,7 @@ void Machine<Consumer>::append(std::size_t list, std::size_t from) {
     }
     if (role != kNoRole) consumer_.item(role, stack_[i]);
   }
-  stack_.resize(from);
+  stack_.shrink_to(from);
 }
 
 template <class Consumer>
@@ -171,7 +171,7 @@ void Machine<Consumer>::set_items(std::size_t dict, std::size_t from) {
     }
     if (role != kNoRole) consumer_.field(role, name, value);
   }
-  stack_.resize(from);
+  stack_.shrink_to(from);
 }
 
 /// The values from `from` on become one tuple, or what stands for one.
@@ -188,7 +188,7 @@ void Machine<Consumer>::make_tuple(std::size_t from) {
     if (stack_[i].is_container()) take(i);
     if (stack_[i].is_container() || stack_[i].kind == Kind::tuple) raise_height(tuple, stack_[i]);
   }
-  stack_.resize(from);
+  stack_.shrink_to(from);
   push(tuple);
 }
 

@@ -9,6 +9,7 @@
 #include "formats/input/read_failure.hpp"
 #include "formats/pickle/memo.hpp"
 #include "formats/pickle/opcodes.hpp"
+#include "formats/pickle/value_stack.hpp"
 
 namespace snapdiff::formats::pickle {
 
@@ -49,9 +50,7 @@ class OpcodeReader {
  protected:
   template <class Source>
   OpcodeReader(Source& source, std::size_t most_values, std::size_t most_marks)
-      : bytes_(source), most_values_(most_values), most_marks_(most_marks) {
-    stack_.reserve(4096);
-  }
+      : bytes_(source), stack_(4096), most_values_(most_values), most_marks_(most_marks) {}
 
   /// Reads from `p`, which is moved behind the STOP. One value is left on the stack. Throws ReadFailure.
   void run_opcodes(const char*& p);
@@ -83,17 +82,15 @@ class OpcodeReader {
     return v;
   }
 
-  void push(const Value& value) {
-    if (stack_.size() == most_values_)
-      fail(ErrorCode::limit,
-           "stack too deep: more than " + std::to_string(most_values_) + " values wait for their container", offset());
-    stack_.push_back(value);
+  [[gnu::always_inline]] void push(Value value) {
+    if (stack_.size() == most_values_) [[unlikely]]
+      too_deep();
+    stack_.push(value);
   }
   std::size_t floor() const { return marks_.empty() ? 0 : marks_.back(); }
   void require(std::size_t values, const char* opcode) const {
-    if (stack_.size() >= floor() + values) return;
-    malformed("stack underflow: " + std::string(opcode) + " needs " + std::to_string(values) + " values, found " +
-              std::to_string(stack_.size() - floor()));
+    if (stack_.size() < floor() + values) [[unlikely]]
+      underflow(values, opcode);
   }
   std::size_t pop_mark() {
     if (marks_.empty()) malformed("no MARK on the stack, expected one");
@@ -105,17 +102,34 @@ class OpcodeReader {
   /// The first value above the innermost MARK, which is taken; below it must be a container.
   std::size_t items_of(const char* opcode, const char* container) {
     const std::size_t from = pop_mark();
-    if (from <= floor()) malformed(std::string(opcode) + " without a " + container + " below its MARK");
+    if (from <= floor()) [[unlikely]]
+      nothing_below(opcode, container);
     return from;
   }
 
   Window bytes_;
-  std::vector<Value> stack_;
+  ValueStack<Value> stack_;
   std::vector<std::size_t> marks_;
   Memo memo_;
   const char* op_ = nullptr;
 
  private:
+  // Apart from what is called all the time: a message that is put together in line keeps a function from being inlined.
+  [[noreturn, gnu::cold, gnu::noinline]] void too_deep() const {
+    fail(ErrorCode::limit,
+         "stack too deep: more than " + std::to_string(most_values_) + " values wait for their container", offset());
+  }
+  [[noreturn, gnu::cold, gnu::noinline]] void underflow(std::size_t values, const char* opcode) const {
+    malformed("stack underflow: " + std::string(opcode) + " needs " + std::to_string(values) + " values, found " +
+              std::to_string(stack_.size() - floor()));
+  }
+  [[noreturn, gnu::cold, gnu::noinline]] void nothing_below(const char* opcode, const char* container) const {
+    malformed(std::string(opcode) + " without a " + container + " below its MARK");
+  }
+  [[noreturn, gnu::cold, gnu::noinline]] void not_written(std::uint64_t slot) const {
+    malformed("memo slot " + std::to_string(slot) + " fetched before it was written");
+  }
+
   Self& self() { return static_cast<Self&>(*this); }
   void look_ahead(const char*& p);
   void begin(const char*& p);
@@ -127,7 +141,8 @@ class OpcodeReader {
   void put(std::uint64_t slot);
   void get(std::uint64_t slot) {
     const std::uint32_t code = memo_.get(slot);
-    if (code == Memo::kUnset) malformed("memo slot " + std::to_string(slot) + " fetched before it was written");
+    if (code == Memo::kUnset) [[unlikely]]
+      not_written(slot);
     self().fetched(code);
   }
 

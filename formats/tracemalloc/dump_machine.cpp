@@ -95,7 +95,7 @@ void DumpMachine::stack_global() {
   const Value name = stack_.back();
   const Value module = stack_[stack_.size() - 2];
   if (name.kind != Kind::text || module.kind != Kind::text) malformed("STACK_GLOBAL of values that are no text");
-  stack_.resize(stack_.size() - 2);
+  stack_.shrink_to(stack_.size() - 2);
   class_named(texts_[module.row], texts_[name.row], offset());
 }
 
@@ -122,14 +122,14 @@ void DumpMachine::new_object() {
   if (type.kind != Kind::global) malformed("NEWOBJ of a value that is no class");
   if (arguments.kind != Kind::traceback || arguments.row != TraceSums::kNoFrames)
     malformed("NEWOBJ with arguments, expected an empty tuple");
-  stack_.resize(stack_.size() - 2);
+  stack_.shrink_to(stack_.size() - 2);
   push(Kind::instance, type.row);
 }
 
 void DumpMachine::build() {
   require(2, "BUILD");
   const Value state = stack_.back();
-  stack_.pop_back();
+  stack_.pop();
   Value& object = stack_.back();
   if (object.kind != Kind::instance || object.number != 0) malformed("BUILD of a value that is no new object");
   if (state.kind != Kind::dict) malformed("BUILD with a state that is no dict");
@@ -183,7 +183,7 @@ void DumpMachine::append(std::size_t list, std::size_t from) {
       add_waiting(item);
     }
   }
-  stack_.resize(from);
+  stack_.shrink_to(from);
 }
 
 void DumpMachine::set_items(std::size_t dict, std::size_t from) {
@@ -191,7 +191,7 @@ void DumpMachine::set_items(std::size_t dict, std::size_t from) {
   if (target.kind != Kind::dict) malformed("SETITEM on a value that is no dict of its own");
   if ((stack_.size() - from) % 2 != 0) malformed("SETITEMS of a key without a value");
   for (std::size_t i = from; i < stack_.size(); i += 2) set_item(dicts_[target.row], stack_[i], stack_[i + 1]);
-  stack_.resize(from);
+  stack_.shrink_to(from);
 }
 
 void DumpMachine::set_item(Dict& dict, const Value& key, const Value& value) {

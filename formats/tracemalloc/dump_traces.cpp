@@ -70,10 +70,10 @@ void DumpMachine::make_tuple(std::size_t from) {
     if (have_traces_) malformed("a second tuple of traces, expected one");
     have_traces_ = true;
     for (std::size_t i = from; i < stack_.size(); ++i) add_waiting(stack_[i]);
-    stack_.resize(from);
+    stack_.shrink_to(from);
     return push(Kind::traces);
   }
-  stack_.resize(from);
+  stack_.shrink_to(from);
   const Value tuple{Kind::tuple, 0, static_cast<std::int64_t>(n)};
   // What should have been a trace is told at once, before it is forgotten what it held.
   if (in_traces()) malformed(wrong_trace(tuple));
@@ -87,7 +87,7 @@ void DumpMachine::make_frame(std::size_t from) {
   const std::uint32_t text = stack_[from].row;
   const std::uint32_t row = sums_.frame(text, texts_[text], static_cast<std::int32_t>(line));
   if (row >= TraceSums::kMostRows) fail(ErrorCode::limit, "too many different frames", offset());
-  stack_.resize(from);
+  stack_.shrink_to(from);
   push(Kind::frame, row);
 }
 
@@ -96,7 +96,7 @@ void DumpMachine::make_traceback(std::size_t from) {
   for (std::size_t i = from; i < stack_.size(); ++i) frames_.push_back(stack_[i].row);
   const std::uint32_t row = sums_.traceback(frames_);
   if (row >= TraceSums::kMostRows) fail(ErrorCode::limit, "too many different tracebacks", offset());
-  stack_.resize(from);
+  stack_.shrink_to(from);
   push(Kind::traceback, row);
 }
 
@@ -122,7 +122,7 @@ bool DumpMachine::make_trace(std::size_t from) {
   const std::int64_t bytes = checked_size(size);
   const std::uint32_t traceback = frames.row;
   longest_trace_ = n > longest_trace_ ? n : longest_trace_;
-  stack_.resize(from);
+  stack_.shrink_to(from);
   if (!in_traces()) {
     push(Kind::trace, sums_.row(traceback, domain, cut), bytes);
     return true;

@@ -2,7 +2,7 @@
 """Writes a CUDA memory snapshot of about a given size, opcode by opcode as CPython's pickler does
 (protocol 4, newest layout), in constant memory. Prints what it wrote as JSON.
 
-  big_cuda_snapshot.py FILE BYTES [EVENTS]     an optimizer's step ends every EVENTS events (a multiple of 1000)
+  big_cuda_snapshot.py FILE BYTES
 """
 import json
 import struct
@@ -50,7 +50,6 @@ class Writer:
 
 def main():
     path, size = sys.argv[1], int(sys.argv[2])
-    between_steps = int(sys.argv[3]) if len(sys.argv) > 3 else 0
     names = {}
     with open(path, "wb") as out:
         w = Writer(out)
@@ -84,26 +83,6 @@ def main():
                 key("line")
                 w.number(name % 300)
                 w.raw(b"u")
-            w.raw(b"e")
-            return slot
-
-        def frame(name, file, line):
-            w.raw(b"}")
-            w.put()
-            w.raw(b"(")
-            for word, value in (("name", name), ("filename", file)):
-                key(word)
-                w.text(value)
-            key("line")
-            w.number(line)
-            w.raw(b"u")
-
-        def step_stack():
-            w.raw(b"]")
-            slot = w.put()
-            w.raw(b"(")
-            frame("step", "/opt/venv/lib/python3.12/site-packages/torch/optim/adamw.py", 232)
-            frame("train", "/workspace/train/train.py", 55)
             w.raw(b"e")
             return slot
 
@@ -173,8 +152,7 @@ def main():
                 w.put()
                 key("frames")
                 if alloc:
-                    is_step = between_steps and entries % between_steps == between_steps - 2
-                    last = step_stack() if is_step else stack(entries // 2 % STACKS)
+                    last = stack(entries // 2 % STACKS)
                 else:
                     w.get(last)
                 w.raw(b"u")

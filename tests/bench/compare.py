@@ -304,24 +304,33 @@ class Bench:
             print(f"  {row:<26} {run.wall:8.3f} s  {run.peak:7.0f} MiB  {made['bytes'] / 1e6 / run.wall:8.0f} MB/s")
         print(f"  {theirs.wall / ours.wall:.1f} times as fast; {ours.peak * 1048576 / made['memo_slots']:.2f} bytes of peak memory "
               f"per memo slot; {ours.wall / floor.wall:.1f} times what reading the file alone takes")
-        self.cuda_steps(path, maker, size, made["entries"])
+        self.cuda_steps(path, size)
         sys.stdout.flush()
 
-    def cuda_steps(self, path, maker, size, entries):
-        """The same size with some 500 iterations: the series of their ends beside reading the file."""
-        between = max(1000, entries // 500 // 1000 * 1000)
-        made = json.loads(subprocess.run([sys.executable, maker, path, str(size), str(between)], capture_output=True, text=True, check=True).stdout)
+    def cuda_steps(self, path, size):
+        """A training run of the same size with some 500 iterations: the series of their ends beside reading the file."""
+        maker = os.path.join(os.path.dirname(os.path.abspath(__file__)), "big_cuda_training.py")
+        made = json.loads(subprocess.run([sys.executable, maker, path, str(size), str(max(20, min(500, size // 200_000)))], capture_output=True,
+                                         text=True, check=True).stdout)
         # In turn, since other work on the machine disturbs both alike.
-        rounds = [(self.time([self.snapdiff, "info", path], 1), self.time([self.snapdiff, "trend", path + "@steps", "--db", ":memory:"], 1))
-                  for _ in range(3)]
+        rounds = [(self.time([self.snapdiff, "info", path], 1),
+                   self.time([self.snapdiff, "trend", path + "@steps", "--db", ":memory:"], 1)) for _ in range(3)]
         for info, steps in rounds:
             if info.code != 0 or steps.code != 0:
                 print(f"  @steps failed: {info.words} {steps.words}")
                 self.failed = True
                 return
-        info, steps = sorted(rounds, key=lambda both: both[1].cpu / both[0].cpu)[1]
-        print(f"  @steps of {made['entries'] // between} iterations: {steps.cpu:.2f} s of processor time, {steps.peak:.0f} MiB; "
-              f"{steps.cpu / info.cpu:.2f} times snapdiff info")
+        report = json.loads(subprocess.run([self.snapdiff, "trend", path + "@steps", "--as", "json", "--db", ":memory:"], capture_output=True,
+                                           text=True, check=True).stdout)
+        culprits = [(c["path"][-1]["function"], c["growth"]) for c in report["story"]["culprits"]]
+        truth = [("put", made["leaked_per_iteration"] * (made["iterations"] - 1))]
+        if culprits != truth or len(report["snapshots"]) != made["iterations"]:
+            print(f"  @steps: {len(report['snapshots'])} iterations, culprits {culprits}; expected {made['iterations']}, {truth}")
+            self.failed = True
+        info, steps = sorted(rounds, key=lambda both: both[1].wall / both[0].wall)[1]
+        print(f"  @steps of {made['iterations']} iterations, {made['entries']} entries in {made['bytes'] / 1e6:.0f} MB: {steps.wall:.2f} s, "
+              f"{steps.cpu:.2f} s of processor time, {steps.peak:.0f} MiB; {steps.wall / info.wall:.2f} times snapdiff info by the clock, "
+              f"{steps.cpu / info.cpu:.2f} by processor time")
 
     def tracemalloc(self, title, name, size):
         """Beside Snapshot.load of both and compare_to('traceback'), on two generated dumps."""

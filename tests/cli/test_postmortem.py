@@ -12,7 +12,7 @@ import sys
 import unittest
 import zlib
 
-import test_cuda_memory as cuda
+import device_snapshots as cuda
 from heaps import EXAMPLES, GROW, INUSE, KEEP, MAIN, SOURCE, CliTest, pprof, tcmalloc
 
 SCHEMA = os.path.join(SOURCE, "analyzer", "report", "schema")

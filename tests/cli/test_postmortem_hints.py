@@ -9,7 +9,7 @@ import pickle
 import re
 import unittest
 
-import test_cuda_memory as cuda
+import device_snapshots as cuda
 from heaps import EXAMPLES, SOURCE, CliTest
 
 DATA = os.path.join(SOURCE, "tests", "data")

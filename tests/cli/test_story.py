@@ -10,7 +10,7 @@ import subprocess
 import sys
 import unittest
 
-import test_cuda_memory as cuda
+import device_snapshots as cuda
 from heaps import EXAMPLES, SOURCE, CliTest, INUSE, pprof
 
 DATA = os.path.join(SOURCE, "tests", "data")
