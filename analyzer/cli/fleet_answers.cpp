@@ -171,7 +171,8 @@ Result<FleetTrend> judge_fleet(const FleetQuestion& asked) {
   for (std::size_t i = 0; i < grid->ends.size(); ++i)
     ends.emplace_back(grid->steps[left_out].members[i], grid->ends[i].second);
   const std::vector<SnapshotRef> judged_refs(refs->begin() + static_cast<std::ptrdiff_t>(left_out), refs->end());
-  if (Status counted = count_instances(slice.from, ends, judged_refs, overall); !counted) return counted.error();
+  if (Status counted = count_instances(slice.from, ends, judged_refs, slice.pivot_or_null(), overall); !counted)
+    return counted.error();
   return FleetTrend{std::move(slice), *std::move(judged)};
 }
 
@@ -212,7 +213,9 @@ Result<std::pair<std::string, report::Style>> answer_diff(const FleetQuestion& a
   Result<GrowthReport> report = session::compare_pair((*refs)[0], (*refs)[1], slice.view);
   if (!report) return std::move(report).error();
   add_notes(moments.notes, steps, *report);
-  if (Status counted = count_instances(slice.from, moments.pairs, *refs, *report, std::move(beside.growth)); !counted)
+  if (Status counted =
+          count_instances(slice.from, moments.pairs, *refs, slice.pivot_or_null(), *report, std::move(beside.growth));
+      !counted)
     return counted.error();
   return std::pair(report::write_diff(*report, slice.style), slice.style);
 }

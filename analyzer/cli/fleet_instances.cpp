@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 #include <unordered_map>
 #include <utility>
 
+#include "analyzer/diff/diff.hpp"
+#include "analyzer/diff/frame_keys.hpp"
 #include "snapdiff/hash.hpp"
+#include "snapdiff/keyed_hash.hpp"
 #include "snapdiff/story.hpp"
 
 namespace snapdiff::cli {
@@ -81,6 +85,161 @@ class Counter {
   std::unordered_map<std::uint64_t, std::uint64_t, KeyedHash> sums_;
 };
 
+/// Rows of a report that is not by stack, by their keys.
+class RowsOfKeys {
+ public:
+  explicit RowsOfKeys(const GrowthReport& report) {
+    for (std::uint32_t r = 0; r < report.rows.size(); ++r) rows_.emplace(report.keys[report.rows[r].key], r);
+  }
+  std::uint32_t row(const std::string& key) const {
+    const auto found = rows_.find(key);
+    return found == rows_.end() ? GrowthReport::kNoPlace : found->second;
+  }
+
+ private:
+  std::unordered_map<std::string, std::uint32_t, KeyedHash> rows_;
+};
+
+/// Rows of a report by function, file, line or module that a stack is in: one for each key of its visible frames.
+class RowsOfFrames {
+ public:
+  RowsOfFrames(const GrowthReport& report, std::span<const SnapshotRef> snapshots) : report_(report), keys_(report) {
+    for (const bool at_end : {false, true}) {
+      const Snapshot& snapshot = at_end ? *snapshots.back().snapshot : *snapshots.front().snapshot;
+      for (const StackId stack : snapshot.samples.stack)
+        stacks_.try_emplace(snapshot.dictionary->stacks.hash[index_of(stack)],
+                            StackRef{stack, static_cast<std::uint8_t>(at_end ? 1 : 0)});
+    }
+    for (const RenamedFunction& one : report.renamed) renamed_.emplace(one.before, one.after);
+  }
+
+  const std::vector<std::uint32_t>& rows(const Hash128& stack) {
+    const auto [place, is_new] = known_.try_emplace(stack);
+    std::vector<std::uint32_t>& rows = place->second;
+    const auto found = stacks_.find(stack);
+    if (!is_new || found == stacks_.end()) return rows;
+    report_.view->frames(found->second, frames_);
+    for (const FrameView& frame : frames_) {
+      const std::uint32_t row = row_of(diff::key_text(frame, report_.options.by));
+      if (row != GrowthReport::kNoPlace) rows.push_back(row);
+    }
+    std::sort(rows.begin(), rows.end());
+    rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+    return rows;
+  }
+
+ private:
+  /// A function that the newer build calls otherwise is in the row of its newer name.
+  std::uint32_t row_of(std::string key) const {
+    if (report_.options.by != GroupBy::function) return keys_.row(key);
+    for (std::size_t i = 0; i < renamed_.size(); ++i) {
+      const auto newer = renamed_.find(key);
+      if (newer == renamed_.end() || keys_.row(newer->second) == GrowthReport::kNoPlace) break;
+      key = newer->second;
+    }
+    return keys_.row(key);
+  }
+
+  const GrowthReport& report_;
+  RowsOfKeys keys_;
+  std::unordered_map<Hash128, StackRef> stacks_;
+  std::unordered_map<std::string, std::string, KeyedHash> renamed_;
+  std::unordered_map<Hash128, std::vector<std::uint32_t>> known_;
+  std::vector<FrameView> frames_;
+};
+
+/// The row of each label of samples.
+std::unordered_map<std::uint64_t, std::uint32_t, KeyedHash> rows_of_labels(const GrowthReport& report,
+                                                                           std::span<const SnapshotRef> snapshots) {
+  const RowsOfKeys keys(report);
+  const std::string key = report.options.by == GroupBy::type ? "type" : report.options.label_key;
+  std::unordered_map<std::uint64_t, std::uint32_t, KeyedHash> out;
+  for (const SnapshotRef* const end : {&snapshots.front(), &snapshots.back()}) {
+    const Dictionary& d = *end->snapshot->dictionary;
+    for (std::uint32_t set = 0; set < d.labels.size(); ++set)
+      out.try_emplace(fleet::label_id(d, LabelSetId{set}), keys.row(diff::label_text(d, LabelSetId{set}, key)));
+  }
+  return out;
+}
+
+/// Counts of the rows of a report that is not by stack: a row's growth on an instance is that of all stacks in it, each
+/// once. Empty where they cannot be told.
+class GroupCounter {
+ public:
+  GroupCounter(const GrowthReport& report, std::size_t instances)
+      : report_(report), counter_(instances), sums_(report.rows.size()) {}
+
+  void add(std::uint32_t row, const fleet::InstanceGrowth& one) {
+    if (row == GrowthReport::kNoPlace) return;
+    counter_.add(row, one);
+    sums_[row] += static_cast<std::uint64_t>(one.growth);
+  }
+  /// Where instances do not add up to the growth of a row, they say nothing of it.
+  std::vector<InstanceCount> counts() const {
+    std::vector<InstanceCount> out = counter_.counts(sums_.size());
+    for (std::size_t r = 0; r < out.size(); ++r) {
+      if (static_cast<std::uint64_t>(report_.cumulative[r].value.growth()) != sums_[r]) out[r] = {};
+    }
+    return out;
+  }
+
+ private:
+  const GrowthReport& report_;
+  Counter counter_;
+  std::vector<std::uint64_t> sums_;
+};
+
+/// By what snapshots as a whole have (version, instance): where it is another at the end, the instance's bytes leave
+/// one row for the other. Nothing where only a part of them is in the report.
+bool count_by_pivot(const fleet::Pivot& pivot, std::span<const MomentPair> pairs, const GrowthReport& report,
+                    std::span<const fleet::InstanceGrowth> growth, const RowsOfStacks& visible, GroupCounter& counter) {
+  const RowsOfKeys keys(report);
+  const bool is_whole = report.filtered == Change{} && report.unattributed == Change{};
+  std::vector<std::uint32_t> row_of_instance;
+  for (std::uint32_t i = 0; i < pairs.size(); ++i) {
+    const auto& [first, last] = pairs[i];
+    const std::uint32_t before = keys.row(pivot.value(*first)), after = keys.row(pivot.value(*last));
+    row_of_instance.push_back(before == after ? after : GrowthReport::kNoPlace);
+    if (before == after) continue;
+    if (!is_whole) return false;
+    counter.add(before, {{}, 0, i, -first->total});
+    counter.add(after, {{}, 0, i, last->total});
+  }
+  for (const fleet::InstanceGrowth& one : growth) {
+    if (visible.row(one.stack) != GrowthReport::kNoPlace) counter.add(row_of_instance[one.instance], one);
+  }
+  return true;
+}
+
+Status count_groups(std::span<const MomentPair> pairs, std::span<const SnapshotRef> snapshots,
+                    const fleet::Pivot* pivot, std::span<const fleet::InstanceGrowth> growth, GrowthReport& report) {
+  // Which stacks the view leaves, whatever they are grouped by.
+  DiffOptions by_stack = report.options;
+  by_stack.by = GroupBy::stack;
+  by_stack.metric = report.metric;
+  const Result<GrowthReport> stacks = diff::diff(snapshots.front(), snapshots.back(), by_stack);
+  if (!stacks) return stacks.error();
+  const RowsOfStacks visible(*stacks, snapshots);
+  GroupCounter counter(report, pairs.size());
+  if (pivot != nullptr) {
+    if (!count_by_pivot(*pivot, pairs, report, growth, visible, counter)) return ok();
+  } else if (report.options.by == GroupBy::label || report.options.by == GroupBy::type) {
+    const auto row_of_label = rows_of_labels(report, snapshots);
+    for (const fleet::InstanceGrowth& one : growth) {
+      const auto row = row_of_label.find(one.label);
+      if (row != row_of_label.end() && visible.row(one.stack) != GrowthReport::kNoPlace) counter.add(row->second, one);
+    }
+  } else {
+    RowsOfFrames rows(report, snapshots);
+    for (const fleet::InstanceGrowth& one : growth) {
+      if (visible.row(one.stack) == GrowthReport::kNoPlace) continue;
+      for (const std::uint32_t row : rows.rows(one.stack)) counter.add(row, one);
+    }
+  }
+  report.instances = counter.counts();
+  return ok();
+}
+
 /// "on 19 of 20 instances"
 void tell_culprits(std::vector<Culprit>& culprits, const std::vector<fleet::InstanceGrowth>& growth,
                    const RowsOfStacks& rows, std::size_t instances) {
@@ -100,10 +259,14 @@ void tell_culprits(std::vector<Culprit>& culprits, const std::vector<fleet::Inst
 }  // namespace
 
 Status count_instances(fleet::Fleet& from, std::span<const MomentPair> pairs, std::span<const SnapshotRef> snapshots,
-                       GrowthReport& report, std::optional<std::vector<fleet::InstanceGrowth>> known) {
-  if (report.options.by != GroupBy::stack || pairs.empty()) return ok();
-  const Result<std::vector<fleet::InstanceGrowth>> growth = known ? *std::move(known) : from.growth(pairs);
+                       const fleet::Pivot* pivot, GrowthReport& report,
+                       std::optional<std::vector<fleet::InstanceGrowth>> known) {
+  if (pairs.empty()) return ok();
+  const GroupBy by = report.options.by;
+  const bool by_label = pivot == nullptr && (by == GroupBy::label || by == GroupBy::type);
+  const Result<std::vector<fleet::InstanceGrowth>> growth = known ? *std::move(known) : from.growth(pairs, by_label);
   if (!growth) return growth.error();
+  if (by != GroupBy::stack) return count_groups(pairs, snapshots, pivot, *growth, report);
   const RowsOfStacks rows(report, snapshots);
   Counter counter(pairs.size());
   for (const fleet::InstanceGrowth& one : *growth) {

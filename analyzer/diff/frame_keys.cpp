@@ -80,6 +80,25 @@ std::string key_text(const FrameView& frame, GroupBy by) {
   }
 }
 
+std::string label_text(const Dictionary& d, LabelSetId set, const std::string& key) {
+  std::string text;
+  bool any = false;
+  for (const Label& l : d.labels.labels(set)) {
+    if (d.strings[l.key] != key) continue;
+    if (any) text.append(", ");
+    any = true;
+    if (l.is_number) {
+      text += std::to_string(l.number);
+      const std::string_view unit = d.strings[l.unit];
+      if (!unit.empty() && unit != key) text.append(" ").append(unit);
+    } else {
+      text += d.strings[l.text];
+    }
+  }
+  if (!any) text.append("[no label ").append(key).append("]");
+  return text;
+}
+
 FrameKeys::FrameKeys(std::span<const std::shared_ptr<const Visibility>> dictionaries, GroupBy by) : by_(by) {
   std::unordered_map<Hash128, std::uint32_t> known;
   keys_.resize(dictionaries.size());

@@ -40,5 +40,7 @@ class FrameKeys {
 /// the address.
 std::string function_text(const FrameView& frame);
 std::string key_text(const FrameView& frame, GroupBy by);
+/// The values of one label of a set, or what says that it is missing.
+std::string label_text(const Dictionary& dictionary, LabelSetId set, const std::string& key);
 
 }  // namespace snapdiff::diff

@@ -318,21 +318,7 @@ std::vector<std::uint32_t> label_keys(const Dictionary& d, const std::string& la
                                       std::vector<std::string>& texts) {
   std::vector<std::uint32_t> keys;
   for (std::size_t set = 0; set < d.labels.size(); ++set) {
-    std::string text;
-    bool any = false;
-    for (const Label& l : d.labels.labels(LabelSetId{static_cast<std::uint32_t>(set)})) {
-      if (d.strings[l.key] != label) continue;
-      if (any) text.append(", ");
-      any = true;
-      if (l.is_number) {
-        text += std::to_string(l.number);
-        const std::string_view unit = d.strings[l.unit];
-        if (!unit.empty() && unit != label) text.append(" ").append(unit);
-      } else {
-        text += d.strings[l.text];
-      }
-    }
-    if (!any) text.append("[no label ").append(label).append("]");
+    const std::string text = label_text(d, LabelSetId{static_cast<std::uint32_t>(set)}, label);
     const auto [entry, added] = known.try_emplace(text, static_cast<std::uint32_t>(texts.size()));
     if (added) texts.push_back(text);
     keys.push_back(entry->second);

@@ -191,20 +191,22 @@ class Fetch {
       found_[step][cell.metric].add(cell.value, cell.objects, rows);
       into.add(step, cell);
       if (beside_ != nullptr && is_plain_ && metrics_[cell.metric] == beside_->metric)
-        growth_.push_back({stack, use->second.instance, step == 0 ? wrapped_difference(0, cell.value) : cell.value});
+        growth_.push_back(
+            {stack, label, use->second.instance, step == 0 ? wrapped_difference(0, cell.value) : cell.value});
     }
     return ok();
   }
 
-  /// Rows of two moments, added up by stack and instance.
+  /// Rows of two moments, added up by stack, label and instance.
   void give_growth() {
     std::sort(growth_.begin(), growth_.end(), [](const InstanceGrowth& a, const InstanceGrowth& b) {
-      return std::tie(a.stack, a.instance) < std::tie(b.stack, b.instance);
+      return std::tie(a.stack, a.label, a.instance) < std::tie(b.stack, b.label, b.instance);
     });
     std::vector<InstanceGrowth> sums;
     for (const InstanceGrowth& one : growth_) {
       if (!sums.empty() && sums.back().growth == 0) sums.pop_back();
-      if (!sums.empty() && sums.back().stack == one.stack && sums.back().instance == one.instance) {
+      if (!sums.empty() && sums.back().stack == one.stack && sums.back().label == one.label &&
+          sums.back().instance == one.instance) {
         sums.back().growth = wrapped_sum(sums.back().growth, one.growth);
       } else {
         sums.push_back(one);

@@ -69,6 +69,37 @@ std::size_t for_each_line(std::string_view bytes, const Take& take) {
 /// committed, one is the snapshot, the same one for every reader.
 bool stands_before(const Committed& a, const Committed& b) { return a.nth != b.nth ? a.nth > b.nth : a.push < b.push; }
 
+/// Conditions for all rows of the snapshots that have one in the slice: which of them stands is known only from all.
+/// A snapshot has one service and one instance, and lies on one shard; its rows may differ in all else.
+std::string rows_of_snapshots(const std::string& table, const Slice& slice) {
+  std::string same = "1";
+  std::string own;
+  const auto require = [](std::string& where, std::string_view column, const std::string& value) {
+    if (!value.empty()) where += " AND " + std::string(column) + " = " + literal(value);
+  };
+  require(same, "service", slice.service);
+  require(same, "instance_name", slice.instance);
+  require(same, "metric", slice.metric);
+  require(own, "version", slice.version);
+  for (const auto& [key, value] : slice.labels)
+    own +=
+        " AND vals[indexOf(keys, " + literal(key) + ")] = " + literal(value) + " AND has(keys, " + literal(key) + ")";
+  if (slice.since_ns) own += " AND ts_ns >= " + std::to_string(*slice.since_ns);
+  if (slice.until_ns) own += " AND ts_ns <= " + std::to_string(*slice.until_ns);
+  if (own.empty()) return same;
+  return same + " AND snapshot IN (SELECT snapshot FROM " + table + " WHERE " + same + own + ")";
+}
+
+/// Whether the row that stands is in the slice, too.
+bool is_in(const Slice& slice, const Committed& one) {
+  const auto has = [&](const std::pair<std::string, std::string>& label) {
+    return std::find(one.labels.begin(), one.labels.end(), label) != one.labels.end();
+  };
+  return (slice.version.empty() || one.version == slice.version) &&
+         std::all_of(slice.labels.begin(), slice.labels.end(), has) &&
+         (!slice.since_ns || one.ts_ns >= *slice.since_ns) && (!slice.until_ns || one.ts_ns <= *slice.until_ns);
+}
+
 bool is_number_type(std::string_view type) {
   return type.find("Int") != std::string_view::npos || type.find("Float") != std::string_view::npos;
 }
@@ -164,60 +195,48 @@ Status Fleet::init(const Layout& layout) {
 }
 
 Result<std::vector<Committed>> Fleet::list(const Slice& slice) {
-  std::string where = "1";
-  const auto require = [&](std::string_view column, const std::string& value) {
-    if (!value.empty()) where += " AND " + std::string(column) + " = " + literal(value);
-  };
-  require("service", slice.service);
-  require("instance_name", slice.instance);
-  require("version", slice.version);
-  require("metric", slice.metric);
-  for (const auto& [key, value] : slice.labels)
-    where +=
-        " AND vals[indexOf(keys, " + literal(key) + ")] = " + literal(value) + " AND has(keys, " + literal(key) + ")";
-  if (slice.since_ns) where += " AND ts_ns >= " + std::to_string(*slice.since_ns);
-  if (slice.until_ns) where += " AND ts_ns <= " + std::to_string(*slice.until_ns);
   std::map<std::pair<Hash128, std::string>, Committed> found;
-  const Status read = impl_->rows("snapshots",
-                                  "SELECT snapshot, push, nth, service, metric, unit, instance_name, version, keys, "
-                                  "vals, ts_ns, restart, period, state, "
-                                  "rows, total, objects FROM " +
-                                      impl_->table("snapshot") + " WHERE " + where,
-                                  [&](RowReader& row) -> Status {
-                                    Committed one;
-                                    one.snapshot = row.hash();
-                                    one.push = row.number<std::uint64_t>();
-                                    one.nth = row.number<std::uint64_t>();
-                                    one.service = row.text();
-                                    one.metric = row.text();
-                                    one.unit = row.text();
-                                    one.instance = row.text();
-                                    one.version = row.text();
-                                    std::vector<std::string> keys = row.texts();
-                                    std::vector<std::string> values = row.texts();
-                                    for (std::size_t i = 0; i < std::min(keys.size(), values.size()); ++i)
-                                      one.labels.emplace_back(std::move(keys[i]), std::move(values[i]));
-                                    one.ts_ns = row.number<std::uint64_t>();
-                                    one.restart = row.number<std::uint32_t>();
-                                    one.period = row.number<std::uint64_t>();
-                                    const auto state = row.number<std::uint8_t>();
-                                    one.partial = (state & kPartial) != 0;
-                                    one.incomplete = (state & kIncomplete) != 0;
-                                    one.has_time = (state & kOwnTime) != 0;
-                                    one.removed = (state & kRemoved) != 0;
-                                    one.rows = row.number<std::uint32_t>();
-                                    one.total = row.number<std::int64_t>();
-                                    one.objects = row.number<std::int64_t>();
-                                    if (!row.whole()) return ok();
-                                    const auto key = std::pair(one.snapshot, one.metric);
-                                    const auto [place, is_new] = found.try_emplace(key, one);
-                                    if (!is_new && stands_before(one, place->second)) place->second = std::move(one);
-                                    return ok();
-                                  });
+  const Status read =
+      impl_->rows("snapshots",
+                  "SELECT snapshot, push, nth, service, metric, unit, instance_name, version, keys, "
+                  "vals, ts_ns, restart, period, state, "
+                  "rows, total, objects FROM " +
+                      impl_->table("snapshot") + " WHERE " + rows_of_snapshots(impl_->table("snapshot"), slice),
+                  [&](RowReader& row) -> Status {
+                    Committed one;
+                    one.snapshot = row.hash();
+                    one.push = row.number<std::uint64_t>();
+                    one.nth = row.number<std::uint64_t>();
+                    one.service = row.text();
+                    one.metric = row.text();
+                    one.unit = row.text();
+                    one.instance = row.text();
+                    one.version = row.text();
+                    std::vector<std::string> keys = row.texts();
+                    std::vector<std::string> values = row.texts();
+                    for (std::size_t i = 0; i < std::min(keys.size(), values.size()); ++i)
+                      one.labels.emplace_back(std::move(keys[i]), std::move(values[i]));
+                    one.ts_ns = row.number<std::uint64_t>();
+                    one.restart = row.number<std::uint32_t>();
+                    one.period = row.number<std::uint64_t>();
+                    const auto state = row.number<std::uint8_t>();
+                    one.partial = (state & kPartial) != 0;
+                    one.incomplete = (state & kIncomplete) != 0;
+                    one.has_time = (state & kOwnTime) != 0;
+                    one.removed = (state & kRemoved) != 0;
+                    one.rows = row.number<std::uint32_t>();
+                    one.total = row.number<std::int64_t>();
+                    one.objects = row.number<std::int64_t>();
+                    if (!row.whole()) return ok();
+                    const auto key = std::pair(one.snapshot, one.metric);
+                    const auto [place, is_new] = found.try_emplace(key, one);
+                    if (!is_new && stands_before(one, place->second)) place->second = std::move(one);
+                    return ok();
+                  });
   if (!read) return read.error();
   std::vector<Committed> out;
   for (auto& [key, one] : found) {
-    if (!one.removed) out.push_back(std::move(one));
+    if (!one.removed && is_in(slice, one)) out.push_back(std::move(one));
   }
   std::sort(out.begin(), out.end(), [](const Committed& a, const Committed& b) {
     return std::tie(a.service, a.instance, a.ts_ns, a.nth, a.metric, a.push) <

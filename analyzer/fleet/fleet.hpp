@@ -102,9 +102,14 @@ struct Pivot {
   std::function<std::string(const Committed&)> value;
 };
 
+/// What rows call the labels of a sample; 0 for none.
+std::uint64_t label_id(const Dictionary& dictionary, LabelSetId set);
+
 /// Growth of one stack on one instance between two moments; never 0, in any order.
+///   label  of the samples; 0 where labels were not asked for
 struct InstanceGrowth {
   Hash128 stack;
+  std::uint64_t label = 0;
   std::uint32_t instance = 0;  ///< index into the pairs that were asked for
   std::int64_t growth = 0;
 };
@@ -164,8 +169,10 @@ class Fleet {
   Result<std::vector<Snapshot>> fetch(std::span<const Step> steps, const Pivot* pivot = nullptr, std::int64_t floor = 0,
                                       GrowthBeside* beside = nullptr);
 
-  /// Growth per stack and instance; `pairs` are the baseline and the current snapshot of each instance.
-  Result<std::vector<InstanceGrowth>> growth(std::span<const std::pair<const Committed*, const Committed*>> pairs);
+  /// Growth per stack and instance; `pairs` are the baseline and the current snapshot of each instance. `by_label`:
+  /// also per label.
+  Result<std::vector<InstanceGrowth>> growth(std::span<const std::pair<const Committed*, const Committed*>> pairs,
+                                             bool by_label = false);
 
   Result<ServerFacts> facts();
 

@@ -13,7 +13,7 @@ namespace {
 
 using Pairs = std::span<const std::pair<const Committed*, const Committed*>>;
 
-Result<std::vector<InstanceGrowth>> read_growth(Fleet::Impl& from, Pairs pairs) {
+Result<std::vector<InstanceGrowth>> read_growth(Fleet::Impl& from, Pairs pairs, bool by_label) {
   RowFilter filter;
   filter.at_few_moments = true;
   std::vector<std::uint64_t> after, both, instances;
@@ -27,16 +27,18 @@ Result<std::vector<InstanceGrowth>> read_growth(Fleet::Impl& from, Pairs pairs) 
     after.push_back(pairs[i].second->push);
     expected = wrapped_sum(expected, wrapped_difference(pairs[i].second->total, pairs[i].first->total));
   }
-  const std::string query = "SELECT stack, toUInt32(transform(push, [" + list_of(std::span<const std::uint64_t>(both)) +
+  const std::string query = "SELECT stack, " + std::string(by_label ? "label" : "toUInt64(0)") +
+                            " AS l, toUInt32(transform(push, [" + list_of(std::span<const std::uint64_t>(both)) +
                             "], [" + list_of(std::span<const std::uint64_t>(instances)) +
                             "], 4294967295)) AS i, sum(if(push IN (" + list_of(std::span<const std::uint64_t>(after)) +
                             "), value, -value)) AS g FROM " + from.table("sample") + filter.text() +
-                            " GROUP BY stack, i HAVING g != 0 SETTINGS distributed_group_by_no_merge = 1";
+                            " GROUP BY stack, l, i HAVING g != 0 SETTINGS distributed_group_by_no_merge = 1";
   std::vector<InstanceGrowth> out;
   std::int64_t found = 0;
   const Status read = from.rows("growth per instance", query, [&](RowReader& row) -> Status {
     InstanceGrowth one;
     one.stack = row.hash();
+    one.label = row.number<std::uint64_t>();
     one.instance = row.number<std::uint32_t>();
     one.growth = row.number<std::int64_t>();
     if (!row.whole()) return ok();
@@ -55,9 +57,9 @@ Result<std::vector<InstanceGrowth>> read_growth(Fleet::Impl& from, Pairs pairs) 
 
 }  // namespace
 
-Result<std::vector<InstanceGrowth>> Fleet::growth(Pairs pairs) {
+Result<std::vector<InstanceGrowth>> Fleet::growth(Pairs pairs, bool by_label) {
   if (pairs.empty()) return std::vector<InstanceGrowth>{};
-  return when_replicas_agree(*impl_, [&] { return read_growth(*impl_, pairs); });
+  return when_replicas_agree(*impl_, [&] { return read_growth(*impl_, pairs, by_label); });
 }
 
 }  // namespace snapdiff::fleet

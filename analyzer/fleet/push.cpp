@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <random>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -11,8 +12,22 @@
 #include "analyzer/fleet/impl.hpp"
 #include "analyzer/fleet/tables.hpp"
 #include "snapdiff/checked.hpp"
+#include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::fleet {
+
+std::uint64_t label_id(const Dictionary& d, LabelSetId set) {
+  if (set == LabelSetId{}) return 0;
+  SequenceHasher hasher;
+  for (const Label& label : d.labels.labels(set)) {
+    hasher.add(hash_bytes(d.strings[label.key]));
+    hasher.add(hash_bytes(d.strings[label.text]));
+    hasher.add(hash_bytes(d.strings[label.unit]));
+    hasher.add({mix64(static_cast<std::uint64_t>(label.number)), label.is_number ? 1U : 0U});
+  }
+  return std::max<std::uint64_t>(hasher.finish().high, 1);
+}
+
 namespace {
 
 /// Rows that are sent at once: large parts are what the engine likes.
@@ -28,9 +43,12 @@ std::uint64_t now_ns() {
           .count());
 }
 
+/// The first of the numbers of an attempt. The top bit makes each a UInt64 in every list of literals; the next one is
+/// left free for those that follow.
 std::uint64_t random_push() {
   std::random_device device;
-  return (std::uint64_t{device()} << 32 | device()) | (std::uint64_t{1} << 63);  // UInt64 in every list of literals
+  const std::uint64_t random = std::uint64_t{device()} << 32 | device();
+  return (random & (~std::uint64_t{0} >> 2U)) | (std::uint64_t{1} << 63);
 }
 
 Hash128 snapshot_id(const Snapshot& snapshot, const Origin& origin) {
@@ -49,18 +67,6 @@ std::uint64_t time_of(const Snapshot& snapshot, std::uint64_t now) {
   const std::optional<std::int64_t> time = facts.taken_at_ns ? facts.taken_at_ns : facts.source.file_time_ns;
   if (!time) return now;
   return *time < 0 ? 0 : static_cast<std::uint64_t>(*time);
-}
-
-std::uint64_t label_id(const Dictionary& d, LabelSetId set) {
-  if (set == LabelSetId{}) return 0;
-  SequenceHasher hasher;
-  for (const Label& label : d.labels.labels(set)) {
-    hasher.add(hash_bytes(d.strings[label.key]));
-    hasher.add(hash_bytes(d.strings[label.text]));
-    hasher.add(hash_bytes(d.strings[label.unit]));
-    hasher.add({mix64(static_cast<std::uint64_t>(label.number)), label.is_number ? 1U : 0U});
-  }
-  return std::max<std::uint64_t>(hasher.finish().high, 1);
 }
 
 /// The row that commits a snapshot, or takes it out.
@@ -101,7 +107,8 @@ class Batch {
 
   Status add(const Snapshot& snapshot, const Hash128& id, std::uint64_t nth) {
     const std::vector<StoredColumn> columns = stored_columns(snapshot);
-    const std::uint64_t push = random_push();
+    // Numbers that follow each other share all bytes but one, which the engine need not store again.
+    const std::uint64_t push = first_push_ + snapshots_;
     bool is_first = true;
     for (std::size_t c = 0; c < columns.size(); ++c) {
       if (columns[c].is_objects) continue;
@@ -133,6 +140,7 @@ class Batch {
   std::string take_samples() {
     struct Key {
       std::uint64_t group, stack;  // metric and hour; the first bytes of the stack as the engine compares them
+      std::uint64_t label;
       std::uint32_t ts, row;
     };
     std::vector<std::uint64_t> ranks;
@@ -143,12 +151,10 @@ class Batch {
     keys.reserve(samples_.size());
     for (std::uint32_t i = 0; i < samples_.size(); ++i) {
       const SampleRow& row = samples_[i];
-      keys.push_back({ranks[row.metric] << 32U | row.ts / kHour, big_endian(row.stack.high), row.ts, i});
+      keys.push_back({ranks[row.metric] << 32U | row.ts / kHour, big_endian(row.stack.high), row.label, row.ts, i});
     }
     std::sort(keys.begin(), keys.end(), [](const Key& a, const Key& b) {
-      if (a.group != b.group) return a.group < b.group;
-      if (a.stack != b.stack) return a.stack < b.stack;
-      return a.ts != b.ts ? a.ts < b.ts : a.row < b.row;
+      return std::tie(a.group, a.stack, a.label, a.ts, a.row) < std::tie(b.group, b.stack, b.label, b.ts, b.row);
     });
     RowWriter out;
     const std::uint64_t instance = hash_bytes(origin_->instance).high;
@@ -162,7 +168,11 @@ class Batch {
     return out.take();
   }
   const std::string& commits() const { return commits_.bytes(); }
-  const std::string& labels() const { return labels_.bytes(); }
+  struct LabelUse {
+    const Dictionary* dictionary;
+    LabelSetId set;
+  };
+  const std::unordered_map<std::uint64_t, LabelUse, KeyedHash>& labels() const { return labels_; }
   std::uint64_t rows() const { return rows_; }
   std::uint64_t snapshots() const { return snapshots_; }
 
@@ -208,19 +218,7 @@ class Batch {
 
   std::uint64_t take_label(const Dictionary& d, LabelSetId set) {
     const std::uint64_t id = label_id(d, set);
-    if (id == 0 || !label_ids_.insert(id).second) return id;
-    const auto labels = d.labels.labels(set);
-    labels_.number(id);
-    labels_.varint(labels.size());
-    for (const Label& label : labels) labels_.text(d.strings[label.key]);
-    labels_.varint(labels.size());
-    for (const Label& label : labels) labels_.text(d.strings[label.text]);
-    labels_.varint(labels.size());
-    for (const Label& label : labels) labels_.number(label.number);
-    labels_.varint(labels.size());
-    for (const Label& label : labels) labels_.text(d.strings[label.unit]);
-    labels_.varint(labels.size());
-    for (const Label& label : labels) labels_.number(std::uint8_t{label.is_number});
+    if (id != 0) labels_.try_emplace(id, LabelUse{&d, set});
     return id;
   }
 
@@ -252,12 +250,13 @@ class Batch {
 
   const Origin* origin_;
   std::uint64_t now_;
+  std::uint64_t first_push_ = random_push();
   std::uint64_t rows_ = 0, snapshots_ = 0;
   std::vector<SampleRow> samples_;
   std::vector<std::string> metrics_;
-  RowWriter commits_, labels_;
+  RowWriter commits_;
   std::unordered_map<Hash128, Use> stacks_;
-  std::unordered_set<std::uint64_t> label_ids_;
+  std::unordered_map<std::uint64_t, LabelUse, KeyedHash> labels_;
 };
 
 std::string insert_into(const std::string& table, std::string_view columns) {
@@ -275,6 +274,20 @@ void put_frame(RowWriter& out, const Dictionary& d, FrameId frame) {
   out.number(frames.line[f]).number(frames.column[f]);
   out.text(d.strings[d.modules.name[module]]).text(d.strings[d.modules.build_id[module]]);
   out.number(frames.offset[f]).number(frames.flags[f]);
+}
+
+void put_label(RowWriter& out, std::uint64_t id, const Dictionary& d, LabelSetId set) {
+  const auto labels = d.labels.labels(set);
+  out.number(id).varint(labels.size());
+  for (const Label& label : labels) out.text(d.strings[label.key]);
+  out.varint(labels.size());
+  for (const Label& label : labels) out.text(d.strings[label.text]);
+  out.varint(labels.size());
+  for (const Label& label : labels) out.number(label.number);
+  out.varint(labels.size());
+  for (const Label& label : labels) out.text(d.strings[label.unit]);
+  out.varint(labels.size());
+  for (const Label& label : labels) out.number(std::uint8_t{label.is_number});
 }
 
 }  // namespace
@@ -328,10 +341,29 @@ struct Sender {
     return insert("stack", kStackColumns, stacks.bytes());
   }
 
+  /// Those that are not there yet: each insert is a part that the engine has to merge.
+  Status send_labels(const Batch& batch) {
+    std::vector<std::uint64_t> ids;
+    for (const auto& [id, use] : batch.labels()) ids.push_back(id);
+    std::unordered_set<std::uint64_t, KeyedHash> present;
+    const Status asked = to.rows_of("labels there are", "SELECT label FROM " + to.table("label") + " WHERE label",
+                                    std::span<const std::uint64_t>(ids), [&](RowReader& row) -> Status {
+                                      const auto id = row.number<std::uint64_t>();
+                                      if (row.whole()) present.insert(id);
+                                      return ok();
+                                    });
+    if (!asked) return asked;
+    RowWriter rows;
+    for (const auto& [id, use] : batch.labels()) {
+      if (present.count(id) == 0) put_label(rows, id, *use.dictionary, use.set);
+    }
+    return insert("label", kLabelColumns, rows.bytes());
+  }
+
   Status send(Batch& batch) {
     if (batch.empty()) return ok();
     if (Status sent = send_stacks(batch); !sent) return sent;
-    if (Status sent = insert("label", kLabelColumns, batch.labels()); !sent) return sent;
+    if (Status sent = send_labels(batch); !sent) return sent;
     if (Status sent = insert("sample", kSampleColumns, batch.take_samples()); !sent) return sent;
     if (Status sent = insert("snapshot", kSnapshotColumns, batch.commits()); !sent) return sent;
     pushed.snapshots += batch.snapshots();

@@ -37,6 +37,8 @@ class Statements {
   std::string small_steps(std::string_view type) const {
     return std::string(type) + (modern_ ? " CODEC(Delta, ZSTD(1))" : "");
   }
+  /// Ids that repeat in runs.
+  std::string repeating(std::string_view type) const { return std::string(type) + (modern_ ? " CODEC(ZSTD(1))" : ""); }
   std::string kept(std::string_view column, std::int64_t days) const {
     return modern_ ? " TTL " + std::string(column) + " + toIntervalDay(" + std::to_string(days) + ")" : "";
   }
@@ -69,10 +71,13 @@ class Statements {
          "Array(UInt8)",
          engine("ReplacingMergeTree", "label"), "label", "label"},
         {"sample",
-         "service String, metric String, hour DateTime, stack FixedString(16), instance UInt64, ts " + ts +
-             ", label UInt64, push UInt64, value " + number + ", objects " + number + ", known UInt8",
+         "service " + repeating("String") + ", metric " + repeating("String") + ", hour DateTime, stack " +
+             repeating("FixedString(16)") + ", instance " + repeating("UInt64") + ", ts " + ts + ", label " +
+             repeating("UInt64") + ", push " + repeating("UInt64") + ", value " + number + ", objects " + number +
+             ", known UInt8",
          engine("MergeTree", "sample") + " PARTITION BY toDate(hour)",
-         "(service, metric, hour, stack, instance, ts)" + kept("hour", layout_.keep_days + kSamplesLonger),
+         // The label before the instance: what follows each other is one series, whose values differ little.
+         "(service, metric, hour, stack, label, instance, ts)" + kept("hour", layout_.keep_days + kSamplesLonger),
          std::string(kByStack)},
         {"sample_hour",
          "service String, metric String, hour DateTime, stack FixedString(16), instance UInt64, label UInt64, last "

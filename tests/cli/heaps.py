@@ -58,8 +58,8 @@ def field(number, payload):
 
 
 def pprof(sample_types, samples, time_ns=0, compress=True):
-    """sample_types: [(type, unit)]; samples: [([function, ...] leaf first, [values])]; a function is a name or (name, file,
-    line)."""
+    """sample_types: [(type, unit)]; samples: [([function, ...] leaf first, [values])], and [(label, text)] where there are
+    labels; a function is a name or (name, file, line)."""
     strings, functions, body = [""], {}, b""
 
     def text(value):
@@ -69,11 +69,12 @@ def pprof(sample_types, samples, time_ns=0, compress=True):
 
     for kind, unit in sample_types:
         body += field(1, field(1, text(kind)) + field(2, text(unit)))
-    for stack, values in samples:
+    for stack, values, *labels in samples:
         for name in stack:
             functions.setdefault(name, len(functions) + 1)
         body += field(2, field(1, b"".join(varint(functions[name]) for name in stack))
-                      + field(2, b"".join(varint(value) for value in values)))
+                      + field(2, b"".join(varint(value) for value in values))
+                      + b"".join(field(3, field(1, text(key)) + field(2, text(value))) for one in labels for key, value in one))
     for frame, number in functions.items():
         name, file, line = (frame, "app.go", 10 + number) if isinstance(frame, str) else frame
         body += field(4, field(1, number) + field(4, field(1, number) + field(2, line)))

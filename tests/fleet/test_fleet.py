@@ -163,6 +163,48 @@ class SameAsFiles(FleetTest):
         self.assertEqual(alone["total"]["growth"], 2_700_000)
         self.assertEqual(alone["rows"][0]["instances"], {"grew": 3, "shrank": 0, "of": 3})
 
+    def test_a_group_grew_on_the_instances_where_its_stacks_did(self):
+        # On a both grow, on b one grows by what the other shrinks by, on c one grows, on d nothing does.
+        changes = {"a": (10, 20), "b": (30, -30), "c": (5, 0), "d": (0, 0)}
+        for instance, (grown, other) in changes.items():
+            for s in range(2):
+                rows = [(["alloc", "one", "main"], [1, 1000 + grown * s]), (["alloc", "two", "main"], [1, 1000 + other * s]),
+                        (["rest", "main"], [1, 70 - s])]
+                self.write("%s.%d.pb.gz" % (instance, s), pprof(INUSE, rows, time_ns=(1_760_000_000 + s * HOUR) * 10**9))
+            self.push("%s.0.pb.gz" % instance, "%s.1.pb.gz" % instance, "--service", "api", "--instance", instance, "--version",
+                      "2" if instance == "a" else "1")
+
+        def counts(*words):
+            rows = json.loads(self.fleet("diff", "--service", "api", *words, "--as", "json")[0])["rows"]
+            return {row["key"]: (row["instances"]["grew"], row["instances"]["shrank"], row["instances"]["of"]) for row in rows}
+
+        self.assertEqual(counts("--by", "function"),
+                         {"alloc": (2, 0, 4), "one": (3, 0, 4), "two": (1, 1, 4), "rest": (0, 4, 4), "main": (2, 2, 4)})
+        self.assertEqual(counts("--by", "version"), {"2": (1, 0, 4), "1": (1, 2, 4)})
+        self.assertEqual(counts("--by", "instance"), {"a": (1, 0, 4), "b": (0, 1, 4), "c": (1, 0, 4), "d": (0, 1, 4)})
+        self.assertEqual(counts("--by", "version", "--focus", "two"), {"2": (1, 0, 4), "1": (0, 1, 4)})
+        self.assertEqual(counts("--by", "function", "--focus", "two"), {"alloc": (1, 1, 4), "two": (1, 1, 4), "main": (1, 1, 4)})
+        self.assertIn("2/4", self.fleet("diff", "--service", "api", "--by", "function")[0])
+
+    def test_a_label_of_samples_grew_on_the_instances_where_it_did(self):
+        for instance, step in (("a", 7), ("b", 0), ("c", -2)):
+            for s in range(2):
+                rows = [(["f", "main"], [1, 100 + step * s], [("pool", "small")]), (["f", "main"], [1, 100 - step * s], [("pool", "large")])]
+                self.write("%s.%d.pb.gz" % (instance, s), pprof(INUSE, rows, time_ns=(1_760_000_000 + s * HOUR) * 10**9))
+            self.push("%s.0.pb.gz" % instance, "%s.1.pb.gz" % instance, "--service", "api", "--instance", instance)
+        rows = json.loads(self.fleet("diff", "--service", "api", "--by", "label:pool", "--as", "json")[0])["rows"]
+        self.assertEqual({row["key"]: row["instances"] for row in rows},
+                         {"small": {"grew": 1, "shrank": 1, "of": 3}, "large": {"grew": 1, "shrank": 1, "of": 3}})
+
+    def test_an_instance_with_another_version_at_the_end(self):
+        for instance, versions in (("a", "11"), ("b", "12")):
+            for s in range(2):
+                self.heap("%s.%d.pb.gz" % (instance, s), {"f": (1, 1000 + s)}, 1_760_000_000 + s * HOUR)
+                self.push("%s.%d.pb.gz" % (instance, s), "--service", "api", "--instance", instance, "--version", versions[s])
+        rows = json.loads(self.fleet("diff", "--service", "api", "--by", "version", "--as", "json")[0])["rows"]
+        self.assertEqual({row["key"]: (row["growth"], row["instances"]) for row in rows},
+                         {"1": (-999, {"grew": 1, "shrank": 1, "of": 2}), "2": (1001, {"grew": 1, "shrank": 0, "of": 2})})
+
     def test_gate_and_outliers(self):
         self.small_fleet()
         out, _ = self.fleet("gate", "--service", "api", code=1)
@@ -232,7 +274,7 @@ class Pushing(FleetTest):
             if server.query("SELECT count() FROM %s.sample_local" % self.database).strip() != "0":
                 server.query("DROP TABLE %s.sample_local" % self.database)
                 server.query("CREATE TABLE %s.sample_local AS %s.sample ENGINE = MergeTree PARTITION BY toDate(hour) ORDER BY "
-                             "(service, metric, hour, stack, instance, ts)" % (self.database, self.database))
+                             "(service, metric, hour, stack, label, instance, ts)" % (self.database, self.database))
                 break
         for words in (("diff",), ("trend",), ("pull", "-o", "x.db")):
             out, err = self.fleet(*words, "--service", "api", code=3)
@@ -274,6 +316,43 @@ class Pushing(FleetTest):
         self.assertIn("fleet rm needs --service NAME", err)
         _, err = self.fleet("rm", "--service", "api", "--instance", "none", code=2)
         self.assertIn("no snapshot of this service", err)
+
+    def test_of_two_commit_rows_the_older_one_is_never_shown(self):
+        self.small_fleet(instances=1, steps=3)
+        start = 1_760_000_000
+        # Two pushes at once, both committed; the newer one says another time and another version.
+        self.sql("INSERT INTO @snapshot SELECT snapshot, push + 1000, nth + 1, service, metric, unit, instance, instance_name, '2.9', keys, vals, "
+                 "ts + 86400, ts_ns + 86400000000000, restart, period, state, rows, total, objects, facts FROM @snapshot WHERE ts = toDateTime(%d)" % start)
+        self.sql("INSERT INTO @sample SELECT service, metric, hour + 86400, stack, instance, ts + 86400, label, push + 1000, value, objects, known "
+                 "FROM @sample WHERE ts = toDateTime(%d)" % start)
+
+        def versions(*words):
+            return [(row["version"], row["snapshots"]) for row in json.loads(self.fleet("list", *words, "--as", "json")[0])]
+
+        self.assertEqual(versions(), [("2.2", 2), ("2.9", 1)])
+        self.assertEqual(versions("--version", "2.2"), [("2.2", 2)])
+        _, err = self.fleet("rm", "--service", "api", "--to", "@%d" % start, code=2)
+        self.assertIn("no snapshot", err)
+        self.fleet("rm", "--service", "api", "--from", "@%d" % (start + 86400))
+        self.assertEqual(versions(), [("2.2", 2)])
+        self.fleet("rm", "--service", "api", "--to", "@%d" % (start + HOUR))
+        self.assertEqual(versions(), [("2.2", 1)])
+        self.assertEqual(json.loads(self.fleet("list", "--as", "json")[0])[0]["first"], "2025-10-09 10:53:20")
+
+    def test_what_is_known_is_not_sent_again(self):
+        def blocks():
+            return sum(int(server.query("SELECT sum(value) FROM system.events WHERE event = 'MergeTreeDataWriterBlocks'")) for server in
+                       self.cluster.servers)
+
+        found = []
+        for s in range(3):
+            self.write("x.%d.pb.gz" % s, pprof(INUSE, [(["f", "main"], [1, 100 + s], [("pool", "small")])], time_ns=(1_760_000_000 + s) * 10**9))
+            before = blocks()
+            self.push("x.%d.pb.gz" % s, "--service", "api", "--instance", "a")
+            found.append(blocks() - before)
+        # Samples, snapshots and their hourly values; the first time a stack, its two frames and a label, too.
+        self.assertEqual(found[1:], [4, 4])
+        self.assertIn(found[0], (7, 8))
 
     def test_a_service_whose_rows_are_lost_is_taken_out_and_pushed_again(self):
         self.small_fleet(instances=2, steps=3)
