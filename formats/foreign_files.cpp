@@ -7,6 +7,8 @@
 #include <cstring>
 #include <optional>
 
+#include "formats/text/scan.hpp"
+
 namespace snapdiff::formats {
 namespace {
 
@@ -97,8 +99,7 @@ bool is_count_profile(std::string_view head) {
 }
 
 std::string json_kind(std::string_view head) {
-  const std::size_t first = head.find_first_not_of(" \t\r\n\xef\xbb\xbf");
-  if (first == std::string_view::npos || (head[first] != '{' && head[first] != '[')) return {};
+  if (!text::begins_with(head, {"{"}) && !text::begins_with(head, {"["})) return {};
   const std::string_view start = head.substr(0, 512);
   const auto has = [&](std::string_view key) { return start.find(key) != std::string_view::npos; };
   if (has("\"snapshot\"") && has("\"meta\"")) return "a V8 heap snapshot (.heapsnapshot)";

@@ -30,6 +30,7 @@
 #include "formats/v8/v8_importer.hpp"
 #include "formats/valgrind/valgrind_importers.hpp"
 #include "snapdiff/nearest.hpp"
+#include "snapdiff/printable.hpp"
 
 namespace snapdiff::formats {
 namespace {
@@ -89,14 +90,8 @@ std::string names_of(std::span<const Format* const> formats) {
 }
 
 std::string first_bytes(std::string_view head) {
-  constexpr std::string_view kHex = "0123456789abcdef";
   std::string out;
-  for (const char c : head.substr(0, 8)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (!out.empty()) out += ' ';
-    out += kHex[byte >> 4];
-    out += kHex[byte & 15];
-  }
+  for (const char byte : head.substr(0, 8)) append_hex(out.empty() ? out : out += ' ', byte);
   return out;
 }
 

@@ -3,6 +3,7 @@
 
 #include "analyzer/gate/gate.hpp"
 #include "analyzer/toml/toml_text.hpp"
+#include "snapdiff/printable.hpp"
 
 namespace snapdiff::gate {
 namespace {
@@ -40,7 +41,6 @@ std::string field(const Value& entry, std::string_view key) {
 }
 
 std::string quoted(const std::string& text) {
-  static constexpr char kHex[] = "0123456789abcdef";
   std::string out = "\"";
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
@@ -48,9 +48,7 @@ std::string quoted(const std::string& text) {
       out += '\\';
       out += c;
     } else if (byte < 0x20 || byte == 0x7f) {
-      out += "\\u00";
-      out += kHex[byte >> 4];
-      out += kHex[byte & 15];
+      append_hex(out += "\\u00", c);
     } else {
       out += c;
     }

@@ -28,6 +28,19 @@ bool is_start(const FrameView& frame) {
   return module.starts_with("libc.so") || module.starts_with("libc-") || module.starts_with("ld-linux");
 }
 
+/// Calls `visit(name)` for each frame, leaf first; how deep a function recurses is no other leak.
+template <class Visit>
+void each_name(std::span<const FrameView> leaf_first, Visit visit) {
+  std::string last;
+  for (const FrameView& frame : leaf_first) {
+    if (is_start(frame)) continue;
+    std::string name = stable_name(frame);
+    if (name == last) continue;
+    visit(name);
+    last = std::move(name);
+  }
+}
+
 std::string id_of(const SequenceHasher& hasher) { return hex(hasher.finish().high, 12); }
 
 }  // namespace
@@ -47,14 +60,7 @@ std::string leak_id(const TrendReport& trend, std::uint32_t row) {
 
 std::string leak_id(std::span<const FrameView> leaf_first) {
   SequenceHasher hasher;
-  std::string last;
-  for (const FrameView& frame : leaf_first) {
-    if (is_start(frame)) continue;
-    const std::string name = stable_name(frame);
-    if (name == last) continue;  // how deep a function recurses is no other leak
-    hasher.add(hash_bytes(name));
-    last = name;
-  }
+  each_name(leaf_first, [&](const std::string& name) { hasher.add(hash_bytes(name)); });
   return id_of(hasher);
 }
 
@@ -75,16 +81,11 @@ std::string leak_name(const TrendReport& trend, std::uint32_t row) {
 
 std::string leak_name(std::span<const FrameView> leaf_first) {
   std::string text;
-  std::string last;
   std::size_t named = 0;
-  for (const FrameView& frame : leaf_first) {
-    if (is_start(frame)) continue;
-    const std::string name = stable_name(frame);
-    if (name == last) continue;
-    last = name;
-    if (named == kNamed) return text + " ‹ …";
-    text += (named++ > 0 ? " ‹ " : "") + name;
-  }
+  each_name(leaf_first, [&](const std::string& name) {
+    if (named < kNamed) text += (named > 0 ? " ‹ " : "") + name;
+    if (named++ == kNamed) text += " ‹ …";
+  });
   return text.empty() ? "[filtered out]" : text;
 }
 

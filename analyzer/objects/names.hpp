@@ -5,10 +5,10 @@
 #include <string_view>
 #include <vector>
 
+#include "snapdiff/hash_index.hpp"
 #include "snapdiff/keyed_hash.hpp"
 #include "snapdiff/object_graph.hpp"
 #include "snapdiff/retention.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::objects {
 

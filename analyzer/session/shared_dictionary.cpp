@@ -39,20 +39,20 @@ class SharedDictionary::Rows {
     return at->second;
   }
   ModuleId module(StringId name, StringId build_id) {
-    return found(to_.modules_, key_of(name, build_id), [&] { return append(dictionary_.modules, name, build_id); });
+    return found(to_.modules_, key_of(name, build_id), [&] { return dictionary_.modules.append(name, build_id); });
   }
   FunctionId function(StringId name, StringId system_name, StringId file, std::int32_t start_line) {
     return found(to_.functions_, key_of(name, system_name, file),
-                 [&] { return append(dictionary_.functions, name, system_name, file, start_line); });
+                 [&] { return dictionary_.functions.append(name, system_name, file, start_line); });
   }
-  FrameId frame(const SnapshotBuilder::FrameSpec& f, const Hash128& hash) {
+  FrameId frame(const FrameSpec& f, const Hash128& hash) {
     return found(to_.frames_, key_of(hash, f.module, f.function, f.offset, f.line, f.column, f.flags),
-                 [&] { return append(dictionary_.frames, f, hash); });
+                 [&] { return dictionary_.frames.append(f, hash); });
   }
   LabelSetId labels(const std::vector<Label>& set) {
     std::string key;
     for (const Label& label : set) key += key_of(label.key, label.text, label.number, label.unit, label.is_number);
-    return found(to_.label_sets_, std::move(key), [&] { return append(dictionary_.labels, set); });
+    return found(to_.label_sets_, std::move(key), [&] { return dictionary_.labels.append(set); });
   }
   StackId stack(StackId id, const StackTable& from, DictionaryMover<Rows>& mover) {
     StackTable& stacks = dictionary_.stacks;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "analyzer/store/maintenance.hpp"
 #include "snapdiff/validate.hpp"
 
 namespace snapdiff::store {
@@ -35,11 +36,6 @@ void write_tables(sqlite3* db, std::int64_t snapshot, const EncodedTables& table
   if (id >= (snapshot + 1) * kChunksPerSnapshot) fail(ErrorCode::limit, "more than 2^34 blocks in one snapshot");
 }
 
-void delete_tables(sqlite3* db, std::int64_t snapshot) {
-  Statement(db, "DELETE FROM allocator_chunk WHERE id >= ? AND id < ?")
-      .run_with(snapshot * kChunksPerSnapshot, (snapshot + 1) * kChunksPerSnapshot);
-}
-
 std::optional<std::int64_t> base_of(sqlite3* db, std::int64_t snapshot) {
   Statement select(db, "SELECT base FROM allocator WHERE snapshot = ?");
   return select.bind(1, snapshot).step() ? select.optional_integer(0) : std::nullopt;
@@ -58,17 +54,15 @@ void rewrite_tables(Session& session, std::int64_t snapshot, const std::set<std:
   const auto tables = session.allocator_tables(snapshot);
   const auto before = base ? session.allocator_tables(*base) : nullptr;
   const EncodedTables encoded = encode_tables(before.get(), *tables);
-  delete_tables(db, snapshot);
+  delete_chunks(db, "allocator_chunk", snapshot, kChunksPerSnapshot);
   write_tables(db, snapshot, encoded);
   Statement(db, "UPDATE allocator SET base = ?, distance = ? WHERE snapshot = ?")
       .run_with(encoded.is_delta ? base : std::nullopt, encoded.is_delta ? distance_of(db, *base) + 1 : 0, snapshot);
 }
 
 void delete_traces(sqlite3* db, std::int64_t snapshot) {
-  for (const StoredTrace& trace : read_traces(db, snapshot)) {
-    Statement(db, "DELETE FROM trace_chunk WHERE id >= ? AND id < ?")
-        .run_with(trace.id * kChunksPerTrace, (trace.id + 1) * kChunksPerTrace);
-  }
+  for (const StoredTrace& trace : read_traces(db, snapshot))
+    delete_chunks(db, "trace_chunk", trace.id, kChunksPerTrace);
   Statement(db, "DELETE FROM trace WHERE snapshot = ?").run_with(snapshot);
 }
 
@@ -186,18 +180,12 @@ void write_allocator(Session& session, std::int64_t snapshot, const EncodedAlloc
 void remove_allocators(Session& session, std::span<const std::int64_t> snapshots) {
   sqlite3* db = session.db();
   const std::set<std::int64_t> removed(snapshots.begin(), snapshots.end());
-  std::vector<std::int64_t> dependents;
-  {
-    Statement select(db, "SELECT snapshot, base FROM allocator WHERE base IS NOT NULL ORDER BY snapshot");
-    while (select.step()) {
-      if (removed.contains(select.integer(1)) && !removed.contains(select.integer(0)))
-        dependents.push_back(select.integer(0));
-    }
-  }
-  for (const std::int64_t id : dependents) rewrite_tables(session, id, removed);
+  const std::vector<std::int64_t> left =
+      dependents(db, "SELECT snapshot, base FROM allocator WHERE base IS NOT NULL ORDER BY snapshot", removed);
+  for (const std::int64_t id : left) rewrite_tables(session, id, removed);
   Statement remove(db, "DELETE FROM allocator WHERE snapshot = ?");
   for (const std::int64_t id : removed) {
-    delete_tables(db, id);
+    delete_chunks(db, "allocator_chunk", id, kChunksPerSnapshot);
     delete_traces(db, id);
     remove.run_with(id);
   }

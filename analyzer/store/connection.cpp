@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "analyzer/store/schema.hpp"
+#include "snapdiff/printable.hpp"
 
 namespace snapdiff::store {
 namespace {
@@ -23,12 +24,10 @@ constexpr int kModeTimeoutMs = 200;
 
 /// A path as an URI file name, so that "immutable" can be said.
 std::string immutable_uri(const std::string& path) {
-  constexpr const char* kHex = "0123456789abcdef";
   std::string uri = "file:";
   for (const char c : path) {
     if (c == '%' || c == '?' || c == '#') {
-      const auto byte = static_cast<unsigned char>(c);
-      uri += {'%', kHex[byte >> 4], kHex[byte & 15]};
+      append_hex(uri += '%', c);
     } else {
       uri += c;
     }
@@ -173,7 +172,7 @@ void Connection::open_existing() {
     open_pending_store();
     return;
   }
-  write([](Session&) { return 0; });
+  write([](Session&) {});
 }
 
 /// An empty store in memory.

@@ -44,10 +44,18 @@ class Connection {
     try {
       Transaction transaction(session.db(), Transaction::Kind::write);
       begin_write();
-      auto result = body(session);
-      transaction.commit();
-      session.own_changes_are_known();
-      return result;
+      const auto commit = [&] {
+        transaction.commit();
+        session.own_changes_are_known();
+      };
+      if constexpr (std::is_void_v<decltype(body(session))>) {
+        body(session);
+        commit();
+      } else {
+        auto result = body(session);
+        commit();
+        return result;
+      }
     } catch (...) {
       session.drop();
       throw;

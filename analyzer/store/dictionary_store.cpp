@@ -110,7 +110,7 @@ void Catalog::read_functions(sqlite3* db) {
 void Catalog::read_frames(sqlite3* db) {
   Statement select(db, "SELECT id, module, \"offset\", function, line, \"column\", flags, hash FROM frame ORDER BY id");
   while (select.step()) {
-    SnapshotBuilder::FrameSpec spec;
+    FrameSpec spec;
     spec.module = ModuleId{row_or_fail(modules, select, 1, "module")};
     if (!select.is_null(2)) spec.offset = static_cast<std::uint64_t>(select.integer(2));
     spec.function = FunctionId{row_or_fail(functions, select, 3, "function")};
@@ -176,7 +176,7 @@ FunctionId CatalogWriter::Rows::function(StringId name, StringId system_name, St
   return numbered(catalog_.functions, known, catalog_.builder_.function(name, system_name, file, start_line));
 }
 
-FrameId CatalogWriter::Rows::frame(const SnapshotBuilder::FrameSpec& spec, const Hash128& hash) {
+FrameId CatalogWriter::Rows::frame(const FrameSpec& spec, const Hash128& hash) {
   const std::size_t known = catalog_.dictionary().frames.size();
   return numbered(catalog_.frames, known, catalog_.builder_.frame_with_hash(spec, hash), 1);  // 0 is never a frame
 }

@@ -90,7 +90,7 @@ class CatalogWriter {
     StringId string(std::string_view text);
     ModuleId module(StringId name, StringId build_id);
     FunctionId function(StringId name, StringId system_name, StringId file, std::int32_t start_line);
-    FrameId frame(const SnapshotBuilder::FrameSpec& spec, const Hash128& hash);
+    FrameId frame(const FrameSpec& spec, const Hash128& hash);
     LabelSetId labels(std::vector<Label> set);
 
    private:

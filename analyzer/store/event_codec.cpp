@@ -1,6 +1,7 @@
 #include <span>
 
 #include "analyzer/store/allocator_codec.hpp"
+#include "snapdiff/checked.hpp"
 
 namespace snapdiff::store {
 namespace {
@@ -20,10 +21,6 @@ constexpr std::int64_t kUnit = 512;
 
 /// Of EventLog's contract; differences stay below 2^63.
 constexpr std::int64_t kTimeLimit = std::int64_t{1} << 62;
-
-std::uint64_t minus(std::int64_t a, std::int64_t b) {
-  return static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b);
-}
 
 bool is_time(std::int64_t time) { return time > -kTimeLimit && time < kTimeLimit; }
 
@@ -52,13 +49,13 @@ void EventChunkWriter::add(const TraceEvent& event) {
   }
   if (event.size != last_.size) {
     head |= kOtherSize;
-    put_varint(columns_[kSizes], zigzag(minus(event.size, last_.size)));
+    put_varint(columns_[kSizes], zigzag(bits(wrapping_difference(event.size, last_.size))));
   }
   if (event.time_us == kNoTime) {
     put_varint(columns_[kTimes], 0);
   } else {
     if (!is_time(event.time_us)) fail(ErrorCode::internal, "time of an event is beyond 2^62 us");
-    put_varint(columns_[kTimes], 1 + zigzag(minus(event.time_us, last_time_)));
+    put_varint(columns_[kTimes], 1 + zigzag(bits(wrapping_difference(event.time_us, last_time_))));
     last_time_ = event.time_us;
   }
   columns_[kHeads].push_back(static_cast<char>(head));
@@ -107,13 +104,12 @@ bool EventChunkReader::next(TraceEvent& event) {
     const std::uint64_t coded = addresses_.varint();
     last_.address += coded == 1 ? unzigzag(addresses_.varint()) : unzigzag(coded >> 1) * std::uint64_t{kUnit};
   }
-  if ((head & kOtherSize) != 0)
-    last_.size = static_cast<std::int64_t>(static_cast<std::uint64_t>(last_.size) + unzigzag(sizes_.varint()));
+  if ((head & kOtherSize) != 0) last_.size = wrapping_sum(last_.size, number(unzigzag(sizes_.varint())));
   const std::uint64_t time = times_.varint();
   event = last_;
   event.time_us = kNoTime;
   if (time == 0) return true;
-  last_time_ = static_cast<std::int64_t>(static_cast<std::uint64_t>(last_time_) + unzigzag(time - 1));
+  last_time_ = wrapping_sum(last_time_, number(unzigzag(time - 1)));
   if (!is_time(last_time_)) fail(ErrorCode::malformed, "time of an event is beyond 2^62 us");
   event.time_us = last_time_;
   return true;

@@ -3,7 +3,9 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 #include "snapdiff/result.hpp"
 
@@ -39,10 +41,16 @@ auto concerning(const std::string& subject, Body&& body) -> decltype(body()) {
 }
 
 /// Runs `body` and returns its value, or the Error about `subject` that it ended with.
-template <class T, class Body>
-Result<T> guarded(const std::string& subject, Body&& body) {
+template <class Body>
+auto guarded(const std::string& subject, Body&& body)
+    -> Result<std::conditional_t<std::is_void_v<decltype(body())>, std::monostate, decltype(body())>> {
   try {
-    return body();
+    if constexpr (std::is_void_v<decltype(body())>) {
+      body();
+      return ok();
+    } else {
+      return body();
+    }
   } catch (Failure& failure) {
     return std::move(failure.error).about(subject);
   } catch (const std::bad_alloc&) {

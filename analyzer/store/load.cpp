@@ -18,14 +18,12 @@ namespace {
 struct Copied {
   Dictionary dictionary;
   StringId string(std::string_view text) { return dictionary.strings.append(text); }
-  ModuleId module(StringId name, StringId build_id) { return append(dictionary.modules, name, build_id); }
+  ModuleId module(StringId name, StringId build_id) { return dictionary.modules.append(name, build_id); }
   FunctionId function(StringId name, StringId system_name, StringId file, std::int32_t start_line) {
-    return append(dictionary.functions, name, system_name, file, start_line);
+    return dictionary.functions.append(name, system_name, file, start_line);
   }
-  FrameId frame(const SnapshotBuilder::FrameSpec& spec, const Hash128& hash) {
-    return append(dictionary.frames, spec, hash);
-  }
-  LabelSetId labels(const std::vector<Label>& set) { return append(dictionary.labels, set); }
+  FrameId frame(const FrameSpec& spec, const Hash128& hash) { return dictionary.frames.append(spec, hash); }
+  LabelSetId labels(const std::vector<Label>& set) { return dictionary.labels.append(set); }
 };
 
 /// Makes a dictionary of just what is asked for, out of the store's.

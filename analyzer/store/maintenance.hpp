@@ -1,8 +1,11 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "analyzer/store/session.hpp"
 #include "analyzer/store/store.hpp"
@@ -13,6 +16,9 @@ namespace snapdiff::store {
 /// Takes snapshots out, writes those anew that were stored as changes against them, and deletes
 /// what nothing refers to any more. Ids of the rest stay. Throws usage (unknown id).
 void remove_snapshots(Session& session, std::span<const SnapshotId> ids);
+
+/// Of (snapshot, base) as `select_sql` gives them, the snapshots that stay while what they are changes against goes.
+std::vector<std::int64_t> dependents(sqlite3* db, const char* select_sql, const std::set<std::int64_t>& removed);
 
 /// Deletes sources, memory maps, stacks, frames, functions, modules, label sets and strings that no
 /// snapshot uses. The session must be dropped afterwards.

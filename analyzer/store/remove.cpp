@@ -21,11 +21,6 @@ StoredAs stored_as(sqlite3* db, std::int64_t snapshot) {
   return {select.optional_integer(0), select.integer(1)};
 }
 
-void delete_chunks(sqlite3* db, std::int64_t snapshot) {
-  Statement(db, "DELETE FROM sample_chunk WHERE id >= ? AND id < ?")
-      .run_with(snapshot * kChunksPerSnapshot, (snapshot + 1) * kChunksPerSnapshot);
-}
-
 /// Writes a snapshot again against the nearest one before it that stays.
 void rewrite_samples(Session& session, std::int64_t snapshot, const std::set<std::int64_t>& removed) {
   sqlite3* db = session.db();
@@ -33,21 +28,12 @@ void rewrite_samples(Session& session, std::int64_t snapshot, const std::set<std
   while (base && removed.contains(*base)) base = stored_as(db, *base).base;
   const auto table = session.samples(snapshot);
   const auto before = base ? session.samples(*base) : nullptr;
-  delete_chunks(db, snapshot);
+  delete_chunks(db, "sample_chunk", snapshot, kChunksPerSnapshot);
   const EncodedSamples samples = encode_best(before.get(), *table);
   write_samples(db, snapshot, samples);
   Statement(db, "UPDATE snapshot SET base = ?, distance = ? WHERE id = ?")
       .run_with(samples.is_delta ? base : std::nullopt, samples.is_delta ? stored_as(db, *base).distance + 1 : 0,
                 snapshot);
-}
-
-std::vector<std::int64_t> dependents(sqlite3* db, const std::set<std::int64_t>& removed) {
-  std::vector<std::int64_t> found;
-  Statement select(db, "SELECT id, base FROM snapshot WHERE base IS NOT NULL ORDER BY id");
-  while (select.step()) {
-    if (removed.contains(select.integer(1)) && !removed.contains(select.integer(0))) found.push_back(select.integer(0));
-  }
-  return found;
 }
 
 /// A comparison of what is gone is no longer one.
@@ -64,6 +50,15 @@ void forget_comparison_with(sqlite3* db, const std::set<std::int64_t>& removed) 
 
 }  // namespace
 
+std::vector<std::int64_t> dependents(sqlite3* db, const char* select_sql, const std::set<std::int64_t>& removed) {
+  std::vector<std::int64_t> found;
+  Statement select(db, select_sql);
+  while (select.step()) {
+    if (removed.contains(select.integer(1)) && !removed.contains(select.integer(0))) found.push_back(select.integer(0));
+  }
+  return found;
+}
+
 void remove_snapshots(Session& session, std::span<const SnapshotId> ids) {
   sqlite3* db = session.db();
   std::set<std::int64_t> removed;
@@ -71,14 +66,16 @@ void remove_snapshots(Session& session, std::span<const SnapshotId> ids) {
     stored_as(db, static_cast<std::int64_t>(id));
     removed.insert(static_cast<std::int64_t>(id));
   }
-  for (const std::int64_t id : dependents(db, removed)) rewrite_samples(session, id, removed);
+  const std::vector<std::int64_t> left =
+      dependents(db, "SELECT id, base FROM snapshot WHERE base IS NOT NULL ORDER BY id", removed);
+  for (const std::int64_t id : left) rewrite_samples(session, id, removed);
   remove_allocators(session, std::vector<std::int64_t>(removed.begin(), removed.end()));
 
   Statement delete_totals(db, "DELETE FROM snapshot_total WHERE snapshot = ?");
   Statement delete_details(db, "DELETE FROM snapshot_detail WHERE snapshot = ?");
   Statement delete_snapshot(db, "DELETE FROM snapshot WHERE id = ?");
   for (const std::int64_t id : removed) {
-    delete_chunks(db, id);
+    delete_chunks(db, "sample_chunk", id, kChunksPerSnapshot);
     delete_totals.run_with(id);
     delete_details.run_with(id);
     delete_snapshot.run_with(id);

@@ -65,11 +65,8 @@ StoredColumns read_columns(sqlite3* db, std::int64_t snapshot) {
 }
 
 bool same_types(const std::vector<Column>& a, const std::vector<Column>& b) {
-  if (a.size() != b.size()) return false;
-  for (std::size_t c = 0; c < a.size(); ++c) {
-    if (!(a[c].type == b[c].type)) return false;
-  }
-  return true;
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const Column& x, const Column& y) { return x.type == y.type; });
 }
 
 std::int64_t key_snapshot_of(sqlite3* db, std::int64_t snapshot) {

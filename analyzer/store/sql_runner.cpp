@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "snapdiff/nearest.hpp"
+#include "snapdiff/printable.hpp"
 
 namespace snapdiff::store {
 namespace {
@@ -27,12 +28,8 @@ std::string real_text(double value) {
 }
 
 std::string blob_text(std::string_view bytes) {
-  constexpr const char* kHex = "0123456789abcdef";
   std::string text = "x'";
-  for (const char c : bytes) {
-    const auto byte = static_cast<unsigned char>(c);
-    text += {kHex[byte >> 4], kHex[byte & 15]};
-  }
+  for (const char byte : bytes) append_hex(text, byte);
   return text + "'";
 }
 

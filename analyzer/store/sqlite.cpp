@@ -134,6 +134,10 @@ std::int64_t query_integer(sqlite3* db, std::string_view sql) {
   return statement.step() ? statement.integer(0) : 0;
 }
 
+void delete_chunks(sqlite3* db, const std::string& table, std::int64_t owner, std::int64_t each) {
+  Statement(db, "DELETE FROM " + table + " WHERE id >= ? AND id < ?").run_with(owner * each, (owner + 1) * each);
+}
+
 Transaction::Transaction(sqlite3* db, Kind kind) : db_(db) {
   if (sqlite3_get_autocommit(db_) == 0) return;
   execute(db_, kind == Kind::write ? "BEGIN IMMEDIATE" : "BEGIN");

@@ -100,6 +100,9 @@ void execute(sqlite3* db, const char* sql);
 /// The first column of the first row, or 0.
 std::int64_t query_integer(sqlite3* db, std::string_view sql);
 
+/// Deletes the chunks of `owner` from a table whose ids are owner * `each` + number of the chunk.
+void delete_chunks(sqlite3* db, const std::string& table, std::int64_t owner, std::int64_t each);
+
 /// Rolls back unless commit() was called. Nests: inside another transaction it does nothing.
 class Transaction {
  public:

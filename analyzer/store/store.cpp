@@ -18,6 +18,11 @@ struct Store::Impl {
   Impl(const std::string& path, How how) : connection(path, how) {}
   Connection connection;
 
+  template <class Body>
+  auto read(Body body) {
+    return guarded(connection.path(), [&] { return connection.read(body); });
+  }
+
   /// The connection, with the virtual tables.
   Session& with_tables() {
     Session& session = connection.reader();
@@ -35,18 +40,18 @@ Store::~Store() = default;
 const std::string& Store::path() const { return impl_->connection.path(); }
 
 Result<Store> Store::open(const std::string& path, Access access) {
-  return guarded<Store>(path, [&] { return Store(std::make_unique<Impl>(path, access)); });
+  return guarded(path, [&] { return Store(std::make_unique<Impl>(path, access)); });
 }
 
 Result<Store> Store::draft(const std::string& path) {
-  return guarded<Store>(path, [&] { return Store(std::make_unique<Impl>(path, Connection::Draft{})); });
+  return guarded(path, [&] { return Store(std::make_unique<Impl>(path, Connection::Draft{})); });
 }
 
 bool Store::publish() { return place_new_file(path(), impl_->connection.image()); }
 
 Result<Imported> Store::add(const Snapshot& snapshot, const std::string& series, std::string_view source_bytes) {
   Connection& connection = impl_->connection;
-  return guarded<Imported>(path(), [&] {
+  return guarded(path(), [&] {
     // Looked up before the lock is taken: nothing is written when nothing is new.
     const auto present = [&](Session& session) { return find_present(session.db(), snapshot.facts, series); };
     const std::int64_t known = connection.is_new() ? 0 : connection.read(present);
@@ -60,7 +65,7 @@ Result<Imported> Store::add(const Snapshot& snapshot, const std::string& series,
 
 Result<std::vector<Imported>> Store::add_all(std::span<const Snapshot* const> snapshots, const std::string& series) {
   Connection& connection = impl_->connection;
-  return guarded<std::vector<Imported>>(path(), [&] {
+  return guarded(path(), [&] {
     const auto present = [&](Session& session) { return Present(session.db(), snapshots, series); };
     if (!connection.is_new()) {
       const Present known = connection.read(present);
@@ -84,30 +89,25 @@ Result<std::vector<Imported>> Store::add_all(std::span<const Snapshot* const> sn
   });
 }
 
-Result<std::vector<Snapshot>> Store::addresses() {
-  return guarded<std::vector<Snapshot>>(path(), [&] { return impl_->connection.read(load_addresses); });
-}
+Result<std::vector<Snapshot>> Store::addresses() { return impl_->read(load_addresses); }
 
 Result<std::vector<Snapshot>> Store::load(std::span<const SnapshotId> ids, Parts parts) {
-  return guarded<std::vector<Snapshot>>(path(), [&] {
-    return impl_->connection.read([&](Session& session) { return load_snapshots(session, ids, parts); });
-  });
+  return impl_->read([&](Session& session) { return load_snapshots(session, ids, parts); });
 }
 
 Result<std::vector<SeriesInfo>> Store::list() {
-  return guarded<std::vector<SeriesInfo>>(
-      path(), [&] { return impl_->connection.read([](Session& session) { return read_series(session.db()); }); });
+  return impl_->read([](Session& session) { return read_series(session.db()); });
 }
 
 Result<std::optional<SeriesEnd>> Store::series_end(const std::string& name) {
-  return guarded<std::optional<SeriesEnd>>(path(), [&] {
+  return guarded(path(), [&] {
     if (impl_->connection.is_new()) return std::optional<SeriesEnd>();
     return impl_->connection.read([&](Session& session) { return read_series_end(session.db(), name); });
   });
 }
 
 Result<std::optional<SnapshotId>> Store::newest() {
-  return guarded<std::optional<SnapshotId>>(path(), [&] {
+  return guarded(path(), [&] {
     if (impl_->connection.is_new()) return std::optional<SnapshotId>();
     return impl_->connection.read([](Session& session) {
       const std::int64_t id = query_integer(session.db(), "SELECT ifnull(max(id), 0) FROM snapshot");
@@ -117,14 +117,11 @@ Result<std::optional<SnapshotId>> Store::newest() {
 }
 
 Result<std::optional<std::string>> Store::source_bytes(SnapshotId id) {
-  return guarded<std::optional<std::string>>(path(), [&] {
-    return impl_->connection.read(
-        [&](Session& session) { return read_source(session.db(), static_cast<std::int64_t>(id)); });
-  });
+  return impl_->read([id](Session& session) { return read_source(session.db(), static_cast<std::int64_t>(id)); });
 }
 
 Result<std::size_t> Store::take_names(const Dictionary& named) {
-  return guarded<std::size_t>(path(), [&] {
+  return guarded(path(), [&] {
     const std::size_t count = impl_->connection.write([&](Session& session) { return name_addresses(session, named); });
     impl_->connection.forget();
     return count;
@@ -132,19 +129,15 @@ Result<std::size_t> Store::take_names(const Dictionary& named) {
 }
 
 Status Store::remove(std::span<const SnapshotId> ids) {
-  return guarded<std::monostate>(path(), [&] {
-    if (ids.empty()) return std::monostate{};
-    impl_->connection.write([&](Session& session) {
-      remove_snapshots(session, ids);
-      return 0;
-    });
+  return guarded(path(), [&] {
+    if (ids.empty()) return;
+    impl_->connection.write([&](Session& session) { remove_snapshots(session, ids); });
     impl_->connection.shrink();
-    return std::monostate{};
   });
 }
 
 Result<std::size_t> Store::merge(const std::string& other_path) {
-  return guarded<std::size_t>(path(), [&] {
+  return guarded(path(), [&] {
     std::error_code ignored;
     if (std::filesystem::equivalent(path(), other_path, ignored)) return std::size_t{0};
     std::optional<Connection> other;
@@ -156,50 +149,36 @@ Result<std::size_t> Store::merge(const std::string& other_path) {
 }
 
 Status Store::remember(const Comparison& comparison) {
-  return guarded<std::monostate>(path(), [&] {
-    return impl_->connection.write([&](Session& session) {
+  return guarded(path(), [&] {
+    impl_->connection.write([&](Session& session) {
       const std::string ids = format_ids(comparison.snapshots);
       Statement(session.db(), "INSERT OR REPLACE INTO comparison VALUES(1,?,?)").run_with(ids, comparison.options_json);
-      return std::monostate{};
     });
   });
 }
 
 Result<std::optional<Comparison>> Store::last_comparison() {
-  return guarded<std::optional<Comparison>>(path(), [&] {
-    return impl_->connection.read([](Session& session) -> std::optional<Comparison> {
-      Statement select(session.db(), "SELECT snapshots, options FROM comparison");
-      if (!select.step()) return std::nullopt;
-      return Comparison{parse_ids(select.text(0)), std::string(select.text(1))};
-    });
+  return impl_->read([](Session& session) -> std::optional<Comparison> {
+    Statement select(session.db(), "SELECT snapshots, options FROM comparison");
+    if (!select.step()) return std::nullopt;
+    return Comparison{parse_ids(select.text(0)), std::string(select.text(1))};
   });
 }
 
 Status Store::sql(std::string_view script, const SqlSink& sink, bool may_write) {
-  return guarded<std::monostate>(path(), [&] {
-    if (may_write) impl_->connection.write([](Session&) { return 0; });  // makes a store that is not there yet
+  return guarded(path(), [&] {
+    if (may_write) impl_->connection.write([](Session&) {});  // makes a store that is not there yet
     run_sql(impl_->with_tables().db(), script, sink, may_write);
-    return std::monostate{};
   });
 }
 
 Status Store::export_plain(const std::string& to_path) {
-  return guarded<std::monostate>(path(), [&] {
+  return guarded(path(), [&] {
     Session& session = impl_->with_tables();
-    return impl_->connection.read([&](Session&) {
-      write_plain_store(session.db(), path(), to_path);
-      return std::monostate{};
-    });
+    impl_->connection.read([&](Session&) { write_plain_store(session.db(), path(), to_path); });
   });
 }
 
-Status Store::check() {
-  return guarded<std::monostate>(path(), [&] {
-    return impl_->connection.read([](Session& session) {
-      check_store(session);
-      return std::monostate{};
-    });
-  });
-}
+Status Store::check() { return impl_->read(check_store); }
 
 }  // namespace snapdiff::store

@@ -82,7 +82,20 @@ std::int64_t plain(std::uint64_t value) { return static_cast<std::int64_t>(value
 
 void put_stack(Output& out, StackId stack) { stack == StackId{} ? out.null() : out.integer(plain(index_of(stack))); }
 
-class SegmentView {
+/// What both tables have of the scan.
+class AllocatorView {
+ public:
+  AllocatorView(Session& session, AllocatorScan::FirstRow first_row) : scan_(session, first_row) {}
+  void filter(Arguments& arguments) { scan_.start(arguments); }
+  bool at_end() const { return scan_.at_end(); }
+  void next() { scan_.next(); }
+  std::int64_t rowid() const { return scan_.rowid(); }
+
+ protected:
+  AllocatorScan scan_;
+};
+
+class SegmentView : public AllocatorView {
  public:
   static constexpr const char* kDeclaration =
       "CREATE TABLE segment(snapshot INTEGER, segment INTEGER, device INTEGER, address INTEGER, size INTEGER,"
@@ -91,11 +104,7 @@ class SegmentView {
   static bool plan(IndexPlan& plan) { return AllocatorScan::plan(plan, 10'000); }
 
   explicit SegmentView(Session& session)
-      : scan_(session, [](const AllocatorTables&, std::size_t segment) { return segment; }) {}
-  void filter(Arguments& arguments) { scan_.start(arguments); }
-  bool at_end() const { return scan_.at_end(); }
-  void next() { scan_.next(); }
-  std::int64_t rowid() const { return scan_.rowid(); }
+      : AllocatorView(session, [](const AllocatorTables&, std::size_t segment) { return segment; }) {}
   void column(Output& out, int column) {
     const SegmentTable& table = scan_.tables().segments;
     const std::size_t row = scan_.row();
@@ -123,12 +132,9 @@ class SegmentView {
       default: return put_stack(out, table.stack[row]);
     }
   }
-
- private:
-  AllocatorScan scan_;
 };
 
-class BlockView {
+class BlockView : public AllocatorView {
  public:
   static constexpr const char* kDeclaration =
       "CREATE TABLE block(snapshot INTEGER, segment INTEGER, address INTEGER, size INTEGER, requested INTEGER,"
@@ -136,13 +142,9 @@ class BlockView {
   static bool plan(IndexPlan& plan) { return AllocatorScan::plan(plan, 1'000'000); }
 
   explicit BlockView(Session& session)
-      : scan_(session, [](const AllocatorTables& tables, std::size_t segment) {
+      : AllocatorView(session, [](const AllocatorTables& tables, std::size_t segment) {
           return static_cast<std::size_t>(tables.segments.block_begin[segment]);
         }) {}
-  void filter(Arguments& arguments) { scan_.start(arguments); }
-  bool at_end() const { return scan_.at_end(); }
-  void next() { scan_.next(); }
-  std::int64_t rowid() const { return scan_.rowid(); }
   void column(Output& out, int column) {
     constexpr std::string_view kStates[] = {"allocated", "pending", "inactive"};
     const BlockTable& table = scan_.tables().blocks;
@@ -157,9 +159,6 @@ class BlockView {
       default: return put_stack(out, table.stack[row]);
     }
   }
-
- private:
-  AllocatorScan scan_;
 };
 
 }  // namespace

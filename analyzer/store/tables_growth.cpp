@@ -41,8 +41,8 @@ class GrowthTable {
   explicit GrowthTable(Session& session) : session_(session) {}
 
   void filter(Arguments& arguments) {
-    from_ = snapshot_id(arguments.take());
-    to_ = snapshot_id(arguments.take());
+    from_ = integer_of(arguments.take(), "growth(from, to) needs two snapshot ids");
+    to_ = integer_of(arguments.take(), "growth(from, to) needs two snapshot ids");
     sqlite3_value* const metric = arguments.take();
     baseline_ = session_.samples(from_);
     current_ = session_.samples(to_);
@@ -87,12 +87,6 @@ class GrowthTable {
   }
 
  private:
-  static std::int64_t snapshot_id(sqlite3_value* value) {
-    if (value == nullptr || sqlite3_value_type(value) != SQLITE_INTEGER)
-      fail(ErrorCode::usage, "growth(from, to) needs two snapshot ids");
-    return sqlite3_value_int64(value);
-  }
-
   static std::string_view row_class(std::int64_t baseline, std::int64_t current) {
     if (baseline == current) return "same";
     if (baseline == 0) return "new";

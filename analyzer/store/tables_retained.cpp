@@ -31,24 +31,12 @@ class RetainedTable {
   static constexpr int kSnapshot = 8;
   static constexpr int kWanted = 9;
 
-  static bool plan(IndexPlan& plan) {
-    if (plan.comes_later(kSnapshot) || plan.comes_later(kWanted)) return false;
-    if (!plan.take(kSnapshot, SQLITE_INDEX_CONSTRAINT_EQ, true)) {
-      plan.without_arguments();
-      return true;
-    }
-    plan.take(kWanted, SQLITE_INDEX_CONSTRAINT_EQ, true);
-    plan.expect(5'000, 1'000'000);
-    return true;
-  }
+  static bool plan(IndexPlan& plan) { return plan_call(plan, kSnapshot, kWanted, 5'000); }
 
   explicit RetainedTable(Session& session) : session_(session) {}
 
   void filter(Arguments& arguments) {
-    sqlite3_value* const id = arguments.take();
-    if (id == nullptr || sqlite3_value_type(id) != SQLITE_INTEGER)
-      fail(ErrorCode::usage, "retained(snapshot) needs a snapshot id");
-    snapshot_ = sqlite3_value_int64(id);
+    snapshot_ = integer_of(arguments.take(), "retained(snapshot) needs a snapshot id");
     const auto table = session_.samples(snapshot_);
     const Column& column = choose(table, text_of(arguments.take()));
     metric_ = column.type.name;

@@ -2,7 +2,7 @@
 #include <limits>
 
 #include "analyzer/store/tables.hpp"
-#include "analyzer/store/virtual_table.hpp"
+#include "analyzer/store/tables_values.hpp"
 
 namespace snapdiff::store {
 namespace {
@@ -33,10 +33,9 @@ class SampleTableView {
     stacks_ = arguments.take_range();
     metric_.reset();
     if (metric != nullptr && sqlite3_value_type(metric) == SQLITE_TEXT) {
-      metric_ = std::string(reinterpret_cast<const char*>(sqlite3_value_text(metric)),
-                            static_cast<std::size_t>(sqlite3_value_bytes(metric)));
+      metric_ = text_of(metric);
     }
-    list_snapshots(snapshot);
+    snapshots_ = snapshots_of(session_.db(), "SELECT id FROM snapshot ORDER BY id", snapshot);
     rowid_ = 0;
     next_snapshot_ = 0;
     table_.reset();
@@ -67,15 +66,6 @@ class SampleTableView {
   }
 
  private:
-  void list_snapshots(sqlite3_value* wanted) {
-    snapshots_.clear();
-    const bool one = wanted != nullptr && sqlite3_value_type(wanted) == SQLITE_INTEGER;
-    Statement select(session_.db(),
-                     one ? "SELECT id FROM snapshot WHERE id = ?" : "SELECT id FROM snapshot ORDER BY id");
-    if (one) select.bind(1, std::int64_t{sqlite3_value_int64(wanted)});
-    while (select.step()) snapshots_.push_back(select.integer(0));
-  }
-
   /// The next snapshot that has a row to show.
   void open_next() {
     table_.reset();

@@ -22,16 +22,7 @@ class TrendTable {
   static constexpr int kSeries = 12;
   static constexpr int kWanted = 13;
 
-  static bool plan(IndexPlan& plan) {
-    if (plan.comes_later(kSeries) || plan.comes_later(kWanted)) return false;
-    if (!plan.take(kSeries, SQLITE_INDEX_CONSTRAINT_EQ, true)) {
-      plan.without_arguments();
-      return true;
-    }
-    plan.take(kWanted, SQLITE_INDEX_CONSTRAINT_EQ, true);
-    plan.expect(25'000, 1'000'000);
-    return true;
-  }
+  static bool plan(IndexPlan& plan) { return plan_call(plan, kSeries, kWanted, 25'000); }
 
   explicit TrendTable(Session& session) : session_(session) {}
 

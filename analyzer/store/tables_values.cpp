@@ -11,6 +11,22 @@ std::string text_of(sqlite3_value* value) {
   return {reinterpret_cast<const char*>(text), static_cast<std::size_t>(sqlite3_value_bytes(value))};
 }
 
+std::int64_t integer_of(sqlite3_value* value, const char* expected) {
+  if (value == nullptr || sqlite3_value_type(value) != SQLITE_INTEGER) fail(ErrorCode::usage, expected);
+  return sqlite3_value_int64(value);
+}
+
+bool plan_call(IndexPlan& plan, int argument, int metric, std::int64_t rows) {
+  if (plan.comes_later(argument) || plan.comes_later(metric)) return false;
+  if (!plan.take(argument, SQLITE_INDEX_CONSTRAINT_EQ, true)) {
+    plan.without_arguments();
+    return true;
+  }
+  plan.take(metric, SQLITE_INDEX_CONSTRAINT_EQ, true);
+  plan.expect(rows, 1'000'000);
+  return true;
+}
+
 const Column* find_column(const SampleTable& table, std::string_view metric) {
   const auto at = std::find_if(table.columns.begin(), table.columns.end(),
                                [metric](const Column& column) { return column.type.name == metric; });

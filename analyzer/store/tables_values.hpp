@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/store/sqlite.hpp"
+#include "analyzer/store/virtual_table.hpp"
 #include "snapdiff/snapshot.hpp"
 
 /// What several virtual tables read out of their arguments, and how they show what they have in common.
@@ -16,6 +16,13 @@ namespace snapdiff::store {
 
 /// The text of an argument; "" where there is none, or NULL.
 std::string text_of(sqlite3_value* value);
+
+/// The integer of an argument. Throws usage, `expected`, for anything else.
+std::int64_t integer_of(sqlite3_value* value, const char* expected);
+
+/// Plans a table that is called as NAME(argument, metric), both in hidden columns and the second one optional; see
+/// T::plan of virtual_table.hpp.
+bool plan_call(IndexPlan& plan, int argument, int metric, std::int64_t rows);
 
 /// The column called `metric`, or null.
 const Column* find_column(const SampleTable& table, std::string_view metric);

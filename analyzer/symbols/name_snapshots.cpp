@@ -9,7 +9,6 @@
 #include "analyzer/symbols/symbol_files.hpp"
 #include "analyzer/symbols/symbols.hpp"
 #include "snapdiff/checked.hpp"
-#include "snapdiff/dictionary_mover.hpp"
 #include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::symbols {
@@ -176,7 +175,7 @@ class DictionaryNamer {
         function_key(text(query, source.name), text(query, source.system_name), text(query, source.file));
     const auto [entry, added] = functions_.try_emplace(key, FunctionId{});
     if (added)
-      entry->second = append(to_->functions, std::get<0>(key), std::get<1>(key), std::get<2>(key), source.start_line);
+      entry->second = to_->functions.append(std::get<0>(key), std::get<1>(key), std::get<2>(key), source.start_line);
     return entry->second;
   }
 
@@ -230,11 +229,10 @@ class DictionaryNamer {
       } else {
         if (row >= kNone || inlined_.size() >= kNone - 1)
           return Error{ErrorCode::limit, "too many inlined frames: expected fewer than 2^32 - 1"};
-        append(frames,
-               {.module = from_.frames.module[i],
-                .offset = from_.frames.offset[i],
-                .flags = kFrameInlined | kFrameDerived},
-               hash);
+        frames.append({.module = from_.frames.module[i],
+                       .offset = from_.frames.offset[i],
+                       .flags = kFrameInlined | kFrameDerived},
+                      hash);
       }
       write(row, query, sources[j]);
       inlined_.push_back(FrameId{static_cast<std::uint32_t>(row)});

@@ -9,25 +9,6 @@ constexpr std::size_t kMaxPunycode = 1024;  // decoding is quadratic
 
 }  // namespace
 
-void append_utf8(std::string& out, std::uint32_t code) {
-  const auto tail = [&](int shift) { out += static_cast<char>(0x80U | ((code >> shift) & 63U)); };
-  if (code < 0x80) {
-    out += static_cast<char>(code);
-  } else if (code < 0x800) {
-    out += static_cast<char>(0xc0U | (code >> 6));
-    tail(0);
-  } else if (code < 0x10000) {
-    out += static_cast<char>(0xe0U | (code >> 12));
-    tail(6);
-    tail(0);
-  } else {
-    out += static_cast<char>(0xf0U | (code >> 18));
-    tail(12);
-    tail(6);
-    tail(0);
-  }
-}
-
 bool append_punycode(std::string& out, std::string_view text) {
   constexpr std::uint32_t kBase = 36, kTmin = 1, kTmax = 26, kSkew = 38, kDamp = 700;
   std::vector<std::uint32_t> codes;

@@ -1,15 +1,14 @@
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
+
+#include "snapdiff/printable.hpp"
 
 namespace snapdiff::symbols {
 
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
-
-void append_utf8(std::string& out, std::uint32_t code);
 
 /// RFC 3492 with '_' as its delimiter; false when the text is no Punycode.
 bool append_punycode(std::string& out, std::string_view text);

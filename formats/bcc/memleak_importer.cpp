@@ -1,4 +1,3 @@
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -58,8 +57,7 @@ class MemleakLog final : public text::ReportLog {
 
   void open(std::string_view time) {
     builder_ = std::make_unique<SnapshotBuilder>();
-    builder_->add_column({"inuse_objects", "count"});
-    builder_->add_column({"inuse_space", "bytes"});
+    builder_->add_heap_columns();
     SnapshotFacts& facts = builder_->facts();
     facts.producer = "bcc memleak";
     facts.pid = pid_;
@@ -75,8 +73,7 @@ class MemleakLog final : public text::ReportLog {
       row_ = row;
       frames_.clear();
     } else {
-      builder_->facts().partial = true;
-      builder_->notes().add(Severity::data_loss, "rows with numbers beyond 2^63-1, left out", lines_.line_offset());
+      builder_->facts().lose("rows with numbers beyond 2^63-1, left out", lines_.line_offset());
     }
   }
 
@@ -92,23 +89,10 @@ class MemleakLog final : public text::ReportLog {
     if (frames_.size() == kMaxFrames) {
       fail(ErrorCode::limit, "stack too deep: more than 1000000 frames", lines_.line_offset());
     }
-    const StackLine found = stack_line(line);
-    SnapshotBuilder::FrameSpec spec;
-    spec.module = builder_->module(found.module, {});
-    if (found.function.empty()) {
-      if (found.module.empty()) spec.offset = found.address;
-    } else {
-      const StringId name = builder_->string(found.function);
-      spec.function = builder_->function(name, name, builder_->string(found.file), 0);
-      if (found.line <= std::numeric_limits<std::int32_t>::max()) spec.line = static_cast<std::int32_t>(found.line);
-    }
-    frames_.push_back(builder_->frame(spec));
+    frames_.push_back(text::frame_of(*builder_, stack_line(line)));
   }
 
-  void cut() {
-    builder_->facts().partial = true;
-    builder_->notes().add(Severity::data_loss, "the input ends inside a row, which was left out", lines_.line_offset());
-  }
+  void cut() { builder_->facts().lose("the input ends inside a row, which was left out", lines_.line_offset()); }
 
   void close_row() {
     if (!row_) return;
@@ -145,9 +129,6 @@ Match sniff_memleak(std::string_view head) {
 }  // namespace
 
 constexpr Format kBccMemleak{
-    .info = kInfo,
-    .sniff = sniff_memleak,
-    .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { MemleakLog(in, out).run(); },
-    .many = "distinct stacks"};
+    .info = kInfo, .sniff = sniff_memleak, .decode = text::read_log<MemleakLog>, .many = "distinct stacks"};
 
 }  // namespace snapdiff::formats

@@ -34,16 +34,6 @@ std::string_view take_module(std::string_view& text) {
   return module;
 }
 
-void take_source(std::string_view source, StackLine& out) {
-  const std::size_t colon = source.rfind(':');
-  if (colon == std::string_view::npos || colon == 0) return;
-  Cursor digits(source.substr(colon + 1));
-  std::int64_t line = 0;
-  if (!is_digit(digits.peek()) || digits.decimal(line) != Number::ok || !digits.at_end()) return;
-  out.file = source.substr(0, colon);
-  out.line = line;
-}
-
 }  // namespace
 
 std::optional<std::string_view> heading_time(std::string_view line) {
@@ -51,8 +41,7 @@ std::optional<std::string_view> heading_time(std::string_view line) {
   if (top == std::string_view::npos) return std::nullopt;
   Cursor at(line.substr(top + 6));
   std::int64_t shown = 0;
-  if (!is_digit(at.peek()) || at.decimal(shown) != Number::ok || !at.take(" stacks with outstanding allocations"))
-    return std::nullopt;
+  if (!at.count(shown) || !at.take(" stacks with outstanding allocations")) return std::nullopt;
   const std::size_t open = line.rfind('[', top);
   return open == std::string_view::npos ? std::string_view{} : line.substr(open + 1, top - open - 1);
 }
@@ -69,28 +58,29 @@ RowLine row_line(std::string_view line, Row& out) {
   return bytes == Number::ok && count == Number::ok ? RowLine::ok : RowLine::unreadable;
 }
 
-StackLine stack_line(std::string_view line) {
-  StackLine out;
+text::PrintedFrame stack_line(std::string_view line) {
+  text::PrintedFrame out;
   std::string_view text = trim(line);
   Cursor at(text);
   std::int64_t depth = 0;
   std::uint64_t address = 0;
-  if (is_digit(at.peek()) && at.decimal(depth) == Number::ok && at.skip_blanks() && at.take("[<") &&
-      at.hex(address) == Number::ok && at.take(">]")) {  // libbpf
-    out.address = address;
+  if (at.count(depth) && at.skip_blanks() && at.take("[<") && at.hex(address) == Number::ok &&
+      at.take(">]")) {  // libbpf
+    out.offset = address;
     text = trim(at.rest());
   } else {
     at = Cursor(text);
     if (at.take("0x") && at.hex(address) == Number::ok && at.skip_blanks()) {
-      out.address = address;
+      out.offset = address;
       text = trim(at.rest());
     }
   }
   out.module = take_module(text);
   std::string_view source;
   cut_offset(text, source);
-  take_source(source, out);
+  if (text::take_line_number(source, out.line)) out.file = source;
   if (text != "[unknown]" && text != "<null sym>") out.function = text;
+  if (!out.function.empty() || !out.module.empty()) out.offset = kNoOffset;
   return out;
 }
 
@@ -101,7 +91,7 @@ std::optional<std::int64_t> attached_to(std::string_view line) {
   Cursor at(line.substr(found + kAttaching.size()));
   if (at.take("kernel")) return -1;
   std::int64_t pid = 0;
-  if (!at.take("pid ") || !is_digit(at.peek()) || at.decimal(pid) != Number::ok) return std::nullopt;
+  if (!at.take("pid ") || !at.count(pid)) return std::nullopt;
   return pid;
 }
 

@@ -38,7 +38,7 @@ class Resolver {
  private:
   /// False when no region holds the address.
   bool add(DumpReader& dump, std::uint64_t address) {
-    SnapshotBuilder::FrameSpec spec;
+    FrameSpec spec;
     spec.offset = address - 1;  // a return address; one less lies inside the call
     const MemoryMap::Region* const region = dump.map.find(spec.offset);
     if (region != nullptr && region->module != ModuleId{}) {
@@ -135,28 +135,20 @@ void attribute_residue(DumpReader& dump, const Values& header, const Values& sum
                      std::to_string(rest.inuse_objects) + " objects) less than the totals in the header";
   if (dump.has_alloc) text += ", and " + std::to_string(rest.alloc_space) + " bytes allocated";
   if (size <= kWriterBuffer && size + kLongestRow > kWriterBuffer) text += "; the writer cut the dump at 1 MiB";
-  facts.notes.add(Severity::data_loss, text);
-  facts.partial = true;
+  facts.lose(text);
 }
 
 bool leave_out_cut_line(DumpReader& dump) {
   if (dump.lines.terminated()) return false;
   SnapshotFacts& facts = dump.builder.facts();
-  facts.notes.add(Severity::data_loss, "the last line has no end and may be cut: it was left out",
-                  dump.lines.line_offset());
-  facts.partial = true;
+  facts.lose("the last line has no end and may be cut: it was left out", dump.lines.line_offset());
   return true;
 }
 
 Snapshot finish(DumpReader& dump) {
   SnapshotBuilder& builder = dump.builder;
   builder.facts().format_detail = dump.detail;
-  builder.add_column({"inuse_objects", "count"});
-  builder.add_column({"inuse_space", "bytes"});
-  if (dump.has_alloc) {
-    builder.add_column({"alloc_objects", "count"});
-    builder.add_column({"alloc_space", "bytes"});
-  }
+  builder.add_heap_columns(dump.has_alloc);
   const std::size_t columns = dump.has_alloc ? 4 : 2;
   if (!dump.map.present() && dump.addresses_need_map && dump.symbols.empty() && !dump.addresses.addresses().empty()) {
     builder.notes().add(Severity::warning,

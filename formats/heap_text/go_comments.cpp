@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "formats/heap_text/dump.hpp"
+#include "formats/text/printed_frame.hpp"
 
 namespace snapdiff::formats::heap_text {
 namespace {
@@ -70,19 +71,9 @@ bool read_frame(DumpReader& dump, std::string_view text) {
   after.token();
   std::string_view file = trim(after.rest());
   std::int64_t line = 0;
-  const std::size_t colon = file.rfind(':');
-  if (colon != std::string_view::npos) {
-    Cursor digits(file.substr(colon + 1));
-    if (is_digit(digits.peek()) && digits.decimal(line) == Number::ok && digits.at_end()) {
-      file = file.substr(0, colon);
-    } else {
-      line = 0;
-    }
-  }
+  take_line_number(file, line);
   if (line > std::numeric_limits<std::int32_t>::max()) line = 0;
-  SnapshotBuilder& builder = dump.builder;
-  const StringId id = builder.string(name);
-  const SymbolTable::Line symbol{builder.function(id, id, builder.string(file), 0), static_cast<std::int32_t>(line)};
+  const SymbolTable::Line symbol{dump.builder.function(name, file), static_cast<std::int32_t>(line)};
   dump.symbols.add(pc, {&symbol, 1});
   return true;
 }

@@ -66,14 +66,11 @@ class HeapProfileReader {
       type = at.token();
     }
     if (number == Number::none || !dump_.lines.terminated()) {
-      fail(ErrorCode::malformed,
-           "header not readable: found " + in_quotes(line) +
-               ", expected heap profile: objects: bytes [objects: bytes] @ type",
-           dump_.lines.line_offset());
+      fail_found("header not readable", line, "heap profile: objects: bytes [objects: bytes] @ type",
+                 dump_.lines.line_offset());
     }
     if (number == Number::too_big) {
-      fail(ErrorCode::malformed, "number beyond 2^63-1: found " + in_quotes(line) + ", expected it to fit in 64 bits",
-           dump_.lines.line_offset());
+      fail_found("number beyond 2^63-1", line, "it to fit in 64 bits", dump_.lines.line_offset());
     }
     dump_.has_alloc = (total_.alloc_objects != total_.inuse_objects && total_.alloc_objects != 0) ||
                       (total_.alloc_space != total_.inuse_space && total_.alloc_space != 0);
@@ -89,9 +86,7 @@ class HeapProfileReader {
       Cursor at(type.substr(slash + 1));
       const Number number = at.peek() == '-' ? Number::none : at.decimal(period);
       if (number == Number::too_big || (number == Number::none && !at.at_end()) || !at.at_end()) {
-        fail(ErrorCode::malformed,
-             "sampling rate not readable: found " + in_quotes(type) + ", expected a number of bytes after the slash",
-             dump_.lines.line_offset());
+        fail_found("sampling rate not readable", type, "a number of bytes after the slash", dump_.lines.line_offset());
       }
     }
     SnapshotFacts& facts = dump_.builder.facts();
@@ -148,8 +143,7 @@ class HeapProfileReader {
       fail_row(line);
     }
     if (number == Number::too_big) {
-      fail(ErrorCode::malformed, "number beyond 2^63-1: found " + in_quotes(line) + ", expected it to fit in 64 bits",
-           dump_.lines.line_offset());
+      fail_found("number beyond 2^63-1", line, "it to fit in 64 bits", dump_.lines.line_offset());
     }
     check_pair(values.inuse_objects, values.inuse_space, "in use");
     if (dump_.has_alloc) check_pair(values.alloc_objects, values.alloc_space, "allocated");
@@ -194,16 +188,12 @@ class HeapProfileReader {
     if (facts.sampling == Sampling::exact) return attribute_residue(dump_, total_, sum_);
     // A sampled header holds raw numbers, too; but their lack can be told, not sized.
     if (sum_.inuse_objects < total_.inuse_objects || sum_.inuse_space < total_.inuse_space) {
-      facts.notes.add(Severity::data_loss, "rows are missing: they hold less than the totals in the header",
-                      dump_.lines.offset());
-      facts.partial = true;
+      facts.lose("rows are missing: they hold less than the totals in the header", dump_.lines.offset());
     }
   }
 
   [[noreturn]] void fail_row(std::string_view line) const {
-    fail(ErrorCode::malformed,
-         "row not recognised: found " + in_quotes(line) + ", expected objects: bytes [objects: bytes] @ addresses",
-         dump_.lines.line_offset());
+    fail_found("row not recognised", line, "objects: bytes [objects: bytes] @ addresses", dump_.lines.line_offset());
   }
 
   DumpReader& dump_;

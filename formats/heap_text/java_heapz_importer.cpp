@@ -44,8 +44,7 @@ class JavaReader {
     skip_preamble(dump_.lines, dump_.builder.notes());
     std::string_view line;
     if (!dump_.lines.next(line) || !has_prefix(line, kSignature)) {
-      fail(ErrorCode::malformed, "header not recognised: found " + in_quotes(line) + ", expected --- heapz 1 ---",
-           dump_.lines.line_offset());
+      fail_found("header not recognised", line, "--- heapz 1 ---", dump_.lines.line_offset());
     }
     while (dump_.lines.next(line)) {
       const std::size_t equals = line.find('=');
@@ -56,9 +55,7 @@ class JavaReader {
       }
       const std::string_view value = trim(line.substr(equals + 1));
       if (!dump_.lines.terminated() || !((key == "format" && value == "java") || key == "resolution")) {
-        fail(ErrorCode::malformed,
-             "setting not known: found " + in_quotes(line) + ", expected format = java or resolution = bytes",
-             dump_.lines.line_offset());
+        fail_found("setting not known", line, "format = java or resolution = bytes", dump_.lines.line_offset());
       }
       if (key == "resolution" && value != "bytes") {
         fail(ErrorCode::unsupported, "unit not known: found resolution = " + in_quotes(value) + ", expected bytes",
@@ -75,13 +72,11 @@ class JavaReader {
     const Number count = is_digit(at.peek()) ? at.decimal(values.inuse_objects) : Number::none;
     at.skip_blanks();
     if (bytes == Number::none || count == Number::none || !at.take('@')) {
-      fail(ErrorCode::malformed,
-           "row not recognised: found " + in_quotes(line) + ", expected bytes count @ ids, or 0x, an id and a location",
-           dump_.lines.line_offset());
+      fail_found("row not recognised", line, "bytes count @ ids, or 0x, an id and a location",
+                 dump_.lines.line_offset());
     }
     if (bytes == Number::too_big || count == Number::too_big) {
-      fail(ErrorCode::malformed, "number beyond 2^63-1: found " + in_quotes(line) + ", expected it to fit in 64 bits",
-           dump_.lines.line_offset());
+      fail_found("number beyond 2^63-1", line, "it to fit in 64 bits", dump_.lines.line_offset());
     }
     if (values.inuse_objects == 0) {
       fail(ErrorCode::malformed,
@@ -102,8 +97,7 @@ class JavaReader {
       return;
     }
     if (at.hex(id) != Number::ok || !at.skip_blanks()) {
-      fail(ErrorCode::malformed, "location not readable: found " + in_quotes(line) + ", expected 0x, an id and a text",
-           dump_.lines.line_offset());
+      fail_found("location not readable", line, "0x, an id and a text", dump_.lines.line_offset());
     }
     const std::uint32_t address = dump_.addresses.find(id);
     if (address == AddressTable::kEmpty) return;  // of no row
@@ -123,9 +117,7 @@ class JavaReader {
     } else if (text.find("generated stub/JIT") != std::string_view::npos) {
       name = "STUB";
     }
-    SnapshotBuilder& builder = dump_.builder;
-    const StringId function = builder.string(name);
-    return {builder.function(function, function, builder.string(file), 0), static_cast<std::int32_t>(number)};
+    return {dump_.builder.function(name, file), static_cast<std::int32_t>(number)};
   }
 
   /// Cuts ":123" off; a number below 1 (native methods have -2) is none, but is cut, too.
@@ -147,14 +139,13 @@ class JavaReader {
     facts.sampling = Sampling::poisson;
     facts.period = kPeriod;
     facts.format_detail = "heapz";
-    builder.add_column({"inuse_objects", "count"});
-    builder.add_column({"inuse_space", "bytes"});
+    builder.add_heap_columns();
     locations_.resize(dump_.addresses.addresses().size());
 
     std::vector<FrameId> frame_of;
     std::uint64_t unnamed = 0;
     for (std::size_t i = 0; i < locations_.size(); ++i) {
-      SnapshotBuilder::FrameSpec spec;  // ids are no addresses: named frames have no offset
+      FrameSpec spec;  // ids are no addresses: named frames have no offset
       spec.function = locations_[i].function;
       spec.line = locations_[i].line;
       if (spec.function == FunctionId{}) {
@@ -164,8 +155,7 @@ class JavaReader {
       frame_of.push_back(builder.frame(spec));
     }
     if (unnamed > 0 && unnamed == locations_.size()) {
-      builder.notes().add(Severity::data_loss, "no location lines: the input ends before them", dump_.lines.offset());
-      facts.partial = true;
+      facts.lose("no location lines: the input ends before them", dump_.lines.offset());
     } else if (unnamed > 0) {
       builder.notes().add(Severity::warning, "frames without a location line", std::nullopt, unnamed);
     }

@@ -53,12 +53,10 @@ class JemallocReader {
     Cursor at(line);
     at.take("heap_v2/");
     std::int64_t rate = 0;
-    const bool readable = is_digit(at.peek()) && at.decimal(rate) == Number::ok;
+    const bool readable = at.count(rate);
     at.skip_blanks();
     if (!readable || !at.at_end() || !dump_.lines.terminated()) {
-      fail(ErrorCode::malformed,
-           "header not readable: found " + in_quotes(line) + ", expected heap_v2/ and the sampling rate in bytes",
-           dump_.lines.line_offset());
+      fail_found("header not readable", line, "heap_v2/ and the sampling rate in bytes", dump_.lines.line_offset());
     }
     dump_.sampler = {rate > 1 ? Rule::v2 : Rule::none, rate};
     SnapshotFacts& facts = dump_.builder.facts();
@@ -118,9 +116,8 @@ class JemallocReader {
       return true;
     }
     if (!is_preamble(line)) {
-      fail(ErrorCode::malformed,
-           "row not recognised: found " + in_quotes(line) + ", expected @ and addresses, t*: counts or the memory map",
-           dump_.lines.line_offset());
+      fail_found("row not recognised", line, "@ and addresses, t*: counts or the memory map",
+                 dump_.lines.line_offset());
     }
     return false;
   }
@@ -131,9 +128,7 @@ class JemallocReader {
       fail(ErrorCode::malformed, "no totals: the input ends, expected a t*: row", dump_.lines.offset());
     }
     if (pending_) {
-      facts.notes.add(Severity::data_loss, "the input ends after a stack without its t*: row; the stack is left out",
-                      pending_offset_);
-      facts.partial = true;
+      facts.lose("the input ends after a stack without its t*: row; the stack is left out", pending_offset_);
     }
     if (!has_total_) return;
     if (dump_.sampler.rule != Rule::none) return note_cut();
@@ -155,19 +150,15 @@ class JemallocReader {
       sum += static_cast<double>(dump_.stacks.values(i).inuse_space);
     if (sum >= 0.95 * static_cast<double>(total_.inuse_space)) return;
     SnapshotFacts& facts = dump_.builder.facts();
-    facts.notes.add(Severity::data_loss,
-                    "the input ends before the memory map and its rows hold less than its totals: the file is cut",
-                    dump_.lines.offset());
-    facts.partial = true;
+    facts.lose("the input ends before the memory map and its rows hold less than its totals: the file is cut",
+               dump_.lines.offset());
   }
 
   [[noreturn]] void fail_without_counts() const {
     fail(ErrorCode::malformed, "stack without counts: found no t*: row after it, expected one", pending_offset_);
   }
   [[noreturn]] void fail_without_stack(std::string_view line) const {
-    fail(ErrorCode::malformed,
-         "counts without a stack: found " + in_quotes(line) + ", expected @ and addresses before it",
-         dump_.lines.line_offset());
+    fail_found("counts without a stack", line, "@ and addresses before it", dump_.lines.line_offset());
   }
 
   DumpReader& dump_;

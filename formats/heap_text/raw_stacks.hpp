@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "snapdiff/checked.hpp"
-#include "snapdiff/snapshot_builder.hpp"
+#include "snapdiff/hash_index.hpp"
 
 /// Rows as they come, before the memory map at the end of the file tells what their addresses
 /// mean. Memory is bounded by the distinct stacks: four bytes per frame and forty per stack.

@@ -34,8 +34,7 @@ bool read_symbol(DumpReader& dump, std::string_view line) {
     if (is_no_name(name)) continue;
     if (names.size() >= kMaxInlined)
       fail(ErrorCode::limit, "too many inlined functions at one address: more than 256", dump.lines.line_offset());
-    const StringId id = dump.builder.string(name);
-    names.push_back({dump.builder.function(id, id, StringId{}, 0), 0});
+    names.push_back({dump.builder.function(name), 0});
   }
   if (names.empty()) return true;
   std::reverse(names.begin(), names.end());
@@ -50,8 +49,7 @@ void read_symbol_section(DumpReader& dump) {
   skip_preamble(dump.lines, notes);
   std::string_view line;
   if (!dump.lines.next(line) || signature_of(line).dump != Dump::symbolized) {
-    fail(ErrorCode::malformed, "symbol section missing: found " + in_quotes(line) + ", expected --- symbol",
-         dump.lines.line_offset());
+    fail_found("symbol section missing", line, "--- symbol", dump.lines.line_offset());
   }
   while (dump.lines.next(line)) {
     const std::string_view text = trim(line);
@@ -63,9 +61,7 @@ void read_symbol_section(DumpReader& dump) {
     } else if (text.find('=') != std::string_view::npos) {
       notes.add(Severity::info, "settings in the symbol section that are not known, skipped", dump.lines.line_offset());
     } else {
-      fail(ErrorCode::malformed,
-           "symbol not readable: found " + in_quotes(line) + ", expected 0x, an address and a name, or ---",
-           dump.lines.line_offset());
+      fail_found("symbol not readable", line, "0x, an address and a name, or ---", dump.lines.line_offset());
     }
   }
   fail(ErrorCode::malformed, "symbol section without an end: the input ends, expected ---", dump.lines.offset());

@@ -38,8 +38,7 @@ Status EventReader::read() {
     if (!view) {
       // A killed process leaves a stream without its end; what was written before it holds.
       if (view.error().code != ErrorCode::malformed || !have_version_) return std::move(view).error();
-      recording_.partial = true;
-      recording_.notes.add(Severity::data_loss, kCutShort, in_.offset());
+      recording_.facts.lose(kCutShort, in_.offset());
       break;
     }
     const std::size_t last = view->rfind('\n');
@@ -50,8 +49,7 @@ Status EventReader::read() {
       }
       if (view->size() < wanted) {
         if (!view->empty()) {
-          recording_.partial = true;
-          recording_.notes.add(Severity::data_loss, kCutShort, in_.offset());
+          recording_.facts.lose(kCutShort, in_.offset());
         }
         break;
       }
@@ -230,8 +228,8 @@ Status EventReader::event_of_version_0(std::string_view line, std::uint64_t offs
   }
   const auto [block, is_new] = block_at_.try_emplace(address, row);
   if (!is_new) {
-    recording_.notes.add(Severity::warning, "block at an address that was not free: the former one counts as freed",
-                         offset);
+    recording_.facts.notes.add(Severity::warning,
+                               "block at an address that was not free: the former one counts as freed", offset);
     freed(block->second, offset);
     block->second = row;
   }

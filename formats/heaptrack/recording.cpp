@@ -46,7 +46,7 @@ Status Recording::take_version(std::string_view line) {
     return Error{ErrorCode::unsupported, "heaptrack file version " + std::to_string(file_version) + ": expected 0 to 3",
                  0};
   }
-  producer = "heaptrack " + version_text(heaptrack);
+  facts.producer = "heaptrack " + version_text(heaptrack);
   return ok();
 }
 
@@ -67,7 +67,8 @@ Status Recording::take_line(std::string_view line, std::uint64_t offset) {
       return ok();
     case 'S':
       if (!suppressions.add(rest)) {
-        notes.add(Severity::info, "suppression that is not of the form leak:PATTERN, or one too many, ignored", offset);
+        facts.notes.add(Severity::info, "suppression that is not of the form leak:PATTERN, or one too many, ignored",
+                        offset);
       }
       return ok();
     case 'X':
@@ -98,7 +99,7 @@ Status Recording::string_line(std::string_view text, std::uint64_t offset) {
     }
     text = fields.text();
     if (text.size() != length) {
-      notes.add(Severity::warning, "text of another length than its line says: taken as it is", offset);
+      facts.notes.add(Severity::warning, "text of another length than its line says: taken as it is", offset);
     }
   }
   strings.append(text);
@@ -180,7 +181,7 @@ void Recording::stamp_line(std::string_view line, std::uint64_t offset) {
   if (!Fields(line).number(time) || time > kMostBytes) {
     skip(kNotRead, offset);
   } else if (time < time_ms) {
-    notes.add(Severity::warning, "time stamp before the one in front of it, ignored", offset);
+    facts.notes.add(Severity::warning, "time stamp before the one in front of it, ignored", offset);
   } else {
     time_ms = time;
   }
@@ -194,7 +195,7 @@ void Recording::rss_line(std::string_view line, std::uint64_t offset) {
     return;
   }
   if (page_bytes == 0 || __builtin_mul_overflow(pages, page_bytes, &bytes) || bytes > kMostBytes) {
-    notes.add(Severity::warning, "resident size without a page size, or too large, ignored", offset);
+    facts.notes.add(Severity::warning, "resident size without a page size, or too large, ignored", offset);
     return;
   }
   rss_bytes = static_cast<std::int64_t>(bytes);

@@ -10,7 +10,6 @@
 
 #include "formats/heaptrack/suppressions.hpp"
 #include "snapdiff/keyed_hash.hpp"
-#include "snapdiff/notes.hpp"
 #include "snapdiff/result.hpp"
 #include "snapdiff/snapshot.hpp"
 
@@ -49,7 +48,7 @@ struct alignas(32) Allocation {
 /// Everything that was read so far, but the events themselves, which are counted only.
 struct Recording {
   std::uint32_t file_version = 0;
-  std::string producer;
+  SnapshotFacts facts;  ///< producer, notes, whether it is partial
   std::optional<std::string> command_line;
   bool attached = false;  ///< recorded from the middle of a process's life
 
@@ -70,8 +69,6 @@ struct Recording {
   std::uint64_t page_bytes = 0;  ///< 0: not told
   std::optional<std::int64_t> rss_bytes;
   std::optional<std::int64_t> rss_peak_bytes;
-  Notes notes;
-  bool partial = false;
 
   /// One line of another kind than an event: `s i t a c R X I S #` and the like, and the events of version 0.
   /// Errors: malformed, unsupported, limit.
@@ -79,7 +76,7 @@ struct Recording {
   Status take_version(std::string_view line);
 
   /// Counts a line that is left out.
-  void skip(std::string_view why, std::uint64_t offset) { notes.add(Severity::data_loss, why, offset); }
+  void skip(std::string_view why, std::uint64_t offset) { facts.notes.add(Severity::data_loss, why, offset); }
 
   static constexpr std::uint32_t kNoRow = 0xffffffff;
   /// For version 0, where events name size and trace: the row, made when it is new; kNoRow out of range.

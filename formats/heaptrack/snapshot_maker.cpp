@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "formats/input/type_row.hpp"
 #include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats::heaptrack {
@@ -68,7 +69,7 @@ class Stacks {
     const Pointers& p = recording_.pointers;
     const StringTable& names = recording_.strings;
     first_frame_[pointer] = static_cast<std::uint32_t>(frames_.size());
-    SnapshotBuilder::FrameSpec spec;
+    FrameSpec spec;
     spec.module = builder_.module(names[StringId{p.module[pointer]}], {});
     for (std::uint32_t row = p.first[pointer]; row < p.first[pointer + 1]; ++row) {
       const Position& at = p.position[row];
@@ -77,8 +78,7 @@ class Stacks {
       spec.function = FunctionId{};
       spec.line = 0;
       if (!function.empty()) {
-        const StringId name = builder_.string(function);
-        spec.function = builder_.function(name, name, builder_.string(names[StringId{at.file}]), 0);
+        spec.function = builder_.function(function, names[StringId{at.file}]);
         spec.line = at.line;
       }
       spec.flags = row + 1 < p.first[pointer + 1] ? kFrameInlined : std::uint8_t{0};
@@ -126,13 +126,10 @@ std::string time_text(std::uint64_t milliseconds) {
 }
 
 void add_facts(const Recording& r, const SnapshotWish& wish, SnapshotBuilder& builder) {
-  SnapshotFacts& facts = builder.facts();
-  facts.producer = r.producer;
+  SnapshotFacts& facts = builder.facts() = r.facts;
   facts.command_line = r.command_line.value_or("");
   facts.sampling = Sampling::exact;
-  facts.partial = r.partial;
   facts.position = static_cast<std::uint32_t>(std::min<std::uint64_t>(wish.events, 0xfffffffeU) + 1);
-  facts.notes = r.notes;
   facts.format_detail = "version " + std::to_string(r.file_version) + (wish.is_peak ? ", at the peak" : "") +
                         ", after event " + std::to_string(wish.events) + " at " + time_text(wish.time_ms);
   if (r.attached) facts.notes.add(Severity::info, "recorded from a running process: what it held before is not there");
@@ -152,15 +149,9 @@ Error sum_too_large() {
 Result<Snapshot> make_snapshot(const Recording& r, const SnapshotWish& wish) {
   SnapshotBuilder builder;
   add_facts(r, wish, builder);
-  builder.add_column({"inuse_objects", "count"});
-  builder.add_column({"inuse_space", "bytes"});
-  if (wish.cumulative) {
-    builder.add_column({"alloc_objects", "count"});
-    builder.add_column({"alloc_space", "bytes"});
-    builder.add_column({"temporary_objects", "count"});
-  }
+  builder.add_heap_columns(wish.cumulative);
+  if (wish.cumulative) builder.add_column({"temporary_objects", "count"});
   Stacks stacks(r, builder);
-  StringId suppressed{};
   std::int64_t suppressed_bytes = 0;
   for (const std::uint32_t row : r.used) {
     const Allocation& a = r.allocations[row];
@@ -170,11 +161,7 @@ Result<Snapshot> make_snapshot(const Recording& r, const SnapshotWish& wish) {
     if (!stack) return stack.error();
     LabelSetId labels{};
     if (const std::string_view pattern = stacks.suppression(r.trace_of[row]); !pattern.empty()) {
-      if (suppressed == StringId{}) suppressed = builder.string("suppressed");
-      Label label;
-      label.key = suppressed;
-      label.text = builder.string(pattern);
-      labels = builder.labels({label});
+      labels = builder.labels({text_label(builder, "suppressed", pattern)});
       suppressed_bytes += live * a.size;
     }
     std::int64_t made_bytes = 0;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "formats/hprof/object_sizes.hpp"
-#include "snapdiff/snapshot_builder.hpp"
+#include "snapdiff/hash_index.hpp"
 
 namespace snapdiff::formats::hprof {
 

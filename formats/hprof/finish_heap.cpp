@@ -10,10 +10,9 @@
 
 #include "formats/hprof/address_index.hpp"
 #include "formats/hprof/object_sizes.hpp"
-#include "formats/input/read_failure.hpp"
+#include "formats/input/graph_parts.hpp"
 #include "formats/input/type_row.hpp"
 #include "snapdiff/checked.hpp"
-#include "snapdiff/object_graph.hpp"
 
 namespace snapdiff::formats::hprof {
 namespace {
@@ -63,8 +62,7 @@ class Finisher {
         graph_(std::make_shared<ObjectGraph>()) {}
 
   void run() {
-    builder_.add_column({"inuse_objects", "count"});
-    builder_.add_column({"inuse_space", "bytes"});
+    builder_.add_heap_columns();
     graph_->id = heap_.id.take_all();
     graph_->flags.assign(graph_->id.size(), 0);
     kind_ = heap_.kind.take_all();
@@ -80,10 +78,8 @@ class Finisher {
     add_types_and_sizes();
     add_rows();
     graph_->sizes_estimated = true;
-    builder_.facts().counters.push_back({"references", static_cast<std::int64_t>(graph_->to.size()), "count"});
     builder_.notes().add(Severity::info, "sizes are estimates, since the file has none: " + text_of(model_));
-    value_or_throw(validate(*graph_, builder_.dictionary()));
-    builder_.set_graph(std::move(graph_));
+    give_graph(builder_, std::move(graph_));
   }
 
  private:
@@ -196,13 +192,8 @@ class Finisher {
       }
       if (names[root.tag] == StringId{}) names[root.tag] = builder_.string(root_name(root.tag));
       graph.roots.push_back({node, names[root.tag]});
-      graph.flags[node] |= kObjectRoot;
     }
-    const auto less = [](const ObjectRoot& a, const ObjectRoot& b) {
-      return a.node != b.node ? a.node < b.node : a.kind < b.kind;
-    };
-    std::sort(graph.roots.begin(), graph.roots.end(), less);
-    graph.roots.erase(std::unique(graph.roots.begin(), graph.roots.end()), graph.roots.end());
+    finish_roots(graph);
     if (dangling > 0)
       builder_.notes().add(Severity::warning, "roots that are not in the dump, left out", std::nullopt, dangling);
   }
@@ -235,24 +226,10 @@ class Finisher {
       const StringId kind_name = builder_.string(kKindNames[static_cast<std::size_t>(kind)]);
       const StringId name =
           kind == Kind::primitive_array ? builder_.string(primitive_array_name(row)) : class_name_[row];
-      known[row] = intern_type(kind_name, name);
+      known[row] = types_.row(graph_->types, kind_name, name);  // classes of one name, of several loaders, are one type
+      sums_.resize(graph_->types.size());
     }
     return known[row];
-  }
-
-  /// Classes of one name, of several loaders, are one type.
-  std::uint32_t intern_type(StringId kind, StringId name) {
-    ObjectTypeTable& types = graph_->types;
-    const std::uint64_t hash = mix64((static_cast<std::uint64_t>(kind) << 32) | static_cast<std::uint64_t>(name));
-    std::uint32_t row =
-        types_.find(hash, [&](std::uint32_t r) { return types.kind[r] == kind && types.name[r] == name; });
-    if (row != HashIndex::kAbsent) return row;
-    row = static_cast<std::uint32_t>(types.size());
-    types.kind.push_back(kind);
-    types.name.push_back(name);
-    types_.insert(hash, row);
-    sums_.emplace_back();
-    return row;
   }
 
   /// Fields of java.lang.Class itself, which every class object has beside its statics.
@@ -316,7 +293,7 @@ class Finisher {
   std::vector<std::uint32_t> label_;  // by row of ClassTable::field_name
   std::array<std::vector<std::uint32_t>, 4> type_row_;
   std::vector<Sum> sums_;  // by row of types
-  HashIndex types_;
+  TypeRows types_;
   std::uint64_t dangling_ = 0;
 };
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "snapdiff/snapshot_builder.hpp"
+#include "snapdiff/hash_index.hpp"
 
 namespace snapdiff::formats::hprof {
 

@@ -5,6 +5,8 @@
 #include <array>
 #include <cstdint>
 
+#include "snapdiff/printable.hpp"
+
 namespace snapdiff::formats {
 
 struct Sha256::Context {
@@ -21,12 +23,8 @@ void Sha256::update(std::string_view bytes) {
 std::string Sha256::finish_hex() {
   std::array<std::uint8_t, SHA256_DIGEST_SIZE> digest{};
   sha256_digest(&context_->state, digest.size(), digest.data());
-  constexpr std::string_view kHex = "0123456789abcdef";
   std::string out;
-  for (const std::uint8_t byte : digest) {
-    out += kHex[byte >> 4];
-    out += kHex[byte & 15];
-  }
+  for (const std::uint8_t byte : digest) append_hex(out, static_cast<char>(byte));
   return out;
 }
 

@@ -9,6 +9,11 @@
 
 namespace snapdiff::formats {
 
+/// A label of text.
+inline Label text_label(SnapshotBuilder& builder, std::string_view key, std::string_view value) {
+  return {builder.string(key), builder.string(value), 0, StringId{}, false};
+}
+
 /// Where the rows of a type go: a stack of one frame that is called as the type, and the label
 /// `type`, so that grouping by type, by function and by stack all show it.
 struct TypeKey {
@@ -19,24 +24,16 @@ struct TypeKey {
 /// `module` may be 0. `more` are further labels.
 inline TypeKey type_key(SnapshotBuilder& builder, std::string_view type, ModuleId module = {},
                         std::vector<Label> more = {}) {
-  const StringId name = builder.string(type);
-  SnapshotBuilder::FrameSpec spec;
-  spec.function = builder.function(name, name, StringId{}, 0);
-  spec.module = module;
-  const FrameId frame = builder.frame(spec);
-  more.push_back({builder.string("type"), name, 0, StringId{}, false});
+  const FrameId frame = builder.frame({.module = module, .function = builder.function(type)});
+  more.push_back(text_label(builder, "type", type));
   return {builder.stack(std::span(&frame, 1)), builder.labels(std::move(more))};
 }
 
-/// A row of a type alone. Values are one a column.
-inline void add_type_row(SnapshotBuilder& builder, std::string_view name, std::span<const std::int64_t> values) {
-  const TypeKey key = type_key(builder, name);
+/// A row of a type. Values are one a column.
+inline void add_type_row(SnapshotBuilder& builder, std::string_view name, std::span<const std::int64_t> values,
+                         ModuleId module = {}) {
+  const TypeKey key = type_key(builder, name, module);
   builder.add_row(key.stack, key.labels, values);
-}
-
-/// A label of text.
-inline Label text_label(SnapshotBuilder& builder, std::string_view key, std::string_view value) {
-  return {builder.string(key), builder.string(value), 0, StringId{}, false};
 }
 
 }  // namespace snapdiff::formats

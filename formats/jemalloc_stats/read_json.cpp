@@ -28,7 +28,7 @@ struct Live {
 
 class JsonDump final : public json::Walk {
  public:
-  JsonDump() { statistics_.detail = "JSON"; }
+  JsonDump() { statistics_.facts.format_detail = "JSON"; }
 
   void text(std::string_view value) override {
     if (at({"jemalloc", "version"})) statistics_.version = value;

@@ -28,13 +28,6 @@ std::vector<std::string_view> words_of(std::string_view line) {
   return words;
 }
 
-std::optional<std::int64_t> whole(std::string_view word) {
-  Cursor at(word);
-  std::int64_t value = 0;
-  if (!is_digit(at.peek()) || at.decimal(value) != Number::ok || !at.at_end()) return std::nullopt;
-  return value;
-}
-
 /// Where the columns of a table are; which there are differs by version.
 struct Columns {
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
@@ -69,7 +62,7 @@ class TextDumps final : public text::ReportLog {
     if (line.find(kBegin) != std::string_view::npos) {
       if (statistics_) cut(lines_.line_offset());
       statistics_ = std::make_unique<Statistics>();
-      statistics_->detail = "text";
+      statistics_->facts.format_detail = "text";
       table_ = Table::none;
       return;
     }
@@ -87,7 +80,8 @@ class TextDumps final : public text::ReportLog {
     if (has_prefix(line, "Allocated: ")) return totals(line);
     if (has_prefix(line, "Version: ")) return version(line.substr(9));
     if (has_prefix(line, "Count of realloc(non-null-ptr, 0) calls: ")) {
-      if (const auto value = whole(trim(line.substr(41)))) add_counter(*statistics_, "zero_reallocs", *value);
+      if (const auto value = text::whole_number(trim(line.substr(41))))
+        add_counter(*statistics_, "zero_reallocs", *value);
     } else if (has_prefix(line, "Merged arenas stats")) {
       section_ = Section::merged;
     } else if (has_prefix(line, "Destroyed arenas stats")) {
@@ -114,12 +108,11 @@ class TextDumps final : public text::ReportLog {
       std::string name(part.substr(0, colon));
       if (name == "Allocated") name = "allocated";
       Cursor at(part.substr(colon + 2));
-      const auto value = whole(at.token());
+      const auto value = text::whole_number(at.token());
       if (value) add_counter(*statistics_, name, *value);
       at.skip_blanks();
       if (at.take("(n_thp ")) {
-        if (std::int64_t pages = 0; is_digit(at.peek()) && at.decimal(pages) == Number::ok)
-          add_counter(*statistics_, "metadata_thp", pages);
+        if (std::int64_t pages = 0; at.count(pages)) add_counter(*statistics_, "metadata_thp", pages);
       }
     }
   }
@@ -127,8 +120,8 @@ class TextDumps final : public text::ReportLog {
   void begin_table(Table table, std::string_view heading) {
     columns_ = columns_of(heading);
     if (columns_.size == Columns::kNone || (columns_.live == Columns::kNone && columns_.allocated == Columns::kNone)) {
-      statistics_->notes.add(Severity::data_loss, "a table without a column of sizes or of live objects, left out",
-                             lines_.line_offset());
+      statistics_->facts.notes.add(
+          Severity::data_loss, "a table without a column of sizes or of live objects, left out", lines_.line_offset());
       return;
     }
     table_ = table;
@@ -149,7 +142,7 @@ class TextDumps final : public text::ReportLog {
     if (text.empty() || !is_digit(text.front())) return false;
     const std::vector<std::string_view> words = words_of(text);
     const auto cell = [&](std::size_t column) {
-      return column < words.size() ? whole(words[column]) : std::optional<std::int64_t>{};
+      return column < words.size() ? text::whole_number(words[column]) : std::optional<std::int64_t>{};
     };
     const auto size = cell(columns_.size);
     auto live = cell(columns_.live);
@@ -157,9 +150,7 @@ class TextDumps final : public text::ReportLog {
       if (const auto bytes = cell(columns_.allocated)) live = *bytes / *size;
     }
     if (words.size() != columns_.count || !size || *size == 0 || !live || !lines_.terminated()) {
-      statistics_->partial = true;
-      statistics_->notes.add(Severity::data_loss, "rows of a table that could not be read, left out",
-                             lines_.line_offset());
+      statistics_->facts.lose("rows of a table that could not be read, left out", lines_.line_offset());
       return true;
     }
     if (Classes* classes = open_classes()) add_live(*classes, *size, *live, lines_.line_offset());
@@ -168,11 +159,9 @@ class TextDumps final : public text::ReportLog {
 
   void cut(std::uint64_t offset) {
     if (!out_.empty()) {
-      out_.last().partial = true;
-      out_.last().notes.add(Severity::data_loss, "a dump without its end, which was left out", offset);
+      out_.last().lose("a dump without its end, which was left out", offset);
     } else {
-      statistics_->partial = true;
-      statistics_->notes.add(Severity::data_loss, "the dump has no end: the input was cut", offset);
+      statistics_->facts.lose("the dump has no end: the input was cut", offset);
       take(*statistics_, out_);
       out_.last().complete = false;
     }

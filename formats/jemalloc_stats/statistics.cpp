@@ -30,9 +30,8 @@ void add_rows(SnapshotBuilder& builder, const Classes& classes, std::int64_t& su
   for (const auto& [size, number] : classes.live) {
     std::int64_t bytes = 0;
     if (__builtin_mul_overflow(size, number, &bytes) || !checked_add(sum, bytes, sum)) too_big();
-    const TypeKey key = type_key(builder, "size class " + std::to_string(size));
     const std::int64_t values[] = {number, bytes};
-    builder.add_row(key.stack, key.labels, values);
+    add_type_row(builder, "size class " + std::to_string(size), values);
   }
 }
 
@@ -50,31 +49,26 @@ void add_live(Classes& classes, std::int64_t size, std::int64_t number, std::uin
 void add_counter(Statistics& statistics, std::string_view name, std::int64_t value) {
   for (const Known& known : kCounters) {
     if (known.name != name) continue;
-    statistics.counters.push_back({std::string(name), value, std::string(known.unit), known.cumulative, 0});
+    statistics.facts.counters.push_back({std::string(name), value, std::string(known.unit), known.cumulative, 0});
     if (name == "allocated") statistics.allocated = value;
   }
 }
 
 void take(const Statistics& statistics, text::HeldSink& out) {
   SnapshotBuilder builder;
-  SnapshotFacts& facts = builder.facts();
+  SnapshotFacts& facts = builder.facts() = statistics.facts;
   facts.producer = "jemalloc" + (statistics.version.empty() ? std::string() : " " + statistics.version);
-  facts.format_detail = statistics.detail;
   facts.sampling = Sampling::exact;
-  facts.counters = statistics.counters;
-  facts.partial = statistics.partial;
-  facts.notes.add_all(statistics.notes);
   // Where only one arena is in use, or on demand, there are no merged tables.
   const Arena& arena =
       statistics.merged.small.told || statistics.merged.large.told ? statistics.merged : statistics.sum;
   if (arena.small.told || arena.large.told) {
-    builder.add_column({"inuse_objects", "count"});
-    builder.add_column({"inuse_space", "bytes"});
+    builder.add_heap_columns();
     std::int64_t sum = 0;
     add_rows(builder, arena.small, sum);
     add_rows(builder, arena.large, sum);
     const bool all_told = arena.small.told && arena.large.told;
-    if (!all_told || statistics.partial) facts.complete = false;
+    if (!all_told || facts.partial) facts.complete = false;
     if (statistics.allocated && *statistics.allocated != sum) {
       if (all_told || *statistics.allocated < sum) {
         facts.notes.add(Severity::warning, "the size classes do not add up to the allocated bytes");

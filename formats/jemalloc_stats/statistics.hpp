@@ -27,13 +27,10 @@ struct Arena {
 
 struct Statistics {
   std::string version;
-  std::string detail;
-  std::vector<Counter> counters;
+  SnapshotFacts facts;
   std::optional<std::int64_t> allocated;
   Arena merged;  ///< as the dump itself adds the arenas up
   Arena sum;     ///< of the single arenas
-  bool partial = false;
-  Notes notes;
 };
 
 /// Adds to classes.live. Throws ReadFailure: limit.

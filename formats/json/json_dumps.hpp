@@ -1,8 +1,9 @@
 #pragma once
 
-#include "formats/input/read_failure.hpp"
+#include "formats/input/format.hpp"
 #include "formats/json/json_walk.hpp"
 #include "formats/text/held_sink.hpp"
+#include "formats/text/scan.hpp"
 
 namespace snapdiff::formats::json {
 
@@ -19,14 +20,18 @@ void read_dumps(Input& in, SnapshotSink& out) {
       found = dump.read(json);
     } catch (const ReadFailure& failure) {
       if (held.empty() || failure.error.code != ErrorCode::malformed) throw;
-      held.last().partial = true;
-      held.last().notes.add(Severity::data_loss, "the input ends inside a dump, which was left out",
-                            failure.error.offset);
+      held.last().lose("the input ends inside a dump, which was left out", failure.error.offset);
     }
     if (!found) break;
     dump.finish(held);
   }
   held.flush();
+}
+
+/// decode() of a format that is written as JSON objects or as text.
+template <void (*kReadJson)(Input&, SnapshotSink&), void (*kReadText)(Input&, SnapshotSink&)>
+void read_json_or_text(Input& in, SnapshotSink& out, const ReadRequest& /*request*/) {
+  text::begins_with(value_or_throw(in.peek(kSniffBytes)), {"{"}) ? kReadJson(in, out) : kReadText(in, out);
 }
 
 }  // namespace snapdiff::formats::json

@@ -17,11 +17,9 @@ constexpr FormatInfo kMemcheckInfo{
 constexpr FormatInfo kSanitizerInfo{"leak-sanitizer", "report of LeakSanitizer, also of AddressSanitizer",
                                     "*.txt, *.log", "addresses of single objects; suppressions; other errors"};
 
-/// The root element, behind a declaration, comments and blanks.
+/// The root element, after a declaration, comments and blanks.
 bool is_memcheck_xml(std::string_view head) {
-  const std::size_t first = head.find_first_not_of(" \t\r\n\xef\xbb\xbf");
-  return first != std::string_view::npos && head[first] == '<' &&
-         head.find("<valgrindoutput>") != std::string_view::npos;
+  return text::begins_with(head, {"<"}) && head.find("<valgrindoutput>") != std::string_view::npos;
 }
 
 bool is_memcheck_text(std::string_view head) {

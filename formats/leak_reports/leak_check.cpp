@@ -1,7 +1,5 @@
 #include "formats/leak_reports/leak_check.hpp"
 
-#include <limits>
-
 #include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
 #include "snapdiff/checked.hpp"
@@ -16,15 +14,10 @@ void add(Leaked& sum, const Leaked& more) {
   fail(ErrorCode::limit, "sum over the leak records is beyond 2^63-1, expected it to fit in 64 bits");
 }
 
-std::int32_t number_32(std::int64_t value) {
-  return value > 0 && value <= std::numeric_limits<std::int32_t>::max() ? static_cast<std::int32_t>(value) : 0;
-}
-
 }  // namespace
 
 LeakCheck::LeakCheck() {
-  builder_.add_column({"inuse_objects", "count"});
-  builder_.add_column({"inuse_space", "bytes"});
+  builder_.add_heap_columns();
   facts().sampling = Sampling::exact;
 }
 
@@ -44,16 +37,7 @@ void LeakCheck::add_frame(const LeakFrame& frame) {
   if (frames_.size() == kMaxFrames) {
     fail(ErrorCode::limit, "stack too deep: more than 1000000 frames");
   }
-  SnapshotBuilder::FrameSpec spec;
-  spec.module = builder_.module(frame.module, frame.build_id);
-  spec.offset = frame.offset;
-  if (!frame.function.empty()) {
-    const StringId name = builder_.string(frame.function);
-    spec.function = builder_.function(name, name, builder_.string(frame.file), 0);
-    spec.line = number_32(frame.line);
-    spec.column = number_32(frame.column);
-  }
-  frames_.push_back(builder_.frame(spec));
+  frames_.push_back(text::frame_of(builder_, frame));
 }
 
 void LeakCheck::close_record() {
@@ -93,9 +77,8 @@ void LeakCheck::add_rest(LabelSetId labels, Leaked known, Leaked total, std::str
 
 void LeakCheck::mark_cut(std::string_view why, std::uint64_t offset) {
   drop_record();
-  facts().partial = true;
   facts().complete = false;
-  builder_.notes().add(Severity::data_loss, why, offset);
+  facts().lose(why, offset);
 }
 
 Result<Snapshot> LeakCheck::finish() {

@@ -6,20 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include "snapdiff/snapshot_builder.hpp"
+#include "formats/text/printed_frame.hpp"
 
 namespace snapdiff::formats::leak_reports {
 
-/// One frame as a report tells it; views that need not outlive the call. Empty or 0 where not told.
-struct LeakFrame {
-  std::string_view function;
-  std::string_view file;
-  std::string_view module;
-  std::string_view build_id;
-  std::uint64_t offset = kNoOffset;  ///< in the module; without a module the address
-  std::int64_t line = 0;
-  std::int64_t column = 0;
-};
+using LeakFrame = text::PrintedFrame;
 
 /// Bytes and blocks of one kind.
 struct Leaked {

@@ -65,19 +65,14 @@ void split_place(std::string_view rest, LeakFrame& frame) {
   frame.function = rest;
   const std::size_t open = rest.empty() || rest.back() != ')' ? std::string_view::npos : rest.rfind(" (");
   if (open == std::string_view::npos) return;
-  const std::string_view inside = rest.substr(open + 2, rest.size() - open - 3);
+  std::string_view inside = rest.substr(open + 2, rest.size() - open - 3);
   if (has_prefix(inside, "in ")) {
     frame.module = inside.substr(3);
     frame.function = rest.substr(0, open);
     return;
   }
-  const std::size_t colon = inside.rfind(':');
-  if (colon == std::string_view::npos || colon == 0) return;
-  Cursor digits(inside.substr(colon + 1));
-  std::int64_t line = 0;
-  if (!is_digit(digits.peek()) || digits.decimal(line) != Number::ok || !digits.at_end()) return;
-  frame.file = inside.substr(0, colon);
-  frame.line = line;
+  if (!text::take_line_number(inside, frame.line)) return;
+  frame.file = inside;
   frame.function = rest.substr(0, open);
 }
 
@@ -89,7 +84,7 @@ std::optional<MemcheckLine> memcheck_line(std::string_view line) {
     if (!is_digit(at.peek())) continue;
     skip_time(at);
     MemcheckLine out;
-    if (!is_digit(at.peek()) || at.decimal(out.pid) != Number::ok || !at.take("==")) continue;
+    if (!at.count(out.pid) || !at.take("==")) continue;
     at.take(' ');
     out.text = at.rest();
     return out;

@@ -110,10 +110,9 @@ class MemcheckText final : public text::ReportLog {
       check(p).open_record(record->kind, record->leaked);
       return;
     }
-    LeakCheck& damaged = check(p);
-    damaged.facts().partial = true;
-    damaged.facts().complete = false;
-    damaged.facts().notes.add(Severity::data_loss, "records that could not be read, left out", lines_.line_offset());
+    SnapshotFacts& damaged = check(p).facts();
+    damaged.complete = false;
+    damaged.lose("records that could not be read, left out", lines_.line_offset());
   }
 
   static bool whole_summary(const Process& p) {
@@ -166,8 +165,7 @@ class MemcheckText final : public text::ReportLog {
   /// A check whose end is missing.
   void cut(Process& p, std::int64_t pid) {
     if (p.taken > 0) {
-      out_.last().partial = true;
-      out_.last().notes.add(Severity::data_loss, kCutLeftOut, lines_.offset());
+      out_.last().lose(kCutLeftOut, lines_.offset());
       return;
     }
     check(p).mark_cut(kCut, lines_.offset());

@@ -99,11 +99,6 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
-bool whole_number(std::string_view text, std::int64_t& out) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  return error == std::errc{} && end == text.data() + text.size() && out >= 0;
-}
-
 /// "Leak_DefinitelyLost" -> "definitely lost", "" for an error that is no leak.
 std::string_view kind_of(std::string_view kind) {
   constexpr std::string_view kNames[] = {"Leak_DefinitelyLost", "Leak_IndirectlyLost", "Leak_PossiblyLost",
@@ -190,7 +185,7 @@ class MemcheckXml {
     }
     const Element element = element_of(name);
     if (path_.empty() && element != Element::output) {
-      fail(ErrorCode::malformed, "root element: found " + in_quotes(name) + ", expected valgrindoutput", offset());
+      text::fail_found("root element", name, "valgrindoutput", offset());
     }
     if (element == Element::error) error_ = {};
     if (element == Element::stack) ++error_.stacks;
@@ -213,13 +208,13 @@ class MemcheckXml {
         }
         break;
       case Element::pid:
-        if (std::int64_t pid = 0; parent() == Element::output && whole_number(text, pid)) pid_ = pid;
+        if (parent() == Element::output) pid_ = text::whole_number(text);
         break;
       case Element::exe:
       case Element::arg: argument(text); break;
       case Element::line:
         if (parent() == Element::preamble) preamble_line(text);
-        if (parent() == Element::frame) whole_number(text, error_.frame.line);
+        if (parent() == Element::frame) error_.frame.line = text::whole_number(text).value_or(0);
         break;
       case Element::output: root_closed_ = true; break;
       default: end_in_error(element, text);
@@ -276,8 +271,8 @@ class MemcheckXml {
       case Element::text:
         if (parent() == Element::xwhat) error_.what = text;
         break;
-      case Element::leaked_bytes: whole_number(text, error_.bytes); break;
-      case Element::leaked_blocks: whole_number(text, error_.blocks); break;
+      case Element::leaked_bytes: error_.bytes = text::whole_number(text).value_or(-1); break;
+      case Element::leaked_blocks: error_.blocks = text::whole_number(text).value_or(-1); break;
       case Element::ip:
         if (text.substr(0, 2) == "0x") {
           std::from_chars(text.data() + 2, text.data() + text.size(), frame.address, 16);
@@ -363,9 +358,8 @@ class MemcheckXml {
     if (check_ || out_.empty()) close();
     if (cut_) {
       SnapshotFacts& last = out_.last();
-      last.partial = true;
       last.complete = false;
-      last.notes.add(Severity::data_loss, "the input ends before the root element does", in_.offset());
+      last.lose("the input ends before the root element does", in_.offset());
     }
     out_.flush();
   }

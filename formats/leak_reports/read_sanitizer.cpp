@@ -60,8 +60,7 @@ class SanitizerLog final : public text::ReportLog {
     }
     check_->close_record();
     if (!lines_.terminated()) return;
-    check_->facts().partial = true;
-    check_->facts().notes.add(Severity::data_loss, "leaks that could not be read, left out", lines_.line_offset());
+    check_->facts().lose("leaks that could not be read, left out", lines_.line_offset());
   }
 
   void close(Leaked total) {
@@ -81,8 +80,7 @@ class SanitizerLog final : public text::ReportLog {
 
   void finish() override {
     if (check_ && summaries_) {
-      out_.last().partial = true;
-      out_.last().notes.add(Severity::data_loss, "the input ends inside a report, which was left out", lines_.offset());
+      out_.last().lose("the input ends inside a report, which was left out", lines_.offset());
     } else if (check_) {
       close_without_summary();
     }

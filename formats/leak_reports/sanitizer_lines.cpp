@@ -7,14 +7,11 @@ namespace {
 
 using text::Cursor;
 using text::is_blank;
-using text::is_digit;
 using text::Number;
 using text::trim;
 
 constexpr std::string_view kHead = "ERROR: LeakSanitizer: detected memory leaks";
 constexpr std::string_view kBuildId = " (BuildId: ";
-
-bool take_count(Cursor& at, std::int64_t& out) { return is_digit(at.peek()) && at.decimal(out) == Number::ok; }
 
 /// "(MODULE+0xOFF)" at the end of `text`, which loses it.
 bool take_module(std::string_view& text, LeakFrame& frame) {
@@ -46,16 +43,6 @@ void take_build_id(std::string_view& text, LeakFrame& frame) {
   text = trim(text.substr(0, open));
 }
 
-/// ":123" at the end of `text`, which loses it.
-bool take_position(std::string_view& text, std::int64_t& out) {
-  const std::size_t colon = text.rfind(':');
-  if (colon == std::string_view::npos || colon == 0) return false;
-  Cursor at(text.substr(colon + 1));
-  if (!take_count(at, out) || !at.at_end()) return false;
-  text = text.substr(0, colon);
-  return true;
-}
-
 bool is_drive(std::string_view text, std::size_t blank) {
   return blank + 3 < text.size() && text[blank + 2] == ':' && (text[blank + 3] == '\\' || text[blank + 3] == '/');
 }
@@ -82,7 +69,7 @@ std::optional<ReportHead> report_head(std::string_view line) {
     if (mark != std::string_view::npos) {
       Cursor at(before.substr(mark + 2));
       std::int64_t pid = 0;
-      if (take_count(at, pid) && at.at_end()) out.pid = pid;
+      if (at.count(pid) && at.at_end()) out.pid = pid;
     }
   }
   return out;
@@ -102,7 +89,7 @@ std::optional<LeakLine> leak_line(std::string_view line) {
   }
   Cursor at(line.substr(found + kLeakOf.size()));
   Leaked leaked;
-  if (take_count(at, leaked.bytes) && at.take(" byte(s) in ") && take_count(at, leaked.blocks) &&
+  if (at.count(leaked.bytes) && at.take(" byte(s) in ") && at.count(leaked.blocks) &&
       at.take(" object(s) allocated from:"))
     out.leaked = leaked;
   return out;
@@ -114,7 +101,7 @@ bool sanitizer_frame(std::string_view line, LeakFrame& frame) {
     Cursor at(line.substr(hash + 1));
     std::int64_t depth = 0;
     std::uint64_t address = 0;
-    if (!take_count(at, depth) || !at.skip_blanks() || !at.take("0x") || at.hex(address) != Number::ok ||
+    if (!at.count(depth) || !at.skip_blanks() || !at.take("0x") || at.hex(address) != Number::ok ||
         !(at.at_end() || is_blank(at.peek())))
       continue;
     frame = {};
@@ -130,8 +117,8 @@ bool sanitizer_frame(std::string_view line, LeakFrame& frame) {
     std::string_view place = rest;
     std::int64_t last = 0;
     std::int64_t before = 0;
-    if (take_position(place, last)) {
-      const bool two = take_position(place, before);
+    if (text::take_line_number(place, last)) {
+      const bool two = text::take_line_number(place, before);
       frame.line = two ? before : last;
       frame.column = two ? last : 0;
     }
@@ -156,8 +143,7 @@ std::optional<Leaked> report_summary(std::string_view line) {
   if (colon == std::string_view::npos) return std::nullopt;
   Cursor at(line.substr(colon + 11));
   Leaked out;
-  if (!take_count(at, out.bytes) || !at.take(" byte(s) leaked in ") || !take_count(at, out.blocks) ||
-      !at.take(" allocation(s)"))
+  if (!at.count(out.bytes) || !at.take(" byte(s) leaked in ") || !at.count(out.blocks) || !at.take(" allocation(s)"))
     return std::nullopt;
   return out;
 }

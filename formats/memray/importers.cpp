@@ -1,6 +1,7 @@
 #include "formats/input/read_failure.hpp"
 #include "formats/memray/memray_importers.hpp"
 #include "formats/memray/readers.hpp"
+#include "formats/text/scan.hpp"
 #include "snapdiff/contains.hpp"
 
 namespace snapdiff::formats {
@@ -16,13 +17,10 @@ constexpr FormatInfo kSpeedscope{"memray-speedscope",
 constexpr FormatInfo kStats{"memray-stats", "totals of a memray run (memray stats --json)", "*.json",
                             "the histogram of sizes and the top lists: totals of the run, nothing live"};
 
-bool is_object(std::string_view head) {
-  const std::size_t first = head.find_first_not_of(" \t\r\n\xef\xbb\xbf");
-  return first != std::string_view::npos && head[first] == '{';
-}
+bool is_object(std::string_view head) { return text::begins_with(head, {"{"}); }
 
 bool is_csv(std::string_view head) {
-  if (head.substr(0, 3) == "\xef\xbb\xbf") head.remove_prefix(3);
+  if (text::has_prefix(head, text::kByteOrderMark)) head.remove_prefix(text::kByteOrderMark.size());
   if (head.substr(0, memray::kCsvHeader.size()) != memray::kCsvHeader) return false;
   head.remove_prefix(memray::kCsvHeader.size());
   return head.empty() || head.front() == '\r' || head.front() == '\n';

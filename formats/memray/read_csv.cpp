@@ -1,6 +1,5 @@
 #include <algorithm>
-#include <charconv>
-#include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,12 +8,14 @@
 #include "formats/memray/readers.hpp"
 #include "formats/text/in_quotes.hpp"
 #include "formats/text/line_reader.hpp"
+#include "formats/text/printed_frame.hpp"
 #include "formats/text/scan.hpp"
 
 namespace snapdiff::formats::memray {
 namespace {
 
 using text::in_quotes;
+using text::PrintedFrame;
 
 constexpr std::size_t kColumns = 6;
 constexpr std::size_t kMaxRecordBytes = text::kMaxLineBytes;
@@ -54,23 +55,14 @@ Fields split(std::string_view record, std::vector<std::string>& fields) {
   return Fields::whole;
 }
 
-bool whole_number(std::string_view text, std::int64_t& out) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  return error == std::errc{} && end == text.data() + text.size() && out >= 0;
-}
-
-struct Frame {
-  std::string_view function;
-  std::string_view file;
-  std::int64_t line = 0;
-};
-
 /// "func;file;line", split from the right: names may hold semicolons.
-bool frame_of(std::string_view text, Frame& out) {
+bool split_frame(std::string_view text, PrintedFrame& out) {
   const std::size_t second = text.rfind(';');
   if (second == std::string_view::npos || second == 0) return false;
   const std::size_t first = text.rfind(';', second - 1);
-  if (first == std::string_view::npos || !whole_number(text.substr(second + 1), out.line)) return false;
+  const std::optional<std::int64_t> line = text::whole_number(text.substr(second + 1));
+  if (first == std::string_view::npos || !line) return false;
+  out.line = *line;
   out.function = text.substr(0, first);
   out.file = text.substr(first + 1, second - first - 1);
   return true;
@@ -79,8 +71,7 @@ bool frame_of(std::string_view text, Frame& out) {
 class CsvReader {
  public:
   explicit CsvReader(Input& in) : lines_(in) {
-    builder_.add_column({"inuse_objects", "count"});
-    builder_.add_column({"inuse_space", "bytes"});
+    builder_.add_heap_columns();
     builder_.facts().producer = "memray";
     builder_.facts().format_detail = "CSV";
     builder_.facts().sampling = Sampling::exact;
@@ -136,10 +127,7 @@ class CsvReader {
     return true;
   }
 
-  void cut() {
-    builder_.facts().partial = true;
-    builder_.notes().add(Severity::data_loss, "the input ends inside a record, which was left out", offset_);
-  }
+  void cut() { builder_.facts().lose("the input ends inside a record, which was left out", offset_); }
 
   /// False where the input ends inside the row.
   bool add_row() {
@@ -147,13 +135,12 @@ class CsvReader {
       cut();
       return false;
     }
-    std::int64_t count = 0;
-    std::int64_t bytes = 0;
     if (fields_.size() != kColumns) {
       fail(ErrorCode::malformed, "record not readable: found " + std::to_string(fields_.size()) + " fields, expected 6",
            offset_);
     }
-    if (!whole_number(fields_[1], count) || !whole_number(fields_[2], bytes)) {
+    const std::optional<std::int64_t> count = text::whole_number(fields_[1]), bytes = text::whole_number(fields_[2]);
+    if (!count || !bytes) {
       fail(ErrorCode::malformed,
            "numbers not readable: found " + in_quotes(fields_[1]) + " and " + in_quotes(fields_[2]) +
                ", expected num_allocations and size below 2^63",
@@ -164,7 +151,7 @@ class CsvReader {
     const std::string& thread = fields_[4].empty() ? fields_[3] : fields_[4];
     if (!thread.empty()) labels.push_back(text_label(builder_, "thread", thread));
     read_stack(fields_[5]);
-    const std::int64_t values[] = {count, bytes};
+    const std::int64_t values[] = {*count, *bytes};
     builder_.add_row(builder_.stack(frames_), builder_.labels(std::move(labels)), values);
     return true;
   }
@@ -178,26 +165,17 @@ class CsvReader {
     for (std::size_t end = 0; end < stack.size(); ++end) {
       end = std::min(stack.find('|', end), stack.size());
       const std::string_view text = stack.substr(begin, end - begin);
-      Frame frame;
-      if (!frame_of(text, frame)) {
+      PrintedFrame frame;
+      if (!split_frame(text, frame)) {
         if (++bars < kMostBars && end < stack.size()) continue;
         builder_.notes().add(Severity::warning, "frames without file and line, kept as they are", offset_);
         frame = {};
         frame.function = text;
       }
-      add_frame(frame);
+      if (!frame.function.empty()) frames_.push_back(text::frame_of(builder_, frame));
       begin = end + 1;
       bars = 0;
     }
-  }
-
-  void add_frame(const Frame& frame) {
-    const StringId name = builder_.string(frame.function);
-    SnapshotBuilder::FrameSpec spec;
-    spec.function = builder_.function(name, name, builder_.string(frame.file), 0);
-    if (frame.line <= std::numeric_limits<std::int32_t>::max()) spec.line = static_cast<std::int32_t>(frame.line);
-    if (spec.function == FunctionId{}) return;
-    frames_.push_back(builder_.frame(spec));
   }
 
   text::LineReader lines_;

@@ -59,7 +59,7 @@ class Gprof2dot final : public json::Walk {
     builder_.add_column({"inuse_space", "bytes"});
     std::vector<FrameId> frame_of;
     for (const auto& [name, file] : functions_) {
-      SnapshotBuilder::FrameSpec spec;
+      FrameSpec spec;
       spec.function = builder_.function(name, name, file, 0);
       frame_of.push_back(builder_.frame(spec));
     }

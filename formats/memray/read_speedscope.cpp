@@ -108,7 +108,7 @@ class Speedscope final : public json::Walk {
 
   void make_frames() {
     for (const SpeedscopeFrame& frame : frames_) {
-      SnapshotBuilder::FrameSpec spec;
+      FrameSpec spec;
       spec.function = builder_.function(frame.name, frame.name, frame.file, 0);
       spec.line = frame.line;
       spec.column = frame.column;

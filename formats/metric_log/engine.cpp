@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "formats/metric_log/text.hpp"
-#include "formats/metric_log/time_stamp.hpp"
+#include "formats/text/time_stamp.hpp"
 
 namespace snapdiff::formats::metric_log {
 namespace {

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "formats/metric_log/quantity.hpp"
 #include "formats/metric_log/session.hpp"
 #include "formats/metric_log/text.hpp"
 #include "formats/metric_log/vocabulary.hpp"
+#include "formats/text/quantity.hpp"
 
 /// Lines that people write themselves: "Iteration 10: Current: 1.1MB Peak: 1.5MB". Numbers first: each
 /// number of a line is looked at with the words in front of it and the unit behind it.

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "formats/metric_log/quantity.hpp"
 #include "formats/metric_log/thinning.hpp"
+#include "formats/text/quantity.hpp"
 #include "snapdiff/importer.hpp"
 #include "snapdiff/keyed_hash.hpp"
 #include "snapdiff/notes.hpp"
@@ -41,7 +41,7 @@ inline constexpr std::size_t kMaxSeries = 20'000;
 struct Reading {
   std::string name;  ///< with its tags
   std::string unit;
-  Quantity quantity;
+  text::Quantity quantity;
   bool cumulative = false;
 };
 

@@ -7,22 +7,14 @@
 #include <string_view>
 #include <utility>
 
+#include "formats/text/quantity.hpp"
+#include "formats/text/scan.hpp"
 #include "snapdiff/contains.hpp"
 
-/// Characters and small texts. Everything here is bounded by the view.
+/// Small texts. Everything here is bounded by the view.
 namespace snapdiff::formats::metric_log {
 
-constexpr bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\v' || c == '\f'; }
-constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
-constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-constexpr bool is_word(char c) { return is_letter(c) || is_digit(c) || c == '_'; }
-constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
-
-constexpr std::string_view trim(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
+using namespace text;
 
 /// Where `word`, given in lower case, stands in `text` whatever its case; npos when nowhere.
 std::size_t find_ignoring_case(std::string_view text, std::string_view word, std::size_t from = 0);

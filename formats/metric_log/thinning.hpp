@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "formats/metric_log/quantity.hpp"
+#include "formats/text/quantity.hpp"
 
 /// Points of a log, and fewer of them that still tell the same.
 namespace snapdiff::formats::metric_log {
@@ -13,7 +13,7 @@ namespace snapdiff::formats::metric_log {
 /// One counter's value; `series` is the Recorder's number of the counter.
 struct PointValue {
   std::uint32_t series = 0;
-  Quantity quantity;
+  text::Quantity quantity;
 };
 
 struct PointFacts {

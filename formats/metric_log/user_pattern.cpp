@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "formats/metric_log/text.hpp"
-#include "formats/metric_log/time_stamp.hpp"
+#include "formats/text/time_stamp.hpp"
 
 namespace snapdiff::formats::metric_log {
 namespace {

@@ -68,24 +68,16 @@ void Statistics::set(std::string_view field, std::string_view ending, bool cumul
   counters_[name] = {name, amount.value, bytes ? "bytes" : "count", cumulative, amount.step};
 }
 
-void Statistics::lose(std::string_view note, std::uint64_t offset) {
-  partial_ = true;
-  notes_.add(Severity::data_loss, note, offset);
-}
-
 void Statistics::give(text::HeldSink& out) const {
   SnapshotBuilder builder;
-  SnapshotFacts& facts = builder.facts();
+  SnapshotFacts& facts = builder.facts() = facts_;
   facts.producer = "mimalloc" + (version_.empty() ? std::string() : " " + version_);
-  facts.format_detail = detail_;
   facts.sampling = Sampling::exact;
-  facts.partial = partial_;
-  facts.notes.add_all(notes_);
   for (const auto& [name, counter] : counters_) facts.counters.push_back(counter);
   if (!bins_.empty()) {
     builder.add_column({"inuse_space", "bytes"});
     builder.add_column({half_unit_name("inuse_space"), "bytes"});
-    if (partial_) facts.complete = false;
+    if (facts.partial) facts.complete = false;
     for (const auto& [size, bytes] : bins_) {
       const std::int64_t values[] = {bytes.value, bytes.step};
       add_type_row(builder, "size class " + size, values);

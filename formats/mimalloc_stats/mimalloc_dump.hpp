@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "formats/text/held_sink.hpp"
-#include "snapdiff/notes.hpp"
+#include "snapdiff/snapshot.hpp"
 
 /// What one dump says, however it is written.
 namespace snapdiff::formats::mimalloc_stats {
@@ -19,7 +19,7 @@ struct Amount {
 
 class Statistics {
  public:
-  explicit Statistics(std::string_view detail) : detail_(detail) {}
+  explicit Statistics(std::string_view detail) { facts_.format_detail = detail; }
 
   /// A number that only counts up, or a level, by the name that the field has in mi_stats_t; other names are left out.
   void add_total(std::string_view field, Amount total) { set(field, "", true, total); }
@@ -31,7 +31,7 @@ class Statistics {
   void add_bin(std::string_view size, Amount bytes) { bins_[std::string(size)] = bytes; }
   void set_version(std::string version) { version_ = std::move(version); }
   /// Something is missing from here on.
-  void lose(std::string_view note, std::uint64_t offset);
+  void lose(std::string_view note, std::uint64_t offset) { facts_.lose(note, offset); }
 
   /// Throws ReadFailure for what the sink returns.
   void give(text::HeldSink& out) const;
@@ -39,12 +39,10 @@ class Statistics {
  private:
   void set(std::string_view field, std::string_view ending, bool cumulative, Amount amount);
 
-  std::string_view detail_;
+  SnapshotFacts facts_;
   std::string version_;
   std::map<std::string, Counter> counters_;
   std::map<std::string, Amount> bins_;
-  Notes notes_;
-  bool partial_ = false;
 };
 
 /// Whether mi_stats_t has, or had, a field of this name.

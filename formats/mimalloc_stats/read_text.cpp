@@ -251,8 +251,7 @@ class TextDumps final : public text::ReportLog {
   /// A dump without its end: whole ones in front of it are kept without it.
   void cut() {
     if (!out_.empty()) {
-      out_.last().partial = true;
-      out_.last().notes.add(Severity::data_loss, "a dump without its end, which was left out", lines_.line_offset());
+      out_.last().lose("a dump without its end, which was left out", lines_.line_offset());
     } else {
       dump_->lose("the dump has no end: the input was cut", lines_.line_offset());
       dump_->give(out_);

@@ -86,7 +86,7 @@ Locations::Locations(const ProfileTables& tables, SnapshotBuilder& builder)
 
 void Locations::add_location(const ProfileTables& tables, std::size_t row, SnapshotBuilder& builder) {
   const RawLocation& location = tables.locations[row];
-  SnapshotBuilder::FrameSpec spec;
+  FrameSpec spec;
   if (location.address != 0) spec.offset = location.address;
   if (location.mapping_id != 0) {
     const std::uint32_t mapping_row = mapping_row_.find(location.mapping_id);

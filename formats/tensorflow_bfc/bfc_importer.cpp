@@ -48,18 +48,16 @@ constexpr KnownStat kStats[] = {
 /// One dump while it is read.
 struct Dump {
   std::string allocator;
-  std::optional<std::int64_t> time_ns;
-  std::optional<RoundedSize> asked;
+  std::optional<text::Quantity> asked;
   std::map<std::string, Chunks, std::less<>> chunks;  ///< in use, by key, of the lines of single chunks
   std::map<std::string, Chunks, std::less<>> sizes;   ///< the same of the summary by size
   Chunks free;
-  std::optional<RoundedSize> sum;      ///< "Sum Total of in-use chunks"
+  std::optional<text::Quantity> sum;   ///< "Sum Total of in-use chunks"
   std::optional<std::int64_t> in_use;  ///< of the statistics
   std::vector<std::pair<const KnownStat*, std::int64_t>> stats;
   bool chunk_lines = false;
   bool in_stats = false;
-  bool partial = false;
-  Notes notes;
+  SnapshotFacts facts;
 
   bool has_content() const { return chunk_lines || !sizes.empty() || !stats.empty() || sum.has_value(); }
   bool ended() const { return in_use.has_value(); }
@@ -94,7 +92,7 @@ class BfcLog final : public text::ReportLog {
   void open(std::string_view allocator, std::optional<std::int64_t> time_ns) {
     dump_ = std::make_unique<Dump>();
     dump_->allocator = allocator;
-    dump_->time_ns = time_ns;
+    dump_->facts.taken_at_ns = time_ns;
     allocators_.emplace(allocator);
   }
 
@@ -121,7 +119,7 @@ class BfcLog final : public text::ReportLog {
       if (__builtin_mul_overflow(summary->count, summary->size, &bytes)) too_big();
       add(dump_->sizes["chunk size " + std::to_string(summary->size)], summary->count, bytes);
     } else if (has_prefix(text, kSum)) {
-      dump_->sum = rounded_size(text.substr(kSum.size()));
+      dump_->sum = text::parse_size(text.substr(kSum.size()));
     } else if (text == "Stats:") {
       dump_->in_stats = true;
     }
@@ -130,8 +128,7 @@ class BfcLog final : public text::ReportLog {
   void add_chunk(ChunkLine kind, const Chunk& chunk) {
     dump_->chunk_lines = true;
     if (kind == ChunkLine::unreadable) {
-      dump_->partial = true;
-      dump_->notes.add(Severity::data_loss, "chunks that could not be read, left out", lines_.line_offset());
+      dump_->facts.lose("chunks that could not be read, left out", lines_.line_offset());
     } else if (kind == ChunkLine::free) {
       add(dump_->free, 1, chunk.size);
     } else {
@@ -148,7 +145,7 @@ class BfcLog final : public text::ReportLog {
   }
 
   void cut_line() {
-    dump_->partial = true;
+    dump_->facts.partial = true;
     dump_->in_use.reset();
   }
 
@@ -171,9 +168,7 @@ class BfcLog final : public text::ReportLog {
     if (!dump_) return;
     if (dump_->has_content()) {
       if (!dump_->ended()) {
-        dump_->partial = true;
-        dump_->notes.add(Severity::data_loss, "a dump without its statistics: its end is missing",
-                         lines_.line_offset());
+        dump_->facts.lose("a dump without its statistics: its end is missing", lines_.line_offset());
       }
       take();
     } else {
@@ -185,20 +180,16 @@ class BfcLog final : public text::ReportLog {
   void take() {
     const Dump& dump = *dump_;
     SnapshotBuilder builder;
-    SnapshotFacts& facts = builder.facts();
+    SnapshotFacts& facts = builder.facts() = dump.facts;
     facts.producer = "tensorflow";
     facts.format_detail = dump.allocator;
     facts.sampling = Sampling::exact;
-    facts.taken_at_ns = dump.time_ns;
-    facts.partial = dump.partial;
-    facts.complete = !dump.partial;
-    facts.notes.add_all(dump.notes);
-    if (dump.time_ns) facts.notes.add(Severity::info, "the times are the writer's local ones, taken as UTC");
+    facts.complete = !facts.partial;
+    if (facts.taken_at_ns) facts.notes.add(Severity::info, "the times are the writer's local ones, taken as UTC");
     const auto& rows = dump.chunk_lines ? dump.chunks : dump.sizes;
     Chunks sum;
     if (dump.chunk_lines || !dump.sizes.empty()) {
-      builder.add_column({"inuse_objects", "count"});
-      builder.add_column({"inuse_space", "bytes"});
+      builder.add_heap_columns();
       for (const auto& [key, chunks] : rows) {
         const TypeKey type = type_key(builder, key, {}, {text_label(builder, "allocator", dump.allocator)});
         const std::int64_t values[] = {chunks.count, chunks.bytes};
@@ -217,7 +208,7 @@ class BfcLog final : public text::ReportLog {
     if (dump.in_use && *dump.in_use != bytes) {
       notes.add(Severity::warning, "the chunks in use do not add up to InUse of the statistics");
     }
-    if (dump.sum && (bytes > dump.sum->bytes + dump.sum->half_unit || bytes < dump.sum->bytes - dump.sum->half_unit)) {
+    if (dump.sum && (bytes > dump.sum->value + dump.sum->half_unit || bytes < dump.sum->value - dump.sum->half_unit)) {
       notes.add(Severity::warning, "the chunks in use do not add up to the recorded sum");
     }
   }
@@ -233,14 +224,13 @@ class BfcLog final : public text::ReportLog {
       facts.counters.push_back({"free_space" + tags, dump.free.bytes, "bytes", false, 0});
     }
     if (dump.asked) {
-      facts.counters.push_back({"failed_request" + tags, dump.asked->bytes, "bytes", false, dump.asked->half_unit});
+      facts.counters.push_back({"failed_request" + tags, dump.asked->value, "bytes", false, dump.asked->half_unit});
     }
   }
 
   void finish() override {
     if (dump_ && dump_->has_content() && !dump_->ended() && !out_.empty()) {
-      out_.last().partial = true;
-      out_.last().notes.add(Severity::data_loss, "the input ends inside a dump, which was left out", lines_.offset());
+      out_.last().lose("the input ends inside a dump, which was left out", lines_.offset());
       dump_.reset();
     }
     close();
@@ -268,9 +258,6 @@ Match sniff_bfc(std::string_view head) {
 }  // namespace
 
 constexpr Format kTensorflowBfc{
-    .info = kInfo,
-    .sniff = sniff_bfc,
-    .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { BfcLog(in, out).run(); },
-    .many = "distinct stacks"};
+    .info = kInfo, .sniff = sniff_bfc, .decode = text::read_log<BfcLog>, .many = "distinct stacks"};
 
 }  // namespace snapdiff::formats

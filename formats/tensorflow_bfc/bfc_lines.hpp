@@ -4,6 +4,8 @@
 #include <optional>
 #include <string_view>
 
+#include "formats/text/quantity.hpp"
+
 /// Lines of a dump of the BFC allocator, all generations of TensorFlow.
 namespace snapdiff::formats::tensorflow_bfc {
 
@@ -14,17 +16,10 @@ struct LogLine {
 };
 std::optional<LogLine> bfc_line(std::string_view line);
 
-/// A size for people, "74.16MiB": bytes and half of the step that it is rounded to.
-struct RoundedSize {
-  std::int64_t bytes = 0;
-  std::int64_t half_unit = 0;
-};
-std::optional<RoundedSize> rounded_size(std::string_view text);
-
 /// "Allocator (GPU_0_bfc) ran out of memory trying to allocate 74.16MiB (rounded to 77762560)requested by op x"
 struct OutOfMemoryLine {
   std::string_view allocator;
-  std::optional<RoundedSize> asked;
+  std::optional<text::Quantity> asked;
 };
 std::optional<OutOfMemoryLine> out_of_memory(std::string_view body);
 

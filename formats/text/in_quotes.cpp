@@ -1,5 +1,6 @@
 #include "formats/text/in_quotes.hpp"
 
+#include "formats/input/read_failure.hpp"
 #include "snapdiff/printable.hpp"
 
 namespace snapdiff::formats::text {
@@ -19,6 +20,10 @@ std::string in_quotes(std::string_view text) {
   }
   out += text.size() > kShown ? "…\"" : "\"";
   return out;
+}
+
+void fail_found(std::string_view what, std::string_view found, std::string_view expected, std::uint64_t offset) {
+  fail_malformed(std::string(what) + ": found " + in_quotes(found) + ", expected " + std::string(expected), offset);
 }
 
 }  // namespace snapdiff::formats::text

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "formats/text/scan.hpp"
-
 namespace snapdiff::formats::text {
 namespace {
 

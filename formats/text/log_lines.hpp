@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "formats/text/line_reader.hpp"
+#include "formats/text/scan.hpp"
 #include "snapdiff/notes.hpp"
 
 namespace snapdiff::formats::text {
@@ -12,8 +13,6 @@ namespace snapdiff::formats::text {
 /// Longest line of a log that is looked at. Longer ones are no report of any tracker; they are
 /// skipped and counted.
 inline constexpr std::size_t kMaxLogLineBytes = 16u << 20;
-
-inline constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 /// Lines of a text that has been through a terminal, a log file or an editor: UTF-8 with or without
 /// byte order mark, LF or CRLF, with or without colours. Views are without mark, line end

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "formats/input/read_failure.hpp"
+#include "formats/input/format.hpp"
 #include "formats/text/held_sink.hpp"
 #include "formats/text/log_lines.hpp"
 
@@ -42,5 +42,11 @@ class ReportLog {
  private:
   std::string_view nothing_;
 };
+
+/// decode() of a format whose reader is a ReportLog.
+template <class Log>
+void read_log(Input& in, SnapshotSink& out, const ReadRequest& /*request*/) {
+  Log(in, out).run();
+}
 
 }  // namespace snapdiff::formats::text

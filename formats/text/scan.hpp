@@ -3,7 +3,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
+#include <optional>
 #include <string_view>
 
 /// Numbers and blanks on views, without copies. Everything here is bounded by the view.
@@ -20,8 +22,13 @@ inline constexpr std::array<std::int8_t, 256> kHexValue = [] {
   return table;
 }();
 
+inline constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+
 constexpr bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+constexpr bool is_word(char c) { return is_letter(c) || is_digit(c) || c == '_'; }
+constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
 constexpr bool is_hex(char c) { return kHexValue[static_cast<unsigned char>(c)] >= 0; }
 
 constexpr std::string_view trim(std::string_view text) {
@@ -73,6 +80,9 @@ class Cursor {
     return {begin, static_cast<std::size_t>(at_ - begin)};
   }
 
+  /// Decimal digits without a sign; false as well where they do not fit. On failure the cursor has moved.
+  bool count(std::int64_t& out) { return is_digit(peek()) && decimal(out) == Number::ok; }
+
   /// Decimal, with an optional minus sign. On failure the cursor has moved.
   Number decimal(std::int64_t& out) {
     const bool negative = take('-');
@@ -123,8 +133,26 @@ class Cursor {
   const char* end_;
 };
 
+/// A text of decimal digits alone; nothing beyond 2^63-1.
+inline std::optional<std::int64_t> whole_number(std::string_view text) {
+  Cursor at(text);
+  std::int64_t value = 0;
+  return at.count(value) && at.at_end() ? std::optional(value) : std::nullopt;
+}
+
 constexpr bool has_prefix(std::string_view text, std::string_view prefix) {
   return text.substr(0, prefix.size()) == prefix;
+}
+
+/// Whether `head` begins with these texts, blanks and line ends between them and a byte order mark before them apart.
+constexpr bool begins_with(std::string_view head, std::initializer_list<std::string_view> tokens) {
+  if (has_prefix(head, kByteOrderMark)) head.remove_prefix(kByteOrderMark.size());
+  for (const std::string_view token : tokens) {
+    const std::size_t blanks = head.find_first_not_of(" \t\r\n");
+    if (blanks == std::string_view::npos || !has_prefix(head.substr(blanks), token)) return false;
+    head.remove_prefix(blanks + token.size());
+  }
+  return true;
 }
 
 }  // namespace snapdiff::formats::text

@@ -21,9 +21,8 @@ std::string place_name(std::string_view file, std::int32_t line) {
 
 FrameId place_frame(SnapshotBuilder& builder, std::string_view file, std::int32_t line) {
   const std::string name = file.empty() ? std::string(kUnknownFile) : place_name(file, line);
-  const StringId function = builder.string(name);
-  SnapshotBuilder::FrameSpec spec;
-  spec.function = builder.function(function, function, builder.string(file), 0);
+  FrameSpec spec;
+  spec.function = builder.function(name, file);
   spec.line = line;
   return builder.frame(spec);
 }

@@ -3,6 +3,8 @@
 #include <array>
 #include <limits>
 
+#include "formats/text/printed_frame.hpp"
+
 namespace snapdiff::formats::tracemalloc {
 namespace {
 
@@ -143,20 +145,24 @@ bool read_values(std::string_view text, StatisticLine& out) {
   return true;
 }
 
-/// FILE may hold anything, colons too: the line number is looked for from the right.
+/// FILE may hold anything, colons too: the line number is looked for from the right. One beyond 32 bits is -1.
+bool take_line(std::string_view& place, StatisticLine& out) {
+  std::int64_t line = 0;
+  if (!text::take_line_number(place, line)) return false;
+  out.line = line <= std::numeric_limits<std::int32_t>::max() ? static_cast<std::int32_t>(line) : -1;
+  return true;
+}
+
 StatisticLine statistic(std::string_view text) {
   constexpr std::string_view kSize = ": size=";
   StatisticLine out;
   const std::size_t size = text.rfind(kSize);
   if (size == std::string_view::npos) return out;
-  std::size_t digits = size;
-  while (digits > 0 && is_digit(text[digits - 1])) --digits;
-  if (digits == size || digits < 2 || text[digits - 1] != ':') return out;
-  Reader number(text.substr(digits, size - digits));
+  std::string_view place = text.substr(0, size);
+  if (!take_line(place, out)) return out;
   out.kind = LineKind::damaged;
-  out.line = static_cast<std::int32_t>(number.number(std::numeric_limits<std::int32_t>::max()));
-  out.file = without_log_prefix(text.substr(0, digits - 1));
-  if (number.good()) read_values(text.substr(size + kSize.size()), out);
+  out.file = without_log_prefix(place);
+  if (out.line >= 0) read_values(text.substr(size + kSize.size()), out);
   return out;
 }
 
@@ -202,18 +208,13 @@ StatisticLine ranked(std::string_view text) {
   out.count = in.number();
   in.expect(": ");
   if (!in.good()) return out;
-  const std::string_view place = in.rest();
-  const std::size_t size = place.rfind(": ");
+  const std::size_t size = in.rest().rfind(": ");
   if (size == std::string_view::npos) return out;
-  std::size_t digits = size;
-  while (digits > 0 && is_digit(place[digits - 1])) --digits;
-  if (digits == size || digits < 2 || place[digits - 1] != ':') return out;
-  Reader number(place.substr(digits, size - digits));
-  out.line = static_cast<std::int32_t>(number.number(std::numeric_limits<std::int32_t>::max()));
-  out.file = place.substr(0, digits - 1);
-  Reader value(place.substr(size + 2));
+  out.file = in.rest().substr(0, size);
+  if (!take_line(out.file, out)) return out;
+  Reader value(in.rest().substr(size + 2));
   out.size = value.size();
-  if (number.good() && value.good() && value.at_end() && out.size.bytes >= 0) out.kind = LineKind::ranked;
+  if (out.line >= 0 && value.good() && value.at_end() && out.size.bytes >= 0) out.kind = LineKind::ranked;
   return out;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "formats/input/type_row.hpp"
 #include "formats/tracemalloc/python_frames.hpp"
 #include "snapdiff/keyed_hash.hpp"
 
@@ -77,18 +78,14 @@ void TraceSums::emit(std::uint32_t traceback, std::int64_t domain, bool cut, con
   if (cut && !stack_.empty()) stack_.push_back(builder_.pseudo_frame(kStackCut));
   LabelSetId labels{};
   if (domain != 0) {
-    Label label;
-    label.key = builder_.string("domain");
-    label.text = builder_.string(std::to_string(domain));
-    labels = builder_.labels({label});
+    labels = builder_.labels({text_label(builder_, "domain", std::to_string(domain))});
   }
   const std::int64_t values[] = {sum.count, sum.bytes};
   builder_.add_row(builder_.stack(stack_), labels, values);
 }
 
 Result<Snapshot> TraceSums::finish(std::string format_detail) {
-  builder_.add_column({"inuse_objects", "count"});
-  builder_.add_column({"inuse_space", "bytes"});
+  builder_.add_heap_columns();
   builder_.reserve_stacks(tracebacks_.size(), frame_of_.size());
   for (std::uint32_t t = 0; t < tracebacks_.size(); ++t)
     emit(t, tracebacks_[t].domain, tracebacks_[t].cut != 0, tracebacks_[t].sum);

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "formats/input/read_failure.hpp"
+#include "formats/input/graph_parts.hpp"
 #include "snapdiff/checked.hpp"
 #include "snapdiff/keyed_hash.hpp"
 
@@ -129,7 +129,7 @@ ObjectLines::Made ObjectLines::finish(bool ids_persist, bool sizes_estimated) {
     }
     if (!dangles) continue;
     ++made.dangling;
-    from_[edge] = kUndefined;
+    from_[edge] = kNoEdge;
   }
 
   // Nodes in the order of their slots; what no node line defined falls out, and the others move up.
@@ -167,38 +167,16 @@ ObjectLines::Made ObjectLines::finish(bool ids_persist, bool sizes_estimated) {
   graph.flags.assign(graph.size(), 0);
   for (ObjectRoot& root : roots_) {
     if (!node_of.empty()) root.node = node_of[root.node];
-    graph.flags[root.node] |= kObjectRoot;
   }
   graph.roots = std::move(roots_);
-  std::sort(graph.roots.begin(), graph.roots.end(),
-            [](const ObjectRoot& a, const ObjectRoot& b) { return a.node < b.node; });
-  finish_edges(graph, node_of);
-  return made;
-}
-
-/// Edges by their holders, in the order of their lines; each column is given up as soon as it is placed.
-void ObjectLines::finish_edges(ObjectGraph& graph, const std::vector<std::uint32_t>& node_of) {
-  const auto node = [&](std::uint32_t slot) { return node_of.empty() ? slot : node_of[slot]; };
-  std::vector<std::uint64_t>& begin = graph.edge_begin;
-  begin.assign(graph.size() + 1, 0);
-  for (const std::uint32_t from : from_) {
-    if (from != kUndefined) ++begin[node(from) + 1];
+  finish_roots(graph);
+  for (std::size_t edge = 0; edge < from_.size() && !node_of.empty(); ++edge) {
+    if (from_[edge] == kNoEdge) continue;
+    from_[edge] = node_of[from_[edge]];
+    to_[edge] = node_of[to_[edge]];
   }
-  for (std::size_t n = 0; n < graph.size(); ++n) begin[n + 1] += begin[n];
-  const auto place = [&](std::vector<std::uint32_t>& given, auto value) {
-    std::vector<std::uint32_t> placed(begin.back());
-    for (std::size_t edge = 0; edge < from_.size(); ++edge) {
-      if (from_[edge] != kUndefined) placed[begin[node(from_[edge])]++] = value(given[edge]);
-    }
-    // Each begin stands at its end now, which is where the next one was.
-    for (std::size_t n = graph.size(); n > 0; --n) begin[n] = begin[n - 1];
-    begin[0] = 0;
-    given = {};
-    return placed;
-  };
-  graph.to = place(to_, node);
-  graph.label = place(label_, [](std::uint32_t label) { return label; });
-  from_ = {};
+  place_edges(graph, std::move(from_), std::move(to_), std::move(label_));
+  return made;
 }
 
 }  // namespace snapdiff::formats::tracker_lines

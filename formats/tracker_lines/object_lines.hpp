@@ -21,7 +21,6 @@ class ObjectLines {
   void edge(const Fields& fields, std::uint64_t line);
 
   bool empty() const { return key_low_.empty(); }
-  bool has_nodes() const { return nodes_ != 0; }
 
   struct Made {
     std::shared_ptr<ObjectGraph> graph;
@@ -37,7 +36,6 @@ class ObjectLines {
 
   /// The slot's id as a number of its own.
   std::uint64_t id_of(std::size_t row) const;
-  void finish_edges(ObjectGraph& graph, const std::vector<std::uint32_t>& node_of);
   std::uint32_t slot(const Fields& fields, Key key, std::uint64_t line);
   std::uint32_t type_row(std::string_view name);
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "snapdiff/snapshot_builder.hpp"
+#include "snapdiff/hash_index.hpp"
 
 namespace snapdiff::formats::tracker_lines {
 

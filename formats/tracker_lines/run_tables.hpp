@@ -59,7 +59,7 @@ class RunTables {
 
   struct Frame {
     StringId file{};
-    SnapshotBuilder::FrameSpec spec;
+    FrameSpec spec;
   };
   static bool is_same(const Frame& a, const Frame& b);
   FrameId inline_frame(std::string_view text);

@@ -198,8 +198,7 @@ class DotnetLog final : public text::ReportLog {
   void close_dumpheap() {
     SnapshotBuilder builder;
     SnapshotFacts& facts = begin_snapshot(builder, "dumpheap -stat");
-    builder.add_column({"inuse_objects", "count"});
-    builder.add_column({"inuse_space", "bytes"});
+    builder.add_heap_columns();
     std::int64_t count = 0, bytes = 0, free_count = 0, free_bytes = 0;
     for (const TypeRow& row : rows_) {
       count = add(count, row.count);
@@ -297,9 +296,6 @@ Match sniff_dotnet(std::string_view head) {
 }  // namespace
 
 constexpr Format kDotnetHeap{
-    .info = kInfo,
-    .sniff = sniff_dotnet,
-    .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { DotnetLog(in, out).run(); },
-    .many = "distinct stacks"};
+    .info = kInfo, .sniff = sniff_dotnet, .decode = text::read_log<DotnetLog>, .many = "distinct stacks"};
 
 }  // namespace snapdiff::formats

@@ -50,7 +50,7 @@ bool is_heading(std::string_view line) {
 
 bool take_number(Cursor& at, std::int64_t& out) {
   at.skip_blanks();
-  return is_digit(at.peek()) && at.decimal(out) == Number::ok;
+  return at.count(out);
 }
 
 struct Row {
@@ -133,8 +133,7 @@ class HistogramLog final : public text::ReportLog {
 
   void open() {
     builder_ = std::make_unique<SnapshotBuilder>();
-    builder_->add_column({"inuse_objects", "count"});
-    builder_->add_column({"inuse_space", "bytes"});
+    builder_->add_heap_columns();
     builder_->facts().producer = "java";
     builder_->facts().sampling = Sampling::exact;
     builder_->facts().pid = std::exchange(pid_, std::nullopt);
@@ -157,10 +156,8 @@ class HistogramLog final : public text::ReportLog {
   }
 
   void unreadable() {
-    builder_->facts().partial = true;
     builder_->facts().complete = false;
-    builder_->notes().add(Severity::data_loss, "lines inside a histogram that are no rows, left out",
-                          lines_.line_offset());
+    builder_->facts().lose("lines inside a histogram that are no rows, left out", lines_.line_offset());
   }
 
   void close(const Row& total) {
@@ -202,9 +199,6 @@ Match sniff_histogram(std::string_view head) {
 }  // namespace
 
 constexpr Format kJvmHistogram{
-    .info = kJvmInfo,
-    .sniff = sniff_histogram,
-    .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { HistogramLog(in, out).run(); },
-    .many = "distinct stacks"};
+    .info = kJvmInfo, .sniff = sniff_histogram, .decode = text::read_log<HistogramLog>, .many = "distinct stacks"};
 
 }  // namespace snapdiff::formats

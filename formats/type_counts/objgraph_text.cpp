@@ -46,11 +46,10 @@ std::optional<Entry> entry_of(std::string_view line) {
   Cursor at(line);
   Entry entry;
   entry.name = at.token();
-  if (!is_type_name(entry.name) || !at.skip_blanks() || !is_digit(at.peek()) || at.decimal(entry.count) != Number::ok)
-    return std::nullopt;
+  if (!is_type_name(entry.name) || !at.skip_blanks() || !at.count(entry.count)) return std::nullopt;
   at.skip_blanks();
   if (at.take('+')) {
-    if (!is_digit(at.peek()) || at.decimal(entry.increase) != Number::ok) return std::nullopt;
+    if (!at.count(entry.increase)) return std::nullopt;
     entry.grown = true;
     at.skip_blanks();
   }
@@ -129,10 +128,7 @@ class ObjgraphLog final : public text::ReportLog {
     width_ = width;
   }
 
-  void cut() {
-    builder_->facts().partial = true;
-    builder_->notes().add(Severity::data_loss, "the last line has no end: its number may be cut", lines_.line_offset());
-  }
+  void cut() { builder_->facts().lose("the last line has no end: its number may be cut", lines_.line_offset()); }
 
   void open() {
     builder_ = std::make_unique<SnapshotBuilder>();
@@ -183,9 +179,6 @@ Match sniff_objgraph(std::string_view head) {
 }  // namespace
 
 constexpr Format kObjgraphText{
-    .info = kObjgraphInfo,
-    .sniff = sniff_objgraph,
-    .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { ObjgraphLog(in, out).run(); },
-    .many = "distinct stacks"};
+    .info = kObjgraphInfo, .sniff = sniff_objgraph, .decode = text::read_log<ObjgraphLog>, .many = "distinct stacks"};
 
 }  // namespace snapdiff::formats

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "formats/input/read_failure.hpp"
+#include "formats/input/graph_parts.hpp"
 #include "formats/json/json_scanner.hpp"
 #include "formats/v8/layout.hpp"
 #include "formats/v8/type_table.hpp"
@@ -313,22 +313,14 @@ class HeapReader {
       const StringId name = (label & kEdgeIsIndex) != 0 ? StringId{} : StringId{label & kEdgeLabel};
       graph.roots.push_back({graph.to[edge], name == StringId{} ? itself : name});
     }
-    const auto less = [](const ObjectRoot& a, const ObjectRoot& b) {
-      return a.node != b.node ? a.node < b.node : a.kind < b.kind;
-    };
-    std::sort(graph.roots.begin(), graph.roots.end(), less);
-    graph.roots.erase(std::unique(graph.roots.begin(), graph.roots.end()), graph.roots.end());
-    for (const ObjectRoot& root : graph.roots) graph.flags[root.node] |= kObjectRoot;
+    finish_roots(graph);
   }
 
   Snapshot finish() {
-    builder_.add_column({"inuse_objects", "count"});
-    builder_.add_column({"inuse_space", "bytes"});
+    builder_.add_heap_columns();
     SnapshotFacts& facts = builder_.facts();
     facts.producer = "v8";
     facts.sampling = Sampling::exact;
-    facts.counters.push_back({"references", static_cast<std::int64_t>(graph_->to.size()), "count"});
-    facts.counters.push_back({"detached_objects", detached_, "count"});
 
     ObjectGraph& graph = *graph_;
     const std::vector<std::uint32_t> type_row =
@@ -339,8 +331,8 @@ class HeapReader {
     }
     std::vector<std::uint32_t>().swap(string_ids_);
     add_roots();
-    value_or_throw(validate(graph, builder_.dictionary()));
-    builder_.set_graph(std::move(graph_));
+    give_graph(builder_, std::move(graph_));
+    facts.counters.push_back({"detached_objects", detached_, "count"});
     return value_or_throw(builder_.finish());
   }
 

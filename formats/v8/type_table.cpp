@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "formats/input/graph_parts.hpp"
 #include "formats/input/type_row.hpp"
 #include "snapdiff/checked.hpp"
 
@@ -55,7 +56,7 @@ std::uint32_t TypeTable::add(std::uint32_t type, std::uint32_t name, std::int64_
 std::vector<std::uint32_t> TypeTable::merge(SnapshotBuilder& builder, ObjectTypeTable& out,
                                             const std::vector<StringId>& names) const {
   std::vector<std::uint32_t> graph_row(rows_.size(), 0);
-  HashIndex seen;
+  TypeRows seen;
   for (std::size_t row = 0; row < rows_.size(); ++row) {
     const Row& kind = rows_[row];
     if (kind.count == 0) continue;
@@ -66,16 +67,7 @@ std::vector<std::uint32_t> TypeTable::merge(SnapshotBuilder& builder, ObjectType
 
     const StringId kind_id = builder.string(type);
     const StringId name_id = names[row] == StringId{} ? builder.string(name) : names[row];
-    const std::uint64_t hash = hash_of(static_cast<std::uint32_t>(kind_id), static_cast<std::uint32_t>(name_id));
-    std::uint32_t found =
-        seen.find(hash, [&](std::uint32_t r) { return out.kind[r] == kind_id && out.name[r] == name_id; });
-    if (found == HashIndex::kAbsent) {
-      found = static_cast<std::uint32_t>(out.size());
-      out.kind.push_back(kind_id);
-      out.name.push_back(name_id);
-      seen.insert(hash, found);
-    }
-    graph_row[row] = found;
+    graph_row[row] = seen.row(out, kind_id, name_id);
   }
   return graph_row;
 }

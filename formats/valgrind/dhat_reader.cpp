@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "formats/input/read_failure.hpp"
+#include "formats/text/scan.hpp"
 #include "formats/valgrind/code_location.hpp"
 #include "snapdiff/checked.hpp"
 
@@ -39,12 +40,7 @@ Result<Snapshot> DhatReader::read(bool at_peak) {
   check(at_peak);
   SnapshotBuilder builder;
   add_facts(at_peak, builder);
-  builder.add_column({"inuse_objects", "count"});
-  builder.add_column({"inuse_space", "bytes"});
-  if (!at_peak) {
-    builder.add_column({"alloc_objects", "count"});
-    builder.add_column({"alloc_space", "bytes"});
-  }
+  builder.add_heap_columns(!at_peak);
   for (const Point& point : points_) {
     const std::array<std::int64_t, 4> values{point.value[at_peak ? kPeakBlocks : kEndBlocks],
                                              point.value[at_peak ? kPeakBytes : kEndBytes], point.value[kTotalBlocks],
@@ -63,13 +59,9 @@ void DhatReader::require(Kind kind, std::string_view what, std::string_view expe
 std::int64_t DhatReader::count(std::string_view what) {
   constexpr std::string_view kExpected = "a whole number from 0 to 2^63-1";
   require(Kind::number, what, kExpected);
-  const std::string_view number = json_.number_text();
-  std::int64_t value = 0;
-  const auto [end, failure] = std::from_chars(number.data(), number.data() + number.size(), value);
-  if (failure != std::errc{} || end != number.data() + number.size() || value < 0) {
-    fail_malformed("bad " + std::string(what) + ": expected " + std::string(kExpected), value_offset_);
-  }
-  return value;
+  const std::optional<std::int64_t> value = text::whole_number(json_.number_text());
+  if (!value) fail_malformed("bad " + std::string(what) + ": expected " + std::string(kExpected), value_offset_);
+  return *value;
 }
 
 std::string DhatReader::text(std::string_view what) {
@@ -80,6 +72,7 @@ std::string DhatReader::text(std::string_view what) {
 }
 
 void DhatReader::read_document() {
+  json_.skip_byte_order_mark();
   require(Kind::object, "DHAT file", "an object");
   json_.each_member([this](std::string_view key) { read_member(std::string(key)); });
   if (!json_.at_end()) json_.unexpected("nothing after the value");
@@ -206,7 +199,7 @@ StackId DhatReader::stack_of(const Point& point, SnapshotBuilder& builder) {
     if (text == kRoot) continue;
     const CodeLocation location = parse_location(text);
     const bool inlined = i + 1 < numbers.size() && is_inlined(location, parse_location(frame_texts_[numbers[i + 1]]));
-    frames_.push_back(make_frame(location, inlined, builder));
+    frames_.push_back(text::frame_of(builder, location, inlined ? kFrameInlined : std::uint8_t{0}));
   }
   return builder.stack(frames_);
 }

@@ -8,6 +8,7 @@
 
 #include "formats/input/read_failure.hpp"
 #include "formats/text/in_quotes.hpp"
+#include "formats/text/scan.hpp"
 
 namespace snapdiff::formats::valgrind {
 namespace {
@@ -41,9 +42,7 @@ Status MassifReader::read(SnapshotSink& out) {
   } catch (ReadFailure& failure) {
     if (snapshots_.empty() || failure.error.code != ErrorCode::malformed) throw;
     for (Snapshot& snapshot : snapshots_) {
-      snapshot.facts.partial = true;
-      snapshot.facts.notes.add(Severity::data_loss, "snapshots from here on are lost: " + failure.error.message,
-                               failure.error.offset);
+      snapshot.facts.lose("snapshots from here on are lost: " + failure.error.message, failure.error.offset);
     }
   }
   if (snapshots_.empty()) {
@@ -116,8 +115,7 @@ bool MassifReader::read_snapshot() {
   if (tree == "detailed" || tree == "peak") {
     read_tree(builder, heap);
   } else if (tree != "empty") {
-    fail_malformed("bad heap_tree: found " + text::in_quotes(tree) + ", expected empty, detailed or peak",
-                   lines_.line_offset());
+    text::fail_found("bad heap_tree", tree, "empty, detailed or peak", lines_.line_offset());
   }
   snapshots_.push_back(value_or_throw(builder.finish()));
   return true;
@@ -136,14 +134,13 @@ std::string_view MassifReader::expect_field(std::string_view name) {
 
 std::int64_t MassifReader::expect_number(std::string_view name) {
   const std::string_view text = expect_field(name);
-  std::int64_t number = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (failure != std::errc{} || end != text.data() + text.size() || number < 0) {
+  const std::optional<std::int64_t> number = text::whole_number(text);
+  if (!number) {
     fail_malformed(
         "bad " + std::string(name) + ": found " + text::in_quotes(text) + ", expected a number from 0 to 2^63-1",
         lines_.line_offset());
   }
-  return number;
+  return *number;
 }
 
 /// One line: DEPTH blanks, nCHILDREN: BYTES LABEL.
@@ -224,7 +221,8 @@ void MassifReader::add_row(SnapshotBuilder& builder, std::int64_t bytes, bool be
     const CodeLocation location = i == 1 ? parse_location(path_[i].label) : inner;
     const bool has_outer = i + 1 < path_.size();
     if (has_outer) inner = parse_location(path_[i + 1].label);
-    frames_.push_back(make_frame(location, has_outer && is_inlined(location, inner), builder));
+    const bool inlined = has_outer && is_inlined(location, inner);
+    frames_.push_back(text::frame_of(builder, location, inlined ? kFrameInlined : std::uint8_t{0}));
   }
   if (below_threshold) frames_.push_back(builder.pseudo_frame(kBelowThreshold));
   builder.add_row(builder.stack(frames_), LabelSetId{}, std::span(&bytes, 1));

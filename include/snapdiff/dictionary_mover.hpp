@@ -6,46 +6,16 @@
 #include <utility>
 #include <vector>
 
-#include "snapdiff/snapshot_builder.hpp"
+#include "snapdiff/snapshot.hpp"
 
 namespace snapdiff {
-
-/// One more row, whatever the table holds already; returns its number.
-inline ModuleId append(ModuleTable& table, StringId name, StringId build_id) {
-  table.name.push_back(name);
-  table.build_id.push_back(build_id);
-  return ModuleId{static_cast<std::uint32_t>(table.size() - 1)};
-}
-inline FunctionId append(FunctionTable& table, StringId name, StringId system_name, StringId file,
-                         std::int32_t start_line) {
-  table.name.push_back(name);
-  table.system_name.push_back(system_name);
-  table.file.push_back(file);
-  table.start_line.push_back(start_line);
-  return FunctionId{static_cast<std::uint32_t>(table.size() - 1)};
-}
-inline FrameId append(FrameTable& table, const SnapshotBuilder::FrameSpec& spec, const Hash128& hash) {
-  table.module.push_back(spec.module);
-  table.offset.push_back(spec.offset);
-  table.function.push_back(spec.function);
-  table.line.push_back(spec.line);
-  table.column.push_back(spec.column);
-  table.flags.push_back(spec.flags);
-  table.hash.push_back(hash);
-  return FrameId{static_cast<std::uint32_t>(table.size() - 1)};
-}
-inline LabelSetId append(LabelTable& table, std::span<const Label> set) {
-  table.label.insert(table.label.end(), set.begin(), set.end());
-  table.begin.push_back(table.label.size());
-  return LabelSetId{static_cast<std::uint32_t>(table.size() - 1)};
-}
 
 /// Moves rows of one dictionary to another: each is handed to `to` once, after what it refers to, and its number there
 /// is remembered. Rows 0 are those of all dictionaries. `Target` says what becomes of a row:
 ///   StringId string(std::string_view)
 ///   ModuleId module(StringId name, StringId build_id)
 ///   FunctionId function(StringId name, StringId system_name, StringId file, std::int32_t start_line)
-///   FrameId frame(const SnapshotBuilder::FrameSpec&, const Hash128&)
+///   FrameId frame(const FrameSpec&, const Hash128&)
 ///   LabelSetId labels(std::vector<Label>)
 /// `from` must not grow meanwhile; both must outlive the mover.
 template <class Target>
@@ -81,15 +51,10 @@ class DictionaryMover {
   }
   FrameId frame(FrameId id) {
     return once(frames_, id, [&](std::size_t row) {
-      const FrameTable& table = from_.frames;
-      SnapshotBuilder::FrameSpec spec;
-      spec.module = module(table.module[row]);
-      spec.offset = table.offset[row];
-      spec.function = function(table.function[row]);
-      spec.line = table.line[row];
-      spec.column = table.column[row];
-      spec.flags = table.flags[row];
-      return to_.frame(spec, table.hash[row]);
+      FrameSpec spec = from_.frames[id];
+      spec.module = module(spec.module);
+      spec.function = function(spec.function);
+      return to_.frame(spec, from_.frames.hash[row]);
     });
   }
   LabelSetId labels(LabelSetId id) {

@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "snapdiff/checked.hpp"
 #include "snapdiff/ids.hpp"
 
 namespace snapdiff {
@@ -80,9 +81,9 @@ class EventLog {
     }
     if (event.size != last_.size) {
       head |= kOtherSize;
-      out = put(out, zigzag(minus(event.size, last_.size)));
+      out = put(out, zigzag(wrapping_difference(event.size, last_.size)));
     }
-    out = put(out, event.time_us == kNoTime ? 0 : 1 + zigzag(minus(event.time_us, last_time(last_))));
+    out = put(out, event.time_us == kNoTime ? 0 : 1 + zigzag(wrapping_difference(event.time_us, last_time(last_))));
     code[0] = static_cast<std::uint8_t>(head);
     chunks_.back().insert(chunks_.back().end(), code, out);
     step(event, last_);
@@ -116,12 +117,10 @@ class EventLog {
         const std::uint64_t coded = take(p);
         event.address += coded == 1 ? unzigzag(take(p)) : unzigzag(coded >> 1) * 512;
       }
-      if ((head & kOtherSize) != 0)
-        event.size = static_cast<std::int64_t>(static_cast<std::uint64_t>(event.size) + unzigzag(take(p)));
+      if ((head & kOtherSize) != 0) event.size = wrapping_sum(event.size, static_cast<std::int64_t>(unzigzag(take(p))));
       const std::uint64_t time = take(p);
       event.time_us =
-          time == 0 ? kNoTime
-                    : static_cast<std::int64_t>(static_cast<std::uint64_t>(last_time(last_)) + unzigzag(time - 1));
+          time == 0 ? kNoTime : wrapping_sum(last_time(last_), static_cast<std::int64_t>(unzigzag(time - 1)));
       at_ += static_cast<std::size_t>(p - start);
       step(event, last_);
       ++index_;
@@ -190,9 +189,6 @@ class EventLog {
     last.time_us = time;
   }
   static std::int64_t last_time(const TraceEvent& last) { return last.time_us == kNoTime ? 0 : last.time_us; }
-  static std::int64_t minus(std::int64_t a, std::int64_t b) {
-    return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
-  }
   static std::uint64_t zigzag(std::int64_t v) {
     return (static_cast<std::uint64_t>(v) << 1) ^ (v < 0 ? ~std::uint64_t{0} : 0);
   }

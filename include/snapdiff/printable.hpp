@@ -35,6 +35,24 @@ inline CodePoint decode_utf8(std::string_view bytes, std::size_t at) {
   return {};
 }
 
+/// The 1 to 4 bytes of `code`, which is below 0x110000; half a surrogate pair becomes three bytes of its own (WTF-8).
+inline void append_utf8(std::string& out, std::uint32_t code) {
+  const auto put = [&out](std::uint32_t byte) { out += static_cast<char>(byte); };
+  if (code < 0x80) return put(code);
+  if (code < 0x800) {
+    put(0xC0 | code >> 6);
+  } else {
+    if (code < 0x10000) {
+      put(0xE0 | code >> 12);
+    } else {
+      put(0xF0 | code >> 18);
+      put(0x80 | (code >> 12 & 0x3F));
+    }
+    put(0x80 | (code >> 6 & 0x3F));
+  }
+  put(0x80 | (code & 0x3F));
+}
+
 /// Control characters; code points that hide text, join what stands apart or change the order in which it is shown;
 /// those that never are characters.
 constexpr bool is_unsafe(std::uint32_t code) {
@@ -45,15 +63,16 @@ constexpr bool is_unsafe(std::uint32_t code) {
          (code & 0xFFFE) == 0xFFFE || in(0xE0000, 0xE0FFF);
 }
 
+/// Two hexadecimal digits.
+inline void append_hex(std::string& out, char byte) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  out += kDigits[static_cast<unsigned char>(byte) >> 4];
+  out += kDigits[static_cast<unsigned char>(byte) & 15];
+}
+
 /// "\x1b": two hexadecimal digits for each byte.
 inline void append_escaped(std::string& out, std::string_view bytes) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  for (const char c : bytes) {
-    const auto byte = static_cast<unsigned char>(c);
-    out += "\\x";
-    out += kDigits[byte >> 4];
-    out += kDigits[byte & 15];
-  }
+  for (const char byte : bytes) append_hex(out += "\\x", byte);
 }
 
 }  // namespace snapdiff

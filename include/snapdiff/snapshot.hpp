@@ -51,6 +51,12 @@ struct ModuleTable {
   std::vector<StringId> name{StringId{}};
   std::vector<StringId> build_id{StringId{}};
   std::size_t size() const { return name.size(); }
+  /// One more row, whatever the table holds already; returns its number. The same of the tables below.
+  ModuleId append(StringId its_name, StringId its_build_id) {
+    name.push_back(its_name);
+    build_id.push_back(its_build_id);
+    return ModuleId{static_cast<std::uint32_t>(size() - 1)};
+  }
 };
 
 /// Functions, told apart by name, system_name and file together. `name` is what people read,
@@ -62,6 +68,13 @@ struct FunctionTable {
   std::vector<StringId> file{StringId{}};
   std::vector<std::int32_t> start_line{0};
   std::size_t size() const { return name.size(); }
+  FunctionId append(StringId its_name, StringId its_system_name, StringId its_file, std::int32_t its_start_line) {
+    name.push_back(its_name);
+    system_name.push_back(its_system_name);
+    file.push_back(its_file);
+    start_line.push_back(its_start_line);
+    return FunctionId{static_cast<std::uint32_t>(size() - 1)};
+  }
 };
 
 inline constexpr std::uint64_t kNoOffset = std::numeric_limits<std::uint64_t>::max();
@@ -70,6 +83,16 @@ inline constexpr std::uint8_t kFrameInlined = 1;  ///< inlined into the next fra
 inline constexpr std::uint8_t kFramePseudo = 2;   ///< no code: `[no stack recorded]` and its kin
 /// Put into stacks when an address was named after the import: inlined there. No part of a stack's hash.
 inline constexpr std::uint8_t kFrameDerived = 4;
+
+/// A frame without its hash.
+struct FrameSpec {
+  ModuleId module{};
+  std::uint64_t offset = kNoOffset;
+  FunctionId function{};
+  std::int32_t line = 0;
+  std::int32_t column = 0;
+  std::uint8_t flags = 0;
+};
 
 /// Frames: one function at one line (or one unsymbolized address), in one module.
 ///   offset  file offset of the call inside the module: pc - mapping start + mapping offset, with
@@ -87,6 +110,20 @@ struct FrameTable {
   std::vector<std::uint8_t> flags;
   std::vector<Hash128> hash;
   std::size_t size() const { return hash.size(); }
+  FrameSpec operator[](FrameId id) const {
+    const std::size_t row = index_of(id);
+    return {module[row], offset[row], function[row], line[row], column[row], flags[row]};
+  }
+  FrameId append(const FrameSpec& spec, const Hash128& its_hash) {
+    module.push_back(spec.module);
+    offset.push_back(spec.offset);
+    function.push_back(spec.function);
+    line.push_back(spec.line);
+    column.push_back(spec.column);
+    flags.push_back(spec.flags);
+    hash.push_back(its_hash);
+    return FrameId{static_cast<std::uint32_t>(size() - 1)};
+  }
 };
 
 /// Whole stacks, leaf (allocation site) first. Stack s is frame[begin[s] .. begin[s + 1]);
@@ -120,6 +157,11 @@ struct LabelTable {
   std::vector<std::uint64_t> begin{0, 0};
   std::vector<Label> label;
   std::size_t size() const { return begin.size() - 1; }
+  LabelSetId append(std::span<const Label> set) {
+    label.insert(label.end(), set.begin(), set.end());
+    begin.push_back(label.size());
+    return LabelSetId{static_cast<std::uint32_t>(size() - 1)};
+  }
   std::span<const Label> labels(LabelSetId id) const {
     const std::size_t row = index_of(id);
     return std::span(label).subspan(begin[row], begin[row + 1] - begin[row]);
@@ -236,6 +278,12 @@ struct SnapshotFacts {
   std::vector<Counter> counters;
   std::map<std::string, std::string> labels;  ///< given by the user: --label K=V
   Notes notes;
+
+  /// A part of the input could not be read: a note says what.
+  void lose(std::string_view what, std::optional<std::uint64_t> offset = std::nullopt) {
+    partial = true;
+    notes.add(Severity::data_loss, what, offset);
+  }
   friend bool operator==(const SnapshotFacts&, const SnapshotFacts&) = default;
 };
 

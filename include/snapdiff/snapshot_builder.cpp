@@ -21,13 +21,6 @@ std::uint64_t hash_of(std::span<const Label> set) {
 
 }  // namespace
 
-void HashIndex::grow_to(std::size_t size) {
-  const Slots old = std::exchange(slots_, Slots(size));
-  for (const Slot& slot : old) {
-    if (slot.row != kAbsent) place(slot);
-  }
-}
-
 SnapshotBuilder::SnapshotBuilder() : dictionary_(std::make_unique<Dictionary>()) {}
 SnapshotBuilder::~SnapshotBuilder() = default;
 SnapshotBuilder::SnapshotBuilder(SnapshotBuilder&&) noexcept = default;
@@ -57,11 +50,9 @@ ModuleId SnapshotBuilder::module(std::string_view name, std::string_view build_i
   const std::uint32_t row =
       modules_.find(hash, [&](std::uint32_t r) { return table.name[r] == name_id && table.build_id[r] == build; });
   if (row != HashIndex::kAbsent) return ModuleId{row};
-  table.name.push_back(name_id);
-  table.build_id.push_back(build);
-  const auto id = static_cast<std::uint32_t>(table.size() - 1);
-  modules_.insert(hash, id);
-  return ModuleId{id};
+  const ModuleId id = table.append(name_id, build);
+  modules_.insert(hash, static_cast<std::uint32_t>(id));
+  return id;
 }
 
 FunctionId SnapshotBuilder::function(StringId name, StringId system_name, StringId file, std::int32_t start_line) {
@@ -76,13 +67,14 @@ FunctionId SnapshotBuilder::function(StringId name, StringId system_name, String
     return table.name[r] == name && table.system_name[r] == system_name && table.file[r] == file;
   });
   if (row != HashIndex::kAbsent) return FunctionId{row};
-  table.name.push_back(name);
-  table.system_name.push_back(system_name);
-  table.file.push_back(file);
-  table.start_line.push_back(start_line);
-  const auto id = static_cast<std::uint32_t>(table.size() - 1);
-  functions_.insert(hash, id);
-  return FunctionId{id};
+  const FunctionId id = table.append(name, system_name, file, start_line);
+  functions_.insert(hash, static_cast<std::uint32_t>(id));
+  return id;
+}
+
+FunctionId SnapshotBuilder::function(std::string_view name, std::string_view file) {
+  const StringId text = string(name);
+  return function(text, text, string(file), 0);
 }
 
 FrameId SnapshotBuilder::frame(const FrameSpec& spec) {
@@ -103,22 +95,14 @@ FrameId SnapshotBuilder::frame_with_hash(const FrameSpec& spec, const Hash128& h
   const std::uint64_t key = keyed_hash(hash);
   const std::uint32_t row = frames_.find(key, [&](std::uint32_t r) { return table.hash[r] == hash; });
   if (row != HashIndex::kAbsent) return FrameId{row};
-  table.module.push_back(spec.module);
-  table.offset.push_back(spec.offset);
-  table.function.push_back(spec.function);
-  table.line.push_back(spec.line);
-  table.column.push_back(spec.column);
-  table.flags.push_back(spec.flags);
-  table.hash.push_back(hash);
-  const auto id = static_cast<std::uint32_t>(table.size() - 1);
-  frames_.insert(key, id);
-  return FrameId{id};
+  const FrameId id = table.append(spec, hash);
+  frames_.insert(key, static_cast<std::uint32_t>(id));
+  return id;
 }
 
 FrameId SnapshotBuilder::pseudo_frame(std::string_view text) {
-  const StringId name = string(text);
   FrameSpec spec;
-  spec.function = function(name, StringId{}, StringId{}, 0);
+  spec.function = function(string(text), StringId{}, StringId{}, 0);
   spec.flags = kFramePseudo;
   return frame(spec);
 }
@@ -176,11 +160,9 @@ LabelSetId SnapshotBuilder::labels(std::vector<Label> set) {
     return std::equal(set.begin(), set.end(), other.begin(), other.end());
   });
   if (row != HashIndex::kAbsent) return LabelSetId{row};
-  table.label.insert(table.label.end(), set.begin(), set.end());
-  table.begin.push_back(table.label.size());
-  const auto id = static_cast<std::uint32_t>(table.size() - 1);
-  labels_.insert(hash, id);
-  return LabelSetId{id};
+  const LabelSetId id = table.append(set);
+  labels_.insert(hash, static_cast<std::uint32_t>(id));
+  return id;
 }
 
 void SnapshotBuilder::reserve_rows(std::size_t rows) {
@@ -192,6 +174,14 @@ void SnapshotBuilder::reserve_rows(std::size_t rows) {
 std::size_t SnapshotBuilder::add_column(SampleType type, std::int64_t half_unit) {
   columns_.push_back(Column{std::move(type), {}, {}, half_unit});
   return columns_.size() - 1;
+}
+
+void SnapshotBuilder::add_heap_columns(bool allocated) {
+  add_column({"inuse_objects", "count"});
+  add_column({"inuse_space", "bytes"});
+  if (!allocated) return;
+  add_column({"alloc_objects", "count"});
+  add_column({"alloc_space", "bytes"});
 }
 
 void SnapshotBuilder::add_row(StackId stack, LabelSetId labels, std::span<const std::int64_t> values) {

@@ -1,4 +1,4 @@
-#include "formats/metric_log/quantity.hpp"
+#include "formats/text/quantity.hpp"
 
 #include <catch2/catch.hpp>
 

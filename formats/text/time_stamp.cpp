@@ -1,11 +1,10 @@
-#include "formats/metric_log/time_stamp.hpp"
+#include "formats/text/time_stamp.hpp"
 
 #include <chrono>
 
-#include "formats/metric_log/quantity.hpp"
-#include "formats/metric_log/text.hpp"
+#include "formats/text/scan.hpp"
 
-namespace snapdiff::formats::metric_log {
+namespace snapdiff::formats::text {
 namespace {
 
 constexpr std::size_t kPrefixBytes = 64;
@@ -71,11 +70,10 @@ std::optional<TimeStamp> date_and_time(std::string_view text, std::size_t at) {
 
 /// Seconds since 1970, between 2001 and 2200, in as many digits as a clock prints.
 std::optional<TimeStamp> epoch_seconds(std::string_view text, std::size_t at, std::size_t& end) {
-  std::int64_t seconds = 0;
   end = at;
   while (end < text.size() && is_digit(text[end])) ++end;
-  if (!parse_integer(text.substr(at, end - at), seconds) || seconds < 1'000'000'000 || seconds > 7'258'118'400)
-    return std::nullopt;
+  const std::int64_t seconds = whole_number(text.substr(at, end - at)).value_or(0);
+  if (seconds < 1'000'000'000 || seconds > 7'258'118'400) return std::nullopt;
   const std::int64_t ns = fraction(text, end);
   return TimeStamp{seconds * 1'000'000'000 + ns, true};
 }
@@ -103,4 +101,4 @@ std::optional<TimeStamp> parse_time(std::string_view text) {
   return end == text.size() ? found : std::nullopt;
 }
 
-}  // namespace snapdiff::formats::metric_log
+}  // namespace snapdiff::formats::text

@@ -1,11 +1,11 @@
-#include "formats/metric_log/quantity.hpp"
+#include "formats/text/quantity.hpp"
 
 #include <array>
 #include <limits>
 
-#include "formats/metric_log/text.hpp"
+#include "formats/text/scan.hpp"
 
-namespace snapdiff::formats::metric_log {
+namespace snapdiff::formats::text {
 namespace {
 
 __extension__ using Wide = unsigned __int128;
@@ -112,4 +112,4 @@ std::optional<Quantity> parse_size(std::string_view text) {
   return unit == 0 ? std::nullopt : scale(number, unit);
 }
 
-}  // namespace snapdiff::formats::metric_log
+}  // namespace snapdiff::formats::text

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-namespace snapdiff::formats::metric_log {
+namespace snapdiff::formats::text {
 
 /// A number as printed: digits * 10^-fraction_digits.
 struct Decimal {
@@ -36,4 +36,4 @@ std::uint64_t size_unit(std::string_view word, bool decimal);
 /// "1184 MB", "0 B": a whole text, in powers of 1024. For tables of tools that are known.
 std::optional<Quantity> parse_size(std::string_view text);
 
-}  // namespace snapdiff::formats::metric_log
+}  // namespace snapdiff::formats::text

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-namespace snapdiff::formats::metric_log {
+namespace snapdiff::formats::text {
 
 struct TimeStamp {
   std::int64_t ns = 0;    ///< since 1970
@@ -18,4 +18,4 @@ std::optional<TimeStamp> find_time(std::string_view line);
 /// A whole text: as above, or any number of seconds since 1970.
 std::optional<TimeStamp> parse_time(std::string_view text);
 
-}  // namespace snapdiff::formats::metric_log
+}  // namespace snapdiff::formats::text

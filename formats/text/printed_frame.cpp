@@ -1,0 +1,39 @@
+#include "formats/text/printed_frame.hpp"
+
+#include <limits>
+
+#include "formats/text/scan.hpp"
+
+namespace snapdiff::formats::text {
+namespace {
+
+std::int32_t number_32(std::int64_t value) {
+  return value > 0 && value <= std::numeric_limits<std::int32_t>::max() ? static_cast<std::int32_t>(value) : 0;
+}
+
+}  // namespace
+
+FrameId frame_of(SnapshotBuilder& builder, const PrintedFrame& printed, std::uint8_t flags) {
+  FrameSpec spec;
+  spec.module = builder.module(printed.module, printed.build_id);
+  spec.offset = printed.offset;
+  spec.flags = flags;
+  if (!printed.function.empty()) {
+    spec.function = builder.function(printed.function, printed.file);
+    spec.line = number_32(printed.line);
+    spec.column = number_32(printed.column);
+  }
+  return builder.frame(spec);
+}
+
+bool take_line_number(std::string_view& text, std::int64_t& out) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos || colon == 0) return false;
+  const std::optional<std::int64_t> number = whole_number(text.substr(colon + 1));
+  if (!number) return false;
+  out = *number;
+  text = text.substr(0, colon);
+  return true;
+}
+
+}  // namespace snapdiff::formats::text

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "snapdiff/snapshot_builder.hpp"
+
+namespace snapdiff::formats::text {
+
+/// A frame as a tool prints it; views that need not outlive its use. Empty or 0 where not printed.
+struct PrintedFrame {
+  std::string_view function;
+  std::string_view file;
+  std::string_view module;
+  std::string_view build_id;
+  std::uint64_t offset = kNoOffset;  ///< in the module; without a module the address
+  std::int64_t line = 0;             ///< unknown where it is beyond 32 bits, as the column
+  std::int64_t column = 0;
+};
+
+FrameId frame_of(SnapshotBuilder& builder, const PrintedFrame& printed, std::uint8_t flags = 0);
+
+/// Cuts ":123" off the end of `text`, which does not begin with it; false where there is none.
+bool take_line_number(std::string_view& text, std::int64_t& out);
+
+}  // namespace snapdiff::formats::text
