@@ -11,11 +11,12 @@
 #include "analyzer/cli/fleet_series.hpp"
 #include "analyzer/report/query.hpp"
 #include "analyzer/store/store.hpp"
+#include "snapdiff/number_text.hpp"
 
 namespace snapdiff::cli {
 namespace {
 
-std::string count_of(std::uint64_t number) { return report::count_text(static_cast<std::int64_t>(number)); }
+std::string count_of(std::uint64_t number) { return count_text(number); }
 
 /// A table in the form that was asked for.
 class FleetTable {

@@ -219,8 +219,7 @@ std::string facts(const Postmortem& report, const Series& series, const Chosen& 
   json.field("exact", g.exact);
   json.field("judged", series.length() >= kJudgedFrom && report.trend.verdicts.size() == g.rows.size());
   json.field("known", !g.series.has_unknown());
-  json.field("filtered", g.filtered.baseline != 0 || g.filtered.current != 0 || !g.options.focus.empty() ||
-                             !g.options.ignore.empty());
+  json.field("filtered", g.filtered != Change{} || !g.options.focus.empty() || !g.options.ignore.empty());
   json.field("length", series.length());
   json.field("left", report.trend.left_out);
   json.array("steps", report.steps, [&](const SeriesStep& step) {

@@ -42,8 +42,7 @@ Chosen choose(const GrowthReport& report, const Series& series, const std::vecto
                     [&](std::size_t s, std::int64_t value) { out.others[s] = wrapping_sum(out.others[s], value); });
     out.grew = wrapping_sum(out.grew, report.rows[row].grew);
     out.shrank = wrapping_sum(out.shrank, report.rows[row].shrank);
-    out.objects.baseline = wrapping_sum(out.objects.baseline, report.rows[row].objects.baseline);
-    out.objects.current = wrapping_sum(out.objects.current, report.rows[row].objects.current);
+    out.objects += report.rows[row].objects;
   }
   out.others_count = out.rows.size() - count;
   out.rows.resize(count);

@@ -40,13 +40,6 @@ class Series {
   std::size_t length_;
 };
 
-inline std::int64_t wrapping_sum(std::int64_t a, std::int64_t b) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
-}
-inline std::int64_t wrapping_difference(std::int64_t a, std::int64_t b) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
-}
-
 /// How much a row matters: the range of its values, or what grew and shrank in it where that is more;
 /// never a signed sum.
 std::vector<std::uint64_t> importance(const GrowthReport& report, const Series& series);

@@ -63,7 +63,7 @@ void sites_text(Writer& out, const GrowthReport& report, const Culprit& suspect)
     out.frame(site.frame);
     if (has_place(site.frame)) (out << " ").place(site.frame);
     out << " " << growth(report, site.growth);
-    if (report.has_objects && site.objects != 0) out << " in " << counted(site.objects, "object", true);
+    if (report.has_objects && site.objects != 0) out << " in " << amount_of(site.objects, "object", true);
     ++told;
   }
 }
@@ -171,7 +171,7 @@ std::vector<Finding> where_findings(const Postmortem& report) {
     pins.view->frames(pins.stacks[row.key], frames);
     Writer text;
     text << percent(row.pinned.current, pins.pinned.current) << " of the pinned bytes, "
-         << bytes_text(row.pinned.current, kPageNumbers) << " in " << counted(row.segments, "segment")
+         << bytes_text(row.pinned.current, kPageNumbers) << " in " << amount_of(row.segments, "segment")
          << ", are kept by blocks allocated through ";
     const std::size_t first = telling_begin(frames);
     const std::size_t end = std::min(frames.size(), first + kPathFrames);
@@ -221,9 +221,8 @@ std::vector<Finding> certainty_findings(const Postmortem& report) {
   const std::size_t n = report.trend.series.steps.size();
   if (n < kJudgedFrom) {
     Writer text;
-    text << counted(static_cast<std::int64_t>(n), "snapshot")
-         << (n == 2 ? " show a difference, not a trend" : " are too few to call it a trend") << "; "
-         << static_cast<std::size_t>(kJudgedFrom) << " or more are judged.";
+    text << amount_of(n, "snapshot") << (n == 2 ? " show a difference, not a trend" : " are too few to call it a trend")
+         << "; " << static_cast<std::size_t>(kJudgedFrom) << " or more are judged.";
     add(out, Finding::Kind::certainty, text);
   }
   std::size_t told = 0;
@@ -253,7 +252,7 @@ std::vector<Finding> certainty_findings(const Postmortem& report) {
     blurred += row.value.growth() != 0 && within_error(report_growth, row) ? 1 : 0;
   if (blurred > 0) {
     Writer text;
-    text << counted(blurred, "row") << " changed by less than two standard deviations of "
+    text << amount_of(blurred, "row") << " changed by less than two standard deviations of "
          << (report_growth.rounded ? "what the inputs are rounded to." : "their sampling error.");
     add(out, Finding::Kind::certainty, text);
   }
@@ -269,7 +268,7 @@ std::vector<Finding> certainty_findings(const Postmortem& report) {
   if (!report_growth.listed_once.empty()) {
     Writer text;
     text
-        << counted(static_cast<std::int64_t>(report_growth.listed_once.size()), "stack")
+        << amount_of(report_growth.listed_once.size(), "stack")
         << " are listed at one end only: the source leaves small rows out, so their growth is not known and in no row.";
     add(out, Finding::Kind::certainty, text);
   }
@@ -289,8 +288,8 @@ std::vector<Finding> not_this_findings(const Postmortem& report) {
     Writer text;
     text << "A restart is suspected before ";
     snapshot_text(text, report, 0) << ": " << report.trend.restart << ". "
-                                   << counted(static_cast<std::int64_t>(report.trend.left_out), "snapshot")
-                                   << " before it " << (report.trend.left_out == 1 ? "is" : "are")
+                                   << amount_of(report.trend.left_out, "snapshot") << " before it "
+                                   << (report.trend.left_out == 1 ? "is" : "are")
                                    << " left out, never compared across it.";
     tell(text);
   }

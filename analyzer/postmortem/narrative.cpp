@@ -87,7 +87,7 @@ Prose verdict_line(const Postmortem& report, const std::string& badge) {
     if (has_stacks(report) && report.growth().grew == 0 && report.growth().shrank == 0) {
       line << "No stack changed between the first and the last snapshot.";
     } else if (n < kJudgedFrom) {
-      line << "No verdict: " << counted(static_cast<std::int64_t>(n), "snapshot")
+      line << "No verdict: " << amount_of(n, "snapshot")
            << (n == 2 ? " show no trend." : " are too few to call it a trend.");
     } else if (!badge.empty()) {
       line << badge << ": " << leading_counter(report)->verdict.reason << ".";
@@ -97,8 +97,7 @@ Prose verdict_line(const Postmortem& report, const std::string& badge) {
     return line.take();
   }
   if (badge.empty()) {
-    line << "No verdict: " << counted(static_cast<std::int64_t>(report.trend.series.steps.size()), "snapshot")
-         << " show growth, not a trend. ";
+    line << "No verdict: " << amount_of(report.trend.series.steps.size(), "snapshot") << " show growth, not a trend. ";
   } else {
     line << badge << ": ";
   }

@@ -7,10 +7,6 @@ namespace {
 
 constexpr std::size_t kRowsLookedAt = 64;
 
-std::int64_t wrapping_sum(std::int64_t a, std::int64_t b) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
-}
-
 bool has_series(const GrowthReport& report) {
   return report.series_length > 0 && report.series.size() == report.rows.size() * report.series_length;
 }

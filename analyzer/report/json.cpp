@@ -2,7 +2,6 @@
 
 #include "analyzer/report/json_parts.hpp"
 #include "analyzer/report/json_story.hpp"
-#include "analyzer/report/output.hpp"
 #include "analyzer/report/writers.hpp"
 
 namespace snapdiff::report {
@@ -95,7 +94,7 @@ void row_fields(JsonWriter& json, const GrowthReport& report, const std::vector<
 
 /// Calls `write` with the rows of a comparison and what writes its head, a row and its tail.
 template <class Write>
-void with_parts(Output& out, const GrowthReport& report, const std::vector<RowVerdict>& verdicts, const Style& style,
+void with_parts(const GrowthReport& report, const std::vector<RowVerdict>& verdicts, const Style& style,
                 const Write& write) {
   const Selection selection = rows_of(report, style);
   std::vector<FrameView> frames;
@@ -107,24 +106,18 @@ void with_parts(Output& out, const GrowthReport& report, const std::vector<RowVe
       },
       [&](JsonWriter& json, std::uint32_t row) {
         json.object([&] { row_fields(json, report, verdicts, row, frames); });
-        out.row_done();
       },
       [&](JsonWriter& json) { tail_fields(json, report, selection.others); });
 }
 
-void diff_object(JsonWriter& json, Output& out, const GrowthReport& report, const std::vector<RowVerdict>& verdicts,
+void diff_object(JsonWriter& json, const GrowthReport& report, const std::vector<RowVerdict>& verdicts,
                  const Style& style) {
-  with_parts(out, report, verdicts, style, [&](const auto&... parts) { json_object_of_rows(json, "rows", parts...); });
+  with_parts(report, verdicts, style, [&](const auto&... parts) { json_object_of_rows(json, "rows", parts...); });
 }
 
-void diff_document(Output& out, const GrowthReport& report, const std::vector<RowVerdict>& verdicts,
+void diff_document(std::string& out, const GrowthReport& report, const std::vector<RowVerdict>& verdicts,
                    const Style& style) {
-  with_parts(out, report, verdicts, style,
-             [&](const auto&... parts) { json_document(out.text(), style.form, "rows", parts...); });
-}
-
-std::vector<RowVerdict> matching(const GrowthReport& report, const std::vector<RowVerdict>& verdicts) {
-  return verdicts.size() == report.rows.size() ? verdicts : std::vector<RowVerdict>{};
+  with_parts(report, verdicts, style, [&](const auto&... parts) { json_document(out, style.form, "rows", parts...); });
 }
 
 }  // namespace
@@ -134,22 +127,21 @@ void json_growth_row(JsonWriter& json, const GrowthReport& report, std::uint32_t
   json.object([&] { row_fields(json, report, {}, row, frames); });
 }
 
-void json_diff(const GrowthReport& report, const std::vector<RowVerdict>& verdicts, const Style& style,
-               const Sink& sink) {
-  Output out(sink);
+std::string json_diff(const GrowthReport& report, const std::vector<RowVerdict>& verdicts, const Style& style) {
+  std::string out;
   diff_document(out, report, verdicts, style);
+  return out;
 }
 
-void json_series(const SeriesReport& series, const std::vector<GrowthReport>& steps,
-                 const std::vector<RowVerdict>& verdicts, const Style& style, const Sink& sink) {
-  const std::vector<RowVerdict> known = matching(series.overall, verdicts);
-  Output out(sink);
+std::string json_series(const SeriesReport& series, const std::vector<GrowthReport>& steps,
+                        const std::vector<RowVerdict>& verdicts, const Style& style) {
+  std::string out;
   if (style.form == Form::jsonl) {
     for (const GrowthReport& step : steps) diff_document(out, step, {}, style);
-    diff_document(out, series.overall, known, style);
-    return;
+    diff_document(out, series.overall, verdicts, style);
+    return out;
   }
-  JsonWriter json(out.text());
+  JsonWriter json(out);
   json.begin_object();
   json.field("schema", "snapdiff.diff/1");
   json.object_rows("snapshots", series.steps, [&](const SeriesStep& step) {
@@ -160,11 +152,11 @@ void json_series(const SeriesReport& series, const std::vector<GrowthReport>& st
     json.field_or_null("restart", step.restart);
     if (step.other_build) json.field("other_build", true);
   });
-  json.rows("steps", steps, [&](const GrowthReport& step) { diff_object(json, out, step, {}, style); });
+  json.rows("steps", steps, [&](const GrowthReport& step) { diff_object(json, step, {}, style); });
   json.key("overall");
-  diff_object(json, out, series.overall, known, style);
+  diff_object(json, series.overall, verdicts, style);
   json.end_object();
-  out.text() += '\n';
+  return out + "\n";
 }
 
 }  // namespace snapdiff::report

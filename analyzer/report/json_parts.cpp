@@ -1,32 +1,14 @@
 #include "analyzer/report/json_parts.hpp"
 
-#include <array>
-#include <cstdio>
 #include <optional>
 
 #include "analyzer/report/listed_once.hpp"
 #include "snapdiff/checked.hpp"
+#include "snapdiff/words.hpp"
 
 namespace snapdiff::report {
 
 namespace {
-
-/// Days since 1970-01-01 to year, month, day in the Gregorian calendar: years start in March, so
-/// that the leap day ends one, and 400 years have 146 097 days.
-struct Date {
-  std::int64_t year;
-  unsigned month, day;
-};
-Date date_of(std::int64_t days) {
-  days += 719468;  // 0000-03-01
-  const std::int64_t era = (days >= 0 ? days : days - 146096) / 146097;
-  const auto of_era = static_cast<unsigned>(days - era * 146097);
-  const unsigned year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
-  const unsigned of_year = of_era - (365 * year + year / 4 - year / 100);
-  const unsigned month = (5 * of_year + 2) / 153;  // 0 = March
-  return {static_cast<std::int64_t>(year) + era * 400 + (month >= 10 ? 1 : 0), month < 10 ? month + 3 : month - 9,
-          of_year - (153 * month + 2) / 5 + 1};
-}
 
 /// Sum of a column, or nothing when a value is unknown or the sum does not fit.
 std::optional<std::int64_t> total_of(const Column& column) {
@@ -41,29 +23,11 @@ std::optional<std::int64_t> total_of(const Column& column) {
 
 std::string rfc3339(std::int64_t nanoseconds) {
   constexpr std::int64_t kSecond = 1'000'000'000;
-  std::int64_t seconds = nanoseconds / kSecond;
-  std::int64_t rest = nanoseconds % kSecond;
-  if (rest < 0) {
-    rest += kSecond;
-    --seconds;
-  }
-  std::int64_t days = seconds / 86400;
-  std::int64_t of_day = seconds % 86400;
-  if (of_day < 0) {
-    of_day += 86400;
-    --days;
-  }
-  const Date date = date_of(days);
-  std::array<char, 48> text{};
-  std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02d", static_cast<int>(date.year), date.month,
-                date.day, static_cast<int>(of_day / 3600), static_cast<int>(of_day / 60 % 60),
-                static_cast<int>(of_day % 60));
-  std::string out(text.data());
-  if (rest != 0) {
+  std::string out = utc_text(nanoseconds, 'T');
+  if (const std::int64_t rest = (nanoseconds % kSecond + kSecond) % kSecond; rest != 0) {
     std::string decimals = std::to_string(rest);
     decimals.insert(0, 9 - decimals.size(), '0');
-    while (decimals.back() == '0') decimals.pop_back();
-    out += "." + decimals;
+    out += "." + decimals.substr(0, decimals.find_last_not_of('0') + 1);
   }
   return out + "Z";
 }

@@ -2,7 +2,6 @@
 
 #include "analyzer/report/json_parts.hpp"
 #include "analyzer/report/json_story.hpp"
-#include "analyzer/report/output.hpp"
 #include "analyzer/report/trend_parts.hpp"
 #include "analyzer/report/writers.hpp"
 
@@ -129,17 +128,15 @@ void row_fields(JsonWriter& json, const TrendReport& trend, std::uint32_t index,
 
 }  // namespace
 
-void json_trend(const TrendReport& trend, const Style& style, const Sink& sink) {
+std::string json_trend(const TrendReport& trend, const Style& style) {
   const Selection selection = select_rows(trend, style);
-  Output out(sink);
+  std::string out;
   std::vector<FrameView> frames;
   json_document(
-      out.text(), style.form, "rows", selection.rows, [&](JsonWriter& json) { head_fields(json, trend); },
-      [&](JsonWriter& json, std::uint32_t row) {
-        json.object([&] { row_fields(json, trend, row, frames); });
-        out.row_done();
-      },
+      out, style.form, "rows", selection.rows, [&](JsonWriter& json) { head_fields(json, trend); },
+      [&](JsonWriter& json, std::uint32_t row) { json.object([&] { row_fields(json, trend, row, frames); }); },
       [&](JsonWriter& json) { tail_fields(json, trend, selection.others); });
+  return out;
 }
 
 }  // namespace snapdiff::report

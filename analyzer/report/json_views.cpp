@@ -3,7 +3,6 @@
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/json_parts.hpp"
 #include "analyzer/report/json_story.hpp"
-#include "analyzer/report/output.hpp"
 #include "analyzer/report/writers.hpp"
 
 namespace snapdiff::report {
@@ -84,17 +83,17 @@ void peek_function(JsonWriter& json, const PeekFunction& function, bool objects)
 
 }  // namespace
 
-void json_top(const TopReport& report, const Style& style, const Sink& sink, const AboveTop& above) {
+std::string json_top(const TopReport& report, const Style& style, const AboveTop& above) {
   const Selection selection = select_rows(report, style);
-  Output out(sink);
+  std::string out;
   std::vector<FrameView> frames;
   json_document(
-      out.text(), style.form, "rows", selection.rows, [&](JsonWriter& json) { top_head(json, report); },
+      out, style.form, "rows", selection.rows, [&](JsonWriter& json) { top_head(json, report); },
       [&](JsonWriter& json, std::uint32_t row) {
         json.object([&] { top_row_fields(json, report, report.rows[row], frames); });
-        out.row_done();
       },
       [&](JsonWriter& json) { top_tail(json, report, selection.others, above); });
+  return out;
 }
 
 std::string json_peek(const PeekReport& report, const Style& style) {

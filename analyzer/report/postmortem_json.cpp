@@ -64,12 +64,6 @@ void input_fields(JsonWriter& json, const Postmortem& report) {
   });
 }
 
-std::string diff_text(const GrowthReport& report, const std::vector<RowVerdict>& verdicts, const Style& style) {
-  std::string out;
-  json_diff(report, verdicts, style, [&](std::string_view piece) { out += piece; });
-  return out;
-}
-
 }  // namespace
 
 std::string postmortem_json(const Postmortem& report, const Style& wanted) {
@@ -98,15 +92,15 @@ std::string postmortem_json(const Postmortem& report, const Style& wanted) {
   if (stacks) {
     const std::vector<RowVerdict> verdicts = row_verdicts(report.trend);
     const bool parallel = verdicts.size() == growth.rows.size();
-    document(json, "diff", diff_text(growth, parallel ? verdicts : std::vector<RowVerdict>{}, style));
-    document(json, "by_function", diff_text(report.by_function, {}, style));
+    document(json, "diff", json_diff(growth, parallel ? verdicts : std::vector<RowVerdict>{}, style));
+    document(json, "by_function", json_diff(report.by_function, {}, style));
   } else {
     null_field("diff");
     null_field("by_function");
   }
   // Of two snapshots nothing was judged.
   if (stacks && growth.series_length > 0 && report.trend.verdicts.size() == growth.rows.size()) {
-    document(json, "trend", write_trend(report.trend, style));
+    document(json, "trend", json_trend(report.trend, style));
   } else {
     null_field("trend");
   }

@@ -11,11 +11,6 @@
 namespace snapdiff::report {
 namespace {
 
-/// Modulo 2^64: values of profiles that a diff saved may be far apart.
-std::int64_t minus(std::int64_t a, std::int64_t b) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
-}
-
 std::int64_t value_of(const RankReport& report, const RankRow& row, std::size_t rank) {
   return report.series.overall.series.at(row.row, rank);
 }
@@ -31,26 +26,25 @@ class RanksText {
   }
 
  private:
-  std::string value(std::int64_t v) const { return snapdiff::value_text(v, report_.series.overall.unit); }
-  std::string growth(std::int64_t v) const { return snapdiff::value_text(v, report_.series.overall.unit, true); }
+  std::string value(std::int64_t v) const { return value_text(v, report_.series.overall.unit); }
+  std::string growth(std::int64_t v) const { return value_text(v, report_.series.overall.unit, true); }
   std::string name(std::size_t rank) const { return printable(report_.ranks[rank].name, style_.utf8); }
 
   std::string headline() const {
     const auto [low, high] =
         std::minmax_element(report_.ranks.begin(), report_.ranks.end(),
                             [](const RankFacts& a, const RankFacts& b) { return a.total < b.total; });
-    std::string out = counted(static_cast<std::int64_t>(report_.ranks.size()), "rank") + "   " + value(low->total) +
-                      " to " + value(high->total) + "   " + printable(report_.series.overall.metric, style_.utf8) +
-                      "\n";
+    std::string out = counted(report_.ranks.size(), "rank") + "   " + value(low->total) + " to " + value(high->total) +
+                      "   " + printable(report_.series.overall.metric, style_.utf8) + "\n";
     std::string text;
     if (report_.odd) {
       const RankFacts& odd = report_.ranks[*report_.odd];
-      text =
-          name(*report_.odd) + " differs most: " + growth(minus(odd.total, report_.middle)) + " from the middle rank";
+      text = name(*report_.odd) + " differs most: " + growth(wrapping_difference(odd.total, report_.middle)) +
+             " from the middle rank";
       const RankRow* most = nullptr;
       std::int64_t off = 0;
       for (const RankRow& row : report_.rows) {
-        const std::int64_t difference = minus(value_of(report_, row, *report_.odd), row.middle);
+        const std::int64_t difference = wrapping_difference(value_of(report_, row, *report_.odd), row.middle);
         if (magnitude(difference) > magnitude(off)) {
           most = &row;
           off = difference;
@@ -74,10 +68,10 @@ class RanksText {
     for (std::size_t i = 0; i < report_.ranks.size(); ++i) {
       const RankFacts& rank = report_.ranks[i];
       Sheet::Row& row = table.add();
-      const std::int64_t off = minus(rank.total, report_.middle);
+      const std::int64_t off = wrapping_difference(rank.total, report_.middle);
       row.cells = {{value(rank.total), Paint::none},
                    {growth(off), growth_paint(off)},
-                   {rank.reserved ? snapdiff::bytes_text(*rank.reserved) : "n/a", Paint::none}};
+                   {rank.reserved ? bytes_text(*rank.reserved) : "n/a", Paint::none}};
       row.last = name(i);
     }
     return table.text(style_.colour);
@@ -104,8 +98,7 @@ class RanksText {
     for (std::size_t i = 0; i < shown; ++i) rows.push_back(report_.rows[i].row);
     const std::vector<std::string> texts = row_texts(overall, rows, width, glyphs_);
     for (std::size_t i = 0; i < shown; ++i) table.rows()[i].last = texts[i];
-    if (shown < report_.rows.size())
-      table.add().last = others_text(static_cast<std::int64_t>(report_.rows.size() - shown));
+    if (shown < report_.rows.size()) table.add().last = others_text(report_.rows.size() - shown);
     return table.text(style_.colour);
   }
 

@@ -43,20 +43,18 @@ std::string markdown_peek(const PeekReport& report, const Style& style);
 std::string markdown_out_of_memory(const OutOfMemory& failure);
 std::string markdown_peak(const PeakStory& peak);
 
-void csv_diff(const GrowthReport& report, const std::vector<RowVerdict>& verdicts, const Style& style,
-              const Sink& sink);
-void csv_trend(const TrendReport& trend, const Style& style, const Sink& sink);
-void csv_top(const TopReport& report, const Style& style, const Sink& sink);
+std::string csv_diff(const GrowthReport& report, const std::vector<RowVerdict>& verdicts, const Style& style);
+std::string csv_trend(const TrendReport& trend, const Style& style);
+std::string csv_top(const TopReport& report, const Style& style);
 std::string csv_counters(const CounterReport& report, const Style& style);
 std::string csv_gate(const GateReport& report);
 std::string csv_peek(const PeekReport& report);
 
-void json_diff(const GrowthReport& report, const std::vector<RowVerdict>& verdicts, const Style& style,
-               const Sink& sink);
-void json_series(const SeriesReport& series, const std::vector<GrowthReport>& steps,
-                 const std::vector<RowVerdict>& verdicts, const Style& style, const Sink& sink);
-void json_trend(const TrendReport& trend, const Style& style, const Sink& sink);
-void json_top(const TopReport& report, const Style& style, const Sink& sink, const AboveTop& above);
+std::string json_diff(const GrowthReport& report, const std::vector<RowVerdict>& verdicts, const Style& style);
+std::string json_series(const SeriesReport& series, const std::vector<GrowthReport>& steps,
+                        const std::vector<RowVerdict>& verdicts, const Style& style);
+std::string json_trend(const TrendReport& trend, const Style& style);
+std::string json_top(const TopReport& report, const Style& style, const AboveTop& above);
 std::string json_counters(const CounterReport& report, const Style& style);
 std::string json_gate(const GateReport& report, const Style& style);
 std::string json_peek(const PeekReport& report, const Style& style);

@@ -105,7 +105,7 @@ class PeakParts {
     if (!part.via.empty()) part.text.via = {{std::string(part.via), true}};
     part.text.growth = bytes(sum.bytes);
     part.text.share = percent_of(share);
-    part.text.pace = counted(sum.blocks, "block");
+    part.text.pace = amount_of(sum.blocks, "block");
     if (sum.passing == sum.bytes) {
       part.text.pace += ", all freed again";
     } else if (sum.passing > 0) {
@@ -158,7 +158,7 @@ std::string figures_of(const MemoryPeak& peak) {
   std::string text = shares_text(peak, 1, kRolesInFigures);
   if (!text.empty()) text += "; ";
   if (!peak.has_history)
-    return text + counted(peak.blocks, "block") + reserved_text(peak) +
+    return text + amount_of(peak.blocks, "block") + reserved_text(peak) +
            "; no history was recorded: neither what was freed before nor why an allocation failed is known";
   text += bytes(peak.at_start) + " at the start, " + bytes(peak.at_end) + " at the end";
   if (const std::string kept = kept_text(peak); !kept.empty()) text += ", of it new: " + kept;

@@ -10,6 +10,7 @@
 #include "snapdiff/growth.hpp"
 #include "snapdiff/number_text.hpp"
 #include "snapdiff/story.hpp"
+#include "snapdiff/words.hpp"
 
 /// Sentences: names of the inputs apart from our words, numbers as pages print them.
 namespace snapdiff::story {
@@ -61,12 +62,11 @@ inline std::string percent(std::int64_t part, std::int64_t whole) { return perce
 std::string percent_of(double share);
 inline std::string count(std::int64_t number) { return count_text(number, kPageNumbers); }
 /// "1 object", "12 objects"; `with_sign`: "+12 objects".
-std::string counted(std::int64_t number, std::string_view singular, bool with_sign = false);
+template <std::integral Number>
+std::string amount_of(Number number, std::string_view singular, bool with_sign = false) {
+  return counted(static_cast<std::int64_t>(number), singular, {"\u2212", "\u2009", " "}, with_sign);
+}
 /// "42 s", "11.5 min", "3.20 h", "12.4 d".
-std::string duration(double seconds);
-/// "2024-05-01 12:00:07Z".
-std::string time_text(std::int64_t nanoseconds);
-/// "In-use bytes", "Allocated objects"; another metric's own name is a name.
-std::string_view metric_title(std::string_view metric);
+inline std::string duration(double seconds) { return duration_text(seconds, kPageNumbers); }
 
 }  // namespace snapdiff::story

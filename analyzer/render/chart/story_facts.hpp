@@ -18,9 +18,6 @@ std::string headline(const GrowthReport& report);
 /// "leak_sessions +3.15 MiB (44 %); leak_log +2.10 MiB (30 %); the net hides ...": the culprits in one line.
 std::string culprits_sentence(const GrowthReport& report);
 
-/// a - b modulo 2^64, for parts of a sum that fits: what is left fits as well, in whatever order it is worked out.
-std::int64_t less(std::int64_t a, std::int64_t b);
-
 /// Whether any snapshot has a time.
 bool has_times(const Story& story);
 

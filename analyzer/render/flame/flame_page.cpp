@@ -6,6 +6,7 @@
 #include "analyzer/render/chart/story_facts.hpp"
 #include "analyzer/render/flame/flame_parts.hpp"
 #include "analyzer/render/paint/picture_page.hpp"
+#include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
 namespace {
@@ -69,13 +70,11 @@ std::string title_of(const FlameStory& story, const FlameWords& words) {
   const FlameBox& root = story.tree.boxes.front();
   const Quantity& q = words.quantity();
   const std::string what = metric_title(story.tree.metric);
-  const auto value = [&](const char* when, std::int64_t v) {
-    return std::string(what).append(when).append(q.value(v));
-  };
+  const auto value = [&](const char* when, std::int64_t v) { return concat(what, when, q.value(v)); };
   if (!story.two_sided) return value(": ", root.value.current);
   switch (story.tree.width) {
     case FlameWidth::change: break;
-    case FlameWidth::growth: return std::string(what).append(": ").append(q.growth(root.grew)).append(" of growth");
+    case FlameWidth::growth: return concat(what, ": ", q.growth(root.grew), " of growth");
     case FlameWidth::baseline: return value(" before: ", root.value.baseline);
     case FlameWidth::current: return value(" after: ", root.value.current);
     case FlameWidth::both:

@@ -3,6 +3,7 @@
 #include "analyzer/render/memory/memory_pages.hpp"
 #include "analyzer/render/pages/postmortem_pages.hpp"
 #include "analyzer/render/paint/prose_text.hpp"
+#include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
 namespace {
@@ -27,7 +28,7 @@ std::vector<Figure> figures_of(const OutOfMemory& failure) {
   out.push_back({"free on the device", size_text(failure.device_free), "outside of what the allocator has reserved"});
   if (failure.reserved) out.push_back({"reserved", size_text(*failure.reserved), "by this process's allocator"});
   out.push_back({"in use", size_text(failure.allocated),
-                 counted(static_cast<std::uint64_t>(std::max<std::int64_t>(failure.blocks, 0)), "block", "blocks")
+                 counted(static_cast<std::uint64_t>(std::max<std::int64_t>(failure.blocks, 0)), "block")
                      .append(", of that lost by rounding sizes up: ")
                      .append(size_text(failure.rounding()))});
   out.push_back({"pending", size_text(failure.pending), "freed, waiting for another stream"});
@@ -42,13 +43,13 @@ std::vector<Figure> figures_of(const OutOfMemory& failure) {
 void draw_failure(const PostmortemPages& pages, Canvas& canvas) {
   const OutOfMemory& failure = *pages.report.failure;
   double y = kTop + 58;
-  std::string sentence = std::string("An allocation of ").append(size_text(failure.asked)).append(" failed: ");
+  std::string sentence = concat("An allocation of ", size_text(failure.asked), " failed: ");
   sentence.append(failure.sentence.empty() ? std::string(to_text(failure.reason)) : failure.sentence).append(".");
   constexpr TextStyle kSentence{10.5};
   y = draw_prose(wrap_prose({{std::move(sentence)}}, canvas.type(), kSentence, kWidth, 5), canvas, kLeft, y, kSentence,
                  kInk);
-  std::string when = std::string("Device ").append(std::to_string(failure.device)).append(", after ");
-  when.append(counted(failure.event, "event", "events")).append(" of ").append(std::to_string(failure.events));
+  std::string when = concat("Device ", failure.device, ", after ");
+  when.append(counted(failure.event, "event")).append(" of ").append(std::to_string(failure.events));
   if (failure.failures > 1)
     when.append("; the last of ").append(std::to_string(failure.failures)).append(" failures in the trace");
   when.append(failure.exact ? ". Sizes are the allocator\u2019s own." : ". Sizes are worked out from later events.");
@@ -107,8 +108,7 @@ void plan_devices(PostmortemPages& pages) {
   for (std::size_t i = 0; i < charts.size(); ++i) {
     std::string note;
     if (dropped > 0 && i == 0)
-      note = counted(dropped, "chart", "charts")
-                 .append(" between this one and the next left out; render --timeline draws each");
+      note = counted(dropped, "chart").append(" between this one and the next left out; render --timeline draws each");
     plan_chart(pages, *charts[i], note);
   }
   if (pages.report.failure || !pages.report.pins || has_pages_of_pins(pages.memory)) return;
@@ -140,8 +140,7 @@ void plan_counters(PostmortemPages& pages) {
            const std::size_t left = rows - std::min(first + kCountersPerPage, rows);
            if (part + 1 == count && left > 0)
              document.canvas().text(kLeft, std::min(end + 10, kBottom - 4),
-                                    counted(left, "more counter", "more counters").append(" in the JSON report"), {7},
-                                    kInk2);
+                                    counted(left, "more counter").append(" in the JSON report"), {7}, kInk2);
            return ok();
          }});
   }

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "analyzer/render/pages/postmortem_pages.hpp"
+#include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
 namespace {
@@ -101,11 +102,8 @@ void plan_inputs(PostmortemPages& pages) {
                       const Quantity q = quantity_of(pages.report.growth().unit);
                       std::string lead = printable(pages.report.order_note);
                       if (needed > most)
-                        lead.append("; the first ")
-                            .append(std::to_string((most - 1) * kRows))
-                            .append(" and the last ")
-                            .append(std::to_string(kRows))
-                            .append(" are listed here, all of them in the JSON report");
+                        lead += concat("; the first ", (most - 1) * kRows, " and the last ", kRows,
+                                       " are listed here, all of them in the JSON report");
                       canvas.paragraph(kLead, lead, {8.2}, kInk2, 1);
                       draw_head(canvas, !inputs.empty() && inputs.front().total.has_value());
                       // Of a series that is too long, the last page has its end.

@@ -11,6 +11,7 @@
 #include "analyzer/render/paint/png_picture.hpp"
 #include "analyzer/render/paint/svg_painter.hpp"
 #include "analyzer/render/render.hpp"
+#include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
 namespace {
@@ -130,14 +131,9 @@ Result<std::string> graph_as_dot(const graph::GrowthGraph& graph, const PictureT
   }
   std::string title = text.title + "\n" + text.foot;
   for (const std::string& note : text.notes) title.append("\nnote: ").append(note);
-  title.append("\nhidden: ")
-      .append(count_text(static_cast<std::int64_t>(graph.hidden_nodes)))
-      .append(" nodes, ")
-      .append(q.growth(graph.hidden_flat.net()));
-  title.append("; drawn ")
-      .append(q.growth(graph.drawn_flat.net()))
-      .append(" + hidden = total ")
-      .append(q.growth(graph.total.net()));
+  title += concat("\nhidden: ", count_text(static_cast<std::int64_t>(graph.hidden_nodes)), " nodes, ",
+                  q.growth(graph.hidden_flat.net()));
+  title += concat("; drawn ", q.growth(graph.drawn_flat.net()), " + hidden = total ", q.growth(graph.total.net()));
   return write_dot(title, nodes, edges);
 }
 
@@ -148,7 +144,7 @@ Result<std::string> guarded(const char* what, Make make) {
   try {
     return make();
   } catch (const std::bad_alloc&) {
-    return Error{ErrorCode::limit, std::string("graph as ").append(what).append(": out of memory")};
+    return Error{ErrorCode::limit, concat("graph as ", what, ": out of memory")};
   }
 }
 

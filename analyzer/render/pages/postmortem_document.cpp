@@ -120,11 +120,6 @@ Block section_block(const std::string& title, const std::string& remark) {
   return {30, [title, remark](Canvas& canvas, double y) { draw_section(canvas, y + 19, title, remark); }, true};
 }
 
-std::string counted(std::uint64_t n, const char* one, const char* many) {
-  const auto shown = static_cast<std::int64_t>(std::min<std::uint64_t>(n, 1ULL << 62));
-  return count_text(shown).append(" ").append(n == 1 ? one : many);
-}
-
 Result<std::string> growth_svg(const Postmortem& postmortem, const graph::GraphOptions& options) {
   return to_svg(story_of(postmortem), options);
 }

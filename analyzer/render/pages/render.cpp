@@ -4,21 +4,17 @@
 
 #include "analyzer/render/pages/answer_page.hpp"
 #include "analyzer/render/pages/pages.hpp"
+#include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
 namespace {
 
 Status check(const Story& story) {
   if (story.steps.size() < 2)
-    return Error{ErrorCode::usage, std::string("report of ")
-                                       .append(std::to_string(story.steps.size()))
-                                       .append(" snapshots: expected two or more")};
+    return Error{ErrorCode::usage, concat("report of ", story.steps.size(), " snapshots: expected two or more")};
   if (!story.verdicts.empty() && story.verdicts.size() != story.overall.rows.size())
-    return Error{ErrorCode::internal, std::string("verdicts do not fit the rows: ")
-                                          .append(std::to_string(story.verdicts.size()))
-                                          .append(" verdicts, ")
-                                          .append(std::to_string(story.overall.rows.size()))
-                                          .append(" rows")};
+    return Error{ErrorCode::internal, concat("verdicts do not fit the rows: ", story.verdicts.size(), " verdicts, ",
+                                             story.overall.rows.size(), " rows")};
   return ok();
 }
 
@@ -26,12 +22,8 @@ std::string number(std::size_t n) { return std::to_string(n); }
 
 std::string step_title(const Story& story, std::size_t pair) {
   const GrowthReport& report = story.pairs[pair];
-  return std::string("Snapshot ")
-      .append(number(pair + 1))
-      .append(" \u2192 ")
-      .append(number(pair + 2))
-      .append(": ")
-      .append(quantity_of(report.unit).growth(report.total.growth()));
+  return concat("Snapshot ", number(pair + 1), " \u2192 ", number(pair + 2), ": ",
+                quantity_of(report.unit).growth(report.total.growth()));
 }
 
 std::string step_foot(const Story& story, std::size_t pair) {

@@ -6,6 +6,7 @@
 #include "analyzer/render/paint/png_picture.hpp"
 #include "analyzer/render/paint/svg_painter.hpp"
 #include "analyzer/render/paint/text.hpp"
+#include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
 namespace {
@@ -64,7 +65,7 @@ Result<std::string> draw_single_page(const SinglePage& page, PictureForm form, P
   try {
     return write(page, form, paper, scale);
   } catch (const std::bad_alloc&) {
-    return Error{ErrorCode::limit, std::string("picture of ").append(page.frame.title).append(": out of memory")};
+    return Error{ErrorCode::limit, concat("picture of ", page.frame.title, ": out of memory")};
   }
 }
 
