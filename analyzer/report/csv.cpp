@@ -122,7 +122,7 @@ void rest_row(std::string& out, const GrowthReport& report, const std::string& n
 
 }  // namespace
 
-std::string csv_diff(const GrowthReport& report, const std::vector<RowVerdict>& verdicts, const Style& style) {
+std::string csv_diff(const GrowthReport& report, RowVerdicts verdicts, const Style& style) {
   const bool grouped = report.options.by != GroupBy::stack;
   const Selection selection = select_rows(report, style, Unchanged::shown);
   std::string text = "class,baseline,current,growth";

@@ -60,8 +60,7 @@ struct GrowthLine {
 
 class GrowthSheet {
  public:
-  GrowthSheet(const GrowthReport& report, const Selection& selection, const std::vector<RowVerdict>& verdicts,
-              const Style& style)
+  GrowthSheet(const GrowthReport& report, const Selection& selection, RowVerdicts verdicts, const Style& style)
       : report_(report),
         selection_(selection),
         verdicts_(verdicts),
@@ -283,7 +282,7 @@ class GrowthSheet {
 
   const GrowthReport& report_;
   const Selection& selection_;
-  const std::vector<RowVerdict>& verdicts_;
+  RowVerdicts verdicts_;
   const Style& style_;
   Glyphs glyphs_;
   bool grouped_;
@@ -326,13 +325,13 @@ std::string spread_table(const GrowthReport& report, const Selection& selection,
 
 }  // namespace
 
-std::string growth_table(const GrowthReport& report, const Selection& selection,
-                         const std::vector<RowVerdict>& verdicts, const Style& style) {
+std::string growth_table(const GrowthReport& report, const Selection& selection, RowVerdicts verdicts,
+                         const Style& style) {
   if (std::string spread = spread_table(report, selection, style); !spread.empty()) return spread;
   return GrowthSheet(report, selection, verdicts, style).text();
 }
 
-std::string growth_rows(const GrowthReport& report, const std::vector<RowVerdict>& verdicts, const Style& style) {
+std::string growth_rows(const GrowthReport& report, RowVerdicts verdicts, const Style& style) {
   const Selection selection = select_rows(report, style, unchanged_rows(report, style));
   return GrowthSheet(report, selection, verdicts, unwrapped(style)).markdown();
 }

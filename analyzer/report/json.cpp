@@ -68,8 +68,8 @@ void counterpart_fields(JsonWriter& json, const GrowthReport& report, std::uint3
   });
 }
 
-void row_fields(JsonWriter& json, const GrowthReport& report, const std::vector<RowVerdict>& verdicts,
-                std::uint32_t index, std::vector<FrameView>& frames) {
+void row_fields(JsonWriter& json, const GrowthReport& report, RowVerdicts verdicts, std::uint32_t index,
+                std::vector<FrameView>& frames) {
   const GrowthRow& row = report.rows[index];
   json.field("class", to_text(row.row_class));
   json_change_fields(json, row.value);
@@ -94,8 +94,7 @@ void row_fields(JsonWriter& json, const GrowthReport& report, const std::vector<
 
 /// Calls `write` with the rows of a comparison and what writes its head, a row and its tail.
 template <class Write>
-void with_parts(const GrowthReport& report, const std::vector<RowVerdict>& verdicts, const Style& style,
-                const Write& write) {
+void with_parts(const GrowthReport& report, RowVerdicts verdicts, const Style& style, const Write& write) {
   const Selection selection = rows_of(report, style);
   std::vector<FrameView> frames;
   write(
@@ -110,13 +109,11 @@ void with_parts(const GrowthReport& report, const std::vector<RowVerdict>& verdi
       [&](JsonWriter& json) { tail_fields(json, report, selection.others); });
 }
 
-void diff_object(JsonWriter& json, const GrowthReport& report, const std::vector<RowVerdict>& verdicts,
-                 const Style& style) {
+void diff_object(JsonWriter& json, const GrowthReport& report, RowVerdicts verdicts, const Style& style) {
   with_parts(report, verdicts, style, [&](const auto&... parts) { json_object_of_rows(json, "rows", parts...); });
 }
 
-void diff_document(std::string& out, const GrowthReport& report, const std::vector<RowVerdict>& verdicts,
-                   const Style& style) {
+void diff_document(std::string& out, const GrowthReport& report, RowVerdicts verdicts, const Style& style) {
   with_parts(report, verdicts, style, [&](const auto&... parts) { json_document(out, style.form, "rows", parts...); });
 }
 
@@ -127,14 +124,14 @@ void json_growth_row(JsonWriter& json, const GrowthReport& report, std::uint32_t
   json.object([&] { row_fields(json, report, {}, row, frames); });
 }
 
-std::string json_diff(const GrowthReport& report, const std::vector<RowVerdict>& verdicts, const Style& style) {
+std::string json_diff(const GrowthReport& report, RowVerdicts verdicts, const Style& style) {
   std::string out;
   diff_document(out, report, verdicts, style);
   return out;
 }
 
-std::string json_series(const SeriesReport& series, const std::vector<GrowthReport>& steps,
-                        const std::vector<RowVerdict>& verdicts, const Style& style) {
+std::string json_series(const SeriesReport& series, const std::vector<GrowthReport>& steps, RowVerdicts verdicts,
+                        const Style& style) {
   std::string out;
   if (style.form == Form::jsonl) {
     for (const GrowthReport& step : steps) diff_document(out, step, {}, style);

@@ -90,9 +90,7 @@ std::string postmortem_json(const Postmortem& report, const Style& wanted) {
     json.null();
   };
   if (stacks) {
-    const std::vector<RowVerdict> verdicts = row_verdicts(report.trend);
-    const bool parallel = verdicts.size() == growth.rows.size();
-    document(json, "diff", json_diff(growth, parallel ? verdicts : std::vector<RowVerdict>{}, style));
+    document(json, "diff", json_diff(growth, row_verdicts(report.trend), style));
     document(json, "by_function", json_diff(report.by_function, {}, style));
   } else {
     null_field("diff");

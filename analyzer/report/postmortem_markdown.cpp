@@ -149,9 +149,7 @@ std::string postmortem_markdown(const Postmortem& report, const Style& style) {
   for (const Prose& line : told.in_short) out += "- " + with_command(line) + "\n";
   out += "\n";
   if (!report.growth().metric.empty()) {
-    const std::vector<RowVerdict> verdicts = row_verdicts(report.trend);
-    const bool parallel = verdicts.size() == report.growth().rows.size();
-    out += growth_rows(report.growth(), parallel ? verdicts : std::vector<RowVerdict>{}, style) + "\n";
+    out += growth_rows(report.growth(), row_verdicts(report.trend), style) + "\n";
   } else if (report.counters) {
     out += markdown_counters(*report.counters, style) + "\n";
   }

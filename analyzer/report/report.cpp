@@ -28,10 +28,9 @@ std::string write_diff(const GrowthReport& report, const Style& style) {
       [&] { return csv_diff(report, {}, style); }, [&] { return json_diff(report, {}, style); });
 }
 
-std::string write_series(const SeriesReport& series, const std::vector<GrowthReport>& steps,
-                         const std::vector<RowVerdict>& verdicts, const Style& style) {
-  const std::vector<RowVerdict>& known =
-      verdicts.size() == series.overall.rows.size() ? verdicts : std::vector<RowVerdict>{};
+std::string write_series(const SeriesReport& series, const std::vector<GrowthReport>& steps, RowVerdicts verdicts,
+                         const Style& style) {
+  const RowVerdicts known = verdicts.size() == series.overall.rows.size() ? verdicts : RowVerdicts();
   return in_form(
       style.form, [&] { return text_series(series, steps, known, style); },
       [&] { return markdown_series(series, known, style); }, [&] { return csv_diff(series.overall, known, style); },

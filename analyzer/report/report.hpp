@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -37,17 +38,14 @@ struct Style {
   std::string footer;          ///< last line of text, e.g. "stored in snapdiff.db as @1, @2. Next: ..."
 };
 
-/// Verdict of one row of a series, see verdict.md.
-struct RowVerdict {
-  std::string word;
-  std::string reason;
-};
+/// Word and reason of each row of a series, parallel to the rows; or empty.
+using RowVerdicts = std::span<const Verdict>;
 
 std::string write_diff(const GrowthReport& report, const Style& style);
-/// `steps` as full reports for JSON and --steps, else empty. `verdicts` parallel to
-/// series.overall.rows, or empty.
-std::string write_series(const SeriesReport& series, const std::vector<GrowthReport>& steps,
-                         const std::vector<RowVerdict>& verdicts, const Style& style);
+/// `steps` as full reports for JSON and --steps, else empty. `verdicts` that are not parallel to series.overall.rows
+/// are left out.
+std::string write_series(const SeriesReport& series, const std::vector<GrowthReport>& steps, RowVerdicts verdicts,
+                         const Style& style);
 std::string write_trend(const TrendReport& trend, const Style& style);
 
 /// What is printed above the table of one snapshot of a device's memory; null where there is none.

@@ -149,8 +149,8 @@ std::string step_tables(const std::vector<GrowthReport>& steps, const Style& sty
 
 }  // namespace
 
-std::string text_series(const SeriesReport& series, const std::vector<GrowthReport>& steps,
-                        const std::vector<RowVerdict>& verdicts, const Style& style) {
+std::string text_series(const SeriesReport& series, const std::vector<GrowthReport>& steps, RowVerdicts verdicts,
+                        const Style& style) {
   const GrowthReport& overall = series.overall;
   std::string out = headline_text(headline(overall, style), style);
   out += "\n" + step_table(series, style);
@@ -164,7 +164,7 @@ std::string text_series(const SeriesReport& series, const std::vector<GrowthRepo
   return out + text_end(note_lines(overall, style.utf8), style);
 }
 
-std::string markdown_series(const SeriesReport& series, const std::vector<RowVerdict>& verdicts, const Style& style) {
+std::string markdown_series(const SeriesReport& series, RowVerdicts verdicts, const Style& style) {
   const GrowthReport& report = series.overall;
   std::string out = markdown_title(report.baseline, report.current, report.metric, report.total, report.unit) +
                     markdown_head(headline(report, unwrapped(style)));

@@ -144,12 +144,4 @@ std::string slope_text(const TrendReport& trend, double slope, bool sign) {
 
 double band_of(const Verdict& verdict) { return (verdict.slope_high - verdict.slope_low) / 2; }
 
-std::vector<RowVerdict> row_verdicts(const TrendReport& trend) {
-  std::vector<RowVerdict> out;
-  if (!is_judged(trend)) return out;
-  out.reserve(trend.verdicts.size());
-  for (const Verdict& verdict : trend.verdicts) out.push_back({verdict.word, verdict.reason});
-  return out;
-}
-
 }  // namespace snapdiff::report

@@ -1,7 +1,6 @@
 #include "analyzer/render/flame/flame_page.hpp"
 
 #include <algorithm>
-#include <new>
 
 #include "analyzer/render/chart/story_facts.hpp"
 #include "analyzer/render/flame/flame_parts.hpp"
@@ -162,11 +161,6 @@ class FlameContent {
   FlameTable table_;
 };
 
-Status check(const FlameStory& story) {
-  if (story.tree.boxes.empty()) return Error{ErrorCode::usage, "flame graph of a tree without root, expected one"};
-  return ok();
-}
-
 }  // namespace
 
 FlameStory tell_flame(FlameTree tree, const GrowthReport& report) {
@@ -205,18 +199,14 @@ double draw_flame_content(const FlameStory& story, Canvas& canvas, double top, d
 }
 
 Result<std::string> draw_flame(const FlameStory& story, PictureForm form, Paper paper, double scale) {
-  if (Status checked = check(story); !checked) return std::move(checked).error();
-  try {
-    const std::string prefix = form == PictureForm::pdf ? "p1-f" : "";
-    const double least = form == PictureForm::svg ? kLeastBoxOnScreen : kLeastBox;
-    return draw_single_page({flame_frame(story), story.version, story.created_at_ns,
-                             [&](Canvas& canvas, double top, double bottom) {
-                               return FlameContent(story, canvas, prefix, least).draw(top, bottom);
-                             }},
-                            form, paper, scale);
-  } catch (const std::bad_alloc&) {
-    return Error{ErrorCode::limit, "flame graph: out of memory"};
-  }
+  if (story.tree.boxes.empty()) return Error{ErrorCode::usage, "flame graph of a tree without root, expected one"};
+  const std::string prefix = form == PictureForm::pdf ? "p1-f" : "";
+  const double least = form == PictureForm::svg ? kLeastBoxOnScreen : kLeastBox;
+  return draw_single_page({flame_frame(story), story.version, story.created_at_ns,
+                           [&](Canvas& canvas, double top, double bottom) {
+                             return FlameContent(story, canvas, prefix, least).draw(top, bottom);
+                           }},
+                          form, paper, scale);
 }
 
 }  // namespace snapdiff::render

@@ -230,16 +230,12 @@ void plan_answer(PostmortemPages& pages) {
                     } else {
                       draw_counters_answer(pages.report, remark, document.canvas());
                     }
-                    return ok();
                   }});
 }
 
 void plan_environment(PostmortemPages& pages) {
   pages.plan.add({"environment", "What was compared", "Which inputs, and how were they matched?", "",
-                  [&pages](PdfDocument& document) {
-                    draw_environment(pages, document.canvas());
-                    return ok();
-                  }});
+                  [&pages](PdfDocument& document) { draw_environment(pages, document.canvas()); }});
 }
 
 }  // namespace snapdiff::render

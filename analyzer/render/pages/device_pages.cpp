@@ -81,7 +81,6 @@ void plan_chart(PostmortemPages& pages, const MemoryPage& page, const std::strin
              [&](const auto& p) { return draw_page(p, document.canvas(), kDevicePagesContent, kBottom - 4); }, page);
          if (!note.empty() && end < kBottom - 14)
            document.canvas().text_cut(kLeft, std::max(end + 14, kBottom - 6), note, {7}, kInk2, kWidth);
-         return ok();
        }});
 }
 
@@ -89,10 +88,8 @@ void plan_chart(PostmortemPages& pages, const MemoryPage& page, const std::strin
 
 void plan_failure(PostmortemPages& pages) {
   pages.plan.add({"failure", "Why the allocation failed", "What was full, and what held it?",
-                  pages.full ? "Memory of devices" : "", [&pages](PdfDocument& document) {
-                    draw_failure(pages, document.canvas());
-                    return ok();
-                  }});
+                  pages.full ? "Memory of devices" : "",
+                  [&pages](PdfDocument& document) { draw_failure(pages, document.canvas()); }});
 }
 
 void plan_devices(PostmortemPages& pages) {
@@ -115,7 +112,6 @@ void plan_devices(PostmortemPages& pages) {
   pages.plan.add({"pins", "What pins the segments", "Which stacks keep memory reserved?", "Memory of devices",
                   [&pages](PdfDocument& document) {
                     draw_pins_table(*pages.report.pins, document.canvas(), kTop + 64, kBottom - 6);
-                    return ok();
                   }});
 }
 
@@ -125,25 +121,21 @@ void plan_counters(PostmortemPages& pages) {
   const std::size_t rows = counters.rows.size();
   const std::size_t needed = (rows + kCountersPerPage - 1) / kCountersPerPage;
   const std::size_t count = std::min(needed, kMostCounterPages);
-  for (std::size_t part = 0; part < count; ++part) {
-    pages.plan.add(
-        {part == 0 ? "counters" : "", part == 0 ? "Numbers of the whole process" : "Numbers of the process, continued",
-         "Which counters grow?", count > 1 ? "Counters" : "", [&counters, part, count, rows](PdfDocument& document) {
-           const std::size_t first = part * kCountersPerPage;
-           CountersPage page;
-           page.counters.snapshots = counters.snapshots;
-           page.counters.axis = counters.axis;
-           page.counters.rows.assign(
-               counters.rows.begin() + static_cast<std::ptrdiff_t>(first),
-               counters.rows.begin() + static_cast<std::ptrdiff_t>(std::min(first + kCountersPerPage, rows)));
-           const double end = draw_page(page, document.canvas(), kDevicePagesContent, kBottom - 16);
-           const std::size_t left = rows - std::min(first + kCountersPerPage, rows);
-           if (part + 1 == count && left > 0)
-             document.canvas().text(kLeft, std::min(end + 10, kBottom - 4),
-                                    counted(left, "more counter").append(" in the JSON report"), {7}, kInk2);
-           return ok();
-         }});
-  }
+  pages.plan.add_each(
+      count, "counters", "Numbers of the whole process", "Numbers of the process, continued", "Which counters grow?",
+      "Counters", [&counters, count, rows](PdfDocument& document, std::size_t part) {
+        const std::size_t first = part * kCountersPerPage;
+        const std::size_t end_row = std::min(first + kCountersPerPage, rows);
+        CountersPage page;
+        page.counters.snapshots = counters.snapshots;
+        page.counters.axis = counters.axis;
+        page.counters.rows.assign(counters.rows.begin() + static_cast<std::ptrdiff_t>(first),
+                                  counters.rows.begin() + static_cast<std::ptrdiff_t>(end_row));
+        const double end = draw_page(page, document.canvas(), kDevicePagesContent, kBottom - 16);
+        if (part + 1 == count && rows > end_row)
+          document.canvas().text(kLeft, std::min(end + 10, kBottom - 4),
+                                 counted(rows - end_row, "more counter").append(" in the JSON report"), {7}, kInk2);
+      });
 }
 
 }  // namespace snapdiff::render

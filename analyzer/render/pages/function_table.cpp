@@ -107,7 +107,6 @@ void plan_functions(PostmortemPages& pages) {
            if (rows.size() < kMost) rows.push_back(i);
          }
          FunctionTable(report, document.canvas()).draw(rows, changed);
-         return ok();
        }});
 }
 

@@ -1,9 +1,9 @@
 #include <memory>
-#include <new>
 
 #include "analyzer/render/graph/retained_graph.hpp"
 #include "analyzer/render/pages/graph_picture.hpp"
 #include "analyzer/render/pages/pages.hpp"
+#include "analyzer/render/paint/picture_page.hpp"
 #include "analyzer/render/paint/text.hpp"
 #include "analyzer/render/retained.hpp"
 #include "snapdiff/concat.hpp"
@@ -67,20 +67,15 @@ Result<std::string> write_pdf(const RetainedStory& story, const graph::GraphOpti
               document.canvas().paragraph(kTop + 56, sentence_of(story.tree), {8.6}, kInk2, 3);
               draw_scaled(*fitted, document.canvas(), kGraphTop, {page_prefix(1), {}, false});
               draw_legend(fitted->scene, document.canvas(), kLegendTop);
-              return ok();
             }});
   return write_document(plan, {"snapdiff: ", text.program, text.foot, printable(story.version), story.created_at_ns},
                         **type, paper);
 }
 
 template <class Make>
-Result<std::string> guarded(const RetainedStory& story, Make make) {
+Result<std::string> guarded(const RetainedStory& story, const Make& make) {
   if (story.tree.nodes.empty()) return Error{ErrorCode::usage, "picture of 0 heaps: expected one or two"};
-  try {
-    return make();
-  } catch (const std::bad_alloc&) {
-    return Error{ErrorCode::limit, "picture of what is retained: out of memory"};
-  }
+  return within_memory("picture of what is retained", make);
 }
 
 }  // namespace

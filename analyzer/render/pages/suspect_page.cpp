@@ -340,12 +340,10 @@ Status plan_suspects(PostmortemPages& pages) {
       if (!fitted) return std::move(fitted).error();
       scene = std::make_shared<const FittedScene>(*std::move(fitted));
     }
-    pages.plan.add({suspect_key(subject.number), title_of(subject), "What is this, and how sure is it?",
-                    subject.is_culprit ? "Culprits" : "Largest changes",
-                    [&pages, subject, scene](PdfDocument& document) {
-                      draw_subject(pages, subject, scene.get(), document);
-                      return ok();
-                    }});
+    pages.plan.add(
+        {suspect_key(subject.number), title_of(subject), "What is this, and how sure is it?",
+         subject.is_culprit ? "Culprits" : "Largest changes",
+         [&pages, subject, scene](PdfDocument& document) { draw_subject(pages, subject, scene.get(), document); }});
   }
   return ok();
 }

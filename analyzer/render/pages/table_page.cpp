@@ -186,7 +186,6 @@ void plan_input_pages(const Story& story, PagePlan& plan) {
       const std::size_t first = static_cast<std::size_t>(page) * kInputsPerPage;
       for (std::size_t i = first; i < story.steps.size() && i < first + kInputsPerPage; ++i)
         draw_input(story, i, canvas, kLeft, kTop + 92 + kInputRow * static_cast<double>(i - first), kWidth);
-      return ok();
     };
     plan.add({"", "Inputs", "Which files, in which order?", "", draw, "", page == 0});
   }

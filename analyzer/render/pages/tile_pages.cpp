@@ -85,10 +85,8 @@ void plan_tiles(PostmortemPages& pages, const std::shared_ptr<const TiledScene>&
   pages.tile_node = tiled->scene.graph.row_node;
   for (std::size_t t = 0; t < tiled->tiles.size(); ++t) {
     const std::string title = concat("The graph, tile ", t + 1, " of ", tiled->tiles.size());
-    pages.plan.add({tile_key(t), title, "Where exactly?", "Graph", [&pages, tiled, t](PdfDocument& document) {
-                      draw_tile_page(pages, *tiled, t, document);
-                      return ok();
-                    }});
+    pages.plan.add({tile_key(t), title, "Where exactly?", "Graph",
+                    [&pages, tiled, t](PdfDocument& document) { draw_tile_page(pages, *tiled, t, document); }});
   }
 }
 
@@ -107,10 +105,8 @@ Status plan_graph(PostmortemPages& pages) {
   const bool tiles = pages.full && whole->nodes.size() > fitted->scene.graph.nodes.size();
   const auto scene = std::make_shared<const FittedScene>(*std::move(fitted));
   pages.plan.add({"graph", "Where the growth came through", "Through which frames did all the growth come?",
-                  tiles ? "Graph" : "", [&pages, scene](PdfDocument& document) {
-                    draw_graph_page(document, *scene, pages.table_rows);
-                    return ok();
-                  }});
+                  tiles ? "Graph" : "",
+                  [&pages, scene](PdfDocument& document) { draw_graph_page(document, *scene, pages.table_rows); }});
   if (!tiles) return ok();
   Result<TiledScene> tiled = make_tiles(*model, pages);
   if (!tiled) return std::move(tiled).error();

@@ -207,14 +207,12 @@ void plan_totals(PostmortemPages& pages) {
                     if (counters) y = draw_counters(pages, canvas, y);
                     draw_step_head(pages, canvas, y, remark);
                     draw_rows(canvas, 0, std::min(first, shown.size()), y);
-                    return ok();
                   }});
   if (!more) return;
   pages.plan.add({"", "Totals over time, continued", "When did it grow, and how steadily?", "Totals over time",
                   [&pages, first, shown, remark, draw_rows](PdfDocument& document) {
                     draw_step_head(pages, document.canvas(), kTop + 56, remark);
                     draw_rows(document.canvas(), first, shown.size(), kTop + 56);
-                    return ok();
                   }});
 }
 

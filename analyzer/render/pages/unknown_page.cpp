@@ -173,16 +173,11 @@ std::vector<Block> unknown_blocks(PostmortemPages& pages) {
 }  // namespace
 
 void plan_unknown(PostmortemPages& pages) {
-  Flow flow = flow_over_pages(unknown_blocks(pages), kBottom - 10 - (kTop + 42), 2);
-  for (std::size_t i = 0; i < flow.pages.size(); ++i) {
-    pages.plan.add({i == 0 ? "unknown" : "",
-                    i == 0 ? "What was dropped or is not known" : "Dropped or not known, continued",
-                    "What is missing from the figures?", flow.pages.size() > 1 ? "Dropped or not known" : "",
-                    [content = std::move(flow.pages[i])](PdfDocument& document) {
-                      draw_blocks(content, document.canvas(), kTop + 42);
-                      return ok();
-                    }});
-  }
+  const Flow flow = flow_over_pages(unknown_blocks(pages), kBottom - 10 - (kTop + 42), 2);
+  pages.plan.add_each(
+      flow.pages.size(), "unknown", "What was dropped or is not known", "Dropped or not known, continued",
+      "What is missing from the figures?", "Dropped or not known",
+      [flow](PdfDocument& document, std::size_t i) { draw_blocks(flow.pages[i], document.canvas(), kTop + 42); });
 }
 
 }  // namespace snapdiff::render

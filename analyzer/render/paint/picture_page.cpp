@@ -25,10 +25,8 @@ Result<std::string> write(const SinglePage& page, PictureForm form, Paper paper,
     });
   }
   PagePlan plan;
-  plan.add({"", frame.title, frame.question, "", [&](PdfDocument& document) {
-              page.draw(document.canvas(), kContent, kBottom - 4);
-              return ok();
-            }});
+  plan.add({"", frame.title, frame.question, "",
+            [&](PdfDocument& document) { page.draw(document.canvas(), kContent, kBottom - 4); }});
   return write_document(plan, {"snapdiff: ", frame.program, frame.foot, printable(page.version), page.created_at_ns},
                         **type, paper);
 }
@@ -62,11 +60,7 @@ Result<std::string> write_picture(const std::string& title, PictureForm form, do
 
 Result<std::string> draw_single_page(const SinglePage& page, PictureForm form, Paper paper, double scale) {
   if (!(scale > 0)) return Error{ErrorCode::usage, "scale of a picture: expected more than 0"};
-  try {
-    return write(page, form, paper, scale);
-  } catch (const std::bad_alloc&) {
-    return Error{ErrorCode::limit, concat("picture of ", page.frame.title, ": out of memory")};
-  }
+  return within_memory(concat("picture of ", page.frame.title), [&] { return write(page, form, paper, scale); });
 }
 
 }  // namespace snapdiff::render
