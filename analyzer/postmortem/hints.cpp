@@ -302,7 +302,7 @@ void apply_to_counters(const Postmortem& report, const Rule& rule, std::vector<H
         row.verdict.word != "RISING")
       continue;
     Writer out;
-    out.prose(*seen) << " ";
+    out << *seen << " ";
     if (judged) {
       out << row.verdict.word << ": " << row.verdict.reason << ". ";
     } else if (row.known() < kJudgedFrom) {
@@ -329,7 +329,7 @@ void apply_to_device(const Postmortem& report, const Rule& rule, std::vector<Hin
     const OutOfMemoryReason reason =
         rule.device == "fragmentation" ? OutOfMemoryReason::fragmentation : OutOfMemoryReason::private_pools;
     if (!report.failure || report.failure->reason != reason) return;
-    out.prose(failure_of(report));
+    out << failure_of(report);
   }
   out << " " << rule.usually << ".";
   hints.push_back(hint_of(rule, out.take()));

@@ -50,7 +50,7 @@ Prose where_line(const Postmortem& report) {
     return line.take();
   }
   line << (has_bare_rows(report.growth()) ? "What grew: " : "Allocated through ");
-  line.prose(suspects) << ".";
+  line << suspects << ".";
   return line.take();
 }
 
@@ -59,7 +59,7 @@ Prose freed_line(const Postmortem& report) {
   Writer line;
   if (!has_stacks(report) || !report.growth().story->culprits.empty()) return line.take();
   const Prose freed = freed_of(report);
-  if (!freed.empty()) (line << "Freed by ").prose(freed) << ".";
+  if (!freed.empty()) line << "Freed by " << freed << ".";
   return line.take();
 }
 
@@ -73,7 +73,7 @@ Prose iteration_line(const Postmortem& report, const std::string& badge) {
   }
   const Culprit& first = story.culprits.front();
   if (!badge.empty()) line << badge << ": ";
-  line.prose(first.text.name) << " " << first.text.pace << ".";
+  line << first.text.name << " " << first.text.pace << ".";
   return line.take();
 }
 
@@ -101,7 +101,7 @@ Prose verdict_line(const Postmortem& report, const std::string& badge) {
   } else {
     line << badge << ": ";
   }
-  line.prose(rise_of_suspect(report, *first)) << ".";
+  line << rise_of_suspect(report, *first) << ".";
   return line.take();
 }
 
@@ -161,9 +161,7 @@ std::vector<Prose> peak_in_short(const Postmortem& report) {
   for (Prose& advice : peak_advice(*story.peak)) add(lines, std::move(advice));
   if (lines.size() >= kShortLines) lines.resize(kShortLines - 1);
   if (!story.next.empty()) {
-    Writer next;
-    (next << (story.peak->facts.has_history ? "By purpose: " : "Who keeps its segments: ")).prose(story.next);
-    add(lines, next.take());
+    add(lines, prose_of((story.peak->facts.has_history ? "By purpose: " : "Who keeps its segments: "), story.next));
   }
   return lines;
 }

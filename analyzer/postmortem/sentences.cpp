@@ -47,7 +47,7 @@ Writer& snapshot_text(Writer& out, const Postmortem& report, std::size_t index) 
 }
 
 Writer& suspect_name(Writer& out, const Culprit& suspect) {
-  return suspect.text.name.empty() ? out << "a path without frames" : out.prose(suspect.text.name);
+  return suspect.text.name.empty() ? out << "a path without frames" : out << suspect.text.name;
 }
 
 std::vector<Culprit> culprits_of(const Postmortem& report) {
@@ -99,7 +99,7 @@ Prose opening_of(const Postmortem& report) {
     figures.push_back(value_text(row->growth, row->unit, true, kPageNumbers));
   }
   Writer out;
-  out.prose(headline_of(report));
+  out << headline_of(report);
   if (!figures.empty()) out << ":";
   for (const std::string& figure : figures) out << " " << figure << ",";
   out << " over " << amount_of(report.trend.series.steps.size(), "snapshot");

@@ -50,7 +50,7 @@ Prose passing_note(const GrowthReport& report, const Story& story, const Passing
   Writer out;
   const std::size_t from = passing.allocated + story.first;
   const std::size_t to = passing.freed + story.first - 1;
-  out.prose(passing_name(passing)) << ": " << value(report, passing.peak);
+  out << passing_name(passing) << ": " << value(report, passing.peak);
   from < to ? out << ", snapshots " << from << " to " << to : out << ", snapshot " << from;
   return out.take();
 }

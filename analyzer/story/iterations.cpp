@@ -156,10 +156,8 @@ void say_how(const GrowthReport& report, const GrowthReport& left, Story& story)
   std::vector<Prose> lines;
   if (const std::string_view note = loop_note(report); !note.empty()) lines.push_back({{std::string(note), false}});
   if (!story.culprits.empty()) {
-    Writer line;
-    line << "what iterations allocate and never free: " << value(left, left.total.growth()) << " in "
-         << amount_of(left.total_objects.growth(), "block");
-    lines.push_back(line.take());
+    lines.push_back(prose_of("what iterations allocate and never free: ", value(left, left.total.growth()), " in ",
+                             amount_of(left.total_objects.growth(), "block")));
   }
   for (Prose& line : lines) story.also.push_back(std::move(line));
 }

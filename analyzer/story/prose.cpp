@@ -42,8 +42,6 @@ Writer& Writer::operator<<(std::string_view text) {
   return *this;
 }
 
-Writer& Writer::operator<<(std::size_t number) { return *this << std::string_view(std::to_string(number)); }
-
 Writer& Writer::name(std::string_view text) {
   if (text.empty()) return *this << "[unknown]";
   prose_.push_back({cut(text), true});
@@ -77,7 +75,7 @@ Writer& Writer::place(const FrameView& frame) {
 
 Writer& Writer::snapshot(const SnapshotRef& ref) { return name(snapshot_name(ref)); }
 
-Writer& Writer::prose(const Prose& other) {
+Writer& Writer::operator<<(const Prose& other) {
   for (const Span& span : other) {
     if (span.name) {
       prose_.push_back(span);

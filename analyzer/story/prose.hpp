@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -22,7 +23,11 @@ inline constexpr NumberGlyphs kPageNumbers{"\u2212", "\u2009", "\u00a0"};
 class Writer {
  public:
   Writer& operator<<(std::string_view text);
-  Writer& operator<<(std::size_t number);
+  template <std::integral Number>
+  Writer& operator<<(Number number) {
+    return *this << std::string_view(std::to_string(number));
+  }
+  Writer& operator<<(const Prose& other);
   /// Out of an input; longer ones than a sentence bears lose their middle.
   Writer& name(std::string_view text);
   /// What tables call a frame: the short function name, or module and address.
@@ -34,7 +39,6 @@ class Writer {
   Writer& place(const FrameView& frame);
   /// "svc.0003.heap".
   Writer& snapshot(const SnapshotRef& ref);
-  Writer& prose(const Prose& other);
 
   bool empty() const { return prose_.empty(); }
   Prose take() { return std::move(prose_); }
@@ -42,6 +46,14 @@ class Writer {
  private:
   Prose prose_;
 };
+
+/// A text of parts in order, each as a Writer takes it.
+template <class... Parts>
+Prose prose_of(const Parts&... parts) {
+  Writer out;
+  (out << ... << parts);
+  return out.take();
+}
 
 /// The short name of a frame's function; "" where it has none.
 std::string function_of(const FrameView& frame);

@@ -176,15 +176,12 @@ class Words {
     std::size_t said = 0;
     for (const Culprit& culprit : story_.levelled) {
       if (said++ == kAlsoLevelled) break;
-      Writer line;
-      line.prose(culprit.text.name) << " " << culprit.text.growth << " " << culprit.verdict.word << ": "
-                                    << culprit.verdict.reason;
-      lines.push_back(line.take());
+      lines.push_back(prose_of(culprit.text.name, " ", culprit.text.growth, " ", culprit.verdict.word, ": ",
+                               culprit.verdict.reason));
     }
     if (story_.moved > 0 && !story_.culprits.empty()) {
-      Writer line;
-      line << value(static_cast<double>(story_.moved), false) << " moved between stacks of one function";
-      lines.push_back(line.take());
+      lines.push_back(
+          prose_of(value(static_cast<double>(story_.moved), false), " moved between stacks of one function"));
     }
     if (!story_.culprits.empty()) {
       Writer line;
