@@ -25,10 +25,7 @@ void renamed_field(JsonWriter& json, const GrowthReport& report) {
 
 void head_fields(JsonWriter& json, const GrowthReport& report) {
   json.field("schema", "snapdiff.diff/1");
-  json.field("metric", report.metric);
-  json.field("unit", report.unit);
-  json.field("by", to_text(report.options.by));
-  if (report.options.by == GroupBy::label) json.field("label", report.options.label_key);
+  json_view_fields(json, report);
   json_snapshot(json, "baseline", report.baseline);
   json_snapshot(json, "current", report.current);
   json.object("total", [&] {
@@ -77,12 +74,10 @@ void row_fields(JsonWriter& json, const GrowthReport& report, RowVerdicts verdic
   json.field("error", row.error);
   json.field("tier", to_text(row.tier));
   if (!report.instances.empty()) json_instances(json, report.instances[index]);
+  json_row_name(json, report, row, frames);
   if (report.options.by == GroupBy::stack) {
-    report.frames(row, frames);
-    json_stack(json, "stack", frames);
     counterpart_fields(json, report, row.key, frames);
   } else {
-    json.field("key", report.keys[row.key]);
     json_change(json, "flat", row.value);
     json_change(json, "cum", report.cumulative[index].value);
   }
@@ -142,10 +137,7 @@ std::string json_series(const SeriesReport& series, const std::vector<GrowthRepo
   json.begin_object();
   json.field("schema", "snapdiff.diff/1");
   json.object_rows("snapshots", series.steps, [&](const SeriesStep& step) {
-    json.field("ref", step.snapshot.ref);
-    json.field("total", step.total);
-    json.field_or_null("objects", step.objects);
-    json.field("growth", step.growth);
+    json_step_fields(json, step);
     json.field_or_null("restart", step.restart);
     if (step.other_build) json.field("other_build", true);
   });

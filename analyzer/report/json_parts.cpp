@@ -33,35 +33,31 @@ std::string rfc3339(std::int64_t nanoseconds) {
 }
 
 void json_snapshot(JsonWriter& json, const SnapshotRef& ref) {
-  json.begin_object();
-  json.field("ref", ref.ref);
-  if (ref.snapshot == nullptr) {
-    json.end_object();
-    return;
-  }
-  const SnapshotFacts& facts = ref.snapshot->facts;
-  json.field("source", facts.source.name);
-  json.field_or_null("sha256", facts.source.sha256);
-  json.field("format", facts.format);
-  json.field_or_null("taken_at", facts.taken_at_ns ? rfc3339(*facts.taken_at_ns) : std::string());
-  json.field_or_null("pid", facts.pid);
-  json.object("labels", [&] {
-    for (const auto& [name, value] : facts.labels) {
-      json.any_key(name);
-      json.string(value);
-    }
+  json.object([&] {
+    json.field("ref", ref.ref);
+    if (ref.snapshot == nullptr) return;
+    const SnapshotFacts& facts = ref.snapshot->facts;
+    json.field("source", facts.source.name);
+    json.field_or_null("sha256", facts.source.sha256);
+    json.field("format", facts.format);
+    json.field_or_null("taken_at", facts.taken_at_ns ? rfc3339(*facts.taken_at_ns) : std::string());
+    json.field_or_null("pid", facts.pid);
+    json.object("labels", [&] {
+      for (const auto& [name, value] : facts.labels) {
+        json.any_key(name);
+        json.string(value);
+      }
+    });
+    json.field("partial", facts.partial);
+    json.object("totals", [&] {
+      for (const Column& column : ref.snapshot->samples.columns) {
+        if (!is_metric(column)) continue;
+        json.any_key(column.type.name);
+        const std::optional<std::int64_t> total = total_of(column);
+        total ? json.integer(*total) : json.null();
+      }
+    });
   });
-  json.field("partial", facts.partial);
-  json.key("totals");
-  json.begin_object();
-  for (const Column& column : ref.snapshot->samples.columns) {
-    if (!is_metric(column)) continue;
-    json.any_key(column.type.name);
-    const std::optional<std::int64_t> total = total_of(column);
-    total ? json.integer(*total) : json.null();
-  }
-  json.end_object();
-  json.end_object();
 }
 
 void json_snapshot(JsonWriter& json, std::string_view key, const SnapshotRef& ref) {
@@ -111,6 +107,19 @@ void json_frame(JsonWriter& json, const FrameView& frame) {
 
 void json_stack(JsonWriter& json, std::string_view key, std::span<const FrameView> frames) {
   json.array(key, frames, [&](const FrameView& frame) { json_frame(json, frame); });
+}
+
+void json_row_name(JsonWriter& json, const GrowthReport& report, const GrowthRow& row, std::vector<FrameView>& frames) {
+  if (report.options.by != GroupBy::stack) return json.field("key", report.keys[row.key]);
+  report.frames(row, frames);
+  json_stack(json, "stack", frames);
+}
+
+void json_step_fields(JsonWriter& json, const SeriesStep& step) {
+  json.field("ref", step.snapshot.ref);
+  json.field("total", step.total);
+  json.field_or_null("objects", step.objects);
+  json.field("growth", step.growth);
 }
 
 void json_unnamed(JsonWriter& json, const Unnamed& unnamed) {

@@ -12,10 +12,7 @@ namespace {
 void top_head(JsonWriter& json, const TopReport& report) {
   json.field("schema", "snapdiff.top/1");
   json_snapshot(json, "snapshot", report.snapshot);
-  json.field("metric", report.metric);
-  json.field("unit", report.unit);
-  json.field("by", to_text(report.options.by));
-  if (report.options.by == GroupBy::label) json.field("label", report.options.label_key);
+  json_view_fields(json, report);
   json.field("total", report.total);
   json.field_or_null("total_objects", report.has_objects ? std::optional(report.total_objects) : std::nullopt);
   json_unnamed(json, report.unnamed);

@@ -153,44 +153,41 @@ void row_fields(JsonWriter& json, const PinReport& report, const PinnedRow& row,
 }
 
 std::string pins_json(const PinReport& report, const Style& style) {
-  std::string out;
-  JsonWriter json(out);
-  json.begin_object();
-  json.field("schema", "snapdiff.pins/1");
-  json.key("baseline");
-  report.has_baseline() ? json_snapshot(json, report.baseline) : json.null();
-  json_snapshot(json, "current", report.current);
-  change(json, "live", report.live, report.has_baseline());
-  change(json, "pinned", report.pinned, report.has_baseline());
-  json.field("reserved", report.reserved);
-  json.field("releasable", report.releasable);
-  std::vector<FrameView> frames;
-  const std::size_t shown = shown_of(report.rows.size(), style);
-  json.object_rows("rows", std::span(report.rows).first(shown),
-                   [&](const PinnedRow& row) { row_fields(json, report, row, frames); });
-  std::int64_t others = 0;
-  for (std::size_t i = shown; i < report.rows.size(); ++i) others += report.rows[i].pinned.current;
-  json.object("others", [&] {
-    json.field("rows", report.rows.size() - shown);
-    json.field("pinned", others);
+  return json_text([&](JsonWriter& json) {
+    json.field("schema", "snapdiff.pins/1");
+    json.key("baseline");
+    report.has_baseline() ? json_snapshot(json, report.baseline) : json.null();
+    json_snapshot(json, "current", report.current);
+    change(json, "live", report.live, report.has_baseline());
+    change(json, "pinned", report.pinned, report.has_baseline());
+    json.field("reserved", report.reserved);
+    json.field("releasable", report.releasable);
+    std::vector<FrameView> frames;
+    const std::size_t shown = shown_of(report.rows.size(), style);
+    json.object_rows("rows", std::span(report.rows).first(shown),
+                     [&](const PinnedRow& row) { row_fields(json, report, row, frames); });
+    std::int64_t others = 0;
+    for (std::size_t i = shown; i < report.rows.size(); ++i) others += report.rows[i].pinned.current;
+    json.object("others", [&] {
+      json.field("rows", report.rows.size() - shown);
+      json.field("pinned", others);
+    });
+    json.object_rows("segments", report.segments, [&](const SegmentFacts& s) {
+      json.field("device", std::int64_t{s.device});
+      json.field("stream", s.stream);
+      json.field("pool", pool_text(s.pool));
+      json.field("address", s.address);
+      json.field("small", (s.flags & kSegmentSmall) != 0);
+      json.field("expandable", (s.flags & kSegmentExpandable) != 0);
+      json.field("size", s.size);
+      json.field("live", s.live);
+      json.field("rounding", s.rounding);
+      json.field("pending", s.pending);
+      json.field("free", s.free);
+      json.field("pinned", s.pinned);
+      json.field("stacks", std::int64_t{s.holders});
+    });
   });
-  json.object_rows("segments", report.segments, [&](const SegmentFacts& s) {
-    json.field("device", std::int64_t{s.device});
-    json.field("stream", s.stream);
-    json.field("pool", pool_text(s.pool));
-    json.field("address", s.address);
-    json.field("small", (s.flags & kSegmentSmall) != 0);
-    json.field("expandable", (s.flags & kSegmentExpandable) != 0);
-    json.field("size", s.size);
-    json.field("live", s.live);
-    json.field("rounding", s.rounding);
-    json.field("pending", s.pending);
-    json.field("free", s.free);
-    json.field("pinned", s.pinned);
-    json.field("stacks", std::int64_t{s.holders});
-  });
-  json.end_object();
-  return out + "\n";
 }
 
 }  // namespace

@@ -109,56 +109,38 @@ class RanksText {
 
 std::string ranks_json(const RankReport& report, const Style& style) {
   const GrowthReport& overall = report.series.overall;
-  const bool by_stack = overall.options.by == GroupBy::stack;
-  std::string out;
-  JsonWriter json(out);
-  const auto index_or_null = [&](std::string_view key, std::optional<std::size_t> index) {
-    json.field_or_null(key, index ? std::optional(static_cast<std::int64_t>(*index)) : std::nullopt);
-  };
-  json.begin_object();
-  json.field("schema", "snapdiff.ranks/1");
-  json.field("metric", overall.metric);
-  json.field("unit", overall.unit);
-  json.field("by", to_text(overall.options.by));
-  json.field("middle", report.middle);
-  index_or_null("odd", report.odd);
-  json.key("ranks");
-  json.begin_array();
-  for (std::size_t i = 0; i < report.ranks.size(); ++i) {
-    const RankFacts& rank = report.ranks[i];
-    json.new_line();
-    json.begin_object();
-    json.field("name", rank.name);
-    json.field_or_null("rank", rank.rank);
-    json.field_or_null("device", rank.device);
-    json.field("total", rank.total);
-    json.field("off", rank.off);
-    json.field_or_null("reserved", rank.reserved);
-    json_snapshot(json, "snapshot", report.series.steps[i].snapshot);
-    json.end_object();
-  }
-  json.end_array();
-  const std::size_t shown = shown_of(report.rows.size(), style);
-  std::vector<FrameView> frames;
-  json.object_rows("rows", std::span(report.rows).first(shown), [&](const RankRow& row) {
-    json.key("values");
-    json.begin_array();
-    for (std::size_t r = 0; r < report.ranks.size(); ++r) json.integer(value_of(report, row, r));
-    json.end_array();
-    json.field("middle", row.middle);
-    json.field("lowest", row.lowest);
-    json.field("highest", row.highest);
-    index_or_null("odd", row.lowest == row.highest ? std::nullopt : std::optional(row.odd));
-    if (by_stack) {
-      overall.frames(overall.rows[row.row], frames);
-      json_stack(json, "stack", frames);
-    } else {
-      json.field("key", overall.keys[overall.rows[row.row].key]);
-    }
+  return json_text([&](JsonWriter& json) {
+    const auto index_or_null = [&](std::string_view key, std::optional<std::size_t> index) {
+      json.field_or_null(key, index ? std::optional(static_cast<std::int64_t>(*index)) : std::nullopt);
+    };
+    json.field("schema", "snapdiff.ranks/1");
+    json.field("metric", overall.metric);
+    json.field("unit", overall.unit);
+    json.field("by", to_text(overall.options.by));
+    json.field("middle", report.middle);
+    index_or_null("odd", report.odd);
+    json.object_rows("ranks", report.ranks, [&](const RankFacts& rank, std::size_t i) {
+      json.field("name", rank.name);
+      json.field_or_null("rank", rank.rank);
+      json.field_or_null("device", rank.device);
+      json.field("total", rank.total);
+      json.field("off", rank.off);
+      json.field_or_null("reserved", rank.reserved);
+      json_snapshot(json, "snapshot", report.series.steps[i].snapshot);
+    });
+    const std::size_t shown = shown_of(report.rows.size(), style);
+    std::vector<FrameView> frames;
+    json.object_rows("rows", std::span(report.rows).first(shown), [&](const RankRow& row) {
+      json.array("values", report.ranks,
+                 [&](const RankFacts&, std::size_t rank) { json.integer(value_of(report, row, rank)); });
+      json.field("middle", row.middle);
+      json.field("lowest", row.lowest);
+      json.field("highest", row.highest);
+      index_or_null("odd", row.lowest == row.highest ? std::nullopt : std::optional(row.odd));
+      json_row_name(json, overall, overall.rows[row.row], frames);
+    });
+    json.field("others", static_cast<std::int64_t>(report.rows.size() - shown));
   });
-  json.field("others", static_cast<std::int64_t>(report.rows.size() - shown));
-  json.end_object();
-  return out + "\n";
 }
 
 }  // namespace

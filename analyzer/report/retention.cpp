@@ -179,40 +179,37 @@ void sum_json(JsonWriter& json, std::string_view key, const ObjectSum& sum, bool
 }
 
 std::string retained_json(const RetainedReport& report, const Style& style) {
-  std::string out;
-  JsonWriter json(out);
-  json.begin_object();
-  json.field("schema", "snapdiff.retained/1");
-  json.array("snapshots", report.snapshots, [&](const SnapshotRef& ref) { json_snapshot(json, ref); });
-  json.objects("heaps", report.heaps, [&](const HeapFacts& heap) {
-    json.field("root_rule", to_text(heap.rule));
-    json.field("roots", heap.roots);
-    json.field("references", heap.references);
-    json.field("weak_references", heap.weak);
-    sum_json(json, "reachable", heap.reachable, report.has_bytes);
-    sum_json(json, "unreachable", heap.unreachable, report.has_bytes);
-    sum_json(json, "detached", heap.detached, report.has_bytes);
-  });
-  json.field("sizes_estimated", report.sizes_estimated);
-  const auto fresh = [&](const ObjectSum& sum) {
-    json.object_or_null("new", report.fresh.has_value(), [&] { sum_fields(json, sum, report.has_bytes); });
-  };
-  fresh(report.fresh.value_or(ObjectSum{}));
-  const std::size_t shown = shown_of(report.rows.size(), style);
-  json.object_rows("rows", std::span(report.rows).first(shown), [&](const RetainedRow& row) {
-    json.field("type", row.type);
-    json.field("kind", row.kind);
-    json.objects("at", row.at, [&](const TypeTotals& totals) {
-      sum_json(json, "self", totals.self, report.has_bytes);
-      sum_json(json, "retained", totals.retained, report.has_bytes);
-      sum_json(json, "detached", totals.detached, report.has_bytes);
+  return json_text([&](JsonWriter& json) {
+    json.field("schema", "snapdiff.retained/1");
+    json.array("snapshots", report.snapshots, [&](const SnapshotRef& ref) { json_snapshot(json, ref); });
+    json.objects("heaps", report.heaps, [&](const HeapFacts& heap) {
+      json.field("root_rule", to_text(heap.rule));
+      json.field("roots", heap.roots);
+      json.field("references", heap.references);
+      json.field("weak_references", heap.weak);
+      sum_json(json, "reachable", heap.reachable, report.has_bytes);
+      sum_json(json, "unreachable", heap.unreachable, report.has_bytes);
+      sum_json(json, "detached", heap.detached, report.has_bytes);
     });
-    fresh(row.fresh);
+    json.field("sizes_estimated", report.sizes_estimated);
+    const auto fresh = [&](const ObjectSum& sum) {
+      json.object_or_null("new", report.fresh.has_value(), [&] { sum_fields(json, sum, report.has_bytes); });
+    };
+    fresh(report.fresh.value_or(ObjectSum{}));
+    const std::size_t shown = shown_of(report.rows.size(), style);
+    json.object_rows("rows", std::span(report.rows).first(shown), [&](const RetainedRow& row) {
+      json.field("type", row.type);
+      json.field("kind", row.kind);
+      json.objects("at", row.at, [&](const TypeTotals& totals) {
+        sum_json(json, "self", totals.self, report.has_bytes);
+        sum_json(json, "retained", totals.retained, report.has_bytes);
+        sum_json(json, "detached", totals.detached, report.has_bytes);
+      });
+      fresh(row.fresh);
+    });
+    json.field("others", static_cast<std::int64_t>(report.rows.size() - shown));
+    json_notes(json, report.notes);
   });
-  json.field("others", static_cast<std::int64_t>(report.rows.size() - shown));
-  json_notes(json, report.notes);
-  json.end_object();
-  return out + "\n";
 }
 
 }  // namespace
