@@ -9,7 +9,7 @@
 #include "analyzer/session/importing.hpp"
 #include "analyzer/session/list_text.hpp"
 #include "analyzer/session/shared_times.hpp"
-#include "snapdiff/number_text.hpp"
+#include "snapdiff/words.hpp"
 
 namespace snapdiff::cli {
 namespace {
@@ -42,7 +42,7 @@ void tell_series(const std::vector<store::SeriesInfo>& touched) {
 }
 
 void tell_summary(const session::Import::Counts& counts, std::size_t refused, double seconds) {
-  std::string summary = "import  " + count_text(counts.added) + (counts.added == 1 ? " snapshot" : " snapshots");
+  std::string summary = "import  " + counted(counts.added, "snapshot");
   if (counts.present > 0) summary += ", " + std::to_string(counts.present) + " stored before";
   if (refused > 0) summary += ", " + std::to_string(refused) + " refused (see above)";
   char time[32];

@@ -36,13 +36,12 @@ std::string error_text(const GrowthReport& g, const GrowthRow& row) {
 
 }  // namespace
 
-std::string table_section(const Postmortem& report, const Series& series, const Chosen& chosen,
-                          const std::vector<std::int64_t>& rest) {
+std::string table_section(const Postmortem& report, const Chosen& chosen, const std::vector<std::int64_t>& rest) {
   const GrowthReport& g = report.growth();
   if (g.metric.empty()) return {};
   const std::string first = std::to_string(report.trend.left_out + 1);
-  const std::string last = std::to_string(report.trend.left_out + series.length());
-  const bool judged = series.length() >= kJudgedFrom && report.trend.verdicts.size() == g.rows.size();
+  const std::string last = std::to_string(report.trend.left_out + value_count(g));
+  const bool judged = value_count(g) >= kJudgedFrom && report.trend.verdicts.size() == g.rows.size();
   std::string out =
       "<section id=\"table\" aria-labelledby=\"table-h\"><h2 id=\"table-h\">Growth per stack, " + first + " \u2192 " +
       last +
@@ -71,9 +70,9 @@ std::string table_section(const Postmortem& report, const Series& series, const 
       frames.back().function = g.keys[row.key];
       frames.back().pseudo = true;
     }
-    std::vector<double> values(series.length());
+    std::vector<double> values(value_count(g));
     for (std::size_t s = 0; s < values.size(); ++s)
-      values[s] = series.known(index, s) ? static_cast<double>(series.at(index, s)) : std::nan("");
+      values[s] = g.series.known(index, s) ? static_cast<double>(value_at(g, index, s)) : std::nan("");
     out += "<tr><td>" + stack_cell(frames) + "</td><td class=\"wide\">" + sparkline(values) + "</td>" +
            growth_cell(row.value.growth(), g.unit) + "<td class=\"wide\">" + cell(row.value.baseline, g.unit) +
            "</td><td>" + cell(row.value.current, g.unit) + "</td><td class=\"wide\">" + objects_text(g, row.objects) +

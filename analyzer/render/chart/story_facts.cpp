@@ -101,15 +101,8 @@ std::vector<std::string> callers(const GrowthReport& report, const GrowthRow& ro
   return names;
 }
 
-std::int64_t value_at(const GrowthReport& report, std::size_t row, std::size_t i) {
-  if (report.series_length > 0 && report.series.size() == report.rows.size() * report.series_length)
-    return report.series.at(row, i);
-  return i == 0 ? report.rows[row].value.baseline : report.rows[row].value.current;
-}
-
 std::vector<std::int64_t> row_series(const GrowthReport& report, std::size_t row) {
-  if (report.series_length == 0 || report.series.size() != report.rows.size() * report.series_length) return {};
-  return report.series.values(row);
+  return has_series(report) ? report.series.values(row) : std::vector<std::int64_t>();
 }
 
 std::ptrdiff_t passing_row(const GrowthReport& report) {

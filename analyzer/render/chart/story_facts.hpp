@@ -6,6 +6,7 @@
 
 #include "analyzer/render/paint/text.hpp"
 #include "analyzer/render/render.hpp"
+#include "snapdiff/row_values.hpp"
 
 /// What the pages show of a comparison; no drawing and no judgement here.
 namespace snapdiff::render {
@@ -35,8 +36,7 @@ std::string_view matching_text(const GrowthReport& report);
 std::vector<std::string> callers(const GrowthReport& report, const GrowthRow& row, std::string& leaf,
                                  std::string& site);
 
-/// Value of a row at snapshot i of the series (of two: baseline, current).
-std::int64_t value_at(const GrowthReport& report, std::size_t row, std::size_t i);
+/// Values of a row over a series; none of two snapshots.
 std::vector<std::int64_t> row_series(const GrowthReport& report, std::size_t row);
 
 /// A row of what was allocated and freed in between; -1: none.

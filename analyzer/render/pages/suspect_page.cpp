@@ -167,7 +167,7 @@ GrowthReport part_of(const GrowthReport& report, const Culprit& culprit) {
   part.rule_set = report.rule_set;
   part.common_path = report.common_path;
   part.series_length = report.series_length;
-  const bool series = report.series_length > 0 && report.series.size() == report.rows.size() * report.series_length;
+  const bool series = has_series(report);
   if (!series) part.series_length = 0;
   std::vector<std::uint32_t> chosen;
   for (const std::uint32_t number : culprit.rows) {
@@ -287,8 +287,7 @@ Subject subject_of_row(const GrowthReport& report, std::uint32_t number) {
   subject.culprit.objects = row.objects;
   const auto whole = static_cast<double>(subject.culprit.value.growth() < 0 ? -static_cast<double>(report.shrank)
                                                                             : static_cast<double>(report.grew));
-  for (std::size_t i = 0; i < std::max<std::size_t>(report.series_length, 2); ++i)
-    subject.culprit.values.push_back(value_at(report, number, i));
+  subject.culprit.values = values_of(report, number);
   if (whole > 0) subject.culprit.share = std::fabs(static_cast<double>(subject.culprit.value.growth())) / whole;
   if (!frames.empty())
     subject.culprit.sites.push_back({frames.front(), subject.culprit.value.growth(), row.objects.growth()});
