@@ -49,11 +49,9 @@ Result<std::string> answer(const Loaded& loaded, const DiffOptions& options, con
   TrendReport& trend = series->trend;
   trend.series.steps = std::move(series->steps);
   if (style.form != report::Form::text) add_import_notes(trend.series.overall);
-  std::vector<report::RowVerdict> verdicts;
-  if (trend.series.overall.series_length >= kJudgedFrom) {
-    for (const Verdict& verdict : trend.verdicts) verdicts.push_back({verdict.word, verdict.reason});
-  }
-  return report::write_series(trend.series, steps, verdicts, style);
+  const bool judged = trend.series.overall.series_length >= kJudgedFrom;
+  return report::write_series(trend.series, steps, judged ? report::RowVerdicts(trend.verdicts) : report::RowVerdicts(),
+                              style);
 }
 
 int show_single(const session::Compared& compared, const Options& options, const report::Style& style) {

@@ -16,6 +16,7 @@
 #include "analyzer/session/judged_series.hpp"
 #include "analyzer/session/small_file.hpp"
 #include "analyzer/trend/verdict.hpp"
+#include "snapdiff/number_text.hpp"
 
 namespace snapdiff::cli {
 
@@ -41,8 +42,7 @@ Result<GateReport> judge_gate(TrendReport trend, const GateOptions& wanted, sess
   Result<session::GateAnswer> answer = session::judge_gate(std::move(trend), wanted, std::move(rules));
   if (!answer) return std::move(answer).error();
   if (answer->accepted)
-    say("accepted " + report::count_text(static_cast<std::int64_t>(*answer->accepted)) + " in " +
-        escape_for_terminal(answer->allowance_file));
+    say("accepted " + count_text(*answer->accepted) + " in " + escape_for_terminal(answer->allowance_file));
   return std::move(answer->report);
 }
 

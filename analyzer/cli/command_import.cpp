@@ -9,6 +9,7 @@
 #include "analyzer/session/importing.hpp"
 #include "analyzer/session/list_text.hpp"
 #include "analyzer/session/shared_times.hpp"
+#include "snapdiff/words.hpp"
 
 namespace snapdiff::cli {
 namespace {
@@ -41,13 +42,12 @@ void tell_series(const std::vector<store::SeriesInfo>& touched) {
 }
 
 void tell_summary(const session::Import::Counts& counts, std::size_t refused, double seconds) {
-  std::string summary = "import  " + report::count_text(static_cast<std::int64_t>(counts.added)) +
-                        (counts.added == 1 ? " snapshot" : " snapshots");
+  std::string summary = "import  " + counted(counts.added, "snapshot");
   if (counts.present > 0) summary += ", " + std::to_string(counts.present) + " stored before";
   if (refused > 0) summary += ", " + std::to_string(refused) + " refused (see above)";
   char time[32];
   std::snprintf(time, sizeof time, " in %.1f s", seconds);
-  say(summary + ", " + report::bytes_text(static_cast<std::int64_t>(counts.bytes)) + time);
+  say(summary + ", " + bytes_text(static_cast<std::int64_t>(counts.bytes)) + time);
 }
 
 /// Names addresses and says what became of them and of the series.

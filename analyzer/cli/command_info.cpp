@@ -11,6 +11,7 @@
 #include "analyzer/cli/validation.hpp"
 #include "analyzer/session/facts_text.hpp"
 #include "analyzer/session/failures.hpp"
+#include "snapdiff/number_text.hpp"
 
 namespace snapdiff::cli {
 namespace {
@@ -64,7 +65,7 @@ Shape measure(const Snapshot& snapshot) {
 std::string sampling_text(const SnapshotFacts& facts) {
   switch (facts.sampling) {
     case Sampling::exact: return "none: every allocation recorded";
-    case Sampling::poisson: return "one sample every " + report::bytes_text(facts.period) + " on average, scaled";
+    case Sampling::poisson: return "one sample every " + bytes_text(facts.period) + " on average, scaled";
     case Sampling::unknown: return "not in the file";
   }
   return {};
@@ -108,7 +109,7 @@ std::string info_text(const Snapshot& snapshot, const std::string& ref, const Sh
   };
   std::string out = escape_for_terminal(ref) + "   " + facts.format +
                     (facts.format_detail.empty() ? "" : ", " + escape_for_terminal(facts.format_detail)) + ", " +
-                    report::count_text(static_cast<std::int64_t>(facts.source.size_bytes)) + " B\n";
+                    count_text(facts.source.size_bytes) + " B\n";
   out += row("sha256", facts.source.sha256);
   out += row("taken", facts.taken_at_ns ? session::time_text(*facts.taken_at_ns) : "not in the file");
   if (!facts.producer.empty()) out += row("producer", facts.producer);
@@ -120,18 +121,16 @@ std::string info_text(const Snapshot& snapshot, const std::string& ref, const Sh
     out += row(name, session::value_text(column.type, session::total_of(column)));
   }
   if (!facts.default_metric.empty()) out += row("default", facts.default_metric);
-  out += row("stacks", report::count_text(static_cast<std::int64_t>(shape.stacks)) +
+  out += row("stacks", count_text(shape.stacks) +
                            (snapshot.column("inuse_space") != nullptr
-                                ? ", of them " + report::count_text(static_cast<std::int64_t>(shape.live_stacks)) +
-                                      " with live bytes"
+                                ? ", of them " + count_text(shape.live_stacks) + " with live bytes"
                                 : "") +
                            "; depth " + std::to_string(shape.shallowest) + " to " + std::to_string(shape.deepest));
   out += row("sampling", sampling_text(facts));
   std::string symbols = shape.frames == 0 ? "no frames"
                         : shape.symbolized == shape.frames
                             ? "every frame is named"
-                            : report::count_text(static_cast<std::int64_t>(shape.symbolized)) + " of " +
-                                  report::count_text(static_cast<std::int64_t>(shape.frames)) + " frames are named";
+                            : count_text(shape.symbolized) + " of " + count_text(shape.frames) + " frames are named";
   out += row("symbols", symbols);
   for (const auto& [name, build_id] : shape.modules) {
     if (!name.empty()) out += row("module", name + (build_id.empty() ? ", no build id" : ", build id " + build_id));
@@ -143,8 +142,7 @@ std::string info_text(const Snapshot& snapshot, const std::string& ref, const Sh
   for (const std::string& comment : facts.comments) out += row("comment", comment);
   bool dropped = false;
   for (const Note& note : facts.notes.all()) {
-    const std::string times =
-        note.count > 1 ? " (" + report::count_text(static_cast<std::int64_t>(note.count)) + " times)" : "";
+    const std::string times = note.count > 1 ? " (" + count_text(note.count) + " times)" : "";
     const std::string where = note.first_offset ? ", first at byte " + std::to_string(*note.first_offset) : "";
     out += row(note.severity == Severity::data_loss ? "dropped"
                : note.severity == Severity::warning ? "warning"

@@ -8,6 +8,7 @@
 #include "analyzer/session/facts_text.hpp"
 #include "analyzer/session/shared_times.hpp"
 #include "formats/registry.hpp"
+#include "snapdiff/number_text.hpp"
 
 namespace snapdiff::cli {
 namespace {
@@ -73,7 +74,7 @@ std::string list_text(const std::vector<store::SeriesInfo>& all, bool full) {
       const auto bytes = total(info, "inuse_space");
       const auto objects = total(info, "inuse_objects");
       rows.push_back({"@" + std::to_string(static_cast<std::int64_t>(info.id)), info.facts.format,
-                      bytes ? report::bytes_text(*bytes) : "n/a", objects ? report::count_text(*objects) : "n/a",
+                      bytes ? bytes_text(*bytes) : "n/a", objects ? count_text(*objects) : "n/a",
                       info.facts.source.sha256.substr(0, 8),
                       info.facts.taken_at_ns ? session::time_text(*info.facts.taken_at_ns)
                       : estimated            ? session::estimate_text(*estimated)

@@ -4,6 +4,7 @@
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/exit_codes.hpp"
+#include "snapdiff/words.hpp"
 
 /// rm, prune and merge.
 namespace snapdiff::cli {
@@ -13,7 +14,7 @@ int remove_and_tell(store::Store& store, std::vector<SnapshotId> ids) {
   std::sort(ids.begin(), ids.end());
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
   if (Status removed = store.remove(ids); !removed) return fail(removed.error());
-  say("removed " + std::to_string(ids.size()) + (ids.size() == 1 ? " snapshot" : " snapshots"));
+  say("removed " + counted(ids.size(), "snapshot"));
   return kExitDone;
 }
 
@@ -82,8 +83,7 @@ int run_merge(const Arguments& arguments) {
   for (const std::string& other : options.operands) {
     const Result<std::size_t> added = store->merge(other);
     if (!added) return fail(added.error());
-    say("merged " + std::to_string(*added) + (*added == 1 ? " snapshot" : " snapshots") + " of " +
-        escape_for_terminal(other));
+    say("merged " + counted(*added, "snapshot") + " of " + escape_for_terminal(other));
   }
   return kExitDone;
 }

@@ -12,6 +12,7 @@
 #include "analyzer/cli/fleet_options.hpp"
 #include "analyzer/cli/progress.hpp"
 #include "analyzer/session/read_files.hpp"
+#include "snapdiff/words.hpp"
 
 namespace snapdiff::cli {
 namespace {
@@ -57,14 +58,14 @@ Status push_all(Loaded& loaded, const session::Request& request, const fleet::Or
 }
 
 std::string summary(const fleet::Pushed& pushed, const fleet::Origin& origin, double seconds) {
-  const auto count = [](std::uint64_t number) { return report::count_text(static_cast<std::int64_t>(number)); };
+  const auto count = [](std::uint64_t number) { return count_text(number); };
   char time[32];
   std::snprintf(time, sizeof time, " in %.1f s", seconds);
-  return "push    " + count(pushed.snapshots) + (pushed.snapshots == 1 ? " snapshot" : " snapshots") + " of " +
+  return "push    " + counted(pushed.snapshots, "snapshot") + " of " +
          escape_for_terminal(origin.service + ", " + origin.instance) +
          (pushed.present > 0 ? ", " + count(pushed.present) + " pushed before" : "") + ": " + count(pushed.rows) +
          " rows, " + count(pushed.stacks) + " new stacks, " + count(pushed.frames) + " frames, " +
-         report::bytes_text(static_cast<std::int64_t>(pushed.bytes)) + " sent" + time;
+         bytes_text(static_cast<std::int64_t>(pushed.bytes)) + " sent" + time;
 }
 
 }  // namespace

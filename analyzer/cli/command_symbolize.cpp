@@ -2,6 +2,7 @@
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/session/naming.hpp"
+#include "snapdiff/number_text.hpp"
 
 namespace snapdiff::cli {
 namespace {
@@ -56,7 +57,7 @@ int run_symbolize(const Arguments& arguments) {
   for (const Note& note : names->report.notes.all()) say_note(note);
   for (const std::string& path : session::idle_paths(names->report, request))
     say_note({Severity::warning, path + " fits no module in the store"});
-  say("named " + report::count_text(static_cast<std::int64_t>(names->changed)) + " addresses");
+  say("named " + count_text(names->changed) + " addresses");
   return kExitDone;
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "analyzer/cli/exit_codes.hpp"
+#include "snapdiff/number_text.hpp"
 
 namespace snapdiff::cli {
 
@@ -52,8 +53,7 @@ int tell_notes(const Loaded& loaded, const Options& options) {
   for (const LoadedSnapshot& s : loaded.snapshots) {
     for (const Note& note : s.ref.snapshot->facts.notes.all()) {
       if (note.severity == Severity::info) continue;
-      const std::string times =
-          note.count > 1 ? " (" + report::count_text(static_cast<std::int64_t>(note.count)) + " times)" : "";
+      const std::string times = note.count > 1 ? " (" + count_text(note.count) + " times)" : "";
       say((note.severity == Severity::data_loss ? "partial: " : "warning: ") +
           escape_for_terminal(s.ref.ref + ": " + note.text) + times);
     }

@@ -11,11 +11,12 @@
 #include "analyzer/cli/fleet_series.hpp"
 #include "analyzer/report/query.hpp"
 #include "analyzer/store/store.hpp"
+#include "snapdiff/words.hpp"
 
 namespace snapdiff::cli {
 namespace {
 
-std::string count_of(std::uint64_t number) { return report::count_text(static_cast<std::int64_t>(number)); }
+std::string count_of(std::uint64_t number) { return count_text(number); }
 
 /// A table in the form that was asked for.
 class FleetTable {
@@ -91,8 +92,8 @@ int fleet_init(const FleetQuestion& asked) {
   if (Status made = to->init(layout); !made) return fail_of_fleet(made.error());
   const Result<fleet::ServerFacts> facts = to->facts();
   if (!facts) return fail_of_fleet(facts.error());
-  say("tables are there: ClickHouse " + escape_for_terminal(facts->version) + ", " + count_of(facts->shards) +
-      (facts->shards == 1 ? " shard" : " shards") + ", " + (facts->modern ? "modern" : "base") + " level" +
+  say("tables are there: ClickHouse " + escape_for_terminal(facts->version) + ", " + counted(facts->shards, "shard") +
+      ", " + (facts->modern ? "modern" : "base") + " level" +
       (facts->modern ? "" : "; nothing is removed by itself: drop old partitions (analyzer/fleet/README.md)"));
   return kExitDone;
 }
@@ -197,9 +198,8 @@ int fleet_rm(const FleetQuestion& asked) {
     last = std::max(last, row.ts_ns);
   }
   if (Status removed = from->remove(*rows); !removed) return fail_of_fleet(removed.error());
-  say("rm      " + count_of(snapshots.size()) + (snapshots.size() == 1 ? " snapshot of " : " snapshots of ") +
-      escape_for_terminal(asked.servers.service) + ", " + count_of(instances.size()) +
-      (instances.size() == 1 ? " instance, " : " instances, ") + moment_text(first) + " to " + moment_text(last) +
+  say("rm      " + counted(snapshots.size(), "snapshot") + " of " + escape_for_terminal(asked.servers.service) + ", " +
+      counted(instances.size(), "instance") + ", " + moment_text(first) + " to " + moment_text(last) +
       ": taken out; a push of their files brings them back");
   return kExitDone;
 }
@@ -242,8 +242,8 @@ int fleet_pull(const FleetQuestion& asked) {
       }
     }
   }
-  say("pull    " + count_of(added) + (added == 1 ? " snapshot of " : " snapshots of ") + std::to_string(series.size()) +
-      (series.size() == 1 ? " instance" : " instances") + " into " + escape_for_terminal(path));
+  say("pull    " + counted(added, "snapshot") + " of " + counted(series.size(), "instance") + " into " +
+      escape_for_terminal(path));
   return kExitDone;
 }
 

@@ -6,7 +6,7 @@
 
 #include "analyzer/report/report.hpp"
 #include "analyzer/session/list_text.hpp"
-#include "snapdiff/number_text.hpp"
+#include "snapdiff/words.hpp"
 
 namespace snapdiff::cli {
 namespace {
@@ -18,8 +18,6 @@ constexpr std::size_t kNamed = 3;
 constexpr std::size_t kMostCarried = 2;
 
 std::string names_of(const std::vector<std::string>& names) { return session::list_and_more(names, kNamed); }
-
-std::string counted(std::size_t count) { return std::to_string(count) + (count == 1 ? " instance" : " instances"); }
 
 bool restarted(const InstanceSeries& series, const fleet::Committed* from, const fleet::Committed* to) {
   std::uint64_t before = 0;
@@ -33,7 +31,7 @@ bool restarted(const InstanceSeries& series, const fleet::Committed* from, const
 
 void note_restarts(const std::vector<std::string>& names, Notes& notes) {
   if (names.empty()) return;
-  notes.add(Severity::warning, counted(names.size()) + " restarted in between (" + names_of(names) +
+  notes.add(Severity::warning, counted(names.size(), "instance") + " restarted in between (" + names_of(names) +
                                    "): growth there is of two processes");
 }
 
@@ -131,9 +129,9 @@ TwoMoments two_moments(const std::vector<InstanceSeries>& instances, std::option
   }
   if (!added.empty() || !gone.empty())
     out.notes.add(Severity::warning,
-                  counted(added.size()) + " new" + (added.empty() ? "" : " (" + names_of(added) + ")") + ", " +
-                      std::to_string(gone.size()) + " gone" + (gone.empty() ? "" : " (" + names_of(gone) + ")") + ": " +
-                      value_text(added_bytes - gone_bytes, unit, true) + ", in no row");
+                  counted(added.size(), "instance") + " new" + (added.empty() ? "" : " (" + names_of(added) + ")") +
+                      ", " + std::to_string(gone.size()) + " gone" + (gone.empty() ? "" : " (" + names_of(gone) + ")") +
+                      ": " + value_text(added_bytes - gone_bytes, unit, true) + ", in no row");
   note_restarts(both_restarted, out.notes);
   return out;
 }
@@ -186,11 +184,12 @@ Result<StepGrid> step_grid(const std::vector<InstanceSeries>& instances, std::op
     if (restarted(series, at.front(), at.back())) restarts.push_back(series.instance);
   }
   if (out.ends.empty())
-    return Error{ErrorCode::usage, "none of " + counted(instances.size()) +
+    return Error{ErrorCode::usage, "none of " + counted(instances.size(), "instance") +
                                        " has a snapshot at every step; expected a longer --step or a shorter --since"};
   if (!left_out.empty())
-    out.notes.add(Severity::warning, counted(left_out.size()) + " without a snapshot at some step left out: " +
-                                         names_of(left_out) + "; of " + std::to_string(instances.size()));
+    out.notes.add(Severity::warning, counted(left_out.size(), "instance") +
+                                         " without a snapshot at some step left out: " + names_of(left_out) + "; of " +
+                                         std::to_string(instances.size()));
   note_restarts(restarts, out.notes);
   return out;
 }

@@ -2,6 +2,7 @@
 
 #include "analyzer/cli/terminal.hpp"
 #include "analyzer/session/whole_file.hpp"
+#include "snapdiff/number_text.hpp"
 
 namespace snapdiff::cli {
 
@@ -12,8 +13,7 @@ Status write_output(const std::string& path, std::string_view bytes) {
 Status write_and_tell(const std::string& path, std::string_view bytes) {
   Status written = write_output(path, bytes);
   if (written && path != "-")
-    say("wrote " + escape_for_terminal(path) + " (" + report::bytes_text(static_cast<std::int64_t>(bytes.size())) +
-        ")");
+    say("wrote " + escape_for_terminal(path) + " (" + bytes_text(static_cast<std::int64_t>(bytes.size())) + ")");
   return written;
 }
 

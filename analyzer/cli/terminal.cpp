@@ -98,6 +98,6 @@ std::string words_of(const Error& error) {
   return (named ? error.subject + ": " : "") + error.message;
 }
 
-std::string escape_for_terminal(std::string_view text) { return report::printable(text); }
+std::string escape_for_terminal(std::string_view text) { return printable(text); }
 
 }  // namespace snapdiff::cli

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "snapdiff/checked.hpp"
+#include "snapdiff/frame_text.hpp"
 
 namespace snapdiff::graph {
 

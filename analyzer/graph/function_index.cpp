@@ -1,10 +1,7 @@
 #include "analyzer/graph/function_index.hpp"
 
-#include <cinttypes>
-#include <cstdio>
 #include <tuple>
 
-#include "snapdiff/function_name.hpp"
 #include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::graph {
@@ -91,28 +88,6 @@ bool FunctionIndex::less(std::uint32_t a, std::uint32_t b) const {
                       has_name, frame.pseudo);
   };
   return key(a) < key(b);
-}
-
-std::string full_name(const FrameView& frame) {
-  if (named(frame)) return std::string(frame.function);
-  const std::string module(base_name(frame.module));
-  if (frame.offset == kNoOffset) return module.empty() ? "[unknown]" : "[unknown in " + module + "]";
-  char offset[24] = {};
-  std::snprintf(offset, sizeof offset, "0x%" PRIx64, frame.offset);
-  return module.empty() ? offset : module + "+" + offset;
-}
-
-std::string display_name(const FrameView& frame) {
-  if (!named(frame) || frame.pseudo) return full_name(frame);
-  std::string name = short_function_name(frame.function);
-  return name.empty() ? std::string(frame.function) : name;
-}
-
-std::string site_text(const FrameView& frame) {
-  if (frame.file.empty()) return "";
-  std::string text(base_name(frame.file));
-  if (frame.line > 0) text.append(1, ':').append(std::to_string(frame.line));
-  return text;
 }
 
 }  // namespace snapdiff::graph

@@ -48,11 +48,4 @@ class FunctionIndex {
   std::size_t used_ = 0;
 };
 
-/// "svc_cache+0x12a4" for unsymbolized frames, "[unknown in libc.so.6]" without an offset.
-std::string full_name(const FrameView& frame);
-/// As tables show it.
-std::string display_name(const FrameView& frame);
-/// "svc_cache.cc:26", "" where unknown.
-std::string site_text(const FrameView& frame);
-
 }  // namespace snapdiff::graph

@@ -5,6 +5,8 @@
 
 #include "analyzer/graph/growth_model.hpp"
 #include "analyzer/graph/trim.hpp"
+#include "snapdiff/frame_text.hpp"
+#include "snapdiff/function_name.hpp"
 
 namespace snapdiff::graph {
 namespace {
@@ -199,7 +201,7 @@ class Drawing {
     drawn.hidden_count = between.size();
     drawn.hidden_varies = edge.varies;
     for (std::size_t i = 0; i < between.size() && i < kNamedHidden; ++i)
-      drawn.hidden_frames.push_back(display_name(data_.functions.frame(between[i])));
+      drawn.hidden_frames.push_back(node_name(data_.functions.frame(between[i])));
   }
 
   /// From the root along the heaviest edge, until more is allocated right here than goes on.
@@ -256,7 +258,11 @@ class Drawing {
 
 Result<GrowthGraph> GrowthModel::trim(std::size_t max_nodes) const { return Drawing(*data_, max_nodes).make(); }
 
-std::string node_name(const FrameView& frame) { return display_name(frame); }
+std::string node_name(const FrameView& frame) {
+  if (frame.function.empty() || frame.pseudo) return frame_text(frame);
+  std::string name = short_function_name(frame.function);
+  return name.empty() ? std::string(frame.function) : name;
+}
 
 Result<GrowthGraph> build_growth_graph(const GrowthReport& report, const GraphOptions& options) {
   Result<GrowthModel> model = GrowthModel::read(report, options);

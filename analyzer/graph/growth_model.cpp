@@ -7,6 +7,7 @@
 #include "analyzer/graph/dominators.hpp"
 #include "analyzer/graph/trim.hpp"
 #include "snapdiff/checked.hpp"
+#include "snapdiff/frame_text.hpp"
 #include "snapdiff/library_frames.hpp"
 
 namespace snapdiff::graph {
@@ -166,8 +167,8 @@ class Reader {
       if (tier[chosen[i]] == 0) ++data_->always_kept;
       Node& node = data_->nodes[c];
       const FrameView& frame = data_->functions.frame(name[chosen[i]]);
-      node.name = display_name(frame);
-      node.full_name = full_name(frame);
+      node.name = node_name(frame);
+      node.full_name = frame_text(frame);
     }
     for (std::uint32_t f = 0; f < functions; ++f) {
       const std::uint32_t c = data_->candidate[node_of(f)];
@@ -175,7 +176,7 @@ class Reader {
       if (c == kNone) continue;
       Node& node = data_->nodes[c];
       if (data_->recursion.direct[f] != 0) node.recursive = true;
-      node.members.push_back(display_name(data_->functions.frame(f)));
+      node.members.push_back(node_name(data_->functions.frame(f)));
     }
     for (Node& node : data_->nodes) {
       if (node.members.size() < 2) {

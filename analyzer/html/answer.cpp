@@ -31,11 +31,11 @@ std::string matched_figure(const GrowthReport& growth_report) {
                 "figure-matched");
 }
 
-std::string figures(const Postmortem& report, const Series& series) {
+std::string figures(const Postmortem& report) {
   const GrowthReport& g = report.growth();
-  const std::string numbers = report.trend.left_out + series.length() > 2 || report.trend.left_out > 0
+  const std::string numbers = report.trend.left_out + value_count(report.growth()) > 2 || report.trend.left_out > 0
                                   ? std::to_string(report.trend.left_out + 1) + " \u2192 " +
-                                        std::to_string(report.trend.left_out + series.length())
+                                        std::to_string(report.trend.left_out + value_count(report.growth()))
                                   : std::string("before \u2192 after");
   std::string out = "<dl class=\"facts\">\n";
   out += figure("growth " + numbers, growth(g.total.growth(), g.unit),
@@ -188,9 +188,9 @@ std::string culprits_section(const Postmortem& report) {
   return out + "</section>\n";
 }
 
-std::string figures_section(const Postmortem& report, const Series& series) {
+std::string figures_section(const Postmortem& report) {
   if (report.growth().metric.empty()) return {};
-  return "<section id=\"figures\" aria-label=\"key figures\">\n" + figures(report, series) + "</section>\n";
+  return "<section id=\"figures\" aria-label=\"key figures\">\n" + figures(report) + "</section>\n";
 }
 
 std::string story_section(const Postmortem& report, const Chosen& chosen) {

@@ -11,9 +11,9 @@ constexpr std::size_t kLongestName = 160;
 
 }  // namespace
 
-std::vector<Layer> layers_of(const Postmortem& report, const Series& series) {
+std::vector<Layer> layers_of(const Postmortem& report) {
   const std::vector<SeriesStep>& steps = report.trend.series.steps;
-  if (report.growth().story == nullptr || steps.size() != series.length()) return {};
+  if (report.growth().story == nullptr || steps.size() != value_count(report.growth())) return {};
   if (std::any_of(steps.begin(), steps.end(), [](const SeriesStep& step) { return step.total < 0; })) return {};
   const std::vector<Band>& bands = report.growth().story->bands;
   Layer rest{"rest", bands.empty() ? "all stacks" : "all others", "", {}};

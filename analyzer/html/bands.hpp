@@ -22,6 +22,6 @@ struct Layer {
 
 /// From the bottom up: the rest, then the story's bands; they add up to the totals. Empty where values below zero would
 /// make layers lie.
-std::vector<Layer> layers_of(const Postmortem& report, const Series& series);
+std::vector<Layer> layers_of(const Postmortem& report);
 
 }  // namespace snapdiff::html

@@ -59,8 +59,7 @@ std::string input_table(const Postmortem& report) {
   for (; gap != report.missing.end(); ++gap) out += missing_row(*gap);
   out += "</tbody></table></div>\n";
   if (count < report.steps.size())
-    out += "<p class=\"note\">" +
-           entities(others_text(static_cast<std::int64_t>(report.steps.size() - count), kGlyphs)) +
+    out += "<p class=\"note\">" + entities(others_text(report.steps.size() - count, kGlyphs)) +
            " are in the JSON report.</p>\n";
   return out + "</details>\n";
 }
@@ -70,8 +69,7 @@ std::string note_list(const Notes& notes) {
   const bool grave = std::any_of(notes.all().begin(), notes.all().end(),
                                  [](const Note& note) { return note.severity != Severity::info; });
   if (grave) out += " open";
-  out += "><summary>What was dropped or is unknown (" +
-         count_text(static_cast<std::int64_t>(notes.all().size()), kGlyphs) + ")</summary>\n";
+  out += "><summary>What was dropped or is unknown (" + count_text(notes.all().size(), kGlyphs) + ")</summary>\n";
   if (notes.empty()) return out + "<p class=\"note\">Nothing: every byte of every input was read.</p></details>\n";
   out += "<ul class=\"notes\">\n";
   std::size_t shown = 0;
@@ -80,15 +78,14 @@ std::string note_list(const Notes& notes) {
       if (note.severity != severity || shown == kMostNotes) continue;
       ++shown;
       out += "<li><b>" + entities(to_text(severity)) + "</b> " + safe(bounded(note.text, 600));
-      if (note.count > 1) out += " (" + count_text(static_cast<std::int64_t>(note.count), kGlyphs) + "\u00a0\u00d7)";
+      if (note.count > 1) out += " (" + count_text(note.count, kGlyphs) + "\u00a0\u00d7)";
       if (note.first_offset)
         out += " <span class=\"via\">first at byte " + std::to_string(*note.first_offset) + "</span>";
       out += "</li>\n";
     }
   }
   if (shown < notes.all().size())
-    out += "<li>" + entities(others_text(static_cast<std::int64_t>(notes.all().size() - shown), kGlyphs)) +
-           " more notes</li>\n";
+    out += "<li>" + entities(others_text(notes.all().size() - shown, kGlyphs)) + " more notes</li>\n";
   return out + "</ul></details>\n";
 }
 
@@ -112,8 +109,7 @@ std::string method(const Postmortem& report, const GrowthReport& g) {
                                    : "the inputs do not say how they sampled");
     if (!g.rule_set.empty()) term("Rule set", safe(g.rule_set));
     if (g.unnamed.unnamed > 0)
-      term("Without names", count_text(static_cast<std::int64_t>(g.unnamed.unnamed), kGlyphs) + " of " +
-                                count_text(static_cast<std::int64_t>(g.unnamed.addresses), kGlyphs) +
+      term("Without names", count_text(g.unnamed.unnamed, kGlyphs) + " of " + count_text(g.unnamed.addresses, kGlyphs) +
                                 " addresses have no function name; " + value(g.unnamed.value, g.unit) +
                                 " are in stacks that hold one");
     if (!g.listed_once.empty())

@@ -7,6 +7,7 @@
 #include "snapdiff/markup_text.hpp"
 #include "snapdiff/number_text.hpp"
 #include "snapdiff/postmortem.hpp"
+#include "snapdiff/words.hpp"
 
 /// Text of unknown origin made safe for HTML, and numbers as the page writes them.
 namespace snapdiff::html {
@@ -37,11 +38,11 @@ std::string growth(std::int64_t v, std::string_view unit);
 /// "up", "down" or "": the class of a growth.
 std::string_view direction(std::int64_t growth);
 
-/// "snapshots" for 2.
-std::string counted(std::size_t count, std::string_view what);
+/// "12&nbsp;snapshots".
+inline std::string counted(std::size_t count, std::string_view what) { return snapdiff::counted(count, what, kGlyphs); }
 
 /// "2026-11-21 23:49:03 UTC" of nanoseconds since 1970.
-std::string utc(std::int64_t nanoseconds);
+inline std::string utc(std::int64_t nanoseconds) { return utc_text(nanoseconds) + " UTC"; }
 
 /// "In-use bytes" for inuse_space; other metrics by their own name, escaped.
 std::string metric_title(std::string_view metric);

@@ -36,8 +36,7 @@ std::string failure_section(const Postmortem& report) {
                     ".</p>\n<dl class=\"findings\">\n";
   std::string where = "device " + std::to_string(o.device);
   if (o.after_us != kNoTime) where += ", " + seconds_text(o.after_us) + " into the trace";
-  where += ", event " + count_text(static_cast<std::int64_t>(o.event) + 1, kGlyphs) + " of " +
-           count_text(static_cast<std::int64_t>(o.events), kGlyphs);
+  where += ", event " + count_text(o.event + 1, kGlyphs) + " of " + count_text(o.events, kGlyphs);
   if (o.failures > 1) where += "; the last of " + counted(o.failures, "failure");
   out += term("When", where);
   out += term("Asked", value(o.asked, "bytes") + " on stream " + hex_text(o.stream) + "; a new segment takes " +
@@ -90,20 +89,16 @@ std::string pins_section(const Postmortem& report) {
            growth_cell(row.pinned.growth()) + "<td>" + cell(row.live.current, "bytes") + "</td><td class=\"wide\">" +
            count_text(row.segments, kGlyphs) + "</td><td class=\"wide\">" + count_text(row.sole_segments, kGlyphs) +
            "</td></tr>\n";
-    pinned = {wrapping_sum(pinned.baseline, row.pinned.baseline), wrapping_sum(pinned.current, row.pinned.current)};
-    live = {wrapping_sum(live.baseline, row.live.baseline), wrapping_sum(live.current, row.live.current)};
+    pinned += row.pinned;
+    live += row.live;
   }
   const auto foot = [&](const std::string& name, const Change& p, const Change& l) {
     return "<tr><th scope=\"row\">" + name + "</th><td>" + cell(p.current, "bytes") + "</td>" +
            growth_cell(wrapping_difference(p.current, p.baseline)) + "<td>" + cell(l.current, "bytes") +
            "</td><td class=\"wide\"></td><td class=\"wide\"></td></tr>\n";
   };
-  const auto less = [](const Change& a, const Change& b) {
-    return Change{wrapping_difference(a.baseline, b.baseline), wrapping_difference(a.current, b.current)};
-  };
   out += "</tbody><tfoot>" +
-         foot(entities(others_text(static_cast<std::int64_t>(pins.rows.size() - count), kGlyphs)),
-              less(pins.pinned, pinned), less(pins.live, live)) +
+         foot(entities(others_text(pins.rows.size() - count, kGlyphs)), pins.pinned - pinned, pins.live - live) +
          foot("TOTAL", pins.pinned, pins.live);
   return out + "</tfoot></table></div>\n</section>\n";
 }
@@ -140,7 +135,7 @@ std::string counters_section(const Postmortem& report) {
   }
   out += "</tbody></table></div>\n";
   if (rows.size() > count)
-    out += "<p class=\"note\">" + entities(others_text(static_cast<std::int64_t>(rows.size() - count), kGlyphs)) +
+    out += "<p class=\"note\">" + entities(others_text(rows.size() - count, kGlyphs)) +
            " that changed less are in the JSON report.</p>\n";
   return out + "</section>\n";
 }

@@ -202,7 +202,7 @@ void write_pairs(FactsWriter& json, const GrowthReport& g, const Chosen& chosen,
   });
 }
 
-std::string facts(const Postmortem& report, const Series& series, const Chosen& chosen, const PlacesOf& places_of,
+std::string facts(const Postmortem& report, const Chosen& chosen, const PlacesOf& places_of,
                   const std::vector<std::int64_t>& rest, const std::vector<Layer>& layers, bool big,
                   std::string_view start) {
   const GrowthReport& g = report.growth();
@@ -217,11 +217,10 @@ std::string facts(const Postmortem& report, const Series& series, const Chosen& 
   json.field("objects", g.has_objects);
   json.field("errors", g.has_error);
   json.field("exact", g.exact);
-  json.field("judged", series.length() >= kJudgedFrom && report.trend.verdicts.size() == g.rows.size());
+  json.field("judged", value_count(g) >= kJudgedFrom && report.trend.verdicts.size() == g.rows.size());
   json.field("known", !g.series.has_unknown());
-  json.field("filtered", g.filtered.baseline != 0 || g.filtered.current != 0 || !g.options.focus.empty() ||
-                             !g.options.ignore.empty());
-  json.field("length", series.length());
+  json.field("filtered", g.filtered != Change{} || !g.options.focus.empty() || !g.options.ignore.empty());
+  json.field("length", value_count(g));
   json.field("left", report.trend.left_out);
   json.array("steps", report.steps, [&](const SeriesStep& step) {
     const Snapshot* const snapshot = step.snapshot.snapshot.get();
@@ -277,12 +276,11 @@ class Page {
   Page(const Postmortem& report, const HtmlOptions& options)
       : report_(report),
         options_(options),
-        series_(report.growth()),
-        importance_(importance(report.growth(), series_)),
-        rest_(remainder(report, series_)),
-        big_(needs_big_integers(report, series_)),
-        layers_(layers_of(report, series_)),
-        candidates_(choose(report.growth(), series_, importance_, most_rows(report.growth())).rows),
+        importance_(importance(report.growth())),
+        rest_(remainder(report)),
+        big_(needs_big_integers(report)),
+        layers_(layers_of(report)),
+        candidates_(choose(report.growth(), importance_, most_rows(report.growth())).rows),
         stacks_(report.growth(), candidates_),
         graph_(graph_section(options.graph_svg, options.most_bytes / kGraphPart)) {}
 
@@ -290,7 +288,7 @@ class Page {
     std::size_t count = first_guess();
     std::size_t too_many = candidates_.size() + 1;
     for (int round = 0;; ++round) {
-      const Chosen chosen = choose(report_.growth(), series_, importance_, count);
+      const Chosen chosen = choose(report_.growth(), importance_, count);
       const Data data = pack(chosen);
       std::string around = body(chosen);
       const std::size_t fixed = around.size() + kWrapping;
@@ -320,7 +318,7 @@ class Page {
   /// Of many rows, what some of them cost says how many fit; to pack them all would take longest.
   std::size_t first_guess() const {
     if (candidates_.size() <= 2 * kSample) return candidates_.size();
-    const std::size_t cost = pack(choose(report_.growth(), series_, importance_, kSample)).size();
+    const std::size_t cost = pack(choose(report_.growth(), importance_, kSample)).size();
     const double fit = static_cast<double>(options_.most_bytes) / static_cast<double>(cost) * kSample;
     return std::min(candidates_.size(), static_cast<std::size_t>(fit));
   }
@@ -356,20 +354,19 @@ class Page {
 
   Data pack(const Chosen& chosen) const {
     const std::vector<bool> wanted = wanted_of(chosen);
-    return {deflated(stacks_.coded(wanted)), deflated(coded_values(report_, series_, importance_, order_of(wanted)))};
+    return {deflated(stacks_.coded(wanted)), deflated(coded_values(report_, importance_, order_of(wanted)))};
   }
 
   std::string body(const Chosen& chosen) const {
     std::string out =
         head(report_) + "<body>\n<a class=\"skip\" href=\"#table\">Skip to the table</a>\n<div class=\"page\">\n" +
         top_bar(report_, !graph_.empty()) + "<main>\n" + answer_section(report_) + timeline_place(report_) +
-        culprits_section(report_) + figures_section(report_, series_) + failure_section(report_) +
-        story_section(report_, chosen) + table_section(report_, series_, chosen, rest_) + flame_place(report_) +
-        graph_ + pins_section(report_) + counters_section(report_) + inputs_section(report_) + "</main>\n" +
-        footer(report_) + "</div>\n<script type=\"application/json\" id=\"facts\">" +
+        culprits_section(report_) + figures_section(report_) + failure_section(report_) +
+        story_section(report_, chosen) + table_section(report_, chosen, rest_) + flame_place(report_) + graph_ +
+        pins_section(report_) + counters_section(report_) + inputs_section(report_) + "</main>\n" + footer(report_) +
+        "</div>\n<script type=\"application/json\" id=\"facts\">" +
         facts(
-            report_, series_, chosen, [&] { return order_of(wanted_of(chosen)); }, rest_, layers_, big_,
-            options_.start) +
+            report_, chosen, [&] { return order_of(wanted_of(chosen)); }, rest_, layers_, big_, options_.start) +
         "</script>\n<script>" + joined(assets::script) + "</script>\n";
     return out;
   }
@@ -383,7 +380,6 @@ class Page {
 
   const Postmortem& report_;
   const HtmlOptions& options_;
-  Series series_;
   std::vector<std::uint64_t> importance_;
   std::vector<std::int64_t> rest_;
   bool big_;

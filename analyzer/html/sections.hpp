@@ -18,14 +18,13 @@ std::string answer_section(const Postmortem& report);
 std::string culprits_section(const Postmortem& report);
 
 /// Key figures of the pair of snapshots that is shown.
-std::string figures_section(const Postmortem& report, const Series& series);
+std::string figures_section(const Postmortem& report);
 
 /// All findings, and hints.
 std::string story_section(const Postmortem& report, const Chosen& chosen);
 
 /// The heaviest rows and the sums that make the total, first -> last.
-std::string table_section(const Postmortem& report, const Series& series, const Chosen& chosen,
-                          const std::vector<std::int64_t>& rest);
+std::string table_section(const Postmortem& report, const Chosen& chosen, const std::vector<std::int64_t>& rest);
 
 std::string function_section(const Postmortem& report);
 std::string failure_section(const Postmortem& report);

@@ -15,22 +15,21 @@ std::uint64_t saturated(std::uint64_t a, std::uint64_t b) {
 
 }  // namespace
 
-std::vector<std::uint64_t> importance(const GrowthReport& report, const Series& series) {
-  std::vector<std::uint64_t> out(series.rows());
+std::vector<std::uint64_t> importance(const GrowthReport& report) {
+  std::vector<std::uint64_t> out(report.rows.size());
   for (std::size_t row = 0; row < out.size(); ++row) {
-    const auto [least, most] = series.range(row);
+    const auto [least, most] = range_of(report, row);
     const std::uint64_t range = static_cast<std::uint64_t>(most) - static_cast<std::uint64_t>(least);
     out[row] = std::max(range, saturated(magnitude(report.rows[row].grew), magnitude(report.rows[row].shrank)));
   }
   return out;
 }
 
-Chosen choose(const GrowthReport& report, const Series& series, const std::vector<std::uint64_t>& importance,
-              std::size_t count) {
+Chosen choose(const GrowthReport& report, const std::vector<std::uint64_t>& importance, std::size_t count) {
   Chosen out;
-  out.rows.resize(series.rows());
+  out.rows.resize(report.rows.size());
   std::iota(out.rows.begin(), out.rows.end(), 0U);
-  out.others.assign(series.length(), 0);
+  out.others.assign(value_count(report), 0);
   if (count >= out.rows.size()) return out;
   const auto before = [&](std::uint32_t a, std::uint32_t b) {
     return importance[a] != importance[b] ? importance[a] > importance[b] : a < b;
@@ -38,12 +37,11 @@ Chosen choose(const GrowthReport& report, const Series& series, const std::vecto
   std::nth_element(out.rows.begin(), out.rows.begin() + static_cast<std::ptrdiff_t>(count), out.rows.end(), before);
   for (std::size_t i = count; i < out.rows.size(); ++i) {
     const std::uint32_t row = out.rows[i];
-    series.for_each(row,
-                    [&](std::size_t s, std::int64_t value) { out.others[s] = wrapping_sum(out.others[s], value); });
+    for_each_value(report, row,
+                   [&](std::size_t s, std::int64_t value) { out.others[s] = wrapping_sum(out.others[s], value); });
     out.grew = wrapping_sum(out.grew, report.rows[row].grew);
     out.shrank = wrapping_sum(out.shrank, report.rows[row].shrank);
-    out.objects.baseline = wrapping_sum(out.objects.baseline, report.rows[row].objects.baseline);
-    out.objects.current = wrapping_sum(out.objects.current, report.rows[row].objects.current);
+    out.objects += report.rows[row].objects;
   }
   out.others_count = out.rows.size() - count;
   out.rows.resize(count);
@@ -51,17 +49,18 @@ Chosen choose(const GrowthReport& report, const Series& series, const std::vecto
   return out;
 }
 
-std::vector<std::int64_t> remainder(const Postmortem& report, const Series& series) {
-  std::vector<std::int64_t> out(series.length(), 0);
+std::vector<std::int64_t> remainder(const Postmortem& report) {
+  std::vector<std::int64_t> out(value_count(report.growth()), 0);
   for (std::size_t i = 0; i < out.size() && i < report.trend.series.steps.size(); ++i)
     out[i] = report.trend.series.steps[i].total;
-  for (std::size_t row = 0; row < series.rows(); ++row) {
-    series.for_each(row, [&](std::size_t i, std::int64_t value) { out[i] = wrapping_difference(out[i], value); });
+  for (std::size_t row = 0; row < report.growth().rows.size(); ++row) {
+    for_each_value(report.growth(), row,
+                   [&](std::size_t i, std::int64_t value) { out[i] = wrapping_difference(out[i], value); });
   }
   return out;
 }
 
-bool needs_big_integers(const Postmortem& report, const Series& series) {
+bool needs_big_integers(const Postmortem& report) {
   // Differences double, and their coding does so once more.
   constexpr std::uint64_t kExact = std::uint64_t{1} << 51;
   for (const SeriesStep& step : report.steps) {
@@ -71,9 +70,10 @@ bool needs_big_integers(const Postmortem& report, const Series& series) {
   for (const GrowthRow& row : report.growth().rows)
     objects = saturated(objects, std::max(magnitude(row.objects.baseline), magnitude(row.objects.current)));
   if (objects >= kExact) return true;
-  std::vector<std::uint64_t> sums(series.length(), 0);
-  for (std::size_t row = 0; row < series.rows(); ++row) {
-    series.for_each(row, [&](std::size_t i, std::int64_t value) { sums[i] = saturated(sums[i], magnitude(value)); });
+  std::vector<std::uint64_t> sums(value_count(report.growth()), 0);
+  for (std::size_t row = 0; row < report.growth().rows.size(); ++row) {
+    for_each_value(report.growth(), row,
+                   [&](std::size_t i, std::int64_t value) { sums[i] = saturated(sums[i], magnitude(value)); });
   }
   for (const std::uint64_t sum : sums) {
     if (sum >= kExact) return true;

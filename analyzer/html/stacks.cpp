@@ -111,7 +111,7 @@ void StackPages::add(std::span<const FrameView> leaf_first) {
 
 std::uint32_t StackPages::cut_frame(std::size_t frames) {
   PageFrame out;
-  out.name = text("[" + count_text(static_cast<std::int64_t>(frames), kGlyphs) + " frames not kept in this page]");
+  out.name = text("[" + count_text(frames, kGlyphs) + " frames not kept in this page]");
   out.full = out.name;
   out.flags = kPseudo;
   const auto [at, is_new] = frame_ids_.try_emplace(out, static_cast<std::uint32_t>(frames_.size()));

@@ -36,13 +36,12 @@ std::string error_text(const GrowthReport& g, const GrowthRow& row) {
 
 }  // namespace
 
-std::string table_section(const Postmortem& report, const Series& series, const Chosen& chosen,
-                          const std::vector<std::int64_t>& rest) {
+std::string table_section(const Postmortem& report, const Chosen& chosen, const std::vector<std::int64_t>& rest) {
   const GrowthReport& g = report.growth();
   if (g.metric.empty()) return {};
   const std::string first = std::to_string(report.trend.left_out + 1);
-  const std::string last = std::to_string(report.trend.left_out + series.length());
-  const bool judged = series.length() >= kJudgedFrom && report.trend.verdicts.size() == g.rows.size();
+  const std::string last = std::to_string(report.trend.left_out + value_count(g));
+  const bool judged = value_count(g) >= kJudgedFrom && report.trend.verdicts.size() == g.rows.size();
   std::string out =
       "<section id=\"table\" aria-labelledby=\"table-h\"><h2 id=\"table-h\">Growth per stack, " + first + " \u2192 " +
       last +
@@ -71,32 +70,25 @@ std::string table_section(const Postmortem& report, const Series& series, const 
       frames.back().function = g.keys[row.key];
       frames.back().pseudo = true;
     }
-    std::vector<double> values(series.length());
+    std::vector<double> values(value_count(g));
     for (std::size_t s = 0; s < values.size(); ++s)
-      values[s] = series.known(index, s) ? static_cast<double>(series.at(index, s)) : std::nan("");
+      values[s] = g.series.known(index, s) ? static_cast<double>(value_at(g, index, s)) : std::nan("");
     out += "<tr><td>" + stack_cell(frames) + "</td><td class=\"wide\">" + sparkline(values) + "</td>" +
            growth_cell(row.value.growth(), g.unit) + "<td class=\"wide\">" + cell(row.value.baseline, g.unit) +
            "</td><td>" + cell(row.value.current, g.unit) + "</td><td class=\"wide\">" + objects_text(g, row.objects) +
            "</td><td class=\"wide\">" + error_text(g, row) + "</td><td>" +
            (judged ? badge(report.trend.verdicts[index].word) : std::string(to_text(row.row_class))) + "</td></tr>\n";
-    shown.baseline = wrapping_sum(shown.baseline, row.value.baseline);
-    shown.current = wrapping_sum(shown.current, row.value.current);
-    shown_objects.baseline = wrapping_sum(shown_objects.baseline, row.objects.baseline);
-    shown_objects.current = wrapping_sum(shown_objects.current, row.objects.current);
+    shown += row.value;
+    shown_objects += row.objects;
   }
   const Change not_in_rows{rest.front(), rest.back()};
-  const auto less = [](const Change& a, const Change& b) {
-    return Change{wrapping_difference(a.baseline, b.baseline), wrapping_difference(a.current, b.current)};
-  };
-  const Change others = less(less(g.total, not_in_rows), shown);
-  Change rest_objects = g.unattributed_objects;
-  rest_objects.baseline = wrapping_sum(rest_objects.baseline, g.filtered_objects.baseline);
-  rest_objects.current = wrapping_sum(rest_objects.current, g.filtered_objects.current);
-  const Change other_objects = less(less(g.total_objects, rest_objects), shown_objects);
+  const Change others = g.total - not_in_rows - shown;
+  const Change rest_objects = g.unattributed_objects + g.filtered_objects;
+  const Change other_objects = g.total_objects - rest_objects - shown_objects;
   out += "</tbody>\n<tfoot id=\"rows-foot\">\n";
-  out += sum_row(entities(others_text(static_cast<std::int64_t>(g.rows.size() - count), kGlyphs)), others, g.unit,
-                 objects_text(g, other_objects), "sum-others");
-  const bool filtered = g.filtered.baseline != 0 || g.filtered.current != 0;
+  out += sum_row(entities(others_text(g.rows.size() - count, kGlyphs)), others, g.unit, objects_text(g, other_objects),
+                 "sum-others");
+  const bool filtered = g.filtered != Change{};
   out += sum_row(filtered ? "[unattributed] and [filtered out]" : "[unattributed]", not_in_rows, g.unit,
                  objects_text(g, rest_objects), "sum-rest");
   out += sum_row("TOTAL", g.total, g.unit, objects_text(g, g.total_objects), "sum-total");
@@ -137,7 +129,7 @@ std::string function_section(const Postmortem& report) {
   };
   const std::int64_t rest = wrapping_sum(g.unattributed.growth(), g.filtered.growth());
   out += "</tbody><tfoot>" +
-         foot(entities(others_text(static_cast<std::int64_t>(g.rows.size() - count), kGlyphs)),
+         foot(entities(others_text(g.rows.size() - count, kGlyphs)),
               wrapping_difference(wrapping_difference(g.total.growth(), rest), flat)) +
          foot("[unattributed]", rest) + foot("TOTAL", g.total.growth());
   return out + "</tfoot></table></div></details>\n";

@@ -49,12 +49,12 @@ void code_ranks(Bytes& out, std::span<const std::uint32_t> order) {
   for (std::size_t i = 0; i < count; ++i) out.number(ranks[i]);
 }
 
-std::string coded_series(const Series& series, std::span<const std::uint32_t> order) {
+std::string coded_series(const GrowthReport& report, std::span<const std::uint32_t> order) {
   RowCoder coder;
   std::vector<std::int64_t> values;
   for (const std::uint32_t row : order) {
-    values.assign(series.length(), 0);
-    series.for_each(row, [&](std::size_t i, std::int64_t value) { values[i] = value; });
+    values.assign(value_count(report), 0);
+    for_each_value(report, row, [&](std::size_t i, std::int64_t value) { values[i] = value; });
     coder.add(values);
   }
   return coder.all();
@@ -116,25 +116,25 @@ void code_verdicts(Bytes& out, const TrendReport& trend, const std::vector<std::
 
 }  // namespace
 
-std::string coded_values(const Postmortem& report, const Series& series, const std::vector<std::uint64_t>& importance,
+std::string coded_values(const Postmortem& report, const std::vector<std::uint64_t>& importance,
                          std::span<const std::uint32_t> order) {
   const GrowthReport& growth = report.growth();
   Bytes out;
   code_ranks(out, order);
-  out.text(coded_series(series, order));
+  out.text(coded_series(growth, order));
   out.text(growth.has_objects ? coded_objects(growth, order) : std::string());
   Bytes errors;
   if (growth.has_error) code_errors(errors, growth, order);
   out.text(errors.all());
   Bytes verdicts;
-  if (series.length() >= kJudgedFrom && report.trend.verdicts.size() == growth.rows.size())
+  if (value_count(growth) >= kJudgedFrom && report.trend.verdicts.size() == growth.rows.size())
     code_verdicts(verdicts, report.trend, importance, order);
   out.text(verdicts.all());
   for (const std::uint32_t row : order) out.number(static_cast<std::uint64_t>(growth.rows[row].tier));
   Bytes known;
   if (growth.series.has_unknown()) {
     for (const std::uint32_t row : order) {
-      for (std::size_t i = 0; i < series.length(); ++i) known.number(series.known(row, i) ? 1 : 0);
+      for (std::size_t i = 0; i < value_count(growth); ++i) known.number(growth.series.known(row, i) ? 1 : 0);
     }
   }
   out.text(known.all());

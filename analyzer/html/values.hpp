@@ -19,7 +19,7 @@ inline constexpr std::size_t kRankedRows = 10'000;
 ///   values    per row: greatest common divisor; then first values and steps in multiples of it
 ///   ...       objects, errors, verdicts, tiers, known points (README.md, "Data")
 /// `importance` is of all rows of the report: reasons of verdicts are kept for those that matter.
-std::string coded_values(const Postmortem& report, const Series& series, const std::vector<std::uint64_t>& importance,
+std::string coded_values(const Postmortem& report, const std::vector<std::uint64_t>& importance,
                          std::span<const std::uint32_t> order);
 
 }  // namespace snapdiff::html

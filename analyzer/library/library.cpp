@@ -159,7 +159,7 @@ std::string to_json(const TrendReport& report) { return report::write_trend(repo
 
 std::string prose_text(const Prose& prose) {
   std::string text;
-  for (const Span& span : prose) text += span.name ? report::printable(span.text) : span.text;
+  for (const Span& span : prose) text += span.name ? printable(span.text) : span.text;
   return text;
 }
 

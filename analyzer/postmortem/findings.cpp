@@ -63,7 +63,7 @@ void sites_text(Writer& out, const GrowthReport& report, const Culprit& suspect)
     out.frame(site.frame);
     if (has_place(site.frame)) (out << " ").place(site.frame);
     out << " " << growth(report, site.growth);
-    if (report.has_objects && site.objects != 0) out << " in " << counted(site.objects, "object", true);
+    if (report.has_objects && site.objects != 0) out << " in " << amount_of(site.objects, "object", true);
     ++told;
   }
 }
@@ -73,27 +73,24 @@ bool within_error(const GrowthReport& report, const GrowthRow& row) {
          std::fabs(static_cast<double>(row.value.growth())) < 2 * row.error;
 }
 
-Finding of(Finding::Kind kind, Writer& out) { return {kind, out.take()}; }
-
-void add(std::vector<Finding>& to, Finding::Kind kind, Writer& out) {
-  if (!out.empty()) to.push_back(of(kind, out));
+template <class... Parts>
+void say(std::vector<Finding>& to, Finding::Kind kind, const Parts&... parts) {
+  if (Prose text = prose_of(parts...); !text.empty()) to.push_back({kind, std::move(text)});
 }
 
 }  // namespace
 
 std::vector<Finding> what_findings(const Postmortem& report) {
   std::vector<Finding> out;
-  out.push_back({Finding::Kind::what, opening_of(report)});
-  if (Prose failure = failure_of(report); !failure.empty()) out.push_back({Finding::Kind::what, std::move(failure)});
+  say(out, Finding::Kind::what, opening_of(report));
+  say(out, Finding::Kind::what, failure_of(report));
   if (report.pins && report.pins->reserved > 0) {
     const PinReport& pins = *report.pins;
-    Writer text;
-    text << "Of " << bytes_text(pins.reserved, kPageNumbers) << " that the allocator holds at the end, "
-         << bytes_text(pins.live.current, kPageNumbers) << " are in use and "
-         << bytes_text(pins.pinned.current, kPageNumbers)
-         << " are free but pinned: in segments that blocks in use keep from going back to the driver; "
-         << bytes_text(pins.releasable, kPageNumbers) << " could go back.";
-    add(out, Finding::Kind::what, text);
+    say(out, Finding::Kind::what, "Of ", bytes_text(pins.reserved, kPageNumbers),
+        " that the allocator holds at the end, ", bytes_text(pins.live.current, kPageNumbers), " are in use and ",
+        bytes_text(pins.pinned.current, kPageNumbers),
+        " are free but pinned: in segments that blocks in use keep from going back to the driver; ",
+        bytes_text(pins.releasable, kPageNumbers), " could go back.");
   }
   if (!report.counters) return out;
   std::size_t told = 0;
@@ -106,7 +103,7 @@ std::vector<Finding> what_findings(const Postmortem& report) {
     if (row.known() >= kJudgedFrom && !row.verdict.word.empty())
       text << " (" << row.verdict.word << ": " << row.verdict.reason << ")";
     text << ".";
-    add(out, Finding::Kind::what, text);
+    say(out, Finding::Kind::what, text.take());
     ++told;
   }
   return out;
@@ -115,17 +112,14 @@ std::vector<Finding> what_findings(const Postmortem& report) {
 std::vector<Finding> where_findings(const Postmortem& report) {
   std::vector<Finding> out;
   if (!has_stacks(report)) {
-    Writer text;
-    text << "The inputs hold numbers about whole processes and no stacks: where it was allocated they do not say.";
-    add(out, Finding::Kind::where, text);
+    say(out, Finding::Kind::where,
+        "The inputs hold numbers about whole processes and no stacks: where it was allocated they do not say.");
     return out;
   }
   const GrowthReport& report_growth = report.growth();
   if (report_growth.grew == 0) {
-    Writer text;
-    text << (report_growth.shrank == 0 ? "No stack changed between the first and the last snapshot."
-                                       : "No stack grew.");
-    add(out, Finding::Kind::where, text);
+    say(out, Finding::Kind::where,
+        (report_growth.shrank == 0 ? "No stack changed between the first and the last snapshot." : "No stack grew."));
   }
   const bool bare = has_bare_rows(report_growth);
   std::size_t rising = 0;
@@ -143,12 +137,10 @@ std::vector<Finding> where_findings(const Postmortem& report) {
     if (!report_growth.common_path.empty() && !is_machinery(common))
       (text << " below ").name(report_growth.common_path);
     text << " hold " << percent(held, report_growth.grew) << " of the growth.";
-    add(out, Finding::Kind::where, text);
+    say(out, Finding::Kind::where, text.take());
   }
   if (rising == 0 && report_growth.grew > 0) {
-    Writer text;
-    text << report_growth.story->no_culprit << ".";
-    add(out, Finding::Kind::where, text);
+    say(out, Finding::Kind::where, report_growth.story->no_culprit, ".");
   }
   for (const Culprit& suspect : culprits_of(report)) {
     Writer text;
@@ -162,7 +154,7 @@ std::vector<Finding> where_findings(const Postmortem& report) {
       sites_text(text, report_growth, suspect);
     }
     text << ".";
-    add(out, Finding::Kind::where, text);
+    say(out, Finding::Kind::where, text.take());
   }
   if (report.pins && !report.pins->rows.empty() && report.pins->pinned.current > 0) {
     const PinReport& pins = *report.pins;
@@ -171,7 +163,7 @@ std::vector<Finding> where_findings(const Postmortem& report) {
     pins.view->frames(pins.stacks[row.key], frames);
     Writer text;
     text << percent(row.pinned.current, pins.pinned.current) << " of the pinned bytes, "
-         << bytes_text(row.pinned.current, kPageNumbers) << " in " << counted(row.segments, "segment")
+         << bytes_text(row.pinned.current, kPageNumbers) << " in " << amount_of(row.segments, "segment")
          << ", are kept by blocks allocated through ";
     const std::size_t first = telling_begin(frames);
     const std::size_t end = std::min(frames.size(), first + kPathFrames);
@@ -181,7 +173,7 @@ std::vector<Finding> where_findings(const Postmortem& report) {
     }
     if (frames.empty()) text << "frames that are hidden";
     text << ".";
-    add(out, Finding::Kind::where, text);
+    say(out, Finding::Kind::where, text.take());
   }
   return out;
 }
@@ -194,7 +186,7 @@ std::vector<Finding> since_findings(const Postmortem& report) {
     Writer text;
     (text << "Between ").snapshot(report_growth.baseline);
     (text << " and ").snapshot(report_growth.current) << ": two snapshots cannot say when.";
-    if (report_growth.grew != 0 || report_growth.shrank != 0) add(out, Finding::Kind::since, text);
+    if (report_growth.grew != 0 || report_growth.shrank != 0) say(out, Finding::Kind::since, text.take());
     return out;
   }
   for (const Culprit& suspect : culprits_of(report)) {
@@ -203,7 +195,7 @@ std::vector<Finding> since_findings(const Postmortem& report) {
     const Rise rise = rise_of(values_of(report_growth, suspect.rows));
     if (rise.steps == 0) continue;
     Writer text;
-    text.prose(rise_of_suspect(report, suspect));
+    text << rise_of_suspect(report, suspect);
     if (rise.largest > 0 && rise.largest == rise.since) {
       text << ", its largest step (" << growth(report_growth, rise.largest_step) << ")";
     } else if (rise.largest > 0) {
@@ -211,7 +203,7 @@ std::vector<Finding> since_findings(const Postmortem& report) {
                     rise.largest);
     }
     text << ".";
-    add(out, Finding::Kind::since, text);
+    say(out, Finding::Kind::since, text.take());
   }
   return out;
 }
@@ -220,11 +212,9 @@ std::vector<Finding> certainty_findings(const Postmortem& report) {
   std::vector<Finding> out;
   const std::size_t n = report.trend.series.steps.size();
   if (n < kJudgedFrom) {
-    Writer text;
-    text << counted(static_cast<std::int64_t>(n), "snapshot")
-         << (n == 2 ? " show a difference, not a trend" : " are too few to call it a trend") << "; "
-         << static_cast<std::size_t>(kJudgedFrom) << " or more are judged.";
-    add(out, Finding::Kind::certainty, text);
+    say(out, Finding::Kind::certainty, amount_of(n, "snapshot"),
+        (n == 2 ? " show a difference, not a trend" : " are too few to call it a trend"), "; ",
+        static_cast<std::size_t>(kJudgedFrom), " or more are judged.");
   }
   std::size_t told = 0;
   for (const Culprit& suspect : culprits_of(report)) {
@@ -234,28 +224,25 @@ std::vector<Finding> certainty_findings(const Postmortem& report) {
     Writer text;
     suspect_name(text, suspect) << ": " << verdict.word << ", " << verdict.reason
                                 << (verdict.by_objects ? " (by its count of objects)." : ".");
-    add(out, Finding::Kind::certainty, text);
+    say(out, Finding::Kind::certainty, text.take());
   }
   if (!has_stacks(report)) {
     const CounterRow* row = leading_counter(report);
     if (row != nullptr && row->known() >= kJudgedFrom && !row->verdict.word.empty()) {
       Writer text;
       text.name(row->name) << ": " << row->verdict.word << ", " << row->verdict.reason << ".";
-      add(out, Finding::Kind::certainty, text);
+      say(out, Finding::Kind::certainty, text.take());
     }
     return out;
   }
   const GrowthReport& report_growth = report.growth();
-  if (Prose matching = matching_of(report); !matching.empty())
-    out.push_back({Finding::Kind::certainty, std::move(matching)});
+  say(out, Finding::Kind::certainty, matching_of(report));
   std::int64_t blurred = 0;
   for (const GrowthRow& row : report_growth.rows)
     blurred += row.value.growth() != 0 && within_error(report_growth, row) ? 1 : 0;
   if (blurred > 0) {
-    Writer text;
-    text << counted(blurred, "row") << " changed by less than two standard deviations of "
-         << (report_growth.rounded ? "what the inputs are rounded to." : "their sampling error.");
-    add(out, Finding::Kind::certainty, text);
+    say(out, Finding::Kind::certainty, amount_of(blurred, "row"), " changed by less than two standard deviations of ",
+        (report_growth.rounded ? "what the inputs are rounded to." : "their sampling error."));
   }
   const Unnamed& unnamed = report_growth.unnamed;
   if (unnamed.unnamed > 0) {
@@ -264,42 +251,38 @@ std::vector<Finding> certainty_findings(const Postmortem& report) {
          << count(static_cast<std::int64_t>(unnamed.addresses)) << " addresses have no name";
     if (unnamed.value != 0) text << "; " << value(report_growth, unnamed.value) << " lie in stacks with one";
     text << ".";
-    add(out, Finding::Kind::certainty, text);
+    say(out, Finding::Kind::certainty, text.take());
   }
   if (!report_growth.listed_once.empty()) {
     Writer text;
     text
-        << counted(static_cast<std::int64_t>(report_growth.listed_once.size()), "stack")
+        << amount_of(report_growth.listed_once.size(), "stack")
         << " are listed at one end only: the source leaves small rows out, so their growth is not known and in no row.";
-    add(out, Finding::Kind::certainty, text);
+    say(out, Finding::Kind::certainty, text.take());
   }
   if (!report.trend.axis.note.empty()) {
-    Writer text;
-    text << "Times: " << report.trend.axis.note << ".";
-    add(out, Finding::Kind::certainty, text);
+    say(out, Finding::Kind::certainty, "Times: ", report.trend.axis.note, ".");
   }
   return out;
 }
 
 std::vector<Finding> not_this_findings(const Postmortem& report) {
   std::vector<Finding> out;
-  const auto tell = [&](Writer& text) { add(out, Finding::Kind::not_this, text); };
+  const auto tell = [&](const auto&... parts) { say(out, Finding::Kind::not_this, parts...); };
   const GrowthReport& report_growth = report.growth();
   if (report.trend.left_out > 0) {
     Writer text;
     text << "A restart is suspected before ";
     snapshot_text(text, report, 0) << ": " << report.trend.restart << ". "
-                                   << counted(static_cast<std::int64_t>(report.trend.left_out), "snapshot")
-                                   << " before it " << (report.trend.left_out == 1 ? "is" : "are")
+                                   << amount_of(report.trend.left_out, "snapshot") << " before it "
+                                   << (report.trend.left_out == 1 ? "is" : "are")
                                    << " left out, never compared across it.";
-    tell(text);
+    tell(text.take());
   }
   if (!has_stacks(report)) return out;
   const Story& story = *report_growth.story;
   if (!story.hidden.empty()) {
-    Writer text;
-    text << "T" << std::string_view(story.hidden).substr(1) << ".";
-    tell(text);
+    tell("T", std::string_view(story.hidden).substr(1), ".");
   }
   for (const Passing& passing : story.passing) {
     Writer text;
@@ -308,7 +291,7 @@ std::vector<Finding> not_this_findings(const Postmortem& report) {
     snapshot_text(text << ", allocated at ", report, passing.allocated);
     snapshot_text(text << ", freed at ", report, passing.freed);
     text << "; no part of the growth from first to last.";
-    tell(text);
+    tell(text.take());
   }
   for (const Culprit& culprit : story.levelled) {
     const std::string& word = culprit.verdict.word;
@@ -317,14 +300,12 @@ std::vector<Finding> not_this_findings(const Postmortem& report) {
                                 << culprit.verdict.reason;
     if (word == "SATURATING") text << ": by its shape a cache or pool that has filled up";
     text << ", not steady growth.";
-    tell(text);
+    tell(text.take());
   }
   for (const auto& [change, what] : {std::pair<Change, std::string_view>{report_growth.unattributed, "in no stack"},
                                      {report_growth.filtered, "in stacks that the filters leave out"}}) {
     if (change.growth() == 0) continue;
-    Writer text;
-    text << growth(report_growth, change.growth()) << " of the change is " << what << ".";
-    tell(text);
+    tell(growth(report_growth, change.growth()), " of the change is ", what, ".");
   }
   return out;
 }

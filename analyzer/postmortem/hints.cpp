@@ -174,8 +174,8 @@ class RowRules {
     std::int64_t objects = 0;
     for (const std::uint32_t row : rows) objects += growth_.rows[row].objects.growth();
     if (growth_.has_objects && growth_.objects_metric != growth_.metric && objects != 0)
-      out << ", " << counted(objects, "object", true);
-    out << ") in " << counted(static_cast<std::int64_t>(rows.size()), has_bare_rows(growth_) ? "row" : "stack");
+      out << ", " << amount_of(objects, "object", true);
+    out << ") in " << amount_of(rows.size(), has_bare_rows(growth_) ? "row" : "stack");
     const std::uint32_t heaviest = rows.front();
     growth_.frames(growth_.rows[heaviest], frames_);
     if (!rule.frames.empty()) {
@@ -202,7 +202,7 @@ class RowRules {
       const std::vector<std::int64_t> counts = objects_of(growth_, {heaviest});
       if (counts.size() > 2 && counts.back() > counts.front()) {
         const std::int64_t a_step = (counts.back() - counts.front()) / static_cast<std::int64_t>(counts.size() - 1);
-        out << "Every step leaves about " << counted(a_step, "object") << ". ";
+        out << "Every step leaves about " << amount_of(a_step, "object") << ". ";
       }
     }
     out << rule.usually << ".";
@@ -302,7 +302,7 @@ void apply_to_counters(const Postmortem& report, const Rule& rule, std::vector<H
         row.verdict.word != "RISING")
       continue;
     Writer out;
-    out.prose(*seen) << " ";
+    out << *seen << " ";
     if (judged) {
       out << row.verdict.word << ": " << row.verdict.reason << ". ";
     } else if (row.known() < kJudgedFrom) {
@@ -329,7 +329,7 @@ void apply_to_device(const Postmortem& report, const Rule& rule, std::vector<Hin
     const OutOfMemoryReason reason =
         rule.device == "fragmentation" ? OutOfMemoryReason::fragmentation : OutOfMemoryReason::private_pools;
     if (!report.failure || report.failure->reason != reason) return;
-    out.prose(failure_of(report));
+    out << failure_of(report);
   }
   out << " " << rule.usually << ".";
   hints.push_back(hint_of(rule, out.take()));

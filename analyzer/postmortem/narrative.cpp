@@ -50,7 +50,7 @@ Prose where_line(const Postmortem& report) {
     return line.take();
   }
   line << (has_bare_rows(report.growth()) ? "What grew: " : "Allocated through ");
-  line.prose(suspects) << ".";
+  line << suspects << ".";
   return line.take();
 }
 
@@ -59,7 +59,7 @@ Prose freed_line(const Postmortem& report) {
   Writer line;
   if (!has_stacks(report) || !report.growth().story->culprits.empty()) return line.take();
   const Prose freed = freed_of(report);
-  if (!freed.empty()) (line << "Freed by ").prose(freed) << ".";
+  if (!freed.empty()) line << "Freed by " << freed << ".";
   return line.take();
 }
 
@@ -73,7 +73,7 @@ Prose iteration_line(const Postmortem& report, const std::string& badge) {
   }
   const Culprit& first = story.culprits.front();
   if (!badge.empty()) line << badge << ": ";
-  line.prose(first.text.name) << " " << first.text.pace << ".";
+  line << first.text.name << " " << first.text.pace << ".";
   return line.take();
 }
 
@@ -87,7 +87,7 @@ Prose verdict_line(const Postmortem& report, const std::string& badge) {
     if (has_stacks(report) && report.growth().grew == 0 && report.growth().shrank == 0) {
       line << "No stack changed between the first and the last snapshot.";
     } else if (n < kJudgedFrom) {
-      line << "No verdict: " << counted(static_cast<std::int64_t>(n), "snapshot")
+      line << "No verdict: " << amount_of(n, "snapshot")
            << (n == 2 ? " show no trend." : " are too few to call it a trend.");
     } else if (!badge.empty()) {
       line << badge << ": " << leading_counter(report)->verdict.reason << ".";
@@ -97,12 +97,11 @@ Prose verdict_line(const Postmortem& report, const std::string& badge) {
     return line.take();
   }
   if (badge.empty()) {
-    line << "No verdict: " << counted(static_cast<std::int64_t>(report.trend.series.steps.size()), "snapshot")
-         << " show growth, not a trend. ";
+    line << "No verdict: " << amount_of(report.trend.series.steps.size(), "snapshot") << " show growth, not a trend. ";
   } else {
     line << badge << ": ";
   }
-  line.prose(rise_of_suspect(report, *first)) << ".";
+  line << rise_of_suspect(report, *first) << ".";
   return line.take();
 }
 
@@ -162,9 +161,7 @@ std::vector<Prose> peak_in_short(const Postmortem& report) {
   for (Prose& advice : peak_advice(*story.peak)) add(lines, std::move(advice));
   if (lines.size() >= kShortLines) lines.resize(kShortLines - 1);
   if (!story.next.empty()) {
-    Writer next;
-    (next << (story.peak->facts.has_history ? "By purpose: " : "Who keeps its segments: ")).prose(story.next);
-    add(lines, next.take());
+    add(lines, prose_of((story.peak->facts.has_history ? "By purpose: " : "Who keeps its segments: "), story.next));
   }
   return lines;
 }

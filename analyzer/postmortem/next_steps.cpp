@@ -18,12 +18,10 @@ constexpr std::size_t kPlaces = 3;
 
 std::vector<Finding> next_findings(const Postmortem& report) {
   std::vector<Finding> out;
-  const auto add = [&](Writer& text) { out.push_back({Finding::Kind::next, text.take()}); };
+  const auto say = [&](const auto&... parts) { out.push_back({Finding::Kind::next, prose_of(parts...)}); };
   const GrowthReport& growth = report.growth();
   if (!has_stacks(report)) {
-    Writer text;
-    text << "Record stacks as well (a heap profile or an allocation tracker of the same process): only they say where.";
-    add(text);
+    say("Record stacks as well (a heap profile or an allocation tracker of the same process): only they say where.");
     return out;
   }
   std::vector<std::string> asked;
@@ -36,7 +34,7 @@ std::vector<Finding> next_findings(const Postmortem& report) {
     Writer text;
     (text << "Callers and callees: snapdiff peek '").name(pattern) << "'";
     both_ends(text, growth);
-    add(text);
+    say(text.take());
     asked.push_back(std::move(pattern));
   }
   std::vector<std::pair<std::string_view, std::int32_t>> places;
@@ -55,19 +53,19 @@ std::vector<Finding> next_findings(const Postmortem& report) {
   }
   if (!places.empty()) {
     look << ": who still holds what is allocated there?";
-    add(look);
+    say(look.take());
   }
   if (report.failure || report.pins) {
     Writer text;
     text << "Memory over time, and who pins segments: snapdiff render --timeline --segments";
     operand(text, growth.current);
-    add(text);
+    say(text.take());
   }
   if (growth.current.snapshot != nullptr && growth.current.snapshot->graph != nullptr) {
     Writer text;
     text << "Who keeps it alive: snapdiff retained";
     both_ends(text, growth);
-    add(text);
+    say(text.take());
   }
   if (growth.unnamed.unnamed > 0 && !growth.unnamed.modules.empty()) {
     Writer text;
@@ -76,13 +74,11 @@ std::vector<Finding> next_findings(const Postmortem& report) {
     module.empty() ? text << "the binaries" : text.name(base_name(module));
     if (growth.unnamed.modules.size() > 1) text << " and the other binaries";
     text << ".";
-    add(text);
+    say(text.take());
   }
   if (report.trend.series.steps.size() < kJudgedFrom) {
-    Writer text;
-    text << "Take " << static_cast<std::size_t>(kJudgedFrom)
-         << " snapshots or more at equal distances: from then on stacks are judged.";
-    add(text);
+    say("Take ", static_cast<std::size_t>(kJudgedFrom),
+        " snapshots or more at equal distances: from then on stacks are judged.");
   }
   return out;
 }

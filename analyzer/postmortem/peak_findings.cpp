@@ -9,28 +9,20 @@ namespace snapdiff::postmortem {
 using namespace story;  // its words
 namespace {
 
-Prose sentence(const Prose& text) {
-  Writer out;
-  out.prose(text) << ".";
-  return out.take();
-}
+Prose sentence(const Prose& text) { return prose_of(text, "."); }
 
 Prose part_sentence(const PeakPart& part) {
   Writer out;
   out << part.text.share << ", " << part.text.growth << " of " << part.text.label << " in " << part.text.pace << ": ";
-  out.prose(part.text.name);
-  if (!part.text.place.empty()) (out << " ").prose(part.text.place);
+  out << part.text.name;
+  if (!part.text.place.empty()) out << " " << part.text.place;
   out << ".";
   return out.take();
 }
 
 }  // namespace
 
-Prose peak_opening(const PeakStory& peak) {
-  Writer out;
-  out.prose(peak.headline) << "; " << peak.figures << ".";
-  return out.take();
-}
+Prose peak_opening(const PeakStory& peak) { return prose_of(peak.headline, "; ", peak.figures, "."); }
 
 std::vector<Prose> peak_advice(const PeakStory& peak) {
   std::vector<Prose> out;
@@ -47,18 +39,17 @@ std::vector<Finding> peak_findings(const Postmortem& report) {
   out.insert(out.end(), std::make_move_iterator(others.begin()), std::make_move_iterator(others.end()));
   for (const PeakPart& part : peak.parts) out.push_back({Finding::Kind::where, part_sentence(part)});
   for (const Prose& module : peak.modules) {
-    Writer line;
-    (line << "Below calls of modules: ").prose(module) << ".";
-    out.push_back({Finding::Kind::where, line.take()});
+    out.push_back({Finding::Kind::where, prose_of("Below calls of modules: ", module, ".")});
   }
   std::int64_t unknown = 0;
   for (const PeakRole& role : peak.facts.roles) {
     if (role.role == "unknown" || role.role == "before trace") unknown += role.bytes;
   }
-  Writer sure;
-  sure << "What blocks are for is worked out from the stacks that allocated them and from when they were freed; of "
-       << percent(unknown, peak.facts.bytes) << " of the peak it is not known.";
-  out.push_back({Finding::Kind::certainty, sure.take()});
+  out.push_back(
+      {Finding::Kind::certainty,
+       prose_of(
+           "What blocks are for is worked out from the stacks that allocated them and from when they were freed; of ",
+           percent(unknown, peak.facts.bytes), " of the peak it is not known.")});
   for (Prose& advice : peak_advice(peak)) out.push_back({Finding::Kind::next, std::move(advice)});
   return out;
 }

@@ -42,12 +42,12 @@ Writer& snapshot_text(Writer& out, const Postmortem& report, std::size_t index) 
   if (index >= steps.size()) return out;
   (out << " (").snapshot(steps[index].snapshot);
   const Snapshot* snapshot = steps[index].snapshot.snapshot.get();
-  if (snapshot != nullptr && snapshot->facts.taken_at_ns) out << ", " << time_text(*snapshot->facts.taken_at_ns);
+  if (snapshot != nullptr && snapshot->facts.taken_at_ns) out << ", " << utc_text(*snapshot->facts.taken_at_ns) << "Z";
   return out << ")";
 }
 
 Writer& suspect_name(Writer& out, const Culprit& suspect) {
-  return suspect.text.name.empty() ? out << "a path without frames" : out.prose(suspect.text.name);
+  return suspect.text.name.empty() ? out << "a path without frames" : out << suspect.text.name;
 }
 
 std::vector<Culprit> culprits_of(const Postmortem& report) {
@@ -94,15 +94,15 @@ Prose opening_of(const Postmortem& report) {
       figures.push_back(growth(report_growth, total.growth()));
     if (report_growth.has_objects && report_growth.objects_metric != report_growth.metric &&
         report_growth.total_objects.growth() != 0)
-      figures.push_back(counted(report_growth.total_objects.growth(), "object", true));
+      figures.push_back(amount_of(report_growth.total_objects.growth(), "object", true));
   } else if (const CounterRow* row = leading_counter(report); row != nullptr && row->growth != 0) {
     figures.push_back(value_text(row->growth, row->unit, true, kPageNumbers));
   }
   Writer out;
-  out.prose(headline_of(report));
+  out << headline_of(report);
   if (!figures.empty()) out << ":";
   for (const std::string& figure : figures) out << " " << figure << ",";
-  out << " over " << counted(static_cast<std::int64_t>(report.trend.series.steps.size()), "snapshot");
+  out << " over " << amount_of(report.trend.series.steps.size(), "snapshot");
   const std::vector<double>& seconds = report.trend.axis.seconds;
   if (report.trend.axis.step_seconds > 0 && seconds.size() > 1) out << " in " << duration(seconds.back());
   out << ".";
@@ -187,7 +187,7 @@ Prose limit_of(const Postmortem& report) {
     case Forecast::Kind::ahead: {
       const Forecast& f = trend.forecast;
       out << "At this pace the total reaches " << limit << " in "
-          << counted(std::llround(std::min(f.steps, 9e15)), "snapshot") << " (" << whole(f.soonest) << " to "
+          << amount_of(std::llround(std::min(f.steps, 9e15)), "snapshot") << " (" << whole(f.soonest) << " to "
           << whole(f.latest) << ")";
       if (const double step = trend.axis.step_seconds; step > 0)
         out << ", that is " << duration(f.steps * step) << " (" << duration(f.soonest * step) << " to "

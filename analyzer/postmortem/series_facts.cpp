@@ -2,16 +2,10 @@
 
 #include <algorithm>
 
-#include "snapdiff/checked.hpp"
-
 namespace snapdiff::postmortem {
 namespace {
 
 constexpr std::size_t kRowsLookedAt = 64;
-
-bool has_series(const GrowthReport& report) {
-  return report.series_length > 0 && report.series.size() == report.rows.size() * report.series_length;
-}
 
 }  // namespace
 
@@ -56,23 +50,12 @@ const FrameView* python_frame(const std::vector<FrameView>& path) {
   return nullptr;
 }
 
-std::vector<std::int64_t> values_of(const GrowthReport& report, std::uint32_t row) {
-  if (!has_series(report)) return {report.rows[row].value.baseline, report.rows[row].value.current};
-  return report.series.values(row);
-}
-
 std::vector<std::int64_t> values_of(const GrowthReport& report, const std::vector<std::uint32_t>& rows) {
   std::vector<std::int64_t> out;
-  const auto add = [&](std::size_t i, std::int64_t value) { out[i] = wrapping_sum(out[i], value); };
   for (const std::uint32_t row : rows) {
     if (row >= report.rows.size()) continue;
-    out.resize(has_series(report) ? report.series_length : 2, 0);
-    if (has_series(report)) {
-      report.series.for_each(row, add);
-    } else {
-      add(0, report.rows[row].value.baseline);
-      add(1, report.rows[row].value.current);
-    }
+    out.resize(value_count(report), 0);
+    for_each_value(report, row, [&](std::size_t i, std::int64_t value) { out[i] = wrapping_sum(out[i], value); });
   }
   return out;
 }

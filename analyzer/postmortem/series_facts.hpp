@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "snapdiff/postmortem.hpp"
+#include "snapdiff/row_values.hpp"
 
 /// What a report's integers say about one path or row over the series; no words here.
 namespace snapdiff::postmortem {
@@ -17,9 +18,7 @@ inline bool has_stacks(const Postmortem& report) { return !report.growth().metri
 /// Rows are types or size classes, one frame each: nothing was allocated "through" them.
 bool has_bare_rows(const GrowthReport& report);
 
-/// Values of a row, one per judged snapshot; the two ends where there is no series.
-std::vector<std::int64_t> values_of(const GrowthReport& report, std::uint32_t row);
-/// The sum over rows, modulo 2^64.
+/// Values of rows together, modulo 2^64: one per judged snapshot; the two ends where there is no series.
 std::vector<std::int64_t> values_of(const GrowthReport& report, const std::vector<std::uint32_t>& rows);
 /// Counts of objects over the rows; empty where one of them has none.
 std::vector<std::int64_t> objects_of(const GrowthReport& report, const std::vector<std::uint32_t>& rows);

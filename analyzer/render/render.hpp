@@ -14,6 +14,7 @@
 #include "snapdiff/growth.hpp"
 #include "snapdiff/postmortem.hpp"
 #include "snapdiff/result.hpp"
+#include "snapdiff/trend.hpp"
 
 /// The door of the render room: documents and pictures of diffs. Graphviz gives positions, cairo
 /// and pango paint; both stay inside. Same input, same fonts: same bytes.
@@ -26,17 +27,12 @@ struct Story {
   std::vector<SeriesStep> before;     ///< of snapshots before a restart: in the plot of totals, in nothing else
   std::vector<MissingInput> missing;  ///< gaps between `before` and `steps`, counted through both
   std::vector<GrowthReport> pairs;    ///< consecutive pairs, by stack; empty for two snapshots
-  /// Verdict per overall row, parallel to overall.rows; empty below 8 snapshots.
-  struct Verdict {
-    std::string word;  ///< GROWING, STEP, ... (verdict.md)
-    std::string reason;
-  };
-  std::vector<Verdict> verdicts;
-  std::string title;               ///< series or program name for the page head
-  std::string version;             ///< "snapdiff 0.1"
-  std::string order_note;          ///< "12 snapshots, ordered by the number in the file name; ..."
-  std::int64_t created_at_ns = 0;  ///< document date: SOURCE_DATE_EPOCH or the newest input
-  bool full = false;               ///< to_pdf(): all inputs as well, where page 3 has no place for them
+  std::vector<Verdict> verdicts;      ///< parallel to overall.rows; empty below 8 snapshots
+  std::string title;                  ///< series or program name for the page head
+  std::string version;                ///< "snapdiff 0.1"
+  std::string order_note;             ///< "12 snapshots, ordered by the number in the file name; ..."
+  std::int64_t created_at_ns = 0;     ///< document date: SOURCE_DATE_EPOCH or the newest input
+  bool full = false;                  ///< to_pdf(): all inputs as well, where page 3 has no place for them
 };
 
 enum class Paper { a4, letter };

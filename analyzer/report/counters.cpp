@@ -33,7 +33,7 @@ std::string sparkline_of(const CounterRow& row, bool utf8) {
 std::string marks_of(const CounterRow& row) {
   std::string text;
   if (row.cumulative) text += "  (counted up";
-  if (row.resets > 0) text += ", reset " + counted(static_cast<std::int64_t>(row.resets), "time");
+  if (row.resets > 0) text += ", reset " + counted(row.resets, "time");
   return row.cumulative ? text + ")" : text;
 }
 
@@ -41,7 +41,7 @@ std::string mean_step(const CounterRow& row) {
   if (row.last == row.first) return {};
   const double step = static_cast<double>(row.growth) / static_cast<double>(row.last - row.first);
   if (step != 0 && std::abs(step) < 0.5) return step < 0 ? "-<1" : "<1";
-  return snapdiff::value_text(std::llround(std::clamp(step, -9e18, 9e18)), row.unit, true);
+  return value_text(std::llround(std::clamp(step, -9e18, 9e18)), row.unit, true);
 }
 
 /// Growth that the source's rounding alone could make.
@@ -81,8 +81,7 @@ class CounterSheet {
                              marks;
       sheet.rows()[i].dim = rounded;
     }
-    if (shown_.size() < report_.rows.size())
-      sheet.add().last = others_text(static_cast<std::int64_t>(report_.rows.size() - shown_.size()));
+    if (shown_.size() < report_.rows.size()) sheet.add().last = others_text(report_.rows.size() - shown_.size());
     std::vector<std::string> notes = note_lines(report_.notes, style_.utf8);
     const bool rounded = std::any_of(report_.rows.begin(), report_.rows.end(), within_rounding);
     if (rounded && !single_) notes.emplace_back("~ growth within what the input is rounded to");
@@ -95,19 +94,17 @@ class CounterSheet {
     if (judged_) verdicts(sheet);
     for (std::size_t i = 0; i < shown_.size(); ++i)
       sheet.rows()[i].last = literal(printable(shown_[i].name)) + (shown_[i].cumulative ? " (counted up)" : "");
-    return "### " + counted(static_cast<std::int64_t>(report_.rows.size()), "counter") + " over " +
-           counted(static_cast<std::int64_t>(report_.snapshots.size()), "snapshot") + "\n\n" + sheet.markdown() +
-           markdown_notes(note_lines(report_.notes, true));
+    return "### " + counted(report_.rows.size(), "counter") + " over " + counted(report_.snapshots.size(), "snapshot") +
+           "\n\n" + sheet.markdown() + markdown_notes(note_lines(report_.notes, true));
   }
 
  private:
   std::string head() const {
     if (report_.rows.empty()) return "no counters\n";
-    std::string span = counted(static_cast<std::int64_t>(report_.snapshots.size()), "snapshot");
+    std::string span = counted(report_.snapshots.size(), "snapshot");
     if (!report_.axis.seconds.empty()) span += ", " + duration_text(report_.axis.seconds.back());
     std::vector<HeadLine> lines{
-        {"counters",
-         {{counted(static_cast<std::int64_t>(report_.rows.size()), "counter") + " over " + span, Paint::none}}}};
+        {"counters", {{counted(report_.rows.size(), "counter") + " over " + span, Paint::none}}}};
     if (!single_ && !judged_) lines.push_back({"verdict", {{"none: 8 or more snapshots are judged", Paint::none}}});
     std::size_t told = 0;
     for (const CounterRow& row : report_.rows) {
@@ -130,8 +127,7 @@ class CounterSheet {
   void values(Sheet& sheet) const {
     const auto before_or_after = [&](const std::string& header, const std::string& separator, bool after) {
       sheet.column({header, single_ ? 10U : 9U, true, separator}, shown_, [&](const CounterRow& row) {
-        return Cell{snapdiff::value_text(after ? row.after() : row.before(), row.unit),
-                    single_ ? Paint::none : Paint::dim};
+        return Cell{value_text(after ? row.after() : row.before(), row.unit), single_ ? Paint::none : Paint::dim};
       });
     };
     if (single_) {
@@ -139,8 +135,7 @@ class CounterSheet {
       return;
     }
     sheet.column({"growth", 10, true, ""}, shown_, [](const CounterRow& row) {
-      return Cell{snapdiff::value_text(row.growth, row.unit, true),
-                  row.cumulative ? Paint::none : growth_paint(row.growth)};
+      return Cell{value_text(row.growth, row.unit, true), row.cumulative ? Paint::none : growth_paint(row.growth)};
     });
     before_or_after("before", " ", false);
     before_or_after("after", spaced(glyphs_.arrow), true);
@@ -207,17 +202,6 @@ std::string json_counters(const CounterReport& report, const Style& style) {
   std::string out;
   json_document(out, style.form, "rows", shown, head, row, [](JsonWriter&) {});
   return out;
-}
-
-std::string write_counters(const CounterReport& report, const Style& style) {
-  switch (style.form) {
-    case Form::text: return text_counters(report, style);
-    case Form::markdown: return markdown_counters(report, style);
-    case Form::csv: return csv_counters(report, style);
-    case Form::json:
-    case Form::jsonl: return json_counters(report, style);
-  }
-  return {};
 }
 
 }  // namespace snapdiff::report

@@ -5,7 +5,6 @@
 #include "analyzer/report/gate_parts.hpp"
 #include "analyzer/report/listed_once.hpp"
 #include "analyzer/report/names.hpp"
-#include "analyzer/report/output.hpp"
 #include "analyzer/report/retention.hpp"
 #include "analyzer/report/trend_parts.hpp"
 #include "analyzer/report/writers.hpp"
@@ -63,15 +62,26 @@ constexpr std::size_t kLeafColumns = 4;
 
 void stack_fields(Record& record, std::span<const FrameView> frames) {
   record.text(frames.empty() ? std::string("[filtered out]") : joined(frames, frame_text));
-  if (frames.empty()) {
-    for (std::size_t i = 0; i < kLeafColumns; ++i) record.empty();
-    return;
-  }
+  if (frames.empty()) return record.empty(kLeafColumns);
   record.text(frames[0].file);
   record.number_if(frames[0].line > 0, frames[0].line);
   record.text(frames[0].module);
   const bool any_place = std::any_of(frames.begin(), frames.end(), [](const FrameView& f) { return !f.file.empty(); });
   any_place ? record.text(joined(frames, place_of)) : record.empty();
+}
+
+/// What a row of a comparison is of: the key of its group, else its stack.
+void key_or_stack(Record& record, const GrowthReport& report, const GrowthRow& row, std::vector<FrameView>& frames) {
+  if (report.options.by != GroupBy::stack) return record.text(report.keys[row.key]);
+  report.frames(row, frames);
+  stack_fields(record, frames);
+}
+
+/// ",value_1,value_2": a column for each snapshot.
+std::string value_columns(std::size_t count) {
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) text += ",value_" + std::to_string(i + 1);
+  return text;
 }
 
 constexpr std::string_view kObjectColumns = ",baseline_objects,current_objects,growth_objects,error,";
@@ -84,16 +94,15 @@ void listed_once_rows(std::string& out, const GrowthReport& report, std::size_t 
     record.text("unknown");
     for (const auto& value : {known_baseline(row, report), known_current(row, report)})
       record.number_if(value.has_value(), value.value_or(0));
-    const std::size_t empty = report.options.by == GroupBy::stack ? 5 : 8;
-    for (std::size_t i = 0; i < empty; ++i) record.empty();
+    record.empty(report.options.by == GroupBy::stack ? 5 : 8);
     report.view->frames(row.stack, frames);
     // Groups have one column where stacks have five.
     if (report.options.by == GroupBy::stack) {
       stack_fields(record, frames);
-      for (std::size_t i = kLeafColumns; i < extra; ++i) record.empty();
+      record.empty(extra - kLeafColumns);
     } else {
       record.text(joined(frames, frame_text));
-      for (std::size_t i = 0; i < extra; ++i) record.empty();
+      record.empty(extra);
     }
   }
 }
@@ -106,25 +115,20 @@ void rest_row(std::string& out, const GrowthReport& report, const std::string& n
   change(record, value);
   objects(record, report.has_objects, count);
   record.empty();
-  if (report.options.by != GroupBy::stack) {
-    for (int i = 0; i < 3; ++i) record.empty();
-  }
+  if (report.options.by != GroupBy::stack) record.empty(3);
   record.text(name);
-  for (std::size_t i = 0; i < extra; ++i) record.empty();
+  record.empty(extra);
 }
 
 }  // namespace
 
-void csv_diff(const GrowthReport& report, const std::vector<RowVerdict>& verdicts, const Style& style,
-              const Sink& sink) {
+std::string csv_diff(const GrowthReport& report, RowVerdicts verdicts, const Style& style) {
   const bool grouped = report.options.by != GroupBy::stack;
   const Selection selection = select_rows(report, style, Unchanged::shown);
-  Output out(sink);
-  std::string& text = out.text();
-  text += "class,baseline,current,growth";
+  std::string text = "class,baseline,current,growth";
   text += kObjectColumns;
   text += grouped ? "cum_baseline,cum_current,cum_growth,key" : kStackColumns;
-  for (std::size_t i = 0; i < report.series_length; ++i) text += ",value_" + std::to_string(i + 1);
+  text += value_columns(report.series_length);
   if (!verdicts.empty()) text += ",verdict,reason";
   text += "\r\n";
   const std::size_t extra = report.series_length + (verdicts.empty() ? 0 : 2) + (grouped ? 0 : kLeafColumns);
@@ -132,26 +136,17 @@ void csv_diff(const GrowthReport& report, const std::vector<RowVerdict>& verdict
   std::vector<FrameView> frames;
   for (const std::uint32_t index : selection.rows) {
     const GrowthRow& row = report.rows[index];
-    {
-      Record record(text);
-      record.text(to_text(row.row_class));
-      change(record, row.value);
-      objects(record, report.has_objects, row.objects);
-      record.number(row.error);
-      if (grouped) {
-        change(record, report.cumulative[index].value);
-        record.text(report.keys[row.key]);
-      } else {
-        report.frames(row, frames);
-        stack_fields(record, frames);
-      }
-      series(record, report, index);
-      if (!verdicts.empty()) {
-        record.text(verdicts[index].word);
-        record.text(verdicts[index].reason);
-      }
-    }
-    out.row_done();
+    Record record(text);
+    record.text(to_text(row.row_class));
+    change(record, row.value);
+    objects(record, report.has_objects, row.objects);
+    record.number(row.error);
+    if (grouped) change(record, report.cumulative[index].value);
+    key_or_stack(record, report, row, frames);
+    series(record, report, index);
+    if (verdicts.empty()) continue;
+    record.text(verdicts[index].word);
+    record.text(verdicts[index].reason);
   }
   if (selection.others.rows > 0) {
     rest_row(text, report, others_name(selection.others), selection.others.value, selection.others.objects, extra);
@@ -161,81 +156,66 @@ void csv_diff(const GrowthReport& report, const std::vector<RowVerdict>& verdict
     rest_row(text, report, "[filtered out]", report.filtered, report.filtered_objects, extra);
   }
   listed_once_rows(text, report, extra);
+  return text;
 }
 
-void csv_trend(const TrendReport& trend, const Style& style, const Sink& sink) {
+std::string csv_trend(const TrendReport& trend, const Style& style) {
   const GrowthReport& overall = trend.series.overall;
   const bool grouped = overall.options.by != GroupBy::stack;
   const Selection selection = select_rows(trend, style);
-  Output out(sink);
-  std::string& text = out.text();
-  text += "baseline,current,growth,slope,slope_low,slope_high,slope_per_hour,p,verdict,reason,";
+  std::string text = "baseline,current,growth,slope,slope_low,slope_high,slope_per_hour,p,verdict,reason,";
   if (trend.scenario) text += "kept,";
   text += grouped ? "key" : kStackColumns;
-  for (std::size_t i = 0; i < overall.series_length; ++i) text += ",value_" + std::to_string(i + 1);
-  text += "\r\n";
+  text += value_columns(overall.series_length) + "\r\n";
   std::vector<FrameView> frames;
   for (const std::uint32_t index : selection.rows) {
-    const GrowthRow& row = overall.rows[index];
     const Verdict& verdict = trend.verdicts[index];
-    {
-      Record record(text);
-      change(record, row.value);
-      record.number(verdict.slope);
-      record.number(verdict.slope_low);
-      record.number(verdict.slope_high);
-      record.number(trend.axis.per_hour(verdict.slope).value_or(std::nan("")));
-      record.number(verdict.p);
-      record.text(is_judged(trend) ? verdict.word : "");
-      record.text(verdict.reason);
-      if (trend.scenario) record.number(trend.scenario->kept[index]);
-      if (grouped) {
-        record.text(overall.keys[row.key]);
-      } else {
-        overall.frames(row, frames);
-        stack_fields(record, frames);
-      }
-      series(record, overall, index);
-    }
-    out.row_done();
+    Record record(text);
+    change(record, overall.rows[index].value);
+    record.number(verdict.slope);
+    record.number(verdict.slope_low);
+    record.number(verdict.slope_high);
+    record.number(trend.axis.per_hour(verdict.slope).value_or(std::nan("")));
+    record.number(verdict.p);
+    record.text(is_judged(trend) ? verdict.word : "");
+    record.text(verdict.reason);
+    if (trend.scenario) record.number(trend.scenario->kept[index]);
+    key_or_stack(record, overall, overall.rows[index], frames);
+    series(record, overall, index);
   }
   const auto rest = [&](const std::string& name, const Change& value) {
     Record record(text);
     change(record, value);
-    for (int i = 0; i < (trend.scenario ? 8 : 7); ++i) record.empty();
+    record.empty(trend.scenario ? 8 : 7);
     record.text(name);
-    for (std::size_t i = 0; i < overall.series_length + (grouped ? 0 : kLeafColumns); ++i) record.empty();
+    record.empty(overall.series_length + (grouped ? 0 : kLeafColumns));
   };
   if (selection.others.rows > 0) rest(others_name(selection.others), selection.others.value);
   rest(std::string(kUnattributed), overall.unattributed);
   if (overall.filtered != Change{}) rest("[filtered out]", overall.filtered);
+  return text;
 }
 
-void csv_top(const TopReport& report, const Style& style, const Sink& sink) {
+std::string csv_top(const TopReport& report, const Style& style) {
   const bool grouped = report.options.by != GroupBy::stack;
   const Selection selection = select_rows(report, style);
-  Output out(sink);
-  std::string& text = out.text();
-  text += grouped ? "flat,cum,objects,error,key" : "value,objects,error,";
+  std::string text = grouped ? "flat,cum,objects,error,key" : "value,objects,error,";
   if (!grouped) text += kStackColumns;
   text += "\r\n";
   std::vector<FrameView> frames;
   for (const std::uint32_t index : selection.rows) {
     const TopRow& row = report.rows[index];
-    {
-      Record record(text);
-      record.number(row.value);
-      if (grouped) record.number(row.cumulative);
-      record.number_if(report.has_objects, row.objects);
-      record.number(row.error);
-      if (grouped) {
-        record.text(report.keys[row.key]);
-      } else {
-        report.view->frames(report.stacks[row.key], frames);
-        stack_fields(record, frames);
-      }
+    Record record(text);
+    record.number(row.value);
+    if (grouped) record.number(row.cumulative);
+    record.number_if(report.has_objects, row.objects);
+    record.number(row.error);
+    if (grouped) {
+      record.text(report.keys[row.key]);
+    } else {
+      report.view->frames(report.stacks[row.key], frames);
+      stack_fields(record, frames);
     }
-    out.row_done();
   }
   const auto rest = [&](const std::string& name, std::int64_t value, std::int64_t count, bool known) {
     Record record(text);
@@ -244,18 +224,18 @@ void csv_top(const TopReport& report, const Style& style, const Sink& sink) {
     record.number_if(known && report.has_objects, count);
     record.empty();
     record.text(name);
-    for (std::size_t i = 0; i < (grouped ? 0 : kLeafColumns); ++i) record.empty();
+    record.empty(grouped ? 0 : kLeafColumns);
   };
   const Others& others = selection.others;
   if (others.rows > 0) rest(others_name(others), others.value.current, others.objects.current, true);
   if (report.unattributed != 0) rest(std::string(kUnattributed), report.unattributed, 0, false);
   if (report.filtered != 0) rest("[filtered out]", report.filtered, 0, false);
+  return text;
 }
 
 std::string csv_counters(const CounterReport& report, const Style& style) {
   std::string text = "name,unit,cumulative,baseline,current,growth,resets,half_unit,verdict,reason";
-  for (std::size_t i = 0; i < report.snapshots.size(); ++i) text += ",value_" + std::to_string(i + 1);
-  text += "\r\n";
+  text += value_columns(report.snapshots.size()) + "\r\n";
   for (std::size_t i = 0; i < shown_of(report.rows.size(), style); ++i) {
     const CounterRow& row = report.rows[i];
     Record record(text);

@@ -19,19 +19,13 @@ class Record {
   Record(const Record&) = delete;
   Record& operator=(const Record&) = delete;
 
-  void number(std::int64_t value) {
-    separate();
-    std::array<char, 24> digits{};
-    out_.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr);
-  }
+  void number(std::int64_t value) { append(value); }
   void number_if(bool known, std::int64_t value) { known ? number(value) : empty(); }
-  void number(double value) {
-    separate();
-    if (!std::isfinite(value)) return;  // unknown is empty
-    std::array<char, 32> digits{};
-    out_.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr);
+  /// Empty where it is not known.
+  void number(double value) { std::isfinite(value) ? append(value) : empty(); }
+  void empty(std::size_t count = 1) {
+    for (; count > 0; --count) separate();
   }
-  void empty() { separate(); }
   /// A number that is text already.
   void digits(std::string_view number) {
     separate();
@@ -59,6 +53,11 @@ class Record {
   }
 
  private:
+  template <class Number>
+  void append(Number value) {
+    std::array<char, 32> text{};
+    digits({text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr});
+  }
   void separate() {
     if (!first_) out_ += ',';
     first_ = false;

@@ -15,7 +15,7 @@ constexpr double kHour = 3600;
 
 std::string amount_text(const GateReport& report, double amount, bool sign) {
   const std::string& unit = report.trend.series.overall.unit;
-  return snapdiff::value_text(std::llround(std::clamp(amount, -9e18, 9e18)), unit, sign);
+  return value_text(std::llround(std::clamp(amount, -9e18, 9e18)), unit, sign);
 }
 
 std::size_t count_of(const GateReport& report, Outcome outcome) {
@@ -103,8 +103,7 @@ std::string text_gate(const GateReport& report, const Style& style) {
     for (Sheet::Row& row : table.rows()) row.last = cut_middle(printable(row.last, style.utf8), rest, glyphs.ellipsis);
     out += "\n" + table.text(style.colour);
     if (style.max_rows != 0 && report.findings.size() > style.max_rows)
-      out += "  " + counted(static_cast<std::int64_t>(report.findings.size() - style.max_rows), "more finding") +
-             ": -n 0 shows all\n";
+      out += "  " + counted(report.findings.size() - style.max_rows, "more finding") + ": -n 0 shows all\n";
   }
   for (const GateFinding& finding : report.findings) {
     if (finding.note.empty()) continue;

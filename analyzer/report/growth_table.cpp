@@ -60,8 +60,7 @@ struct GrowthLine {
 
 class GrowthSheet {
  public:
-  GrowthSheet(const GrowthReport& report, const Selection& selection, const std::vector<RowVerdict>& verdicts,
-              const Style& style)
+  GrowthSheet(const GrowthReport& report, const Selection& selection, RowVerdicts verdicts, const Style& style)
       : report_(report),
         selection_(selection),
         verdicts_(verdicts),
@@ -87,7 +86,7 @@ class GrowthSheet {
     if (report_.has_objects && !error_beside)
       sheet.column({"objects", 8, true, " "}, lines_, [&](const GrowthLine& line) {
         const std::optional<Change> objects = cumulative_leads() ? line.cumulative_objects : line.objects;
-        return objects ? Cell{snapdiff::growth_count_text(objects->growth())} : Cell{};
+        return objects ? Cell{growth_count_text(objects->growth())} : Cell{};
       });
     if (wide_ && !grouped_ && !with_series) {
       sheet.column({std::string(glyphs_.plus_minus), 4, true, "  "}, lines_,
@@ -115,7 +114,7 @@ class GrowthSheet {
     amount("after", &Change::current);
     if (report_.has_objects)
       sheet.column({"objects"}, lines_,
-                   [](const GrowthLine& line) { return Cell{snapdiff::growth_count_text(line.objects.growth())}; });
+                   [](const GrowthLine& line) { return Cell{growth_count_text(line.objects.growth())}; });
     if (with_error()) of_rows(sheet, {"±"}, [&](std::uint32_t row) { return Cell{rounded(report_.rows[row].error)}; });
     of_rows(sheet, {"class", 0, false},
             [&](std::uint32_t row) { return Cell{std::string(to_text(report_.rows[row].row_class))}; });
@@ -238,7 +237,7 @@ class GrowthSheet {
     return line.is_row() && (of_groups || !grouped_) && within_error(report_, report_.rows[line.row]);
   }
 
-  std::string value(std::int64_t number, bool sign) const { return snapdiff::value_text(number, report_.unit, sign); }
+  std::string value(std::int64_t number, bool sign) const { return value_text(number, report_.unit, sign); }
 
   std::string rounded(double error) const {
     return std::isnan(error) ? "n/a" : value(std::llround(std::min(error, 9e18)), false);
@@ -283,7 +282,7 @@ class GrowthSheet {
 
   const GrowthReport& report_;
   const Selection& selection_;
-  const std::vector<RowVerdict>& verdicts_;
+  RowVerdicts verdicts_;
   const Style& style_;
   Glyphs glyphs_;
   bool grouped_;
@@ -308,7 +307,7 @@ std::string spread_table(const GrowthReport& report, const Selection& selection,
   const std::span<const FunctionGrowth> functions =
       std::span(report.story->functions).first(shown_of(report.story->functions.size(), style));
   Sheet sheet("function", style.thousands);
-  const auto value = [&](std::int64_t number, bool sign) { return snapdiff::value_text(number, report.unit, sign); };
+  const auto value = [&](std::int64_t number, bool sign) { return value_text(number, report.unit, sign); };
   sheet.column({"growth", 9, true, ""}, functions, [&](const FunctionGrowth& one) {
     return Cell{value(one.growth, true), growth_paint(one.growth)};
   });
@@ -326,13 +325,13 @@ std::string spread_table(const GrowthReport& report, const Selection& selection,
 
 }  // namespace
 
-std::string growth_table(const GrowthReport& report, const Selection& selection,
-                         const std::vector<RowVerdict>& verdicts, const Style& style) {
+std::string growth_table(const GrowthReport& report, const Selection& selection, RowVerdicts verdicts,
+                         const Style& style) {
   if (std::string spread = spread_table(report, selection, style); !spread.empty()) return spread;
   return GrowthSheet(report, selection, verdicts, style).text();
 }
 
-std::string growth_rows(const GrowthReport& report, const std::vector<RowVerdict>& verdicts, const Style& style) {
+std::string growth_rows(const GrowthReport& report, RowVerdicts verdicts, const Style& style) {
   const Selection selection = select_rows(report, style, unchanged_rows(report, style));
   return GrowthSheet(report, selection, verdicts, unwrapped(style)).markdown();
 }

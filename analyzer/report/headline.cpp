@@ -34,7 +34,7 @@ namespace {
 constexpr std::size_t kLabelWidth = 8;
 
 std::string value(const GrowthReport& report, std::int64_t number, bool sign) {
-  return snapdiff::value_text(number, report.unit, sign);
+  return value_text(number, report.unit, sign);
 }
 
 HeadLine total_line(const GrowthReport& report, const Style& style, const Glyphs& glyphs) {
@@ -63,7 +63,7 @@ std::string sampling_words(const GrowthReport& report, bool brief) {
     if (ref->snapshot == nullptr) continue;
     const SnapshotFacts& facts = ref->snapshot->facts;
     if (facts.sampling != Sampling::poisson || facts.period <= 1) continue;
-    const std::string period = snapdiff::bytes_text(facts.period);
+    const std::string period = bytes_text(facts.period);
     if (periods == period) continue;
     periods += (periods.empty() ? "" : " and ") + period;
   }
@@ -102,8 +102,8 @@ HeadLine unnamed_line(const GrowthReport& report, bool utf8) {
 }
 
 std::string fuzzy_note(std::uint64_t pairs) {
-  return counted(static_cast<std::int64_t>(std::min<std::uint64_t>(pairs, INT64_MAX)), "stack") +
-         (pairs == 1 ? " is" : " are") + " possibly the same as another (score 0.55 to 0.9), never subtracted";
+  return counted(std::min<std::uint64_t>(pairs, INT64_MAX), "stack") + (pairs == 1 ? " is" : " are") +
+         " possibly the same as another (score 0.55 to 0.9), never subtracted";
 }
 
 /// Where blanks of `text` become line ends so that no line is wider than `width`: after a comma,
@@ -199,8 +199,7 @@ std::vector<std::string> note_lines(const Notes& notes, bool utf8) {
       std::string line(severity == Severity::info ? "note" : to_text(severity));
       line += ": " + printable(note.text, utf8);
       if (note.count > 1) {
-        line += " (" + snapdiff::count_text(static_cast<std::int64_t>(std::min<std::uint64_t>(note.count, INT64_MAX))) +
-                " times)";
+        line += " (" + count_text(std::min<std::uint64_t>(note.count, INT64_MAX)) + " times)";
       }
       lines.push_back(std::move(line));
     }
@@ -236,17 +235,14 @@ std::string wrapped(const std::string& text, std::size_t width, std::size_t inde
 
 std::string unnamed_text(const Unnamed& unnamed, const std::string& unit, bool utf8) {
   constexpr std::size_t kModules = 3;
-  const auto number = [](std::uint64_t n) {
-    return snapdiff::count_text(static_cast<std::int64_t>(std::min<std::uint64_t>(n, INT64_MAX)));
-  };
+  const auto number = [](std::uint64_t n) { return count_text(std::min<std::uint64_t>(n, INT64_MAX)); };
   std::string text = unnamed.unnamed == unnamed.addresses
                          ? "none of " + number(unnamed.addresses) + " addresses has one: "
                          : number(unnamed.unnamed) + " of " + number(unnamed.addresses) + " addresses have none: ";
   for (std::size_t i = 0; i < std::min(kModules, unnamed.modules.size()); ++i) {
     const UnnamedModule& module = unnamed.modules[i];
     const std::string name = module.module.empty() ? "[no module]" : printable(base_name(module.module), utf8);
-    text += (i > 0 ? ", " : "") + name + " " + number(module.addresses) + " (" +
-            snapdiff::value_text(module.value, unit) + ")";
+    text += (i > 0 ? ", " : "") + name + " " + number(module.addresses) + " (" + value_text(module.value, unit) + ")";
   }
   if (unnamed.modules.size() > kModules)
     text += ", " + number(unnamed.modules.size() - kModules) +
@@ -267,10 +263,6 @@ std::string metric_label(const std::string& metric) {
   if (metric == "alloc_space") return "allocated";
   if (metric == "inuse_objects") return "objects";
   return printable(metric);
-}
-
-std::string counted(std::int64_t count, const std::string& singular) {
-  return snapdiff::count_text(count) + " " + singular + (count == 1 || count == -1 ? "" : "s");
 }
 
 std::string share_text(double share) {

@@ -10,6 +10,7 @@
 #include "analyzer/report/text_tools.hpp"
 #include "snapdiff/allocator_state.hpp"
 #include "snapdiff/growth.hpp"
+#include "snapdiff/words.hpp"
 
 /// The lines above a table: they answer the question (product.md, the first screen).
 namespace snapdiff::report {
@@ -61,9 +62,6 @@ std::string operand_name(const SnapshotRef& ref, bool utf8);
 
 /// "in use" for inuse_space; the metric's own name where there is no better word.
 std::string metric_label(const std::string& metric);
-
-/// "12 snapshots", "1 object".
-std::string counted(std::int64_t count, const std::string& singular);
 
 /// A share 0..1 in whole percent, "<1 %" and ">99 %" at the ends.
 std::string share_text(double share);

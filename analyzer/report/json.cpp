@@ -2,7 +2,6 @@
 
 #include "analyzer/report/json_parts.hpp"
 #include "analyzer/report/json_story.hpp"
-#include "analyzer/report/output.hpp"
 #include "analyzer/report/writers.hpp"
 
 namespace snapdiff::report {
@@ -26,10 +25,7 @@ void renamed_field(JsonWriter& json, const GrowthReport& report) {
 
 void head_fields(JsonWriter& json, const GrowthReport& report) {
   json.field("schema", "snapdiff.diff/1");
-  json.field("metric", report.metric);
-  json.field("unit", report.unit);
-  json.field("by", to_text(report.options.by));
-  if (report.options.by == GroupBy::label) json.field("label", report.options.label_key);
+  json_view_fields(json, report);
   json_snapshot(json, "baseline", report.baseline);
   json_snapshot(json, "current", report.current);
   json.object("total", [&] {
@@ -69,8 +65,8 @@ void counterpart_fields(JsonWriter& json, const GrowthReport& report, std::uint3
   });
 }
 
-void row_fields(JsonWriter& json, const GrowthReport& report, const std::vector<RowVerdict>& verdicts,
-                std::uint32_t index, std::vector<FrameView>& frames) {
+void row_fields(JsonWriter& json, const GrowthReport& report, RowVerdicts verdicts, std::uint32_t index,
+                std::vector<FrameView>& frames) {
   const GrowthRow& row = report.rows[index];
   json.field("class", to_text(row.row_class));
   json_change_fields(json, row.value);
@@ -78,12 +74,10 @@ void row_fields(JsonWriter& json, const GrowthReport& report, const std::vector<
   json.field("error", row.error);
   json.field("tier", to_text(row.tier));
   if (!report.instances.empty()) json_instances(json, report.instances[index]);
+  json_row_name(json, report, row, frames);
   if (report.options.by == GroupBy::stack) {
-    report.frames(row, frames);
-    json_stack(json, "stack", frames);
     counterpart_fields(json, report, row.key, frames);
   } else {
-    json.field("key", report.keys[row.key]);
     json_change(json, "flat", row.value);
     json_change(json, "cum", report.cumulative[index].value);
   }
@@ -95,8 +89,7 @@ void row_fields(JsonWriter& json, const GrowthReport& report, const std::vector<
 
 /// Calls `write` with the rows of a comparison and what writes its head, a row and its tail.
 template <class Write>
-void with_parts(Output& out, const GrowthReport& report, const std::vector<RowVerdict>& verdicts, const Style& style,
-                const Write& write) {
+void with_parts(const GrowthReport& report, RowVerdicts verdicts, const Style& style, const Write& write) {
   const Selection selection = rows_of(report, style);
   std::vector<FrameView> frames;
   write(
@@ -107,24 +100,16 @@ void with_parts(Output& out, const GrowthReport& report, const std::vector<RowVe
       },
       [&](JsonWriter& json, std::uint32_t row) {
         json.object([&] { row_fields(json, report, verdicts, row, frames); });
-        out.row_done();
       },
       [&](JsonWriter& json) { tail_fields(json, report, selection.others); });
 }
 
-void diff_object(JsonWriter& json, Output& out, const GrowthReport& report, const std::vector<RowVerdict>& verdicts,
-                 const Style& style) {
-  with_parts(out, report, verdicts, style, [&](const auto&... parts) { json_object_of_rows(json, "rows", parts...); });
+void diff_object(JsonWriter& json, const GrowthReport& report, RowVerdicts verdicts, const Style& style) {
+  with_parts(report, verdicts, style, [&](const auto&... parts) { json_object_of_rows(json, "rows", parts...); });
 }
 
-void diff_document(Output& out, const GrowthReport& report, const std::vector<RowVerdict>& verdicts,
-                   const Style& style) {
-  with_parts(out, report, verdicts, style,
-             [&](const auto&... parts) { json_document(out.text(), style.form, "rows", parts...); });
-}
-
-std::vector<RowVerdict> matching(const GrowthReport& report, const std::vector<RowVerdict>& verdicts) {
-  return verdicts.size() == report.rows.size() ? verdicts : std::vector<RowVerdict>{};
+void diff_document(std::string& out, const GrowthReport& report, RowVerdicts verdicts, const Style& style) {
+  with_parts(report, verdicts, style, [&](const auto&... parts) { json_document(out, style.form, "rows", parts...); });
 }
 
 }  // namespace
@@ -134,37 +119,33 @@ void json_growth_row(JsonWriter& json, const GrowthReport& report, std::uint32_t
   json.object([&] { row_fields(json, report, {}, row, frames); });
 }
 
-void json_diff(const GrowthReport& report, const std::vector<RowVerdict>& verdicts, const Style& style,
-               const Sink& sink) {
-  Output out(sink);
+std::string json_diff(const GrowthReport& report, RowVerdicts verdicts, const Style& style) {
+  std::string out;
   diff_document(out, report, verdicts, style);
+  return out;
 }
 
-void json_series(const SeriesReport& series, const std::vector<GrowthReport>& steps,
-                 const std::vector<RowVerdict>& verdicts, const Style& style, const Sink& sink) {
-  const std::vector<RowVerdict> known = matching(series.overall, verdicts);
-  Output out(sink);
+std::string json_series(const SeriesReport& series, const std::vector<GrowthReport>& steps, RowVerdicts verdicts,
+                        const Style& style) {
+  std::string out;
   if (style.form == Form::jsonl) {
     for (const GrowthReport& step : steps) diff_document(out, step, {}, style);
-    diff_document(out, series.overall, known, style);
-    return;
+    diff_document(out, series.overall, verdicts, style);
+    return out;
   }
-  JsonWriter json(out.text());
+  JsonWriter json(out);
   json.begin_object();
   json.field("schema", "snapdiff.diff/1");
   json.object_rows("snapshots", series.steps, [&](const SeriesStep& step) {
-    json.field("ref", step.snapshot.ref);
-    json.field("total", step.total);
-    json.field_or_null("objects", step.objects);
-    json.field("growth", step.growth);
+    json_step_fields(json, step);
     json.field_or_null("restart", step.restart);
     if (step.other_build) json.field("other_build", true);
   });
-  json.rows("steps", steps, [&](const GrowthReport& step) { diff_object(json, out, step, {}, style); });
+  json.rows("steps", steps, [&](const GrowthReport& step) { diff_object(json, step, {}, style); });
   json.key("overall");
-  diff_object(json, out, series.overall, known, style);
+  diff_object(json, series.overall, verdicts, style);
   json.end_object();
-  out.text() += '\n';
+  return out + "\n";
 }
 
 }  // namespace snapdiff::report

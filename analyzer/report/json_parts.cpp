@@ -1,32 +1,14 @@
 #include "analyzer/report/json_parts.hpp"
 
-#include <array>
-#include <cstdio>
 #include <optional>
 
 #include "analyzer/report/listed_once.hpp"
 #include "snapdiff/checked.hpp"
+#include "snapdiff/words.hpp"
 
 namespace snapdiff::report {
 
 namespace {
-
-/// Days since 1970-01-01 to year, month, day in the Gregorian calendar: years start in March, so
-/// that the leap day ends one, and 400 years have 146 097 days.
-struct Date {
-  std::int64_t year;
-  unsigned month, day;
-};
-Date date_of(std::int64_t days) {
-  days += 719468;  // 0000-03-01
-  const std::int64_t era = (days >= 0 ? days : days - 146096) / 146097;
-  const auto of_era = static_cast<unsigned>(days - era * 146097);
-  const unsigned year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
-  const unsigned of_year = of_era - (365 * year + year / 4 - year / 100);
-  const unsigned month = (5 * of_year + 2) / 153;  // 0 = March
-  return {static_cast<std::int64_t>(year) + era * 400 + (month >= 10 ? 1 : 0), month < 10 ? month + 3 : month - 9,
-          of_year - (153 * month + 2) / 5 + 1};
-}
 
 /// Sum of a column, or nothing when a value is unknown or the sum does not fit.
 std::optional<std::int64_t> total_of(const Column& column) {
@@ -41,63 +23,41 @@ std::optional<std::int64_t> total_of(const Column& column) {
 
 std::string rfc3339(std::int64_t nanoseconds) {
   constexpr std::int64_t kSecond = 1'000'000'000;
-  std::int64_t seconds = nanoseconds / kSecond;
-  std::int64_t rest = nanoseconds % kSecond;
-  if (rest < 0) {
-    rest += kSecond;
-    --seconds;
-  }
-  std::int64_t days = seconds / 86400;
-  std::int64_t of_day = seconds % 86400;
-  if (of_day < 0) {
-    of_day += 86400;
-    --days;
-  }
-  const Date date = date_of(days);
-  std::array<char, 48> text{};
-  std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02d", static_cast<int>(date.year), date.month,
-                date.day, static_cast<int>(of_day / 3600), static_cast<int>(of_day / 60 % 60),
-                static_cast<int>(of_day % 60));
-  std::string out(text.data());
-  if (rest != 0) {
+  std::string out = utc_text(nanoseconds, 'T');
+  if (const std::int64_t rest = (nanoseconds % kSecond + kSecond) % kSecond; rest != 0) {
     std::string decimals = std::to_string(rest);
     decimals.insert(0, 9 - decimals.size(), '0');
-    while (decimals.back() == '0') decimals.pop_back();
-    out += "." + decimals;
+    out += "." + decimals.substr(0, decimals.find_last_not_of('0') + 1);
   }
   return out + "Z";
 }
 
 void json_snapshot(JsonWriter& json, const SnapshotRef& ref) {
-  json.begin_object();
-  json.field("ref", ref.ref);
-  if (ref.snapshot == nullptr) {
-    json.end_object();
-    return;
-  }
-  const SnapshotFacts& facts = ref.snapshot->facts;
-  json.field("source", facts.source.name);
-  json.field_or_null("sha256", facts.source.sha256);
-  json.field("format", facts.format);
-  json.field_or_null("taken_at", facts.taken_at_ns ? rfc3339(*facts.taken_at_ns) : std::string());
-  json.field_or_null("pid", facts.pid);
-  json.object("labels", [&] {
-    for (const auto& [name, value] : facts.labels) {
-      json.any_key(name);
-      json.string(value);
-    }
+  json.object([&] {
+    json.field("ref", ref.ref);
+    if (ref.snapshot == nullptr) return;
+    const SnapshotFacts& facts = ref.snapshot->facts;
+    json.field("source", facts.source.name);
+    json.field_or_null("sha256", facts.source.sha256);
+    json.field("format", facts.format);
+    json.field_or_null("taken_at", facts.taken_at_ns ? rfc3339(*facts.taken_at_ns) : std::string());
+    json.field_or_null("pid", facts.pid);
+    json.object("labels", [&] {
+      for (const auto& [name, value] : facts.labels) {
+        json.any_key(name);
+        json.string(value);
+      }
+    });
+    json.field("partial", facts.partial);
+    json.object("totals", [&] {
+      for (const Column& column : ref.snapshot->samples.columns) {
+        if (!is_metric(column)) continue;
+        json.any_key(column.type.name);
+        const std::optional<std::int64_t> total = total_of(column);
+        total ? json.integer(*total) : json.null();
+      }
+    });
   });
-  json.field("partial", facts.partial);
-  json.key("totals");
-  json.begin_object();
-  for (const Column& column : ref.snapshot->samples.columns) {
-    if (!is_metric(column)) continue;
-    json.any_key(column.type.name);
-    const std::optional<std::int64_t> total = total_of(column);
-    total ? json.integer(*total) : json.null();
-  }
-  json.end_object();
-  json.end_object();
 }
 
 void json_snapshot(JsonWriter& json, std::string_view key, const SnapshotRef& ref) {
@@ -147,6 +107,19 @@ void json_frame(JsonWriter& json, const FrameView& frame) {
 
 void json_stack(JsonWriter& json, std::string_view key, std::span<const FrameView> frames) {
   json.array(key, frames, [&](const FrameView& frame) { json_frame(json, frame); });
+}
+
+void json_row_name(JsonWriter& json, const GrowthReport& report, const GrowthRow& row, std::vector<FrameView>& frames) {
+  if (report.options.by != GroupBy::stack) return json.field("key", report.keys[row.key]);
+  report.frames(row, frames);
+  json_stack(json, "stack", frames);
+}
+
+void json_step_fields(JsonWriter& json, const SeriesStep& step) {
+  json.field("ref", step.snapshot.ref);
+  json.field("total", step.total);
+  json.field_or_null("objects", step.objects);
+  json.field("growth", step.growth);
 }
 
 void json_unnamed(JsonWriter& json, const Unnamed& unnamed) {

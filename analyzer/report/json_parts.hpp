@@ -29,6 +29,18 @@ void json_instances(JsonWriter& json, const InstanceCount& count);
 void json_change_fields(JsonWriter& json, const Change& change, std::int64_t growth);
 void json_frame(JsonWriter& json, const FrameView& frame);
 void json_stack(JsonWriter& json, std::string_view key, std::span<const FrameView> frames);
+/// "metric", "unit" and "by" of a report, and which label rows are grouped by.
+template <class Report>
+void json_view_fields(JsonWriter& json, const Report& report) {
+  json.field("metric", report.metric);
+  json.field("unit", report.unit);
+  json.field("by", to_text(report.options.by));
+  if (report.options.by == GroupBy::label) json.field("label", report.options.label_key);
+}
+/// What a row is of: its "stack", else the "key" of its group. `frames` is scratch.
+void json_row_name(JsonWriter& json, const GrowthReport& report, const GrowthRow& row, std::vector<FrameView>& frames);
+/// A step of a series: which snapshot, its total, its growth.
+void json_step_fields(JsonWriter& json, const SeriesStep& step);
 /// "names": how many addresses have one, and where they are missing.
 void json_unnamed(JsonWriter& json, const Unnamed& unnamed);
 void json_notes(JsonWriter& json, const Notes& notes);

@@ -118,16 +118,13 @@ void json_peak(JsonWriter& json, const PeakStory& peak) {
   json.field("has_history", facts.has_history);
   json.field_or_null("fragments", facts.cached ? std::optional(facts.cached->fragments.bytes) : std::nullopt);
   json.field_or_null("releasable", facts.cached ? std::optional(facts.cached->releasable.bytes) : std::nullopt);
-  json.objects("roles", facts.roles, [&](const PeakRole& role) {
+  const auto role_fields = [&](const PeakRole& role) {
     json.field("role", role.role);
     json.field("bytes", role.bytes);
     json.field("blocks", role.blocks);
-  });
-  json.objects("kept", facts.kept, [&](const PeakRole& role) {
-    json.field("role", role.role);
-    json.field("bytes", role.bytes);
-    json.field("blocks", role.blocks);
-  });
+  };
+  json.objects("roles", facts.roles, role_fields);
+  json.objects("kept", facts.kept, role_fields);
   json.objects("modules", facts.modules, [&](const PeakModule& module) {
     json.objects("path", module.path, [&](const CodeLine& line) {
       json.field("file", line.file);
@@ -137,19 +134,13 @@ void json_peak(JsonWriter& json, const PeakStory& peak) {
     json.field("bytes", module.bytes);
     json.field("blocks", module.blocks);
   });
-  json.key("parts");
-  json.begin_array();
-  for (std::size_t i = 0; i < peak.parts.size(); ++i) {
-    const PeakPart& part = peak.parts[i];
-    json.begin_object();
+  json.objects("parts", peak.parts, [&](const PeakPart& part, std::size_t i) {
     frame_fields(json, part);
     json.field("role", peak.roles[i]);
     json.field("bytes", part.value.current);
     json.field("blocks", part.objects.current);
     json.field("share", part.share);
-    json.end_object();
-  }
-  json.end_array();
+  });
   json.array("advice", peak.advice, [&](const Prose& line) { json.string(plain_text(line)); });
   json.end_object();
 }

@@ -2,7 +2,6 @@
 
 #include "analyzer/report/json_parts.hpp"
 #include "analyzer/report/json_story.hpp"
-#include "analyzer/report/output.hpp"
 #include "analyzer/report/trend_parts.hpp"
 #include "analyzer/report/writers.hpp"
 
@@ -58,26 +57,13 @@ void forecast_field(JsonWriter& json, const TrendReport& trend) {
 void head_fields(JsonWriter& json, const TrendReport& trend) {
   const GrowthReport& overall = trend.series.overall;
   json.field("schema", "snapdiff.trend/1");
-  json.field("metric", overall.metric);
-  json.field("unit", overall.unit);
-  json.field("by", to_text(overall.options.by));
-  if (overall.options.by == GroupBy::label) json.field("label", overall.options.label_key);
+  json_view_fields(json, overall);
   json.field("judged", is_judged(trend));
-  json.key("snapshots");
-  json.begin_array();
-  for (std::size_t i = 0; i < trend.series.steps.size(); ++i) {
-    const SeriesStep& step = trend.series.steps[i];
-    json.new_line();
-    json.begin_object();
-    json.field("ref", step.snapshot.ref);
-    json.field("total", step.total);
-    json.field_or_null("objects", step.objects);
-    json.field("growth", step.growth);
+  json.object_rows("snapshots", trend.series.steps, [&](const SeriesStep& step, std::size_t i) {
+    json_step_fields(json, step);
     json.field("seconds", i < trend.axis.seconds.size() ? trend.axis.seconds[i] : std::nan(""));
     if (step.other_build) json.field("other_build", true);
-    json.end_object();
-  }
-  json.end_array();
+  });
   json.field("left_out", static_cast<std::int64_t>(trend.left_out));
   json.field_or_null("restart", trend.restart);
   json.field("step_seconds", trend.axis.step_seconds > 0 ? trend.axis.step_seconds : std::nan(""));
@@ -105,12 +91,7 @@ void row_fields(JsonWriter& json, const TrendReport& trend, std::uint32_t index,
   json_change_fields(json, row.value);
   verdict_fields(json, trend, trend.verdicts[index]);
   if (!overall.instances.empty()) json_instances(json, overall.instances[index]);
-  if (overall.options.by == GroupBy::stack) {
-    overall.frames(row, frames);
-    json_stack(json, "stack", frames);
-  } else {
-    json.field("key", overall.keys[row.key]);
-  }
+  json_row_name(json, overall, row, frames);
   json_values(json, overall, index);
   json.key("objects");
   if (index < overall.object_place.size() && overall.object_place[index] != GrowthReport::kNoPlace) {
@@ -129,17 +110,15 @@ void row_fields(JsonWriter& json, const TrendReport& trend, std::uint32_t index,
 
 }  // namespace
 
-void json_trend(const TrendReport& trend, const Style& style, const Sink& sink) {
+std::string json_trend(const TrendReport& trend, const Style& style) {
   const Selection selection = select_rows(trend, style);
-  Output out(sink);
+  std::string out;
   std::vector<FrameView> frames;
   json_document(
-      out.text(), style.form, "rows", selection.rows, [&](JsonWriter& json) { head_fields(json, trend); },
-      [&](JsonWriter& json, std::uint32_t row) {
-        json.object([&] { row_fields(json, trend, row, frames); });
-        out.row_done();
-      },
+      out, style.form, "rows", selection.rows, [&](JsonWriter& json) { head_fields(json, trend); },
+      [&](JsonWriter& json, std::uint32_t row) { json.object([&] { row_fields(json, trend, row, frames); }); },
       [&](JsonWriter& json) { tail_fields(json, trend, selection.others); });
+  return out;
 }
 
 }  // namespace snapdiff::report

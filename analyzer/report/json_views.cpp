@@ -3,7 +3,6 @@
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/json_parts.hpp"
 #include "analyzer/report/json_story.hpp"
-#include "analyzer/report/output.hpp"
 #include "analyzer/report/writers.hpp"
 
 namespace snapdiff::report {
@@ -13,10 +12,7 @@ namespace {
 void top_head(JsonWriter& json, const TopReport& report) {
   json.field("schema", "snapdiff.top/1");
   json_snapshot(json, "snapshot", report.snapshot);
-  json.field("metric", report.metric);
-  json.field("unit", report.unit);
-  json.field("by", to_text(report.options.by));
-  if (report.options.by == GroupBy::label) json.field("label", report.options.label_key);
+  json_view_fields(json, report);
   json.field("total", report.total);
   json.field_or_null("total_objects", report.has_objects ? std::optional(report.total_objects) : std::nullopt);
   json_unnamed(json, report.unnamed);
@@ -84,17 +80,17 @@ void peek_function(JsonWriter& json, const PeekFunction& function, bool objects)
 
 }  // namespace
 
-void json_top(const TopReport& report, const Style& style, const Sink& sink, const AboveTop& above) {
+std::string json_top(const TopReport& report, const Style& style, const AboveTop& above) {
   const Selection selection = select_rows(report, style);
-  Output out(sink);
+  std::string out;
   std::vector<FrameView> frames;
   json_document(
-      out.text(), style.form, "rows", selection.rows, [&](JsonWriter& json) { top_head(json, report); },
+      out, style.form, "rows", selection.rows, [&](JsonWriter& json) { top_head(json, report); },
       [&](JsonWriter& json, std::uint32_t row) {
         json.object([&] { top_row_fields(json, report, report.rows[row], frames); });
-        out.row_done();
       },
       [&](JsonWriter& json) { top_tail(json, report, selection.others, above); });
+  return out;
 }
 
 std::string json_peek(const PeekReport& report, const Style& style) {

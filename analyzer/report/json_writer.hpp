@@ -1,10 +1,12 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace snapdiff::report {
 
@@ -107,34 +109,43 @@ class JsonWriter {
     object(fill);
     end_array();
   }
-  /// An array; `write` writes one value for each of `values`.
+  /// An array; `write` writes one value for each of `values`. It and the `fill`s below may take the index, too.
   template <class Values, class Write>
   void array(std::string_view name, const Values& values, const Write& write) {
     key(name);
     begin_array();
-    for (const auto& value : values) write(value);
+    std::size_t i = 0;
+    for (const auto& value : values) call(write, value, i++);
     end_array();
   }
   /// The same, each value on a line of its own.
   template <class Values, class Write>
   void rows(std::string_view name, const Values& values, const Write& write) {
-    array(name, values, [&](const auto& value) {
+    array(name, values, [&](const auto& value, std::size_t i) {
       new_line();
-      write(value);
+      call(write, value, i);
     });
   }
   /// An array of objects; `fill` writes the fields of one.
   template <class Values, class Fill>
   void objects(std::string_view name, const Values& values, const Fill& fill) {
-    array(name, values, [&](const auto& value) { object([&] { fill(value); }); });
+    array(name, values, [&](const auto& value, std::size_t i) { object([&] { call(fill, value, i); }); });
   }
   /// The same, each object on a line of its own.
   template <class Values, class Fill>
   void object_rows(std::string_view name, const Values& values, const Fill& fill) {
-    rows(name, values, [&](const auto& value) { object([&] { fill(value); }); });
+    rows(name, values, [&](const auto& value, std::size_t i) { object([&] { call(fill, value, i); }); });
   }
 
  private:
+  template <class Write, class Value>
+  static void call(const Write& write, const Value& value, std::size_t i) {
+    if constexpr (std::is_invocable_v<const Write&, const Value&, std::size_t>) {
+      write(value, i);
+    } else {
+      write(value);
+    }
+  }
   void separate() {
     if (comma_) out_ += ',';
     comma_ = true;
@@ -153,5 +164,14 @@ class JsonWriter {
   bool one_line_;
   bool comma_ = false;
 };
+
+/// A document of one object and a line end; `fill` writes its fields.
+template <class Fill>
+std::string json_text(const Fill& fill) {
+  std::string out;
+  JsonWriter json(out);
+  json.object([&] { fill(json); });
+  return out += '\n';
+}
 
 }  // namespace snapdiff::report

@@ -20,7 +20,7 @@ std::size_t last_snapshot(const GrowthReport& report) {
 /// "+2.3 MiB in 3 … 8": what is known of it between, where that is more than one snapshot.
 std::string known_growth(const ListedOnce& row, const GrowthReport& report, const Glyphs& glyphs) {
   if (row.first == row.last) return {};
-  return snapdiff::value_text(row.value.growth(), report.unit, true) + " in " + std::to_string(row.first + 1) + " " +
+  return value_text(row.value.growth(), report.unit, true) + " in " + std::to_string(row.first + 1) + " " +
          std::string(glyphs.ellipsis) + " " + std::to_string(row.last + 1);
 }
 
@@ -31,12 +31,11 @@ std::string stack_of(const ListedOnce& row, const GrowthReport& report, std::siz
 }
 
 std::string value_or_unknown(const std::optional<std::int64_t>& value, const std::string& unit) {
-  return value ? snapdiff::value_text(*value, unit) : "?";
+  return value ? value_text(*value, unit) : "?";
 }
 
 std::string listed_once_heading(const GrowthReport& report) {
-  return counted(static_cast<std::int64_t>(report.listed_once.size()), "stack") +
-         " listed at one end only, growth unknown";
+  return counted(report.listed_once.size(), "stack") + " listed at one end only, growth unknown";
 }
 
 std::span<const ListedOnce> shown_rows(const GrowthReport& report, const Style& style) {
@@ -78,7 +77,7 @@ std::string listed_once_text(const GrowthReport& report, const Style& style) {
   const std::size_t width = sheet.rest_width(style.width);
   for (std::size_t i = 0; i < shown.size(); ++i) sheet.rows()[i].last = stack_of(shown[i], report, width, glyphs);
   if (shown.size() < report.listed_once.size())
-    sheet.add().last = others_text(static_cast<std::int64_t>(report.listed_once.size() - shown.size()));
+    sheet.add().last = others_text(report.listed_once.size() - shown.size());
   return "\n" + listed_once_heading(report) + ":\n\n" + sheet.text(style.colour);
 }
 

@@ -28,6 +28,6 @@ Style unwrapped(const Style& style);
 inline constexpr std::size_t kMarkdownName = 100;  ///< columns of a stack or a key
 
 /// The table of a diff. `verdicts` parallel to the rows, or empty.
-std::string growth_rows(const GrowthReport& report, const std::vector<RowVerdict>& verdicts, const Style& style);
+std::string growth_rows(const GrowthReport& report, RowVerdicts verdicts, const Style& style);
 
 }  // namespace snapdiff::report

@@ -74,20 +74,13 @@ std::vector<Folded> fold(std::span<const FrameView> frames, const Glyphs& glyphs
 
 }  // namespace
 
-std::string frame_text(const FrameView& frame) {
-  return frame.function.empty() ? address_text(frame) : std::string(frame.function);
-}
-
 std::string frame_name(const FrameView& frame, const Glyphs& glyphs) {
   if (frame.function.empty() || frame.pseudo) return printable(frame_text(frame), glyphs.utf8);
   return printable(without_std(short_function_name(frame.function, glyphs.ellipsis)), glyphs.utf8);
 }
 
 std::string site_text(const FrameView& frame, const Glyphs& glyphs) {
-  if (frame.file.empty()) return {};
-  std::string text = printable(base_name(frame.file), glyphs.utf8);
-  if (frame.line > 0) text += ":" + std::to_string(frame.line);
-  return text;
+  return printable(snapdiff::site_text(frame), glyphs.utf8);
 }
 
 namespace {

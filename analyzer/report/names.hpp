@@ -8,16 +8,13 @@
 #include <vector>
 
 #include "analyzer/report/text_tools.hpp"
+#include "snapdiff/frame_text.hpp"
 #include "snapdiff/growth.hpp"
 
 /// What frames and stacks are called where people read them.
 namespace snapdiff::report {
 
-/// Plain, complete text of a frame for machine forms: the function as recorded, else
-/// "module+0x1234" (base name), else the bare address; pseudo frames as they are. Not escaped.
-std::string frame_text(const FrameView& frame);
-
-/// The same for tables: shortened (snapdiff/function_name.hpp), printable.
+/// A frame in tables: frame_text(), shortened (snapdiff/function_name.hpp), printable.
 std::string frame_name(const FrameView& frame, const Glyphs& glyphs);
 
 /// "svc_cache.cc:24", or "" when the frame has no file. Printable.

@@ -29,18 +29,18 @@ class PathsText {
     return printable(ref.ref.empty() ? snapshot_name(ref, style_.utf8) : std::string(base_name(ref.ref)), style_.utf8);
   }
   std::string value(const ObjectSum& sum) const {
-    return report_.has_bytes ? snapdiff::bytes_text(sum.bytes) : snapdiff::count_text(sum.objects);
+    return report_.has_bytes ? bytes_text(sum.bytes) : count_text(sum.objects);
   }
   std::int64_t number(const ObjectSum& sum) const { return report_.has_bytes ? sum.bytes : sum.objects; }
 
   /// "3 objects, 30 B" or "+2 objects, +20 B"
   std::string sum_text(const ObjectSum& sum) const {
-    return counted(sum.objects, "object") + (report_.has_bytes ? ", " + snapdiff::bytes_text(sum.bytes) : "");
+    return counted(sum.objects, "object") + (report_.has_bytes ? ", " + bytes_text(sum.bytes) : "");
   }
   std::string growth_of(const std::vector<ObjectSum>& at) const {
     const std::int64_t objects = at.back().objects - at.front().objects;
-    return snapdiff::growth_count_text(objects) + (objects == 1 || objects == -1 ? " object" : " objects") +
-           (report_.has_bytes ? ", " + snapdiff::growth_text(at.back().bytes - at.front().bytes) : "");
+    return growth_count_text(objects) + (objects == 1 || objects == -1 ? " object" : " objects") +
+           (report_.has_bytes ? ", " + growth_text(at.back().bytes - at.front().bytes) : "");
   }
 
   /// "(JNI global) Registry.sessions › Table[x] › Session"
@@ -52,8 +52,7 @@ class PathsText {
       if (i == 0) {
         if (!step.label.empty()) text += "(" + step.label + ") ";
       } else if (left_out > 0 && i == path.size() / 2) {
-        text +=
-            then + std::string(glyphs_.ellipsis) + " " + counted(static_cast<std::int64_t>(left_out), "step") + then;
+        text += then + std::string(glyphs_.ellipsis) + " " + counted(left_out, "step") + then;
       } else {
         if (step.label == "[x]") {
           text += step.label;
@@ -73,8 +72,7 @@ class PathsText {
   std::string headline() const {
     std::string text = name(report_.snapshots.front());
     if (grows_) text += spaced(glyphs_.arrow) + name(report_.snapshots.back());
-    if (report_.snapshots.size() > 2)
-      text += "   " + counted(static_cast<std::int64_t>(report_.snapshots.size()), "snapshot");
+    if (report_.snapshots.size() > 2) text += "   " + counted(report_.snapshots.size(), "snapshot");
     std::string out = wrapped(text, style_.width, 2) + "\n";
     text = "types that match '" + printable(report_.pattern, style_.utf8) + "': " + sum_text(report_.total.back());
     if (grows_) text += "   " + growth_of(report_.total);
@@ -96,19 +94,18 @@ class PathsText {
     out += "    share     alone   growth of what is held there, and where\n";
     const std::size_t shown = shown_of(report_.growing.size(), style_);
     for (std::size_t i = 0; i < shown; ++i) out += growing_lines(report_.growing[i]);
-    if (shown < report_.growing.size())
-      out += pad_left("", 20) + others_text(static_cast<std::int64_t>(report_.growing.size() - shown)) + "\n";
+    if (shown < report_.growing.size()) out += pad_left("", 20) + others_text(report_.growing.size() - shown) + "\n";
     return out;
   }
 
   std::string growing_lines(const GrowingPlace& place) const {
     std::string share, alone;
     if (place.share_bytes) {
-      share = snapdiff::bytes_text(*place.share_bytes);
-      alone = snapdiff::bytes_text(*place.exclusive_bytes);
+      share = bytes_text(*place.share_bytes);
+      alone = bytes_text(*place.exclusive_bytes);
     } else if (place.exclusive_objects) {
-      share = snapdiff::count_text(std::llround(place.share_objects));
-      alone = snapdiff::count_text(*place.exclusive_objects);
+      share = count_text(std::llround(place.share_objects));
+      alone = count_text(*place.exclusive_objects);
     }
     std::string held;
     constexpr std::size_t kHeld = 3;
@@ -119,12 +116,11 @@ class PathsText {
       const auto steps = static_cast<std::int64_t>(child.at.size()) - 1;
       const std::int64_t objects = child.at.back().objects - child.at.front().objects;
       if (report_.loops > 1)
-        held += " (" + snapdiff::count_text(objects / (steps * report_.loops)) + " a loop)";
+        held += " (" + count_text(objects / (steps * report_.loops)) + " a loop)";
       else if (steps > 1)
-        held += " (" + snapdiff::count_text(objects / steps) + " a snapshot)";
+        held += " (" + count_text(objects / steps) + " a snapshot)";
     }
-    if (place.held.size() > kHeld)
-      held += "; " + counted(static_cast<std::int64_t>(place.held.size() - kHeld), "other");
+    if (place.held.size() > kHeld) held += "; " + counted(place.held.size() - kHeld, "other");
     return pad_left(share, 9) + " " + pad_left(alone, 9) + "   " +
            wrapped(held, std::max<std::size_t>(style_.width, 44) - 22, 24) + "\n" +
            path_lines(place.path, place.left_out);
@@ -139,7 +135,7 @@ class PathsText {
       std::string text;
       if (row.growing >= 0 && report_.growing[static_cast<std::size_t>(row.growing)].share_bytes)
         text = "through a growing place with a share of " +
-               snapdiff::bytes_text(*report_.growing[static_cast<std::size_t>(row.growing)].share_bytes);
+               bytes_text(*report_.growing[static_cast<std::size_t>(row.growing)].share_bytes);
       out += figures(row.at) + text + "\n" + path_lines(row.path, row.left_out);
     }
     std::vector<ObjectSum> rest = report_.more_at;
@@ -150,17 +146,17 @@ class PathsText {
       }
     }
     const std::size_t more = report_.rows.size() - shown + report_.more_rows;
-    if (more > 0) out += figures(rest) + others_text(static_cast<std::int64_t>(more)) + "\n";
+    if (more > 0) out += figures(rest) + others_text(more) + "\n";
     return out;
   }
 
   std::string figures(const std::vector<ObjectSum>& at) const {
     std::string text;
-    if (grows_) text += pad_left(snapdiff::growth_count_text(at.back().objects - at.front().objects), 9);
-    text += pad_left(snapdiff::count_text(at.back().objects), 9);
+    if (grows_) text += pad_left(growth_count_text(at.back().objects - at.front().objects), 9);
+    text += pad_left(count_text(at.back().objects), 9);
     const auto bytes = [&](const std::string& cell) { return " " + pad_left(report_.has_bytes ? cell : "", 9); };
-    if (grows_) text += bytes(snapdiff::growth_text(at.back().bytes - at.front().bytes));
-    return text + bytes(snapdiff::bytes_text(at.back().bytes)) + "   ";
+    if (grows_) text += bytes(growth_text(at.back().bytes - at.front().bytes));
+    return text + bytes(bytes_text(at.back().bytes)) + "   ";
   }
 
   const PathReport& report_;

@@ -26,8 +26,7 @@ std::string seconds_text(std::int64_t us) {
 
 std::string free_text(const FreeBytes& free) {
   if (free.blocks == 0) return "none";
-  return snapdiff::bytes_text(free.bytes) + " in " + counted(free.blocks, "block") + ", the largest " +
-         snapdiff::bytes_text(free.largest);
+  return bytes_text(free.bytes) + " in " + counted(free.blocks, "block") + ", the largest " + bytes_text(free.largest);
 }
 
 /// "2.10 GiB free beside 12.0 MiB of forward model.py:39 in 8 segments".
@@ -36,8 +35,8 @@ std::string holder_text(const CacheHolder& holder) {
   if (!holder.line.file.empty())
     name += " " + printable(base_name(holder.line.file), true) + ":" + std::to_string(holder.line.line);
   if (holder.function.empty()) name = "blocks without a Python stack";
-  return snapdiff::bytes_text(holder.free) + " free beside " + snapdiff::bytes_text(holder.live) + " of " + name +
-         " in " + counted(holder.segments, "segment");
+  return bytes_text(holder.free) + " free beside " + bytes_text(holder.live) + " of " + name + " in " +
+         counted(holder.segments, "segment");
 }
 
 /// What an allocator could have given back, and what kept it from that.
@@ -46,15 +45,14 @@ std::vector<std::pair<std::string, std::string>> back_lines(const OutOfMemory& o
   const FreeBytes& whole = o.cached.releasable;
   lines.emplace_back("can go back", whole.blocks == 0
                                         ? "nothing: no segment is without a block in use"
-                                        : snapdiff::bytes_text(whole.bytes) + " in " +
-                                              counted(whole.blocks, "segment") + " without a block in use");
+                                        : bytes_text(whole.bytes) + " in " + counted(whole.blocks, "segment") +
+                                              " without a block in use");
   for (const CacheHolder& holder : o.holders) lines.emplace_back("kept by", holder_text(holder));
   return lines;
 }
 
 /// Label and text of every line but the first.
 std::vector<std::pair<std::string, std::string>> lines_of(const OutOfMemory& o) {
-  using snapdiff::bytes_text;
   std::vector<std::pair<std::string, std::string>> lines;
   lines.emplace_back("asked", bytes_text(o.asked) + " on " + stream_text(o.stream) +
                                   (o.pool == PoolId{} ? "" : ", pool " + pool_text(o.pool)) + "; a new segment takes " +
@@ -84,9 +82,8 @@ std::vector<std::pair<std::string, std::string>> lines_of(const OutOfMemory& o) 
 std::string first_line(const OutOfMemory& o) {
   std::string line = "out of memory on device " + std::to_string(o.device);
   if (o.after_us != kNoTime) line += " " + seconds_text(o.after_us) + " into the trace";
-  line += ", event " + snapdiff::count_text(static_cast<std::int64_t>(o.event) + 1) + " of " +
-          snapdiff::count_text(static_cast<std::int64_t>(o.events));
-  if (o.failures > 1) line += ", the last of " + counted(static_cast<std::int64_t>(o.failures), "failure");
+  line += ", event " + count_text(o.event + 1) + " of " + count_text(o.events);
+  if (o.failures > 1) line += ", the last of " + counted(o.failures, "failure");
   return line;
 }
 
@@ -106,8 +103,8 @@ std::string heaviest_text(const TopReport& live, const Style& style) {
   for (const std::uint32_t i : selection.rows) {
     const TopRow& row = live.rows[i];
     live.view->frames(live.stacks[row.key], frames);
-    const std::string value = pad_left(snapdiff::bytes_text(row.value), 10);
-    const std::string head = "  " + value + " " + pad_left(snapdiff::percent_text(row.value, live.total), 5) + "  ";
+    const std::string value = pad_left(bytes_text(row.value), 10);
+    const std::string head = "  " + value + " " + pad_left(percent_text(row.value, live.total), 5) + "  ";
     out += head + stack_cell(frames, style.width > head.size() ? style.width - head.size() : 0, glyphs).text + "\n";
   }
   return out;

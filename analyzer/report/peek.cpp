@@ -31,8 +31,7 @@ std::string side_by_side(const StackPair& pair, const Style& style, const Glyphs
     if (end - i > head + kAlikeShown) {
       const std::size_t tail = end == frames.size() ? 1 : kAlikeShown;
       for (std::size_t k = 0; k < head; ++k) out += line(frames[i + k].before, "=", Paint::dim);
-      out += painted("    " + std::string(glyphs.ellipsis) + " " +
-                         counted(static_cast<std::int64_t>(end - i - head - tail), "frame") + " alike",
+      out += painted("    " + std::string(glyphs.ellipsis) + " " + counted(end - i - head - tail, "frame") + " alike",
                      Paint::dim, style.colour) +
              "\n";
       i = end - tail;
@@ -49,11 +48,11 @@ std::string side_by_side(const StackPair& pair, const Style& style, const Glyphs
 /// The stacks that two builds call otherwise, those that grew or shrank most.
 std::string matched_stacks(const PeekReport& report, const Style& style) {
   const Glyphs glyphs = glyphs_for(style.utf8);
-  const auto value = [&](std::int64_t number, bool sign) { return snapdiff::value_text(number, report.unit, sign); };
+  const auto value = [&](std::int64_t number, bool sign) { return value_text(number, report.unit, sign); };
   const std::vector<StackPair> shown = shown_pairs(report, style.utf8);
   if (shown.empty()) return {};
   const std::size_t count = report.matched_rows.size();
-  std::string out = "\nTwo builds: " + counted(static_cast<std::int64_t>(count), "stack") +
+  std::string out = "\nTwo builds: " + counted(count, "stack") +
                     (count == 1 ? " that holds it was" : " that hold one were") + " matched" +
                     (count > shown.size() ? ", these changed most" : "") + "\n";
   for (const StackPair& pair : shown) {
@@ -69,20 +68,19 @@ std::string matched_stacks(const PeekReport& report, const Style& style) {
 
 std::string text_peek(const PeekReport& report, const Style& style) {
   const Glyphs glyphs = glyphs_for(style.utf8);
-  const auto value = [&](std::int64_t number, bool sign) { return snapdiff::value_text(number, report.unit, sign); };
+  const auto value = [&](std::int64_t number, bool sign) { return value_text(number, report.unit, sign); };
   const std::string arrow = spaced(glyphs.arrow);
   std::string out = snapshot_name(report.baseline, style.utf8) + arrow + snapshot_name(report.current, style.utf8) +
                     "   " + printable(report.metric, style.utf8) + " " + value(report.total.growth(), true) +
                     " in all\n";
-  out += counted(static_cast<std::int64_t>(report.functions.size()), "function") +
-         (report.functions.size() == 1 ? " matches " : " match ") +
+  out += counted(report.functions.size(), "function") + (report.functions.size() == 1 ? " matches " : " match ") +
          cut_middle(printable(report.regex, style.utf8), 60, glyphs.ellipsis) + "\n";
 
   std::size_t shown = 0;
   for (const PeekFunction& function : report.functions) {
     if (style.max_rows != 0 && shown++ == style.max_rows) {
       out += "\n[";
-      out += counted(static_cast<std::int64_t>(report.functions.size() - style.max_rows), "more function");
+      out += counted(report.functions.size() - style.max_rows, "more function");
       out += "]\n";
       break;
     }
@@ -92,7 +90,7 @@ std::string text_peek(const PeekReport& report, const Style& style) {
     const auto add = [&](const Change& change, std::int64_t whole, const std::string& lead, const std::string& name) {
       Sheet::Row& row = table.add();
       row.cells = {{value(change.growth(), true), growth_paint(change.growth())},
-                   {whole == 0 ? "" : snapdiff::percent_text(change.growth(), whole), Paint::none},
+                   {whole == 0 ? "" : percent_text(change.growth(), whole), Paint::none},
                    {value(change.baseline, false), Paint::dim},
                    {value(change.current, false), Paint::dim}};
       names.emplace_back(lead, name);
@@ -119,7 +117,7 @@ std::string text_peek(const PeekReport& report, const Style& style) {
 std::string markdown_peek(const PeekReport& report, const Style& style) {
   const Glyphs glyphs;
   std::string out = markdown_title(report.baseline, report.current, report.metric, report.total, report.unit);
-  const auto value = [&](std::int64_t number, bool sign) { return snapdiff::value_text(number, report.unit, sign); };
+  const auto value = [&](std::int64_t number, bool sign) { return value_text(number, report.unit, sign); };
   std::size_t shown = 0;
   for (const PeekFunction& function : report.functions) {
     if (style.max_rows != 0 && shown++ == style.max_rows) break;

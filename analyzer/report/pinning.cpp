@@ -24,9 +24,9 @@ std::vector<std::uint32_t> pinned_segments(const PinReport& report) {
 }
 
 void sum(PinnedRow& total, const PinnedRow& row) {
-  add(total.live, row.live);
-  add(total.pinned, row.pinned);
-  add(total.sole, row.sole);
+  total.live += row.live;
+  total.pinned += row.pinned;
+  total.sole += row.sole;
   total.segments = -1;  // a segment may be held by several stacks
 }
 
@@ -44,20 +44,19 @@ std::string pins_table(const PinReport& report, const Style& style) {
   Sheet sheet("stack (leaf first)", style.thousands);
   const auto bytes = [&](const std::string& header, const std::string& separator, Change PinnedRow::*part) {
     sheet.column({header, 9, true, separator}, lines,
-                 [&](const PinnedRow& row) { return Sheet::Cell{snapdiff::bytes_text((row.*part).current)}; });
+                 [&](const PinnedRow& row) { return Sheet::Cell{bytes_text((row.*part).current)}; });
   };
   const auto growth = [&](Change PinnedRow::*part) {
     if (!report.has_baseline()) return;
     sheet.column({"growth", 9, true, " "}, lines, [&](const PinnedRow& row) {
       const std::int64_t change = (row.*part).growth();
-      return Sheet::Cell{snapdiff::growth_text(change), growth_paint(change)};
+      return Sheet::Cell{growth_text(change), growth_paint(change)};
     });
   };
   bytes("live", "", &PinnedRow::live);
   growth(&PinnedRow::live);
-  sheet.column({"segs", 5, true, " "}, lines, [](const PinnedRow& row) {
-    return Sheet::Cell{row.segments < 0 ? "" : snapdiff::count_text(row.segments)};
-  });
+  sheet.column({"segs", 5, true, " "}, lines,
+               [](const PinnedRow& row) { return Sheet::Cell{row.segments < 0 ? "" : count_text(row.segments)}; });
   bytes("pinned", " ", &PinnedRow::pinned);
   growth(&PinnedRow::pinned);
   bytes("alone in", " ", &PinnedRow::sole);
@@ -67,8 +66,7 @@ std::string pins_table(const PinReport& report, const Style& style) {
         report.view->frames(report.stacks[report.rows[i].key], frames);
       },
       sheet.rest_width(style.width), glyphs_for(style.utf8)));
-  if (shown < report.rows.size())
-    sheet.rows()[shown].last = others_text(static_cast<std::int64_t>(report.rows.size() - shown));
+  if (shown < report.rows.size()) sheet.rows()[shown].last = others_text(report.rows.size() - shown);
   sheet.rows().back().last = "TOTAL";
   return sheet.text(style.colour);
 }
@@ -82,9 +80,8 @@ std::string segment_table(const PinReport& report, const Style& style) {
   for (std::size_t i = 0; i < shown; ++i) {
     const SegmentFacts& s = report.segments[order[i]];
     Sheet::Row& row = table.add();
-    for (const std::int64_t bytes : {s.size, s.live, s.pinned})
-      row.cells.push_back({snapdiff::bytes_text(bytes), Paint::none});
-    row.cells.push_back({snapdiff::count_text(s.holders), Paint::none});
+    for (const std::int64_t bytes : {s.size, s.live, s.pinned}) row.cells.push_back({bytes_text(bytes), Paint::none});
+    row.cells.push_back({count_text(s.holders), Paint::none});
     row.last = "device " + std::to_string(s.device) + ", " + hex_text(s.address) +
                (s.stream == 0 ? "" : ", stream " + hex_text(s.stream)) +
                (s.pool == PoolId{} ? "" : ", pool " + pool_text(s.pool)) +
@@ -100,22 +97,21 @@ std::string segment_table(const PinReport& report, const Style& style) {
     }
     Sheet::Row& row = table.add();
     for (const std::int64_t bytes : {rest.size, rest.live, rest.pinned})
-      row.cells.push_back({snapdiff::bytes_text(bytes), Paint::none});
+      row.cells.push_back({bytes_text(bytes), Paint::none});
     row.cells.push_back({"", Paint::none});
-    row.last = others_text(static_cast<std::int64_t>(order.size() - shown));
+    row.last = others_text(order.size() - shown);
   }
   return table.text(style.colour);
 }
 
 std::string pins_text(const PinReport& report, const Style& style) {
   const auto segments = static_cast<std::int64_t>(report.segments.size());
-  std::string out = operand_name(report.current, style.utf8) + "   " + snapdiff::bytes_text(report.pinned.current) +
-                    " pinned   " + snapdiff::bytes_text(report.live.current) + " live   " +
-                    snapdiff::bytes_text(report.reserved) + " in " + counted(segments, "segment") + "\n";
+  std::string out = operand_name(report.current, style.utf8) + "   " + bytes_text(report.pinned.current) +
+                    " pinned   " + bytes_text(report.live.current) + " live   " + bytes_text(report.reserved) + " in " +
+                    counted(segments, "segment") + "\n";
   if (report.has_baseline())
     out += wrapped("since " + operand_name(report.baseline, style.utf8) + ": pinned " +
-                       snapdiff::growth_text(report.pinned.growth()) + ", live " +
-                       snapdiff::growth_text(report.live.growth()),
+                       growth_text(report.pinned.growth()) + ", live " + growth_text(report.live.growth()),
                    style.width, 2) +
            "\n";
   out += "\n" + pins_table(report, style);
@@ -127,7 +123,7 @@ std::string pins_text(const PinReport& report, const Style& style) {
              style.width, 2) +
          "\n";
   if (report.releasable > 0)
-    out += wrapped(snapdiff::bytes_text(report.releasable) + " in segments without a live block are pinned by nothing",
+    out += wrapped(bytes_text(report.releasable) + " in segments without a live block are pinned by nothing",
                    style.width, 2) +
            "\n";
   return out;
@@ -157,44 +153,41 @@ void row_fields(JsonWriter& json, const PinReport& report, const PinnedRow& row,
 }
 
 std::string pins_json(const PinReport& report, const Style& style) {
-  std::string out;
-  JsonWriter json(out);
-  json.begin_object();
-  json.field("schema", "snapdiff.pins/1");
-  json.key("baseline");
-  report.has_baseline() ? json_snapshot(json, report.baseline) : json.null();
-  json_snapshot(json, "current", report.current);
-  change(json, "live", report.live, report.has_baseline());
-  change(json, "pinned", report.pinned, report.has_baseline());
-  json.field("reserved", report.reserved);
-  json.field("releasable", report.releasable);
-  std::vector<FrameView> frames;
-  const std::size_t shown = shown_of(report.rows.size(), style);
-  json.object_rows("rows", std::span(report.rows).first(shown),
-                   [&](const PinnedRow& row) { row_fields(json, report, row, frames); });
-  std::int64_t others = 0;
-  for (std::size_t i = shown; i < report.rows.size(); ++i) others += report.rows[i].pinned.current;
-  json.object("others", [&] {
-    json.field("rows", report.rows.size() - shown);
-    json.field("pinned", others);
+  return json_text([&](JsonWriter& json) {
+    json.field("schema", "snapdiff.pins/1");
+    json.key("baseline");
+    report.has_baseline() ? json_snapshot(json, report.baseline) : json.null();
+    json_snapshot(json, "current", report.current);
+    change(json, "live", report.live, report.has_baseline());
+    change(json, "pinned", report.pinned, report.has_baseline());
+    json.field("reserved", report.reserved);
+    json.field("releasable", report.releasable);
+    std::vector<FrameView> frames;
+    const std::size_t shown = shown_of(report.rows.size(), style);
+    json.object_rows("rows", std::span(report.rows).first(shown),
+                     [&](const PinnedRow& row) { row_fields(json, report, row, frames); });
+    std::int64_t others = 0;
+    for (std::size_t i = shown; i < report.rows.size(); ++i) others += report.rows[i].pinned.current;
+    json.object("others", [&] {
+      json.field("rows", report.rows.size() - shown);
+      json.field("pinned", others);
+    });
+    json.object_rows("segments", report.segments, [&](const SegmentFacts& s) {
+      json.field("device", std::int64_t{s.device});
+      json.field("stream", s.stream);
+      json.field("pool", pool_text(s.pool));
+      json.field("address", s.address);
+      json.field("small", (s.flags & kSegmentSmall) != 0);
+      json.field("expandable", (s.flags & kSegmentExpandable) != 0);
+      json.field("size", s.size);
+      json.field("live", s.live);
+      json.field("rounding", s.rounding);
+      json.field("pending", s.pending);
+      json.field("free", s.free);
+      json.field("pinned", s.pinned);
+      json.field("stacks", std::int64_t{s.holders});
+    });
   });
-  json.object_rows("segments", report.segments, [&](const SegmentFacts& s) {
-    json.field("device", std::int64_t{s.device});
-    json.field("stream", s.stream);
-    json.field("pool", pool_text(s.pool));
-    json.field("address", s.address);
-    json.field("small", (s.flags & kSegmentSmall) != 0);
-    json.field("expandable", (s.flags & kSegmentExpandable) != 0);
-    json.field("size", s.size);
-    json.field("live", s.live);
-    json.field("rounding", s.rounding);
-    json.field("pending", s.pending);
-    json.field("free", s.free);
-    json.field("pinned", s.pinned);
-    json.field("stacks", std::int64_t{s.holders});
-  });
-  json.end_object();
-  return out + "\n";
 }
 
 }  // namespace

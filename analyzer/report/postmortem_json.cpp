@@ -64,60 +64,50 @@ void input_fields(JsonWriter& json, const Postmortem& report) {
   });
 }
 
-std::string diff_text(const GrowthReport& report, const std::vector<RowVerdict>& verdicts, const Style& style) {
-  std::string out;
-  json_diff(report, verdicts, style, [&](std::string_view piece) { out += piece; });
-  return out;
-}
-
 }  // namespace
 
 std::string postmortem_json(const Postmortem& report, const Style& wanted) {
   Style style = wanted;
   style.form = Form::json;
-  std::string out;
-  JsonWriter json(out);
-  json.begin_object();
-  json.field("schema", "snapdiff.postmortem/1");
-  json.field("version", report.version);
-  json.field("title", report.title);
-  json.field_or_null("created_at", report.created_at_ns == 0 ? std::string() : rfc3339(report.created_at_ns));
-  json.field("order", report.order_note);
-  json.field("redacted", report.redacted);
-  json.new_line();
-  story_fields(json, report.narrative);
-  input_fields(json, report);
-
-  const GrowthReport& growth = report.growth();
-  const bool stacks = !growth.metric.empty();
-  const auto null_field = [&](std::string_view key) {
+  return json_text([&](JsonWriter& json) {
+    json.field("schema", "snapdiff.postmortem/1");
+    json.field("version", report.version);
+    json.field("title", report.title);
+    json.field_or_null("created_at", report.created_at_ns == 0 ? std::string() : rfc3339(report.created_at_ns));
+    json.field("order", report.order_note);
+    json.field("redacted", report.redacted);
     json.new_line();
-    json.key(key);
-    json.null();
-  };
-  if (stacks) {
-    const std::vector<RowVerdict> verdicts = row_verdicts(report.trend);
-    const bool parallel = verdicts.size() == growth.rows.size();
-    document(json, "diff", diff_text(growth, parallel ? verdicts : std::vector<RowVerdict>{}, style));
-    document(json, "by_function", diff_text(report.by_function, {}, style));
-  } else {
-    null_field("diff");
-    null_field("by_function");
-  }
-  // Of two snapshots nothing was judged.
-  if (stacks && growth.series_length > 0 && report.trend.verdicts.size() == growth.rows.size()) {
-    document(json, "trend", write_trend(report.trend, style));
-  } else {
-    null_field("trend");
-  }
-  report.counters ? document(json, "counters", write_counters(*report.counters, style)) : null_field("counters");
-  report.pins ? document(json, "pins", write_pins(*report.pins, style)) : null_field("pins");
-  json.new_line();
-  json.object_or_null("failure", report.failure.has_value(), [&] { json_out_of_memory_fields(json, *report.failure); });
-  json.new_line();
-  json_notes(json, report.notes);
-  json.end_object();
-  return out + "\n";
+    story_fields(json, report.narrative);
+    input_fields(json, report);
+
+    const GrowthReport& growth = report.growth();
+    const bool stacks = !growth.metric.empty();
+    const auto null_field = [&](std::string_view key) {
+      json.new_line();
+      json.key(key);
+      json.null();
+    };
+    if (stacks) {
+      document(json, "diff", json_diff(growth, row_verdicts(report.trend), style));
+      document(json, "by_function", json_diff(report.by_function, {}, style));
+    } else {
+      null_field("diff");
+      null_field("by_function");
+    }
+    // Of two snapshots nothing was judged.
+    if (stacks && growth.series_length > 0 && report.trend.verdicts.size() == growth.rows.size()) {
+      document(json, "trend", json_trend(report.trend, style));
+    } else {
+      null_field("trend");
+    }
+    report.counters ? document(json, "counters", write_counters(*report.counters, style)) : null_field("counters");
+    report.pins ? document(json, "pins", write_pins(*report.pins, style)) : null_field("pins");
+    json.new_line();
+    json.object_or_null("failure", report.failure.has_value(),
+                        [&] { json_out_of_memory_fields(json, *report.failure); });
+    json.new_line();
+    json_notes(json, report.notes);
+  });
 }
 
 }  // namespace snapdiff::report

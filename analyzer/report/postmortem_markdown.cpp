@@ -59,8 +59,8 @@ std::string inputs_text(const Postmortem& report) {
     Sheet::Row& row = table.add();
     row.cells.push_back({std::to_string(i + 1)});
     if (totals) {
-      row.cells.push_back({snapdiff::value_text(step.total, unit)});
-      row.cells.push_back({i == 0 ? "" : snapdiff::value_text(step.growth, unit, true)});
+      row.cells.push_back({value_text(step.total, unit)});
+      row.cells.push_back({i == 0 ? "" : value_text(step.growth, unit, true)});
     }
     std::string name = cell(snapshot_name(step.snapshot, true));
     if (!step.restart.empty()) name += " (restart? " + cell(step.restart) + ")";
@@ -70,9 +70,8 @@ std::string inputs_text(const Postmortem& report) {
     row.cells.push_back({timed ? rfc3339(*snapshot->facts.taken_at_ns) : ""});
     if (snapshot != nullptr) row.last = cell(snapshot->facts.source.sha256);
   }
-  std::string out =
-      "\n<details>\n<summary>Inputs: " + counted(static_cast<std::int64_t>(report.steps.size()), "snapshot") +
-      "</summary>\n\n" + literal(printable(report.order_note)) + "\n\n" + table.markdown();
+  std::string out = "\n<details>\n<summary>Inputs: " + counted(report.steps.size(), "snapshot") + "</summary>\n\n" +
+                    literal(printable(report.order_note)) + "\n\n" + table.markdown();
   const std::vector<std::string> notes = note_lines(report.notes, true);
   if (!notes.empty()) out += "\n";
   for (const std::string& note : notes) out += "- " + literal(note) + "\n";
@@ -150,9 +149,7 @@ std::string postmortem_markdown(const Postmortem& report, const Style& style) {
   for (const Prose& line : told.in_short) out += "- " + with_command(line) + "\n";
   out += "\n";
   if (!report.growth().metric.empty()) {
-    const std::vector<RowVerdict> verdicts = row_verdicts(report.trend);
-    const bool parallel = verdicts.size() == report.growth().rows.size();
-    out += growth_rows(report.growth(), parallel ? verdicts : std::vector<RowVerdict>{}, style) + "\n";
+    out += growth_rows(report.growth(), row_verdicts(report.trend), style) + "\n";
   } else if (report.counters) {
     out += markdown_counters(*report.counters, style) + "\n";
   }

@@ -11,11 +11,6 @@
 namespace snapdiff::report {
 namespace {
 
-/// Modulo 2^64: values of profiles that a diff saved may be far apart.
-std::int64_t minus(std::int64_t a, std::int64_t b) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
-}
-
 std::int64_t value_of(const RankReport& report, const RankRow& row, std::size_t rank) {
   return report.series.overall.series.at(row.row, rank);
 }
@@ -31,26 +26,25 @@ class RanksText {
   }
 
  private:
-  std::string value(std::int64_t v) const { return snapdiff::value_text(v, report_.series.overall.unit); }
-  std::string growth(std::int64_t v) const { return snapdiff::value_text(v, report_.series.overall.unit, true); }
+  std::string value(std::int64_t v) const { return value_text(v, report_.series.overall.unit); }
+  std::string growth(std::int64_t v) const { return value_text(v, report_.series.overall.unit, true); }
   std::string name(std::size_t rank) const { return printable(report_.ranks[rank].name, style_.utf8); }
 
   std::string headline() const {
     const auto [low, high] =
         std::minmax_element(report_.ranks.begin(), report_.ranks.end(),
                             [](const RankFacts& a, const RankFacts& b) { return a.total < b.total; });
-    std::string out = counted(static_cast<std::int64_t>(report_.ranks.size()), "rank") + "   " + value(low->total) +
-                      " to " + value(high->total) + "   " + printable(report_.series.overall.metric, style_.utf8) +
-                      "\n";
+    std::string out = counted(report_.ranks.size(), "rank") + "   " + value(low->total) + " to " + value(high->total) +
+                      "   " + printable(report_.series.overall.metric, style_.utf8) + "\n";
     std::string text;
     if (report_.odd) {
       const RankFacts& odd = report_.ranks[*report_.odd];
-      text =
-          name(*report_.odd) + " differs most: " + growth(minus(odd.total, report_.middle)) + " from the middle rank";
+      text = name(*report_.odd) + " differs most: " + growth(wrapping_difference(odd.total, report_.middle)) +
+             " from the middle rank";
       const RankRow* most = nullptr;
       std::int64_t off = 0;
       for (const RankRow& row : report_.rows) {
-        const std::int64_t difference = minus(value_of(report_, row, *report_.odd), row.middle);
+        const std::int64_t difference = wrapping_difference(value_of(report_, row, *report_.odd), row.middle);
         if (magnitude(difference) > magnitude(off)) {
           most = &row;
           off = difference;
@@ -74,10 +68,10 @@ class RanksText {
     for (std::size_t i = 0; i < report_.ranks.size(); ++i) {
       const RankFacts& rank = report_.ranks[i];
       Sheet::Row& row = table.add();
-      const std::int64_t off = minus(rank.total, report_.middle);
+      const std::int64_t off = wrapping_difference(rank.total, report_.middle);
       row.cells = {{value(rank.total), Paint::none},
                    {growth(off), growth_paint(off)},
-                   {rank.reserved ? snapdiff::bytes_text(*rank.reserved) : "n/a", Paint::none}};
+                   {rank.reserved ? bytes_text(*rank.reserved) : "n/a", Paint::none}};
       row.last = name(i);
     }
     return table.text(style_.colour);
@@ -104,8 +98,7 @@ class RanksText {
     for (std::size_t i = 0; i < shown; ++i) rows.push_back(report_.rows[i].row);
     const std::vector<std::string> texts = row_texts(overall, rows, width, glyphs_);
     for (std::size_t i = 0; i < shown; ++i) table.rows()[i].last = texts[i];
-    if (shown < report_.rows.size())
-      table.add().last = others_text(static_cast<std::int64_t>(report_.rows.size() - shown));
+    if (shown < report_.rows.size()) table.add().last = others_text(report_.rows.size() - shown);
     return table.text(style_.colour);
   }
 
@@ -116,56 +109,38 @@ class RanksText {
 
 std::string ranks_json(const RankReport& report, const Style& style) {
   const GrowthReport& overall = report.series.overall;
-  const bool by_stack = overall.options.by == GroupBy::stack;
-  std::string out;
-  JsonWriter json(out);
-  const auto index_or_null = [&](std::string_view key, std::optional<std::size_t> index) {
-    json.field_or_null(key, index ? std::optional(static_cast<std::int64_t>(*index)) : std::nullopt);
-  };
-  json.begin_object();
-  json.field("schema", "snapdiff.ranks/1");
-  json.field("metric", overall.metric);
-  json.field("unit", overall.unit);
-  json.field("by", to_text(overall.options.by));
-  json.field("middle", report.middle);
-  index_or_null("odd", report.odd);
-  json.key("ranks");
-  json.begin_array();
-  for (std::size_t i = 0; i < report.ranks.size(); ++i) {
-    const RankFacts& rank = report.ranks[i];
-    json.new_line();
-    json.begin_object();
-    json.field("name", rank.name);
-    json.field_or_null("rank", rank.rank);
-    json.field_or_null("device", rank.device);
-    json.field("total", rank.total);
-    json.field("off", rank.off);
-    json.field_or_null("reserved", rank.reserved);
-    json_snapshot(json, "snapshot", report.series.steps[i].snapshot);
-    json.end_object();
-  }
-  json.end_array();
-  const std::size_t shown = shown_of(report.rows.size(), style);
-  std::vector<FrameView> frames;
-  json.object_rows("rows", std::span(report.rows).first(shown), [&](const RankRow& row) {
-    json.key("values");
-    json.begin_array();
-    for (std::size_t r = 0; r < report.ranks.size(); ++r) json.integer(value_of(report, row, r));
-    json.end_array();
-    json.field("middle", row.middle);
-    json.field("lowest", row.lowest);
-    json.field("highest", row.highest);
-    index_or_null("odd", row.lowest == row.highest ? std::nullopt : std::optional(row.odd));
-    if (by_stack) {
-      overall.frames(overall.rows[row.row], frames);
-      json_stack(json, "stack", frames);
-    } else {
-      json.field("key", overall.keys[overall.rows[row.row].key]);
-    }
+  return json_text([&](JsonWriter& json) {
+    const auto index_or_null = [&](std::string_view key, std::optional<std::size_t> index) {
+      json.field_or_null(key, index ? std::optional(static_cast<std::int64_t>(*index)) : std::nullopt);
+    };
+    json.field("schema", "snapdiff.ranks/1");
+    json.field("metric", overall.metric);
+    json.field("unit", overall.unit);
+    json.field("by", to_text(overall.options.by));
+    json.field("middle", report.middle);
+    index_or_null("odd", report.odd);
+    json.object_rows("ranks", report.ranks, [&](const RankFacts& rank, std::size_t i) {
+      json.field("name", rank.name);
+      json.field_or_null("rank", rank.rank);
+      json.field_or_null("device", rank.device);
+      json.field("total", rank.total);
+      json.field("off", rank.off);
+      json.field_or_null("reserved", rank.reserved);
+      json_snapshot(json, "snapshot", report.series.steps[i].snapshot);
+    });
+    const std::size_t shown = shown_of(report.rows.size(), style);
+    std::vector<FrameView> frames;
+    json.object_rows("rows", std::span(report.rows).first(shown), [&](const RankRow& row) {
+      json.array("values", report.ranks,
+                 [&](const RankFacts&, std::size_t rank) { json.integer(value_of(report, row, rank)); });
+      json.field("middle", row.middle);
+      json.field("lowest", row.lowest);
+      json.field("highest", row.highest);
+      index_or_null("odd", row.lowest == row.highest ? std::nullopt : std::optional(row.odd));
+      json_row_name(json, overall, overall.rows[row.row], frames);
+    });
+    json.field("others", static_cast<std::int64_t>(report.rows.size() - shown));
   });
-  json.field("others", static_cast<std::int64_t>(report.rows.size() - shown));
-  json.end_object();
-  return out + "\n";
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "analyzer/report/report.hpp"
 #include "snapdiff/function_name.hpp"
+#include "snapdiff/words.hpp"
 
 namespace snapdiff::report {
 
@@ -18,7 +19,7 @@ std::string renamed_note(const std::vector<RenamedFunction>& renamed, bool utf8)
       after = one.after;
     }
     text += (i > 0 ? "; " : "") + printable(before, utf8) + (utf8 ? " → " : " -> ") + printable(after, utf8) + ", " +
-            std::to_string(one.stacks) + (one.stacks == 1 ? " stack" : " stacks");
+            counted(one.stacks, "stack");
   }
   if (renamed.size() > kShown) text += "; " + std::to_string(renamed.size() - kShown) + " others";
   return text;

@@ -2,9 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -15,6 +15,7 @@
 #include "snapdiff/gate.hpp"
 #include "snapdiff/growth.hpp"
 #include "snapdiff/postmortem.hpp"
+#include "snapdiff/printable.hpp"
 #include "snapdiff/result.hpp"
 #include "snapdiff/story.hpp"
 #include "snapdiff/trend.hpp"
@@ -37,17 +38,14 @@ struct Style {
   std::string footer;          ///< last line of text, e.g. "stored in snapdiff.db as @1, @2. Next: ..."
 };
 
-/// Verdict of one row of a series, see verdict.md.
-struct RowVerdict {
-  std::string word;
-  std::string reason;
-};
+/// Word and reason of each row of a series, parallel to the rows; or empty.
+using RowVerdicts = std::span<const Verdict>;
 
 std::string write_diff(const GrowthReport& report, const Style& style);
-/// `steps` as full reports for JSON and --steps, else empty. `verdicts` parallel to
-/// series.overall.rows, or empty.
-std::string write_series(const SeriesReport& series, const std::vector<GrowthReport>& steps,
-                         const std::vector<RowVerdict>& verdicts, const Style& style);
+/// `steps` as full reports for JSON and --steps, else empty. `verdicts` that are not parallel to series.overall.rows
+/// are left out.
+std::string write_series(const SeriesReport& series, const std::vector<GrowthReport>& steps, RowVerdicts verdicts,
+                         const Style& style);
 std::string write_trend(const TrendReport& trend, const Style& style);
 
 /// What is printed above the table of one snapshot of a device's memory; null where there is none.
@@ -84,27 +82,6 @@ std::string write_gate(const GateReport& report, const Style& style);
 /// For CI servers: JUnit XML, one test case per finding; SARIF 2.1.0, one result per broken finding.
 std::string gate_junit(const GateReport& report);
 std::string gate_sarif(const GateReport& report, std::string_view version);
-
-/// Takes an output piece by piece, in order.
-using Sink = std::function<void(std::string_view)>;
-
-/// The same bytes as write_diff(report, style), about a MiB at a time: JSON and CSV of a million
-/// stacks need not be held in memory.
-void write_diff(const GrowthReport& report, const Style& style, const Sink& sink);
-void write_series(const SeriesReport& series, const std::vector<GrowthReport>& steps,
-                  const std::vector<RowVerdict>& verdicts, const Style& style, const Sink& sink);
-void write_trend(const TrendReport& trend, const Style& style, const Sink& sink);
-void write_top(const TopReport& report, const Style& style, const Sink& sink, const AboveTop& above = {});
-
-/// The numbers of product.md and design.md section 5: "1.02 MiB", "+44 011", "-4.00 MiB".
-std::string bytes_text(std::int64_t bytes);
-std::string growth_text(std::int64_t bytes);
-std::string count_text(std::int64_t count);
-std::string growth_count_text(std::int64_t count);
-
-/// Control characters (C0, DEL, C1), invisible and direction-changing code points and invalid UTF-8
-/// as \xNN per byte; with `utf8` false every byte above 0x7E too.
-std::string printable(std::string_view bytes, bool utf8 = true);
 
 /// JSON that others wrote, with the code points that printable() would escape as \uNNNN: they can stand in strings
 /// alone.

@@ -42,8 +42,7 @@ class RetainedText {
     std::string text = operand_name(report_.snapshots.front(), style_.utf8);
     if (!grows_) return text;
     text += spaced(glyphs_.arrow) + operand_name(report_.snapshots.back(), style_.utf8);
-    if (report_.snapshots.size() > 2)
-      text += "   " + counted(static_cast<std::int64_t>(report_.snapshots.size()), "snapshot");
+    if (report_.snapshots.size() > 2) text += "   " + counted(report_.snapshots.size(), "snapshot");
     return text;
   }
 
@@ -53,14 +52,14 @@ class RetainedText {
     const ObjectSum& last = report_.heaps.back().*part;
     std::string text;
     if (report_.has_bytes) {
-      if (grows_) text += snapdiff::bytes_text(first.bytes) + spaced(glyphs_.arrow);
-      text += snapdiff::bytes_text(last.bytes);
-      if (grows_) text += "  " + snapdiff::growth_text(last.bytes - first.bytes);
+      if (grows_) text += bytes_text(first.bytes) + spaced(glyphs_.arrow);
+      text += bytes_text(last.bytes);
+      if (grows_) text += "  " + growth_text(last.bytes - first.bytes);
       text += " in ";
     }
-    if (grows_) text += snapdiff::count_text(first.objects) + spaced(glyphs_.arrow);
+    if (grows_) text += count_text(first.objects) + spaced(glyphs_.arrow);
     text += counted_objects(last.objects);
-    if (grows_) text += "  " + snapdiff::growth_count_text(last.objects - first.objects);
+    if (grows_) text += "  " + growth_count_text(last.objects - first.objects);
     return text;
   }
 
@@ -78,22 +77,22 @@ class RetainedText {
     if (any(&HeapFacts::detached)) out += line("detached  ", sum_text(&HeapFacts::detached) + " out of their document");
     if (report_.fresh)
       out += line("new       ", counted_objects(report_.fresh->objects) +
-                                    (report_.has_bytes ? ", " + snapdiff::bytes_text(report_.fresh->bytes) : ""));
+                                    (report_.has_bytes ? ", " + bytes_text(report_.fresh->bytes) : ""));
     out += line("roots     ", roots_text());
     return out;
   }
 
   std::string roots_text() const {
     const HeapFacts& heap = report_.heaps.back();
-    std::string text = snapdiff::count_text(heap.roots);
+    std::string text = count_text(heap.roots);
     switch (heap.rule) {
       case RootRule::told: break;
       case RootRule::flagged: text += ", as marked"; break;
       case RootRule::unheld: text += ": the format records none, so objects that no other one holds"; break;
       case RootRule::first: text += ": the format records none and all are held, so the first object"; break;
     }
-    text += "; " + snapdiff::count_text(heap.references) + " references";
-    if (heap.weak > 0) text += ", of them " + snapdiff::count_text(heap.weak) + " weak and not followed";
+    text += "; " + count_text(heap.references) + " references";
+    if (heap.weak > 0) text += ", of them " + count_text(heap.weak) + " weak and not followed";
     return text;
   }
 
@@ -121,8 +120,7 @@ class RetainedText {
     const std::size_t shown = shown_of(report_.rows.size(), style_);
     std::vector<Line> lines;
     for (std::size_t i = 0; i < shown; ++i) lines.push_back({report_.rows[i], ""});
-    if (shown < report_.rows.size())
-      lines.push_back(together(shown, others_text(static_cast<std::int64_t>(report_.rows.size() - shown))));
+    if (shown < report_.rows.size()) lines.push_back(together(shown, others_text(report_.rows.size() - shown)));
     lines.push_back(together(0, "TOTAL"));
     Sheet sheet("type", style_.thousands);
     sizes(
@@ -137,8 +135,7 @@ class RetainedText {
           sheet, lines, {"retains", 7}, 9, [](const TypeTotals& t) { return t.retained.objects; }, false, false);
     }
     if (report_.fresh)
-      sheet.column({"new", 5}, lines,
-                   [](const Line& line) { return Sheet::Cell{snapdiff::count_text(line.row.fresh.objects)}; });
+      sheet.column({"new", 5}, lines, [](const Line& line) { return Sheet::Cell{count_text(line.row.fresh.objects)}; });
     const std::size_t width = std::max<std::size_t>(sheet.rest_width(style_.width), 12);
     for (std::size_t i = 0; i < lines.size(); ++i)
       sheet.rows()[i].last = lines[i].is_row()
@@ -156,14 +153,13 @@ class RetainedText {
     sheet.column(std::move(column), lines, [&](const Line& line) {
       if (!known(line)) return Sheet::Cell{};
       const std::int64_t value = get(line.row.last());
-      return Sheet::Cell{bytes ? snapdiff::bytes_text(value) : snapdiff::count_text(value)};
+      return Sheet::Cell{bytes ? bytes_text(value) : count_text(value)};
     });
     if (!grows_) return;
     sheet.column({"growth", growth_width}, lines, [&](const Line& line) {
       if (!known(line)) return Sheet::Cell{};
       const std::int64_t growth = get(line.row.last()) - get(line.row.first());
-      return Sheet::Cell{bytes ? snapdiff::growth_text(growth) : snapdiff::growth_count_text(growth),
-                         growth_paint(growth)};
+      return Sheet::Cell{bytes ? growth_text(growth) : growth_count_text(growth), growth_paint(growth)};
     });
   }
 
@@ -183,40 +179,37 @@ void sum_json(JsonWriter& json, std::string_view key, const ObjectSum& sum, bool
 }
 
 std::string retained_json(const RetainedReport& report, const Style& style) {
-  std::string out;
-  JsonWriter json(out);
-  json.begin_object();
-  json.field("schema", "snapdiff.retained/1");
-  json.array("snapshots", report.snapshots, [&](const SnapshotRef& ref) { json_snapshot(json, ref); });
-  json.objects("heaps", report.heaps, [&](const HeapFacts& heap) {
-    json.field("root_rule", to_text(heap.rule));
-    json.field("roots", heap.roots);
-    json.field("references", heap.references);
-    json.field("weak_references", heap.weak);
-    sum_json(json, "reachable", heap.reachable, report.has_bytes);
-    sum_json(json, "unreachable", heap.unreachable, report.has_bytes);
-    sum_json(json, "detached", heap.detached, report.has_bytes);
-  });
-  json.field("sizes_estimated", report.sizes_estimated);
-  const auto fresh = [&](const ObjectSum& sum) {
-    json.object_or_null("new", report.fresh.has_value(), [&] { sum_fields(json, sum, report.has_bytes); });
-  };
-  fresh(report.fresh.value_or(ObjectSum{}));
-  const std::size_t shown = shown_of(report.rows.size(), style);
-  json.object_rows("rows", std::span(report.rows).first(shown), [&](const RetainedRow& row) {
-    json.field("type", row.type);
-    json.field("kind", row.kind);
-    json.objects("at", row.at, [&](const TypeTotals& totals) {
-      sum_json(json, "self", totals.self, report.has_bytes);
-      sum_json(json, "retained", totals.retained, report.has_bytes);
-      sum_json(json, "detached", totals.detached, report.has_bytes);
+  return json_text([&](JsonWriter& json) {
+    json.field("schema", "snapdiff.retained/1");
+    json.array("snapshots", report.snapshots, [&](const SnapshotRef& ref) { json_snapshot(json, ref); });
+    json.objects("heaps", report.heaps, [&](const HeapFacts& heap) {
+      json.field("root_rule", to_text(heap.rule));
+      json.field("roots", heap.roots);
+      json.field("references", heap.references);
+      json.field("weak_references", heap.weak);
+      sum_json(json, "reachable", heap.reachable, report.has_bytes);
+      sum_json(json, "unreachable", heap.unreachable, report.has_bytes);
+      sum_json(json, "detached", heap.detached, report.has_bytes);
     });
-    fresh(row.fresh);
+    json.field("sizes_estimated", report.sizes_estimated);
+    const auto fresh = [&](const ObjectSum& sum) {
+      json.object_or_null("new", report.fresh.has_value(), [&] { sum_fields(json, sum, report.has_bytes); });
+    };
+    fresh(report.fresh.value_or(ObjectSum{}));
+    const std::size_t shown = shown_of(report.rows.size(), style);
+    json.object_rows("rows", std::span(report.rows).first(shown), [&](const RetainedRow& row) {
+      json.field("type", row.type);
+      json.field("kind", row.kind);
+      json.objects("at", row.at, [&](const TypeTotals& totals) {
+        sum_json(json, "self", totals.self, report.has_bytes);
+        sum_json(json, "retained", totals.retained, report.has_bytes);
+        sum_json(json, "detached", totals.detached, report.has_bytes);
+      });
+      fresh(row.fresh);
+    });
+    json.field("others", static_cast<std::int64_t>(report.rows.size() - shown));
+    json_notes(json, report.notes);
   });
-  json.field("others", static_cast<std::int64_t>(report.rows.size() - shown));
-  json_notes(json, report.notes);
-  json.end_object();
-  return out + "\n";
 }
 
 }  // namespace

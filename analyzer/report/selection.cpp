@@ -11,22 +11,10 @@ namespace snapdiff::report {
 
 namespace {
 
-/// |growth| without overflow.
-std::uint64_t size_of(std::int64_t growth) {
-  const auto bits = static_cast<std::uint64_t>(growth);
-  return growth < 0 ? ~bits + 1 : bits;
-}
-
-/// Sums wrap: parts of a total that fits may not fit themselves when negative values are about, and
-/// the sum over all parts is right again.
-void add(std::int64_t& sum, std::int64_t value) {
-  sum = static_cast<std::int64_t>(static_cast<std::uint64_t>(sum) + static_cast<std::uint64_t>(value));
-}
-
 std::uint64_t size_of_row(const GrowthReport& report, std::size_t row) {
-  const std::uint64_t flat = size_of(report.rows[row].value.growth());
+  const std::uint64_t flat = magnitude(report.rows[row].value.growth());
   if (report.cumulative.empty()) return flat;
-  return std::max(flat, size_of(report.cumulative[row].value.growth()));
+  return std::max(flat, magnitude(report.cumulative[row].value.growth()));
 }
 
 bool is_unchanged(const GrowthReport& report, std::size_t row) {
@@ -45,18 +33,13 @@ bool is_absent(const GrowthReport& report, std::size_t row) {
 
 }  // namespace
 
-void add(Change& sum, const Change& value) {
-  add(sum.baseline, value.baseline);
-  add(sum.current, value.current);
-}
-
 void add(Others& others, const GrowthRow& row) {
   ++others.rows;
-  add(others.value, row.value);
-  add(others.objects, row.objects);
+  others.value += row.value;
+  others.objects += row.objects;
 }
 
-std::string others_name(const Others& others) { return others_text(static_cast<std::int64_t>(others.rows)); }
+std::string others_name(const Others& others) { return others_text(others.rows); }
 
 Unchanged unchanged_rows(const GrowthReport& report, const Style& style) {
   const bool by_change = report.options.sort == SortKey::change || report.options.sort == SortKey::growth;
@@ -73,7 +56,7 @@ Selection select_rows(const GrowthReport& report, const Style& style, Unchanged 
   std::iota(order.begin(), order.end(), 0U);
   if (style.cumulative && !report.cumulative.empty()) {
     std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return size_of(report.cumulative[a].value.growth()) > size_of(report.cumulative[b].value.growth());
+      return magnitude(report.cumulative[a].value.growth()) > magnitude(report.cumulative[b].value.growth());
     });
   }
   const std::size_t limit = most_rows(report, style);
@@ -91,8 +74,8 @@ Selection select_rows(const GrowthReport& report, const Style& style, Unchanged 
     }
     const GrowthRow& r = report.rows[row];
     ++out.others.rows;
-    add(out.others.value, r.value);
-    if (report.has_objects) add(out.others.objects, r.objects);
+    out.others.value += r.value;
+    if (report.has_objects) out.others.objects += r.objects;
     out.others.changed = out.others.changed || !is_unchanged(report, row);
     variance += r.error * r.error;
   }
@@ -105,7 +88,7 @@ Selection select_rows(const TopReport& report, const Style& style) {
   std::iota(order.begin(), order.end(), 0U);
   if (style.cumulative && report.options.by != GroupBy::stack) {
     std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return size_of(report.rows[a].cumulative) > size_of(report.rows[b].cumulative);
+      return magnitude(report.rows[a].cumulative) > magnitude(report.rows[b].cumulative);
     });
   }
   const std::size_t limit = style.max_rows == 0 ? order.size() : style.max_rows;
@@ -114,13 +97,13 @@ Selection select_rows(const TopReport& report, const Style& style) {
   double variance = 0;
   for (const std::uint32_t row : order) {
     const TopRow& r = report.rows[row];
-    if (std::max(size_of(r.value), size_of(r.cumulative)) >= floor && out.rows.size() < limit) {
+    if (std::max(magnitude(r.value), magnitude(r.cumulative)) >= floor && out.rows.size() < limit) {
       out.rows.push_back(row);
       continue;
     }
     ++out.others.rows;
-    add(out.others.value.current, r.value);
-    add(out.others.objects.current, r.objects);
+    out.others.value += {0, r.value};
+    out.others.objects += {0, r.objects};
     variance += r.error * r.error;
   }
   out.others.error = std::sqrt(variance);
@@ -129,7 +112,7 @@ Selection select_rows(const TopReport& report, const Style& style) {
 
 bool within_error(const GrowthReport& report, const GrowthRow& row) {
   if (!report.has_error || std::isnan(row.error) || row.error <= 0) return false;
-  return static_cast<double>(size_of(row.value.growth())) < 2 * row.error;
+  return static_cast<double>(magnitude(row.value.growth())) < 2 * row.error;
 }
 
 }  // namespace snapdiff::report

@@ -21,9 +21,6 @@ struct Others {
   double error = 0;      ///< of the sum; NaN when one is unknown
 };
 
-/// Adds both sides, modulo 2^64: parts of a total that fits may not fit themselves.
-void add(Change& sum, const Change& value);
-
 /// Takes a row in: its count, value and objects.
 void add(Others& others, const GrowthRow& row);
 

@@ -33,8 +33,8 @@ std::vector<Sheet::Cell> step_cells(const SeriesReport& series, std::size_t i) {
   const SeriesStep& step = series.steps[i];
   const std::string& unit = series.overall.unit;
   return {{std::to_string(i + 1)},
-          {snapdiff::value_text(step.total, unit)},
-          {i == 0 ? "" : snapdiff::value_text(step.growth, unit, true), growth_paint(step.growth)}};
+          {value_text(step.total, unit)},
+          {i == 0 ? "" : value_text(step.growth, unit, true), growth_paint(step.growth)}};
 }
 
 std::string step_table(const SeriesReport& series, const Style& style) {
@@ -51,8 +51,7 @@ std::string step_table(const SeriesReport& series, const Style& style) {
       if (is_shown(i - 1, series.steps.size(), style)) {
         Sheet::Row& gap = table.add();
         gap.cells = {{std::string(glyphs.ellipsis)}};
-        gap.last = counted(static_cast<std::int64_t>(series.steps.size() - 2 * kStepsAtEnds), "more step") +
-                   ": -n 0 shows all";
+        gap.last = counted(series.steps.size() - 2 * kStepsAtEnds, "more step") + ": -n 0 shows all";
       }
       continue;
     }
@@ -62,7 +61,7 @@ std::string step_table(const SeriesReport& series, const Style& style) {
     const double share = static_cast<double>(std::max<std::int64_t>(step.total, 0)) / static_cast<double>(most);
     row.last.assign(static_cast<std::size_t>(std::lround(static_cast<double>(kBarWidth) * share)), '#');
     if (heaviest && i > 0 && step.heaviest_growth != 0) {
-      const std::string growth = snapdiff::value_text(step.heaviest_growth, overall.unit, true);
+      const std::string growth = value_text(step.heaviest_growth, overall.unit, true);
       row.last = pad_right(row.last, kBarWidth) + "  " + pad_left(growth, 9) + "  " +
                  stack_cell(step.heaviest, style.width - 83, glyphs).text;
     }
@@ -121,7 +120,7 @@ std::string passing_text(const SeriesReport& series, const Style& style) {
   for (const PassingRow& passing : passing_rows(series)) {
     const std::string name = row_text(overall, overall.rows[passing.row], room, glyphs);
     const auto at = [&](std::int64_t change, std::size_t step) {
-      return snapdiff::value_text(change, overall.unit, true) + " at " + std::to_string(step + 1);
+      return value_text(change, overall.unit, true) + " at " + std::to_string(step + 1);
     };
     const std::string up = at(passing.rise, passing.up);
     const std::string down = at(passing.fall, passing.down);
@@ -140,7 +139,7 @@ std::string step_tables(const std::vector<GrowthReport>& steps, const Style& sty
     const GrowthReport& step = steps[i];
     out += "\nstep " + std::to_string(i + 2) + "   " + snapshot_name(step.baseline, style.utf8) + " " +
            std::string(glyphs.arrow) + " " + snapshot_name(step.current, style.utf8) + "   " +
-           snapdiff::value_text(step.total.growth(), step.unit, true) + "\n\n";
+           value_text(step.total.growth(), step.unit, true) + "\n\n";
     out += growth_table(step, select_rows(step, style, unchanged_rows(step, style)), {}, style);
     out += listed_once_text(step, style);
     for (const std::string& note : note_lines(step, style.utf8)) out += wrapped(note, style.width, 2) + "\n";
@@ -150,25 +149,23 @@ std::string step_tables(const std::vector<GrowthReport>& steps, const Style& sty
 
 }  // namespace
 
-std::string text_series(const SeriesReport& series, const std::vector<GrowthReport>& steps,
-                        const std::vector<RowVerdict>& verdicts, const Style& style) {
+std::string text_series(const SeriesReport& series, const std::vector<GrowthReport>& steps, RowVerdicts verdicts,
+                        const Style& style) {
   const GrowthReport& overall = series.overall;
-  const std::vector<RowVerdict>& known = verdicts.size() == overall.rows.size() ? verdicts : std::vector<RowVerdict>{};
   std::string out = headline_text(headline(overall, style), style);
   out += "\n" + step_table(series, style);
   out += step_tables(steps, style);
   const Glyphs glyphs = glyphs_for(style.utf8);
   out += "\n";
   if (!steps.empty()) out += "first " + std::string(glyphs.arrow) + " last\n\n";
-  out += growth_table(overall, select_rows(overall, style, unchanged_rows(overall, style)), known, style);
+  out += growth_table(overall, select_rows(overall, style, unchanged_rows(overall, style)), verdicts, style);
   out += listed_once_text(overall, style);
   out += passing_text(series, style);
   return out + text_end(note_lines(overall, style.utf8), style);
 }
 
-std::string markdown_series(const SeriesReport& series, const std::vector<RowVerdict>& verdicts, const Style& style) {
+std::string markdown_series(const SeriesReport& series, RowVerdicts verdicts, const Style& style) {
   const GrowthReport& report = series.overall;
-  const std::vector<RowVerdict>& known = verdicts.size() == report.rows.size() ? verdicts : std::vector<RowVerdict>{};
   std::string out = markdown_title(report.baseline, report.current, report.metric, report.total, report.unit) +
                     markdown_head(headline(report, unwrapped(style)));
   Sheet sheet({{"step"}, {metric_label(report.metric)}, {"growth"}}, "snapshot", {});
@@ -179,7 +176,7 @@ std::string markdown_series(const SeriesReport& series, const std::vector<RowVer
     row.last = literal(snapshot_name(step.snapshot, true));
     if (!step.restart.empty()) row.last += " (restart? " + literal(printable(step.restart)) + ")";
   }
-  return out + sheet.markdown() + "\n" + growth_rows(report, known, style) + listed_once_markdown(report, style) +
+  return out + sheet.markdown() + "\n" + growth_rows(report, verdicts, style) + listed_once_markdown(report, style) +
          markdown_notes(note_lines(report, true));
 }
 

@@ -131,9 +131,8 @@ std::optional<StackPair> StackPairs::of(const GrowthRow& row) const {
     if (places.size() > kShownAtLeaf + kShownAtRoot + 1 && i >= kShownAtLeaf && i + kShownAtRoot < places.size()) {
       alike = alike && both && *old_frame == *new_frame;
       if (i > kShownAtLeaf) continue;
-      const std::string left_out =
-          std::string(glyphs.ellipsis) + " " +
-          counted(static_cast<std::int64_t>(places.size() - kShownAtLeaf - kShownAtRoot), "frame") + " left out";
+      const std::string left_out = std::string(glyphs.ellipsis) + " " +
+                                   counted(places.size() - kShownAtLeaf - kShownAtRoot, "frame") + " left out";
       pair.frames.push_back({left_out, left_out});
       continue;
     }

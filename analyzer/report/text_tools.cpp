@@ -57,10 +57,6 @@ std::size_t width_of(std::uint32_t code) {
   return contains(kDoubleWidth, code) ? 2 : 1;
 }
 
-bool plain_ascii(std::string_view bytes) {
-  return std::all_of(bytes.begin(), bytes.end(), [](char c) { return c >= 0x20 && c < 0x7F; });
-}
-
 /// The longest prefix of at most `width` columns.
 std::size_t prefix_within(std::string_view text, std::size_t width) {
   std::size_t used = 0;
@@ -97,37 +93,6 @@ std::string_view base_name_of(std::string_view path) {
 Glyphs glyphs_for(bool utf8) {
   if (utf8) return {};
   return {"->", "<", "+-", "..", "(rec)", "x", "-", false};
-}
-
-std::string printable(std::string_view bytes, bool utf8) {
-  if (plain_ascii(bytes)) return std::string(bytes);
-  std::string out;
-  for (std::size_t at = 0; at < bytes.size();) {
-    const CodePoint code = decode_utf8(bytes, at);
-    const std::size_t length = std::max<std::size_t>(1, code.length);
-    const bool safe = code.length > 0 && !is_unsafe(code.value) && (utf8 || code.value < 0x7F);
-    if (safe) {
-      out.append(bytes, at, length);
-    } else {
-      append_escaped(out, bytes.substr(at, length));
-    }
-    at += length;
-  }
-  return out;
-}
-
-std::string valid_utf8(std::string_view bytes) {
-  std::string out;
-  for (std::size_t at = 0; at < bytes.size();) {
-    const CodePoint code = decode_utf8(bytes, at);
-    if (code.length > 0) {
-      out.append(bytes, at, code.length);
-    } else {
-      out += "\xEF\xBF\xBD";
-    }
-    at += std::max<std::size_t>(1, code.length);
-  }
-  return out;
 }
 
 std::size_t display_width(std::string_view text) {

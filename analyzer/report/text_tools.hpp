@@ -25,9 +25,6 @@ struct Glyphs {
 };
 Glyphs glyphs_for(bool utf8);
 
-/// Valid UTF-8, invalid bytes as U+FFFD; everything else as it is.
-std::string valid_utf8(std::string_view bytes);
-
 /// Columns of a terminal that valid UTF-8 takes: 0 for combining marks, 2 for wide characters.
 std::size_t display_width(std::string_view text);
 

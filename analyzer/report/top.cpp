@@ -75,18 +75,18 @@ class TopSheet {
               const std::string& separator = "") const {
     const auto known = [flat](const TopLine& line) { return flat ? std::optional(line.flat) : line.cumulative; };
     sheet.column({header, 10, true, separator}, lines_, [&](const TopLine& line) {
-      return known(line) ? Sheet::Cell{snapdiff::value_text(*known(line), report_.unit)} : Sheet::Cell{};
+      return known(line) ? Sheet::Cell{value_text(*known(line), report_.unit)} : Sheet::Cell{};
     });
     if (!with_share) return;
     sheet.column({"%", 5, true, " "}, lines_, [&](const TopLine& line) {
-      return known(line) ? Sheet::Cell{snapdiff::percent_text(*known(line), report_.total)} : Sheet::Cell{};
+      return known(line) ? Sheet::Cell{percent_text(*known(line), report_.total)} : Sheet::Cell{};
     });
   }
 
   void objects(Sheet& sheet) const {
     if (!report_.has_objects) return;
     sheet.column({"objects", 8, true, "  "}, lines_, [](const TopLine& line) {
-      return line.objects ? Sheet::Cell{snapdiff::count_text(*line.objects)} : Sheet::Cell{};
+      return line.objects ? Sheet::Cell{count_text(*line.objects)} : Sheet::Cell{};
     });
   }
 
@@ -131,7 +131,7 @@ class TopSheet {
 
 /// "6.1 MiB in 20 objects".
 std::string total_text(const TopReport& report) {
-  std::string text = snapdiff::value_text(report.total, report.unit);
+  std::string text = value_text(report.total, report.unit);
   return report.has_objects ? text + " in " + counted(report.total_objects, "object") : text;
 }
 

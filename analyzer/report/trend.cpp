@@ -94,7 +94,7 @@ class TrendSheet {
   std::string last_header() const {
     return overall_.options.by == GroupBy::stack ? "stack (leaf first)" : std::string(to_text(overall_.options.by));
   }
-  std::string value(std::int64_t growth) const { return snapdiff::value_text(growth, overall_.unit, true); }
+  std::string value(std::int64_t growth) const { return value_text(growth, overall_.unit, true); }
 
   void growth(Sheet& sheet) const {
     sheet.column({"growth", 9, true, ""}, lines_, [&](const TrendLine& line) {
@@ -107,7 +107,7 @@ class TrendSheet {
 
   std::string share(const TrendLine& line) const {
     const std::int64_t growth = line.value.growth();
-    return line.is_row() && growth > 0 && overall_.grew > 0 ? snapdiff::percent_text(growth, overall_.grew) : "";
+    return line.is_row() && growth > 0 && overall_.grew > 0 ? percent_text(growth, overall_.grew) : "";
   }
 
   /// What the scenario left at each row.
@@ -122,7 +122,7 @@ class TrendSheet {
       return;
     }
     of_row("a round trip", [&](std::uint32_t row) { return value(per_loop(trend_, scenario.kept[row])); });
-    of_row("objects a round", [&](std::uint32_t row) { return ">= " + snapdiff::count_text(scenario.least[row]); });
+    of_row("objects a round", [&](std::uint32_t row) { return ">= " + count_text(scenario.least[row]); });
   }
 
   void slopes(Sheet& sheet) const {

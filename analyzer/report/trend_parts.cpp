@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "snapdiff/number_text.hpp"
 
@@ -14,7 +13,7 @@ bool has_times(const TrendReport& trend) { return trend.axis.step_seconds > 0; }
 std::string steps_text(double steps) { return counted(std::llround(std::min(steps, 9e15)), "snapshot"); }
 
 HeadLine forecast_line(const TrendReport& trend) {
-  const std::string limit = snapdiff::value_text(*trend.limit, trend.series.overall.unit);
+  const std::string limit = value_text(*trend.limit, trend.series.overall.unit);
   const Forecast& forecast = trend.forecast;
   std::string text;
   switch (forecast.kind) {
@@ -40,18 +39,17 @@ HeadLine forecast_line(const TrendReport& trend) {
 HeadLine scenario_line(const TrendReport& trend) {
   const Scenario& scenario = *trend.scenario;
   const GrowthReport& overall = trend.series.overall;
-  const std::string rows =
-      counted(static_cast<std::int64_t>(scenario.rows.size()), std::string(to_text(overall.options.by)));
+  const std::string rows = counted(scenario.rows.size(), std::string(to_text(overall.options.by)));
   std::string text;
   if (scenario.kind == Scenario::Kind::triple) {
     text = rows + " of which the final snapshot still holds what the target added: " +
-           snapdiff::value_text(scenario.kept_total, overall.unit, true);
+           value_text(scenario.kept_total, overall.unit, true);
   } else {
     const auto rounds = static_cast<std::int64_t>(trend.series.steps.size()) - 1;
     text = rows + " left " + counted(scenario.loops, "object") + " or more in each of " + counted(rounds, "round");
     if (scenario.kept_total != 0)
-      text += ": " + snapdiff::value_text(scenario.kept_total, overall.unit, true) + " in all, " +
-              snapdiff::value_text(per_loop(trend, scenario.kept_total), overall.unit, true) + " a round trip";
+      text += ": " + value_text(scenario.kept_total, overall.unit, true) + " in all, " +
+              value_text(per_loop(trend, scenario.kept_total), overall.unit, true) + " a round trip";
   }
   return {"scenario", {{text, scenario.rows.empty() ? Paint::none : Paint::alarm}}};
 }
@@ -126,10 +124,10 @@ std::vector<HeadLine> headline(const TrendReport& trend, const Style& style) {
   if (trend.scenario) more.push_back(scenario_line(trend));
   if (trend.limit) more.push_back(forecast_line(trend));
   if (trend.left_out > 0)
-    more.push_back({"restart",
-                    {{counted(static_cast<std::int64_t>(trend.left_out), "snapshot") +
-                          " before it left out: " + printable(trend.restart, style.utf8),
-                      Paint::none}}});
+    more.push_back(
+        {"restart",
+         {{counted(trend.left_out, "snapshot") + " before it left out: " + printable(trend.restart, style.utf8),
+           Paint::none}}});
   if (std::string from = releases_text(trend, style); !from.empty())
     more.push_back({"releases", {{std::move(from), Paint::none}}});
   if (!trend.axis.note.empty()) more.push_back({"times", {{trend.axis.note, Paint::none}}});
@@ -141,33 +139,9 @@ std::string slope_text(const TrendReport& trend, double slope, bool sign) {
   // Below one unit a rounded number would read as "nothing".
   if (slope != 0 && std::abs(slope) < 0.5) return sign && slope < 0 ? "-<1" : "<1";
   const double bounded = std::clamp(slope, -9e18, 9e18);
-  return snapdiff::value_text(std::llround(bounded), trend.series.overall.unit, sign);
+  return value_text(std::llround(bounded), trend.series.overall.unit, sign);
 }
 
 double band_of(const Verdict& verdict) { return (verdict.slope_high - verdict.slope_low) / 2; }
-
-std::string duration_text(double seconds) {
-  struct Unit {
-    double seconds;
-    const char* name;
-  };
-  constexpr Unit kUnits[] = {{1, "s"}, {60, "min"}, {3600, "h"}, {86400, "d"}};
-  const Unit* unit = &kUnits[0];
-  for (const Unit& larger : kUnits) {
-    if (std::abs(seconds) >= 2 * larger.seconds) unit = &larger;
-  }
-  const double number = seconds / unit->seconds;
-  char text[48];
-  std::snprintf(text, sizeof text, number < 100 ? "%.3g %s" : "%.0f %s", number, unit->name);
-  return text;
-}
-
-std::vector<RowVerdict> row_verdicts(const TrendReport& trend) {
-  std::vector<RowVerdict> out;
-  if (!is_judged(trend)) return out;
-  out.reserve(trend.verdicts.size());
-  for (const Verdict& verdict : trend.verdicts) out.push_back({verdict.word, verdict.reason});
-  return out;
-}
 
 }  // namespace snapdiff::report

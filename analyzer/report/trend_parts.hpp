@@ -30,10 +30,10 @@ std::string slope_text(const TrendReport& trend, double slope, bool sign);
 /// Half the width of the slope's band.
 double band_of(const Verdict& verdict);
 
-/// "42 s", "11.5 min", "3.20 h", "12.4 d".
-std::string duration_text(double seconds);
-
-/// Verdicts as the tables of a diff take them; empty below kJudgedFrom snapshots.
-std::vector<RowVerdict> row_verdicts(const TrendReport& trend);
+/// The verdicts of the rows; none where the series is not judged.
+inline RowVerdicts row_verdicts(const TrendReport& trend) {
+  const bool judged = is_judged(trend) && trend.verdicts.size() == trend.series.overall.rows.size();
+  return judged ? RowVerdicts(trend.verdicts) : RowVerdicts();
+}
 
 }  // namespace snapdiff::report

@@ -11,15 +11,15 @@
 namespace snapdiff::report {
 
 /// The table of a diff alone, from its header line to TOTAL. `verdicts` parallel to the rows or empty.
-std::string growth_table(const GrowthReport& report, const Selection& selection,
-                         const std::vector<RowVerdict>& verdicts, const Style& style);
+std::string growth_table(const GrowthReport& report, const Selection& selection, RowVerdicts verdicts,
+                         const Style& style);
 
 /// "before → after  +growth" of a step's own heading and the lines at the end of every text screen.
 std::string text_end(const std::vector<std::string>& notes, const Style& style);
 
 std::string text_diff(const GrowthReport& report, const Style& style);
-std::string text_series(const SeriesReport& series, const std::vector<GrowthReport>& steps,
-                        const std::vector<RowVerdict>& verdicts, const Style& style);
+std::string text_series(const SeriesReport& series, const std::vector<GrowthReport>& steps, RowVerdicts verdicts,
+                        const Style& style);
 std::string text_trend(const TrendReport& trend, const Style& style);
 std::string text_gate(const GateReport& report, const Style& style);
 std::string text_top(const TopReport& report, const Style& style);
@@ -35,7 +35,7 @@ std::string text_counters(const CounterReport& report, const Style& style);
 
 std::string markdown_counters(const CounterReport& report, const Style& style);
 std::string markdown_diff(const GrowthReport& report, const Style& style);
-std::string markdown_series(const SeriesReport& series, const std::vector<RowVerdict>& verdicts, const Style& style);
+std::string markdown_series(const SeriesReport& series, RowVerdicts verdicts, const Style& style);
 std::string markdown_trend(const TrendReport& trend, const Style& style);
 std::string markdown_gate(const GateReport& report);
 std::string markdown_top(const TopReport& report, const Style& style);
@@ -43,20 +43,18 @@ std::string markdown_peek(const PeekReport& report, const Style& style);
 std::string markdown_out_of_memory(const OutOfMemory& failure);
 std::string markdown_peak(const PeakStory& peak);
 
-void csv_diff(const GrowthReport& report, const std::vector<RowVerdict>& verdicts, const Style& style,
-              const Sink& sink);
-void csv_trend(const TrendReport& trend, const Style& style, const Sink& sink);
-void csv_top(const TopReport& report, const Style& style, const Sink& sink);
+std::string csv_diff(const GrowthReport& report, RowVerdicts verdicts, const Style& style);
+std::string csv_trend(const TrendReport& trend, const Style& style);
+std::string csv_top(const TopReport& report, const Style& style);
 std::string csv_counters(const CounterReport& report, const Style& style);
 std::string csv_gate(const GateReport& report);
 std::string csv_peek(const PeekReport& report);
 
-void json_diff(const GrowthReport& report, const std::vector<RowVerdict>& verdicts, const Style& style,
-               const Sink& sink);
-void json_series(const SeriesReport& series, const std::vector<GrowthReport>& steps,
-                 const std::vector<RowVerdict>& verdicts, const Style& style, const Sink& sink);
-void json_trend(const TrendReport& trend, const Style& style, const Sink& sink);
-void json_top(const TopReport& report, const Style& style, const Sink& sink, const AboveTop& above);
+std::string json_diff(const GrowthReport& report, RowVerdicts verdicts, const Style& style);
+std::string json_series(const SeriesReport& series, const std::vector<GrowthReport>& steps, RowVerdicts verdicts,
+                        const Style& style);
+std::string json_trend(const TrendReport& trend, const Style& style);
+std::string json_top(const TopReport& report, const Style& style, const AboveTop& above);
 std::string json_counters(const CounterReport& report, const Style& style);
 std::string json_gate(const GateReport& report, const Style& style);
 std::string json_peek(const PeekReport& report, const Style& style);

@@ -8,6 +8,7 @@
 #include "analyzer/session/naming.hpp"
 #include "analyzer/session/series_choice.hpp"
 #include "analyzer/session/view_json.hpp"
+#include "snapdiff/words.hpp"
 
 namespace snapdiff::session {
 namespace {
@@ -41,9 +42,8 @@ Result<Remembered> remembered(store::Store& store, Fallback fallback) {
 std::string choice_text(const std::string& path, const Loaded& loaded, bool was_compared) {
   std::set<std::string> names;
   for (const LoadedSnapshot& item : loaded.snapshots) names.insert(item.ref.series);
-  const std::size_t count = loaded.snapshots.size();
   return path + (was_compared ? ": last compared: " : ": newest series: ") + list_text({names.begin(), names.end()}) +
-         ", " + std::to_string(count) + (count == 1 ? " snapshot" : " snapshots");
+         ", " + counted(loaded.snapshots.size(), "snapshot");
 }
 
 Result<Compared> load_from_store(const DiffOptions& view, const Request& request, Fallback fallback,

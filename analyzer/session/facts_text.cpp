@@ -1,29 +1,15 @@
 #include "analyzer/session/facts_text.hpp"
 
-#include <chrono>
-#include <cstdio>
-
 #include "snapdiff/number_text.hpp"
+#include "snapdiff/words.hpp"
 
 namespace snapdiff::session {
 
 std::string time_text(std::int64_t unix_ns) {
-  using namespace std::chrono;
-  const sys_time<nanoseconds> time{nanoseconds(unix_ns)};
-  const auto day = floor<days>(time);
-  const year_month_day date(day);
-  const hh_mm_ss clock(floor<milliseconds>(time - day));
-  char text[64];
-  std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02d", static_cast<int>(date.year()),
-                static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                static_cast<int>(clock.hours().count()), static_cast<int>(clock.minutes().count()),
-                static_cast<int>(clock.seconds().count()));
-  std::string out = text;
-  if (const auto ms = clock.subseconds().count(); ms != 0) {
-    std::snprintf(text, sizeof text, ".%03d", static_cast<int>(ms));
-    out += text;
-  }
-  return out + "Z";
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  const std::int64_t milliseconds = (unix_ns % kSecond + kSecond) % kSecond / 1'000'000;
+  const std::string decimals = milliseconds == 0 ? "" : "." + std::to_string(1000 + milliseconds).substr(1);
+  return utc_text(unix_ns, 'T') + decimals + "Z";
 }
 
 const Column* main_column(const Snapshot& snapshot) {

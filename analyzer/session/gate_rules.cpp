@@ -9,6 +9,7 @@
 #include "analyzer/session/document.hpp"
 #include "analyzer/session/small_file.hpp"
 #include "analyzer/session/whole_file.hpp"
+#include "snapdiff/words.hpp"
 
 namespace snapdiff::session {
 namespace {
@@ -17,11 +18,8 @@ constexpr const char* kDefaultAllowances = "snapdiff-accept.toml";
 
 /// The day in UTC; SOURCE_DATE_EPOCH wins, so that a run can be repeated.
 std::string today() {
-  const std::time_t now = source_date_epoch_s().value_or(std::time(nullptr));
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char day[16];
-  return std::strftime(day, sizeof day, "%Y-%m-%d", &parts) > 0 ? day : "";
+  const std::int64_t now = source_date_epoch_s().value_or(std::time(nullptr));
+  return utc_text(now * 1'000'000'000).substr(0, 10);
 }
 
 std::string allowance_path(const GateRequest& wanted) {

@@ -128,7 +128,7 @@ Note naming_note(const symbols::SymbolReport& report, const Request& request) {
 }
 
 std::string naming_summary(const symbols::SymbolReport& report) {
-  const auto count = [](std::uint64_t n) { return count_text(static_cast<std::int64_t>(n)); };
+  const auto count = [](std::uint64_t n) { return count_text(n); };
   if (report.addresses == 0) return "no addresses to name";
   std::string text =
       count(report.addresses - report.unnamed) + " of " + count(report.addresses) + " addresses have names";

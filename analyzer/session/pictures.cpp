@@ -48,9 +48,7 @@ Result<render::Story> tell_story(const Compared& compared, bool with_pairs) {
     story.pairs.push_back(*std::move(pair));
   }
   TrendReport& trend = series->trend;
-  if (trend.series.overall.series_length >= kJudgedFrom) {
-    for (const Verdict& verdict : trend.verdicts) story.verdicts.push_back({verdict.word, verdict.reason});
-  }
+  if (trend.series.overall.series_length >= kJudgedFrom) story.verdicts = std::move(trend.verdicts);
   story.steps = std::move(series->steps);
   story.missing = missing_inputs(compared.loaded);
   story.overall = std::move(trend.series.overall);

@@ -87,7 +87,7 @@ std::vector<std::string> axis_lines(std::span<const store::SeriesInfo> series, c
       last = times.estimated_ns[i];
     }
     if (missing == 0) continue;
-    const auto count = [](std::size_t n) { return count_text(static_cast<std::int64_t>(n)); };
+    const auto count = [](std::size_t n) { return count_text(n); };
     std::string line = series[s].name + ": " + count(missing) + " of " + count(snapshots.size()) +
                        (missing == 1 ? " holds" : " hold") + " no time; ";
     if (times.count > 0) {

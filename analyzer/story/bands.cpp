@@ -4,6 +4,7 @@
 #include <span>
 
 #include "analyzer/story/prose.hpp"
+#include "snapdiff/row_values.hpp"
 
 namespace snapdiff::story {
 namespace {
@@ -21,15 +22,7 @@ class Layers {
     for (const std::uint32_t row : rows) {
       if (used_[row] != 0) continue;
       used_[row] = 1;
-      const auto add = [&](std::size_t i, std::int64_t value) {
-        out[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(out[i]) + static_cast<std::uint64_t>(value));
-      };
-      if (report_.series_length > 0) {
-        report_.series.for_each(row, add);
-      } else {
-        add(0, report_.rows[row].value.baseline);
-        add(1, report_.rows[row].value.current);
-      }
+      for_each_value(report_, row, [&](std::size_t i, std::int64_t value) { out[i] = wrapping_sum(out[i], value); });
     }
     return out;
   }
@@ -50,7 +43,7 @@ Prose passing_note(const GrowthReport& report, const Story& story, const Passing
   Writer out;
   const std::size_t from = passing.allocated + story.first;
   const std::size_t to = passing.freed + story.first - 1;
-  out.prose(passing_name(passing)) << ": " << value(report, passing.peak);
+  out << passing_name(passing) << ": " << value(report, passing.peak);
   from < to ? out << ", snapshots " << from << " to " << to : out << ", snapshot " << from;
   return out.take();
 }

@@ -52,10 +52,10 @@ std::vector<Event> events_of(const GrowthReport& report) {
   if (std::any_of(notes.begin(), notes.end(), [](const Note& note) { return note.text == kNothingInCommon; })) {
     out.push_back({Event::Kind::unrelated, std::string(kNothingInCommon), {}});
   } else if (share_nothing(report)) {
-    Writer text;
-    text << "less than " << percent_of(kShared) << " of the bytes of either snapshot are in a stack of the other: ";
-    text << "are they of one program?";
-    out.push_back({Event::Kind::unrelated, "The snapshots have almost nothing in common", text.take()});
+    out.push_back(
+        {Event::Kind::unrelated, "The snapshots have almost nothing in common",
+         prose_of("less than ", percent_of(kShared),
+                  " of the bytes of either snapshot are in a stack of the other: ", "are they of one program?")});
   }
   return out;
 }
@@ -70,9 +70,8 @@ Event event_of(const OutOfMemory& failure) {
 }
 
 Event restart_event(const TrendReport& trend) {
-  Writer text;
-  text << "judged from snapshot" << kPageNumbers.before_unit << trend.left_out + 1 << " on: " << trend.restart;
-  return {Event::Kind::restart, "The process restarted", text.take()};
+  return {Event::Kind::restart, "The process restarted",
+          prose_of("judged from snapshot", kPageNumbers.before_unit, trend.left_out + 1, " on: ", trend.restart)};
 }
 
 }  // namespace snapdiff::story

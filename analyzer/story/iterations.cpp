@@ -118,7 +118,7 @@ std::string pace_of(const GrowthReport& left, const Culprit& culprit, bool each)
   for (std::size_t i = 2; i < culprit.values.size(); ++i)
     same = same && culprit.values[i] - culprit.values[i - 1] == culprit.values[1] - culprit.values[0];
   std::string text = growth(left, culprit.value.growth() / steps);
-  if (culprit.objects.growth() % steps == 0) text += " in " + counted(culprit.objects.growth() / steps, "block");
+  if (culprit.objects.growth() % steps == 0) text += " in " + amount_of(culprit.objects.growth() / steps, "block");
   text += each ? " an iteration" : " a snapshot";
   if (!same) text += " on average";
   return text + ", in " + count(static_cast<std::int64_t>(culprit.rises)) + " of " + count(steps);
@@ -156,10 +156,8 @@ void say_how(const GrowthReport& report, const GrowthReport& left, Story& story)
   std::vector<Prose> lines;
   if (const std::string_view note = loop_note(report); !note.empty()) lines.push_back({{std::string(note), false}});
   if (!story.culprits.empty()) {
-    Writer line;
-    line << "what iterations allocate and never free: " << value(left, left.total.growth()) << " in "
-         << counted(left.total_objects.growth(), "block");
-    lines.push_back(line.take());
+    lines.push_back(prose_of("what iterations allocate and never free: ", value(left, left.total.growth()), " in ",
+                             amount_of(left.total_objects.growth(), "block")));
   }
   for (Prose& line : lines) story.also.push_back(std::move(line));
 }

@@ -105,7 +105,7 @@ class PeakParts {
     if (!part.via.empty()) part.text.via = {{std::string(part.via), true}};
     part.text.growth = bytes(sum.bytes);
     part.text.share = percent_of(share);
-    part.text.pace = counted(sum.blocks, "block");
+    part.text.pace = amount_of(sum.blocks, "block");
     if (sum.passing == sum.bytes) {
       part.text.pace += ", all freed again";
     } else if (sum.passing > 0) {
@@ -158,7 +158,7 @@ std::string figures_of(const MemoryPeak& peak) {
   std::string text = shares_text(peak, 1, kRolesInFigures);
   if (!text.empty()) text += "; ";
   if (!peak.has_history)
-    return text + counted(peak.blocks, "block") + reserved_text(peak) +
+    return text + amount_of(peak.blocks, "block") + reserved_text(peak) +
            "; no history was recorded: neither what was freed before nor why an allocation failed is known";
   text += bytes(peak.at_start) + " at the start, " + bytes(peak.at_end) + " at the end";
   if (const std::string kept = kept_text(peak); !kept.empty()) text += ", of it new: " + kept;
@@ -230,29 +230,25 @@ class PeakAdvice {
   void gradients() {
     const std::int64_t held = of("gradient");
     if (peak_.part != "forward" || !is_worth(held)) return;
-    Writer line;
-    line << bytes(held) << " are gradients that last through forward: unless they are accumulated, "
-         << "zero_grad(set_to_none=True) before it frees them";
-    lines_.push_back(line.take());
+    lines_.push_back(prose_of(bytes(held), " are gradients that last through forward: unless they are accumulated, ",
+                              "zero_grad(set_to_none=True) before it frees them"));
   }
 
   void optimizer_state() {
     const std::int64_t held = of("optimizer state");
     if (!is_worth(held - held / kStateBits)) return;
-    Writer line;
-    line << bytes(held) << " are the optimizer's state: with 8 instead of 32 bits a value they would be about "
-         << bytes(held / kStateBits);
-    lines_.push_back(line.take());
+    lines_.push_back(prose_of(bytes(held),
+                              " are the optimizer's state: with 8 instead of 32 bits a value they would be about ",
+                              bytes(held / kStateBits)));
   }
 
   void reserved() {
     if (!peak_.reserved || peak_.expandable) return;
     const std::int64_t unused = *peak_.reserved - peak_.bytes;
     if (!is_worth(unused)) return;
-    Writer line;
-    line << bytes(unused) << " are reserved and not in use: expandable_segments:True in PYTORCH_CUDA_ALLOC_CONF keeps "
-         << "less of that";
-    lines_.push_back(line.take());
+    lines_.push_back(prose_of(
+        bytes(unused), " are reserved and not in use: expandable_segments:True in PYTORCH_CUDA_ALLOC_CONF keeps ",
+        "less of that"));
   }
 
   const MemoryPeak& peak_;
@@ -270,9 +266,7 @@ class RoleBands {
     }
     std::vector<Band> out;
     for (auto& [role, values] : values_) {
-      Writer name;
-      name << role;
-      out.push_back({Band::Kind::role, role_number(role), name.take(), {}, std::move(values)});
+      out.push_back({Band::Kind::role, role_number(role), prose_of(role), {}, std::move(values)});
     }
     std::stable_sort(out.begin(), out.end(), [](const Band& a, const Band& b) { return most(a) > most(b); });
     if (out.size() > kRoleBands) out.resize(kRoleBands);
@@ -312,10 +306,11 @@ std::vector<Band> bands_of_one(const MemoryPeak& peak, std::size_t steps) {
   std::vector<Band> out;
   for (const PeakRole& role : peak.roles) {
     if (out.size() == kRoleBands) break;
-    Writer name;
-    name << role.role;
-    out.push_back(
-        {Band::Kind::role, role_number(role.role), name.take(), {}, std::vector<std::int64_t>(steps, role.bytes)});
+    out.push_back({Band::Kind::role,
+                   role_number(role.role),
+                   prose_of(role.role),
+                   {},
+                   std::vector<std::int64_t>(steps, role.bytes)});
   }
   return out;
 }
@@ -394,9 +389,8 @@ void tell_peak(TrendReport& trend, std::shared_ptr<const PeakStory> peak, bool i
   if (report.story == nullptr || peak == nullptr || peak->facts.bytes == 0) return;
   auto story = std::make_shared<Story>(*report.story);
   if (is_series) {
-    Writer line;
-    line << kAtPeak << bytes(peak->facts.bytes) << " in use: " << shares_text(peak->facts, 0, kRolesInFigures);
-    story->also.insert(story->also.begin(), line.take());
+    story->also.insert(story->also.begin(), prose_of(kAtPeak, bytes(peak->facts.bytes),
+                                                     " in use: ", shares_text(peak->facts, 0, kRolesInFigures)));
   } else {
     Story whole;
     whole.snapshots = story->snapshots;
@@ -441,7 +435,7 @@ void tell_peaks(GrowthReport& report, const PeakStory& before, const PeakStory& 
       next << "@peak";
     }
     story->next = next.take();
-    (line << " (").prose(story->next) << ")";
+    line << " (" << story->next << ")";
   }
   story->also.insert(story->also.begin(), line.take());
   report.story = std::move(story);

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
-#include <ctime>
 
 #include "snapdiff/frame_text.hpp"
 #include "snapdiff/function_name.hpp"
@@ -44,8 +42,6 @@ Writer& Writer::operator<<(std::string_view text) {
   return *this;
 }
 
-Writer& Writer::operator<<(std::size_t number) { return *this << std::string_view(std::to_string(number)); }
-
 Writer& Writer::name(std::string_view text) {
   if (text.empty()) return *this << "[unknown]";
   prose_.push_back({cut(text), true});
@@ -79,7 +75,7 @@ Writer& Writer::place(const FrameView& frame) {
 
 Writer& Writer::snapshot(const SnapshotRef& ref) { return name(snapshot_name(ref)); }
 
-Writer& Writer::prose(const Prose& other) {
+Writer& Writer::operator<<(const Prose& other) {
   for (const Span& span : other) {
     if (span.name) {
       prose_.push_back(span);
@@ -112,47 +108,6 @@ std::string percent_of(double share) {
   constexpr std::int64_t kWhole = 1'000'000'000;
   return percent_text(std::llround(std::min(std::max(share, 0.0), 1.0) * static_cast<double>(kWhole)), kWhole,
                       kPageNumbers);
-}
-
-std::string counted(std::int64_t number, std::string_view singular, bool with_sign) {
-  std::string text = with_sign ? growth_count_text(number, kPageNumbers) : count_text(number, kPageNumbers);
-  text.append(" ").append(singular);
-  if (number != 1 && number != -1) text += 's';
-  return text;
-}
-
-std::string duration(double seconds) {
-  struct Unit {
-    double seconds;
-    const char* name;
-  };
-  constexpr std::array<Unit, 4> kUnits = {Unit{1, "s"}, Unit{60, "min"}, Unit{3600, "h"}, Unit{86400, "d"}};
-  const Unit* unit = kUnits.data();
-  for (const Unit& larger : kUnits) {
-    if (std::fabs(seconds) >= 2 * larger.seconds) unit = &larger;
-  }
-  const double number = seconds / unit->seconds;
-  std::array<char, 48> text{};
-  std::snprintf(text.data(), text.size(), number < 100 ? "%.3g" : "%.0f", number);
-  return std::string(text.data()).append(kPageNumbers.before_unit).append(unit->name);
-}
-
-std::string time_text(std::int64_t nanoseconds) {
-  constexpr std::int64_t kSecond = 1'000'000'000;
-  const std::time_t seconds = nanoseconds / kSecond - (nanoseconds % kSecond < 0 ? 1 : 0);
-  std::tm utc{};
-  if (gmtime_r(&seconds, &utc) == nullptr) return "n/a";
-  std::array<char, 48> text{};
-  std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%SZ", &utc);
-  return text.data();
-}
-
-std::string_view metric_title(std::string_view metric) {
-  if (metric == "inuse_space") return "In-use bytes";
-  if (metric == "inuse_objects") return "In-use objects";
-  if (metric == "alloc_space") return "Allocated bytes";
-  if (metric == "alloc_objects") return "Allocated objects";
-  return "";
 }
 
 }  // namespace snapdiff::story

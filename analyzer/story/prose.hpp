@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -10,6 +11,7 @@
 #include "snapdiff/growth.hpp"
 #include "snapdiff/number_text.hpp"
 #include "snapdiff/story.hpp"
+#include "snapdiff/words.hpp"
 
 /// Sentences: names of the inputs apart from our words, numbers as pages print them.
 namespace snapdiff::story {
@@ -21,7 +23,11 @@ inline constexpr NumberGlyphs kPageNumbers{"\u2212", "\u2009", "\u00a0"};
 class Writer {
  public:
   Writer& operator<<(std::string_view text);
-  Writer& operator<<(std::size_t number);
+  template <std::integral Number>
+  Writer& operator<<(Number number) {
+    return *this << std::string_view(std::to_string(number));
+  }
+  Writer& operator<<(const Prose& other);
   /// Out of an input; longer ones than a sentence bears lose their middle.
   Writer& name(std::string_view text);
   /// What tables call a frame: the short function name, or module and address.
@@ -33,7 +39,6 @@ class Writer {
   Writer& place(const FrameView& frame);
   /// "svc.0003.heap".
   Writer& snapshot(const SnapshotRef& ref);
-  Writer& prose(const Prose& other);
 
   bool empty() const { return prose_.empty(); }
   Prose take() { return std::move(prose_); }
@@ -41,6 +46,14 @@ class Writer {
  private:
   Prose prose_;
 };
+
+/// A text of parts in order, each as a Writer takes it.
+template <class... Parts>
+Prose prose_of(const Parts&... parts) {
+  Writer out;
+  (out << ... << parts);
+  return out.take();
+}
 
 /// The short name of a frame's function; "" where it has none.
 std::string function_of(const FrameView& frame);
@@ -61,12 +74,11 @@ inline std::string percent(std::int64_t part, std::int64_t whole) { return perce
 std::string percent_of(double share);
 inline std::string count(std::int64_t number) { return count_text(number, kPageNumbers); }
 /// "1 object", "12 objects"; `with_sign`: "+12 objects".
-std::string counted(std::int64_t number, std::string_view singular, bool with_sign = false);
+template <std::integral Number>
+std::string amount_of(Number number, std::string_view singular, bool with_sign = false) {
+  return counted(static_cast<std::int64_t>(number), singular, {"\u2212", "\u2009", " "}, with_sign);
+}
 /// "42 s", "11.5 min", "3.20 h", "12.4 d".
-std::string duration(double seconds);
-/// "2024-05-01 12:00:07Z".
-std::string time_text(std::int64_t nanoseconds);
-/// "In-use bytes", "Allocated objects"; another metric's own name is a name.
-std::string_view metric_title(std::string_view metric);
+inline std::string duration(double seconds) { return duration_text(seconds, kPageNumbers); }
 
 }  // namespace snapdiff::story

@@ -79,7 +79,7 @@ class Words {
     if (report_.has_error && std::isfinite(culprit.error) && culprit.error > 0)
       text = "\u00b1 " + value(culprit.error, false);
     if (report_.has_objects && report_.objects_metric != report_.metric && culprit.objects.growth() != 0)
-      text.append(text.empty() ? "" : ", ").append(counted(culprit.objects.growth(), "object", true));
+      text.append(text.empty() ? "" : ", ").append(amount_of(culprit.objects.growth(), "object", true));
     return text;
   }
 
@@ -97,13 +97,13 @@ class Words {
     if (report_.has_error && std::isfinite(report_.total_error) && report_.total_error > 0)
       text += " \u00b1 " + value(report_.total_error, false);
     if (report_.has_objects && report_.objects_metric != report_.metric)
-      text += ", " + counted(report_.total_objects.growth(), "object", true);
+      text += ", " + amount_of(report_.total_objects.growth(), "object", true);
     return text;
   }
 
   /// "13 snapshots, 68 min".
   std::string extent() const {
-    std::string text = counted(static_cast<std::int64_t>(story_.snapshots), "snapshot");
+    std::string text = amount_of(story_.snapshots, "snapshot");
     if (axis_ != nullptr && axis_->step_seconds > 0 && axis_->seconds.size() > 1)
       text += ", " + duration(axis_->seconds.back());
     return text;
@@ -176,15 +176,12 @@ class Words {
     std::size_t said = 0;
     for (const Culprit& culprit : story_.levelled) {
       if (said++ == kAlsoLevelled) break;
-      Writer line;
-      line.prose(culprit.text.name) << " " << culprit.text.growth << " " << culprit.verdict.word << ": "
-                                    << culprit.verdict.reason;
-      lines.push_back(line.take());
+      lines.push_back(prose_of(culprit.text.name, " ", culprit.text.growth, " ", culprit.verdict.word, ": ",
+                               culprit.verdict.reason));
     }
     if (story_.moved > 0 && !story_.culprits.empty()) {
-      Writer line;
-      line << value(static_cast<double>(story_.moved), false) << " moved between stacks of one function";
-      lines.push_back(line.take());
+      lines.push_back(
+          prose_of(value(static_cast<double>(story_.moved), false), " moved between stacks of one function"));
     }
     if (!story_.culprits.empty()) {
       Writer line;

@@ -19,11 +19,12 @@ namespace snapdiff {
   return true;
 }
 
-/// Modulo 2^64: for sums that only order or draw, or whose end is known to fit.
-inline std::int64_t wrapping_sum(std::int64_t a, std::int64_t b) {
+/// a + b and a - b modulo 2^64, for parts of a sum that fits: they may not fit themselves, and the sum over all of them
+/// is right again, in whatever order it is worked out.
+constexpr std::int64_t wrapping_sum(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
 }
-inline std::int64_t wrapping_difference(std::int64_t a, std::int64_t b) {
+constexpr std::int64_t wrapping_difference(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
 }
 

@@ -21,4 +21,16 @@ inline std::string address_text(const FrameView& frame) {
   return text.append(hex_text(frame.offset));
 }
 
+/// The function as recorded, else address_text(). Not escaped.
+inline std::string frame_text(const FrameView& frame) {
+  return frame.function.empty() ? address_text(frame) : std::string(frame.function);
+}
+
+/// "svc_cache.cc:24", or "" when the frame has no file. Not escaped.
+inline std::string site_text(const FrameView& frame) {
+  std::string text(base_name(frame.file));
+  if (!frame.file.empty() && frame.line > 0) text.append(":").append(std::to_string(frame.line));
+  return text;
+}
+
 }  // namespace snapdiff

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "snapdiff/checked.hpp"
 #include "snapdiff/notes.hpp"
 #include "snapdiff/series_values.hpp"
 #include "snapdiff/snapshot.hpp"
@@ -131,6 +132,15 @@ struct Change {
   std::int64_t current = 0;
   std::int64_t growth() const { return current - baseline; }
   friend bool operator==(const Change&, const Change&) = default;
+  /// Each side, modulo 2^64.
+  friend constexpr Change operator+(const Change& a, const Change& b) {
+    return {wrapping_sum(a.baseline, b.baseline), wrapping_sum(a.current, b.current)};
+  }
+  friend constexpr Change operator-(const Change& a, const Change& b) {
+    return {wrapping_difference(a.baseline, b.baseline), wrapping_difference(a.current, b.current)};
+  }
+  Change& operator+=(const Change& other) { return *this = *this + other; }
+  Change& operator-=(const Change& other) { return *this = *this - other; }
 };
 
 /// How `--by` other than stack sees a row: everything in stacks that hold the key, each stack

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -32,6 +33,10 @@ SNAPDIFF_API std::string growth_text(std::int64_t bytes, const NumberGlyphs& gly
 
 /// "0", "999", "44011", "-1000".
 SNAPDIFF_API std::string count_text(std::int64_t count, const NumberGlyphs& glyphs = {});
+template <std::unsigned_integral Count>
+std::string count_text(Count count, const NumberGlyphs& glyphs = {}) {
+  return count_text(static_cast<std::int64_t>(count), glyphs);
+}
 
 SNAPDIFF_API std::string growth_count_text(std::int64_t count, const NumberGlyphs& glyphs = {});
 
@@ -46,6 +51,10 @@ SNAPDIFF_API std::string change_text(std::int64_t before, std::int64_t after, st
 
 /// "[1 other]", "[2000 others]": rows that a table leaves out.
 SNAPDIFF_API std::string others_text(std::int64_t count, const NumberGlyphs& glyphs = {});
+template <std::unsigned_integral Count>
+std::string others_text(Count count, const NumberGlyphs& glyphs = {}) {
+  return others_text(static_cast<std::int64_t>(count), glyphs);
+}
 
 /// "0x7f00".
 SNAPDIFF_API std::string hex_text(std::uint64_t value);

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "snapdiff/api.hpp"
+
 /// How text of unknown origin is made harmless, the same on terminals, in files and on pages.
 namespace snapdiff {
 
@@ -74,5 +76,9 @@ inline void append_hex(std::string& out, char byte) {
 inline void append_escaped(std::string& out, std::string_view bytes) {
   for (const char byte : bytes) append_hex(out += "\\x", byte);
 }
+
+/// Control characters (C0, DEL, C1), invisible and direction-changing code points and invalid UTF-8
+/// as \xNN per byte; with `utf8` false every byte above 0x7E too.
+SNAPDIFF_API std::string printable(std::string_view bytes, bool utf8 = true);
 
 }  // namespace snapdiff

@@ -36,8 +36,8 @@ Style form(Form wanted) {
   return style;
 }
 
-std::vector<report::RowVerdict> verdicts(const GrowthReport& report) {
-  std::vector<report::RowVerdict> out;
+std::vector<Verdict> verdicts(const GrowthReport& report) {
+  std::vector<Verdict> out;
   for (const GrowthRow& row : report.rows) {
     const bool grew = row.value.growth() > 0;
     out.push_back({grew ? "GROWING" : row.value.baseline == 0 ? "GONE" : "FLAT", grew ? "climbs in every part" : ""});

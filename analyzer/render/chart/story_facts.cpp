@@ -1,21 +1,12 @@
 #include "analyzer/render/chart/story_facts.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 
 #include "analyzer/render/paint/prose_text.hpp"
 
 namespace snapdiff::render {
-namespace {
-
-std::uint64_t wrapping(std::int64_t v) { return static_cast<std::uint64_t>(v); }
-
-}  // namespace
-
-std::int64_t less(std::int64_t a, std::int64_t b) { return static_cast<std::int64_t>(wrapping(a) - wrapping(b)); }
-
 bool has_times(const Story& story) {
   return std::any_of(story.steps.begin(), story.steps.end(), [](const SeriesStep& step) {
     return step.snapshot.snapshot != nullptr && step.snapshot.snapshot->facts.taken_at_ns.has_value();
@@ -110,15 +101,8 @@ std::vector<std::string> callers(const GrowthReport& report, const GrowthRow& ro
   return names;
 }
 
-std::int64_t value_at(const GrowthReport& report, std::size_t row, std::size_t i) {
-  if (report.series_length > 0 && report.series.size() == report.rows.size() * report.series_length)
-    return report.series.at(row, i);
-  return i == 0 ? report.rows[row].value.baseline : report.rows[row].value.current;
-}
-
 std::vector<std::int64_t> row_series(const GrowthReport& report, std::size_t row) {
-  if (report.series_length == 0 || report.series.size() != report.rows.size() * report.series_length) return {};
-  return report.series.values(row);
+  return has_series(report) ? report.series.values(row) : std::vector<std::int64_t>();
 }
 
 std::ptrdiff_t passing_row(const GrowthReport& report) {
@@ -150,28 +134,18 @@ std::vector<Band> plot_bands(const Story& story) {
 }
 
 Others others(const GrowthReport& report, const std::vector<std::size_t>& shown) {
-  // Wrapping arithmetic: the result is what the other rows sum up to, in whatever order.
-  std::array<std::uint64_t, 4> left = {
-      wrapping(report.total.baseline) - wrapping(report.unattributed.baseline) - wrapping(report.filtered.baseline),
-      wrapping(report.total.current) - wrapping(report.unattributed.current) - wrapping(report.filtered.current),
-      wrapping(report.total_objects.baseline) - wrapping(report.unattributed_objects.baseline) -
-          wrapping(report.filtered_objects.baseline),
-      wrapping(report.total_objects.current) - wrapping(report.unattributed_objects.current) -
-          wrapping(report.filtered_objects.current)};
   std::vector<std::uint8_t> is_shown(report.rows.size(), 0);
   Others out;
   out.rows = report.rows.size() - shown.size();
+  out.value = report.total - report.unattributed - report.filtered;
+  out.objects = report.total_objects - report.unattributed_objects - report.filtered_objects;
   for (const std::size_t row : shown) {
     is_shown[row] = 1;
-    left[0] -= wrapping(report.rows[row].value.baseline);
-    left[1] -= wrapping(report.rows[row].value.current);
-    left[2] -= wrapping(report.rows[row].objects.baseline);
-    left[3] -= wrapping(report.rows[row].objects.current);
+    out.value -= report.rows[row].value;
+    out.objects -= report.rows[row].objects;
   }
   for (std::size_t row = 0; row < report.rows.size() && out.unchanged; ++row)
     out.unchanged = is_shown[row] != 0 || (report.rows[row].grew == 0 && report.rows[row].shrank == 0);
-  out.value = {static_cast<std::int64_t>(left[0]), static_cast<std::int64_t>(left[1])};
-  out.objects = {static_cast<std::int64_t>(left[2]), static_cast<std::int64_t>(left[3])};
   return out;
 }
 

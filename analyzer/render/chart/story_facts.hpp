@@ -6,6 +6,7 @@
 
 #include "analyzer/render/paint/text.hpp"
 #include "analyzer/render/render.hpp"
+#include "snapdiff/row_values.hpp"
 
 /// What the pages show of a comparison; no drawing and no judgement here.
 namespace snapdiff::render {
@@ -17,9 +18,6 @@ const snapdiff::Story& told(const GrowthReport& report);
 std::string headline(const GrowthReport& report);
 /// "leak_sessions +3.15 MiB (44 %); leak_log +2.10 MiB (30 %); the net hides ...": the culprits in one line.
 std::string culprits_sentence(const GrowthReport& report);
-
-/// a - b modulo 2^64, for parts of a sum that fits: what is left fits as well, in whatever order it is worked out.
-std::int64_t less(std::int64_t a, std::int64_t b);
 
 /// Whether any snapshot has a time.
 bool has_times(const Story& story);
@@ -38,8 +36,7 @@ std::string_view matching_text(const GrowthReport& report);
 std::vector<std::string> callers(const GrowthReport& report, const GrowthRow& row, std::string& leaf,
                                  std::string& site);
 
-/// Value of a row at snapshot i of the series (of two: baseline, current).
-std::int64_t value_at(const GrowthReport& report, std::size_t row, std::size_t i);
+/// Values of a row over a series; none of two snapshots.
 std::vector<std::int64_t> row_series(const GrowthReport& report, std::size_t row);
 
 /// A row of what was allocated and freed in between; -1: none.

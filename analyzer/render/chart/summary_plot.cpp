@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "analyzer/render/chart/chart.hpp"
+#include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
 
@@ -354,9 +355,9 @@ double plot_height(const Story& story) {
 double draw_plot(const Story& story, Canvas& canvas, double y, double height, bool mark_steps) {
   const std::string what = metric_title(story.overall.metric);
   canvas.text(kLeft, y,
-              std::string(what).append(shows_one(story)  ? ""
-                                       : has_bars(story) ? " before and after"
-                                                         : " at each snapshot"),
+              concat(what, shows_one(story)  ? ""
+                           : has_bars(story) ? " before and after"
+                                             : " at each snapshot"),
               {9, FontWeight::semibold}, kInk);
   const double w = canvas.width(what, {9, FontWeight::semibold}) + 90;
   const std::string note = canvas.type().fit_end(printable(story.order_note), {7}, kWidth - w);

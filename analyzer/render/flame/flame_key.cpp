@@ -3,6 +3,7 @@
 
 #include "analyzer/render/chart/axis.hpp"
 #include "analyzer/render/flame/flame_parts.hpp"
+#include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
 namespace {
@@ -64,8 +65,8 @@ std::vector<Sample> samples_of(const FlameStory& story, const FlameWords& words,
     merged.kind = FlameMark::Kind::merged;
     const std::string narrow = std::to_string(std::lround(layout.least_width)).append(" pt");
     out.push_back({"+n frames",
-                   layout.cut_levels > 0 ? std::string("narrower than ").append(narrow).append(" or too deep, merged")
-                                         : std::string("callees narrower than ").append(narrow).append(", merged"),
+                   layout.cut_levels > 0 ? concat("narrower than ", narrow, " or too deep, merged")
+                                         : concat("callees narrower than ", narrow, ", merged"),
                    merged});
   }
   if (layout.folded_boxes > 0) {
@@ -88,23 +89,18 @@ std::string width_noun(const FlameStory& story) {
   return "";
 }
 
-std::string count_of(std::uint64_t n, const char* one) {
-  std::string text = count_text(static_cast<std::int64_t>(n)).append(" ").append(one);
-  return n == 1 ? text : text.append("s");
-}
-
 /// "drawn to the end 8.52 MiB (14 frames) + merged 138 KiB (23 frames) = total 8.66 MiB of change"
 std::string sum_text(const FlameStory& story, const FlameWords& words, const FlameLayout& layout) {
   const std::uint64_t total = story.tree.boxes.front().weight;
   std::string text = std::string("drawn to the end ").append(words.size(layout.drawn));
   const std::uint64_t drawn = layout.drawn_boxes > 0 ? layout.drawn_boxes - 1 : 0;  // the root is no frame
-  text.append(" (").append(count_of(drawn, "frame")).append(") + merged ").append(words.size(layout.merged));
-  text.append(" (").append(count_of(layout.merged_boxes, "frame")).append(") = total ").append(words.size(total));
+  text.append(" (").append(counted(drawn, "frame")).append(") + merged ").append(words.size(layout.merged));
+  text.append(" (").append(counted(layout.merged_boxes, "frame")).append(") = total ").append(words.size(total));
   text.append(width_noun(story));
   if (layout.folded_boxes > 0)
-    text.append("; ").append(count_of(layout.folded_boxes, "frame")).append(" in rows of single callees folded");
+    text.append("; ").append(counted(layout.folded_boxes, "frame")).append(" in rows of single callees folded");
   if (layout.cut_levels > 0)
-    text.append("; ").append(count_of(layout.cut_levels, "level")).append(" deeper than the page");
+    text.append("; ").append(counted(layout.cut_levels, "level")).append(" deeper than the page");
   return text;
 }
 

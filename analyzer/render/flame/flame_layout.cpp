@@ -13,9 +13,9 @@ constexpr double kRoomForNames = 45;
 
 void take_away(FlameMark& mark, const FlameBox& box) {
   mark.weight -= box.weight;
-  mark.value = {less(mark.value.baseline, box.value.baseline), less(mark.value.current, box.value.current)};
-  mark.grew = less(mark.grew, box.grew);
-  mark.shrank = less(mark.shrank, box.shrank);
+  mark.value -= box.value;
+  mark.grew = wrapping_difference(mark.grew, box.grew);
+  mark.shrank = wrapping_difference(mark.shrank, box.shrank);
   mark.error = std::sqrt(std::max(0.0, mark.error * mark.error - box.error * box.error));
 }
 
@@ -190,10 +190,9 @@ class Placing {
 
 void add_figures(FlameMark& mark, const FlameMark& other) {
   mark.weight += other.weight;
-  mark.value = {less(mark.value.baseline, less(0, other.value.baseline)),
-                less(mark.value.current, less(0, other.value.current))};
-  mark.grew = less(mark.grew, less(0, other.grew));
-  mark.shrank = less(mark.shrank, less(0, other.shrank));
+  mark.value += other.value;
+  mark.grew = wrapping_sum(mark.grew, other.grew);
+  mark.shrank = wrapping_sum(mark.shrank, other.shrank);
   mark.error = std::hypot(mark.error, other.error);
 }
 

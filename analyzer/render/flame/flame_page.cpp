@@ -1,11 +1,11 @@
 #include "analyzer/render/flame/flame_page.hpp"
 
 #include <algorithm>
-#include <new>
 
 #include "analyzer/render/chart/story_facts.hpp"
 #include "analyzer/render/flame/flame_parts.hpp"
 #include "analyzer/render/paint/picture_page.hpp"
+#include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
 namespace {
@@ -69,13 +69,11 @@ std::string title_of(const FlameStory& story, const FlameWords& words) {
   const FlameBox& root = story.tree.boxes.front();
   const Quantity& q = words.quantity();
   const std::string what = metric_title(story.tree.metric);
-  const auto value = [&](const char* when, std::int64_t v) {
-    return std::string(what).append(when).append(q.value(v));
-  };
+  const auto value = [&](const char* when, std::int64_t v) { return concat(what, when, q.value(v)); };
   if (!story.two_sided) return value(": ", root.value.current);
   switch (story.tree.width) {
     case FlameWidth::change: break;
-    case FlameWidth::growth: return std::string(what).append(": ").append(q.growth(root.grew)).append(" of growth");
+    case FlameWidth::growth: return concat(what, ": ", q.growth(root.grew), " of growth");
     case FlameWidth::baseline: return value(" before: ", root.value.baseline);
     case FlameWidth::current: return value(" after: ", root.value.current);
     case FlameWidth::both:
@@ -163,11 +161,6 @@ class FlameContent {
   FlameTable table_;
 };
 
-Status check(const FlameStory& story) {
-  if (story.tree.boxes.empty()) return Error{ErrorCode::usage, "flame graph of a tree without root, expected one"};
-  return ok();
-}
-
 }  // namespace
 
 FlameStory tell_flame(FlameTree tree, const GrowthReport& report) {
@@ -206,18 +199,14 @@ double draw_flame_content(const FlameStory& story, Canvas& canvas, double top, d
 }
 
 Result<std::string> draw_flame(const FlameStory& story, PictureForm form, Paper paper, double scale) {
-  if (Status checked = check(story); !checked) return std::move(checked).error();
-  try {
-    const std::string prefix = form == PictureForm::pdf ? "p1-f" : "";
-    const double least = form == PictureForm::svg ? kLeastBoxOnScreen : kLeastBox;
-    return draw_single_page({flame_frame(story), story.version, story.created_at_ns,
-                             [&](Canvas& canvas, double top, double bottom) {
-                               return FlameContent(story, canvas, prefix, least).draw(top, bottom);
-                             }},
-                            form, paper, scale);
-  } catch (const std::bad_alloc&) {
-    return Error{ErrorCode::limit, "flame graph: out of memory"};
-  }
+  if (story.tree.boxes.empty()) return Error{ErrorCode::usage, "flame graph of a tree without root, expected one"};
+  const std::string prefix = form == PictureForm::pdf ? "p1-f" : "";
+  const double least = form == PictureForm::svg ? kLeastBoxOnScreen : kLeastBox;
+  return draw_single_page({flame_frame(story), story.version, story.created_at_ns,
+                           [&](Canvas& canvas, double top, double bottom) {
+                             return FlameContent(story, canvas, prefix, least).draw(top, bottom);
+                           }},
+                          form, paper, scale);
 }
 
 }  // namespace snapdiff::render

@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "analyzer/render/flame/flame_parts.hpp"
+#include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
 namespace {
@@ -47,7 +48,7 @@ std::string path_text(const std::vector<std::string>& names, Canvas& canvas, con
   if (folded.empty()) return "";
   std::string text = folded.back();
   for (std::size_t i = folded.size() - 1; i-- > 0;) {
-    std::string longer = std::string(folded[i]).append(" \u203a ").append(text);
+    std::string longer = concat(folded[i], " \u203a ", text);
     const std::string closed = i == 0 ? longer : std::string("\u2026 \u203a ").append(longer);
     if (canvas.width(closed, style) > room) {
       text = std::string("\u2026 \u203a ").append(text);
@@ -85,7 +86,7 @@ class EndsTable {
       add_figures(is_whole(mark) ? rest : merged, mark);
     }
     const auto label = [](std::uint64_t n, const char* one, const char* more) {
-      return std::string("[").append(count_text(static_cast<std::int64_t>(n))).append(n == 1 ? one : more);
+      return concat("[", count_text(static_cast<std::int64_t>(n)), n == 1 ? one : more);
     };
     if (table_.more_boxes > 0) y = tail(y, label(table_.more_boxes, " more box]", " more boxes]"), rest, false);
     if (table_.more_frames > 0)
@@ -230,8 +231,6 @@ double draw_flame_table(const FlameStory& story, const FlameWords& words, const 
   return EndsTable(story, words, picture, table, prefix, canvas).draw(y);
 }
 
-std::string flame_row_anchor(const std::string& prefix, std::size_t row) {
-  return std::string(prefix).append("t").append(std::to_string(row));
-}
+std::string flame_row_anchor(const std::string& prefix, std::size_t row) { return concat(prefix, "t", row); }
 
 }  // namespace snapdiff::render

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "analyzer/render/flame/flame_boxes.hpp"
+#include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
 namespace {
@@ -9,10 +10,6 @@ namespace {
 std::int64_t capped(std::uint64_t weight) {
   return static_cast<std::int64_t>(std::min<std::uint64_t>(weight, 0x7fffffffffffffffULL));
 }
-
-std::string frames_text(std::uint64_t n) { return count_text(capped(n)).append(n == 1 ? " frame" : " frames"); }
-
-std::string levels_text(std::uint64_t n) { return count_text(capped(n)).append(n == 1 ? " level" : " levels"); }
 
 }  // namespace
 
@@ -43,8 +40,8 @@ std::string FlameWords::root_name() const {
 std::string FlameWords::size(std::uint64_t weight) const { return q_.value(capped(weight)); }
 
 std::string FlameWords::merged_text(const FlameMark& mark) const {
-  std::string text = std::string("+").append(frames_text(mark.frames));
-  if (mark.kind == FlameMark::Kind::deeper) text.append(", +").append(levels_text(mark.levels));
+  std::string text = std::string("+").append(counted(mark.frames, "frame"));
+  if (mark.kind == FlameMark::Kind::deeper) text.append(", +").append(counted(mark.levels, "level"));
   return text;
 }
 
@@ -52,7 +49,7 @@ std::string FlameWords::name(const FlameMark& mark) const {
   switch (mark.kind) {
     case FlameMark::Kind::frame: break;
     case FlameMark::Kind::here: return "here";
-    case FlameMark::Kind::run: return frames_text(mark.frames).append(", one after the other");
+    case FlameMark::Kind::run: return counted(mark.frames, "frame").append(", one after the other");
     case FlameMark::Kind::merged:
     case FlameMark::Kind::deeper: return merged_text(mark);
   }
@@ -65,7 +62,7 @@ std::vector<std::string> FlameWords::figures(const FlameMark& mark) const {
   if (!two_sided() || width() == FlameWidth::baseline || width() == FlameWidth::current) {
     const auto all = static_cast<double>(story_.tree.boxes.front().weight);
     if (mark.row == 0 || all <= 0) return {weight};
-    return {std::string(weight).append("  ").append(share_text(static_cast<double>(mark.weight) / all)), weight};
+    return {concat(weight, "  ", share_text(static_cast<double>(mark.weight) / all)), weight};
   }
   const bool unsure = is_unsure(mark);
   const auto growth = [&](std::int64_t v) { return (unsure ? std::string("~") : std::string()).append(q_.growth(v)); };
@@ -77,7 +74,7 @@ std::vector<std::string> FlameWords::figures(const FlameMark& mark) const {
   }
   if (mark.grew == 0 || mark.shrank == 0) return {net};
   const std::string parts = q_.growth(mark.grew).append(" ").append(q_.growth(mark.shrank));
-  return {std::string("net ").append(net).append(": ").append(parts), std::string("net ").append(net), net};
+  return {concat("net ", net, ": ", parts), std::string("net ").append(net), net};
 }
 
 std::vector<std::string> FlameWords::path(const FlameMark& mark) const {
@@ -95,7 +92,8 @@ std::string FlameWords::run_text(const FlameMark& mark) const {
   // Single callees follow each other in the tree.
   for (std::uint32_t i = 1; i <= mark.frames && i <= kMostNames; ++i)
     text.append(i == 1 ? "" : "\n").append(frame_name(story_.tree.frames[story_.tree.boxes[mark.box + i].name]));
-  if (mark.frames > kMostNames) text.append("\n\u2026 ").append(frames_text(mark.frames - kMostNames)).append(" more");
+  if (mark.frames > kMostNames)
+    text.append("\n\u2026 ").append(counted(mark.frames - kMostNames, "frame")).append(" more");
   return text;
 }
 
@@ -148,9 +146,7 @@ std::string FlameWords::title(const FlameMark& mark) const {
   }
   const std::uint64_t all = story_.tree.boxes.front().weight;
   if (mark.box != 0 && all > 0)
-    text.append("\n")
-        .append(share_text(static_cast<double>(mark.weight) / static_cast<double>(all)))
-        .append(" of the width");
+    text += concat("\n", share_text(static_cast<double>(mark.weight) / static_cast<double>(all)), " of the width");
   return text;
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "analyzer/render/graph/graph_scene.hpp"
+#include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
 namespace {
@@ -23,9 +24,7 @@ void draw_edge(const GraphScene& scene, std::size_t index, Canvas& canvas) {
   const Stroke stroke = edge_stroke(scene, index);
   Painter& painter = canvas.painter();
   std::string title = printable(scene.graph.nodes[edge.from].full_name).append(" \u2192 ");
-  title.append(printable(scene.graph.nodes[edge.to].full_name))
-      .append(": ")
-      .append(scene.quantity.growth(edge.weight.net()));
+  title += concat(printable(scene.graph.nodes[edge.to].full_name), ": ", scene.quantity.growth(edge.weight.net()));
   for (std::size_t i = 0; i < edge.hidden_frames.size(); ++i)
     title.append(i == 0 ? "; hidden: " : ", ").append(printable(edge.hidden_frames[i]));
   painter.begin_item(title);
@@ -73,18 +72,13 @@ std::string tooltip(const GraphScene& scene, const Node& node) {
   };
   text.append("\n").append(change(node.cumulative.net()));
   if (scene.words.growth)
-    text.append(" (")
-        .append(scene.quantity.value(node.value.baseline))
-        .append(" \u2192 ")
-        .append(scene.quantity.value(node.value.current))
-        .append(")");
+    text += concat(" (", scene.quantity.value(node.value.baseline), " \u2192 ",
+                   scene.quantity.value(node.value.current), ")");
   if (node.flat.importance() > 0) text.append("\n").append(scene.words.here).append(change(node.flat.net()));
   if (!node.site.empty()) text.append(" at ").append(printable(node.site));
   if (node.dominator != 0)
-    text.append("\n")
-        .append(share_text(node.through_dominator))
-        .append(" through ")
-        .append(printable(scene.graph.nodes[node.dominator].name));
+    text += concat("\n", share_text(node.through_dominator), " through ",
+                   printable(scene.graph.nodes[node.dominator].name));
   for (std::size_t i = 0; i < node.members.size() && i < 12; ++i)
     text.append(i == 0 ? "\nloop of " : ", ").append(printable(node.members[i]));
   if (node.members.size() > 12) text.append(", \u2026");
@@ -235,26 +229,16 @@ void draw_legend(const GraphScene& scene, Canvas& canvas, double y) {
   draw_border_key(scene, canvas, kLeft + 344, y);
   const auto number = [](std::size_t n) { return count_text(static_cast<std::int64_t>(n)); };
   canvas.text_cut(kLeft + 344, y + 39,
-                  std::string("hidden: ")
-                      .append(number(graph.hidden_nodes))
-                      .append(graph.hidden_nodes == 1 ? " node, " : " nodes, ")
-                      .append(change(graph.hidden_flat.net())),
+                  concat("hidden: ", number(graph.hidden_nodes), graph.hidden_nodes == 1 ? " node, " : " nodes, ",
+                         change(graph.hidden_flat.net())),
                   {7}, kInk2, kWidth - 344);
   const std::size_t frames = graph.nodes.size() - 1;
   std::string sum =
       number(frames).append(frames == 1 ? " node and " : " nodes and ").append(number(graph.edges.size()));
   sum.append(graph.edges.size() == 1 ? " edge. " : " edges. ").append("Drawn ").append(change(graph.drawn_flat.net()));
-  sum.append(" + hidden ")
-      .append(change(graph.hidden_flat.net()))
-      .append(" = total ")
-      .append(change(graph.total.net()))
-      .append(".");
+  sum += concat(" + hidden ", change(graph.hidden_flat.net()), " = total ", change(graph.total.net()), ".");
   if (graph.total.shrank != 0 && graph.total.grew != 0)
-    sum.append(" Grew ")
-        .append(change(graph.total.grew))
-        .append(", shrank ")
-        .append(change(graph.total.shrank))
-        .append(".");
+    sum += concat(" Grew ", change(graph.total.grew), ", shrank ", change(graph.total.shrank), ".");
   const bool loops = std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const Node& n) { return n.recursive; });
   if (loops) sum += " \u21bb recursion folded.";
   canvas.text_cut(kLeft, y + 53, sum, {7}, kInk2, kWidth);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "analyzer/render/graph/layout.hpp"
+#include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
 namespace {
@@ -117,10 +118,7 @@ GraphScene::NodeBox measure(const GrowthGraph& graph, std::size_t index, const Q
     const std::uint64_t small = std::min(static_cast<std::uint64_t>(node.cumulative.grew),
                                          0 - static_cast<std::uint64_t>(node.cumulative.shrank));
     if (small > node.cumulative.importance() / 100)
-      out.values.append("   ")
-          .append(quantity.growth(node.cumulative.grew))
-          .append(" ")
-          .append(quantity.growth(node.cumulative.shrank));
+      out.values += concat("   ", quantity.growth(node.cumulative.grew), " ", quantity.growth(node.cumulative.shrank));
     out.values = type.fit_end(out.values, {m.small}, inner);
     if (!out.values.empty()) h += 11.5;
     w = std::max(w, type.width(out.values, {m.small}));
@@ -137,9 +135,7 @@ GraphScene::NodeBox measure(const GrowthGraph& graph, std::size_t index, const Q
 
 }  // namespace
 
-std::string node_anchor(const std::string& prefix, std::size_t node) {
-  return std::string(prefix).append("n").append(std::to_string(node));
-}
+std::string node_anchor(const std::string& prefix, std::size_t node) { return concat(prefix, "n", node); }
 
 double edge_width(const GraphScene& scene, double importance) {
   return scene.max_importance > 0 ? 0.5 + 5.5 * std::sqrt(importance / scene.max_importance) : 0.5;

@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "snapdiff/concat.hpp"
+
 namespace snapdiff::render {
 namespace {
 
@@ -204,7 +206,7 @@ class TileDrawing {
   void add_label(Point at, const char* word, std::uint32_t node) {
     const TextStyle style{kLabelSize};
     const std::string number = std::to_string(tiled_.tile_of[node] + 1);
-    const std::string text = std::string(word).append(" tile ").append(number);
+    const std::string text = concat(word, " tile ", number);
     const double w = canvas_.width(text, style) + 6;
     const Box& window = tile_.window;
     Box box{std::clamp(at.x - w / 2, window.x + 1, window.x + window.w - w - 1),

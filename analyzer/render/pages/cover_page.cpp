@@ -6,6 +6,7 @@
 #include "analyzer/render/pages/answer_page.hpp"
 #include "analyzer/render/pages/postmortem_pages.hpp"
 #include "analyzer/render/paint/prose_text.hpp"
+#include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
 namespace {
@@ -27,11 +28,9 @@ std::string title_of(const Postmortem& report) {
 std::string kicker(const PostmortemPages& pages) {
   const Postmortem& report = pages.report;
   std::string text = "Post-mortem of ";
-  text.append(counted(inputs_of(report).size(), "snapshot", "snapshots"));
+  text.append(counted(inputs_of(report).size(), "snapshot"));
   if (report.trend.left_out > 0)
-    text.append(", judged from ")
-        .append(std::to_string(report.trend.left_out + 1))
-        .append(" on: the process restarted there");
+    text += concat(", judged from ", report.trend.left_out + 1, " on: the process restarted there");
   text.append("  \u00b7  ").append(time_text(report.created_at_ns));
   return text;
 }
@@ -57,8 +56,7 @@ std::string fact_of(const std::vector<Input>& inputs, Fact fact) {
 std::string sampling_text(const SnapshotFacts& facts) {
   switch (facts.sampling) {
     case Sampling::exact: return "exact: every allocation recorded";
-    case Sampling::poisson:
-      return std::string("one sample every ").append(size_text(facts.period)).append(" on average");
+    case Sampling::poisson: return concat("one sample every ", size_text(facts.period), " on average");
     case Sampling::unknown: return "not recorded";
   }
   return "";
@@ -75,8 +73,7 @@ std::vector<Fact> environment(const PostmortemPages& pages, const std::vector<In
     facts.push_back({name, value.empty() ? std::string("not recorded") : std::move(value)});
   };
   add("format", fact_of(inputs, [](F f) {
-        return f.format_detail.empty() ? f.format
-                                       : std::string(f.format).append(" (").append(f.format_detail).append(")");
+        return f.format_detail.empty() ? f.format : concat(f.format, " (", f.format_detail, ")");
       }));
   add("producer", fact_of(inputs, [](F f) { return f.producer; }));
   add("host, process", [&] {
@@ -101,7 +98,7 @@ double draw_inputs(const PostmortemPages& pages, const std::vector<Input>& input
   std::string remark = "all of them with their hashes: page ";
   remark.append(std::to_string(pages.plan.page_of("inputs")));
   canvas.painter().begin_link(pages.plan.anchor_of("inputs"));
-  draw_section(canvas, y, std::string("Inputs: ").append(counted(inputs.size(), "snapshot", "snapshots")), remark);
+  draw_section(canvas, y, std::string("Inputs: ").append(counted(inputs.size(), "snapshot")), remark);
   canvas.painter().end_link();
   y += 17;
   const Quantity q = quantity_of(pages.report.growth().unit);
@@ -233,16 +230,12 @@ void plan_answer(PostmortemPages& pages) {
                     } else {
                       draw_counters_answer(pages.report, remark, document.canvas());
                     }
-                    return ok();
                   }});
 }
 
 void plan_environment(PostmortemPages& pages) {
   pages.plan.add({"environment", "What was compared", "Which inputs, and how were they matched?", "",
-                  [&pages](PdfDocument& document) {
-                    draw_environment(pages, document.canvas());
-                    return ok();
-                  }});
+                  [&pages](PdfDocument& document) { draw_environment(pages, document.canvas()); }});
 }
 
 }  // namespace snapdiff::render

@@ -3,6 +3,7 @@
 #include "analyzer/render/memory/memory_pages.hpp"
 #include "analyzer/render/pages/postmortem_pages.hpp"
 #include "analyzer/render/paint/prose_text.hpp"
+#include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
 namespace {
@@ -27,7 +28,7 @@ std::vector<Figure> figures_of(const OutOfMemory& failure) {
   out.push_back({"free on the device", size_text(failure.device_free), "outside of what the allocator has reserved"});
   if (failure.reserved) out.push_back({"reserved", size_text(*failure.reserved), "by this process's allocator"});
   out.push_back({"in use", size_text(failure.allocated),
-                 counted(static_cast<std::uint64_t>(std::max<std::int64_t>(failure.blocks, 0)), "block", "blocks")
+                 counted(static_cast<std::uint64_t>(std::max<std::int64_t>(failure.blocks, 0)), "block")
                      .append(", of that lost by rounding sizes up: ")
                      .append(size_text(failure.rounding()))});
   out.push_back({"pending", size_text(failure.pending), "freed, waiting for another stream"});
@@ -42,13 +43,13 @@ std::vector<Figure> figures_of(const OutOfMemory& failure) {
 void draw_failure(const PostmortemPages& pages, Canvas& canvas) {
   const OutOfMemory& failure = *pages.report.failure;
   double y = kTop + 58;
-  std::string sentence = std::string("An allocation of ").append(size_text(failure.asked)).append(" failed: ");
+  std::string sentence = concat("An allocation of ", size_text(failure.asked), " failed: ");
   sentence.append(failure.sentence.empty() ? std::string(to_text(failure.reason)) : failure.sentence).append(".");
   constexpr TextStyle kSentence{10.5};
   y = draw_prose(wrap_prose({{std::move(sentence)}}, canvas.type(), kSentence, kWidth, 5), canvas, kLeft, y, kSentence,
                  kInk);
-  std::string when = std::string("Device ").append(std::to_string(failure.device)).append(", after ");
-  when.append(counted(failure.event, "event", "events")).append(" of ").append(std::to_string(failure.events));
+  std::string when = concat("Device ", failure.device, ", after ");
+  when.append(counted(failure.event, "event")).append(" of ").append(std::to_string(failure.events));
   if (failure.failures > 1)
     when.append("; the last of ").append(std::to_string(failure.failures)).append(" failures in the trace");
   when.append(failure.exact ? ". Sizes are the allocator\u2019s own." : ". Sizes are worked out from later events.");
@@ -80,7 +81,6 @@ void plan_chart(PostmortemPages& pages, const MemoryPage& page, const std::strin
              [&](const auto& p) { return draw_page(p, document.canvas(), kDevicePagesContent, kBottom - 4); }, page);
          if (!note.empty() && end < kBottom - 14)
            document.canvas().text_cut(kLeft, std::max(end + 14, kBottom - 6), note, {7}, kInk2, kWidth);
-         return ok();
        }});
 }
 
@@ -88,10 +88,8 @@ void plan_chart(PostmortemPages& pages, const MemoryPage& page, const std::strin
 
 void plan_failure(PostmortemPages& pages) {
   pages.plan.add({"failure", "Why the allocation failed", "What was full, and what held it?",
-                  pages.full ? "Memory of devices" : "", [&pages](PdfDocument& document) {
-                    draw_failure(pages, document.canvas());
-                    return ok();
-                  }});
+                  pages.full ? "Memory of devices" : "",
+                  [&pages](PdfDocument& document) { draw_failure(pages, document.canvas()); }});
 }
 
 void plan_devices(PostmortemPages& pages) {
@@ -107,15 +105,13 @@ void plan_devices(PostmortemPages& pages) {
   for (std::size_t i = 0; i < charts.size(); ++i) {
     std::string note;
     if (dropped > 0 && i == 0)
-      note = counted(dropped, "chart", "charts")
-                 .append(" between this one and the next left out; render --timeline draws each");
+      note = counted(dropped, "chart").append(" between this one and the next left out; render --timeline draws each");
     plan_chart(pages, *charts[i], note);
   }
   if (pages.report.failure || !pages.report.pins || has_pages_of_pins(pages.memory)) return;
   pages.plan.add({"pins", "What pins the segments", "Which stacks keep memory reserved?", "Memory of devices",
                   [&pages](PdfDocument& document) {
                     draw_pins_table(*pages.report.pins, document.canvas(), kTop + 64, kBottom - 6);
-                    return ok();
                   }});
 }
 
@@ -125,26 +121,21 @@ void plan_counters(PostmortemPages& pages) {
   const std::size_t rows = counters.rows.size();
   const std::size_t needed = (rows + kCountersPerPage - 1) / kCountersPerPage;
   const std::size_t count = std::min(needed, kMostCounterPages);
-  for (std::size_t part = 0; part < count; ++part) {
-    pages.plan.add(
-        {part == 0 ? "counters" : "", part == 0 ? "Numbers of the whole process" : "Numbers of the process, continued",
-         "Which counters grow?", count > 1 ? "Counters" : "", [&counters, part, count, rows](PdfDocument& document) {
-           const std::size_t first = part * kCountersPerPage;
-           CountersPage page;
-           page.counters.snapshots = counters.snapshots;
-           page.counters.axis = counters.axis;
-           page.counters.rows.assign(
-               counters.rows.begin() + static_cast<std::ptrdiff_t>(first),
-               counters.rows.begin() + static_cast<std::ptrdiff_t>(std::min(first + kCountersPerPage, rows)));
-           const double end = draw_page(page, document.canvas(), kDevicePagesContent, kBottom - 16);
-           const std::size_t left = rows - std::min(first + kCountersPerPage, rows);
-           if (part + 1 == count && left > 0)
-             document.canvas().text(kLeft, std::min(end + 10, kBottom - 4),
-                                    counted(left, "more counter", "more counters").append(" in the JSON report"), {7},
-                                    kInk2);
-           return ok();
-         }});
-  }
+  pages.plan.add_each(
+      count, "counters", "Numbers of the whole process", "Numbers of the process, continued", "Which counters grow?",
+      "Counters", [&counters, count, rows](PdfDocument& document, std::size_t part) {
+        const std::size_t first = part * kCountersPerPage;
+        const std::size_t end_row = std::min(first + kCountersPerPage, rows);
+        CountersPage page;
+        page.counters.snapshots = counters.snapshots;
+        page.counters.axis = counters.axis;
+        page.counters.rows.assign(counters.rows.begin() + static_cast<std::ptrdiff_t>(first),
+                                  counters.rows.begin() + static_cast<std::ptrdiff_t>(end_row));
+        const double end = draw_page(page, document.canvas(), kDevicePagesContent, kBottom - 16);
+        if (part + 1 == count && rows > end_row)
+          document.canvas().text(kLeft, std::min(end + 10, kBottom - 4),
+                                 counted(rows - end_row, "more counter").append(" in the JSON report"), {7}, kInk2);
+      });
 }
 
 }  // namespace snapdiff::render

@@ -19,7 +19,6 @@ Status plan_flame(PostmortemPages& pages) {
   const PageFrame frame = flame_frame(*story);
   pages.plan.add({"flame", frame.title, frame.question, "", [story](PdfDocument& document) {
                     draw_flame_content(*story, document.canvas(), kTop + 57, kBottom - 4, "flame-");
-                    return ok();
                   }});
   return ok();
 }

@@ -34,10 +34,9 @@ class FunctionTable {
 
  private:
   void head(std::size_t shown, std::size_t changed) {
-    std::string remark =
-        shown < changed
-            ? std::to_string(shown).append(" of ").append(counted(changed, "changed function", "changed functions"))
-            : std::string("all functions that changed");
+    std::string remark = shown < changed
+                             ? std::to_string(shown).append(" of ").append(counted(changed, "changed function"))
+                             : std::string("all functions that changed");
     remark.append("; largest change first");
     draw_section(canvas_, kTop0, "Growth per function, first \u2192 last", remark);
     const TextStyle style{7};
@@ -108,7 +107,6 @@ void plan_functions(PostmortemPages& pages) {
            if (rows.size() < kMost) rows.push_back(i);
          }
          FunctionTable(report, document.canvas()).draw(rows, changed);
-         return ok();
        }});
 }
 

@@ -81,14 +81,10 @@ void plan_glossary(PostmortemPages& pages) {
   if (pages.report.pins || pages.report.failure || !pages.memory.pages.empty()) {
     for (const Term& term : kDeviceTerms) blocks.push_back(term_block(pages, term));
   }
-  Flow flow = flow_over_pages(std::move(blocks), kBottom - 8 - (kTop + 48), 2);
-  for (std::size_t i = 0; i < flow.pages.size(); ++i) {
-    pages.plan.add({i == 0 ? "glossary" : "", i == 0 ? "Glossary" : "Glossary, continued", "What do the words mean?",
-                    "", [content = std::move(flow.pages[i])](PdfDocument& document) {
-                      draw_blocks(content, document.canvas(), kTop + 48);
-                      return ok();
-                    }});
-  }
+  const Flow flow = flow_over_pages(std::move(blocks), kBottom - 8 - (kTop + 48), 2);
+  pages.plan.add_each(
+      flow.pages.size(), "glossary", "Glossary", "Glossary, continued", "What do the words mean?", "",
+      [flow](PdfDocument& document, std::size_t i) { draw_blocks(flow.pages[i], document.canvas(), kTop + 48); });
 }
 
 }  // namespace snapdiff::render

@@ -3,6 +3,7 @@
 
 #include "analyzer/render/pages/growth_table.hpp"
 #include "analyzer/render/pages/pages.hpp"
+#include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
 namespace {
@@ -38,9 +39,7 @@ std::string spine_sentence(const graph::GrowthGraph& graph) {
   std::string text;
   if (node != 0) {
     text = share == 1 ? std::string("All ").append(what) : share_text(share).append(" of the ").append(what);
-    text.append(" passes ")
-        .append(printable(graph.nodes[node].name))
-        .append(branches > 1 ? "; there it divides. " : ". ");
+    text += concat(" passes ", printable(graph.nodes[node].name), branches > 1 ? "; there it divides. " : ". ");
   }
   return text.append(
       "The bold column follows the heavier side at each frame. An edge means \u201callocated through\u201d: a heap "
@@ -52,7 +51,7 @@ std::string spine_sentence(const graph::GrowthGraph& graph) {
 
 double graph_page_room() { return kLegendTop - 30 - kGraphTop; }
 
-std::string page_prefix(int page) { return std::string("p").append(std::to_string(page)).append("-"); }
+std::string page_prefix(int page) { return concat("p", page, "-"); }
 std::string row_anchor(int page, std::size_t row) { return page_prefix(page).append("r").append(std::to_string(row)); }
 
 void draw_scaled(const FittedScene& fitted, Canvas& canvas, double y, const SceneLinks& links) {

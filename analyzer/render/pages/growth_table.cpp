@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "snapdiff/concat.hpp"
+
 namespace snapdiff::render {
 namespace {
 
@@ -123,7 +125,7 @@ class TableDrawing {
   double through(double x, double y, const std::vector<std::string>& path, const TextStyle& style, double room) {
     std::string text;
     for (std::size_t i = 0; i < path.size(); ++i) {
-      std::string longer = std::string(text).append(i == 0 ? "\u2039 " : " \u2039 ").append(path[i]);
+      std::string longer = concat(text, i == 0 ? "\u2039 " : " \u2039 ", path[i]);
       std::string closed = i + 1 == path.size() ? longer : std::string(longer).append(" \u2039 \u2026");
       if (canvas_.width(closed, style) > room) {
         if (i == 0) return canvas_.text_within(x, y, longer, style, kInk2, room);

@@ -11,7 +11,7 @@ namespace snapdiff::render {
 /// What a table of growth shows and where its rows link to.
 struct GrowthTable {
   const GrowthReport* report = nullptr;
-  const std::vector<Story::Verdict>* verdicts = nullptr;  ///< parallel to the report's rows; null: classes instead
+  const std::vector<Verdict>* verdicts = nullptr;  ///< parallel to the report's rows; null: classes instead
   std::string title, remark;
   std::string before = "before", after = "after";  ///< heads of the two value columns
   bool two_lines = false;                          ///< name and callers below each other, with sparkline

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "analyzer/render/pages/postmortem_pages.hpp"
+#include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
 namespace {
@@ -91,37 +92,30 @@ void plan_inputs(PostmortemPages& pages) {
   const std::size_t count = lines_of(pages.report).size();
   const std::size_t needed = (count + kRows - 1) / kRows;
   const std::size_t most = std::min(needed, kMostPages);
-  for (std::size_t page = 0; page < most; ++page) {
-    pages.plan.add({page == 0 ? "inputs" : "", page == 0 ? "Inputs" : "Inputs, continued",
-                    "Which files, in which order?", most > 1 ? "Inputs" : "",
-                    [&pages, page, most, needed](PdfDocument& document) {
-                      Canvas& canvas = document.canvas();
-                      const std::vector<Input> inputs = inputs_of(pages.report);
-                      const std::vector<Line> lines = lines_of(pages.report);
-                      const Quantity q = quantity_of(pages.report.growth().unit);
-                      std::string lead = printable(pages.report.order_note);
-                      if (needed > most)
-                        lead.append("; the first ")
-                            .append(std::to_string((most - 1) * kRows))
-                            .append(" and the last ")
-                            .append(std::to_string(kRows))
-                            .append(" are listed here, all of them in the JSON report");
-                      canvas.paragraph(kLead, lead, {8.2}, kInk2, 1);
-                      draw_head(canvas, !inputs.empty() && inputs.front().total.has_value());
-                      // Of a series that is too long, the last page has its end.
-                      const bool cut = needed > most && page + 1 == most;
-                      const std::size_t first = cut ? lines.size() - kRows : page * kRows;
-                      for (std::size_t i = first; i < lines.size() && i < first + kRows; ++i) {
-                        const double y = kInputPagesHead + 16 + kInputPagesRow * static_cast<double>(i - first);
-                        if (lines[i].missing != nullptr) {
-                          draw_missing(*lines[i].missing, canvas, y);
-                        } else {
-                          draw_input(inputs[lines[i].input], lines[i].input + 1, q, canvas, y);
+  pages.plan.add_each(most, "inputs", "Inputs", "Inputs, continued", "Which files, in which order?", "Inputs",
+                      [&pages, most, needed](PdfDocument& document, std::size_t page) {
+                        Canvas& canvas = document.canvas();
+                        const std::vector<Input> inputs = inputs_of(pages.report);
+                        const std::vector<Line> lines = lines_of(pages.report);
+                        const Quantity q = quantity_of(pages.report.growth().unit);
+                        std::string lead = printable(pages.report.order_note);
+                        if (needed > most)
+                          lead += concat("; the first ", (most - 1) * kRows, " and the last ", kRows,
+                                         " are listed here, all of them in the JSON report");
+                        canvas.paragraph(kLead, lead, {8.2}, kInk2, 1);
+                        draw_head(canvas, !inputs.empty() && inputs.front().total.has_value());
+                        // Of a series that is too long, the last page has its end.
+                        const bool cut = needed > most && page + 1 == most;
+                        const std::size_t first = cut ? lines.size() - kRows : page * kRows;
+                        for (std::size_t i = first; i < lines.size() && i < first + kRows; ++i) {
+                          const double y = kInputPagesHead + 16 + kInputPagesRow * static_cast<double>(i - first);
+                          if (lines[i].missing != nullptr) {
+                            draw_missing(*lines[i].missing, canvas, y);
+                          } else {
+                            draw_input(inputs[lines[i].input], lines[i].input + 1, q, canvas, y);
+                          }
                         }
-                      }
-                      return ok();
-                    }});
-  }
+                      });
 }
 
 }  // namespace snapdiff::render

@@ -95,24 +95,19 @@ std::vector<Block> narrative_blocks(PostmortemPages& pages) {
 
 void plan_narrative(PostmortemPages& pages) {
   constexpr double kRoom = kBottom - 20 - (kTop + 46);
-  Flow flow = flow_over_pages(narrative_blocks(pages), kRoom, pages.full ? kNarrativePageMostPages : 1);
+  const Flow flow = flow_over_pages(narrative_blocks(pages), kRoom, pages.full ? kNarrativePageMostPages : 1);
   const std::size_t hints = pages.report.narrative.hints.size();
   const std::size_t left = flow.dropped + (hints > kMostHints ? hints - kMostHints : 0);
-  for (std::size_t i = 0; i < flow.pages.size(); ++i) {
-    const bool last = i + 1 == flow.pages.size();
-    pages.plan.add(
-        {i == 0 ? "narrative" : "", i == 0 ? "What is known, and how sure" : "What is known, continued",
-         "What do the figures say, and what not?", flow.pages.size() > 1 ? "Narrative" : "",
-         [blocks = std::move(flow.pages[i]), last, left, full = pages.full](PdfDocument& document) {
-           const double end = draw_blocks(blocks, document.canvas(), kTop + 46);
-           if (last && left > 0)
-             document.canvas().text(
-                 kLeft, end + 10,
-                 counted(left, "more part", "more parts").append(full ? " in the JSON report" : " with --full"), {7.4},
-                 kInk2);
-           return ok();
-         }});
-  }
+  pages.plan.add_each(flow.pages.size(), "narrative", "What is known, and how sure", "What is known, continued",
+                      "What do the figures say, and what not?", "Narrative",
+                      [flow, left, full = pages.full](PdfDocument& document, std::size_t i) {
+                        const double end = draw_blocks(flow.pages[i], document.canvas(), kTop + 46);
+                        if (i + 1 < flow.pages.size() || left == 0) return;
+                        document.canvas().text(
+                            kLeft, end + 10,
+                            counted(left, "more part").append(full ? " in the JSON report" : " with --full"), {7.4},
+                            kInk2);
+                      });
 }
 
 }  // namespace snapdiff::render

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analyzer/render/paint/text.hpp"
+#include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
 namespace {
@@ -36,9 +37,8 @@ std::vector<std::string> note_texts(const Notes& notes) {
       std::string text = severity == Severity::info ? "" : std::string(to_text(severity)).append(": ");
       text.append(printable(note.text));
       if (note.count > 1)
-        text.append(" (")
-            .append(count_text(static_cast<std::int64_t>(std::min<std::uint64_t>(note.count, INT64_MAX))))
-            .append(" times)");
+        text += concat(" (", count_text(static_cast<std::int64_t>(std::min<std::uint64_t>(note.count, INT64_MAX))),
+                       " times)");
       texts.push_back(std::move(text));
     }
   }

@@ -1,16 +1,17 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <new>
 
 #include "analyzer/render/chart/story_facts.hpp"
 #include "analyzer/render/graph/layout.hpp"
 #include "analyzer/render/pages/answer_page.hpp"
 #include "analyzer/render/pages/graph_picture.hpp"
 #include "analyzer/render/pages/page_notes.hpp"
+#include "analyzer/render/paint/picture_page.hpp"
 #include "analyzer/render/paint/png_picture.hpp"
 #include "analyzer/render/paint/svg_painter.hpp"
 #include "analyzer/render/render.hpp"
+#include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
 namespace {
@@ -87,6 +88,17 @@ DotNode dot_node(const graph::GrowthGraph& graph, const graph::Node& node, bool 
   return out;
 }
 
+/// What `draw` makes of the growth graph.
+template <class Draw>
+Result<std::string> draw_growth(const Story& story, const graph::GraphOptions& options, const char* form,
+                                const Draw& draw) {
+  return within_memory(concat("graph as ", form), [&]() -> Result<std::string> {
+    Result<graph::GrowthGraph> graph = graph::build_growth_graph(story.overall, options);
+    if (!graph) return std::move(graph).error();
+    return draw(*std::move(graph));
+  });
+}
+
 }  // namespace
 
 Result<std::string> draw_graph(graph::GrowthGraph graph, const PictureText& text, PictureForm form, double scale) {
@@ -130,54 +142,30 @@ Result<std::string> graph_as_dot(const graph::GrowthGraph& graph, const PictureT
   }
   std::string title = text.title + "\n" + text.foot;
   for (const std::string& note : text.notes) title.append("\nnote: ").append(note);
-  title.append("\nhidden: ")
-      .append(count_text(static_cast<std::int64_t>(graph.hidden_nodes)))
-      .append(" nodes, ")
-      .append(q.growth(graph.hidden_flat.net()));
-  title.append("; drawn ")
-      .append(q.growth(graph.drawn_flat.net()))
-      .append(" + hidden = total ")
-      .append(q.growth(graph.total.net()));
+  title += concat("\nhidden: ", count_text(static_cast<std::int64_t>(graph.hidden_nodes)), " nodes, ",
+                  q.growth(graph.hidden_flat.net()));
+  title += concat("; drawn ", q.growth(graph.drawn_flat.net()), " + hidden = total ", q.growth(graph.total.net()));
   return write_dot(title, nodes, edges);
 }
 
-namespace {
-
-template <class Make>
-Result<std::string> guarded(const char* what, Make make) {
-  try {
-    return make();
-  } catch (const std::bad_alloc&) {
-    return Error{ErrorCode::limit, std::string("graph as ").append(what).append(": out of memory")};
-  }
-}
-
-}  // namespace
-
 Result<std::string> to_svg(const Story& story, const graph::GraphOptions& options) {
-  return guarded("SVG", [&]() -> Result<std::string> {
-    auto graph = graph::build_growth_graph(story.overall, options);
-    if (!graph) return std::move(graph).error();
-    return draw_graph(std::move(*graph), text_of(story), PictureForm::svg, 1);
+  return draw_growth(story, options, "SVG", [&](graph::GrowthGraph graph) {
+    return draw_graph(std::move(graph), text_of(story), PictureForm::svg, 1);
   });
 }
 
 Result<std::string> to_png(const Story& story, const graph::GraphOptions& options, double scale) {
   if (!(scale > 0)) return Error{ErrorCode::usage, "scale of a picture: expected more than 0"};
-  return guarded("PNG", [&]() -> Result<std::string> {
-    auto graph = graph::build_growth_graph(story.overall, options);
-    if (!graph) return std::move(graph).error();
-    return draw_graph(std::move(*graph), text_of(story), PictureForm::png, scale);
+  return draw_growth(story, options, "PNG", [&](graph::GrowthGraph graph) {
+    return draw_graph(std::move(graph), text_of(story), PictureForm::png, scale);
   });
 }
 
 Result<std::string> to_dot(const Story& story, const graph::GraphOptions& options) {
-  return guarded("DOT", [&]() -> Result<std::string> {
-    auto graph = graph::build_growth_graph(story.overall, options);
-    if (!graph) return std::move(graph).error();
+  return draw_growth(story, options, "DOT", [&](const graph::GrowthGraph& graph) {
     PictureText text = text_of(story);
     text.foot = footer_text(story.overall);
-    return graph_as_dot(*graph, text);
+    return graph_as_dot(graph, text);
   });
 }
 

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <memory>
-#include <new>
 #include <utility>
 
 #include "analyzer/render/memory/memory_pages.hpp"
 #include "analyzer/render/pages/postmortem_pages.hpp"
+#include "analyzer/render/paint/picture_page.hpp"
 #include "analyzer/render/paint/prose_text.hpp"
 #include "analyzer/render/paint/typesetter.hpp"
 
@@ -23,9 +23,7 @@ Story story_of(const Postmortem& report) {
   const std::vector<Verdict>& verdicts = report.trend.verdicts;
   const bool judged = verdicts.size() == story.overall.rows.size() &&
                       std::any_of(verdicts.begin(), verdicts.end(), [](const Verdict& v) { return !v.word.empty(); });
-  if (judged) {
-    for (const Verdict& verdict : verdicts) story.verdicts.push_back({verdict.word, verdict.reason});
-  }
+  if (judged) story.verdicts = verdicts;
   story.title = report.title;
   story.version = report.version;
   story.order_note = report.order_note;
@@ -120,22 +118,14 @@ Block section_block(const std::string& title, const std::string& remark) {
   return {30, [title, remark](Canvas& canvas, double y) { draw_section(canvas, y + 19, title, remark); }, true};
 }
 
-std::string counted(std::uint64_t n, const char* one, const char* many) {
-  const auto shown = static_cast<std::int64_t>(std::min<std::uint64_t>(n, 1ULL << 62));
-  return count_text(shown).append(" ").append(n == 1 ? one : many);
-}
-
 Result<std::string> growth_svg(const Postmortem& postmortem, const graph::GraphOptions& options) {
   return to_svg(story_of(postmortem), options);
 }
 
 Result<std::string> postmortem_pdf(const Postmortem& postmortem, const MemoryStory& memory,
                                    const graph::GraphOptions& options, Paper paper, bool full) {
-  try {
-    return write_postmortem(postmortem, memory, options, paper, full);
-  } catch (const std::bad_alloc&) {
-    return Error{ErrorCode::limit, "post-mortem as PDF: out of memory"};
-  }
+  return within_memory("post-mortem as PDF",
+                       [&] { return write_postmortem(postmortem, memory, options, paper, full); });
 }
 
 }  // namespace snapdiff::render

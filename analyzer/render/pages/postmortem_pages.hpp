@@ -83,7 +83,4 @@ void draw_section(Canvas& canvas, double y, const std::string& title, const std:
 /// The same as a block.
 Block section_block(const std::string& title, const std::string& remark = "");
 
-/// "12 snapshots" and the like.
-std::string counted(std::uint64_t n, const char* one, const char* many);
-
 }  // namespace snapdiff::render

@@ -1,45 +1,30 @@
 #include "analyzer/render/render.hpp"
 
-#include <new>
-
 #include "analyzer/render/pages/answer_page.hpp"
 #include "analyzer/render/pages/pages.hpp"
+#include "analyzer/render/paint/picture_page.hpp"
+#include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
 namespace {
 
 Status check(const Story& story) {
   if (story.steps.size() < 2)
-    return Error{ErrorCode::usage, std::string("report of ")
-                                       .append(std::to_string(story.steps.size()))
-                                       .append(" snapshots: expected two or more")};
+    return Error{ErrorCode::usage, concat("report of ", story.steps.size(), " snapshots: expected two or more")};
   if (!story.verdicts.empty() && story.verdicts.size() != story.overall.rows.size())
-    return Error{ErrorCode::internal, std::string("verdicts do not fit the rows: ")
-                                          .append(std::to_string(story.verdicts.size()))
-                                          .append(" verdicts, ")
-                                          .append(std::to_string(story.overall.rows.size()))
-                                          .append(" rows")};
+    return Error{ErrorCode::internal, concat("verdicts do not fit the rows: ", story.verdicts.size(), " verdicts, ",
+                                             story.overall.rows.size(), " rows")};
   return ok();
 }
 
-std::string number(std::size_t n) { return std::to_string(n); }
-
 std::string step_title(const Story& story, std::size_t pair) {
   const GrowthReport& report = story.pairs[pair];
-  return std::string("Snapshot ")
-      .append(number(pair + 1))
-      .append(" \u2192 ")
-      .append(number(pair + 2))
-      .append(": ")
-      .append(quantity_of(report.unit).growth(report.total.growth()));
+  return concat("Snapshot ", pair + 1, " \u2192 ", pair + 2, ": ",
+                quantity_of(report.unit).growth(report.total.growth()));
 }
 
 std::string step_foot(const Story& story, std::size_t pair) {
-  return footer_text(story.pairs[pair])
-      .append("  \u00b7  step ")
-      .append(number(pair + 1))
-      .append(" of ")
-      .append(number(story.pairs.size()));
+  return concat(footer_text(story.pairs[pair]), "  \u00b7  step ", pair + 1, " of ", story.pairs.size());
 }
 
 Result<std::string> write_pdf(const Story& story, const graph::GraphOptions& options, Paper paper) {
@@ -54,19 +39,13 @@ Result<std::string> write_pdf(const Story& story, const graph::GraphOptions& opt
 
   const std::vector<std::size_t> rows = table_page_rows(story, type);
   PagePlan plan;
-  plan.add({"", answer_title(story.overall), "What grew, where, and is it a leak?", "", [&](PdfDocument& document) {
-              draw_answer(story, document.canvas(), "");
-              return ok();
-            }});
+  plan.add({"", answer_title(story.overall), "What grew, where, and is it a leak?", "",
+            [&](PdfDocument& document) { draw_answer(story, document.canvas(), ""); }});
   plan.add({"", "Where the growth came through", "Through which frames did all the growth come?", "",
-            [&](PdfDocument& document) {
-              draw_graph_page(document, *fitted, rows);
-              return ok();
-            }});
+            [&](PdfDocument& document) { draw_graph_page(document, *fitted, rows); }});
   plan.add({"", "Growth by stack", "Which stacks grew, which shrank?", "", [&](PdfDocument& document) {
               draw_table_page(story, document, rows, fitted->scene.graph.row_node,
                               static_cast<int>(plan.pages().size()));
-              return ok();
             }});
   std::size_t nodes_hint = options.max_nodes;
   for (std::size_t pair = 0; pair < story.pairs.size(); ++pair) {
@@ -85,11 +64,7 @@ Result<std::string> write_pdf(const Story& story, const graph::GraphOptions& opt
 
 Result<std::string> to_pdf(const Story& story, const graph::GraphOptions& options, Paper paper) {
   if (Status status = check(story); !status) return std::move(status).error();
-  try {
-    return write_pdf(story, options, paper);
-  } catch (const std::bad_alloc&) {
-    return Error{ErrorCode::limit, "report as PDF: out of memory"};
-  }
+  return within_memory("report as PDF", [&] { return write_pdf(story, options, paper); });
 }
 
 }  // namespace snapdiff::render

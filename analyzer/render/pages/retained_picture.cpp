@@ -1,11 +1,12 @@
 #include <memory>
-#include <new>
 
 #include "analyzer/render/graph/retained_graph.hpp"
 #include "analyzer/render/pages/graph_picture.hpp"
 #include "analyzer/render/pages/pages.hpp"
+#include "analyzer/render/paint/picture_page.hpp"
 #include "analyzer/render/paint/text.hpp"
 #include "analyzer/render/retained.hpp"
+#include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
 namespace {
@@ -26,22 +27,15 @@ SceneWords words_of(const RetainedTree& tree) {
   return words;
 }
 
-std::string objects_text(std::int64_t objects) {
-  return count_text(objects).append(objects == 1 ? " object" : " objects");
-}
-
 /// "Alive: 380 B → 600 B, +220 B"
 std::string title_of(const RetainedTree& tree) {
   const Quantity q{tree.has_bytes};
   const Change& all = tree.nodes[0].retained;
-  const auto value = [&](std::int64_t v) { return tree.has_bytes ? q.value(v) : objects_text(v); };
+  const auto value = [&](std::int64_t v) {
+    return tree.has_bytes ? q.value(v) : counted(static_cast<std::uint64_t>(v), "object");
+  };
   if (!tree.has_baseline()) return std::string("Alive: ").append(value(all.current));
-  return std::string("Alive: ")
-      .append(q.value(all.baseline))
-      .append(" \u2192 ")
-      .append(value(all.current))
-      .append(", ")
-      .append(q.growth(all.growth()));
+  return concat("Alive: ", q.value(all.baseline), " \u2192 ", value(all.current), ", ", q.growth(all.growth()));
 }
 
 std::string sentence_of(const RetainedTree& tree) {
@@ -55,10 +49,8 @@ std::string sentence_of(const RetainedTree& tree) {
 
 PictureText text_of(const RetainedStory& story) {
   std::string foot = printable(story.source);
-  foot.append("  \u00b7  ")
-      .append(story.tree.has_bytes ? "retained bytes" : "retained objects")
-      .append(", dominator tree by types, weak references not followed  \u00b7  ")
-      .append(printable(story.version));
+  foot += concat("  \u00b7  ", story.tree.has_bytes ? "retained bytes" : "retained objects",
+                 ", dominator tree by types, weak references not followed  \u00b7  ", printable(story.version));
   return {printable(story.title), title_of(story.tree), std::move(foot), words_of(story.tree)};
 }
 
@@ -75,20 +67,15 @@ Result<std::string> write_pdf(const RetainedStory& story, const graph::GraphOpti
               document.canvas().paragraph(kTop + 56, sentence_of(story.tree), {8.6}, kInk2, 3);
               draw_scaled(*fitted, document.canvas(), kGraphTop, {page_prefix(1), {}, false});
               draw_legend(fitted->scene, document.canvas(), kLegendTop);
-              return ok();
             }});
   return write_document(plan, {"snapdiff: ", text.program, text.foot, printable(story.version), story.created_at_ns},
                         **type, paper);
 }
 
 template <class Make>
-Result<std::string> guarded(const RetainedStory& story, Make make) {
+Result<std::string> guarded(const RetainedStory& story, const Make& make) {
   if (story.tree.nodes.empty()) return Error{ErrorCode::usage, "picture of 0 heaps: expected one or two"};
-  try {
-    return make();
-  } catch (const std::bad_alloc&) {
-    return Error{ErrorCode::limit, "picture of what is retained: out of memory"};
-  }
+  return within_memory("picture of what is retained", make);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "analyzer/render/chart/summary_plot.hpp"
 #include "analyzer/render/pages/answer_page.hpp"
 #include "analyzer/render/paint/picture_page.hpp"
+#include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
 namespace {
@@ -64,7 +65,7 @@ class SeriesContent {
     Change rest = story_.overall.total;
     for (std::size_t b = bands_.size(); b-- > 1;) {
       const Change value{whole(bands_[b].values.front()), whole(bands_[b].values.back())};
-      rest = {less(rest.baseline, value.baseline), less(rest.current, value.current)};
+      rest -= value;
       y = band(y, paints[b], bands_[b].name, value, first, last);
     }
     // The lowest band is what no other holds.
@@ -105,10 +106,10 @@ class SeriesContent {
     column(growth_x_, y + 18, "growth");
     canvas_.text(growth_x_ + 12, y + 18, "mostly in", {7}, kInk2);
     y += kSeriesPageHead;
-    const std::int64_t sum = less(story_.steps.back().total, story_.steps.front().total);
+    const std::int64_t sum = wrapping_difference(story_.steps.back().total, story_.steps.front().total);
     std::int64_t others_growth = sum;
     for (const std::size_t i : rows) {
-      others_growth = less(others_growth, story_.steps[i].growth);
+      others_growth = wrapping_difference(others_growth, story_.steps[i].growth);
       step(y, i, times);
       y += kSeriesPageRow;
     }
@@ -167,9 +168,7 @@ double draw_series_content(const Story& story, Canvas& canvas, double top, doubl
 
 Result<std::string> draw_series(const Story& story, PictureForm form, Paper paper, double scale) {
   if (story.steps.size() < 2)
-    return Error{
-        ErrorCode::usage,
-        std::string("chart of ").append(std::to_string(story.steps.size())).append(" snapshots: expected two or more")};
+    return Error{ErrorCode::usage, concat("chart of ", story.steps.size(), " snapshots: expected two or more")};
   return draw_single_page(
       {series_frame(story), story.version, story.created_at_ns,
        [&](Canvas& canvas, double top, double bottom) { return draw_series_content(story, canvas, top, bottom); }},

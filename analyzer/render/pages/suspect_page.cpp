@@ -6,6 +6,7 @@
 #include "analyzer/render/chart/chart.hpp"
 #include "analyzer/render/pages/postmortem_pages.hpp"
 #include "analyzer/render/paint/prose_text.hpp"
+#include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
 namespace {
@@ -83,8 +84,7 @@ void draw_stack(const Culprit& culprit, Canvas& canvas, double y) {
   constexpr std::size_t kHead = 3;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (hidden > 0 && i == kHead) {
-      canvas.text(x + 6, line, std::string("\u2026 ").append(counted(hidden, "frame", "frames")).append(" more"), {7},
-                  kInk3);
+      canvas.text(x + 6, line, concat("\u2026 ", counted(hidden, "frame"), " more"), {7}, kInk3);
       line += kStackStep;
       i += hidden - 1;
       continue;
@@ -102,7 +102,7 @@ void draw_stack(const Culprit& culprit, Canvas& canvas, double y) {
 double draw_sites(const PostmortemPages& pages, const Culprit& culprit, Canvas& canvas, double y) {
   const GrowthReport& report = pages.report.growth();
   const Quantity q = quantity_of(report.unit);
-  std::string remark = std::string("over ").append(counted(culprit.rows.size(), "stack", "stacks"));
+  std::string remark = std::string("over ").append(counted(culprit.rows.size(), "stack"));
   draw_section(canvas, y, "Allocated in", remark);
   y += 16;
   for (const Suspect::Site& site : culprit.sites) {
@@ -133,7 +133,7 @@ std::vector<KeyFigure> figures_of(const GrowthReport& report, const Culprit& cul
   if (report.has_objects && q.bytes) {
     std::string each;
     if (objects != 0 && culprit.value.growth() / objects > 0)
-      each = std::string("about ").append(size_text(culprit.value.growth() / objects)).append(" each");
+      each = concat("about ", size_text(culprit.value.growth() / objects), " each");
     out.push_back({"objects", count_growth_text(objects), each, kInk});
   }
   const std::size_t n = report.series_length;
@@ -141,10 +141,8 @@ std::vector<KeyFigure> figures_of(const GrowthReport& report, const Culprit& cul
     std::string band;
     if (!culprit.verdict.word.empty()) {
       const auto whole = [](double v) { return static_cast<std::int64_t>(std::llround(std::clamp(v, -9e18, 9e18))); };
-      band = std::string("slope ")
-                 .append(q.growth(whole(culprit.verdict.slope_low)))
-                 .append(" to ")
-                 .append(q.growth(whole(culprit.verdict.slope_high)));
+      band = concat("slope ", q.growth(whole(culprit.verdict.slope_low)), " to ",
+                    q.growth(whole(culprit.verdict.slope_high)));
     }
     out.push_back(
         {"mean per snapshot", q.growth(culprit.value.growth() / static_cast<std::int64_t>(n - 1)), band, kInk});
@@ -169,7 +167,7 @@ GrowthReport part_of(const GrowthReport& report, const Culprit& culprit) {
   part.rule_set = report.rule_set;
   part.common_path = report.common_path;
   part.series_length = report.series_length;
-  const bool series = report.series_length > 0 && report.series.size() == report.rows.size() * report.series_length;
+  const bool series = has_series(report);
   if (!series) part.series_length = 0;
   std::vector<std::uint32_t> chosen;
   for (const std::uint32_t number : culprit.rows) {
@@ -240,12 +238,10 @@ Places places_of(const PostmortemPages& pages, const Subject& subject) {
 std::string title_of(const Subject& subject) {
   const std::string name =
       subject.culprit.path.empty() ? std::string("a path without frames") : frame_name(subject.culprit.path.back());
-  return std::string(!subject.is_culprit                  ? "Change "
-                     : subject.culprit.value.growth() < 0 ? "Freed "
-                                                          : "Culprit ")
-      .append(std::to_string(subject.number))
-      .append(": ")
-      .append(name);
+  return concat(!subject.is_culprit                  ? "Change "
+                : subject.culprit.value.growth() < 0 ? "Freed "
+                                                     : "Culprit ",
+                subject.number, ": ", name);
 }
 
 void draw_subject(const PostmortemPages& pages, const Subject& subject, const FittedScene* fitted,
@@ -274,7 +270,7 @@ void draw_subject(const PostmortemPages& pages, const Subject& subject, const Fi
       std::string("shares are of this part; the whole: page ").append(std::to_string(pages.plan.page_of("graph"))), {7},
       kInk3, Align::right);
   canvas.painter().end_link();
-  SceneLinks links{std::string("subject").append(std::to_string(subject.number)).append("-"), {}, false};
+  SceneLinks links{concat("subject", subject.number, "-"), {}, false};
   draw_scaled(*fitted, canvas, places.graph + 8, links);
   draw_legend(fitted->scene, canvas, kLegendTop);
 }
@@ -291,8 +287,7 @@ Subject subject_of_row(const GrowthReport& report, std::uint32_t number) {
   subject.culprit.objects = row.objects;
   const auto whole = static_cast<double>(subject.culprit.value.growth() < 0 ? -static_cast<double>(report.shrank)
                                                                             : static_cast<double>(report.grew));
-  for (std::size_t i = 0; i < std::max<std::size_t>(report.series_length, 2); ++i)
-    subject.culprit.values.push_back(value_at(report, number, i));
+  subject.culprit.values = values_of(report, number);
   if (whole > 0) subject.culprit.share = std::fabs(static_cast<double>(subject.culprit.value.growth())) / whole;
   if (!frames.empty())
     subject.culprit.sites.push_back({frames.front(), subject.culprit.value.growth(), row.objects.growth()});
@@ -344,12 +339,10 @@ Status plan_suspects(PostmortemPages& pages) {
       if (!fitted) return std::move(fitted).error();
       scene = std::make_shared<const FittedScene>(*std::move(fitted));
     }
-    pages.plan.add({suspect_key(subject.number), title_of(subject), "What is this, and how sure is it?",
-                    subject.is_culprit ? "Culprits" : "Largest changes",
-                    [&pages, subject, scene](PdfDocument& document) {
-                      draw_subject(pages, subject, scene.get(), document);
-                      return ok();
-                    }});
+    pages.plan.add(
+        {suspect_key(subject.number), title_of(subject), "What is this, and how sure is it?",
+         subject.is_culprit ? "Culprits" : "Largest changes",
+         [&pages, subject, scene](PdfDocument& document) { draw_subject(pages, subject, scene.get(), document); }});
   }
   return ok();
 }

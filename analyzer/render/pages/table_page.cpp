@@ -4,6 +4,7 @@
 #include "analyzer/render/pages/growth_table.hpp"
 #include "analyzer/render/pages/page_notes.hpp"
 #include "analyzer/render/pages/pages.hpp"
+#include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
 namespace {
@@ -51,9 +52,7 @@ void draw_inputs(const Story& story, Canvas& canvas, double y, int last_page) {
   canvas.text(kLeft, y, "Inputs", {8, FontWeight::semibold}, kInk);
   if (!inputs_fit_table_page(story)) {
     std::string text = count_text(static_cast<std::int64_t>(story.steps.size())).append(" snapshots, from ");
-    text.append(snapshot_name(story.steps.front().snapshot))
-        .append(" to ")
-        .append(snapshot_name(story.steps.back().snapshot));
+    text += concat(snapshot_name(story.steps.front().snapshot), " to ", snapshot_name(story.steps.back().snapshot));
     text.append("; all are listed from page ").append(std::to_string(last_page - input_pages(story) + 1)).append(" on");
     canvas.painter().begin_link(std::string("p").append(std::to_string(last_page - input_pages(story) + 1)));
     canvas.text_within(kLeft, y + 12, text, {7}, kInk2, kWidth);
@@ -89,11 +88,7 @@ std::vector<KeyFigure> key_figures(const Story& story) {
       if (size(i) > size(largest)) largest = i;
     }
     out.push_back({"mean growth per snapshot", q.growth(growth / steps),
-                   std::string("largest step ")
-                       .append(q.growth(story.steps[largest].growth))
-                       .append(" at ")
-                       .append(std::to_string(largest + 1)),
-                   kInk});
+                   concat("largest step ", q.growth(story.steps[largest].growth), " at ", largest + 1), kInk});
   } else {
     out.push_back(
         {"grew and shrank", q.growth(report.grew), std::string("and ").append(q.growth(report.shrank)), kInk});
@@ -191,7 +186,6 @@ void plan_input_pages(const Story& story, PagePlan& plan) {
       const std::size_t first = static_cast<std::size_t>(page) * kInputsPerPage;
       for (std::size_t i = first; i < story.steps.size() && i < first + kInputsPerPage; ++i)
         draw_input(story, i, canvas, kLeft, kTop + 92 + kInputRow * static_cast<double>(i - first), kWidth);
-      return ok();
     };
     plan.add({"", "Inputs", "Which files, in which order?", "", draw, "", page == 0});
   }

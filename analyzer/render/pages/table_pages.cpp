@@ -70,15 +70,11 @@ void choose_table_rows(PostmortemPages& pages) {
 }
 
 void plan_tables(PostmortemPages& pages) {
-  const std::size_t parts = pages.parts.size();
-  for (std::size_t part = 0; part < parts; ++part) {
-    pages.plan.add({part == 0 ? "stacks" : "", part == 0 ? "Growth by stack" : "Growth by stack, continued",
-                    "Which stacks grew, which shrank?", parts > 1 ? "Growth by stack" : "",
-                    [&pages, part](PdfDocument& document) {
-                      draw_table(table_of(pages, part), document.canvas(), kTablePagesTableTop);
-                      return ok();
-                    }});
-  }
+  pages.plan.add_each(pages.parts.size(), "stacks", "Growth by stack", "Growth by stack, continued",
+                      "Which stacks grew, which shrank?", "Growth by stack",
+                      [&pages](PdfDocument& document, std::size_t part) {
+                        draw_table(table_of(pages, part), document.canvas(), kTablePagesTableTop);
+                      });
 }
 
 }  // namespace snapdiff::render

@@ -5,6 +5,7 @@
 
 #include "analyzer/render/graph/graph_tiles.hpp"
 #include "analyzer/render/pages/postmortem_pages.hpp"
+#include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
 namespace {
@@ -48,7 +49,7 @@ std::string content_of(const TiledScene& tiled, std::size_t index) {
     ++named;
   }
   const std::size_t rest = nodes.size() - named - (nodes.front() == 0 ? 1 : 0);
-  if (rest > 0) text.append(" and ").append(counted(rest, "more node", "more nodes"));
+  if (rest > 0) text.append(" and ").append(counted(rest, "more node"));
   return text;
 }
 
@@ -59,10 +60,8 @@ void draw_tile_page(const PostmortemPages& pages, const TiledScene& tiled, std::
   const double w = kMap.x - kLeft - 16;
   double y = kLead;
   const std::string text =
-      std::string("On this tile: ")
-          .append(content_of(tiled, index))
-          .append(
-              ". Dashed boxes are whole on the tile they name; dotted lines show where a neighbouring tile overlaps.");
+      concat("On this tile: ", content_of(tiled, index),
+             ". Dashed boxes are whole on the tile they name; dotted lines show where a neighbouring tile overlaps.");
   for (const std::string& line : canvas.type().wrap(unbroken(printable(text)), {8}, w, 3)) {
     canvas.text(kLeft, y, line, {8}, kInk2);
     y += 11.6;
@@ -85,14 +84,9 @@ void draw_tile_page(const PostmortemPages& pages, const TiledScene& tiled, std::
 void plan_tiles(PostmortemPages& pages, const std::shared_ptr<const TiledScene>& tiled) {
   pages.tile_node = tiled->scene.graph.row_node;
   for (std::size_t t = 0; t < tiled->tiles.size(); ++t) {
-    const std::string title = std::string("The graph, tile ")
-                                  .append(std::to_string(t + 1))
-                                  .append(" of ")
-                                  .append(std::to_string(tiled->tiles.size()));
-    pages.plan.add({tile_key(t), title, "Where exactly?", "Graph", [&pages, tiled, t](PdfDocument& document) {
-                      draw_tile_page(pages, *tiled, t, document);
-                      return ok();
-                    }});
+    const std::string title = concat("The graph, tile ", t + 1, " of ", tiled->tiles.size());
+    pages.plan.add({tile_key(t), title, "Where exactly?", "Graph",
+                    [&pages, tiled, t](PdfDocument& document) { draw_tile_page(pages, *tiled, t, document); }});
   }
 }
 
@@ -111,10 +105,8 @@ Status plan_graph(PostmortemPages& pages) {
   const bool tiles = pages.full && whole->nodes.size() > fitted->scene.graph.nodes.size();
   const auto scene = std::make_shared<const FittedScene>(*std::move(fitted));
   pages.plan.add({"graph", "Where the growth came through", "Through which frames did all the growth come?",
-                  tiles ? "Graph" : "", [&pages, scene](PdfDocument& document) {
-                    draw_graph_page(document, *scene, pages.table_rows);
-                    return ok();
-                  }});
+                  tiles ? "Graph" : "",
+                  [&pages, scene](PdfDocument& document) { draw_graph_page(document, *scene, pages.table_rows); }});
   if (!tiles) return ok();
   Result<TiledScene> tiled = make_tiles(*model, pages);
   if (!tiled) return std::move(tiled).error();

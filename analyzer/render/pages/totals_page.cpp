@@ -3,6 +3,7 @@
 
 #include "analyzer/render/chart/summary_plot.hpp"
 #include "analyzer/render/pages/postmortem_pages.hpp"
+#include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
 namespace {
@@ -52,10 +53,7 @@ void draw_strip(const PostmortemPages& pages, Canvas& canvas, double y) {
     growth > 0 ? canvas.rect(bar, kGrow.c500) : canvas.gone(bar, 2.4, 0.6, 0.5);
   }
   if (largest == 0) return;
-  const std::string text = std::string("largest: ")
-                               .append(q.growth(steps[largest].growth))
-                               .append(" at ")
-                               .append(std::to_string(largest + 1));
+  const std::string text = concat("largest: ", q.growth(steps[largest].growth), " at ", largest + 1);
   canvas.text(kPlotRight + 8, middle + 2.5, text, {7}, kInk2);
 }
 
@@ -73,10 +71,7 @@ double draw_counters(const PostmortemPages& pages, Canvas& canvas, double y) {
   if (rows.empty()) return y;
   canvas.painter().begin_link(pages.plan.anchor_of("counters"));
   draw_section(canvas, y, "Numbers of the whole process",
-               std::string("all ")
-                   .append(counted(counters.rows.size(), "counter", "counters"))
-                   .append(": page ")
-                   .append(std::to_string(pages.plan.page_of("counters"))));
+               concat("all ", counted(counters.rows.size(), "counter"), ": page ", pages.plan.page_of("counters")));
   canvas.painter().end_link();
   const double w = (kWidth - 12 * (kPanels - 1)) / static_cast<double>(kPanels);
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -109,7 +104,7 @@ void draw_heaviest(const PostmortemPages& pages, const SeriesStep& step, Canvas&
     const std::string name = frame_name(step.heaviest[i]);
     if (name == last) continue;
     last = name;
-    std::string longer = text.empty() ? name : std::string(text).append(" \u2039 ").append(name);
+    std::string longer = text.empty() ? name : concat(text, " \u2039 ", name);
     if (!text.empty() && canvas.width(std::string(longer).append(" \u2039 \u2026"), kStyle) > room) {
       text.append(" \u2039 \u2026");
       break;
@@ -164,15 +159,11 @@ void draw_step(const PostmortemPages& pages, std::size_t i, double most, Canvas&
 std::string totals_sentence(const PostmortemPages& pages) {
   const Postmortem& report = pages.report;
   if (!report.trend.restart.empty())
-    return std::string("The process restarted at snapshot ")
-        .append(std::to_string(report.trend.left_out + 1))
-        .append(": ")
-        .append(printable(report.trend.restart))
-        .append(". What came before is shown, but in no figure of this report.");
+    return concat("The process restarted at snapshot ", report.trend.left_out + 1, ": ",
+                  printable(report.trend.restart), ". What came before is shown, but in no figure of this report.");
   if (!report.trend.whole.reason.empty() && report.trend.series.steps.size() > 2)
-    return std::string("The total: ")
-        .append(printable(report.trend.whole.reason))
-        .append(". Leaks are judged by stacks, never by the total.");
+    return concat("The total: ", printable(report.trend.whole.reason),
+                  ". Leaks are judged by stacks, never by the total.");
   return headline(report.growth()).append(".");
 }
 
@@ -190,12 +181,10 @@ void plan_totals(PostmortemPages& pages) {
   const std::size_t first = rows_from(top);
   const std::size_t each = rows_from(kTop + 56);
   const std::vector<std::size_t> shown = chosen_steps(steps, first + (kTotalsPageMostPages - 1) * each);
-  const std::string remark = shown.size() < steps.size()
-                                 ? std::string("both ends, restarts and the largest steps: ")
-                                       .append(std::to_string(shown.size()))
-                                       .append(" of ")
-                                       .append(std::to_string(steps.size()))
-                                 : std::string("the stack that changed most in each step, and by how much");
+  const std::string remark =
+      shown.size() < steps.size()
+          ? concat("both ends, restarts and the largest steps: ", shown.size(), " of ", steps.size())
+          : std::string("the stack that changed most in each step, and by how much");
   const double most = largest_step(steps);
   const bool more = shown.size() > first;
   const auto draw_rows = [&pages, shown, most](Canvas& canvas, std::size_t begin, std::size_t end, double y) {
@@ -218,14 +207,12 @@ void plan_totals(PostmortemPages& pages) {
                     if (counters) y = draw_counters(pages, canvas, y);
                     draw_step_head(pages, canvas, y, remark);
                     draw_rows(canvas, 0, std::min(first, shown.size()), y);
-                    return ok();
                   }});
   if (!more) return;
   pages.plan.add({"", "Totals over time, continued", "When did it grow, and how steadily?", "Totals over time",
                   [&pages, first, shown, remark, draw_rows](PdfDocument& document) {
                     draw_step_head(pages, document.canvas(), kTop + 56, remark);
                     draw_rows(document.canvas(), first, shown.size(), kTop + 56);
-                    return ok();
                   }});
 }
 

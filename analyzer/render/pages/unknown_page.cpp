@@ -4,6 +4,7 @@
 
 #include "analyzer/render/pages/postmortem_pages.hpp"
 #include "analyzer/render/paint/prose_text.hpp"
+#include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
 namespace {
@@ -51,20 +52,16 @@ std::vector<ValueLine> sums(const GrowthReport& report) {
   const Unnamed& unnamed = report.unnamed;
   lines.push_back({"addresses without a name",
                    count_text(static_cast<std::int64_t>(std::min<std::uint64_t>(unnamed.unnamed, 1ULL << 62))),
-                   unnamed.unnamed == 0
-                       ? std::string("every frame of the last snapshot has a name")
-                       : std::string("of ")
-                             .append(counted(unnamed.addresses, "address", "addresses"))
-                             .append(" in the last snapshot; ")
-                             .append(q.value(unnamed.value))
-                             .append(" in stacks that hold one. Binaries or symbol files can name them"),
+                   unnamed.unnamed == 0 ? std::string("every frame of the last snapshot has a name")
+                                        : concat("of ", counted(unnamed.addresses, "address"),
+                                                 " in the last snapshot; ", q.value(unnamed.value),
+                                                 " in stacks that hold one. Binaries or symbol files can name them"),
                    unnamed.unnamed == 0});
   lines.push_back({"listed at one end only", count_text(static_cast<std::int64_t>(report.listed_once.size())),
-                   report.listed_once.empty()
-                       ? std::string("no stack is missing on one side of a list that is cut")
-                       : std::string("stacks whose growth nobody knows, because the source leaves "
-                                     "rows out; in no row and in no total: ")
-                             .append(change_text(report.listed_once_value, q)),
+                   report.listed_once.empty() ? std::string("no stack is missing on one side of a list that is cut")
+                                              : concat("stacks whose growth nobody knows, because the source leaves "
+                                                       "rows out; in no row and in no total: ",
+                                                       change_text(report.listed_once_value, q)),
                    report.listed_once.empty()});
   lines.push_back({"possible pairs",
                    count_text(static_cast<std::int64_t>(std::min<std::uint64_t>(report.possible_pairs, 1ULL << 62))),
@@ -102,28 +99,23 @@ void add_details(PostmortemPages& pages, std::vector<Block>& blocks) {
       const UnnamedModule& module = report.unnamed.modules[i];
       blocks.push_back(line_block(
           pages, {module.module.empty() ? std::string("outside every module") : printable(base_name(module.module)),
-                  q.value(module.value), counted(module.addresses, "address", "addresses"), false}));
+                  q.value(module.value), counted(module.addresses, "address"), false}));
     }
     if (report.unnamed.modules.size() > kMostModules)
       blocks.push_back(
-          line_block(pages, {counted(report.unnamed.modules.size() - kMostModules, "module", "modules").append(" more"),
-                             "", "in the JSON report", true}));
+          line_block(pages, {counted(report.unnamed.modules.size() - kMostModules, "module").append(" more"), "",
+                             "in the JSON report", true}));
   }
   if (report.listed_once.empty()) return;
   blocks.push_back(section_block("Listed at one end only", "the value between the snapshots that list it"));
   for (std::size_t i = 0; i < report.listed_once.size() && i < kMostListed; ++i) {
     const ListedOnce& once = report.listed_once[i];
     blocks.push_back(line_block(pages, {leaf_of(report, once.stack), change_text(once.value, q),
-                                        std::string("known at ")
-                                            .append(std::to_string(once.first + 1))
-                                            .append(" to ")
-                                            .append(std::to_string(once.last + 1)),
-                                        false}));
+                                        concat("known at ", once.first + 1, " to ", once.last + 1), false}));
   }
   if (report.listed_once.size() > kMostListed)
-    blocks.push_back(
-        line_block(pages, {counted(report.listed_once.size() - kMostListed, "stack", "stacks").append(" more"), "",
-                           "in the JSON report", true}));
+    blocks.push_back(line_block(pages, {counted(report.listed_once.size() - kMostListed, "stack").append(" more"), "",
+                                        "in the JSON report", true}));
 }
 
 /// A remark of an input or of the comparison: the severity as a word and a form, never by colour.
@@ -168,8 +160,7 @@ std::vector<Block> unknown_blocks(PostmortemPages& pages) {
     blocks.push_back(note_block(pages, *notes[i]));
   if (notes.size() > kUnknownPageMostNotes)
     blocks.push_back({16, [more = notes.size() - kUnknownPageMostNotes](Canvas& canvas, double y) {
-                        canvas.text(kLeft, y + 11,
-                                    counted(more, "more remark", "more remarks").append(" in the JSON report"), {8},
+                        canvas.text(kLeft, y + 11, counted(more, "more remark").append(" in the JSON report"), {8},
                                     kInk2);
                       }});
   if (!pages.has_stacks) return blocks;
@@ -182,16 +173,11 @@ std::vector<Block> unknown_blocks(PostmortemPages& pages) {
 }  // namespace
 
 void plan_unknown(PostmortemPages& pages) {
-  Flow flow = flow_over_pages(unknown_blocks(pages), kBottom - 10 - (kTop + 42), 2);
-  for (std::size_t i = 0; i < flow.pages.size(); ++i) {
-    pages.plan.add({i == 0 ? "unknown" : "",
-                    i == 0 ? "What was dropped or is not known" : "Dropped or not known, continued",
-                    "What is missing from the figures?", flow.pages.size() > 1 ? "Dropped or not known" : "",
-                    [content = std::move(flow.pages[i])](PdfDocument& document) {
-                      draw_blocks(content, document.canvas(), kTop + 42);
-                      return ok();
-                    }});
-  }
+  const Flow flow = flow_over_pages(unknown_blocks(pages), kBottom - 10 - (kTop + 42), 2);
+  pages.plan.add_each(
+      flow.pages.size(), "unknown", "What was dropped or is not known", "Dropped or not known, continued",
+      "What is missing from the figures?", "Dropped or not known",
+      [flow](PdfDocument& document, std::size_t i) { draw_blocks(flow.pages[i], document.canvas(), kTop + 42); });
 }
 
 }  // namespace snapdiff::render

@@ -2,6 +2,8 @@
 
 #include <cstdio>
 
+#include "snapdiff/concat.hpp"
+
 namespace snapdiff::render {
 
 void CairoPainter::trace(const Path& path) {
@@ -71,7 +73,7 @@ void CairoPainter::begin_link(std::string_view name) {
   const bool begun = tagged_ && !name.empty();
   links_.push_back(begun);
   if (!begun) return;
-  const std::string attributes = std::string("dest='").append(name).append("'");
+  const std::string attributes = concat("dest='", name, "'");
   cairo_tag_begin(context_, CAIRO_TAG_LINK, attributes.c_str());
 }
 
@@ -84,7 +86,7 @@ void CairoPainter::anchor(std::string_view name, Point at) {
   if (!tagged_ || name.empty()) return;
   char place[64] = {};
   std::snprintf(place, sizeof place, "' x=%.2f y=%.2f", at.x, at.y);
-  const std::string attributes = std::string("name='").append(name).append(place);
+  const std::string attributes = concat("name='", name, place);
   cairo_tag_begin(context_, CAIRO_TAG_DEST, attributes.c_str());
   cairo_tag_end(context_, CAIRO_TAG_DEST);
 }

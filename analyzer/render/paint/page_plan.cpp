@@ -1,9 +1,11 @@
 #include "analyzer/render/paint/page_plan.hpp"
 
+#include "snapdiff/concat.hpp"
+
 namespace snapdiff::render {
 
 Result<std::string> write_document(const PagePlan& plan, const DocumentText& text, Typesetter& type, Paper paper) {
-  const std::string fonts = std::string("fonts: ").append(type.sans()).append(", ").append(type.mono());
+  const std::string fonts = concat("fonts: ", type.sans(), ", ", type.mono());
   PdfDocument document(type, paper, {text.kind + text.program, text.version, fonts, text.created_at_ns},
                        static_cast<int>(plan.pages().size()));
   int parent = 0;

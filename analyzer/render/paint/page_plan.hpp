@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -13,13 +14,32 @@
 /// The one way to a PDF: pages are planned first, so that they can name each other, and drawn then.
 namespace snapdiff::render {
 
+/// How a page is drawn. A function that returns nothing cannot fail.
+class PageDrawing {
+ public:
+  template <class Draw>
+  PageDrawing(Draw draw)  // NOLINT(google-explicit-constructor): a page is planned with a lambda
+      : draw_([draw = std::move(draw)](PdfDocument& document) -> Status {
+          if constexpr (std::is_void_v<decltype(draw(document))>) {
+            draw(document);
+            return ok();
+          } else {
+            return draw(document);
+          }
+        }) {}
+  Status operator()(PdfDocument& document) const { return draw_(document); }
+
+ private:
+  std::function<Status(PdfDocument&)> draw_;
+};
+
 /// A page before it is drawn. `key` is how others find it, "" where none does.
 struct PlannedPage {
   std::string key;
   std::string title;
   std::string question;
   std::string section;  ///< bookmark above its own; "" for none
-  std::function<Status(PdfDocument&)> draw;
+  PageDrawing draw;
   std::string foot = {};  ///< "" for the document's
   bool listed = true;     ///< has a bookmark
 };
@@ -29,6 +49,15 @@ class PagePlan {
   void add(PlannedPage page) {
     if (!page.key.empty()) places_.emplace(page.key, static_cast<int>(pages_.size()) + 1);
     pages_.push_back(std::move(page));
+  }
+  /// `count` pages of one subject: `key` finds the first, `continued` is the title of the others, `section` is above
+  /// them where they are several. `draw` gets the document and which of them it is.
+  template <class Draw>
+  void add_each(std::size_t count, const std::string& key, const std::string& title, const std::string& continued,
+                const std::string& question, const std::string& section, const Draw& draw) {
+    for (std::size_t i = 0; i < count; ++i)
+      add({i == 0 ? key : "", i == 0 ? title : continued, question, count > 1 ? section : "",
+           [draw, i](PdfDocument& document) { draw(document, i); }});
   }
   /// 0 where the plan has no such page.
   int page_of(const std::string& key) const {

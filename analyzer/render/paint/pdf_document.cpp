@@ -2,9 +2,9 @@
 
 #include <cairo-pdf.h>
 
-#include <ctime>
-
 #include "analyzer/render/paint/text.hpp"
+#include "snapdiff/concat.hpp"
+#include "snapdiff/words.hpp"
 
 namespace snapdiff::render {
 namespace {
@@ -16,12 +16,6 @@ double paper_height(Paper paper) { return paper == Paper::a4 ? 841.89 : 792.0; }
 cairo_status_t append(void* closure, const unsigned char* data, unsigned int length) {
   static_cast<std::string*>(closure)->append(reinterpret_cast<const char*>(data), length);
   return CAIRO_STATUS_SUCCESS;
-}
-
-std::string iso_time(std::int64_t ns) {
-  std::string text = time_text(ns);
-  if (text.size() > 10) text[10] = 'T';
-  return text;
 }
 
 }  // namespace
@@ -45,7 +39,7 @@ PdfDocument::PdfDocument(Typesetter& type, Paper paper, const Metadata& metadata
   set(CAIRO_PDF_METADATA_SUBJECT, metadata.subject);
   set(CAIRO_PDF_METADATA_CREATOR, metadata.creator);
   // Left alone, cairo would write the present time.
-  const std::string created = iso_time(metadata.created_at_ns);
+  const std::string created = utc_text(metadata.created_at_ns, 'T') + "Z";
   set(CAIRO_PDF_METADATA_CREATE_DATE, created);
   set(CAIRO_PDF_METADATA_MOD_DATE, created);
   // A link outside any structure tag makes cairo 1.16 write a damaged file.
@@ -80,7 +74,7 @@ void PdfDocument::end_page() {
 }
 
 int PdfDocument::bookmark(int parent, const std::string& title, const std::string& anchor) {
-  const std::string place = std::string("dest='").append(anchor).append("'");
+  const std::string place = concat("dest='", anchor, "'");
   return cairo_pdf_surface_add_outline(surface_.get(), parent, printable(title).c_str(), place.c_str(),
                                        CAIRO_PDF_OUTLINE_FLAG_OPEN);
 }

@@ -6,6 +6,7 @@
 #include "analyzer/render/paint/png_picture.hpp"
 #include "analyzer/render/paint/svg_painter.hpp"
 #include "analyzer/render/paint/text.hpp"
+#include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
 namespace {
@@ -24,10 +25,8 @@ Result<std::string> write(const SinglePage& page, PictureForm form, Paper paper,
     });
   }
   PagePlan plan;
-  plan.add({"", frame.title, frame.question, "", [&](PdfDocument& document) {
-              page.draw(document.canvas(), kContent, kBottom - 4);
-              return ok();
-            }});
+  plan.add({"", frame.title, frame.question, "",
+            [&](PdfDocument& document) { page.draw(document.canvas(), kContent, kBottom - 4); }});
   return write_document(plan, {"snapdiff: ", frame.program, frame.foot, printable(page.version), page.created_at_ns},
                         **type, paper);
 }
@@ -61,11 +60,7 @@ Result<std::string> write_picture(const std::string& title, PictureForm form, do
 
 Result<std::string> draw_single_page(const SinglePage& page, PictureForm form, Paper paper, double scale) {
   if (!(scale > 0)) return Error{ErrorCode::usage, "scale of a picture: expected more than 0"};
-  try {
-    return write(page, form, paper, scale);
-  } catch (const std::bad_alloc&) {
-    return Error{ErrorCode::limit, std::string("picture of ").append(page.frame.title).append(": out of memory")};
-  }
+  return within_memory(concat("picture of ", page.frame.title), [&] { return write(page, form, paper, scale); });
 }
 
 }  // namespace snapdiff::render

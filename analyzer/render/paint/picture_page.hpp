@@ -2,11 +2,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <new>
 #include <string>
+#include <string_view>
 
 #include "analyzer/render/paint/canvas.hpp"
 #include "analyzer/render/paint/page_plan.hpp"
 #include "analyzer/render/render.hpp"
+#include "snapdiff/concat.hpp"
 #include "snapdiff/result.hpp"
 
 namespace snapdiff::render {
@@ -25,6 +28,16 @@ double draw_picture_foot(Canvas& canvas, double y, const std::string& foot);
 /// more than once for a PNG.
 Result<std::string> write_picture(const std::string& title, PictureForm form, double scale, Typesetter& type,
                                   const std::function<double(Canvas&)>& draw);
+
+/// What `make` returns; where memory runs out the error "WHAT: out of memory".
+template <class Make>
+Result<std::string> within_memory(std::string_view what, const Make& make) {
+  try {
+    return make();
+  } catch (const std::bad_alloc&) {
+    return Error{ErrorCode::limit, concat(what, ": out of memory")};
+  }
+}
 
 /// A document of one page.
 struct SinglePage {

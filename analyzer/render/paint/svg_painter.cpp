@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "analyzer/render/paint/text.hpp"
+#include "snapdiff/concat.hpp"
 #include "snapdiff/markup_text.hpp"
 
 namespace snapdiff::render {
@@ -60,11 +61,7 @@ void SvgPainter::stroke(const Path& path, const Stroke& stroke) {
   body_.append("<path d=\"").append(data(path)).append("\" fill=\"none\" stroke=\"").append(svg_color(stroke.color));
   body_.append("\" stroke-width=\"").append(number(stroke.width)).append("\"");
   if (stroke.dash_on > 0)
-    body_.append(" stroke-dasharray=\"")
-        .append(number(stroke.dash_on))
-        .append(" ")
-        .append(number(stroke.dash_off))
-        .append("\"");
+    body_ += concat(" stroke-dasharray=\"", number(stroke.dash_on), " ", number(stroke.dash_off), "\"");
   if (stroke.round_joins) body_.append(" stroke-linejoin=\"round\"");
   body_.append("/>\n");
 }

@@ -2,56 +2,32 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ctime>
 #include <vector>
 
 #include "analyzer/graph/growth_graph.hpp"
+#include "snapdiff/concat.hpp"
 #include "snapdiff/number_text.hpp"
 #include "snapdiff/printable.hpp"
+#include "snapdiff/words.hpp"
 #include "snapdiff/writing_direction.hpp"
 
 namespace snapdiff::render {
 namespace {
 
-constexpr std::size_t kMaxCodePoints = 600;
 constexpr NumberGlyphs kGlyphs{"\u2212", "\u2009", " "};
-
-bool is_plain(std::string_view bytes) {
-  if (bytes.size() > kMaxCodePoints) return false;
-  for (const char c : bytes) {
-    if (c < 0x20 || c > 0x7e) return false;
-  }
-  return true;
-}
 
 }  // namespace
 
 std::string printable(std::string_view bytes) {
-  if (is_plain(bytes)) return std::string(bytes);
-  std::string out;
-  std::size_t shown = 0;
-  constexpr std::size_t kHalf = kMaxCodePoints / 2;
-  std::size_t tail = bytes.size();
-  if (bytes.size() > kMaxCodePoints) {
-    tail = bytes.size() - kHalf;
-    while (tail < bytes.size() && (static_cast<unsigned char>(bytes[tail]) & 0xc0) == 0x80) ++tail;
-  }
-  for (std::size_t i = 0; i < bytes.size();) {
-    if (shown == kHalf && i < tail && tail < bytes.size()) {
-      out += "\u2026";
-      i = tail;
-    }
-    const CodePoint code = decode_utf8(bytes, i);
-    const std::size_t length = std::max<std::size_t>(1, code.length);
-    if (code.length == 0 || is_unsafe(code.value)) {
-      append_escaped(out, bytes.substr(i, length));
-    } else {
-      out.append(bytes.substr(i, length));
-    }
-    i += length;
-    ++shown;
-  }
-  return out;
+  constexpr std::size_t kHalf = 300;
+  if (bytes.size() <= 2 * kHalf) return snapdiff::printable(bytes);
+  std::size_t tail = bytes.size() - kHalf;
+  while (tail < bytes.size() && (static_cast<unsigned char>(bytes[tail]) & 0xc0) == 0x80) ++tail;
+  std::size_t head = 0;
+  for (std::size_t i = 0; i < kHalf && head < tail; ++i)
+    head += std::max<std::size_t>(1, decode_utf8(bytes, head).length);
+  if (head >= tail) return snapdiff::printable(bytes);
+  return snapdiff::printable(bytes.substr(0, head)).append("\u2026").append(snapdiff::printable(bytes.substr(tail)));
 }
 
 std::string without_template_arguments(std::string_view text) {
@@ -95,7 +71,7 @@ std::string shortened(std::string_view text, std::size_t most) {
   if (starts.size() <= most || most < 3) return std::string(text);
   const std::size_t head = (most - 1) * 2 / 5;
   const std::size_t tail = most - 1 - head;
-  return std::string(text.substr(0, starts[head])).append("\u2026").append(text.substr(starts[starts.size() - tail]));
+  return concat(text.substr(0, starts[head]), "\u2026", text.substr(starts[starts.size() - tail]));
 }
 
 std::size_t code_point_length(std::string_view text, std::size_t at) {
@@ -107,6 +83,10 @@ std::size_t code_point_length(std::string_view text, std::size_t at) {
 std::string size_text(std::int64_t bytes) { return bytes_text(bytes, kGlyphs); }
 std::string size_growth_text(std::int64_t bytes) { return growth_text(bytes, kGlyphs); }
 std::string count_text(std::int64_t count) { return snapdiff::count_text(count, kGlyphs); }
+std::string counted(std::uint64_t count, std::string_view thing) {
+  return snapdiff::counted(std::min<std::uint64_t>(count, INT64_MAX), thing, kGlyphs);
+}
+std::string others_text(std::uint64_t count) { return snapdiff::others_text(count, kGlyphs); }
 std::string count_growth_text(std::int64_t count) { return growth_count_text(count, kGlyphs); }
 
 std::string Quantity::size(std::int64_t v) const {
@@ -136,11 +116,8 @@ std::string share_text(double share) {
 }
 
 std::string metric_title(std::string_view metric) {
-  if (metric == "inuse_space") return "In-use bytes";
-  if (metric == "inuse_objects") return "In-use objects";
-  if (metric == "alloc_space") return "Allocated bytes";
-  if (metric == "alloc_objects") return "Allocated objects";
-  return printable(metric);
+  const std::string_view title = snapdiff::metric_title(metric);
+  return title.empty() ? printable(metric) : std::string(title);
 }
 
 std::string_view matched_by(MatchTier tier) {
@@ -158,24 +135,9 @@ std::string_view matched_by(MatchTier tier) {
   return "nothing";
 }
 
-std::string time_text(std::int64_t ns) {
-  std::int64_t seconds = ns / 1'000'000'000;
-  if (ns % 1'000'000'000 < 0) --seconds;
-  const auto time = static_cast<std::time_t>(seconds);
-  std::tm parts{};
-  if (gmtime_r(&time, &parts) == nullptr) return "n/a";
-  char text[48] = {};
-  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%SZ", &parts);
-  return text;
-}
+std::string time_text(std::int64_t ns) { return utc_text(ns) + "Z"; }
 
 std::string frame_name(const FrameView& frame) { return printable(graph::node_name(frame)); }
-
-std::string others_text(std::uint64_t count) {
-  return std::string("[")
-      .append(count_text(static_cast<std::int64_t>(count)))
-      .append(count == 1 ? " other]" : " others]");
-}
 
 std::string site_text(const FrameView& frame) {
   std::string text = frame.file.empty() ? std::string() : printable(base_name(frame.file));

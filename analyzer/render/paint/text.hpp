@@ -35,6 +35,8 @@ std::string size_growth_text(std::int64_t bytes);
 /// "44 011" with thin spaces from four digits on.
 std::string count_text(std::int64_t count);
 std::string count_growth_text(std::int64_t count);
+/// "12 snapshots", "1 snapshot".
+std::string counted(std::uint64_t count, std::string_view thing);
 /// "[2 others]", "[1 other]".
 std::string others_text(std::uint64_t count);
 

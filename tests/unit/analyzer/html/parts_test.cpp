@@ -102,31 +102,29 @@ TEST_CASE("html: moments as dates") {
 
 TEST_CASE("html: rows that matter are those that moved, whichever way") {
   const Postmortem report = report_of({{10, 10, 10}, {5, 900, 5}, {100, 50, 0}, {0, 10, 20}}, {115, 970, 35});
-  const Series series(report.growth());
-  const std::vector<std::uint64_t> weight = importance(report.growth(), series);
+  const std::vector<std::uint64_t> weight = importance(report.growth());
   CHECK(weight == std::vector<std::uint64_t>{0, 895, 100, 20});
-  const Chosen chosen = choose(report.growth(), series, weight, 2);
+  const Chosen chosen = choose(report.growth(), weight, 2);
   CHECK(chosen.rows == std::vector<std::uint32_t>{1, 2});
   CHECK(chosen.others == std::vector<std::int64_t>{10, 20, 30});
   CHECK(chosen.others_count == 2);
   CHECK(chosen.grew == 20);
   CHECK(chosen.shrank == 0);
-  CHECK(remainder(report, series) == std::vector<std::int64_t>{0, 0, 0});
+  CHECK(remainder(report) == std::vector<std::int64_t>{0, 0, 0});
 }
 
 TEST_CASE("html: a report without a series has its two sides") {
   Postmortem report = report_of({{1, 4}, {2, 3}}, {5, 9});
   report.trend.series.overall.series = {};
   report.trend.series.overall.series_length = 0;
-  const Series series(report.growth());
-  CHECK(series.length() == 2);
-  CHECK(series.at(0, 1) == 4);
-  CHECK(remainder(report, series) == std::vector<std::int64_t>{2, 2});
+  CHECK(value_count(report.growth()) == 2);
+  CHECK(value_at(report.growth(), 0, 1) == 4);
+  CHECK(remainder(report) == std::vector<std::int64_t>{2, 2});
 }
 
 TEST_CASE("html: sums beyond 2^51 call for big integers, also where they cancel") {
   const std::int64_t half = std::int64_t{1} << 50;
-  const auto needs = [](const Postmortem& report) { return needs_big_integers(report, Series(report.growth())); };
+  const auto needs = [](const Postmortem& report) { return needs_big_integers(report); };
   CHECK_FALSE(needs(report_of({{half, half}}, {half, half})));
   CHECK(needs(report_of({{half, half}, {-half, -half}}, {0, 0})));
   CHECK(needs(report_of({{kMost, kLeast}}, {kMost, kLeast})));
@@ -138,7 +136,7 @@ TEST_CASE("html: layers of the plot add up to the total") {
   told->bands.push_back({Band::Kind::culprit, 0, {{"leak", true}}, {}, {100, 200, 300}});
   told->bands.push_back({Band::Kind::passing, 0, {{"f1", true}}, {{"f1: 500 B, snapshots 2 to 2"}}, {10, 500, 10}});
   report.trend.series.overall.story = told;
-  const std::vector<Layer> layers = layers_of(report, Series(report.growth()));
+  const std::vector<Layer> layers = layers_of(report);
   REQUIRE(layers.size() == 3);
   CHECK(layers[0].kind == "rest");
   CHECK(layers[0].values == std::vector<std::int64_t>{60, 60, 60});
@@ -149,5 +147,5 @@ TEST_CASE("html: layers of the plot add up to the total") {
   // Totals below the layers would leave less than nothing for the rest.
   Postmortem odd = report_of({{100, 200, 300}}, {50, 200, 300});
   odd.trend.series.overall.story = told;
-  CHECK(layers_of(odd, Series(odd.growth())).empty());
+  CHECK(layers_of(odd).empty());
 }

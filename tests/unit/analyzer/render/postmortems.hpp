@@ -22,13 +22,8 @@ inline Postmortem postmortem_of(const render::Story& story) {
   report.trend.series.overall = story.overall;
   report.trend.series.overall.metric = "inuse_space";
   report.steps = story.steps;
-  for (const render::Story::Verdict& verdict : story.verdicts) {
-    Verdict judged;
-    judged.word = verdict.word;
-    judged.reason = verdict.reason;
-    judged.p = .99;
-    report.trend.verdicts.push_back(judged);
-  }
+  report.trend.verdicts = story.verdicts;
+  for (Verdict& verdict : report.trend.verdicts) verdict.p = .99;
   report.trend.verdicts.resize(story.overall.rows.size());
   report.narrative.headline = {{"In-use bytes grew"}};
   report.narrative.in_short = {{{"Most of it came through "}, {"leak_sessions", true}, {"."}}};

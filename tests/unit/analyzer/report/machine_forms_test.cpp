@@ -170,15 +170,6 @@ TEST_CASE("csv: formulas are defused, separators inside names escaped") {
   CHECK(records[4][stack] == "'+x;main");
 }
 
-TEST_CASE("output: pieces for a sink are the whole") {
-  const GrowthReport report = fakes::svc_diff(0, 11);
-  for (const Form wanted : {Form::text, Form::json, Form::jsonl, Form::csv, Form::markdown}) {
-    std::string pieces;
-    write_diff(report, form(wanted), [&](std::string_view piece) { pieces += piece; });
-    CHECK(pieces == write_diff(report, form(wanted)));
-  }
-}
-
 namespace {
 
 /// Many stacks of four frames without a table of texts for each.
@@ -220,27 +211,12 @@ GrowthReport large_report(std::uint32_t rows) {
 
 }  // namespace
 
-TEST_CASE("output: however many rows, a sink gets pieces of about a MiB") {
-  const GrowthReport report = large_report(20000);
-  for (const Form wanted : {Form::json, Form::jsonl, Form::csv}) {
-    std::size_t bytes = 0;
-    std::size_t largest = 0;
-    write_diff(report, form(wanted), [&](std::string_view piece) {
-      bytes += piece.size();
-      largest = std::max(largest, piece.size());
-    });
-    CHECK(largest < (std::size_t{2} << 20));
-    CHECK(bytes > std::size_t{2} << 20);
-  }
-}
-
 // Not run by default: report_test "[speed]".
 TEST_CASE("output: a million rows take less than two seconds", "[.][speed]") {
   const GrowthReport report = large_report(1000000);
   for (const Form wanted : {Form::json, Form::jsonl, Form::csv}) {
-    std::size_t bytes = 0;
     const std::clock_t start = std::clock();
-    write_diff(report, form(wanted), [&](std::string_view piece) { bytes += piece.size(); });
+    const std::size_t bytes = write_diff(report, form(wanted)).size();
     const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
     WARN(bytes << " bytes in " << seconds << " s");
     CHECK(seconds < 2);

@@ -37,36 +37,36 @@ TEST_CASE("numbers: bytes have three significant digits and the next unit from 9
                                                  {std::numeric_limits<std::int64_t>::min(), "-8.00 EiB"},
                                                  {-1, "-1 B"},
                                                  {-4194304, "-4.00 MiB"}}));
-  CHECK(report::bytes_text(bytes) == expected);
+  CHECK(bytes_text(bytes) == expected);
 }
 
 TEST_CASE("numbers: halves are rounded away from zero, on both sides") {
-  CHECK(report::bytes_text(1024 + 512 * 1024) == "513 KiB");
-  CHECK(report::bytes_text(513LL * 1024 * 1024 + 512 * 1024) == "514 MiB");  // 513.5
-  CHECK(report::bytes_text(-513LL * 1024 * 1024 - 512 * 1024) == "-514 MiB");
-  CHECK(report::bytes_text(10LL * 1024 * 1024 + 52429) == "10.1 MiB");  // 10.05000019
-  CHECK(report::bytes_text(10LL * 1024 * 1024 + 52428) == "10.0 MiB");  // 10.04999924
+  CHECK(bytes_text(1024 + 512 * 1024) == "513 KiB");
+  CHECK(bytes_text(513LL * 1024 * 1024 + 512 * 1024) == "514 MiB");  // 513.5
+  CHECK(bytes_text(-513LL * 1024 * 1024 - 512 * 1024) == "-514 MiB");
+  CHECK(bytes_text(10LL * 1024 * 1024 + 52429) == "10.1 MiB");  // 10.05000019
+  CHECK(bytes_text(10LL * 1024 * 1024 + 52428) == "10.0 MiB");  // 10.04999924
 }
 
 TEST_CASE("numbers: growth always has its sign, zero has none") {
-  CHECK(report::growth_text(0) == "0 B");
-  CHECK(report::growth_text(1) == "+1 B");
-  CHECK(report::growth_text(5982656) == "+5.71 MiB");
-  CHECK(report::growth_text(-4194304) == "-4.00 MiB");
-  CHECK(report::growth_text(std::numeric_limits<std::int64_t>::min()) == "-8.00 EiB");
+  CHECK(growth_text(0) == "0 B");
+  CHECK(growth_text(1) == "+1 B");
+  CHECK(growth_text(5982656) == "+5.71 MiB");
+  CHECK(growth_text(-4194304) == "-4.00 MiB");
+  CHECK(growth_text(std::numeric_limits<std::int64_t>::min()) == "-8.00 EiB");
 }
 
 TEST_CASE("numbers: counts are grouped from four digits on") {
-  CHECK(report::count_text(0) == "0");
-  CHECK(report::count_text(999) == "999");
-  CHECK(report::count_text(1000) == "1000");
-  CHECK(report::count_text(44011) == "44011");
-  CHECK(report::count_text(1234567890) == "1234567890");
-  CHECK(report::count_text(-1000) == "-1000");
-  CHECK(report::growth_count_text(44011) == "+44011");
-  CHECK(report::growth_count_text(0) == "0");
-  CHECK(report::count_text(std::numeric_limits<std::int64_t>::min()) == "-9223372036854775808");
-  CHECK(report::growth_count_text(std::numeric_limits<std::int64_t>::max()) == "+9223372036854775807");
+  CHECK(count_text(0) == "0");
+  CHECK(count_text(999) == "999");
+  CHECK(count_text(1000) == "1000");
+  CHECK(count_text(44011) == "44011");
+  CHECK(count_text(1234567890) == "1234567890");
+  CHECK(count_text(-1000) == "-1000");
+  CHECK(growth_count_text(44011) == "+44011");
+  CHECK(growth_count_text(0) == "0");
+  CHECK(count_text(std::numeric_limits<std::int64_t>::min()) == "-9223372036854775808");
+  CHECK(growth_count_text(std::numeric_limits<std::int64_t>::max()) == "+9223372036854775807");
 }
 
 TEST_CASE("numbers: other units than bytes") {

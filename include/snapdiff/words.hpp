@@ -1,0 +1,31 @@
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "snapdiff/api.hpp"
+#include "snapdiff/number_text.hpp"
+
+/// Figures as words: counts of things, spans and moments of time, names of metrics.
+namespace snapdiff {
+
+/// "1 object", "-12 objects", "3 addresses"; `with_sign`: "+12 objects".
+SNAPDIFF_API std::string counted(std::int64_t count, std::string_view thing, const NumberGlyphs& glyphs = {},
+                                 bool with_sign = false);
+template <std::unsigned_integral Count>
+std::string counted(Count count, std::string_view thing, const NumberGlyphs& glyphs = {}) {
+  return counted(static_cast<std::int64_t>(count), thing, glyphs);
+}
+
+/// "42 s", "11.5 min", "3.2 h", "12.4 d".
+SNAPDIFF_API std::string duration_text(double seconds, const NumberGlyphs& glyphs = {});
+
+/// "2024-05-01 12:00:07" in UTC of nanoseconds since 1970; `between` date and time.
+SNAPDIFF_API std::string utc_text(std::int64_t unix_ns, char between = ' ');
+
+/// "In-use bytes", "Allocated objects"; "" of other metrics, which go by their own name.
+SNAPDIFF_API std::string_view metric_title(std::string_view metric);
+
+}  // namespace snapdiff
