@@ -131,6 +131,146 @@ bool is_default_argument(std::string_view argument) {
   return false;
 }
 
+/// Copies a name without its parameters and what is before it in a signature, and of its template arguments the
+/// outermost that are not defaults.
+class ShortName {
+ public:
+  ShortName(std::string_view name, std::string_view ellipsis) : name_(name), ellipsis_(ellipsis) {}
+
+  /// "" where brackets do not match.
+  std::string run() {
+    while (at_ < name_.size() && !ended_) {
+      if (!step()) return {};
+    }
+    return in_template_ ? std::string() : std::move(out_);
+  }
+
+ private:
+  /// False where a bracket has no end.
+  bool step() {
+    const char c = name_[at_];
+    if (is_operator()) return take_operator();
+    if (c == '{') return take_braces();
+    if (c == '(') return take_parentheses();
+    if (c == '<' && at_ + 1 < name_.size()) return in_template_ ? take_inner_template() : open_template();
+    const bool closes = c == '>' && in_template_ && !is_arrow(at_);
+    const bool next_argument = c == ',' && in_template_;
+    // Not those before an argument that is empty.
+    while (closes && out_.size() > argument_ && out_.back() == ' ') out_.pop_back();
+    if (closes || next_argument) close_argument();
+    if (closes) in_template_ = false;
+    out_ += c;
+    ++at_;
+    if (next_argument) {
+      if (at_ < name_.size() && name_[at_] == ' ') out_ += name_[at_++];
+      argument_ = out_.size();
+    }
+    if (c == ' ' && !in_template_ && !had_operator_) return_end_ = out_.size();
+    return true;
+  }
+
+  bool is_operator() const {
+    return name_.substr(at_, 8) == "operator" && (at_ == 0 || !is_identifier(name_[at_ - 1])) &&
+           (at_ + 8 == name_.size() || !is_identifier(name_[at_ + 8]));
+  }
+  /// The > of -> and =>.
+  bool is_arrow(std::size_t at) const {
+    return name_[at] == '>' && at > 0 && (name_[at - 1] == '-' || name_[at - 1] == '=');
+  }
+  /// Where the bracket at at_ is closed, or npos.
+  std::size_t end_of(char open, char close) const {
+    int depth = 0;
+    for (std::size_t end = at_; end < name_.size(); ++end) {
+      if (name_[end] == open) ++depth;
+      if (name_[end] == close && !is_arrow(end) && --depth == 0) return end;
+    }
+    return std::string_view::npos;
+  }
+
+  bool take_operator() {
+    const std::size_t end = operator_end(name_, at_ + 8);
+    out_.append(name_, at_, end - at_);
+    had_operator_ = had_operator_ || !in_template_;
+    at_ = end;
+    return true;
+  }
+
+  /// {lambda(int)#1} -> {lambda#1}, {closure#0}
+  bool take_braces() {
+    int depth = 0;
+    int round = 0;
+    std::size_t end = at_;
+    for (; end < name_.size(); ++end) {
+      const char d = name_[end];
+      if (d == '{') ++depth;
+      if (d == '}' && --depth == 0) break;
+      if (d == '(') ++round;
+      if (round == 0 && depth == 1) out_ += d;
+      if (d == ')' && round > 0) --round;
+    }
+    out_ += '}';
+    at_ = end + 1;
+    return end < name_.size();
+  }
+
+  bool take_parentheses() {
+    const std::size_t end = end_of('(', ')');
+    if (end == std::string_view::npos) return false;
+    const std::string_view group = name_.substr(at_, end + 1 - at_);
+    const bool named = group == "(anonymous namespace)" || group == "(anonymous class)" || at_ == 0 ||
+                       name_[at_ - 1] == '.' || name_[at_ - 1] == ' ';
+    at_ = end + 1;
+    if (named || in_template_) {
+      out_ += group;
+      return true;
+    }
+    if (!had_parameters_) {
+      while (return_end_ < out_.size() && (out_[return_end_] == '*' || out_[return_end_] == '&')) ++return_end_;
+      out_.erase(0, return_end_);
+    }
+    had_parameters_ = true;
+    ended_ = at_ < name_.size() && name_[at_] != ':';  // const, &, noexcept
+    return true;
+  }
+
+  bool open_template() {
+    in_template_ = first_argument_ = true;
+    out_ += '<';
+    argument_ = out_.size();
+    ++at_;
+    return true;
+  }
+
+  bool take_inner_template() {
+    const std::size_t end = end_of('<', '>');
+    if (end == std::string_view::npos) return false;
+    out_.append("<").append(ellipsis_).append(">");
+    at_ = end + 1;
+    return true;
+  }
+
+  void close_argument() {
+    if (!first_argument_ && is_default_argument(std::string_view(out_).substr(argument_))) {
+      std::size_t keep = argument_;
+      while (keep > 0 && (out_[keep - 1] == ' ' || out_[keep - 1] == ',')) --keep;
+      out_.resize(keep);
+    }
+    first_argument_ = false;
+  }
+
+  std::string_view name_;
+  std::string_view ellipsis_;
+  std::size_t at_ = 0;
+  std::string out_;
+  bool ended_ = false;
+  bool had_parameters_ = false;
+  bool had_operator_ = false;   // blanks from here on are part of the name: "operator new"
+  std::size_t return_end_ = 0;  // what a signature has before its name
+  bool in_template_ = false;    // whose brackets are copied
+  std::size_t argument_ = 0;    // where its current argument starts in out_
+  bool first_argument_ = true;
+};
+
 }  // namespace
 
 std::string_view autograd_node(std::string_view function) {
@@ -159,117 +299,8 @@ std::string short_function_name(std::string_view function, std::string_view elli
   replace_all(name, "std::basic_string<char, std::char_traits<char>, std::allocator<char> >", "std::string");
   replace_all(name, "std::basic_string<char, std::char_traits<char>, std::allocator<char>>", "std::string");
 
-  std::string out;
-  bool had_parameters = false;
-  bool had_operator = false;   // blanks from here on are part of the name: "operator new"
-  std::size_t return_end = 0;  // what a signature has before its name
-  int angle = 0;               // open template brackets that are copied: 0 or 1
-  std::size_t argument = 0;    // where the current template argument starts in `out`
-  bool first_argument = true;
-  const auto close_argument = [&] {
-    if (!first_argument && is_default_argument(std::string_view(out).substr(argument))) {
-      std::size_t keep = argument;
-      while (keep > 0 && (out[keep - 1] == ' ' || out[keep - 1] == ',')) --keep;
-      out.resize(keep);
-    }
-    first_argument = false;
-  };
-  for (std::size_t i = 0; i < name.size();) {
-    const char c = name[i];
-    if (c == 'o' && std::string_view(name).substr(i, 8) == "operator" && (i == 0 || !is_identifier(name[i - 1])) &&
-        (i + 8 == name.size() || !is_identifier(name[i + 8]))) {
-      const std::size_t end = operator_end(name, i + 8);
-      out.append(name, i, end - i);
-      had_operator = had_operator || angle == 0;
-      i = end;
-      continue;
-    }
-    if (c == '{') {  // {lambda(int)#1} -> {lambda#1}, {closure#0}
-      int depth = 0;
-      int round = 0;
-      std::size_t end = i;
-      std::string inside;
-      for (; end < name.size(); ++end) {
-        const char d = name[end];
-        if (d == '{') ++depth;
-        if (d == '}' && --depth == 0) break;
-        if (d == '(') ++round;
-        if (round == 0 && depth == 1) inside += d;
-        if (d == ')' && round > 0) --round;
-      }
-      if (end == name.size()) return std::string(function);
-      out += inside + "}";
-      i = end + 1;
-      continue;
-    }
-    if (c == '(') {
-      int depth = 0;
-      std::size_t end = i;
-      for (; end < name.size(); ++end) {
-        if (name[end] == '(') ++depth;
-        if (name[end] == ')' && --depth == 0) break;
-      }
-      if (end == name.size()) return std::string(function);
-      const std::string_view group = std::string_view(name).substr(i, end + 1 - i);
-      const bool named = group == "(anonymous namespace)" || group == "(anonymous class)" || i == 0 ||
-                         name[i - 1] == '.' || name[i - 1] == ' ';
-      if (named || angle > 0) {
-        out += group;
-      } else {
-        if (!had_parameters) {
-          while (return_end < out.size() && (out[return_end] == '*' || out[return_end] == '&')) ++return_end;
-          out.erase(0, return_end);
-        }
-        had_parameters = true;
-      }
-      i = end + 1;
-      if (had_parameters && !named && angle == 0 && i < name.size() && name[i] != ':') break;  // const, &, noexcept
-      continue;
-    }
-    if (c == '<' && i + 1 < name.size()) {
-      if (angle == 0) {
-        angle = 1;
-        out += c;
-        argument = out.size();
-        first_argument = true;
-        ++i;
-        continue;
-      }
-      int depth = 0;
-      std::size_t end = i;
-      for (; end < name.size(); ++end) {
-        if (name[end] == '<') ++depth;
-        if (name[end] == '>' && name[end - 1] != '-' && name[end - 1] != '=' && --depth == 0) break;
-      }
-      if (end == name.size()) return std::string(function);
-      out += '<';
-      out += ellipsis;
-      out += '>';
-      i = end + 1;
-      continue;
-    }
-    if (c == '>' && angle > 0 && name[i - 1] != '-' && name[i - 1] != '=') {
-      while (!out.empty() && out.back() == ' ') out.pop_back();
-      close_argument();
-      angle = 0;
-      out += c;
-      ++i;
-      continue;
-    }
-    if (c == ',' && angle > 0) {
-      close_argument();
-      out += c;
-      ++i;
-      if (i < name.size() && name[i] == ' ') out += name[i++];
-      argument = out.size();
-      continue;
-    }
-    out += c;
-    ++i;
-    if (c == ' ' && angle == 0 && !had_operator) return_end = out.size();
-  }
-  if (angle != 0 || out.empty()) return std::string(function);
-  return out;
+  std::string out = ShortName(name, ellipsis).run();
+  return out.empty() ? std::string(function) : out;
 }
 
 std::string without_std(std::string_view short_name) {

@@ -1,8 +1,10 @@
 #include "snapdiff/function_name.hpp"
 
 #include <catch2/catch.hpp>
+#include <random>
 #include <string>
 #include <utility>
+#include <vector>
 
 using namespace snapdiff;
 
@@ -95,4 +97,24 @@ TEST_CASE("function names: entry points are known with their symbol versions") {
   CHECK(is_entry_point("runtime.goexit"));
   CHECK_FALSE(is_entry_point("domain"));
   CHECK_FALSE(is_entry_point(""));
+}
+
+TEST_CASE("function names: an argument that is empty has nothing to leave out") {
+  CHECK(short_function_name("<, >") == "<, >");
+  CHECK(short_function_name("f<, >") == "f<, >");
+  CHECK(short_function_name("f<int, >()") == "f<int, >");
+  CHECK(short_function_name("f< >") == "f<>");
+}
+
+TEST_CASE("function names: no run of brackets, blanks and words is too odd to be shortened") {
+  const std::vector<std::string> pieces{"<", ">", "(", ")", "{",  "}",        "[",       "]",       " ",
+                                        ",", ", ", "->", "*", "::", "operator", "std::less<", "std::hash<int>", "f"};
+  std::mt19937 random(20261125);
+  for (int round = 0; round < 50'000; ++round) {
+    std::string name;
+    for (std::size_t n = 1 + random() % 9; n > 0; --n) name += pieces[random() % pieces.size()];
+    CAPTURE(name);
+    REQUIRE_NOTHROW(short_function_name(name));
+    REQUIRE(short_function_name(name).size() <= 4 * name.size() + 4);
+  }
 }
