@@ -12,7 +12,7 @@
 #include "analyzer/cli/recorded.hpp"
 #include "analyzer/session/postmortem_documents.hpp"
 #include "analyzer/session/postmortem_series.hpp"
-#include "analyzer/session/small_file.hpp"
+#include "analyzer/session/files.hpp"
 
 namespace snapdiff::cli {
 namespace {
