@@ -14,7 +14,6 @@
 #include "analyzer/gate/gate.hpp"
 #include "analyzer/session/document.hpp"
 #include "analyzer/session/judged_series.hpp"
-#include "analyzer/session/small_file.hpp"
 #include "analyzer/trend/verdict.hpp"
 #include "snapdiff/number_text.hpp"
 

@@ -129,7 +129,7 @@ Result<std::int64_t> CommandLine::parse_count(const std::string& text, CountRang
 }
 
 CommandPage CommandLine::page() const {
-  CommandPage page{purpose_, usage_, examples_, {{{"-h", "--help"}, "", "this help", {}}}, operands_ != nullptr};
+  CommandPage page{purpose_, usage_, examples_, {{{"-h", "--help"}, "", "this help", {}}}};
   for (const Option& option : options_)
     page.options.push_back({split_names(option.names_), option.value_, option.help_, option.choices_});
   return page;

@@ -18,7 +18,6 @@ struct CommandPage {
   std::string usage;    ///< goes on after "usage: snapdiff "; lines after the first one explain it
   std::vector<std::string> examples;
   std::vector<Option> options;
-  bool takes_operands = false;
 };
 
 /// One screen: purpose, usage, options, examples.

@@ -1,5 +1,5 @@
+#include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
-#include "analyzer/cli/object_commands.hpp"
 #include "analyzer/objects/objects.hpp"
 #include "analyzer/report/retention.hpp"
 

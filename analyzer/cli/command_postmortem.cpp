@@ -10,9 +10,9 @@
 #include "analyzer/cli/output_file.hpp"
 #include "analyzer/cli/progress.hpp"
 #include "analyzer/cli/recorded.hpp"
+#include "analyzer/session/files.hpp"
 #include "analyzer/session/postmortem_documents.hpp"
 #include "analyzer/session/postmortem_series.hpp"
-#include "analyzer/session/small_file.hpp"
 
 namespace snapdiff::cli {
 namespace {

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
-#include "analyzer/cli/object_commands.hpp"
 #include "analyzer/objects/objects.hpp"
 #include "analyzer/report/retention.hpp"
 

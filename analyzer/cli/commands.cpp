@@ -3,7 +3,6 @@
 #include <array>
 
 #include "analyzer/cli/command_page.hpp"
-#include "analyzer/cli/object_commands.hpp"
 
 namespace snapdiff::cli {
 

@@ -24,6 +24,8 @@ int run_gate(const Arguments& arguments);
 int run_top(const Arguments& arguments);
 int run_pins(const Arguments& arguments);
 int run_ranks(const Arguments& arguments);
+int run_retained(const Arguments& arguments);
+int run_paths(const Arguments& arguments);
 int run_peek(const Arguments& arguments);
 int run_render(const Arguments& arguments);
 int run_postmortem(const Arguments& arguments);

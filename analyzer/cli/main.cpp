@@ -14,7 +14,6 @@
 #include "analyzer/cli/command_page.hpp"
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/exit_codes.hpp"
-#include "analyzer/cli/object_commands.hpp"
 #include "analyzer/cli/options.hpp"
 #include "analyzer/cli/process_memory.hpp"
 #include "analyzer/cli/terminal.hpp"

@@ -1,7 +1,7 @@
 #include "analyzer/cli/output_file.hpp"
 
 #include "analyzer/cli/terminal.hpp"
-#include "analyzer/session/whole_file.hpp"
+#include "analyzer/session/files.hpp"
 #include "snapdiff/number_text.hpp"
 
 namespace snapdiff::cli {

@@ -17,15 +17,7 @@ std::size_t number_of(const Postmortem& report, std::size_t index) { return repo
 
 std::string sampling_text(const GrowthReport& report) {
   if (report.exact) return "every allocation was recorded, the figures are exact";
-  std::string periods;
-  for (const SnapshotRef* ref : {&report.baseline, &report.current}) {
-    if (ref->snapshot == nullptr) continue;
-    const SnapshotFacts& facts = ref->snapshot->facts;
-    if (facts.sampling != Sampling::poisson || facts.period <= 1) continue;
-    const std::string period = bytes_text(facts.period, kPageNumbers);
-    if (periods == period) continue;
-    periods.append(periods.empty() ? "" : " and ").append(period);
-  }
+  const std::string periods = sampling_periods(report, kPageNumbers);
   if (periods.empty()) return "how the values were sampled is not known";
   return "sampled every " + periods + ", values scaled";
 }

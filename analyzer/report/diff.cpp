@@ -8,7 +8,7 @@ namespace snapdiff::report {
 std::string text_end(const std::vector<std::string>& notes, const Style& style) {
   std::string out;
   if (!notes.empty()) out += "\n";
-  for (const std::string& note : notes) out += wrapped(note, style.width, 2) + "\n";
+  for (const std::string& note : notes) out += wrapped_line(note, style);
   if (!style.footer.empty()) out += "\n" + style.footer + "\n";
   return out;
 }

@@ -107,14 +107,11 @@ std::string text_gate(const GateReport& report, const Style& style) {
   }
   for (const GateFinding& finding : report.findings) {
     if (finding.note.empty()) continue;
-    out +=
-        wrapped(std::string(to_text(finding.outcome)) + " " + finding.id + ": " + printable(finding.note, style.utf8),
-                style.width, 2) +
-        "\n";
+    out += wrapped_line(
+        std::string(to_text(finding.outcome)) + " " + finding.id + ": " + printable(finding.note, style.utf8), style);
   }
   for (const std::string& name : report.stale)
-    out += wrapped("note: accepted growth that is not there any more: " + printable(name, style.utf8), style.width, 2) +
-           "\n";
+    out += wrapped_line("note: accepted growth that is not there any more: " + printable(name, style.utf8), style);
   return out;
 }
 

@@ -58,15 +58,7 @@ HeadLine total_line(const GrowthReport& report, const Style& style, const Glyphs
 
 std::string sampling_words(const GrowthReport& report, bool brief) {
   if (report.exact) return brief ? "exact" : "exact, every allocation recorded";
-  std::string periods;
-  for (const SnapshotRef* ref : {&report.baseline, &report.current}) {
-    if (ref->snapshot == nullptr) continue;
-    const SnapshotFacts& facts = ref->snapshot->facts;
-    if (facts.sampling != Sampling::poisson || facts.period <= 1) continue;
-    const std::string period = bytes_text(facts.period);
-    if (periods == period) continue;
-    periods += (periods.empty() ? "" : " and ") + period;
-  }
+  const std::string periods = sampling_periods(report);
   if (periods.empty()) return "sampling not known";
   return brief ? "sampled every " + periods : "sampled every " + periods + ", values scaled";
 }

@@ -40,6 +40,10 @@ std::vector<std::string> note_lines(const GrowthReport& report, bool utf8);
 
 /// `text` in lines of at most `width` columns, continued `indent` columns in; breaks at blanks.
 std::string wrapped(const std::string& text, std::size_t width, std::size_t indent);
+/// The same as a line of this terminal; what goes on below it is indented by two.
+inline std::string wrapped_line(const std::string& text, const Style& style) {
+  return wrapped(text, style.width, 2) + "\n";
+}
 
 /// "3 of 31 addresses have none: libc.so.6 3 (12 KiB); ...": how far naming came, and what helps.
 std::string unnamed_text(const Unnamed& unnamed, const std::string& unit, bool utf8);

@@ -20,7 +20,7 @@ class PathsText {
     std::string out = headline();
     if (grows_) out += "\n" + growing();
     out += "\n" + rows();
-    for (const std::string& line : note_lines(report_.notes, style_.utf8)) out += wrapped(line, style_.width, 2) + "\n";
+    for (const std::string& line : note_lines(report_.notes, style_.utf8)) out += wrapped_line(line, style_);
     return out;
   }
 
@@ -73,19 +73,19 @@ class PathsText {
     std::string text = name(report_.snapshots.front());
     if (grows_) text += spaced(glyphs_.arrow) + name(report_.snapshots.back());
     if (report_.snapshots.size() > 2) text += "   " + counted(report_.snapshots.size(), "snapshot");
-    std::string out = wrapped(text, style_.width, 2) + "\n";
+    std::string out = wrapped_line(text, style_);
     text = "types that match '" + printable(report_.pattern, style_.utf8) + "': " + sum_text(report_.total.back());
     if (grows_) text += "   " + growth_of(report_.total);
-    out += wrapped(text, style_.width, 2) + "\n";
+    out += wrapped_line(text, style_);
     if (report_.unreachable.objects > 0)
-      out += wrapped("held by nothing: " + sum_text(report_.unreachable), style_.width, 2) + "\n";
+      out += wrapped_line("held by nothing: " + sum_text(report_.unreachable), style_);
     return out;
   }
 
   std::string growing() const {
     const std::string by = "by " + counted(report_.loops, "object") + " or more" +
                            (report_.snapshots.size() > 2 ? " with every snapshot" : "");
-    if (report_.growing.empty()) return wrapped("no place grew " + by, style_.width, 2) + "\n";
+    if (report_.growing.empty()) return wrapped_line("no place grew " + by, style_);
     std::string out =
         wrapped("places that grew " + by + "; " + sum_text(report_.hanging) +
                     " hang only on them: share divides what several reach, alone is what one of them keeps",

@@ -110,22 +110,18 @@ std::string pins_text(const PinReport& report, const Style& style) {
                     " pinned   " + bytes_text(report.live.current) + " live   " + bytes_text(report.reserved) + " in " +
                     counted(segments, "segment") + "\n";
   if (report.has_baseline())
-    out += wrapped("since " + operand_name(report.baseline, style.utf8) + ": pinned " +
-                       growth_text(report.pinned.growth()) + ", live " + growth_text(report.live.growth()),
-                   style.width, 2) +
-           "\n";
+    out += wrapped_line("since " + operand_name(report.baseline, style.utf8) + ": pinned " +
+                            growth_text(report.pinned.growth()) + ", live " + growth_text(report.live.growth()),
+                        style);
   out += "\n" + pins_table(report, style);
   if (report.pinned.current > 0) out += "\n" + segment_table(report, style);
-  out += "\n" +
-         wrapped(
-             "pinned: free bytes of a segment in which something is in use, shared evenly among its stacks; "
-             "alone in: segments that could go back if this stack were gone",
-             style.width, 2) +
-         "\n";
+  out += "\n" + wrapped_line(
+                    "pinned: free bytes of a segment in which something is in use, shared evenly among its stacks; "
+                    "alone in: segments that could go back if this stack were gone",
+                    style);
   if (report.releasable > 0)
-    out += wrapped(bytes_text(report.releasable) + " in segments without a live block are pinned by nothing",
-                   style.width, 2) +
-           "\n";
+    out +=
+        wrapped_line(bytes_text(report.releasable) + " in segments without a live block are pinned by nothing", style);
   return out;
 }
 

@@ -59,7 +59,7 @@ class RanksText {
     } else {
       text = "of two ranks neither is the odd one; the rows that differ most are listed first";
     }
-    return out + wrapped(text, style_.width, 2) + "\n";
+    return out + wrapped_line(text, style_);
   }
 
   std::string ranks() const {

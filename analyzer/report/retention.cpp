@@ -20,20 +20,18 @@ class RetainedText {
 
   std::string all() const {
     std::string out = headline() + "\n" + table() + "\n";
-    out += wrapped(
-               "retained: what would go with all objects of the type, those below another of them counted once; types "
-               "overlap, so there is no sum",
-               style_.width, 2) +
-           "\n";
+    out += wrapped_line(
+        "retained: what would go with all objects of the type, those below another of them counted once; types "
+        "overlap, so there is no sum",
+        style_);
     if (report_.fresh)
-      out += wrapped("new: came after the first snapshot" +
-                         std::string(report_.snapshots.size() > 2 ? ", was still there in a later one and in the last"
-                                                                  : " and is in the last"),
-                     style_.width, 2) +
-             "\n";
-    if (report_.sizes_estimated)
-      out += wrapped("sizes are estimates: the format does not record them", style_.width, 2) + "\n";
-    for (const std::string& line : note_lines(report_.notes, style_.utf8)) out += wrapped(line, style_.width, 2) + "\n";
+      out +=
+          wrapped_line("new: came after the first snapshot" +
+                           std::string(report_.snapshots.size() > 2 ? ", was still there in a later one and in the last"
+                                                                    : " and is in the last"),
+                       style_);
+    if (report_.sizes_estimated) out += wrapped_line("sizes are estimates: the format does not record them", style_);
+    for (const std::string& line : note_lines(report_.notes, style_.utf8)) out += wrapped_line(line, style_);
     return out;
   }
 
@@ -71,7 +69,7 @@ class RetainedText {
     const auto line = [&](const std::string& label, const std::string& text) {
       return wrapped(label + text, style_.width, label.size()) + "\n";
     };
-    std::string out = wrapped(names(), style_.width, 2) + "\n";
+    std::string out = wrapped_line(names(), style_);
     out += line("alive     ", sum_text(&HeapFacts::reachable));
     if (any(&HeapFacts::unreachable)) out += line("held by   ", "nothing: " + sum_text(&HeapFacts::unreachable));
     if (any(&HeapFacts::detached)) out += line("detached  ", sum_text(&HeapFacts::detached) + " out of their document");

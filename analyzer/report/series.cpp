@@ -124,10 +124,9 @@ std::string passing_text(const SeriesReport& series, const Style& style) {
     };
     const std::string up = at(passing.rise, passing.up);
     const std::string down = at(passing.fall, passing.down);
-    out += wrapped(name + ": " + (passing.up < passing.down ? up + ", " + down : down + ", " + up) +
-                       "; not part of first " + std::string(glyphs.arrow) + " last",
-                   style.width, 2) +
-           "\n";
+    out += wrapped_line(name + ": " + (passing.up < passing.down ? up + ", " + down : down + ", " + up) +
+                            "; not part of first " + std::string(glyphs.arrow) + " last",
+                        style);
   }
   return out.empty() ? out : "\n" + out;
 }
@@ -142,7 +141,7 @@ std::string step_tables(const std::vector<GrowthReport>& steps, const Style& sty
            value_text(step.total.growth(), step.unit, true) + "\n\n";
     out += growth_table(step, select_rows(step, style, unchanged_rows(step, style)), {}, style);
     out += listed_once_text(step, style);
-    for (const std::string& note : note_lines(step, style.utf8)) out += wrapped(note, style.width, 2) + "\n";
+    for (const std::string& note : note_lines(step, style.utf8)) out += wrapped_line(note, style);
   }
   return out;
 }

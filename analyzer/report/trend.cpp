@@ -188,7 +188,7 @@ std::string reasons(const TrendReport& trend, const Style& style) {
     } else {
       name = key_text(overall.keys[overall.rows[index].key], overall.options.by, 40, glyphs);
     }
-    out += wrapped(name + " " + verdict.word + ": " + printable(verdict.reason, style.utf8), style.width, 2) + "\n";
+    out += wrapped_line(name + " " + verdict.word + ": " + printable(verdict.reason, style.utf8), style);
   }
   return out.empty() ? out : "\n" + out;
 }

@@ -7,8 +7,7 @@
 
 #include "analyzer/gate/gate.hpp"
 #include "analyzer/session/document.hpp"
-#include "analyzer/session/small_file.hpp"
-#include "analyzer/session/whole_file.hpp"
+#include "analyzer/session/files.hpp"
 #include "snapdiff/words.hpp"
 
 namespace snapdiff::session {

@@ -43,6 +43,18 @@ std::string utc_text(std::int64_t unix_ns, char between) {
   return text.data();
 }
 
+std::string sampling_periods(const GrowthReport& report, const NumberGlyphs& glyphs) {
+  std::string periods;
+  for (const SnapshotRef* ref : {&report.baseline, &report.current}) {
+    if (ref->snapshot == nullptr) continue;
+    const SnapshotFacts& facts = ref->snapshot->facts;
+    if (facts.sampling != Sampling::poisson || facts.period <= 1) continue;
+    const std::string period = bytes_text(facts.period, glyphs);
+    if (periods != period) periods.append(periods.empty() ? "" : " and ").append(period);
+  }
+  return periods;
+}
+
 std::string_view metric_title(std::string_view metric) {
   if (metric == "inuse_space") return "In-use bytes";
   if (metric == "inuse_objects") return "In-use objects";

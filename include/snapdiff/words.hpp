@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "snapdiff/api.hpp"
+#include "snapdiff/growth.hpp"
 #include "snapdiff/number_text.hpp"
 
 /// Figures as words: counts of things, spans and moments of time, names of metrics.
@@ -24,6 +25,9 @@ SNAPDIFF_API std::string duration_text(double seconds, const NumberGlyphs& glyph
 
 /// "2024-05-01 12:00:07" in UTC of nanoseconds since 1970; `between` date and time.
 SNAPDIFF_API std::string utc_text(std::int64_t unix_ns, char between = ' ');
+
+/// "512 KiB", "512 KiB and 1.00 MiB": how far apart the samples of both sides are on average; "" where neither says.
+SNAPDIFF_API std::string sampling_periods(const GrowthReport& report, const NumberGlyphs& glyphs = {});
 
 /// "In-use bytes", "Allocated objects"; "" of other metrics, which go by their own name.
 SNAPDIFF_API std::string_view metric_title(std::string_view metric);

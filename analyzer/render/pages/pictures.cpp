@@ -59,13 +59,6 @@ void draw_picture(const Picture& picture, Canvas& canvas) {
   canvas.painter().pop();
 }
 
-std::string color_text(Color color) {
-  char text[8] = {};
-  std::snprintf(text, sizeof text, "#%02x%02x%02x", static_cast<unsigned>(color.r), static_cast<unsigned>(color.g),
-                static_cast<unsigned>(color.b));
-  return text;
-}
-
 DotNode dot_node(const graph::GrowthGraph& graph, const graph::Node& node, bool root, double most, const Quantity& q,
                  bool growth) {
   const auto net = static_cast<double>(node.cumulative.net());

@@ -27,13 +27,6 @@ std::string number(double value) {
 
 std::string point(Point p) { return number(p.x).append(1, ' ').append(number(p.y)); }
 
-std::string svg_color(Color color) {
-  char text[8] = {};
-  std::snprintf(text, sizeof text, "#%02x%02x%02x", static_cast<unsigned>(color.r), static_cast<unsigned>(color.g),
-                static_cast<unsigned>(color.b));
-  return text;
-}
-
 std::string data(const Path& path) {
   std::string out;
   for (const Path::Part& part : path.parts()) {
@@ -54,11 +47,11 @@ int css_weight(FontWeight weight) { return 400 + 100 * static_cast<int>(weight);
 }  // namespace
 
 void SvgPainter::fill(const Path& path, Color color) {
-  body_.append("<path d=\"").append(data(path)).append("\" fill=\"").append(svg_color(color)).append("\"/>\n");
+  body_.append("<path d=\"").append(data(path)).append("\" fill=\"").append(color_text(color)).append("\"/>\n");
 }
 
 void SvgPainter::stroke(const Path& path, const Stroke& stroke) {
-  body_.append("<path d=\"").append(data(path)).append("\" fill=\"none\" stroke=\"").append(svg_color(stroke.color));
+  body_.append("<path d=\"").append(data(path)).append("\" fill=\"none\" stroke=\"").append(color_text(stroke.color));
   body_.append("\" stroke-width=\"").append(number(stroke.width)).append("\"");
   if (stroke.dash_on > 0)
     body_ += concat(" stroke-dasharray=\"", number(stroke.dash_on), " ", number(stroke.dash_off), "\"");
@@ -80,7 +73,7 @@ void SvgPainter::hatch(const Path& region, const Box& bounds, Color color, doubl
 void SvgPainter::text(Point at, std::string_view text, const TextStyle& style, Color color, double width) {
   if (text.empty()) return;
   body_.append("<text x=\"").append(number(at.x)).append("\" y=\"").append(number(at.y)).append("\" font-size=\"");
-  body_.append(number(type_.real_size(style.size))).append("\" fill=\"").append(svg_color(color)).append("\"");
+  body_.append(number(type_.real_size(style.size))).append("\" fill=\"").append(color_text(color)).append("\"");
   if (style.weight != FontWeight::regular)
     body_.append(" font-weight=\"").append(std::to_string(css_weight(style.weight))).append("\"");
   if (style.mono) body_.append(" class=\"m\"");

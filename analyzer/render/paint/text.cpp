@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <vector>
 
 #include "analyzer/graph/growth_graph.hpp"
@@ -65,9 +66,14 @@ std::string left_to_right(std::string_view text) {
   return out;
 }
 
-std::string shortened(std::string_view text, std::size_t most) {
+std::vector<std::size_t> code_points(std::string_view text) {
   std::vector<std::size_t> starts;
   for (std::size_t i = 0; i < text.size(); i += code_point_length(text, i)) starts.push_back(i);
+  return starts;
+}
+
+std::string shortened(std::string_view text, std::size_t most) {
+  const std::vector<std::size_t> starts = code_points(text);
   if (starts.size() <= most || most < 3) return std::string(text);
   const std::size_t head = (most - 1) * 2 / 5;
   const std::size_t tail = most - 1 - head;
@@ -118,6 +124,13 @@ std::string share_text(double share) {
 std::string metric_title(std::string_view metric) {
   const std::string_view title = snapdiff::metric_title(metric);
   return title.empty() ? printable(metric) : std::string(title);
+}
+
+std::string color_text(Color color) {
+  char text[8] = {};
+  std::snprintf(text, sizeof text, "#%02x%02x%02x", static_cast<unsigned>(color.r), static_cast<unsigned>(color.g),
+                static_cast<unsigned>(color.b));
+  return text;
 }
 
 std::string_view matched_by(MatchTier tier) {

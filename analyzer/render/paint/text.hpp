@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "analyzer/render/paint/style.hpp"
 #include "snapdiff/growth.hpp"
 
 /// Numbers and names as documents print them: typographic minus, thin spaces, binary units.
@@ -27,6 +29,8 @@ std::string shortened(std::string_view text, std::size_t most);
 
 /// Length of the UTF-8 sequence that starts at `text[at]`; text must be printable().
 std::size_t code_point_length(std::string_view text, std::size_t at);
+/// Where each of its code points begins.
+std::vector<std::size_t> code_points(std::string_view text);
 
 /// "2.52 MiB": three significant digits, half away from zero; bytes whole.
 std::string size_text(std::int64_t bytes);
@@ -57,6 +61,9 @@ std::string share_text(double share);
 
 /// "In-use bytes", "Allocated objects"; another metric's own name.
 std::string metric_title(std::string_view metric);
+
+/// "#ff8800", as SVG and DOT write it.
+std::string color_text(Color color);
 
 /// What a stack was matched by: "build id and offset", "function and line", ...
 std::string_view matched_by(MatchTier tier);

@@ -177,42 +177,42 @@ double Typesetter::width(std::string_view text, const TextStyle& style) {
   return entry->second;
 }
 
+namespace {
+
+/// The largest number from `fits` on, which does, and below `too_many`, which does not.
+template <class Fits>
+std::size_t most_that_fit(std::size_t fits, std::size_t too_many, const Fits& does_fit) {
+  while (fits + 1 < too_many) {
+    const std::size_t middle = fits + (too_many - fits) / 2;
+    (does_fit(middle) ? fits : too_many) = middle;
+  }
+  return fits;
+}
+
+}  // namespace
+
 std::string Typesetter::fit_middle(std::string_view whole, const TextStyle& style, double limit) {
   if (whole.empty() || width(whole, style) <= limit) return std::string(whole);
   std::string text = without_template_arguments(whole);
   if (text != whole && width(text, style) <= limit) return text;
-  std::vector<std::size_t> starts;
-  for (std::size_t i = 0; i < text.size(); i += code_point_length(text, i)) starts.push_back(i);
+  const std::vector<std::size_t> starts = code_points(text);
   // Of what stays, more than half is the end: the last component of a name tells most.
   const auto cut = [&](std::size_t keep) {
     const std::size_t tail = keep - keep * 2 / 5;
     return std::string(text, 0, starts[keep - tail]).append("\u2026").append(text, starts[starts.size() - tail]);
   };
-  std::size_t fits = 1;
-  std::size_t too_many = starts.size();
-  while (fits + 1 < too_many) {
-    const std::size_t middle = fits + (too_many - fits) / 2;
-    (width(cut(middle), style) <= limit ? fits : too_many) = middle;
-  }
-  return cut(fits);
+  return cut(most_that_fit(1, starts.size(), [&](std::size_t keep) { return width(cut(keep), style) <= limit; }));
 }
 
 std::string Typesetter::fit_end(std::string_view text, const TextStyle& style, double limit) {
   if (text.empty() || width(text, style) <= limit) return std::string(text);
-  std::vector<std::size_t> starts;
-  for (std::size_t i = 0; i < text.size(); i += code_point_length(text, i)) starts.push_back(i);
+  const std::vector<std::size_t> starts = code_points(text);
   const auto cut = [&](std::size_t keep) {
     std::size_t end = starts[keep];
     while (end > 0 && text[end - 1] == ' ') --end;
     return std::string(text.substr(0, end)).append("\u2026");
   };
-  std::size_t fits = 0;
-  std::size_t too_many = starts.size();
-  while (fits + 1 < too_many) {
-    const std::size_t middle = fits + (too_many - fits) / 2;
-    (width(cut(middle), style) <= limit ? fits : too_many) = middle;
-  }
-  return cut(fits);
+  return cut(most_that_fit(0, starts.size(), [&](std::size_t keep) { return width(cut(keep), style) <= limit; }));
 }
 
 std::vector<std::string> Typesetter::wrap(std::string_view text, const TextStyle& style, double limit,

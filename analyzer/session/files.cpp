@@ -1,4 +1,4 @@
-#include "analyzer/session/whole_file.hpp"
+#include "analyzer/session/files.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -7,7 +7,10 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <system_error>
+
+#include "snapdiff/toml_bounds.hpp"
 
 namespace snapdiff::session {
 namespace {
@@ -27,6 +30,20 @@ Status write_all(int file, const std::string& path, std::string_view bytes) {
 }
 
 }  // namespace
+
+Result<std::string> read_small_file(const std::string& path) {
+  std::error_code ignored;
+  std::ifstream file(path, std::ios::binary);
+  if (!file || std::filesystem::is_directory(path, ignored))
+    return Error{ErrorCode::io, "cannot read it", std::nullopt, path};
+  std::string text(kMaxTomlBytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (file.bad()) return Error{ErrorCode::io, "cannot read it", std::nullopt, path};
+  if (text.size() > kMaxTomlBytes)
+    return Error{ErrorCode::limit, "too large: expected at most 1 MiB", std::nullopt, path};
+  return text;
+}
 
 Status write_file(const std::string& path, std::string_view bytes) {
   std::error_code ignored;
