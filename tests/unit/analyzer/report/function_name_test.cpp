@@ -107,8 +107,24 @@ TEST_CASE("function names: an argument that is empty has nothing to leave out") 
 }
 
 TEST_CASE("function names: no run of brackets, blanks and words is too odd to be shortened") {
-  const std::vector<std::string> pieces{"<", ">", "(", ")", "{",  "}",        "[",       "]",       " ",
-                                        ",", ", ", "->", "*", "::", "operator", "std::less<", "std::hash<int>", "f"};
+  const std::vector<std::string> pieces{"<",
+                                        ">",
+                                        "(",
+                                        ")",
+                                        "{",
+                                        "}",
+                                        "[",
+                                        "]",
+                                        " ",
+                                        ",",
+                                        ", ",
+                                        "->",
+                                        "*",
+                                        "::",
+                                        "operator",
+                                        "std::less<",
+                                        "std::hash<int>",
+                                        "f"};
   std::mt19937 random(20261125);
   for (int round = 0; round < 50'000; ++round) {
     std::string name;
