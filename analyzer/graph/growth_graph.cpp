@@ -259,7 +259,7 @@ class Drawing {
 Result<GrowthGraph> GrowthModel::trim(std::size_t max_nodes) const { return Drawing(*data_, max_nodes).make(); }
 
 std::string node_name(const FrameView& frame) {
-  if (frame.function.empty() || frame.pseudo) return frame_text(frame);
+  if (frame.function.empty() || frame.pseudo) return recorded_frame_text(frame);
   std::string name = short_function_name(frame.function);
   return name.empty() ? std::string(frame.function) : name;
 }

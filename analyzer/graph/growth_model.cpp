@@ -168,7 +168,7 @@ class Reader {
       Node& node = data_->nodes[c];
       const FrameView& frame = data_->functions.frame(name[chosen[i]]);
       node.name = node_name(frame);
-      node.full_name = frame_text(frame);
+      node.full_name = recorded_frame_text(frame);
     }
     for (std::uint32_t f = 0; f < functions; ++f) {
       const std::uint32_t c = data_->candidate[node_of(f)];

@@ -61,7 +61,7 @@ constexpr std::string_view kStackColumns = "stack,file,line,module,places";
 constexpr std::size_t kLeafColumns = 4;
 
 void stack_fields(Record& record, std::span<const FrameView> frames) {
-  record.text(frames.empty() ? std::string("[filtered out]") : joined(frames, frame_text));
+  record.text(frames.empty() ? std::string("[filtered out]") : joined(frames, recorded_frame_text));
   if (frames.empty()) return record.empty(kLeafColumns);
   record.text(frames[0].file);
   record.number_if(frames[0].line > 0, frames[0].line);
@@ -101,7 +101,7 @@ void listed_once_rows(std::string& out, const GrowthReport& report, std::size_t 
       stack_fields(record, frames);
       record.empty(extra - kLeafColumns);
     } else {
-      record.text(joined(frames, frame_text));
+      record.text(joined(frames, recorded_frame_text));
       record.empty(extra);
     }
   }

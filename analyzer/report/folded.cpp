@@ -41,7 +41,7 @@ class Lines {
     start(value);
     for (std::size_t i = leaf_first.size(); i-- > 0;) {
       separate();
-      append_name(out_, frame_text(leaf_first[i]));
+      append_name(out_, recorded_frame_text(leaf_first[i]));
     }
     if (leaf_first.empty()) append_only("[filtered out]");
     append_magnitude(out_, value);

@@ -36,7 +36,7 @@ void verdict_fields(JsonWriter& json, const Culprit& culprit) {
 
 void frame_fields(JsonWriter& json, const Culprit& culprit) {
   const bool frame = !culprit.path.empty();
-  json.field_or_null("name", frame ? frame_text(culprit.path.back()) : std::string());
+  json.field_or_null("name", frame ? recorded_frame_text(culprit.path.back()) : std::string());
   json.field_or_null("file", frame ? culprit.path.back().file : std::string_view());
   const bool line = frame && culprit.path.back().line > 0;
   json.field_or_null("line", line ? std::optional<std::int64_t>(culprit.path.back().line) : std::nullopt);

@@ -75,7 +75,7 @@ std::vector<Folded> fold(std::span<const FrameView> frames, const Glyphs& glyphs
 }  // namespace
 
 std::string frame_name(const FrameView& frame, const Glyphs& glyphs) {
-  if (frame.function.empty() || frame.pseudo) return printable(frame_text(frame), glyphs.utf8);
+  if (frame.function.empty() || frame.pseudo) return printable(recorded_frame_text(frame), glyphs.utf8);
   return printable(without_std(short_function_name(frame.function, glyphs.ellipsis)), glyphs.utf8);
 }
 

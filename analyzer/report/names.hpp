@@ -14,7 +14,7 @@
 /// What frames and stacks are called where people read them.
 namespace snapdiff::report {
 
-/// A frame in tables: frame_text(), shortened (snapdiff/function_name.hpp), printable.
+/// A frame in tables: recorded_frame_text(), shortened (snapdiff/function_name.hpp), printable.
 std::string frame_name(const FrameView& frame, const Glyphs& glyphs);
 
 /// "svc_cache.cc:24", or "" when the frame has no file. Printable.

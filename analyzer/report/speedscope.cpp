@@ -78,7 +78,7 @@ class Document {
 
   /// Frames are the same when what is written of them is the same.
   std::uint32_t intern(const FrameView& view) {
-    Frame frame{frame_text(view), std::string(view.file), view.line};
+    Frame frame{recorded_frame_text(view), std::string(view.file), view.line};
     SequenceHasher hasher;
     hasher.add(hash_bytes(frame.name));
     hasher.add(hash_bytes(frame.file));

@@ -102,7 +102,7 @@ StackPairs::StackPairs(const GrowthReport& report, bool utf8) : report_(report),
 }
 
 std::string StackPairs::name(const FrameView& frame, bool of_baseline) const {
-  std::string text = frame_text(frame);
+  std::string text = recorded_frame_text(frame);
   if (!of_baseline) return text;
   const auto found = renamed_.find(text);
   return found == renamed_.end() ? text : std::string(found->second);

@@ -21,8 +21,8 @@ inline std::string address_text(const FrameView& frame) {
   return text.append(hex_text(frame.offset));
 }
 
-/// The function as recorded, else address_text(). Not escaped.
-inline std::string frame_text(const FrameView& frame) {
+/// The function as recorded, else address_text(). Not escaped. (The library's frame_text() shortens it.)
+inline std::string recorded_frame_text(const FrameView& frame) {
   return frame.function.empty() ? address_text(frame) : std::string(frame.function);
 }
 

@@ -201,11 +201,11 @@ TEST_CASE("names: frames without symbols are module and offset") {
   CHECK(cell("!/usr/lib/libx.so.6+1234", 80) == "libx.so.6+0x1234");
   FrameView bare;
   bare.offset = 0x77;
-  CHECK(frame_text(bare) == "0x77");
+  CHECK(recorded_frame_text(bare) == "0x77");
   bare.module = "/m/lib.so";
   bare.offset = kNoOffset;
-  CHECK(frame_text(bare) == "[unknown in lib.so]");
-  CHECK(frame_text(FrameView{}) == "[unknown]");
+  CHECK(recorded_frame_text(bare) == "[unknown in lib.so]");
+  CHECK(recorded_frame_text(FrameView{}) == "[unknown]");
 }
 
 TEST_CASE("names: callers are dropped from the root end, then the leaf is cut") {
