@@ -53,6 +53,13 @@ bool continues(const Amounts& x, const Amounts& y) {
   return x.objects_before > 0 && y.objects_after > 0 && in_size(x, y) < kOtherSize && in_count(x, y) <= kAsBefore;
 }
 
+/// Whether an entry rather than another one stands for its row: the heavier one, whatever the order of the input.
+bool stands_better(const Side& side, std::uint32_t entry, std::uint32_t other) {
+  const auto weight = [&side](std::uint32_t one) { return std::abs(static_cast<double>(side.value[one])); };
+  if (weight(entry) != weight(other)) return weight(entry) > weight(other);
+  return side.identity(entry) < side.identity(other);
+}
+
 }  // namespace
 
 double Amounts::moved() const { return change(objects_before, objects_after); }
@@ -68,7 +75,8 @@ std::vector<RowAmounts> amounts_of_rows(const Comparison& c, std::size_t s, cons
     for (std::uint32_t entry = 0; entry < side.stack.size(); ++entry) {
       RowAmounts& row = sums[rows.find(c.unit_of_entry[s + (after ? 1 : 0)][entry])];
       row.add(after, static_cast<double>(side.value[entry]), static_cast<double>(side.objects[entry]));
-      (after ? row.entry_after : row.entry_before) = entry;
+      std::uint32_t& stands_for = after ? row.entry_after : row.entry_before;
+      if (stands_for == kNone || stands_better(side, entry, stands_for)) stands_for = entry;
     }
   }
   for (std::uint32_t u = 0; u < sums.size(); ++u) sums[u].unit = u;

@@ -36,7 +36,7 @@ struct Amounts {
   bool perhaps_changed() const;
 };
 
-/// A row, and on each side the last of its entries; kNone where the side does not have the row.
+/// A row, and on each side the heaviest of its entries; kNone where the side does not have the row.
 struct RowAmounts : Amounts {
   std::uint32_t unit = 0;
   std::uint32_t entry_before = kNone, entry_after = kNone;
