@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -18,6 +19,7 @@ constexpr std::size_t kMostCrossedOfLeaf = 48;  // rows of one side and leaf fun
 constexpr std::size_t kDeepestCrossed = 64;     // frames
 constexpr std::size_t kMostLeftOut = 3;         // frames that one of the two stacks lacks
 constexpr std::size_t kFewCrossed = 3;          // rows: fewer may hold as much by chance
+constexpr std::size_t kMostCrossings = 32;      // for each of them all stacks are walked: those of most rows
 
 /// The least first.
 using LinePair = std::pair<std::uint32_t, std::uint32_t>;
@@ -75,6 +77,16 @@ struct Crossing {
   bool clear() const { return there && back && std::min(before.size(), after.size()) >= kFewCrossed; }
 };
 
+/// Leaves kMostCrossings of them.
+void keep_largest(std::map<LinePair, Crossing>& crossings) {
+  if (crossings.size() <= kMostCrossings) return;
+  std::vector<std::pair<std::size_t, LinePair>> sizes;
+  for (const auto& [lines, crossing] : crossings) sizes.emplace_back(crossing.joined.size(), lines);
+  std::nth_element(sizes.begin(), sizes.begin() + kMostCrossings - 1, sizes.end(), std::greater<>());
+  const std::pair<std::size_t, LinePair> least = sizes[kMostCrossings - 1];
+  std::erase_if(crossings, [&](const auto& one) { return std::pair(one.second.joined.size(), one.first) < least; });
+}
+
 std::map<LinePair, Crossing> find_crossings(const std::vector<RowAmounts>& all, const BuildPair::Stacks& before,
                                             const BuildPair::Stacks& after, const BuildPair& pair) {
   std::unordered_map<std::uint32_t, CrossedLeaf> leaves;
@@ -103,6 +115,7 @@ std::map<LinePair, Crossing> find_crossings(const std::vector<RowAmounts>& all, 
     }
   }
   std::erase_if(out, [](const auto& one) { return !one.second.clear(); });
+  keep_largest(out);
   return out;
 }
 
