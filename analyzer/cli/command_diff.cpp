@@ -6,9 +6,9 @@
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/progress.hpp"
 #include "analyzer/cli/recorded.hpp"
-#include "analyzer/diff/diff.hpp"
 #include "analyzer/session/failures.hpp"
 #include "analyzer/session/judged_series.hpp"
+#include "analyzer/session/labelled.hpp"
 #include "analyzer/session/left_out.hpp"
 
 namespace snapdiff::cli {
@@ -56,7 +56,7 @@ Result<std::string> answer(const Loaded& loaded, const DiffOptions& options, con
 
 int show_single(const session::Compared& compared, const Options& options, const report::Style& style) {
   if (asks_for_counters(compared.loaded.refs(), options)) return show_counters(compared.loaded, options, style);
-  const Result<TopReport> report = diff::top(compared.loaded.snapshots.front().ref, compared.options);
+  const Result<TopReport> report = session::top_of(compared.loaded.snapshots.front().ref, compared.options);
   if (!report) return fail(report.error());
   const auto above = session::above_top(compared.loaded.snapshots.front(), compared.options, style.form);
   if (!above) return fail(above.error());

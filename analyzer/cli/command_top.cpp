@@ -3,8 +3,8 @@
 #include "analyzer/cli/counters.hpp"
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/progress.hpp"
-#include "analyzer/diff/diff.hpp"
 #include "analyzer/session/failures.hpp"
+#include "analyzer/session/labelled.hpp"
 
 namespace snapdiff::cli {
 
@@ -35,7 +35,7 @@ int run_top(const Arguments& arguments) {
   }
   if (asks_for_counters(loaded->refs(), options)) return show_counters(*loaded, options, asked->style);
   const Result<TopReport> report = session::in_stage(
-      watch_of(terminal), "summing up", [&] { return diff::top(loaded->snapshots.front().ref, asked->view); });
+      watch_of(terminal), "summing up", [&] { return session::top_of(loaded->snapshots.front().ref, asked->view); });
   if (!report) return fail(report.error());
   const auto above = session::above_top(loaded->snapshots.front(), asked->view, asked->style.form);
   if (!above) return fail(above.error());

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -129,6 +130,9 @@ Result<std::vector<Snapshot>> snapshots_at(const Snapshot& snapshot, TraceRef tr
 /// three times. Errors: as live_set().
 Result<std::optional<MemoryPeak>> memory_peak(const Snapshot& snapshot, TraceRef trace);
 
+/// The same of the low point of the last iteration: its end (iterations()). Nothing without iterations.
+Result<std::optional<MemoryPeak>> memory_low(const Snapshot& snapshot, TraceRef trace);
+
 /// The same of what was in use when a snapshot without a history was saved (no trace of a device with two events or
 /// more), on all devices; nothing for other snapshots.
 std::optional<MemoryPeak> held_memory(const Snapshot& snapshot);
@@ -141,6 +145,24 @@ Result<std::optional<OutOfMemory>> out_of_memory(const Snapshot& snapshot, Trace
 /// those of the device. Of a snapshot without the label, itself. They share the dictionary, and have no allocator
 /// state.
 std::vector<Snapshot> by_device(const Snapshot& snapshot);
+
+inline constexpr std::string_view kModuleLabel = "module";
+inline constexpr std::string_view kRoleLabel = "role";
+
+/// A snapshot as it was saved, with the label `role` and roles of its blocks: the end of the trace of its one device;
+/// of one without a trace, what the stacks say. Nothing where it is not of a device or has the label, and of several
+/// devices. Errors: as live_set().
+Result<std::optional<Snapshot>> with_roles(const Snapshot& snapshot);
+
+/// Whether a stack of the snapshot's dictionary calls modules (nn.Module).
+bool calls_modules(const Snapshot& snapshot);
+
+/// The same rows with the label `module`: the lines of their stacks that call modules, outermost first, as
+/// "train.py:52 › model.py:253"; "[no module call]" of other stacks. They share everything but the dictionary.
+Snapshot with_modules(const Snapshot& snapshot);
+
+/// The rows of each role of a moment, by number of the role; as by_device(). Of a snapshot without roles: nothing.
+std::map<Role, Snapshot> by_role(const Snapshot& snapshot);
 
 /// What a timeline shows: at most so many columns, and bands of stacks besides those of the rest.
 struct TimelineOptions {

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 #include <utility>
 
 #include "analyzer/cuda/live_blocks.hpp"
+#include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::cuda {
 namespace {
@@ -117,7 +119,7 @@ class Tables {
     s.block_begin.push_back(s.block_begin.back());
   }
   void block(std::uint64_t address, std::int64_t size, std::int64_t requested, BlockState state, StackId stack,
-             bool unattributed) {
+             bool unattributed, Role role) {
     BlockTable& b = layout_.state.blocks;
     b.segment.push_back(static_cast<std::uint32_t>(layout_.state.segments.size_rows() - 1));
     b.address.push_back(address);
@@ -125,6 +127,7 @@ class Tables {
     b.requested.push_back(requested);
     b.state.push_back(state);
     b.stack.push_back(stack);
+    b.role.push_back(static_cast<std::uint8_t>(role));
     layout_.unattributed.push_back(unattributed);
     ++layout_.state.segments.block_begin.back();
   }
@@ -139,7 +142,14 @@ bool is_of(const AllocatorState& state, std::size_t segment, TraceRef trace) {
   return host == trace.host && state.segments.device[segment] == trace.device;
 }
 
-void copy_final_state(const AllocatorState& state, TraceRef trace, Layout& layout) {
+void copy_final_state(const AllocatorState& state, TraceRef trace, const std::vector<LiveBlock>& blocks,
+                      Layout& layout) {
+  std::unordered_map<std::uint64_t, Role, KeyedHash> roles;
+  for (const LiveBlock& block : blocks) roles.emplace(block.address, block.role);
+  const auto role_of = [&roles](std::uint64_t address) {
+    const auto at = roles.find(address);
+    return at == roles.end() ? Role::unknown : at->second;
+  };
   Tables tables(layout, trace.device);
   const SegmentTable& s = state.segments;
   const BlockTable& b = state.blocks;
@@ -147,7 +157,7 @@ void copy_final_state(const AllocatorState& state, TraceRef trace, Layout& layou
     if (!is_of(state, i, trace)) continue;
     tables.segment(s.address[i], {s.size[i], s.stream[i], s.pool[i], s.flags[i], s.stack[i]});
     for (std::size_t k = s.block_begin[i]; k < s.block_begin[i + 1]; ++k)
-      tables.block(b.address[k], b.size[k], b.requested[k], b.state[k], b.stack[k], false);
+      tables.block(b.address[k], b.size[k], b.requested[k], b.state[k], b.stack[k], false, role_of(b.address[k]));
   }
 }
 
@@ -159,7 +169,8 @@ void fill_segment(const Ranges::value_type& range, const std::vector<LiveBlock>&
   const std::int64_t least_split = range.second.flags == 0 ? kMiB : 0;
   std::uint64_t at = range.first;
   const auto gap = [&](std::uint64_t to) {
-    if (to > at) tables.block(at, static_cast<std::int64_t>(to - at), 0, BlockState::inactive, StackId{}, false);
+    if (to > at)
+      tables.block(at, static_cast<std::int64_t>(to - at), 0, BlockState::inactive, StackId{}, false, Role::unknown);
   };
   for (; next < blocks.size() && blocks[next].address < end; ++next) {
     const LiveBlock& block = blocks[next];
@@ -174,7 +185,8 @@ void fill_segment(const Ranges::value_type& range, const std::vector<LiveBlock>&
     std::int64_t size = std::min(block.bytes, room);
     if (!block.size_known && block.requested > kMiB && room - size <= least_split) size = room;
     tables.block(block.address, size, std::min(block.requested, size),
-                 block.pending ? BlockState::pending : BlockState::allocated, block.stack, block.unattributed);
+                 block.pending ? BlockState::pending : BlockState::allocated, block.stack, block.unattributed,
+                 block.role);
     at = block.address + static_cast<std::uint64_t>(size);
   }
   gap(end);
@@ -225,7 +237,7 @@ Layout layout_of(const Snapshot& snapshot, TraceRef trace, LiveSet live, std::ve
   layout.exact = true;
   while (layout.exact && rest.next(event)) layout.exact = !changes_memory(event.action);
   if (layout.exact) {
-    copy_final_state(state, trace, layout);
+    copy_final_state(state, trace, blocks, layout);
   } else {
     undo_to_moment(state, trace, blocks, segment_events, layout);
   }

@@ -7,19 +7,17 @@
 namespace snapdiff::cuda {
 namespace {
 
-constexpr std::int64_t kOfACall = 1000;       // one part in so many of the bytes of calls may not fit their number
-constexpr std::int64_t kUndone = 4;           // of so many calls or more one may be undone in part
-constexpr double kWorthAModule = 0.05;        // of the peak
-constexpr double kOneChild = 0.95;            // of a chain's bytes: it is shown as its one inner chain
-constexpr std::size_t kMostModules = 8;       // shown
-constexpr std::size_t kLongestPath = 8;       // lines of a chain, the inner ones
-constexpr std::size_t kMostCallers = 1 << 8;  // of one stack: deeper ones are recursion
+constexpr std::int64_t kOfACall = 1000;  // one part in so many of the bytes of calls may not fit their number
+constexpr std::int64_t kUndone = 4;      // of so many calls or more one may be undone in part
+constexpr double kWorthAModule = 0.05;   // of the peak
+constexpr double kOneChild = 0.95;       // of a chain's bytes: it is shown as its one inner chain
+constexpr std::size_t kMostModules = 8;  // shown
+constexpr std::size_t kLongestPath = 8;  // lines of a chain, the inner ones
 
 }  // namespace
 
 void ModuleCalls::add(const LiveBlock& block) {
-  const Place& place = place_of(block.stack);
-  for (std::uint32_t node = place.node; node != 0; node = nodes_[node].parent) {
+  for (std::uint32_t node = node_of(block.stack); node != 0; node = nodes_[node].parent) {
     nodes_[node].bytes += block.bytes;
     ++nodes_[node].blocks;
   }
@@ -29,30 +27,12 @@ void ModuleCalls::add(const LiveBlock& block) {
   stack.blocks.push_back({block.born, block.bytes});
 }
 
-const ModuleCalls::Place& ModuleCalls::place_of(StackId stack) {
-  const auto at = places_.find(stack);
-  if (at != places_.end()) return at->second;
-  Place place = look_at(stack);
-  for (std::size_t i = place.callers.size(); i-- > 0;) place.node = child_of(place.node, place.callers[i]);
-  return places_.emplace(stack, std::move(place)).first->second;
-}
-
-/// Python frames that call a module.
-ModuleCalls::Place ModuleCalls::look_at(StackId stack) {
-  Place out;
-  using Mark = StackPhases::Mark;
-  Mark inner = Mark::native;
-  for (const FrameId frame : dictionary_.stacks.frames(stack)) {
-    const Mark mark = phases_.mark_of(frame);
-    if (mark == Mark::native || mark == Mark::native_engine) continue;
-    if (mark == Mark::checkpoint) out.recomputed = true;
-    const bool calls = mark != Mark::module_call && mark != Mark::checkpoint && inner == Mark::module_call;
-    if (calls && out.callers.size() < kMostCallers &&
-        std::find(out.callers.begin(), out.callers.end(), frame) == out.callers.end())
-      out.callers.push_back(frame);
-    inner = mark;
-  }
-  return out;
+std::uint32_t ModuleCalls::node_of(StackId stack) {
+  const auto [at, is_new] = node_of_stack_.try_emplace(stack, 0);
+  if (!is_new) return at->second;
+  const std::vector<FrameId>& callers = paths_.of(stack).callers;
+  for (std::size_t i = callers.size(); i-- > 0;) at->second = child_of(at->second, callers[i]);
+  return at->second;
 }
 
 std::uint32_t ModuleCalls::child_of(std::uint32_t parent, FrameId frame) {
@@ -69,12 +49,12 @@ std::optional<RepeatedCall> ModuleCalls::find() {
   calls_.clear();
   for (auto& [id, stack] : stacks_) {
     std::sort(stack.blocks.begin(), stack.blocks.end());
-    const Place& place = place_of(id);
-    if (place.recomputed) continue;
-    for (std::size_t i = 0; i < place.callers.size(); ++i) {
-      Call& call = calls_[place.callers[i]];
+    const ModulePath& path = paths_.of(id);
+    if (path.recomputed) continue;
+    for (std::size_t i = 0; i < path.callers.size(); ++i) {
+      Call& call = calls_[path.callers[i]];
       call.bytes += stack.bytes;
-      call.depth = std::max(call.depth, place.callers.size() - i);
+      call.depth = std::max(call.depth, path.callers.size() - i);
       call.stacks.push_back(&stack);
     }
   }

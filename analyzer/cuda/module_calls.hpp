@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analyzer/cuda/live_blocks.hpp"
-#include "analyzer/cuda/stack_phase.hpp"
+#include "analyzer/cuda/module_paths.hpp"
 #include "snapdiff/device_memory.hpp"
 
 namespace snapdiff::cuda {
@@ -15,7 +15,7 @@ namespace snapdiff::cuda {
 /// Lines that call modules (nn.Module), by the blocks of one moment that are allocated below them.
 class ModuleCalls {
  public:
-  explicit ModuleCalls(const Dictionary& dictionary) : dictionary_(dictionary), phases_(dictionary), nodes_(1) {}
+  explicit ModuleCalls(const Dictionary& dictionary) : dictionary_(dictionary), paths_(dictionary), nodes_(1) {}
 
   void add(const LiveBlock& block);
 
@@ -45,14 +45,7 @@ class ModuleCalls {
     std::int64_t bytes = 0;
     std::int64_t blocks = 0;
   };
-  struct Place {
-    std::vector<FrameId> callers;  ///< leaf first, each once
-    bool recomputed = false;       ///< in backward, under torch.utils.checkpoint
-    std::uint32_t node = 0;
-  };
-
-  const Place& place_of(StackId stack);
-  Place look_at(StackId stack);
+  std::uint32_t node_of(StackId stack);
   std::uint32_t child_of(std::uint32_t parent, FrameId frame);
   static bool fits(std::int64_t blocks, std::int64_t times);
   static void count(Call& call);
@@ -61,8 +54,8 @@ class ModuleCalls {
   PeakModule module_of(std::uint32_t node) const;
 
   const Dictionary& dictionary_;
-  StackPhases phases_;
-  std::map<StackId, Place> places_;
+  ModulePaths paths_;
+  std::map<StackId, std::uint32_t> node_of_stack_;
   std::map<StackId, Stack> stacks_;
   std::map<FrameId, Call> calls_;
   std::vector<Node> nodes_;  ///< parents before children; the first is the root

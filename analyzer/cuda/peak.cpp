@@ -1,11 +1,14 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <memory>
 #include <optional>
+#include <string>
 #include <tuple>
 #include <utility>
 
 #include "analyzer/cuda/cuda.hpp"
+#include "analyzer/cuda/label_rows.hpp"
 #include "analyzer/cuda/layout.hpp"
 #include "analyzer/cuda/live_blocks.hpp"
 #include "analyzer/cuda/module_calls.hpp"
@@ -79,12 +82,20 @@ bool has_history(const AllocatorState& state) {
                      [](const DeviceTrace& trace) { return !trace.host && trace.events.size() >= kFewest; });
 }
 
-/// What snapshots_at() made out of a trace: it has roles, and no traces of its own.
-bool is_moment(const Snapshot& snapshot) {
-  if (snapshot.samples.size() == 0) return false;
-  const Dictionary& d = *snapshot.dictionary;
-  const auto labels = d.labels.labels(snapshot.samples.labels[0]);
-  return std::any_of(labels.begin(), labels.end(), [&](const Label& label) { return d.strings[label.key] == "role"; });
+/// Of a block that lies in a snapshot without a trace. Nothing is from before a trace there.
+Role held_role(Roles& roles, StackId stack, std::int64_t requested) {
+  const Role role = roles.of({stack, -1, 0, requested, false});
+  return role == Role::before_trace ? Role::unknown : role;
+}
+
+/// The one device of a snapshot's segments and traces, where there is one only and nothing of the host.
+std::optional<TraceRef> only_trace(const AllocatorState& state) {
+  if (state.traces.size() != 1 || state.traces.front().host) return std::nullopt;
+  const std::uint32_t device = state.traces.front().device;
+  for (std::size_t s = 0; s < state.segments.size_rows(); ++s) {
+    if (state.segments.device[s] != device || (state.segments.flags[s] & kSegmentHost) != 0) return std::nullopt;
+  }
+  return TraceRef{device, false};
 }
 
 }  // namespace
@@ -110,15 +121,15 @@ CachedBytes cached_of(const AllocatorState& layout) {
   return out;
 }
 
-Result<std::optional<MemoryPeak>> memory_peak(const Snapshot& snapshot, TraceRef ref) {
-  const DeviceTrace* const trace = find_trace(snapshot, ref);
-  if (trace == nullptr || trace->events.size() < kFewest) return std::optional<MemoryPeak>();
-  const Result<std::vector<std::uint64_t>> fullest = points(snapshot, ref, "peak");
-  if (!fullest) return fullest.error();
-  Roles roles(snapshot, trace->events);
+namespace {
+
+/// What is in use after `event` events.
+Result<std::optional<MemoryPeak>> memory_after(const Snapshot& snapshot, TraceRef ref, const EventLog& events,
+                                               std::uint64_t event) {
+  Roles roles(snapshot, events);
   MemoryPeak out;
-  out.event = fullest->front();
-  out.events = trace->events.size();
+  out.event = event;
+  out.events = events.size();
   out.part = roles.part_at(out.event);
   const std::array<std::uint64_t, 3> moments = {0, out.event, out.events};
   LiveBlocks blocks;
@@ -144,9 +155,28 @@ Result<std::optional<MemoryPeak>> memory_peak(const Snapshot& snapshot, TraceRef
   return std::optional(std::move(out));
 }
 
+}  // namespace
+
+Result<std::optional<MemoryPeak>> memory_peak(const Snapshot& snapshot, TraceRef ref) {
+  const DeviceTrace* const trace = find_trace(snapshot, ref);
+  if (trace == nullptr || trace->events.size() < kFewest) return std::optional<MemoryPeak>();
+  const Result<std::vector<std::uint64_t>> fullest = points(snapshot, ref, "peak");
+  if (!fullest) return fullest.error();
+  return memory_after(snapshot, ref, trace->events, fullest->front());
+}
+
+Result<std::optional<MemoryPeak>> memory_low(const Snapshot& snapshot, TraceRef ref) {
+  const DeviceTrace* const trace = find_trace(snapshot, ref);
+  if (trace == nullptr || trace->events.size() < kFewest) return std::optional<MemoryPeak>();
+  const Result<Iterations> found = iterations(snapshot, ref);
+  if (!found) return found.error();
+  if (found->size() == 0) return std::optional<MemoryPeak>();
+  return memory_after(snapshot, ref, trace->events, found->marks.back());
+}
+
 std::optional<MemoryPeak> held_memory(const Snapshot& snapshot) {
   if (snapshot.allocator == nullptr || !snapshot.allocator->has_segments || has_history(*snapshot.allocator) ||
-      is_moment(snapshot))
+      has_label(snapshot, kRoleLabel))
     return std::nullopt;
   const AllocatorState& state = *snapshot.allocator;
   MemoryPeak out;
@@ -165,9 +195,7 @@ std::optional<MemoryPeak> held_memory(const Snapshot& snapshot) {
       block.bytes = state.blocks.size[b];
       block.requested = state.blocks.requested[b];
       block.stack = state.blocks.stack[b];
-      block.role = roles.of({block.stack, -1, 0, block.requested, false});
-      // Without a trace nothing is from before it.
-      if (block.role == Role::before_trace) block.role = Role::unknown;
+      block.role = held_role(roles, block.stack, block.requested);
       sums.add(block);
       ++out.blocks;
     }
@@ -177,6 +205,26 @@ std::optional<MemoryPeak> held_memory(const Snapshot& snapshot) {
   sums.finish(out);
   out.cached = cached_of(state);
   return out;
+}
+
+Result<std::optional<Snapshot>> with_roles(const Snapshot& snapshot) {
+  if (snapshot.allocator == nullptr || has_label(snapshot, kRoleLabel)) return std::optional<Snapshot>();
+  const AllocatorState& state = *snapshot.allocator;
+  if (has_history(state)) {
+    const std::optional<TraceRef> trace = only_trace(state);
+    if (!trace || !state.has_segments) return std::optional<Snapshot>();
+    Result<Snapshot> moment = snapshot_at(snapshot, *trace, state.traces.front().events.size());
+    if (!moment) return std::move(moment).error();
+    return std::optional(*std::move(moment));
+  }
+  Roles roles(snapshot, EventLog());
+  Snapshot out =
+      with_label(snapshot, kRoleLabel, [&](StackId stack) { return std::string(to_text(held_role(roles, stack, 0))); });
+  AllocatorState coloured = state;
+  for (const StackId stack : state.blocks.stack)
+    coloured.blocks.role.push_back(static_cast<std::uint8_t>(held_role(roles, stack, 0)));
+  out.allocator = std::make_shared<const AllocatorState>(std::move(coloured));
+  return std::optional(std::move(out));
 }
 
 }  // namespace snapdiff::cuda

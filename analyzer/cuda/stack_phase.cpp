@@ -6,6 +6,7 @@
 
 #include "snapdiff/contains.hpp"
 #include "snapdiff/hash.hpp"
+#include "snapdiff/torch_frames.hpp"
 
 namespace snapdiff::cuda {
 namespace {
@@ -41,9 +42,7 @@ StackPhases::Mark StackPhases::look_at(FrameId frame) const {
   if (name == "step" && is_of_optimizer(file)) return Mark::optimizer;
   // What Optimizer.step is wrapped in; it allocates nothing but frees the last temporaries of the step.
   if (name == "wrapper" && file.ends_with("torch/optim/optimizer.py")) return Mark::optimizer;
-  // Its other functions move modules to a device and load them.
-  if (file.ends_with("torch/nn/modules/module.py") && (contains(name, "call_impl") || name == "__call__"))
-    return Mark::module_call;
+  if (is_module_call(name, file)) return Mark::module_call;
   if (file.ends_with("torch/utils/checkpoint.py")) return Mark::checkpoint;
   if (name == "forward") return Mark::forward;
   return contains(file, "/torch/") ? Mark::torch : Mark::python;

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <span>
+#include <string_view>
+
 #include "snapdiff/flame.hpp"
 #include "snapdiff/growth.hpp"
 #include "snapdiff/result.hpp"
@@ -27,5 +30,15 @@ Result<FlameTree> flame_tree(const GrowthReport& report, FlameWidth width);
 /// The tree of one snapshot: its values are those of the current side, nothing is known of a
 /// baseline. Width: the value without its sign. Errors as above.
 Result<FlameTree> flame_tree(const TopReport& report);
+
+/// The rows of one role, as a report of them alone.
+struct RoleRows {
+  std::string_view role;
+  TopReport report;
+};
+
+/// The tree of one snapshot whose rows were split by role: below the root a box for each, named by it, with its stacks.
+/// The root's value is the sum of theirs. Errors as above; usage for no parts.
+Result<FlameTree> flame_tree(std::span<const RoleRows> parts);
 
 }  // namespace snapdiff::flame

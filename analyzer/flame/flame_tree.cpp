@@ -60,15 +60,20 @@ class Stacks {
  public:
   explicit Stacks(FlameWidth width) : width_(width) {}
 
+  /// What all stacks that follow stand below; "" for nothing.
+  void below(std::string_view name) { above_ = name; }
+
   void add(std::span<const FrameView> leaf_first, Figures figures) {
     if (leaf_first.empty()) {
       add_pseudo(kFilteredOut, figures);
       return;
     }
+    if (!above_.empty()) names_.push_back(numbers_.of_pseudo(above_));
     for (std::size_t i = leaf_first.size(); i-- > 0;) names_.push_back(numbers_.of(leaf_first[i]));
     close(figures);
   }
   void add_pseudo(std::string_view name, const Figures& figures) {
+    if (!above_.empty()) names_.push_back(numbers_.of_pseudo(above_));
     names_.push_back(numbers_.of_pseudo(name));
     close(figures);
   }
@@ -104,6 +109,7 @@ class Stacks {
   }
 
   FlameWidth width_;
+  std::string_view above_;
   FrameNumbers numbers_;
   std::vector<std::uint32_t> names_;
   std::vector<std::uint64_t> begin_{0};
@@ -225,9 +231,7 @@ Result<FlameTree> of_diff(const GrowthReport& report, FlameWidth width) {
   return tree;
 }
 
-Result<FlameTree> of_values(const TopReport& report) {
-  if (report.options.by != GroupBy::stack) return not_by_stack(report.options.by).error();
-  Stacks stacks(FlameWidth::current);
+void add_values(const TopReport& report, Stacks& stacks) {
   std::vector<FrameView> frames;
   for (const TopRow& row : report.rows) {
     report.view->frames(report.stacks[row.key], frames);
@@ -238,12 +242,37 @@ Result<FlameTree> of_values(const TopReport& report) {
        {std::pair(kUnattributed, report.unattributed), std::pair(kFilteredOut, report.filtered)}) {
     if (value != 0) stacks.add_pseudo(name, {0, {0, value}, 0, 0, kUnknownError});
   }
+}
+
+Result<FlameTree> tree_of_values(Stacks& stacks, const TopReport& named, std::int64_t total) {
   Result<FlameTree> tree = grow_tree(stacks);
   if (!tree) return tree;
-  if (tree->boxes.front().value.current != report.total)
+  if (tree->boxes.front().value.current != total)
     return Error{ErrorCode::internal, "flame graph: the rows do not add up to the total"};
-  tree->metric = report.metric;
-  tree->unit = report.unit;
+  tree->metric = named.metric;
+  tree->unit = named.unit;
+  return tree;
+}
+
+Result<FlameTree> of_values(const TopReport& report) {
+  if (report.options.by != GroupBy::stack) return not_by_stack(report.options.by).error();
+  Stacks stacks(FlameWidth::current);
+  add_values(report, stacks);
+  return tree_of_values(stacks, report, report.total);
+}
+
+Result<FlameTree> of_roles(std::span<const RoleRows> parts) {
+  if (parts.empty()) return Error{ErrorCode::usage, "flame graph by role of no rows, expected some"};
+  Stacks stacks(FlameWidth::current);
+  std::int64_t total = 0;
+  for (const RoleRows& part : parts) {
+    if (part.report.options.by != GroupBy::stack) return not_by_stack(part.report.options.by).error();
+    if (!checked_add(total, part.report.total, total)) return beyond("all roles");
+    stacks.below(part.role);
+    add_values(part.report, stacks);
+  }
+  Result<FlameTree> tree = tree_of_values(stacks, parts.front().report, total);
+  if (tree) tree->by_role = true;
   return tree;
 }
 
@@ -260,6 +289,14 @@ Result<FlameTree> flame_tree(const GrowthReport& report, FlameWidth width) {
 Result<FlameTree> flame_tree(const TopReport& report) {
   try {
     return of_values(report);
+  } catch (const std::bad_alloc&) {
+    return Error{ErrorCode::limit, "flame graph: out of memory"};
+  }
+}
+
+Result<FlameTree> flame_tree(std::span<const RoleRows> parts) {
+  try {
+    return of_roles(parts);
   } catch (const std::bad_alloc&) {
     return Error{ErrorCode::limit, "flame graph: out of memory"};
   }

@@ -56,6 +56,7 @@ struct TimelinePage {
 /// Where segments and blocks lie, and who pins them; the blocks are those of pins.current's allocator.
 struct SegmentsPage {
   PinReport pins;
+  bool by_role = false;  ///< blocks are coloured by their role, where they have one
 };
 /// The retention graph segment -> blocks -> stack.
 struct PinsPage {

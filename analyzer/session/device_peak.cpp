@@ -27,4 +27,10 @@ Result<std::shared_ptr<const PeakStory>> device_peak(const SnapshotRef& ref, con
       story::peak_story(**std::move(peak), top->view, no_stack_recorded(snapshot), ref));
 }
 
+Result<std::optional<MemoryPeak>> device_low(const Snapshot& snapshot) {
+  const std::optional<cuda::TraceRef> trace = cuda::busiest_trace(snapshot);
+  if (!trace) return std::optional<MemoryPeak>();
+  return cuda::memory_low(snapshot, *trace);
+}
+
 }  // namespace snapdiff::session

@@ -6,6 +6,7 @@
 #include "analyzer/objects/objects.hpp"
 #include "analyzer/postmortem/postmortem.hpp"
 #include "analyzer/session/device_peak.hpp"
+#include "analyzer/session/labelled.hpp"
 #include "analyzer/session/left_out.hpp"
 #include "analyzer/story/story.hpp"
 #include "analyzer/trend/scenario.hpp"
@@ -28,8 +29,12 @@ void tell_objects(GrowthReport& report) {
   story::tell_objects(report, *retained, paths ? *paths : PathReport{});
 }
 
-Result<JudgedSeries> judge_series(std::span<const SnapshotRef> snapshots, const DiffOptions& options,
+Result<JudgedSeries> judge_series(std::span<const SnapshotRef> given, const DiffOptions& wanted,
                                   std::optional<std::int64_t> limit, std::optional<double> floor) {
+  const Result<Labelled> view = labelled(given, wanted);
+  if (!view) return view.error();
+  const std::span<const SnapshotRef> snapshots = view->snapshots;
+  const DiffOptions& options = view->options;
   JudgedSeries out;
   const auto diff_part = [&](std::span<const SnapshotRef> part) {
     Result<SeriesReport> series = diff::diff_series(part, options, floor);
@@ -50,23 +55,33 @@ Result<JudgedSeries> judge_series(std::span<const SnapshotRef> snapshots, const 
 }
 
 Result<GrowthReport> compare_pair(const SnapshotRef& baseline, const SnapshotRef& current, const DiffOptions& options) {
-  Result<GrowthReport> report = diff::diff(baseline, current, options);
+  const SnapshotRef pair[] = {baseline, current};
+  const Result<Labelled> view = labelled(pair, options);
+  if (!view) return view.error();
+  Result<GrowthReport> report = diff::diff(view->snapshots[0], view->snapshots[1], view->options);
   if (!report) return report;
   story::tell(*report);
-  const SnapshotRef pair[] = {baseline, current};
-  if (Status told = postmortem::tell_iterations(pair, options, *report); !told) return std::move(told).error();
+  if (Status told = postmortem::tell_iterations(view->snapshots, view->options, *report); !told)
+    return std::move(told).error();
   tell_objects(*report);
   return report;
 }
 
 namespace {
 
-Status tell_peaks(GrowthReport& report, const DiffOptions& options) {
-  const Result<std::shared_ptr<const PeakStory>> before = device_peak(report.baseline, options);
+Status tell_peaks(const SnapshotRef& baseline, const SnapshotRef& current, const DiffOptions& options,
+                  GrowthReport& report) {
+  const Result<std::shared_ptr<const PeakStory>> before = device_peak(baseline, options);
   if (!before) return before.error();
-  const Result<std::shared_ptr<const PeakStory>> after = device_peak(report.current, options);
+  const Result<std::shared_ptr<const PeakStory>> after = device_peak(current, options);
   if (!after) return after.error();
-  if (*before != nullptr && *after != nullptr) story::tell_peaks(report, **before, **after);
+  if (*before == nullptr || *after == nullptr) return ok();
+  const Result<std::optional<MemoryPeak>> low_before = device_low(*baseline.snapshot);
+  if (!low_before) return low_before.error();
+  const Result<std::optional<MemoryPeak>> low_after = device_low(*current.snapshot);
+  if (!low_after) return low_after.error();
+  if (*low_before && *low_after) story::tell_lows(report, **low_before, **low_after);
+  story::tell_peaks(report, **before, **after);
   return ok();
 }
 
@@ -75,7 +90,7 @@ Status tell_peaks(GrowthReport& report, const DiffOptions& options) {
 Result<GrowthReport> compare_two(const SnapshotRef& baseline, const SnapshotRef& current, const DiffOptions& options) {
   Result<GrowthReport> report = compare_pair(baseline, current, options);
   if (!report) return report;
-  if (Status told = tell_peaks(*report, options); !told) return std::move(told).error();
+  if (Status told = tell_peaks(baseline, current, options, *report); !told) return std::move(told).error();
   return report;
 }
 

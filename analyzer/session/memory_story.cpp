@@ -7,6 +7,7 @@
 
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/diff/diff.hpp"
+#include "analyzer/session/labelled.hpp"
 #include "analyzer/session/pins.hpp"
 #include "snapdiff/keyed_hash.hpp"
 #include "snapdiff/role_names.hpp"
@@ -72,7 +73,7 @@ std::string source_text(const Loaded& loaded) {
 
 Result<render::MemoryStory> tell_memory(const Loaded& loaded, const MemoryPages& pages, const DiffOptions& wanted) {
   DiffOptions options = wanted;
-  const bool by_role = wanted.by == GroupBy::label && wanted.label_key == "role";
+  const bool by_role = is_by_role(wanted);
   options.by = GroupBy::stack;
   options.metric.clear();
   render::MemoryStory story;
@@ -86,15 +87,21 @@ Result<render::MemoryStory> tell_memory(const Loaded& loaded, const MemoryPages&
   if (loaded.snapshots.size() > 2 && !pages.ends_only)
     return Error{ErrorCode::usage, "segments of one snapshot, or of one and its baseline: found " +
                                        std::to_string(loaded.snapshots.size())};
+  SnapshotRef current = loaded.snapshots.back().ref;
+  if (by_role) {
+    const Result<Labelled> with_roles = labelled({&current, 1}, wanted);
+    if (!with_roles) return with_roles.error();
+    current = with_roles->snapshots.front();
+  }
   SnapshotRef baseline;
   if (loaded.snapshots.size() > 1) {
     baseline = loaded.snapshots.front().ref;
     // A page outlives the store's numbers.
     if (!loaded.snapshots.front().name.empty()) baseline.ref = loaded.snapshots.front().name;
   }
-  Result<PinReport> pins = make_pins(baseline, loaded.snapshots.back().ref, options);
+  Result<PinReport> pins = make_pins(baseline, current, options);
   if (!pins) return std::move(pins).error();
-  if (pages.segments) story.pages.emplace_back(render::SegmentsPage{*pins});
+  if (pages.segments) story.pages.emplace_back(render::SegmentsPage{*pins, by_role});
   if (pages.pins) story.pages.emplace_back(render::PinsPage{*pins});
   return story;
 }

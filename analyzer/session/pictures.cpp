@@ -1,13 +1,18 @@
 #include "analyzer/session/pictures.hpp"
 
+#include <memory>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "analyzer/cuda/cuda.hpp"
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/flame/flame.hpp"
 #include "analyzer/html/html.hpp"
 #include "analyzer/session/document.hpp"
 #include "analyzer/session/judged_series.hpp"
+#include "analyzer/session/labelled.hpp"
 #include "analyzer/session/left_out.hpp"
 #include "analyzer/session/memory_story.hpp"
 
@@ -69,6 +74,29 @@ Result<render::FlameStory> of_one(const SnapshotRef& ref, const DiffOptions& opt
   return drawing.tell_flame_of_top(*std::move(tree), *top);
 }
 
+/// Of what one snapshot holds, a part for each role.
+Result<render::FlameStory> of_roles(const SnapshotRef& whole, const DiffOptions& options,
+                                    const render::Drawing& drawing) {
+  std::vector<flame::RoleRows> parts;
+  for (const auto& [role, rows] : cuda::by_role(*whole.snapshot)) {
+    SnapshotRef part = whole;
+    part.snapshot = std::make_shared<const Snapshot>(rows);
+    Result<TopReport> top = diff::top(part, options);
+    if (!top) return std::move(top).error();
+    parts.push_back({cuda::to_text(role), *std::move(top)});
+  }
+  if (parts.empty())
+    return Error{ErrorCode::usage,
+                 "no roles in this snapshot: expected one of a CUDA device, or a moment as FILE@peak"};
+  Result<FlameTree> tree = flame::flame_tree(parts);
+  if (!tree) return std::move(tree).error();
+  const Result<TopReport> all = diff::top(whole, options);
+  if (!all) return all.error();
+  if (all->total != tree->boxes.front().value.current)
+    return Error{ErrorCode::internal, "flame graph: roles do not add up to the total"};
+  return drawing.tell_flame_of_top(*std::move(tree), *all);
+}
+
 Result<render::FlameStory> of_ends(const std::vector<SnapshotRef>& refs, const DiffOptions& options, FlameWidth width,
                                    const render::Drawing& drawing) {
   const Result<GrowthReport> report = diff::diff(refs.front(), refs.back(), options);
@@ -108,10 +136,17 @@ Result<std::string> draw_flame(const Compared& compared, const PictureOptions& o
   if (!drawing) return drawing.error();
   if (diff::has_counters_only(refs))
     return Error{ErrorCode::usage, "a flame graph is of stacks: found counters alone, expected heaps"};
+  const bool by_role = is_by_role(compared.options);
+  if (by_role && refs.size() > 1)
+    return Error{ErrorCode::usage, "a flame graph by role is of one snapshot: found " + std::to_string(refs.size())};
+  // The tree's texts are those of its snapshots.
+  const Result<Labelled> of_one_snapshot = labelled(std::span(refs).first(1), compared.options);
+  if (!of_one_snapshot) return of_one_snapshot.error();
   DiffOptions view = compared.options;
   view.by = GroupBy::stack;
-  Result<render::FlameStory> story = refs.size() == 1 ? of_one(refs.front(), view, options.width, **drawing)
-                                                      : of_ends(refs, view, options.width, **drawing);
+  Result<render::FlameStory> story = by_role            ? of_roles(of_one_snapshot->snapshots.front(), view, **drawing)
+                                     : refs.size() == 1 ? of_one(refs.front(), view, options.width, **drawing)
+                                                        : of_ends(refs, view, options.width, **drawing);
   if (!story) return std::move(story).error();
   if (refs.size() > 2) story->order_note = "first and last of " + order_of(loaded);
   story->title.clear();

@@ -44,7 +44,7 @@ Result<render::MemoryStory> device_pages(const Postmortem& report, const Reporte
     story.pages = std::move(timeline->pages);
   }
   if (report.pins) {
-    story.pages.emplace_back(render::SegmentsPage{*report.pins});
+    story.pages.emplace_back(render::SegmentsPage{*report.pins, true});
     story.pages.emplace_back(render::PinsPage{*report.pins});
   }
   story.source = source_text(series.trace ? only(*series.trace) : series.loaded);

@@ -8,6 +8,8 @@
 #include <map>
 #include <tuple>
 
+#include "snapdiff/function_name.hpp"
+
 namespace snapdiff::story {
 namespace {
 
@@ -38,7 +40,8 @@ void set_path(const GrowthReport& report, std::uint32_t row, const FrameView& fu
   for (auto frame = frames.rbegin(); frame.base() != at; ++frame) {
     if (!frame->library || frame.base() - 1 == at) out.path.push_back(*frame);
   }
-  if (at != frames.begin() && (at - 1)->library && !at->library) out.via = (at - 1)->function;
+  if (at != frames.begin() && (at - 1)->library && !at->library && autograd_node(at->function).empty())
+    out.via = (at - 1)->function;
   out.own = !at->library && !at->pseudo;
 }
 

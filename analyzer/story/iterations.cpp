@@ -11,6 +11,7 @@
 #include "analyzer/story/story.hpp"
 #include "analyzer/story/words.hpp"
 #include "snapdiff/device_memory.hpp"
+#include "snapdiff/torch_frames.hpp"
 
 namespace snapdiff::story {
 namespace {
@@ -18,10 +19,6 @@ namespace {
 constexpr std::size_t kMostShown = 5;
 constexpr double kOfForward = 0.9;          // of what a forward pass leaves: a function that may name it
 constexpr std::size_t kStacksOfAGraph = 3;  // so many stacks of one forward pass are not kept one by one
-
-bool is_module_call(const FrameView& frame) {
-  return frame.file.ends_with("module.py") && frame.function == "_call_impl";
-}
 
 /// What iterations leave behind, split into what belongs together: all that a forward pass leaves is one thing (a graph
 /// that is kept keeps all of it), everything else is split as growth is.
@@ -69,7 +66,8 @@ class LeftParts {
     const GrowthReport& report = paths_.report();
     const auto rows = paths_.rows(paths_[path]);
     report.frames(report.rows[rows.front()], frames_);
-    return std::any_of(frames_.begin(), frames_.end(), is_module_call);
+    return std::any_of(frames_.begin(), frames_.end(),
+                       [](const FrameView& frame) { return is_module_call(frame.function, frame.file); });
   }
 
   /// The deepest function that nearly all of these run through, with what its callers allocate beside it: the loss of
@@ -124,8 +122,12 @@ std::string pace_of(const GrowthReport& left, const Culprit& culprit, bool each)
   return text + ", in " + count(static_cast<std::int64_t>(culprit.rises)) + " of " + count(steps);
 }
 
-/// Rows of the report whose stacks are those of rows of the other one.
+/// Rows of the report whose stacks are those of rows of the other one; none where its rows are no stacks.
 void point_to(const GrowthReport& report, const GrowthReport& left, Culprit& culprit) {
+  if (report.options.by != GroupBy::stack) {
+    culprit.rows.clear();
+    return;
+  }
   std::map<std::pair<StackId, std::uint8_t>, std::uint32_t> rows;
   for (std::uint32_t row = 0; row < report.rows.size(); ++row) {
     const StackRef& stack = report.stacks[report.rows[row].key];

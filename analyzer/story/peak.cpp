@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -8,6 +6,7 @@
 #include "analyzer/story/commands.hpp"
 #include "analyzer/story/prose.hpp"
 #include "analyzer/story/story.hpp"
+#include "snapdiff/function_name.hpp"
 #include "snapdiff/role_names.hpp"
 
 namespace snapdiff::story {
@@ -17,9 +16,7 @@ constexpr std::size_t kMostPeakParts = 10;
 constexpr std::size_t kRolesInFigures = 5;
 constexpr std::size_t kMostModuleLines = 5;
 constexpr std::size_t kRoleBands = 6;
-constexpr std::size_t kMostChanges = 3;
 constexpr double kWorthAPart = 0.005;   // of the peak
-constexpr double kWorthAChange = 0.01;  // of the larger of two peaks
 constexpr double kWorthAdvice = 0.1;    // of the peak: what advice must be able to save
 constexpr std::int64_t kStateBits = 4;  // 32 bits of a value of an optimizer's state over 8
 
@@ -37,7 +34,9 @@ Site site_of(const std::vector<FrameView>& frames) {
   const auto own = std::find_if(frames.begin(), frames.end(), [](const FrameView& frame) { return !frame.library; });
   if (frames.empty()) return {};
   if (own == frames.end()) return {frames.front(), {}};
-  return {*own, own == frames.begin() ? std::string_view() : (own - 1)->function};
+  // The name of a node of the backward graph says all; what it calls is C++.
+  const bool tells = own != frames.begin() && autograd_node(own->function).empty();
+  return {*own, tells ? (own - 1)->function : std::string_view()};
 }
 
 /// Rows of one line and role.
@@ -315,44 +314,6 @@ std::vector<Band> bands_of_one(const MemoryPeak& peak, std::size_t steps) {
   return out;
 }
 
-/// Roles whose bytes differ, the most first.
-struct RoleChange {
-  std::string_view role;
-  std::int64_t before = 0;
-  std::int64_t after = 0;
-  std::int64_t size() const { return std::abs(after - before); }
-};
-std::vector<RoleChange> changes_of(const MemoryPeak& before, const MemoryPeak& after) {
-  std::map<std::string_view, RoleChange> roles;
-  for (const PeakRole& role : before.roles) roles[role.role].before = role.bytes;
-  for (const PeakRole& role : after.roles) roles[role.role].after = role.bytes;
-  std::vector<RoleChange> out;
-  const auto least =
-      static_cast<std::int64_t>(kWorthAChange * static_cast<double>(std::max(before.bytes, after.bytes)));
-  for (auto& [name, change] : roles) {
-    change.role = name;
-    if (change.size() > least) out.push_back(change);
-  }
-  std::stable_sort(out.begin(), out.end(),
-                   [](const RoleChange& a, const RoleChange& b) { return a.size() > b.size(); });
-  return out;
-}
-
-/// What scales with the batch or the length of a sequence, where the model is the same.
-bool is_of_data(std::string_view role) {
-  return role == "activation" || role == "autograd detail" || role == "temporary" || role == "input";
-}
-
-/// "activation 3.66 -> 6.64 GiB (x 1.81)".
-std::string change_of(const RoleChange& change) {
-  std::string text = std::string(change.role) + " " + bytes(change.before) + " \u2192 " + bytes(change.after);
-  if (change.before <= 0 || change.after <= 0) return text;
-  char ratio[32];
-  std::snprintf(ratio, sizeof ratio, " (\u00d7 %.2f)",
-                static_cast<double>(change.after) / static_cast<double>(change.before));
-  return text + ratio;
-}
-
 /// What lists the peak by role; of a snapshot without moments, who keeps its segments.
 Prose list_command(const MemoryPeak& peak, const SnapshotRef& operand) {
   if (operand.ref.empty()) return {};
@@ -410,34 +371,6 @@ void tell_peak(TrendReport& trend, std::shared_ptr<const PeakStory> peak, bool i
     report.common_path.clear();
   }
   story->peak = std::move(peak);
-  report.story = std::move(story);
-}
-
-void tell_peaks(GrowthReport& report, const PeakStory& before, const PeakStory& after) {
-  if (report.story == nullptr) return;
-  const std::int64_t growth = after.facts.bytes - before.facts.bytes;
-  const std::vector<RoleChange> changes = changes_of(before.facts, after.facts);
-  if (changes.empty()) return;
-  Writer line;
-  line << "at the peak " << bytes(before.facts.bytes) << " \u2192 " << bytes(after.facts.bytes) << ": ";
-  for (std::size_t i = 0; i < changes.size() && i < kMostChanges; ++i)
-    line << (i == 0 ? "" : ", ") << change_of(changes[i]);
-  const bool of_data =
-      std::all_of(changes.begin(), changes.end(), [](const RoleChange& c) { return is_of_data(c.role); });
-  if (of_data) line << ", all else alike: another batch size or length of sequence?";
-  auto story = std::make_shared<Story>(*report.story);
-  if (std::abs(growth) > std::abs(report.total.growth()) && !report.baseline.ref.empty() &&
-      !report.current.ref.empty()) {
-    Writer next;
-    next << "snapdiff";
-    for (const SnapshotRef* side : {&report.baseline, &report.current}) {
-      operand(next, *side);
-      next << "@peak";
-    }
-    story->next = next.take();
-    line << " (" << story->next << ")";
-  }
-  story->also.insert(story->also.begin(), line.take());
   report.story = std::move(story);
 }
 

@@ -43,6 +43,9 @@ void tell_peak(TrendReport& trend, std::shared_ptr<const PeakStory> peak, bool i
 /// compares those, where they differ by more. After tell().
 void tell_peaks(GrowthReport& report, const PeakStory& before, const PeakStory& after);
 
+/// The same of their low points, cuda::memory_low(). Before tell_peaks(), whose line comes first.
+void tell_lows(GrowthReport& report, const MemoryPeak& before, const MemoryPeak& after);
+
 /// Of object graphs: how much more each culprit's type keeps alive, and the place that holds more of it. After tell().
 /// `retained` and `paths` are of the same snapshots.
 void tell_objects(GrowthReport& report, const RetainedReport& retained, const PathReport& paths);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -20,6 +21,10 @@ namespace {
 constexpr std::string_view kMemory = "[memory]";
 constexpr std::string_view kOutOfMemory = "[OutOfMemory]";
 constexpr std::size_t kMostProfiled = 256;
+/// Of all moments that are shown together. One takes some 130 bytes, and a hostile file of 300 KB may name two for each
+/// of 256 devices.
+constexpr std::size_t kMostCounters = 1 << 18;
+__extension__ using Wide = __int128;
 constexpr std::int64_t kLatestUs = 9'000'000'000'000'000;
 
 /// c10/core/DeviceType.h, the numbers of types that have an allocator.
@@ -47,16 +52,16 @@ struct MemoryEvent {
   std::int64_t reserved = -1;
 };
 
-/// Of each device after an event.
-struct Totals {
-  struct Device {
-    std::int64_t allocated = -1;
-    std::int64_t reserved = -1;
-  };
+/// Of one device; -1 as long as nothing is known.
+struct DeviceTotals {
+  std::int64_t allocated = -1;
+  std::int64_t reserved = -1;
+};
+
+/// Of all devices after an event.
+struct Moment {
   std::uint64_t number = 0;
-  std::int64_t time_us = 0;
   std::int64_t total = 0;
-  std::vector<Device> devices;
 };
 
 class ProfileReader {
@@ -84,25 +89,26 @@ class ProfileReader {
   const std::vector<std::string>& devices() const { return devices_; }
   std::int64_t base_us() const { return base_us_; }
 
-  std::vector<Totals> points() const {
-    Thinner<Totals> thinner;
-    Totals now;
-    now.devices.resize(devices_.size());
+  const MemoryEvent& at(std::uint64_t number) const { return events_[number]; }
+
+  /// Moments that are shown, as many as their counters allow.
+  std::vector<Moment> moments() const {
+    Thinner<Moment> thinner(std::clamp<std::size_t>(kMostCounters / (2 * devices_.size()), 2, kMostTimelinePoints));
+    std::vector<DeviceTotals> now(devices_.size());
+    Wide total = 0;
     for (std::size_t i = 0; i < events_.size(); ++i) {
-      const MemoryEvent& event = events_[i];
-      now.number = i;
-      now.time_us = event.time_us;
-      Totals::Device& device = now.devices[event.device];
-      if (event.allocated >= 0) device.allocated = event.allocated;
-      if (event.reserved >= 0) device.reserved = event.reserved;
-      // Which moments are the fullest is a question of size, not of the last byte.
-      double total = 0;
-      for (const Totals::Device& one : now.devices)
-        total += static_cast<double>(std::max<std::int64_t>(one.allocated, 0));
-      now.total = static_cast<std::int64_t>(std::min(total, 9e18));
-      thinner.add(now);
+      DeviceTotals& device = now[events_[i].device];
+      total -= std::max<std::int64_t>(device.allocated, 0);
+      update(device, events_[i]);
+      total += std::max<std::int64_t>(device.allocated, 0);
+      thinner.add({i, static_cast<std::int64_t>(std::min<Wide>(total, std::numeric_limits<std::int64_t>::max()))});
     }
     return thinner.finish();
+  }
+
+  static void update(DeviceTotals& device, const MemoryEvent& event) {
+    if (event.allocated >= 0) device.allocated = event.allocated;
+    if (event.reserved >= 0) device.reserved = event.reserved;
   }
 
  private:
@@ -167,28 +173,29 @@ std::optional<std::int64_t> date_us(std::int64_t time_us, std::int64_t base_us) 
   return since;
 }
 
-Result<Snapshot> snapshot_of(const Totals& point, const ProfileReader& reader, bool thinned) {
+Result<Snapshot> snapshot_of(std::uint64_t number, const std::vector<DeviceTotals>& devices,
+                             const ProfileReader& reader, bool thinned) {
   SnapshotBuilder builder;
   SnapshotFacts& facts = builder.facts();
-  facts.format_detail = "Chrome trace of torch.profiler, memory event " + std::to_string(point.number + 1) + " of " +
+  facts.format_detail = "Chrome trace of torch.profiler, memory event " + std::to_string(number + 1) + " of " +
                         std::to_string(reader.count());
   facts.producer = "pytorch";
   facts.sampling = Sampling::exact;
-  if (const auto us = date_us(point.time_us, reader.base_us())) facts.taken_at_ns = *us * 1000;
+  if (const auto us = date_us(reader.at(number).time_us, reader.base_us())) facts.taken_at_ns = *us * 1000;
   facts.notes.add(Severity::info, "a profiler's trace has totals by device, no stacks and no categories");
   if (thinned)
     facts.notes.add(Severity::info, "of " + std::to_string(reader.count()) +
                                         " memory events the fullest of each stretch, and the last, are read");
   if (reader.failures() > 0)
     facts.notes.add(Severity::warning, "an allocation failed (out of memory)", std::nullopt, reader.failures());
-  for (std::size_t d = 0; d < point.devices.size(); ++d) {
+  for (std::size_t d = 0; d < devices.size(); ++d) {
     const auto add = [&](std::string_view name, std::int64_t value) {
       if (value >= 0)
         facts.counters.push_back(
             {std::string(name) + "{device=" + reader.devices()[d] + "}", value, "bytes", false, 0});
     };
-    add("allocated", point.devices[d].allocated);
-    add("reserved", point.devices[d].reserved);
+    add("allocated", devices[d].allocated);
+    add("reserved", devices[d].reserved);
   }
   return builder.finish();
 }
@@ -209,9 +216,12 @@ Status read_profile(Input& in, SnapshotSink& out) {
       return Error{ErrorCode::unsupported,
                    "not a heap profile: this is a Chrome trace without memory events, which torch.profiler writes with "
                    "profile_memory=True"};
-    const std::vector<Totals> points = reader.points();
-    for (const Totals& point : points) {
-      Result<Snapshot> snapshot = snapshot_of(point, reader, points.size() < reader.count());
+    const std::vector<Moment> moments = reader.moments();
+    std::vector<DeviceTotals> devices(reader.devices().size());
+    std::uint64_t done = 0;
+    for (const Moment& moment : moments) {
+      for (; done <= moment.number; ++done) ProfileReader::update(devices[reader.at(done).device], reader.at(done));
+      Result<Snapshot> snapshot = snapshot_of(moment.number, devices, reader, moments.size() < reader.count());
       if (!snapshot) return std::move(snapshot).error();
       if (Status taken = out.take(*std::move(snapshot)); !taken) return taken;
     }

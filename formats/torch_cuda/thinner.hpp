@@ -19,6 +19,9 @@ inline constexpr std::int64_t kFirstDateUs = 1'000'000'000'000'000;
 template <class Point>
 class Thinner {
  public:
+  /// Keeps at most `most` moments, 2 or more.
+  explicit Thinner(std::size_t most = kMostTimelinePoints) : most_(most) {}
+
   void add(const Point& point) {
     last_ = point;
     ++count_;
@@ -27,22 +30,22 @@ class Thinner {
       ++in_stretch_;
       return;
     }
-    if (points_.size() == 2 * kMostTimelinePoints) {
-      for (std::size_t i = 0; i < kMostTimelinePoints; ++i) {
+    if (points_.size() == 2 * most_) {
+      for (std::size_t i = 0; i < most_; ++i) {
         Point& a = points_[2 * i];
         Point& b = points_[2 * i + 1];
         points_[i] = Point(b.total > a.total ? b : a);
       }
-      points_.resize(kMostTimelinePoints);
+      points_.resize(most_);
       stretch_ *= 2;
     }
     points_.push_back(point);
     in_stretch_ = 1;
   }
   std::uint64_t count() const { return count_; }
-  /// At most kMostTimelinePoints, the last moment among them.
+  /// The last moment among them.
   std::vector<Point> finish() {
-    while (points_.size() > kMostTimelinePoints - 1) {
+    while (points_.size() > most_ - 1) {
       std::vector<Point> half;
       for (std::size_t i = 0; i < points_.size(); i += 2)
         half.push_back(i + 1 < points_.size() && points_[i + 1].total > points_[i].total ? points_[i + 1] : points_[i]);
@@ -53,6 +56,7 @@ class Thinner {
   }
 
  private:
+  std::size_t most_;
   std::vector<Point> points_;
   std::optional<Point> last_;
   std::uint64_t count_ = 0;

@@ -44,6 +44,7 @@ struct FlameTree {
   FlameWidth width = FlameWidth::change;
   std::vector<FlameBox> boxes;
   std::vector<FrameView> frames;  ///< views live as long as the report's snapshots
+  bool by_role = false;           ///< the boxes below the root are roles (role_names.hpp), each with its stacks
   std::string metric, unit;
   std::uint32_t depth = 0;  ///< of the deepest box
 };

@@ -38,6 +38,13 @@ def counters_once(size):
     return "counters.log", until(size, lambda i: "step %d gpu%d mem=%d MB\n" % (i, i, i % 900 + 1)).encode()
 
 
+def profiled_devices(size):
+    """A profiler's trace in which 256 devices take turns: each moment has two counters of each."""
+    events = until(size, lambda i: '%s{"ph":"i","name":"[memory]","ts":%d,"args":{"Device Type":1,"Device Id":%d,"Total Allocated":%d,"Total Reserved":9}}'
+                   % ("," if i else "", i, i % 256, i * 31 % 10_007))
+    return "profile.json", ('{"traceEvents":[' + events + "]}").encode()
+
+
 def long_name(size):
     """One function whose name is the file."""
     return "long.heap", ("--- symbol\nbinary=/a\n0x1001 %s\n---\n--- heap\nheap profile: 1: 8 [1: 8] @ heapprofile\n"
@@ -187,5 +194,5 @@ def tracker_series(size):
     return "tracker.jsonl", (head + until(size, lambda i: one % (i, i, i, i + 1, i, i, i))).encode()
 
 
-ALL = (heaptrack_chain, sanitizer_reports, counters_once, long_name, deep_stack, alike_addresses, dominator_chain,
+ALL = (heaptrack_chain, sanitizer_reports, counters_once, profiled_devices, long_name, deep_stack, alike_addresses, dominator_chain,
        colliding_names, many_labels, unused_string, massif_rows, tracker_series)

@@ -66,6 +66,28 @@ class CudaSegments(DeviceTest):
         self.write("plain.json", '{"traceEvents": [{"ph": "X", "name": "f", "ts": 1}]}')
         self.assertIn("this is a Chrome trace without memory events", self.refused("top", "plain.json"))
 
+    def test_many_devices_have_fewer_moments_with_their_own_values(self):
+        events = [{"ph": "i", "name": "[memory]", "ts": n, "args": {"Device Type": 1, "Device Id": n % 256, "Total Allocated": n * 31 % 10_007, "Total Reserved": n}}
+                  for n in range(3000)]
+        self.write("profile.json", json.dumps({"traceEvents": events}))
+        counters = self.json("info", "profile.json")["snapshots"]
+        self.assertLessEqual(len(counters), 512)
+        report = self.json("trend", "profile.json", "-n", "0")
+        values = {row["name"]: row["values"] for row in report["rows"]}
+        last = {}
+        for event in events:
+            last[event["args"]["Device Id"]] = event["args"]
+        for device, args in last.items():
+            self.assertEqual((values["allocated{device=cuda:%d}" % device][-1], values["reserved{device=cuda:%d}" % device][-1]),
+                             (args["Total Allocated"], args["Total Reserved"]))
+        # The fullest moment of all is kept.
+        live, most = {}, 0
+        for event in events:
+            live[event["args"]["Device Id"]] = event["args"]["Total Allocated"]
+            most = max(most, sum(live.values()))
+        known = [[v or 0 for v in row["values"]] for row in report["rows"] if row["name"].startswith("allocated")]
+        self.assertEqual(max(map(sum, zip(*known))), most)
+
     def test_a_long_timeline_keeps_its_peak_and_its_end(self):
         sizes = [[0, i % 7, 0, 0, 0, 0, 0, 0, 10_000 if i == 12_345 else 0] for i in range(20_000)]
         self.write("memory.json", json.dumps([list(range(20_000)), sizes]))

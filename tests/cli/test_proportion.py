@@ -65,7 +65,7 @@ class Proportion(CliTest):
     def test_an_input_of_each_kind(self):
         for make in crafted.ALL:
             more = {crafted.dominator_chain: (("retained",),), crafted.alike_addresses: (PEAK,)}
-            more.update({series: SERIES for series in READ + (crafted.counters_once,)})
+            more.update({series: SERIES for series in READ + (crafted.counters_once, crafted.profiled_devices)})
             self.check(make, COMMANDS + more.get(make, ()))
 
     def test_the_whole_report(self):

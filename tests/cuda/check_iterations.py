@@ -118,6 +118,22 @@ class Checker:
         if "--oom" in arguments:
             self.expect(lines[0].startswith("An allocation of "), "the first line is '%s'" % lines[0], arguments)
 
+    def failure(self, part, arguments):
+        """Asked, free, reserved, what could go back and the reason, to the byte, before all else; then what would hold less."""
+        arguments = [*arguments, "--oom", part, "--batch", "64"]
+        truth = self.make(arguments)["failure"]
+        run = lambda *words: subprocess.run([self.snapdiff, *words], capture_output=True, text=True, timeout=120, check=True).stdout
+        [found] = json.loads(run("info", self.path, "--as", "json"))["out_of_memory"]
+        got = {key: found[key] for key in ("asked", "device_free", "reserved", "blocks", "allocated", "requested")}
+        got["can_go_back"] = found["releasable"]["bytes"]
+        self.expect(got == truth, "the failure is %s, expected %s" % (got, truth), arguments)
+        self.expect(found["reason"] == "real exhaustion", "the reason is %s" % found["reason"], arguments)
+        screen = run("top", self.path, "--db", ":memory:")
+        self.expect(screen.startswith("out of memory on device 0"), "the first screen begins '%s'" % screen.splitlines()[0], arguments)
+        self.expect("advice" in screen and " are activations of the 4 module calls at model.py:66" in screen, "no advice in %s" % screen, arguments)
+        report = run("postmortem", self.path, "-o", self.path + ".report")
+        self.expect(re.match(r"An allocation of [0-9.]+ MiB failed on device 0: real exhaustion: ", report), "the report begins '%s'" % report[:80], arguments)
+
     def peak_figures(self, arguments, layers):
         """The first screen of a single snapshot: bytes by role, and what the calls of the model's layers keep."""
         arguments = [*arguments, "--layers", str(layers), "--batch", "64"]
@@ -186,6 +202,9 @@ def main():
                 checker.roles(arguments)
         for arguments in [[], ["--oom", "backward"], ["--leak", "loss_list", "--iterations", "3"]]:
             checker.peak_line(arguments)
+        for part in ("forward", "backward", "step"):
+            for arguments in [["--iterations", "1"], ["--iterations", "6", "--stacks", "python"]]:
+                checker.failure(part, arguments)
         for layers in (4, 12):
             for arguments in [["--iterations", "1"], ["--iterations", "4"], ["--iterations", "1", "--stacks", "python"]]:
                 checker.peak_figures(arguments, layers)

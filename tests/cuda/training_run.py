@@ -22,6 +22,7 @@ from check_generated import Device, rounded  # noqa: E402
 
 SITE = "/opt/venv/lib/python3.12/site-packages/torch/"
 TRAIN, MODEL, CACHE, DATA = "/home/user/run/train.py", "/home/user/run/model.py", "/home/user/run/cache.py", "/home/user/run/data.py"
+DEVICE_FREE = 3 << 20
 LEAKS = ["loss_list", "hook", "optimizer_copies", "cache"]
 
 RECORDER = [("torch::unwind::unwind()", "??"), ("torch::CapturedTraceback::gather(bool, bool, bool)", "??"),
@@ -53,7 +54,7 @@ class Run:
         self.made, self.stacks = {}, {}
         self.ends, self.leaked, self.roles, self.kept = [], [], {}, []
         self.params, self.grads, self.state, self.held, self.bounded = [], [], [], [], []
-        self.fail_at = None
+        self.fail_at = self.failure = None
 
     # -- stacks ----------------------------------------------------------------
     def frame(self, name, file, line=0):
@@ -80,11 +81,21 @@ class Run:
         if self.fail_at is not None:
             self.fail_at -= 1
             if self.fail_at < 0:
-                self.d.record("oom", 3 << 20, rounded(size), 0, (0, 0), self.stack(MALLOC + [(op, "??")], *python))
-                raise OutOfMemory
+                self.fail(self.stack(MALLOC + [(op, "??")], *python))
         block = self.d.malloc(size, self.stack(MALLOC + [(op, "??")], *python), pool=pool)
         self.roles[len(self.d.trace) - 1] = role
         return block
+
+    def fail(self, frames):
+        """More than all that is reserved and that the device has, whatever is free of it."""
+        reserved = sum(s["size"] for s in self.d.segments)
+        busy = [b for s in self.d.segments for b in s["blocks"] if b["state"] != "inactive"]
+        idle = [s for s in self.d.segments if all(b["state"] == "inactive" for b in s["blocks"])]
+        self.failure = {"asked": rounded(reserved + DEVICE_FREE), "device_free": DEVICE_FREE, "reserved": reserved, "blocks": len(busy),
+                        "allocated": sum(b["size"] for b in busy), "requested": sum(b["req"] for b in busy),
+                        "can_go_back": sum(s["size"] for s in idle)}
+        self.d.record("oom", DEVICE_FREE, self.failure["asked"], 0, (0, 0), frames)
+        raise OutOfMemory
 
     def free(self, block, *python):
         frames = self.stack(FREE, *python)
@@ -294,7 +305,8 @@ class Run:
 
     def truth(self):
         moments = [self.fullest()] + self.ends[-1:]
-        return {"roles": {moment: self.roles_at(moment) for moment in moments}, "ends": self.ends, "leaked": self.leaked, "events": len(self.d.trace), "warm_up": 0 if self.a.late else 1}
+        return {"roles": {moment: self.roles_at(moment) for moment in moments}, "ends": self.ends, "leaked": self.leaked, "failure": self.failure,
+                "events": len(self.d.trace), "warm_up": 0 if self.a.late else 1}
 
 
 def parse(arguments):

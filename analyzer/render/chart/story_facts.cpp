@@ -70,7 +70,10 @@ std::string footer_text(const GrowthReport& report) {
     return hash.empty() ? name : name.append(" ").append(hash);
   };
   constexpr std::string_view kBetween = "  \u00b7  ";
-  std::string text = side(report.baseline).append("  \u2192  ").append(side(report.current)).append(kBetween);
+  std::string text = side(report.baseline);
+  // A report on one file, its moments or what it holds, has that file on both sides.
+  if (const std::string current = side(report.current); current != text) text.append("  \u2192  ").append(current);
+  text.append(kBetween);
   text.append(printable(report.metric)).append(kBetween).append("matched by ").append(matching_text(report));
   return text.append(kBetween).append("rule set ").append(printable(report.rule_set));
 }

@@ -42,6 +42,7 @@ FlameFill fill_of(const FlameMark& mark, const FlameWords& words, double most) {
   fill.strength = std::sqrt(clamped_share(net, parts)) * (0.5 + 0.5 * std::sqrt(clamped_share(net, most)));
   fill.unsure = words.is_unsure(mark);
   fill.kind = mark.kind;
+  fill.role = words.role_color(mark.box);
   fill.is_new = words.begins_new(mark);
   fill.is_gone = words.begins_gone(mark);
   return fill;
@@ -239,7 +240,7 @@ void draw_fill(const FlameFill& fill, Canvas& canvas, const Box& box) {
     canvas.rect(part, fill.unsure ? kPanel : mix(kPaper, shade(kShrink, strength), 0.6));
     canvas.hatched(part, fill.unsure ? kInk3 : kShrink.c500, 3.4, fill.unsure ? 0.4 : 0.7);
   }
-  if (same > 0) canvas.rect({box.x + gone, box.y, same, box.h}, kOther);
+  if (same > 0) canvas.rect({box.x + gone, box.y, same, box.h}, fill.role.value_or(kOther));
   if (fill.grown > 0 && grown > 0)
     canvas.rect({box.x + gone + same, box.y, grown, box.h}, fill.unsure ? kLine : shade(kGrow, strength));
   // Between two parts of opposite sign.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,8 @@ class FlameWords {
   /// "all change", "all growth", "before", ...
   std::string root_name() const;
   std::string name(const FlameMark& mark) const;
+  /// The colour of what a box is for; nothing of the root, and where the tree is not by role.
+  std::optional<Color> role_color(std::uint32_t box) const;
   /// What a box says of itself, from the longest to the shortest form.
   std::vector<std::string> figures(const FlameMark& mark) const;
   /// Full names and figures: for tooltips.
@@ -70,6 +73,7 @@ struct FlameFill {
   double gone = 0, same = 0, grown = 0;  ///< shares of the width
   double strength = 1;                   ///< |net| / width
   bool unsure = false, is_new = false, is_gone = false;
+  std::optional<Color> role;  ///< of `same`, where the tree is by role
   FlameMark::Kind kind = FlameMark::Kind::frame;
 };
 void draw_fill(const FlameFill& fill, Canvas& canvas, const Box& box);

@@ -3,7 +3,9 @@
 
 #include "analyzer/render/chart/axis.hpp"
 #include "analyzer/render/flame/flame_parts.hpp"
+#include "analyzer/render/paint/style.hpp"
 #include "snapdiff/concat.hpp"
+#include "snapdiff/role_names.hpp"
 
 namespace snapdiff::render {
 namespace {
@@ -22,6 +24,28 @@ std::string noun(const FlameStory& story) {
   return story.tree.metric.find("objects") != std::string::npos ? "objects" : "values";
 }
 
+/// A sample of each role, with its bytes. That nothing is unknown is worth saying.
+void add_roles(const FlameStory& story, const FlameWords& words, std::vector<Sample>& out) {
+  const std::vector<FlameBox>& boxes = story.tree.boxes;
+  const auto all = static_cast<double>(boxes.front().weight);
+  bool any_unknown = false;
+  for (std::uint32_t box = 1; box < boxes.size(); ++box) {
+    if (boxes[box].depth != 1) continue;
+    FlameFill fill;
+    fill.same = 1;
+    fill.role = words.role_color(box);
+    const std::string_view role = story.tree.frames[boxes[box].name].function;
+    any_unknown = any_unknown || role == kRoleNames[0];
+    std::string text = std::string(role).append(", ").append(words.size(boxes[box].weight));
+    out.push_back({share_text(all > 0 ? static_cast<double>(boxes[box].weight) / all : 0), std::move(text), fill});
+  }
+  if (any_unknown) return;
+  FlameFill fill;
+  fill.same = 1;
+  fill.role = mix(kPaper, kRoles[0], 0.6);
+  out.push_back({share_text(0), std::string(kRoleNames[0]).append(", ").append(words.size(0)), fill});
+}
+
 std::vector<Sample> samples_of(const FlameStory& story, const FlameWords& words, const FlameLayout& layout) {
   const auto any = [&](auto holds) { return std::any_of(layout.marks.begin(), layout.marks.end(), holds); };
   const std::string what = noun(story);
@@ -36,7 +60,9 @@ std::vector<Sample> samples_of(const FlameStory& story, const FlameWords& words,
   if (has_gone) out.push_back({"gone", what + " of before that are no longer there", gone});
   if (has_grown) out.push_back({"grown", what + " that came in addition", grown});
   if (has_gone && has_grown) out.push_back({"both", "gone left, grown right; pale where they cancel", both});
-  if (words.shows_same())
+  if (story.tree.by_role) {
+    add_roles(story, words, out);
+  } else if (words.shows_same())
     out.push_back({words.two_sided() ? "same" : "held",
                    words.two_sided() ? what + " on both sides" : what + " of this snapshot", same});
   if (words.two_sided() && any([&](const FlameMark& m) { return words.is_unsure(m); })) {

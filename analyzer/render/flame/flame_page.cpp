@@ -31,6 +31,8 @@ std::string sentence_of(const FlameStory& story, const FlameWords& words) {
   const Quantity& q = words.quantity();
   std::string text;
   const std::string callers = " Callers stand above their callees.";
+  if (story.tree.by_role)
+    return std::string("Width and colour: how much the snapshot holds of what role.").append(callers);
   if (!story.two_sided) return std::string("Width is what the snapshot holds.").append(callers);
   if (root.weight == 0) {
     return story.tree.width == FlameWidth::growth   ? "No stack grew between the two snapshots."
@@ -189,7 +191,9 @@ PageFrame flame_frame(const FlameStory& story) {
   const bool two =
       story.two_sided && story.tree.width != FlameWidth::baseline && story.tree.width != FlameWidth::current;
   return {printable(story.title), title_of(story, words),
-          two ? "Which parts are new, which are gone?" : "Which call paths hold it?",
+          two                  ? "Which parts are new, which are gone?"
+          : story.tree.by_role ? "What is the memory for, and which call paths hold it?"
+                               : "Which call paths hold it?",
           printable(story.source).append("  \u00b7  ").append(printable(story.version))};
 }
 

@@ -2,7 +2,9 @@
 #include <cmath>
 
 #include "analyzer/render/flame/flame_boxes.hpp"
+#include "analyzer/render/paint/style.hpp"
 #include "snapdiff/concat.hpp"
+#include "snapdiff/role_names.hpp"
 
 namespace snapdiff::render {
 namespace {
@@ -38,6 +40,14 @@ std::string FlameWords::root_name() const {
 }
 
 std::string FlameWords::size(std::uint64_t weight) const { return q_.value(capped(weight)); }
+
+std::optional<Color> FlameWords::role_color(std::uint32_t box) const {
+  const std::vector<FlameBox>& boxes = story_.tree.boxes;
+  if (!story_.tree.by_role || box == 0) return std::nullopt;
+  while (boxes[box].depth > 1) box = boxes[box].parent;
+  // Pale, since names are written on it.
+  return mix(kPaper, kRoles[role_number(story_.tree.frames[boxes[box].name].function)], 0.6);
+}
 
 std::string FlameWords::merged_text(const FlameMark& mark) const {
   std::string text = std::string("+").append(counted(mark.frames, "frame"));

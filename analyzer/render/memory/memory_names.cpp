@@ -3,6 +3,7 @@
 
 #include "analyzer/render/memory/memory_pages.hpp"
 #include "analyzer/render/paint/text.hpp"
+#include "snapdiff/function_name.hpp"
 
 namespace snapdiff::render {
 namespace {
@@ -20,8 +21,16 @@ bool is_allocator(const FrameView& frame) {
 
 namespace {
 
-/// The frames that a label is made of, leaf first: Python's, where there are any, else those that are not the
-/// allocator's, else the leaf. Empty for the empty stack.
+/// Keeps the leaf and the user's own frames among its callers, where there are any: what nn.Module calls on the way
+/// says nothing.
+void drop_libraries_between(std::vector<FrameView>& frames) {
+  if (std::none_of(frames.begin(), frames.end(), [](const FrameView& frame) { return !frame.library; })) return;
+  frames.erase(std::remove_if(frames.begin() + 1, frames.end(), [](const FrameView& frame) { return frame.library; }),
+               frames.end());
+}
+
+/// The frames that a label is made of, leaf first: Python's, where there are any, else those from a node of the
+/// backward graph on, else those that are not the allocator's, else the leaf. Empty for the empty stack.
 std::vector<FrameView> named_frames(const StackView& view, StackRef stack) {
   std::vector<FrameView> frames;
   view.frames(stack, frames);
@@ -29,8 +38,12 @@ std::vector<FrameView> named_frames(const StackView& view, StackRef stack) {
   if (first != frames.end()) {
     frames.erase(frames.begin(), first);
     std::erase_if(frames, [](const FrameView& frame) { return !is_python(frame); });
+    drop_libraries_between(frames);
     return frames;
   }
+  const auto node =
+      std::find_if(frames.begin(), frames.end(), [](const FrameView& f) { return !autograd_node(f.function).empty(); });
+  if (node != frames.end()) return {*node};
   const auto own = std::find_if(frames.begin(), frames.end(), [](const FrameView& f) { return !is_allocator(f); });
   if (own == frames.end()) {
     if (!frames.empty()) frames.erase(frames.begin() + 1, frames.end());

@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "analyzer/render/memory/memory_pages.hpp"
+#include "analyzer/render/memory/segments_key.hpp"
 #include "analyzer/render/paint/text.hpp"
 #include "snapdiff/number_text.hpp"
 
 namespace snapdiff::render {
 namespace {
 
-constexpr Color kBorder = Color::hex(0x9AA6B2);
 constexpr double kBar = 10.4, kSegmentsPageRowGap = 2.8, kBarGap = 1.4;
 constexpr double kHeading = 13;
 /// Narrower than this no bar or block can be seen; what is smaller is drawn together.
@@ -21,21 +21,18 @@ constexpr double kLeastBar = 1.6, kCell = 0.35;
 /// broken.
 constexpr std::int64_t kLeastRowBytes = std::int64_t{32} << 20, kMostRowBytes = std::int64_t{2} << 30;
 
-enum Part : std::uint8_t { kPartLive, kPartRounding, kPartPending, kPartFree };
-
-constexpr std::size_t kParts = 4;
-
-/// What a piece of a bar shows: a part, and of live bytes whose they are, as a place in kOwnerColors or just behind it.
+/// What a piece of a bar shows: a part, and of live bytes whose they are, as a place in kOwnerColors or just behind it;
+/// by role, its number.
 struct Look {
-  Part part = kPartFree;
+  SegmentPart part = kPartFree;
   std::size_t owner = kOwnerColors.size();
-  std::size_t index() const { return part == kPartLive ? kParts + owner : static_cast<std::size_t>(part); }
+  std::size_t index() const { return part == kPartLive ? kSegmentParts + owner : static_cast<std::size_t>(part); }
 };
-constexpr std::size_t kLooks = kParts + kOwnerColors.size() + 1;
+constexpr std::size_t kLooks = kSegmentParts + std::max(kOwnerColors.size() + 1, kRoles.size());
 
 Look look_at(std::size_t index) {
-  if (index < kParts) return {static_cast<Part>(index)};
-  return {kPartLive, index - kParts};
+  if (index < kSegmentParts) return {static_cast<SegmentPart>(index)};
+  return {kPartLive, index - kSegmentParts};
 }
 
 struct Piece {
@@ -82,20 +79,23 @@ struct Group {
   std::vector<std::size_t> segments;  ///< rows of the segment table
 };
 
-struct Totals {
-  std::array<std::int64_t, 4> bytes{};
-  std::int64_t reserved = 0;
-  std::size_t segments = 0;
-};
+/// Blocks of a store have no roles.
+bool is_by_role(const SegmentsPage& page) {
+  const BlockTable& blocks = page.pins.current.snapshot->allocator->blocks;
+  return page.by_role && blocks.role.size() == blocks.size_rows();
+}
 
 class Map {
  public:
-  Map(const PinReport& report, Canvas& canvas)
-      : state_(*report.current.snapshot->allocator), canvas_(canvas), owners_(report) {
+  Map(const SegmentsPage& page, Canvas& canvas)
+      : state_(*page.pins.current.snapshot->allocator),
+        by_role_(is_by_role(page)),
+        canvas_(canvas),
+        owners_(page.pins) {
     collect();
   }
 
-  const Totals& totals() const { return totals_; }
+  const SegmentTotals& totals() const { return totals_; }
   std::size_t groups() const { return groups_.size(); }
 
   double draw(double y, double height) {
@@ -152,7 +152,10 @@ class Map {
       largest_ = std::max(largest_, s.size[i]);
       totals_.reserved += s.size[i];
       ++totals_.segments;
-      for (const Piece& piece : pieces_of(i)) totals_.bytes[piece.look.part] += piece.bytes;
+      for (const Piece& piece : pieces_of(i)) {
+        totals_.bytes[piece.look.part] += piece.bytes;
+        if (by_role_ && piece.look.part == kPartLive) totals_.roles[piece.look.owner] += piece.bytes;
+      }
     }
     for (auto& [key, group] : groups) {
       const auto [device, stream, pool] = key;
@@ -183,7 +186,7 @@ class Map {
       switch (b.state[i]) {
         case BlockState::allocated: {
           const std::int64_t live = std::clamp<std::int64_t>(b.requested[i], 0, b.size[i]);
-          add({kPartLive, owners_.of(b.stack[i])}, live);
+          add({kPartLive, by_role_ ? role_of(i) : owners_.of(b.stack[i])}, live);
           add({kPartRounding}, b.size[i] - live);
           break;
         }
@@ -192,6 +195,15 @@ class Map {
       }
     }
     return pieces;
+  }
+
+  std::size_t role_of(std::size_t block) const {
+    return std::min<std::size_t>(state_.blocks.role[block], kRoles.size() - 1);
+  }
+
+  Color color_of(const Look& look) const {
+    if (look.part != kPartLive) return kInk;
+    return by_role_ ? kRoles[look.owner] : owner_color(look.owner);
   }
 
   double width_at(std::size_t segment, double scale) const {
@@ -301,13 +313,13 @@ class Map {
   }
 
   void draw_piece(Look look, const Box& box) {
-    const Part part = look.part;
+    const SegmentPart part = look.part;
     if (part == kPartFree) return;
     if (part == kPartPending) {
       canvas_.hatched(box, kShrink.c700, 2, 0.6);
       return;
     }
-    canvas_.rect(box, part == kPartLive ? owner_color(look.owner) : kInk);
+    canvas_.rect(box, color_of(look));
     if (part == kPartLive && box.w > 2.2)
       canvas_.painter().stroke(Path().move({box.x + box.w, box.y}).line({box.x + box.w, box.y + box.h}),
                                {kPaper, 0.35});
@@ -322,7 +334,7 @@ class Map {
     path.move({bar.x, y1}).line({x1, y1});
     if (first) path.move({bar.x, bar.y}).line({bar.x, y1});
     if (last) path.move({x1, bar.y}).line({x1, y1});
-    canvas_.painter().stroke(path, {kBorder, 0.4});
+    canvas_.painter().stroke(path, {kSegmentBorder, 0.4});
   }
 
   std::string title_of(std::size_t segment) const {
@@ -331,39 +343,14 @@ class Map {
   }
 
   const AllocatorState& state_;
+  bool by_role_;
   Canvas& canvas_;
   Owners owners_;
   std::vector<Group> groups_;
-  Totals totals_;
+  SegmentTotals totals_;
   std::int64_t largest_ = 0;
   double scale_ = 0;
 };
-
-double draw_key(const Totals& totals, Canvas& canvas, double y) {
-  double x = kLeft;
-  const auto entry = [&](const char* name, Part part) {
-    const Box box{x, y - 7, 16, 8.4};
-    canvas.rect(box, part == kPartLive ? kOtherOwner : part == kPartRounding ? kInk : kPaper);
-    // In the colours of the table: the stacks that pin most, then all others.
-    constexpr double kStripe = 16.0 / (kOwnerColors.size() + 1);
-    for (std::size_t i = 0; part == kPartLive && i < kOwnerColors.size(); ++i)
-      canvas.rect({box.x + static_cast<double>(i) * kStripe, box.y, kStripe, box.h}, kOwnerColors[i]);
-    if (part == kPartPending) canvas.hatched(box, kShrink.c700, 2, 0.6);
-    canvas.frame(box, {kBorder, 0.4});
-    const double w = canvas.text(x + 21, y, name, {7.2, FontWeight::medium}, kInk);
-    const double v = canvas.text(x + 25 + w, y, size_text(totals.bytes[part]), {7.2}, kInk2);
-    x += 25 + w + v + 18;
-  };
-  entry("live", kPartLive);
-  entry("rounding", kPartRounding);
-  entry("pending free", kPartPending);
-  entry("free", kPartFree);
-  const std::int64_t sum = totals.bytes[0] + totals.bytes[1] + totals.bytes[2] + totals.bytes[3];
-  std::string text = std::string("in all ").append(size_text(sum));
-  if (sum != totals.reserved) text.append("; the segments say ").append(size_text(totals.reserved));
-  canvas.text(kRight, y, text, {7.2}, kInk2, Align::right);
-  return y + 4;
-}
 
 }  // namespace
 
@@ -388,15 +375,20 @@ double draw_page(const SegmentsPage& page, Canvas& canvas, double top, double bo
     text.append(" beside ").append(size_text(first.live.current)).append(" of its own.");
   }
   double y = canvas.paragraph(top, text, {9.2}, kInk, 4) + 26;
-  Map map(pins, canvas);
+  const bool by_role = is_by_role(page);
+  Map map(page, canvas);
   canvas.text(kLeft, y, "Segments by address", {8.5, FontWeight::semibold}, kInk);
   canvas.text(kRight, y,
-              "one bar a segment, width to scale, coloured by who pins; a bar longer than a row goes on in the next",
+              std::string("one bar a segment, width to scale, coloured by ")
+                  .append(by_role ? "role" : "who pins")
+                  .append("; a bar longer than a row goes on in the next"),
               {7}, kInk3, Align::right);
   const double table = 15 + 20 + 17 * (2 + static_cast<double>(std::min<std::size_t>(pins.rows.size(), 6)));
-  y = map.draw(y + 9, bottom - y - 9 - 50 - table);
-  y = draw_key(map.totals(), canvas, y + 14);
-  return draw_pins_table(pins, canvas, y + 26, bottom, true);
+  const double key = 50 + (by_role ? kRoleKeyLine * 2 : 0);
+  y = map.draw(y + 9, bottom - y - 9 - key - table);
+  y = draw_segments_key(map.totals(), by_role, canvas, y + 14);
+  // The rows' colours would be those of roles.
+  return draw_pins_table(pins, canvas, y + 26, bottom, !by_role);
 }
 
 }  // namespace snapdiff::render
