@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "analyzer/diff/diff.hpp"
-#include "analyzer/diff/frame_keys.hpp"
 #include "snapdiff/hash.hpp"
 #include "snapdiff/keyed_hash.hpp"
 #include "snapdiff/story.hpp"

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/diff/row_names.hpp"
 #include "snapdiff/counters.hpp"
 #include "snapdiff/growth.hpp"
 #include "snapdiff/result.hpp"

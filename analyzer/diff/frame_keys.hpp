@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/diff/row_names.hpp"
 #include "analyzer/diff/visibility.hpp"
 #include "snapdiff/growth.hpp"
 
@@ -35,12 +36,5 @@ class FrameKeys {
   std::vector<std::vector<std::uint32_t>> keys_;  ///< per dictionary and frame
   std::vector<Where> first_;                      ///< per key the first frame that has it
 };
-
-/// The name of a frame in a table: the function's, else "module+0x12", "[unknown in module]" or
-/// the address.
-std::string function_text(const FrameView& frame);
-std::string key_text(const FrameView& frame, GroupBy by);
-/// The values of one label of a set, or what says that it is missing.
-std::string label_text(const Dictionary& dictionary, LabelSetId set, const std::string& key);
 
 }  // namespace snapdiff::diff
