@@ -260,11 +260,12 @@ class Pushing(FleetTest):
     def test_a_half_pushed_snapshot_counts_nowhere(self):
         self.small_fleet(instances=1, steps=3)
         whole = self.fleet("diff", "--service", "api", "--as", "json")[0]
-        # Rows of a push that ended before its commit row, and a second whole push of the same.
-        self.sql("INSERT INTO @sample SELECT service, metric, hour, stack, instance, ts, label, push + 1, value, objects, known FROM @sample")
+        # Rows of a push that ended before its commit row, and a second whole push of the same. Numbers of one push follow
+        # each other from a random one, so those of another one are far from them.
+        self.sql("INSERT INTO @sample SELECT service, metric, hour, stack, instance, ts, label, push + 1000000, value, objects, known FROM @sample")
         self.assertEqual(self.fleet("diff", "--service", "api", "--as", "json")[0], whole)
         self.assertIn("6 rows are of pushes that were not finished", self.fleet("info")[1])
-        self.sql("INSERT INTO @snapshot SELECT snapshot, push + 1, nth, service, metric, unit, instance, instance_name, version, keys, "
+        self.sql("INSERT INTO @snapshot SELECT snapshot, push + 1000000, nth, service, metric, unit, instance, instance_name, version, keys, "
                  "vals, ts, ts_ns, restart, period, state, rows, total, objects, facts FROM @snapshot")
         self.assertEqual(self.fleet("diff", "--service", "api", "--as", "json")[0], whole)
 
