@@ -211,20 +211,19 @@ int fleet_pull(const FleetQuestion& asked) {
   if (!from) return fail(from.error());
   const auto rows = rows_of_slice(*from, asked);
   if (!rows) return fail_of_fleet(rows.error());
-  // A snapshot is all of its metrics; they lie beside each other in the list.
+  // A snapshot is all of its metrics, of which some snapshots lack some: the first row of each stands for it in order.
   std::map<std::pair<std::string, std::string>, std::vector<fleet::Step>> series;
   std::map<std::uint64_t, std::vector<const fleet::Committed*>> members;
-  for (const fleet::Committed& row : *rows) members[row.push].push_back(&row);
-  std::set<std::string> metrics;
-  for (const fleet::Committed& row : *rows) metrics.insert(row.metric);
-  std::set<std::uint64_t> taken;
-  for (const std::string& metric : metrics) {
-    for (const InstanceSeries& instance : instance_series(*rows, metric)) {
-      for (const fleet::Committed* const one : instance.snapshots) {
-        if (taken.insert(one->push).second)
-          series[{instance.service, instance.instance}].push_back({members[one->push]});
-      }
-    }
+  std::vector<fleet::Committed> snapshots;
+  for (const fleet::Committed& row : *rows) {
+    std::vector<const fleet::Committed*>& of_snapshot = members[row.push];
+    if (of_snapshot.empty()) snapshots.push_back(row);
+    if (of_snapshot.empty()) snapshots.back().metric.clear();
+    of_snapshot.push_back(&row);
+  }
+  for (const InstanceSeries& instance : instance_series(snapshots, {})) {
+    for (const fleet::Committed* const one : instance.snapshots)
+      series[{instance.service, instance.instance}].push_back({members[one->push]});
   }
   Result<store::Store> store = store::Store::open(path, store::Access::create);
   if (!store) return fail(store.error());

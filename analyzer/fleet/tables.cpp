@@ -71,10 +71,9 @@ class Statements {
          "Array(UInt8)",
          engine("ReplacingMergeTree", "label"), "label", "label"},
         {"sample",
-         "service " + repeating("String") + ", metric " + repeating("String") + ", hour DateTime, stack " +
-             repeating("FixedString(16)") + ", instance " + repeating("UInt64") + ", ts " + ts + ", label " +
-             repeating("UInt64") + ", push " + repeating("UInt64") + ", value " + number + ", objects " + number +
-             ", known UInt8",
+         "service String, metric String, hour DateTime, stack " + repeating("FixedString(16)") +
+             ", instance UInt64, ts " + ts + ", label " + repeating("UInt64") + ", push " + repeating("UInt64") +
+             ", value " + number + ", objects " + number + ", known UInt8",
          engine("MergeTree", "sample") + " PARTITION BY toDate(hour)",
          // The label before the instance: what follows each other is one series, whose values differ little.
          "(service, metric, hour, stack, label, instance, ts)" + kept("hour", layout_.keep_days + kSamplesLonger),
