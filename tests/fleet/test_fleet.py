@@ -386,8 +386,8 @@ class Pushing(FleetTest):
     def test_what_is_known_is_not_sent_again(self):
         def blocks():
             # Parts as they were inserted; those that were merged are there for some minutes.
-            return sum(int(server.query("SELECT count() FROM system.parts WHERE database = '%s' AND level = 0" % self.database)) for server in
-                       self.cluster.servers)
+            one = "SELECT count() FROM system.parts WHERE database = '%s' AND min_block_number = max_block_number" % self.database
+            return sum(int(server.query(one)) for server in self.cluster.servers)
 
         found = []
         for s in range(3):
