@@ -214,14 +214,14 @@ int fleet_pull(const FleetQuestion& asked) {
   // A snapshot is all of its metrics, of which some snapshots lack some: the first row of each stands for it in order.
   std::map<std::pair<std::string, std::string>, std::vector<fleet::Step>> series;
   std::map<std::uint64_t, std::vector<const fleet::Committed*>> members;
-  std::vector<fleet::Committed> snapshots;
+  std::vector<fleet::Committed> first_rows;
   for (const fleet::Committed& row : *rows) {
     std::vector<const fleet::Committed*>& of_snapshot = members[row.push];
-    if (of_snapshot.empty()) snapshots.push_back(row);
-    if (of_snapshot.empty()) snapshots.back().metric.clear();
+    if (of_snapshot.empty()) first_rows.push_back(row);
+    if (of_snapshot.empty()) first_rows.back().metric.clear();
     of_snapshot.push_back(&row);
   }
-  for (const InstanceSeries& instance : instance_series(snapshots, {})) {
+  for (const InstanceSeries& instance : instance_series(first_rows, {})) {
     for (const fleet::Committed* const one : instance.snapshots)
       series[{instance.service, instance.instance}].push_back({members[one->push]});
   }
