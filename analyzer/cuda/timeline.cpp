@@ -97,10 +97,11 @@ class Walk {
           open.erase(at);
           break;
         }
+        // live_set() has checked that the sums at both ends fit; between them damaged sizes may not.
         case TraceAction::segment_alloc:
         case TraceAction::segment_map: reserved = wrapping_sum(reserved, event.size); break;
         case TraceAction::segment_free:
-        case TraceAction::segment_unmap: reserved = wrapping_sum(reserved, -event.size); break;
+        case TraceAction::segment_unmap: reserved = wrapping_difference(reserved, event.size); break;
         default: break;
       }
       see.event(n, event, reserved);
@@ -108,10 +109,6 @@ class Walk {
   }
 
  private:
-  /// live_set() has checked that the sums at both ends fit; between them damaged sizes may not.
-  static std::int64_t wrapping_sum(std::int64_t a, std::int64_t b) {
-    return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
-  }
   std::uint32_t group_of(const LiveBlock& block) {
     if (roles_ != nullptr) return static_cast<std::uint32_t>(block.role);
     return block.unattributed ? kUnknownGroup : group_of(block.stack);

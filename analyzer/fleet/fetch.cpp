@@ -192,7 +192,7 @@ class Fetch {
       into.add(step, cell);
       if (beside_ != nullptr && is_plain_ && metrics_[cell.metric] == beside_->metric)
         growth_.push_back(
-            {stack, label, use->second.instance, step == 0 ? wrapped_difference(0, cell.value) : cell.value});
+            {stack, label, use->second.instance, step == 0 ? wrapping_difference(0, cell.value) : cell.value});
     }
     return ok();
   }
@@ -207,7 +207,7 @@ class Fetch {
       if (!sums.empty() && sums.back().growth == 0) sums.pop_back();
       if (!sums.empty() && sums.back().stack == one.stack && sums.back().label == one.label &&
           sums.back().instance == one.instance) {
-        sums.back().growth = wrapped_sum(sums.back().growth, one.growth);
+        sums.back().growth = wrapping_sum(sums.back().growth, one.growth);
       } else {
         sums.push_back(one);
       }
@@ -363,7 +363,7 @@ class Fetch {
           column.known.resize(samples.stack.size(), 1);
           column.known.back() = 0;
         } else {
-          column.value.back() = wrapped_sum(column.value.back(), target.is_objects ? cell.objects : cell.value);
+          column.value.back() = wrapping_sum(column.value.back(), target.is_objects ? cell.objects : cell.value);
         }
       }
     }

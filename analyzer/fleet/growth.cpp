@@ -6,7 +6,7 @@
 #include "analyzer/fleet/missing_rows.hpp"
 #include "analyzer/fleet/replicas.hpp"
 #include "analyzer/fleet/row_filter.hpp"
-#include "analyzer/fleet/stack_sums.hpp"
+#include "snapdiff/checked.hpp"
 
 namespace snapdiff::fleet {
 namespace {
@@ -25,7 +25,7 @@ Result<std::vector<InstanceGrowth>> read_growth(Fleet::Impl& from, Pairs pairs, 
       filter.add(*one);
     }
     after.push_back(pairs[i].second->push);
-    expected = wrapped_sum(expected, wrapped_difference(pairs[i].second->total, pairs[i].first->total));
+    expected = wrapping_sum(expected, wrapping_difference(pairs[i].second->total, pairs[i].first->total));
   }
   const std::string query = "SELECT stack, " + std::string(by_label ? "label" : "toUInt64(0)") +
                             " AS l, toUInt32(transform(push, [" + list_of(std::span<const std::uint64_t>(both)) +
@@ -44,7 +44,7 @@ Result<std::vector<InstanceGrowth>> read_growth(Fleet::Impl& from, Pairs pairs, 
     if (!row.whole()) return ok();
     if (one.instance >= pairs.size())
       return Error{ErrorCode::malformed, "the answer names an instance that was not asked for"};
-    found = wrapped_sum(found, one.growth);
+    found = wrapping_sum(found, one.growth);
     out.push_back(one);
     return ok();
   });

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "snapdiff/checked.hpp"
+
 namespace snapdiff::fleet {
 std::uint32_t StackSums::place(const Hash128& stack, std::uint64_t label) {
   const auto [found, is_new] = stacks_.try_emplace(stack, static_cast<std::uint32_t>(stacks_.size()));
@@ -27,7 +29,7 @@ std::vector<bool> StackSums::stacks_above(std::int64_t floor) const {
     std::fill(now.begin(), now.end(), 0);
     for (const RowSum& cell : step) {
       std::int64_t& sum = now[stack_of_place_[cell.place]];
-      sum = wrapped_sum(sum, cell.value);
+      sum = wrapping_sum(sum, cell.value);
     }
     for (std::size_t i = 0; i < now.size(); ++i) {
       least[i] = std::min(least[i], now[i]);
@@ -56,8 +58,8 @@ void StackSums::take_below(std::int64_t floor, std::vector<Below>& below) {
         kept.cells_[s].push_back(cell);
         continue;
       }
-      below[s].value = wrapped_sum(below[s].value, cell.value);
-      below[s].objects = wrapped_sum(below[s].objects, cell.objects);
+      below[s].value = wrapping_sum(below[s].value, cell.value);
+      below[s].objects = wrapping_sum(below[s].objects, cell.objects);
       ++below[s].rows;
     }
     kept.cells_[s].shrink_to_fit();

@@ -11,14 +11,6 @@
 
 namespace snapdiff::fleet {
 
-/// Sums of what adds up to committed totals, which fit; of hostile rows they wrap, and the totals do not match.
-inline std::int64_t wrapped_sum(std::int64_t a, std::int64_t b) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
-}
-inline std::int64_t wrapped_difference(std::int64_t a, std::int64_t b) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
-}
-
 /// A stack with one label set, or with one value of the pivot.
 struct Place {
   Hash128 stack;

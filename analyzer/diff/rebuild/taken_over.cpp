@@ -61,30 +61,40 @@ using Runs = std::unordered_map<std::uint64_t, Run>;
 /// that is taken for it; or it was inlined where it was called.
 void merge_lost(const Comparison& c, const std::vector<RowAmounts>& all, bool after, const BuildPair::Stacks& stacks,
                 const Runs& runs, RowUnion& rows) {
-  std::unordered_map<std::uint64_t, std::vector<const RowAmounts*>> with_one_less;
   const auto in_time = [after](const RowAmounts& row) { return after ? Amounts(row) : row.mirrored(); };
-  for (const BuildPair::Stack& stack : stacks) {
-    if (all[stack.row].on_both_sides()) continue;
-    for (const std::uint64_t run : runs_without_one(stack.functions)) {
-      std::vector<const RowAmounts*>& of_run = with_one_less[run];
-      if (of_run.size() < kMostRowsOfRun) of_run.push_back(&all[stack.row]);
-    }
-  }
+  std::vector<const BuildPair::Stack*> lost;
+  // By the run of a row that lost a stack: only these are asked for, and mostly there are none.
+  std::unordered_map<std::uint64_t, std::vector<const RowAmounts*>> with_one_less;
   for (const BuildPair::Stack& stack : stacks) {
     const RowAmounts& row = all[stack.row];
     const Amounts x = in_time(row);
     if (!row.on_both_sides() || x.stacks_before <= x.stacks_after) continue;
     if (!is_of_tier(c, rows, row, MatchTier::merged)) continue;
+    lost.push_back(&stack);
+    with_one_less.try_emplace(run_of(stack));
+  }
+  if (lost.empty()) return;
+  for (const BuildPair::Stack& stack : stacks) {
+    if (all[stack.row].on_both_sides()) continue;
+    for (const std::uint64_t run : runs_without_one(stack.functions)) {
+      const auto of_run = with_one_less.find(run);
+      if (of_run != with_one_less.end() && of_run->second.size() < kMostRowsOfRun)
+        of_run->second.push_back(&all[stack.row]);
+    }
+  }
+  for (const BuildPair::Stack* const stack : lost) {
+    const RowAmounts& row = all[stack->row];
+    const Amounts x = in_time(row);
     const auto take = [&](const std::vector<const RowAmounts*>& others) {
       for (const RowAmounts* other : others) {
         const Amounts y = in_time(*other);
         if (y.objects_before == 0 && (went_on_in_part(x, y) || went_on(x, y) == Vote::yes)) join(row, *other, rows);
       }
     };
-    for (const std::uint64_t run : runs_without_one(stack.functions)) {
+    for (const std::uint64_t run : runs_without_one(stack->functions)) {
       if (const auto found = runs.find(run); found != runs.end()) take(found->second.one_sided);
     }
-    if (const auto found = with_one_less.find(run_of(stack)); found != with_one_less.end()) take(found->second);
+    take(with_one_less.at(run_of(*stack)));
   }
 }
 
