@@ -87,10 +87,6 @@ class Harm(unittest.TestCase):
             with self.subTest(seed=seed):
                 self.check(self.pair(lang.Cpp(), edits.swap_sites, seed, chance=f"{seed} swap_sites C++"))
 
-    def test_calls_of_one_function_that_change_places_below_jumps(self):
-        """Both lines call the same for objects of one size, and frames that jumps leave out are above them."""
-        self.check(self.pair(lang.Cpp(), edits.swap_sites, 1815865382, chance="1815865382 swap_sites C++"))
-
     def test_a_part_split_off_that_is_jumped_to(self):
         """Its caller's frame is missing: the two calls of `encode_session` were merged, then one of them mistaken."""
         self.check(self.pair(lang.Cpp("clang++"), edits.release, 20261126, chance="20261126 clang++ release C++"))

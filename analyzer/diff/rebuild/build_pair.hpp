@@ -62,9 +62,6 @@ class BuildPair {
 
   std::uint64_t possible() const { return possible_; }
 
-  /// Whether both sides have a line, as one of Stack::classes.
-  bool is_paired(std::uint32_t line) const { return lines_.paired[line] != 0; }
-
   /// The functions of an entry of the current side as one number, of its leaf alone with `leaf`; 0 where none is known.
   /// Closures of one function count as one.
   std::uint64_t functions_of(std::uint32_t entry, bool leaf) const;

@@ -6,7 +6,6 @@
 
 #include "analyzer/diff/rebuild/build_pair.hpp"
 #include "analyzer/diff/rebuild/bypassed.hpp"
-#include "analyzer/diff/rebuild/crossed.hpp"
 #include "analyzer/diff/rebuild/evidence.hpp"
 #include "analyzer/diff/rebuild/exchanged.hpp"
 #include "analyzer/diff/rebuild/taken_over.hpp"
@@ -185,7 +184,6 @@ void Rebuilds::match(Comparison& c) {
     merge_exchanged(c, s, *pairs_[s], rows);
     merge_bypassed(c, s, *pairs_[s], rows);
     merge_taken_over(c, s, *pairs_[s], rows);
-    merge_crossed(c, s, *pairs_[s], rows);
     c.possible_pairs += pairs_[s]->possible();
     for (BuildPair::Renamed& one : pairs_[s]->renamed())
       c.renamed.push_back({std::move(one.before), std::move(one.after), one.stacks});
