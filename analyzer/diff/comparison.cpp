@@ -294,6 +294,98 @@ void note_missing_label(Comparison& c) {
   c.notes.add(Severity::warning, text);
 }
 
+/// The dictionaries of the snapshots, each once.
+struct Dictionaries {
+  std::vector<std::shared_ptr<const Dictionary>> all;
+  std::vector<std::size_t> snapshots;  ///< how many have it
+  std::size_t samples = 0;             ///< of all snapshots
+};
+
+Dictionaries add_sides(std::span<const SnapshotRef> snapshots, Comparison& c) {
+  Dictionaries out;
+  for (const SnapshotRef& ref : snapshots) {
+    const auto& dictionary = ref.snapshot->dictionary;
+    const auto known = std::find(out.all.begin(), out.all.end(), dictionary);
+    const auto place = static_cast<std::size_t>(known - out.all.begin());
+    if (known == out.all.end()) {
+      out.all.push_back(dictionary);
+      out.snapshots.push_back(0);
+    }
+    ++out.snapshots[place];
+    out.samples += ref.snapshot->samples.size();
+    Side& side = c.sides.emplace_back();
+    side.ref = ref;
+    side.dictionary = static_cast<std::uint32_t>(place);
+  }
+  return out;
+}
+
+void filter_frames(const Dictionaries& dictionaries, const FrameFilters& filters, Comparison& c) {
+  c.dictionaries.resize(dictionaries.all.size());
+  for_each_parallel(c.dictionaries.size(), dictionaries.samples, [&](std::size_t d) {
+    c.dictionaries[d] = std::make_shared<Visibility>(dictionaries.all[d], filters);
+  });
+  note_idle_filters(c);
+  note_missing_label(c);
+  for (std::uint32_t d = 0; d < c.dictionaries.size(); ++d)
+    c.seen.push_back(std::make_unique<const SeenStacks>(see_stacks(*c.dictionaries[d], d, c.options.fold_recursion)));
+}
+
+/// What the sides' builds are known by, parallel to the sides; empty where there is one side.
+struct Builds {
+  std::vector<UsedFrames> used;
+  std::vector<BuildFacts> facts;
+};
+
+bool keeps_rows(const DiffOptions& options) { return options.by == GroupBy::label || options.by == GroupBy::type; }
+
+Status read_sides(const Dictionaries& dictionaries, Comparison& c, Builds& builds) {
+  const std::size_t sides = c.sides.size();
+  std::vector<Status> done(sides, ok());
+  builds.used.resize(sides);
+  builds.facts.resize(sides);
+  const auto read_side = [&](std::size_t s, UsedFramesInTurn& in_turn) {
+    Side& side = c.sides[s];
+    const Visibility& visibility = *c.dictionaries[side.dictionary];
+    side.seen = c.seen[side.dictionary].get();
+    const bool at_an_end = s == 0 || s + 1 == sides;
+    done[s] = summarise(side, {.keep_rows = keeps_rows(c.options), .keep_variance = at_an_end});
+    if (sides == 1) return;
+    // A dictionary of one snapshot holds hardly a frame that the snapshot does not use.
+    const bool shared = dictionaries.snapshots[side.dictionary] > 1;
+    builds.used[s] = shared ? in_turn.of(side, visibility.dictionary()) : UsedFrames::all_of(visibility.dictionary());
+    builds.facts[s] = build_facts(*side.ref.snapshot, builds.used[s]);
+  };
+  constexpr std::size_t kShares = 8;
+  const std::size_t shares = std::min(kShares, sides);
+  for_each_parallel(shares, dictionaries.samples, [&](std::size_t share) {
+    UsedFramesInTurn in_turn;
+    for (std::size_t s = sides * share / shares; s < sides * (share + 1) / shares; ++s) read_side(s, in_turn);
+  });
+  for (Status& status : done) {
+    if (!status) return std::move(status);
+  }
+  return ok();
+}
+
+/// Brings the stacks of the sides together: equal ones, then those of other builds.
+Status join_sides(Comparison& c, const Builds& builds) {
+  const bool several = c.sides.size() > 1;
+  if (Status joined = join_equal(c); !joined) return joined;
+  rebuild::Rebuilds rebuilds;
+  const bool across_builds = several && !c.options.match_strictly;
+  if (across_builds && rebuilds.find(c, builds.facts, builds.used)) {
+    if (Status joined = join_equal(c); !joined) return joined;
+  }
+  if (Status held = hold_beginnings(c); !held) return held;
+  find_tiers(c);
+  if (several && !keeps_rows(c.options))
+    c.since_baseline = find_since_baseline(c);  // parts of stacks are blurred each on its own
+  if (across_builds) rebuilds.match(c);
+  if (several) bridge_gaps(c);
+  return ok();
+}
+
 }  // namespace
 
 Result<Comparison> compare(std::span<const SnapshotRef> snapshots, const DiffOptions& options) {
@@ -305,76 +397,16 @@ Result<Comparison> compare(std::span<const SnapshotRef> snapshots, const DiffOpt
   Result<FrameFilters> filters = FrameFilters::compile(options, snapshots, c.notes);
   if (!filters) return std::move(filters).error();
 
-  std::size_t samples = 0;
-  std::vector<std::shared_ptr<const Dictionary>> dictionaries;
-  std::vector<std::size_t> sharers;
-  c.sides.resize(snapshots.size());
-  for (std::size_t s = 0; s < snapshots.size(); ++s) {
-    c.sides[s].ref = snapshots[s];
-    samples += snapshots[s].snapshot->samples.size();
-    const auto& dictionary = snapshots[s].snapshot->dictionary;
-    const auto known = std::find(dictionaries.begin(), dictionaries.end(), dictionary);
-    c.sides[s].dictionary = static_cast<std::uint32_t>(known - dictionaries.begin());
-    if (known == dictionaries.end()) {
-      dictionaries.push_back(dictionary);
-      sharers.push_back(0);
-    }
-    ++sharers[c.sides[s].dictionary];
-  }
+  const Dictionaries dictionaries = add_sides(snapshots, c);
   if (Status columns = pick_columns(c); !columns) return std::move(columns).error();
-
-  c.dictionaries.resize(dictionaries.size());
-  for_each_parallel(dictionaries.size(), samples, [&](std::size_t d) {
-    c.dictionaries[d] = std::make_shared<Visibility>(dictionaries[d], *filters);
-  });
-  note_idle_filters(c);
-  note_missing_label(c);
-  for (std::uint32_t d = 0; d < dictionaries.size(); ++d) {
-    c.seen.push_back(std::make_unique<const SeenStacks>(see_stacks(*c.dictionaries[d], d, options.fold_recursion)));
-  }
-  const bool keep_rows = options.by == GroupBy::label || options.by == GroupBy::type;
-  std::vector<Status> done(c.sides.size(), ok());
-  std::vector<UsedFrames> used(c.sides.size());
-  std::vector<BuildFacts> facts(c.sides.size());
-  const auto read_side = [&](std::size_t s, UsedFramesInTurn& in_turn) {
-    Side& side = c.sides[s];
-    const Visibility& visibility = *c.dictionaries[side.dictionary];
-    side.seen = c.seen[side.dictionary].get();
-    const bool at_an_end = s == 0 || s + 1 == c.sides.size();
-    done[s] = summarise(side, {.keep_rows = keep_rows, .keep_variance = at_an_end});
-    if (c.sides.size() == 1) return;
-    // A dictionary of one snapshot holds hardly a frame that the snapshot does not use.
-    const bool shared = sharers[side.dictionary] > 1;
-    used[s] = shared ? in_turn.of(side, visibility.dictionary()) : UsedFrames::all_of(visibility.dictionary());
-    facts[s] = build_facts(*side.ref.snapshot, used[s]);
-  };
-  constexpr std::size_t kShares = 8;
-  const std::size_t shares = std::min(kShares, c.sides.size());
-  for_each_parallel(shares, samples, [&](std::size_t share) {
-    UsedFramesInTurn in_turn;
-    const std::size_t end = c.sides.size() * (share + 1) / shares;
-    for (std::size_t s = c.sides.size() * share / shares; s < end; ++s) read_side(s, in_turn);
-  });
-  for (Status& status : done) {
-    if (!status) return std::move(status).error();
-  }
+  filter_frames(dictionaries, *filters, c);
+  Builds builds;
+  if (Status read = read_sides(dictionaries, c, builds); !read) return std::move(read).error();
   if (c.sides.size() > 1) {
-    guard_identities(c.sides, facts, c.notes);
-    if (Status done_so_far = set_aside_listed_once(c); !done_so_far) return std::move(done_so_far).error();
+    guard_identities(c.sides, builds.facts, c.notes);
+    if (Status done = set_aside_listed_once(c); !done) return std::move(done).error();
   }
-
-  if (Status joined = join_equal(c); !joined) return std::move(joined).error();
-  rebuild::Rebuilds rebuilds;
-  const bool across_builds = c.sides.size() > 1 && !options.match_strictly;
-  if (across_builds && rebuilds.find(c, facts, used)) {
-    if (Status joined = join_equal(c); !joined) return std::move(joined).error();
-  }
-  if (Status held = hold_beginnings(c); !held) return std::move(held).error();
-  find_tiers(c);
-  if (c.sides.size() > 1 && !keep_rows)
-    c.since_baseline = find_since_baseline(c);  // parts of stacks are blurred each on its own
-  if (across_builds) rebuilds.match(c);
-  if (c.sides.size() > 1) bridge_gaps(c);
+  if (Status joined = join_sides(c, builds); !joined) return std::move(joined).error();
   note_what_all_say(c);
   if (c.sides.size() > 1) note_facts(c);
   return c;

@@ -142,91 +142,78 @@ Result<FrameFilters> FrameFilters::compile(const DiffOptions& options, std::span
   return filters;
 }
 
+Visibility::Mark Visibility::searched(const FrameFilters::Impl& f, std::string_view text) {
+  Mark mark = 0;
+  if (found(f.focus, text)) mark |= kFocus;
+  if (found(f.ignore, text)) mark |= kIgnore;
+  if (found(f.hide, text)) mark |= kHidden;
+  if (found(f.show, text)) mark |= kShown;
+  return mark;
+}
+
+Visibility::Mark Visibility::mark_of_function(const FrameFilters::Impl& f, std::string_view name,
+                                              std::string_view file) {
+  Mark mark = searched(f, name) | searched(f, file);
+  if (f.allocator) {
+    const std::string_view simple = without_arguments(name);
+    const auto names = [&](const auto& expression) { return is_whole(*expression, simple); };
+    if (names(f.allocator)) mark |= kAllocator;
+    if (std::any_of(f.drop.begin(), f.drop.end(), names) && std::none_of(f.keep.begin(), f.keep.end(), names))
+      mark |= kDrop;
+  }
+  if (f.hides(name, file)) mark |= kHidden;
+  if (f.frames == FrameSet::usual && !is_python(file)) mark |= kNative;
+  if (found(f.own, name) || found(f.own, file)) {
+    mark |= kOwn;
+  } else if (is_library_name(name) || is_library_file(file) || is_go_library(name, file) || found(f.library, name) ||
+             found(f.library, file)) {
+    mark |= kLibrary;
+  }
+  return mark;
+}
+
+Visibility::Mark Visibility::mark_of_module(const FrameFilters::Impl& f, std::string_view name) {
+  Mark mark = searched(f, name);
+  if (f.allocator && is_allocator_library(name)) mark |= kAllocator;
+  if ((is_library_module(name) || found(f.library, name)) && !found(f.own, name)) mark |= kLibrary;
+  return mark;
+}
+
+Visibility::Mark Visibility::mark_of_frame(std::size_t frame, Mark by_function, Mark by_module) const {
+  const Dictionary& d = *dictionary_;
+  const std::size_t function = index_of(d.frames.function[frame]);
+  // A function's name that is not an allocator's outweighs the library that the function is in.
+  if (function != 0) by_module &= ~kAllocator;
+  Mark mark = by_function | by_module;
+  const bool bare = index_of(d.frames.module[frame]) == 0 && d.functions.file[function] == StringId{};
+  if (bare && is_runtime_type(d.strings[d.functions.name[function]])) mark |= kLibrary;
+  if ((mark & kOwn) != 0) mark &= ~kLibrary;
+  if ((d.frames.flags[frame] & kFramePseudo) != 0) mark &= ~(kAllocator | kDrop | kLibrary);
+  return mark;
+}
+
 Visibility::Visibility(std::shared_ptr<const Dictionary> dictionary, const FrameFilters& filters)
     : dictionary_(std::move(dictionary)), focused_(filters.impl().focus != nullptr) {
   const Dictionary& d = *dictionary_;
   const FrameFilters::Impl& f = filters.impl();
-  // kHidden stands for "matches --show" until the two halves of a frame are put together.
-  const auto search = [&](std::string_view text) {
-    std::uint8_t flags = 0;
-    if (found(f.focus, text)) flags |= kFocus;
-    if (found(f.ignore, text)) flags |= kIgnore;
-    return flags;
-  };
-  const bool searching = f.focus || f.ignore || f.hide || f.show;
-
-  const std::size_t functions = d.functions.size();
-  std::vector<std::uint8_t> by_function(functions, 0);
-  std::vector<std::uint8_t> hidden(functions, 0);
-  std::vector<std::uint8_t> shown(functions, 0);
-  std::vector<std::uint8_t> own(functions, 0);
-  for (std::size_t row = 1; row < functions; ++row) {
-    const std::string_view name = d.strings[d.functions.name[row]];
-    const std::string_view file = d.strings[d.functions.file[row]];
-    std::uint8_t flags = 0;
-    if (f.allocator) {
-      const std::string_view simple = without_arguments(name);
-      if (is_whole(*f.allocator, simple)) flags |= kAllocator;
-      for (const auto& drop : f.drop) {
-        if (is_whole(*drop, simple)) flags |= kDrop;
-      }
-      for (const auto& keep : f.keep) {
-        if ((flags & kDrop) != 0 && is_whole(*keep, simple)) flags &= static_cast<std::uint8_t>(~kDrop);
-      }
-    }
-    if (searching) {
-      flags = static_cast<std::uint8_t>(flags | search(name) | search(file));
-      hidden[row] = found(f.hide, name) || found(f.hide, file);
-      shown[row] = found(f.show, name) || found(f.show, file);
-    }
-    if (f.frames != FrameSet::all && f.hides(name, file)) hidden[row] = 1;
-    if (f.frames == FrameSet::usual && !is_python(file)) flags |= kNative;
-    if (found(f.own, name) || found(f.own, file)) {
-      own[row] = 1;
-    } else if (is_library_name(name) || is_library_file(file) || is_go_library(name, file) || found(f.library, name) ||
-               found(f.library, file)) {
-      flags |= kLibrary;
-    }
-    by_function[row] = flags;
-  }
-  shows_emptied_ = !f.hide && !f.show;
-
-  const std::size_t modules = d.modules.size();
-  std::vector<std::uint8_t> by_module(modules, 0);
-  std::vector<std::uint8_t> module_hidden(modules, 0);
-  std::vector<std::uint8_t> module_shown(modules, 0);
-  for (std::size_t row = 1; row < modules; ++row) {
-    const std::string_view name = d.strings[d.modules.name[row]];
-    if (f.allocator && is_allocator_library(name)) by_module[row] |= kAllocator;
-    if ((is_library_module(name) || found(f.library, name)) && !found(f.own, name)) by_module[row] |= kLibrary;
-    if (searching) {
-      by_module[row] |= search(name);
-      module_hidden[row] = found(f.hide, name);
-      module_shown[row] = found(f.show, name);
-    }
-  }
+  std::vector<Mark> by_function(d.functions.size(), 0);
+  for (std::size_t row = 1; row < by_function.size(); ++row)
+    by_function[row] = mark_of_function(f, d.strings[d.functions.name[row]], d.strings[d.functions.file[row]]);
+  std::vector<Mark> by_module(d.modules.size(), 0);
+  for (std::size_t row = 1; row < by_module.size(); ++row)
+    by_module[row] = mark_of_module(f, d.strings[d.modules.name[row]]);
 
   flags_.resize(d.frames.size());
-  std::uint8_t any = 0;
+  Mark any = 0;
   for (std::size_t i = 0; i < flags_.size(); ++i) {
-    const std::size_t function = index_of(d.frames.function[i]);
-    const std::size_t module = index_of(d.frames.module[i]);
-    std::uint8_t flags = by_function[function];
-    // A name that tells of no allocator outweighs the library it lies in.
-    const std::uint8_t not_allocator = function == 0 ? 0xff : static_cast<std::uint8_t>(~kAllocator);
-    flags = static_cast<std::uint8_t>(flags | (by_module[module] & not_allocator));
-    const bool bare = module == 0 && d.functions.file[function] == StringId{};
-    if (bare && own[function] == 0 && is_runtime_type(d.strings[d.functions.name[function]])) flags |= kLibrary;
-    if (own[function] != 0) flags &= static_cast<std::uint8_t>(~kLibrary);
-    if (hidden[function] != 0 || module_hidden[module] != 0) flags |= kHidden;
-    any_hide_ = any_hide_ || (f.hide && (flags & kHidden) != 0);
-    const bool is_shown = shown[function] != 0 || module_shown[module] != 0;
-    any_show_ = any_show_ || is_shown;
-    if (f.show && !is_shown) flags |= kHidden;
-    if ((d.frames.flags[i] & kFramePseudo) != 0) flags &= static_cast<std::uint8_t>(~(kAllocator | kDrop | kLibrary));
-    flags_[i] = flags;
-    any |= flags;
+    Mark mark = mark_of_frame(i, by_function[index_of(d.frames.function[i])], by_module[index_of(d.frames.module[i])]);
+    any_hide_ = any_hide_ || (f.hide && (mark & kHidden) != 0);
+    if (f.show && (mark & kShown) == 0) mark |= kHidden;
+    flags_[i] = static_cast<std::uint8_t>(mark);
+    any |= mark;
   }
+  shows_emptied_ = !f.hide && !f.show;
+  any_show_ = (any & kShown) != 0;
   any_allocator_ = (any & kAllocator) != 0;
   any_drop_ = (any & kDrop) != 0;
   any_hidden_ = (any & kHidden) != 0;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "snapdiff/growth.hpp"
@@ -44,7 +45,7 @@ class Visibility {
     std::size_t cut = 0;
     if (any_allocator_) {
       // The recorder's own frames stand before those of the allocator that it watches.
-      const std::uint8_t passed = shows_emptied_ ? kAllocator | kHidden : kAllocator;
+      const Mark passed = shows_emptied_ ? kAllocator | kHidden : kAllocator;
       while (cut < frames.size() && has(frames[cut], passed)) ++cut;
       if (cut == frames.size()) cut = 0;
     }
@@ -68,15 +69,24 @@ class Visibility {
   bool passes(std::span<const FrameId> frames) const;
 
  private:
-  static constexpr std::uint8_t kAllocator = 1;
-  static constexpr std::uint8_t kDrop = 2;
-  static constexpr std::uint8_t kHidden = 4;
-  static constexpr std::uint8_t kFocus = 8;
-  static constexpr std::uint8_t kIgnore = 16;
-  static constexpr std::uint8_t kLibrary = 32;
-  static constexpr std::uint8_t kNative = 64;  ///< hidden beside Python frames
+  /// What the filters find in a frame, its function or its module; its lower byte is kept per frame.
+  using Mark = unsigned;
+  static constexpr Mark kAllocator = 1;
+  static constexpr Mark kDrop = 2;
+  static constexpr Mark kHidden = 4;
+  static constexpr Mark kFocus = 8;
+  static constexpr Mark kIgnore = 16;
+  static constexpr Mark kLibrary = 32;
+  static constexpr Mark kNative = 64;  ///< hidden beside Python frames
+  static constexpr Mark kShown = 256;  ///< matches --show
+  static constexpr Mark kOwn = 512;    ///< matches --own
 
-  bool has(FrameId frame, std::uint8_t flag) const { return (flags_[index_of(frame)] & flag) != 0; }
+  static Mark searched(const FrameFilters::Impl& filters, std::string_view text);
+  static Mark mark_of_function(const FrameFilters::Impl& filters, std::string_view name, std::string_view file);
+  static Mark mark_of_module(const FrameFilters::Impl& filters, std::string_view name);
+  Mark mark_of_frame(std::size_t frame, Mark by_function, Mark by_module) const;
+
+  bool has(FrameId frame, Mark flag) const { return (flags_[index_of(frame)] & flag) != 0; }
   std::span<const FrameId> without_dropped(std::span<const FrameId> frames, std::size_t cut,
                                            std::vector<FrameId>& scratch) const;
 

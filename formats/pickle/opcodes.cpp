@@ -8,92 +8,93 @@
 namespace snapdiff::formats::pickle {
 namespace {
 
-using Table = std::array<OpcodeInfo, 256>;
+struct Row {
+  std::uint8_t opcode;
+  OpcodeInfo info;
+};
 
-constexpr Table make_table() {
-  Table t{};
-  const auto accept = [&t](std::uint8_t code, std::string_view name, std::uint8_t bytes = 0) {
-    t[code] = {name, Treatment::accepted, bytes};
-  };
-  const auto refuse_as = [&t](Treatment treatment, std::uint8_t code, std::string_view name) {
-    t[code] = {name, treatment, 0};
-  };
-  accept(kMark, "MARK");
-  accept(kEmptyTuple, "EMPTY_TUPLE");
-  accept(kStop, "STOP");
-  accept(kBinFloat, "BINFLOAT", 8);
-  accept(kBinInt, "BININT", 4);
-  accept(kBinInt1, "BININT1", 1);
-  accept(kBinInt2, "BININT2", 2);
-  accept(kNone, "NONE");
-  accept(kBinUnicode, "BINUNICODE", 4);
-  accept(kEmptyList, "EMPTY_LIST");
-  accept(kAppend, "APPEND");
-  accept(kDict, "DICT");
-  accept(kAppends, "APPENDS");
-  accept(kBinGet, "BINGET", 1);
-  accept(kLongBinGet, "LONG_BINGET", 4);
-  accept(kList, "LIST");
-  accept(kBinPut, "BINPUT", 1);
-  accept(kLongBinPut, "LONG_BINPUT", 4);
-  accept(kSetItem, "SETITEM");
-  accept(kTuple, "TUPLE");
-  accept(kSetItems, "SETITEMS");
-  accept(kEmptyDict, "EMPTY_DICT");
-  accept(kProto, "PROTO", 1);
-  accept(kTuple1, "TUPLE1");
-  accept(kTuple2, "TUPLE2");
-  accept(kTuple3, "TUPLE3");
-  accept(kNewTrue, "NEWTRUE");
-  accept(kNewFalse, "NEWFALSE");
-  accept(kLong1, "LONG1", 1);
-  accept(kLong4, "LONG4", 4);
-  accept(kShortBinUnicode, "SHORT_BINUNICODE", 1);
-  accept(kBinUnicode8, "BINUNICODE8", 8);
-  accept(kMemoize, "MEMOIZE");
-  accept(kFrame, "FRAME", 8);
+constexpr auto accepted = Treatment::accepted;
+constexpr auto unsafe = Treatment::unsafe;
+constexpr auto unsupported = Treatment::unsupported;
 
-  const auto unsafe = [&](std::uint8_t code, std::string_view name) { refuse_as(Treatment::unsafe, code, name); };
-  unsafe('c', "GLOBAL");
-  unsafe(0x93, "STACK_GLOBAL");
-  unsafe('R', "REDUCE");
-  unsafe('b', "BUILD");
-  unsafe('i', "INST");
-  unsafe('o', "OBJ");
-  unsafe(0x81, "NEWOBJ");
-  unsafe(0x92, "NEWOBJ_EX");
-  unsafe(0x82, "EXT1");
-  unsafe(0x83, "EXT2");
-  unsafe(0x84, "EXT4");
-  unsafe('P', "PERSID");
-  unsafe('Q', "BINPERSID");
-  unsafe(0x97, "NEXT_BUFFER");
-  unsafe(0x98, "READONLY_BUFFER");
+constexpr Row kRows[] = {
+    {kMark, {"MARK", accepted, 0}},
+    {kEmptyTuple, {"EMPTY_TUPLE", accepted, 0}},
+    {kStop, {"STOP", accepted, 0}},
+    {kBinFloat, {"BINFLOAT", accepted, 8}},
+    {kBinInt, {"BININT", accepted, 4}},
+    {kBinInt1, {"BININT1", accepted, 1}},
+    {kBinInt2, {"BININT2", accepted, 2}},
+    {kNone, {"NONE", accepted, 0}},
+    {kBinUnicode, {"BINUNICODE", accepted, 4}},
+    {kEmptyList, {"EMPTY_LIST", accepted, 0}},
+    {kAppend, {"APPEND", accepted, 0}},
+    {kDict, {"DICT", accepted, 0}},
+    {kAppends, {"APPENDS", accepted, 0}},
+    {kBinGet, {"BINGET", accepted, 1}},
+    {kLongBinGet, {"LONG_BINGET", accepted, 4}},
+    {kList, {"LIST", accepted, 0}},
+    {kBinPut, {"BINPUT", accepted, 1}},
+    {kLongBinPut, {"LONG_BINPUT", accepted, 4}},
+    {kSetItem, {"SETITEM", accepted, 0}},
+    {kTuple, {"TUPLE", accepted, 0}},
+    {kSetItems, {"SETITEMS", accepted, 0}},
+    {kEmptyDict, {"EMPTY_DICT", accepted, 0}},
+    {kProto, {"PROTO", accepted, 1}},
+    {kTuple1, {"TUPLE1", accepted, 0}},
+    {kTuple2, {"TUPLE2", accepted, 0}},
+    {kTuple3, {"TUPLE3", accepted, 0}},
+    {kNewTrue, {"NEWTRUE", accepted, 0}},
+    {kNewFalse, {"NEWFALSE", accepted, 0}},
+    {kLong1, {"LONG1", accepted, 1}},
+    {kLong4, {"LONG4", accepted, 4}},
+    {kShortBinUnicode, {"SHORT_BINUNICODE", accepted, 1}},
+    {kBinUnicode8, {"BINUNICODE8", accepted, 8}},
+    {kMemoize, {"MEMOIZE", accepted, 0}},
+    {kFrame, {"FRAME", accepted, 8}},
+    {'c', {"GLOBAL", unsafe, 0}},
+    {0x93, {"STACK_GLOBAL", unsafe, 0}},
+    {'R', {"REDUCE", unsafe, 0}},
+    {'b', {"BUILD", unsafe, 0}},
+    {'i', {"INST", unsafe, 0}},
+    {'o', {"OBJ", unsafe, 0}},
+    {0x81, {"NEWOBJ", unsafe, 0}},
+    {0x92, {"NEWOBJ_EX", unsafe, 0}},
+    {0x82, {"EXT1", unsafe, 0}},
+    {0x83, {"EXT2", unsafe, 0}},
+    {0x84, {"EXT4", unsafe, 0}},
+    {'P', {"PERSID", unsafe, 0}},
+    {'Q', {"BINPERSID", unsafe, 0}},
+    {0x97, {"NEXT_BUFFER", unsafe, 0}},
+    {0x98, {"READONLY_BUFFER", unsafe, 0}},
+    {'0', {"POP", unsupported, 0}},
+    {'1', {"POP_MARK", unsupported, 0}},
+    {'2', {"DUP", unsupported, 0}},
+    {'F', {"FLOAT", unsupported, 0}},
+    {'I', {"INT", unsupported, 0}},
+    {'L', {"LONG", unsupported, 0}},
+    {'S', {"STRING", unsupported, 0}},
+    {'T', {"BINSTRING", unsupported, 0}},
+    {'U', {"SHORT_BINSTRING", unsupported, 0}},
+    {'V', {"UNICODE", unsupported, 0}},
+    {'g', {"GET", unsupported, 0}},
+    {'p', {"PUT", unsupported, 0}},
+    {'B', {"BINBYTES", unsupported, 0}},
+    {'C', {"SHORT_BINBYTES", unsupported, 0}},
+    {0x8e, {"BINBYTES8", unsupported, 0}},
+    {0x8f, {"EMPTY_SET", unsupported, 0}},
+    {0x90, {"ADDITEMS", unsupported, 0}},
+    {0x91, {"FROZENSET", unsupported, 0}},
+    {0x96, {"BYTEARRAY8", unsupported, 0}},
+};
 
-  const auto other = [&](std::uint8_t code, std::string_view name) { refuse_as(Treatment::unsupported, code, name); };
-  other('0', "POP");
-  other('1', "POP_MARK");
-  other('2', "DUP");
-  other('F', "FLOAT");
-  other('I', "INT");
-  other('L', "LONG");
-  other('S', "STRING");
-  other('T', "BINSTRING");
-  other('U', "SHORT_BINSTRING");
-  other('V', "UNICODE");
-  other('g', "GET");
-  other('p', "PUT");
-  other('B', "BINBYTES");
-  other('C', "SHORT_BINBYTES");
-  other(0x8e, "BINBYTES8");
-  other(0x8f, "EMPTY_SET");
-  other(0x90, "ADDITEMS");
-  other(0x91, "FROZENSET");
-  other(0x96, "BYTEARRAY8");
-  return t;
+constexpr std::array<OpcodeInfo, 256> make_table() {
+  std::array<OpcodeInfo, 256> table{};
+  for (const Row& row : kRows) table[row.opcode] = row.info;
+  return table;
 }
 
-constexpr Table kOpcodes = make_table();
+constexpr std::array<OpcodeInfo, 256> kOpcodes = make_table();
 
 }  // namespace
 
