@@ -1,4 +1,4 @@
-# Targets of one kind are made in one way: a room (a static library), a test program, a fuzz target.
+# Targets of one kind are made in one way: a module (a static library), a test program, a fuzz target.
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)
@@ -55,7 +55,6 @@ target_include_directories(snapdiff_core INTERFACE
 function(snapdiff_compile_together target precompiled)
   if(SNAPDIFF_QUICK_BUILD)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${SNAPDIFF_QUICK_BATCH})
-    set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
     if(TARGET ${precompiled})
       target_precompile_headers(${target} REUSE_FROM ${precompiled})
     endif()
@@ -85,26 +84,26 @@ endfunction()
 
 snapdiff_precompile(snapdiff_precompiled ${PROJECT_SOURCE_DIR}/cmake/precompiled/standard_library.hpp)
 
-# snapdiff_room(NAME SOURCES ... PUBLIC targets ... PRIVATE targets ...)
+# snapdiff_module(NAME SOURCES ... PUBLIC targets ... PRIVATE targets ...)
 #   makes the static library snapdiff_NAME. Third-party libraries go under PRIVATE.
-function(snapdiff_room name)
-  cmake_parse_arguments(ROOM "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
-  add_library(snapdiff_${name} STATIC ${ROOM_SOURCES})
+function(snapdiff_module name)
+  cmake_parse_arguments(MODULE "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  add_library(snapdiff_${name} STATIC ${MODULE_SOURCES})
   snapdiff_compile_together(snapdiff_${name} snapdiff_precompiled)
   target_include_directories(snapdiff_${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(snapdiff_${name}
-    PUBLIC snapdiff_core ${ROOM_PUBLIC}
-    PRIVATE $<BUILD_INTERFACE:snapdiff_options> ${ROOM_PRIVATE})
+    PUBLIC snapdiff_core ${MODULE_PUBLIC}
+    PRIVATE $<BUILD_INTERFACE:snapdiff_options> ${MODULE_PRIVATE})
 endfunction()
 
-# snapdiff_test(NAME SOURCES ... APART ... ALONE ... LIBRARIES ...)
+# snapdiff_test(NAME SOURCES ... APART ... LIBRARIES ...)
 #   makes the Catch2 program NAME and registers each of its test cases with ctest, sanitized the program as a whole.
-#   A quick build compiles the sources together, those of APART together and each of ALONE by itself: where names meet.
+#   A quick build compiles the sources together, and those of APART together.
 function(snapdiff_test name)
-  cmake_parse_arguments(TEST "" "" "SOURCES;APART;ALONE;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(TEST "" "" "SOURCES;APART;LIBRARIES" ${ARGN})
   add_executable(${name} ${TEST_SOURCES})
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-  snapdiff_compile_together(${name} snapdiff_precompiled_tests ${TEST_ALONE})
+  snapdiff_compile_together(${name} snapdiff_precompiled_tests)
   if(TEST_APART)
     set_target_properties(${name} PROPERTIES UNITY_BUILD_MODE GROUP)
     set_source_files_properties(${TEST_SOURCES} PROPERTIES UNITY_GROUP together)
@@ -114,7 +113,7 @@ function(snapdiff_test name)
   target_compile_definitions(${name} PRIVATE
     SNAPDIFF_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data"
     SNAPDIFF_SHARED_DATA="${PROJECT_SOURCE_DIR}/../shared/data")
-  # The rooms under test are optimised as the preset says; the tests themselves are built once and run once.
+  # The modules under test are optimised as the preset says; the tests themselves are built once and run once.
   target_compile_options(${name} PRIVATE -O0)
   target_link_libraries(${name} PRIVATE snapdiff_core snapdiff_options Catch2::Catch2WithMain ${TEST_LIBRARIES})
   # A name that ctest passes on and that matches nothing is a failure: a semicolon in it would make two of it.

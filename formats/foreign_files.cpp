@@ -110,7 +110,7 @@ std::string json_kind(std::string_view head) {
   return std::string(kUnknownJson);
 }
 
-/// bytehound: blocks of LZ4, each behind a byte for its kind and its length; the first one names the machine.
+/// bytehound: blocks of LZ4, each after a byte for its kind and its length; the first one names the machine.
 /// Source: bytehound's common/src/lz4_stream.rs and event.rs.
 bool is_bytehound(std::string_view head) {
   constexpr std::size_t kBlockHead = 5, kLongestBlock = std::size_t{1} << 20;
@@ -122,7 +122,7 @@ bool is_bytehound(std::string_view head) {
   return length >= 32 && length < kLongestBlock && (has("x86_64") || has("aarch64") || has("mips64") || has("armv7"));
 }
 
-/// A length of the wire format at `at`, which moves behind it; nothing where it is cut.
+/// A length of the wire format at `at`, which moves after it; nothing where it is cut.
 std::optional<std::size_t> take_length(std::string_view head, std::size_t& at) {
   std::size_t length = 0;
   for (int shift = 0; at < head.size() && shift <= 28; shift += 7) {

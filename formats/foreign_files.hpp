@@ -10,7 +10,7 @@ namespace snapdiff::formats {
 std::string foreign_kind(std::string_view head);
 
 /// What a file is that an importer would take for its own: a process's memory map and the printed output of a tool hold
-/// words and sizes as a log does, a perfetto trace begins as a profile.proto does. "" when it is none of these.
+/// words and sizes as a log does, a perfetto trace begins as a profile.proto does. "" when it is not one of these.
 std::string mistaken_kind(std::string_view head);
 
 /// Whether foreign_kind() knows no more than that this is text: a log may begin like that, and say what

@@ -24,10 +24,10 @@ struct ReadOptions : ReadRequest {
   std::uint64_t max_input_bytes = 0;  ///< of decompressed bytes; 0 = 64 GiB
   /// Called now and then with (compressed bytes read so far, size of the file); may be empty.
   std::function<void(std::uint64_t, std::uint64_t)> progress;
-  bool strict = false;  ///< stop at the first thing that reading would drop, where the format can tell
+  bool strict = false;  ///< stop at the first thing that reading would drop, where the format can know it
 };
 
-/// Text of no kind that its first kSniffBytes tell is looked at again to here: logs begin with other
+/// Text of no kind that its first kSniffBytes show is looked at again to here: logs begin with other
 /// things than their first metric line.
 inline constexpr std::size_t kTextSniffBytes[] = {64 * 1024, 1024 * 1024};
 
@@ -42,7 +42,7 @@ Result<const Format*> detect(std::string_view head, bool whole_input);
 bool reads_moments(std::string_view format);
 
 /// Reads a file ("-" is standard input) into its snapshots, oldest first, with facts.source,
-/// facts.format, facts.position, and pid and sequence as far as the file name tells them.
+/// facts.format, facts.position, and pid and sequence as far as the file name says them.
 /// Errors: as detect() and Format::read(), io, limit; `subject` is `path`.
 Result<std::vector<Snapshot>> read_file(const std::string& path, const ReadOptions& options);
 

@@ -11,7 +11,7 @@
 #include "analyzer/cli/progress.hpp"
 #include "analyzer/cli/recorded.hpp"
 #include "analyzer/diff/diff.hpp"
-#include "analyzer/gate/gate.hpp"
+#include "analyzer/gate/check_gate.hpp"
 #include "analyzer/session/document.hpp"
 #include "analyzer/session/judged_series.hpp"
 #include "analyzer/trend/verdict.hpp"

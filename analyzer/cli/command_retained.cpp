@@ -3,8 +3,8 @@
 
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
-#include "analyzer/objects/objects.hpp"
-#include "analyzer/report/retention.hpp"
+#include "analyzer/objects/retained_objects.hpp"
+#include "analyzer/report/retained_text.hpp"
 
 namespace snapdiff::cli {
 namespace {

@@ -1,6 +1,6 @@
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
-#include "analyzer/cli/counters.hpp"
+#include "analyzer/cli/counter_answer.hpp"
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/progress.hpp"
 #include "analyzer/session/failures.hpp"

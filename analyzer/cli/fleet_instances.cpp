@@ -162,7 +162,7 @@ std::unordered_map<std::uint64_t, std::uint32_t, KeyedHash> rows_of_labels(const
 }
 
 /// Counts of the rows of a report that is not by stack: a row's growth on an instance is that of all stacks in it, each
-/// once. Empty where they cannot be told.
+/// once. Empty where they are unknown.
 class GroupCounter {
  public:
   GroupCounter(const GrowthReport& report, std::size_t instances)

@@ -28,7 +28,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-// Of every command; asked for only where an option stands before the command's name.
+// Of every command; asked for only where an option is before the command's name.
 std::vector<std::string> options_with_value() {
   std::vector<std::string> names;
   for (const Command& command : commands()) {

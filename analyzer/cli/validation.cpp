@@ -34,7 +34,7 @@ class Findings {
     if (text_.size() >= kPrintBytes) print();
   }
 
-  /// What a format without rules by line tells of its own: its notes.
+  /// What a format without rules by line reports by itself: its notes.
   void add_notes(const Notes& notes) {
     for (const Note& note : notes.all()) {
       if (note.severity == Severity::info) continue;

@@ -43,7 +43,7 @@ Snapshot part_of(const Snapshot& snapshot, const std::vector<std::size_t>& rows)
 std::vector<Snapshot> by_device(const Snapshot& snapshot) {
   const Dictionary& d = *snapshot.dictionary;
   std::map<LabelSetId, std::string> names;
-  // Numbers in their order: "10" after "9"; "host" behind them.
+  // Numbers in their order: "10" after "9"; "host" after them.
   std::map<std::pair<std::size_t, std::string>, std::vector<std::size_t>> rows;
   for (std::size_t row = 0; row < snapshot.samples.size(); ++row) {
     const LabelSetId set = snapshot.samples.labels[row];

@@ -15,7 +15,7 @@
 #include "snapdiff/role_names.hpp"
 #include "snapdiff/snapshot.hpp"
 
-/// The door of analyzer/cuda: what was live at an earlier moment, worked out from the final state
+/// The public header of analyzer/cuda: what was live at an earlier moment, worked out from the final state
 /// and the trace of a caching allocator (Snapshot::allocator).
 namespace snapdiff::cuda {
 

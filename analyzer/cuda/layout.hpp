@@ -22,7 +22,7 @@ struct Layout {
 CachedBytes cached_of(const AllocatorState& layout);
 
 /// Works the layout out by undoing what came after the moment. A block that is gone at the end counts
-/// with the least size it can have; a gap behind it that the allocator would not have split off is
+/// with the least size it can have; a gap after it that the allocator would not have split off is
 /// its own. Errors: as live_set(); usage also where the snapshot has no segments.
 Result<Layout> layout_at(const Snapshot& snapshot, TraceRef trace, std::uint64_t events);
 

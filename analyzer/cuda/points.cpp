@@ -21,7 +21,7 @@ Error no_point(const std::string& point, const DeviceTrace& trace) {
 std::uint64_t peak_of(const EventLog& events, std::uint64_t first, std::uint64_t last) {
   EventLog::Reader reader = events.read_from(first);
   TraceEvent event;
-  // Before the trace some bytes were live that nothing here tells: they move every sum alike.
+  // Before the trace some bytes were live that nothing here records: they move every sum alike.
   double live = 0;
   double most = 0;
   std::uint64_t at = first;

@@ -6,7 +6,7 @@
 
 namespace snapdiff::cuda {
 
-/// What a frame says of the block that it allocates, wherever it stands in the stack: a part of its function's name and
+/// What a frame says of the block that it allocates, wherever it is in the stack: a part of its function's name and
 /// of its file. A workspace outweighs all else; a parameter is one that is never freed and is there before the first
 /// pass. What a stack's phase, its time and its size say is in roles.cpp.
 struct RoleRule {

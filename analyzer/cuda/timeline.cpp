@@ -26,7 +26,7 @@ struct Held {
   bool pending = false;
 };
 
-/// What a walk over the trace tells: bytes that come and go, group by group.
+/// What a walk over the trace shows: bytes that come and go, group by group.
 class Walk {
  public:
   Walk(const Snapshot& snapshot, const DeviceTrace& trace, TraceRef ref, const StackGroups& group, Roles* roles)

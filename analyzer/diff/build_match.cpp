@@ -26,7 +26,7 @@ bool share_one(const std::set<std::string_view>& a, const std::set<std::string_v
   return std::any_of(a.begin(), a.end(), [&](std::string_view id) { return b.contains(id); });
 }
 
-/// Frames told apart by address: those without a name, and those named after the import.
+/// Frames distinguished by address: those without a name, and those named after the import.
 bool hashed_by_address(const Dictionary& d, std::size_t frame) {
   if ((d.frames.flags[frame] & kFramePseudo) != 0) return false;
   if (d.frames.function[frame] == FunctionId{}) return true;
@@ -332,7 +332,7 @@ void guard_identities(std::span<Side> sides, std::span<const BuildFacts> facts, 
 
     std::vector<std::uint32_t> class_of_module(d.modules.size(), 0);
     for (std::size_t m = 1; m < class_of_module.size(); ++m) {
-      if (!d.strings[d.modules.build_id[m]].empty()) continue;  // told apart by the build id
+      if (!d.strings[d.modules.build_id[m]].empty()) continue;  // distinguished by the build id
       const auto found = class_of_name.find(base_name(d.strings[d.modules.name[m]]));
       if (found != class_of_name.end()) class_of_module[m] = found->second;
     }

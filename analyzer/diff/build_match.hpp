@@ -14,7 +14,7 @@
 
 namespace snapdiff::diff {
 
-/// What one snapshot tells of the module with one base name: enough to say whether another
+/// What one snapshot says of the module with one base name: enough to say whether another
 /// snapshot ran the same build of it (algorithms.md section 1, T0 and T1).
 struct ModuleFacts {
   /// (size rounded up to 4 KiB, file offset) of its mappings
@@ -69,7 +69,7 @@ class UsedFramesInTurn {
 
 BuildFacts build_facts(const Snapshot& snapshot, const UsedFrames& used);
 
-/// Whether the modules of this name are one build, as far as the two snapshots tell. Mappings of equal size alone say
+/// Whether the modules of this name are one build, as far as the two snapshots say. Mappings of equal size alone say
 /// nothing: a release often has as many pages. The same code at the same offsets does; other code there, or hardly
 /// an offset in common, is another build.
 SameBuild same_build(const ModuleFacts& a, const ModuleFacts& b);
@@ -78,7 +78,7 @@ SameBuild same_build(const ModuleFacts& a, const ModuleFacts& b);
 /// `why` says so in words, "" when they may be.
 std::string other_process(const Snapshot& a, const Snapshot& b);
 
-/// Tells apart what looks alike: changes the identity of stacks with unsymbolized frames in
+/// Separates what looks alike: changes the identity of stacks with unsymbolized frames in
 /// modules that are another build than in an earlier side (or, without a module, in another
 /// process), and notes it.
 void guard_identities(std::span<Side> sides, std::span<const BuildFacts> facts, Notes& notes);

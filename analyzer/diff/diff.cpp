@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "analyzer/diff/engine.hpp"
+#include "analyzer/diff/make_report.hpp"
 #include "analyzer/diff/names.hpp"
 #include "analyzer/diff/row_order.hpp"
 #include "analyzer/diff/unnamed.hpp"

@@ -10,7 +10,7 @@
 #include "snapdiff/growth.hpp"
 #include "snapdiff/result.hpp"
 
-/// The door of the diff room: growth per stack between a baseline and a current snapshot. Works on
+/// The public header of the diff module: growth per stack between a baseline and a current snapshot. Works on
 /// models in memory, wherever they came from.
 namespace snapdiff::diff {
 

@@ -121,7 +121,7 @@ void finish_series(Grouped& g, Adder& adder) {
   adder.finish(g.object_series);
 }
 
-/// Moves row `from` of both series to `to`, which is not behind it.
+/// Moves row `from` of both series to `to`, which is not after it.
 void move_series(Grouped& g, std::size_t from, std::size_t to) {
   if (!g.series.empty()) g.series.move_row(from, to);
   if (!g.object_series.empty()) g.object_series.move_row(from, to);
@@ -147,7 +147,7 @@ void choose_objects(Grouped& g, const Comparison& c, std::optional<double> wante
   for (std::size_t r = 0; r < g.rows.size(); ++r) {
     const auto [low, high] = g.series.range(r);
     const double range = static_cast<double>(high) - static_cast<double>(low);
-    // Many small objects weigh little and say much: types of an object graph are told by their number.
+    // Many small objects weigh little and say much: types of an object graph are known by their number.
     const double objects = std::abs(static_cast<double>(g.rows[r].objects.growth()));
     const bool counts = objects > 0 && objects >= kFloorShare * most_objects;
     if (range >= floor || counts) g.object_place[r] = places++;

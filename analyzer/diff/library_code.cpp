@@ -256,7 +256,7 @@ bool is_library_name(std::string_view function) {
   // Backward has no Python frames: its nodes are what a person knows of it.
   if (!autograd_node(function).empty()) return false;
   if (starts_with_any(function, kNamePrefixes)) return true;
-  // A return type stands before the name of a template.
+  // A return type is before the name of a template.
   if (function.find(' ') == std::string_view::npos) return false;
   return starts_with_any(short_function_name(function), kNamePrefixes);
 }

@@ -27,13 +27,13 @@ struct ListedOnceUnit {
 Status set_aside_listed_once(Comparison& comparison);
 
 /// Gives the first side what it does not list and later sides do, with the value that these first have: the row grew
-/// since then, by this much at least. They come behind the entries of the side, as those of bridge_gaps(). Call after
+/// since then, by this much at least. They come after the entries of the side, as those of bridge_gaps(). Call after
 /// equal stacks were joined, before anything is asked of rows.
 /// Errors: limit.
 Status hold_beginnings(Comparison& comparison);
 
 /// Fills points of a series that are unknown between two known ones: as the straight line between
-/// those has them. They come behind the entries of each side (Side::value, unit_of_entry). Call
+/// those has them. They come after the entries of each side (Side::value, unit_of_entry). Call
 /// after equal stacks were joined.
 void bridge_gaps(Comparison& comparison);
 

@@ -6,8 +6,8 @@
 #include <unordered_map>
 
 #include "analyzer/diff/diff.hpp"
-#include "analyzer/diff/engine.hpp"
 #include "analyzer/diff/frame_keys.hpp"
+#include "analyzer/diff/make_report.hpp"
 #include "snapdiff/checked.hpp"
 
 namespace snapdiff::diff {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kBlock = 16 * 1024;  // stacks
 
-/// The frame of `[unattributed]` in this dictionary is told by its text.
+/// The frame of `[unattributed]` in this dictionary is known by its text.
 bool is_unattributed(const Dictionary& d, std::span<const FrameId> frames) {
   if (frames.size() != 1) return false;
   const std::size_t frame = index_of(frames.front());

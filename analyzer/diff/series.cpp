@@ -2,7 +2,7 @@
 #include <limits>
 
 #include "analyzer/diff/diff.hpp"
-#include "analyzer/diff/engine.hpp"
+#include "analyzer/diff/make_report.hpp"
 #include "analyzer/diff/row_order.hpp"
 
 namespace snapdiff::diff {

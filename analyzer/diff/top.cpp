@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "analyzer/diff/diff.hpp"
-#include "analyzer/diff/engine.hpp"
+#include "analyzer/diff/make_report.hpp"
 
 namespace snapdiff::diff {
 

@@ -5,7 +5,7 @@
 
 namespace snapdiff::diff {
 
-/// The visible addresses of one side that have no name, and what of the metric lies behind them.
+/// The visible addresses of one side that have no name, and what of the metric is allocated at them.
 Unnamed find_unnamed(const Side& side, const Dictionary& dictionary);
 
 }  // namespace snapdiff::diff

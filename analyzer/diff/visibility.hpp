@@ -44,7 +44,7 @@ class Visibility {
     if (!any_allocator_ && !any_drop_) return frames;
     std::size_t cut = 0;
     if (any_allocator_) {
-      // The recorder's own frames stand before those of the allocator that it watches.
+      // The recorder's own frames are before those of the allocator that it watches.
       const Mark passed = shows_emptied_ ? kAllocator | kHidden : kAllocator;
       while (cut < frames.size() && has(frames[cut], passed)) ++cut;
       if (cut == frames.size()) cut = 0;

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/flame/flame.hpp"
+#include "analyzer/flame/flame_tree.hpp"
 #include "analyzer/flame/frame_numbers.hpp"
 #include "analyzer/flame/sibling_order.hpp"
 #include "snapdiff/checked.hpp"
@@ -60,7 +60,7 @@ class Stacks {
  public:
   explicit Stacks(FlameWidth width) : width_(width) {}
 
-  /// What all stacks that follow stand below; "" for nothing.
+  /// What all stacks that follow are below; "" for nothing.
   void below(std::string_view name) { above_ = name; }
 
   void add(std::span<const FrameView> leaf_first, Figures figures) {

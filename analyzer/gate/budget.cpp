@@ -4,7 +4,7 @@
 #include <cmath>
 #include <optional>
 
-#include "analyzer/gate/gate.hpp"
+#include "analyzer/gate/check_gate.hpp"
 #include "snapdiff/size_text.hpp"
 
 namespace snapdiff::gate {

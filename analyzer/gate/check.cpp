@@ -2,7 +2,7 @@
 #include <cmath>
 #include <tuple>
 
-#include "analyzer/gate/gate.hpp"
+#include "analyzer/gate/check_gate.hpp"
 #include "analyzer/gate/leak_id.hpp"
 #include "analyzer/trend/verdict.hpp"
 #include "snapdiff/story.hpp"

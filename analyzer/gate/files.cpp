@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "analyzer/gate/gate.hpp"
+#include "analyzer/gate/check_gate.hpp"
 #include "analyzer/toml/toml_text.hpp"
 #include "snapdiff/printable.hpp"
 
@@ -11,7 +11,7 @@ namespace {
 using toml_text::mistake;
 using toml_text::Value;
 
-/// The entries of the array of tables `name`; nothing else may stand in the file.
+/// The entries of the array of tables `name`; nothing else may be in the file.
 Result<std::vector<Value>> entries_of(const std::string& text, const std::string& file, const std::string& name,
                                       const std::vector<std::string>& keys) {
   const Result<Value> root = toml_text::read(text, file);

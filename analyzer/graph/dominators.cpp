@@ -21,7 +21,7 @@ struct Vertex {
   std::uint32_t low = 0;
 };
 
-/// A depth-first search. `number` per node; parents per vertex; `moves` tells the search again: a 0
+/// A depth-first search. `number` per node; parents per vertex; `moves` records the search: a 0
 /// goes back to the parent, a 1 enters the next vertex.
 struct Search {
   std::vector<std::uint32_t> number;
@@ -113,7 +113,7 @@ void for_each_other_edge(const ObjectGraph& graph, const Search& search, const s
   }
 }
 
-/// The list has room behind what is left of it for one number of each vertex that is done, from the
+/// The list has room after what is left of it for one number of each vertex that is done, from the
 /// last one on: semidominators take the place of predecessors.
 Result<Predecessors> predecessors(const ObjectGraph& graph, Search& search, std::span<const std::uint32_t> roots) {
   std::vector<Vertex>& vertex = search.vertex;

@@ -10,7 +10,7 @@
 
 namespace snapdiff::graph {
 
-/// Tells the functions of a report's frames apart and numbers them. Equal functions of the two
+/// Distinguishes the functions of a report's frames and numbers them. Equal functions of the two
 /// sides get one number: by name and base name of the file where symbolized (Python and C have
 /// many functions of one name), else by module base name and offset.
 class FunctionIndex {

@@ -11,7 +11,7 @@
 #include "snapdiff/growth.hpp"
 #include "snapdiff/result.hpp"
 
-/// The door of the graph room: the growth-weighted call graph of a diff, trimmed for drawing.
+/// The public header of the graph module: the growth-weighted call graph of a diff, trimmed for drawing.
 /// Boost.Graph stays inside.
 namespace snapdiff::graph {
 

@@ -188,7 +188,7 @@ class Reader {
     }
   }
 
-  /// What a node tells beyond its heaviest callee and caller: its own growth and its other branches.
+  /// What a node says beyond its heaviest callee and caller: its own growth and its other branches.
   /// By importance alone, frames that only pass on would fill the page before any site is drawn.
   void rank_candidates() {
     const std::vector<std::uint8_t> all(data_->nodes.size(), 1);

@@ -4,9 +4,9 @@
 #include <span>
 #include <vector>
 
+#include "analyzer/graph/call_loops.hpp"
 #include "analyzer/graph/function_index.hpp"
 #include "analyzer/graph/growth_graph.hpp"
-#include "analyzer/graph/recursion.hpp"
 
 namespace snapdiff::graph {
 
@@ -15,7 +15,7 @@ inline constexpr std::uint32_t kNone = 0xffffffff;
 /// A gap that is not the same in all stacks of a path.
 inline constexpr std::uint32_t kGapVaries = 2;
 
-/// One candidate on a path; `gap` tells apart what was left out between it and the step before
+/// One candidate on a path; `gap` distinguishes what was left out between it and the step before
 /// (0: nothing; kGapVaries; else odd).
 struct Step {
   std::uint32_t node = 0;
@@ -37,7 +37,7 @@ struct Path {
 ///   nodes     candidates with all sums; nodes[0] is the root. `dominator` among candidates
 ///   function  per candidate, the function that names it
 ///   rank      candidates in the order in which they are kept: ends of suspects' paths and their
-///             first sites, then those that tell most
+///             first sites, then those that say most
 struct GrowthModel::Data {
   const GrowthReport* report = nullptr;
   GraphOptions options;

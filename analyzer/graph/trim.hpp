@@ -13,7 +13,7 @@ struct KeptEdge {
   Weight weight;
   bool direct = false;         ///< some stack has nothing between
   std::uint32_t path = kNone;  ///< the heaviest path over it
-  std::uint64_t between = 0;   ///< tells apart what that path hides
+  std::uint64_t between = 0;   ///< distinguishes what that path hides
   bool varies = false;
 };
 

@@ -6,7 +6,7 @@
 #include "snapdiff/postmortem.hpp"
 #include "snapdiff/result.hpp"
 
-/// The door of the HTML room: a post-mortem report as one page for browsers.
+/// The public header of the HTML module: a post-mortem report as one page for browsers.
 namespace snapdiff::html {
 
 /// What a page may weigh, so that tickets and mail take it.
@@ -14,7 +14,7 @@ inline constexpr std::size_t kMostBytes = std::size_t{3} << 20;
 /// Snapshots from which on those alone may be larger than a page otherwise may.
 inline constexpr std::size_t kLongSeries = 1000;
 
-/// graph_svg  growth graph first -> last as the render room draws it, may be empty; one that takes more
+/// graph_svg  growth graph first -> last as the render module draws it, may be empty; one that takes more
 ///            than a third of the page is left out, and the page says so
 /// start      the part to open first: "", "timeline", "table", "flame", "graph", "counters" or "inputs"
 /// most_bytes of the whole page. Rows that do not fit are summed into [N others], the least important

@@ -19,7 +19,7 @@ inline constexpr NumberGlyphs kGlyphs{"\u2212", "\u2009", "\u00a0"};
 /// entities.
 std::string safe(std::string_view bytes);
 
-/// A string of JSON that cannot end the script element it stands in.
+/// A string of JSON that cannot end the script element it is in.
 std::string json_string(std::string_view bytes);
 
 /// Spans in order; names as <code>.

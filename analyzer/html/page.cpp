@@ -4,8 +4,8 @@
 #include <new>
 
 #include "analyzer/html/assets.hpp"
-#include "analyzer/html/bands.hpp"
 #include "analyzer/html/html.hpp"
+#include "analyzer/html/layers.hpp"
 #include "analyzer/html/markup.hpp"
 #include "analyzer/html/packing.hpp"
 #include "analyzer/html/sections.hpp"

@@ -16,7 +16,7 @@
 namespace snapdiff::html {
 namespace {
 
-/// Longer names are templates of templates; their middle tells nobody anything.
+/// Longer names are templates of templates; their middle says nothing.
 constexpr std::size_t kLongestFrameName = 1500;
 constexpr std::size_t kLongestShortName = 300;
 
@@ -35,7 +35,7 @@ std::uint64_t bits(const char* at) { return static_cast<std::uint64_t>(reinterpr
 }  // namespace
 
 std::size_t StackPages::Hash::operator()(const Seen& seen) const {
-  // Asked for every frame of every stack: one round of mixing. Sizes are told apart by operator==.
+  // Asked for every frame of every stack: one round of mixing. Sizes are distinguished by operator==.
   const std::uint64_t places = bits(seen.function) * 0x9e3779b97f4a7c15ULL ^
                                std::rotl(bits(seen.file) * 0xc2b2ae3d27d4eb4fULL, 21) ^
                                std::rotl(bits(seen.module) * 0x165667b19e3779f9ULL, 42);

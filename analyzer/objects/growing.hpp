@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "analyzer/objects/shapes.hpp"
+#include "analyzer/objects/path_shapes.hpp"
 
 namespace snapdiff::objects {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "analyzer/objects/growing.hpp"
-#include "analyzer/objects/objects.hpp"
+#include "analyzer/objects/retained_objects.hpp"
 #include "snapdiff/checked.hpp"
 
 namespace snapdiff::objects {
@@ -83,7 +83,7 @@ class Report {
     LeakShares shares;
     if (shared > 0) shares = leak_shares(last, roots.nodes, shape_of, shapes, tree_.size());
     out_.hanging = shares.hanging;
-    // Most share first; those without one keep their order behind.
+    // Most share first; those without one keep their order after.
     std::vector<std::size_t> by_share(places.size());
     std::iota(by_share.begin(), by_share.end(), std::size_t{0});
     std::stable_sort(by_share.begin(), by_share.begin() + static_cast<std::ptrdiff_t>(shared),

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "analyzer/objects/dominators.hpp"
-#include "analyzer/objects/names.hpp"
-#include "analyzer/objects/objects.hpp"
+#include "analyzer/objects/retained_objects.hpp"
+#include "analyzer/objects/root_set.hpp"
+#include "analyzer/objects/type_names.hpp"
 #include "snapdiff/checked.hpp"
 
 namespace snapdiff::objects {

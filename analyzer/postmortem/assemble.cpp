@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "analyzer/diff/diff.hpp"
-#include "analyzer/postmortem/postmortem.hpp"
-#include "analyzer/story/story.hpp"
+#include "analyzer/postmortem/make_postmortem.hpp"
+#include "analyzer/story/make_story.hpp"
 #include "analyzer/trend/verdict.hpp"
 
 namespace snapdiff::postmortem {

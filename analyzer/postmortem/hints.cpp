@@ -155,7 +155,7 @@ class RowRules {
                         [&](const auto& pattern) { return matcher_.find(*pattern, frames_) != nullptr; });
   }
 
-  /// With too few snapshots for a verdict, what climbs and what is new may be it; other shapes must have been seen.
+  /// With too few snapshots for a verdict, what rises and what is new may be it; other shapes must have been seen.
   static bool has_word(const Rule& rule, const Verdict* verdict) {
     return std::any_of(rule.verdicts.begin(), rule.verdicts.end(), [&](const std::string& word) {
       return verdict != nullptr ? word == verdict->word : word == "GROWING" || word == "RISING" || word == "NEW";
@@ -310,7 +310,7 @@ void apply_to_counters(const Postmortem& report, const Rule& rule, std::vector<H
     }
     out << rule.usually << ".";
     hints.push_back(hint_of(rule, out.take()));
-    return;  // counters of the same name in other tags tell the same
+    return;  // counters of the same name in other tags say the same
   }
 }
 

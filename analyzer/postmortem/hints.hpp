@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/postmortem/postmortem.hpp"
+#include "analyzer/postmortem/make_postmortem.hpp"
 
 namespace snapdiff::postmortem {
 

@@ -3,10 +3,10 @@
 
 #include "analyzer/postmortem/findings.hpp"
 #include "analyzer/postmortem/hints.hpp"
-#include "analyzer/postmortem/postmortem.hpp"
+#include "analyzer/postmortem/make_postmortem.hpp"
 #include "analyzer/postmortem/series_facts.hpp"
+#include "analyzer/story/make_story.hpp"
 #include "analyzer/story/prose.hpp"
-#include "analyzer/story/story.hpp"
 
 namespace snapdiff::postmortem {
 
@@ -14,7 +14,7 @@ using namespace story;  // its words
 namespace {
 
 constexpr std::size_t kShortLines = 5;
-/// A hint that explains less of the growth is none of the five lines.
+/// A hint that explains less of the growth is not one of the five lines.
 constexpr double kHintShare = 0.1;
 
 /// Of the culprits, never of the total: one stack that comes and goes would decide it.
@@ -54,7 +54,7 @@ Prose where_line(const Postmortem& report) {
   return line.take();
 }
 
-/// Where nothing grew that could stand in its place.
+/// Where nothing grew that could be in its place.
 Prose freed_line(const Postmortem& report) {
   Writer line;
   if (!has_stacks(report) || !report.growth().story->culprits.empty()) return line.take();

@@ -3,7 +3,7 @@
 
 #include "analyzer/postmortem/findings.hpp"
 #include "analyzer/postmortem/series_facts.hpp"
-#include "analyzer/story/commands.hpp"
+#include "analyzer/story/next_command.hpp"
 #include "analyzer/story/prose.hpp"
 
 namespace snapdiff::postmortem {

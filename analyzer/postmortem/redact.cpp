@@ -2,7 +2,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/postmortem/postmortem.hpp"
+#include "analyzer/postmortem/make_postmortem.hpp"
 #include "analyzer/postmortem/tokens.hpp"
 #include "snapdiff/checked.hpp"
 

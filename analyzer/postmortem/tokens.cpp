@@ -39,7 +39,7 @@ constexpr std::string_view kHarmless =
     "speedscope stack statistics stats table tcmalloc temporary_objects temporary_space tensorflow text the time "
     "timeline torchsharp total_bytes total_count total_size us v valgrind version wall with xz zstd ";
 
-/// What may stand behind the "@" or "#" of an operand.
+/// What may be after the "@" or "#" of an operand.
 bool is_point(std::string_view text) {
   for (const std::string_view word : {"first", "last", "prev", "peak", "end", "oom", "steps"}) {
     if (text == word) return true;

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "analyzer/postmortem/postmortem.hpp"
+#include "analyzer/postmortem/make_postmortem.hpp"
 
 namespace snapdiff::postmortem {
 
@@ -30,7 +30,7 @@ class Redactor::Tokens {
   std::string_view operand(std::string_view ref);
   /// Of a name in a sentence: the token it has elsewhere.
   std::string_view span(std::string_view text);
-  /// A text of unknown make-up: all names met before, whatever stands in quotes, and paths.
+  /// A text of unknown make-up: all names met before, whatever is in quotes, and paths.
   std::string text(std::string_view text);
   FrameView frame(const FrameView& frame);
 

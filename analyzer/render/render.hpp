@@ -16,7 +16,7 @@
 #include "snapdiff/result.hpp"
 #include "snapdiff/trend.hpp"
 
-/// The door of the render room: documents and pictures of diffs. Graphviz gives positions, cairo
+/// The public header of the render module: documents and pictures of diffs. Graphviz gives positions, cairo
 /// and pango paint; both stay inside. Same input, same fonts: same bytes.
 namespace snapdiff::render {
 

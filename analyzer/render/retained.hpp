@@ -6,7 +6,7 @@
 #include "analyzer/render/render.hpp"
 #include "snapdiff/retention.hpp"
 
-/// The part of the render room's door that is about object graphs.
+/// The part of the render module's public headers that is about object graphs.
 namespace snapdiff::render {
 
 /// What keeps what alive in an object graph, or how that grew between two.

@@ -2,10 +2,10 @@
 #include <cmath>
 #include <span>
 
+#include "analyzer/report/frame_names.hpp"
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/json_parts.hpp"
 #include "analyzer/report/markdown_parts.hpp"
-#include "analyzer/report/names.hpp"
 #include "analyzer/report/sheet.hpp"
 #include "analyzer/report/story_lines.hpp"
 #include "analyzer/report/trend_parts.hpp"
@@ -21,7 +21,7 @@ constexpr std::size_t kReasonsShown = 3;
 std::string sparkline_of(const CounterRow& row, bool utf8) {
   std::vector<std::int64_t> values;
   for (std::size_t i = row.first; i <= row.last; ++i) values.push_back(row.values[i] ? *row.values[i] : values.back());
-  // From the lowest one up: a level of gigabytes that climbs by megabytes would be a flat line of bars from zero.
+  // From the lowest one up: a level of gigabytes that rises by megabytes would be a flat line of bars from zero.
   const std::int64_t lowest = *std::min_element(values.begin(), values.end());
   for (std::int64_t& value : values) {
     // The smallest bar instead of none for the lowest.

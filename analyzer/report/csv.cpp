@@ -2,10 +2,10 @@
 #include <cmath>
 
 #include "analyzer/report/csv_record.hpp"
+#include "analyzer/report/frame_names.hpp"
 #include "analyzer/report/gate_parts.hpp"
-#include "analyzer/report/listed_once.hpp"
-#include "analyzer/report/names.hpp"
-#include "analyzer/report/retention.hpp"
+#include "analyzer/report/listed_once_table.hpp"
+#include "analyzer/report/retained_text.hpp"
 #include "analyzer/report/trend_parts.hpp"
 #include "analyzer/report/writers.hpp"
 

@@ -1,5 +1,5 @@
 #include "analyzer/report/headline.hpp"
-#include "analyzer/report/listed_once.hpp"
+#include "analyzer/report/listed_once_table.hpp"
 #include "analyzer/report/markdown_parts.hpp"
 #include "analyzer/report/writers.hpp"
 

@@ -3,12 +3,12 @@
 #include <charconv>
 #include <span>
 
-#include "analyzer/report/names.hpp"
+#include "analyzer/report/frame_names.hpp"
 #include "analyzer/report/report.hpp"
 #include "snapdiff/number_text.hpp"
 
 /// One line per stack, root first: "main;handle_request;alloc 4096". README.md says how growth and
-/// shrinkage are told apart.
+/// shrinkage are distinguished.
 namespace snapdiff::report {
 
 namespace {

@@ -14,7 +14,7 @@ std::string budget_name(const Budget& budget);
 /// "+250 KiB a snapshot", "+1.40 MiB an hour", "+64 MiB".
 std::string measured_text(const GateReport& report, const GateFinding& finding);
 
-/// "FAIL  2 of 3 findings break a budget" or "PASS  ...": stands alone in a log.
+/// "FAIL  2 of 3 findings break a budget" or "PASS  ...": is alone in a log.
 std::string gate_summary(const GateReport& report);
 
 /// One sentence about a finding.

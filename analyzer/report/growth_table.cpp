@@ -4,9 +4,9 @@
 #include <optional>
 #include <span>
 
+#include "analyzer/report/frame_names.hpp"
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/markdown_parts.hpp"
-#include "analyzer/report/names.hpp"
 #include "analyzer/report/sheet.hpp"
 #include "analyzer/report/story_lines.hpp"
 #include "analyzer/report/writers.hpp"
@@ -20,7 +20,7 @@ constexpr std::size_t kAnyWidth = 1000;  // nothing is cut
 constexpr std::string_view kFuzzyMark = "  fuzzy";
 constexpr std::string_view kMergedMark = "  merged";
 
-/// Rows that were matched across builds by no more than likeness, or that stand for several stacks, say so.
+/// Rows that were matched across builds by no more than similarity, or that stand for several stacks, say so.
 constexpr std::string_view match_mark(MatchTier tier) {
   return tier == MatchTier::fuzzy ? kFuzzyMark : tier == MatchTier::merged ? kMergedMark : std::string_view();
 }
@@ -196,7 +196,7 @@ class GrowthSheet {
                  [&](const GrowthLine& line) { return line.is_row() ? cell_of(line.row) : Cell{}; });
   }
 
-  /// Where each row allocates; not of reports without files, which need the room.
+  /// Where each row allocates; not of reports without files, which need the space.
   void sites(Sheet& sheet) const {
     std::vector<FrameView> frames;
     std::vector<std::string> texts(lines_.size());

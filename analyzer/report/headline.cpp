@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analyzer/report/names.hpp"
+#include "analyzer/report/frame_names.hpp"
 #include "analyzer/report/prose_text.hpp"
 #include "analyzer/report/renamed.hpp"
 #include "analyzer/report/selection.hpp"

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "analyzer/report/listed_once.hpp"
+#include "analyzer/report/listed_once_table.hpp"
 #include "snapdiff/checked.hpp"
 #include "snapdiff/words.hpp"
 

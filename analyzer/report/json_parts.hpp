@@ -25,7 +25,7 @@ void json_object_fields(JsonWriter& json, bool known, const Change& objects);
 /// {"baseline", "current", "growth"} into the object that is open.
 void json_change_fields(JsonWriter& json, const Change& change);
 void json_instances(JsonWriter& json, const InstanceCount& count);
-/// Where growth is not their difference: counters that began anew.
+/// Where growth is not their difference: counters that restarted.
 void json_change_fields(JsonWriter& json, const Change& change, std::int64_t growth);
 void json_frame(JsonWriter& json, const FrameView& frame);
 void json_stack(JsonWriter& json, std::string_view key, std::span<const FrameView> frames);

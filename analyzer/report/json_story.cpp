@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/report/frame_names.hpp"
 #include "analyzer/report/json_parts.hpp"
-#include "analyzer/report/names.hpp"
 #include "analyzer/report/prose_text.hpp"
 #include "snapdiff/story.hpp"
 

@@ -16,7 +16,7 @@ namespace snapdiff::report {
 /// doubles in the shortest form that reads back, NaN and infinities as null.
 class JsonWriter {
  public:
-  /// `one_line`: the whole value stands on one line, as a line of JSON Lines does.
+  /// `one_line`: the whole value is on one line, as a line of JSON Lines does.
   explicit JsonWriter(std::string& out, bool one_line = false) : out_(out), one_line_(one_line) {}
 
   void begin_object() { open('{'); }

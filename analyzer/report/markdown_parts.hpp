@@ -15,7 +15,7 @@ namespace snapdiff::report {
 /// link that a code host would make of '@' and '#'.
 std::string literal(std::string_view text);
 
-/// What stands in front of the table of a comparison: its answer in a line, and what was compared.
+/// What is in front of the table of a comparison: its answer in a line, and what was compared.
 std::string markdown_title(const SnapshotRef& baseline, const SnapshotRef& current, const std::string& metric,
                            const Change& total, const std::string& unit);
 /// The lines above the table as a list, and the notes below it.

@@ -1,8 +1,8 @@
 #include <algorithm>
 
+#include "analyzer/report/frame_names.hpp"
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/markdown_parts.hpp"
-#include "analyzer/report/names.hpp"
 #include "analyzer/report/sheet.hpp"
 #include "analyzer/report/writers.hpp"
 #include "snapdiff/number_text.hpp"

@@ -259,7 +259,7 @@ class ProfileWriter {
     for (std::size_t i = 0; i < frames.size();) {
       std::size_t end = i;
       // The model keeps one frame per function, file and line, with the offset it was first met at:
-      // inlined frames are told by their flag, their offsets need not agree.
+      // inlined frames are known by their flag, their offsets need not agree.
       while (end + 1 < frames.size() && (table.flags[index_of(frames[end])] & kFrameInlined) != 0 &&
              table.module[index_of(frames[end])] == table.module[index_of(frames[end + 1])] &&
              table.function[index_of(frames[end + 1])] != FunctionId{}) {

@@ -20,7 +20,7 @@
 #include "snapdiff/story.hpp"
 #include "snapdiff/trend.hpp"
 
-/// The door of the report room: results as text, JSON, JSON Lines, CSV and Markdown, and as files for
+/// The public header of the report module: results as text, JSON, JSON Lines, CSV and Markdown, and as files for
 /// other tools. Reads result types only; returns strings, prints nothing.
 namespace snapdiff::report {
 
@@ -83,14 +83,14 @@ std::string write_gate(const GateReport& report, const Style& style);
 std::string gate_junit(const GateReport& report);
 std::string gate_sarif(const GateReport& report, std::string_view version);
 
-/// JSON that others wrote, with the code points that printable() would escape as \uNNNN: they can stand in strings
+/// JSON that others wrote, with the code points that printable() would escape as \uNNNN: they can be in strings
 /// alone.
 std::string json_safe(std::string_view json);
 
 /// By what stacks of one side were found on the other: "by function, lines moved".
 std::string_view tier_words(MatchTier tier);
 
-/// What stands at one place of two stacks, printable: "Cache::put  cache.cc:41". "" where a side has nothing there.
+/// What is at one place of two stacks, printable: "Cache::put  cache.cc:41". "" where a side has nothing there.
 struct PairedFrame {
   std::string before, after;
   bool alike() const { return before == after; }

@@ -32,7 +32,7 @@ struct Selection {
 /// "[2 others]", "[1 other]".
 std::string others_name(const Others& others);
 
-/// Whether unchanged rows stand in the table: people who ask for changes don't want to read them,
+/// Whether unchanged rows are in the table: people who ask for changes don't want to read them,
 /// machine forms and -n 0 hold everything.
 enum class Unchanged : std::uint8_t { shown, hidden };
 

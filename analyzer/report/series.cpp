@@ -3,10 +3,10 @@
 #include <cmath>
 #include <optional>
 
+#include "analyzer/report/frame_names.hpp"
 #include "analyzer/report/headline.hpp"
-#include "analyzer/report/listed_once.hpp"
+#include "analyzer/report/listed_once_table.hpp"
 #include "analyzer/report/markdown_parts.hpp"
-#include "analyzer/report/names.hpp"
 #include "analyzer/report/sheet.hpp"
 #include "analyzer/report/writers.hpp"
 #include "snapdiff/number_text.hpp"
@@ -21,7 +21,7 @@ constexpr std::size_t kBarWidth = 40;
 constexpr std::size_t kMostSteps = 60;
 constexpr std::size_t kStepsAtEnds = 20;
 
-/// Rows that rose and fell back are told below the table, the three largest.
+/// Rows that rose and fell back are listed below the table, the three largest.
 constexpr std::size_t kMostPassing = 3;
 constexpr double kPassingShare = 0.01;  // of the largest total
 
@@ -115,7 +115,7 @@ std::string passing_text(const SeriesReport& series, const Style& style) {
   const GrowthReport& overall = series.overall;
   const Glyphs glyphs = glyphs_for(style.utf8);
   std::string out;
-  constexpr std::size_t kNumbers = 66;  // what stands after the name, in full
+  constexpr std::size_t kNumbers = 66;  // what is after the name, in full
   const std::size_t room = std::max<std::size_t>(32, style.width > kNumbers ? style.width - kNumbers : 0);
   for (const PassingRow& passing : passing_rows(series)) {
     const std::string name = row_text(overall, overall.rows[passing.row], room, glyphs);

@@ -39,7 +39,7 @@ class Sheet {
     bool dim = false;  ///< the whole row
   };
 
-  /// `thousands` stands between groups of three digits in cells that are whole numbers.
+  /// `thousands` is between groups of three digits in cells that are whole numbers.
   Sheet(std::vector<Column> columns, std::string last_header, std::string_view thousands)
       : columns_(std::move(columns)), last_header_(std::move(last_header)), thousands_(thousands) {}
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/report/frame_names.hpp"
 #include "analyzer/report/json_writer.hpp"
-#include "analyzer/report/names.hpp"
 #include "analyzer/report/report.hpp"
 #include "analyzer/report/text_tools.hpp"
 #include "snapdiff/hash.hpp"

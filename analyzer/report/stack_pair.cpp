@@ -2,8 +2,8 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/report/frame_names.hpp"
 #include "analyzer/report/headline.hpp"
-#include "analyzer/report/names.hpp"
 #include "analyzer/report/report.hpp"
 #include "analyzer/report/writers.hpp"
 

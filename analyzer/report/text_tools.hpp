@@ -28,7 +28,7 @@ Glyphs glyphs_for(bool utf8);
 /// Columns of a terminal that valid UTF-8 takes: 0 for combining marks, 2 for wide characters.
 std::size_t display_width(std::string_view text);
 
-/// Text for a terminal, laid out already, in which each name with right-to-left letters stands between Unicode's marks
+/// Text for a terminal, laid out already, in which each name with right-to-left letters is between Unicode's marks
 /// of isolation: names side by side keep their places. A name ends at two blanks, a caller's sign, an arrow or a line
 /// end. The marks take no column; other text comes back as it is.
 std::string isolated(std::string_view text);

@@ -1,8 +1,8 @@
 #include <optional>
 
+#include "analyzer/report/frame_names.hpp"
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/markdown_parts.hpp"
-#include "analyzer/report/names.hpp"
 #include "analyzer/report/sheet.hpp"
 #include "analyzer/report/writers.hpp"
 #include "snapdiff/number_text.hpp"
@@ -98,7 +98,7 @@ class TopSheet {
 
   std::string site(const TopLine& line) const { return cut_name(stack(line, 1000).site, kSiteWidth, glyphs_.ellipsis); }
 
-  /// Of the rows, which stand above the others.
+  /// Of the rows, which are above the others.
   std::vector<std::string> names(std::size_t width) const {
     const std::size_t count = selection_.rows.size();
     if (!grouped_) {

@@ -1,8 +1,8 @@
 #include <cstdio>
 
-#include "analyzer/report/listed_once.hpp"
+#include "analyzer/report/frame_names.hpp"
+#include "analyzer/report/listed_once_table.hpp"
 #include "analyzer/report/markdown_parts.hpp"
-#include "analyzer/report/names.hpp"
 #include "analyzer/report/sheet.hpp"
 #include "analyzer/report/story_lines.hpp"
 #include "analyzer/report/trend_parts.hpp"

@@ -5,7 +5,7 @@
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/session/pins.hpp"
-#include "analyzer/story/story.hpp"
+#include "analyzer/story/make_story.hpp"
 
 namespace snapdiff::session {
 

@@ -21,7 +21,7 @@ Result<std::vector<TracedFailure>> failures_of(const LoadedSnapshot& loaded, con
 /// The last failed allocation of all devices of a snapshot; null where none failed.
 Result<std::shared_ptr<const OutOfMemory>> last_failure(const Snapshot& snapshot);
 
-/// What stands above a table of one snapshot: the moment's failed allocation, and for a person the last one that its
+/// What is above a table of one snapshot: the moment's failed allocation, and for a person the last one that its
 /// traces hold (in JSON it would say that this is the moment of it); the peak of its trace.
 Result<report::AboveTop> above_top(const LoadedSnapshot& loaded, const DiffOptions& options, report::Form form);
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "analyzer/gate/gate.hpp"
+#include "analyzer/gate/check_gate.hpp"
 #include "analyzer/session/document.hpp"
 #include "analyzer/session/files.hpp"
 #include "snapdiff/words.hpp"

@@ -3,12 +3,12 @@
 #include <utility>
 
 #include "analyzer/diff/diff.hpp"
-#include "analyzer/objects/objects.hpp"
-#include "analyzer/postmortem/postmortem.hpp"
+#include "analyzer/objects/retained_objects.hpp"
+#include "analyzer/postmortem/make_postmortem.hpp"
 #include "analyzer/session/device_peak.hpp"
 #include "analyzer/session/labelled.hpp"
 #include "analyzer/session/left_out.hpp"
-#include "analyzer/story/story.hpp"
+#include "analyzer/story/make_story.hpp"
 #include "analyzer/trend/scenario.hpp"
 #include "analyzer/trend/verdict.hpp"
 

@@ -235,7 +235,7 @@ bool may_be_left_out(const std::vector<Job>& jobs, const ReadResults& results, b
 
 bool is_damage(const Error& error) { return error.code == ErrorCode::malformed || error.code == ErrorCode::limit; }
 
-/// The snapshots of one path operand; `next` is its first job and is moved behind its last one.
+/// The snapshots of one path operand; `next` is its first job and is moved after its last one.
 Result<std::vector<LoadedSnapshot>> take_path(const PathOperand& path, std::size_t operand, const Plan& plan,
                                               ReadResults& results, std::size_t& next, bool leave_out, bool expand,
                                               Loaded& loaded) {

@@ -8,7 +8,7 @@
 
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/diff/diff.hpp"
-#include "analyzer/flame/flame.hpp"
+#include "analyzer/flame/flame_tree.hpp"
 #include "analyzer/html/html.hpp"
 #include "analyzer/session/document.hpp"
 #include "analyzer/session/judged_series.hpp"

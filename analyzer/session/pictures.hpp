@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "analyzer/objects/objects.hpp"
+#include "analyzer/objects/retained_objects.hpp"
 #include "analyzer/render/drawing.hpp"
 #include "analyzer/session/compared.hpp"
 #include "analyzer/session/postmortem_series.hpp"

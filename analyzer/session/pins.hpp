@@ -9,7 +9,7 @@
 
 namespace snapdiff::session {
 
-/// What tells one stack from another in a table: its visible frames.
+/// What distinguishes one stack from another in a table: its visible frames.
 std::string stack_key(const std::vector<FrameView>& frames);
 
 /// The pseudo stack `[no stack recorded]` of a snapshot's rows; stack 0 where no row has it.

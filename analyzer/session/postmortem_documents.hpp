@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/postmortem/postmortem.hpp"
+#include "analyzer/postmortem/make_postmortem.hpp"
 #include "analyzer/render/drawing.hpp"
 #include "analyzer/session/postmortem_series.hpp"
 #include "snapdiff/picture.hpp"

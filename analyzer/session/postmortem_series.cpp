@@ -12,7 +12,7 @@
 #include "analyzer/session/left_out.hpp"
 #include "analyzer/session/pins.hpp"
 #include "analyzer/session/series_choice.hpp"
-#include "analyzer/story/story.hpp"
+#include "analyzer/story/make_story.hpp"
 
 namespace snapdiff::session {
 namespace {

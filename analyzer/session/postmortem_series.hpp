@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/postmortem/postmortem.hpp"
+#include "analyzer/postmortem/make_postmortem.hpp"
 #include "analyzer/session/load.hpp"
 
 namespace snapdiff::session {
@@ -29,7 +29,7 @@ Result<std::optional<ReportedSeries>> series_of_trace(const Loaded& loaded);
 /// What a report on all of `loaded` is about: series_of_trace(), else the snapshots as they are.
 Result<ReportedSeries> reported_series(const Loaded& loaded);
 
-/// Everything about one series; the narrative told. Errors: those of the diff.
+/// Everything about one series; with its narrative. Errors: those of the diff.
 Result<Postmortem> find_out(const ReportedSeries& series, const DiffOptions& view, std::optional<std::int64_t> limit,
                             const postmortem::Rules& rules);
 

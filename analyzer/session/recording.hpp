@@ -64,7 +64,7 @@ class Recording {
 };
 
 /// The store where a command that only reads its operands records what it compared: one that is named; where nobody
-/// named one, it leaves nothing behind that a later command would take unasked. Snapshots out of a store are none of
+/// named one, it leaves nothing behind that a later command would take unasked. Snapshots out of a store are not one of
 /// its own: there only the comparison is remembered.
 StoreChoice store_for_reading(const Request& request, const Loaded& loaded);
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "analyzer/session/facts_text.hpp"
-#include "analyzer/trend/shared_axis.hpp"
+#include "analyzer/trend/share_axis.hpp"
 #include "snapdiff/number_text.hpp"
 
 namespace snapdiff::session {

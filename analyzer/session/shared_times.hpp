@@ -8,7 +8,7 @@
 #include "analyzer/store/store.hpp"
 #include "snapdiff/shared_axis.hpp"
 
-/// Times for stored snapshots that hold none, from the other series. They are made anew each time somebody looks,
+/// Times for stored snapshots that hold none, from the other series. They are made again each time somebody looks,
 /// and never stored: an estimate must not become a fact.
 namespace snapdiff::session {
 

@@ -10,7 +10,7 @@
 #include "analyzer/store/column_chunk.hpp"
 #include "snapdiff/allocator_state.hpp"
 
-/// Chunks of what a caching allocator tells: segments, blocks, events (README.md, "Allocator chunks").
+/// Chunks of what a caching allocator records: segments, blocks, events (README.md, "Allocator chunks").
 /// Arithmetic is modulo 2^64, so whatever a table holds comes back.
 namespace snapdiff::store {
 
@@ -28,7 +28,7 @@ struct AllocatorTables {
 struct EncodedTables {
   std::vector<std::string> segments;  ///< kChunkRows rows each
   std::vector<std::string> blocks;    ///< the same
-  bool is_delta = false;              ///< some rows are told as rows of `before`
+  bool is_delta = false;              ///< some rows are stored as rows of `before`
 };
 
 /// `before` may be null. Rows that are in it too, in all they say, cost next to nothing.

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "analyzer/store/allocator_store.hpp"
-#include "analyzer/store/schema.hpp"
+#include "analyzer/store/store_schema.hpp"
 
 namespace snapdiff::store {
 namespace {
@@ -157,7 +157,7 @@ void read_events(sqlite3* db, const StoredTrace& trace, const StoredAllocator& s
 }
 
 void Session::keep(std::int64_t snapshot, std::shared_ptr<const AllocatorTables> tables) {
-  constexpr std::size_t kKept = 2;  // the last one is what the next import tells its changes against
+  constexpr std::size_t kKept = 2;  // the last one is what the next import stores its changes against
   allocators_.emplace_front(snapshot, std::move(tables));
   if (allocators_.size() > kKept) allocators_.pop_back();
 }

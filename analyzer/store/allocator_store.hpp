@@ -65,7 +65,7 @@ struct AllocatorBase {
   std::int64_t distance = 0;
   std::shared_ptr<const AllocatorTables> tables;
 };
-/// Of a new snapshot behind `last`, the one before it in its series.
+/// Of a new snapshot after `last`, the one before it in its series.
 AllocatorBase allocator_base(Session& session, std::optional<std::int64_t> last);
 
 void write_allocator(Session& session, std::int64_t snapshot, const EncodedAllocator& encoded,
@@ -97,7 +97,7 @@ std::optional<StoredAllocator> read_allocator(sqlite3* db, std::int64_t snapshot
 void read_events(sqlite3* db, const StoredTrace& trace, const StoredAllocator& state,
                  const std::function<StackId(std::uint32_t)>& stack_of, EventLog& out);
 
-/// Deletes it, and writes those anew that were stored as changes against it; see remove_snapshots().
+/// Deletes it, and writes those again that were stored as changes against it; see remove_snapshots().
 void remove_allocators(Session& session, std::span<const std::int64_t> snapshots);
 
 }  // namespace snapdiff::store

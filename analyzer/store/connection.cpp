@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "analyzer/store/schema.hpp"
+#include "analyzer/store/store_schema.hpp"
 #include "snapdiff/printable.hpp"
 
 namespace snapdiff::store {

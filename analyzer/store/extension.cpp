@@ -1,6 +1,6 @@
 #include <memory>
 
-#include "analyzer/store/tables.hpp"
+#include "analyzer/store/sql_tables.hpp"
 #include "analyzer/store/virtual_table.hpp"
 
 // The extension for other programs: `.load ./libsnapdiff_sqlite` in the sqlite3 shell. SQLite finds

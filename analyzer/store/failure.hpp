@@ -11,7 +11,7 @@
 
 namespace snapdiff::store {
 
-/// What travels inside this room; guarded() turns it into a Result at the door.
+/// What travels inside this module; guarded() turns it into a Result in store.hpp.
 struct Failure {
   Error error;
 };

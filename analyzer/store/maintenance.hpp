@@ -13,7 +13,7 @@
 /// What keeps a store small, whole and together with others. All inside the caller's transaction.
 namespace snapdiff::store {
 
-/// Takes snapshots out, writes those anew that were stored as changes against them, and deletes
+/// Takes snapshots out, writes those again that were stored as changes against them, and deletes
 /// what nothing refers to any more. Ids of the rest stay. Throws usage (unknown id).
 void remove_snapshots(Session& session, std::span<const SnapshotId> ids);
 

@@ -3,9 +3,9 @@
 #include "analyzer/store/allocator_store.hpp"
 #include "analyzer/store/column_chunk.hpp"
 #include "analyzer/store/maintenance.hpp"
-#include "analyzer/store/schema.hpp"
 #include "analyzer/store/snapshot_facts.hpp"
 #include "analyzer/store/snapshot_store.hpp"
+#include "analyzer/store/store_schema.hpp"
 
 namespace snapdiff::store {
 namespace {

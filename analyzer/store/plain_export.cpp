@@ -2,8 +2,8 @@
 
 #include <filesystem>
 
-#include "analyzer/store/schema.hpp"
 #include "analyzer/store/snapshot_facts.hpp"
+#include "analyzer/store/store_schema.hpp"
 
 namespace snapdiff::store {
 namespace {

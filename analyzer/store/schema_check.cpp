@@ -7,8 +7,8 @@
 #include <string_view>
 #include <utility>
 
-#include "analyzer/store/schema.hpp"
 #include "analyzer/store/sqlite.hpp"
+#include "analyzer/store/store_schema.hpp"
 
 namespace snapdiff::store {
 namespace {

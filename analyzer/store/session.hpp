@@ -57,7 +57,7 @@ class Session {
   std::shared_ptr<const AllocatorTables> allocator_tables(std::int64_t snapshot);
   void keep(std::int64_t snapshot, std::shared_ptr<const AllocatorTables> tables);
 
-  /// The chunk that holds `stack`, or the first one after it; null behind the last.
+  /// The chunk that holds `stack`, or the first one after it; null after the last.
   std::shared_ptr<const DecodedStacks> stacks_from(std::uint32_t stack);
 
  private:

@@ -4,7 +4,7 @@
 
 #include "analyzer/store/bytes.hpp"
 #include "analyzer/store/column_chunk.hpp"
-#include "analyzer/store/schema.hpp"
+#include "analyzer/store/store_schema.hpp"
 #include "snapdiff/checked.hpp"
 
 namespace snapdiff::store {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/store/tables.hpp"
+#include "analyzer/store/sql_tables.hpp"
 #include "analyzer/store/virtual_table.hpp"
 
 namespace snapdiff::store {

@@ -73,7 +73,7 @@ struct Range {
   std::size_t depth;
 };
 
-/// Keys hold the next frames of a stack, `count` of `bits` bits each, the root's on top; 0 behind
+/// Keys hold the next frames of a stack, `count` of `bits` bits each, the root's on top; 0 after
 /// the leaf.
 struct Digits {
   unsigned bits = 1;

@@ -15,7 +15,7 @@ struct StackRun {
   std::vector<std::vector<std::uint32_t>> stacks;
 };
 
-/// Shows `change` every stack chunk of the store, in order of ids, and stores anew those for which
+/// Shows `change` every stack chunk of the store, in order of ids, and stores again those for which
 /// it says true: without the holes at both ends, none when nothing else is left, several when they
 /// grew beyond a chunk. Stacks keep their ids. Throws malformed.
 void rewrite_stacks(sqlite3* db, const std::function<bool(StackRun&)>& change);

@@ -10,7 +10,7 @@
 #include "analyzer/store/snapshot_facts.hpp"
 #include "analyzer/store/snapshot_store.hpp"
 #include "analyzer/store/sql_runner.hpp"
-#include "analyzer/store/tables.hpp"
+#include "analyzer/store/sql_tables.hpp"
 
 namespace snapdiff::store {
 struct Store::Impl {

@@ -13,7 +13,7 @@
 #include "snapdiff/result.hpp"
 #include "snapdiff/snapshot.hpp"
 
-/// The only door of the store room: one SQLite file that keeps snapshots (README.md beside this
+/// The only public header of the store module: one SQLite file that keeps snapshots (README.md beside this
 /// file has the layout).
 namespace snapdiff::store {
 
@@ -119,13 +119,13 @@ class Store {
 
   /// Takes over the names of addresses: frames of `named` that were imported as addresses and have a
   /// function now, with the frames derived from them (kFrameDerived). Stacks keep their ids and
-  /// hashes. Returns how many addresses were named anew or otherwise.
+  /// hashes. Returns how many addresses were named again or otherwise.
   Result<std::size_t> take_names(const Dictionary& named);
 
   /// Removes snapshots, and the sources, stacks and strings that nothing else uses.
   Status remove(std::span<const SnapshotId> ids);
 
-  /// Takes in everything of another store that is not here yet; ids are given anew.
+  /// Takes in everything of another store that is not here yet; ids are given again.
   /// Returns how many snapshots were added.
   Result<std::size_t> merge(const std::string& other_path);
 

@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "analyzer/store/allocator_store.hpp"
-#include "analyzer/store/schema.hpp"
-#include "analyzer/store/tables.hpp"
+#include "analyzer/store/sql_tables.hpp"
+#include "analyzer/store/store_schema.hpp"
 #include "analyzer/store/tables_values.hpp"
 #include "analyzer/store/virtual_table.hpp"
 
@@ -12,7 +12,7 @@ namespace {
 /// Walks the segments, or the blocks, of all snapshots or of one; of all segments or of some.
 class AllocatorScan {
  public:
-  /// The first row of a segment, which may be the one behind the last.
+  /// The first row of a segment, which may be the one after the last.
   using FirstRow = std::size_t (*)(const AllocatorTables&, std::size_t segment);
   AllocatorScan(Session& session, FirstRow first_row) : session_(session), first_row_(first_row) {}
 
@@ -72,7 +72,7 @@ class AllocatorScan {
   std::size_t next_ = 0;
   std::shared_ptr<const AllocatorTables> tables_;  // null at the end
   AllocatorFacts facts_;
-  std::int64_t facts_of_ = 0;  // a join starts anew for every row of the other table
+  std::int64_t facts_of_ = 0;  // a join starts again for every row of the other table
   std::size_t row_ = 0;
   std::size_t end_ = 0;
   std::int64_t rowid_ = 0;

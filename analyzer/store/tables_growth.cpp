@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "analyzer/store/snapshot_facts.hpp"
-#include "analyzer/store/tables.hpp"
+#include "analyzer/store/sql_tables.hpp"
 #include "analyzer/store/virtual_table.hpp"
 #include "snapdiff/checked.hpp"
 

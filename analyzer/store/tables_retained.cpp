@@ -4,7 +4,7 @@
 #include <unordered_set>
 
 #include "analyzer/graph/dominators.hpp"
-#include "analyzer/store/tables.hpp"
+#include "analyzer/store/sql_tables.hpp"
 #include "analyzer/store/tables_values.hpp"
 #include "analyzer/store/virtual_table.hpp"
 #include "snapdiff/checked.hpp"

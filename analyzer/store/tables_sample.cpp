@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "analyzer/store/tables.hpp"
+#include "analyzer/store/sql_tables.hpp"
 #include "analyzer/store/tables_values.hpp"
 
 namespace snapdiff::store {

@@ -1,6 +1,6 @@
 #include <limits>
 
-#include "analyzer/store/tables.hpp"
+#include "analyzer/store/sql_tables.hpp"
 #include "analyzer/store/virtual_table.hpp"
 
 namespace snapdiff::store {

@@ -2,8 +2,8 @@
 #include <optional>
 
 #include "analyzer/store/allocator_store.hpp"
-#include "analyzer/store/schema.hpp"
-#include "analyzer/store/tables.hpp"
+#include "analyzer/store/sql_tables.hpp"
+#include "analyzer/store/store_schema.hpp"
 #include "analyzer/store/tables_values.hpp"
 #include "analyzer/store/virtual_table.hpp"
 

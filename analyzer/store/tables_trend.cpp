@@ -3,7 +3,7 @@
 #include <unordered_map>
 
 #include "analyzer/store/snapshot_facts.hpp"
-#include "analyzer/store/tables.hpp"
+#include "analyzer/store/sql_tables.hpp"
 #include "analyzer/store/tables_values.hpp"
 #include "analyzer/store/virtual_table.hpp"
 #include "analyzer/trend/verdict.hpp"

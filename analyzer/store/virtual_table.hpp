@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/store/schema.hpp"
 #include "analyzer/store/session.hpp"
+#include "analyzer/store/store_schema.hpp"
 
 /// SQLite's virtual table callbacks, written once. A table is a class T with
 ///   kDeclaration                      the columns, as CREATE TABLE

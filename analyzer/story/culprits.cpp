@@ -1,6 +1,6 @@
 #include "analyzer/story/culprits.hpp"
 
-#include "analyzer/story/story.hpp"
+#include "analyzer/story/make_story.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -14,7 +14,7 @@ namespace {
 constexpr double kShared = 0.05;
 constexpr std::size_t kRowsToCompare = 10;  // of either side: of fewer stacks all may be new
 
-/// By any tier but likeness.
+/// By any tier but similarity.
 bool share_nothing(const GrowthReport& report) {
   if (report.options.by != GroupBy::stack || report.series_length > 2) return false;
   double before = 0, after = 0, kept = 0, still = 0;

@@ -18,7 +18,7 @@ inline constexpr std::size_t kManyCallers = 4;
 /// What has to be explained: how much each path weighs when culprits are looked for.
 ///   weight   per path, >= 0; 0 for paths that do not belong to this group
 ///   verdict  per path, its own; without a word where there is no series or the path changes less than the floor
-///   moved    per path: it climbs by what others that end in the same function lose
+///   moved    per path: it rises by what others that end in the same function lose
 struct Weights {
   std::vector<double> weight;
   double all = 0;

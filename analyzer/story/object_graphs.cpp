@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "analyzer/story/make_story.hpp"
 #include "analyzer/story/prose.hpp"
-#include "analyzer/story/story.hpp"
 
 namespace snapdiff::story {
 namespace {

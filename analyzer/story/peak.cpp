@@ -3,9 +3,9 @@
 #include <tuple>
 #include <utility>
 
-#include "analyzer/story/commands.hpp"
+#include "analyzer/story/make_story.hpp"
+#include "analyzer/story/next_command.hpp"
 #include "analyzer/story/prose.hpp"
-#include "analyzer/story/story.hpp"
 #include "snapdiff/function_name.hpp"
 #include "snapdiff/role_names.hpp"
 

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/story/commands.hpp"
+#include "analyzer/story/make_story.hpp"
+#include "analyzer/story/next_command.hpp"
 #include "analyzer/story/prose.hpp"
-#include "analyzer/story/story.hpp"
 #include "snapdiff/number_text.hpp"
 
 namespace snapdiff::story {

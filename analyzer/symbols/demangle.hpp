@@ -8,7 +8,7 @@
 
 namespace snapdiff::symbols {
 
-/// demangle() of the door; adds to `written` the characters that decoding made, which hostile names
+/// demangle() of symbols.hpp; adds to `written` the characters that decoding made, which hostile names
 /// make many.
 std::string demangle(std::string_view linker_name, Demangle how, std::uint64_t& written);
 

@@ -108,7 +108,7 @@ void DwarfIndex::list_units() {
   unit_at_.build();
 }
 
-/// Walks what stands below `parent`, depth first: visit(die, tag, depth, around) is called with how
+/// Walks what is below `parent`, depth first: visit(die, tag, depth, around) is called with how
 /// deep it stands (1: a child of `parent`) and what the visit of the entry around it left in `around`;
 /// it says whether to go below. What it puts in `around` holds there.
 template <class Visit>
@@ -218,7 +218,7 @@ void DwarfIndex::find(std::uint64_t address, std::vector<DwarfFrame>& out) {
   if (!unit.listed) list_functions(unit, false);
   std::uint32_t row = unit.at.find(address);
   if (row == IntervalMap::kNone && !unit.listed_deeply) {
-    // Functions of classes that stand inside functions.
+    // Functions of classes that are inside functions.
     list_functions(unit, true);
     row = unit.at.find(address);
   }

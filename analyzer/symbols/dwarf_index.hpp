@@ -20,7 +20,7 @@ inline constexpr std::size_t kMaxScopeDepth = 512;            ///< blocks and in
 struct DwarfFrame {
   const char* linker_name = nullptr;
   const char* name = nullptr;
-  const char* folder = nullptr;  ///< stands before `file` where that is a relative path; may be null
+  const char* folder = nullptr;  ///< is before `file` where that is a relative path; may be null
   const char* file = nullptr;
   std::int32_t line = 0;
   std::int32_t column = 0;
@@ -29,7 +29,7 @@ struct DwarfFrame {
 
 /// Finds the function and the inlined calls at addresses of one Dwarf. Units are found by their
 /// ranges; a unit's functions are listed when its first address comes, a function's inlined calls
-/// when its first address comes: dwarf_getscopes() walks the unit anew for each address.
+/// when its first address comes: dwarf_getscopes() walks the unit again for each address.
 class DwarfIndex {
  public:
   explicit DwarfIndex(Dwarf* dwarf);

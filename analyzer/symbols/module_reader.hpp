@@ -17,7 +17,7 @@ inline constexpr std::uint64_t kMaxNameBytes = 1U << 16;  ///< a longer name is 
 struct RawFrame {
   std::string_view linker_name;  ///< "" when there is none
   std::string_view name;         ///< as in the source; "" when only the linker name is known
-  std::string_view folder;       ///< stands before a relative `file`
+  std::string_view folder;       ///< is before a relative `file`
   std::string_view file;
   std::int32_t line = 0;
   std::int32_t column = 0;

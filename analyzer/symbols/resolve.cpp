@@ -83,7 +83,7 @@ class AddressMap {
       loads_ = files.binary->loads;
       return;
     }
-    // objcopy gives the segments of a debug file other offsets: only the place in memory tells.
+    // objcopy gives the segments of a debug file other offsets: only the place in memory identifies them.
     by_memory_ = true;
     loads_ = files.debug->loads;
   }

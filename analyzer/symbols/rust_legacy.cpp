@@ -22,7 +22,7 @@ bool is_hash(std::string_view part) {
   return distinct >= kFewestDistinctDigits;
 }
 
-/// "$LT$" -> "<", "$u7e$" -> "~"; false when it is none of the escapes.
+/// "$LT$" -> "<", "$u7e$" -> "~"; false when it is not one of the escapes.
 bool append_escape(std::string& out, std::string_view name) {
   constexpr std::array<std::pair<std::string_view, char>, 8> kNames{
       {{"SP", '@'}, {"BP", '*'}, {"RF", '&'}, {"LT", '<'}, {"GT", '>'}, {"LP", '('}, {"RP", ')'}, {"C", ','}}};

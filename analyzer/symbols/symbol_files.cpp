@@ -222,7 +222,7 @@ std::vector<std::size_t> SymbolFiles::of_name(const ModuleQuery& module) const {
 void SymbolFiles::find_binary(const ModuleQuery& module, SymbolFileChoice& choice) const {
   const std::string name = module_text(module);
   const std::vector<std::size_t> same_name = of_name(module);
-  // Where no build id can tell, what was given goes before what lies at the path now: a release may have replaced it.
+  // Where no build id decides, what was given goes before what lies at the path now: a release may have replaced it.
   const auto fits = [&](std::size_t i) {
     return files_[i].has_code && compare_layout(module, files_[i]) != Layout::differs;
   };

@@ -15,7 +15,7 @@
 #include "snapdiff/result.hpp"
 #include "snapdiff/snapshot.hpp"
 
-/// The door of the symbols room: names for raw addresses, from binaries and their debug files.
+/// The public header of the symbols module: names for raw addresses, from binaries and their debug files.
 /// Nothing here is fatal to a diff: what cannot be named stays an address, and a note says why.
 namespace snapdiff::symbols {
 
@@ -25,11 +25,11 @@ struct SymbolOptions {
   /// Files and folders to look in, in this order. Files are matched by build id, else by base name.
   /// Folders are searched to a depth of kMaxSearchDepth; `.build-id/xx/rest.debug` in them is found.
   std::vector<std::string> paths;
-  std::string sysroot;         ///< stands before recorded paths and /usr/lib/debug; "" = this machine
+  std::string sysroot;         ///< is before recorded paths and /usr/lib/debug; "" = this machine
   bool recorded_paths = true;  ///< open the paths that the snapshot recorded, before `paths`
   bool debuginfod = false;     ///< let elfutils ask the servers in DEBUGINFOD_URLS; else never the network
   Demangle demangle = Demangle::full;
-  bool again = false;    ///< name_snapshots: also name anew what was named from binaries before, where
+  bool again = false;    ///< name_snapshots: also name again what was named from binaries before, where
                          ///< that takes no file and line away
   unsigned threads = 0;  ///< 0 = as many as there are cores; modules are read in parallel
   /// Called with (addresses looked at, addresses in all), from one thread at a time; may be empty.
@@ -120,7 +120,7 @@ struct Named {
 };
 
 /// Copies of the snapshots whose dictionaries have names. A frame that is an address gets function,
-/// file and line and keeps its hash; frames that were inlined there stand before it in the stacks,
+/// file and line and keeps its hash; frames that were inlined there are before it in the stacks,
 /// with kFrameInlined and kFrameDerived, the same module and offset, and inlined_frame_hash(). Stack ids, stack hashes
 /// and rows stay as they are. Frames that have names are left alone. Each distinct address is
 /// looked up once for all snapshots.
@@ -146,7 +146,7 @@ std::vector<Snapshot> with_build_ids(std::span<const Snapshot> snapshots,
 /// stay. The same dictionary where there is nothing to do. Beyond 64 MiB of decoded names the others stay as they are.
 std::shared_ptr<const Dictionary> demangle_names(const std::shared_ptr<const Dictionary>& dictionary, Demangle how);
 
-/// A linker name for people: C++ (Itanium), Rust (legacy and v0). What is none of them, or is too
+/// A linker name for people: C++ (Itanium), Rust (legacy and v0). What is not one of them, or is too
 /// long to be decoded safely, comes back as it was. Clone suffixes (".constprop.0") are kept as
 /// " [clone .constprop.0]" in full names.
 std::string demangle(std::string_view linker_name, Demangle how);

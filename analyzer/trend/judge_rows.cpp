@@ -9,7 +9,7 @@ namespace snapdiff::trend {
 
 namespace {
 
-/// The largest snapshot, as far as the rows tell, and the totals at both ends.
+/// The largest snapshot, as far as the rows say, and the totals at both ends.
 double largest_total(const GrowthReport& report) {
   double most = std::max(std::abs(static_cast<double>(report.total.baseline)),
                          std::abs(static_cast<double>(report.total.current)));

@@ -7,7 +7,7 @@
 
 #include "analyzer/trend/rule.hpp"
 
-/// The sentence that stands beside a verdict.
+/// The sentence that is beside a verdict.
 namespace snapdiff::trend {
 
 std::string reason_growing(const Findings& found, std::string_view unit);

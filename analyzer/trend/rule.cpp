@@ -11,13 +11,13 @@ namespace {
 
 constexpr double kLargeShare = .05;  // of the mean
 
-/// Of the slope. What climbs slower than this in its last half has levelled off, whatever the curvature's test says:
+/// Of the slope. What rises slower than this in its last half has levelled off, whatever the curvature's test says:
 /// where steps add up their errors, a series bends by chance as far as by saturation.
 constexpr double kLevelledOff = .25;
 
 // Of a sampled series (README.md, "Sampling"), in standard errors of its rise: what chance alone may show, and what no
 // population of constant size shows, whatever part of it was replaced. Beyond that, from kWatched values on, only a
-// size that itself wanders is left beside a climb, and kSureBeyondChance are odds enough.
+// size that itself is a random walk is left beside a rise, and kSureBeyondChance are odds enough.
 constexpr double kChance = 2;
 constexpr double kBeyondChance = 4;
 constexpr double kSureBeyondChance = .75;

@@ -6,7 +6,7 @@
 #include <limits>
 #include <numeric>
 
-#include "analyzer/trend/tables.hpp"
+#include "analyzer/trend/regressors.hpp"
 
 namespace snapdiff::trend {
 

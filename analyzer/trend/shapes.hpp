@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "analyzer/trend/tables.hpp"
+#include "analyzer/trend/regressors.hpp"
 
 /// Shapes fitted to a series, and the evidence for each (README.md, "The shapes").
 namespace snapdiff::trend {
@@ -61,7 +61,8 @@ struct Fit {
 };
 
 /// Fits all shapes to three or more values with a range above 0; `tables` of their places.
-/// @param replaced  sampled, and long enough to be told from a warm-up that is replaced meanwhile: that is fitted too
+/// @param replaced  sampled, and long enough to be distinguished from a warm-up that is replaced meanwhile:
+///                  that is fitted too
 /// Cost: O(40 n); O(50 n) where `replaced`.
 void fit_shapes(std::span<const double> values, const Tables& tables, double noise_variance, bool replaced, Fit& fit);
 

@@ -47,7 +47,7 @@ struct Rhythm {
   bool gaps() const { return near * 2 >= distances && near + missing == distances; }
 };
 
-/// One process, as far as the inputs tell: snapshots of one file, or of one pid.
+/// One process, as far as the inputs say: snapshots of one file, or of one pid.
 bool one_process(const SnapshotFacts& a, const SnapshotFacts& b) {
   return a.source.name == b.source.name || (a.pid && a.pid == b.pid);
 }

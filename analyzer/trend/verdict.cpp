@@ -58,7 +58,7 @@ void rest(const Findings& found, std::string_view unit, Verdict& verdict) {
   }
 }
 
-/// Climbing shapes lead, but GROWING was not reached. False: it is too small to be told so.
+/// Climbing shapes lead, but GROWING was not reached. False: it is too small to be called so.
 bool climbing_leads(const Findings& found, std::string_view unit, Verdict& verdict) {
   if (found.p_of(Group::climbing) < .5 || (found.large && !found.kept)) {
     verdict.word = "NOISY";

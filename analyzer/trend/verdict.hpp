@@ -13,7 +13,7 @@
 #include "snapdiff/result.hpp"
 #include "snapdiff/trend.hpp"
 
-/// The door of the trend room: is a series of values a leak, a step, a warm-up, or noise? README.md
+/// The public header of the trend module: is a series of values a leak, a step, a warm-up, or noise? README.md
 /// beside this file has the rule.
 namespace snapdiff::trend {
 
@@ -33,7 +33,7 @@ struct PointError {
 /// One series, oldest value first, and all that is known of it. Spans are read during the call only.
 ///   times   of the values: ascending, in any unit. Empty, or not ascending: one step apart. One step of a slope is
 ///           the mean distance
-///   known   parallel to values, 0: no value was recorded here, and what stands there is no evidence. Empty: all are
+///   known   parallel to values, 0: no value was recorded here, and what is there is no evidence. Empty: all are
 ///   counts  of objects, parallel to values. Empty: not recorded. Where the values hide a climb, the counts may show it
 ///   floor   smallest range worth judging, in the values' unit; what changes by less is minor
 ///   unit    of the values, for the reason: "bytes", "count", "nanoseconds"

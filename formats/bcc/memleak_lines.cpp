@@ -12,7 +12,7 @@ using text::is_hex;
 using text::Number;
 using text::trim;
 
-/// "+0x6d" at the end of `name`, or before a blank; what is behind goes to `rest`.
+/// "+0x6d" at the end of `name`, or before a blank; what is after goes to `rest`.
 void cut_offset(std::string_view& name, std::string_view& rest) {
   for (std::size_t plus = name.find("+0x"); plus != std::string_view::npos; plus = name.find("+0x", plus + 1)) {
     std::size_t end = plus + 3;

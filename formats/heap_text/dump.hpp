@@ -38,7 +38,7 @@ struct DumpReader {
   std::vector<std::uint64_t> row_addresses;  ///< scratch: the same as they are written
 };
 
-/// The header line and all that follows, to the end of the input. The line reader stands before the
+/// The header line and all that follows, to the end of the input. The line reader is before the
 /// header. Throw ReadFailure: malformed, unsupported (header types that are not heaps), limit.
 void read_heap_profile(DumpReader& dump);
 void read_jemalloc(DumpReader& dump);

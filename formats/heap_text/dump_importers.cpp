@@ -18,7 +18,7 @@ constexpr FormatInfo kJemallocInfo{"jemalloc", "jemalloc heap profile, heap_v2 t
 constexpr FormatInfo kSymbolizedInfo{"symbolized", "text heap profile with its symbols (pprof --raw)", "*.symbolized",
                                      "as the dump inside"};
 
-/// A dump that its first line after the preamble tells: the gperftools grammar or jemalloc's blocks.
+/// A dump that its first line after the preamble identifies: the gperftools grammar or jemalloc's blocks.
 template <Dump kDump>
 Match sniff_dump(std::string_view head) {
   const Signature signature = identify(head);

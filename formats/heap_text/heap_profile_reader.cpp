@@ -186,7 +186,7 @@ class HeapProfileReader {
     if (is_go_ && sum_.alloc_space == sum_.inuse_space && total_.alloc_space - 1 == sum_.alloc_space)
       --total_.alloc_space;
     if (facts.sampling == Sampling::exact) return attribute_residue(dump_, total_, sum_);
-    // A sampled header holds raw numbers, too; but their lack can be told, not sized.
+    // A sampled header holds raw numbers, too; but that they are missing is known, how many is not.
     if (sum_.inuse_objects < total_.inuse_objects || sum_.inuse_space < total_.inuse_space) {
       facts.lose("rows are missing: they hold less than the totals in the header", dump_.lines.offset());
     }

@@ -2,7 +2,7 @@
 
 #include "formats/input/format.hpp"
 
-/// The door of the heap_text room: heap dumps that are lines of text. README.md has the layouts.
+/// The public header of the heap_text module: heap dumps that are lines of text. README.md has the layouts.
 namespace snapdiff::formats {
 
 /// "gperftools": `heap profile: … @ heapprofile`, `heap_v2/R`, `growth`, … as tcmalloc, old jemalloc and their kin

@@ -9,7 +9,7 @@
 #include "snapdiff/checked.hpp"
 #include "snapdiff/hash_index.hpp"
 
-/// Rows as they come, before the memory map at the end of the file tells what their addresses
+/// Rows as they come, before the memory map at the end of the file says what their addresses
 /// mean. Memory is bounded by the distinct stacks: four bytes per frame and forty per stack.
 namespace snapdiff::formats::heap_text {
 

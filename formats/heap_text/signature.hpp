@@ -21,7 +21,7 @@ struct Signature {
 /// What `line`, the first one that is not preamble(), opens.
 Signature signature_of(std::string_view line);
 
-/// Lines that may stand in front of a dump: blank ones, perl pprof's commands ("%warn …"), the
+/// Lines that may be in front of a dump: blank ones, perl pprof's commands ("%warn …"), the
 /// section markers "--- heap", "--- growth" and "--- profile" (which google-pprof 2.10 puts before
 /// a heap dump, too), and what jemalloc wrote to stderr.
 bool is_preamble(std::string_view line);

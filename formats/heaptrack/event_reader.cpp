@@ -72,7 +72,7 @@ Status EventReader::read() {
   return finish();
 }
 
-/// Events from p on up to the first line that is none, or that needs a closer look; p moves behind them. Their rows
+/// Events from p on up to the first line that is no event, or that needs a closer look; p moves after them. Their rows
 /// are fetched ahead: with many allocations each is a cache miss.
 std::size_t EventReader::next_events(const char*& p, const char* end, Batch& batch) const {
   const std::span<const Allocation> allocations = recording_.allocations;
@@ -90,7 +90,7 @@ std::size_t EventReader::next_events(const char*& p, const char* end, Batch& bat
   return count;
 }
 
-/// All lines of [p, end), which ends behind a line's end. Nearly all of them are events of a few bytes: these are
+/// All lines of [p, end), which ends after a line's end. Nearly all of them are events of a few bytes: these are
 /// read right here, and what they change is kept in registers.
 template <bool kWithPeak>
 Status EventReader::lines(const char* p, const char* end, std::uint64_t offset) {

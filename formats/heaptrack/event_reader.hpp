@@ -6,8 +6,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "formats/heaptrack/heap_recording.hpp"
 #include "formats/heaptrack/moment.hpp"
-#include "formats/heaptrack/recording.hpp"
 #include "snapdiff/importer.hpp"
 #include "snapdiff/keyed_hash.hpp"
 
@@ -17,7 +17,7 @@ namespace snapdiff::formats::heaptrack {
 ///
 /// What was live at the peak is known only when the last event was read. So that nothing is copied at each new
 /// peak (there may be millions), a row keeps the number it had at the peak when it changes for the first time
-/// behind it: `at_peak_`.
+/// after it: `at_peak_`.
 class EventReader {
  public:
   EventReader(Input& in, SnapshotSink& out, Moment moment) : in_(in), out_(out), moment_(moment) {}

@@ -15,7 +15,7 @@ inline constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max(
 ///   peak          when most bytes were live; the first such moment
 ///   after_events  after `number` allocations and frees
 ///   at_time       at the first time stamp of at least `number` milliseconds
-///   first_stamp   at the first time stamp behind an event
+///   first_stamp   at the first time stamp after an event
 ///   every_events, every_time   again and again, and at the end
 struct Moment {
   enum class Kind : std::uint8_t { end, peak, after_events, at_time, first_stamp, every_events, every_time };

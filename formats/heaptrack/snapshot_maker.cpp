@@ -74,7 +74,7 @@ class Stacks {
     for (std::uint32_t row = p.first[pointer]; row < p.first[pointer + 1]; ++row) {
       const Position& at = p.position[row];
       const std::string_view function = names[StringId{at.function}];
-      // The address is the process's own and of no use in another: the module alone tells where this is.
+      // The address is the process's own and of no use in another: the module alone says where this is.
       spec.function = FunctionId{};
       spec.line = 0;
       if (!function.empty()) {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <span>
 
-#include "formats/heaptrack/recording.hpp"
+#include "formats/heaptrack/heap_recording.hpp"
 #include "snapdiff/result.hpp"
 #include "snapdiff/snapshot.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "formats/hprof/classes.hpp"
 #include "formats/hprof/heap_dump.hpp"
-#include "formats/hprof/names.hpp"
+#include "formats/hprof/name_table.hpp"
 #include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats::hprof {

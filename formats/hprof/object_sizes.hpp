@@ -12,7 +12,7 @@ struct ObjectModel {
   std::uint32_t header = 0;
   std::uint32_t array_header = 0;
   std::uint32_t reference = 0;
-  /// 0: fields fill the gaps that those of ancestors left; else a place in kByClass, from 1: each class begins behind
+  /// 0: fields fill the gaps that those of ancestors left; else a place in kByClass, from 1: each class begins after
   /// its ancestors', and gaps between them stay.
   std::uint32_t by_class = 0;
   friend bool operator==(const ObjectModel&, const ObjectModel&) = default;
@@ -46,7 +46,7 @@ struct Contents {
   std::uint64_t references = 0;  ///< fields or elements that are
   bool is_array = false;
   const FieldEnds* ends = nullptr;  ///< of the object's class; null for arrays
-  std::uint64_t more = 0;           ///< bytes behind the fields: statics of a class object
+  std::uint64_t more = 0;           ///< bytes after the fields: statics of a class object
 };
 
 constexpr std::uint64_t size_of(const ObjectModel& model, const Contents& of) {

@@ -11,7 +11,7 @@
 #include "formats/hprof/classes.hpp"
 #include "formats/hprof/finish_heap.hpp"
 #include "formats/hprof/heap_dump.hpp"
-#include "formats/hprof/names.hpp"
+#include "formats/hprof/name_table.hpp"
 #include "formats/input/byte_window.hpp"
 #include "formats/input/read_failure.hpp"
 #include "snapdiff/checked.hpp"

@@ -9,7 +9,7 @@
 namespace snapdiff::formats {
 
 /// Pointers into the window of an Input, for decoders that look at every byte. The decoder moves a pointer of its
-/// own and hands it in whenever it wants more bytes behind it. Behind the last byte of the input lie
+/// own and hands it in whenever it wants more bytes after it. After the last byte of the input lie
 /// zeros, so that up to kPadding bytes can be read before the end is looked at.
 class ByteWindow {
  public:
@@ -20,8 +20,8 @@ class ByteWindow {
   const char* end() const { return end_; }
   std::uint64_t offset_of(const char* p) const { return base_ + static_cast<std::uint64_t>(p - begin_); }
 
-  /// Makes `wanted` bytes readable behind `p`, which moves with the window. False when the input ends before:
-  /// what there is can then be read, with zeros behind it where wanted <= kPadding. Throws ReadFailure.
+  /// Makes `wanted` bytes readable after `p`, which moves with the window. False when the input ends before:
+  /// what there is can then be read, with zeros after it where wanted <= kPadding. Throws ReadFailure.
   bool ensure(const char*& p, std::size_t wanted) {
     if (static_cast<std::size_t>(end_ - p) >= wanted) [[likely]]
       return true;

@@ -37,7 +37,7 @@ struct RatioLimit {
 };
 inline constexpr RatioLimit kRatioLimits[] = {{std::uint64_t{64} << 20, 2000}, {std::uint64_t{256} << 20, 500}};
 
-/// UTF-16 with a byte order mark is peeled like a compression: what comes out is UTF-8.
+/// UTF-16 with a byte order mark is undone like a compression: what comes out is UTF-8.
 enum class Compression : std::uint8_t { none, gzip, zstd, xz, lz4, utf16 };
 std::string_view to_text(Compression compression);
 
@@ -47,7 +47,7 @@ Compression compression_of(std::string_view head);
 /// The given bytes themselves. `raw`, `budget` must outlive the source.
 std::unique_ptr<ByteSource> make_raw_source(RawBytes& raw, DecodeBudget& budget);
 
-/// One layer peeled off `upstream`.
+/// One layer of compression taken off `upstream`.
 /// Errors: limit, when the library finds no memory.
 Result<std::unique_ptr<ByteSource>> make_decoder(Compression compression, std::unique_ptr<ByteSource> upstream,
                                                  DecodeBudget& budget);

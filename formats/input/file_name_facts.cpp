@@ -26,7 +26,7 @@ std::optional<std::int64_t> number(std::string_view text) {
   return value;
 }
 
-/// The part behind the last dot, which is cut off `text`.
+/// The part after the last dot, which is cut off `text`.
 std::string_view cut_last(std::string_view& text, char separator) {
   const std::size_t at = text.rfind(separator);
   if (at == std::string_view::npos) return {};
@@ -101,7 +101,7 @@ bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
 
 struct Rank {
   std::int64_t number = 0;
-  std::size_t end = 0;  ///< behind its digits
+  std::size_t end = 0;  ///< after its digits
 };
 
 std::optional<Rank> rank_in(std::string_view name) {

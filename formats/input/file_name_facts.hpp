@@ -7,7 +7,7 @@
 
 namespace snapdiff::formats {
 
-/// What the name of a profile file tells.
+/// What the name of a profile file says.
 ///   sequence  number of the snapshot within its series: svc.0007.heap -> 7
 ///   pid       process, where the name follows a pattern that states it
 ///   stem      the name without number and extensions; equal for the files of one series and, as

@@ -53,7 +53,7 @@ inline void place_edges(ObjectGraph& graph, std::vector<std::uint32_t> from, std
     for (std::size_t edge = 0; edge < from.size(); ++edge) {
       if (from[edge] != kNoEdge) placed[begin[from[edge]]++] = given[edge];
     }
-    // Each begin stands at its end now, which is where the next one was.
+    // Each begin is at its end now, which is where the next one was.
     for (std::size_t node = graph.size(); node > 0; --node) begin[node] = begin[node - 1];
     begin[0] = 0;
     given = {};

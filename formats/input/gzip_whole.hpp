@@ -15,8 +15,8 @@ struct WholeBytes {
 };
 
 /// Inflates all members of `compressed` at once, 1.6 times as fast as a stream. Nothing, when
-/// anything is unusual (damage, bytes behind the last member, more than `limit` bytes out): the
-/// stream decoder then tells what, and where.
+/// anything is unusual (damage, bytes after the last member, more than `limit` bytes out): the
+/// stream decoder then says what, and where.
 std::optional<WholeBytes> gunzip_whole(std::string_view compressed, std::uint64_t limit);
 
 }  // namespace snapdiff::formats

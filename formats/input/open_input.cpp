@@ -117,7 +117,7 @@ Status OpenedInput::look_at_head() {
   if (ahead.empty()) return Error{ErrorCode::malformed, "empty input file"};
   head_ = std::move(ahead);
   if (Status rest = read_up_to(*source, head_bytes_ - head_.size(), head_); !rest) {
-    // A short recording of a killed process ends within its head: what came tells whether a reader wants it.
+    // A short recording of a killed process ends within its head: what there is says whether a reader wants it.
     if (layers_.empty() || rest.error().code != ErrorCode::malformed) return rest;
     head_error_ = std::move(rest).error();
   }

@@ -15,7 +15,7 @@
 #include "snapdiff/importer.hpp"
 #include "snapdiff/snapshot.hpp"
 
-/// The door of formats/input: a path or bytes in memory become an Input of decompressed bytes.
+/// The public header of formats/input: a path or bytes in memory become an Input of decompressed bytes.
 namespace snapdiff::formats {
 
 inline constexpr std::uint64_t kDefaultMaxInputBytes = std::uint64_t{64} << 30;

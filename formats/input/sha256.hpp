@@ -15,7 +15,7 @@ class Sha256 {
   Sha256& operator=(const Sha256&) = delete;
 
   void update(std::string_view bytes);
-  /// Lower-case hex of everything so far; the object starts anew afterwards.
+  /// Lower-case hex of everything so far; the object starts again afterwards.
   std::string finish_hex();
 
  private:

@@ -8,7 +8,7 @@
 namespace snapdiff::formats {
 namespace {
 
-// 128 MiB, what the zstd tool takes without being told to take more.
+// 128 MiB, what the zstd tool takes without an option to take more.
 constexpr int kMaxWindowLog = 27;
 
 class ZstdDecoder final : public FrameDecoder {

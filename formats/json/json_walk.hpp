@@ -28,7 +28,7 @@ class Walk {
   virtual void real(double /*value*/) {}
   virtual void text(std::string_view /*value*/) {}
 
-  /// Where the reader stands: behind the part that came last.
+  /// Where the reader stands: after the part that came last.
   std::uint64_t offset() const { return offset_; }
   /// How many keys and indices lead to the part.
   std::size_t depth() const { return path_.size(); }

@@ -1,7 +1,7 @@
 #include "formats/input/read_failure.hpp"
 #include "formats/leak_reports/leak_report_importers.hpp"
 #include "formats/leak_reports/memcheck_lines.hpp"
-#include "formats/leak_reports/readers.hpp"
+#include "formats/leak_reports/report_readers.hpp"
 #include "formats/leak_reports/sanitizer_lines.hpp"
 #include "formats/text/log_lines.hpp"
 #include "formats/text/scan.hpp"

@@ -126,7 +126,7 @@ bool memcheck_frame(std::string_view text, LeakFrame& frame) {
   split_place(trim(at.rest()), frame);
   if (frame.function == "???") {
     frame.function = {};
-    // The address says nothing of the place in the module, whose start is not told.
+    // The address says nothing of the place in the module, whose start is not recorded.
     if (frame.module.empty()) frame.offset = address;
   }
   return true;

@@ -14,7 +14,7 @@ inline constexpr std::string_view kLeakKinds[] = {"definitely lost", "indirectly
                                                   "still reachable"};
 inline constexpr std::size_t kLeakKindCount = 4;
 
-/// "==1234== text", also behind a prefix of a log and with valgrind's own time before the pid.
+/// "==1234== text", also after a prefix of a log and with valgrind's own time before the pid.
 struct MemcheckLine {
   std::int64_t pid = 0;
   std::string_view text;
@@ -22,7 +22,7 @@ struct MemcheckLine {
 std::optional<MemcheckLine> memcheck_line(std::string_view line);
 
 /// "5,760 (576 direct, 5,184 indirect) bytes in 12 blocks are definitely lost in loss record 3 of 3".
-/// The bytes are the direct ones where both are told: the indirect ones have records of their own.
+/// The bytes are the direct ones where both are recorded: the indirect ones have records of their own.
 struct LossRecord {
   Leaked leaked;
   std::string_view kind;    ///< one of kLeakKinds

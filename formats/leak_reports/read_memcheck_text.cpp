@@ -9,7 +9,7 @@
 #include "formats/input/read_failure.hpp"
 #include "formats/leak_reports/leak_check.hpp"
 #include "formats/leak_reports/memcheck_lines.hpp"
-#include "formats/leak_reports/readers.hpp"
+#include "formats/leak_reports/report_readers.hpp"
 #include "formats/text/report_log.hpp"
 #include "formats/text/scan.hpp"
 
@@ -25,7 +25,7 @@ constexpr std::size_t kMostProcesses = 65536;
 constexpr std::string_view kCut = "the input ends inside a leak check";
 constexpr std::string_view kCutLeftOut = "the input ends inside a leak check, which was left out";
 
-/// One process. Its lines may stand between those of others.
+/// One process. Its lines may be between those of others.
 struct Process {
   std::string command;
   std::string producer;

@@ -14,7 +14,7 @@
 #include "formats/input/read_failure.hpp"
 #include "formats/leak_reports/leak_check.hpp"
 #include "formats/leak_reports/memcheck_lines.hpp"
-#include "formats/leak_reports/readers.hpp"
+#include "formats/leak_reports/report_readers.hpp"
 #include "formats/text/held_sink.hpp"
 #include "formats/text/in_quotes.hpp"
 
@@ -296,7 +296,7 @@ class MemcheckXml {
     if (kind.empty()) return;
     Leaked leaked{error_.bytes, error_.blocks};
     const auto told = loss_record(error_.what);
-    // <leakedbytes> holds direct and indirect bytes together; the text tells the direct ones apart.
+    // <leakedbytes> holds direct and indirect bytes together; the text separates the direct ones.
     if (told) leaked.bytes = told->leaked.bytes;
     if (told && leaked.blocks < 0) leaked.blocks = told->leaked.blocks;
     if (leaked.bytes < 0 || leaked.blocks < 0) {

@@ -3,7 +3,7 @@
 
 #include "formats/input/read_failure.hpp"
 #include "formats/leak_reports/leak_check.hpp"
-#include "formats/leak_reports/readers.hpp"
+#include "formats/leak_reports/report_readers.hpp"
 #include "formats/leak_reports/sanitizer_lines.hpp"
 #include "formats/text/report_log.hpp"
 

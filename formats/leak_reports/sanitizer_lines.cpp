@@ -21,7 +21,7 @@ bool take_module(std::string_view& text, LeakFrame& frame) {
   Cursor at(text.substr(plus + 3));
   std::uint64_t offset = 0;
   if (at.hex(offset) != Number::ok || at.left() != 1) return false;
-  // The path may hold parentheses and blanks: it begins behind the last " (" that a slash or letter follows.
+  // The path may hold parentheses and blanks: it begins after the last " (" that a slash or letter follows.
   std::size_t open = text.rfind(" (/", plus);
   if (open == std::string_view::npos) open = text.rfind(" (", plus);
   std::size_t path = open + 2;

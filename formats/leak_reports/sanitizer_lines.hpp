@@ -6,11 +6,11 @@
 
 #include "formats/leak_reports/leak_check.hpp"
 
-/// Lines of LeakSanitizer's reports, as the runtimes of clang and of gcc write them. Whatever stands in
+/// Lines of LeakSanitizer's reports, as the runtimes of clang and of gcc write them. Whatever is in
 /// front of the words (a prefix of a log) does not matter.
 namespace snapdiff::formats::leak_reports {
 
-/// "==14586==ERROR: LeakSanitizer: detected memory leaks"; pid is -1 where it is not told.
+/// "==14586==ERROR: LeakSanitizer: detected memory leaks"; pid is -1 where it is not recorded.
 struct ReportHead {
   std::int64_t pid = -1;
 };

@@ -25,7 +25,7 @@ constexpr int kMostBars = 16;
 
 enum class Fields : std::uint8_t { whole, open, broken };
 
-/// Splits a record of RFC 4180. `open`: a quoted field goes on in the next line. `broken`: text behind a
+/// Splits a record of RFC 4180. `open`: a quoted field goes on in the next line. `broken`: text after a
 /// closing quote.
 Fields split(std::string_view record, std::vector<std::string>& fields) {
   fields.clear();

@@ -3,7 +3,7 @@
 #include <array>
 #include <optional>
 
-#include "formats/metric_log/text.hpp"
+#include "formats/metric_log/metric_text.hpp"
 #include "formats/text/time_stamp.hpp"
 
 namespace snapdiff::formats::metric_log {
@@ -23,7 +23,7 @@ int step_rank(std::string_view word) {
   return 0;
 }
 
-/// The number behind a step word that ends at `at`: "step 3", "Step [3/10]", "iter=3", "epoch: 3".
+/// The number after a step word that ends at `at`: "step 3", "Step [3/10]", "iter=3", "epoch: 3".
 std::optional<Step> number_behind(std::string_view line, std::size_t at) {
   std::size_t i = at;
   while (i < line.size() && i < at + 6 && (is_blank(line[i]) || contains(":=#[(_\"'", line.substr(i, 1)))) ++i;
@@ -39,7 +39,7 @@ std::optional<Step> number_behind(std::string_view line, std::size_t at) {
   return step;
 }
 
-/// Whether the line may go on behind the end of the input, within a number or with more of them. A
+/// Whether the line may go on after the end of the input, within a number or with more of them. A
 /// bracket, a quote and a whole unit are ends.
 bool may_be_cut(const LogLine& line) {
   if (line.terminated || line.text.empty()) return false;
@@ -110,7 +110,7 @@ LineFacts Session::facts_of(const LogLine& line) {
 }
 
 void Session::passed(const LogLine& line, bool was_taken) {
-  // A rule says nothing, and stands between a table and the line that introduces it.
+  // A rule says nothing, and is between a table and the line that introduces it.
   const bool is_rule =
       !line.text.empty() && line.text.find_first_not_of("|=-+ ") == std::string_view::npos && !was_taken;
   if (is_rule) return;

@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "formats/metric_log/session.hpp"
+#include "formats/metric_log/log_session.hpp"
 #include "snapdiff/importer.hpp"
 
 namespace snapdiff::formats::metric_log {

@@ -2,7 +2,7 @@
 
 #include "formats/metric_log/engine.hpp"
 #include "formats/metric_log/metric_log_importer.hpp"
-#include "formats/metric_log/sniff.hpp"
+#include "formats/metric_log/sniff_log.hpp"
 #include "formats/metric_log/user_pattern.hpp"
 
 namespace snapdiff::formats {

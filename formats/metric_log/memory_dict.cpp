@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
-#include "formats/metric_log/session.hpp"
-#include "formats/metric_log/text.hpp"
+#include "formats/metric_log/log_session.hpp"
+#include "formats/metric_log/metric_text.hpp"
 
 /// Dictionaries of torch.cuda.memory_stats() and memory_stats_as_nested_dict(), as JSON or as Python
 /// prints them (dict, OrderedDict), on one line or several. A walk over the brackets with the path of
@@ -57,7 +57,7 @@ std::size_t find_begin(std::string_view text, bool may_be_inside) {
     while (begin > 0 && (is_blank(text[begin - 1]) || contains("{([", text.substr(begin - 1, 1)))) --begin;
     const std::size_t bracket = text.find_first_of("{([", begin);
     if (bracket < quote) return bracket;
-    // The bracket stands on the line before.
+    // The bracket is on the line before.
     const bool nothing_in_front = trim(text.substr(0, quote)).empty();
     return may_be_inside && nothing_in_front ? quote : std::string_view::npos;
   }

@@ -2,8 +2,8 @@
 #include <string>
 #include <string_view>
 
-#include "formats/metric_log/session.hpp"
-#include "formats/metric_log/text.hpp"
+#include "formats/metric_log/log_session.hpp"
+#include "formats/metric_log/metric_text.hpp"
 
 /// tf.config.experimental.get_memory_info: the dictionary as Python prints it, and a line that is often
 /// printed around it.

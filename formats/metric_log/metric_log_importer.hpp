@@ -4,7 +4,7 @@
 
 namespace snapdiff::formats {
 
-/// Logs whose lines tell how much memory is in use.
+/// Logs whose lines say how much memory is in use.
 extern const Format kMetricLog;
 
 }  // namespace snapdiff::formats

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "formats/metric_log/session.hpp"
-#include "formats/metric_log/text.hpp"
+#include "formats/metric_log/log_session.hpp"
+#include "formats/metric_log/metric_text.hpp"
 
 /// Lines of memory_profiler's mprof .dat files (mprof.py): CMDLINE, MEM, CHLD, FUNC.
 namespace snapdiff::formats::metric_log {
@@ -146,7 +146,7 @@ class Mprof final : public Matcher {
     return true;
   }
 
-  /// CHLD id mib time, right behind the MEM of the same moment
+  /// CHLD id mib time, right after the MEM of the same moment
   bool take_child(const LogLine& line, const Words& words, Session& session) {
     if (words.count != 4) return false;
     const std::optional<Quantity> memory = mebibytes(words.word[2]);

@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "formats/metric_log/session.hpp"
-#include "formats/metric_log/text.hpp"
+#include "formats/metric_log/log_session.hpp"
+#include "formats/metric_log/metric_text.hpp"
 #include "formats/metric_log/vocabulary.hpp"
 #include "formats/text/quantity.hpp"
 
 /// Lines that people write themselves: "Iteration 10: Current: 1.1MB Peak: 1.5MB". Numbers first: each
-/// number of a line is looked at with the words in front of it and the unit behind it.
+/// number of a line is looked at with the words in front of it and the unit after it.
 namespace snapdiff::formats::metric_log {
 namespace {
 
@@ -21,7 +21,7 @@ constexpr std::size_t kMostHits = 4096;    // of one line
 /// A number with its unit: text[begin, end).
 struct Number {
   std::size_t begin = 0;
-  std::size_t end = 0;  // behind the unit, if any
+  std::size_t end = 0;  // after the unit, if any
   Decimal decimal;
   std::uint64_t unit = 0;  // bytes; 0 where none is printed
 };
@@ -93,7 +93,7 @@ std::string words_of(std::string_view text) {
 constexpr bool in_key(char c) { return is_word(c) || is_blank(c) || c == '.' || c == '-'; }
 constexpr bool is_quote(char c) { return c == '"' || c == '\'' || c == '`'; }
 
-/// What stands in brackets behind a key: a unit, a device, or what len() counts.
+/// What is in brackets after a key: a unit, a device, or what len() counts.
 void read_arguments(std::string_view arguments, bool decimal_units, Key& key) {
   if ((key.unit = size_unit(trim(arguments), decimal_units)) != 0) return;
   const std::string_view words = key.words;
@@ -157,7 +157,7 @@ Key key_before(std::string_view text, std::size_t number_begin, std::size_t from
   return key;
 }
 
-/// A word that says what the numbers behind it are about.
+/// A word that says what the numbers after it are about.
 bool has_subject(std::string_view text) {
   static constexpr std::array<std::string_view, 9> kSubjects = {"gpu", "cuda", "vram",  "memory",     "mem",
                                                                 "ram", "heap", "torch", "tracemalloc"};
@@ -171,7 +171,7 @@ bool has_subject(std::string_view text) {
   return false;
 }
 
-/// The device that stands last in front of a number: "GPU 1", "cuda:0", "[device 2]"; "cpu" for "CPU memory".
+/// The device that is last in front of a number: "GPU 1", "cuda:0", "[device 2]"; "cpu" for "CPU memory".
 std::string device_in(std::string_view text) {
   if (text.size() > kDeviceBytes) text.remove_prefix(text.size() - kDeviceBytes);
   std::string_view found;
@@ -263,7 +263,7 @@ class PlainLines final : public Matcher {
     return true;
   }
 
-  /// "Iteration 10: 235.0MB": a size right behind the step.
+  /// "Iteration 10: 235.0MB": a size right after the step.
   static bool take_bare(const LogLine& line, Session& session) {
     const std::optional<Step> step = find_step(line.text);
     if (!step) return false;

@@ -3,8 +3,8 @@
 #include <string_view>
 #include <vector>
 
-#include "formats/metric_log/session.hpp"
-#include "formats/metric_log/text.hpp"
+#include "formats/metric_log/log_session.hpp"
+#include "formats/metric_log/metric_text.hpp"
 
 /// Line tables of memory_profiler (show_results in memory_profiler.py). An increment sums all runs of a
 /// line and of what it calls, so each line is a counter of its own and nothing is added up.
@@ -44,7 +44,7 @@ std::string_view next_word(std::string_view text, std::size_t& at) {
   return text.substr(begin, at - begin);
 }
 
-/// "22.0 MiB"; moves `at` behind it.
+/// "22.0 MiB"; moves `at` after it.
 std::optional<Quantity> next_size(std::string_view text, std::size_t& at) {
   const std::string_view number = next_word(text, at);
   const std::string_view unit = next_word(text, at);
@@ -59,7 +59,7 @@ std::optional<ProfilerRow> parse_row(std::string_view text, const Columns& colum
   if (!parse_integer(next_word(text, at), row.line) || row.line <= 0) return std::nullopt;
   std::size_t first = at;
   while (first < text.size() && is_blank(text[first])) ++first;
-  // Values that are too wide push what is behind them to the right, but begin in their column.
+  // Values that are too wide push what is after them to the right, but begin in their column.
   if (first >= columns.memory_end || first == text.size()) {
     row.source = text.substr(first);
     return row;

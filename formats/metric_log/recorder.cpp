@@ -5,7 +5,7 @@
 #include <memory>
 #include <numeric>
 
-#include "formats/metric_log/text.hpp"
+#include "formats/metric_log/metric_text.hpp"
 #include "snapdiff/snapshot_builder.hpp"
 #include "snapdiff/validate.hpp"
 
@@ -186,7 +186,7 @@ void Recorder::push(std::size_t level, LogPoint point) {
   if (waiting_[level].size() < kThinnedGroup) return;
   std::vector<LogPoint> fewer = thinned(waiting_[level]);
   waiting_[level].clear();
-  // keep() may add a level behind the last one, which the next of them then go to.
+  // keep() may add a level after the last one, which the next of them then go to.
   for (LogPoint& each : fewer) push(level + 1, std::move(each));
 }
 
@@ -231,7 +231,7 @@ const Recorder::Growth* Recorder::growth(std::string_view name) const {
   return found == ids_.end() ? nullptr : &series_[found->second].growth;
 }
 
-/// Order of the points: as in the log, but those of mprof, whose functions stand in front of all
+/// Order of the points: as in the log, but those of mprof, whose functions are in front of all
 /// samples, by their time among each other.
 std::vector<std::uint32_t> Recorder::order() const {
   std::vector<std::uint32_t> all(points_.size());

@@ -37,7 +37,7 @@ inline constexpr std::size_t kMaxPoints = 10'000;
 /// Counters with different names of one log.
 inline constexpr std::size_t kMaxSeries = 20'000;
 
-/// One counter as a line tells it.
+/// One counter as a line says it.
 struct Reading {
   std::string name;  ///< with its tags
   std::string unit;
@@ -45,7 +45,7 @@ struct Reading {
   bool cumulative = false;
 };
 
-/// What the line of a reading tells beside it.
+/// What the line of a reading says beside it.
 struct LineFacts {
   std::uint64_t offset = 0;
   std::optional<std::int64_t> time_ns;

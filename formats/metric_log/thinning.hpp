@@ -7,7 +7,7 @@
 
 #include "formats/text/quantity.hpp"
 
-/// Points of a log, and fewer of them that still tell the same.
+/// Points of a log, and fewer of them that still say the same.
 namespace snapdiff::formats::metric_log {
 
 /// One counter's value; `series` is the Recorder's number of the counter.

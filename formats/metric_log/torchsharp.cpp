@@ -5,8 +5,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "formats/metric_log/session.hpp"
-#include "formats/metric_log/text.hpp"
+#include "formats/metric_log/log_session.hpp"
+#include "formats/metric_log/metric_text.hpp"
 #include "snapdiff/keyed_hash.hpp"
 
 /// DisposeScopeManager.Statistics of TorchSharp (src/TorchSharp/ThreadDisposeScopeStatistics.cs).
@@ -131,7 +131,7 @@ class TorchSharp final : public Matcher {
     const std::uint64_t number = ++state.lines;
     const auto index = static_cast<std::size_t>(level);
     Joins joins = Joins::same_step;
-    // A part right behind a total belongs to the next triple, unless the parts turn out to be this total's.
+    // A part right after a total belongs to the next triple, unless the parts turn out to be this total's.
     if (level != Level::total && state.line[0] != 0 && state.line[0] + 1 == number) joins = Joins::never;
     const bool parts_are_near =
         state.line[1] != 0 && state.line[2] != 0 && number <= state.line[1] + 2 && number <= state.line[2] + 2;

@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "formats/metric_log/text.hpp"
+#include "formats/metric_log/metric_text.hpp"
 #include "formats/text/time_stamp.hpp"
 
 namespace snapdiff::formats::metric_log {

@@ -101,7 +101,7 @@ bool take_amount(Cursor& at, Amount& out) {
          !__builtin_mul_overflow(tenths, out.step, &out.value);
 }
 
-/// The amounts of a row, up to the words behind them. Empty where they cannot be read.
+/// The amounts of a row, up to the words after them. Empty where they cannot be read.
 std::vector<Amount> amounts_of(std::string_view cells) {
   std::vector<Amount> out;
   Cursor at(cells);
@@ -215,7 +215,7 @@ class TextDumps final : public text::ReportLog {
     dump_->add_bin(amounts.size() == current_ + 3 ? block_size(cells) : "huge", bytes);
   }
 
-  /// The cell behind the current bytes, as printed: "160", "1.7 KiB". The bin of the largest blocks has none.
+  /// The cell after the current bytes, as printed: "160", "1.7 KiB". The bin of the largest blocks has none.
   std::string_view block_size(std::string_view cells) const {
     Cursor at(cells);
     Amount amount;

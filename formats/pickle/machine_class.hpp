@@ -32,7 +32,7 @@ struct MachineLimits {
 ///
 /// A container has no end mark. It is complete when its parent takes it, when it is fetched from
 /// the memo, or when the next one of its role begins; then close() is called, once. Where in the
-/// tree a container is can be told when it is created, from what lies below it on the stack.
+/// tree a container is is known when it is created, from what lies below it on the stack.
 ///
 /// Consumer:
 ///   Role root_role(Kind)                     of the outermost container
@@ -51,7 +51,7 @@ struct MachineLimits {
 ///   bool is_empty(Role)                      whether the open list of that role has no items yet
 ///   void reopen(Role, uint64_t number)       takes back close(), where items follow after all
 ///   void at(uint64_t offset)                 where in the input the next calls come from
-///   void bad_text()                          a text was not UTF-8 and has been mended
+///   void bad_text()                          a text was not UTF-8 and has been repaired
 template <class Consumer>
 class Machine : public OpcodeReader<Machine<Consumer>, Value, ByteWindow> {
   using Base = OpcodeReader<Machine<Consumer>, Value, ByteWindow>;
@@ -64,7 +64,7 @@ class Machine : public OpcodeReader<Machine<Consumer>, Value, ByteWindow> {
   /// Reads up to and including STOP. Throws ReadFailure.
   void run();
 
-  /// Reads what lies behind STOP and counts the bytes that are not NUL.
+  /// Reads what lies after STOP and counts the bytes that are not NUL.
   std::uint64_t drain();
 
   using Base::offset;

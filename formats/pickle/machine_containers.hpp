@@ -10,7 +10,7 @@
 /// Containers of a pickle, from where they begin to where their parent takes them.
 namespace snapdiff::formats::pickle {
 
-/// Where a value that is about to be pushed will go, as far as the stack tells.
+/// Where a value that is about to be pushed will go, as far as the stack says.
 template <class Consumer>
 typename Machine<Consumer>::Place Machine<Consumer>::place(Kind kind) const {
   const std::size_t size = stack_.size();
@@ -58,7 +58,7 @@ void Machine<Consumer>::push_container(Kind kind) {
   push(value);
 }
 
-/// Tells the consumer that the container at `at` is complete, unless it knows.
+/// Reports to the consumer that the container at `at` is complete, unless it knows.
 template <class Consumer>
 void Machine<Consumer>::close(std::size_t at) {
   Value& value = stack_[at];

@@ -28,9 +28,9 @@ inline std::uint64_t count_rest(ByteWindow& bytes, const char*& p) {
 /// Runs the opcodes of a pickle: arguments, stack, marks and memo, with all checks. What a value is, and what becomes
 /// of it, is the policy `Self`, which derives from this. Nothing is imported, called or executed.
 ///
-/// `Window` is ByteWindow, or a reference to one that goes on behind the pickle.
+/// `Window` is ByteWindow, or a reference to one that goes on after the pickle.
 ///
-/// Self, where `p` stands behind the opcode and what is returned behind all that was read:
+/// Self, where `p` is after the opcode and what is returned after all that was read:
 ///   void integer(int64_t), boolean(bool), none(), big(uint64_t v) from 2^63 on, huge() beyond
 ///   const char* text(p, uint64_t n)        of n bytes
 ///   const char* mark(p), memoized(p)       after a MARK was set, after MEMOIZE
@@ -52,7 +52,7 @@ class OpcodeReader {
   OpcodeReader(Source& source, std::size_t most_values, std::size_t most_marks)
       : bytes_(source), stack_(4096), most_values_(most_values), most_marks_(most_marks) {}
 
-  /// Reads from `p`, which is moved behind the STOP. One value is left on the stack. Throws ReadFailure.
+  /// Reads from `p`, which is moved after the STOP. One value is left on the stack. Throws ReadFailure.
   void run_opcodes(const char*& p);
 
   [[noreturn]] void malformed(const std::string& what) const { fail_malformed(what, offset()); }
@@ -74,7 +74,7 @@ class OpcodeReader {
     if (!bytes_.skip(p, count)) truncated(at);
     op_ = p;
   }
-  /// The `n` bytes at `p`, little-endian; `p` is moved behind them.
+  /// The `n` bytes at `p`, little-endian; `p` is moved after them.
   static std::uint64_t take(const char*& p, std::size_t n) {
     std::uint64_t v = 0;
     std::memcpy(&v, p, n);
@@ -161,7 +161,7 @@ void OpcodeReader<Self, Value, Window>::begin(const char*& p) {
   malformed("not a pickle: first byte is " + hex_byte(first) + ", expected 0x80 (PROTO) of protocol 2 to 5");
 }
 
-/// Sees to it that an opcode and its fixed argument can be read at `p`. Near the end of the input what lies behind it
+/// Sees to it that an opcode and its fixed argument can be read at `p`. Near the end of the input what lies after it
 /// can be read, not used.
 template <class Self, class Value, class Window>
 void OpcodeReader<Self, Value, Window>::look_ahead(const char*& p) {

@@ -16,7 +16,7 @@
 namespace snapdiff::formats::pickle {
 
 /// Texts, each once. Row numbers are given in order of first appearance, so that texts added first
-/// can be told by number.
+/// can be recognised by number.
 class TextPool {
  public:
   TextPool() { recent_.fill(HashIndex::kAbsent); }

@@ -32,7 +32,7 @@ inline constexpr std::uint32_t kNoSlot = 0xffffffff;
 inline constexpr std::uint32_t kNoKey = 0xffffffff;  ///< no text in the place of a key
 inline constexpr std::uint8_t kFetched = 1;          ///< a container that was also put elsewhere, from the memo
 inline constexpr std::uint8_t kOwn = 2;              ///< the container itself, not another mention of it
-inline constexpr std::uint8_t kClosed = 4;           ///< the consumer has been told that it is complete
+inline constexpr std::uint8_t kClosed = 4;           ///< the consumer knows that it is complete
 inline constexpr std::uint8_t kWasList = 8;          ///< complete, and a list before
 
 /// 16 bytes. `slot` is the memo slot of a container that is still open, `height` how deeply

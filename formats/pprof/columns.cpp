@@ -6,7 +6,7 @@ namespace snapdiff::formats::pprof {
 namespace {
 
 /// Other writers' names of the canonical columns; "allocations" and "size" are of Go before 1.1. A writer whose names
-/// mean something else beside `beside` stands first: Julia's profile of allocations (PProf.jl, Allocs.jl) has "allocs"
+/// mean something else beside `beside` is first: Julia's profile of allocations (PProf.jl, Allocs.jl) has "allocs"
 /// and "size", of what was allocated, freed or not.
 struct Synonym {
   std::string_view name;

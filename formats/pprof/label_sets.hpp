@@ -15,7 +15,7 @@ namespace snapdiff::formats::pprof {
 class LabelSets {
  public:
   /// Row of the set written as `fields` (its Label fields with tags, one after the other), which
-  /// stand in the sample at `offset`. Equal bytes, equal row; row 0 is no labels.
+  /// are in the sample at `offset`. Equal bytes, equal row; row 0 is no labels.
   std::uint32_t row_of(std::string_view fields, std::uint64_t offset);
   std::size_t size() const { return hash_.size(); }
 

@@ -1,7 +1,7 @@
 #include "formats/pprof/pprof_importer.hpp"
 
-#include "formats/pprof/read_profile.hpp"
-#include "formats/pprof/sniff.hpp"
+#include "formats/pprof/profile_reader.hpp"
+#include "formats/pprof/sniff_profile.hpp"
 
 namespace snapdiff::formats {
 constexpr Format kPprof{

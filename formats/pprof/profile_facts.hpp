@@ -9,7 +9,7 @@
 
 namespace snapdiff::formats::pprof {
 
-/// Fills the facts that stand in the profile itself, and the notes that follow from them.
+/// Fills the facts that are in the profile itself, and the notes that follow from them.
 /// Throws ReadFailure.
 void fill_facts(const ProfileTables& tables, const std::vector<ColumnPlan>& columns, const SampleRemarks& remarks,
                 SnapshotBuilder& builder);

@@ -68,7 +68,7 @@ RawMapping read_mapping(const Field& field) {
         case varint_field(5): out.file_name = in.get_int64(); break;
         case varint_field(6): out.build_id = in.get_int64(); break;
         case varint_field(7):  // has_functions, has_filenames, has_line_numbers, has_inline_frames:
-        case varint_field(8):  // the lines themselves tell
+        case varint_field(8):  // the lines themselves say
         case varint_field(9):
         case varint_field(10): in.skip(); break;
         default: skip_unknown(in, 10);

@@ -89,7 +89,7 @@ struct ProfileTables {
   /// Throws ReadFailure.
   void take(const Field& field);
 
-  /// The text of string `index`, which stands in the record at `offset`.
+  /// The text of string `index`, which is in the record at `offset`.
   /// Throws ReadFailure when there is no such string.
   std::string_view text(std::int64_t index, std::uint64_t offset) const;
 };

@@ -17,7 +17,7 @@ inline constexpr std::size_t kMaxStackFrames = 1'000'000;
 class FrameScratch {
  public:
   void clear() { count_ = 0; }
-  /// Room for `more` frames behind the present ones.
+  /// Room for `more` frames after the present ones.
   FrameId* reserve(std::size_t more) {
     if (count_ + more > frames_.size()) frames_.resize(std::max(count_ + more, frames_.size() * 2));
     return frames_.data() + count_;

@@ -163,7 +163,7 @@ class BfcLog final : public text::ReportLog {
     }
   }
 
-  /// Whatever was open becomes a snapshot; a warning without a dump behind it does not.
+  /// Whatever was open becomes a snapshot; a warning without a dump after it does not.
   void close() {
     if (!dump_) return;
     if (dump_->has_content()) {

@@ -7,7 +7,7 @@
 
 namespace snapdiff::formats::text {
 
-/// Hands snapshots on one behind, so that what is found behind the last one (a cut report, lines
+/// Hands snapshots on one late, so that what is found after the last one (a cut report, lines
 /// that no one understood) can still be noted on it. Throws ReadFailure for what the sink returns.
 class HeldSink {
  public:

@@ -31,7 +31,7 @@ void LineReader::refill(std::size_t wanted) {
   ended_ = window_.size() < wanted;
 }
 
-/// Moves behind the end of the line that begins at line_begin_.
+/// Moves after the end of the line that begins at line_begin_.
 void LineReader::pass_over_line() {
   if (long_line_ == LongLine::refuse) {
     fail(ErrorCode::limit, "line too long: no end within " + std::to_string(most_bytes_) + " bytes", line_offset_);

@@ -31,7 +31,7 @@ class LineReader {
   /// From the next line on, up to `most` blanks in front of each are left out: those of a text that was pasted.
   void set_indent(std::size_t most) { indent_ = most; }
 
-  /// Where the last line begins, behind its indent; at the end of the input, that.
+  /// Where the last line begins, after its indent; at the end of the input, that.
   std::uint64_t line_offset() const { return line_offset_; }
   /// The last line with the "\r" at its end.
   std::string_view line_with_returns() const { return with_returns_; }

@@ -16,7 +16,7 @@ struct Decimal {
 };
 
 /// Reads a number at text[begin]: digits, perhaps grouped by commas, a fraction, an exponent; a sign in
-/// front. Returns the position behind it, 0 when there is none, or it has more than 18 digits before
+/// front. Returns the position after it, 0 when there is none, or it has more than 18 digits before
 /// the point.
 std::size_t parse_decimal(std::string_view text, std::size_t begin, Decimal& out);
 

@@ -19,7 +19,7 @@ int digits(std::string_view text, std::size_t at, std::size_t count) {
   return out;
 }
 
-/// Moves `at` behind a fraction of a second; nanoseconds.
+/// Moves `at` after a fraction of a second; nanoseconds.
 std::int64_t fraction(std::string_view text, std::size_t& at) {
   if (at + 1 >= text.size() || (text[at] != '.' && text[at] != ',') || !is_digit(text[at + 1])) return 0;
   std::int64_t ns = 0;

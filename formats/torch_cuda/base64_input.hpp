@@ -7,7 +7,7 @@
 namespace snapdiff::formats::torch_cuda {
 
 /// The bytes of a base64 text (RFC 4648) that ends with a quote, decoded as they are asked for.
-/// The page's input must stand behind the opening quote; it is left behind the closing one once
+/// The page's input must be after the opening quote; it is left after the closing one once
 /// everything was read.
 class Base64Input final : public Input {
  public:

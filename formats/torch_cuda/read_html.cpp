@@ -12,7 +12,7 @@ constexpr std::string_view kKey = "\"base64\"";
 constexpr std::size_t kSpace = 16;  // between key, colon and quote
 constexpr std::uint32_t kMostSnapshots = 4096;
 
-/// Length of `: "` at the start of `text`, 0 where something else stands there.
+/// Length of `: "` at the start of `text`, 0 where something else is there.
 std::size_t opening(std::string_view text) {
   std::size_t at = text.find_first_not_of(" \t\r\n");
   if (at == std::string_view::npos || text[at] != ':') return 0;
@@ -20,7 +20,7 @@ std::size_t opening(std::string_view text) {
   return at == std::string_view::npos || text[at] != '"' ? 0 : at + 1;
 }
 
-/// Moves behind the opening quote of the next base64 text; false where there is none.
+/// Moves after the opening quote of the next base64 text; false where there is none.
 Result<bool> find_blob(Input& page) {
   for (;;) {
     Result<std::string_view> view = page.peek(kKey.size() + kSpace);

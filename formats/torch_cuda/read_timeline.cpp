@@ -35,7 +35,7 @@ class Reader {
     json_.expect('[', "[");
     json_.expect('[', "[");
     std::vector<std::int64_t> first;
-    // A list of four numbers may begin either form: what follows it tells.
+    // A list of four numbers may begin either form: what follows it shows which.
     do first.push_back(number());
     while (json_.next_item());
     bool more = next_list();
@@ -101,7 +101,7 @@ class Reader {
     thinner_.add(point);
   }
 
-  /// `[times, sizes]`: behind the bracket of sizes.
+  /// `[times, sizes]`: after the bracket of sizes.
   void read_sizes() {
     std::uint64_t number = 0;
     const bool empty = json_.token() == ']';

@@ -16,7 +16,7 @@
 
 namespace snapdiff::formats::torch_cuda {
 
-/// Which keys were seen; the layout is told by them (README.md).
+/// Which keys were seen; the layout is recognised by them (README.md).
 struct SeenKeys {
   bool bare_list = false;
   bool history = false;

@@ -23,7 +23,7 @@ bool is_html(std::string_view head) {
 Match sniff_pickle(std::string_view head) {
   // Dumps of tracemalloc name files, whatever those are called.
   if (!is_pickle(head) || contains(head.substr(0, 64), "tracemalloc")) return Match::no;
-  // A key that stands alone at the root, or the first segment of a bare list.
+  // A key that is alone at the root, or the first segment of a bare list.
   for (const std::string_view key : {"segments", "device_traces", "total_size", "segment_type", "external_annotations",
                                      "allocator_settings", "host_segments"}) {
     if (contains(head, key)) return Match::certain;

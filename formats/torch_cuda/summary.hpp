@@ -14,7 +14,7 @@ struct SeenKeys;
 /// Errors: limit, when a sum does not fit in 64 bits.
 Status summarize(const AllocatorState& state, const SeenKeys& seen, std::string_view detail, SnapshotBuilder& builder);
 
-/// "A" to "G", for people; told by the keys that were there.
+/// "A" to "G", for people; recognised by the keys that were there.
 std::string_view layout_letter(const SeenKeys& seen);
 
 }  // namespace snapdiff::formats::torch_cuda

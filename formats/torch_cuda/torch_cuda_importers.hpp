@@ -2,7 +2,7 @@
 
 #include "formats/input/format.hpp"
 
-/// The door of formats/torch_cuda: memory snapshots of PyTorch's caching allocator.
+/// The public header of formats/torch_cuda: memory snapshots of PyTorch's caching allocator.
 namespace snapdiff::formats {
 
 /// Pickles of torch.cuda.memory._snapshot() and its kin.

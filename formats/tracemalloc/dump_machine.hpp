@@ -41,7 +41,7 @@ struct DumpValue {
 };
 
 /// Reads one pickle of Snapshot.dump(). Carries out the opcodes that such a pickle is written with and refuses
-/// every other one; the two classes are recognised by name and stand for nothing else. A tuple is told by
+/// every other one; the two classes are recognised by name and stand for nothing else. A tuple is recognised by
 /// what it holds: (text, int) is a frame, a tuple of frames a traceback, (int, int, traceback, int) a trace.
 /// Traces are added up as soon as they are complete, so that millions of them need no memory.
 class DumpMachine : public pickle::OpcodeReader<DumpMachine, DumpValue, ByteWindow&> {
@@ -57,7 +57,7 @@ class DumpMachine : public pickle::OpcodeReader<DumpMachine, DumpValue, ByteWind
 
   DumpMachine(ByteWindow& bytes, TraceSums& sums) : Base(bytes, kMostStackValues, kMostMarks), sums_(sums) {}
 
-  /// Reads from `p`, which is moved behind the STOP. Throws ReadFailure.
+  /// Reads from `p`, which is moved after the STOP. Throws ReadFailure.
   void run(const char*& p);
 
   /// "Python 3.9 or later, pickle protocol 5, 25 frames kept"
@@ -130,7 +130,7 @@ class DumpMachine : public pickle::OpcodeReader<DumpMachine, DumpValue, ByteWind
   pickle::TextPool texts_;
   std::vector<Dict> dicts_;
   std::vector<std::uint32_t> frames_;  // of the traceback that is being made
-  std::size_t traces_mark_ = 0;        // the innermost mark, where it stands on the list of traces; else 0
+  std::size_t traces_mark_ = 0;        // the innermost mark, where it is on the list of traces; else 0
   std::uint64_t traces_ = 0;
   std::size_t longest_trace_ = 0;
   bool have_traces_ = false;  // the list or tuple of traces has begun

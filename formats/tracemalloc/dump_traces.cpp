@@ -14,7 +14,7 @@ using namespace pickle;
 
 namespace {
 
-/// Length with its opcode, and mask, of a number that stands behind an opcode; 0 for all other opcodes. Looked
+/// Length with its opcode, and mask, of a number that is after an opcode; 0 for all other opcodes. Looked
 /// up rather than branched on: sizes of one and two bytes follow each other at random.
 struct Operand {
   std::uint32_t mask = 0;
@@ -36,7 +36,7 @@ constexpr Operands kFetches = [] {
   return t;
 }();
 
-/// The operand at `p`, which is moved behind it; false at another opcode.
+/// The operand at `p`, which is moved after it; false at another opcode.
 inline bool take_operand(const char*& p, const Operands& of, std::uint32_t& out) {
   const Operand& operand = of[static_cast<std::uint8_t>(*p)];
   std::uint32_t bits = 0;
@@ -75,7 +75,7 @@ void DumpMachine::make_tuple(std::size_t from) {
   }
   stack_.shrink_to(from);
   const Value tuple{Kind::tuple, 0, static_cast<std::int64_t>(n)};
-  // What should have been a trace is told at once, before it is forgotten what it held.
+  // What should have been a trace is reported at once, before it is forgotten what it held.
   if (in_traces()) malformed(wrong_trace(tuple));
   push(tuple.kind, tuple.row, tuple.number);
 }

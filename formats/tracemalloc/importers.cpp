@@ -1,6 +1,6 @@
 #include "formats/tracemalloc/read_dumps.hpp"
 #include "formats/tracemalloc/read_lists.hpp"
-#include "formats/tracemalloc/sniff.hpp"
+#include "formats/tracemalloc/sniff_tracemalloc.hpp"
 #include "formats/tracemalloc/tracemalloc_importers.hpp"
 
 namespace snapdiff::formats {

@@ -47,7 +47,7 @@ class PrintedList {
     std::int64_t count_growth = 0;
     std::size_t frames_begin = 0;
     std::size_t frames_end = 0;
-    bool has_stack = false;  ///< told by File lines rather than by the line itself
+    bool has_stack = false;  ///< recognised by File lines rather than by the line itself
   };
   enum class Side : std::uint8_t { only, before, after };
 

@@ -14,7 +14,7 @@ inline constexpr std::string_view kNativeNote =
     "tracemalloc sees what Python's allocators hand out: native memory (C and C++ libraries, tensors of PyTorch) is "
     "invisible to it";
 
-/// "app/cache.py:9": file with its folder, and the line. It stands where other formats have the function:
+/// "app/cache.py:9": file with its folder, and the line. It is where other formats have the function:
 /// two files called base.py or __init__.py must not become one row of --by function or one box of the graph.
 std::string place_name(std::string_view file, std::int32_t line);
 

@@ -4,7 +4,7 @@
 
 namespace snapdiff::formats::tracemalloc {
 
-/// One dump, or several one behind the other. Throws ReadFailure.
+/// One dump, or several one after the other. Throws ReadFailure.
 void read_dumps(Input& in, SnapshotSink& out);
 
 }  // namespace snapdiff::formats::tracemalloc

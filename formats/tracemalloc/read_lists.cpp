@@ -16,14 +16,14 @@ constexpr std::size_t kMostSnapshots = 4096;
 
 bool is_blank_or_indented(std::string_view line) { return line.empty() || line.front() == ' ' || line.front() == '\t'; }
 
-/// Tells where one list ends and the next one begins.
+/// Finds where one list ends and the next one begins.
 class Lists {
  public:
   Status take(std::string_view text, std::uint64_t offset) {
     const StatisticLine line = parse_line(text);
     switch (line.kind) {
       case LineKind::other:
-        // A heading, or anything else that a program prints; source text and blank lines stand inside lists.
+        // A heading, or anything else that a program prints; source text and blank lines are inside lists.
         in_stack_ = in_stack_ && is_blank_or_indented(text);
         separated_ = separated_ || !is_blank_or_indented(text);
         return ok();

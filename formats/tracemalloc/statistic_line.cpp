@@ -166,7 +166,7 @@ StatisticLine statistic(std::string_view text) {
   return out;
 }
 
-/// "12 memory blocks: 1.5 KiB", whatever stands before it.
+/// "12 memory blocks: 1.5 KiB", whatever is before it.
 StatisticLine blocks(std::string_view text) {
   StatisticLine out;
   const std::size_t at = text.find(" memory block");
@@ -199,7 +199,7 @@ StatisticLine frame(std::string_view text) {
   return out;
 }
 
-/// "#1: app/cache.py:9: 982.4 KiB", whatever stands before it.
+/// "#1: app/cache.py:9: 982.4 KiB", whatever is before it.
 StatisticLine ranked(std::string_view text) {
   StatisticLine out;
   const std::size_t mark = text.find('#');

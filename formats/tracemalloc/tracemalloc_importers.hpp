@@ -2,7 +2,7 @@
 
 #include "formats/input/format.hpp"
 
-/// The door of this room.
+/// The public header of this module.
 namespace snapdiff::formats {
 
 /// Snapshot.dump() of Python 3.4 to 3.14: a pickle, read and never executed.

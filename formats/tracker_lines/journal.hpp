@@ -16,8 +16,8 @@ namespace snapdiff::formats::tracker_lines {
 /// Bad lines that one input may have; the next one ends the import (not a check).
 inline constexpr std::uint64_t kMostBadLines = 100;
 
-/// What is wrong with an input: remarks collect here until a snapshot takes them, and each is told to whoever checks
-/// the file. Texts that count as one must be equal.
+/// What is wrong with an input: remarks collect here until a snapshot takes them, and each is reported to whoever
+/// checks the file. Texts that count as one must be equal.
 class Journal {
  public:
   explicit Journal(const ViolationSink& tell) : tell_(tell) {}
@@ -36,10 +36,10 @@ class Journal {
   /// Anything else that is lost; `line` where it is not the current one. Throws ReadFailure when the sink says so.
   void loss(Rule rule, const std::string& text, const std::string& detail = {}, std::uint64_t line = 0);
 
-  /// Changes nothing in what is read. Each text is told once.
+  /// Changes nothing in what is read. Each text is reported once.
   void remark(Severity severity, Rule rule, const std::string& text, std::uint64_t count = 1);
 
-  /// A key that is none of the format's, of a kind of lines; at most kMostUnknownKeys are named.
+  /// A key that is not one of the format's, of a kind of lines; at most kMostUnknownKeys are named.
   void unknown_key(std::string_view kind, std::string_view key);
 
   /// Whether a line was dropped since take_notes().

@@ -127,7 +127,7 @@ const char* JsonLine::parse(std::string_view line, std::size_t bytes_behind) {
   return nullptr;
 }
 
-/// Gives the texts of a mended line their bytes back.
+/// Gives the texts of a repaired line their bytes back.
 void JsonLine::unmend() {
   unmended_.clear();
   const auto total = [&] {

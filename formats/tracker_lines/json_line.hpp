@@ -11,7 +11,7 @@ namespace snapdiff::formats::tracker_lines {
 
 /// The line itself is level 1.
 inline constexpr std::size_t kMaxDepth = 8;
-/// A stack of a million frames, the most that is read, and what stands beside it.
+/// A stack of a million frames, the most that is read, and what is beside it.
 inline constexpr std::size_t kMaxValues = 1'100'000;
 
 enum class JsonKind : std::uint8_t { null, boolean, integer, big, real, text, array, object };
@@ -35,7 +35,7 @@ class JsonLine {
   JsonLine(const JsonLine&) = delete;
   JsonLine& operator=(const JsonLine&) = delete;
 
-  /// nullptr, or what is wrong with `line`. Where kPadding bytes are readable behind it, it is not copied.
+  /// nullptr, or what is wrong with `line`. Where kPadding bytes are readable after it, it is not copied.
   const char* parse(std::string_view line, std::size_t bytes_behind);
 
   /// Row 0 is the line's own value. Valid until the next parse().

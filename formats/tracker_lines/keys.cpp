@@ -11,7 +11,7 @@ constexpr std::array<std::string_view, kKeyCount> kNames = {
     "label",  "attrs",  "stack",   "bytes",   "count",   "value",    "order",    "module",     "frames",
     "totals", "format", "inlined", "version", "process", "complete", "producer", "bytes_kind", "producer_version"};
 
-// The names stand in order of their lengths; those of length n are rows kOfLength[n] .. kOfLength[n + 1).
+// The names are in order of their lengths; those of length n are rows kOfLength[n] .. kOfLength[n + 1).
 constexpr std::size_t kLongest = 16;
 constexpr std::array<std::uint8_t, kLongest + 2> kOfLength = [] {
   std::array<std::uint8_t, kLongest + 2> begin{};

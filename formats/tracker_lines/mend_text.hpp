@@ -11,7 +11,7 @@ namespace snapdiff::formats::tracker_lines {
 /// such code points itself, U+FFFD stands for the byte.
 std::string mend_text(std::string_view line);
 
-/// Appends `text` of a mended line with the bytes put back.
+/// Appends `text` of a repaired line with the bytes put back.
 void append_unmended(std::string_view text, std::string& out);
 
 }  // namespace snapdiff::formats::tracker_lines

@@ -169,7 +169,7 @@ void OpenSnapshot::take(Fields& fields) {
   ++rows_;
 }
 
-/// Totals that the file states are kept as counters; a difference to the rows is told.
+/// Totals that the file states are kept as counters; a difference to the rows is reported.
 void OpenSnapshot::note_totals() {
   const RowTable& rows = has_lives_ ? rows_of_lives_ : rows_of_nodes_;
   bool differs = false;

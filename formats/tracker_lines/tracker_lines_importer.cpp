@@ -1,7 +1,7 @@
 #include "formats/tracker_lines/tracker_lines_importer.hpp"
 
 #include "formats/tracker_lines/reader.hpp"
-#include "formats/tracker_lines/sniff.hpp"
+#include "formats/tracker_lines/sniff_tracker_lines.hpp"
 
 namespace snapdiff::formats {
 constexpr Format kTrackerLines{

@@ -2,7 +2,7 @@
 
 #include "formats/input/format.hpp"
 
-/// The door of formats/tracker_lines: snapdiff's own JSON Lines format, which any home-made tracker writes.
+/// The public header of formats/tracker_lines: snapdiff's own JSON Lines format, which any home-made tracker writes.
 namespace snapdiff::formats {
 
 extern const Format kTrackerLines;

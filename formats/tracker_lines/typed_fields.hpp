@@ -19,7 +19,7 @@ namespace snapdiff::formats::tracker_lines {
 class Fields {
  public:
   /// Takes the members of the object in row 0; views into `json`.
-  /// @param unknown  gets the rows of members whose key is none of the format's
+  /// @param unknown  gets the rows of members whose key is not one of the format's
   /// @param repeated gets the keys that occur more than once
   void take(const JsonLine& json, std::vector<std::uint32_t>& unknown, std::uint64_t& repeated);
 

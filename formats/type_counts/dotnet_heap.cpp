@@ -44,7 +44,7 @@ std::optional<std::int64_t> grouped(std::string_view text) {
   return static_cast<std::int64_t>(value);
 }
 
-/// Up to the next two blanks; what is behind them stays in `text`.
+/// Up to the next two blanks; what is after them stays in `text`.
 std::string_view take_cell(std::string_view& text) {
   text = trim(text);
   const std::size_t gap = text.find("  ");

@@ -152,7 +152,7 @@ class ObjgraphLog final : public text::ReportLog {
 };
 
 /// There is no signature: certain where nothing else is in the head and a type of every Python process is
-/// among the names, possible where show_growth's lines stand between others.
+/// among the names, possible where show_growth's lines are between others.
 Match sniff_objgraph(std::string_view head) {
   const std::string plain = text::plain_head(head);
   std::string_view rest = plain;

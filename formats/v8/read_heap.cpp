@@ -11,7 +11,7 @@
 
 #include "formats/input/graph_parts.hpp"
 #include "formats/json/json_scanner.hpp"
-#include "formats/v8/layout.hpp"
+#include "formats/v8/snapshot_layout.hpp"
 #include "formats/v8/type_table.hpp"
 #include "formats/v8/used_strings.hpp"
 #include "snapdiff/object_graph.hpp"
@@ -78,7 +78,7 @@ class HeapReader {
   }
 
  private:
-  /// Rows can only be told apart once the members before them are known; V8 writes them in this order.
+  /// Rows can only be distinguished once the members before them are known; V8 writes them in this order.
   void member(std::string_view key) {
     const auto once_behind = [&](bool already, bool before, std::string_view wanted) {
       if (already) fail_malformed(std::string(key) + " is there twice", json_.offset());

@@ -16,7 +16,7 @@ class TypeTable {
  public:
   explicit TypeTable(const std::vector<std::string>& node_types);
 
-  /// Whether nodes of this type are told apart by name.
+  /// Whether nodes of this type are distinguished by name.
   bool is_named(std::uint64_t type) const { return unnamed_row_[type] == kNamed; }
 
   /// Counts a node of `bytes` and gives its row. False in `fits` when a sum leaves 64 bits.

@@ -8,7 +8,7 @@
 #include "snapdiff/event_log.hpp"
 #include "snapdiff/ids.hpp"
 
-/// What a caching allocator (PyTorch's for CUDA and its kin) tells beyond its live blocks: the
+/// What a caching allocator (PyTorch's for CUDA and its kin) records beyond its live blocks: the
 /// segments it holds, every block in them, and the events that led there. Flat columns; stack and
 /// string ids are of the snapshot's dictionary.
 namespace snapdiff {
@@ -84,7 +84,7 @@ struct Annotation {
 struct AllocatorState {
   SegmentTable segments;
   BlockTable blocks;
-  std::vector<DeviceTrace> traces;     ///< by device, those of the host behind
+  std::vector<DeviceTrace> traces;     ///< by device, those of the host after
   std::vector<std::uint64_t> streams;  ///< raw stream handles, 0 is the default one; row 0 is 0
   std::vector<PoolId> pools;           ///< row 0 is (0, 0)
   std::vector<Annotation> annotations;

@@ -10,14 +10,14 @@
 #include "snapdiff/trend.hpp"
 
 /// Numbers about whole processes (SnapshotFacts::counters) over a series: what logs hold, and what
-/// heap profiles tell beside their stacks. Counters are never added up across names.
+/// heap profiles record beside their stacks. Counters are never added up across names.
 namespace snapdiff {
 
-/// One counter, told apart by name and unit.
-///   values     one per snapshot; nothing where it does not tell the counter
+/// One counter, distinguished by name and unit.
+///   values     one per snapshot; nothing where it does not record the counter
 ///   first, last   snapshots of the first and last known value
 ///   growth     last - first. Cumulative: what was counted in between; where it runs backwards the
-///              counter began anew, and that step counted its value itself (resets: how often)
+///              counter restarted, and that step counted its value itself (resets: how often)
 ///   half_unit  the largest half of a rounding step among the values
 ///   verdict    of the known values of levels; word "" for cumulative counters and fewer than three values
 struct CounterRow {

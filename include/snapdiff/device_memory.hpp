@@ -55,8 +55,8 @@ struct CacheHolder {
   std::int64_t segments = 0;
 };
 
-/// Why an allocation failed. The room is what the allocator has reserved and the device has free.
-///   exhausted      what the program had asked for, and this request, are more than the room
+/// Why an allocation failed. The limit is what the allocator has reserved and the device has free.
+///   exhausted      what the program had asked for, and this request, are more than the limit
 ///   rounding       they fit, but not with what was lost by rounding sizes up
 ///   fragmentation  enough is free where the request may go, in no block that is large enough
 ///   private_pools  enough is free in other memory pools, which cannot serve it
@@ -308,7 +308,7 @@ struct PinReport {
 /// One of several processes or devices that do the same work.
 struct RankFacts {
   std::string name;                  ///< "rank 3", "run.pickle, device 1"
-  std::optional<std::int64_t> rank;  ///< as the file's name tells it
+  std::optional<std::int64_t> rank;  ///< as the file's name says it
   std::optional<std::int64_t> device;
   std::int64_t total = 0;  ///< of the metric
   std::optional<std::int64_t> reserved;

@@ -10,7 +10,7 @@ inline constexpr std::string_view kNothingInCommon = "no stack in common: two di
 /// How the note begins that names an input that was damaged and is missing from the answer.
 inline constexpr std::string_view kLeftOut = "left out: ";
 
-/// Notes that stand before the answer, since they say whether it is one.
+/// Notes that are before the answer, since they say whether it is one.
 inline bool comes_first(std::string_view note) { return note == kNothingInCommon || note.starts_with(kLeftOut); }
 
 }  // namespace snapdiff

@@ -29,7 +29,7 @@ SNAPDIFF_API std::string without_std(std::string_view short_name);
 /// library frame is, else the function, short.
 SNAPDIFF_API std::string via_name(std::string_view function);
 
-/// Functions that every stack of a process or thread starts with: they tell nothing, so tables drop
+/// Functions that every stack of a process or thread starts with: they say nothing, so tables drop
 /// them from the root end.
 SNAPDIFF_API bool is_entry_point(std::string_view function);
 

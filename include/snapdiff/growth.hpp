@@ -65,7 +65,7 @@ struct DiffOptions {
   friend bool operator==(const DiffOptions&, const DiffOptions&) = default;
 };
 
-/// algorithms.md section 1: by what a stack of one side was found again on the other.
+/// algorithms.md section 1: by what a stack of one side was matched on the other.
 ///   build_id       T0: build id and offset in every unsymbolized frame
 ///   module_offset  T1: module name, mapping size and offset
 ///   function_line  T2: function, file and line
@@ -210,7 +210,7 @@ struct Suspect {
   std::vector<std::uint32_t> rows;  ///< by stack: rows of the report below it; else empty
 };
 
-/// Addresses without a name: what a binary could tell (symbolize, --symbols).
+/// Addresses without a name: what a binary could say (symbolize, --symbols).
 struct UnnamedModule {
   std::string_view module;  ///< path as recorded, "" = outside every module
   std::uint64_t addresses = 0;

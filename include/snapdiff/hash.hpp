@@ -25,7 +25,7 @@ constexpr std::uint64_t mix64(std::uint64_t x) {
 }
 
 /// MurmurHash3_x64_128 (Austin Appleby, public domain), little-endian machines. Not keyed: an
-/// enemy can make two strings collide; what that costs is two frames told apart no more, never
+/// enemy can make two strings collide; what that costs is two frames no longer distinguished, never
 /// a wrong total. Tables are looked up by keyed_hash().
 inline Hash128 hash_bytes(std::string_view bytes, std::uint64_t seed = 0) {
   static_assert(std::endian::native == std::endian::little);

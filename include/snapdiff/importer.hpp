@@ -48,7 +48,7 @@ class Input {
   /// Name for error messages and for facts read off it (pid, sequence): the user's path or "-".
   virtual const std::string& name() const = 0;
 
-  /// "" or the peeled compressions from the outside in, e.g. "gzip".
+  /// "" or the compressions that were undone, from the outside in, e.g. "gzip".
   virtual std::string_view compression() const = 0;
 };
 

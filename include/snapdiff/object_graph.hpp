@@ -10,7 +10,7 @@
 #include "snapdiff/result.hpp"
 #include "snapdiff/snapshot.hpp"
 
-/// Objects of one heap and who refers to whom, as object-graph formats tell it (V8, HPROF, objgraph,
+/// Objects of one heap and who refers to whom, as object-graph formats record it (V8, HPROF, objgraph,
 /// native tracker dumps). Flat columns, nothing recursive; string ids are of the snapshot's dictionary.
 namespace snapdiff {
 
@@ -55,7 +55,7 @@ struct ObjectGraph {
 
   std::vector<ObjectRoot> roots;  ///< sorted by node; a node may have several
   bool ids_persist = false;       ///< an object keeps its id from one snapshot of a process to the next
-  bool sizes_estimated = false;   ///< self_bytes is computed, not told
+  bool sizes_estimated = false;   ///< self_bytes is computed, not recorded
 
   std::size_t size() const { return type.size(); }
   std::span<const std::uint32_t> held(std::uint32_t node) const {

@@ -15,7 +15,7 @@
 #include "snapdiff/trend.hpp"
 
 /// What a post-mortem report says. Every writer of one (PDF, HTML, Markdown, JSON, terminal) works
-/// from this type alone, so that they all tell the same.
+/// from this type alone, so that they all say the same.
 namespace snapdiff {
 
 /// One thing to know about a series.
@@ -24,7 +24,7 @@ namespace snapdiff {
 ///   since      from which snapshot on
 ///   certainty  how sure: verdict and reason, matching, sampling error
 ///   limit      when the total meets the limit; only where one was given
-///   not_this   what it is not, what came and went again, what the net hides
+///   not_this   what it is not, what was allocated and freed again, what the net hides
 ///   next       what to look at, as commands or places
 struct Finding {
   enum class Kind : std::uint8_t { what, where, since, certainty, limit, not_this, next };
@@ -74,7 +74,7 @@ struct Narrative {
 };
 
 /// An input of the series that could not be read: there is a gap where it belongs.
-///   before  index of the snapshot behind it in Postmortem::steps; their number where it belongs behind the last
+///   before  index of the snapshot after it in Postmortem::steps; their number where it belongs after the last
 ///   why     the whole message, the name included
 struct MissingInput {
   std::size_t before = 0;

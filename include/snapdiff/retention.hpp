@@ -77,11 +77,11 @@ struct RetainedRow {
 struct RetainedReport {
   std::vector<SnapshotRef> snapshots;  ///< oldest first; one or more
   std::vector<HeapFacts> heaps;        ///< parallel
-  bool has_bytes = false;              ///< all of them tell sizes
-  bool sizes_estimated = false;        ///< sizes of some are computed, not told
+  bool has_bytes = false;              ///< all of them record sizes
+  bool sizes_estimated = false;        ///< sizes of some are computed, not recorded
   std::vector<RetainedRow> rows;
   /// Objects that were not in the first snapshot, are in the last, and, of three or more, were in an
-  /// earlier one than the last too. Empty where objects cannot be told apart.
+  /// earlier one than the last too. Empty where objects cannot be distinguished.
   std::optional<ObjectSum> fresh;
   Notes notes;
 };

@@ -155,7 +155,7 @@ class SeriesValues {
     return out;
   }
 
-  /// Moves row `from` to `to`, which is not behind it.
+  /// Moves row `from` to `to`, which is not after it.
   void move_row(std::size_t from, std::size_t to) {
     if (from == to) return;
     if (sparse_) {

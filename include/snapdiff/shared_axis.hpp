@@ -11,8 +11,8 @@ namespace snapdiff {
 
 /// What is known about the times of one series.
 ///   taken_at_ns  from inside the inputs, one per snapshot, in the series' order
-///   ordered      the inputs tell that order: by times, by numbers in their names, by places in one file
-///   restarts     its process seems to have begun anew in between
+///   ordered      the inputs record that order: by times, by numbers in their names, by places in one file
+///   restarts     its process seems to have restarted in between
 struct TimedSeries {
   std::vector<std::optional<std::int64_t>> taken_at_ns;
   bool ordered = false;

@@ -59,7 +59,7 @@ struct ModuleTable {
   }
 };
 
-/// Functions, told apart by name, system_name and file together. `name` is what people read,
+/// Functions, distinguished by name, system_name and file together. `name` is what people read,
 /// `system_name` the linker's (mangled) name or the same, `file` the source path as recorded,
 /// `start_line` 0 where unknown. Row 0: no function, the frame is unsymbolized.
 struct FunctionTable {
@@ -128,7 +128,7 @@ struct FrameTable {
 
 /// Whole stacks, leaf (allocation site) first. Stack s is frame[begin[s] .. begin[s + 1]);
 /// stack 0 is empty. hash[s] is SequenceHasher over the hashes of its frames, leaf first, derived
-/// ones left out, and tells stacks apart: no two rows share one.
+/// ones left out, and distinguishes stacks: no two rows share one.
 struct StackTable {
   std::vector<std::uint64_t> begin{0, 0};
   std::vector<FrameId> frame;

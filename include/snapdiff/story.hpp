@@ -132,7 +132,7 @@ struct Band {
 };
 
 ///   culprits   what has to be explained, at most five: as many as hold 90 % of it. GROWING before RISING
-///   levelled   what grew and no longer climbs (SATURATING, STEP, NEW, NOISY), where something else is judged to
+///   levelled   what grew and no longer rises (SATURATING, STEP, NEW, NOISY), where something else is judged to
 ///              climb; at most three
 ///   freed      what shrank, where it outweighs the growth; at most three
 ///   moved      growth of stacks whose siblings lost as much

@@ -28,7 +28,7 @@ inline constexpr double kHourlyFrom = 600;
 ///   reason      why, for people, without a full stop
 ///   p           odds of the climbing shapes, 0..1; over-confident below 8 values
 ///   slope       least squares, per step, in the values' unit
-///   slope_low, slope_high   95 % band; where the series wanders it is centred on the mean step
+///   slope_low, slope_high   95 % band; where the series is a random walk it is centred on the mean step
 ///               instead of the slope
 ///   rise        slope times (number of values - 1)
 ///   doublings   jumps that each double the values while the number of objects stays as it is: a table that

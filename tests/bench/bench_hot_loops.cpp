@@ -1,4 +1,4 @@
-// Google Benchmark for the loops that the main job's time goes into, each through its room's door.
+// Google Benchmark for the loops that the main job's time goes into, each through its public header.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>

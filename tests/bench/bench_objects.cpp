@@ -13,7 +13,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "analyzer/objects/dominators.hpp"
+#include "analyzer/objects/root_set.hpp"
 
 namespace {
 

@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "formats/input/window_input.hpp"
-#include "formats/pprof/read_profile.hpp"
-#include "formats/pprof/sniff.hpp"
+#include "formats/pprof/profile_reader.hpp"
+#include "formats/pprof/sniff_profile.hpp"
 #include "snapdiff/validate.hpp"
 
 namespace {

@@ -7,7 +7,7 @@
 
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/html/html.hpp"
-#include "analyzer/postmortem/postmortem.hpp"
+#include "analyzer/postmortem/make_postmortem.hpp"
 #include "analyzer/render/render.hpp"
 #include "analyzer/session/pins.hpp"
 #include "formats/registry.hpp"

@@ -4,11 +4,11 @@
   check_includes.py ROOT       ends 1 and prints each line that breaks the rule
   check_includes.py --self-test
 
-A room is a folder that becomes one library. Rooms see each other through one door each; only the
-session and the command line see both the formats and the analyzer. A third-party library lives in one room, so
-that replacing it changes one room: system headers are visible to every compiler call, and linking
-PRIVATE stops nobody from including them. The tables below are the rule; the reason stands beside
-each line.
+A module is a folder that becomes one library. Modules see each other through their public headers; only the
+session and the command line see both the formats and the analyzer. A third-party library is used in one module, so
+that replacing it changes one module: system headers are visible to every compiler call, and linking
+PRIVATE stops nobody from including them. The tables below are the rule; the reason is beside
+each line. A header's name is that of no other header.
 """
 
 import argparse
@@ -28,14 +28,14 @@ climits clocale cmath csetjmp csignal cstdarg cstddef cstdint cstdio cstdlib cst
 """.split())
 
 # Who prints, or asks the terminal: one module.
-PRINTING_ROOM = "analyzer/cli"
+PRINTING_MODULE = "analyzer/cli"
 PRINTS = re.compile(r"\bstd::(?:cout|cerr|clog|puts|printf|putchar)\b|\bf(?:puts|printf|write)\b|\bstd(?:out|err)\b"
                     r"|\bSTD(?:OUT|ERR)_FILENO\b|\bisatty\b|[<]iostream>")
 
 POSIX = {"dirent.h", "dlfcn.h", "errno.h", "fcntl.h", "locale.h", "langinfo.h", "link.h", "malloc.h", "poll.h", "pthread.h", "signal.h", "time.h", "unistd.h"}
 
-# room: (rooms whose doors it may include, third-party header prefixes, why)
-ROOMS = {
+# module: (modules whose public headers it may include, third-party header prefixes, why)
+MODULES = {
     "include": ([], ["sys/mman.h"], "the model and the seams: whoever uses them must need nothing else; the hint for large pages is part of libc"),
     "formats": (["formats/*"], [], "the registry lists the importers; nothing here knows the analyzer"),
     "formats/input": ([], ["libdeflate.h", "zlib.h", "zstd.h", "zstd_errors.h", "lzma.h", "lz4frame.h", "lz4.h", "nettle/"],
@@ -45,7 +45,7 @@ ROOMS = {
     "formats/pickle": (["formats/input"], [], "a toolbox for the formats that are pickles; executes nothing, needs no library"),
     "analyzer/cuda": ([], [], "works on models in memory"),
     "analyzer/store": (["analyzer/trend", "analyzer/graph"], ["sqlite3.h", "sqlite3ext.h", "zstd.h", "zstd_errors.h"],
-                       "one room knows SQL, verdicts and dominators among it; blobs are zstd chunks"),
+                       "one module knows SQL, verdicts and dominators among it; blobs are zstd chunks"),
     "analyzer/diff": ([], ["re2/"], "works on models in memory; focus, ignore, hide and show are RE2"),
     "analyzer/trend": ([], [], "works on models in memory"),
     "analyzer/story": (["analyzer/trend"], [], "what a comparison or a series says; sums are judged as rows are"),
@@ -64,7 +64,7 @@ ROOMS = {
     "analyzer/toml": ([], ["toml.hpp"], "TOML as plain values, for the gate and the report: toml11 stays inside"),
     "analyzer/gate": (["analyzer/toml", "analyzer/trend"], [], "sums are judged as rows are; budgets are TOML"),
     "analyzer/postmortem": (["analyzer/diff", "analyzer/story", "analyzer/toml", "analyzer/trend"], ["re2/", "nettle/"],
-                            "one report of what the other rooms find; hint rules are TOML with RE2, which no pattern of a user's file can "
+                            "one report of what the other modules find; hint rules are TOML with RE2, which no pattern of a user's file can "
                             "bring to a standstill; tokens are nettle's HMAC-SHA-256"),
     "analyzer/fleet": ([], ["curl/", "libdeflate.h"],
                        "the only connections that are opened by request: libcurl stays inside; bodies are deflated"),
@@ -88,29 +88,29 @@ FORMAT_LIBRARIES = {
     "formats/leak_reports": ["expat.h"],  # nobody should write an XML parser
 }
 
-# Folders of a room, the lowest layer first: a file sees its own folder, those of lower layers and the room's own files.
+# Folders of a module, the lowest layer first: a file sees its own folder, those of lower layers and the module's own files.
 LAYERS = {
     "analyzer/render": [["paint"], ["chart"], ["flame", "graph", "memory"], ["pages"]],
 }
 
-# A room's headers that other rooms may include.
-DOORS = {
+# A module's headers that other modules may include.
+PUBLIC_HEADERS = {
     "formats": {"registry.hpp"},
     "analyzer/store": {"store.hpp", "sqlite_extension.hpp"},
     "analyzer/diff": {"diff.hpp"},
-    "analyzer/flame": {"flame.hpp"},
+    "analyzer/flame": {"flame_tree.hpp"},
     "analyzer/fleet": {"fleet.hpp"},
-    "analyzer/gate": {"gate.hpp"},
+    "analyzer/gate": {"check_gate.hpp"},
     "analyzer/toml": {"toml_text.hpp"},
-    "analyzer/trend": {"scenario.hpp", "shared_axis.hpp", "verdict.hpp"},
+    "analyzer/trend": {"scenario.hpp", "share_axis.hpp", "verdict.hpp"},
     "analyzer/cuda": {"cuda.hpp"},
     "analyzer/graph": {"dominators.hpp", "growth_graph.hpp"},
-    "analyzer/objects": {"objects.hpp"},
-    "analyzer/postmortem": {"postmortem.hpp"},
+    "analyzer/objects": {"retained_objects.hpp"},
+    "analyzer/postmortem": {"make_postmortem.hpp"},
     "analyzer/render": {"axis_page.hpp", "drawing.hpp", "render.hpp", "retained.hpp"},
     "analyzer/html": {"html.hpp"},
     "analyzer/symbols": {"symbols.hpp"},
-    "analyzer/report": {"json_writer.hpp", "query.hpp", "report.hpp", "retention.hpp", "text_tools.hpp"},  # the width of text, for the terminal
+    "analyzer/report": {"json_writer.hpp", "query.hpp", "report.hpp", "retained_text.hpp", "text_tools.hpp"},  # the width of text, for the terminal
 }
 
 SOURCES = (".hpp", ".h", ".cpp", ".cc", ".c")
@@ -118,8 +118,8 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*(?:include|import)[ \t]*([<"])([^>"\n]+)[>"
 HAS_INCLUDE = re.compile(r'__has_include[ \t]*\([ \t]*([<"])([^>"\n]+)[>"]')
 
 
-def room_of(path):
-    """The room of a path relative to the root, or None where it is in no known room."""
+def module_of(path):
+    """The module of a path relative to the root, or None where it is in no known module."""
     parts = path.split("/")
     if parts[0] == "include":
         return "include"
@@ -130,72 +130,72 @@ def room_of(path):
     return None
 
 
-def is_format(room):
-    return room is not None and room.startswith("formats/") and room not in TOOLBOXES
+def is_format(module):
+    return module is not None and module.startswith("formats/") and module not in TOOLBOXES
 
 
-def is_known(room):
-    return room in ROOMS or is_format(room)
+def is_known(module):
+    return module in MODULES or is_format(module)
 
 
-def rule_of(room):
-    """(rooms it may include, third-party headers, why)"""
-    if is_format(room):
-        return TOOLBOXES, FORMAT_LIBRARIES.get(room, []), "a format sees the toolboxes and no other format"
-    return ROOMS[room]
+def rule_of(module):
+    """(modules it may include, third-party headers, why)"""
+    if is_format(module):
+        return TOOLBOXES, FORMAT_LIBRARIES.get(module, []), "a format sees the toolboxes and no other format"
+    return MODULES[module]
 
 
-def is_door(room, header):
+def is_public(module, header):
     """Toolboxes are open; a format shows the header that declares its Format."""
-    if is_format(room):
+    if is_format(module):
         return header.endswith(("_importer.hpp", "_importers.hpp"))
-    return room not in DOORS or header in DOORS[room]
+    return module not in PUBLIC_HEADERS or header in PUBLIC_HEADERS[module]
 
 
-def may_see(room, other):
-    allowed = rule_of(room)[0]
+def may_see(module, other):
+    allowed = rule_of(module)[0]
     return other in allowed or (other.rsplit("/", 1)[0] + "/*" in allowed and "/" in other)
 
 
-def folder_complaint(room, path, target):
-    """Why a file of a room may not include another of the same room, or None."""
+def folder_complaint(module, path, target):
+    """Why a file of a module may not include another of the same module, or None."""
     def folder(file):
-        return file[len(room) + 1:].split("/")[0]
-    layer = {name: i for i, names in enumerate(LAYERS.get(room, [])) for name in names}
+        return file[len(module) + 1:].split("/")[0]
+    layer = {name: i for i, names in enumerate(LAYERS.get(module, [])) for name in names}
     own, other = folder(path), folder(target)
     if own == other or own not in layer or other not in layer or layer[own] > layer[other]:
         return None
-    return f"{room}/{own} may not see {other}, which is not below it"
+    return f"{module}/{own} may not see {other}, which is not below it"
 
 
-def complaint(room, path, name, root):
-    """Why `path` of `room` may not include `name`, or None."""
-    _, libraries, reason = rule_of(room)
+def complaint(module, path, name, root):
+    """Why `path` of `module` may not include `name`, or None."""
+    _, libraries, reason = rule_of(module)
     if name in STANDARD:
         return None
     if name.startswith("snapdiff/"):
         return None
-    if room != "include" and (name in POSIX or name.startswith("sys/")):
+    if module != "include" and (name in POSIX or name.startswith("sys/")):
         return None
     if any(name == prefix or (prefix.endswith("/") and name.startswith(prefix)) for prefix in libraries):
         return None
     beside = os.path.normpath(os.path.join(os.path.dirname(path), name))
     for target in (name, beside):
-        other = room_of(target)
+        other = module_of(target)
         if other is None or not is_known(other) or not os.path.exists(os.path.join(root, target)):
             continue
-        if other == room:
-            return folder_complaint(room, path, target)
-        if not may_see(room, other):
-            return f"{room} may not see {other}: {reason}"
+        if other == module:
+            return folder_complaint(module, path, target)
+        if not may_see(module, other):
+            return f"{module} may not see {other}: {reason}"
         header = target[len(other) + 1:]
-        return None if is_door(other, header) else f"{header} is not a public header of {other}"
-    return f"{name} has no place in {room}: {reason}"
+        return None if is_public(other, header) else f"{header} is not a public header of {other}"
+    return f"{name} has no place in {module}: {reason}"
 
 
 def check(root):
     """Every line that breaks the rule, as text; and how many files were read."""
-    out, files = [], 0
+    out, files, headers = [], 0, {}
     for top in ("include", "formats", "analyzer"):
         for base, folders, names in os.walk(os.path.join(root, top)):
             folders.sort()
@@ -204,16 +204,20 @@ def check(root):
                     continue
                 files += 1
                 path = os.path.relpath(os.path.join(base, file), root)
-                room = room_of(path)
-                if not is_known(room):
-                    out.append(f"{path}: no room called {room or path} in check_includes.py; add it with a reason")
+                if file.endswith(".hpp"):
+                    if file in headers:
+                        out.append(f"{path}: {headers[file]} has the same name")
+                    headers.setdefault(file, path)
+                module = module_of(path)
+                if not is_known(module):
+                    out.append(f"{path}: no module called {module or path} in check_includes.py; add it with a reason")
                     continue
                 with open(os.path.join(root, path), encoding="utf-8", errors="replace") as text:
                     for number, line in enumerate(text, 1):
-                        if room != PRINTING_ROOM and PRINTS.search(line.split("//")[0]):
-                            out.append(f"{path}:{number}: only {PRINTING_ROOM} prints or asks the terminal")
+                        if module != PRINTING_MODULE and PRINTS.search(line.split("//")[0]):
+                            out.append(f"{path}:{number}: only {PRINTING_MODULE} prints or asks the terminal")
                         match = INCLUDE.match(line) or HAS_INCLUDE.search(line)
-                        problem = match and complaint(room, path, match[2], root)
+                        problem = match and complaint(module, path, match[2], root)
                         if problem:
                             out.append(f"{path}:{number}: {problem}")
     return out, files
@@ -233,6 +237,7 @@ PLANTED = {
                                   "if (isatty(STDERR_FILENO) == 1) return;"),
     "analyzer/library/library.cpp": ('#include "analyzer/cli/options.hpp"', '#include "analyzer/store/store.hpp"'),
     "analyzer/unheard_of/a.cpp": ("#include <vector>",),
+    "formats/v8/dump.hpp": (),
 }
 INNOCENT = {
     "include/snapdiff/ids.hpp": ("#include <cstdint>",),
@@ -262,7 +267,7 @@ def self_test():
                 file.write("\n".join(("#pragma once", *lines)) + "\n")
         found, _ = check(root)
         expected = [f"{path}:{number}" for path, lines in PLANTED.items() if "unheard_of" not in path
-                    for number in range(2, len(lines) + 2)] + ["analyzer/unheard_of/a.cpp"]
+                    for number in range(2, len(lines) + 2)] + ["analyzer/unheard_of/a.cpp", "formats/v8/dump.hpp"]
         places = [line.split(": ", 1)[0] for line in found]
         for place in sorted(set(expected) ^ set(places)):
             print(f"self-test: {place} {'not found' if place in expected else 'found, but innocent'}")

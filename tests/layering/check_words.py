@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Texts that a user reads use the words of the field.
+"""Texts and comments use the words of the field.
 
-Checked are the string literals of the C++ sources (messages, help, manual pages, reports are made of them) and every
-Markdown page. Each pattern has the word to use instead.
+Checked are the string literals of the C++ sources (messages, help, manual pages, reports are made of them), their
+comments, and every Markdown page. Each pattern has the word to use instead.
 
     check_words.py [ROOT]      prints FILE:LINE: TEXT: WORD, use INSTEAD; exit 1 if there is any
 """
@@ -34,7 +34,7 @@ WORDS = (
     (r"hints, no proofs?", "heuristics"),
     (r"spine", "critical path"),
     (r"likeness", "similarity"),
-    (r"through (its|their|the) door", "public header"),
+    (r"(its|their|the|only|is a) doors?", "public header"),
     (r"(the|its|one|a|this|each) room(?! for)", "module"),
 )
 PATTERN = re.compile("|".join(rf"(?P<w{i}>\b{word}\b)" for i, (word, _) in enumerate(WORDS)), re.IGNORECASE)
@@ -78,6 +78,10 @@ def checked(path: Path):
         # A word of code (a metric, a column, a group of Graphviz) is no text.
         for _, word, instead in found_in(text.replace("\\n", "  ")) if " " in text else ():
             yield start, word, instead
+    quoted = LITERAL.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), source)
+    for comment in COMMENT.finditer(quoted):
+        for offset, word, instead in found_in(comment.group()):
+            yield comment.start() + offset, word, instead
 
 
 def main() -> int:

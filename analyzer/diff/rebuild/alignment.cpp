@@ -171,7 +171,7 @@ class Alignment {
 
  private:
   /// Sites that alone have most of their sizes in common are each other's; with those of other sizes they have nothing
-  /// to do, whatever their lines say: they changed places, or a new site stands before an old one.
+  /// to do, whatever their lines say: they changed places, or a new site is before an old one.
   void tell_swapped() {
     const auto alike = [&](std::size_t i, std::size_t j) {
       return alike_sizes(a_.all[in_a_[i]].sizes, b_.all[in_b_[j]].sizes);

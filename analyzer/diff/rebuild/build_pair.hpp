@@ -20,7 +20,7 @@ class BuildPair {
  public:
   BuildPair(const Side& before, const Side& after);
 
-  /// Frames that look the same on both sides, and are not: other lines stand there now.
+  /// Frames that look the same on both sides, and are not: other lines are there now.
   std::vector<Hash128> coincidences() const;
 
   /// Joins what is left on one side only: by lines that moved, without frames that come and go, with gaps, and last
@@ -29,8 +29,8 @@ class BuildPair {
     std::uint32_t row;
     std::uint32_t entry;
   };
-  /// `all_*`: every row that a side has. Where lines do not tell one call from another, a row that was found may go on
-  /// under frames that were put between or split out.
+  /// `all_*`: every row that a side has. Where lines do not distinguish one call from another, a row that was found may
+  /// go on under frames that were put between or split out.
   void join_again(const std::vector<Left>& all_before, const std::vector<Left>& all_after, RowUnion& rows);
   bool lines_tell() const { return lines_tell_; }
 

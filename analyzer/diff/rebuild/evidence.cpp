@@ -136,7 +136,7 @@ bool any_moved(const Half& a, const Half& b) {
   return std::find(seen.begin(), seen.end(), kBefore | kAfter) != seen.end();
 }
 
-/// Names of a half, as bits per name: `bit` where it is used. `last`: only what stands after the last qualifier.
+/// Names of a half, as bits per name: `bit` where it is used. `last`: only what is after the last qualifier.
 void gather_names(const Half& half, bool last, int bit, std::unordered_map<std::string, int>& names) {
   std::unordered_set<std::size_t> seen;
   half.for_each([&](std::size_t i) {

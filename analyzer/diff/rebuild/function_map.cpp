@@ -72,8 +72,8 @@ void match_by_owner(const BothOwners& owners, FunctionMap& map) {
   }
 }
 
-/// Names of closures that only a number, or a hash of it, tells from others of the same function: it is their place in
-/// it, and another closure's in another build.
+/// Names of closures that only a number, or a hash of it, distinguishes from others of the same function: it is their
+/// place in it, and another closure's in another build.
 std::set<std::string_view> numbered_closures(const Code& before, const Code& after) {
   constexpr std::array<std::string_view, 3> kClosures = {"{{closure}}", "_$u7b$$u7b$closure$u7d$$u7d$", ".func"};
   std::set<std::string_view> out;

@@ -7,7 +7,7 @@
 
 namespace snapdiff::diff::rebuild {
 
-/// Which function of one side is which of the other: by name, else by callers, callees and likeness.
+/// Which function of one side is which of the other: by name, else by callers, callees and similarity.
 struct FunctionMap {
   std::vector<std::uint32_t> after;   ///< per function of the baseline: its counterpart, kNone without one
   std::vector<std::uint32_t> before;  ///< the other way round

@@ -91,7 +91,7 @@ class Lines {
     }
   }
 
-  /// What stands between two functions moved by as much as one of them.
+  /// What is between two functions moved by as much as one of them.
   void find_shifts() {
     align_each([](std::size_t) { return true; });
     std::unordered_map<std::string_view, std::vector<Ends>, KeyedHash> files;

@@ -8,7 +8,7 @@
 namespace snapdiff::diff::rebuild {
 
 /// Which positions of the two sides are the same: equal classes. A position without counterpart has a class of
-/// its own; several of a side share one where nothing tells them apart.
+/// its own; several of a side share one where nothing distinguishes them.
 struct LineMap {
   std::vector<std::uint32_t> before, after;  ///< class per position
   std::vector<std::uint8_t> paired;          ///< per class: both sides have it

@@ -7,7 +7,7 @@
 
 namespace snapdiff::diff::rebuild {
 
-/// Whether half of `some_*` stands on the other side too but for the line of one frame, with objects of the same size
+/// Whether half of `some_*` is on the other side too but for the line of one frame, with objects of the same size
 /// or of sizes that grew by as much wherever that line moved so: so does a program into which lines were put or whose
 /// lines changed places, and none that only did other work. `some_*`: entries that the other side has not, or with
 /// other sizes.
@@ -19,7 +19,7 @@ bool differ_by_a_line(const Code& before, const Code& after, const std::vector<s
 bool lines_exchanged(const Code& before, const Code& after, const std::vector<std::uint32_t>& some_before,
                      const std::vector<std::uint32_t>& some_after);
 
-/// Whether half of `some_*` stands on the other side too but for one frame, in whose place another function of its file
+/// Whether half of `some_*` is on the other side too but for one frame, in whose place another function of its file
 /// is that one side alone has: a part that was split off and is jumped to. `some_*`: entries that the other side has
 /// not.
 bool functions_replaced(const Code& before, const Code& after, const std::vector<std::uint32_t>& some_before,

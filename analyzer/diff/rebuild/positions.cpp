@@ -7,10 +7,10 @@
 namespace snapdiff::diff::rebuild {
 namespace {
 
-constexpr std::size_t kMostWays = 64;  // per position: more tell nothing new
+constexpr std::size_t kMostWays = 64;  // per position: more show nothing new
 constexpr std::size_t kMostSizes = 12;
 constexpr std::size_t kMostContexts = 24;
-constexpr std::size_t kContextStacks = 16'000;  // of a side: as many tell
+constexpr std::size_t kContextStacks = 16'000;  // of a side: as many show it
 constexpr std::uint32_t kMostStacks = 24;       // per position: what goes through it is known by then
 constexpr std::size_t kLineStacks = 50'000;     // of a side: as many say whether its lines mean something
 
@@ -75,7 +75,7 @@ std::uint32_t Positions::base(FrameId frame) {
   return base_[i] = line_of(function, frame, false);
 }
 
-/// The line of another function that stands in for this one is apart from its own.
+/// The line of another function that replaces this one is apart from its own.
 std::uint32_t Positions::line_of(std::uint32_t function, FrameId frame, bool stands_in) {
   const std::int32_t line = ignored_[function] != 0 ? 0 : code_.line[index_of(frame)];
   Position made;

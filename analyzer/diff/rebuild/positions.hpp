@@ -31,7 +31,7 @@ struct Position {
   std::uint32_t above = kNone;     ///< the position that this one is a part of
   std::int32_t line = 0;
   FrameId frame{};         ///< one that it was made from
-  bool stands_in = false;  ///< a line of another function, which stands in for this one
+  bool stands_in = false;  ///< a line of another function, which replaces this one
   std::uint32_t stacks = 0;
   double bytes = 0;
   bool final = false;                   ///< a stack goes through it and not on into a part of it
@@ -41,7 +41,7 @@ struct Position {
   std::span<const std::uint32_t> ways;  ///< how memory is asked for here
   std::span<const std::int64_t> sizes;  ///< mean sizes of objects that are allocated here
   double objects = 0;                   ///< that are allocated here
-  /// What tells the stacks through it from others, as hashes: the run of their functions, and where it calls
+  /// What distinguishes the stacks through it from others, as hashes: the run of their functions, and where it calls
   /// something the size of their objects as well. Of many the least ones.
   std::span<const std::uint64_t> contexts;
   /// By run, of many the ones of least hash; none without numbers of objects.
@@ -52,7 +52,7 @@ struct Position {
 class Positions {
  public:
   /// `counterpart`: per function its number on the current side, kNone where only this side has it. `stands_in`: for
-  /// those the function of the current side in whose place they stand where that one does not call them, or kNone.
+  /// those the function of the current side in whose place they are where that one does not call them, or kNone.
   Positions(const Code& code, const std::vector<std::uint32_t>& counterpart,
             const std::vector<std::uint32_t>& stands_in);
 

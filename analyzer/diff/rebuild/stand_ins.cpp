@@ -52,7 +52,7 @@ std::unordered_map<std::uint32_t, std::set<Place>> places_of_unknown(const Numbe
   return out;
 }
 
-/// Functions of both sides that stand in these places.
+/// Functions of both sides that are in these places.
 std::map<Place, std::set<std::uint32_t>> standing_in(const Numbered& side, const std::set<Place>& places,
                                                      std::size_t functions) {
   std::vector<std::uint8_t> calls(functions, 0);

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "analyzer/render/paint/prose_text.hpp"
+#include "analyzer/render/paint/prose_lines.hpp"
 
 namespace snapdiff::render {
 bool has_times(const Story& story) {

@@ -90,7 +90,7 @@ class SeriesPlot {
                        [&](const MissingInput& one) { return one.before == i; });
   }
 
-  /// What lies before a restart is shown, and told apart.
+  /// What lies before a restart is shown, and distinguished.
   void before() {
     if (story_.before.empty()) return;
     const double end = (x_of(story_.before.size() - 1) + x(0)) / 2;
@@ -206,7 +206,7 @@ class SeriesPlot {
     }
   }
 
-  /// What the largest steps added or took away, beside the step where the line leaves room: before a rise, behind
+  /// What the largest steps added or took away, beside the step where the line leaves room: before a rise, after
   /// a fall.
   void steps() {
     const TextStyle style{7, FontWeight::semibold};

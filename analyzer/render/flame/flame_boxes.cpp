@@ -82,7 +82,7 @@ std::string fitted_name(const std::string& name, const TextStyle& style, double 
     std::string shorter = std::string("\u2026").append(name, at);
     const double w = canvas.width(shorter, style);
     if (w > room) continue;
-    // A short last word of a long name tells little.
+    // A short last word of a long name says little.
     return room >= 80 && w < room / 2 ? canvas.type().fit_middle(name, style, room) : shorter;
   }
   // A long last component loses its middle where that leaves enough of it, else its end.
@@ -154,7 +154,7 @@ class BoxDrawing {
     const std::string name = words_.name(mark);
     const std::string gone = words_.quantity().growth(mark.shrank);
     const std::string grown = words_.quantity().growth(mark.grew);
-    // Each part says its own figure where both have room for it; the net stands beside the name.
+    // Each part says its own figure where both have room for it; the net is beside the name.
     if (both && box.w * fill_.gone > canvas_.width(gone, small) + 2 * kPad &&
         box.w * fill_.grown > canvas_.width(grown, small) + 2 * kPad) {
       const std::string net = words_.figures(mark)[1];

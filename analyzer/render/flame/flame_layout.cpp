@@ -180,7 +180,7 @@ class Placing {
   double least_, scale_ = 0;
   std::uint32_t most_rows_;
   double fold_;                         ///< runs narrower than this are folded
-  std::vector<std::uint32_t> end_;      ///< by box: behind the last one below it
+  std::vector<std::uint32_t> end_;      ///< by box: after the last one below it
   std::vector<std::uint32_t> deepest_;  ///< by box: depth of the deepest one below it
   std::vector<FlameMark> open_;
   FlameLayout out_;

@@ -17,7 +17,7 @@ constexpr double kLowestRow = 9.6;
 constexpr std::uint32_t kGoodRows = 26;
 constexpr std::size_t kMostTableRows = 24;
 constexpr std::size_t kLeastTableRows = 8;
-/// Boxes narrower than this are merged: a letter has no room in them. Where the cursor tells names and pages can be
+/// Boxes narrower than this are merged: a letter has no room in them. Where the cursor shows names and pages can be
 /// enlarged, they may be smaller.
 constexpr double kLeastBox = 8;
 constexpr double kLeastBoxOnScreen = 2;

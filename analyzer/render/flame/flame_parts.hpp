@@ -6,7 +6,7 @@
 
 #include "analyzer/render/flame/flame_boxes.hpp"
 
-/// What stands below a flame graph: scale, key, table.
+/// What is below a flame graph: scale, key, table.
 namespace snapdiff::render {
 
 /// A letter needs this much room.

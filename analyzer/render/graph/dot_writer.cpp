@@ -1,8 +1,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "analyzer/render/graph/graph_layout.hpp"
 #include "analyzer/render/graph/graphviz.hpp"
-#include "analyzer/render/graph/layout.hpp"
 
 namespace snapdiff::render {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analyzer/render/graph/layout.hpp"
+#include "analyzer/render/graph/graph_layout.hpp"
 #include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
@@ -65,7 +65,7 @@ std::string here_and_site(const Node& node, const Quantity& quantity, bool growt
   return type.fit_end(here_text(node, quantity, growth), style, room);
 }
 
-/// "2 frames hidden: _start, libc.so.6"; names only on the spine, where there is room.
+/// "2 frames hidden: _start, libc.so.6"; names only on the critical path, where there is space.
 std::string hidden_label(const Edge& edge, Typesetter& type) {
   if (!edge.residual) return "";
   std::string text = edge.hidden_varies ? std::string("frames hidden")

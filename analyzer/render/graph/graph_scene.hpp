@@ -13,7 +13,7 @@
 namespace snapdiff::render {
 
 /// full: name, growth and share, before -> after, what was allocated right here, sparkline.
-/// compact: name, growth and share. mixed: full on the spine and at suspects, else compact.
+/// compact: name, growth and share. mixed: full on the critical path and at suspects, else compact.
 enum class Detail : std::uint8_t { full, mixed, compact };
 
 /// What a graph's parts are called: of allocation stacks, or of what is kept alive.

@@ -20,7 +20,7 @@ Weight flat_of(const RetainedNode& node) {
   return {std::max<std::int64_t>(growth, 0), std::min<std::int64_t>(growth, 0)};
 }
 
-/// Parents stand before children: one pass from the end.
+/// Parents are before children: one pass from the end.
 std::vector<Weight> cumulative_of(const RetainedTree& tree) {
   std::vector<Weight> out;
   for (const RetainedNode& node : tree.nodes) out.push_back(flat_of(node));
@@ -31,7 +31,7 @@ std::vector<Weight> cumulative_of(const RetainedTree& tree) {
   return out;
 }
 
-/// A parent passes at least what its child does and stands before it, so that the first ones make a tree.
+/// A parent passes at least what its child does and is before it, so that the first ones make a tree.
 std::vector<std::uint32_t> choose(const std::vector<Weight>& cumulative, double fraction, std::size_t max_nodes) {
   std::vector<std::uint32_t> order(cumulative.size());
   std::iota(order.begin(), order.end(), 0U);

@@ -63,8 +63,8 @@ std::string frame_text(const FrameView& frame) {
 
 using Texts = std::vector<std::string>;  // of the frames of one stack, leaf first
 
-/// Adds to the labels that `group` chooses what tells them apart from the frame `at` on: those before are equal, and
-/// `shown` is the last that the names tell.
+/// Adds to the labels that `group` chooses what distinguishes them from the frame `at` on: those before are equal, and
+/// `shown` is the last that the names show.
 void tell_apart(const std::vector<Texts>& frames, const std::vector<std::size_t>& group, std::size_t at,
                 std::size_t shown, std::vector<StackLabel>& labels) {
   const auto text_at = [&](std::size_t i, std::size_t depth) {
@@ -82,7 +82,7 @@ void tell_apart(const std::vector<Texts>& frames, const std::vector<std::size_t>
   for (const std::size_t i : group) parts[text_at(i, at)].push_back(i);
   for (const auto& [text, part] : parts) {
     for (const std::size_t i : part) {
-      // Of its own line the site alone: the name stands there already.
+      // Of its own line the site alone: the name is there already.
       const std::string added = at == 0 ? labels[i].site : text;
       if (added.empty()) continue;
       labels[i].name.append(at == 0 ? " " : at == shown + 1 ? " \u2039 " : " \u2039 \u2026 \u2039 ").append(added);

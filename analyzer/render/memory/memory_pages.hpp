@@ -22,7 +22,7 @@ struct StackLabel {
 };
 StackLabel label_of(const StackView& view, StackRef stack);
 
-/// Labels that stand beside each other: names that would be the same go on with the frame in which their stacks differ.
+/// Labels that are beside each other: names that would be the same go on with the frame in which their stacks differ.
 std::vector<StackLabel> labels_of(const StackView& view, const std::vector<StackRef>& stacks);
 
 /// Site and as many callers as fit into `width`. Returns the width used.
@@ -46,8 +46,8 @@ double draw_page(const PinsPage& page, Canvas& canvas, double top, double bottom
 double draw_page(const CountersPage& page, Canvas& canvas, double top, double bottom);
 double draw_page(const AxisPage& page, Canvas& canvas, double top, double bottom);
 
-/// Colours of the stacks that pin most, in the order of PinReport::rows; all others share one. Told apart by people who
-/// see red and green alike. Source: the "bright" scheme of Paul Tol's colour schemes.
+/// Colours of the stacks that pin most, in the order of PinReport::rows; all others share one. Distinguished by people
+/// who see red and green alike. Source: the "bright" scheme of Paul Tol's colour schemes.
 inline constexpr std::array<Color, 6> kOwnerColors = {Color::hex(0x4477AA), Color::hex(0xEE6677), Color::hex(0x228833),
                                                       Color::hex(0xCCBB44), Color::hex(0xAA3377), Color::hex(0x66CCEE)};
 inline constexpr Color kOtherOwner = Color::hex(0x55697D);

@@ -54,7 +54,7 @@ Chosen choose(const PinReport& report) {
   std::stable_sort(chosen.edges.begin(), chosen.edges.end(), [&](const PinEdge& a, const PinEdge& b) {
     return place[a.segment] != place[b.segment] ? place[a.segment] < place[b.segment] : a.row < b.row;
   });
-  // Stacks stand at the middle of their blocks, so that few lines cross.
+  // Stacks are at the middle of their blocks, so that few lines cross.
   std::map<std::uint32_t, std::pair<double, double>> middle;
   for (std::size_t i = 0; i < chosen.edges.size(); ++i) {
     auto& [weighted, weight] = middle[chosen.edges[i].row];

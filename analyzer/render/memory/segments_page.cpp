@@ -21,7 +21,7 @@ constexpr double kLeastBar = 1.6, kCell = 0.35;
 /// broken.
 constexpr std::int64_t kLeastRowBytes = std::int64_t{32} << 20, kMostRowBytes = std::int64_t{2} << 30;
 
-/// What a piece of a bar shows: a part, and of live bytes whose they are, as a place in kOwnerColors or just behind it;
+/// What a piece of a bar shows: a part, and of live bytes whose they are, as a place in kOwnerColors or just after it;
 /// by role, its number.
 struct Look {
   SegmentPart part = kPartFree;
@@ -252,7 +252,7 @@ class Map {
     return y + kBar + kSegmentsPageRowGap;
   }
 
-  /// From x, y on; leaves them behind the bar.
+  /// From x, y on; leaves them after the bar.
   void draw_segment(std::size_t segment, double width, double& x, double& y) {
     canvas_.painter().begin_item(title_of(segment));
     const std::vector<Piece> pieces = pieces_of(segment);

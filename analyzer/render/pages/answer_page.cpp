@@ -4,7 +4,7 @@
 #include <span>
 
 #include "analyzer/render/chart/summary_plot.hpp"
-#include "analyzer/render/paint/prose_text.hpp"
+#include "analyzer/render/paint/prose_lines.hpp"
 
 namespace snapdiff::render {
 namespace {

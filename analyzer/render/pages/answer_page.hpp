@@ -9,7 +9,7 @@
 /// out what the story of the comparison says.
 namespace snapdiff::render {
 
-/// What stands where a page has its title: what makes all else secondary, else the headline.
+/// What is where a page has its title: what makes all else secondary, else the headline.
 std::string answer_title(const GrowthReport& report);
 
 /// From the line below the title down; returns the lowest baseline. `remark`: a line above all else, may be empty.

@@ -5,7 +5,7 @@
 #include "analyzer/render/memory/memory_pages.hpp"
 #include "analyzer/render/pages/answer_page.hpp"
 #include "analyzer/render/pages/postmortem_pages.hpp"
-#include "analyzer/render/paint/prose_text.hpp"
+#include "analyzer/render/paint/prose_lines.hpp"
 #include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {

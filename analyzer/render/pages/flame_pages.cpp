@@ -1,7 +1,7 @@
 #include <memory>
 #include <utility>
 
-#include "analyzer/flame/flame.hpp"
+#include "analyzer/flame/flame_tree.hpp"
 #include "analyzer/render/flame/flame_page.hpp"
 #include "analyzer/render/pages/postmortem_pages.hpp"
 

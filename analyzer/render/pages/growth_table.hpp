@@ -21,7 +21,7 @@ struct GrowthTable {
   bool goes_on = false;                            ///< on a later page: no others and no TOTAL here
 };
 
-/// Rows that a table of at most `most` rows shows: those that changed, the one that came and went,
+/// Rows that a table of at most `most` rows shows: those that changed, the one that was allocated and freed,
 /// then unchanged ones up to `unchanged`.
 std::vector<std::size_t> choose_rows(const GrowthReport& report, std::size_t most, std::size_t unchanged,
                                      std::ptrdiff_t passing);

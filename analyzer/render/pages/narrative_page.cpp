@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "analyzer/render/pages/postmortem_pages.hpp"
-#include "analyzer/render/paint/prose_text.hpp"
+#include "analyzer/render/paint/prose_lines.hpp"
 
 namespace snapdiff::render {
 namespace {

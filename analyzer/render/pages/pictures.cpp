@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "analyzer/render/chart/story_facts.hpp"
-#include "analyzer/render/graph/layout.hpp"
+#include "analyzer/render/graph/graph_layout.hpp"
 #include "analyzer/render/pages/answer_page.hpp"
 #include "analyzer/render/pages/graph_picture.hpp"
 #include "analyzer/render/pages/page_notes.hpp"

@@ -5,7 +5,7 @@
 #include "analyzer/render/memory/memory_pages.hpp"
 #include "analyzer/render/pages/postmortem_pages.hpp"
 #include "analyzer/render/paint/picture_page.hpp"
-#include "analyzer/render/paint/prose_text.hpp"
+#include "analyzer/render/paint/prose_lines.hpp"
 #include "analyzer/render/paint/typesetter.hpp"
 
 namespace snapdiff::render {
@@ -31,7 +31,7 @@ Story story_of(const Postmortem& report) {
   return story;
 }
 
-/// What stands in the foot of every page.
+/// What is in the foot of every page.
 std::string foot_of(const PostmortemPages& pages) {
   constexpr std::string_view kBetween = "  \u00b7  ";
   std::string text;

@@ -5,7 +5,7 @@
 
 #include "analyzer/render/chart/chart.hpp"
 #include "analyzer/render/pages/postmortem_pages.hpp"
-#include "analyzer/render/paint/prose_text.hpp"
+#include "analyzer/render/paint/prose_lines.hpp"
 #include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {

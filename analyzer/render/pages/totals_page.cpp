@@ -143,7 +143,7 @@ void draw_step(const PostmortemPages& pages, std::size_t i, double most, Canvas&
   if (i > 0 && !restarted) {
     const auto growth = static_cast<double>(step.growth);
     const Color color = growth == 0 ? kInk2 : ramp_of(growth).c700;
-    // The largest steps are told by a triangle and by weight; the others by their sign.
+    // The largest steps are marked by a triangle and by weight; the others by their sign.
     const bool large = most > 0 && std::fabs(growth) >= most / 2;
     if (growth != 0) canvas.triangle(kLeft + 182, y - 0.4, growth > 0, 4.6, color);
     canvas.number(kLeft + 236, y, q.growth(step.growth), {7.4, large ? FontWeight::semibold : FontWeight::regular},

@@ -14,7 +14,7 @@ struct BadgeForm {
 };
 
 /// Growing verdicts are orange, falling ones blue, the others grey; filled, outlined, pale, dashed
-/// and dotted tell them apart without colour.
+/// and dotted distinguish them without colour.
 BadgeForm form_of(std::string_view word) {
   const Stroke none{kPaper, 0};
   if (word == "GROWING") return {word, kGrow.c700, kPaper, none};

@@ -9,7 +9,7 @@
 namespace snapdiff::render {
 
 /// Writes SVG of its own, because cairo's turns letters into outlines: texts stay texts, can be
-/// searched and copied, and tell their width so that another font fits the same boxes.
+/// searched and copied, and state their width so that another font fits the same boxes.
 class SvgPainter : public Painter {
  public:
   explicit SvgPainter(const Typesetter& type) : type_(type) {}

@@ -20,7 +20,7 @@ std::string printable(std::string_view bytes);
 /// mostly) stays to the right of them.
 std::string left_to_right(std::string_view text);
 
-/// "std::vector<…>::push_back" for "std::vector<Session*, alloc<Session*>>::push_back": what stands in angle brackets
+/// "std::vector<…>::push_back" for "std::vector<Session*, alloc<Session*>>::push_back": what is in angle brackets
 /// after a name. Text whose brackets do not match is left as it is.
 std::string without_template_arguments(std::string_view text);
 

@@ -141,7 +141,7 @@ Result<std::unique_ptr<Typesetter>> Typesetter::make() {
   for (int i = 0; i < count; ++i) installed.emplace_back(pango_font_family_get_name(families[i]));
   g_free(families);
   std::sort(installed.begin(), installed.end());
-  // Aliases such as "Sans" are listed even when nothing stands behind them.
+  // Aliases such as "Sans" are listed even when nothing is after them.
   std::vector<std::string> real;
   for (const std::string& name : installed) {
     if (name != "Sans" && name != "Serif" && name != "Monospace" && name != "System-ui") real.push_back(name);
@@ -196,7 +196,7 @@ std::string Typesetter::fit_middle(std::string_view whole, const TextStyle& styl
   std::string text = without_template_arguments(whole);
   if (text != whole && width(text, style) <= limit) return text;
   const std::vector<std::size_t> starts = code_points(text);
-  // Of what stays, more than half is the end: the last component of a name tells most.
+  // Of what stays, more than half is the end: the last component of a name says most.
   const auto cut = [&](std::size_t keep) {
     const std::size_t tail = keep - keep * 2 / 5;
     return std::string(text, 0, starts[keep - tail]).append("\u2026").append(text, starts[starts.size() - tail]);

@@ -35,7 +35,7 @@ class Typesetter {
   /// "no font for Thai (U+0E01): shown as boxes" of what was set so far; "" where nothing was missing.
   std::string missing_note() const;
 
-  /// "Inter", or what stands in for it.
+  /// "Inter", or what replaces it.
   const std::string& sans() const;
   const std::string& mono() const;
   /// Point size really used for a nominal one: a wide stand-in is set smaller.

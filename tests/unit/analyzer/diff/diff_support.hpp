@@ -8,7 +8,7 @@
 #include "analyzer/diff/diff.hpp"
 #include "support/snapshot_text.hpp"
 
-/// What the tests of the diff room share.
+/// What the tests of the diff module share.
 namespace snapdiff::test {
 
 inline SnapshotRef heap(std::string_view text, const TextOptions& options = {}) { return snapshot_ref(text, options); }

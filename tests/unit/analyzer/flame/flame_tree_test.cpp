@@ -4,7 +4,7 @@
 #include <limits>
 #include <string>
 
-#include "analyzer/flame/flame.hpp"
+#include "analyzer/flame/flame_tree.hpp"
 #include "unit/analyzer/flame/flame_text.hpp"
 #include "unit/analyzer/graph/fake_report.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/flame/flame.hpp"
+#include "analyzer/flame/flame_tree.hpp"
 #include "snapdiff/frame_text.hpp"
 #include "unit/analyzer/flame/flame_text.hpp"
 

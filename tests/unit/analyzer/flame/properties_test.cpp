@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/flame/flame.hpp"
+#include "analyzer/flame/flame_tree.hpp"
 #include "unit/analyzer/flame/oracle.hpp"
 #include "unit/analyzer/graph/fake_report.hpp"
 

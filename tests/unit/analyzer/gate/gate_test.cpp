@@ -1,11 +1,11 @@
-#include "analyzer/gate/gate.hpp"
+#include "analyzer/gate/check_gate.hpp"
 
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
 
 #include "analyzer/diff/diff.hpp"
-#include "analyzer/story/story.hpp"
+#include "analyzer/story/make_story.hpp"
 #include "analyzer/trend/verdict.hpp"
 #include "unit/analyzer/store/small_snapshots.hpp"
 

@@ -1,4 +1,4 @@
-#include "analyzer/graph/recursion.hpp"
+#include "analyzer/graph/call_loops.hpp"
 
 #include <catch2/catch.hpp>
 #include <numeric>

@@ -14,7 +14,7 @@ using test::FakeReport;
 
 namespace {
 
-GrowthGraph build(FakeReport& report, const GraphOptions& options = {}) {
+GrowthGraph build_graph(FakeReport& report, const GraphOptions& options = {}) {
   auto graph = graph::build_growth_graph(report.get(), options);
   REQUIRE(graph.has_value());
   return *graph;
@@ -48,7 +48,7 @@ std::string text(const GrowthGraph& graph) {
 TEST_CASE("trim: a subtree that grew as much as it shrank stays, though its net is 0") {
   FakeReport report;
   report.row("main;cache;put", 0, 400).row("main;cache;drop", 400, 0).row("main;small", 0, 20).row("main;tiny", 0, 1);
-  const GrowthGraph graph = build(report, {40, 0.005, 0.001});
+  const GrowthGraph graph = build_graph(report, {40, 0.005, 0.001});
   CHECK(names(graph).count("cache") == 1);
   CHECK(names(graph).count("put") == 1);
   CHECK(names(graph).count("drop") == 1);
@@ -62,7 +62,7 @@ TEST_CASE("trim: a subtree that grew as much as it shrank stays, though its net 
 TEST_CASE("trim: with few nodes, forks and allocation sites go before frames that pass on") {
   FakeReport report;
   report.row("main;a1;a2;fork;b1;b2;left", 0, 600).row("main;a1;a2;fork;c1;c2;right", 0, 400);
-  const GrowthGraph graph = build(report, {3, 0.005, 0.001});
+  const GrowthGraph graph = build_graph(report, {3, 0.005, 0.001});
   CHECK(names(graph) == std::set<std::string>{"all growth", "fork", "left", "right"});
   CHECK(graph.hidden_flat == Weight{});
 }
@@ -70,7 +70,7 @@ TEST_CASE("trim: with few nodes, forks and allocation sites go before frames tha
 TEST_CASE("trim: a suspect's path stays however small it is") {
   FakeReport report;
   report.row("main;big", 0, 100000).row("main;way;suspect", 0, 1).suspect("main;way;suspect", 1, 0.00001, {1});
-  const GrowthGraph graph = build(report);
+  const GrowthGraph graph = build_graph(report);
   CHECK(names(graph).count("suspect") == 1);
   const auto it =
       std::find_if(graph.nodes.begin(), graph.nodes.end(), [](const auto& n) { return n.name == "suspect"; });
@@ -81,7 +81,7 @@ TEST_CASE("trim: a hidden frame leaves a residual edge that names it") {
   FakeReport report;
   report.row("main;hub;a", 0, 500).row("main;hub;b", 0, 400);
   for (int i = 0; i < 5; ++i) report.row("main;hub;thin" + std::to_string(i) + ";c", 0, 3);
-  const GrowthGraph graph = build(report, {40, 0.01, 0.001});
+  const GrowthGraph graph = build_graph(report, {40, 0.01, 0.001});
   // thin0..4 carry 3 of 915 each and go; c carries 15 and stays.
   const auto edge = std::find_if(graph.edges.begin(), graph.edges.end(),
                                  [&](const graph::Edge& e) { return graph.nodes[e.to].name == "c"; });
@@ -101,7 +101,7 @@ TEST_CASE("trim: a long run of frames that only pass on is folded, its ends and 
   for (int i = 0; i < 56; ++i) stack += numbered(";f", static_cast<std::uint64_t>(i));
   report.row(stack + ";leaf", 0, 1000).row("start;run;side", 0, 300);
   report.suspect(stack.substr(0, stack.find(";f20;") + 4), 1000, 0.77, {0});
-  const GrowthGraph graph = build(report);
+  const GrowthGraph graph = build_graph(report);
   // start is start-up code before the fork; f0 begins the run, f20 is a suspect, f55 is next to the leaf.
   CHECK(names(graph) ==
         std::set<std::string>{"all growth", "run", "side", "f0", "f19", "f20", "f21", "f54", "f55", "leaf"});
@@ -129,7 +129,7 @@ TEST_CASE("trim: at most max_nodes beside the root, and what is hidden is accoun
       report.row(stack, static_cast<std::int64_t>(random() % 1000), static_cast<std::int64_t>(random() % 1000));
     }
     const std::size_t max_nodes = random() % 15;
-    const GrowthGraph graph = build(report, {max_nodes, 0.005, 0.001});
+    const GrowthGraph graph = build_graph(report, {max_nodes, 0.005, 0.001});
     CAPTURE(round, max_nodes);
     REQUIRE(graph.nodes.size() <= max_nodes + 1);
     REQUIRE(graph.drawn_flat.grew + graph.hidden_flat.grew == report.get().grew);
@@ -161,7 +161,7 @@ TEST_CASE("trim: the order of the rows makes no difference") {
     const auto draw = [&] {
       FakeReport report;
       for (const Line& line : lines) report.row(line.stack, line.a, line.b);
-      return text(build(report, {9, 0.005, 0.001}));
+      return text(build_graph(report, {9, 0.005, 0.001}));
     };
     const std::string first = draw();
     std::shuffle(lines.begin(), lines.end(), random);
@@ -173,7 +173,7 @@ TEST_CASE("trim: the order of the rows makes no difference") {
 TEST_CASE("trim: each row knows the node it is drawn at") {
   FakeReport report;
   report.row("main;a;deep", 0, 100).row("main;b", 0, 50).row("main;a", 7, 7);
-  const GrowthGraph graph = build(report);
+  const GrowthGraph graph = build_graph(report);
   REQUIRE(graph.row_node.size() == 3);
   CHECK(graph.nodes[graph.row_node[0]].name == "deep");
   CHECK(graph.nodes[graph.row_node[1]].name == "b");

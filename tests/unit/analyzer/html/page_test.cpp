@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "analyzer/html/html.hpp"
-#include "analyzer/postmortem/postmortem.hpp"
+#include "analyzer/postmortem/make_postmortem.hpp"
 #include "support/snapshot_text.hpp"
 
 using namespace snapdiff;

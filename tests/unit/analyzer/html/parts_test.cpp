@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/html/bands.hpp"
+#include "analyzer/html/layers.hpp"
 #include "analyzer/html/markup.hpp"
 #include "analyzer/html/packing.hpp"
 #include "analyzer/html/series.hpp"

@@ -1,6 +1,6 @@
-#include "analyzer/objects/dominators.hpp"
+#include "analyzer/objects/root_set.hpp"
 
-// As in the graph room's test: only an adjacency_list has what Boost's dominator code asks for.
+// As in the graph module's test: only an adjacency_list has what Boost's dominator code asks for.
 #include <algorithm>
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/dominator_tree.hpp>

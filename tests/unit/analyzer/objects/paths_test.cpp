@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "analyzer/objects/growing.hpp"
-#include "analyzer/objects/objects.hpp"
+#include "analyzer/objects/retained_objects.hpp"
 #include "graphs.hpp"
 
 using namespace snapdiff;

@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <random>
 
-#include "analyzer/objects/dominators.hpp"
-#include "analyzer/objects/objects.hpp"
+#include "analyzer/objects/retained_objects.hpp"
+#include "analyzer/objects/root_set.hpp"
 #include "formats/registry.hpp"
 #include "graphs.hpp"
 

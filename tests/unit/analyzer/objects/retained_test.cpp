@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "analyzer/objects/objects.hpp"
+#include "analyzer/objects/retained_objects.hpp"
 #include "graphs.hpp"
 
 using namespace snapdiff;

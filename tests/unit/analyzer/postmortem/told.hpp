@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/postmortem/postmortem.hpp"
+#include "analyzer/postmortem/make_postmortem.hpp"
 #include "support/snapshot_text.hpp"
 
 namespace snapdiff::test {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/flame/flame.hpp"
+#include "analyzer/flame/flame_tree.hpp"
 #include "analyzer/render/flame/flame_layout.hpp"
 #include "analyzer/render/render.hpp"
 #include "unit/analyzer/graph/fake_report.hpp"

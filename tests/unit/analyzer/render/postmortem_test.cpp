@@ -54,7 +54,7 @@ std::size_t page_titled(const std::vector<std::string>& pages, const std::string
   return 0;
 }
 
-std::size_t count(const std::string& text, const std::string& part) {
+std::size_t occurrences(const std::string& text, const std::string& part) {
   std::size_t n = 0;
   for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++n;
   return n;
@@ -206,8 +206,8 @@ TEST_CASE("post-mortem: bookmarks, links and embedded fonts are there") {
       output_of(std::string("qpdf --qdf --object-streams=disable ").append(path).append(" - | strings"), status);
   for (const char* const title : {"Culprit 1: alloc_body", "Totals over time", "Growth by stack", "Glossary", "Inputs"})
     CHECK(has(objects, std::string("/Title (").append(title)));
-  CHECK(count(objects, "/Subtype /Link") >= 29);  // of the contents, the culprits and their pages
-  CHECK(count(objects, "/FontFile") >= 1);
+  CHECK(occurrences(objects, "/Subtype /Link") >= 29);  // of the contents, the culprits and their pages
+  CHECK(occurrences(objects, "/FontFile") >= 1);
   CHECK(has(objects, "20231114221320Z"));
   // Whatever a link leads to has a place: its name stands elsewhere, too.
   const std::string mark = "/Dest (";
@@ -217,7 +217,7 @@ TEST_CASE("post-mortem: bookmarks, links and embedded fonts are there") {
   CHECK(targets.size() >= 10);
   for (const std::string& target : targets) {
     INFO(target);
-    CHECK(count(objects, target) > count(objects, "/Dest " + target));
+    CHECK(occurrences(objects, target) > occurrences(objects, "/Dest " + target));
   }
 }
 

@@ -33,7 +33,7 @@ inline Postmortem postmortem_of(const render::Story& story) {
   return report;
 }
 
-/// By function, as the assembling room makes it: keys instead of stacks.
+/// By function, as the assembling module makes it: keys instead of stacks.
 inline void add_functions(Postmortem& report, const std::vector<Line>& lines) {
   GrowthReport& by = report.by_function;
   by = report.growth();

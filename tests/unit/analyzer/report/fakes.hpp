@@ -11,12 +11,12 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/story/story.hpp"
+#include "analyzer/story/make_story.hpp"
 #include "analyzer/trend/verdict.hpp"
 #include "snapdiff/growth.hpp"
 #include "snapdiff/snapshot_builder.hpp"
 
-/// Reports made by hand: the report room is tested without the diff engine.
+/// Reports made by hand: the report module is tested without the diff engine.
 namespace snapdiff::fakes {
 
 /// Stacks written as text, leaf first: "alloc_body@svc_cache.cc:24 < leak_sessions < main". A part

@@ -2,7 +2,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "analyzer/report/names.hpp"
+#include "analyzer/report/frame_names.hpp"
 #include "analyzer/report/report.hpp"
 #include "analyzer/report/selection.hpp"
 #include "analyzer/report/text_tools.hpp"

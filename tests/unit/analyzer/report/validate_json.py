@@ -2,7 +2,7 @@
 
 usage: validate_json.py SCHEMA FILE...
 
-Standard library only: knows the keywords that the schemas beside the report room use, and stops at any other.
+Standard library only: knows the keywords that the schemas beside the report module use, and stops at any other.
 """
 import json
 import sys

@@ -34,7 +34,7 @@ Snapshot addresses(const std::string& name,
   return std::move(b.finish()).value();
 }
 
-/// What the symbols room makes of a dictionary: offset -> functions inlined there, innermost first,
+/// What the symbols module makes of a dictionary: offset -> functions inlined there, innermost first,
 /// and last the one that holds the code.
 using Names = std::map<std::uint64_t, std::vector<std::string>>;
 

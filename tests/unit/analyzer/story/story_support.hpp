@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analyzer/diff/diff.hpp"
-#include "analyzer/story/story.hpp"
+#include "analyzer/story/make_story.hpp"
 #include "analyzer/trend/verdict.hpp"
 #include "support/snapshot_text.hpp"
 #include "unit/analyzer/diff/diff_support.hpp"

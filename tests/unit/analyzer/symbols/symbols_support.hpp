@@ -14,7 +14,7 @@
 
 #include "analyzer/symbols/symbols.hpp"
 
-/// What the tests of the symbols room share: programs run and asked, never our own reader.
+/// What the tests of the symbols module share: programs run and asked, never our own reader.
 namespace snapdiff::test {
 
 struct CommandResult {

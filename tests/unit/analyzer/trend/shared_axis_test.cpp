@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "analyzer/trend/shared_axis.hpp"
+#include "analyzer/trend/share_axis.hpp"
 
 using namespace snapdiff;
 

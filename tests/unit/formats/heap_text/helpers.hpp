@@ -26,7 +26,7 @@ Snapshot import_ok(std::string_view format, std::string_view text);
 /// The error's text(); fails the test where there is none.
 std::string import_error(std::string_view format, std::string_view text);
 
-/// The importers of this room, by name.
+/// The importers of this module, by name.
 const std::vector<const formats::Format*>& all_importers();
 const formats::Format& importer(std::string_view format);
 

@@ -10,8 +10,8 @@ using namespace snapdiff::test;
 using Row = std::vector<std::int64_t>;
 
 namespace {
-const std::string kMap = "\nMAPPED_LIBRARIES:\n1000-2000 r-xp 00001000 fe:00 1 /opt/a\n";
-const std::string kHead =
+const std::string kJemallocMap = "\nMAPPED_LIBRARIES:\n1000-2000 r-xp 00001000 fe:00 1 /opt/a\n";
+const std::string kJemallocHead =
     "heap_v2/1\n"
     "  t*: 3: 88 [0: 0]\n"
     "  t0: 1: 80 [0: 0] main [worker]: 7\n"
@@ -26,7 +26,7 @@ const std::string kBlocks =
 }  // namespace
 
 TEST_CASE("jemalloc: t* rows are the totals of stacks, thread rows are left out") {
-  const Snapshot s = import_ok("jemalloc", kHead + kBlocks + kMap);
+  const Snapshot s = import_ok("jemalloc", kJemallocHead + kBlocks + kJemallocMap);
   CHECK(rows(s) == std::map<std::string, Row>{{"a+0x1100;a+0x1200", {1, 80}}, {"a+0x1300", {2, 8}}});
   CHECK(s.facts.sampling == Sampling::exact);
   CHECK(s.facts.period == 1);
@@ -36,9 +36,10 @@ TEST_CASE("jemalloc: t* rows are the totals of stacks, thread rows are left out"
 }
 
 TEST_CASE("jemalloc: allocated columns exist only where prof_accum filled them") {
-  CHECK(import_ok("jemalloc", kHead + kBlocks + kMap).column("alloc_space") == nullptr);
+  CHECK(import_ok("jemalloc", kJemallocHead + kBlocks + kJemallocMap).column("alloc_space") == nullptr);
   const Snapshot s = import_ok(
-      "jemalloc", "heap_v2/1\n  t*: 1: 8 [4: 64]\n@ 0x1101\n  t*: 1: 8 [3: 32]\n@ 0x1201\n  t*: 0: 0 [1: 32]\n" + kMap);
+      "jemalloc",
+      "heap_v2/1\n  t*: 1: 8 [4: 64]\n@ 0x1101\n  t*: 1: 8 [3: 32]\n@ 0x1201\n  t*: 0: 0 [1: 32]\n" + kJemallocMap);
   CHECK(rows(s) == std::map<std::string, Row>{{"a+0x1100", {1, 8, 3, 32}}, {"a+0x1200", {0, 0, 1, 32}}});
 }
 
@@ -73,7 +74,7 @@ TEST_CASE("jemalloc: real dumps, with prof_accum and without") {
 TEST_CASE("jemalloc: a stack without counts at the end of the input is left out, told") {
   for (const char* end : {"@ 0x1501\n", "@ 0x1501", "@"}) {
     CAPTURE(end);
-    const Snapshot s = import_ok("jemalloc", kHead + kBlocks + end);
+    const Snapshot s = import_ok("jemalloc", kJemallocHead + kBlocks + end);
     CHECK(s.samples.size() == 2);
     CHECK(s.facts.partial);
     CHECK(has_note(s, Severity::data_loss, "without its t*: row"));
@@ -81,7 +82,7 @@ TEST_CASE("jemalloc: a stack without counts at the end of the input is left out,
 }
 
 TEST_CASE("jemalloc: a file cut between two blocks is told") {
-  const Snapshot exact = import_ok("jemalloc", kHead + "@ 0x1101 0x1201\n  t*: 1: 80 [0: 0]\n");
+  const Snapshot exact = import_ok("jemalloc", kJemallocHead + "@ 0x1101 0x1201\n  t*: 1: 80 [0: 0]\n");
   CHECK(rows(exact) == std::map<std::string, Row>{{"0x1100;0x1200", {1, 80}}, {"[unattributed]", {2, 8}}});
   CHECK(exact.facts.partial);
   CHECK(has_note(exact, Severity::data_loss, "8 bytes in use (2 objects)"));
@@ -106,14 +107,15 @@ TEST_CASE("jemalloc: macOS map and addresses of broken unwinders") {
 }
 
 TEST_CASE("jemalloc: messages of the allocator in front of the dump are skipped") {
-  CHECK(total(import_ok("jemalloc", "<jemalloc>: Abnormal\n" + kHead + kBlocks + kMap), "inuse_space") == 88);
+  CHECK(total(import_ok("jemalloc", "<jemalloc>: Abnormal\n" + kJemallocHead + kBlocks + kJemallocMap),
+              "inuse_space") == 88);
 }
 
 TEST_CASE("jemalloc: equal stacks are summed") {
   const Snapshot s = import_ok("jemalloc",
                                "heap_v2/1\n  t*: 3: 24 [0: 0]\n@ 0x1101\n  t*: 1: 8 [0: 0]\n@ 0x1101\n"
                                "  t*: 2: 16 [0: 0]\n" +
-                                   kMap);
+                                   kJemallocMap);
   CHECK(rows(s) == std::map<std::string, Row>{{"a+0x1100", {3, 24}}});
 }
 

@@ -17,23 +17,23 @@ struct Minimal {
 /// A whole small file of each kind.
 const std::vector<Minimal>& minimal_files() {
   static const std::string kRows = "1: 80 [2: 92] @ 0x1101 0x1201\n2: 8 [2: 8] @ 0x1301\n";
-  static const std::string kMap =
+  static const std::string kMappings =
       "\nMAPPED_LIBRARIES:\nb=/opt\n1000-1200 r-xp 00000000 00:00 1 /opt/a\n1200-2000: $b/c d (@200)\n";
   static const std::string kJemalloc =
       "heap_v2/1\n  t*: 3: 88 [4: 100]\n  t0: 3: 88 [4: 100] x\n@ 0x1101 0x1201\n  t*: 1: 80 [2: 92]\n  t0: 1: 80 [2: "
       "92]\n"
       "@ 0x1301\n  t*: 2: 8 [2: 8]\n";
   static const std::vector<Minimal> kFiles{
-      {"gperftools", "heap profile: 3: 88 [4: 100] @ heapprofile\n" + kRows + kMap},
-      {"gperftools", "%warn x\n--- growth\nheap profile: 3: 88 [3: 88] @ heap_v2/64\n" + kRows + kMap},
-      {"jemalloc", kJemalloc + kMap},
+      {"gperftools", "heap profile: 3: 88 [4: 100] @ heapprofile\n" + kRows + kMappings},
+      {"gperftools", "%warn x\n--- growth\nheap profile: 3: 88 [3: 88] @ heap_v2/64\n" + kRows + kMappings},
+      {"jemalloc", kJemalloc + kMappings},
       {"go-text",
        "heap profile: 3: 88 [4: 100] @ heap/2\n1: 80 [2: 92] @ 0x1101 0x1201\n#\t0x1100\tm.f+0x2\t/s/m.go:3\n\n"
        "2: 8 [2: 8] @ 0x1301\n\n# runtime.MemStats\n# HeapSys = 123\n# MaxRSS = 12345\n"},
       {"java-heapz",
        "--- heapz 1 ---\nformat = java\nresolution = bytes\n 80 1 @ 0x3 0x4\n 8 2 @ 0x5\n 0x3 a.b (B.java:3)\n"
        " 0x4 GC\n 0x5 n (/l/n.so)\n"},
-      {"symbolized", "--- symbol\nbinary=/opt/a\n0x1100 f--g\n0x1200 h\n---\n--- heap\n" + kJemalloc + kMap},
+      {"symbolized", "--- symbol\nbinary=/opt/a\n0x1100 f--g\n0x1200 h\n---\n--- heap\n" + kJemalloc + kMappings},
   };
   return kFiles;
 }

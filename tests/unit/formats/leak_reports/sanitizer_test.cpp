@@ -16,7 +16,7 @@ const std::string kHead = "==7==ERROR: LeakSanitizer: detected memory leaks\n\n"
 const std::string kLeak =
     "Direct leak of 16 byte(s) in 1 object(s) allocated from:\n    #0 0x1 in malloc (/opt/a+0x2f) (BuildId: ab12)\n    "
     "#1 0x2 in f /srv/a.c:7:3\n\n";
-const std::string kSummary = "SUMMARY: LeakSanitizer: 16 byte(s) leaked in 1 allocation(s).\n";
+const std::string kSanitizerSummary = "SUMMARY: LeakSanitizer: 16 byte(s) leaked in 1 allocation(s).\n";
 
 }  // namespace
 
@@ -67,7 +67,7 @@ TEST_CASE("leak-sanitizer: stacks, kinds and sizes per step") {
 }
 
 TEST_CASE("leak-sanitizer: build ids and columns are kept") {
-  const Snapshot s = read_one(sanitizer(), kHead + kLeak + kSummary);
+  const Snapshot s = read_one(sanitizer(), kHead + kLeak + kSanitizerSummary);
   const Dictionary& d = *s.dictionary;
   const auto frames = d.stacks.frames(s.samples.stack[0]);
   REQUIRE(frames.size() == 2);
@@ -87,8 +87,8 @@ TEST_CASE("leak-sanitizer: frames of every writer") {
       "    #4 0x5  (<unknown module>)\n"
       "    #5 0x6 in start ??:0\n"
       "    #6 0x7 in no_place\n";
-  const Snapshot s = read_one(
-      sanitizer(), kHead + "Indirect leak of 16 byte(s) in 1 object(s) allocated from:\n" + frames + "\n" + kSummary);
+  const Snapshot s = read_one(sanitizer(), kHead + "Indirect leak of 16 byte(s) in 1 object(s) allocated from:\n" +
+                                               frames + "\n" + kSanitizerSummary);
   CHECK(rows(s) == Rows{{"operator new(unsigned long)@/src/a b/new.cc:12 < std::map<int, char*>::at(int const&) < "
                          "g(int, long)@..\\rel\\a.cc:5 < main@C:\\a b\\c.cc:7 < 0x5 < start ??:0 < no_place "
                          "{kind=indirect}",
@@ -101,7 +101,7 @@ TEST_CASE("leak-sanitizer: colours, prefixes and suppressions that were used do 
       "\x1b[1m\x1b[34mDirect "
       "leak of 16 byte(s) in 1 object(s) allocated from:\x1b[1m\x1b[0m\nsvc |     #0 0x1 in f /srv/a.c:7\n\n-----\n"
       "Suppressions used:\n  count      bytes template\n      1        128 leak_x\n-----\n\nsvc | " +
-      kSummary;
+      kSanitizerSummary;
   const Snapshot s = read_one(sanitizer(), log);
   CHECK(sanitizer().sniff(log) == Match::certain);
   CHECK(s.facts.pid == 7);
@@ -123,7 +123,7 @@ TEST_CASE("leak-sanitizer: a summary below the records is said") {
 }
 
 TEST_CASE("leak-sanitizer: a report that is cut is left out where there are whole ones, else kept as partial") {
-  const std::vector<Snapshot> series = read_ok(sanitizer(), kHead + kLeak + kSummary + kHead + kLeak);
+  const std::vector<Snapshot> series = read_ok(sanitizer(), kHead + kLeak + kSanitizerSummary + kHead + kLeak);
   REQUIRE(series.size() == 1);
   CHECK(series[0].facts.partial);
   CHECK(has_note(series[0], "inside a report, which was left out"));
@@ -138,7 +138,7 @@ TEST_CASE("leak-sanitizer: numbers beyond 64 bits are counted, not silently lost
       sanitizer(), kHead +
                        "Direct leak of 99999999999999999999 byte(s) in 1 object(s) allocated from:\n    #0 0x1 in f "
                        "/srv/a.c:7\n\n" +
-                       kLeak + kSummary);
+                       kLeak + kSanitizerSummary);
   CHECK(s.facts.partial);
   CHECK(has_note(s, "leaks that could not be read"));
   CHECK(total(s, "inuse_space") == 16);
@@ -149,7 +149,7 @@ TEST_CASE("leak-sanitizer: a log without a report is refused") {
 }
 
 TEST_CASE("leak-sanitizer: every cut is refused, told, or loses nothing, disguises change nothing") {
-  const std::string log = "x\n" + kHead + kLeak + kSummary + "y\n" + kHead + kLeak + kLeak +
+  const std::string log = "x\n" + kHead + kLeak + kSanitizerSummary + "y\n" + kHead + kLeak + kLeak +
                           "SUMMARY: LeakSanitizer: 32 byte(s) leaked in 2 allocation(s).\n";
   check_cuts(sanitizer(), log, 1);
   check_disguises(sanitizer(), log);

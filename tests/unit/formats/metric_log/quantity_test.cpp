@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "formats/metric_log/text.hpp"
+#include "formats/metric_log/metric_text.hpp"
 
 using namespace snapdiff::formats::metric_log;
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "formats/input/window_input.hpp"
-#include "formats/pprof/read_profile.hpp"
+#include "formats/pprof/profile_reader.hpp"
 #include "snapdiff/snapshot.hpp"
 
 /// Importing from bytes, and snapshots as text.

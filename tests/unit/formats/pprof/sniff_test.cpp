@@ -1,4 +1,4 @@
-#include "formats/pprof/sniff.hpp"
+#include "formats/pprof/sniff_profile.hpp"
 
 #include <catch2/catch.hpp>
 

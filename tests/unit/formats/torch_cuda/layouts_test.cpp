@@ -50,9 +50,9 @@ std::map<std::string, std::string> rows(const Snapshot& s) {
   return out;
 }
 
-Py& segment(Py& s) { return at(s, "segments").items[0]; }
-Py& block(Py& s, std::size_t i) { return at(segment(s), "blocks").items[i]; }
-Py& entry(Py& s, std::size_t i) { return at(s, "device_traces").items[0].items[i]; }
+Py& state_segment(Py& s) { return at(s, "segments").items[0]; }
+Py& state_block(Py& s, std::size_t i) { return at(state_segment(s), "blocks").items[i]; }
+Py& state_entry(Py& s, std::size_t i) { return at(s, "device_traces").items[0].items[i]; }
 
 const std::map<std::string, std::string> kSmallRows = {
     {"a.py:7:make;a.py:20:main; device=0 pool=(0, 0) stream=0",
@@ -64,7 +64,7 @@ const std::map<std::string, std::string> kSmallRows = {
 TEST_CASE("torch-cuda: a line of a frame that no line can be is unknown, however large") {
   const std::string number = std::string("\x8a\x08\x61\x1e", 4) + std::string(6, '\0');  // 7777
   Py value = small_snapshot();
-  for (Py* frames : {&at(block(value, 0), "frames"), &at(entry(value, 0), "frames")})
+  for (Py* frames : {&at(state_block(value, 0), "frames"), &at(state_entry(value, 0), "frames")})
     at(frames->items.at(0), "line") = Py(7777);
   std::string bytes = pickled(value);
   const std::string written =
@@ -130,21 +130,21 @@ TEST_CASE("torch-cuda: older layouts give the same rows") {
   Py s = small_snapshot();
   SECTION("E: without compile_context") {
     for (std::size_t i = 0; i < 4; ++i) {
-      drop(entry(s, i), "compile_context");
-      drop(entry(s, i), "user_metadata");
+      drop(state_entry(s, i), "compile_context");
+      drop(state_entry(s, i), "user_metadata");
     }
     CHECK(read(s).facts.format_detail == "layout E, pickle protocol 4");
   }
   SECTION("D: without settings") {
-    for (std::size_t i = 0; i < 4; ++i) drop(entry(s, i), "compile_context");
+    for (std::size_t i = 0; i < 4; ++i) drop(state_entry(s, i), "compile_context");
     drop(s, "allocator_settings");
     drop(s, "external_annotations");
     CHECK(read(s).facts.format_detail == "layout D, pickle protocol 4");
   }
   SECTION("C: without times") {
     for (std::size_t i = 0; i < 4; ++i) {
-      drop(entry(s, i), "compile_context");
-      drop(entry(s, i), "time_us");
+      drop(state_entry(s, i), "compile_context");
+      drop(state_entry(s, i), "time_us");
     }
     drop(s, "allocator_settings");
     drop(s, "external_annotations");
@@ -153,27 +153,27 @@ TEST_CASE("torch-cuda: older layouts give the same rows") {
   }
   SECTION("B: history, no addresses") {
     for (std::size_t i = 0; i < 3; ++i) {
-      Py& b = block(s, i);
+      Py& b = state_block(s, i);
       at(b, "history") = list({dict({{"addr", 1}, {"real_size", at(b, "requested_size")}, {"frames", at(b, "frames")}}),
                                dict({{"addr", 1}, {"real_size", 5}, {"frames", list({frame("stale.py", 1, "old")})}})});
       drop(b, "frames");
       drop(b, "address");
     }
-    drop(segment(s), "frames");
+    drop(state_segment(s), "frames");
     const Snapshot snapshot = read(s);
     CHECK(snapshot.facts.format_detail == "layout B, pickle protocol 4");
     CHECK(snapshot.allocator->blocks.address[2] == 0x7f0000000600);
   }
   SECTION("A: a bare list, requested size from the history") {
     for (std::size_t i = 0; i < 3; ++i) {
-      Py& b = block(s, i);
+      Py& b = state_block(s, i);
       at(b, "history") =
           list({dict({{"addr", 1}, {"real_size", at(b, "requested_size")}, {"frames", at(b, "frames")}})});
       drop(b, "frames");
       drop(b, "address");
       drop(b, "requested_size");
     }
-    drop(segment(s), "requested_size");
+    drop(state_segment(s), "requested_size");
     const Py bare = at(s, "segments");
     CHECK(read(bare).facts.format_detail == "layout A, pickle protocol 4");
     s = bare;
@@ -183,9 +183,9 @@ TEST_CASE("torch-cuda: older layouts give the same rows") {
     s = bare;
   }
   SECTION("G: pools, as list") {
-    at(entry(s, 0), "pool_id") = list({0, 0});
-    at(segment(s), "segment_pool_id") = list({0, 0});
-    at(entry(s, 1), "forward_frames") = list({"a.py:1:f", "b.py:2:g"});
+    at(state_entry(s, 0), "pool_id") = list({0, 0});
+    at(state_segment(s), "segment_pool_id") = list({0, 0});
+    at(state_entry(s, 1), "forward_frames") = list({"a.py:1:f", "b.py:2:g"});
     CHECK(read(s).facts.format_detail == "layout G, pickle protocol 4");
   }
   SECTION("keys in another order: traces first, segment numbers after blocks") {
@@ -199,19 +199,19 @@ TEST_CASE("torch-cuda: older layouts give the same rows") {
     at(seg, "address") = Py(std::int64_t{0x7f0000000000});
     s = turned;
   }
-  SECTION("docstring's name of the pending state") { at(block(s, 1), "state") = "active_awaiting_free"; }
+  SECTION("docstring's name of the pending state") { at(state_block(s, 1), "state") = "active_awaiting_free"; }
   CHECK(rows(read(s)) == kSmallRows);
 }
 
 TEST_CASE("torch-cuda: private pools, streams and devices are labels, host memory has its own columns") {
   Py s = small_snapshot();
-  Py second = segment(s);
+  Py second = state_segment(s);
   at(second, "device") = 3;
   at(second, "stream") = Py(std::int64_t{0x55aa});
   at(second, "segment_pool_id") = tuple({0, 7});
   at(s, "segments").items.push_back(second);
-  at(s, "host_segments") = list({segment(s)});
-  at(s, "host_traces") = list({list({entry(s, 1)})});
+  at(s, "host_segments") = list({state_segment(s)});
+  at(s, "host_traces") = list({list({state_entry(s, 1)})});
   const Snapshot snapshot = read(s);
   const auto all = rows(snapshot);
   CHECK(all.size() == 5);  // pending host memory has no value in any column
@@ -226,7 +226,7 @@ TEST_CASE("torch-cuda: private pools, streams and devices are labels, host memor
 
 TEST_CASE("torch-cuda: an oom entry has device_free in the place of an address") {
   Py s = small_snapshot();
-  Py oom = entry(s, 1);
+  Py oom = state_entry(s, 1);
   drop(oom, "addr");
   drop(oom, "frames");
   at(oom, "action") = "oom";
@@ -243,8 +243,8 @@ TEST_CASE("torch-cuda: an oom entry has device_free in the place of an address")
 
 TEST_CASE("torch-cuda: blocks without a stack are one pseudo frame") {
   Py s = small_snapshot();
-  at(block(s, 0), "frames") = list({});
-  drop(block(s, 1), "frames");
+  at(state_block(s, 0), "frames") = list({});
+  drop(state_block(s, 1), "frames");
   const auto all = rows(read(s));
   CHECK(all.at(":0:[no stack recorded]; device=0 pool=(0, 0) stream=0") == "1 1024 1000 1024 0 2095616 2097152 ");
 }
@@ -259,29 +259,29 @@ TEST_CASE("torch-cuda: inconsistent numbers are counted and the import goes on")
     return false;
   };
   SECTION("sum of blocks") {
-    at(block(s, 2), "size") = 5;
+    at(state_block(s, 2), "size") = 5;
     CHECK(has_note("do not add up"));
   }
   SECTION("negative size") {
-    at(block(s, 2), "size") = -5;
+    at(state_block(s, 2), "size") = -5;
     CHECK(has_note("negative size, counted as 0"));
   }
   SECTION("active beyond total") {
-    at(segment(s), "active_size") = 9999999;
+    at(state_segment(s), "active_size") = 9999999;
     CHECK(has_note("active_size beyond its total_size"));
   }
   SECTION("overlap") {
-    Py second = segment(s);
+    Py second = state_segment(s);
     at(second, "address") = Py(std::int64_t{0x7f0000000200});
     at(s, "segments").items.push_back(second);
     CHECK(has_note("overlaps"));
   }
   SECTION("unknown action") {
-    at(entry(s, 1), "action") = "teleport";
+    at(state_entry(s, 1), "action") = "teleport";
     CHECK(has_note("unknown action teleport"));
   }
   SECTION("unknown state") {
-    at(block(s, 0), "state") = "asleep";
+    at(state_block(s, 0), "state") = "asleep";
     CHECK(has_note("unknown block state"));
     CHECK(read(s).facts.partial);
   }

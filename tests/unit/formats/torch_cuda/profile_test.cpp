@@ -8,7 +8,9 @@ using namespace snapdiff;
 
 namespace {
 
-Result<std::vector<Snapshot>> read(const std::string& text) { return formats::read_bytes(text, "trace.json", {}); }
+Result<std::vector<Snapshot>> read_profile_text(const std::string& text) {
+  return formats::read_bytes(text, "trace.json", {});
+}
 
 std::map<std::string, std::int64_t> counters(const Snapshot& s) {
   std::map<std::string, std::int64_t> out;
@@ -34,9 +36,9 @@ std::string trace(const std::string& events, const std::string& head = R"("schem
 }  // namespace
 
 TEST_CASE("torch-profile: totals of each device after each memory event") {
-  const auto all =
-      read(trace(memory("2.5", 1, 0, "1024", "1024", "2097152") + "," + memory("1.25", 0, -1, "64", "64", "0") + "," +
-                 memory("9", 1, 1, "512", "512", "2097152") + "," + memory("10", 1, 0, "-1024", "0", "2097152")));
+  const auto all = read_profile_text(
+      trace(memory("2.5", 1, 0, "1024", "1024", "2097152") + "," + memory("1.25", 0, -1, "64", "64", "0") + "," +
+            memory("9", 1, 1, "512", "512", "2097152") + "," + memory("10", 1, 0, "-1024", "0", "2097152")));
   REQUIRE(all);
   REQUIRE(all->size() == 4);
   CHECK((*all)[0].facts.format == "torch-profile");
@@ -53,11 +55,11 @@ TEST_CASE("torch-profile: totals of each device after each memory event") {
 }
 
 TEST_CASE("torch-profile: times are dates where they are, or where a base is recorded") {
-  const auto old = read(trace(memory("1700000000000005.75", 1, 0, "1", "1", "2")));
+  const auto old = read_profile_text(trace(memory("1700000000000005.75", 1, 0, "1", "1", "2")));
   REQUIRE(old);
   CHECK(old->front().facts.taken_at_ns == 1'700'000'000'000'005'000);
   const auto based =
-      read(trace(memory("5.75", 1, 0, "1", "1", "2"), R"("baseTimeNanoseconds": 1700000000000000000, )"));
+      read_profile_text(trace(memory("5.75", 1, 0, "1", "1", "2"), R"("baseTimeNanoseconds": 1700000000000000000, )"));
   REQUIRE(based);
   CHECK(based->front().facts.taken_at_ns == 1'700'000'000'000'005'000);
 }
@@ -67,7 +69,7 @@ TEST_CASE("torch-profile: the fullest moment and the last stay of many") {
   for (int i = 0; i < 20'000; ++i)
     events += (i == 0 ? "" : ",") +
               memory(std::to_string(i), 1, 0, "1", i == 12'345 ? "99999" : std::to_string(i % 7), "99999");
-  const auto all = read(trace(events));
+  const auto all = read_profile_text(trace(events));
   REQUIRE(all);
   CHECK(all->size() <= 2000);
   std::int64_t most = 0;
@@ -77,7 +79,7 @@ TEST_CASE("torch-profile: the fullest moment and the last stay of many") {
 }
 
 TEST_CASE("torch-profile: a Chrome trace without memory events is refused by name") {
-  const auto none = read(R"({"traceEvents": [{"ph": "X", "name": "f", "ts": 1}]})");
+  const auto none = read_profile_text(R"({"traceEvents": [{"ph": "X", "name": "f", "ts": 1}]})");
   REQUIRE_FALSE(none);
   CHECK(none.error().code == ErrorCode::unsupported);
   CHECK(none.error().message.find("this is a Chrome trace without memory events") != std::string::npos);
@@ -85,8 +87,8 @@ TEST_CASE("torch-profile: a Chrome trace without memory events is refused by nam
 
 TEST_CASE("torch-profile: cut off at any byte, and with odd values, it is an error or less, never a crash") {
   const std::string whole = trace(memory("1", 1, 0, "5", "5", "6") + ",3,[1],{\"name\":7,\"args\":[]}");
-  REQUIRE(read(whole));
-  for (std::size_t n = 0; n < whole.size(); ++n) CHECK_FALSE(read(whole.substr(0, n)));
-  CHECK_FALSE(read(trace(memory("1e30", 1, 0, "5", "5", "6"))));
-  CHECK_FALSE(read(trace(memory("1", 1, 0, "5", "-5", "-6"))));
+  REQUIRE(read_profile_text(whole));
+  for (std::size_t n = 0; n < whole.size(); ++n) CHECK_FALSE(read_profile_text(whole.substr(0, n)));
+  CHECK_FALSE(read_profile_text(trace(memory("1e30", 1, 0, "5", "5", "6"))));
+  CHECK_FALSE(read_profile_text(trace(memory("1", 1, 0, "5", "-5", "-6"))));
 }

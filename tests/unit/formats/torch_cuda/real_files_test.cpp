@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::int64_t counter(const Snapshot& s, std::string_view name) {
+std::int64_t counter_of(const Snapshot& s, std::string_view name) {
   for (const Counter& c : s.facts.counters) {
     if (c.name == name) return c.value;
   }
@@ -61,13 +61,13 @@ void check_file(const fs::path& path, const std::string& expected_json) {
   Result<std::vector<Snapshot>> all = formats::read_file(path.string(), {});
   if (!all) FAIL(all.error().text());
   const Snapshot& s = (*all)[0];
-  CHECK(counter(s, "segments") == expected.at("segments"));
-  CHECK(counter(s, "blocks") == expected.at("blocks"));
-  CHECK(counter(s, "reserved") == expected.at("reserved"));
-  CHECK(counter(s, "allocated") == expected.at("active_allocated_block_bytes"));
-  CHECK(counter(s, "requested") == expected.at("active_allocated_requested_bytes"));
-  CHECK(counter(s, "live_blocks") == expected.at("live_blocks"));
-  CHECK(counter(s, "trace_events") == expected.at("trace_entries"));
+  CHECK(counter_of(s, "segments") == expected.at("segments"));
+  CHECK(counter_of(s, "blocks") == expected.at("blocks"));
+  CHECK(counter_of(s, "reserved") == expected.at("reserved"));
+  CHECK(counter_of(s, "allocated") == expected.at("active_allocated_block_bytes"));
+  CHECK(counter_of(s, "requested") == expected.at("active_allocated_requested_bytes"));
+  CHECK(counter_of(s, "live_blocks") == expected.at("live_blocks"));
+  CHECK(counter_of(s, "trace_events") == expected.at("trace_entries"));
   CHECK(total(s, "inuse_space") == expected.at("active_allocated_block_bytes"));
   CHECK(total(s, "requested_space") == expected.at("active_allocated_requested_bytes"));
   CHECK(total(s, "inuse_objects") == expected.at("live_blocks"));

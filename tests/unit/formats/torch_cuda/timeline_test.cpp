@@ -8,7 +8,9 @@ using namespace snapdiff;
 
 namespace {
 
-Result<std::vector<Snapshot>> read(const std::string& text) { return formats::read_bytes(text, "memory.json", {}); }
+Result<std::vector<Snapshot>> read_steps(const std::string& text) {
+  return formats::read_bytes(text, "memory.json", {});
+}
 
 std::map<std::string, std::int64_t> by_category(const Snapshot& s) {
   std::map<std::string, std::int64_t> out;
@@ -26,7 +28,7 @@ constexpr const char* kSizes =
 }  // namespace
 
 TEST_CASE("torch-timeline: a snapshot each moment, by category") {
-  const auto all = read(kSizes);
+  const auto all = read_steps(kSizes);
   REQUIRE(all);
   REQUIRE(all->size() == 2);
   CHECK(by_category((*all)[0]) == std::map<std::string, std::int64_t>{{"parameter", 1},
@@ -44,10 +46,10 @@ TEST_CASE("torch-timeline: a snapshot each moment, by category") {
 }
 
 TEST_CASE("torch-timeline: four times are no raw event, and one event is") {
-  const auto sizes = read("[[1,2,3,4],[[0,1],[0,2],[0,3],[0,4]]]");
+  const auto sizes = read_steps("[[1,2,3,4],[[0,1],[0,2],[0,3],[0,4]]]");
   REQUIRE(sizes);
   CHECK(sizes->size() == 4);
-  const auto raw = read("[[5,2,77,6]]");
+  const auto raw = read_steps("[[5,2,77,6]]");
   REQUIRE(raw);
   REQUIRE(raw->size() == 1);
   CHECK(by_category(raw->front()) == std::map<std::string, std::int64_t>{{"autograd detail", 77}});
@@ -56,11 +58,11 @@ TEST_CASE("torch-timeline: four times are no raw event, and one event is") {
 
 TEST_CASE("torch-timeline: cut off at any byte it is an error, and no other format takes it") {
   for (const std::string& whole : {std::string(kSizes), std::string("[[1,1,5,0],[2,2,6,1],[3,4,-5,0]]")}) {
-    REQUIRE(read(whole));
+    REQUIRE(read_steps(whole));
     for (std::size_t n = 0; n + 1 < whole.size(); ++n) {
       if (whole.substr(n).find_first_not_of(" \n") == std::string::npos) continue;
       INFO(whole.substr(0, n));
-      CHECK_FALSE(read(whole.substr(0, n)));
+      CHECK_FALSE(read_steps(whole.substr(0, n)));
     }
   }
 }

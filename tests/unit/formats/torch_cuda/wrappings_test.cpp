@@ -15,13 +15,13 @@ using namespace snapdiff::test;
 
 namespace {
 
-std::vector<Snapshot> read(const std::string& bytes) {
+std::vector<Snapshot> read_wrapped(const std::string& bytes) {
   Result<std::vector<Snapshot>> all = formats::read_bytes(bytes, "test", {});
   if (!all) FAIL(all.error().text());
   return std::move(*all);
 }
 
-std::string error_of(const std::string& bytes) {
+std::string wrapping_error(const std::string& bytes) {
   Result<std::vector<Snapshot>> all = formats::read_bytes(bytes, "test", {});
   return all ? "it was read" : all.error().message;
 }
@@ -77,41 +77,41 @@ bool same(const Snapshot& a, const Snapshot& b) {
 TEST_CASE("torch-cuda: gzip, HTML and JSON give the same snapshot") {
   const Py value = small_snapshot();
   const std::string pickle = pickled(value);
-  const Snapshot plain = std::move(read(pickle)[0]);
-  CHECK(same(plain, read(gzipped(pickle))[0]));
-  const std::vector<Snapshot> from_page = read(page({pickle + std::string(2, '\0'), pickle + '\0'}));
+  const Snapshot plain = std::move(read_wrapped(pickle)[0]);
+  CHECK(same(plain, read_wrapped(gzipped(pickle))[0]));
+  const std::vector<Snapshot> from_page = read_wrapped(page({pickle + std::string(2, '\0'), pickle + '\0'}));
   REQUIRE(from_page.size() == 2);
   CHECK(same(plain, from_page[0]));
   CHECK(same(plain, from_page[1]));
   CHECK(from_page[0].facts.notes.empty());
   CHECK(from_page[0].facts.format == "torch-html");
   CHECK(from_page[1].facts.position == 1);
-  const Snapshot from_json = std::move(read(json(value))[0]);
+  const Snapshot from_json = std::move(read_wrapped(json(value))[0]);
   CHECK(same(plain, from_json));
   CHECK(from_json.facts.format_detail == "layout F, JSON");
   const Py bare = at(const_cast<Py&>(value), "segments");
-  CHECK(same(read(pickled(bare))[0], read(json(bare))[0]));
+  CHECK(same(read_wrapped(pickled(bare))[0], read_wrapped(json(bare))[0]));
 }
 
 TEST_CASE("torch-html: pages without a snapshot are told") {
-  CHECK(error_of("<!DOCTYPE html><html><script>let alloc_data = {\"a\": 1}</script></html>")
+  CHECK(wrapping_error("<!DOCTYPE html><html><script>let alloc_data = {\"a\": 1}</script></html>")
             .find("HTML without an embedded snapshot") == 0);
-  CHECK(error_of("<html><body><img src=\"data:image/png;base64,iVBOR\"></body></html>")
+  CHECK(wrapping_error("<html><body><img src=\"data:image/png;base64,iVBOR\"></body></html>")
             .find("HTML without an embedded snapshot") == 0);
-  CHECK(error_of("<html><script>const local_files = []\nadd_local_files(local_files)</script></html>")
+  CHECK(wrapping_error("<html><script>const local_files = []\nadd_local_files(local_files)</script></html>")
             .find("HTML without an embedded snapshot") == 0);
-  CHECK(error_of("<html>hello</html>").find("not a heap profile: this is HTML") == 0);
+  CHECK(wrapping_error("<html>hello</html>").find("not a heap profile: this is HTML") == 0);
 }
 
 TEST_CASE("torch-html: a damaged page is an error") {
   const std::string good = page({pickled(small_snapshot())});
   for (std::size_t size = 200; size < good.size() - 100; size += 7) {
     CAPTURE(size);
-    CHECK(error_of(good.substr(0, size)) != "it was read");
+    CHECK(wrapping_error(good.substr(0, size)) != "it was read");
   }
   std::string bad = good;
   bad[400] = '%';
-  CHECK(error_of(bad).find("no base64: a character outside its alphabet") == 0);
+  CHECK(wrapping_error(bad).find("no base64: a character outside its alphabet") == 0);
 }
 
 TEST_CASE("torch-json: truncation and damage are errors") {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "formats/tracker_lines/inline_frame.hpp"
-#include "formats/tracker_lines/sniff.hpp"
+#include "formats/tracker_lines/sniff_tracker_lines.hpp"
 #include "formats/tracker_lines/time_text.hpp"
 #include "helpers.hpp"
 

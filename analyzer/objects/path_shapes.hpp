@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analyzer/objects/root_set.hpp"
+#include "analyzer/objects/type_names.hpp"
+
+namespace snapdiff::objects {
+
+inline constexpr std::uint32_t kPathEnd = 16;  ///< steps of a long path that are shown at either end
+
+/// All that one sees on the shortest path to an object: labels and types. Ids of Names; references by
+/// index are all labelled kIndexLabel.
+struct Shape {
+  std::uint32_t parent = 0;
+  std::uint32_t label = 0;
+  std::uint32_t type = 0;
+  std::uint32_t depth = 0;  ///< steps from the root
+  std::uint32_t start = 0;  ///< where the first kPathEnd steps lead to; 0 for a shorter path
+  std::uint64_t hash = 0;   ///< of the whole path, the same in every run
+};
+
+/// Shapes of all snapshots; a parent comes before its children. Shape 0 is above the roots.
+class ShapeTree {
+ public:
+  ShapeTree() : shapes_(1), index_label_(names_.id("[x]")) {}
+
+  const Shape& operator[](std::uint32_t shape) const { return shapes_[shape]; }
+  std::uint32_t size() const { return static_cast<std::uint32_t>(shapes_.size()); }
+  Names& names() { return names_; }
+  const Names& names() const { return names_; }
+  std::uint32_t index_label() const { return index_label_; }
+
+  /// The shape one step further. A step like the one before it (a linked list) leads to the same shape.
+  std::uint32_t child(std::uint32_t parent, std::uint32_t label, std::uint32_t type);
+
+  /// The steps to a shape, root side first. Of a long path the middle is left out and counted.
+  std::vector<PathStep> path(std::uint32_t shape, std::size_t& left_out) const;
+  PathStep step(std::uint32_t shape) const {
+    return {names_.text(shapes_[shape].label), names_.text(shapes_[shape].type)};
+  }
+
+ private:
+  Names names_;
+  std::vector<Shape> shapes_;
+  HashIndex index_;
+  std::uint32_t index_label_;
+};
+
+/// Breadth first from the roots along references that are not weak: per node its shape, kNoNode where no
+/// root reaches it. Objects of one level are visited in the order of their paths' hashes, so that who
+/// claims a shared object does not depend on where objects lie in the file.
+std::vector<std::uint32_t> find_shapes(const Snapshot& snapshot, const RootSet& roots, ShapeTree& tree);
+
+}  // namespace snapdiff::objects

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "snapdiff/result.hpp"
+#include "snapdiff/retention.hpp"
+
+/// The public header of the objects module: who keeps whom alive in object graphs, and what of it grows. RE2 stays
+/// inside. Every snapshot given must have a graph (a snapshot out of a store has none).
+namespace snapdiff::objects {
+
+/// Types with their retained sizes, over one snapshot or more, oldest first.
+/// Errors: usage (no snapshot, no graph), limit (sums beyond 2^63-1, too many references).
+Result<RetainedReport> retained(const std::vector<SnapshotRef>& snapshots);
+
+struct PathOptions {
+  std::string pattern;     ///< RE2, searched in type_text(); "" is every type
+  std::int64_t loops = 1;  ///< what a place has to grow by from each snapshot to the next
+};
+
+/// Shortest paths from roots to the objects whose types match, and what grows along such paths
+/// (README.md says how).
+/// Errors: usage (no snapshot, no graph, bad pattern), limit.
+Result<PathReport> paths(const std::vector<SnapshotRef>& snapshots, const PathOptions& options);
+
+/// The dominator tree by types, of `current` alone where `baseline` has no snapshot.
+/// Errors: usage (no graph), limit.
+Result<RetainedTree> retained_tree(const SnapshotRef& baseline, const SnapshotRef& current);
+
+}  // namespace snapdiff::objects

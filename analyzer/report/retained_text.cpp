@@ -1,0 +1,223 @@
+#include <algorithm>
+#include <span>
+
+#include "analyzer/report/headline.hpp"
+#include "analyzer/report/json_parts.hpp"
+#include "analyzer/report/retained_text.hpp"
+#include "analyzer/report/sheet.hpp"
+#include "snapdiff/number_text.hpp"
+
+namespace snapdiff::report {
+
+namespace {
+
+std::string counted_objects(std::int64_t objects) { return counted(objects, "object"); }
+
+class RetainedText {
+ public:
+  RetainedText(const RetainedReport& report, const Style& style)
+      : report_(report), style_(style), glyphs_(glyphs_for(style.utf8)), grows_(report.snapshots.size() > 1) {}
+
+  std::string all() const {
+    std::string out = headline() + "\n" + table() + "\n";
+    out += wrapped_line(
+        "retained: what would go with all objects of the type, those below another of them counted once; types "
+        "overlap, so there is no sum",
+        style_);
+    if (report_.fresh)
+      out +=
+          wrapped_line("new: came after the first snapshot" +
+                           std::string(report_.snapshots.size() > 2 ? ", was still there in a later one and in the last"
+                                                                    : " and is in the last"),
+                       style_);
+    if (report_.sizes_estimated) out += wrapped_line("sizes are estimates: the format does not record them", style_);
+    for (const std::string& line : note_lines(report_.notes, style_.utf8)) out += wrapped_line(line, style_);
+    return out;
+  }
+
+ private:
+  std::string names() const {
+    std::string text = operand_name(report_.snapshots.front(), style_.utf8);
+    if (!grows_) return text;
+    text += spaced(glyphs_.arrow) + operand_name(report_.snapshots.back(), style_.utf8);
+    if (report_.snapshots.size() > 2) text += "   " + counted(report_.snapshots.size(), "snapshot");
+    return text;
+  }
+
+  /// "6.1 MiB → 6.4 MiB  +0.3 MiB, 31 000 → 32 000 objects  +1 000"
+  std::string sum_text(ObjectSum HeapFacts::*part) const {
+    const ObjectSum& first = report_.heaps.front().*part;
+    const ObjectSum& last = report_.heaps.back().*part;
+    std::string text;
+    if (report_.has_bytes) {
+      if (grows_) text += bytes_text(first.bytes) + spaced(glyphs_.arrow);
+      text += bytes_text(last.bytes);
+      if (grows_) text += "  " + growth_text(last.bytes - first.bytes);
+      text += " in ";
+    }
+    if (grows_) text += count_text(first.objects) + spaced(glyphs_.arrow);
+    text += counted_objects(last.objects);
+    if (grows_) text += "  " + growth_count_text(last.objects - first.objects);
+    return text;
+  }
+
+  std::string headline() const {
+    const auto any = [&](ObjectSum HeapFacts::*part) {
+      return std::any_of(report_.heaps.begin(), report_.heaps.end(),
+                         [&](const HeapFacts& h) { return (h.*part).objects > 0; });
+    };
+    const auto line = [&](const std::string& label, const std::string& text) {
+      return wrapped(label + text, style_.width, label.size()) + "\n";
+    };
+    std::string out = wrapped_line(names(), style_);
+    out += line("alive     ", sum_text(&HeapFacts::reachable));
+    if (any(&HeapFacts::unreachable)) out += line("held by   ", "nothing: " + sum_text(&HeapFacts::unreachable));
+    if (any(&HeapFacts::detached)) out += line("detached  ", sum_text(&HeapFacts::detached) + " out of their document");
+    if (report_.fresh)
+      out += line("new       ", counted_objects(report_.fresh->objects) +
+                                    (report_.has_bytes ? ", " + bytes_text(report_.fresh->bytes) : ""));
+    out += line("roots     ", roots_text());
+    return out;
+  }
+
+  std::string roots_text() const {
+    const HeapFacts& heap = report_.heaps.back();
+    std::string text = count_text(heap.roots);
+    switch (heap.rule) {
+      case RootRule::told: break;
+      case RootRule::flagged: text += ", as marked"; break;
+      case RootRule::unheld: text += ": the format records none, so objects that no other one holds"; break;
+      case RootRule::first: text += ": the format records none and all are held, so the first object"; break;
+    }
+    text += "; " + count_text(heap.references) + " references";
+    if (heap.weak > 0) text += ", of them " + count_text(heap.weak) + " weak and not followed";
+    return text;
+  }
+
+  struct Line {
+    RetainedRow row;
+    std::string name;  ///< of rows together; else the row's type
+    bool is_row() const { return name.empty(); }
+  };
+
+  Line together(std::size_t from, std::string name) const {
+    Line line{{}, std::move(name)};
+    line.row.at.resize(report_.snapshots.size());
+    for (std::size_t i = from; i < report_.rows.size(); ++i) {
+      const RetainedRow& row = report_.rows[i];
+      for (std::size_t at = 0; at < row.at.size(); ++at) {
+        line.row.at[at].self.objects += row.at[at].self.objects;
+        line.row.at[at].self.bytes += row.at[at].self.bytes;
+      }
+      line.row.fresh.objects += row.fresh.objects;
+    }
+    return line;
+  }
+
+  std::string table() const {
+    const std::size_t shown = shown_of(report_.rows.size(), style_);
+    std::vector<Line> lines;
+    for (std::size_t i = 0; i < shown; ++i) lines.push_back({report_.rows[i], ""});
+    if (shown < report_.rows.size()) lines.push_back(together(shown, others_text(report_.rows.size() - shown)));
+    lines.push_back(together(0, "TOTAL"));
+    Sheet sheet("type", style_.thousands);
+    sizes(
+        sheet, lines, {"objects", 7, true, ""}, 7, [](const TypeTotals& t) { return t.self.objects; }, false);
+    if (report_.has_bytes) {
+      sizes(
+          sheet, lines, {"self", 4}, 9, [](const TypeTotals& t) { return t.self.bytes; }, true);
+      sizes(
+          sheet, lines, {"retained", 8}, 9, [](const TypeTotals& t) { return t.retained.bytes; }, true, false);
+    } else {
+      sizes(
+          sheet, lines, {"retains", 7}, 9, [](const TypeTotals& t) { return t.retained.objects; }, false, false);
+    }
+    if (report_.fresh)
+      sheet.column({"new", 5}, lines, [](const Line& line) { return Sheet::Cell{count_text(line.row.fresh.objects)}; });
+    const std::size_t width = std::max<std::size_t>(sheet.rest_width(style_.width), 12);
+    for (std::size_t i = 0; i < lines.size(); ++i)
+      sheet.rows()[i].last = lines[i].is_row()
+                                 ? cut_middle(printable(type_text(lines[i].row.kind, lines[i].row.type), style_.utf8),
+                                              width, glyphs_.ellipsis)
+                                 : lines[i].name;
+    return sheet.text(style_.colour);
+  }
+
+  /// A value at the last snapshot, and its growth; what is retained has no sum of rows.
+  template <class Get>
+  void sizes(Sheet& sheet, const std::vector<Line>& lines, Sheet::Column column, std::size_t growth_width,
+             const Get& get, bool bytes, bool has_sum = true) const {
+    const auto known = [has_sum](const Line& line) { return has_sum || line.is_row(); };
+    sheet.column(std::move(column), lines, [&](const Line& line) {
+      if (!known(line)) return Sheet::Cell{};
+      const std::int64_t value = get(line.row.last());
+      return Sheet::Cell{bytes ? bytes_text(value) : count_text(value)};
+    });
+    if (!grows_) return;
+    sheet.column({"growth", growth_width}, lines, [&](const Line& line) {
+      if (!known(line)) return Sheet::Cell{};
+      const std::int64_t growth = get(line.row.last()) - get(line.row.first());
+      return Sheet::Cell{bytes ? growth_text(growth) : growth_count_text(growth), growth_paint(growth)};
+    });
+  }
+
+  const RetainedReport& report_;
+  const Style& style_;
+  Glyphs glyphs_;
+  bool grows_;
+};
+
+void sum_fields(JsonWriter& json, const ObjectSum& sum, bool has_bytes) {
+  json.field("objects", sum.objects);
+  json.field_or_null("bytes", has_bytes ? std::optional(sum.bytes) : std::nullopt);
+}
+
+void sum_json(JsonWriter& json, std::string_view key, const ObjectSum& sum, bool has_bytes) {
+  json.object(key, [&] { sum_fields(json, sum, has_bytes); });
+}
+
+std::string retained_json(const RetainedReport& report, const Style& style) {
+  return json_text([&](JsonWriter& json) {
+    json.field("schema", "snapdiff.retained/1");
+    json.array("snapshots", report.snapshots, [&](const SnapshotRef& ref) { json_snapshot(json, ref); });
+    json.objects("heaps", report.heaps, [&](const HeapFacts& heap) {
+      json.field("root_rule", to_text(heap.rule));
+      json.field("roots", heap.roots);
+      json.field("references", heap.references);
+      json.field("weak_references", heap.weak);
+      sum_json(json, "reachable", heap.reachable, report.has_bytes);
+      sum_json(json, "unreachable", heap.unreachable, report.has_bytes);
+      sum_json(json, "detached", heap.detached, report.has_bytes);
+    });
+    json.field("sizes_estimated", report.sizes_estimated);
+    const auto fresh = [&](const ObjectSum& sum) {
+      json.object_or_null("new", report.fresh.has_value(), [&] { sum_fields(json, sum, report.has_bytes); });
+    };
+    fresh(report.fresh.value_or(ObjectSum{}));
+    const std::size_t shown = shown_of(report.rows.size(), style);
+    json.object_rows("rows", std::span(report.rows).first(shown), [&](const RetainedRow& row) {
+      json.field("type", row.type);
+      json.field("kind", row.kind);
+      json.objects("at", row.at, [&](const TypeTotals& totals) {
+        sum_json(json, "self", totals.self, report.has_bytes);
+        sum_json(json, "retained", totals.retained, report.has_bytes);
+        sum_json(json, "detached", totals.detached, report.has_bytes);
+      });
+      fresh(row.fresh);
+    });
+    json.field("others", static_cast<std::int64_t>(report.rows.size() - shown));
+    json_notes(json, report.notes);
+  });
+}
+
+}  // namespace
+
+std::string write_retained(const RetainedReport& report, const Style& style) {
+  switch (style.form) {
+    case Form::text: return RetainedText(report, style).all();
+    case Form::csv: return csv_retained(report, style);
+    default: return retained_json(report, style);
+  }
+}
+
+}  // namespace snapdiff::report

@@ -1,0 +1,222 @@
+#include "analyzer/store/store_schema.hpp"
+
+#include <string>
+
+#include "analyzer/store/schema_check.hpp"
+#include "analyzer/store/sqlite.hpp"
+
+namespace snapdiff::store {
+namespace {
+
+constexpr const char* kDictionaryTables = R"sql(
+CREATE TABLE string(
+  id INTEGER PRIMARY KEY,
+  text TEXT NOT NULL);
+CREATE TABLE module(
+  id INTEGER PRIMARY KEY,
+  name INTEGER NOT NULL,      -- string
+  build_id INTEGER NOT NULL); -- string
+CREATE TABLE function(
+  id INTEGER PRIMARY KEY,
+  name INTEGER NOT NULL,        -- string, as people read it
+  system_name INTEGER NOT NULL, -- string, the linker's
+  file INTEGER NOT NULL,        -- string
+  start_line INTEGER NOT NULL);
+CREATE TABLE frame(
+  id INTEGER PRIMARY KEY,
+  module INTEGER NOT NULL,
+  "offset" INTEGER,             -- in the module's file; NULL: none; from 2^63 on negative
+  function INTEGER NOT NULL,
+  line INTEGER NOT NULL,
+  "column" INTEGER NOT NULL,
+  flags INTEGER NOT NULL,       -- 1 inlined, 2 pseudo, 4 inlined where an address was named later
+  hash BLOB NOT NULL);          -- 16 bytes, as imported
+CREATE TABLE label(
+  label_set INTEGER NOT NULL,
+  position INTEGER NOT NULL,
+  key INTEGER NOT NULL,         -- string
+  text INTEGER NOT NULL,        -- string
+  number INTEGER,               -- NULL: a label with text
+  unit INTEGER NOT NULL,        -- string
+  PRIMARY KEY(label_set, position)) WITHOUT ROWID;
+)sql";
+
+constexpr const char* kVersion1 = R"sql(
+INSERT INTO string VALUES(0, '');
+INSERT INTO module VALUES(0, 0, 0);
+INSERT INTO function VALUES(0, 0, 0, 0, 0);
+CREATE TABLE stack_chunk(
+  first_id INTEGER PRIMARY KEY, -- id of the first stack; the others follow
+  stacks INTEGER NOT NULL,
+  data BLOB NOT NULL);
+CREATE TABLE series(
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL);
+CREATE TABLE source(
+  id INTEGER PRIMARY KEY,
+  sha256 TEXT NOT NULL,
+  size_bytes INTEGER NOT NULL,
+  original BLOB);
+CREATE TABLE memory_map(
+  id INTEGER PRIMARY KEY,
+  hash BLOB NOT NULL,
+  data BLOB NOT NULL);
+CREATE TABLE snapshot(
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  series INTEGER NOT NULL,
+  source INTEGER,
+  source_name TEXT NOT NULL,
+  file_time_ns INTEGER,
+  position INTEGER NOT NULL,
+  taken_at_ns INTEGER,
+  sequence INTEGER,
+  pid INTEGER,
+  format TEXT NOT NULL,
+  format_detail TEXT NOT NULL,
+  producer TEXT NOT NULL,
+  duration_ns INTEGER,
+  host TEXT NOT NULL,
+  rank INTEGER,
+  command_line TEXT NOT NULL,
+  default_metric TEXT NOT NULL,
+  sampling TEXT NOT NULL,
+  period INTEGER NOT NULL,
+  partial INTEGER NOT NULL,
+  is_delta INTEGER NOT NULL,
+  is_diff INTEGER NOT NULL,
+  drop_frames TEXT NOT NULL,
+  keep_frames TEXT NOT NULL,
+  doc_url TEXT NOT NULL,
+  row_count INTEGER NOT NULL,
+  memory_map INTEGER,
+  base INTEGER,                 -- snapshot that its chunks are changes against; NULL: a key
+  distance INTEGER NOT NULL);   -- steps to the key
+CREATE INDEX snapshot_of_series ON snapshot(series);
+CREATE TABLE snapshot_total(
+  snapshot INTEGER NOT NULL,
+  position INTEGER NOT NULL,
+  metric TEXT NOT NULL,
+  unit TEXT NOT NULL,
+  total INTEGER NOT NULL,
+  half_unit INTEGER NOT NULL,
+  PRIMARY KEY(snapshot, position)) WITHOUT ROWID;
+CREATE TABLE snapshot_detail(
+  snapshot INTEGER NOT NULL,
+  kind TEXT NOT NULL,           -- label, counter, comment, note
+  position INTEGER NOT NULL,
+  name TEXT NOT NULL,           -- label key, counter name, severity of a note
+  text TEXT NOT NULL,           -- label value, counter unit, comment, note
+  number INTEGER,               -- counter value, count of a note
+  extra INTEGER,                -- 1: cumulative counter; first offset of a note
+  PRIMARY KEY(snapshot, kind, position)) WITHOUT ROWID;
+CREATE TABLE sample_chunk(
+  id INTEGER PRIMARY KEY,       -- snapshot * 1048576 + number of the chunk
+  data BLOB NOT NULL);
+CREATE TABLE comparison(
+  id INTEGER PRIMARY KEY CHECK(id = 1),
+  snapshots TEXT NOT NULL,      -- ids with commas between
+  options TEXT NOT NULL);
+CREATE VIEW frame_text AS
+  SELECT frame.id AS id, fn.text AS function, file.text AS file, frame.line AS line, mn.text AS module,
+         build.text AS build_id, frame."offset" AS "offset", frame.flags & 1 AS inlined, frame.flags >> 1 & 1 AS pseudo
+  FROM frame
+  JOIN function ON function.id = frame.function
+  JOIN string fn ON fn.id = function.name
+  JOIN string file ON file.id = function.file
+  JOIN module ON module.id = frame.module
+  JOIN string mn ON mn.id = module.name
+  JOIN string build ON build.id = module.build_id;
+)sql";
+
+constexpr const char* kVersion2 = R"sql(
+CREATE VIEW snapshot_info AS
+  SELECT snapshot.id AS snapshot, series.name AS series, snapshot.source_name AS source, snapshot.position AS position,
+         strftime('%Y-%m-%dT%H:%M:%SZ', snapshot.taken_at_ns / 1000000000, 'unixepoch') AS taken_at,
+         snapshot.pid AS pid, snapshot.host AS host, snapshot.rank AS rank, snapshot.format AS format,
+         snapshot.producer AS producer, snapshot.sampling AS sampling, snapshot.period AS period,
+         snapshot.partial AS partial, snapshot.row_count AS rows
+  FROM snapshot JOIN series ON series.id = snapshot.series;
+CREATE VIEW series_total AS
+  SELECT series.name AS series, snapshot.id AS snapshot, snapshot_total.metric AS metric, snapshot_total.unit AS unit,
+         snapshot_total.total AS total,
+         snapshot_total.total - lag(snapshot_total.total)
+           OVER (PARTITION BY snapshot.series, snapshot_total.metric ORDER BY snapshot.id) AS step
+  FROM snapshot_total JOIN snapshot ON snapshot.id = snapshot_total.snapshot
+  JOIN series ON series.id = snapshot.series;
+)sql";
+
+constexpr const char* kVersion3 = R"sql(
+ALTER TABLE snapshot ADD COLUMN complete INTEGER NOT NULL DEFAULT 1; -- 0: rows that are not there are unknown, not 0
+ALTER TABLE snapshot_detail ADD COLUMN half_unit INTEGER NOT NULL DEFAULT 0; -- of a counter
+CREATE TABLE allocator(
+  snapshot INTEGER PRIMARY KEY,
+  has_segments INTEGER NOT NULL,
+  segments INTEGER NOT NULL,    -- how many
+  blocks INTEGER NOT NULL,      -- how many
+  base INTEGER,                 -- snapshot that its chunks are changes against; NULL: a key
+  distance INTEGER NOT NULL,    -- steps to the key
+  stacks BLOB NOT NULL,         -- ids of all stacks that it and the traces name
+  facts BLOB NOT NULL);         -- streams, pools, settings, annotations
+CREATE TABLE allocator_chunk(
+  id INTEGER PRIMARY KEY,       -- snapshot * 1048576 + number: segments, then blocks
+  data BLOB NOT NULL);
+CREATE TABLE trace(
+  id INTEGER PRIMARY KEY,
+  snapshot INTEGER NOT NULL,
+  device INTEGER NOT NULL,
+  host INTEGER NOT NULL,        -- 1: of pinned memory of the host
+  events INTEGER NOT NULL);     -- how many
+CREATE INDEX trace_of_snapshot ON trace(snapshot);
+CREATE TABLE trace_chunk(
+  id INTEGER PRIMARY KEY,       -- trace * 1048576 + number
+  data BLOB NOT NULL);
+DROP VIEW IF EXISTS snapshot_info;
+CREATE VIEW snapshot_info AS
+  SELECT snapshot.id AS snapshot, series.name AS series, snapshot.source_name AS source, snapshot.position AS position,
+         strftime('%Y-%m-%dT%H:%M:%SZ', snapshot.taken_at_ns / 1000000000, 'unixepoch') AS taken_at,
+         snapshot.pid AS pid, snapshot.host AS host, snapshot.rank AS rank, snapshot.format AS format,
+         snapshot.producer AS producer, snapshot.sampling AS sampling, snapshot.period AS period,
+         snapshot.partial AS partial, snapshot.complete AS complete, snapshot.row_count AS rows
+  FROM snapshot JOIN series ON series.id = snapshot.series;
+)sql";
+
+}  // namespace
+
+const char* dictionary_tables() { return kDictionaryTables; }
+
+SchemaState schema_state(sqlite3* db) {
+  const std::int64_t application = query_integer(db, "PRAGMA application_id");
+  const std::int64_t version = query_integer(db, "PRAGMA user_version");
+  if (application == kApplicationId) {
+    if (version > kSchemaVersion || version < 1)
+      fail(ErrorCode::incompatible,
+           "store version " + std::to_string(version) + ", expected 1 to " + std::to_string(kSchemaVersion));
+    check_schema(db, version);
+    return version < kSchemaVersion ? SchemaState::older : SchemaState::current;
+  }
+  if (application == 0 && version == 0 && query_integer(db, "SELECT count(*) FROM sqlite_schema") == 0)
+    return SchemaState::empty;
+  fail(ErrorCode::unsupported, "not a store: found a SQLite file with application id " + std::to_string(application) +
+                                   ", expected " + std::to_string(kApplicationId));
+}
+
+bool has_version_3(sqlite3* db) { return query_integer(db, "PRAGMA user_version") >= 3; }
+
+void make_schema(sqlite3* db, std::int64_t from, std::int64_t to) {
+  // One step per version, each starting where the one before ended.
+  if (from < 1 && to >= 1) {
+    execute(db, kDictionaryTables);
+    execute(db, kVersion1);
+    execute(db, ("PRAGMA application_id=" + std::to_string(kApplicationId)).c_str());
+  }
+  if (from < 2 && to >= 2) execute(db, kVersion2);
+  if (from < 3 && to >= 3) execute(db, kVersion3);
+  execute(db, ("PRAGMA user_version=" + std::to_string(to)).c_str());
+}
+
+void bring_schema_forward(sqlite3* db) {
+  if (schema_state(db) == SchemaState::current) return;
+  make_schema(db, query_integer(db, "PRAGMA user_version"), kSchemaVersion);
+}
+
+}  // namespace snapdiff::store

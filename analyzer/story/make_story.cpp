@@ -1,0 +1,197 @@
+#include "analyzer/story/make_story.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "analyzer/story/bands.hpp"
+#include "analyzer/story/culprits.hpp"
+#include "analyzer/story/events.hpp"
+#include "analyzer/story/next_command.hpp"
+#include "analyzer/story/passing.hpp"
+#include "analyzer/story/spread.hpp"
+#include "analyzer/story/story_words.hpp"
+#include "snapdiff/parallel.hpp"
+
+namespace snapdiff::story {
+namespace {
+
+constexpr std::size_t kMostCulprits = 5;
+constexpr double kEnough = 0.9;         // of what has to be explained
+constexpr std::size_t kMostOthers = 3;  // levelled, freed
+constexpr double kSpeaks = 0.1;         // of the explained growth: a culprit whose verdict may be the headline's
+constexpr double kWorthSaying = 0.01;   // of all growth: what levelled off
+
+std::vector<Culprit> describe_all(const Evidence& evidence, const Weights& weights, double whole) {
+  std::vector<Part> parts = evidence.paths.are_types() ? find_types(evidence.paths, evidence.explained, weights)
+                                                       : find_parts(evidence.paths, weights);
+  if (parts.size() > 2 * kMostCulprits) parts.resize(2 * kMostCulprits);
+  std::vector<Culprit> out(parts.size());
+  for_each_parallel(parts.size(), evidence.paths.size(),
+                    [&](std::size_t i) { out[i] = describe(evidence, parts[i], whole); });
+  return out;
+}
+
+/// As many as hold most of it, five at most.
+void keep_enough(std::vector<Culprit>& culprits, double all) {
+  double held = 0;
+  std::size_t kept = 0;
+  while (kept < culprits.size() && kept < kMostCulprits && held < kEnough * all)
+    held += static_cast<double>(culprits[kept++].value.growth());
+  culprits.resize(kept);
+}
+
+void order_by_verdict(std::vector<Culprit>& culprits) {
+  std::stable_sort(culprits.begin(), culprits.end(), [](const Culprit& a, const Culprit& b) {
+    if (a.doubling != b.doubling) return b.doubling;
+    return gravity(a.verdict.word) > gravity(b.verdict.word);
+  });
+}
+
+/// Exact growth below which nothing is said.
+double net_of(const std::vector<Culprit>& culprits) {
+  double sum = 0;
+  for (const Culprit& culprit : culprits) sum += static_cast<double>(culprit.value.growth());
+  return sum;
+}
+
+double growth_of(const GrowthPaths& paths, const Weights& weights) {
+  double sum = 0;
+  for (std::size_t p = 0; p < paths.size(); ++p) {
+    if (weights.weight[p] > 0) sum += std::abs(static_cast<double>(paths[p].growth));
+  }
+  return sum;
+}
+
+void fill(Story& story, const GrowthReport& report, const Evidence& evidence) {
+  const Explained& explained = evidence.explained;
+  story.judged = explained.judged;
+  story.explained = growth_of(evidence.paths, explained.growing);
+  const auto grew = static_cast<double>(report.grew);
+  const double shrank = -static_cast<double>(report.shrank);
+  constexpr std::size_t kTasks = 5;
+  for_each_parallel(kTasks, evidence.paths.size(), [&](std::size_t task) {
+    switch (task) {
+      case 0: story.culprits = describe_all(evidence, explained.growing, grew); break;
+      case 1:
+        if (explained.judged) story.levelled = describe_all(evidence, explained.levelled, grew);
+        break;
+      case 2:
+        if (shrank > grew) story.freed = describe_all(evidence, explained.freed, shrank);
+        break;
+      case 3: story.passing = find_passing(report, evidence.paths); break;
+      default: story.functions = spread_growth(evidence.paths);
+    }
+  });
+  if (evidence.judge.is_judged() && !evidence.paths.are_types()) order_by_verdict(story.culprits);
+  keep_enough(story.culprits, story.explained);
+  story.covered = story.explained > 0 ? std::min(1.0, net_of(story.culprits) / story.explained) : 0;
+  std::erase_if(story.levelled, [&](const Culprit& c) { return c.share < kWorthSaying; });
+  if (story.levelled.size() > kMostOthers) story.levelled.resize(kMostOthers);
+  if (story.freed.size() > kMostOthers) story.freed.resize(kMostOthers);
+  for (std::size_t p = 0; p < evidence.paths.size(); ++p) {
+    if (explained.moved[p] != 0) story.moved += evidence.paths[p].growth;
+  }
+  for (const Culprit& culprit : story.culprits) {
+    const bool first = &culprit == &story.culprits.front();
+    const bool speaks = first || static_cast<double>(culprit.value.growth()) >= kSpeaks * story.explained;
+    if (speaks && gravity(culprit.verdict.word) > gravity(story.verdict)) story.verdict = culprit.verdict.word;
+  }
+}
+
+/// The last function that all paths share above their ends.
+std::string common_path_of(const std::vector<Suspect>& suspects) {
+  if (suspects.empty() || suspects.front().path.empty()) return {};
+  std::size_t common = suspects.front().path.size() - 1;
+  for (const Suspect& suspect : suspects) {
+    std::size_t same = 0;
+    while (same < common && same + 1 < suspect.path.size() &&
+           suspect.path[same].function == suspects.front().path[same].function)
+      ++same;
+    common = same;
+  }
+  return common == 0 ? std::string() : std::string(suspects.front().path[common - 1].function);
+}
+
+}  // namespace
+
+std::vector<Suspect> suspects_of(const Story& story, bool with_rows) {
+  std::vector<Suspect> out;
+  const auto add = [&](const Culprit& culprit) {
+    Suspect suspect;
+    suspect.path = culprit.path;
+    suspect.growth = culprit.value.growth();
+    suspect.share = culprit.share;
+    suspect.sites = culprit.sites;
+    if (with_rows) suspect.rows = culprit.rows;
+    out.push_back(std::move(suspect));
+  };
+  for (const Culprit& culprit : story.culprits) add(culprit);
+  for (const Culprit& culprit : story.freed) add(culprit);
+  return out;
+}
+
+int gravity(std::string_view word) {
+  constexpr std::array<std::string_view, 7> kWords = {"FLAT", "NOISY",  "SATURATING", "NEW",
+                                                      "STEP", "RISING", "GROWING"};
+  const auto at = std::find(kWords.begin(), kWords.end(), word);
+  return at == kWords.end() ? 0 : static_cast<int>(at - kWords.begin()) + 1;
+}
+
+namespace {
+
+/// Rows of a report by something else than stacks are not those that the culprits were found in.
+void forget_rows(Story& story) {
+  for (std::vector<Culprit>* list : {&story.culprits, &story.levelled, &story.freed}) {
+    for (Culprit& culprit : *list) culprit.rows.clear();
+  }
+  for (Passing& passing : story.passing) passing.rows.clear();
+}
+
+void tell_since(std::size_t first, GrowthReport& report, std::span<const Verdict> verdicts, const TimeAxis* axis) {
+  const bool by_stack = report.options.by == GroupBy::stack;
+  const GrowthReport* stacks = by_stack ? &report : report.by_stack.get();
+  auto story = std::make_shared<Story>();
+  story->first = first;
+  const bool has_stacks = stacks != nullptr && stacks->view != nullptr;
+  if (has_stacks) {
+    story->snapshots = std::max<std::size_t>(2, stacks->series_length);
+    const GrowthPaths paths(*stacks);
+    const SumJudge judge(*stacks, axis);
+    const Explained explained = explain(paths, judge, verdicts);
+    fill(*story, *stacks, {paths, judge, explained});
+  }
+  story->events = events_of(report);
+  put_into_words(report, axis, *story);
+  story->next = next_command(report, *story);
+  if (has_stacks) story->bands = bands_of(*stacks, *story);
+  if (!by_stack) forget_rows(*story);
+  report.suspects = suspects_of(*story, by_stack);
+  report.common_path = common_path_of(report.suspects);
+  report.story = std::move(story);
+}
+
+void put_first(GrowthReport& report, Event event) {
+  if (report.story == nullptr) return;
+  auto story = std::make_shared<Story>(*report.story);
+  story->events.insert(story->events.begin(), std::move(event));
+  report.story = std::move(story);
+}
+
+}  // namespace
+
+void tell(GrowthReport& report, std::span<const Verdict> verdicts, const TimeAxis* axis) {
+  tell_since(1, report, verdicts, axis);
+}
+
+void tell_failure(GrowthReport& report, const OutOfMemory& failure) { put_first(report, event_of(failure)); }
+
+void tell(TrendReport& trend) {
+  GrowthReport& overall = trend.series.overall;
+  const bool by_stack = overall.options.by == GroupBy::stack;
+  tell_since(trend.left_out + 1, overall,
+             by_stack ? std::span<const Verdict>(trend.verdicts) : std::span<const Verdict>(), &trend.axis);
+  if (trend.left_out > 0) put_first(overall, restart_event(trend));
+}
+
+}  // namespace snapdiff::story

@@ -1,0 +1,218 @@
+#include "formats/heaptrack/heap_recording.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "formats/heaptrack/record_fields.hpp"
+#include "formats/text/in_quotes.hpp"
+
+namespace snapdiff::formats::heaptrack {
+namespace {
+
+using text::in_quotes;
+
+constexpr std::uint32_t kNewestFileVersion = 3;
+constexpr std::uint32_t kFirstWithFileVersion1 = 0x10200;
+constexpr std::size_t kMostRows = std::numeric_limits<std::uint32_t>::max() - 1;
+constexpr auto kMostBytes = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+constexpr std::string_view kNotRead = "line that could not be read, skipped";
+constexpr std::string_view kBadIndex = "index out of range: what it points to is unknown";
+
+/// 0x10400 is 1.4.0.
+std::string version_text(std::uint64_t version) {
+  return std::to_string(version >> 16) + "." + std::to_string(version >> 8 & 0xff) + "." +
+         std::to_string(version & 0xff);
+}
+
+Error table_full(std::uint64_t offset) {
+  return Error{ErrorCode::limit, "table is full: more than 4 294 967 294 lines of one kind", offset};
+}
+
+}  // namespace
+
+Status Recording::take_version(std::string_view line) {
+  Fields fields(line.substr(std::min<std::size_t>(1, line.size())));
+  std::uint64_t heaptrack = 0;
+  if (line.empty() || line[0] != 'v' || !fields.number(heaptrack)) {
+    return Error{ErrorCode::malformed, "no version line: found " + in_quotes(line) + ", expected v and two numbers", 0};
+  }
+  if (fields.at_end()) {
+    file_version = heaptrack == kFirstWithFileVersion1 ? 1 : 0;
+  } else if (!fields.number(file_version) || !fields.at_end()) {
+    return Error{ErrorCode::malformed, "bad version line: found " + in_quotes(line) + ", expected v and two numbers",
+                 0};
+  }
+  if (file_version > kNewestFileVersion) {
+    return Error{ErrorCode::unsupported, "heaptrack file version " + std::to_string(file_version) + ": expected 0 to 3",
+                 0};
+  }
+  facts.producer = "heaptrack " + version_text(heaptrack);
+  return ok();
+}
+
+Status Recording::take_line(std::string_view line, std::uint64_t offset) {
+  if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+  if (line.empty() || line[0] == '#') return ok();
+  const bool has_fields = line.size() > 1 && line[1] == ' ';
+  const std::string_view rest = line.size() > 2 ? line.substr(2) : std::string_view();
+  switch (has_fields || line.size() == 1 ? line[0] : '?') {
+    case 's': return string_line(rest, offset);
+    case 'i': return pointer_line(rest, offset);
+    case 't': return trace_line(rest, offset);
+    case 'a': return allocation_line(rest, offset);
+    case 'c': stamp_line(rest, offset); return ok();
+    case 'R': rss_line(rest, offset); return ok();
+    case 'I':
+      if (!Fields(rest).number(page_bytes)) skip(kNotRead, offset);
+      return ok();
+    case 'S':
+      if (!suppressions.add(rest)) {
+        facts.notes.add(Severity::info, "suppression that is not of the form leak:PATTERN, or one too many, ignored",
+                        offset);
+      }
+      return ok();
+    case 'X':
+      if (command_line) {
+        return Error{ErrorCode::malformed, "second command line: expected one recording in a file", offset};
+      }
+      command_line = rest;
+      return ok();
+    case 'v': return Error{ErrorCode::malformed, "second version line: expected one recording in a file", offset};
+    case 'x':
+    case 'm':
+      return Error{ErrorCode::unsupported,
+                   "raw heaptrack recording, without names: expected an interpreted one (heaptrack --interpret FILE)",
+                   offset};
+    default: skip(kNotRead, offset); return ok();
+  }
+}
+
+Status Recording::string_line(std::string_view text, std::uint64_t offset) {
+  if (strings.size() >= kMostRows) return table_full(offset);
+  if (file_version >= 3) {
+    Fields fields(text);
+    std::uint64_t length = 0;
+    if (!fields.number(length)) {
+      skip(kNotRead, offset);
+      strings.append({});  // those after it keep their numbers
+      return ok();
+    }
+    text = fields.text();
+    if (text.size() != length) {
+      facts.notes.add(Severity::warning, "text of another length than its line says: taken as it is", offset);
+    }
+  }
+  strings.append(text);
+  return ok();
+}
+
+Status Recording::pointer_line(std::string_view line, std::uint64_t offset) {
+  if (pointers.size() >= kMostRows || pointers.position.size() >= kMostRows - line.size()) return table_full(offset);
+  Fields fields(line);
+  std::uint64_t address = 0;
+  std::uint32_t module = 0;
+  bool fine = fields.number(address) && fields.number(module);
+  bool in_range = module < strings.size();
+  while (fine && !fields.at_end()) {
+    Position at;
+    std::uint32_t number = 0;
+    fine = fields.number(at.function);
+    // Files before version 1 may end after a function.
+    if (fine && !fields.at_end()) fine = fields.number(at.file) && fields.number(number);
+    if (!fine) break;
+    at.line = number > static_cast<std::uint32_t>(std::numeric_limits<std::int32_t>::max())
+                  ? 0
+                  : static_cast<std::int32_t>(number);
+    if (at.function >= strings.size() || at.file >= strings.size()) {
+      in_range = false;
+      at = {};
+    }
+    pointers.position.push_back(at);
+  }
+  if (!fine) skip(kNotRead, offset);
+  if (!in_range) skip(kBadIndex, offset);
+  pointers.module.push_back(module < strings.size() ? module : 0);
+  pointers.first.push_back(static_cast<std::uint32_t>(pointers.position.size()));
+  return ok();
+}
+
+Status Recording::trace_line(std::string_view line, std::uint64_t offset) {
+  if (traces.size() >= kMostRows) return table_full(offset);
+  Fields fields(line);
+  TraceNode node;
+  if (!fields.number(node.pointer) || !fields.number(node.parent)) {
+    skip(kNotRead, offset);
+    node = {};
+  }
+  // A parent is written before its children, so that no chain can close.
+  if (node.pointer >= pointers.size() || node.parent >= traces.size()) {
+    skip(kBadIndex, offset);
+    if (node.pointer >= pointers.size()) node.pointer = 0;
+    if (node.parent >= traces.size()) node.parent = 0;
+  }
+  traces.push_back(node);
+  return ok();
+}
+
+Status Recording::allocation_line(std::string_view line, std::uint64_t offset) {
+  if (allocations.size() >= kMostRows) return table_full(offset);
+  Fields fields(line);
+  std::uint64_t size = 0;
+  std::uint32_t trace = 0;
+  Allocation made;
+  if (!fields.number(size) || !fields.number(trace) || size > kMostBytes) {
+    skip(kNotRead, offset);
+    made.size = -1;
+    trace = 0;
+  } else {
+    made.size = static_cast<std::int64_t>(size);
+  }
+  if (trace >= traces.size()) {
+    skip(kBadIndex, offset);
+    trace = 0;
+  }
+  allocations.push_back(made);
+  trace_of.push_back(trace);
+  return ok();
+}
+
+void Recording::stamp_line(std::string_view line, std::uint64_t offset) {
+  std::uint64_t time = 0;
+  if (!Fields(line).number(time) || time > kMostBytes) {
+    skip(kNotRead, offset);
+  } else if (time < time_ms) {
+    facts.notes.add(Severity::warning, "time stamp before the one in front of it, ignored", offset);
+  } else {
+    time_ms = time;
+  }
+}
+
+void Recording::rss_line(std::string_view line, std::uint64_t offset) {
+  std::uint64_t pages = 0;
+  std::uint64_t bytes = 0;
+  if (!Fields(line).number(pages)) {
+    skip(kNotRead, offset);
+    return;
+  }
+  if (page_bytes == 0 || __builtin_mul_overflow(pages, page_bytes, &bytes) || bytes > kMostBytes) {
+    facts.notes.add(Severity::warning, "resident size without a page size, or too large, ignored", offset);
+    return;
+  }
+  rss_bytes = static_cast<std::int64_t>(bytes);
+  rss_peak_bytes = std::max(rss_peak_bytes.value_or(0), *rss_bytes);
+}
+
+std::uint32_t Recording::allocation_of(std::uint64_t size, std::uint32_t trace) {
+  if (size > kMostBytes || trace >= traces.size() || allocations.size() >= kMostRows) return kNoRow;
+  std::uint32_t& row = row_of_.try_emplace(SizeAndTrace{size, trace}, kNoRow).first->second;
+  if (row == kNoRow) {
+    row = static_cast<std::uint32_t>(allocations.size());
+    Allocation made;
+    made.size = static_cast<std::int64_t>(size);
+    allocations.push_back(made);
+    trace_of.push_back(trace);
+  }
+  return row;
+}
+
+}  // namespace snapdiff::formats::heaptrack

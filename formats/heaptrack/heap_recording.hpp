@@ -1,0 +1,106 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "formats/heaptrack/suppressions.hpp"
+#include "snapdiff/keyed_hash.hpp"
+#include "snapdiff/result.hpp"
+#include "snapdiff/snapshot.hpp"
+
+namespace snapdiff::formats::heaptrack {
+
+/// One source position at an instruction pointer; indexes of Recording::strings, 0 = none.
+struct Position {
+  std::uint32_t function = 0;
+  std::uint32_t file = 0;
+  std::int32_t line = 0;
+};
+
+/// Instruction pointers: row i has position[first[i] .. first[i + 1]), innermost first. Row 0: none.
+struct Pointers {
+  std::vector<std::uint32_t> module{0};
+  std::vector<std::uint32_t> first{0, 0};
+  std::vector<Position> position;
+  std::size_t size() const { return module.size(); }
+};
+
+/// A trace node is a stack: its own pointer, then that of its parent. Parents come first. Row 0: the root.
+struct TraceNode {
+  std::uint32_t pointer = 0;
+  std::uint32_t parent = 0;
+};
+
+/// Allocations of one size from one trace, and how they fare while the events go by. Aligned, so that an event touches
+/// one cache line and never two.
+struct alignas(32) Allocation {
+  std::int64_t size = 0;  ///< bytes asked for; negative: a line that records none, its events are skipped
+  std::int64_t live = 0;  ///< blocks
+  std::int64_t made = 0;
+  std::int64_t temporary = 0;  ///< freed by the very next event
+};
+
+/// Everything that was read so far, but the events themselves, which are counted only.
+struct Recording {
+  std::uint32_t file_version = 0;
+  SnapshotFacts facts;  ///< producer, notes, whether it is partial
+  std::optional<std::string> command_line;
+  bool attached = false;  ///< recorded from the middle of a process's life
+
+  StringTable strings;
+  Pointers pointers;
+  std::vector<TraceNode> traces{TraceNode{}};
+  std::vector<Allocation> allocations;
+  std::vector<std::uint32_t> trace_of;  ///< by allocation
+  Suppressions suppressions;
+
+  std::vector<std::uint32_t> used;  ///< allocations with made > 0, in order of their first event
+  std::int64_t live_bytes = 0;
+  std::int64_t peak_bytes = 0;
+  std::uint64_t events = 0;
+  std::uint64_t peak_events = 0;  ///< after which peak_bytes were live
+  std::uint64_t time_ms = 0;      ///< of the last time stamp
+  std::uint64_t peak_time_ms = 0;
+  std::uint64_t page_bytes = 0;  ///< 0: not recorded
+  std::optional<std::int64_t> rss_bytes;
+  std::optional<std::int64_t> rss_peak_bytes;
+
+  /// One line of another kind than an event: `s i t a c R X I S #` and the like, and the events of version 0.
+  /// Errors: malformed, unsupported, limit.
+  Status take_line(std::string_view line, std::uint64_t offset);
+  Status take_version(std::string_view line);
+
+  /// Counts a line that is left out.
+  void skip(std::string_view why, std::uint64_t offset) { facts.notes.add(Severity::data_loss, why, offset); }
+
+  static constexpr std::uint32_t kNoRow = 0xffffffff;
+  /// For version 0, where events name size and trace: the row, made when it is new; kNoRow out of range.
+  std::uint32_t allocation_of(std::uint64_t size, std::uint32_t trace);
+
+ private:
+  Status string_line(std::string_view line, std::uint64_t offset);
+  Status pointer_line(std::string_view line, std::uint64_t offset);
+  Status trace_line(std::string_view line, std::uint64_t offset);
+  Status allocation_line(std::string_view line, std::uint64_t offset);
+  void stamp_line(std::string_view line, std::uint64_t offset);
+  void rss_line(std::string_view line, std::uint64_t offset);
+
+  struct SizeAndTrace {
+    std::uint64_t size;
+    std::uint32_t trace;
+    friend bool operator==(const SizeAndTrace&, const SizeAndTrace&) = default;
+  };
+  struct HashOf {
+    std::size_t operator()(const SizeAndTrace& key) const {
+      return static_cast<std::size_t>(keyed_hash(Hash128{key.size, key.trace}));
+    }
+  };
+  std::unordered_map<SizeAndTrace, std::uint32_t, HashOf> row_of_;  // version 0
+};
+
+}  // namespace snapdiff::formats::heaptrack

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats/metric_log/progress_lines.hpp"
+#include "formats/metric_log/recorder.hpp"
+
+namespace snapdiff::formats::metric_log {
+
+/// Step of a line: the number after step, iter, iteration or it; else after batch or idx; else after
+/// epoch.
+struct Step {
+  std::int64_t number = 0;
+  std::size_t end = 0;  ///< after the number
+};
+std::optional<Step> find_step(std::string_view line);
+
+/// Number of a thread in a log prefix ("Thread-3", "[tid 17]"), or "".
+std::string_view find_thread(std::string_view prefix);
+
+/// Adds tags to the counters of a line; may be null.
+class LineTags {
+ public:
+  virtual ~LineTags() = default;
+  virtual void tags_of(std::string_view line, std::vector<std::pair<std::string, std::string>>& tags) const = 0;
+};
+
+/// What the matchers share while a log is read.
+class Session {
+ public:
+  Session(bool decimal_units, const LineTags* tags) : decimal_units_(decimal_units), tags_(tags) {}
+
+  Recorder& recorder() { return recorder_; }
+  const Recorder& recorder() const { return recorder_; }
+  Notes& notes() { return recorder_.notes(); }
+  bool decimal_units() const { return decimal_units_; }
+  bool has_tags() const { return tags_ != nullptr; }
+
+  /// Facts of a metric line: its step and time, or those of the line just before and of the last line
+  /// with a time, each used once.
+  LineFacts facts_of(const LogLine& line);
+
+  /// The line before the current one, cut to kPreviousBytes.
+  std::string_view previous() const { return previous_; }
+  /// To be called after each line.
+  void passed(const LogLine& line, bool was_taken);
+
+ private:
+  static constexpr std::size_t kPreviousBytes = 512;
+
+  bool decimal_units_;
+  const LineTags* tags_;
+  Recorder recorder_;
+  std::string previous_;
+  bool previous_was_taken_ = false;
+  std::optional<std::int64_t> carried_time_ns_;
+  bool told_zone_ = false;
+};
+
+/// One kind of metric line or block.
+class Matcher {
+ public:
+  virtual ~Matcher() = default;
+  /// True when the line belonged to it. Offered every line until one matcher takes it.
+  virtual bool take(const LogLine& line, Session& session) = 0;
+  /// The input has ended.
+  virtual void finish(Session& /*session*/) {}
+};
+
+std::unique_ptr<Matcher> make_torchsharp_matcher();
+std::unique_ptr<Matcher> make_memory_summary_matcher();
+std::unique_ptr<Matcher> make_memory_dict_matcher();
+std::unique_ptr<Matcher> make_memory_info_matcher();
+std::unique_ptr<Matcher> make_mprof_matcher();
+std::unique_ptr<Matcher> make_profiler_table_matcher();
+std::unique_ptr<Matcher> make_plain_line_matcher();
+
+}  // namespace snapdiff::formats::metric_log
