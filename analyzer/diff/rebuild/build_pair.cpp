@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "analyzer/diff/names.hpp"
+#include "analyzer/diff/rebuild/jumps.hpp"
 #include "analyzer/diff/rebuild/objects.hpp"
 #include "analyzer/diff/rebuild/stack_groups.hpp"
 #include "snapdiff/parallel.hpp"
@@ -82,8 +83,12 @@ BuildPair::BuildPair(const Side& before, const Side& after)
     in_a_.leave_out_unknown();
     in_b_.leave_out_unknown();
   }
-  for_each_parallel(2, before.stack.size() + after.stack.size(), [&](std::size_t side) {
-    (side == 0 ? in_a_ : in_b_).gather(std::max(before.stack.size(), after.stack.size()));
+  const std::size_t stacks = before.stack.size() + after.stack.size();
+  for_each_parallel(2, stacks, [&](std::size_t side) { (side == 0 ? in_a_ : in_b_).gather(); });
+  const Jumps jumps = find_jumps(in_a_, in_b_, b_.functions.size());
+  for_each_parallel(2, stacks, [&](std::size_t side) {
+    const std::size_t entries = std::max(before.stack.size(), after.stack.size());
+    side == 0 ? in_a_.gather_contexts(entries, jumps.before) : in_b_.gather_contexts(entries, jumps.after);
   });
   lines_ = map_lines(in_a_, in_b_, b_.functions.size(), b_);
   for (std::uint32_t f = 0; f < b_.functions.size(); ++f) {
