@@ -178,8 +178,9 @@ class Positions::Gathering {
     }
   }
 
-  void run_contexts(std::size_t entries, const std::vector<std::uint8_t>& left_out) {
-    choose_runs(entries, left_out);
+  void run_contexts(std::size_t entries, const std::vector<std::uint64_t>& names,
+                    const std::vector<std::uint8_t>& left_out) {
+    choose_runs(entries, names, left_out);
     fill_runs();
     for (std::size_t p = 0; p < count_; ++p) {
       positions_.all[p].contexts = positions_.contexts_[p];
@@ -242,13 +243,14 @@ class Positions::Gathering {
   }
 
   /// Of many stacks those whose run has none of some bits: the same ones on both sides.
-  void choose_runs(std::size_t entries, const std::vector<std::uint8_t>& left_out) {
+  void choose_runs(std::size_t entries, const std::vector<std::uint64_t>& names,
+                   const std::vector<std::uint8_t>& left_out) {
     std::uint64_t bits = 0;
     while (entries / (bits + 1) > kContextStacks) bits = 2 * bits + 1;
     for (std::uint32_t entry = 0; entry < stacks(); ++entry) {
       std::uint64_t run = 0;
       for (const std::uint32_t position : positions_.stack(entry)) {
-        if (left_out[position] == 0) run = add_to_run(run, positions_.function_[position]);
+        if (left_out[position] == 0) run = add_to_run(run, names[positions_.function_[position]]);
       }
       if (((run >> 32U) & bits) == 0) runs_.push_back({entry, run});
     }
@@ -400,8 +402,9 @@ void Positions::gather() {
   Gathering(*this).run_around();
 }
 
-void Positions::gather_contexts(std::size_t entries, const std::vector<std::uint8_t>& left_out) {
-  Gathering(*this).run_contexts(entries, left_out);
+void Positions::gather_contexts(std::size_t entries, const std::vector<std::uint64_t>& names,
+                                const std::vector<std::uint8_t>& left_out) {
+  Gathering(*this).run_contexts(entries, names, left_out);
 }
 
 std::vector<std::int32_t> Positions::path(std::uint32_t position) const {

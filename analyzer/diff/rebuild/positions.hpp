@@ -15,7 +15,7 @@ namespace snapdiff::diff::rebuild {
 inline constexpr std::uint32_t kAllocation = kNone - 1;
 
 /// The hash of a run of functions, from 0, function by function.
-inline std::uint64_t add_to_run(std::uint64_t run, std::uint32_t function) { return mix64(run ^ (function + 1ULL)); }
+inline std::uint64_t add_to_run(std::uint64_t run, std::uint64_t function) { return mix64(run ^ (function + 1)); }
 
 /// How many objects a run of functions holds whose stacks go through a position.
 struct Use {
@@ -72,8 +72,10 @@ class Positions {
   void gather();
 
   /// Fills contexts and uses, of a part of the stacks where `entries`, the most of both sides, are many. Runs are those
-  /// without the positions that `left_out` marks. Call after gather().
-  void gather_contexts(std::size_t entries, const std::vector<std::uint8_t>& left_out);
+  /// of `names`, what stands for each function of the current side, without the positions that `left_out` marks. Call
+  /// after gather().
+  void gather_contexts(std::size_t entries, const std::vector<std::uint64_t>& names,
+                       const std::vector<std::uint8_t>& left_out);
 
   /// Positions of an entry, leaf first, once gather() was called.
   std::span<const std::uint32_t> stack(std::size_t entry) const {
