@@ -87,6 +87,13 @@ class Harm(unittest.TestCase):
             with self.subTest(seed=seed):
                 self.check(self.pair(lang.Cpp(), edits.swap_sites, seed, chance=f"{seed} swap_sites C++"))
 
+    def test_lines_that_change_places_under_callers_that_jump(self):
+        """Few stacks run through the same functions in both builds: other calls are the last ones of their functions."""
+        for seed in (1795609003, 1815865382):
+            with self.subTest(seed=seed):
+                self.assertGreater(
+                    self.check(self.pair(lang.Cpp(), edits.swap_sites, seed, chance=f"{seed} swap_sites C++")), 0.99)
+
     def test_a_part_split_off_that_is_jumped_to(self):
         """Its caller's frame is missing: the two calls of `encode_session` were merged, then one of them mistaken."""
         self.check(self.pair(lang.Cpp("clang++"), edits.release, 20261126, chance="20261126 clang++ release C++"))

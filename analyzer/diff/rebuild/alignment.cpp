@@ -1,9 +1,11 @@
 #include "analyzer/diff/rebuild/alignment.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <numeric>
 
 #include "analyzer/diff/rebuild/objects.hpp"
 
@@ -70,7 +72,7 @@ double share_of_both(std::span<const std::uint64_t> a, std::span<const std::uint
 /// How far the numbers of objects are off that the runs of functions through two places hold, of each the logarithm.
 struct OffUses {
   double mean = kFarUse;     ///< kFarUse where few runs are known
-  double without = kFarUse;  ///< the mean without the run that is furthest off: it may leak
+  double without = kFarUse;  ///< the mean without the runs that are furthest off: they may leak, or have changed places
   double runs = 0;
 };
 
@@ -87,19 +89,24 @@ OffUses off_uses(std::span<const Use> a, std::span<const Use> b) {
   for (const auto* uses : {&a, &b}) {
     if (uses->size() == Positions::kMostUses) last = std::min(last, uses->back().run);
   }
-  double sum = 0, most = 0, runs = 0;
+  std::array<double, 2 * Positions::kMostUses> off{};
+  std::size_t runs = 0;
   for (auto i = a.begin(), j = b.begin(); i != a.end() || j != b.end();) {
     const std::uint64_t run = i == a.end() ? j->run : j == b.end() ? i->run : std::min(i->run, j->run);
     if (run > last) break;
     const double in_a = i != a.end() && i->run == run ? (i++)->objects : 0;
     const double in_b = j != b.end() && j->run == run ? (j++)->objects : 0;
-    const double off = distance(in_a + 1, in_b + 1);
-    most = std::max(most, off);
-    sum += off;
-    ++runs;
+    off[runs++] = distance(in_a + 1, in_b + 1);
   }
   if (runs < kFewContexts) return {};
-  return {sum / runs, runs == kFewContexts ? sum / runs : (sum - most) / (runs - 1), runs};
+  const auto mean = [&off](std::size_t count) {
+    return std::accumulate(off.begin(), off.begin() + static_cast<std::ptrdiff_t>(count), 0.0) /
+           static_cast<double>(count);
+  };
+  const double of_all = mean(runs);
+  if (runs == kFewContexts) return {of_all, of_all, static_cast<double>(runs)};
+  std::sort(off.begin(), off.begin() + static_cast<std::ptrdiff_t>(runs));
+  return {of_all, mean(runs - (runs + kFewContexts - 1) / 4), static_cast<double>(runs)};
 }
 
 /// How alike the sizes of objects of two sites are, 0 to 1: equal, or all grown by as much (a type has a new member).

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 #include <unordered_map>
 
 #include "analyzer/diff/names.hpp"
+#include "analyzer/diff/rebuild/jumps.hpp"
 #include "analyzer/diff/rebuild/objects.hpp"
 #include "analyzer/diff/rebuild/stack_groups.hpp"
 #include "snapdiff/parallel.hpp"
@@ -49,6 +51,22 @@ Hash128 sequence(const std::vector<std::uint32_t>& items) {
   return hasher.finish();
 }
 
+/// Per function a hash of its name, file and first line: of runs of functions those of least hash are compared, and
+/// which these are must not depend on the order of the input, as numbers of functions do.
+std::vector<std::uint64_t> hashes_of_functions(const Code& code) {
+  std::vector<std::int32_t> first(code.functions.size(), std::numeric_limits<std::int32_t>::max());
+  for (std::size_t i = 0; i < code.function.size(); ++i) {
+    if (code.function[i] != kNone) first[code.function[i]] = std::min(first[code.function[i]], code.line[i]);
+  }
+  std::vector<std::uint64_t> out;
+  out.reserve(first.size());
+  for (std::size_t f = 0; f < first.size(); ++f) {
+    const std::uint64_t file = hash_bytes(code.functions[f].file).low;
+    out.push_back(hash_bytes(code.functions[f].name, file).low ^ mix64(static_cast<std::uint64_t>(first[f])));
+  }
+  return out;
+}
+
 /// Whether lines say on both sides which call it is.
 bool both_tell(const Positions& a, const Positions& b) {
   std::array<bool, 2> tell{};
@@ -82,8 +100,14 @@ BuildPair::BuildPair(const Side& before, const Side& after)
     in_a_.leave_out_unknown();
     in_b_.leave_out_unknown();
   }
-  for_each_parallel(2, before.stack.size() + after.stack.size(), [&](std::size_t side) {
-    (side == 0 ? in_a_ : in_b_).gather(std::max(before.stack.size(), after.stack.size()));
+  const std::size_t stacks = before.stack.size() + after.stack.size();
+  for_each_parallel(2, stacks, [&](std::size_t side) { (side == 0 ? in_a_ : in_b_).gather(); });
+  const std::vector<std::uint64_t> hashes = hashes_of_functions(b_);
+  const Jumps jumps = find_jumps(in_a_, in_b_, b_.functions.size());
+  for_each_parallel(2, stacks, [&](std::size_t side) {
+    const std::size_t entries = std::max(before.stack.size(), after.stack.size());
+    side == 0 ? in_a_.gather_contexts(entries, hashes, jumps.before)
+              : in_b_.gather_contexts(entries, hashes, jumps.after);
   });
   lines_ = map_lines(in_a_, in_b_, b_.functions.size(), b_);
   for (std::uint32_t f = 0; f < b_.functions.size(); ++f) {

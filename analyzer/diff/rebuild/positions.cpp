@@ -162,31 +162,29 @@ void Positions::walk_all() {
 /// All that stacks pass by: once over the stacks, then position by position.
 class Positions::Gathering {
  public:
-  /// `entries`: the most of both sides.
-  Gathering(Positions& positions, std::size_t entries) : positions_(positions), through_(positions.all.size()) {
-    while (entries / (left_out_ + 1) > kContextStacks) left_out_ = 2 * left_out_ + 1;
-  }
+  explicit Gathering(Positions& positions) : positions_(positions), count_(positions.all.size()) {}
 
-  void run() {
-    pass();
-    for (std::size_t p = 0; p < through_.size(); ++p) {
-      Position& position = positions_.all[p];
-      position.bytes = through_[p].bytes;
-      position.stacks = through_[p].stacks;
-      position.final = through_[p].stacks > 0;
-    }
+  void run_around() {
+    count_through();
     fill_around();
-    fill_runs();
     fill_sites();
-    for (std::size_t p = 0; p < through_.size(); ++p) {
+    for (std::size_t p = 0; p < count_; ++p) {
       Position& position = positions_.all[p];
       position.next = positions_.next_[p];
       position.deep = positions_.deep_[p];
       position.from = positions_.from_[p];
       position.ways = positions_.ways_[p];
       position.sizes = positions_.sizes_[p];
-      position.contexts = positions_.contexts_[p];
-      position.uses = positions_.uses_[p];
+    }
+  }
+
+  void run_contexts(std::size_t entries, const std::vector<std::uint64_t>& names,
+                    const std::vector<std::uint8_t>& left_out) {
+    choose_runs(entries, names, left_out);
+    fill_runs();
+    for (std::size_t p = 0; p < count_; ++p) {
+      positions_.all[p].contexts = positions_.contexts_[p];
+      positions_.all[p].uses = positions_.uses_[p];
     }
   }
 
@@ -226,18 +224,35 @@ class Positions::Gathering {
     return objects > 0 ? positions_.code_.side().value[entry] / objects : 0;
   }
 
-  /// Counts what goes through each position, and chooses the runs.
-  void pass() {
+  void count_through() {
     const Side& side = positions_.code_.side();
+    std::vector<Through> through(count_);
     for (std::uint32_t entry = 0; entry < stacks(); ++entry) {
       const double weight = std::abs(static_cast<double>(side.value[entry])) + 1;
+      for (const std::uint32_t position : positions_.stack(entry)) {
+        through[position].bytes += weight;
+        ++through[position].stacks;
+      }
+    }
+    for (std::size_t p = 0; p < count_; ++p) {
+      Position& position = positions_.all[p];
+      position.bytes = through[p].bytes;
+      position.stacks = through[p].stacks;
+      position.final = through[p].stacks > 0;
+    }
+  }
+
+  /// Of many stacks those whose run has none of some bits: the same ones on both sides.
+  void choose_runs(std::size_t entries, const std::vector<std::uint64_t>& names,
+                   const std::vector<std::uint8_t>& left_out) {
+    std::uint64_t bits = 0;
+    while (entries / (bits + 1) > kContextStacks) bits = 2 * bits + 1;
+    for (std::uint32_t entry = 0; entry < stacks(); ++entry) {
       std::uint64_t run = 0;
       for (const std::uint32_t position : positions_.stack(entry)) {
-        run = add_to_run(run, positions_.function_[position]);
-        through_[position].bytes += weight;
-        ++through_[position].stacks;
+        if (left_out[position] == 0) run = add_to_run(run, names[positions_.function_[position]]);
       }
-      if (((run >> 32U) & left_out_) == 0) runs_.push_back({entry, run});
+      if (((run >> 32U) & bits) == 0) runs_.push_back({entry, run});
     }
   }
 
@@ -274,8 +289,8 @@ class Positions::Gathering {
 
   void fill_around() {
     std::vector<std::uint32_t> counts;
-    counts.reserve(through_.size());
-    for (const Through& one : through_) counts.push_back(std::min(one.stacks, kMostStacks));
+    counts.reserve(count_);
+    for (const Position& one : positions_.all) counts.push_back(std::min(one.stacks, kMostStacks));
     ByPosition<Around> around(counts);
     std::vector<std::uint32_t> of_stack;  // functions, between those that a stack does not have
     for (std::uint32_t entry = 0; entry < stacks(); ++entry) {
@@ -293,7 +308,7 @@ class Positions::Gathering {
     const std::vector<std::uint32_t>& function = positions_.function_;
     const std::uint32_t functions = function.empty() ? 0 : *std::max_element(function.begin(), function.end());
     FunctionSet next(functions + std::size_t{1}), deep(next), from(next);
-    for (std::size_t p = 0; p < through_.size(); ++p) {
+    for (std::size_t p = 0; p < count_; ++p) {
       for (FunctionSet* set : {&next, &deep, &from}) set->clear();
       for (const Around& one : around[p]) {
         next.add(one.callee);
@@ -307,7 +322,7 @@ class Positions::Gathering {
   }
 
   void fill_runs() {
-    std::vector<std::uint32_t> counts(through_.size(), 0);
+    std::vector<std::uint32_t> counts(count_, 0);
     for (const Run& run : runs_) {
       for (const std::uint32_t position : positions_.stack(run.entry)) ++counts[position];
     }
@@ -318,7 +333,7 @@ class Positions::Gathering {
     }
     std::vector<std::uint64_t> contexts;
     std::vector<Use> uses;
-    for (std::size_t p = 0; p < through_.size(); ++p) {
+    for (std::size_t p = 0; p < count_; ++p) {
       contexts.clear();
       uses.clear();
       for (const Passing& one : passing[p]) {
@@ -348,7 +363,7 @@ class Positions::Gathering {
   }
 
   void fill_sites() {
-    std::vector<std::uint32_t> counts(through_.size(), 0);
+    std::vector<std::uint32_t> counts(count_, 0);
     for (std::uint32_t entry = 0; entry < stacks(); ++entry) {
       if (!positions_.stack(entry).empty()) ++counts[positions_.stack(entry).front()];
     }
@@ -364,7 +379,7 @@ class Positions::Gathering {
       const auto at = std::lower_bound(set.begin(), set.end(), value);
       if (at == set.end() || *at != value) set.insert(at, value);
     };
-    for (std::size_t p = 0; p < through_.size(); ++p) {
+    for (std::size_t p = 0; p < count_; ++p) {
       ways.clear();
       sizes.clear();
       for (const Site& one : sites[p]) {
@@ -378,14 +393,18 @@ class Positions::Gathering {
   }
 
   Positions& positions_;
-  std::uint64_t left_out_ = 0;  ///< runs with any of these bits are no contexts: the same ones on both sides
-  std::vector<Through> through_;
+  std::size_t count_;  ///< of positions
   std::vector<Run> runs_;
 };
 
-void Positions::gather(std::size_t entries) {
+void Positions::gather() {
   walk_all();
-  Gathering(*this, entries).run();
+  Gathering(*this).run_around();
+}
+
+void Positions::gather_contexts(std::size_t entries, const std::vector<std::uint64_t>& names,
+                                const std::vector<std::uint8_t>& left_out) {
+  Gathering(*this).run_contexts(entries, names, left_out);
 }
 
 std::vector<std::int32_t> Positions::path(std::uint32_t position) const {

@@ -15,7 +15,7 @@ namespace snapdiff::diff::rebuild {
 inline constexpr std::uint32_t kAllocation = kNone - 1;
 
 /// The hash of a run of functions, from 0, function by function.
-inline std::uint64_t add_to_run(std::uint64_t run, std::uint32_t function) { return mix64(run ^ (function + 1ULL)); }
+inline std::uint64_t add_to_run(std::uint64_t run, std::uint64_t function) { return mix64(run ^ (function + 1)); }
 
 /// How many objects a run of functions holds whose stacks go through a position.
 struct Use {
@@ -25,7 +25,7 @@ struct Use {
 
 /// A place in a function that both sides have: its line, and below it the lines of functions that
 /// only this side has (inlined there, split out here), which are held to be part of it.
-/// The sets are ascending, and filled by Positions::gather().
+/// The sets are ascending, and filled by Positions::gather() and gather_contexts().
 struct Position {
   std::uint32_t function = kNone;  ///< of the current side
   std::uint32_t above = kNone;     ///< the position that this one is a part of
@@ -68,9 +68,14 @@ class Positions {
   bool lines_tell() const;
   void leave_out_unknown() { leaves_out_ = true; }
 
-  /// Walks all stacks once and fills what is called from where, of the first stacks through each position, and the
-  /// contexts, of a part of the stacks where `entries`, the most of both sides, are many.
-  void gather(std::size_t entries);
+  /// Walks all stacks once and fills what is called from where, of the first stacks through each position.
+  void gather();
+
+  /// Fills contexts and uses, of a part of the stacks where `entries`, the most of both sides, are many. Runs are those
+  /// of `names`, what stands for each function of the current side, without the positions that `left_out` marks. Call
+  /// after gather().
+  void gather_contexts(std::size_t entries, const std::vector<std::uint64_t>& names,
+                       const std::vector<std::uint8_t>& left_out);
 
   /// Positions of an entry, leaf first, once gather() was called.
   std::span<const std::uint32_t> stack(std::size_t entry) const {

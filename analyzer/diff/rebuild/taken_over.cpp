@@ -23,7 +23,12 @@ bool has_other_objects(const RowAmounts& row) { return std::floor(row.size_befor
 
 /// The rows of one run of functions.
 struct Run {
-  std::vector<const RowAmounts*> of_both, one_sided;
+  struct OfBoth {
+    const RowAmounts* row;
+    bool merged;  ///< before anything is joined here, so that no join depends on which came first
+  };
+  std::vector<OfBoth> of_both;
+  std::vector<const RowAmounts*> one_sided;
 };
 
 /// Whether what `x` held before is in `y` now, which only the newer side has: of a row of several stacks, as nothing
@@ -110,13 +115,15 @@ void merge(const Comparison& c, const std::vector<RowAmounts>& all, bool after, 
   for (const BuildPair::Stack& stack : stacks) {
     if (stack.functions.empty()) continue;
     const RowAmounts& row = all[stack.row];
-    std::vector<const RowAmounts*>& of_run =
-        row.on_both_sides() ? runs[run_of(stack)].of_both : runs[run_of(stack)].one_sided;
-    if (of_run.size() < kMostRowsOfRun) of_run.push_back(&row);
+    Run& run = runs[run_of(stack)];
+    if (!row.on_both_sides()) {
+      if (run.one_sided.size() < kMostRowsOfRun) run.one_sided.push_back(&row);
+    } else if (run.of_both.size() < kMostRowsOfRun) {
+      run.of_both.push_back({&row, is_of_tier(c, rows, row, MatchTier::merged)});
+    }
   }
   for (const auto& [hash, run] : runs) {
-    for (const RowAmounts* row : run.of_both) {
-      const bool merged = is_of_tier(c, rows, *row, MatchTier::merged);
+    for (const auto& [row, merged] : run.of_both) {
       for (const RowAmounts* other : run.one_sided) {
         const bool taken =
             after ? is_taken_over(*row, *other, merged) : is_taken_over(row->mirrored(), other->mirrored(), merged);
