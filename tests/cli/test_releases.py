@@ -70,6 +70,15 @@ class Releases(CliTest):
         with open(os.path.join(self.folder, "report/report.html"), encoding="utf-8") as file:
             self.assertIn("another build of the program", file.read())
 
+    def test_a_diff_of_the_series_marks_the_release(self):
+        out = self.run_it("diff", *self.files)[0]
+        self.assertIn("releases  another build from snapshot %d (svc.%03d.pb.gz) on\n" % (OLD + 1, OLD), out)
+        marked = [line for line in out.splitlines() if line.endswith("  another build")]
+        self.assertEqual([line.split()[0] for line in marked], [str(OLD + 1)])
+        out = self.run_it("diff", *self.files, "--as", "md")[0]
+        self.assertEqual(out.count("(another build)"), 1)
+        self.assertNotIn("another build", self.run_it("diff", *self.files[:OLD])[0])
+
     def test_one_build_has_no_mark(self):
         report = json.loads(self.run_it("trend", *self.files[:OLD], "--as", "json")[0])
         self.assertFalse(any("other_build" in snapshot for snapshot in report["snapshots"]))
@@ -82,6 +91,35 @@ class Releases(CliTest):
         self.run_it("gate", self.files[OLD - 1], self.files[OLD], "--budget", "%d" % (STEP * 2))
         out = self.run_it("gate", self.files[OLD - 1], self.files[OLD], "--budget", "%d" % (STEP // 2), code=1)[0]
         self.assertIn("FAIL", out)
+
+    def test_the_gate_says_that_it_judged_two_builds(self):
+        note = "another build from snapshot %d (svc.%03d.pb.gz) on; 100 %% of the bytes at both ends matched" % (OLD + 1, OLD)
+        budget = ("--budget", "%d/step" % (STEP * 2))
+        self.assertIn("note: " + note + "\n", self.run_it("gate", *self.files, *budget)[0])
+        self.assertIn("\n" + note + "\n", self.run_it("gate", *self.files, *budget, "--as", "md")[0])
+        self.assertEqual(json.loads(self.run_it("gate", *self.files, *budget, "--as", "json")[0])["releases"], note)
+        old = self.run_it("gate", *self.files[:OLD], "--budget", str(STEP * OLD), "--as", "json")[0]
+        self.assertNotIn("releases", json.loads(old))
+
+    def test_what_was_accepted_stays_accepted_when_its_function_is_renamed(self):
+        for scope in ("", "suspect:"):
+            budget = ("--budget", "%s%d" % (scope, STEP // 2), "--allow", "allow%s.toml" % scope.strip(":"))
+            out = self.run_it("gate", *self.files[:OLD], *budget, "--accept", "Cache::put")[0]
+            self.assertIn("PASS", out)
+            known = re.search("accepted +(?:RISING +)?([0-9a-f]{12}) ", out).group(1)
+            # The amount is that of five steps and a tenth: of the two builds these are as many.
+            pair = (self.files[1], self.files[OLD])
+            out = self.run_it("gate", *pair, *budget)[0]
+            self.assertIn("PASS  1 budget held, 1 accepted", out)
+            self.assertIn(": as %s before the release" % known, out)
+            self.assertNotIn("not there any more", out)
+            self.assertNotIn("before the release", self.run_it("gate", *self.files[1:3], *budget)[0])
+
+    def test_a_budget_for_a_function_holds_under_its_new_name(self):
+        with open(os.path.join(self.folder, "budgets.toml"), "w", encoding="utf-8") as file:
+            file.write('[[budget]]\nname = "cache"\nfunction = "Cache::put"\nallow = "%d"\n' % (STEP // 2))
+        out = self.run_it("gate", self.files[OLD - 1], self.files[OLD], "--budgets", "budgets.toml", code=1)[0]
+        self.assertIn("cache (2 rows)", out)
 
 
 class SideBySide(CliTest):
