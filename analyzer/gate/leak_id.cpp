@@ -133,7 +133,8 @@ std::string leak_name(std::span<const FrameView> leaf_first) {
     if (named < kNamed) text += (named > 0 ? " ‹ " : "") + name;
     if (named++ == kNamed) text += " ‹ …";
   });
-  return text.empty() ? "[filtered out]" : text;
+  if (!text.empty()) return text;
+  return leaf_first.empty() ? "[filtered out]" : stable_name(leaf_first.front());  // where a program starts
 }
 
 }  // namespace snapdiff::gate

@@ -6,6 +6,7 @@
 #include "analyzer/report/markdown_parts.hpp"
 #include "analyzer/report/releases.hpp"
 #include "analyzer/report/sheet.hpp"
+#include "analyzer/report/story_lines.hpp"
 #include "analyzer/report/writers.hpp"
 #include "snapdiff/number_text.hpp"
 
@@ -112,6 +113,10 @@ std::string text_gate(const GateReport& report, const Style& style) {
         std::string(to_text(finding.outcome)) + " " + finding.id + ": " + printable(finding.note, style.utf8), style);
   }
   const TrendReport& trend = report.trend;
+  if (trend.series.overall.story != nullptr) {
+    for (const HeadLine& event : event_lines(*trend.series.overall.story, style))
+      out += wrapped_line(event.label + ": " + event.plain(), style);
+  }
   if (const std::string releases = releases_matched(trend.series, trend.left_out, style.utf8); !releases.empty())
     out += wrapped_line("note: " + releases, style);
   for (const std::string& name : report.stale)
