@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "analyzer/diff/counterparts.hpp"
 #include "analyzer/diff/make_report.hpp"
 #include "analyzer/diff/names.hpp"
 #include "analyzer/diff/row_order.hpp"
@@ -20,6 +21,12 @@ namespace {
 double sample_of(double variance, const Change& value) {
   const double sum = std::abs(static_cast<double>(value.baseline)) + std::abs(static_cast<double>(value.current));
   return sum > 0 ? variance / sum : 0;
+}
+
+/// V8's agents name functions without one by their place, which is another one wherever a line was added.
+bool is_told(const RenamedFunction& one) {
+  constexpr std::string_view kByPlace = "(anonymous:L#";
+  return one.stacks > 0 && !(one.before.starts_with(kByPlace) && one.after.starts_with(kByPlace));
 }
 
 void fill_head(const Comparison& c, GrowthReport& r) {
@@ -49,7 +56,9 @@ void fill_head(const Comparison& c, GrowthReport& r) {
   r.total_sample = sample_of(of_ends, r.total);
   r.rule_set = std::string(kRuleSet);
   r.possible_pairs = c.possible_pairs;
-  r.renamed = c.renamed;
+  for (const RenamedFunction& one : c.renamed) {
+    if (is_told(one)) r.renamed.push_back(one);
+  }
   r.notes = c.notes;
 }
 
@@ -94,43 +103,10 @@ void share_tiers(const Comparison& c, GrowthReport& r) {
   if (all <= 0) return;
   for (std::size_t t = 0; t < kMatchTiers; ++t) r.matched[t] = bytes[t] / all;
   const bool nothing = bytes[static_cast<std::size_t>(MatchTier::none)] >= all;
-  if (nothing && r.total.baseline != 0 && r.total.current != 0) r.notes.add(Severity::warning, kNothingInCommon);
-}
-
-/// The stacks of rows that were matched across builds, as the baseline calls them.
-std::vector<Counterpart> counterparts_of(const Comparison& c, const Grouped& g, ComparisonView& view) {
-  std::vector<Counterpart> out;
-  if (c.row_of_unit.empty()) return out;
-  std::vector<std::uint8_t> in(c.unit_count(), 0);
-  for (const std::uint32_t u : c.unit_of_entry.front()) in[u] |= 1U;
-  for (const std::uint32_t u : c.unit_of_entry.back()) in[u] |= 2U;
-  struct Found {
-    std::uint32_t before = 0, after = 0;
-    std::int64_t most = -1;
-    StackId stack{};
-  };
-  std::vector<Found> found(c.unit_count());
-  for (std::size_t entry = 0; entry < c.unit_of_entry.front().size(); ++entry) {
-    const std::uint32_t u = c.unit_of_entry.front()[entry];
-    if (entry >= c.sides.front().stack.size()) break;
-    Found& of_row = found[c.row_of_unit[u]];
-    const std::int64_t value = c.values[u].value.baseline;
-    if (value > of_row.most) {
-      of_row.most = value;
-      of_row.stack = c.sides.front().stack[entry];
-    }
-  }
-  for (std::size_t u = 0; u < c.unit_count(); ++u) {
-    Found& of_row = found[c.row_of_unit[u]];
-    of_row.before += in[u] & 1U;
-    of_row.after += (in[u] >> 1U) & 1U;
-  }
-  for (std::uint32_t key = 0; key < g.unit.size(); ++key) {
-    const Found& of_row = found[g.unit[key]];
-    if (of_row.before == 0 || of_row.after == 0 || c.coarse_tier[g.unit[key]] == MatchTier::none) continue;
-    out.push_back({key, view.refer(of_row.stack, 0), of_row.before, of_row.after});
-  }
-  return out;
+  // What a filter left out may be what they have in common.
+  const bool whole = c.options.focus.empty() && c.options.ignore.empty();
+  if (nothing && whole && r.total.baseline != 0 && r.total.current != 0)
+    r.notes.add(Severity::warning, c.options.match_strictly ? kNothingRecordedAlike : kNothingInCommon);
 }
 
 /// The rows in the order asked for.

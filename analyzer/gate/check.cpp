@@ -55,11 +55,18 @@ class Checker {
       const std::string& key = overall_.keys[overall_.rows[row].key];
       return matches(budget.function, key) && matches(budget.file, key) && matches(budget.module, key);
     }
+    const auto named = [&] {
+      return std::any_of(frames_.begin(), frames_.end(), [&](const FrameView& frame) {
+        return matches(budget.function, frame.function) && matches(budget.file, frame.file) &&
+               matches(budget.module, frame.module);
+      });
+    };
     overall_.frames(overall_.rows[row], frames_);
-    return std::any_of(frames_.begin(), frames_.end(), [&](const FrameView& frame) {
-      return matches(budget.function, frame.function) && matches(budget.file, frame.file) &&
-             matches(budget.module, frame.module);
-    });
+    if (named()) return true;
+    const Counterpart* const before = overall_.counterpart(overall_.rows[row].key);
+    if (before == nullptr) return false;
+    overall_.view->frames(before->before, frames_);
+    return named();
   }
 
   /// Rows that a budget with patterns names: those without patterns are not for them.
@@ -111,10 +118,11 @@ class Checker {
     finding.outcome = *finding.measured > finding.allowed && claimed ? Outcome::broken : Outcome::within;
   }
 
-  void accept(const Budget& budget, GateFinding& finding) {
+  /// `former`: the id that the finding had before a release, "" where it is the same.
+  void accept(const Budget& budget, const std::string& former, GateFinding& finding) {
     for (std::size_t i = 0; i < allowances_.size(); ++i) {
       const Allowance& one = allowances_[i];
-      if (one.id != finding.id) continue;
+      if (one.id != finding.id && (former.empty() || one.id != former)) continue;
       used_[i] = 1;
       if (finding.outcome != Outcome::broken) continue;
       if (!one.until.empty() && one.until < today_) {
@@ -135,6 +143,8 @@ class Checker {
       finding.outcome = Outcome::accepted;
       finding.note =
           one.until.empty() ? one.reason : "until " + one.until + (one.reason.empty() ? "" : ": " + one.reason);
+      if (one.id != finding.id)
+        finding.note = "as " + one.id + " before the release" + (finding.note.empty() ? "" : ", " + finding.note);
     }
   }
 
@@ -154,7 +164,7 @@ class Checker {
         continue;
       }
       describe(finding);
-      accept(budget, finding);
+      accept(budget, former_id(finding), finding);
       (finding.outcome == Outcome::unjudged ? unjudged : report_.findings).push_back(std::move(finding));
     }
     if (!unjudged.empty()) report_.findings.push_back(together(number, std::move(unjudged)));
@@ -163,7 +173,7 @@ class Checker {
     for (std::size_t i = 0; i < within.size(); ++i) {
       if (i >= kWithinShown && allowances_.empty()) break;
       describe(within[i]);
-      accept(budget, within[i]);
+      accept(budget, former_id(within[i]), within[i]);
       if (i < kWithinShown) report_.findings.push_back(std::move(within[i]));
     }
   }
@@ -180,6 +190,10 @@ class Checker {
     finding.allowed = unjudged.front().allowed;
     finding.note = unjudged.front().note;
     return finding;
+  }
+
+  std::string former_id(const GateFinding& finding) const {
+    return allowances_.empty() ? std::string() : former_leak_id(report_.trend, finding.row);
   }
 
   void describe(GateFinding& finding) {
@@ -199,13 +213,14 @@ class Checker {
     finding.line = known->line;
   }
 
-  void finish(std::size_t number, double growth, std::string name, GateFinding finding) {
+  void finish(std::size_t number, double growth, std::string name, GateFinding finding,
+              const std::string& former = {}) {
     const Budget& budget = report_.budgets[number];
     finding.budget = number;
     if (finding.id.empty()) finding.id = leak_id(budget);
     finding.name = std::move(name);
     measure(budget, growth, finding);
-    accept(budget, finding);
+    accept(budget, former, finding);
     report_.findings.push_back(std::move(finding));
   }
 
@@ -237,7 +252,8 @@ class Checker {
     finding.verdict = culprit.verdict;
     finding.id = leak_id(leaf_first);
     place_at_first_file(leaf_first, finding);
-    finish(number, static_cast<double>(culprit.value.growth()), leak_name(leaf_first), std::move(finding));
+    finish(number, static_cast<double>(culprit.value.growth()), leak_name(leaf_first), std::move(finding),
+           former_leak_id(report_.trend, leaf_first, culprit.rows));
   }
 
   /// Of the sum of rows of a series; no verdict where the report keeps no series.

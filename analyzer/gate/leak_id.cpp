@@ -1,5 +1,7 @@
 #include "analyzer/gate/leak_id.hpp"
 
+#include <algorithm>
+
 #include "snapdiff/function_name.hpp"
 #include "snapdiff/hash.hpp"
 #include "snapdiff/number_text.hpp"
@@ -43,16 +45,61 @@ void each_name(std::span<const FrameView> leaf_first, Visit visit) {
 
 std::string id_of(const SequenceHasher& hasher) { return hex(hasher.finish().high, 12); }
 
+std::string id_of_key(GroupBy by, std::string_view key) {
+  SequenceHasher hasher;
+  hasher.add(hash_bytes(to_text(by)));
+  hasher.add(hash_bytes(key));
+  return id_of(hasher);
+}
+
+/// What the first build calls a function; as it is where none renamed it.
+std::string_view former_name(const GrowthReport& report, std::string_view function) {
+  const auto found = std::find_if(report.renamed.begin(), report.renamed.end(),
+                                  [&](const RenamedFunction& one) { return one.after == function; });
+  return found == report.renamed.end() ? function : std::string_view(found->before);
+}
+
+std::string other_than(std::string id, const std::string& known) { return id == known ? std::string() : id; }
+
 }  // namespace
+
+std::string former_leak_id(const TrendReport& trend, std::uint32_t row) {
+  const GrowthReport& overall = trend.series.overall;
+  const GroupBy by = overall.options.by;
+  const std::string id = leak_id(trend, row);
+  if (by == GroupBy::function)
+    return other_than(id_of_key(by, former_name(overall, overall.keys[overall.rows[row].key])), id);
+  const Counterpart* const before = by == GroupBy::stack ? overall.counterpart(overall.rows[row].key) : nullptr;
+  if (before == nullptr) return {};
+  std::vector<FrameView> frames;
+  overall.view->frames(before->before, frames);
+  return other_than(leak_id(frames), id);
+}
+
+std::string former_leak_id(const TrendReport& trend, std::span<const FrameView> leaf_first,
+                           std::span<const std::uint32_t> rows) {
+  const GrowthReport& overall = trend.series.overall;
+  const std::string id = leak_id(leaf_first);
+  std::vector<FrameView> frames, former;
+  for (const std::uint32_t row : rows) {
+    const Counterpart* const before = overall.counterpart(overall.rows[row].key);
+    if (before == nullptr) continue;
+    overall.frames(overall.rows[row], frames);
+    overall.view->frames(before->before, former);
+    if (frames.size() != former.size() || frames.size() < leaf_first.size()) continue;
+    const auto above = static_cast<std::ptrdiff_t>(leaf_first.size());
+    const bool is_below = std::equal(leaf_first.begin(), leaf_first.end(), frames.end() - above, frames.end(),
+                                     [](const FrameView& a, const FrameView& b) { return a.function == b.function; });
+    if (is_below) return other_than(leak_id(std::span(former).last(leaf_first.size())), id);
+  }
+  frames.assign(leaf_first.begin(), leaf_first.end());
+  for (FrameView& frame : frames) frame.function = former_name(overall, frame.function);
+  return other_than(leak_id(frames), id);
+}
 
 std::string leak_id(const TrendReport& trend, std::uint32_t row) {
   const GrowthReport& overall = trend.series.overall;
-  if (overall.options.by != GroupBy::stack) {
-    SequenceHasher hasher;
-    hasher.add(hash_bytes(to_text(overall.options.by)));
-    hasher.add(hash_bytes(overall.keys[overall.rows[row].key]));
-    return id_of(hasher);
-  }
+  if (overall.options.by != GroupBy::stack) return id_of_key(overall.options.by, overall.keys[overall.rows[row].key]);
   std::vector<FrameView> frames;
   overall.frames(overall.rows[row], frames);
   return leak_id(frames);
@@ -86,7 +133,8 @@ std::string leak_name(std::span<const FrameView> leaf_first) {
     if (named < kNamed) text += (named > 0 ? " ‹ " : "") + name;
     if (named++ == kNamed) text += " ‹ …";
   });
-  return text.empty() ? "[filtered out]" : text;
+  if (!text.empty()) return text;
+  return leaf_first.empty() ? "[filtered out]" : stable_name(leaf_first.front());  // where a program starts
 }
 
 }  // namespace snapdiff::gate

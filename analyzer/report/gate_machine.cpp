@@ -6,6 +6,7 @@
 
 #include "analyzer/report/gate_parts.hpp"
 #include "analyzer/report/json_parts.hpp"
+#include "analyzer/report/releases.hpp"
 #include "analyzer/report/text_tools.hpp"
 #include "analyzer/report/writers.hpp"
 #include "snapdiff/markup_text.hpp"
@@ -93,6 +94,9 @@ void head_fields(JsonWriter& json, const GateReport& report) {
   json.field("metric", report.trend.series.overall.metric);
   json.field("unit", report.trend.series.overall.unit);
   json.field("snapshots", static_cast<std::int64_t>(report.trend.series.steps.size()));
+  const TrendReport& trend = report.trend;
+  if (const std::string releases = releases_matched(trend.series, trend.left_out, true); !releases.empty())
+    json.field("releases", releases);
   json.array("stale", report.stale, [&](const std::string& name) { json.string(name); });
 }
 

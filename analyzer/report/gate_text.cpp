@@ -4,7 +4,9 @@
 #include "analyzer/report/gate_parts.hpp"
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/markdown_parts.hpp"
+#include "analyzer/report/releases.hpp"
 #include "analyzer/report/sheet.hpp"
+#include "analyzer/report/story_lines.hpp"
 #include "analyzer/report/writers.hpp"
 #include "snapdiff/number_text.hpp"
 
@@ -110,6 +112,13 @@ std::string text_gate(const GateReport& report, const Style& style) {
     out += wrapped_line(
         std::string(to_text(finding.outcome)) + " " + finding.id + ": " + printable(finding.note, style.utf8), style);
   }
+  const TrendReport& trend = report.trend;
+  if (trend.series.overall.story != nullptr) {
+    for (const HeadLine& event : event_lines(*trend.series.overall.story, style))
+      out += wrapped_line(event.label + ": " + event.plain(), style);
+  }
+  if (const std::string releases = releases_matched(trend.series, trend.left_out, style.utf8); !releases.empty())
+    out += wrapped_line("note: " + releases, style);
   for (const std::string& name : report.stale)
     out += wrapped_line("note: accepted growth that is not there any more: " + printable(name, style.utf8), style);
   return out;
@@ -117,6 +126,9 @@ std::string text_gate(const GateReport& report, const Style& style) {
 
 std::string markdown_gate(const GateReport& report) {
   std::string out = "### " + gate_summary(report) + "\n";
+  const TrendReport& trend = report.trend;
+  if (const std::string releases = releases_matched(trend.series, trend.left_out, true); !releases.empty())
+    out += "\n" + literal(releases) + "\n";
   if (report.findings.empty()) return out;
   out += "\n| outcome | budget | measured | verdict | stack | id |\n| :--- | :--- | ---: | :--- | :--- | :--- |\n";
   for (const GateFinding& finding : report.findings) {

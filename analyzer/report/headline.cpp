@@ -93,11 +93,6 @@ HeadLine unnamed_line(const GrowthReport& report, bool utf8) {
   return {"names", {{unnamed_text(report.unnamed, report.unit, utf8), Paint::none}}};
 }
 
-std::string fuzzy_note(std::uint64_t pairs) {
-  return counted(std::min<std::uint64_t>(pairs, INT64_MAX), "stack") + (pairs == 1 ? " is" : " are") +
-         " possibly the same as another (score 0.55 to 0.9), never subtracted";
-}
-
 /// Where blanks of `text` become line ends so that no line is wider than `width`: after a comma,
 /// semicolon or colon where one is in reach, else anywhere.
 std::vector<std::size_t> break_points(const std::string& text, std::size_t width) {
@@ -133,7 +128,7 @@ std::vector<HeadLine> headline(const GrowthReport& report, const Style& style) {
   std::vector<HeadLine> lines;
   if (report.story != nullptr) lines = event_lines(*report.story, style);
   for (const Note& note : report.notes.all()) {
-    const bool an_event = report.story != nullptr && note.text == kNothingInCommon;
+    const bool an_event = report.story != nullptr && is_unrelated(note.text);
     if (comes_first(note.text) && !an_event)
       lines.push_back({"warning", {{printable(note.text, style.utf8), Paint::alarm}}});
   }
@@ -201,7 +196,6 @@ std::vector<std::string> note_lines(const Notes& notes, bool utf8) {
 
 std::vector<std::string> note_lines(const GrowthReport& report, bool utf8) {
   std::vector<std::string> lines = note_lines(report.notes, utf8);
-  if (report.possible_pairs > 0) lines.push_back("note: " + fuzzy_note(report.possible_pairs));
   if (!report.renamed.empty()) lines.push_back("note: " + renamed_note(report.renamed, utf8));
   return lines;
 }

@@ -90,7 +90,9 @@ std::string json_safe(std::string_view json);
 /// By what stacks of one side were found on the other: "by function, lines moved".
 std::string_view tier_words(MatchTier tier);
 
-/// What is at one place of two stacks, printable: "Cache::put  cache.cc:41". "" where a side has nothing there.
+/// What stands at one place of two stacks, printable: "Cache::put  cache.cc:41". "" where a side has nothing there. Of
+/// a function with other parameters both are in full; of a file that lies elsewhere, its path from the first other
+/// folder on.
 struct PairedFrame {
   std::string before, after;
   bool alike() const { return before == after; }
@@ -114,6 +116,7 @@ class StackPairs {
 
  private:
   std::string name(const FrameView& frame, bool of_baseline) const;
+  PairedFrame paired(const FrameView* before, const FrameView* after) const;
 
   const GrowthReport& report_;
   bool utf8_;

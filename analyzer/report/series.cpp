@@ -7,6 +7,7 @@
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/listed_once_table.hpp"
 #include "analyzer/report/markdown_parts.hpp"
+#include "analyzer/report/releases.hpp"
 #include "analyzer/report/sheet.hpp"
 #include "analyzer/report/writers.hpp"
 #include "snapdiff/number_text.hpp"
@@ -16,6 +17,7 @@ namespace snapdiff::report {
 namespace {
 
 constexpr std::size_t kBarWidth = 40;
+constexpr std::string_view kOtherBuild = "  another build";
 
 /// A series of this many snapshots still fits a tall terminal; longer ones show both ends.
 constexpr std::size_t kMostSteps = 60;
@@ -63,8 +65,9 @@ std::string step_table(const SeriesReport& series, const Style& style) {
     if (heaviest && i > 0 && step.heaviest_growth != 0) {
       const std::string growth = value_text(step.heaviest_growth, overall.unit, true);
       row.last = pad_right(row.last, kBarWidth) + "  " + pad_left(growth, 9) + "  " +
-                 stack_cell(step.heaviest, style.width - 83, glyphs).text;
+                 stack_cell(step.heaviest, style.width - 83 - (step.other_build ? kOtherBuild.size() : 0), glyphs).text;
     }
+    if (step.other_build) row.last += kOtherBuild;
     if (!step.restart.empty()) row.last += "  restart? " + printable(step.restart, style.utf8);
   }
   return table.text(style.colour);
@@ -151,7 +154,7 @@ std::string step_tables(const std::vector<GrowthReport>& steps, const Style& sty
 std::string text_series(const SeriesReport& series, const std::vector<GrowthReport>& steps, RowVerdicts verdicts,
                         const Style& style) {
   const GrowthReport& overall = series.overall;
-  std::string out = headline_text(headline(overall, style), style);
+  std::string out = headline_text(headline(series, style), style);
   out += "\n" + step_table(series, style);
   out += step_tables(steps, style);
   const Glyphs glyphs = glyphs_for(style.utf8);
@@ -166,13 +169,14 @@ std::string text_series(const SeriesReport& series, const std::vector<GrowthRepo
 std::string markdown_series(const SeriesReport& series, RowVerdicts verdicts, const Style& style) {
   const GrowthReport& report = series.overall;
   std::string out = markdown_title(report.baseline, report.current, report.metric, report.total, report.unit) +
-                    markdown_head(headline(report, unwrapped(style)));
+                    markdown_head(headline(series, unwrapped(style)));
   Sheet sheet({{"step"}, {metric_label(report.metric)}, {"growth"}}, "snapshot", {});
   for (std::size_t i = 0; i < series.steps.size(); ++i) {
     const SeriesStep& step = series.steps[i];
     Sheet::Row& row = sheet.add();
     row.cells = step_cells(series, i);
     row.last = literal(snapshot_name(step.snapshot, true));
+    if (step.other_build) row.last += " (another build)";
     if (!step.restart.empty()) row.last += " (restart? " + literal(printable(step.restart)) + ")";
   }
   return out + sheet.markdown() + "\n" + growth_rows(report, verdicts, style) + listed_once_markdown(report, style) +

@@ -13,15 +13,33 @@ namespace {
 constexpr std::size_t kMostCells = 1'000'000;
 constexpr std::size_t kShownAtLeaf = 192, kShownAtRoot = 64;
 
-/// What a frame is called, and where it stands: its file without folders, or with them where `whole`.
-std::string line_text(const FrameView& frame, bool whole, const Glyphs& glyphs) {
-  std::string site = site_text(frame, glyphs);
-  if (whole && !site.empty()) {
-    site = printable(frame.file, glyphs.utf8);
-    if (frame.line > 0) site += ":" + std::to_string(frame.line);
-  }
-  std::string text = frame_name(frame, glyphs);
-  return site.empty() ? text : text + "  " + site;
+/// Whether `path` is `end`, or ends in it after a folder.
+bool is_path_end(std::string_view end, std::string_view path) {
+  return path.ends_with(end) && (path.size() == end.size() || path[path.size() - end.size() - 1] == '/');
+}
+
+/// What a frame is called, and where it stands. Where no function is known, it is called by its place.
+std::string line_text(const std::string& name, const std::string& site) {
+  if (site.empty() || is_path_end(site, name)) return name;
+  return is_path_end(name, site) ? site : name + "  " + site;
+}
+
+std::string line_text(const FrameView& frame, const Glyphs& glyphs) {
+  return line_text(frame_name(frame, glyphs), site_text(frame, glyphs));
+}
+
+/// File and line with the folders from place `folder` of the path on.
+std::string site_in_folder(const FrameView& frame, std::size_t folder, const Glyphs& glyphs) {
+  std::string site = printable(frame.file.substr(folder), glyphs.utf8);
+  if (frame.line > 0) site += ":" + std::to_string(frame.line);
+  return site;
+}
+
+/// Where the first folder begins that is another one in both paths.
+std::size_t first_other_folder(std::string_view before, std::string_view after) {
+  const auto end = std::mismatch(before.begin(), before.end(), after.begin(), after.end()).first;
+  const std::size_t slash = before.substr(0, static_cast<std::size_t>(end - before.begin())).rfind('/');
+  return slash == std::string_view::npos ? 0 : slash + 1;
 }
 
 /// Places of the frames on both sides; kNone where a side has nothing there.
@@ -108,6 +126,23 @@ std::string StackPairs::name(const FrameView& frame, bool of_baseline) const {
   return found == renamed_.end() ? text : std::string(found->second);
 }
 
+PairedFrame StackPairs::paired(const FrameView* before, const FrameView* after) const {
+  const Glyphs glyphs = glyphs_for(utf8_);
+  if (before == nullptr) return {"", line_text(*after, glyphs)};
+  if (after == nullptr) return {line_text(*before, glyphs), ""};
+  std::string name_before = frame_name(*before, glyphs), name_after = frame_name(*after, glyphs);
+  std::string site_before = site_text(*before, glyphs), site_after = site_text(*after, glyphs);
+  if (name_before == name_after && renamed_.contains(recorded_frame_text(*before))) {  // other parameters
+    name_before = printable(recorded_frame_text(*before), utf8_);
+    name_after = printable(recorded_frame_text(*after), utf8_);
+  } else if (name_before == name_after && site_before == site_after && before->file != after->file) {
+    const std::size_t folder = first_other_folder(before->file, after->file);
+    site_before = site_in_folder(*before, folder, glyphs);
+    site_after = site_in_folder(*after, folder, glyphs);
+  }
+  return {line_text(name_before, site_before), line_text(name_after, site_after)};
+}
+
 std::optional<StackPair> StackPairs::of(const GrowthRow& row) const {
   if (report_.options.by != GroupBy::stack) return std::nullopt;
   const Counterpart* const counterpart = report_.counterpart(row.key);
@@ -136,12 +171,7 @@ std::optional<StackPair> StackPairs::of(const GrowthRow& row) const {
       pair.frames.push_back({left_out, left_out});
       continue;
     }
-    const auto text = [&](const FrameView* frame) {
-      return frame == nullptr ? std::string() : line_text(*frame, false, glyphs);
-    };
-    PairedFrame& frame = pair.frames.emplace_back(PairedFrame{text(old_frame), text(new_frame)});
-    if (both && frame.alike() && old_frame->file != new_frame->file)
-      frame = {line_text(*old_frame, true, glyphs), line_text(*new_frame, true, glyphs)};
+    const PairedFrame& frame = pair.frames.emplace_back(paired(old_frame, new_frame));
     alike = alike && frame.alike();
   }
   if (alike) return std::nullopt;
@@ -162,7 +192,8 @@ std::vector<StackPair> shown_pairs(const PeekReport& report, bool utf8) {
 
 std::string matched_text(const StackPair& pair) {
   const Counterpart& counterpart = *pair.counterpart;
-  std::string text = "matched " + std::string(tier_words(pair.row->tier));
+  const bool merged = pair.row->tier == MatchTier::merged;  // its words say so
+  std::string text = (merged ? "" : "matched ") + std::string(tier_words(pair.row->tier));
   if (counterpart.stacks_before == 1 && counterpart.stacks_after == 1) return text;
   return text + ": " + counted(counterpart.stacks_before, "stack") + " before, " +
          std::to_string(counterpart.stacks_after) + " after";

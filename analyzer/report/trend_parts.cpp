@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/report/releases.hpp"
 #include "snapdiff/number_text.hpp"
 
 namespace snapdiff::report {
@@ -101,21 +102,6 @@ Selection select_rows(const TrendReport& trend, const Style& style) {
   return out;
 }
 
-/// "another build from snapshot 7 (svc.006.pb.gz) on"; "" where all are of one.
-std::string releases_text(const TrendReport& trend, const Style& style) {
-  constexpr std::size_t kShown = 4;
-  std::string text;
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < trend.series.steps.size(); ++i) {
-    const SeriesStep& step = trend.series.steps[i];
-    if (!step.other_build || ++count > kShown) continue;
-    text += (text.empty() ? "another build from snapshot " : ", from ") + std::to_string(trend.left_out + i + 1) +
-            " (" + printable(snapshot_name(step.snapshot, true), style.utf8) + ")";
-  }
-  if (count > kShown) text += " and " + std::to_string(count - kShown) + " more";
-  return text.empty() ? text : text + " on";
-}
-
 std::vector<HeadLine> headline(const TrendReport& trend, const Style& style) {
   std::vector<HeadLine> lines = headline(trend.series.overall, style);
   // A scenario is judged by a rule of its own, however few its snapshots.
@@ -128,7 +114,7 @@ std::vector<HeadLine> headline(const TrendReport& trend, const Style& style) {
         {"restart",
          {{counted(trend.left_out, "snapshot") + " before it left out: " + printable(trend.restart, style.utf8),
            Paint::none}}});
-  if (std::string from = releases_text(trend, style); !from.empty())
+  if (std::string from = releases_text(trend.series, trend.left_out, style.utf8); !from.empty())
     more.push_back({"releases", {{std::move(from), Paint::none}}});
   if (!trend.axis.note.empty()) more.push_back({"times", {{trend.axis.note, Paint::none}}});
   lines.insert(lines.begin() + 1, more.begin(), more.end());

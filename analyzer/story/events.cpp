@@ -14,9 +14,11 @@ namespace {
 constexpr double kShared = 0.05;
 constexpr std::size_t kRowsToCompare = 10;  // of either side: of fewer stacks all may be new
 
-/// By any tier but similarity.
+/// Of the whole snapshots: what a filter left out may be what they share.
 bool share_nothing(const GrowthReport& report) {
-  if (report.options.by != GroupBy::stack || report.series_length > 2) return false;
+  const DiffOptions& options = report.options;
+  const bool whole = options.focus.empty() && options.ignore.empty();
+  if (options.by != GroupBy::stack || !whole || report.series_length > 2) return false;
   double before = 0, after = 0, kept = 0, still = 0;
   std::size_t rows_before = 0, rows_after = 0;
   for (const GrowthRow& row : report.rows) {
@@ -49,13 +51,18 @@ std::vector<Event> events_of(const GrowthReport& report) {
     if (ref->snapshot != nullptr && ref->snapshot->facts.partial) out.push_back(partial_event(*ref));
   }
   const std::vector<Note>& notes = report.notes.all();
-  if (std::any_of(notes.begin(), notes.end(), [](const Note& note) { return note.text == kNothingInCommon; })) {
-    out.push_back({Event::Kind::unrelated, std::string(kNothingInCommon), {}});
+  const auto nothing =
+      std::find_if(notes.begin(), notes.end(), [](const Note& note) { return is_unrelated(note.text); });
+  if (nothing != notes.end()) {
+    out.push_back({Event::Kind::unrelated, nothing->text, {}});
   } else if (share_nothing(report)) {
+    const bool strictly = report.options.match_strictly;
     out.push_back(
-        {Event::Kind::unrelated, "The snapshots have almost nothing in common",
-         prose_of("less than ", percent_of(kShared),
-                  " of the bytes of either snapshot are in a stack of the other: ", "are they of one program?")});
+        {Event::Kind::unrelated,
+         strictly ? "Hardly a stack is recorded alike in both" : "The snapshots have almost nothing in common",
+         prose_of(
+             "less than ", percent_of(kShared), " of the bytes of either snapshot are in a stack of the other: ",
+             strictly ? "without --match strict those of another build are matched" : "are they of one program?")});
   }
   return out;
 }

@@ -271,7 +271,7 @@ struct GrowthReport {
   double total_error = 0;            ///< NaN when unknown
   double total_sample = 0;           ///< as GrowthRow::sample, of all bytes
   double matched[kMatchTiers] = {};  ///< share of both sides' bytes per tier; adds up to 1 (all 0 when both are empty)
-  std::uint64_t possible_pairs = 0;  ///< unmatched stacks that score 0.55 to 0.9; noted, never subtracted
+  std::uint64_t possible_pairs = 0;  ///< unmatched stacks like several others, or not clearly like one; noted
   std::vector<RenamedFunction> renamed;   ///< between two builds, most stacks first
   std::vector<Counterpart> counterparts;  ///< by stack: of rows matched across builds, in order of GrowthRow::key
   std::string rule_set;                   ///< id of the normalisation rules, e.g. "1"

@@ -3,8 +3,8 @@
 
     tests/builds/real_pairs.py SNAPDIFF [--only marked,re2] [--rows 20]
 
-Packages come from npm (`npm pack`), Python's modules from two interpreters, RE2 from the sources that npm's re2 carries.
-What is missing is skipped and said so.
+Packages come from npm, Python's modules from two interpreters, RE2, SQLite and LevelDB from the sources that npm's re2,
+better-sqlite3 and leveldown carry. What is missing is skipped and said so.
 """
 
 import argparse
@@ -76,6 +76,7 @@ RE2 = """
 #include <re2/re2.h>
 #include <string>
 #include <vector>
+#include <unistd.h>
 int main() {
   std::vector<RE2*> kept;
   for (int i = 0; i < 300; ++i) {
@@ -86,6 +87,80 @@ int main() {
   _exit(0);
 }
 """
+
+SQLITE = """
+#include <sqlite3.h>
+#include <string>
+#include <unistd.h>
+int main() {
+  sqlite3* db = nullptr;
+  sqlite3_open(":memory:", &db);
+  const auto run = [&](const std::string& sql) { sqlite3_exec(db, sql.c_str(), nullptr, nullptr, nullptr); };
+  for (int t = 0; t < 20; ++t) {
+    const std::string name = "t" + std::to_string(t);
+    run("CREATE TABLE " + name + "(id INTEGER PRIMARY KEY, name TEXT NOT NULL, size REAL DEFAULT 1.5, at TEXT)");
+    run("CREATE INDEX i" + name + " ON " + name + "(name, at)");
+    run("CREATE VIEW v" + name + " AS SELECT name, sum(size) s FROM " + name + " GROUP BY name HAVING s > 2");
+    run("CREATE TRIGGER g" + name + " AFTER INSERT ON " + name + " BEGIN UPDATE " + name + " SET at='x' WHERE id=new.id; END");
+    run("WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 200) INSERT INTO " + name +
+        "(name) SELECT 'row ' || n FROM c");
+  }
+  for (int i = 0; i < 400; ++i) {
+    const std::string name = "t" + std::to_string(i % 20);
+    sqlite3_stmt* kept = nullptr;
+    const std::string sql = "SELECT a.name, count(*), upper(b.name) FROM " + name + " a JOIN v" + name +
+                            " b USING (name) WHERE a.size IN (1.5, 2.5) AND a.name LIKE 'row%' ORDER BY 2 DESC LIMIT 5";
+    sqlite3_prepare_v2(db, sql.c_str(), -1, &kept, nullptr);
+    sqlite3_step(kept);
+  }
+  _exit(0);
+}
+"""
+
+LEVELDB = """
+#include <leveldb/db.h>
+#include <leveldb/cache.h>
+#include <leveldb/filter_policy.h>
+#include <leveldb/write_batch.h>
+#include <string>
+#include <unistd.h>
+#include <vector>
+int main(int, char** argv) {
+  leveldb::Options options;
+  options.create_if_missing = true;
+  options.write_buffer_size = 256 << 10;
+  options.block_cache = leveldb::NewLRUCache(2 << 20);
+  options.filter_policy = leveldb::NewBloomFilterPolicy(10);
+  leveldb::DB* db = nullptr;
+  if (!leveldb::DB::Open(options, std::string(argv[0]) + ".db", &db).ok()) return 1;
+  for (int i = 0; i < 400; ++i) {
+    leveldb::WriteBatch batch;
+    for (int k = 0; k < 100; ++k) batch.Put("key " + std::to_string(i * 7919 % 400 * 100 + k), std::string(60, 'v'));
+    db->Write(leveldb::WriteOptions(), &batch);
+  }
+  db->CompactRange(nullptr, nullptr);
+  std::vector<leveldb::Iterator*> kept;
+  for (int i = 0; i < 300; ++i) {
+    kept.push_back(db->NewIterator(leveldb::ReadOptions()));
+    int steps = 0;
+    for (kept.back()->Seek("key " + std::to_string(i)); kept.back()->Valid() && steps < 500; kept.back()->Next()) ++steps;
+  }
+  std::string value;
+  for (int i = 0; i < 3000; ++i) db->Get(leveldb::ReadOptions(), "key " + std::to_string(i * 13), &value);
+  for (int i = 0; i < 1500; ++i) db->Put(leveldb::WriteOptions(), "last " + std::to_string(i), std::string(80, 'v'));
+  _exit(0);
+}
+"""
+
+# library: npm package, its releases, the source's folder or archive in it, folders of its files, what to leave out, options
+CPP = {
+    "re2": ("re2", ("1.10.5", "1.17.8"), ["vendor"], ["re2", "util"], ["pcre", "thread", "random"], [], RE2),
+    "sqlite": ("better-sqlite3", ("5.4.0", "9.6.0"), ["deps/sqlite3.tar.gz", "deps/sqlite3"], ["."], [],
+               ["-DSQLITE_THREADSAFE=0", "-DSQLITE_OMIT_LOAD_EXTENSION"], SQLITE),
+    "leveldb": ("leveldown", ("1.4.0", "6.1.1"), ["deps/leveldb/leveldb-1.18.0", "deps/leveldb/leveldb-1.20"],
+                ["db", "table", "util", "port"], ["bench", "leveldbutil", "leveldb_main", "env_chromium", "port_uv"],
+                ["-DLEVELDB_PLATFORM_POSIX", "-DOS_LINUX", "-Iinclude"], LEVELDB),
+}
 
 
 class Missing(Exception):
@@ -148,7 +223,10 @@ def python_pair(module, folder):
         own = folder / library.name
         own.mkdir()
         for name in files:
-            (shutil.copytree if (library / name).is_dir() else shutil.copy)(library / name, own / name)
+            if (library / name).is_dir():  # both are compiled, and make their own grammars: one run has no caches of the other
+                shutil.copytree(library / name, own / name, ignore=shutil.ignore_patterns("__pycache__", "*.pickle"))
+            else:
+                shutil.copy(library / name, own / name)
         out.append(folder / f"{library.name}.pickle")
         run([found[-1], "-B", folder / "use.py", own, out[-1]])
     return f"{out[0].stem} → {out[1].stem}", out
@@ -168,17 +246,27 @@ def real_interpreter(python):
         return None
 
 
-def re2_pair(_, folder):
-    need("g++", "heaptrack")
+def cpp_pair(library, folder):
+    need("g++", "gcc", "heaptrack")
+    package, versions, places, parts, without, options, use = CPP[library]
     out = []
-    versions = ("1.10.5", "1.17.8")
-    (folder / "main.cc").write_text("#include <unistd.h>\n" + RE2)
+    (folder / "main.cc").write_text(use)
     for version in versions:
-        source = unpack("re2", version, folder / version) / "vendor"
+        root = unpack(package, version, folder / version)
+        source = next(root / place for place in places if (root / place).exists())
+        if source.is_file():
+            (root / "source").mkdir()
+            shutil.unpack_archive(source, root / "source")
+            source = root / "source"
         built = folder / version / "prog"
-        sources = [p for part in ("re2", "util") for p in sorted((source / part).glob("*.cc"))
-                   if not any(word in p.name for word in ("test", "benchmark", "fuzz", "random", "pcre", "thread"))]
-        run(["g++", "-O1", "-g", "-w", "-pthread", f"-I{source}", folder / "main.cc", *sources, "-o", built])
+        files = [p for part in parts for p in sorted((source / part).glob("*.c*"))
+                 if not any(word in p.name for word in ["test", "benchmark", "fuzz", *without])]
+        flags = ["-O1", "-g", "-w", "-pthread", f"-I{source}",
+                 *(f"-I{source / o[2:]}" if o.startswith("-I") else o for o in options)]
+        objects = [folder / version / f"{i}.o" for i in range(len(files))]
+        for file, compiled in zip(files, objects):
+            run(["gcc" if file.suffix == ".c" else "g++", *flags, "-c", file, "-o", compiled])
+        run(["g++", *flags, folder / "main.cc", *objects, "-o", built])
         run(["heaptrack", "-o", folder / version / "heap", built])
         out.append(next((folder / version).glob("heap*")))
     return " → ".join(versions), out
@@ -210,7 +298,7 @@ def main():
     parser.add_argument("--rows", type=int, default=20)
     parser.add_argument("--keep", help="a folder for the two profiles of each")
     options = parser.parse_args()
-    pairs = {**{p: npm_pair for p in NPM}, **{p: python_pair for p in PYTHON}, "re2": re2_pair}
+    pairs = {**{p: npm_pair for p in NPM}, **{p: python_pair for p in PYTHON}, **{p: cpp_pair for p in CPP}}
     chosen = options.only.split(",") if options.only else pairs
     for name in chosen:
         folder = pathlib.Path(tempfile.mkdtemp(prefix="real-pair-"))

@@ -1,6 +1,7 @@
 """A series over two releases of one program: rows go on where lines moved and a function has another name."""
 import json
 import os
+import re
 import unittest
 
 from heaps import INUSE, CliTest, pprof
@@ -69,6 +70,15 @@ class Releases(CliTest):
         with open(os.path.join(self.folder, "report/report.html"), encoding="utf-8") as file:
             self.assertIn("another build of the program", file.read())
 
+    def test_a_diff_of_the_series_marks_the_release(self):
+        out = self.run_it("diff", *self.files)[0]
+        self.assertIn("releases  another build from snapshot %d (svc.%03d.pb.gz) on\n" % (OLD + 1, OLD), out)
+        marked = [line for line in out.splitlines() if line.endswith("  another build")]
+        self.assertEqual([line.split()[0] for line in marked], [str(OLD + 1)])
+        out = self.run_it("diff", *self.files, "--as", "md")[0]
+        self.assertEqual(out.count("(another build)"), 1)
+        self.assertNotIn("another build", self.run_it("diff", *self.files[:OLD])[0])
+
     def test_one_build_has_no_mark(self):
         report = json.loads(self.run_it("trend", *self.files[:OLD], "--as", "json")[0])
         self.assertFalse(any("other_build" in snapshot for snapshot in report["snapshots"]))
@@ -81,6 +91,35 @@ class Releases(CliTest):
         self.run_it("gate", self.files[OLD - 1], self.files[OLD], "--budget", "%d" % (STEP * 2))
         out = self.run_it("gate", self.files[OLD - 1], self.files[OLD], "--budget", "%d" % (STEP // 2), code=1)[0]
         self.assertIn("FAIL", out)
+
+    def test_the_gate_says_that_it_judged_two_builds(self):
+        note = "another build from snapshot %d (svc.%03d.pb.gz) on; 100 %% of the bytes at both ends matched" % (OLD + 1, OLD)
+        budget = ("--budget", "%d/step" % (STEP * 2))
+        self.assertIn("note: " + note + "\n", self.run_it("gate", *self.files, *budget)[0])
+        self.assertIn("\n" + note + "\n", self.run_it("gate", *self.files, *budget, "--as", "md")[0])
+        self.assertEqual(json.loads(self.run_it("gate", *self.files, *budget, "--as", "json")[0])["releases"], note)
+        old = self.run_it("gate", *self.files[:OLD], "--budget", str(STEP * OLD), "--as", "json")[0]
+        self.assertNotIn("releases", json.loads(old))
+
+    def test_what_was_accepted_stays_accepted_when_its_function_is_renamed(self):
+        for scope in ("", "suspect:"):
+            budget = ("--budget", "%s%d" % (scope, STEP // 2), "--allow", "allow%s.toml" % scope.strip(":"))
+            out = self.run_it("gate", *self.files[:OLD], *budget, "--accept", "Cache::put")[0]
+            self.assertIn("PASS", out)
+            known = re.search("accepted +(?:RISING +)?([0-9a-f]{12}) ", out).group(1)
+            # The amount is that of five steps and a tenth: of the two builds these are as many.
+            pair = (self.files[1], self.files[OLD])
+            out = self.run_it("gate", *pair, *budget)[0]
+            self.assertIn("PASS  1 budget held, 1 accepted", out)
+            self.assertIn(": as %s before the release" % known, out)
+            self.assertNotIn("not there any more", out)
+            self.assertNotIn("before the release", self.run_it("gate", *self.files[1:3], *budget)[0])
+
+    def test_a_budget_for_a_function_holds_under_its_new_name(self):
+        with open(os.path.join(self.folder, "budgets.toml"), "w", encoding="utf-8") as file:
+            file.write('[[budget]]\nname = "cache"\nfunction = "Cache::put"\nallow = "%d"\n' % (STEP // 2))
+        out = self.run_it("gate", self.files[OLD - 1], self.files[OLD], "--budgets", "budgets.toml", code=1)[0]
+        self.assertIn("cache (2 rows)", out)
 
 
 class SideBySide(CliTest):
@@ -162,6 +201,96 @@ class SideBySide(CliTest):
         pairs = [frames for _, _, frames in facts["pairs"]]
         self.assertIn([list(pair) for pair in zip(self.BEFORE, self.AFTER)], pairs)
         self.assertEqual(len(pairs), 10)  # every row moved
+
+
+class WhatDiffers(CliTest):
+    """What the two stacks of a row are called side by side."""
+    SHARED = ("parse", "route", "render", "compress", "encrypt", "log", "index", "flush")
+
+    def pair(self, leak, moved=7):
+        """Two builds of a program, of the leaking stack leak(0) and leak(moved); lines of all others moved, too."""
+        def build(down):
+            rows = [(leak(down), [100, 6400 + down * 60_000])]
+            for i, name in enumerate(self.SHARED):
+                rows.append(([("Buffer::Buffer", "server.cc", 200 + down), (name, "server.cc", 100 + 10 * i + down),
+                              ("main", "main.cc", 90 + down)], [50 + i, 20_000 + 1000 * i]))
+            return pprof(INUSE, rows)
+        return [self.write("a.pb.gz", build(0)), self.write("b.pb.gz", build(moved))]
+
+    def beside(self, name, files):
+        """Cells of the first table of `peek name`: [before, after], or [both]."""
+        out, _ = self.run_it("peek", name, *files)
+        lines = out[out.index("Two builds"):].splitlines()[4:]
+        return [[cell.strip() for cell in re.split("   +", line.strip())] for line in lines if line.startswith("    ")]
+
+    def test_other_parameters_are_shown(self):
+        def leak(down):
+            put = "Cache::put(int, std::string const&)" if down else "Cache::put(int)"
+            return [("Session::Session", "server.cc", 12 + down), (put, "server.cc", 31 + down), ("main", "main.cc", 90 + down)]
+        files = self.pair(leak)
+        self.assertIn(["Cache::put(int)  server.cc:31", "Cache::put(int, std::string const&)  server.cc:38"],
+                      self.beside("Cache::put", files))
+
+    def test_of_a_file_that_lies_elsewhere_the_other_folders_are_shown(self):
+        def leak(down):
+            folder = "/home/ci/build-%d/src/app/" % (down + 1)
+            return [("Session::Session", folder + "session.cc", 12), ("keep", folder + "server.cc", 31 + down),
+                    ("main", "main.cc", 90 + down)]
+        cells = self.beside("keep", self.pair(leak))
+        self.assertIn(["Session::Session  build-1/src/app/session.cc:12", "Session::Session  build-8/src/app/session.cc:12"], cells)
+        self.assertIn(["keep  server.cc:31", "keep  server.cc:38"], cells)
+
+    def test_a_frame_that_is_called_by_its_place_says_it_once(self):
+        def leak(down):
+            return [("svc/cache.py:%d" % (12 + down), "/app/svc/cache.py", 12 + down), ("keep", "server.cc", 31 + down),
+                    ("main", "main.cc", 90 + down)]
+        self.assertIn(["svc/cache.py:12", "svc/cache.py:19"], self.beside("keep", self.pair(leak)))
+
+    def test_functions_that_v8_names_by_their_place_are_not_renamed(self):
+        def leak(down):
+            at = 31 + down
+            return [("Session", "server.js", 12 + down), ("(anonymous:L#%d:C#8)" % at, "server.js", at), ("open", "server.js", 3)]
+        out, _ = self.run_it(*self.pair(leak))
+        self.assertIn("matched", out)
+        self.assertNotIn("renamed:", out)
+
+    def test_renamed_functions_have_stacks(self):
+        def leak(down):
+            put = "Store::insert" if down else "Cache::put"
+            return [("Session::Session", "server.cc", 12 + down), (put, "server.cc", 31 + down), ("main", "main.cc", 90 + down)]
+        files = self.pair(leak)
+        self.assertIn("note: renamed: Cache::put → Store::insert, 1 stack\n", self.run_it(*files)[0])
+        report = json.loads(self.run_it(*files, "--as", "json")[0])
+        self.assertEqual(report["renamed"], [{"before": "Cache::put", "after": "Store::insert", "stacks": 1}])
+
+
+class Strictly(CliTest):
+    """--match strict, and filters: neither says that two builds of one program are two programs."""
+
+    def setUp(self):
+        super().setUp()
+        self.files = [self.write("a.pb.gz", release(0, 0, False)), self.write("b.pb.gz", release(6, 7, True))]
+
+    def test_strict_joins_what_is_recorded_alike_alone(self):
+        report = json.loads(self.run_it(*self.files, "--match", "strict", "--as", "json")[0])
+        self.assertEqual({row["class"] for row in report["rows"]}, {"new", "gone"})
+        self.assertEqual([tier for tier, share in report["matched"].items() if share], ["unmatched"])
+        self.assertNotIn("renamed", report)
+        out, _ = self.run_it(*self.files, "--match", "strict")
+        self.assertRegex(out.splitlines()[0], "^warning +no stack is recorded alike in both: another build[?]")
+        self.assertNotIn("different programs", out)
+        self.assertEqual(self.run_it(*self.files, "--match", "builds"), self.run_it(*self.files))
+
+    def test_one_side_of_a_filter_may_be_empty(self):
+        only_old = self.write("a.pb.gz", release(0, 0, False))
+        rows = [(["leave", "main"], [1, 64_000])] + [(["work%d" % i, "main"], [1, 1000 + i]) for i in range(12)]
+        more = self.write("more.pb.gz", pprof(INUSE, rows))
+        less = self.write("less.pb.gz", pprof(INUSE, rows[1:]))
+        out, err = self.run_it(more, less, "--focus", "leave")
+        self.assertIn("[DEL]", out)
+        self.assertNotIn("in common", out + err)
+        out, _ = self.run_it(more, only_old)
+        self.assertIn("no stack in common: two different programs?", out)
 
 
 if __name__ == "__main__":
