@@ -97,7 +97,7 @@ std::string ref_of(const fleet::Step& step) {
          " at " + moment_text(newest);
 }
 
-/// Snapshots of one second are told apart by their files.
+/// Snapshots of one second are distinguished by their files.
 void tell_apart(std::vector<SnapshotRef>& refs) {
   std::map<std::string, std::size_t> uses;
   for (const SnapshotRef& ref : refs) ++uses[ref.ref];
@@ -124,7 +124,7 @@ Result<std::vector<SnapshotRef>> fetch_refs(FleetSlice& slice, const std::vector
   return refs;
 }
 
-/// `pivot`: of the rows; they need not be separated where it tells the versions apart.
+/// `pivot`: of the rows; they need not be separated where it distinguishes the versions.
 void add_notes(const Notes& notes, const std::vector<fleet::Step>& steps, const fleet::Pivot* pivot,
                GrowthReport& report) {
   report.notes.add_all(notes);

@@ -62,7 +62,7 @@ std::string json_peek(const PeekReport& report, const Style& style);
 /// The verdict; "" where there are too few values to claim one.
 std::string_view word_of(const CounterRow& row);
 
-/// "19/20": instances on which a row grew; "" where that cannot be told.
+/// "19/20": instances on which a row grew; "" where that is unknown.
 inline std::string instances_text(const InstanceCount& count) {
   return count.of == 0 ? std::string() : std::to_string(count.grew) + "/" + std::to_string(count.of);
 }
