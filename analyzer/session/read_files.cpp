@@ -77,10 +77,10 @@ class Reading {
 
   void update(std::size_t file, std::uint64_t bytes_done) {
     if (stage_ == nullptr) return;
-    done_[file].store(bytes_done, std::memory_order_relaxed);
+    done_[file].store(std::min(bytes_done, sizes_[file]), std::memory_order_relaxed);  // 0 of a pipe
     std::uint64_t done = 0;
     for (const auto& bytes : done_) done += bytes.load(std::memory_order_relaxed);
-    stage_->update(total_ == 0 ? 0 : static_cast<double>(done) / static_cast<double>(total_), [&] {
+    stage_->update(total_ == 0 ? -1 : static_cast<double>(done) / static_cast<double>(total_), [&] {
       return std::to_string(files_done_.load(std::memory_order_relaxed)) + " of " + std::to_string(sizes_.size()) +
              " files  " + bytes_text(static_cast<std::int64_t>(done)) + " of " +
              bytes_text(static_cast<std::int64_t>(total_));

@@ -17,7 +17,8 @@ class Stage {
   Stage& operator=(const Stage&) = delete;
   virtual ~Stage() = default;
 
-  /// `share` done, 0..1; words() is called where something is to be shown. From any thread.
+  /// `share` done, 0..1, below 0 where that is unknown; words() is called where something is to be shown. From any
+  /// thread.
   virtual void update(double share, const std::function<std::string()>& words) = 0;
 };
 

@@ -174,10 +174,13 @@ class Stages(CliTest):
         process.stdout.close()
         self.assertEqual(process.wait(), 0)
         try:
-            seen += os.read(master, 65536)
+            while True:
+                seen += os.read(master, 65536)
         except OSError:
-            pass  # the other end is closed
+            pass  # the other end is closed, and all of it was read
         self.assertIn(b"reading  ", seen)
+        for percent in re.findall(rb"(\d+) %", seen):
+            self.assertLessEqual(int(percent), 100)  # the size of what comes from a pipe is unknown
         self.assertLess(max(b - a for a, b in zip(told, told[1:])), 2)
         self.assertIn(b"\r\x1b[K", seen)
         self.assertIn("in use", out)
