@@ -187,10 +187,8 @@ class Alignment {
     return near(a.front(), b.front()) && near(a.back(), b.back());
   }
   bool has_resized() const {
-    for (std::size_t i = 0; i < n_; ++i) {
-      for (std::size_t j = 0; j < m_; ++j) {
-        if (may_be_resized(i, j)) return true;
-      }
+    for (std::size_t k = 0; k < n_ * m_; ++k) {
+      if (may_be_resized(k / m_, k % m_)) return true;
     }
     return false;
   }
