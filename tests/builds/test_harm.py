@@ -94,6 +94,13 @@ class Harm(unittest.TestCase):
                 self.assertGreater(
                     self.check(self.pair(lang.Cpp(), edits.swap_sites, seed, chance=f"{seed} swap_sites C++")), 0.99)
 
+    def test_objects_that_grew_to_the_size_of_another_site(self):
+        """An allocator rounds them up; the numbers of objects under each caller say that no line changed places."""
+        for change in ("comment_top", "split_helper"):
+            with self.subTest(change):
+                self.assertGreater(self.check(self.pair(lang.Go(), getattr(edits, change), 1449744778,
+                                                        chance=f"1449744778 {change} Go")), 0.99)
+
     def test_a_part_split_off_that_is_jumped_to(self):
         """Its caller's frame is missing: the two calls of `encode_session` were merged, then one of them mistaken."""
         self.check(self.pair(lang.Cpp("clang++"), edits.release, 20261126, chance="20261126 clang++ release C++"))

@@ -103,10 +103,9 @@ OffUses off_uses(std::span<const Use> a, std::span<const Use> b) {
     return std::accumulate(off.begin(), off.begin() + static_cast<std::ptrdiff_t>(count), 0.0) /
            static_cast<double>(count);
   };
-  const double of_all = mean(runs);
-  if (runs == kFewContexts) return {of_all, of_all, static_cast<double>(runs)};
   std::sort(off.begin(), off.begin() + static_cast<std::ptrdiff_t>(runs));
-  return {of_all, mean(runs - (runs + kFewContexts - 1) / 4), static_cast<double>(runs)};
+  const std::size_t kept = runs == kFewContexts ? runs : runs - (runs + kFewContexts - 1) / 4;
+  return {mean(runs), mean(kept), static_cast<double>(runs)};
 }
 
 /// How alike the sizes of objects of two sites are, 0 to 1: equal, or all grown by as much (a type has a new member).
@@ -153,10 +152,11 @@ class Alignment {
     for (std::size_t i = 0; i < n_; ++i) {
       for (std::size_t j = 0; j < m_; ++j) like_[i * m_ + j] = likeness(i, j, shift);
     }
+    if (has_resized()) tell_by_uses([this](std::size_t i, std::size_t j) { return may_be_resized(i, j); });
     tell_swapped();
     tell_others(shift);
     tell_by_contexts();
-    tell_by_uses();
+    tell_by_uses([](std::size_t, std::size_t) { return true; });
     prefer_equal_callees();
   }
 
@@ -177,6 +177,22 @@ class Alignment {
   }
 
  private:
+  /// Sites none of whose sizes are equal, while all objects of one may be those of the other a little larger.
+  bool may_be_resized(std::size_t i, std::size_t j) const {
+    const std::span<const std::int64_t> a = a_.all[in_a_[i]].sizes, b = b_.all[in_b_[j]].sizes;
+    if (a.empty() || b.empty() || alike_sizes(a, b) > 0) return false;
+    const auto near = [](std::int64_t x, std::int64_t y) {
+      return !differ_by(1 + kRounded, static_cast<double>(x), static_cast<double>(y));
+    };
+    return near(a.front(), b.front()) && near(a.back(), b.back());
+  }
+  bool has_resized() const {
+    for (std::size_t k = 0; k < n_ * m_; ++k) {
+      if (may_be_resized(k / m_, k % m_)) return true;
+    }
+    return false;
+  }
+
   /// Sites that alone have most of their sizes in common are each other's; with those of other sizes they have nothing
   /// to do, whatever their lines say: they changed places, or a new site is before an old one.
   void tell_swapped() {
@@ -214,7 +230,7 @@ class Alignment {
     std::vector<std::size_t> partner_a(n_, m_), partner_b(m_, n_), count_a(n_, 0), count_b(m_, 0);
     for (std::size_t i = 0; i < n_; ++i) {
       for (std::size_t j = 0; j < m_; ++j) {
-        if (!fits(i, j)) continue;
+        if (like_[i * m_ + j] < kNever / 2 || !fits(i, j)) continue;
         partner_a[i] = j;
         partner_b[j] = i;
         ++count_a[i];
@@ -256,8 +272,11 @@ class Alignment {
     }
   }
 
-  /// Places whose stacks run through the same functions for about as many objects each, while no other's do.
-  void tell_by_uses() {
+  /// Places whose stacks run through the same functions for about as many objects each, while no other's do, of those
+  /// that `which` lets through. Before sizes are compared those of resized objects: where one site's have grown to the
+  /// size that another one's had, sizes say the wrong thing.
+  template <class Which>
+  void tell_by_uses(Which which) {
     if (n_ < 2 && m_ < 2) return;
     std::vector<OffUses> off(n_ * m_);
     for (std::size_t i = 0; i < n_; ++i) {
@@ -268,7 +287,7 @@ class Alignment {
     for (std::size_t i = 0; i < n_; ++i) {
       for (std::size_t j = 0; j < m_; ++j) {
         const OffUses& own = off[i * m_ + j];
-        if (own.without > kSameUse) continue;
+        if (own.without > kSameUse || !which(i, j)) continue;
         double others = kFarUse;
         for (std::size_t k = 0; k < m_; ++k) others = k == j ? others : std::min(others, off[i * m_ + k].mean);
         for (std::size_t k = 0; k < n_; ++k) others = k == i ? others : std::min(others, off[k * m_ + j].mean);
