@@ -10,7 +10,8 @@ int run_peek(const Arguments& arguments) {
   Options options;
   CommandLine line("Callers and callees of the functions that match, with their growth.",
                    "peek [options] REGEX [OPERAND OPERAND]\n\n"
-                   "  without operands: what was last compared",
+                   "  Of two builds the stacks through these functions that changed most are shown\n"
+                   "  side by side. Without operands: what was last compared",
                    {"snapdiff peek 'leak_' a.heap b.heap", "snapdiff peek push_back"});
   add_options(line, options,
               kTakesOperands | kTakesSeries | kTakesView | kTakesRows | kTakesForm | kReadsFiles | kTakesSymbols);

@@ -73,6 +73,7 @@ class Walk {
         wrapper_(find_wrappers(paths)),
         through_(paths.function_count(), 0),
         beside_(paths.function_count(), 0),
+        grown_(paths.function_count(), 0),
         cover_(paths.function_count(), 0),
         depth_(paths.function_count(), 0) {
     for (std::uint32_t function = 0; function < beside_.size(); ++function)
@@ -202,22 +203,20 @@ class Walk {
   /// function's, however it is split over them.
   void join_many_callers() {
     std::vector<std::uint32_t> all;
-    std::vector<double> through(paths_.function_count(), 0);
     for (std::uint32_t p = 0; p < paths_.size(); ++p) {
       if (weight(p) <= 0) continue;
       all.push_back(p);
-      for (const std::uint32_t function : paths_.functions(paths_[p])) through[function] += weight(p);
+      for (const std::uint32_t function : paths_.functions(paths_[p])) grown_[function] += weight(p);
     }
-    std::unordered_map<std::uint32_t, std::unordered_map<std::uint32_t, double>> callers_of;  // of heavy ones
     for (const std::uint32_t p : all) {
       const auto functions = paths_.functions(paths_[p]);
       for (std::size_t i = 1; i < functions.size(); ++i) {
-        if (through[functions[i]] >= kChild * weights_.all) callers_of[functions[i]][functions[i - 1]] += weight(p);
+        if (grown_[functions[i]] >= kChild * weights_.all) callers_of_[functions[i]][functions[i - 1]] += weight(p);
       }
     }
     std::vector<std::pair<double, std::uint32_t>> joined;
-    for (const auto& [function, callers] : callers_of) {
-      if (leaks_for(function, through[function], callers)) joined.emplace_back(through[function], function);
+    for (const auto& [function, callers] : callers_of_) {
+      if (leaks_for(function, grown_[function], callers)) joined.emplace_back(grown_[function], function);
     }
     std::sort(joined.begin(), joined.end(), [](const auto& a, const auto& b) {
       return a.first != b.first ? a.first > b.first : a.second < b.second;
@@ -258,6 +257,10 @@ class Walk {
 
   /// What no part holds yet: the function that most of it runs through, again and again.
   void join() {
+    // Where a part holds most of what grows through its function, the rest of that belongs to it.
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      if (parts_[i].weight >= kSplits * grown_[parts_[i].function]) take(parts_[i].function, std::exchange(rest_, {}));
+    }
     while (parts_.size() < kMostParts) {
       double whole = 0;
       for (const std::uint32_t p : rest_) whole += weight(p);
@@ -354,16 +357,38 @@ class Walk {
         std::min_element(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
           return a.depth != b.depth ? a.depth < b.depth : a.function < b.function;
         });
-    return nearest->function;
+    return caller_of_all(nearest->function, some);
+  }
+
+  /// The caller that brings nearly all growth of a function which others grow through as well; else the function.
+  std::uint32_t caller_of_all(std::uint32_t function, const std::vector<std::uint32_t>& some) const {
+    const auto found = callers_of_.find(function);
+    if (found == callers_of_.end() || found->second.size() < 2) return function;
+    double all = 0;
+    for (const auto& [caller, part] : found->second) all += part;
+    const auto most = std::max_element(found->second.begin(), found->second.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    const std::uint32_t caller = most->first;
+    if (most->second < kGoesOn * all || wrapper_[caller] != 0) return function;
+    if (purity(caller) < (1 - kSamePurity) * purity(function)) return function;
+    double whole = 0, through = 0;
+    for (const std::uint32_t p : some) {
+      const auto functions = paths_.functions(paths_[p]);
+      whole += weight(p);
+      if (std::find(functions.begin(), functions.end(), caller) != functions.end()) through += weight(p);
+    }
+    return through >= kCarries * whole ? caller : function;
   }
 
   const GrowthPaths& paths_;
   const Weights& weights_;
   std::vector<std::uint8_t> wrapper_;
-  std::vector<double> through_;        ///< per function: of paths that have to be explained
-  std::vector<double> beside_;         ///< and of all others
-  std::vector<double> cover_;          ///< per function, while for_each_function() visits
-  std::vector<double> depth_;          ///< weighed distance to the allocation, while best_function() runs
+  std::vector<double> through_;  ///< per function: of paths that have to be explained
+  std::vector<double> beside_;   ///< and of all others
+  std::vector<double> grown_;    ///< per function: growth that has to be explained
+  std::vector<double> cover_;    ///< per function, while for_each_function() visits
+  std::vector<double> depth_;    ///< weighed distance to the allocation, while best_function() runs
+  std::unordered_map<std::uint32_t, std::unordered_map<std::uint32_t, double>> callers_of_;  ///< of heavy ones: growth
   std::vector<std::uint8_t> claimed_;  ///< per path: in a part already
   std::vector<std::uint32_t> rest_;
   std::vector<Part> parts_;

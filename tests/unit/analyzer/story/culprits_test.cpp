@@ -70,6 +70,30 @@ TEST_CASE("culprits: a wrapper that healthy code calls too is no name") {
   CHECK(names_of(story_of(told(before, after)).culprits) == Names{"keep_request"});
 }
 
+TEST_CASE("culprits: of a function that two callers grow through, the one that brings nearly all is named") {
+  const auto after = [](int cache, int strings) {
+    return row("main;leak_cache;alloc_block", 240'000 + cache, 6) +
+           row("main;leak_strings;alloc_block", 12'800 + strings, 200);
+  };
+  GrowthReport r = told(after(0, 0), after(480'000, 25'600));
+  REQUIRE(names_of(story_of(r).culprits) == Names{"leak_cache"});
+  CHECK(story_of(r).culprits[0].value.growth() == 480'000);
+  // Where neither does, it is the function's own.
+  r = told(after(0, 0), after(240'000, 200'000));
+  CHECK(names_of(story_of(r).culprits) == Names{"alloc_block"});
+}
+
+TEST_CASE("culprits: what a function allocates itself belongs to it, though most of its growth is of what it calls") {
+  const auto heap = [](int n) {
+    return row("main;serve;handle", 8'000 * n, 500 * n) + row("main;serve;handle;store_insert", 100'000 * n, 500 * n) +
+           row("main;serve;handle;store_insert;new_body", 350'000 * n, 500 * n) +
+           row("main;serve;fill_pool;new_body", 1'600'000, 400);
+  };
+  const GrowthReport r = told(heap(3), heap(6));
+  REQUIRE(names_of(story_of(r).culprits) == Names{"store_insert"});
+  CHECK(story_of(r).culprits[0].value.growth() == 3 * 450'000);
+}
+
 TEST_CASE("culprits: recursion is folded, also of two functions") {
   const GrowthReport r =
       told("", "main;a;b;a;b;grow;site 10 1\nmain;a;b;grow;site 10 1\nmain;a;b;a;b;a;b;grow;site 10 1\n");
