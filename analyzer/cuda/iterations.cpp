@@ -187,9 +187,9 @@ Result<Iterations> iterations(const Snapshot& snapshot, TraceRef ref) {
   const DeviceTrace* const trace = *found_trace;
   Iterations out;
   const StepMarks marks = step_marks(snapshot, ref.device);
-  if (!marks.times.empty()) {
+  if (!marks.times.empty()) out.marks = ends_of(trace->events, marks);
+  if (!out.marks.empty()) {
     out.by = marks.by;
-    out.marks = events_up_to(trace->events, marks.times);
   } else {
     by_calls(snapshot, trace->events, out);
   }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "analyzer/cuda/cuda.hpp"
+#include "analyzer/cuda/role_rules.hpp"
 #include "analyzer/cuda/stack_phase.hpp"
 #include "analyzer/cuda/trace_of.hpp"
 #include "snapdiff/checked.hpp"
@@ -38,7 +39,7 @@ std::vector<Survivor> survivors_of(const EventLog& events, std::size_t stacks, S
   for (std::uint64_t n = 0; n < found.marks.back() && reader.next(event); ++n) {
     while (n >= found.marks[iteration]) ++iteration;
     if (index_of(event.stack) >= stacks) continue;  // damaged: live_sets() says so
-    if (event.action == TraceAction::alloc) {
+    if (event.action == TraceAction::alloc && event.size != kCublasWorkspace) {
       open[event.address] = {{n, iteration, 0, event.size}, event.stack};
       first.try_emplace(event.stack, iteration);
     }

@@ -28,4 +28,9 @@ inline constexpr RoleRule kRoleRules[] = {
     {Role::parameter, "init_weight", ""},                       // FlexGen
 };
 
+/// Requested bytes of what cuBLAS takes for each thread that calls it and stream, on all but the newest devices (its
+/// default of two buffers of 4 MiB and eight of 16 KiB): it is told by its size where native frames or the whole stack
+/// are not recorded. Every real file at hand has one, those with a backward pass two.
+inline constexpr std::int64_t kCublasWorkspace = 8'519'680;
+
 }  // namespace snapdiff::cuda

@@ -22,14 +22,17 @@ bool is_of_autograd(Phase phase) {
 Roles::Roles(const Snapshot& snapshot, const EventLog& events)
     : dictionary_(*snapshot.dictionary), phases_(dictionary_), first_forward_(kNoForward) {
   struct Open {
-    std::size_t section = 0;
+    std::size_t group = 0;
+    Part part = Part::script;
     std::int64_t size = 0;
+    StackId stack{};
+    std::int64_t start = 0;
   };
   std::unordered_map<std::uint64_t, Open, KeyedHash> open;
   // What outlives the backward pass or the step that allocated it has the size of a parameter.
   const auto learn = [&](const Open& block, std::size_t now) {
-    const Part part = sections_[block.section].part;
-    if (now != block.section && (part == Part::backward || part == Part::step)) parameter_sizes_.insert(block.size);
+    if (now != block.group && (block.part == Part::backward || block.part == Part::step))
+      parameter_sizes_.insert(block.size);
   };
   EventLog::Reader reader = events.read();
   TraceEvent event;
@@ -37,40 +40,48 @@ Roles::Roles(const Snapshot& snapshot, const EventLog& events)
     if (index_of(event.stack) >= dictionary_.stacks.size()) continue;  // damaged: live_sets() says so
     if (event.action == TraceAction::alloc) {
       add_section(n, phases_.of(event.stack));
-      open[event.address] = {sections_.size() - 1, event.size};
+      open[event.address] = {sections_.back().group, sections_.back().part, event.size, event.stack, n};
     } else if (event.action == TraceAction::free_completed) {
       // The gradient of the loss goes when the call of backward returns.
       if (!sections_.empty() && sections_.back().part == Part::backward &&
           phases_.of(event.stack).phase == Phase::backward)
-        sections_.push_back({n + 1, Part::script});
+        push(n + 1, Part::script);
       const auto at = open.find(event.address);
       if (at == open.end()) continue;
-      learn(at->second, sections_.size() - 1);
+      learn(at->second, sections_.back().group);
+      if (at->second.part == Part::script && is_input(at->second.start, n)) inputs_.insert(at->second.stack);
       open.erase(at);
     }
   }
   for (const auto& [address, block] : open) {
     // Of a step nothing but state outlives it.
-    const bool step = sections_[block.section].part == Part::step;
-    learn(block, step ? sections_.size() : sections_.size() - 1);
+    learn(block, block.part == Part::step ? sections_.back().group + 1 : sections_.back().group);
   }
 }
 
 void Roles::add_section(std::int64_t number, const StackPhase& phase) {
   Part part = Part::script;
   if (phase.phase == Phase::unknown) {
-    if (!sections_.empty()) return;  // of the thread that is at work: backward, where no stacks are recorded for it
+    // Of the thread that is at work: backward, where no stacks are recorded for it.
+    if (!sections_.empty() && sections_.back().part != Part::recompute) return;
+    if (!sections_.empty()) part = Part::backward;
   } else if (is_of_autograd(phase.phase)) {
-    part = Part::backward;
+    part = phase.module_call ? Part::recompute : Part::backward;
   } else if (phase.phase == Phase::optimizer) {
     part = Part::step;
   } else if (phase.module_call) {
     part = Part::forward;
     first_forward_ = std::min(first_forward_, number);
   }
-  if (!sections_.empty() && sections_.back().part == part) return;
-  sections_.push_back({number, part});
-  if (part == Part::backward) backwards_.push_back(number);
+  if (sections_.empty() || sections_.back().part != part) push(number, part);
+}
+
+void Roles::push(std::int64_t number, Part part) {
+  const auto in_backward = [](Part p) { return p == Part::backward || p == Part::recompute; };
+  const bool goes_on = !sections_.empty() && in_backward(part) && in_backward(sections_.back().part);
+  const std::size_t group = sections_.empty() ? 0 : sections_.back().group + (goes_on ? 0 : 1);
+  sections_.push_back({number, part, group});
+  if (in_backward(part) && !goes_on) backwards_.push_back(number);
 }
 
 std::size_t Roles::section_of(std::int64_t number) const {
@@ -108,12 +119,23 @@ Role Roles::from_before(const RoleQuery& block, const StackPhase& phase, Rule ru
   return phase.module_call ? Role::activation : Role::before_trace;
 }
 
-Role Roles::of_backward(const RoleQuery& block) const {
-  const std::size_t section = section_of(block.start);
-  const bool outlives = section_of(block.end) != section;
-  const bool is_last = section + 1 == sections_.size();
+Role Roles::of_backward(const RoleQuery& block, const StackPhase& phase) const {
+  // Computed again: what it does not free itself is there for the gradients.
+  const bool never_freed = block.end == std::numeric_limits<std::int64_t>::max();
+  if (phase.module_call)
+    return !never_freed && section_of(block.end) == section_of(block.start) ? Role::temporary : Role::activation;
+  const std::size_t group = group_of(block.start);
+  const bool outlives = group_of(block.end) != group;
+  const bool is_last = group == sections_.back().group;
   if (outlives || (is_last && parameter_sizes_.contains(block.requested))) return Role::gradient;
   return Role::autograd_detail;
+}
+
+/// Of a block that no module allocates.
+bool Roles::is_input(std::int64_t start, std::int64_t end) const {
+  const std::size_t next = section_of(start) + 1;
+  return next < sections_.size() && sections_[next].part == Part::forward && section_of(end) >= next &&
+         backwards_between(start, end) <= 1;
 }
 
 Role Roles::of_script(const RoleQuery& block, const StackPhase& phase, Rule rule) const {
@@ -123,17 +145,16 @@ Role Roles::of_script(const RoleQuery& block, const StackPhase& phase, Rule rule
   if (never_freed && block.start < first_forward_ &&
       (rule == Rule::parameter || parameter_sizes_.contains(block.requested)))
     return Role::parameter;
+  if (never_freed && inputs_.contains(block.stack)) return Role::input;
   const std::size_t section = section_of(block.start);
-  const auto is = [&](std::size_t which, Part part) {
-    return which < sections_.size() && sections_[which].part == part;
-  };
-  const bool after_forward = section > 0 && is(section - 1, Part::forward);
+  const bool after_forward = section > 0 && sections_[section - 1].part == Part::forward;
   if (after_forward && (passes > 0 || never_freed)) return Role::activation;
   if (never_freed) return Role::unknown;
   if (section_of(block.end) == section) return Role::temporary;
   if (passes > 1) return Role::unknown;
   // Functions without modules: what backward needs of them is no input.
-  return is(section + 1, Part::forward) ? Role::input : passes > 0 ? Role::activation : Role::unknown;
+  if (is_input(block.start, block.end)) return Role::input;
+  return passes > 0 ? Role::activation : Role::unknown;
 }
 
 Role Roles::of(const RoleQuery& block) {
@@ -143,7 +164,9 @@ Role Roles::of(const RoleQuery& block) {
     return in_step && parameter_sizes_.contains(block.requested) ? Role::optimizer_state : Role::before_trace;
   }
   const Rule rule = rule_of(block.stack);
-  if (rule == Rule::workspace) return Role::workspace;
+  const bool is_cublas = block.requested == kCublasWorkspace && !parameter_sizes_.contains(block.requested) &&
+                         block.end == std::numeric_limits<std::int64_t>::max();
+  if (rule == Rule::workspace || is_cublas) return Role::workspace;
   const StackPhase phase = phases_.of(block.stack);
   if (block.start < 0) return from_before(block, phase, rule);
   if (phase.phase == Phase::optimizer) {
@@ -151,13 +174,14 @@ Role Roles::of(const RoleQuery& block) {
         section_of(block.end) != section_of(block.start) || block.end == std::numeric_limits<std::int64_t>::max();
     return stays ? Role::optimizer_state : Role::temporary;
   }
-  const bool in_backward = sections_[section_of(block.start)].part == Part::backward;
-  if (is_of_autograd(phase.phase) || (phase.phase == Phase::unknown && in_backward)) return of_backward(block);
+  const Part part = sections_[section_of(block.start)].part;
+  const bool in_backward = part == Part::backward || part == Part::recompute;
+  if (is_of_autograd(phase.phase) || (phase.phase == Phase::unknown && in_backward)) return of_backward(block, phase);
   return phase.phase == Phase::script ? of_script(block, phase, rule) : Role::unknown;
 }
 
 std::string_view Roles::part_at(std::uint64_t events) const {
-  constexpr std::string_view kNames[] = {"", "forward", "backward", "the optimizer's step"};
+  constexpr std::string_view kNames[] = {"", "forward", "backward", "the optimizer's step", "backward"};
   if (events == 0 || sections_.empty()) return {};
   return kNames[static_cast<std::size_t>(sections_[section_of(static_cast<std::int64_t>(events) - 1)].part)];
 }

@@ -29,19 +29,24 @@ class Roles {
   std::string_view part_at(std::uint64_t events) const;
 
  private:
-  enum class Part : std::uint8_t { script, forward, backward, step };
+  enum class Part : std::uint8_t { script, forward, backward, step, recompute };
+  /// group: of sections that follow each other in one backward pass the same, also where it computes forward again
   struct Section {
     std::int64_t start = 0;
     Part part = Part::script;
+    std::size_t group = 0;
   };
   enum class Rule : std::uint8_t { none, workspace, parameter };
 
   void add_section(std::int64_t number, const StackPhase& phase);
+  void push(std::int64_t number, Part part);
   std::size_t section_of(std::int64_t number) const;
+  std::size_t group_of(std::int64_t number) const { return sections_[section_of(number)].group; }
   std::size_t backwards_between(std::int64_t start, std::int64_t end) const;
+  bool is_input(std::int64_t start, std::int64_t end) const;
   Rule rule_of(StackId stack);
   Role from_before(const RoleQuery& block, const StackPhase& phase, Rule rule) const;
-  Role of_backward(const RoleQuery& block) const;
+  Role of_backward(const RoleQuery& block, const StackPhase& phase) const;
   Role of_script(const RoleQuery& block, const StackPhase& phase, Rule rule) const;
 
   const Dictionary& dictionary_;
@@ -50,6 +55,7 @@ class Roles {
   std::vector<std::int64_t> backwards_;  ///< where each backward pass begins
   std::int64_t first_forward_ = 0;
   std::set<std::int64_t> parameter_sizes_;  ///< requested bytes of gradients and of optimizer state
+  std::set<StackId> inputs_;                ///< stacks of inputs that were freed
   std::unordered_map<StackId, Rule> rules_;
 };
 

@@ -44,6 +44,7 @@ StackPhases::Mark StackPhases::look_at(FrameId frame) const {
   if (name == "wrapper" && file.ends_with("torch/optim/optimizer.py")) return Mark::optimizer;
   if (is_module_call(name, file)) return Mark::module_call;
   if (file.ends_with("torch/utils/checkpoint.py")) return Mark::checkpoint;
+  if (file.ends_with("torch/autograd/function.py")) return Mark::function;
   if (name == "forward") return Mark::forward;
   return contains(file, "/torch/") ? Mark::torch : Mark::python;
 }
@@ -70,7 +71,7 @@ StackPhase StackPhases::look_at(StackId stack) {
     }
     if (out.phase == Phase::unknown || out.phase == Phase::engine) out.phase = Phase::script;
     if (!decided) {
-      decided = mark != Mark::python && mark != Mark::torch && mark != Mark::checkpoint;
+      decided = mark != Mark::python && mark != Mark::torch && mark != Mark::checkpoint && mark != Mark::function;
       // A function of that name is the only frame of a module whose call is compiled.
       out.module_call = mark == Mark::module_call || mark == Mark::forward;
       if (mark == Mark::optimizer) out.phase = Phase::optimizer;
@@ -85,7 +86,20 @@ StackPhase StackPhases::look_at(StackId stack) {
     out.line = dictionary_.frames.line[index_of(frame)];
     break;
   }
+  if (out.phase == Phase::script && is_called_by_engine(stack)) out.phase = Phase::engine;
   return out;
+}
+
+/// Python that backward calls: below the native engine or the call of backward, or in a thread of its own, whose
+/// outermost frame then is that of a torch.autograd.Function or of the checkpoint that computes its part again.
+bool StackPhases::is_called_by_engine(StackId stack) {
+  Mark outermost = Mark::native;
+  for (const FrameId frame : dictionary_.stacks.frames(stack)) {
+    const Mark mark = mark_of(frame);
+    if (mark == Mark::native_engine || mark == Mark::backward) return true;
+    if (mark != Mark::native) outermost = mark;
+  }
+  return outermost == Mark::function || outermost == Mark::checkpoint;
 }
 
 StackPhase StackPhases::of(StackId stack) {

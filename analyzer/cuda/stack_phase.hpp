@@ -11,7 +11,7 @@ namespace snapdiff::cuda {
 /// Which part of a training loop a stack belongs to, by its innermost frame that says so.
 enum class Phase : std::uint8_t {
   unknown,        ///< no stack, or one without Python frames
-  engine,         ///< autograd's own threads, which have no Python frames
+  engine,         ///< autograd's own threads: native frames, and what these call (recomputation, hooks)
   script,         ///< any other Python: forward, data, evaluation
   backward_call,  ///< a backward() begins: the gradient of the loss itself
   backward,       ///< the rest of the call of backward()
@@ -22,7 +22,7 @@ enum class Phase : std::uint8_t {
 /// caller, line: the Python frame that makes the call, outside of PyTorch; 0 without one.
 struct StackPhase {
   Phase phase = Phase::unknown;
-  bool module_call = false;  ///< of Phase::script: inside nn.Module
+  bool module_call = false;  ///< of Phase::script: inside nn.Module; of Phase::engine: its forward computed again
   std::uint64_t caller = 0;  ///< of its function and file
   std::int32_t line = 0;
 };
@@ -32,12 +32,13 @@ class StackPhases {
  public:
   /// What a frame is: one of PyTorch's that says something, or `python` (anything else) or `native`.
   ///   module_call  nn.Module's own call of forward    forward     a function of that name, most of them of modules
-  ///   checkpoint   torch.utils.checkpoint
+  ///   checkpoint   torch.utils.checkpoint             function    apply of torch.autograd.Function
   enum class Mark : std::uint8_t {
     native,
     native_engine,
     python,
     torch,
+    function,
     module_call,
     forward,
     checkpoint,
@@ -57,6 +58,7 @@ class StackPhases {
  private:
   Mark look_at(FrameId frame) const;
   StackPhase look_at(StackId stack);
+  bool is_called_by_engine(StackId stack);
   std::uint64_t function_key(FrameId frame) const;
 
   const Dictionary& dictionary_;

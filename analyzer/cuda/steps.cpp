@@ -51,12 +51,13 @@ StepMarks step_marks(const Snapshot& snapshot, std::uint32_t device) {
   const auto profiler = [](std::string_view name) { return name.starts_with(kProfilerStep); };
   const auto optimizer = [](std::string_view name) { return name.starts_with(kOptimizerStep); };
   using By = Iterations::By;
-  StepMarks out{By::profiler_step, times_of(snapshot, device, AnnotationStage::end, profiler)};
+  StepMarks out{By::profiler_step, times_of(snapshot, device, AnnotationStage::end, profiler), {}};
   if (out.times.empty()) out.times = times_of(snapshot, device, AnnotationStage::start, profiler);
   if (!out.times.empty()) return out;
-  out = {By::optimizer_step, times_of(snapshot, device, AnnotationStage::end, optimizer)};
+  out = {By::optimizer_step, times_of(snapshot, device, AnnotationStage::end, optimizer),
+         times_of(snapshot, device, AnnotationStage::start, optimizer)};
   if (!out.times.empty()) return out;
-  out = {By::annotation, times_of(snapshot, device, AnnotationStage::end, is_own_step)};
+  out = {By::annotation, times_of(snapshot, device, AnnotationStage::end, is_own_step), {}};
   if (out.times.size() < 2) out.times.clear();  // one mark of the program may stand for anything
   return out;
 }
@@ -77,6 +78,25 @@ std::vector<std::uint64_t> events_up_to(const EventLog& events, const std::vecto
   }
   while (counts.size() < times.size()) counts.push_back(events.size());
   return counts;
+}
+
+std::vector<std::uint64_t> ends_of(const EventLog& events, const StepMarks& marks) {
+  std::vector<std::int64_t> failures;
+  EventLog::Reader reader = events.read();
+  TraceEvent event;
+  while (!marks.begins.empty() && reader.next(event)) {
+    if (event.action == TraceAction::oom) failures.push_back(event.time_us);
+  }
+  const std::vector<std::uint64_t> counts = events_up_to(events, marks.times);
+  std::vector<std::uint64_t> ends;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const auto after = std::upper_bound(marks.begins.begin(), marks.begins.end(), marks.times[i]);
+    const bool failed = after != marks.begins.begin() &&
+                        std::any_of(failures.begin(), failures.end(),
+                                    [&](std::int64_t time) { return time >= *(after - 1) && time <= marks.times[i]; });
+    if (counts[i] != 0 && !failed) ends.push_back(counts[i]);
+  }
+  return ends;
 }
 
 }  // namespace snapdiff::cuda

@@ -89,13 +89,13 @@ class ByModule(Views):
         report = self.json("diff", "a.pickle", "b.pickle", "--by", "module", "-n", "0")
         grown = {row["key"]: row["growth"] for row in report["rows"]}
         self.assertEqual(sum(grown.values()), report["total"]["growth"])
-        self.assertEqual(grown["train.py:52 \u203a model.py:66"], sum(kept["bytes"] for kept in after.leaked))
+        self.assertEqual(grown["train.py:52 \u203a model.py:66"], sum(kept["bytes"] for kept in after.leaked()))
 
     def test_a_series_has_a_row_for_each_path(self):
         run = self.make("run.pickle", "--iterations", "9", "--leak", "hook")
         report = self.json("trend", "run.pickle@steps", "--by", "module")
         first = next(row for row in report["rows"] if row["key"] == "train.py:52 \u203a model.py:66")
-        self.assertEqual(first["values"][-1] - first["values"][0], sum(kept["bytes"] for kept in run.leaked[1:]))
+        self.assertEqual(first["values"][-1] - first["values"][0], sum(kept["bytes"] for kept in run.leaked()[1:]))
 
     def test_other_programs_have_shared_objects(self):
         self.write("a.heap", HEAP)

@@ -6,7 +6,8 @@ the interpreter, Python frames among them, a part of these behind `_start`; back
 
   training_run.py --out FILE.pickle [--iterations 12] [--leak loss_list|hook|optimizer_copies|cache] [--stacks all|python]
                   [--zero-grad start|end|never] [--accumulate N] [--evaluate N] [--vary] [--graphs] [--bounded N]
-                  [--oom forward|backward|step] [--in-place] [--inference] [--late]
+                  [--oom forward|backward|step] [--in-place] [--inference] [--late] [--replay] [--autotune] [--checkpoint]
+                  [--annotations optimizer|profiler|own]
 
 Prints the truth as JSON. Standard library only; it knows nothing of snapdiff's code.
 """
@@ -51,10 +52,11 @@ class Run:
     def __init__(self, a):
         self.a, self.rng = a, random.Random(a.seed)
         self.d = Device(self.rng, 0, False)
-        self.made, self.stacks = {}, {}
-        self.ends, self.leaked, self.roles, self.kept = [], [], {}, []
+        self.made, self.stacks, self.born = {}, {}, {}
+        self.ends, self.roles, self.kept, self.annotations = [], {}, [], []
         self.params, self.grads, self.state, self.held, self.bounded = [], [], [], [], []
         self.fail_at = self.failure = None
+        self.captured = False
 
     # -- stacks ----------------------------------------------------------------
     def frame(self, name, file, line=0):
@@ -84,6 +86,7 @@ class Run:
                 self.fail(self.stack(MALLOC + [(op, "??")], *python))
         block = self.d.malloc(size, self.stack(MALLOC + [(op, "??")], *python), pool=pool)
         self.roles[len(self.d.trace) - 1] = role
+        self.born[block["address"]] = len(self.d.trace) - 1
         return block
 
     def fail(self, frames):
@@ -122,19 +125,40 @@ class Run:
                 self.params.append(self.alloc(size, "parameter", ("__init__", SITE + "nn/modules/linear.py", 106), ("__init__", MODEL, line),
                                               ("__init__", MODEL, 60), *self.main(40)))
 
+    def autotune(self, line):
+        """In its first pass cuDNN tries algorithms with workspaces of many sizes, and cuBLAS takes one for good."""
+        inner, caller = self.module(12), self.module(31, 66) + self.main(line)
+        passing = "workspace" if self.a.stacks == "all" else "temporary"     # native frames tell it
+        for size in (24 << 20, 7 << 20, 40 << 20):
+            self.free(self.alloc(size, passing, *inner, *caller, op="at::native::raw_cudnn_convolution_forward_out()"), *inner, *caller)
+        self.alloc(8519680, "workspace", *inner, *caller, op="at::cuda::getNewWorkspace()")
+
+    def layer(self, size, role, *caller):
+        """One layer's activations, the output last."""
+        saved, block = [], self.module(31, 66)
+        for inner, factor in ((11, 3), (12, 1)):
+            saved.append(self.alloc(size * factor, role, *self.module(inner), *block, *caller, op="at::_ops::linear::call()"))
+        temporary = self.alloc(size * 2, "temporary", ("softmax", SITE + "nn/functional.py", 2140), *self.module(13), *block, *caller)
+        self.free(temporary, *self.module(13), *block, *caller)
+        saved.append(self.alloc(size, role, *self.module(14), *self.module(32, 66), *caller, op="at::_ops::gelu::call()"))
+        return saved
+
     def forward(self, line, seq, keep=True):
-        """The activations that backward needs; temporaries come and go."""
-        a, saved, caller = self.a, [], self.main(line)
+        """The activations that backward needs; temporaries come and go, as all does in evaluation. With checkpoints only the
+        layers' outputs stay."""
+        a, saved, caller, role = self.a, [], self.main(line), "activation" if keep else "temporary"
         size = a.batch * seq * a.hidden * 4
-        x = self.alloc(size, "activation", ("embedding", SITE + "nn/functional.py", 2551), *self.module(65), *caller)
+        x = self.alloc(size, role, ("embedding", SITE + "nn/functional.py", 2551), *self.module(65), *caller)
         saved.append(x)
-        for layer in range(a.layers):
-            block = self.module(31, 66)
-            for inner, factor in ((11, 3), (12, 1)):
-                saved.append(self.alloc(size * factor, "activation", *self.module(inner), *block, *caller, op="at::_ops::linear::call()"))
-            temporary = self.alloc(size * 2, "temporary", ("softmax", SITE + "nn/functional.py", 2140), *self.module(13), *block, *caller)
-            self.free(temporary, *self.module(13), *block, *caller)
-            saved.append(self.alloc(size, "activation", *self.module(14), *self.module(32, 66), *caller, op="at::_ops::gelu::call()"))
+        for _ in range(a.layers):
+            if keep and a.checkpoint:
+                inside = (("checkpoint", SITE + "utils/checkpoint.py", 503),)
+                made = self.layer(size, role, *inside, *self.module(67), *caller)
+                for block_ in made[:-1]:
+                    self.free(block_, *inside, *self.module(67), *caller)
+                saved.append(made[-1])
+                continue
+            saved += self.layer(size, role, *caller)
             if not keep:                            # without gradients only the last one is held
                 for block_ in saved[:-1]:
                     self.free(block_, *self.module(32, 66), *caller)
@@ -145,6 +169,9 @@ class Run:
         a, caller = self.a, self.main(line)
         ones = self.alloc(4, "autograd detail", ("_make_grads", SITE + "autograd/__init__.py", 231), ("backward", SITE + "autograd/__init__.py", 374),
                           ("backward", SITE + "_tensor.py", 631), *caller)
+        if a.checkpoint:
+            self.backward_again(saved)
+            saved = []
         for i, block in enumerate(reversed(saved)):
             grad = self.alloc(block["req"], "autograd detail", op="torch::autograd::generated::MmBackward0::apply()")
             if i < len(self.params) and len(self.grads) < len(self.params):
@@ -156,6 +183,30 @@ class Run:
             self.grads.append(self.alloc(self.params[len(self.grads)]["req"], "gradient", op="torch::autograd::AccumulateGrad::apply()"))
         self.free(ones, ("backward", SITE + "_tensor.py", 631), *caller)
 
+    def backward_again(self, saved):
+        """Of each layer, the last one first: its forward again in autograd's thread, then its gradients. The gradient of what
+        a layer got is there until the layer before it is done."""
+        again = (("recompute_fn", SITE + "utils/checkpoint.py", 1400), ("unpack_hook", SITE + "utils/checkpoint.py", 1130))
+        size, coming = saved[0]["req"], None
+        for block in reversed(saved[1:]):
+            made = self.layer(size, "activation", *again)
+            for inner in reversed(made):
+                grad = self.alloc(inner["req"], "autograd detail", op="torch::autograd::generated::MmBackward0::apply()")
+                self.free(inner)
+                self.free(grad)
+            if len(self.grads) < len(self.params):
+                for param in self.params[len(self.grads):len(self.grads) + 3]:
+                    self.grads.append(self.alloc(param["req"], "gradient", op="torch::autograd::AccumulateGrad::apply()"))
+            grad = self.alloc(size, "autograd detail", op="torch::autograd::generated::AddBackward0::apply()")
+            if coming is not None:
+                self.free(coming)
+            coming = grad
+            if not self.keeps_graph:
+                self.free(block)
+        self.free(coming)
+        if not self.keeps_graph:
+            self.free(saved[0])
+
     @property
     def keeps_graph(self):
         return self.a.leak == "loss_list"
@@ -163,6 +214,14 @@ class Run:
     def step(self, line):
         wrapped = (("wrapper", SITE + "optim/optimizer.py", 533), *self.main(line))
         inner = (("_multi_tensor_adamw", SITE + "optim/adamw.py", 560), ("step", SITE + "optim/adamw.py", 243), *wrapped)
+        self.annotate("optimizer", "Optimizer.step#AdamW.step", "START")
+        try:
+            self.update(inner, wrapped)
+        finally:                                    # a context manager: it ends when memory runs out, too
+            self.annotate("optimizer", "Optimizer.step#AdamW.step", "END")
+        self.stepped = len(self.d.trace)
+
+    def update(self, inner, wrapped):
         if not self.state:
             for param in self.params:
                 for at in (150, 155):
@@ -175,7 +234,7 @@ class Run:
             self.free(temporary, *wrapped)
 
     def zero_grad(self, line):
-        if self.a.zero_grad == "never":
+        if self.a.zero_grad == "never" or self.captured:
             return
         for grad in self.grads:
             self.free(grad, ("zero_grad", SITE + "optim/optimizer.py", 1002), *self.main(line))
@@ -183,13 +242,31 @@ class Run:
 
     def keep(self, blocks):
         """What the leak keeps of this iteration, as the allocator counts it."""
-        self.leaked.append({"bytes": sum(b["size"] for b in blocks), "blocks": len(blocks)})
-        self.kept += blocks
+        self.kept += [(self.born[b["address"]], b["size"]) for b in blocks]
+
+    def leaked(self):
+        """What the leak keeps of each iteration, by where these end."""
+        out = [{"bytes": 0, "blocks": 0} for _ in self.ends]
+        for birth, size in self.kept:
+            iteration = next((i for i, end in enumerate(self.ends) if birth < end), None)
+            if iteration is not None and birth >= 0:
+                out[iteration]["bytes"] += size
+                out[iteration]["blocks"] += 1
+        return out
+
+    def annotate(self, kind, name, stage):
+        """A mark between two events, as the profiler's record_function leaves it."""
+        if self.a.annotations != kind:
+            return
+        self.annotations.append({"name": name, "stage": stage, "device": 0, "time_us": self.d.time + 1})
+        self.d.time += 2
 
     def iteration(self, number):
         a = self.a
         seq = self.rng.choice([a.seq // 2, a.seq, a.seq * 3 // 4]) if a.vary else a.seq
         failing = a.oom if number == a.iterations + 1 else None
+        self.annotate("profiler", "ProfilerStep#%d" % number, "START")
+        self.annotate("own", "train step %d" % number, "START")
         if a.zero_grad == "start" and number > 1:
             self.zero_grad(49)
         fresh = []
@@ -198,6 +275,11 @@ class Run:
             self.release_held()
             if failing == "forward":
                 self.fail_at = 5
+            if self.captured:
+                self.replay([batch])
+                continue
+            if a.autotune and number == 1 and micro == 0:
+                self.autotune(52)
             saved = self.forward(52, seq)
             if a.leak == "hook":
                 fresh.append(self.alloc(a.batch * seq * a.hidden * 4, "activation", ("save_output", MODEL, 81), *self.module(32, 66),
@@ -227,7 +309,9 @@ class Run:
                 self.free(self.bounded.pop(0), ("push", CACHE, 45), *self.main(59))
         if a.leak:
             self.keep(fresh)
-        self.ends.append(len(self.d.trace))
+        self.annotate("profiler", "ProfilerStep#%d" % number, "END")
+        self.annotate("own", "train step %d" % number, "END")
+        self.ends.append(self.stepped if a.annotations == "optimizer" else len(self.d.trace))
         if a.evaluate and number % a.evaluate == 0:
             for block in self.forward(75, a.seq, keep=False):
                 self.free(block, *self.main(76))
@@ -237,8 +321,21 @@ class Run:
             self.free(block, *self.main(50))
         self.held = []
 
+    def replay(self, held):
+        """A graph's kernels write to blocks that were there when it was captured."""
+        self.held = held
+
+    def capture_pass(self):
+        """A pass as torch.cuda.make_graphed_callables captures it: its blocks are those of a private pool and stay there."""
+        caller = (("make_graphed_callables", SITE + "cuda/graphs.py", 356), *self.main(46))
+        size = self.a.batch * self.a.seq * self.a.hidden * 4
+        for _ in range(self.a.layers):
+            for inner, factor in ((11, 3), (12, 1), (14, 1)):
+                self.alloc(size * factor, "workspace", *self.module(inner), *self.module(31, 66), *caller, pool=(0, 1))
+        self.captured = True
+
     def capture(self):
-        for i in range(3):
+        for _ in range(3):
             self.alloc(6 << 20, "workspace", ("capture_end", SITE + "cuda/graphs.py", 84), ("__exit__", SITE + "cuda/graphs.py", 186), *self.main(45),
                        pool=(0, 1))
 
@@ -247,6 +344,10 @@ class Run:
         self.build()
         if a.graphs:
             self.capture()
+        if a.replay:
+            for param in self.params:               # gradients of a captured pass are there for good
+                self.grads.append(self.alloc(param["req"], "workspace", ("make_graphed_callables", SITE + "cuda/graphs.py", 356), *self.main(46), pool=(0, 1)))
+            self.capture_pass()
         if a.inference:
             for _ in range(a.iterations):
                 for block in self.forward(75, a.seq, keep=False):
@@ -263,7 +364,7 @@ class Run:
         if start is not None:                       # the recorder was switched on, or its ring was full
             self.d.trace = self.d.trace[start:]
             self.ends = [end - start for end in self.ends if end > start]
-            self.leaked = self.leaked[2:]
+            self.kept = [(birth - start, size) for birth, size in self.kept]
             self.roles = {event - start: role for event, role in self.roles.items() if event >= start}
 
     def snapshot(self):
@@ -277,7 +378,7 @@ class Run:
                              "blocks": [{"address": b["address"], "size": b["size"], "requested_size": b["req"], "state": b["state"],
                                          "frames": b["frames"]} for b in s["blocks"]]})
         return {"segments": segments, "device_traces": [self.d.trace], "allocator_settings": {"expandable_segments": False},
-                "external_annotations": []}
+                "external_annotations": self.annotations}
 
     def roles_at(self, events):
         """Bytes by role after so many events; blocks from before the trace have none of ours. The file tells what a block really
@@ -305,8 +406,8 @@ class Run:
 
     def truth(self):
         moments = [self.fullest()] + self.ends[-1:]
-        return {"roles": {moment: self.roles_at(moment) for moment in moments}, "ends": self.ends, "leaked": self.leaked, "failure": self.failure,
-                "events": len(self.d.trace), "warm_up": 0 if self.a.late else 1}
+        return {"roles": {moment: self.roles_at(moment) for moment in moments}, "ends": self.ends, "leaked": self.leaked(), "failure": self.failure,
+                "losses": self.a.accumulate, "events": len(self.d.trace), "warm_up": 0 if self.a.late else 1}
 
 
 def parse(arguments):
@@ -325,6 +426,10 @@ def parse(arguments):
     parser.add_argument("--in-place", action="store_true", help="the optimizer allocates in its first step only")
     parser.add_argument("--inference", action="store_true")
     parser.add_argument("--late", action="store_true", help="the trace begins with the third iteration")
+    parser.add_argument("--replay", action="store_true", help="forward and backward are a captured graph, zero_grad is left out")
+    parser.add_argument("--autotune", action="store_true", help="workspaces in the first pass")
+    parser.add_argument("--checkpoint", action="store_true", help="torch.utils.checkpoint around each layer")
+    parser.add_argument("--annotations", choices=["optimizer", "profiler", "own"])
     parser.add_argument("--layers", type=int, default=4)
     parser.add_argument("--hidden", type=int, default=256)
     parser.add_argument("--batch", type=int, default=8)

@@ -166,6 +166,19 @@ TEST_CASE("iterations: marks of the profiler come first, their ends before their
   CHECK(found.marks == std::vector<std::uint64_t>{6, 9});  // events are at 1000, 1001, ...
 }
 
+TEST_CASE("iterations: marks from before the trace and of a step that ran out of memory end none") {
+  Maker m;
+  for (int i = 0; i < 6; ++i) m.event(TraceAction::alloc, 0x1000U * static_cast<unsigned>(i + 1), 100, 1);
+  m.event(TraceAction::oom, 0, 1 << 20, 1);  // at 1006
+  for (const std::int64_t end : {900, 950, 1003, 1007}) {
+    m.mark("Optimizer.step#Adam.step", AnnotationStage::start, end - 2);
+    m.mark("Optimizer.step#Adam.step", AnnotationStage::end, end);
+  }
+  const Iterations found = iterations_in(m.make());
+  CHECK(found.by == Iterations::By::optimizer_step);
+  CHECK(found.marks == std::vector<std::uint64_t>{4});
+}
+
 TEST_CASE("points: the end and the fullest moment of one iteration") {
   Loop loop;
   std::vector<std::uint64_t> peaks, ends;
