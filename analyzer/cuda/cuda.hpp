@@ -133,6 +133,10 @@ Result<std::optional<MemoryPeak>> memory_peak(const Snapshot& snapshot, TraceRef
 /// The same of the low point of the last iteration: its end (iterations()). Nothing without iterations.
 Result<std::optional<MemoryPeak>> memory_low(const Snapshot& snapshot, TraceRef trace);
 
+/// The same of the moment before `failure` (out_of_memory()).
+Result<std::optional<MemoryPeak>> memory_at_failure(const Snapshot& snapshot, TraceRef trace,
+                                                    const OutOfMemory& failure);
+
 /// The same of what was in use when a snapshot without a history was saved (no trace of a device with two events or
 /// more), on all devices; nothing for other snapshots.
 std::optional<MemoryPeak> held_memory(const Snapshot& snapshot);

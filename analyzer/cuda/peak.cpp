@@ -175,6 +175,13 @@ Result<std::optional<MemoryPeak>> memory_low(const Snapshot& snapshot, TraceRef 
   return memory_after(snapshot, ref, trace->events, found->marks.back());
 }
 
+Result<std::optional<MemoryPeak>> memory_at_failure(const Snapshot& snapshot, TraceRef ref,
+                                                    const OutOfMemory& failure) {
+  const DeviceTrace* const trace = find_trace(snapshot, ref);
+  if (trace == nullptr) return std::optional<MemoryPeak>();
+  return memory_after(snapshot, ref, trace->events, failure.event);
+}
+
 std::optional<MemoryPeak> held_memory(const Snapshot& snapshot) {
   if (snapshot.allocator == nullptr || !snapshot.allocator->has_segments || has_history(*snapshot.allocator) ||
       has_label(snapshot, kRoleLabel))

@@ -76,7 +76,8 @@ std::vector<Finding> next_findings(const Postmortem& report) {
     text << ".";
     say(text.take());
   }
-  if (report.trend.series.steps.size() < kJudgedFrom) {
+  const bool is_of_peak = growth.story != nullptr && growth.story->is_of_peak;
+  if (!is_of_peak && report.trend.series.steps.size() < kJudgedFrom) {
     say("Take ", static_cast<std::size_t>(kJudgedFrom),
         " snapshots or more at equal distances: from then on stacks are judged.");
   }

@@ -8,6 +8,20 @@
 #include "analyzer/story/story.hpp"
 
 namespace snapdiff::session {
+namespace {
+
+/// Where an allocation failed, what would have held less then is of use, not at the peak.
+Status advise_at_failure(const Snapshot& snapshot, cuda::TraceRef trace, PeakStory& told) {
+  const Result<std::optional<OutOfMemory>> failure = cuda::out_of_memory(snapshot, trace);
+  if (!failure) return failure.error();
+  if (!*failure) return ok();
+  const Result<std::optional<MemoryPeak>> moment = cuda::memory_at_failure(snapshot, trace, **failure);
+  if (!moment) return moment.error();
+  if (*moment) story::advise_at_failure(told, **moment, **failure);
+  return ok();
+}
+
+}  // namespace
 
 Result<std::shared_ptr<const PeakStory>> device_peak(const SnapshotRef& ref, const DiffOptions& options) {
   const std::shared_ptr<const PeakStory> none;
@@ -23,8 +37,12 @@ Result<std::shared_ptr<const PeakStory>> device_peak(const SnapshotRef& ref, con
   view.metric.clear();
   const Result<TopReport> top = diff::top(ref, view);
   if (!top) return top.error();
-  return std::make_shared<const PeakStory>(
-      story::peak_story(**std::move(peak), top->view, no_stack_recorded(snapshot), ref));
+  auto told =
+      std::make_shared<PeakStory>(story::peak_story(**std::move(peak), top->view, no_stack_recorded(snapshot), ref));
+  if (trace && told->facts.has_history) {
+    if (Status advised = advise_at_failure(snapshot, *trace, *told); !advised) return std::move(advised).error();
+  }
+  return std::shared_ptr<const PeakStory>(std::move(told));
 }
 
 Result<std::optional<MemoryPeak>> device_low(const Snapshot& snapshot) {

@@ -18,6 +18,7 @@ constexpr std::size_t kMostModuleLines = 5;
 constexpr std::size_t kRoleBands = 6;
 constexpr double kWorthAPart = 0.005;   // of the peak
 constexpr double kWorthAdvice = 0.1;    // of the peak: what advice must be able to save
+constexpr double kMuchUnknown = 0.25;   // of the peak: worth another recording
 constexpr std::int64_t kStateBits = 4;  // 32 bits of a value of an optimizer's state over 8
 
 std::string bytes(std::int64_t number) { return value_text(number, "bytes", false, kPageNumbers); }
@@ -191,13 +192,14 @@ std::vector<Prose> modules_of(const MemoryPeak& peak) {
 /// What would hold less at the peak. Nothing without a figure that matters.
 class PeakAdvice {
  public:
-  explicit PeakAdvice(const MemoryPeak& peak) : peak_(peak) {}
+  explicit PeakAdvice(const MemoryPeak& peak, bool gaps_matter = true) : peak_(peak), gaps_matter_(gaps_matter) {}
 
   std::vector<Prose> all() {
     checkpointing();
     gradients();
     optimizer_state();
     reserved();
+    before_trace();
     return std::move(lines_);
   }
 
@@ -242,7 +244,7 @@ class PeakAdvice {
   }
 
   void reserved() {
-    if (!peak_.reserved || peak_.expandable) return;
+    if (!gaps_matter_ || !peak_.reserved || peak_.expandable) return;
     const std::int64_t unused = *peak_.reserved - peak_.bytes;
     if (!is_worth(unused)) return;
     lines_.push_back(prose_of(
@@ -250,7 +252,15 @@ class PeakAdvice {
         "less of that"));
   }
 
+  void before_trace() {
+    const std::int64_t held = of("before trace");
+    if (!peak_.has_history || static_cast<double>(held) < kMuchUnknown * static_cast<double>(peak_.bytes)) return;
+    lines_.push_back(prose_of(bytes(held), " were there before the trace: torch.cuda.memory._record_memory_history() ",
+                              "before the model is made tells what they are"));
+  }
+
   const MemoryPeak& peak_;
+  bool gaps_matter_;
   std::vector<Prose> lines_;
 };
 
@@ -343,6 +353,16 @@ PeakStory peak_story(MemoryPeak peak, std::shared_ptr<const StackView> view, Sta
   out.facts = std::move(peak);
   out.view = std::move(view);
   return out;
+}
+
+void advise_at_failure(PeakStory& peak, const MemoryPeak& moment, const OutOfMemory& failure) {
+  peak.advice.clear();
+  // Where it would fail without any gap, fewer gaps are no help.
+  const bool gaps_matter = failure.reason != OutOfMemoryReason::exhausted;
+  for (Prose& line : PeakAdvice(moment, gaps_matter).all()) {
+    line.insert(line.begin(), {"when it failed, ", false});
+    peak.advice.push_back(std::move(line));
+  }
 }
 
 void tell_peak(TrendReport& trend, std::shared_ptr<const PeakStory> peak, bool is_series) {

@@ -33,6 +33,9 @@ void tell_failure(GrowthReport& report, const OutOfMemory& failure);
 PeakStory peak_story(MemoryPeak peak, std::shared_ptr<const StackView> view, StackId no_stack,
                      const SnapshotRef& operand);
 
+/// What would have held less when an allocation failed, in place of the advice for the peak. `moment`: before it.
+void advise_at_failure(PeakStory& peak, const MemoryPeak& moment, const OutOfMemory& failure);
+
 /// Adds the peak to a story: one of what else is worth a line, beginning with kAtPeak; or, where the trace is no
 /// series, all of what there is to say: its rows have no verdicts. The moments of the series may have the label `role`.
 /// After tell().

@@ -92,6 +92,41 @@ class DevicePeak(CliTest):
             self.assertNotIn("trace_peak_memory", text)
 
 
+class OneTrace(CliTest):
+    def test_its_moments_are_of_one_build(self):
+        """Other lines of the same functions: between two files they would be a build whose lines moved."""
+        run = training_run.Run(training_run.parse(["--stacks", "python"]))
+        main = ("main", "/run/main.py", 5)
+        allocate = lambda first: [run.alloc(MIB, "temporary", ("work%d" % (i % 8), "/run/model.py", first + i), main) for i in range(40)]
+        before = allocate(10)
+        middle = len(run.d.trace)
+        allocate(210)
+        for block in before:
+            run.free(block, main)
+        with open(os.path.join(self.folder, "run.pickle"), "wb") as file:
+            pickle.dump(run.snapshot(), file)
+        report = json.loads(self.run_it("diff", "run.pickle@%d" % middle, "run.pickle@end", "-n", "0", "--as", "json", "--db", ":memory:")[0])
+        self.assertEqual(sorted(row["growth"] for row in report["rows"]), 40 * [-MIB] + 40 * [MIB])
+
+    def test_what_was_there_before_it_asks_for_an_earlier_recording(self):
+        run = training_run.Run(training_run.parse(["--inference", "--iterations", "1", "--batch", "1"]))
+        run.build()
+        built = len(run.d.trace)
+        for block in run.forward(75, 64, keep=False):
+            run.free(block, *run.main(76))
+        run.d.trace = run.d.trace[built:]
+        snapshot = run.snapshot()
+        for block in (block for segment in snapshot["segments"] for block in segment["blocks"]):
+            block["frames"] = []
+        with open(os.path.join(self.folder, "run.pickle"), "wb") as file:
+            pickle.dump(snapshot, file)
+        before = sum(block["size"] for segment in snapshot["segments"] for block in segment["blocks"] if block["state"] == "active_allocated")
+        peak = json.loads(self.run_it("top", "run.pickle", "--as", "json", "--db", ":memory:")[0])["peak"]
+        self.assertEqual(sum(role["bytes"] for role in peak["roles"] if role["role"] == "before trace"), before)
+        self.assertEqual(peak["advice"][-1], "7.00 MiB were there before the trace: torch.cuda.memory._record_memory_history() before the model is made "
+                         "tells what they are")
+
+
 class WithoutHistory(CliTest):
     """A snapshot whose trace has no events of memory: saved at an out-of-memory, or by a recorder that keeps the state only."""
 
