@@ -41,6 +41,8 @@ struct Job {
 };
 
 Result<session::Compared> compared_of(const Job& job, store::Parts parts = store::Parts::rows) {
+  // Roles are worked out from traces.
+  if (session::is_by_role(job.view)) parts = store::Parts::allocator;
   return session::load_compared(job.options.operands, job.view, job.request, session::Fallback::with_view, parts);
 }
 

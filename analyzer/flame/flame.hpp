@@ -41,4 +41,13 @@ struct RoleRows {
 /// The root's value is the sum of theirs. Errors as above; usage for no parts.
 Result<FlameTree> flame_tree(std::span<const RoleRows> parts);
 
+/// The comparison of the rows of one role.
+struct RoleGrowth {
+  std::string_view role;
+  GrowthReport report;
+};
+
+/// The same of two snapshots: a stack whose memory has another role now shrank in one and grew in the other.
+Result<FlameTree> flame_tree(std::span<const RoleGrowth> parts, FlameWidth width);
+
 }  // namespace snapdiff::flame

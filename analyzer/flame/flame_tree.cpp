@@ -204,9 +204,8 @@ Result<Figures> figures_of(const Change& value, bool exact) {
   return out;
 }
 
-Result<FlameTree> of_diff(const GrowthReport& report, FlameWidth width) {
-  if (report.options.by != GroupBy::stack) return not_by_stack(report.options.by).error();
-  Stacks stacks(width);
+Status add_growth(const GrowthReport& report, Stacks& stacks) {
+  if (report.options.by != GroupBy::stack) return not_by_stack(report.options.by);
   std::vector<FrameView> frames;
   for (const GrowthRow& row : report.rows) {
     report.frames(row, frames);
@@ -220,6 +219,12 @@ Result<FlameTree> of_diff(const GrowthReport& report, FlameWidth width) {
     if (!figures) return figures.error();
     stacks.add_pseudo(name, *figures);
   }
+  return ok();
+}
+
+Result<FlameTree> of_diff(const GrowthReport& report, FlameWidth width) {
+  Stacks stacks(width);
+  if (Status added = add_growth(report, stacks); !added) return std::move(added).error();
   Result<FlameTree> tree = grow_tree(stacks);
   if (!tree) return tree;
   FlameBox& root = tree->boxes.front();
@@ -276,6 +281,21 @@ Result<FlameTree> of_roles(std::span<const RoleRows> parts) {
   return tree;
 }
 
+Result<FlameTree> of_roles(std::span<const RoleGrowth> parts, FlameWidth width) {
+  if (parts.empty()) return Error{ErrorCode::usage, "flame graph by role of no rows, expected some"};
+  Stacks stacks(width);
+  for (const RoleGrowth& part : parts) {
+    stacks.below(part.role);
+    if (Status added = add_growth(part.report, stacks); !added) return std::move(added).error();
+  }
+  Result<FlameTree> tree = grow_tree(stacks);
+  if (!tree) return tree;
+  tree->metric = parts.front().report.metric;
+  tree->unit = parts.front().report.unit;
+  tree->by_role = true;
+  return tree;
+}
+
 }  // namespace
 
 Result<FlameTree> flame_tree(const GrowthReport& report, FlameWidth width) {
@@ -297,6 +317,14 @@ Result<FlameTree> flame_tree(const TopReport& report) {
 Result<FlameTree> flame_tree(std::span<const RoleRows> parts) {
   try {
     return of_roles(parts);
+  } catch (const std::bad_alloc&) {
+    return Error{ErrorCode::limit, "flame graph: out of memory"};
+  }
+}
+
+Result<FlameTree> flame_tree(std::span<const RoleGrowth> parts, FlameWidth width) {
+  try {
+    return of_roles(parts, width);
   } catch (const std::bad_alloc&) {
     return Error{ErrorCode::limit, "flame graph: out of memory"};
   }

@@ -1,5 +1,6 @@
 #include "analyzer/session/pictures.hpp"
 
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -15,6 +16,7 @@
 #include "analyzer/session/labelled.hpp"
 #include "analyzer/session/left_out.hpp"
 #include "analyzer/session/memory_story.hpp"
+#include "snapdiff/role_names.hpp"
 
 namespace snapdiff::session {
 namespace {
@@ -74,6 +76,10 @@ Result<render::FlameStory> of_one(const SnapshotRef& ref, const DiffOptions& opt
   return drawing.tell_flame_of_top(*std::move(tree), *top);
 }
 
+Error no_roles() {
+  return Error{ErrorCode::usage, "no roles in this snapshot: expected one of a CUDA device, or a moment as FILE@peak"};
+}
+
 /// Of what one snapshot holds, a part for each role.
 Result<render::FlameStory> of_roles(const SnapshotRef& whole, const DiffOptions& options,
                                     const render::Drawing& drawing) {
@@ -85,9 +91,7 @@ Result<render::FlameStory> of_roles(const SnapshotRef& whole, const DiffOptions&
     if (!top) return std::move(top).error();
     parts.push_back({cuda::to_text(role), *std::move(top)});
   }
-  if (parts.empty())
-    return Error{ErrorCode::usage,
-                 "no roles in this snapshot: expected one of a CUDA device, or a moment as FILE@peak"};
+  if (parts.empty()) return no_roles();
   Result<FlameTree> tree = flame::flame_tree(parts);
   if (!tree) return std::move(tree).error();
   const Result<TopReport> all = diff::top(whole, options);
@@ -95,6 +99,43 @@ Result<render::FlameStory> of_roles(const SnapshotRef& whole, const DiffOptions&
   if (all->total != tree->boxes.front().value.current)
     return Error{ErrorCode::internal, "flame graph: roles do not add up to the total"};
   return drawing.tell_flame_of_top(*std::move(tree), *all);
+}
+
+/// The rows of one role in a snapshot, none where it has none of it.
+SnapshotRef part_of(const SnapshotRef& whole, const std::map<cuda::Role, Snapshot>& roles, cuda::Role role) {
+  SnapshotRef part = whole;
+  const auto found = roles.find(role);
+  Snapshot rows = found != roles.end() ? found->second : *whole.snapshot;
+  if (found == roles.end()) {
+    rows.samples.stack.clear();
+    rows.samples.labels.clear();
+    for (Column& column : rows.samples.columns) column.value.clear(), column.known.clear();
+  }
+  rows.allocator = nullptr;
+  part.snapshot = std::make_shared<const Snapshot>(std::move(rows));
+  return part;
+}
+
+/// Of two snapshots, a part for each role that either has.
+Result<render::FlameStory> of_roles(const SnapshotRef& before, const SnapshotRef& after, const DiffOptions& options,
+                                    FlameWidth width, const render::Drawing& drawing) {
+  const std::map<cuda::Role, Snapshot> old = cuda::by_role(*before.snapshot), now = cuda::by_role(*after.snapshot);
+  if (old.empty() || now.empty()) return no_roles();
+  std::vector<flame::RoleGrowth> parts;
+  for (std::size_t role = 0; role < kRoleNames.size(); ++role) {
+    const auto which = static_cast<cuda::Role>(role);
+    if (!old.contains(which) && !now.contains(which)) continue;
+    Result<GrowthReport> report = diff::diff(part_of(before, old, which), part_of(after, now, which), options);
+    if (!report) return std::move(report).error();
+    parts.push_back({cuda::to_text(which), *std::move(report)});
+  }
+  Result<FlameTree> tree = flame::flame_tree(parts, width);
+  if (!tree) return std::move(tree).error();
+  const Result<GrowthReport> all = diff::diff(before, after, options);
+  if (!all) return all.error();
+  if (all->total != tree->boxes.front().value)
+    return Error{ErrorCode::internal, "flame graph: roles do not add up to the total"};
+  return drawing.tell_flame_of_growth(*std::move(tree), *all);
 }
 
 Result<render::FlameStory> of_ends(const std::vector<SnapshotRef>& refs, const DiffOptions& options, FlameWidth width,
@@ -136,17 +177,18 @@ Result<std::string> draw_flame(const Compared& compared, const PictureOptions& o
   if (!drawing) return drawing.error();
   if (diff::has_counters_only(refs))
     return Error{ErrorCode::usage, "a flame graph is of stacks: found counters alone, expected heaps"};
-  const bool by_role = is_by_role(compared.options);
-  if (by_role && refs.size() > 1)
-    return Error{ErrorCode::usage, "a flame graph by role is of one snapshot: found " + std::to_string(refs.size())};
   // The tree's texts are those of its snapshots.
-  const Result<Labelled> of_one_snapshot = labelled(std::span(refs).first(1), compared.options);
-  if (!of_one_snapshot) return of_one_snapshot.error();
+  const std::vector<SnapshotRef> ends = refs.size() == 1 ? refs : std::vector<SnapshotRef>{refs.front(), refs.back()};
+  const Result<Labelled> with_labels = labelled(ends, compared.options);
+  if (!with_labels) return with_labels.error();
   DiffOptions view = compared.options;
   view.by = GroupBy::stack;
-  Result<render::FlameStory> story = by_role            ? of_roles(of_one_snapshot->snapshots.front(), view, **drawing)
-                                     : refs.size() == 1 ? of_one(refs.front(), view, options.width, **drawing)
-                                                        : of_ends(refs, view, options.width, **drawing);
+  const std::vector<SnapshotRef>& by_role = with_labels->snapshots;
+  Result<render::FlameStory> story =
+      !is_by_role(compared.options) ? (refs.size() == 1 ? of_one(refs.front(), view, options.width, **drawing)
+                                                        : of_ends(refs, view, options.width, **drawing))
+      : refs.size() == 1            ? of_roles(by_role.front(), view, **drawing)
+                                    : of_roles(by_role.front(), by_role.back(), view, options.width, **drawing);
   if (!story) return std::move(story).error();
   if (refs.size() > 2) story->order_note = "first and last of " + order_of(loaded);
   story->title.clear();

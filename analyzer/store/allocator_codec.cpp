@@ -1,5 +1,6 @@
 #include "analyzer/store/allocator_codec.hpp"
 #include "snapdiff/keyed_hash.hpp"
+#include "snapdiff/role_names.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -29,6 +30,14 @@ constexpr std::size_t kSegmentColumns = 11;
 enum BlockColumn { kBlockRuns, kBlockAddress, kBlockSize, kBlockRequested, kBlockState, kBlockStack };
 constexpr std::size_t kBlockColumns = 6;
 
+constexpr std::uint8_t kNoRole = 0;
+constexpr int kRoleShift = 2;  // in the byte of a block's state
+
+/// What a block is for, from 1; kNoRole where the table does not say.
+std::uint8_t role_of(const BlockTable& table, std::size_t row) {
+  return table.role.empty() ? kNoRole : static_cast<std::uint8_t>(table.role[row] + 1);
+}
+
 bool same_segment(const SegmentTable& a, std::size_t i, const SegmentTable& b, std::size_t j) {
   return a.address[i] == b.address[j] && a.device[i] == b.device[j] && a.size[i] == b.size[j] &&
          a.stated_allocated[i] == b.stated_allocated[j] && a.stated_active[i] == b.stated_active[j] &&
@@ -39,7 +48,7 @@ bool same_segment(const SegmentTable& a, std::size_t i, const SegmentTable& b, s
 
 bool same_block(const BlockTable& a, std::size_t i, const BlockTable& b, std::size_t j) {
   return a.address[i] == b.address[j] && a.size[i] == b.size[j] && a.requested[i] == b.requested[j] &&
-         a.state[i] == b.state[j] && a.stack[i] == b.stack[j];
+         a.state[i] == b.state[j] && a.stack[i] == b.stack[j] && role_of(a, i) == role_of(b, j);
 }
 
 /// By row of `after`: the row of `before` that says the same, or kNoRow. Tables mostly go on in step;
@@ -144,7 +153,8 @@ std::string block_chunk(const BlockTable& table, std::span<const std::uint32_t> 
     put_varint(out[kBlockSize], bits(table.size[row]));
     const bool is_free = table.state[row] == BlockState::inactive;
     put_varint(out[kBlockRequested], zigzag((is_free ? 0 : bits(table.size[row])) - bits(table.requested[row])));
-    out[kBlockState].push_back(static_cast<char>(table.state[row]));
+    out[kBlockState].push_back(
+        static_cast<char>(static_cast<std::uint8_t>(table.state[row]) | role_of(table, row) << kRoleShift));
     // A free block has no stack, which says nothing of the next one's.
     put_varint(out[kBlockStack], table.stack[row] == StackId{} ? 0 : 1 + zigzag(bits(table.stack[row]) - last_stack));
     if (table.stack[row] != StackId{}) last_stack = bits(table.stack[row]);
@@ -241,9 +251,15 @@ void TablesDecoder::add_blocks(std::string_view blob) {
   const auto own = [&] {
     const std::uint64_t expected = first ? 0 : end_of(to, to.address.size() - 1);
     first = false;
-    const std::uint8_t state = in[kBlockState].byte();
+    const std::uint8_t byte = in[kBlockState].byte();
+    const std::uint8_t state = byte & ((1U << kRoleShift) - 1);
+    const auto role = static_cast<std::uint8_t>(byte >> kRoleShift);
     if (state > static_cast<std::uint8_t>(BlockState::inactive))
       fail(ErrorCode::malformed, "block state " + std::to_string(state) + ", expected 0 to 2");
+    if (role > kRoleNames.size())
+      fail(ErrorCode::malformed,
+           "block of role " + std::to_string(role) + ", expected at most " + std::to_string(kRoleNames.size()));
+    add_role(role);
     to.address.push_back(expected + unzigzag(in[kBlockAddress].varint()));
     to.size.push_back(number(in[kBlockSize].varint()));
     to.state.push_back(static_cast<BlockState>(state));
@@ -255,6 +271,7 @@ void TablesDecoder::add_blocks(std::string_view blob) {
   };
   take_runs(columns[kBlockRuns], old.size_rows(), own, [&](std::size_t row) {
     first = false;
+    add_role(role_of(old, row));
     to.address.push_back(old.address[row]);
     to.size.push_back(old.size[row]);
     to.state.push_back(old.state[row]);
@@ -262,6 +279,14 @@ void TablesDecoder::add_blocks(std::string_view blob) {
     to.stack.push_back(old.stack[row]);
   });
   for (std::size_t c = kBlockAddress; c < kBlockColumns; ++c) in[c].expect_end();
+}
+
+/// Of the next block. A table has roles of all its blocks or of none.
+void TablesDecoder::add_role(std::uint8_t role) {
+  BlockTable& blocks = after_.blocks;
+  if ((role != kNoRole) != !blocks.role.empty() && blocks.size_rows() > 0)
+    fail(ErrorCode::malformed, "blocks with a role and without one, expected it of all or none");
+  if (role != kNoRole) blocks.role.push_back(static_cast<std::uint8_t>(role - 1));
 }
 
 AllocatorTables TablesDecoder::finish() {

@@ -45,6 +45,8 @@ class TablesDecoder {
   AllocatorTables finish();
 
  private:
+  void add_role(std::uint8_t role);
+
   AllocatorTables nothing_;
   const AllocatorTables& before_;
   AllocatorTables after_;

@@ -57,7 +57,7 @@ struct BlockTable {
   std::vector<std::int64_t> requested;
   std::vector<BlockState> state;
   std::vector<StackId> stack;  ///< of the allocation; 0 where none was recorded
-  /// What each is for, as role_names.hpp numbers it; empty where that was not worked out. Stores do not keep it.
+  /// What each is for, as role_names.hpp numbers it; empty where that was not worked out.
   std::vector<std::uint8_t> role;
   std::size_t size_rows() const { return address.size(); }
 };

@@ -135,11 +135,33 @@ class ByRole(Views):
         drawing = self.drawing(ATTENTION + "@peak", "--flame", "--by", "role")
         self.assertIn("autograd detail, 2.50 GiB", drawing)
 
-    def test_a_flame_graph_by_role_is_of_one_snapshot_with_roles(self):
+    def test_a_flame_graph_of_two_snapshots_has_both_sides_of_each_role(self):
+        self.make("run.pickle", "--iterations", "2", "--batch", "32")
+        drawing = self.drawing("run.pickle@peak", "run.pickle@end", "--flame", "--by", "role", "--union").replace("\u00a0", " ")
+        by_role = lambda operand: {row["key"]: row["flat"] for row in self.json("top", operand, "--by", "role", "-n", "0")["rows"]}
+        before, after = by_role("run.pickle@peak"), by_role("run.pickle@end")
+        for role in before.keys() | after.keys():
+            sides = [shown(side.get(role, 0)) if side.get(role, 0) >= (1 << 20) else "[0-9.]+ (B|KiB)" for side in (before, after)]
+            self.assertEqual(len(re.findall(r">%s, %s \u2192 %s<" % (role, *sides), drawing)), 1, role)
+        self.assertTrue("left), plus what came (solid, right). Colour is" in drawing)
+
+    def test_a_flame_graph_by_role_is_of_snapshots_with_roles(self):
         self.make("a.pickle", "--iterations", "1")
-        self.assertIn("of one snapshot: found 2", self.run_it("render", "--flame", "--by", "role", "a.pickle@peak", "a.pickle", "--svg", code=2)[1])
         self.write("a.heap", HEAP)
+        for operands in (["a.heap"], ["a.heap", "a.pickle"]):
+            self.run_it("render", "--flame", "--by", "role", *operands, "--svg", code=2)
         self.assertIn("no roles in this snapshot", self.run_it("render", "--flame", "--by", "role", "a.heap", "--svg", code=2)[1])
+
+    def test_a_store_keeps_them(self):
+        self.make("run.pickle", "--iterations", "2", "--batch", "32")
+        for operand in ("run.pickle", "run.pickle@peak"):
+            self.run_it("import", operand, "--db", "roles.db")
+        colours = lambda drawing: sorted(re.findall(r'fill="[^"]*"', drawing))
+        for stored, operand in (("@1", "run.pickle"), ("@1@peak", "run.pickle@peak"), ("@2", "run.pickle@peak")):
+            for picture in ("--segments", "--flame"):
+                drawn = [self.run_it("render", picture, "--by", "role", name, "--db", "roles.db", "--svg", "-o", "-", text=False)[0].decode()
+                         for name in (stored, operand)]
+                self.assertEqual(colours(drawn[0]), colours(drawn[1]), (stored, picture))
 
 
 if __name__ == "__main__":

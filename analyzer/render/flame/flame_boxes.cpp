@@ -237,12 +237,15 @@ void draw_fill(const FlameFill& fill, Canvas& canvas, const Box& box) {
   const double strength = folded ? 0 : fill.strength;
   if (gone > 0) {
     const Box part{box.x, box.y, gone, box.h};
-    canvas.rect(part, fill.unsure ? kPanel : mix(kPaper, shade(kShrink, strength), 0.6));
-    canvas.hatched(part, fill.unsure ? kInk3 : kShrink.c500, 3.4, fill.unsure ? 0.4 : 0.7);
+    const Color ground = fill.role ? mix(kPaper, *fill.role, 0.4) : mix(kPaper, shade(kShrink, strength), 0.6);
+    const Color lines = fill.role ? mix(*fill.role, kInk, 0.4) : kShrink.c500;
+    canvas.rect(part, fill.unsure ? kPanel : ground);
+    canvas.hatched(part, fill.unsure ? kInk3 : lines, 3.4, fill.unsure ? 0.4 : 0.7);
   }
   if (same > 0) canvas.rect({box.x + gone, box.y, same, box.h}, fill.role.value_or(kOther));
   if (fill.grown > 0 && grown > 0)
-    canvas.rect({box.x + gone + same, box.y, grown, box.h}, fill.unsure ? kLine : shade(kGrow, strength));
+    canvas.rect({box.x + gone + same, box.y, grown, box.h},
+                fill.unsure ? kLine : fill.role.value_or(shade(kGrow, strength)));
   // Between two parts of opposite sign.
   if (gone > 2.5 && fill.grown > 0)
     canvas.painter().stroke(Path().move({box.x + gone, box.y}).line({box.x + gone, box.y + box.h}), {kInk, 1});

@@ -36,7 +36,11 @@ void add_roles(const FlameStory& story, const FlameWords& words, std::vector<Sam
     fill.role = words.role_color(box);
     const std::string_view role = story.tree.frames[boxes[box].name].function;
     any_unknown = any_unknown || role == kRoleNames[0];
-    std::string text = std::string(role).append(", ").append(words.size(boxes[box].weight));
+    std::string text = std::string(role).append(", ");
+    const auto value = [&](std::int64_t v) { return words.quantity().value(v); };
+    words.two_sided()
+        ? text.append(value(boxes[box].value.baseline)).append(" \u2192 ").append(value(boxes[box].value.current))
+        : text.append(words.size(boxes[box].weight));
     out.push_back({share_text(all > 0 ? static_cast<double>(boxes[box].weight) / all : 0), std::move(text), fill});
   }
   if (any_unknown) return;
@@ -54,12 +58,16 @@ std::vector<Sample> samples_of(const FlameStory& story, const FlameWords& words,
   gone.gone = grown.grown = same.same = 1;
   both.gone = both.grown = 0.5;
   both.strength = 0.3;
+  if (story.tree.by_role) gone.role = grown.role = both.role = kOther;  // whatever role it is
   const FlameBox& root = story.tree.boxes.front();
   const bool has_gone = words.shows_gone() && root.shrank != 0;
   const bool has_grown = words.shows_grown() && root.grew != 0;
   if (has_gone) out.push_back({"gone", what + " of before that are no longer there", gone});
   if (has_grown) out.push_back({"grown", what + " that came in addition", grown});
-  if (has_gone && has_grown) out.push_back({"both", "gone left, grown right; pale where they cancel", both});
+  if (has_gone && has_grown)
+    out.push_back({"both",
+                   std::string("gone left, grown right").append(story.tree.by_role ? "" : "; pale where they cancel"),
+                   both});
   if (story.tree.by_role) {
     add_roles(story, words, out);
   } else if (words.shows_same())

@@ -31,7 +31,7 @@ std::string sentence_of(const FlameStory& story, const FlameWords& words) {
   const Quantity& q = words.quantity();
   std::string text;
   const std::string callers = " Callers stand above their callees.";
-  if (story.tree.by_role)
+  if (story.tree.by_role && !story.two_sided)
     return std::string("Width and colour: how much the snapshot holds of what role.").append(callers);
   if (!story.two_sided) return std::string("Width is what the snapshot holds.").append(callers);
   if (root.weight == 0) {
@@ -57,13 +57,17 @@ std::string sentence_of(const FlameStory& story, const FlameWords& words) {
       text.append(" together, are left out.");
       break;
     case FlameWidth::baseline: text = "Width is the value before. Hatched: what has gone since."; break;
-    case FlameWidth::current: text = "Width is the value after. Orange: what came in addition."; break;
+    case FlameWidth::current:
+      text = "Width is the value after.";
+      if (!story.tree.by_role) text.append(" Orange: what came in addition.");
+      break;
     case FlameWidth::both:
       text =
           "Every frame of either side. Width is what both share, plus what went (hatched, left), plus what came "
           "(solid, right).";
       break;
   }
+  if (story.tree.by_role) text.append(" Colour is the role.");
   return text.append(callers);
 }
 

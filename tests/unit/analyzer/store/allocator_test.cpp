@@ -411,5 +411,9 @@ TEST_CASE("store codec: chunks of events and blocks that lie are malformed") {
   CHECK(blocks({zero + "\x01" + zero, "", "", "", "", ""}) == "old row 0, expected less than 0");
   CHECK(blocks({"\xff\xff\xff\x7f", "", "", "", "", ""}) == "own rows 268435455, expected less than 16385");
   CHECK(blocks({"\x01" + zero, zero, zero, zero, "\x03", zero}) == "block state 3, expected 0 to 2");
+  CHECK(blocks({"\x01" + zero, zero, zero, zero, "\x2c", zero}) == "block of role 11, expected at most 10");
+  const std::string two(2, '\0');
+  CHECK(blocks({"\x02" + zero, two, two, two, std::string("\x04\x00", 2), two}) ==
+        "blocks with a role and without one, expected it of all or none");
   CHECK(blocks({"\x01" + zero, zero, zero, zero, "\x02", zero}) == "1 blocks, expected 0");
 }
