@@ -14,15 +14,6 @@
 namespace snapdiff::cli {
 namespace {
 
-// Machine forms carry what was noted while reading the inputs; text says it on stderr.
-void add_import_notes(GrowthReport& report) {
-  for (const SnapshotRef& side : {report.baseline, report.current}) {
-    for (const Note& note : side.snapshot->facts.notes.all()) {
-      report.notes.add(note.severity, side.ref + ": " + note.text, note.first_offset, note.count);
-    }
-  }
-}
-
 // The report as text, whatever its kind. `loaded` holds two or more snapshots.
 Result<std::string> answer(const Loaded& loaded, const DiffOptions& options, const report::Style& style,
                            bool steps_wanted) {
@@ -31,7 +22,7 @@ Result<std::string> answer(const Loaded& loaded, const DiffOptions& options, con
     Result<GrowthReport> report = session::compare_two(refs[0], refs[1], options);
     if (!report) return std::move(report).error();
     session::add_left_out(loaded, report->notes);
-    if (style.form != report::Form::text) add_import_notes(*report);
+    add_import_notes(*report, style.form);
     return report::write_diff(*report, style);
   }
   Result<session::JudgedSeries> series = session::judge_series(refs, options);
@@ -42,13 +33,13 @@ Result<std::string> answer(const Loaded& loaded, const DiffOptions& options, con
     for (std::size_t i = 1; i < refs.size(); ++i) {
       Result<GrowthReport> step = session::compare_pair(refs[i - 1], refs[i], options);
       if (!step) return std::move(step).error();
-      if (style.form != report::Form::text) add_import_notes(*step);
+      add_import_notes(*step, style.form);
       steps.push_back(*std::move(step));
     }
   }
   TrendReport& trend = series->trend;
   trend.series.steps = std::move(series->steps);
-  if (style.form != report::Form::text) add_import_notes(trend.series.overall);
+  add_import_notes(trend.series.overall, style.form);
   const bool judged = trend.series.overall.series_length >= kJudgedFrom;
   return report::write_series(trend.series, steps, judged ? report::RowVerdicts(trend.verdicts) : report::RowVerdicts(),
                               style);

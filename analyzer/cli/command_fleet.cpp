@@ -43,7 +43,7 @@ int run_fleet(const Arguments& arguments) {
                    {"snapdiff fleet diff --service api --from '2026-11-01 12:00' --to +24h",
                     "snapdiff fleet trend --service api --since 14d --step 1h",
                     "snapdiff fleet pull --service api --instance h123 --since 2d -o incident.db"});
-  add_options(line, asked.options, kTakesOperands | kTakesView | kTakesRows | kTakesForm);
+  add_options(line, asked.options, kTakesOperands | kTakesView | kTakesRows | kTakesForm | kAsksFleet);
   add_connection(line, asked.servers);
   line.text("--service", "NAME", asked.servers.service, "of this service");
   line.text("--instance", "NAME", asked.servers.instance, "of this instance");

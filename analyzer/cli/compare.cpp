@@ -49,15 +49,25 @@ Result<Question> understand(const Options& options, const Terminal& terminal) {
   return question;
 }
 
-int tell_notes(const Loaded& loaded, const Options& options) {
-  for (const LoadedSnapshot& s : loaded.snapshots) {
-    for (const Note& note : s.ref.snapshot->facts.notes.all()) {
-      if (note.severity == Severity::info) continue;
-      const std::string times = note.count > 1 ? " (" + count_text(note.count) + " times)" : "";
-      say((note.severity == Severity::data_loss ? "partial: " : "warning: ") +
-          escape_for_terminal(s.ref.ref + ": " + note.text) + times);
-    }
+void add_import_notes(GrowthReport& report, report::Form form) {
+  if (form == report::Form::text) return;
+  for (const SnapshotRef& side : {report.baseline, report.current}) {
+    for (const Note& note : side.snapshot->facts.notes.all())
+      report.notes.add(note.severity, side.ref + ": " + note.text, note.first_offset, note.count);
   }
+}
+
+void tell_import_notes(const SnapshotRef& ref) {
+  for (const Note& note : ref.snapshot->facts.notes.all()) {
+    if (note.severity == Severity::info) continue;
+    const std::string times = note.count > 1 ? " (" + count_text(note.count) + " times)" : "";
+    say((note.severity == Severity::data_loss ? "partial: " : "warning: ") +
+        escape_for_terminal(ref.ref + ": " + note.text) + times);
+  }
+}
+
+int tell_notes(const Loaded& loaded, const Options& options) {
+  for (const LoadedSnapshot& s : loaded.snapshots) tell_import_notes(s.ref);
   if (!loaded.chosen.empty()) say("note: " + escape_for_terminal(loaded.chosen));
   for (const LeftOut& one : loaded.left_out) say("warning: left out: " + escape_for_terminal(one.why));
   for (const Note& note : loaded.notes.all()) say_note(note);

@@ -39,6 +39,11 @@ int fail(const Error& error);
 /// How the report writers should write for this terminal and these options. Errors: usage.
 Result<report::Style> style_of(const Options& options, const Terminal& terminal);
 
+/// What was noted while the two sides were read becomes notes of the report; but for text, which has it on stderr.
+void add_import_notes(GrowthReport& report, report::Form form);
+/// Says on stderr what was noted while a snapshot was read: warnings, and first what was lost.
+void tell_import_notes(const SnapshotRef& ref);
+
 /// Says notes on stderr, one line each; "partial: ..." first where a part of an input was lost.
 /// Returns the exit code: 2 for a partial input under --strict.
 int tell_notes(const Loaded& loaded, const Options& options);

@@ -11,10 +11,13 @@
 #include "analyzer/cli/progress.hpp"
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/session/judged_series.hpp"
+#include "analyzer/session/list_text.hpp"
 #include "analyzer/session/ranks.hpp"
 
 namespace snapdiff::cli {
 namespace {
+
+constexpr std::size_t kNamedVersions = 4;
 
 /// What a question is asked of: the servers, the view and the instances.
 struct FleetSlice {
@@ -107,7 +110,9 @@ Result<std::vector<SnapshotRef>> fetch_refs(FleetSlice& slice, const std::vector
   return refs;
 }
 
-void add_notes(const Notes& notes, const std::vector<fleet::Step>& steps, GrowthReport& report) {
+/// `pivot`: of the rows; they need not be separated where it tells the versions apart.
+void add_notes(const Notes& notes, const std::vector<fleet::Step>& steps, const fleet::Pivot* pivot,
+               GrowthReport& report) {
   report.notes.add_all(notes);
   std::set<std::string> versions;
   std::uint64_t partial = 0;
@@ -117,15 +122,33 @@ void add_notes(const Notes& notes, const std::vector<fleet::Step>& steps, Growth
       partial += member->partial ? 1U : 0U;
     }
   }
-  if (versions.size() > 1) {
-    std::string text = std::to_string(versions.size()) + " versions are added up:";
-    std::size_t named = 0;
-    for (const std::string& version : versions) {
-      if (named++ < 4) text += (named > 1 ? ", " : " ") + (version.empty() ? std::string("none") : version);
-    }
-    report.notes.add(Severity::info, text + "; --by version separates them");
+  const bool apart = pivot != nullptr && (pivot->key == "version" || pivot->key == "instance");
+  if (versions.size() > 1 && !apart) {
+    std::vector<std::string> names;
+    for (const std::string& version : versions) names.push_back(version.empty() ? "none" : version);
+    report.notes.add(Severity::info, std::to_string(versions.size()) +
+                                         " versions are added up: " + session::list_and_more(names, kNamedVersions) +
+                                         "; --by version separates them");
   }
   if (partial > 0) report.notes.add(Severity::data_loss, "snapshots that are partial", std::nullopt, partial);
+}
+
+/// Where to go from here: sums over instances are no operands of the commands that files lead to.
+void lead_on(const FleetQuestion& asked, const fleet::Committed& first, GrowthReport& report) {
+  if (!report.story) return;
+  auto story = std::make_shared<Story>(*report.story);
+  const bool is_pair = asked.word == "diff";
+  if (is_pair && !story->no_verdict.empty())
+    story->no_verdict = "two moments have none, 'snapdiff fleet trend' judges what lies between them";
+  const bool is_plain = first.service.find_first_not_of(
+                            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") == std::string::npos;
+  story->next = {};
+  if (is_plain) {
+    story->next = {{is_pair ? "snapdiff fleet trend --service " : "snapdiff fleet pull --service ", false},
+                   {first.service, true}};
+    if (!is_pair) story->next.push_back({" -o incident.db", false});
+  }
+  report.story = std::move(story);
 }
 
 /// Which step's sum of one metric stands for a single snapshot: then that snapshot comes whole.
@@ -139,6 +162,13 @@ std::vector<fleet::Step> made_whole(const FleetSlice& slice, std::vector<fleet::
 struct FleetTrend {
   FleetSlice slice;
   session::JudgedSeries judged;
+  std::vector<SnapshotRef> refs;
+};
+
+struct FleetDiff {
+  report::Style style;
+  GrowthReport report;
+  std::vector<SnapshotRef> refs;
 };
 
 Result<FleetTrend> judge_fleet(const FleetQuestion& asked) {
@@ -157,14 +187,14 @@ Result<FleetTrend> judge_fleet(const FleetQuestion& asked) {
     return Error{ErrorCode::usage, "too few snapshots: found " + std::to_string(grid->steps.size()) +
                                        ", expected at least " + (asked.word == "trend" ? "3" : "2")};
   const std::vector<fleet::Step> steps = asked.floor.value_or(0) > 0 ? grid->steps : made_whole(slice, grid->steps);
-  const Result<std::vector<SnapshotRef>> refs = fetch_refs(slice, steps, asked.floor.value_or(0));
-  if (!refs) return refs.error();
+  Result<std::vector<SnapshotRef>> refs = fetch_refs(slice, steps, asked.floor.value_or(0));
+  if (!refs) return std::move(refs).error();
   const std::optional<double> floor =
       asked.floor ? std::optional(static_cast<double>(*asked.floor)) : std::optional<double>();
   Result<session::JudgedSeries> judged = session::judge_series(*refs, slice.view, asked.limit, floor);
   if (!judged) return std::move(judged).error();
   GrowthReport& overall = judged->trend.series.overall;
-  add_notes(grid->notes, steps, overall);
+  add_notes(grid->notes, steps, slice.pivot_or_null(), overall);
   // After a restart the series begins later: growth is counted over the same snapshots.
   std::vector<MomentPair> ends;
   const std::size_t left_out = judged->trend.left_out;
@@ -173,15 +203,18 @@ Result<FleetTrend> judge_fleet(const FleetQuestion& asked) {
   const std::vector<SnapshotRef> judged_refs(refs->begin() + static_cast<std::ptrdiff_t>(left_out), refs->end());
   if (Status counted = count_instances(slice.from, ends, judged_refs, slice.pivot_or_null(), overall); !counted)
     return counted.error();
-  return FleetTrend{std::move(slice), *std::move(judged)};
+  lead_on(asked, *steps.front().members.front(), overall);
+  return FleetTrend{std::move(slice), *std::move(judged), *std::move(refs)};
 }
 
-int print_answer(const std::string& text, const report::Style& style) {
-  const Status printed = print_report(text, style.form);
-  return printed ? kExitDone : fail(printed.error());
+/// `refs`: of single snapshots, what was noted while they were read is said.
+int print_answer(const std::string& text, const report::Style& style, std::span<const SnapshotRef> refs = {}) {
+  if (const Status printed = print_report(text, style.form); !printed) return fail(printed.error());
+  for (const SnapshotRef& ref : refs) tell_import_notes(ref);
+  return kExitDone;
 }
 
-Result<std::pair<std::string, report::Style>> answer_diff(const FleetQuestion& asked) {
+Result<FleetDiff> answer_diff(const FleetQuestion& asked) {
   Result<FleetSlice> opened = open_slice(asked);
   if (!opened) return std::move(opened).error();
   FleetSlice& slice = *opened;
@@ -208,16 +241,18 @@ Result<std::pair<std::string, report::Style>> answer_diff(const FleetQuestion& a
   }
   steps = made_whole(slice, std::move(steps));
   fleet::GrowthBeside beside{slice.view.metric, {}};
-  const Result<std::vector<SnapshotRef>> refs = fetch_refs(slice, steps, 0, &beside);
-  if (!refs) return refs.error();
+  Result<std::vector<SnapshotRef>> refs = fetch_refs(slice, steps, 0, &beside);
+  if (!refs) return std::move(refs).error();
   Result<GrowthReport> report = session::compare_pair((*refs)[0], (*refs)[1], slice.view);
   if (!report) return std::move(report).error();
-  add_notes(moments.notes, steps, *report);
+  add_notes(moments.notes, steps, slice.pivot_or_null(), *report);
   if (Status counted =
           count_instances(slice.from, moments.pairs, *refs, slice.pivot_or_null(), *report, std::move(beside.growth));
       !counted)
     return counted.error();
-  return std::pair(report::write_diff(*report, slice.style), slice.style);
+  lead_on(asked, *moments.pairs.front().first, *report);
+  add_import_notes(*report, slice.style.form);
+  return FleetDiff{slice.style, *std::move(report), *std::move(refs)};
 }
 
 }  // namespace
@@ -225,13 +260,13 @@ Result<std::pair<std::string, report::Style>> answer_diff(const FleetQuestion& a
 int fleet_diff(const FleetQuestion& asked) {
   const auto answer = session::in_stage(watch_of(asked.terminal), "comparing", [&] { return answer_diff(asked); });
   if (!answer) return fail_of_fleet(answer.error());
-  return print_answer(answer->first, answer->second);
+  return print_answer(report::write_diff(answer->report, answer->style), answer->style, answer->refs);
 }
 
 int fleet_trend(const FleetQuestion& asked) {
   const auto trend = session::in_stage(watch_of(asked.terminal), "judging", [&] { return judge_fleet(asked); });
   if (!trend) return fail_of_fleet(trend.error());
-  return print_answer(report::write_trend(trend->judged.trend, trend->slice.style), trend->slice.style);
+  return print_answer(report::write_trend(trend->judged.trend, trend->slice.style), trend->slice.style, trend->refs);
 }
 
 int fleet_gate(const FleetQuestion& asked) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analyzer/diff/diff.hpp"
+#include "analyzer/session/judged_series.hpp"
 #include "snapdiff/hash.hpp"
 #include "snapdiff/keyed_hash.hpp"
 #include "snapdiff/story.hpp"
@@ -83,6 +84,40 @@ class Counter {
   std::uint32_t instances_;
   std::unordered_map<std::uint64_t, std::uint64_t, KeyedHash> sums_;
 };
+
+/// "on 19 of 20 instances"
+void tell_culprits(std::vector<Culprit>& culprits, std::span<const fleet::InstanceGrowth> growth,
+                   const RowsOfStacks& rows, std::size_t instances) {
+  for (Culprit& culprit : culprits) {
+    if (culprit.rows.empty()) continue;
+    Counter counter(instances);
+    for (const fleet::InstanceGrowth& one : growth) {
+      if (std::binary_search(culprit.rows.begin(), culprit.rows.end(), rows.row(one.stack))) counter.add(0, one);
+    }
+    culprit.instances = counter.counts(1).front();
+    const std::uint32_t changed = culprit.value.growth() < 0 ? culprit.instances.shrank : culprit.instances.grew;
+    if (instances > 1)
+      culprit.text.spread = "on " + std::to_string(changed) + " of " + std::to_string(instances) + " instances";
+  }
+}
+
+/// Culprits are made of stacks, whatever the rows are: `by_stack` is the story whose rows they name.
+void tell_culprits(const Story& by_stack, std::span<const fleet::InstanceGrowth> growth, const RowsOfStacks& rows,
+                   std::size_t instances, GrowthReport& report) {
+  auto story = std::make_shared<Story>(*report.story);
+  for (const auto list : {&Story::culprits, &Story::freed}) {
+    std::vector<Culprit> told = by_stack.*list;
+    tell_culprits(told, growth, rows, instances);
+    for (Culprit& culprit : (*story).*list) {
+      for (const Culprit& one : told) {
+        if (one.text.name != culprit.text.name || one.value != culprit.value) continue;
+        culprit.instances = one.instances;
+        culprit.text.spread = one.text.spread;
+      }
+    }
+  }
+  report.story = std::move(story);
+}
 
 /// Rows of a report that is not by stack, by their keys.
 class RowsOfKeys {
@@ -168,6 +203,12 @@ class GroupCounter {
   GroupCounter(const GrowthReport& report, std::size_t instances)
       : report_(report), counter_(instances), sums_(report.rows.size()) {}
 
+  /// The row is of those instances alone for which this is called.
+  void has_instance(std::uint32_t row) {
+    members_.resize(sums_.size());
+    if (row != GrowthReport::kNoPlace) ++members_[row];
+  }
+
   void add(std::uint32_t row, const fleet::InstanceGrowth& one) {
     if (row == GrowthReport::kNoPlace) return;
     counter_.add(row, one);
@@ -177,6 +218,7 @@ class GroupCounter {
   std::vector<InstanceCount> counts() const {
     std::vector<InstanceCount> out = counter_.counts(sums_.size());
     for (std::size_t r = 0; r < out.size(); ++r) {
+      if (!members_.empty()) out[r].of = members_[r];
       if (static_cast<std::uint64_t>(report_.cumulative[r].value.growth()) != sums_[r]) out[r] = {};
     }
     return out;
@@ -186,21 +228,30 @@ class GroupCounter {
   const GrowthReport& report_;
   Counter counter_;
   std::vector<std::uint64_t> sums_;
+  std::vector<std::uint32_t> members_;
 };
 
 /// By what snapshots as a whole have (version, instance): where it is another at the end, the instance's bytes leave
-/// one row for the other. Nothing where only a part of them is in the report.
-bool count_by_pivot(const fleet::Pivot& pivot, std::span<const MomentPair> pairs, const GrowthReport& report,
-                    std::span<const fleet::InstanceGrowth> growth, const RowsOfStacks& visible, GroupCounter& counter) {
+/// one row for the other. Nothing where only a part of them is in the report. `without`: the row of those that have
+/// none.
+bool count_by_pivot(const fleet::Pivot& pivot, const std::string& without, std::span<const MomentPair> pairs,
+                    const GrowthReport& report, std::span<const fleet::InstanceGrowth> growth,
+                    const RowsOfStacks& visible, GroupCounter& counter) {
   const RowsOfKeys keys(report);
+  const auto row_of = [&](const fleet::Committed& one) {
+    const std::string value = pivot.value(one);
+    return keys.row(value.empty() ? without : value);
+  };
   const bool is_whole = report.filtered == Change{} && report.unattributed == Change{};
   std::vector<std::uint32_t> row_of_instance;
   for (std::uint32_t i = 0; i < pairs.size(); ++i) {
     const auto& [first, last] = pairs[i];
-    const std::uint32_t before = keys.row(pivot.value(*first)), after = keys.row(pivot.value(*last));
+    const std::uint32_t before = row_of(*first), after = row_of(*last);
     row_of_instance.push_back(before == after ? after : GrowthReport::kNoPlace);
+    counter.has_instance(after);
     if (before == after) continue;
     if (!is_whole) return false;
+    counter.has_instance(before);
     counter.add(before, {{}, 0, i, -first->total});
     counter.add(after, {{}, 0, i, last->total});
   }
@@ -216,12 +267,15 @@ Status count_groups(std::span<const MomentPair> pairs, std::span<const SnapshotR
   DiffOptions by_stack = report.options;
   by_stack.by = GroupBy::stack;
   by_stack.metric = report.metric;
-  const Result<GrowthReport> stacks = diff::diff(snapshots.front(), snapshots.back(), by_stack);
+  const Result<GrowthReport> stacks = session::compare_pair(snapshots.front(), snapshots.back(), by_stack);
   if (!stacks) return stacks.error();
   const RowsOfStacks visible(*stacks, snapshots);
+  if (stacks->story && report.story) tell_culprits(*stacks->story, growth, visible, pairs.size(), report);
   GroupCounter counter(report, pairs.size());
   if (pivot != nullptr) {
-    if (!count_by_pivot(*pivot, pairs, report, growth, visible, counter)) return ok();
+    const Dictionary& d = *snapshots.front().snapshot->dictionary;
+    const std::string without = diff::label_text(d, LabelSetId{}, pivot->key);
+    if (!count_by_pivot(*pivot, without, pairs, report, growth, visible, counter)) return ok();
   } else if (report.options.by == GroupBy::label || report.options.by == GroupBy::type) {
     const auto row_of_label = rows_of_labels(report, snapshots);
     for (const fleet::InstanceGrowth& one : growth) {
@@ -237,22 +291,6 @@ Status count_groups(std::span<const MomentPair> pairs, std::span<const SnapshotR
   }
   report.instances = counter.counts();
   return ok();
-}
-
-/// "on 19 of 20 instances"
-void tell_culprits(std::vector<Culprit>& culprits, const std::vector<fleet::InstanceGrowth>& growth,
-                   const RowsOfStacks& rows, std::size_t instances) {
-  for (Culprit& culprit : culprits) {
-    if (culprit.rows.empty()) continue;
-    Counter counter(instances);
-    for (const fleet::InstanceGrowth& one : growth) {
-      if (std::binary_search(culprit.rows.begin(), culprit.rows.end(), rows.row(one.stack))) counter.add(0, one);
-    }
-    culprit.instances = counter.counts(1).front();
-    const std::uint32_t changed = culprit.value.growth() < 0 ? culprit.instances.shrank : culprit.instances.grew;
-    if (instances > 1)
-      culprit.text.spread = "on " + std::to_string(changed) + " of " + std::to_string(instances) + " instances";
-  }
 }
 
 }  // namespace
@@ -272,11 +310,7 @@ Status count_instances(fleet::Fleet& from, std::span<const MomentPair> pairs, st
     if (const std::uint32_t row = rows.row(one.stack); row != GrowthReport::kNoPlace) counter.add(row, one);
   }
   report.instances = counter.counts(report.rows.size());
-  if (!report.story) return ok();
-  auto story = std::make_shared<Story>(*report.story);
-  tell_culprits(story->culprits, *growth, rows, pairs.size());
-  tell_culprits(story->freed, *growth, rows, pairs.size());
-  report.story = std::move(story);
+  if (report.story) tell_culprits(Story(*report.story), *growth, rows, pairs.size(), report);
   return ok();
 }
 

@@ -163,11 +163,13 @@ Result<StepGrid> step_grid(const std::vector<InstanceSeries>& instances, std::op
   if (count > 10'000)
     return Error{ErrorCode::usage, "--step gives " + std::to_string(count) + " steps, expected at most 10000"};
   out.steps.resize(static_cast<std::size_t>(count));
+  std::vector<std::uint8_t> has_own(out.steps.size(), 0);
   std::vector<std::string> left_out, restarts;
   for (const InstanceSeries& series : instances) {
     std::vector<const fleet::Committed*> at(out.steps.size(), nullptr);
     for (const fleet::Committed* const one : series.snapshots)
       at[static_cast<std::size_t>((one->ts_ns - first) / out.step_ns)] = one;
+    const std::vector<const fleet::Committed*> own = at;
     std::size_t carried = 0;
     bool whole = true;
     for (std::size_t s = 0; s < at.size(); ++s) {
@@ -179,13 +181,22 @@ Result<StepGrid> step_grid(const std::vector<InstanceSeries>& instances, std::op
       left_out.push_back(series.instance);
       continue;
     }
-    for (std::size_t s = 0; s < at.size(); ++s) out.steps[s].members.push_back(at[s]);
+    for (std::size_t s = 0; s < at.size(); ++s) {
+      out.steps[s].members.push_back(at[s]);
+      if (own[s] != nullptr) has_own[s] = 1;
+    }
     out.ends.emplace_back(at.front(), at.back());
     if (restarted(series, at.front(), at.back())) restarts.push_back(series.instance);
   }
   if (out.ends.empty())
     return Error{ErrorCode::usage, "none of " + counted(instances.size(), "instance") +
                                        " has a snapshot at every step; expected a longer --step or a shorter --since"};
+  // A step that nobody has a snapshot of is the one before.
+  std::size_t kept = 0;
+  for (std::size_t s = 0; s < out.steps.size(); ++s) {
+    if (has_own[s] != 0) std::swap(out.steps[kept++], out.steps[s]);
+  }
+  out.steps.resize(kept);
   if (!left_out.empty())
     out.notes.add(Severity::warning, counted(left_out.size(), "instance") +
                                          " without a snapshot at some step left out: " + names_of(left_out) + "; of " +

@@ -13,6 +13,14 @@
 namespace snapdiff::cli {
 namespace {
 
+/// What rows can be grouped by; instances of a fleet have more.
+std::vector<std::string> kinds() { return {"stack", "function", "file", "line", "module", "type", "role", "label:"}; }
+std::vector<std::string> kinds_of_fleet() {
+  std::vector<std::string> out = kinds();
+  out.insert(out.end(), {"version", "instance", "service"});
+  return out;
+}
+
 void add_hide_and_show(CommandLine& line, Options& options) {
   line.text("--hide", "RE", options.hide, "drop matching frames from stacks");
   line.text("--show", "RE", options.show, "keep only matching frames of stacks");
@@ -34,10 +42,13 @@ void add_options(CommandLine& line, Options& options, unsigned groups) {
   }
   if ((groups & kTakesView) != 0) {
     line.text("--metric", "NAME", options.metric, "what to count (in-use bytes)");
+    const bool of_fleet = (groups & kAsksFleet) != 0;
     line.text("--by", "KIND", options.by,
-              "stack, function, file, line, module, type, role (CUDA),\n"
-              "label:KEY (stack)")
-        .suggestions({"stack", "function", "file", "line", "module", "type", "role", "label:"});
+              of_fleet ? "version, instance, service, label:KEY, stack,\n"
+                         "function, file, line, module, type, role (stack)"
+                       : "stack, function, file, line, module, type, role (CUDA),\n"
+                         "label:KEY (stack)")
+        .suggestions(of_fleet ? kinds_of_fleet() : kinds());
     line.text("--sort", "KEY", options.sort, "change, growth, after, objects, name (change)")
         .choices({"change", "growth", "after", "objects", "name"});
     line.text("--focus", "RE", options.focus, "only stacks with a matching frame");

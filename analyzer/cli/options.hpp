@@ -61,6 +61,7 @@ enum OptionGroup : unsigned {
   kTakesFrames = 64,   ///< --hide, --show, --frames alone
   kTakesCount = 128,   ///< -n alone
   kTakesSeries = 256,  ///< --series
+  kAsksFleet = 512,    ///< --by takes what instances have, too
 };
 
 void add_options(CommandLine& line, Options& options, unsigned groups);

@@ -240,6 +240,10 @@ class Fetch {
     if (Status read = dictionary_.read_stacks({stacks.begin(), stacks.end()}); !read) return read;
     if (Status read = dictionary_.read_labels({labels.begin(), labels.end()}); !read) return read;
     for (const std::string& value : pivot_values_) {
+      if (value.empty()) {  // has none, which is told apart from one without letters
+        pivot_sets_.push_back(LabelSetId{});
+        continue;
+      }
       Label label;
       label.key = builder_.string(pivot_->key);
       label.text = builder_.string(value);

@@ -167,6 +167,7 @@ Result<bool> Fleet::Impl::has_replicas() {
 }
 
 Status Fleet::init(const Layout& layout) {
+  if (Status known = impl_->check_cluster(); !known) return known;
   const Result<bool> replicas = impl_->has_replicas();
   if (!replicas) return replicas.error();
   if (*replicas && !layout.on_cluster)
@@ -174,6 +175,9 @@ Status Fleet::init(const Layout& layout) {
                                        "' have replicas: expected --on-cluster, which makes tables that a keeper keeps "
                                        "equal; of others each replica would hold a part of the rows"};
   const std::size_t servers = layout.on_cluster ? 1 : impl_->clients.size();
+  for (std::size_t i = 0; i < servers; ++i) {
+    if (Status fits = impl_->check_schema_before_init(impl_->clients[i]); !fits) return fits;
+  }
   for (std::size_t i = 0; i < servers; ++i) {
     Client& client = impl_->clients[i];
     const Result<std::string> version = version_of(client);
@@ -195,6 +199,7 @@ Status Fleet::init(const Layout& layout) {
 }
 
 Result<std::vector<Committed>> Fleet::list(const Slice& slice) {
+  if (Status fits = impl_->check_schema(); !fits) return fits.error();
   std::map<std::pair<Hash128, std::string>, Committed> found;
   const Status read =
       impl_->rows("snapshots",
@@ -246,6 +251,7 @@ Result<std::vector<Committed>> Fleet::list(const Slice& slice) {
 }
 
 Result<ServerFacts> Fleet::facts() {
+  if (Status fits = impl_->check_schema(); !fits) return fits.error();
   ServerFacts out;
   Result<std::string> version = version_of(impl_->client());
   if (!version) return std::move(version).error();

@@ -20,6 +20,8 @@ struct Fleet::Impl {
   Connection to;
   std::vector<Client> clients;
 
+  bool is_schema_known = false;
+
   Client& client() { return clients.front(); }
   std::string table(std::string_view name) const { return identifier(to.database) + "." + std::string(name); }
 
@@ -27,6 +29,13 @@ struct Fleet::Impl {
   Result<std::vector<std::string>> shards();
   /// Whether some shard of the cluster is on several servers.
   Result<bool> has_replicas();
+  /// Whether the tables of all servers are of this schema; asked for once. Errors: incompatible, where they are older,
+  /// newer or not there.
+  Status check_schema();
+  /// The same of one server, before tables are made: none, or these.
+  Status check_schema_before_init(Client& server);
+  /// Errors: usage, where the server knows no such cluster, with those that it knows.
+  Status check_cluster();
   /// An error of a statement, with the shards that do not answer.
   Error with_dead_shards(Error error);
 

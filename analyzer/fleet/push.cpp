@@ -399,6 +399,7 @@ static Result<std::unordered_set<Hash128>> listed_snapshots(Fleet::Impl& from, c
 }
 
 Result<Pushed> Fleet::push(std::span<const Snapshot* const> snapshots, const Origin& origin) {
+  if (Status fits = impl_->check_schema(); !fits) return fits.error();
   Pushed pushed;
   std::vector<Hash128> ids;
   for (const Snapshot* const snapshot : snapshots) ids.push_back(snapshot_id(*snapshot, origin));

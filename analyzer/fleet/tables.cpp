@@ -24,6 +24,7 @@ class Statements {
 
   std::vector<std::string> all() {
     out_.push_back("CREATE DATABASE IF NOT EXISTS " + identifier(to_.database) + on_cluster());
+    add_schema();
     for (const Table& table : tables()) add(table);
     add_views();
     return std::move(out_);
@@ -94,12 +95,23 @@ class Statements {
     };
   }
 
+  /// The first to be made: a view that says the number. It holds no row that could be lost or come twice.
+  void add_schema() {
+    out_.push_back("CREATE VIEW IF NOT EXISTS " + name("schema_local") + on_cluster() + " AS SELECT toUInt32(" +
+                   std::to_string(kSchema) + ") AS number");
+    add_over_servers("schema", "number", " (number UInt32)");
+  }
+
   void add(const Table& table) {
     out_.push_back("CREATE TABLE IF NOT EXISTS " + name(table.name) + "_local" + on_cluster() + " (" + table.columns +
                    ") ENGINE = " + table.engine + " ORDER BY " + table.order);
-    out_.push_back("CREATE TABLE IF NOT EXISTS " + name(table.name) + on_cluster() + " AS " + name(table.name) +
-                   "_local ENGINE = Distributed(" + identifier(to_.cluster) + ", " + identifier(to_.database) + ", " +
-                   table.name + "_local, " + table.shard_by + ")");
+    add_over_servers(table.name, table.shard_by, " AS " + name(table.name) + "_local");
+  }
+
+  void add_over_servers(const std::string& table, const std::string& shard_by, const std::string& columns) {
+    out_.push_back("CREATE TABLE IF NOT EXISTS " + name(table) + on_cluster() + columns + " ENGINE = Distributed(" +
+                   identifier(to_.cluster) + ", " + identifier(to_.database) + ", " + table + "_local, " + shard_by +
+                   ")");
   }
 
   /// States that do not change when a push is repeated: a largest, a smallest, a last value.

@@ -19,6 +19,10 @@ inline constexpr std::string_view kFrameColumns =
     "frame, function, system_name, file, start_line, line, column, module, build_id, offset, flags";
 inline constexpr std::string_view kLabelColumns = "label, keys, texts, numbers, units, is_number";
 
+/// The number of these tables: one more with each change of a column, a key or what a value means. Older or newer ones
+/// are refused.
+inline constexpr std::uint32_t kSchema = 1;
+
 inline constexpr std::uint64_t kHour = 3600;
 
 /// Bits of `state` in `snapshot`.

@@ -62,12 +62,12 @@ std::string json_peek(const PeekReport& report, const Style& style);
 /// The verdict; "" where there are too few values to claim one.
 std::string_view word_of(const CounterRow& row);
 
-/// A value at each snapshot as bars from zero, at most `width` of them; zero is `_`.
-/// "19/20": instances on which a row grew.
+/// "19/20": instances on which a row grew; "" where that cannot be told.
 inline std::string instances_text(const InstanceCount& count) {
-  return std::to_string(count.grew) + "/" + std::to_string(count.of);
+  return count.of == 0 ? std::string() : std::to_string(count.grew) + "/" + std::to_string(count.of);
 }
 
+/// A value at each snapshot as bars from zero, at most `width` of them; zero is `_`.
 std::string sparkline(const std::int64_t* values, std::size_t count, std::size_t width, bool utf8);
 
 }  // namespace snapdiff::report

@@ -1,28 +1,32 @@
 #!/usr/bin/env python3
 """A fleet on one machine: two ClickHouse servers, services whose heaps are generated, two leaks among them.
 
-  fleet.py SNAPDIFF [--services 10] [--instances 20] [--snapshots 48] [--keep]
+  fleet.py [SNAPDIFF] [--services 10] [--instances 20] [--snapshots 48] [--keep]
 
-Starts two servers on loopback (Debian's clickhouse-server), pushes the heaps of every instance, asks three questions and
-prints the answers. --keep leaves the servers running until Enter is pressed, for questions of one's own.
+Starts two servers on loopback (Debian's clickhouse-server), pushes the heaps of every instance, asks four questions and
+prints the answers. SNAPDIFF is the program, by default the one that is installed or that was built in this clone. --keep
+leaves the servers running until Enter is pressed, for questions of one's own.
 
-Planted: version 2.3 of `api` leaks in cache_put on all of its instances but one (its cache is switched off); one host of
-`search`, h07, leaks in load_index.
+Planted: version 2.3 of `api` leaks in cache_put on all of its instances but one (its cache is switched off), while half as many
+instances still run 2.2, which does not; one host of `search`, h07, leaks in load_index.
 """
 import argparse
+import glob
 import gzip
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tests", "fleet"))
+TOP = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+sys.path.insert(0, os.path.join(TOP, "tests", "fleet"))
 import servers  # noqa: E402  (finds heaps, too)
 from heaps import field, varint  # noqa: E402
 
 SERVICES = ["api", "search", "auth", "billing", "cart", "images", "mail", "orders", "stock", "users"]
-START = 1_790_000_000
 STEP = 1800
 FUNCTIONS = ["parse_request", "json_encode", "open_session", "read_config", "tls_handshake", "route", "log_line", "query_plan",
              "thread_stack", "metrics_add"]
@@ -53,7 +57,7 @@ def heap(service, instance, version, step, seed):
         size = 200_000 * (number + 1) + seed.randrange(-4000, 4000)
         rows[(name, "handle_" + service)] = (max(size // 512, 1), size)
     filled = 4_000_000
-    if service == "api" and version == "2.3" and instance != 19:
+    if version == "2.3" and instance != 19:
         filled += 150_000 * step
     rows[("cache_put", "handle_" + service)] = (filled // 1000, filled)
     if service == "search":
@@ -62,10 +66,17 @@ def heap(service, instance, version, step, seed):
     return rows
 
 
-def version_of(service, instance, instances):
+def versions_of(service, instances):
+    """The version of each instance. A new one of `api` is being rolled out."""
     if service == "api":
-        return "2.3"
-    return "1.1" if instance < instances // 2 else "1.0"
+        return ["2.3"] * instances + ["2.2"] * (instances // 2)
+    return ["1.1" if instance < instances // 2 else "1.0" for instance in range(instances)]
+
+
+def find_program():
+    """The program that is installed, else the newest that was built here."""
+    built = sorted(glob.glob(os.path.join(TOP, "build", "*", "analyzer", "cli", "snapdiff")), key=os.path.getmtime)
+    return shutil.which("snapdiff") or (built[-1] if built else sys.exit("no snapdiff is installed or built here: give its path"))
 
 
 def run(binary, *words, show=True):
@@ -81,27 +92,29 @@ def run(binary, *words, show=True):
 
 def push_all(binary, folder, arguments):
     seed = random.Random(5)
+    # The last one is of now: servers may drop what is a month old.
+    start = (int(time.time()) // STEP - arguments.snapshots + 1) * STEP
     for service in SERVICES[:arguments.services]:
-        for instance in range(arguments.instances):
-            version = version_of(service, instance, arguments.instances)
+        versions = versions_of(service, arguments.instances)
+        for instance, version in enumerate(versions):
             here = os.path.join(folder, service, "h%02d" % instance)
             os.makedirs(here)
             for step in range(arguments.snapshots):
                 with open(os.path.join(here, "heap.%04d.pb.gz" % step), "wb") as file:
-                    file.write(profile(heap(service, instance, version, step, seed), START + STEP * step))
+                    file.write(profile(heap(service, instance, version, step, seed), start + STEP * step))
             run(binary, "push", here, "--service", service, "--instance", "h%02d" % instance, "--version", version, show=False)
-        print("pushed %s: %d instances, %d snapshots each" % (service, arguments.instances, arguments.snapshots), file=sys.stderr)
+        print("pushed %s: %d instances, %d snapshots each" % (service, len(versions), arguments.snapshots), file=sys.stderr)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("snapdiff")
+    parser.add_argument("snapdiff", nargs="?", help="the program (the one that is installed, or was built here)")
     parser.add_argument("--services", type=int, default=10)
     parser.add_argument("--instances", type=int, default=20)
     parser.add_argument("--snapshots", type=int, default=48)
     parser.add_argument("--keep", action="store_true", help="leave the servers running until Enter is pressed")
     arguments = parser.parse_args()
-    binary = os.path.abspath(arguments.snapdiff)
+    binary = os.path.abspath(arguments.snapdiff or find_program())
     if servers.SKIP:
         print(servers.SKIP)
         return 77
@@ -110,10 +123,11 @@ def main():
         run(binary, "fleet", "init", "--url", cluster.urls, show=False)
         push_all(binary, folder, arguments)
         run(binary, "fleet", "list")
+        run(binary, "fleet", "diff", "--service", "api", "--by", "version")
         run(binary, "fleet", "trend", "--service", "api", "--version", "2.3")
         run(binary, "fleet", "outliers", "--service", "search")
         if arguments.keep:
-            input("SNAPDIFF_FLEET_URL=%s; Enter ends the servers " % cluster.servers[0].url)
+            input("export SNAPDIFF_FLEET_URL=%s\nEnter ends the servers " % cluster.servers[0].url)
     return 0
 
 

@@ -121,7 +121,8 @@ struct Counterpart {
 };
 
 /// Of how many instances of a service a row grew, where the sides are sums over several machines.
-///   of   instances that were there at both ends; 0 outside a fleet
+///   of   instances that were there at both ends; by version or another label of theirs, those that have the row's;
+///        0 outside a fleet and where it cannot be told
 struct InstanceCount {
   std::uint32_t grew = 0, shrank = 0, of = 0;
 };

@@ -48,10 +48,17 @@ def corpus_cases():
     return found
 
 
-def without_notes_of_sides(found):
-    """A diff without the notes that are true of one side, which begin with how it is called: notes of inputs are not pushed."""
-    called = tuple(found[side]["ref"] + ": " for side in ("baseline", "current"))
-    return {**found, "notes": [note for note in found["notes"] if not note["text"].startswith(called)]}
+def with_names_of_sides(found):
+    """A diff whose notes of one side begin with which it is, not with how that is called."""
+    notes = []
+    for note in found["notes"]:
+        text = note["text"]
+        for side in ("baseline", "current"):
+            if text.startswith(found[side]["ref"] + ": "):
+                text = side + text[len(found[side]["ref"]):]
+                break
+        notes.append({**note, "text": text})
+    return {**found, "notes": notes}
 
 
 def without_refs(value):
@@ -137,7 +144,7 @@ class SameAsFiles(FleetTest):
 
     def compare(self, name, files, first, last, pushed=None):
         """What files say, what their instance says; the moments that a diff compares. `pushed`: what the push says of a series,
-        whose diff has more than two rows and no notes of one side."""
+        whose diff has more than two rows."""
         _, err = self.push(*files, "--service", "svc", "--instance", name)
         self.assertIn(pushed or "of svc, " + name, err)
         chosen = ["--service", "svc", "--instance", name, "--as", "json"]
@@ -145,8 +152,7 @@ class SameAsFiles(FleetTest):
             expected = json.loads(self.run_it("diff", first, last, "--as", "json", "--db", ":memory:")[0])
             found = json.loads(self.fleet("diff", *chosen)[0])
             self.assertGreaterEqual(len(found["rows"]), 3 if pushed else 1)
-            if not pushed:
-                found, expected = without_notes_of_sides(found), without_notes_of_sides(expected)
+            found, expected = with_names_of_sides(found), with_names_of_sides(expected)
             self.assertEqual(without_refs(found), without_refs(expected))
         with self.subTest(series=name, command="trend"):
             expected = json.loads(self.run_it("trend", *files, "--as", "json", "--db", ":memory:")[0])
@@ -220,9 +226,10 @@ class SameAsFiles(FleetTest):
 
         self.assertEqual(counts("--by", "function"),
                          {"alloc": (2, 0, 4), "one": (3, 0, 4), "two": (1, 1, 4), "rest": (0, 4, 4), "main": (2, 2, 4)})
-        self.assertEqual(counts("--by", "version"), {"2": (1, 0, 4), "1": (1, 2, 4)})
-        self.assertEqual(counts("--by", "instance"), {"a": (1, 0, 4), "b": (0, 1, 4), "c": (1, 0, 4), "d": (0, 1, 4)})
-        self.assertEqual(counts("--by", "version", "--focus", "two"), {"2": (1, 0, 4), "1": (0, 1, 4)})
+        # Of the instances that have the version: a alone has 2.
+        self.assertEqual(counts("--by", "version"), {"2": (1, 0, 1), "1": (1, 2, 3)})
+        self.assertEqual(counts("--by", "instance"), {"a": (1, 0, 1), "b": (0, 1, 1), "c": (1, 0, 1), "d": (0, 1, 1)})
+        self.assertEqual(counts("--by", "version", "--focus", "two"), {"2": (1, 0, 1), "1": (0, 1, 3)})
         self.assertEqual(counts("--by", "function", "--focus", "two"), {"alloc": (1, 1, 4), "two": (1, 1, 4), "main": (1, 1, 4)})
         self.assertIn("2/4", self.fleet("diff", "--service", "api", "--by", "function")[0])
 
@@ -243,7 +250,33 @@ class SameAsFiles(FleetTest):
                 self.push("%s.%d.pb.gz" % (instance, s), "--service", "api", "--instance", instance, "--version", versions[s])
         rows = json.loads(self.fleet("diff", "--service", "api", "--by", "version", "--as", "json")[0])["rows"]
         self.assertEqual({row["key"]: (row["growth"], row["instances"]) for row in rows},
-                         {"1": (-999, {"grew": 1, "shrank": 1, "of": 2}), "2": (1001, {"grew": 1, "shrank": 0, "of": 2})})
+                         {"1": (-999, {"grew": 1, "shrank": 1, "of": 2}), "2": (1001, {"grew": 1, "shrank": 0, "of": 1})})
+
+    def test_culprits_say_on_how_many_instances_whatever_the_rows_are(self):
+        self.small_fleet()
+        for by in ("stack", "version", "function", "file", "instance"):
+            for command in ("diff", "trend"):
+                culprits = json.loads(self.fleet(command, "--service", "api", "--by", by, "--as", "json")[0])["story"]["culprits"]
+                self.assertEqual([(one["name"], one["instances"]) for one in culprits],
+                                 [("cache_put", {"grew": 3, "shrank": 0, "of": 4})], (by, command))
+
+    def test_instances_without_a_label_are_a_row(self):
+        for instance, labels in (("a", ["--label", "region=eu"]), ("b", [])):
+            for s in range(2):
+                self.heap("%s.%d.pb.gz" % (instance, s), {"f": (1, 1000 + (7 if instance == "a" else -2) * s)}, 1_760_000_000 + s * HOUR)
+            self.push("%s.0.pb.gz" % instance, "%s.1.pb.gz" % instance, "--service", "api", "--instance", instance, *labels)
+        rows = json.loads(self.fleet("diff", "--service", "api", "--by", "label:region", "--as", "json")[0])["rows"]
+        self.assertEqual({row["key"]: (row["growth"], row["instances"]) for row in rows},
+                         {"eu": (7, {"grew": 1, "shrank": 0, "of": 1}), "[no label region]": (-2, {"grew": 0, "shrank": 1, "of": 1})})
+
+    def test_where_to_go_from_an_answer(self):
+        self.small_fleet()
+        found = json.loads(self.fleet("diff", "--service", "api", "--as", "json")[0])
+        self.assertEqual(found["story"]["next"], "snapdiff fleet trend --service api")
+        self.assertIn("'snapdiff fleet trend' judges", self.fleet("diff", "--service", "api")[0])
+        found = json.loads(self.fleet("trend", "--service", "api", "--as", "json")[0])
+        self.assertEqual(found["story"]["next"], "snapdiff fleet pull --service api -o incident.db")
+        self.run_it(*found["story"]["next"].split()[1:], "--url", self.first.url, "--database", self.database)
 
     def test_gate_and_outliers(self):
         self.small_fleet()
@@ -278,6 +311,59 @@ class Pushing(FleetTest):
             self.push(*["%s.%d.pb.gz" % (i, s) for s in steps], "--service", "api", "--instance", i)
         found = json.loads(self.fleet("trend", "--service", "api", "--as", "json")[0])
         self.assertEqual([s["total"] for s in found["snapshots"]], [2000 + 20 * s - (10 if s == 4 else 0) for s in range(10)])
+
+    def test_a_step_without_any_snapshot_is_none(self):
+        # Taken every hour, then nothing for an hour, in which the first and the last minute of each instance move.
+        start = 1_760_000_000
+        for i in ("a", "b"):
+            for s in (0, 1, 2, 4, 5, 6, 7, 8, 9):
+                self.heap("%s.%d.pb.gz" % (i, s), {"f": (1, 1000 + 10 * s)}, start + s * HOUR)
+            self.push(*["%s.%d.pb.gz" % (i, s) for s in (0, 1, 2, 4, 5, 6, 7, 8, 9)], "--service", "api", "--instance", i)
+        found = json.loads(self.fleet("trend", "--service", "api", "--as", "json")[0])
+        self.assertEqual([s["total"] for s in found["snapshots"]], [2000 + 20 * s for s in (0, 1, 2, 4, 5, 6, 7, 8, 9)])
+
+    def test_tables_of_another_version_are_refused(self):
+        self.small_fleet(instances=2, steps=3)
+        words = (("list",), ("info",), ("diff",), ("trend",), ("pull", "-o", "x.db"), ("init",))
+
+        def refused(expected):
+            for one in words:
+                out, err = self.fleet(*one, code=2)
+                self.assertEqual(out, "")
+                self.assertRegex(err, "^error: server http[^\n]*" + expected + "[^\n]*\n$", one)
+            _, err = self.push("h0/heap.0000.pb.gz", "--service", "other", "--instance", "x", code=2)
+            self.assertRegex(err, expected)
+
+        def numbered(server, number):
+            server.query("DROP TABLE %s.schema_local" % self.database)
+            server.query("CREATE VIEW %s.schema_local AS SELECT toUInt32(%d) AS number" % (self.database, number))
+        last = self.cluster.servers[-1]
+        for number, expected in ((2, "have schema 2, this snapdiff knows 1: expected a newer snapdiff"),
+                                 (0, "made by an earlier snapdiff: found schema 0, expected schema 1")):
+            numbered(self.first, number)
+            refused(expected)
+            if last is self.first:
+                continue
+            numbered(self.first, 1)  # and on the other server alone
+            numbered(last, number)
+            self.assertIn(expected, self.fleet("list", code=2)[1])
+            self.assertIn(expected, self.fleet("init", url=self.cluster.urls, code=2)[1])
+            numbered(last, 1)
+        for server in self.cluster.servers:
+            for table in ("schema", "schema_local"):
+                server.query("DROP TABLE %s.%s" % (self.database, table))
+        refused("earlier snapdiff: found no schema number, expected schema 1; 'snapdiff fleet init --database NAME'")
+        self.database += "_new"
+        self.assertIn("no tables in database '%s'; 'snapdiff fleet init' makes them" % self.database, self.fleet("list", code=2)[1])
+        self.make_tables()
+        self.make_tables()
+        self.push("h0/heap.0000.pb.gz", "--service", "api", "--instance", "h0")
+
+    def test_a_cluster_that_is_not_configured_is_said_before_tables_are_made(self):
+        self.database += "_other"
+        _, err = self.fleet("init", "--cluster", "nowhere", code=2)
+        self.assertRegex(err, r"^error: server http[^ ]*: no cluster 'nowhere' in its configuration: .* --cluster with one of: .*fleet")
+        self.assertEqual(self.first.query("SELECT count() FROM system.databases WHERE name = '%s'" % self.database).strip(), "0")
 
     def test_two_moments_and_a_slice(self):
         self.small_fleet(instances=2, steps=10)

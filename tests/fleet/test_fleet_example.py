@@ -20,6 +20,8 @@ class Example(unittest.TestCase):
                               capture_output=True, text=True, timeout=300, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stdout, r"GROWING +cache_put .*on 19 of 20 instances")
+        self.assertRegex(done.stdout, r"growth +cache_put .*on 19 of 30 instances")
+        self.assertRegex(done.stdout, r"\+(29\.[89]|30\.0) MiB .* 2\.3\n")  # 19 instances, 11 steps of 150 000 bytes: 29.9 MiB
         self.assertEqual(re.findall(r"^GROWING +(\w+)", done.stdout, re.MULTILINE), ["cache_put"])
         self.assertRegex(done.stdout, r"h07 differs most: .* in load_index")
 
@@ -28,17 +30,34 @@ class Dashboard(FleetTest):
     def test_queries_run_and_say_what_the_samples_say(self):
         self.small_fleet()
         with open(os.path.join(FOLDER, "grafana.json"), encoding="utf-8") as file:
-            panels = json.load(file)["panels"]
-        found = {}
-        for panel in panels:
-            query = panel["targets"][0]["rawSql"].replace("$service", "api").replace("snapdiff.", self.database + ".")
-            query = query.replace("$__from", "1750000000000").replace("$__to", "1770000000000")
+            dashboard = json.load(file)
+
+        def ask(query, start=1_760_000_000, end=1_770_000_000):
+            for name, value in (("${service:sqlstring}", "'api'"), ("${metric:sqlstring}", "'inuse_space'"), ("snapdiff.", self.database + "."),
+                                ("$__from", "%d000" % start), ("$__to", "%d000" % end)):
+                query = query.replace(name, value)
             self.assertNotIn("$", query)
-            found[panel["title"]] = [line.split("\t") for line in self.first.query(query + " FORMAT TSV", self.database).splitlines()]
-        self.assertEqual([int(row[1]) for row in found["In-use bytes of the service"]], [4_200_006 + 300_000 * s for s in range(10)])
-        self.assertEqual([int(row[1]) for row in found["Instances with snapshots"]], [4] * 10)
-        self.assertEqual(found["Stacks that grew most"][0], ["cache_put", "2700000", "3"])
-        self.assertEqual(len(found["In-use bytes by version, per instance"]), 20)
+            return [line.split("\t") for line in self.first.query(query + " FORMAT TSV", self.database).splitlines()]
+
+        variables = {one["name"]: one for one in dashboard["templating"]["list"]}
+        self.assertEqual(ask(variables["service"]["query"]), [["api"]])
+        self.assertEqual(ask(variables["metric"]["query"]), [["inuse_space"]])
+        found, later = {}, {}
+        for panel in dashboard["panels"]:
+            target = panel["targets"][0]
+            # As the data source reads them: 0 a series, whose first column is its time; 1 a table.
+            self.assertEqual((target["queryType"], target["format"]), ("table", 1) if panel["type"] == "table" else ("timeseries", 0))
+            self.assertEqual("AS time" in target["rawSql"].split(" FROM ", 1)[0], panel["type"] != "table")
+            found[panel["title"]] = ask(target["rawSql"], start=1_759_990_000)
+            # From the third hour on.
+            later[panel["title"]] = ask(target["rawSql"], start=1_760_004_000)
+        total, by_version, instances, functions = found
+        self.assertEqual([int(row[1]) for row in found[total]], [4_200_006 + 300_000 * s for s in range(10)])
+        self.assertEqual([int(row[1]) for row in later[total]], [4_200_006 + 300_000 * s for s in range(2, 10)])
+        self.assertEqual([int(row[1]) for row in found[instances]], [4] * 10)
+        self.assertEqual(found[functions][0], ["cache_put", "2700000", "3"])
+        self.assertEqual(later[functions][0], ["cache_put", "2100000", "3"])
+        self.assertEqual(len(found[by_version]), 20)
 
     def test_the_timer_and_the_cron_line_use_options_that_exist(self):
         known = set(re.findall(r"--[a-z][a-z-]*", self.run_it("push", "--help")[0]))

@@ -74,6 +74,7 @@ class Killed(FleetTest):
             self.start_again(victim)
             self.assertEqual(self.fleet("diff", "--service", "api", "--as", "json")[0], right)
         self.assertEqual(sum(outcomes.values()), ROUNDS)
+        print("%d shards killed during questions: %d answered right, %d refused" % (ROUNDS, outcomes[0], outcomes[2]), flush=True)
 
     def test_a_pusher_killed_anywhere_and_repeated(self):
         for s in range(6):
@@ -97,12 +98,15 @@ class Killed(FleetTest):
             listed = json.loads(self.fleet("list", "--instance", "k%d" % number, "--as", "json")[0])
             self.assertEqual([(row["snapshots"], row["rows"]) for row in listed], [(6, 6 * 300 - 1)])
         self.assertGreater(cut_short, 0)
+        print("%d pushers killed: %d before their snapshots were there" % (ROUNDS, cut_short), flush=True)
 
     def test_shards_killed_during_a_push(self):
         for s in range(4):
             self.heap("heap.%04d.pb.gz" % s, {"f%d" % i: (i + 1, 1000 * i + s) for i in range(300)}, START + s * HOUR)
         seed = random.Random(3)
-        for number in range(max(2, ROUNDS // 3)):
+        rounds = max(2, ROUNDS // 3)
+        refused = 0
+        for number in range(rounds):
             victim = self.cluster.servers[1]
             timer = threading.Timer(seed.random() * 0.2, victim.kill)
             timer.start()
@@ -111,11 +115,13 @@ class Killed(FleetTest):
             done = self.run_any(*words)
             timer.join()
             self.assertIn(done.returncode, (0, 2), done.stderr)
+            refused += done.returncode == 2
             self.start_again(victim)
             self.run_it(*words)
             found = json.loads(self.fleet("diff", "--service", "api", "--instance", "s%d" % number, "--as", "json")[0])
             self.assertEqual((found["total"]["baseline"], found["total"]["current"]),
                              (sum(1000 * i for i in range(300)), sum(1000 * i + 3 for i in range(300))))
+        print("%d shards killed during a push: %d pushes refused" % (rounds, refused), flush=True)
 
 
 class HostileNames(FleetTest):
