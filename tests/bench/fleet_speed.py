@@ -7,7 +7,8 @@
             beside it `snapdiff import` and a plain clickhouse-client
   grown     the same rows copied on the servers to 10 hours and --rows: growth of two moments, trend, trend with a floor
   wide      trend of 100 000 stacks x 48 snapshots, with and without a floor, as JSON, and of the files
-  series    bytes a row of real heaps in --series and in folders below, each as one instance and as 20
+  series    bytes a row of real heaps in --series and in folders below, each as one instance and as 20: as they were taken, and
+            as cron would have taken them
 
 Generated heaps have 5000 stacks of depth 12; of each one value in five changes from snapshot to snapshot. An instance pushes
 100 snapshots of an hour. Seconds are of CPU where nothing else is said, so that other programs matter little: of a command
@@ -16,6 +17,7 @@ SNAPDIFF gives the figures of before. Never fails for a time: it prints, a perso
 """
 import argparse
 import glob
+import gzip
 import multiprocessing
 import os
 import random
@@ -37,6 +39,7 @@ PARTS = ("push", "grown", "wide", "series")
 DEPTH, SNAPSHOTS, INSTANCES, HOURS = 12, 100, 2, 10
 WIDE_SNAPSHOTS, SERIES_INSTANCES = 48, 20
 START, STEP, HOUR = 1_790_000_000, 36, 3600
+MINUTE, JITTER = 60, 5  # of cron: seconds that a snapshot comes early or late
 CLIENT_ROWS = 1_000_000
 PATIENCE = 3600
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -263,12 +266,60 @@ def measure_wide(options, shards):
             say_runs("`snapdiff trend --as %s` of the files" % form, "", runs)
 
 
-def measure_series(options, shards):
-    with Fleet(options, shards) as fleet:
-        head("%d series of real heaps, shards: %d" % (len(options.series), shards), "rows", "bytes a row")
+def read_varint(data, at):
+    number = shift = 0
+    while True:
+        number |= (data[at] & 0x7F) << shift
+        shift, at = shift + 7, at + 1
+        if data[at - 1] < 0x80:
+            return number, at
+
+
+def retimed(profile, time_ns):
+    """A profile.proto of another time: its field 9 is replaced."""
+    kept, at = [], 0
+    while at < len(profile):
+        tag, end = read_varint(profile, at)
+        if tag & 7 == 2:
+            size, end = read_varint(profile, end)
+            end += size
+        else:
+            end = read_varint(profile, end)[1]
+        if tag >> 3 != 9:
+            kept.append(profile[at:end])
+        at = end
+    return b"".join(kept) + field(9, time_ns)
+
+
+def taken_by_cron(folder, files, seed):
+    """Copies of a series, a snapshot a minute, each some seconds early or late, at a second of the host's own."""
+    os.makedirs(folder)
+    phase, copies = seed.uniform(JITTER, MINUTE - JITTER), []
+    for number, path in enumerate(files):
+        time_ns = int((START + MINUTE * number + phase + seed.uniform(-JITTER, JITTER)) * 1e9)
+        with open(path, "rb") as file:
+            data = file.read()
+        if data.startswith(b"\x1f\x8b"):
+            data = gzip.compress(retimed(gzip.decompress(data), time_ns), 1)
+        elif not data.startswith(b"heap"):
+            data = retimed(data, time_ns)  # a text has the time of its file
+        copies.append(os.path.join(folder, os.path.basename(path)))
+        with open(copies[-1], "wb") as file:
+            file.write(data)
+        os.utime(copies[-1], ns=(time_ns, time_ns))
+    return copies
+
+
+def measure_series(options, shards, by_cron):
+    seed = random.Random(7)
+    with Fleet(options, shards) as fleet, tempfile.TemporaryDirectory(dir=options.scratch) as copies:
+        head("%d series of real heaps, %s, shards: %d" % (len(options.series), "a minute ± %d s apart" % JITTER if by_cron else "as taken", shards),
+             "rows", "bytes a row")
         for first, last in ((0, 1), (1, SERIES_INSTANCES)):
             for instance in range(first, last):
                 for number, (name, files) in enumerate(options.series):
+                    if by_cron:
+                        files = taken_by_cron(os.path.join(copies, "%d-%d" % (instance, number)), files, seed)
                     fleet.push("%s-%d" % (name, number), "h%d" % instance, *files)
             rows, size = fleet.stored()
             say("each pushed as %s" % ("one instance" if last == 1 else "%d instances" % last), str(rows), "%.2f" % size)
@@ -319,7 +370,8 @@ def main():
             if "wide" in options.only:
                 measure_wide(options, shards)
             if "series" in options.only and options.series:
-                measure_series(options, shards)
+                for by_cron in (False, True):
+                    measure_series(options, shards, by_cron)
     return 0
 
 
