@@ -1,6 +1,7 @@
 #include "analyzer/cli/fleet_answers.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -96,6 +97,18 @@ std::string ref_of(const fleet::Step& step) {
          " at " + moment_text(newest);
 }
 
+/// Snapshots of one second are told apart by their files.
+void tell_apart(std::vector<SnapshotRef>& refs) {
+  std::map<std::string, std::size_t> uses;
+  for (const SnapshotRef& ref : refs) ++uses[ref.ref];
+  for (SnapshotRef& ref : refs) {
+    const SnapshotFacts& facts = ref.snapshot->facts;
+    if (uses[ref.ref] == 1 || facts.source.name.empty()) continue;
+    const std::string position = facts.position > 0 ? "#" + std::to_string(facts.position) : "";
+    ref.ref += " (" + std::string(base_name(facts.source.name)) + position + ")";
+  }
+}
+
 Result<std::vector<SnapshotRef>> fetch_refs(FleetSlice& slice, const std::vector<fleet::Step>& steps,
                                             std::int64_t floor, fleet::GrowthBeside* beside = nullptr) {
   Result<std::vector<Snapshot>> snapshots = slice.from.fetch(steps, slice.pivot_or_null(), floor, beside);
@@ -107,6 +120,7 @@ Result<std::vector<SnapshotRef>> fetch_refs(FleetSlice& slice, const std::vector
     ref.ref = ref_of(steps[i]);
     refs.push_back(std::move(ref));
   }
+  tell_apart(refs);
   return refs;
 }
 

@@ -312,6 +312,14 @@ class Pushing(FleetTest):
         found = json.loads(self.fleet("trend", "--service", "api", "--as", "json")[0])
         self.assertEqual([s["total"] for s in found["snapshots"]], [2000 + 20 * s - (10 if s == 4 else 0) for s in range(10)])
 
+    def test_snapshots_of_one_second_are_told_apart(self):
+        for s in range(3):
+            self.write("x.%d.pb.gz" % s, pprof(INUSE, [(["f", "main"], [1, 100 + s])], time_ns=1_760_000_000 * 10**9 + s))
+        self.push("x.0.pb.gz", "x.1.pb.gz", "x.2.pb.gz", "--service", "api", "--instance", "a")
+        found = json.loads(self.fleet("diff", "--service", "api", "--as", "json")[0])
+        self.assertEqual([found[side]["ref"] for side in ("baseline", "current")],
+                         ["api/a at 2025-10-09 08:53:20 (x.0.pb.gz)", "api/a at 2025-10-09 08:53:20 (x.2.pb.gz)"])
+
     def test_a_step_without_any_snapshot_is_none(self):
         # Taken every hour, then nothing for an hour, in which the first and the last minute of each instance move.
         start = 1_760_000_000
