@@ -66,6 +66,10 @@ Result<std::vector<fleet::Committed>> rows_of_slice(fleet::Fleet& from, const Fl
   if (!read) return std::move(read).error();
   Result<std::vector<fleet::Committed>> rows = from.list(slice);
   if (!rows) return rows;
+  const bool is_all = slice.service.empty() && slice.instance.empty() && slice.version.empty() &&
+                      slice.labels.empty() && !slice.since_ns && !slice.until_ns;
+  if (rows->empty() && is_all)
+    return Error{ErrorCode::usage, "no snapshot is there yet: 'snapdiff push FILE --service NAME' sends some"};
   if (rows->empty())
     return Error{ErrorCode::usage,
                  "no snapshot of this service, instance, version, label and time; 'snapdiff fleet list' "

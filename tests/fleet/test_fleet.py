@@ -365,6 +365,7 @@ class Pushing(FleetTest):
         self.assertIn("no tables in database '%s'; 'snapdiff fleet init' makes them" % self.database, self.fleet("list", code=2)[1])
         self.make_tables()
         self.make_tables()
+        self.assertIn("no snapshot is there yet: 'snapdiff push", self.fleet("list", code=2)[1])
         self.push("h0/heap.0000.pb.gz", "--service", "api", "--instance", "h0")
 
     def test_a_cluster_that_is_not_configured_is_said_before_tables_are_made(self):
