@@ -12,7 +12,8 @@ import urllib.request
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
 
-SERVER = shutil.which("clickhouse-server")
+# Debian has it where only root's PATH leads to.
+SERVER = shutil.which("clickhouse-server", path=os.environ.get("PATH", "") + ":/usr/local/sbin:/usr/sbin")
 SKIP = None if SERVER else "skipped: clickhouse-server is not installed (.ci/install-packages test)"
 
 CONFIG = """<yandex>

@@ -69,7 +69,7 @@ class Replicas(FleetTest):
             self.assertEqual(self.answer(second.url, "trend"), after)
             self.restart(first)
             _, err = self.fleet("list", url=first.url, code=2)
-            self.assertIn("exist", err)
+            self.assertIn("no tables in database '%s'; 'snapdiff fleet init' makes them" % self.database, err)
             self.make_tables()
             self.assertEqual(self.equal_on_both().split()[0], "26")
             second.kill()
