@@ -14,10 +14,12 @@ inline constexpr std::int64_t kApplicationId = 0x736e7064;
 ///   1  first
 ///   2  the views snapshot_info and series_total
 ///   3  snapshot.complete, snapshot_detail.half_unit; allocator states and traces
-inline constexpr std::int64_t kSchemaVersion = 3;
+///   4  what a block is for, in allocator_chunk
+inline constexpr std::int64_t kSchemaVersion = 4;
 
 /// older: everything can be read as it is: version 2 adds views, version 3 columns with a default and
-/// tables, which readers look for by has_version_3(). The first write brings it forward.
+/// tables, which readers look for by has_version_3(), version 4 parts of chunks that say whether they are there. The
+/// first write brings it forward.
 enum class SchemaState : std::uint8_t { empty, older, current };
 
 /// Throws unsupported when the file is another program's or its tables are not ours (schema_check.hpp), incompatible

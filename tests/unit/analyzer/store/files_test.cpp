@@ -160,7 +160,7 @@ TEST_CASE("store: a newer schema is refused") {
   for (const Access access : {Access::read, Access::create}) {
     const Error error = error_of_open(folder.file("s.db"), access);
     CHECK(error.code == ErrorCode::incompatible);
-    CHECK(error.message == "store version 7, expected 1 to 3");
+    CHECK(error.message == "store version 7, expected 1 to 4");
   }
 }
 
@@ -182,8 +182,26 @@ TEST_CASE("store: one of version 1 is read as it is, and brought forward by the 
     return found;
   };
   CHECK(views(Access::read) == "1 1 1 ");
-  CHECK(views(Access::write) == "1 3 3 ");
-  CHECK(views(Access::read) == "1 3 3 ");
+  CHECK(views(Access::write) == "1 3 4 ");
+  CHECK(views(Access::read) == "1 3 4 ");
+}
+
+TEST_CASE(
+    "store: one of version 3, whose blocks have no roles, is read as it is, and brought forward by the first write") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("s.db");
+  Snapshot old = test::wild(7, 40, 4);
+  const auto store_of = [&](Access access) {
+    auto store = Store::open(path, access);
+    REQUIRE(store);
+    return store;
+  };
+  REQUIRE(store_of(Access::create)->add(old, "s"));
+  change(path, "PRAGMA user_version = 3");
+  const std::vector<SnapshotId> first{SnapshotId{1}};
+  CHECK(test::difference(old, store_of(Access::read)->load(first, Parts::allocator)->front()) == "");
+  REQUIRE(store_of(Access::write)->add(test::wild(8, 40, 4), "s"));
+  CHECK(test::difference(old, store_of(Access::read)->load(first, Parts::allocator)->front()) == "");
 }
 
 TEST_CASE("store: one of version 2 is read as it is, and brought forward by the first write") {
