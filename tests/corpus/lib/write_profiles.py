@@ -56,10 +56,10 @@ def scaled(counter, rate):
 
 
 class Proto:
-    """profile.proto with string, function and location tables of one snapshot."""
+    """profile.proto with string, function and location tables of one snapshot of a process that has these addresses."""
 
-    def __init__(self, columns, period):
-        self.strings, self.functions, self.locations, self.addresses = {"": 0}, {}, {}, Addresses()
+    def __init__(self, columns, period, addresses):
+        self.strings, self.functions, self.locations, self.addresses = {"": 0}, {}, {}, addresses
         self.body = bytearray()
         for kind, unit in columns:
             self.body += field(1, field(1, self.text(kind)) + field(2, self.text(unit)))
@@ -97,9 +97,9 @@ class Proto:
 
 
 def write_proto(run, folder, columns, rows, default="", scale=False):
-    names = []
+    names, addresses = [], Addresses()
     for t in range(run.n):
-        proto = Proto(columns, run.rate or 1)
+        proto = Proto(columns, run.rate or 1, addresses)
         for recorded in run.recorded:
             for size in (sorted(recorded.allocated[t]) if scale else (None,)):
                 live = {size: recorded.live[t][size]} if scale else recorded.live[t]
