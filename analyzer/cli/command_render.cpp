@@ -12,6 +12,7 @@
 #include "analyzer/cli/progress.hpp"
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/session/axis_chart.hpp"
+#include "analyzer/session/labelled.hpp"
 #include "analyzer/session/memory_story.hpp"
 #include "analyzer/session/pictures.hpp"
 

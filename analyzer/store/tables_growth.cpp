@@ -2,6 +2,7 @@
 
 #include "analyzer/store/snapshot_facts.hpp"
 #include "analyzer/store/sql_tables.hpp"
+#include "analyzer/store/tables_values.hpp"
 #include "analyzer/store/virtual_table.hpp"
 #include "snapdiff/checked.hpp"
 

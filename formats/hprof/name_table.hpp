@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "snapdiff/hash_index.hpp"
+#include "snapdiff/snapshot.hpp"
 
 namespace snapdiff::formats::hprof {
 

@@ -17,6 +17,7 @@
 #include "formats/leak_reports/report_readers.hpp"
 #include "formats/text/held_sink.hpp"
 #include "formats/text/in_quotes.hpp"
+#include "formats/text/scan.hpp"
 
 /// valgrind's XML, protocol version 4 (docs/internals/xml-output-protocol4.txt).
 namespace snapdiff::formats::leak_reports {

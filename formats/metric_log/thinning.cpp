@@ -11,7 +11,7 @@ namespace {
 struct Entry {
   std::uint32_t series = 0;
   std::uint32_t place = 0;  // in the group
-  Quantity quantity;
+  text::Quantity quantity;
 };
 
 /// Which of one counter's values stay: a bit each. At most kThinnedTo.

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "snapdiff/hash_index.hpp"
+#include "snapdiff/ids.hpp"
+#include "snapdiff/snapshot.hpp"
 
 namespace snapdiff::formats::tracker_lines {
 
