@@ -4,8 +4,10 @@
 #include <string>
 
 #include "analyzer/report/renamed.hpp"
+#include "snapdiff/printable.hpp"
 
 using namespace snapdiff::report;
+using snapdiff::printable;
 
 TEST_CASE("isolation: a name with right-to-left letters stands between marks, and nothing else changes") {
   const std::string open = "\u2068", close = "\u2069", shalom = "\u05e9\u05dc\u05d5\u05dd", alef = "\u05d0";
