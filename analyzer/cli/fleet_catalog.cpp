@@ -221,8 +221,10 @@ int fleet_pull(const FleetQuestion& asked) {
   std::vector<fleet::Committed> first_rows;
   for (const fleet::Committed& row : *rows) {
     std::vector<const fleet::Committed*>& of_snapshot = members[row.push];
-    if (of_snapshot.empty()) first_rows.push_back(row);
-    if (of_snapshot.empty()) first_rows.back().metric.clear();
+    if (of_snapshot.empty()) {
+      first_rows.push_back(row);
+      first_rows.back().metric.clear();
+    }
     of_snapshot.push_back(&row);
   }
   for (const InstanceSeries& instance : instance_series(first_rows, {})) {

@@ -164,12 +164,13 @@ Result<StepGrid> step_grid(const std::vector<InstanceSeries>& instances, std::op
     return Error{ErrorCode::usage, "--step gives " + std::to_string(count) + " steps, expected at most 10000"};
   out.steps.resize(static_cast<std::size_t>(count));
   std::vector<std::uint8_t> has_own(out.steps.size(), 0);
+  const auto step_of = [&](const fleet::Committed& one) {
+    return static_cast<std::size_t>((one.ts_ns - first) / out.step_ns);
+  };
   std::vector<std::string> left_out, restarts;
   for (const InstanceSeries& series : instances) {
     std::vector<const fleet::Committed*> at(out.steps.size(), nullptr);
-    for (const fleet::Committed* const one : series.snapshots)
-      at[static_cast<std::size_t>((one->ts_ns - first) / out.step_ns)] = one;
-    const std::vector<const fleet::Committed*> own = at;
+    for (const fleet::Committed* const one : series.snapshots) at[step_of(*one)] = one;
     std::size_t carried = 0;
     bool whole = true;
     for (std::size_t s = 0; s < at.size(); ++s) {
@@ -181,10 +182,8 @@ Result<StepGrid> step_grid(const std::vector<InstanceSeries>& instances, std::op
       left_out.push_back(series.instance);
       continue;
     }
-    for (std::size_t s = 0; s < at.size(); ++s) {
-      out.steps[s].members.push_back(at[s]);
-      if (own[s] != nullptr) has_own[s] = 1;
-    }
+    for (std::size_t s = 0; s < at.size(); ++s) out.steps[s].members.push_back(at[s]);
+    for (const fleet::Committed* const one : series.snapshots) has_own[step_of(*one)] = 1;
     out.ends.emplace_back(at.front(), at.back());
     if (restarted(series, at.front(), at.back())) restarts.push_back(series.instance);
   }

@@ -34,7 +34,8 @@ struct SegmentEvent {
   TraceEvent event;
 };
 
-/// The blocks after live sets, by moment, and what happened to segments after the first moment, oldest first.
+/// The blocks of which live sets are made, by moment, and what happened to segments after the first moment, oldest
+/// first.
 struct LiveBlocks {
   std::vector<std::vector<LiveBlock>> blocks;
   std::vector<SegmentEvent> later_segments;

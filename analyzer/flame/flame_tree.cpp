@@ -296,38 +296,31 @@ Result<FlameTree> of_roles(std::span<const RoleGrowth> parts, FlameWidth width) 
   return tree;
 }
 
+template <class Make>
+Result<FlameTree> within_memory(Make make) {
+  try {
+    return make();
+  } catch (const std::bad_alloc&) {
+    return Error{ErrorCode::limit, "flame graph: out of memory"};
+  }
+}
+
 }  // namespace
 
 Result<FlameTree> flame_tree(const GrowthReport& report, FlameWidth width) {
-  try {
-    return of_diff(report, width);
-  } catch (const std::bad_alloc&) {
-    return Error{ErrorCode::limit, "flame graph: out of memory"};
-  }
+  return within_memory([&] { return of_diff(report, width); });
 }
 
 Result<FlameTree> flame_tree(const TopReport& report) {
-  try {
-    return of_values(report);
-  } catch (const std::bad_alloc&) {
-    return Error{ErrorCode::limit, "flame graph: out of memory"};
-  }
+  return within_memory([&] { return of_values(report); });
 }
 
 Result<FlameTree> flame_tree(std::span<const RoleRows> parts) {
-  try {
-    return of_roles(parts);
-  } catch (const std::bad_alloc&) {
-    return Error{ErrorCode::limit, "flame graph: out of memory"};
-  }
+  return within_memory([&] { return of_roles(parts); });
 }
 
 Result<FlameTree> flame_tree(std::span<const RoleGrowth> parts, FlameWidth width) {
-  try {
-    return of_roles(parts, width);
-  } catch (const std::bad_alloc&) {
-    return Error{ErrorCode::limit, "flame graph: out of memory"};
-  }
+  return within_memory([&] { return of_roles(parts, width); });
 }
 
 }  // namespace snapdiff::flame

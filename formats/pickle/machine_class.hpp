@@ -134,7 +134,7 @@ class Machine : public OpcodeReader<Machine<Consumer>, Value, ByteWindow> {
   std::uint64_t run_hash_ = 0;
   std::size_t run_mark_ = 0;
   std::array<std::uint32_t, 256> open_at_{};  // stack position + 1 of the open container of a role
-  std::unordered_map<std::uint32_t, std::uint32_t, KeyedHash> mended_;
+  std::unordered_map<std::uint32_t, std::uint32_t, KeyedHash> repaired_;
   std::size_t short_text_total_ = 0;
   std::uint64_t frame_end_ = 0;
   std::uint64_t frame_at_ = 0;

@@ -15,14 +15,14 @@ std::uint32_t Machine<Consumer>::intern(std::string_view bytes) {
   const std::size_t before = pools_.texts.size();
   const std::uint32_t row = pools_.texts.intern(bytes);
   if (row < before) {
-    if (mended_.empty()) return row;
-    const auto found = mended_.find(row);
-    return found == mended_.end() ? row : found->second;
+    if (repaired_.empty()) return row;
+    const auto found = repaired_.find(row);
+    return found == repaired_.end() ? row : found->second;
   }
   if (row >= (1U << 29)) fail(ErrorCode::limit, "too many different texts", offset());
   if (is_utf8(bytes)) return row;
   const std::uint32_t good = pools_.texts.intern(repaired_utf8(bytes));
-  mended_[row] = good;
+  repaired_[row] = good;
   consumer_.bad_text();
   return good;
 }

@@ -6,7 +6,7 @@
 #include <bit>
 #include <utility>
 
-#include "formats/tracker_lines/mend_text.hpp"
+#include "formats/tracker_lines/repair_text.hpp"
 
 namespace snapdiff::formats::tracker_lines {
 
@@ -106,7 +106,7 @@ const char* JsonLine::parse_padded(const char* line, std::size_t size) {
 }
 
 const char* JsonLine::parse(std::string_view line, std::size_t bytes_behind) {
-  mended_ = false;
+  repaired_ = false;
   if (bytes_behind < kPadding) {
     padded_.assign(line);
     padded_.append(kPadding, ' ');
@@ -116,31 +116,31 @@ const char* JsonLine::parse(std::string_view line, std::size_t bytes_behind) {
   if (problem == nullptr ||
       (problem != message_of(simdjson::UTF8_ERROR) && problem != message_of(simdjson::STRING_ERROR)))
     return problem;
-  std::string mended = mend_text(line);
-  if (mended.empty()) return problem;
-  const std::size_t size = mended.size();
-  padded_ = std::move(mended);
+  std::string repaired = repair_text(line);
+  if (repaired.empty()) return problem;
+  const std::size_t size = repaired.size();
+  padded_ = std::move(repaired);
   padded_.append(kPadding, ' ');
   if (const char* still = parse_padded(padded_.data(), size)) return still;
-  mended_ = true;
-  unmend();
+  repaired_ = true;
+  restore_texts();
   return nullptr;
 }
 
 /// Gives the texts of a repaired line their bytes back.
-void JsonLine::unmend() {
-  unmended_.clear();
+void JsonLine::restore_texts() {
+  original_.clear();
   const auto total = [&] {
     std::size_t sum = 0;
     for (const JsonValue& value : values_) sum += value.key.size() + value.text.size();
     return sum;
   };
-  unmended_.reserve(total());  // no text moves: unmending never makes one longer
+  original_.reserve(total());  // no text moves: giving them back never makes one longer
   for (JsonValue& value : values_) {
     for (std::string_view* text : {&value.key, &value.text}) {
-      const std::size_t begin = unmended_.size();
-      append_unmended(*text, unmended_);
-      *text = std::string_view(unmended_).substr(begin);
+      const std::size_t begin = original_.size();
+      append_original(*text, original_);
+      *text = std::string_view(original_).substr(begin);
     }
   }
 }

@@ -42,21 +42,21 @@ class JsonLine {
   const std::vector<JsonValue>& values() const { return values_; }
 
   /// Whether the last line had bytes that are no UTF-8, or escapes of half a surrogate pair; they are kept as bytes.
-  bool mended() const { return mended_; }
+  bool repaired() const { return repaired_; }
 
   static constexpr std::size_t kPadding = 64;
 
  private:
   struct Parser;
   const char* parse_padded(const char* line, std::size_t size);
-  void unmend();
+  void restore_texts();
 
   std::unique_ptr<Parser> parser_;
   std::vector<JsonValue> values_;
   std::string padded_;
-  std::string unmended_;
+  std::string original_;
   std::size_t capacity_ = 0;
-  bool mended_ = false;
+  bool repaired_ = false;
 };
 
 }  // namespace snapdiff::formats::tracker_lines

@@ -134,7 +134,7 @@ class Reader {
     is_json_ = true;
     if (json_.values()[0].kind != JsonKind::object)
       fail_line(Rule::line, "line is no object", "found " + shown(json_.values()[0]) + ", expected { ... }");
-    if (json_.mended())
+    if (json_.repaired())
       journal_.remark(Severity::warning, Rule::line, "texts with bytes that are no UTF-8: the bytes are kept");
 
     std::uint64_t repeated = 0;

@@ -1,4 +1,4 @@
-#include "formats/tracker_lines/mend_text.hpp"
+#include "formats/tracker_lines/repair_text.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -46,7 +46,7 @@ bool has_private_codes(std::string_view line) {
 
 }  // namespace
 
-std::string mend_text(std::string_view line) {
+std::string repair_text(std::string_view line) {
   const bool ambiguous = has_private_codes(line);
   std::string out;
   out.reserve(line.size() + 64);
@@ -84,7 +84,7 @@ std::string mend_text(std::string_view line) {
   return changed ? out : std::string();
 }
 
-void append_unmended(std::string_view text, std::string& out) {
+void append_original(std::string_view text, std::string& out) {
   for (std::size_t at = 0; at < text.size();) {
     if (text.substr(at, 2) == kPrefix && at + 4 <= text.size() && byte_at(text, at + 2) >= 0xbc) {
       out += static_cast<char>(((byte_at(text, at + 2) - 0xbcU) << 6) | (byte_at(text, at + 3) & 0x3fU));

@@ -9,9 +9,9 @@ namespace snapdiff::formats::tracker_lines {
 
 /// The line with a private code point (U+10FF00 + byte) for each such byte, "" when there is none. Where the line has
 /// such code points itself, U+FFFD stands for the byte.
-std::string mend_text(std::string_view line);
+std::string repair_text(std::string_view line);
 
 /// Appends `text` of a repaired line with the bytes put back.
-void append_unmended(std::string_view text, std::string& out);
+void append_original(std::string_view text, std::string& out);
 
 }  // namespace snapdiff::formats::tracker_lines
