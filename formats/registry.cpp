@@ -123,7 +123,7 @@ void complete(Snapshot& snapshot, const OpenedInput& opened, const FormatInfo& f
 
 Status read_body(const Format& format, Input& body, SnapshotSink& out, const ReadOptions& options) {
   if (!options.strict || options.violations) return format.read(body, out, options);
-  ReadRequest strict = options;
+  ReadRequest strict = static_cast<const ReadRequest&>(options);
   strict.violations = [](const Violation& v) { return v.severity != Severity::data_loss; };
   return format.read(body, out, strict);
 }

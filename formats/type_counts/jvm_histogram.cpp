@@ -16,7 +16,6 @@ namespace {
 using text::Cursor;
 using text::has_prefix;
 using text::is_digit;
-using text::Number;
 using text::trim;
 
 constexpr FormatInfo kJvmInfo{"jvm-histogram", "class histogram of the JVM: jmap -histo, jcmd GC.class_histogram",

@@ -17,7 +17,6 @@ namespace {
 
 using text::Cursor;
 using text::is_digit;
-using text::Number;
 
 constexpr FormatInfo kObjgraphInfo{"objgraph-text",
                                    "counts of Python objects: objgraph's show_growth, show_most_common_types",
