@@ -3,7 +3,6 @@
 #include <cmath>
 #include <limits>
 
-#include "formats/torch_cuda/record_values.hpp"
 #include "formats/torch_cuda/records.hpp"
 
 namespace snapdiff::formats::torch_cuda {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "formats/torch_cuda/record_values.hpp"
 #include "formats/torch_cuda/summary.hpp"
 
 namespace snapdiff::formats::torch_cuda {

@@ -1,5 +1,3 @@
-#include "formats/torch_cuda/read_json.hpp"
-
 #include <bit>
 #include <charconv>
 #include <cstdint>
@@ -11,10 +9,16 @@
 #include "formats/input/read_failure.hpp"
 #include "formats/input/utf8.hpp"
 #include "formats/json/json_scanner.hpp"
+#include "formats/text/scan.hpp"
 #include "formats/torch_cuda/records.hpp"
+#include "formats/torch_cuda/torch_cuda_importers.hpp"
+#include "snapdiff/contains.hpp"
+#include "snapdiff/importer.hpp"
 
-namespace snapdiff::formats::torch_cuda {
+namespace snapdiff::formats {
 namespace {
+
+using namespace torch_cuda;
 
 using pickle::kNoKey;
 using pickle::make_value;
@@ -148,15 +152,29 @@ class JsonReader {
   std::size_t short_total_ = 0;
 };
 
-}  // namespace
-
-Result<Snapshot> read_json(Input& in) {
+/// The dictionary of a snapshot as JSON text, read as it streams by.
+void decode_json(Input& in, SnapshotSink& out, const ReadRequest& /*request*/) {
   pickle::Pools pools;
   Records records(pools);
-  return run_reader([&] {
-    JsonReader(in, pools, records).run();
-    return records.finish("JSON");
-  });
+  JsonReader(in, pools, records).run();
+  give(out, records.finish("JSON"));
 }
 
-}  // namespace snapdiff::formats::torch_cuda
+Match sniff_json(std::string_view head) {
+  if (text::begins_with(head, {"{"}) && (contains(head, "\"segments\"") || contains(head, "\"device_traces\"")) &&
+      (contains(head, "\"total_size\"") || contains(head, "\"action\"") || contains(head, "\"segment_type\"") ||
+       contains(head, "\"device_traces\"") || contains(head, "\"allocator_settings\"")))
+    return Match::certain;
+  if (text::begins_with(head, {"["}) && contains(head, "\"total_size\"") && contains(head, "\"segment_type\""))
+    return Match::certain;
+  return Match::no;
+}
+
+}  // namespace
+
+constexpr Format kTorchJson{
+    .info = {"torch-json", "the dictionary of a CUDA snapshot as JSON", "*.json", "as torch-cuda"},
+    .sniff = sniff_json,
+    .decode = decode_json};
+
+}  // namespace snapdiff::formats

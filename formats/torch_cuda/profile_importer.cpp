@@ -1,22 +1,26 @@
-#include "formats/torch_cuda/read_profile.hpp"
-
 #include <algorithm>
 #include <array>
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "formats/input/read_failure.hpp"
 #include "formats/json/json_scanner.hpp"
+#include "formats/text/scan.hpp"
 #include "formats/torch_cuda/json_numbers.hpp"
 #include "formats/torch_cuda/thinner.hpp"
+#include "formats/torch_cuda/torch_cuda_importers.hpp"
 #include "snapdiff/contains.hpp"
+#include "snapdiff/importer.hpp"
 #include "snapdiff/snapshot_builder.hpp"
 
-namespace snapdiff::formats::torch_cuda {
+namespace snapdiff::formats {
 namespace {
+
+using namespace torch_cuda;
 
 constexpr std::string_view kMemory = "[memory]";
 constexpr std::string_view kOutOfMemory = "[OutOfMemory]";
@@ -200,33 +204,39 @@ Result<Snapshot> snapshot_of(std::uint64_t number, const std::vector<DeviceTotal
   return builder.finish();
 }
 
-}  // namespace
-
+/// `{"traceEvents": [...]}`: certain where a memory event is in the head, else possible.
 Match sniff_profile(std::string_view head) {
-  const std::size_t first = head.find_first_not_of(" \t\r\n\xef\xbb\xbf");
-  if (first == std::string_view::npos || head[first] != '{' || !contains(head, "\"traceEvents\"")) return Match::no;
+  if (!text::begins_with(head, {"{"}) || !contains(head, "\"traceEvents\"")) return Match::no;
   return contains(head, "\"[memory]\"") ? Match::certain : Match::possible;
 }
 
-Status read_profile(Input& in, SnapshotSink& out) {
-  return run_reader([&]() -> Status {
-    ProfileReader reader(in);
-    reader.run();
-    if (reader.empty())
-      return Error{ErrorCode::unsupported,
-                   "not a heap profile: this is a Chrome trace without memory events, which torch.profiler writes with "
-                   "profile_memory=True"};
-    const std::vector<Moment> moments = reader.moments();
-    std::vector<DeviceTotals> devices(reader.devices().size());
-    std::uint64_t done = 0;
-    for (const Moment& moment : moments) {
-      for (; done <= moment.number; ++done) ProfileReader::update(devices[reader.at(done).device], reader.at(done));
-      Result<Snapshot> snapshot = snapshot_of(moment.number, devices, reader, moments.size() < reader.count());
-      if (!snapshot) return std::move(snapshot).error();
-      if (Status taken = out.take(*std::move(snapshot)); !taken) return taken;
-    }
-    return ok();
-  });
+/// Reads the memory events of torch.profiler's Chrome trace: a snapshot for each moment, with the counters `allocated`
+/// and `reserved` of each device, as the allocators reported them last. Memory: some 40 bytes an event.
+/// Source: torch.profiler's documentation (profile_memory, export_chrome_trace) and PyTorch's
+/// torch/csrc/profiler/kineto_shim and torch/csrc/autograd/profiler_kineto.cpp, which write the events.
+/// Errors: unsupported for a trace without such events, malformed with an offset, limit.
+void decode_profile(Input& in, SnapshotSink& out, const ReadRequest& /*request*/) {
+  ProfileReader reader(in);
+  reader.run();
+  if (reader.empty())
+    fail(ErrorCode::unsupported,
+         "not a heap profile: this is a Chrome trace without memory events, which torch.profiler writes with "
+         "profile_memory=True");
+  const std::vector<Moment> moments = reader.moments();
+  std::vector<DeviceTotals> devices(reader.devices().size());
+  std::uint64_t done = 0;
+  for (const Moment& moment : moments) {
+    for (; done <= moment.number; ++done) ProfileReader::update(devices[reader.at(done).device], reader.at(done));
+    give(out, snapshot_of(moment.number, devices, reader, moments.size() < reader.count()));
+  }
 }
 
-}  // namespace snapdiff::formats::torch_cuda
+}  // namespace
+
+constexpr Format kTorchProfile{
+    .info = {"torch-profile", "Chrome trace of torch.profiler with memory events: totals by device",
+             "*.json, *.json.gz", "all other events; addresses and sizes of single tensors"},
+    .sniff = sniff_profile,
+    .decode = decode_profile};
+
+}  // namespace snapdiff::formats

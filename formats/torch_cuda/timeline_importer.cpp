@@ -1,20 +1,25 @@
-#include "formats/torch_cuda/read_timeline.hpp"
-
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "formats/input/read_failure.hpp"
 #include "formats/json/json_scanner.hpp"
+#include "formats/text/scan.hpp"
 #include "formats/torch_cuda/json_numbers.hpp"
 #include "formats/torch_cuda/thinner.hpp"
+#include "formats/torch_cuda/torch_cuda_importers.hpp"
 #include "snapdiff/checked.hpp"
+#include "snapdiff/importer.hpp"
 #include "snapdiff/snapshot_builder.hpp"
 
-namespace snapdiff::formats::torch_cuda {
+namespace snapdiff::formats {
 namespace {
+
+using namespace torch_cuda;
 
 /// torch/profiler/_memory_profiler.py, _CATEGORY_TO_INDEX.
 constexpr std::array<std::string_view, 8> kCategories = {
@@ -186,37 +191,30 @@ Result<Snapshot> snapshot_of(const Point& point, const Reader& reader, bool thin
   return builder.finish();
 }
 
+/// `[times, sizes]`, or a list of `[time, action, bytes, category]`: lists of numbers and nothing else.
+Match sniff_timeline(std::string_view head) {
+  const std::size_t number = std::min(head.find_first_of("-0123456789"), head.size());
+  const auto lists = std::count(head.begin(), head.begin() + static_cast<std::ptrdiff_t>(number), '[');
+  if (number == head.size() || lists != 2 || !text::begins_with(head, {"[", "["})) return Match::no;
+  const bool only_numbers = head.find_first_not_of("0123456789+-.eE,[] \t\r\n") == std::string_view::npos;
+  return only_numbers ? Match::possible : Match::no;
+}
+
+/// Reads a memory timeline of torch.profiler: a snapshot for each moment, its bytes by the label "category".
+/// Memory: 8 bytes a moment. Errors: malformed with an offset, limit.
+void decode_timeline(Input& in, SnapshotSink& out, const ReadRequest& /*request*/) {
+  Reader reader(in);
+  reader.run();
+  const std::vector<Point> points = reader.points();
+  if (points.empty()) fail(ErrorCode::malformed, "no moment in this timeline, expected at least one");
+  for (const Point& point : points) give(out, snapshot_of(point, reader, points.size() < reader.count()));
+}
+
 }  // namespace
 
-Match sniff_timeline(std::string_view head) {
-  std::size_t at = 0;
-  const auto skip = [&] {
-    while (at < head.size() && std::string_view(" \t\r\n").find(head[at]) != std::string_view::npos) ++at;
-  };
-  for (int i = 0; i < 2; ++i) {
-    skip();
-    if (at == head.size() || head[at] != '[') return Match::no;
-    ++at;
-  }
-  skip();
-  if (at == head.size() || (head[at] != '-' && (head[at] < '0' || head[at] > '9'))) return Match::no;
-  return head.find_first_not_of("0123456789+-.eE,[] \t\r\n", at) == std::string_view::npos ? Match::possible
-                                                                                           : Match::no;
-}
+constexpr Format kTorchTimeline{.info = {"torch-timeline", "memory timeline of torch.profiler: bytes by category",
+                                         "*.json, *.raw.json.gz", "single tensors and versions of raw timelines"},
+                                .sniff = sniff_timeline,
+                                .decode = decode_timeline};
 
-Status read_timeline(Input& in, SnapshotSink& out) {
-  return run_reader([&]() -> Status {
-    Reader reader(in);
-    reader.run();
-    const std::vector<Point> points = reader.points();
-    if (points.empty()) return Error{ErrorCode::malformed, "no moment in this timeline, expected at least one"};
-    for (const Point& point : points) {
-      Result<Snapshot> snapshot = snapshot_of(point, reader, points.size() < reader.count());
-      if (!snapshot) return std::move(snapshot).error();
-      if (Status taken = out.take(*std::move(snapshot)); !taken) return taken;
-    }
-    return ok();
-  });
-}
-
-}  // namespace snapdiff::formats::torch_cuda
+}  // namespace snapdiff::formats
