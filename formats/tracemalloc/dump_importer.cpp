@@ -1,14 +1,18 @@
-#include "formats/tracemalloc/read_dumps.hpp"
-
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "formats/input/read_failure.hpp"
 #include "formats/pickle/opcodes.hpp"
 #include "formats/tracemalloc/dump_machine.hpp"
+#include "formats/tracemalloc/tracemalloc_importers.hpp"
+#include "snapdiff/importer.hpp"
 
-namespace snapdiff::formats::tracemalloc {
+namespace snapdiff::formats {
 namespace {
+
+using namespace tracemalloc;
 
 void read_all(Input& in, std::vector<Snapshot>& snapshots) {
   ByteWindow bytes(in);
@@ -35,12 +39,24 @@ void read_all(Input& in, std::vector<Snapshot>& snapshots) {
   }
 }
 
-}  // namespace
-
-void read_dumps(Input& in, SnapshotSink& out) {
+/// One dump, or several one after the other.
+void decode_dumps(Input& in, SnapshotSink& out, const ReadRequest& /*request*/) {
   std::vector<Snapshot> snapshots;
   read_all(in, snapshots);
-  for (Snapshot& snapshot : snapshots) value_or_throw(out.take(std::move(snapshot)));
+  for (Snapshot& snapshot : snapshots) give(out, std::move(snapshot));
 }
 
-}  // namespace snapdiff::formats::tracemalloc
+Match sniff_dump(std::string_view head) {
+  if (head.size() < 2 || head[0] != '\x80') return Match::no;
+  return head.substr(0, 64).find("tracemalloc") != std::string_view::npos ? Match::certain : Match::no;
+}
+
+}  // namespace
+
+constexpr Format kTracemalloc{
+    .info = {"tracemalloc", "Snapshot.dump() of Python's tracemalloc (a pickle; read, never executed)",
+             "*.tracemalloc, *.pickle, *.dump", "single blocks: they are added up by stack and domain"},
+    .sniff = sniff_dump,
+    .decode = decode_dumps};
+
+}  // namespace snapdiff::formats
