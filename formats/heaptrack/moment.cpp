@@ -5,13 +5,15 @@
 #include <optional>
 #include <string_view>
 
+#include "formats/input/read_failure.hpp"
+
 namespace snapdiff::formats::heaptrack {
 namespace {
 
-Error no_point(const std::string& point) {
-  return Error{ErrorCode::usage, "no point '" + point +
-                                     "': expected end, peak, first, 12.5s, 500ms, a number of events, every:500ms or "
-                                     "every:1000 (events)"};
+[[noreturn]] void no_point(const std::string& point) {
+  fail(ErrorCode::usage, "no point '" + point +
+                             "': expected end, peak, first, 12.5s, 500ms, a number of events, every:500ms or "
+                             "every:1000 (events)");
 }
 
 std::optional<std::uint64_t> whole_number(std::string_view text) {
@@ -43,7 +45,7 @@ std::optional<std::uint64_t> milliseconds(std::string_view text) {
 
 }  // namespace
 
-Result<Moment> parse_moment(const std::string& point) {
+Moment parse_moment(const std::string& point) {
   using Kind = Moment::Kind;
   constexpr std::string_view kEvery = "every:";
   if (point == "end" || point == "last") return Moment{Kind::end};
@@ -52,11 +54,11 @@ Result<Moment> parse_moment(const std::string& point) {
   const bool every = point.starts_with(kEvery);
   const std::string_view text = every ? std::string_view(point).substr(kEvery.size()) : std::string_view(point);
   if (const auto time = milliseconds(text)) {
-    if (every && *time == 0) return no_point(point);
+    if (every && *time == 0) no_point(point);
     return Moment{every ? Kind::every_time : Kind::at_time, *time};
   }
   const auto events = whole_number(text);
-  if (!events || (every && *events == 0)) return no_point(point);
+  if (!events || (every && *events == 0)) no_point(point);
   return Moment{every ? Kind::every_events : Kind::after_events, *events};
 }
 
