@@ -1,4 +1,4 @@
-#include "formats/metric_log/engine.hpp"
+#include "formats/metric_log/log_session.hpp"
 
 #include <array>
 #include <optional>
@@ -37,15 +37,6 @@ std::optional<Step> number_behind(std::string_view line, std::size_t at) {
   }
   step.end = end;
   return step;
-}
-
-/// Whether the line may go on after the end of the input, within a number or with more of them. A
-/// bracket, a quote and a whole unit are ends.
-bool may_be_cut(const LogLine& line) {
-  if (line.terminated || line.text.empty()) return false;
-  const bool has_end = contains("})]\"'|Bb", line.text.substr(line.text.size() - 1)) ||
-                       (line.text.size() > 5 && line.text.substr(line.text.size() - 5) == "bytes");
-  return !has_end;
 }
 
 }  // namespace
@@ -120,43 +111,6 @@ void Session::passed(const LogLine& line, bool was_taken) {
   const char first = line.text.front();
   if (!is_digit(first) && first != '[') return;
   if (const std::optional<TimeStamp> time = find_time(line.text)) carried_time_ns_ = time->ns;
-}
-
-std::vector<std::unique_ptr<Matcher>> known_matchers() {
-  std::vector<std::unique_ptr<Matcher>> all;
-  all.push_back(make_memory_summary_matcher());
-  all.push_back(make_profiler_table_matcher());
-  all.push_back(make_memory_dict_matcher());
-  all.push_back(make_memory_info_matcher());
-  all.push_back(make_torchsharp_matcher());
-  all.push_back(make_mprof_matcher());
-  all.push_back(make_plain_line_matcher());
-  return all;
-}
-
-void read_lines(Input& in, const std::vector<std::unique_ptr<Matcher>>& matchers, Session& session) {
-  LogLines lines(in);
-  LogLine line;
-  while (lines.next(line)) {
-    const std::size_t before = session.recorder().reading_count();
-    bool was_taken = false;
-    for (const auto& matcher : matchers) {
-      was_taken = matcher->take(line, session);
-      if (was_taken) break;
-    }
-    if (may_be_cut(line) && session.recorder().reading_count() > before) {
-      session.recorder().undo();
-      session.recorder().set_partial();
-      session.notes().add(Severity::data_loss, "the last line has no end and may be cut: it was left out", line.offset);
-    }
-    session.passed(line, was_taken);
-  }
-  for (const auto& matcher : matchers) matcher->finish(session);
-  if (lines.skipped() > 0) {
-    session.notes().add(Severity::data_loss,
-                        "lines longer than " + std::to_string(LogLines::kMostBytes >> 20) + " MiB were skipped",
-                        lines.first_skipped(), lines.skipped());
-  }
 }
 
 }  // namespace snapdiff::formats::metric_log
