@@ -14,7 +14,6 @@
 #include "formats/input/read_failure.hpp"
 #include "formats/leak_reports/leak_check.hpp"
 #include "formats/leak_reports/memcheck_lines.hpp"
-#include "formats/leak_reports/report_readers.hpp"
 #include "formats/text/held_sink.hpp"
 #include "formats/text/in_quotes.hpp"
 #include "formats/text/scan.hpp"

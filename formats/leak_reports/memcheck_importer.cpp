@@ -3,18 +3,22 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "formats/input/read_failure.hpp"
 #include "formats/leak_reports/leak_check.hpp"
+#include "formats/leak_reports/leak_report_importers.hpp"
 #include "formats/leak_reports/memcheck_lines.hpp"
-#include "formats/leak_reports/report_readers.hpp"
+#include "formats/text/log_lines.hpp"
 #include "formats/text/report_log.hpp"
 #include "formats/text/scan.hpp"
 
-namespace snapdiff::formats::leak_reports {
+namespace snapdiff::formats {
 namespace {
+
+using namespace leak_reports;
 
 using text::has_prefix;
 using text::trim;
@@ -193,8 +197,37 @@ class MemcheckText final : public text::ReportLog {
   std::map<std::int64_t, Process> processes_;
 };
 
+constexpr FormatInfo kMemcheckInfo{
+    "memcheck", "leak check of valgrind's memcheck, text or XML", "*.txt, *.log, *.xml",
+    "errors that are no leaks; suppressions; how much a check grew since the one before"};
+
+/// The root element, after a declaration, comments and blanks.
+bool is_memcheck_xml(std::string_view head) {
+  return text::begins_with(head, {"<"}) && head.find("<valgrindoutput>") != std::string_view::npos;
+}
+
+bool is_memcheck_text(std::string_view line) {
+  const auto found = memcheck_line(line);
+  return found &&
+         (is_loss_record(found->text) || text::has_prefix(found->text, "LEAK SUMMARY:") ||
+          text::has_prefix(found->text, "HEAP SUMMARY:") || text::has_prefix(found->text, "Memcheck, a memory error"));
+}
+
+Match sniff_memcheck(std::string_view head) {
+  return certain_if(is_memcheck_xml(head) || text::any_line_of(head, is_memcheck_text));
+}
+
+void decode_memcheck(Input& in, SnapshotSink& out, const ReadRequest& /*request*/) {
+  if (is_memcheck_xml(value_or_throw(in.peek(kSniffBytes)).substr(0, kSniffBytes))) {
+    read_memcheck_xml(in, out);
+  } else {
+    MemcheckText(in, out).run();
+  }
+}
+
 }  // namespace
 
-void read_memcheck_text(Input& in, SnapshotSink& out) { MemcheckText(in, out).run(); }
+constexpr Format kMemcheck{
+    .info = kMemcheckInfo, .sniff = sniff_memcheck, .decode = decode_memcheck, .many = "distinct stacks"};
 
-}  // namespace snapdiff::formats::leak_reports
+}  // namespace snapdiff::formats

@@ -1,9 +1,31 @@
-#include "formats/leak_reports/sanitizer_lines.hpp"
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
 
+#include "formats/input/read_failure.hpp"
+#include "formats/leak_reports/leak_check.hpp"
+#include "formats/leak_reports/leak_report_importers.hpp"
+#include "formats/text/log_lines.hpp"
+#include "formats/text/report_log.hpp"
 #include "formats/text/scan.hpp"
 
-namespace snapdiff::formats::leak_reports {
+namespace snapdiff::formats {
 namespace {
+
+using namespace leak_reports;
+
+/// "==14586==ERROR: LeakSanitizer: detected memory leaks"; pid is -1 where it is not recorded.
+struct ReportHead {
+  std::int64_t pid = -1;
+};
+
+/// "Direct leak of 1280 byte(s) in 10 object(s) allocated from:"
+struct LeakLine {
+  std::string_view kind;         ///< "direct" or "indirect"
+  std::optional<Leaked> leaked;  ///< nothing where the numbers cannot be read
+};
 
 using text::Cursor;
 using text::is_blank;
@@ -56,8 +78,6 @@ std::size_t file_begin(std::string_view text) {
   return text.rfind(' ');
 }
 
-}  // namespace
-
 std::optional<ReportHead> report_head(std::string_view line) {
   const std::size_t found = line.find(kHead);
   if (found == std::string_view::npos) return std::nullopt;
@@ -95,6 +115,8 @@ std::optional<LeakLine> leak_line(std::string_view line) {
   return out;
 }
 
+/// "    #1 0x55b83a49f699 in leak_rows /srv/app/lsan_series.c:7:100",
+/// "    #0 0x55892a875f42  (/srv/app/lsan_stripped+0x30f42) (BuildId: d2b8)". False for any other line.
 bool sanitizer_frame(std::string_view line, LeakFrame& frame) {
   std::size_t hash = line.find('#');
   for (; hash != std::string_view::npos; hash = line.find('#', hash + 1)) {
@@ -136,6 +158,7 @@ bool sanitizer_frame(std::string_view line, LeakFrame& frame) {
   return false;
 }
 
+/// "SUMMARY: AddressSanitizer: 2296 byte(s) leaked in 12 allocation(s)."
 std::optional<Leaked> report_summary(std::string_view line) {
   const std::size_t found = line.find("SUMMARY: ");
   if (found == std::string_view::npos) return std::nullopt;
@@ -148,4 +171,96 @@ std::optional<Leaked> report_summary(std::string_view line) {
   return out;
 }
 
-}  // namespace snapdiff::formats::leak_reports
+constexpr std::string_view kBelowThreshold = "[below threshold]";
+
+class SanitizerLog final : public text::ReportLog {
+ public:
+  SanitizerLog(Input& in, SnapshotSink& out)
+      : ReportLog(in, out, "no report: the input ends, expected \"ERROR: LeakSanitizer: detected memory leaks\"") {}
+
+ private:
+  void handle(std::string_view line) override {
+    if (const auto head = report_head(line)) {
+      if (check_) close_without_summary();
+      open();
+      if (head->pid >= 0) check_->facts().pid = head->pid;
+      return;
+    }
+    if (const auto leak = leak_line(line)) {
+      begin_record(*leak);
+      return;
+    }
+    if (!check_) return;
+    if (check_->record_open()) {
+      LeakFrame frame;
+      if (sanitizer_frame(line, frame)) {
+        // Without its end the frame may be cut; the record goes with it.
+        if (lines_.terminated()) {
+          check_->add_frame(frame);
+        } else {
+          check_->drop_record();
+        }
+        return;
+      }
+      check_->close_record();
+    }
+    if (const auto total = report_summary(line)) close(*total);
+  }
+
+  void open() {
+    check_ = std::make_unique<LeakCheck>();
+    check_->facts().producer = "LeakSanitizer";
+    begun_at_ = lines_.line_offset();
+  }
+
+  void begin_record(const LeakLine& leak) {
+    if (!check_) open();
+    if (leak.leaked && lines_.terminated()) {
+      check_->open_record(leak.kind, *leak.leaked);
+      return;
+    }
+    check_->close_record();
+    if (!lines_.terminated()) return;
+    check_->facts().lose("leaks that could not be read, left out", lines_.line_offset());
+  }
+
+  void close(Leaked total) {
+    // The option max_leaks prints the largest ones only.
+    check_->add_total(total, kBelowThreshold);
+    out_.take(check_->finish());
+    check_.reset();
+    summaries_ = true;
+  }
+
+  void close_without_summary() {
+    check_->close_record();
+    check_->mark_cut("a report without SUMMARY: its end is missing", begun_at_);
+    out_.take(check_->finish());
+    check_.reset();
+  }
+
+  void finish() override {
+    if (check_ && summaries_) {
+      out_.last().lose("the input ends inside a report, which was left out", lines_.offset());
+    } else if (check_) {
+      close_without_summary();
+    }
+  }
+
+  std::unique_ptr<LeakCheck> check_;
+  std::uint64_t begun_at_ = 0;
+  bool summaries_ = false;
+};
+
+constexpr FormatInfo kSanitizerInfo{"leak-sanitizer", "report of LeakSanitizer, also of AddressSanitizer",
+                                    "*.txt, *.log", "addresses of single objects; suppressions; other errors"};
+
+}  // namespace
+
+constexpr Format kLeakSanitizer{
+    .info = kSanitizerInfo,
+    .sniff = [](std::string_view head) { return certain_if(report_head(text::plain_head(head)).has_value()); },
+    .decode = text::read_log<SanitizerLog>,
+    .many = "distinct stacks"};
+
+}  // namespace snapdiff::formats
