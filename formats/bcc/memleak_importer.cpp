@@ -222,8 +222,7 @@ class MemleakLog final : public text::ReportLog {
 };
 
 Match sniff_memleak(std::string_view head) {
-  return text::any_line_of(head, [](std::string_view line) { return heading_time(line).has_value(); }) ? Match::certain
-                                                                                                       : Match::no;
+  return certain_if(text::any_line_of(head, [](std::string_view line) { return heading_time(line).has_value(); }));
 }
 
 }  // namespace

@@ -177,7 +177,7 @@ class JavaReader {
   std::vector<SymbolTable::Line> locations_;  // by row of dump_.addresses
 };
 
-Match sniff_java(std::string_view head) { return identify(head).dump == Dump::java_heapz ? Match::certain : Match::no; }
+Match sniff_java(std::string_view head) { return certain_if(identify(head).dump == Dump::java_heapz); }
 
 void decode_java(Input& in, SnapshotSink& out, const ReadRequest& /*request*/) {
   LineReader lines(in);

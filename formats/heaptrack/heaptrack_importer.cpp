@@ -422,7 +422,7 @@ Match sniff_heaptrack(std::string_view head) {
   if (end == std::string_view::npos || end + 1 == head.size()) return Match::possible;
   const std::string_view next = head.substr(end + 1);
   const bool known = kModes.find(next[0]) != std::string_view::npos;
-  return known && (next.size() < 2 || next[1] == ' ' || next[1] == '\n' || next[0] == '#') ? Match::certain : Match::no;
+  return certain_if(known && (next.size() < 2 || next[1] == ' ' || next[1] == '\n' || next[0] == '#'));
 }
 
 void decode_heaptrack(Input& in, SnapshotSink& out, const ReadRequest& request) {

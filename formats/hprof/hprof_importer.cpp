@@ -202,8 +202,7 @@ class HprofReader {
 constexpr Format kHprof{
     .info = {"hprof", "heap dump of a Java or Android virtual machine: objects and who holds them", "*.hprof",
              "values of fields and arrays; thread stacks; sizes are estimates"},
-    .sniff =
-        [](std::string_view head) { return head.substr(0, 17) == "JAVA PROFILE 1.0." ? Match::certain : Match::no; },
+    .sniff = [](std::string_view head) { return certain_if(head.substr(0, 17) == "JAVA PROFILE 1.0."); },
     .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { value_or_throw(HprofReader(in, out).read()); }};
 
 }  // namespace snapdiff::formats

@@ -11,7 +11,7 @@ constexpr FormatInfo kInfo{"jemalloc-stats", "statistics of jemalloc (malloc_sta
 
 Match sniff_jemalloc(std::string_view head) {
   if (text::begins_with(head, {"{", "\"jemalloc\"", ":"})) return Match::certain;
-  return text::plain_head(head).find("Begin jemalloc statistics") != std::string::npos ? Match::certain : Match::no;
+  return certain_if(text::plain_head(head).find("Begin jemalloc statistics") != std::string::npos);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ Match sniff_mimalloc(std::string_view head) {
   if (text::begins_with(head, {"{", "\"stat_version\""}) && contains(head.substr(0, 512), "\"mimalloc_version\"")) {
     return Match::certain;
   }
-  return text::any_line_of(head, mimalloc_stats::is_heading) ? Match::certain : Match::no;
+  return certain_if(text::any_line_of(head, mimalloc_stats::is_heading));
 }
 
 }  // namespace

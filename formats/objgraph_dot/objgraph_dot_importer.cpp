@@ -304,7 +304,7 @@ class DotReader {
   std::vector<std::uint32_t> from_, to_, label_;
 };
 
-Match sniff_dot(std::string_view head) { return text::begins_with(head, {kFirstLine}) ? Match::certain : Match::no; }
+Match sniff_dot(std::string_view head) { return certain_if(text::begins_with(head, {kFirstLine})); }
 
 }  // namespace
 

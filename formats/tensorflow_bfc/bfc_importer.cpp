@@ -365,8 +365,7 @@ class BfcLog final : public text::ReportLog {
 };
 
 Match sniff_bfc(std::string_view head) {
-  return text::any_line_of(head, [](std::string_view line) { return bfc_line(line).has_value(); }) ? Match::certain
-                                                                                                   : Match::no;
+  return certain_if(text::any_line_of(head, [](std::string_view line) { return bfc_line(line).has_value(); }));
 }
 
 }  // namespace

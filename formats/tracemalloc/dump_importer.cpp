@@ -48,7 +48,7 @@ void decode_dumps(Input& in, SnapshotSink& out, const ReadRequest& /*request*/) 
 
 Match sniff_dump(std::string_view head) {
   if (head.size() < 2 || head[0] != '\x80') return Match::no;
-  return head.substr(0, 64).find("tracemalloc") != std::string_view::npos ? Match::certain : Match::no;
+  return certain_if(head.substr(0, 64).find("tracemalloc") != std::string_view::npos);
 }
 
 }  // namespace
