@@ -40,8 +40,8 @@ Role Records::root_role(Kind kind) {
 
 bool Records::wants_text(Role place, std::uint32_t key) {
   switch (place) {
-    case kFrame: return word_of(key) == Word::filename || word_of(key) == Word::name;
-    case kAnnotation: return word_of(key) == Word::name || word_of(key) == Word::stage;
+    case kFrame: return word_of(key) == "filename"_word || word_of(key) == "name"_word;
+    case kAnnotation: return word_of(key) == "name"_word || word_of(key) == "stage"_word;
     case kSettings: return true;
     default: return false;
   }
@@ -137,7 +137,7 @@ void Records::item(Role place, const Value& value) {
       }
       return;
     case kPoolPair:
-      if (pair_.size() < 3) pair_.push_back(number(Word::pool_id, value));
+      if (pair_.size() < 3) pair_.push_back(number("pool_id"_word, value));
       return;
     case kTraces:
     case kHostTraces:
@@ -205,16 +205,16 @@ Value Records::close_frames(Role place) {
 
 TraceAction Records::action_of(std::uint32_t text) {
   switch (word_of(text)) {
-    case Word::alloc: return TraceAction::alloc;
-    case Word::free_requested: return TraceAction::free_requested;
-    case Word::free:
-    case Word::free_completed: return TraceAction::free_completed;
-    case Word::segment_alloc: return TraceAction::segment_alloc;
-    case Word::segment_free: return TraceAction::segment_free;
-    case Word::segment_map: return TraceAction::segment_map;
-    case Word::segment_unmap: return TraceAction::segment_unmap;
-    case Word::oom: return TraceAction::oom;
-    case Word::snapshot: return TraceAction::snapshot;
+    case "alloc"_word: return TraceAction::alloc;
+    case "free_requested"_word: return TraceAction::free_requested;
+    case "free"_word:
+    case "free_completed"_word: return TraceAction::free_completed;
+    case "segment_alloc"_word: return TraceAction::segment_alloc;
+    case "segment_free"_word: return TraceAction::segment_free;
+    case "segment_map"_word: return TraceAction::segment_map;
+    case "segment_unmap"_word: return TraceAction::segment_unmap;
+    case "oom"_word: return TraceAction::oom;
+    case "snapshot"_word: return TraceAction::snapshot;
     default: break;
   }
   const bool named = text != kNoKey && unknown_actions_ < kMostUnknown;
@@ -257,10 +257,10 @@ void Records::close_block() {
   if (block_.state == kNoKey) missing("state");
   BlockState state = BlockState::inactive;
   switch (word_of(block_.state)) {
-    case Word::active_allocated: state = BlockState::allocated; break;
-    case Word::active_pending_free:
-    case Word::active_awaiting_free: state = BlockState::pending; break;
-    case Word::inactive: break;
+    case "active_allocated"_word: state = BlockState::allocated; break;
+    case "active_pending_free"_word:
+    case "active_awaiting_free"_word: state = BlockState::pending; break;
+    case "inactive"_word: break;
     default:
       builder_.notes().add(Severity::data_loss, "unknown block state, counted as inactive", offset_);
       builder_.facts().partial = true;

@@ -18,9 +18,7 @@ namespace snapdiff::formats::torch_cuda {
 
 inline constexpr std::uint32_t kMostDevices = 65536;
 
-inline Word word_of(std::uint32_t key) {
-  return key < static_cast<std::uint32_t>(Word::count) ? static_cast<Word>(key) : Word::count;
-}
+inline Word word_of(std::uint32_t key) { return key < static_cast<std::uint32_t>(kNoWord) ? Word{key} : kNoWord; }
 
 /// A container that close() was called for, in its own place.
 inline bool is_record(const Value& value) {
