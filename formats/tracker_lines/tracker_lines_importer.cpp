@@ -148,10 +148,10 @@ class Reader {
 
     std::uint64_t repeated = 0;
     fields_.take(json_, unknown_, repeated);
-    fields_.require(Key::k);
-    fields_.set_kind(kind_of(fields_.text(Key::k)));
+    fields_.require("k"_key);
+    fields_.set_kind(kind_of(fields_.text("k"_key)));
     if (!header_ && fields_.kind() != Kind::header)
-      fail_line(Rule::header, "first line is no header", "found k " + shown(fields_.at(Key::k)));
+      fail_line(Rule::header, "first line is no header", "found k " + shown(fields_.at("k"_key)));
     if (fields_.kind() == Kind::unknown) {
       journal_.remark(Severity::warning, Rule::header, "lines of an unknown k ignored");
       return;
@@ -227,7 +227,7 @@ class Reader {
     skipped_ = 0;
     auto made = std::make_unique<OpenSnapshot>(fields_, attributes(), *header_, tables_, journal_);
     if (!ids_.insert(made->id()).second)
-      fail_line(Rule::order, "snapshot id is there already in this run", "found " + shown(fields_.at(Key::id)));
+      fail_line(Rule::order, "snapshot id is there already in this run", "found " + shown(fields_.at("id"_key)));
     open_ = std::move(made);
     skipping_ = false;
   }
@@ -238,12 +238,12 @@ class Reader {
       return;
     }
     if (!open_) fail_line(Rule::end, "end outside a snapshot");
-    const std::string_view id = fields_.required_text(Key::id);
-    const std::int64_t rows = fields_.required_integer(Key::rows, 0);
+    const std::string_view id = fields_.required_text("id"_key);
+    const std::int64_t rows = fields_.required_integer("rows"_key, 0);
     const std::uint64_t found = open_->rows();
     if (id != open_->id()) {
       drop_snapshot("snapshot dropped: its end names another, rows of two may be mixed",
-                    "found " + shown(fields_.at(Key::id)) + ", expected \"" + open_->id() + "\"");
+                    "found " + shown(fields_.at("id"_key)) + ", expected \"" + open_->id() + "\"");
     } else if (static_cast<std::uint64_t>(rows) < found ||
                static_cast<std::uint64_t>(rows) > found + open_->dropped()) {
       drop_snapshot("snapshot dropped: its rows are not as many as its end says",
