@@ -10,6 +10,7 @@
 #include "formats/metric_log/log_session.hpp"
 #include "formats/metric_log/metric_log_importer.hpp"
 #include "formats/metric_log/metric_text.hpp"
+#include "formats/text/log_lines.hpp"
 #include "snapdiff/importer.hpp"
 
 namespace snapdiff::formats {
@@ -42,9 +43,11 @@ std::vector<std::unique_ptr<Matcher>> known_matchers() {
 /// Reads all lines of `in` into `session`, each by the first matcher that takes it.
 /// Errors: what Input returns.
 void read_lines(Input& in, const std::vector<std::unique_ptr<Matcher>>& matchers, Session& session) {
-  LogLines lines(in);
+  LogLines lines(in, Returns::end_lines);
   LogLine line;
-  while (lines.next(line)) {
+  while (lines.next(line.text)) {
+    line.offset = lines.line_offset();
+    line.terminated = lines.terminated();
     const std::size_t before = session.recorder().reading_count();
     bool was_taken = false;
     for (const auto& matcher : matchers) {
@@ -61,7 +64,7 @@ void read_lines(Input& in, const std::vector<std::unique_ptr<Matcher>>& matchers
   for (const auto& matcher : matchers) matcher->finish(session);
   if (lines.skipped() > 0) {
     session.notes().add(Severity::data_loss,
-                        "lines longer than " + std::to_string(LogLines::kMostBytes >> 20) + " MiB were skipped",
+                        "lines longer than " + std::to_string(kMaxLogLineBytes >> 20) + " MiB were skipped",
                         lines.first_skipped(), lines.skipped());
   }
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -7,10 +8,15 @@
 #include <string_view>
 #include <vector>
 
-#include "formats/metric_log/progress_lines.hpp"
 #include "formats/metric_log/recorder.hpp"
 
 namespace snapdiff::formats::metric_log {
+
+struct LogLine {
+  std::string_view text;     ///< without its end and without colours; valid until the next call
+  std::uint64_t offset = 0;  ///< of its first byte in the input
+  bool terminated = true;    ///< only the last line of an input can be without an end
+};
 
 /// Step of a line: the number after step, iter, iteration or it; else after batch or idx; else after
 /// epoch.
