@@ -18,10 +18,10 @@ constexpr const char* kTooBig = ", expected it to fit in 64 bits";
 class Resolver {
  public:
   explicit Resolver(DumpReader& dump) {
-    begin_.reserve(dump.addresses.addresses().size() + 1);
+    begin_.reserve(dump.addresses.size() + 1);
     begin_.push_back(0);
     std::uint64_t outside = 0;
-    for (const std::uint64_t address : dump.addresses.addresses()) {
+    for (const std::uint64_t address : dump.addresses.numbers()) {
       if (!add(dump, address)) ++outside;
       begin_.push_back(frames_.size());
     }
@@ -150,7 +150,7 @@ Snapshot finish(DumpReader& dump) {
   builder.facts().format_detail = dump.detail;
   builder.add_heap_columns(dump.has_alloc);
   const std::size_t columns = dump.has_alloc ? 4 : 2;
-  if (!dump.map.present() && dump.addresses_need_map && dump.symbols.empty() && !dump.addresses.addresses().empty()) {
+  if (!dump.map.present() && dump.addresses_need_map && dump.symbols.empty() && dump.addresses.size() > 0) {
     builder.notes().add(Severity::warning,
                         "no memory map: frames are bare addresses, comparable within one process only");
   }

@@ -10,6 +10,7 @@
 #include "formats/heap_text/signature.hpp"
 #include "formats/heap_text/symbol_table.hpp"
 #include "formats/heap_text/unsampling.hpp"
+#include "formats/input/number_rows.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/text/line_reader.hpp"
 #include "formats/text/scan.hpp"
@@ -25,7 +26,7 @@ struct DumpReader {
 
   LineReader& lines;
   SnapshotBuilder builder;
-  AddressTable addresses;
+  NumberRows addresses;
   RawStacks stacks;
   SymbolTable symbols;
   MemoryMap map;

@@ -100,8 +100,8 @@ class JavaReader {
       fail_found("location not readable", line, "0x, an id and a text", dump_.lines.line_offset());
     }
     const std::uint32_t address = dump_.addresses.find(id);
-    if (address == AddressTable::kEmpty) return;  // of no row
-    if (locations_.size() < dump_.addresses.addresses().size()) locations_.resize(dump_.addresses.addresses().size());
+    if (address == NumberRows::kAbsent) return;  // of no row
+    if (locations_.size() < dump_.addresses.size()) locations_.resize(dump_.addresses.size());
     locations_[address] = location(trim(at.rest()));
   }
 
@@ -140,7 +140,7 @@ class JavaReader {
     facts.period = kPeriod;
     facts.format_detail = "heapz";
     builder.add_heap_columns();
-    locations_.resize(dump_.addresses.addresses().size());
+    locations_.resize(dump_.addresses.size());
 
     std::vector<FrameId> frame_of;
     std::uint64_t unnamed = 0;
@@ -149,7 +149,7 @@ class JavaReader {
       spec.function = locations_[i].function;
       spec.line = locations_[i].line;
       if (spec.function == FunctionId{}) {
-        spec.offset = dump_.addresses.addresses()[i];
+        spec.offset = dump_.addresses.numbers()[i];
         ++unnamed;
       }
       frame_of.push_back(builder.frame(spec));

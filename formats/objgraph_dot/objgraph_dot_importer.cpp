@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "formats/input/graph_parts.hpp"
+#include "formats/input/number_rows.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
 #include "formats/objgraph_dot/objgraph_dot_importer.hpp"
@@ -217,15 +218,8 @@ class DotReader {
   }
 
   std::uint32_t node(std::uint64_t id) {
-    ObjectGraph& graph = *graph_;
-    const std::uint64_t hash = mix64(id);
-    std::uint32_t row = index_.find(hash, [&](std::uint32_t r) { return graph.id[r] == id; });
-    if (row == HashIndex::kAbsent) {
-      row = static_cast<std::uint32_t>(graph.id.size());
-      graph.id.push_back(id);
-      graph.type.push_back(kNoType);
-      index_.insert(hash, row);
-    }
+    const std::uint32_t row = ids_.intern(id);
+    if (row == graph_->type.size()) graph_->type.push_back(kNoType);
     return row;
   }
 
@@ -257,12 +251,12 @@ class DotReader {
     ObjectGraph& graph = *graph_;
     const StringId module = builder_.string("module");
     const StringId unreferred = builder_.string("no visible referrer");
-    std::vector<std::uint8_t> is_held(graph.id.size(), 0);
+    std::vector<std::uint8_t> is_held(graph.size(), 0);
     for (std::size_t edge = 0; edge < to_.size(); ++edge) {
       if (to_[edge] != from_[edge]) is_held[to_[edge]] = 1;
     }
-    graph.flags.assign(graph.id.size(), 0);
-    for (std::uint32_t row = 0; row < graph.id.size(); ++row) {
+    graph.flags.assign(graph.size(), 0);
+    for (std::uint32_t row = 0; row < graph.size(); ++row) {
       const std::string_view name = builder_.dictionary().strings[graph.types.name[graph.type[row]]];
       const bool is_module = name == "module" || name == "builtins.module";
       if (!is_module && is_held[row] != 0) continue;
@@ -273,6 +267,7 @@ class DotReader {
 
   Snapshot finish() {
     ObjectGraph& graph = *graph_;
+    graph.id = ids_.numbers();
     for (std::uint32_t& row : graph.type) {
       if (row != kNoType) continue;
       row = type(kUnlabelled);
@@ -299,7 +294,7 @@ class DotReader {
   text::LineReader lines_;
   SnapshotBuilder builder_;
   std::shared_ptr<ObjectGraph> graph_;
-  HashIndex index_;
+  NumberRows ids_;
   TypeRows types_;
   std::vector<std::uint32_t> from_, to_, label_;
 };

@@ -56,9 +56,8 @@ void RunTables::define_frame(const Fields& fields) {
   frame.file = builder_->string(fields.text("file"_key));
   frame.spec.module = builder_->module(fields.text("module"_key), {});
   frame.spec.function = builder_->function(builder_->string(function), StringId{}, frame.file, 0);
-  const std::uint32_t row = frame_ids_.find(id);
-  if (row == IdIndex::kNone) {
-    frame_ids_.insert(id);
+  const std::uint32_t row = frame_ids_.intern(static_cast<std::uint64_t>(id));
+  if (row == frames_.size()) {
     frames_.push_back(frame);
     frame_rows_.push_back(builder_->frame(frame.spec));
   } else if (!is_same(frames_[row], frame)) {
@@ -76,8 +75,8 @@ void RunTables::define_stack(const Fields& fields) {
   const std::vector<JsonValue>& values = fields.values();
   for (std::uint32_t at = fields.row("frames"_key) + 1; at < array.end; at = values[at].end) {
     const std::optional<std::int64_t> frame = integer_of(values[at]);
-    const std::uint32_t row = frame ? frame_ids_.find(*frame) : IdIndex::kNone;
-    if (row == IdIndex::kNone) {
+    const std::uint32_t row = frame ? frame_ids_.find(static_cast<std::uint64_t>(*frame)) : NumberRows::kAbsent;
+    if (row == NumberRows::kAbsent) {
       fail_line(frame ? Rule::place : Rule::line, "stack names a frame that is not defined",
                 "found " + shown(values[at]) + ", expected the id of a frame line before this one");
     }
@@ -86,9 +85,8 @@ void RunTables::define_stack(const Fields& fields) {
   if (scratch_.size() > kMostFrames) fail_line(Rule::line, "stack of more than 1000000 frames");
   if (root_first_) std::reverse(scratch_.begin(), scratch_.end());
   const StackId stack = builder_->stack(scratch_);
-  const std::uint32_t row = stack_ids_.find(id);
-  if (row == IdIndex::kNone) {
-    stack_ids_.insert(id);
+  const std::uint32_t row = stack_ids_.intern(static_cast<std::uint64_t>(id));
+  if (row == stack_rows_.size()) {
     stack_rows_.push_back(stack);
   } else if (stack_rows_[row] != stack) {
     fail_line(Rule::place, "stack defined again, and differently",
@@ -101,8 +99,8 @@ StackId RunTables::stack_of(const Fields& fields) {
   if (stack.kind == JsonKind::array) return inline_stack(fields);
   const std::optional<std::int64_t> id = integer_of(stack);
   if (!id) fields.wrong("stack"_key, "the id of a stack line, or an array of texts");
-  const std::uint32_t row = stack_ids_.find(*id);
-  if (row == IdIndex::kNone) {
+  const std::uint32_t row = stack_ids_.find(static_cast<std::uint64_t>(*id));
+  if (row == NumberRows::kAbsent) {
     fail_line(Rule::place, std::string(to_text(fields.kind())) + " names a stack that is not defined",
               "found " + shown(stack) + ", expected the id of a stack line before this one");
   }
