@@ -32,7 +32,7 @@ void decode_dump(Input& in, SnapshotSink& out, const ReadRequest& /*request*/) {
   DumpReader dump(lines);
   if (kDump == Dump::symbolized) read_symbol_section(dump);
   read_dump(dump, kDump);
-  value_or_throw(out.take(finish(dump)));
+  give(out, finish(dump));
 }
 
 template <Dump kDump>

@@ -181,7 +181,7 @@ Match sniff_java(std::string_view head) { return certain_if(identify(head).dump 
 
 void decode_java(Input& in, SnapshotSink& out, const ReadRequest& /*request*/) {
   LineReader lines(in);
-  value_or_throw(out.take(JavaReader(lines).read()));
+  give(out, JavaReader(lines).read());
 }
 
 }  // namespace

@@ -30,18 +30,16 @@ constexpr std::uint64_t kMostMilliseconds =
     static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) / 1'000'000;
 
 /// Reads all heap dumps of a file, in their order; of several, one that is damaged takes the others with it.
-/// Throws ReadFailure. Errors: malformed, unsupported (versions), limit; those of the sink are given back.
+/// Throws ReadFailure. Errors: malformed, unsupported (versions), limit; those of the sink.
 class HprofReader {
  public:
   HprofReader(Input& in, SnapshotSink& out) : bytes_(in), out_(out) {}
 
-  Status read() {
+  void read() {
     header();
-    while (!bytes_.at_end(p_)) {
-      if (Status done = record(); !done) return done;
-    }
+    while (!bytes_.at_end(p_)) record();
     if (!dump_) fail_malformed("no heap dump in the file: it ends, expected a record 0x0c or 0x1c", offset());
-    return finish_dump();
+    finish_dump();
   }
 
  private:
@@ -82,7 +80,7 @@ class HprofReader {
     HeapDump heap;
   };
 
-  Status finish_dump() {
+  void finish_dump() {
     const std::unique_ptr<Dump> dump = std::move(dump_);
     for (std::uint32_t row = 0; row < dump->classes.size(); ++row) {
       ClassRow& of = dump->classes[row];
@@ -100,15 +98,13 @@ class HprofReader {
     if (facts.taken_at_ns && !checked_add(*facts.taken_at_ns, begun_after_us_ * 1000, *facts.taken_at_ns))
       facts.taken_at_ns.reset();
     facts.notes.add_all(notes_);
-    return out_.take(value_or_throw(dump->builder.finish()));
+    give(out_, dump->builder.finish());
   }
 
   /// A record 0x0c is a dump; segments 0x1c are one up to a record 0x2c. Source: eclipse-mat/mat, Pass1Parser.java.
-  Status dump_record(std::uint8_t tag, std::uint32_t length, std::uint32_t after_us) {
-    if (dump_ && length == 0) return ok();
-    if (dump_ && dump_ended_) {
-      if (Status done = finish_dump(); !done) return done;
-    }
+  void dump_record(std::uint8_t tag, std::uint32_t length, std::uint32_t after_us) {
+    if (dump_ && length == 0) return;
+    if (dump_ && dump_ended_) finish_dump();
     if (!dump_) {
       if (++dumps_ > kMostDumps)
         fail(ErrorCode::limit, "too many heap dumps in one file: expected at most " + std::to_string(kMostDumps),
@@ -118,10 +114,9 @@ class HprofReader {
     }
     dump_->heap.read(p_, length, tag == 0x0c);
     dump_ended_ = tag == 0x0c;
-    return ok();
   }
 
-  Status record() {
+  void record() {
     const std::uint64_t start = offset();
     have(9, "the head of a record");
     const auto tag = static_cast<std::uint8_t>(*p_);
@@ -129,8 +124,8 @@ class HprofReader {
     const std::uint32_t length = load_u4(p_ + 5);
     p_ += 9;
     switch (tag) {
-      case 0x01: text(length, start); return ok();
-      case 0x02: load_class(length, start); return ok();
+      case 0x01: return text(length, start);
+      case 0x02: return load_class(length, start);
       case 0x0c:
       case 0x1c: return dump_record(tag, length, after_us);
       case 0x2c: dump_ended_ = true; break;
@@ -148,7 +143,6 @@ class HprofReader {
     if (!bytes_.skip(p_, length)) {
       fail_malformed("truncated: the input ends within a record of " + std::to_string(length) + " bytes", offset());
     }
-    return ok();
   }
 
   void text(std::uint32_t length, std::uint64_t start) {
@@ -203,6 +197,6 @@ constexpr Format kHprof{
     .info = {"hprof", "heap dump of a Java or Android virtual machine: objects and who holds them", "*.hprof",
              "values of fields and arrays; thread stacks; sizes are estimates"},
     .sniff = [](std::string_view head) { return certain_if(head.substr(0, 17) == "JAVA PROFILE 1.0."); },
-    .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { value_or_throw(HprofReader(in, out).read()); }};
+    .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { HprofReader(in, out).read(); }};
 
 }  // namespace snapdiff::formats

@@ -42,8 +42,7 @@ template <bool (*kFits)(std::string_view), Result<Snapshot> (*kRead)(Input&)>
 constexpr Format memray_format(const FormatInfo& info) {
   return {.info = info,
           .sniff = [](std::string_view head) { return certain_if(kFits(head)); },
-          .decode = [](Input& in, SnapshotSink& out,
-                       const ReadRequest&) { value_or_throw(out.take(value_or_throw(kRead(in)))); },
+          .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { give(out, kRead(in)); },
           .many = "distinct stacks"};
 }
 

@@ -307,6 +307,6 @@ constexpr Format kObjgraphDot{
     .info = {"objgraph-dot", "DOT graph of objgraph (Python): show_refs(), show_backrefs()", "*.dot",
              "what objects look like (repr), reference counts, colours"},
     .sniff = sniff_dot,
-    .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { value_or_throw(out.take(DotReader(in).read())); }};
+    .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { give(out, DotReader(in).read()); }};
 
 }  // namespace snapdiff::formats

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "formats/input/read_failure.hpp"
 #include "formats/torch_cuda/records.hpp"
 #include "snapdiff/checked.hpp"
 #include "snapdiff/contains.hpp"
@@ -315,7 +316,7 @@ std::string_view layout_letter(const SeenKeys& seen) {
   return "C";
 }
 
-Status summarize(const AllocatorState& state, const SeenKeys& seen, std::string_view detail, SnapshotBuilder& builder) {
+void summarize(const AllocatorState& state, const SeenKeys& seen, std::string_view detail, SnapshotBuilder& builder) {
   SnapshotFacts& facts = builder.facts();
   Adder adder;
   Numbers total;
@@ -327,7 +328,7 @@ Status summarize(const AllocatorState& state, const SeenKeys& seen, std::string_
     add_segment(state, s, sums, devices[{host, host ? 0 : state.segments.device[s]}], adder);
     if (!host) add_segment(state, s, sums, total, adder);
   }
-  if (!adder.fits()) return Error{ErrorCode::limit, "sum of sizes is beyond 2^63-1, expected it to fit in 64 bits"};
+  if (!adder.fits()) fail(ErrorCode::limit, "sum of sizes is beyond 2^63-1, expected it to fit in 64 bits");
   check_overlaps(state, facts.notes);
   add_rows(state, seen.host, builder);
   add_counters("", total, facts.counters);
@@ -348,7 +349,6 @@ Status summarize(const AllocatorState& state, const SeenKeys& seen, std::string_
   if (!state.has_segments)
     facts.notes.add(Severity::warning,
                     "no segments in this snapshot, only traces: what is live is known at events only");
-  return ok();
 }
 
 }  // namespace snapdiff::formats::torch_cuda

@@ -368,8 +368,6 @@ constexpr Format kV8{
              "*.heapsnapshot, *.heaptimeline",
              "contents of strings and numbers; allocation stacks (trace_tree), samples and source locations"},
     .sniff = sniff_v8,
-    .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) {
-      value_or_throw(out.take(HeapReader(in).read()));
-    }};
+    .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { give(out, HeapReader(in).read()); }};
 
 }  // namespace snapdiff::formats

@@ -277,7 +277,7 @@ void decode_dhat(Input& in, SnapshotSink& out, const ReadRequest& request) {
   if (!peak && !point.empty() && point != "end" && point != "last") {
     fail(ErrorCode::usage, "no point '" + point + "': expected end or peak");
   }
-  value_or_throw(out.take(value_or_throw(DhatReader(in).read(peak))));
+  give(out, DhatReader(in).read(peak));
 }
 
 }  // namespace

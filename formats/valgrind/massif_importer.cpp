@@ -46,8 +46,8 @@ class MassifReader {
  public:
   explicit MassifReader(Input& in) : lines_(in, kMostLineBytes) {}
 
-  /// Errors (thrown as ReadFailure, or returned): malformed when not one snapshot is whole; limit; what `out` returns.
-  Status read(SnapshotSink& out) {
+  /// Throws ReadFailure: malformed when not one snapshot is whole; limit; what `out` returns.
+  void read(SnapshotSink& out) {
     read_header();
     try {
       while (read_snapshot()) {
@@ -59,12 +59,9 @@ class MassifReader {
       }
     }
     if (snapshots_.empty()) {
-      return Error{ErrorCode::malformed, "no snapshot: the input ends, expected at least one", lines_.line_offset()};
+      fail_malformed("no snapshot: the input ends, expected at least one", lines_.line_offset());
     }
-    for (Snapshot& snapshot : snapshots_) {
-      if (Status taken = out.take(std::move(snapshot)); !taken) return taken;
-    }
-    return ok();
+    for (Snapshot& snapshot : snapshots_) give(out, std::move(snapshot));
   }
 
  private:
@@ -84,9 +81,7 @@ class MassifReader {
       std::string_view line;
       if (!next_line(line)) ends_early(name);
       if (!starts_with(line, name)) {
-        fail_malformed(
-            "bad header: found " + text::in_quotes(line) + ", expected " + std::string(name) + " and its value",
-            lines_.line_offset());
+        text::fail_found("bad header", line, std::string(name) + " and its value", lines_.line_offset());
       }
       line.remove_prefix(name.size());
       while (!line.empty() && line.front() == ' ') line.remove_prefix(1);
@@ -101,16 +96,10 @@ class MassifReader {
       if (!lines_.terminated()) ends_early("a whole line");
       return false;
     }
-    if (line != kRule) {
-      fail_malformed("bad line: found " + text::in_quotes(line) + ", expected " + std::string(kRule),
-                     lines_.line_offset());
-    }
+    if (line != kRule) text::fail_found("bad line", line, kRule, lines_.line_offset());
     const std::int64_t number = expect_number("snapshot");
     if (!next_line(line)) ends_early(kRule);
-    if (line != kRule) {
-      fail_malformed("bad line: found " + text::in_quotes(line) + ", expected " + std::string(kRule),
-                     lines_.line_offset());
-    }
+    if (line != kRule) text::fail_found("bad line", line, kRule, lines_.line_offset());
     const std::int64_t time = expect_number("time");
     const std::int64_t heap = expect_number("mem_heap_B");
     const std::int64_t extra = expect_number("mem_heap_extra_B");
@@ -142,8 +131,7 @@ class MassifReader {
     std::string_view line;
     if (!next_line(line)) ends_early(std::string(name) + "=");
     if (!starts_with(line, name) || line.size() == name.size() || line[name.size()] != '=') {
-      fail_malformed("missing field: found " + text::in_quotes(line) + ", expected " + std::string(name) + "=",
-                     lines_.line_offset());
+      text::fail_found("missing field", line, std::string(name) + "=", lines_.line_offset());
     }
     return line.substr(name.size() + 1);
   }
@@ -152,9 +140,7 @@ class MassifReader {
     const std::string_view text = expect_field(name);
     const std::optional<std::int64_t> number = text::whole_number(text);
     if (!number) {
-      fail_malformed(
-          "bad " + std::string(name) + ": found " + text::in_quotes(text) + ", expected a number from 0 to 2^63-1",
-          lines_.line_offset());
+      text::fail_found("bad " + std::string(name), text, "a number from 0 to 2^63-1", lines_.line_offset());
     }
     return *number;
   }
@@ -203,9 +189,8 @@ class MassifReader {
   /// One line: DEPTH blanks, nCHILDREN: BYTES LABEL.
   Node parse_node(std::string_view line, std::size_t depth) const {
     const auto bad = [&]() {
-      fail_malformed("bad tree line: found " + text::in_quotes(line) + ", expected " + std::to_string(depth) +
-                         " blanks, nCHILDREN: BYTES LABEL",
-                     lines_.line_offset());
+      text::fail_found("bad tree line", line, std::to_string(depth) + " blanks, nCHILDREN: BYTES LABEL",
+                       lines_.line_offset());
     };
     const std::size_t blanks = std::min(line.find_first_not_of(' '), line.size());
     const char* p = line.data() + blanks;
@@ -278,10 +263,9 @@ Match sniff_massif(std::string_view head) {
 
 }  // namespace
 
-constexpr Format kMassif{
-    .info = kMassifInfo,
-    .sniff = sniff_massif,
-    .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { value_or_throw(MassifReader(in).read(out)); },
-    .many = "stacks"};
+constexpr Format kMassif{.info = kMassifInfo,
+                         .sniff = sniff_massif,
+                         .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { MassifReader(in).read(out); },
+                         .many = "stacks"};
 
 }  // namespace snapdiff::formats
