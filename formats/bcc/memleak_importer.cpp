@@ -22,23 +22,9 @@ struct Row {
 };
 
 using text::Cursor;
-using text::is_blank;
 using text::is_digit;
-using text::is_hex;
 using text::Number;
 using text::trim;
-
-/// "+0x6d" at the end of `name`, or before a blank; what is after goes to `rest`.
-void cut_offset(std::string_view& name, std::string_view& rest) {
-  for (std::size_t plus = name.find("+0x"); plus != std::string_view::npos; plus = name.find("+0x", plus + 1)) {
-    std::size_t end = plus + 3;
-    while (end < name.size() && is_hex(name[end])) ++end;
-    if (end == plus + 3 || (end < name.size() && !is_blank(name[end]))) continue;
-    rest = trim(name.substr(end));
-    name = name.substr(0, plus);
-    return;
-  }
-}
 
 /// " [module]" at the end.
 std::string_view take_module(std::string_view& text) {
@@ -95,9 +81,13 @@ text::PrintedFrame stack_line(std::string_view line) {
     }
   }
   out.module = take_module(text);
-  std::string_view source;
-  cut_offset(text, source);
-  if (text::take_line_number(source, out.line)) out.file = source;
+  if (const std::size_t plus = text::offset_begin(text); plus != std::string_view::npos) {
+    at = Cursor(text.substr(plus));
+    at.token();
+    std::string_view source = trim(at.rest());
+    if (text::take_line_number(source, out.line)) out.file = source;
+    text = text.substr(0, plus);
+  }
   if (text != "[unknown]" && text != "<null sym>") out.function = text;
   if (!out.function.empty() || !out.module.empty()) out.offset = kNoOffset;
   return out;

@@ -72,6 +72,23 @@ class Resolver {
 
 }  // namespace
 
+Number read_counts(Cursor& at, Values& out, bool in_use_may_be_negative) {
+  bool too_big = false;
+  const auto number = [&](std::int64_t& value, bool may_be_negative) {
+    at.skip_blanks();
+    if (!may_be_negative && at.peek() == '-') return false;
+    const Number result = at.decimal(value);
+    too_big = too_big || result == Number::too_big;
+    at.skip_blanks();
+    return result != Number::none;
+  };
+  const bool shaped = number(out.inuse_objects, in_use_may_be_negative) && at.take(':') &&
+                      number(out.inuse_space, in_use_may_be_negative) && at.take('[') &&
+                      number(out.alloc_objects, false) && at.take(':') && number(out.alloc_space, false) &&
+                      at.take(']');
+  return !shaped ? Number::none : too_big ? Number::too_big : Number::ok;
+}
+
 void read_addresses(DumpReader& dump, Cursor at, std::string_view line) {
   std::vector<std::uint64_t>& row = dump.row_addresses;
   row.clear();

@@ -137,13 +137,7 @@ bool sanitizer_frame(std::string_view line, LeakFrame& frame) {
       return true;
     }
     std::string_view place = rest;
-    std::int64_t last = 0;
-    std::int64_t before = 0;
-    if (text::take_line_number(place, last)) {
-      const bool two = text::take_line_number(place, before);
-      frame.line = two ? before : last;
-      frame.column = two ? last : 0;
-    }
+    text::take_line_and_column(place, frame);
     const std::size_t blank = file_begin(place);
     if (blank == std::string_view::npos || (frame.line == 0 && place[blank + 1] != '/')) {
       frame.function = rest;

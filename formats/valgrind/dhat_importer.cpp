@@ -11,8 +11,8 @@
 
 #include "formats/input/read_failure.hpp"
 #include "formats/json/json_scanner.hpp"
+#include "formats/text/code_location.hpp"
 #include "formats/text/scan.hpp"
-#include "formats/valgrind/code_location.hpp"
 #include "formats/valgrind/valgrind_importers.hpp"
 #include "snapdiff/checked.hpp"
 #include "snapdiff/importer.hpp"
@@ -20,8 +20,6 @@
 
 namespace snapdiff::formats {
 namespace {
-
-using namespace valgrind;
 
 using json::Kind;
 
@@ -222,8 +220,9 @@ class DhatReader {
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       const std::string& text = frame_texts_[numbers[i]];
       if (text == kRoot) continue;
-      const CodeLocation location = parse_location(text);
-      const bool inlined = i + 1 < numbers.size() && is_inlined(location, parse_location(frame_texts_[numbers[i + 1]]));
+      const text::CodeLocation location = text::parse_location(text);
+      const bool inlined =
+          i + 1 < numbers.size() && text::is_inlined(location, text::parse_location(frame_texts_[numbers[i + 1]]));
       frames_.push_back(text::frame_of(builder, location, inlined ? kFrameInlined : std::uint8_t{0}));
     }
     return builder.stack(frames_);

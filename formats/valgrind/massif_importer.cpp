@@ -10,17 +10,15 @@
 #include <vector>
 
 #include "formats/input/read_failure.hpp"
+#include "formats/text/code_location.hpp"
 #include "formats/text/in_quotes.hpp"
 #include "formats/text/line_reader.hpp"
 #include "formats/text/scan.hpp"
-#include "formats/valgrind/code_location.hpp"
 #include "formats/valgrind/valgrind_importers.hpp"
 #include "snapdiff/importer.hpp"
 
 namespace snapdiff::formats {
 namespace {
-
-using namespace valgrind;
 
 constexpr std::string_view kRule = "#-----------";
 constexpr std::string_view kBelowThreshold = "[below threshold]";
@@ -217,12 +215,12 @@ class MassifReader {
   /// One row: what the node at the end of the path holds itself, or a remainder below it.
   void add_row(SnapshotBuilder& builder, std::int64_t bytes, bool below_threshold) {
     frames_.clear();
-    CodeLocation inner;
+    text::CodeLocation inner;
     for (std::size_t i = 1; i < path_.size(); ++i) {
-      const CodeLocation location = i == 1 ? parse_location(path_[i].label) : inner;
+      const text::CodeLocation location = i == 1 ? text::parse_location(path_[i].label) : inner;
       const bool has_outer = i + 1 < path_.size();
-      if (has_outer) inner = parse_location(path_[i + 1].label);
-      const bool inlined = has_outer && is_inlined(location, inner);
+      if (has_outer) inner = text::parse_location(path_[i + 1].label);
+      const bool inlined = has_outer && text::is_inlined(location, inner);
       frames_.push_back(text::frame_of(builder, location, inlined ? kFrameInlined : std::uint8_t{0}));
     }
     if (below_threshold) frames_.push_back(builder.pseudo_frame(kBelowThreshold));

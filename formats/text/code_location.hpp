@@ -5,7 +5,7 @@
 
 #include "formats/text/printed_frame.hpp"
 
-namespace snapdiff::formats::valgrind {
+namespace snapdiff::formats::text {
 
 /// What Valgrind's tools print for one frame; views into the text it was read from:
 ///   0x109206: alloc_block(unsigned long) (native_leak.cpp:9)
@@ -14,7 +14,7 @@ namespace snapdiff::formats::valgrind {
 ///   0x10ae8441b: app::main (src/main.rs:12:5)           Rust's dhat: with a column
 /// Without a name, "???", it has the module alone, since the address is not an offset in it; without a module, the
 /// address.
-struct CodeLocation : text::PrintedFrame {
+struct CodeLocation : PrintedFrame {
   std::uint64_t address = kNoOffset;
 };
 
@@ -25,4 +25,4 @@ CodeLocation parse_location(std::string_view text);
 /// (a function that calls itself shares it too, and is).
 bool is_inlined(const CodeLocation& inner, const CodeLocation& outer);
 
-}  // namespace snapdiff::formats::valgrind
+}  // namespace snapdiff::formats::text

@@ -1,9 +1,9 @@
-#include "formats/valgrind/code_location.hpp"
+#include "formats/text/code_location.hpp"
 
 #include <charconv>
 #include <system_error>
 
-namespace snapdiff::formats::valgrind {
+namespace snapdiff::formats::text {
 namespace {
 
 constexpr std::string_view kUnknown = "???";
@@ -32,13 +32,7 @@ CodeLocation parse_location(std::string_view text) {
     text = text.substr(0, in);
   } else if (open != std::string_view::npos) {
     std::string_view place = text.substr(open + 2, text.size() - open - 3);
-    std::int64_t last = 0;
-    if (text::take_line_number(place, last)) {
-      if (text::take_line_number(place, location.line)) {
-        location.column = last;
-      } else {
-        location.line = last;
-      }
+    if (take_line_and_column(place, location)) {
       location.file = place == kUnknown ? std::string_view() : place;
       text = text.substr(0, open);
     }
@@ -53,4 +47,4 @@ bool is_inlined(const CodeLocation& inner, const CodeLocation& outer) {
          (inner.function != outer.function || inner.file != outer.file || inner.line != outer.line);
 }
 
-}  // namespace snapdiff::formats::valgrind
+}  // namespace snapdiff::formats::text
