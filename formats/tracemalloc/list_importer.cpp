@@ -73,14 +73,14 @@ class PrintedList {
     }
     has_total_ = true;
     if (rest_) return true;
-    PrintedSize rest = line.size;
+    text::Quantity rest = line.size;
     for (const Entry& entry : entries_) {
-      if (rest.bytes <= rest.half_unit) break;  // nothing is left, whatever follows; more might not fit in 64 bits
-      rest.bytes -= entry.size.bytes;
+      if (rest.value <= rest.half_unit) break;  // nothing is left, whatever follows; more might not fit in 64 bits
+      rest.value -= entry.size.value;
       rest.half_unit += entry.size.half_unit;
     }
     // All lines are listed where the difference is within what was rounded off.
-    if (rest.bytes > rest.half_unit) rest_ = rest;
+    if (rest.value > rest.half_unit) rest_ = rest;
     return true;
   }
 
@@ -98,9 +98,9 @@ class PrintedList {
     std::int32_t line = 0;
   };
   struct Entry {
-    PrintedSize size;
+    text::Quantity size;
     std::int64_t count = 0;
-    PrintedSize size_growth;
+    text::Quantity size_growth;
     std::int64_t count_growth = 0;
     std::size_t frames_begin = 0;
     std::size_t frames_end = 0;
@@ -112,8 +112,8 @@ class PrintedList {
 
   /// What lists are sorted by, as far as it was printed.
   static std::int64_t weight(const StatisticLine& line) {
-    if (line.kind != LineKind::difference) return line.size.bytes;
-    return line.size_growth.bytes < 0 ? -line.size_growth.bytes : line.size_growth.bytes;
+    if (line.kind != LineKind::difference) return line.size.value;
+    return line.size_growth.value < 0 ? -line.size_growth.value : line.size_growth.value;
   }
 
   Snapshot snapshot(Side side) const {
@@ -123,7 +123,7 @@ class PrintedList {
     builder.add_column({half_unit_name("inuse_space"), "bytes"});
     for (const Entry& entry : entries_) add_row(builder, entry, side);
     if (rest_) {
-      const std::array<std::int64_t, 2> values = {rest_->bytes, rest_->half_unit};
+      const std::array<std::int64_t, 2> values = {rest_->value, rest_->half_unit};
       builder.add_row(builder.pseudo_stack(kBelowThreshold), LabelSetId{}, values);
     }
     add_notes(builder);
@@ -140,11 +140,11 @@ class PrintedList {
   }
 
   void add_row(SnapshotBuilder& builder, const Entry& entry, Side side) const {
-    std::int64_t bytes = entry.size.bytes;
+    std::int64_t bytes = entry.size.value;
     std::int64_t half_unit = entry.size.half_unit;
     std::int64_t count = entry.count;
     if (side == Side::before) {
-      bytes -= entry.size_growth.bytes;
+      bytes -= entry.size_growth.value;
       half_unit += entry.size_growth.half_unit;
       count -= entry.count_growth;
       if (bytes < 0) bytes = 0;  // by rounding
@@ -166,7 +166,7 @@ class PrintedList {
 
   LineKind kind_ = LineKind::other;
   std::int64_t last_weight_ = 0;
-  std::optional<PrintedSize> rest_;
+  std::optional<text::Quantity> rest_;
   bool has_total_ = false;
   std::vector<Entry> entries_;
   std::vector<Place> places_;
