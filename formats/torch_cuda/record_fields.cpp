@@ -243,12 +243,12 @@ void Records::entry_field(Word word, const Value& value) {
   switch (word) {
     case "action"_word: entry_.action = text_row(word, value); return;
     case "addr"_word:
-      entry_.address = address_number(word, value);
+      entry_.event.address = address_number(word, value);
       entry_.has_address = true;
       return;
     case "device_free"_word: entry_.device_free = address_number(word, value); return;
     case "size"_word:
-      entry_.size = size_number(word, value);
+      entry_.event.size = size_number(word, value);
       entry_.has_size = true;
       return;
     case "stream"_word: entry_.stream = address_number(word, value); return;
@@ -256,15 +256,15 @@ void Records::entry_field(Word word, const Value& value) {
       const std::int64_t time = number(word, value);
       constexpr std::int64_t kLimit = std::int64_t{1} << 62;
       if (time > -kLimit && time < kLimit) {
-        entry_.time_us = time;
+        entry_.event.time_us = time;
       } else {
         builder_.notes().add(Severity::warning, "time_us beyond any date, counted as unknown", offset_);
       }
       return;
     }
-    case "frames"_word: entry_.stack = stack_of(word, value); return;
+    case "frames"_word: entry_.event.stack = stack_of(word, value); return;
     case "pool_id"_word:
-      entry_.pool = pool_row(word, value);
+      entry_.event.pool = pool_row(word, value);
       seen_.pool_id = true;
       return;
     case "compile_context"_word: seen_.compile_context = true; return;

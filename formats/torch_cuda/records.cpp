@@ -231,16 +231,12 @@ void Records::close_entry() {
   innermost_ = kEntry;
   if (entry_.action == kNoKey) missing("action");
   if (!entry_.has_size) missing("size");
-  TraceEvent event;
+  TraceEvent& event = entry_.event;
   event.action = action_of(entry_.action);
   const bool is_remark = event.action == TraceAction::oom || event.action == TraceAction::unknown;
   if (!entry_.has_address && !is_remark) missing("addr");
-  event.address = event.action == TraceAction::oom ? entry_.device_free : entry_.address;
-  event.size = entry_.size;
+  if (event.action == TraceAction::oom) event.address = entry_.device_free;
   event.stream = stream_row(entry_.stream);
-  event.pool = entry_.pool;
-  event.stack = entry_.stack;
-  event.time_us = entry_.time_us;
   if (event.time_us != kNoTime) seen_.time = true;
   state_->traces[trace_].events.append(event);
 }

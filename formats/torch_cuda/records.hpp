@@ -86,16 +86,12 @@ class Records {
     std::int32_t line = 0;
   };
   struct EntryParts {
+    TraceEvent event;  ///< without its action and stream
     std::uint32_t action = pickle::kNoKey;
-    StackId stack{};
-    std::uint32_t pool = 0;
     bool has_address = false;
     bool has_size = false;
-    std::uint64_t address = 0;
     std::uint64_t device_free = 0;
     std::uint64_t stream = 0;
-    std::int64_t size = 0;
-    std::int64_t time_us = kNoTime;
   };
   struct BlockParts {
     std::optional<std::uint64_t> address;
