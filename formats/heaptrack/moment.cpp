@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "formats/input/read_failure.hpp"
+#include "formats/text/scan.hpp"
 
 namespace snapdiff::formats::heaptrack {
 namespace {
@@ -14,13 +15,6 @@ namespace {
   fail(ErrorCode::usage, "no point '" + point +
                              "': expected end, peak, first, 12.5s, 500ms, a number of events, every:500ms or "
                              "every:1000 (events)");
-}
-
-std::optional<std::uint64_t> whole_number(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (failure != std::errc{} || end != text.data() + text.size() || number == kNever) return std::nullopt;
-  return number;
 }
 
 /// "12.5s" or "500ms" in milliseconds.
@@ -52,14 +46,14 @@ Moment parse_moment(const std::string& point) {
   if (point == "peak") return Moment{Kind::peak};
   if (point == "first") return Moment{Kind::first_stamp};
   const bool every = point.starts_with(kEvery);
-  const std::string_view text = every ? std::string_view(point).substr(kEvery.size()) : std::string_view(point);
-  if (const auto time = milliseconds(text)) {
+  const std::string_view number = every ? std::string_view(point).substr(kEvery.size()) : std::string_view(point);
+  if (const auto time = milliseconds(number)) {
     if (every && *time == 0) no_point(point);
     return Moment{every ? Kind::every_time : Kind::at_time, *time};
   }
-  const auto events = whole_number(text);
+  const auto events = text::whole_number(number);
   if (!events || (every && *events == 0)) no_point(point);
-  return Moment{every ? Kind::every_events : Kind::after_events, *events};
+  return Moment{every ? Kind::every_events : Kind::after_events, static_cast<std::uint64_t>(*events)};
 }
 
 }  // namespace snapdiff::formats::heaptrack
