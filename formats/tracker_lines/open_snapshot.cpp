@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "formats/tracker_lines/time_text.hpp"
+#include "formats/text/time_stamp.hpp"
 
 namespace snapdiff::formats::tracker_lines {
 namespace {
@@ -16,9 +16,9 @@ std::optional<std::int64_t> parse_time(const Fields& fields) {
   const JsonValue& value = fields.at("time"_key);
   std::optional<std::int64_t> time;
   switch (value.kind) {
-    case JsonKind::integer: time = nanoseconds_of(value.integer); break;
-    case JsonKind::real: time = nanoseconds_of(value.real); break;
-    case JsonKind::text: time = parse_rfc3339(value.text); break;
+    case JsonKind::integer: time = text::nanoseconds_of(value.integer); break;
+    case JsonKind::real: time = text::nanoseconds_of(value.real); break;
+    case JsonKind::text: time = text::parse_rfc3339(value.text); break;
     default: break;
   }
   if (!time) fields.wrong("time"_key, "seconds since 1970, or a text as 2026-01-01T00:00:00Z, before 2262");

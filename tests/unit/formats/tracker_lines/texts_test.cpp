@@ -2,13 +2,15 @@
 #include <string>
 #include <vector>
 
+#include "formats/text/time_stamp.hpp"
 #include "formats/tracker_lines/inline_frame.hpp"
-#include "formats/tracker_lines/time_text.hpp"
 #include "formats/tracker_lines/tracker_lines_importer.hpp"
 #include "helpers.hpp"
 
 using namespace snapdiff;
 using namespace snapdiff::formats::tracker_lines;
+using snapdiff::formats::text::nanoseconds_of;
+using snapdiff::formats::text::parse_rfc3339;
 using namespace snapdiff::test;
 using Rows = std::vector<std::string>;
 
