@@ -1,12 +1,9 @@
 #include "formats/foreign_files.hpp"
 
 #include <algorithm>
-#include <array>
-#include <bit>
-#include <cstdint>
-#include <cstring>
 #include <optional>
 
+#include "formats/input/cpu_profile.hpp"
 #include "formats/text/scan.hpp"
 
 namespace snapdiff::formats {
@@ -69,28 +66,6 @@ constexpr Magic kMagics[] = {
     {"mutex profile:"sv, "a mutex profile (locks, not memory)"},
     {"block profile:"sv, "a block profile (waiting, not memory)"},
 };
-
-template <class Word>
-bool cpu_profile_header(std::string_view head, bool swapped) {
-  std::array<Word, 5> words{};
-  if (head.size() < sizeof words) return false;
-  std::memcpy(words.data(), head.data(), sizeof words);
-  if (swapped) {
-    for (Word& word : words) {
-      Word turned = 0;
-      for (std::size_t i = 0; i < sizeof(Word); ++i)
-        turned = static_cast<Word>((turned << 8) | ((word >> (8 * i)) & 0xff));
-      word = turned;
-    }
-  }
-  // Header words 0, header length 3, format version 0 (Java: 1), sampling period in us, padding 0.
-  return words[0] == 0 && words[1] == 3 && words[2] <= 1 && words[3] != 0 && words[4] == 0;
-}
-
-bool is_cpu_profile(std::string_view head) {
-  return cpu_profile_header<std::uint32_t>(head, false) || cpu_profile_header<std::uint64_t>(head, false) ||
-         cpu_profile_header<std::uint32_t>(head, true) || cpu_profile_header<std::uint64_t>(head, true);
-}
 
 /// `NAME profile: total N`, the first line of Go's other text profiles.
 bool is_count_profile(std::string_view head) {

@@ -1,11 +1,13 @@
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "formats/bcc/bcc_importer.hpp"
-#include "formats/bcc/memleak_lines.hpp"
+#include "formats/text/printed_frame.hpp"
 #include "formats/text/report_log.hpp"
 #include "formats/text/scan.hpp"
 #include "snapdiff/snapshot_builder.hpp"
@@ -13,7 +15,95 @@
 namespace snapdiff::formats {
 namespace {
 
-using namespace bcc;
+enum class RowLine : std::uint8_t { none, ok, unreadable };
+struct Row {
+  std::int64_t bytes = 0;
+  std::int64_t count = 0;
+};
+
+using text::Cursor;
+using text::is_digit;
+using text::Number;
+using text::trim;
+
+/// " [module]" at the end.
+std::string_view take_module(std::string_view& text) {
+  if (text.empty() || text.back() != ']') return {};
+  const std::size_t open = text.rfind(" [");
+  if (open == std::string_view::npos) return {};
+  const std::string_view module = text.substr(open + 2, text.size() - open - 3);
+  text = trim(text.substr(0, open));
+  return module;
+}
+
+/// "[11:16:33] Top 2 stacks with outstanding allocations:" -> "11:16:33"
+std::optional<std::string_view> heading_time(std::string_view line) {
+  const std::size_t top = line.find("] Top ");
+  if (top == std::string_view::npos) return std::nullopt;
+  Cursor at(line.substr(top + 6));
+  std::int64_t shown = 0;
+  if (!at.count(shown) || !at.take(" stacks with outstanding allocations")) return std::nullopt;
+  const std::size_t open = line.rfind('[', top);
+  return open == std::string_view::npos ? std::string_view{} : line.substr(open + 1, top - open - 1);
+}
+
+/// "	80 bytes in 5 allocations from stack"; unreadable where the numbers are beyond 2^63-1.
+RowLine row_line(std::string_view line, Row& out) {
+  constexpr std::string_view kFromStack = " allocations from stack";
+  const std::string_view text = trim(line);
+  if (text.empty() || !is_digit(text.front()) || text.find(kFromStack) == std::string_view::npos) return RowLine::none;
+  Cursor at(text);
+  const Number bytes = at.decimal(out.bytes);
+  if (bytes == Number::none || !at.take(" bytes in ") || !is_digit(at.peek())) return RowLine::none;
+  const Number count = at.decimal(out.count);
+  if (count == Number::none || !at.take(kFromStack)) return RowLine::none;
+  return bytes == Number::ok && count == Number::ok ? RowLine::ok : RowLine::unreadable;
+}
+
+/// "main+0x6d [allocs]", "0x0000559b4789639f	zmalloc+0x2f [redis-server]",
+/// "3 [<000055e1b2a3f1b5>] main+0x2d prog.c:12", "3 [<000055e1b2a3f1b5>] <null sym>"; a view into the line. The
+/// offset in the function is left out; the address stays where there is neither a function nor a module.
+text::PrintedFrame stack_line(std::string_view line) {
+  text::PrintedFrame out;
+  std::string_view text = trim(line);
+  Cursor at(text);
+  std::int64_t depth = 0;
+  std::uint64_t address = 0;
+  if (at.count(depth) && at.skip_blanks() && at.take("[<") && at.hex(address) == Number::ok &&
+      at.take(">]")) {  // libbpf
+    out.offset = address;
+    text = trim(at.rest());
+  } else {
+    at = Cursor(text);
+    if (at.take("0x") && at.hex(address) == Number::ok && at.skip_blanks()) {
+      out.offset = address;
+      text = trim(at.rest());
+    }
+  }
+  out.module = take_module(text);
+  if (const std::size_t plus = text::offset_begin(text); plus != std::string_view::npos) {
+    at = Cursor(text.substr(plus));
+    at.token();
+    std::string_view source = trim(at.rest());
+    if (text::take_line_number(source, out.line)) out.file = source;
+    text = text.substr(0, plus);
+  }
+  if (text != "[unknown]" && text != "<null sym>") out.function = text;
+  if (!out.function.empty() || !out.module.empty()) out.offset = kNoOffset;
+  return out;
+}
+
+/// "Attaching to pid 5193, Ctrl+C to quit." -> 5193; -1 for the kernel, nothing for any other line.
+std::optional<std::int64_t> attached_to(std::string_view line) {
+  constexpr std::string_view kAttaching = "Attaching to ";
+  const std::size_t found = line.find(kAttaching);
+  if (found == std::string_view::npos) return std::nullopt;
+  Cursor at(line.substr(found + kAttaching.size()));
+  if (at.take("kernel")) return -1;
+  std::int64_t pid = 0;
+  if (!at.take("pid ") || !at.count(pid)) return std::nullopt;
+  return pid;
+}
 
 constexpr FormatInfo kInfo{"bcc-memleak", "outstanding allocations by bcc's memleak, a series", "*.txt, *.log",
                            "single allocations (-a); offsets in functions; the date, which is not there"};
@@ -122,8 +212,7 @@ class MemleakLog final : public text::ReportLog {
 };
 
 Match sniff_memleak(std::string_view head) {
-  return text::any_line_of(head, [](std::string_view line) { return heading_time(line).has_value(); }) ? Match::certain
-                                                                                                       : Match::no;
+  return certain_if(text::any_line_of(head, [](std::string_view line) { return heading_time(line).has_value(); }));
 }
 
 }  // namespace

@@ -18,10 +18,10 @@ constexpr const char* kTooBig = ", expected it to fit in 64 bits";
 class Resolver {
  public:
   explicit Resolver(DumpReader& dump) {
-    begin_.reserve(dump.addresses.addresses().size() + 1);
+    begin_.reserve(dump.addresses.size() + 1);
     begin_.push_back(0);
     std::uint64_t outside = 0;
-    for (const std::uint64_t address : dump.addresses.addresses()) {
+    for (const std::uint64_t address : dump.addresses.numbers()) {
       if (!add(dump, address)) ++outside;
       begin_.push_back(frames_.size());
     }
@@ -71,6 +71,23 @@ class Resolver {
 }
 
 }  // namespace
+
+Number read_counts(Cursor& at, Values& out, bool in_use_may_be_negative) {
+  bool too_big = false;
+  const auto number = [&](std::int64_t& value, bool may_be_negative) {
+    at.skip_blanks();
+    if (!may_be_negative && at.peek() == '-') return false;
+    const Number result = at.decimal(value);
+    too_big = too_big || result == Number::too_big;
+    at.skip_blanks();
+    return result != Number::none;
+  };
+  const bool shaped = number(out.inuse_objects, in_use_may_be_negative) && at.take(':') &&
+                      number(out.inuse_space, in_use_may_be_negative) && at.take('[') &&
+                      number(out.alloc_objects, false) && at.take(':') && number(out.alloc_space, false) &&
+                      at.take(']');
+  return !shaped ? Number::none : too_big ? Number::too_big : Number::ok;
+}
 
 void read_addresses(DumpReader& dump, Cursor at, std::string_view line) {
   std::vector<std::uint64_t>& row = dump.row_addresses;
@@ -150,7 +167,7 @@ Snapshot finish(DumpReader& dump) {
   builder.facts().format_detail = dump.detail;
   builder.add_heap_columns(dump.has_alloc);
   const std::size_t columns = dump.has_alloc ? 4 : 2;
-  if (!dump.map.present() && dump.addresses_need_map && dump.symbols.empty() && !dump.addresses.addresses().empty()) {
+  if (!dump.map.present() && dump.addresses_need_map && dump.symbols.empty() && dump.addresses.size() > 0) {
     builder.notes().add(Severity::warning,
                         "no memory map: frames are bare addresses, comparable within one process only");
   }

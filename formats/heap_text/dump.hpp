@@ -10,6 +10,7 @@
 #include "formats/heap_text/signature.hpp"
 #include "formats/heap_text/symbol_table.hpp"
 #include "formats/heap_text/unsampling.hpp"
+#include "formats/input/number_rows.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/text/line_reader.hpp"
 #include "formats/text/scan.hpp"
@@ -25,7 +26,7 @@ struct DumpReader {
 
   LineReader& lines;
   SnapshotBuilder builder;
-  AddressTable addresses;
+  NumberRows addresses;
   RawStacks stacks;
   SymbolTable symbols;
   MemoryMap map;
@@ -38,6 +39,12 @@ struct DumpReader {
   std::vector<std::uint64_t> row_addresses;  ///< scratch: the same as they are written
 };
 
+/// Reads "--- symbol" up to the "---" that closes it into dump.symbols:
+///   binary=/path/to/main
+///   0x<hex> outer--…--inner
+/// Throws ReadFailure: malformed where the section or what follows is missing, limit.
+void read_symbol_section(DumpReader& dump);
+
 /// The header line and all that follows, to the end of the input. The line reader is before the
 /// header. Throw ReadFailure: malformed, unsupported (header types that are not heaps), limit.
 void read_heap_profile(DumpReader& dump);
@@ -45,6 +52,9 @@ void read_jemalloc(DumpReader& dump);
 /// Whichever of the two the next line opens, as far as `wanted` allows it: symbolized stands for
 /// both, gperftools and go_text for one another.
 void read_dump(DumpReader& dump, Dump wanted);
+
+/// Reads "objects: bytes [objects: bytes]" with any blanks between.
+Number read_counts(Cursor& at, Values& out, bool in_use_may_be_negative);
 
 /// Reads " 0x… 0x…" to the end of the line into dump.frames, leaf first. `line` is the whole line.
 void read_addresses(DumpReader& dump, Cursor at, std::string_view line);

@@ -1,6 +1,5 @@
 #include "formats/heap_text/dump.hpp"
 #include "formats/heap_text/heap_text_importers.hpp"
-#include "formats/heap_text/symbol_section.hpp"
 #include "formats/input/read_failure.hpp"
 
 namespace snapdiff::formats {
@@ -32,7 +31,7 @@ void decode_dump(Input& in, SnapshotSink& out, const ReadRequest& /*request*/) {
   DumpReader dump(lines);
   if (kDump == Dump::symbolized) read_symbol_section(dump);
   read_dump(dump, kDump);
-  value_or_throw(out.take(finish(dump)));
+  give(out, finish(dump));
 }
 
 template <Dump kDump>

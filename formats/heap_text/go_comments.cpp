@@ -45,16 +45,6 @@ bool read_counter(DumpReader& dump, std::string_view text) {
   return false;
 }
 
-/// Where "+0x1f" and a blank (or the end) follow the function's name.
-std::size_t end_of_name(std::string_view text) {
-  for (std::size_t plus = text.find("+0x"); plus != std::string_view::npos; plus = text.find("+0x", plus + 1)) {
-    std::size_t end = plus + 3;
-    while (end < text.size() && is_hex(text[end])) ++end;
-    if (end > plus + 3 && (end == text.size() || is_blank(text[end]))) return plus;
-  }
-  return std::string_view::npos;
-}
-
 /// "\t0x1234\tmain.f+0x1f\t/src/main.go:12", the text after the #.
 bool read_frame(DumpReader& dump, std::string_view text) {
   Cursor at(text);
@@ -64,7 +54,7 @@ bool read_frame(DumpReader& dump, std::string_view text) {
   if (!at.skip_blanks()) return at.at_end();  // a frame without symbol
   if (dump.symbols.contains(pc)) return true;
   const std::string_view rest = trim(at.rest());
-  const std::size_t plus = end_of_name(rest);
+  const std::size_t plus = offset_begin(rest);
   const std::string_view name = trim(rest.substr(0, plus));
   if (plus == std::string_view::npos || name.empty()) return false;
   Cursor after(rest.substr(plus));

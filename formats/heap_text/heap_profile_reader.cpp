@@ -9,23 +9,6 @@ namespace {
 // What the oldest sampler used when its header states no rate (perl pprof).
 constexpr std::int64_t kOldestPeriod = 128 * 1024;
 
-/// "objects: bytes [objects: bytes]" with any blanks between.
-Number read_counts(Cursor& at, Values& out) {
-  bool too_big = false;
-  const auto number = [&](std::int64_t& value, bool may_be_negative) {
-    at.skip_blanks();
-    if (!may_be_negative && at.peek() == '-') return false;
-    const Number result = at.decimal(value);
-    too_big = too_big || result == Number::too_big;
-    at.skip_blanks();
-    return result != Number::none;
-  };
-  const bool shaped = number(out.inuse_objects, true) && at.take(':') && number(out.inuse_space, true) &&
-                      at.take('[') && number(out.alloc_objects, false) && at.take(':') &&
-                      number(out.alloc_space, false) && at.take(']');
-  return !shaped ? Number::none : too_big ? Number::too_big : Number::ok;
-}
-
 class HeapProfileReader {
  public:
   explicit HeapProfileReader(DumpReader& dump) : dump_(dump) {}
@@ -58,7 +41,7 @@ class HeapProfileReader {
     dump_.lines.next(line);
     Cursor at(line);
     at.take("heap profile:");
-    const Number number = read_counts(at, total_);
+    const Number number = read_counts(at, total_, true);
     std::string_view type;
     at.skip_blanks();
     if (at.take('@')) {
@@ -137,7 +120,7 @@ class HeapProfileReader {
 
   void read_row(std::string_view line, Cursor at) {
     Values values;
-    const Number number = read_counts(at, values);
+    const Number number = read_counts(at, values, true);
     if (number == Number::none || (at.skip_blanks(), !at.take('@'))) {
       if (MemoryMap::opens(line)) return dump_.map.read(dump_.lines, dump_.builder);
       fail_row(line);

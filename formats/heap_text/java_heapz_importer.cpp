@@ -100,8 +100,8 @@ class JavaReader {
       fail_found("location not readable", line, "0x, an id and a text", dump_.lines.line_offset());
     }
     const std::uint32_t address = dump_.addresses.find(id);
-    if (address == AddressTable::kEmpty) return;  // of no row
-    if (locations_.size() < dump_.addresses.addresses().size()) locations_.resize(dump_.addresses.addresses().size());
+    if (address == NumberRows::kAbsent) return;  // of no row
+    if (locations_.size() < dump_.addresses.size()) locations_.resize(dump_.addresses.size());
     locations_[address] = location(trim(at.rest()));
   }
 
@@ -140,7 +140,7 @@ class JavaReader {
     facts.period = kPeriod;
     facts.format_detail = "heapz";
     builder.add_heap_columns();
-    locations_.resize(dump_.addresses.addresses().size());
+    locations_.resize(dump_.addresses.size());
 
     std::vector<FrameId> frame_of;
     std::uint64_t unnamed = 0;
@@ -149,7 +149,7 @@ class JavaReader {
       spec.function = locations_[i].function;
       spec.line = locations_[i].line;
       if (spec.function == FunctionId{}) {
-        spec.offset = dump_.addresses.addresses()[i];
+        spec.offset = dump_.addresses.numbers()[i];
         ++unnamed;
       }
       frame_of.push_back(builder.frame(spec));
@@ -177,11 +177,11 @@ class JavaReader {
   std::vector<SymbolTable::Line> locations_;  // by row of dump_.addresses
 };
 
-Match sniff_java(std::string_view head) { return identify(head).dump == Dump::java_heapz ? Match::certain : Match::no; }
+Match sniff_java(std::string_view head) { return certain_if(identify(head).dump == Dump::java_heapz); }
 
 void decode_java(Input& in, SnapshotSink& out, const ReadRequest& /*request*/) {
   LineReader lines(in);
-  value_or_throw(out.take(JavaReader(lines).read()));
+  give(out, JavaReader(lines).read());
 }
 
 }  // namespace

@@ -6,21 +6,6 @@
 namespace snapdiff::formats::heap_text {
 namespace {
 
-/// "objects: bytes [objects: bytes]", unsigned, then whatever follows (a thread's name).
-Number read_unsigned_counts(Cursor& at, Values& out) {
-  bool too_big = false;
-  const auto number = [&](std::int64_t& value) {
-    at.skip_blanks();
-    if (!is_digit(at.peek())) return false;
-    too_big = at.decimal(value) == Number::too_big || too_big;
-    at.skip_blanks();
-    return true;
-  };
-  const bool shaped = number(out.inuse_objects) && at.take(':') && number(out.inuse_space) && at.take('[') &&
-                      number(out.alloc_objects) && at.take(':') && number(out.alloc_space) && at.take(']');
-  return !shaped ? Number::none : too_big ? Number::too_big : Number::ok;
-}
-
 class JemallocReader {
  public:
   explicit JemallocReader(DumpReader& dump) : dump_(dump) {}
@@ -88,7 +73,7 @@ class JemallocReader {
     if (is_digit(at.peek())) return true;
     if (!at.take("*:")) return false;
     Values values;
-    const Number number = read_unsigned_counts(at, values);
+    const Number number = read_counts(at, values, false);
     if (number != Number::ok) {
       fail(ErrorCode::malformed,
            std::string(number == Number::none ? "row not readable: " : "number beyond 2^63-1: ") + "found " +

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "formats/input/cpu_profile.hpp"
 #include "formats/text/log_lines.hpp"
 #include "formats/text/scan.hpp"
 
@@ -39,27 +40,6 @@ Signature heap_profile(std::string_view line) {
     if (after.take("heap/") && is_digit(after.peek())) return {Dump::go_text, has_count};
   }
   return {Dump::gperftools, has_count};
-}
-
-std::uint64_t word(std::string_view bytes, std::size_t index, std::size_t width, bool big_endian) {
-  std::uint64_t value = 0;
-  for (std::size_t i = 0; i < width; ++i) {
-    const std::size_t at = index * width + (big_endian ? i : width - 1 - i);
-    value = value << 8 | static_cast<unsigned char>(bytes[at]);
-  }
-  return value;
-}
-
-/// Header words 0, 3, version 0 or 1, period, 0 in one of four codings (gperftools, profiledata.cc).
-bool is_cpu_profile(std::string_view head) {
-  for (const std::size_t width : {std::size_t{8}, std::size_t{4}}) {
-    if (head.size() < 5 * width) continue;
-    for (const bool big_endian : {false, true}) {
-      const auto at = [&](std::size_t index) { return word(head, index, width, big_endian); };
-      if (at(0) == 0 && at(1) == 3 && at(2) <= 1 && at(3) > 0 && at(4) == 0) return true;
-    }
-  }
-  return false;
 }
 
 /// Blanks in front of a dump that somebody pasted, from a ticket say.

@@ -1,4 +1,4 @@
-#include "formats/heap_text/symbol_section.hpp"
+#include "formats/heap_text/dump.hpp"
 
 #include <algorithm>
 
@@ -7,6 +7,10 @@
 
 namespace snapdiff::formats::heap_text {
 namespace {
+
+/// Most functions inlined at one address. Debug information of real programs stays below 100;
+/// a bound keeps a small file from unfolding into a large model.
+constexpr std::size_t kMaxInlined = 256;
 
 constexpr std::string_view kSeparator = "--";
 

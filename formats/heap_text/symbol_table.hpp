@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "formats/heap_text/raw_stacks.hpp"
+#include "formats/input/number_rows.hpp"
 #include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats::heap_text {
@@ -20,7 +20,7 @@ class SymbolTable {
 
   /// Innermost function first. The first entry for an address stays.
   void add(std::uint64_t address, std::span<const Line> innermost_first) {
-    const std::size_t known = table_.addresses().size();
+    const std::size_t known = table_.size();
     if (table_.intern(address) < known) return;
     lines_.insert(lines_.end(), innermost_first.begin(), innermost_first.end());
     begin_.push_back(lines_.size());
@@ -30,15 +30,15 @@ class SymbolTable {
   /// (one less) or by the return address itself, depending on their age.
   std::span<const Line> find(std::uint64_t address) const {
     std::uint32_t row = table_.find(address - 1);
-    if (row == AddressTable::kEmpty) row = table_.find(address);
-    if (row == AddressTable::kEmpty) return {};
+    if (row == NumberRows::kAbsent) row = table_.find(address);
+    if (row == NumberRows::kAbsent) return {};
     return std::span(lines_).subspan(begin_[row], begin_[row + 1] - begin_[row]);
   }
-  bool contains(std::uint64_t address) const { return table_.find(address) != AddressTable::kEmpty; }
+  bool contains(std::uint64_t address) const { return table_.find(address) != NumberRows::kAbsent; }
   bool empty() const { return begin_.size() == 1; }
 
  private:
-  AddressTable table_;
+  NumberRows table_;
   std::vector<Line> lines_;
   std::vector<std::uint64_t> begin_{0};
 };

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "formats/heaptrack/record_fields.hpp"
+#include "formats/input/read_failure.hpp"
 #include "formats/text/in_quotes.hpp"
 
 namespace snapdiff::formats::heaptrack {
@@ -24,35 +25,32 @@ std::string version_text(std::uint64_t version) {
          std::to_string(version & 0xff);
 }
 
-Error table_full(std::uint64_t offset) {
-  return Error{ErrorCode::limit, "table is full: more than 4 294 967 294 lines of one kind", offset};
+[[noreturn]] void table_full(std::uint64_t offset) {
+  fail(ErrorCode::limit, "table is full: more than 4 294 967 294 lines of one kind", offset);
 }
 
 }  // namespace
 
-Status Recording::take_version(std::string_view line) {
+void Recording::take_version(std::string_view line) {
   Fields fields(line.substr(std::min<std::size_t>(1, line.size())));
   std::uint64_t heaptrack = 0;
   if (line.empty() || line[0] != 'v' || !fields.number(heaptrack)) {
-    return Error{ErrorCode::malformed, "no version line: found " + in_quotes(line) + ", expected v and two numbers", 0};
+    fail(ErrorCode::malformed, "no version line: found " + in_quotes(line) + ", expected v and two numbers", 0);
   }
   if (fields.at_end()) {
     file_version = heaptrack == kFirstWithFileVersion1 ? 1 : 0;
   } else if (!fields.number(file_version) || !fields.at_end()) {
-    return Error{ErrorCode::malformed, "bad version line: found " + in_quotes(line) + ", expected v and two numbers",
-                 0};
+    fail(ErrorCode::malformed, "bad version line: found " + in_quotes(line) + ", expected v and two numbers", 0);
   }
   if (file_version > kNewestFileVersion) {
-    return Error{ErrorCode::unsupported, "heaptrack file version " + std::to_string(file_version) + ": expected 0 to 3",
-                 0};
+    fail(ErrorCode::unsupported, "heaptrack file version " + std::to_string(file_version) + ": expected 0 to 3", 0);
   }
   facts.producer = "heaptrack " + version_text(heaptrack);
-  return ok();
 }
 
-Status Recording::take_line(std::string_view line, std::uint64_t offset) {
+void Recording::take_line(std::string_view line, std::uint64_t offset) {
   if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-  if (line.empty() || line[0] == '#') return ok();
+  if (line.empty() || line[0] == '#') return;
   const bool has_fields = line.size() > 1 && line[1] == ' ';
   const std::string_view rest = line.size() > 2 ? line.substr(2) : std::string_view();
   switch (has_fields || line.size() == 1 ? line[0] : '?') {
@@ -60,42 +58,41 @@ Status Recording::take_line(std::string_view line, std::uint64_t offset) {
     case 'i': return pointer_line(rest, offset);
     case 't': return trace_line(rest, offset);
     case 'a': return allocation_line(rest, offset);
-    case 'c': stamp_line(rest, offset); return ok();
-    case 'R': rss_line(rest, offset); return ok();
+    case 'c': return stamp_line(rest, offset);
+    case 'R': return rss_line(rest, offset);
     case 'I':
       if (!Fields(rest).number(page_bytes)) skip(kNotRead, offset);
-      return ok();
+      return;
     case 'S':
       if (!suppressions.add(rest)) {
         facts.notes.add(Severity::info, "suppression that is not of the form leak:PATTERN, or one too many, ignored",
                         offset);
       }
-      return ok();
+      return;
     case 'X':
       if (command_line) {
-        return Error{ErrorCode::malformed, "second command line: expected one recording in a file", offset};
+        fail(ErrorCode::malformed, "second command line: expected one recording in a file", offset);
       }
       command_line = rest;
-      return ok();
-    case 'v': return Error{ErrorCode::malformed, "second version line: expected one recording in a file", offset};
+      return;
+    case 'v': fail(ErrorCode::malformed, "second version line: expected one recording in a file", offset);
     case 'x':
     case 'm':
-      return Error{ErrorCode::unsupported,
-                   "raw heaptrack recording, without names: expected an interpreted one (heaptrack --interpret FILE)",
-                   offset};
-    default: skip(kNotRead, offset); return ok();
+      fail(ErrorCode::unsupported,
+           "raw heaptrack recording, without names: expected an interpreted one (heaptrack --interpret FILE)", offset);
+    default: skip(kNotRead, offset);
   }
 }
 
-Status Recording::string_line(std::string_view text, std::uint64_t offset) {
-  if (strings.size() >= kMostRows) return table_full(offset);
+void Recording::string_line(std::string_view text, std::uint64_t offset) {
+  if (strings.size() >= kMostRows) table_full(offset);
   if (file_version >= 3) {
     Fields fields(text);
     std::uint64_t length = 0;
     if (!fields.number(length)) {
       skip(kNotRead, offset);
       strings.append({});  // those after it keep their numbers
-      return ok();
+      return;
     }
     text = fields.text();
     if (text.size() != length) {
@@ -103,11 +100,10 @@ Status Recording::string_line(std::string_view text, std::uint64_t offset) {
     }
   }
   strings.append(text);
-  return ok();
 }
 
-Status Recording::pointer_line(std::string_view line, std::uint64_t offset) {
-  if (pointers.size() >= kMostRows || pointers.position.size() >= kMostRows - line.size()) return table_full(offset);
+void Recording::pointer_line(std::string_view line, std::uint64_t offset) {
+  if (pointers.size() >= kMostRows || pointers.position.size() >= kMostRows - line.size()) table_full(offset);
   Fields fields(line);
   std::uint64_t address = 0;
   std::uint32_t module = 0;
@@ -133,11 +129,10 @@ Status Recording::pointer_line(std::string_view line, std::uint64_t offset) {
   if (!in_range) skip(kBadIndex, offset);
   pointers.module.push_back(module < strings.size() ? module : 0);
   pointers.first.push_back(static_cast<std::uint32_t>(pointers.position.size()));
-  return ok();
 }
 
-Status Recording::trace_line(std::string_view line, std::uint64_t offset) {
-  if (traces.size() >= kMostRows) return table_full(offset);
+void Recording::trace_line(std::string_view line, std::uint64_t offset) {
+  if (traces.size() >= kMostRows) table_full(offset);
   Fields fields(line);
   TraceNode node;
   if (!fields.number(node.pointer) || !fields.number(node.parent)) {
@@ -151,11 +146,10 @@ Status Recording::trace_line(std::string_view line, std::uint64_t offset) {
     if (node.parent >= traces.size()) node.parent = 0;
   }
   traces.push_back(node);
-  return ok();
 }
 
-Status Recording::allocation_line(std::string_view line, std::uint64_t offset) {
-  if (allocations.size() >= kMostRows) return table_full(offset);
+void Recording::allocation_line(std::string_view line, std::uint64_t offset) {
+  if (allocations.size() >= kMostRows) table_full(offset);
   Fields fields(line);
   std::uint64_t size = 0;
   std::uint32_t trace = 0;
@@ -173,7 +167,6 @@ Status Recording::allocation_line(std::string_view line, std::uint64_t offset) {
   }
   allocations.push_back(made);
   trace_of.push_back(trace);
-  return ok();
 }
 
 void Recording::stamp_line(std::string_view line, std::uint64_t offset) {
@@ -192,11 +185,9 @@ void Recording::rss_line(std::string_view line, std::uint64_t offset) {
   std::uint64_t bytes = 0;
   if (!Fields(line).number(pages)) {
     skip(kNotRead, offset);
-    return;
   }
   if (page_bytes == 0 || __builtin_mul_overflow(pages, page_bytes, &bytes) || bytes > kMostBytes) {
     facts.notes.add(Severity::warning, "resident size without a page size, or too large, ignored", offset);
-    return;
   }
   rss_bytes = static_cast<std::int64_t>(bytes);
   rss_peak_bytes = std::max(rss_peak_bytes.value_or(0), *rss_bytes);

@@ -10,7 +10,6 @@
 
 #include "formats/heaptrack/suppressions.hpp"
 #include "snapdiff/keyed_hash.hpp"
-#include "snapdiff/result.hpp"
 #include "snapdiff/snapshot.hpp"
 
 namespace snapdiff::formats::heaptrack {
@@ -71,9 +70,9 @@ struct Recording {
   std::optional<std::int64_t> rss_peak_bytes;
 
   /// One line of another kind than an event: `s i t a c R X I S #` and the like, and the events of version 0.
-  /// Errors: malformed, unsupported, limit.
-  Status take_line(std::string_view line, std::uint64_t offset);
-  Status take_version(std::string_view line);
+  /// Throws ReadFailure: malformed, unsupported, limit.
+  void take_line(std::string_view line, std::uint64_t offset);
+  void take_version(std::string_view line);
 
   /// Counts a line that is left out.
   void skip(std::string_view why, std::uint64_t offset) { facts.notes.add(Severity::data_loss, why, offset); }
@@ -83,10 +82,10 @@ struct Recording {
   std::uint32_t allocation_of(std::uint64_t size, std::uint32_t trace);
 
  private:
-  Status string_line(std::string_view line, std::uint64_t offset);
-  Status pointer_line(std::string_view line, std::uint64_t offset);
-  Status trace_line(std::string_view line, std::uint64_t offset);
-  Status allocation_line(std::string_view line, std::uint64_t offset);
+  void string_line(std::string_view line, std::uint64_t offset);
+  void pointer_line(std::string_view line, std::uint64_t offset);
+  void trace_line(std::string_view line, std::uint64_t offset);
+  void allocation_line(std::string_view line, std::uint64_t offset);
   void stamp_line(std::string_view line, std::uint64_t offset);
   void rss_line(std::string_view line, std::uint64_t offset);
 

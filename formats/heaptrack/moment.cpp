@@ -5,20 +5,16 @@
 #include <optional>
 #include <string_view>
 
+#include "formats/input/read_failure.hpp"
+#include "formats/text/scan.hpp"
+
 namespace snapdiff::formats::heaptrack {
 namespace {
 
-Error no_point(const std::string& point) {
-  return Error{ErrorCode::usage, "no point '" + point +
-                                     "': expected end, peak, first, 12.5s, 500ms, a number of events, every:500ms or "
-                                     "every:1000 (events)"};
-}
-
-std::optional<std::uint64_t> whole_number(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (failure != std::errc{} || end != text.data() + text.size() || number == kNever) return std::nullopt;
-  return number;
+[[noreturn]] void no_point(const std::string& point) {
+  fail(ErrorCode::usage, "no point '" + point +
+                             "': expected end, peak, first, 12.5s, 500ms, a number of events, every:500ms or "
+                             "every:1000 (events)");
 }
 
 /// "12.5s" or "500ms" in milliseconds.
@@ -43,21 +39,21 @@ std::optional<std::uint64_t> milliseconds(std::string_view text) {
 
 }  // namespace
 
-Result<Moment> parse_moment(const std::string& point) {
+Moment parse_moment(const std::string& point) {
   using Kind = Moment::Kind;
   constexpr std::string_view kEvery = "every:";
   if (point == "end" || point == "last") return Moment{Kind::end};
   if (point == "peak") return Moment{Kind::peak};
   if (point == "first") return Moment{Kind::first_stamp};
   const bool every = point.starts_with(kEvery);
-  const std::string_view text = every ? std::string_view(point).substr(kEvery.size()) : std::string_view(point);
-  if (const auto time = milliseconds(text)) {
-    if (every && *time == 0) return no_point(point);
+  const std::string_view number = every ? std::string_view(point).substr(kEvery.size()) : std::string_view(point);
+  if (const auto time = milliseconds(number)) {
+    if (every && *time == 0) no_point(point);
     return Moment{every ? Kind::every_time : Kind::at_time, *time};
   }
-  const auto events = whole_number(text);
-  if (!events || (every && *events == 0)) return no_point(point);
-  return Moment{every ? Kind::every_events : Kind::after_events, *events};
+  const auto events = text::whole_number(number);
+  if (!events || (every && *events == 0)) no_point(point);
+  return Moment{every ? Kind::every_events : Kind::after_events, static_cast<std::uint64_t>(*events)};
 }
 
 }  // namespace snapdiff::formats::heaptrack

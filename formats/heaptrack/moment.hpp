@@ -4,8 +4,6 @@
 #include <limits>
 #include <string>
 
-#include "snapdiff/result.hpp"
-
 namespace snapdiff::formats::heaptrack {
 
 inline constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
@@ -25,7 +23,7 @@ struct Moment {
 };
 
 /// "end", "last", "peak", "first", "1200" (events), "12.5s", "500ms", "every:1000", "every:500ms", "every:2s".
-/// Errors: usage.
-Result<Moment> parse_moment(const std::string& point);
+/// Throws ReadFailure: usage.
+Moment parse_moment(const std::string& point);
 
 }  // namespace snapdiff::formats::heaptrack

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
 #include "snapdiff/snapshot_builder.hpp"
 
@@ -31,8 +32,8 @@ class Stacks {
         first_frame_(recording.pointers.size(), kUnmade),
         frame_end_(recording.pointers.size(), 0) {}
 
-  /// The stack of a trace, leaf first. Errors: limit.
-  Result<StackId> of(std::uint32_t trace) {
+  /// The stack of a trace, leaf first.
+  StackId of(std::uint32_t trace) {
     if (stack_of_[trace] != kUnmade) return StackId{stack_of_[trace]};
     collect(trace);
     if (stack_.size() > kUsualStack) deep_frames_ += stack_.size();
@@ -140,13 +141,13 @@ void add_facts(const Recording& r, const SnapshotWish& wish, SnapshotBuilder& bu
   if (r.rss_peak_bytes) facts.counters.push_back({"rss_peak", *r.rss_peak_bytes, "bytes", false});
 }
 
-Error sum_too_large() {
-  return Error{ErrorCode::limit, "bytes ever allocated are beyond 2^63-1, expected them to fit in 64 bits"};
+[[noreturn]] void sum_too_large() {
+  fail(ErrorCode::limit, "bytes ever allocated are beyond 2^63-1, expected them to fit in 64 bits");
 }
 
 }  // namespace
 
-Result<Snapshot> make_snapshot(const Recording& r, const SnapshotWish& wish) {
+Snapshot make_snapshot(const Recording& r, const SnapshotWish& wish) {
   SnapshotBuilder builder;
   add_facts(r, wish, builder);
   builder.add_heap_columns(wish.cumulative);
@@ -157,17 +158,16 @@ Result<Snapshot> make_snapshot(const Recording& r, const SnapshotWish& wish) {
     const Allocation& a = r.allocations[row];
     const std::int64_t live = wish.live ? (*wish.live)[row] : a.live;
     if (live == 0 && !wish.cumulative) continue;
-    const Result<StackId> stack = stacks.of(r.trace_of[row]);
-    if (!stack) return stack.error();
+    const StackId stack = stacks.of(r.trace_of[row]);
     LabelSetId labels{};
     if (const std::string_view pattern = stacks.suppression(r.trace_of[row]); !pattern.empty()) {
       labels = builder.labels({text_label(builder, "suppressed", pattern)});
       suppressed_bytes += live * a.size;
     }
     std::int64_t made_bytes = 0;
-    if (wish.cumulative && __builtin_mul_overflow(a.made, a.size, &made_bytes)) return sum_too_large();
+    if (wish.cumulative && __builtin_mul_overflow(a.made, a.size, &made_bytes)) sum_too_large();
     const std::array<std::int64_t, 5> values{live, live * a.size, a.made, made_bytes, a.temporary};
-    builder.add_row(*stack, labels, std::span(values).first(wish.cumulative ? 5 : 2));
+    builder.add_row(stack, labels, std::span(values).first(wish.cumulative ? 5 : 2));
   }
   if (!r.suppressions.empty()) {
     builder.facts().counters.push_back({"suppressed", suppressed_bytes, "bytes", false});
@@ -175,7 +175,7 @@ Result<Snapshot> make_snapshot(const Recording& r, const SnapshotWish& wish) {
         Severity::info,
         "the program declares leaks harmless: their rows have the label suppressed and count as others");
   }
-  return builder.finish();
+  return value_or_throw(builder.finish());
 }
 
 }  // namespace snapdiff::formats::heaptrack

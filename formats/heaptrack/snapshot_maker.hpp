@@ -5,7 +5,6 @@
 #include <span>
 
 #include "formats/heaptrack/heap_recording.hpp"
-#include "snapdiff/result.hpp"
 #include "snapdiff/snapshot.hpp"
 
 namespace snapdiff::formats::heaptrack {
@@ -20,7 +19,7 @@ struct SnapshotWish {
 };
 
 /// The blocks of the recording that were live then.
-/// Errors: limit, as SnapshotBuilder::finish(); stacks of more than 2^28 frames in all.
-Result<Snapshot> make_snapshot(const Recording& recording, const SnapshotWish& wish);
+/// Throws ReadFailure: limit, as SnapshotBuilder::finish(); stacks of more than 2^28 frames in all.
+Snapshot make_snapshot(const Recording& recording, const SnapshotWish& wish);
 
 }  // namespace snapdiff::formats::heaptrack

@@ -5,17 +5,14 @@
 namespace snapdiff::formats::hprof {
 
 std::uint32_t ClassTable::row_of(std::uint64_t id) {
-  if (const std::optional<std::uint32_t> found = find(id)) return *found;
-  const auto row = static_cast<std::uint32_t>(rows_.size());
-  rows_.emplace_back().id = id;
-  index_.insert(mix64(id), row);
+  const std::uint32_t row = ids_.intern(id);
+  if (row == rows_.size()) rows_.emplace_back().id = id;
   return row;
 }
 
 std::optional<std::uint32_t> ClassTable::find(std::uint64_t id) const {
-  const std::uint32_t row = index_.find(mix64(id), [&](std::uint32_t r) { return rows_[r].id == id; });
-  if (row == HashIndex::kAbsent) return std::nullopt;
-  return row;
+  const std::uint32_t row = ids_.find(id);
+  return row == NumberRows::kAbsent ? std::nullopt : std::optional(row);
 }
 
 Summed ClassTable::sum(std::uint32_t row) {

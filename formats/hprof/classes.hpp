@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "formats/hprof/object_sizes.hpp"
-#include "snapdiff/hash_index.hpp"
+#include "formats/input/number_rows.hpp"
 
 namespace snapdiff::formats::hprof {
 
@@ -94,7 +94,7 @@ class ClassTable {
 
  private:
   std::vector<ClassRow> rows_;
-  HashIndex index_;
+  NumberRows ids_;
   std::vector<ReferenceField> own_;
   std::vector<ReferenceField> layout_;
   std::vector<std::uint32_t> chain_;

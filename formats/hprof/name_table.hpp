@@ -1,11 +1,11 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
-#include <vector>
 
-#include "snapdiff/hash_index.hpp"
+#include "formats/input/number_rows.hpp"
 #include "snapdiff/snapshot.hpp"
 
 namespace snapdiff::formats::hprof {
@@ -14,13 +14,19 @@ namespace snapdiff::formats::hprof {
 class NameTable {
  public:
   /// Of two texts under one id the first one stays.
-  void add(std::uint64_t id, std::string_view text);
-  std::optional<std::string_view> find(std::uint64_t id) const;
+  void add(std::uint64_t id, std::string_view text) {
+    const std::size_t known = ids_.size();
+    if (ids_.intern(id) == known) texts_.append(text);
+  }
+  std::optional<std::string_view> find(std::uint64_t id) const {
+    const std::uint32_t row = ids_.find(id);
+    if (row == NumberRows::kAbsent) return std::nullopt;
+    return texts_[StringId{row + 1}];
+  }
 
  private:
-  StringTable texts_;
-  std::vector<std::uint64_t> id_{0};  // by row of texts_, whose row 0 is ""
-  HashIndex index_;
+  StringTable texts_;  // row 0 is ""
+  NumberRows ids_;
 };
 
 }  // namespace snapdiff::formats::hprof

@@ -26,6 +26,9 @@ struct ReadRequest {
   bool decimal_units = false;  ///< KB, MB, GB are powers of 1000 in lines whose tool is not known
 };
 
+/// What a sniff says of a format with a signature.
+constexpr Match certain_if(bool has_signature) { return has_signature ? Match::certain : Match::no; }
+
 inline std::string no_refusal(std::string_view /*head*/) { return {}; }
 
 /// A format as data: registry.cpp lists them all. `sniff`, `refusal` and `decode` keep nothing between calls and may be

@@ -33,6 +33,11 @@ T value_or_throw(Result<T> result) {
   return *std::move(result);
 }
 
+/// Hands a snapshot to the sink; throws the error of either.
+inline void give(SnapshotSink& out, Result<Snapshot> made) {
+  value_or_throw(out.take(value_or_throw(std::move(made))));
+}
+
 /// Calls `read()`, which returns a Status, a Result or nothing, or throws ReadFailure. `many` is what may be more than
 /// fits in memory, for the message; where it is empty, running out of memory is left to the caller.
 template <class Read>

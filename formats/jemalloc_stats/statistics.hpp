@@ -43,6 +43,5 @@ void add_counter(Statistics& statistics, std::string_view name, std::int64_t val
 void take(const Statistics& statistics, text::HeldSink& out);
 
 void read_json(Input& in, SnapshotSink& out);
-void read_text(Input& in, SnapshotSink& out);
 
 }  // namespace snapdiff::formats::jemalloc_stats

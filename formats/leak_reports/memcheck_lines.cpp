@@ -4,15 +4,14 @@
 #include <iterator>
 #include <limits>
 
+#include "formats/text/code_location.hpp"
 #include "formats/text/scan.hpp"
 
 namespace snapdiff::formats::leak_reports {
 namespace {
 
 using text::Cursor;
-using text::has_prefix;
 using text::is_digit;
-using text::Number;
 using text::trim;
 
 constexpr std::string_view kInRecord = " in loss record ";
@@ -60,22 +59,6 @@ void skip_time(Cursor& at) {
   if (ahead.take(' ')) at = ahead;
 }
 
-/// " (native_leak.cpp:9)" or " (in /lib/libc.so)" at the end of `rest`; what is before is the function.
-void split_place(std::string_view rest, LeakFrame& frame) {
-  frame.function = rest;
-  const std::size_t open = rest.empty() || rest.back() != ')' ? std::string_view::npos : rest.rfind(" (");
-  if (open == std::string_view::npos) return;
-  std::string_view inside = rest.substr(open + 2, rest.size() - open - 3);
-  if (has_prefix(inside, "in ")) {
-    frame.module = inside.substr(3);
-    frame.function = rest.substr(0, open);
-    return;
-  }
-  if (!text::take_line_number(inside, frame.line)) return;
-  frame.file = inside;
-  frame.function = rest.substr(0, open);
-}
-
 }  // namespace
 
 std::optional<MemcheckLine> memcheck_line(std::string_view line) {
@@ -119,17 +102,10 @@ std::optional<LossRecord> loss_record(std::string_view text) {
 bool memcheck_frame(std::string_view text, LeakFrame& frame) {
   Cursor at(text);
   at.skip_blanks();
-  if (!at.take("at 0x") && !at.take("by 0x")) return false;
-  std::uint64_t address = 0;
-  if (at.hex(address) != Number::ok || !at.take(':')) return false;
-  frame = {};
-  split_place(trim(at.rest()), frame);
-  if (frame.function == "???") {
-    frame.function = {};
-    // The address says nothing of the place in the module, whose start is not recorded.
-    if (frame.module.empty()) frame.offset = address;
-  }
-  return true;
+  if (!at.take("at ") && !at.take("by ")) return false;
+  const text::CodeLocation location = text::parse_location(trim(at.rest()));
+  frame = location;
+  return location.address != kNoOffset;
 }
 
 std::optional<SummaryLine> summary_line(std::string_view text) {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "formats/leak_reports/leak_check.hpp"
+#include "snapdiff/importer.hpp"
 
 /// Lines of memcheck's text; the records of its XML use the same words.
 namespace snapdiff::formats::leak_reports {
@@ -44,5 +45,9 @@ std::optional<SummaryLine> summary_line(std::string_view text);
 /// "in use at exit: 252,800 bytes in 206 blocks" and "total heap usage: 308 allocs, 102 frees, 858,272 bytes
 /// allocated" as counters. False for any other line.
 bool heap_summary_line(std::string_view text, std::vector<Counter>& counters);
+
+/// Reads the XML that holds the same. Throws ReadFailure: malformed, unsupported, limit, and what the input and the
+/// sink return.
+void read_memcheck_xml(Input& in, SnapshotSink& out);
 
 }  // namespace snapdiff::formats::leak_reports

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <exception>
+#include <iterator>
 #include <memory>
 #include <new>
 #include <optional>
@@ -14,7 +15,6 @@
 #include "formats/input/read_failure.hpp"
 #include "formats/leak_reports/leak_check.hpp"
 #include "formats/leak_reports/memcheck_lines.hpp"
-#include "formats/leak_reports/report_readers.hpp"
 #include "formats/text/held_sink.hpp"
 #include "formats/text/in_quotes.hpp"
 #include "formats/text/scan.hpp"
@@ -29,68 +29,22 @@ constexpr std::size_t kMostDepth = 64;
 constexpr std::size_t kMostText = std::size_t{1} << 20;
 constexpr std::size_t kChunk = std::size_t{64} << 10;
 
-struct ParserDelete {
-  void operator()(XML_Parser parser) const { XML_ParserFree(parser); }
-};
+/// An element whose text or place matters: a row of kElements; all others are read over.
+enum class Element : std::uint8_t {};
+constexpr std::string_view kElements[] = {
+    "valgrindoutput", "protocolversion", "protocoltool", "pid",  "vargv", "argv", "exe",         "arg",
+    "line",           "preamble",        "error",        "kind", "xwhat", "text", "leakedbytes", "leakedblocks",
+    "stack",          "frame",           "ip",           "obj",  "fn",    "dir",  "file"};
+constexpr Element kOtherElement{std::size(kElements)};
 
-/// The elements whose text or place matters; all others are read over.
-enum class Element : std::uint8_t {
-  other,
-  output,
-  protocol_version,
-  protocol_tool,
-  pid,
-  vargv,
-  argv,
-  exe,
-  arg,
-  line,
-  preamble,
-  error,
-  kind,
-  xwhat,
-  text,
-  leaked_bytes,
-  leaked_blocks,
-  stack,
-  frame,
-  ip,
-  obj,
-  function,
-  dir,
-  file,
-};
+constexpr Element element_of(std::string_view name) {
+  return Element{
+      static_cast<std::uint8_t>(std::find(std::begin(kElements), std::end(kElements), name) - std::begin(kElements))};
+}
 
-Element element_of(std::string_view name) {
-  constexpr std::pair<std::string_view, Element> kNames[] = {
-      {"valgrindoutput", Element::output},
-      {"protocolversion", Element::protocol_version},
-      {"protocoltool", Element::protocol_tool},
-      {"pid", Element::pid},
-      {"vargv", Element::vargv},
-      {"argv", Element::argv},
-      {"exe", Element::exe},
-      {"arg", Element::arg},
-      {"line", Element::line},
-      {"preamble", Element::preamble},
-      {"error", Element::error},
-      {"kind", Element::kind},
-      {"xwhat", Element::xwhat},
-      {"text", Element::text},
-      {"leakedbytes", Element::leaked_bytes},
-      {"leakedblocks", Element::leaked_blocks},
-      {"stack", Element::stack},
-      {"frame", Element::frame},
-      {"ip", Element::ip},
-      {"obj", Element::obj},
-      {"fn", Element::function},
-      {"dir", Element::dir},
-      {"file", Element::file},
-  };
-  for (const auto& [known, element] : kNames) {
-    if (known == name) return element;
-  }
-  return Element::other;
+consteval Element operator""_element(const char* name, std::size_t size) {
+  const Element element = element_of({name, size});
+  return element == kOtherElement ? throw "no such element" : element;
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -112,7 +66,7 @@ std::string_view kind_of(std::string_view kind) {
 
 class MemcheckXml {
  public:
-  MemcheckXml(Input& in, SnapshotSink& out) : in_(in), out_(out), parser_(XML_ParserCreate(nullptr)) {
+  MemcheckXml(Input& in, SnapshotSink& out) : in_(in), out_(out), parser_(XML_ParserCreate(nullptr), &XML_ParserFree) {
     if (!parser_) throw std::bad_alloc();
     XML_SetUserData(parser_.get(), this);
     XML_SetElementHandler(parser_.get(), &MemcheckXml::on_start, &MemcheckXml::on_end);
@@ -177,7 +131,7 @@ class MemcheckXml {
     });
   }
 
-  Element parent() const { return path_.empty() ? Element::other : path_.back(); }
+  Element parent() const { return path_.empty() ? kOtherElement : path_.back(); }
   bool inside(Element element) const { return std::find(path_.begin(), path_.end(), element) != path_.end(); }
 
   void start(std::string_view name) {
@@ -185,15 +139,15 @@ class MemcheckXml {
       fail(ErrorCode::limit, "nested too deeply: expected at most 64 levels of elements", offset());
     }
     const Element element = element_of(name);
-    if (path_.empty() && element != Element::output) {
+    if (path_.empty() && element != "valgrindoutput"_element) {
       text::fail_found("root element", name, "valgrindoutput", offset());
     }
-    if (element == Element::error) error_ = {};
-    if (element == Element::stack) ++error_.stacks;
-    if (element == Element::frame) error_.frame = {};
+    if (element == "error"_element) error_ = {};
+    if (element == "stack"_element) ++error_.stacks;
+    if (element == "frame"_element) error_.frame = {};
     path_.push_back(element);
     text_.clear();
-    wants_text_ = element != Element::other;
+    wants_text_ = element != kOtherElement;
   }
 
   void end() {
@@ -202,22 +156,22 @@ class MemcheckXml {
     const std::string_view text = trimmed(text_);
     wants_text_ = false;
     switch (element) {
-      case Element::protocol_version: check_version(text); break;
-      case Element::protocol_tool:
+      case "protocolversion"_element: check_version(text); break;
+      case "protocoltool"_element:
         if (text != "memcheck") {
           fail(ErrorCode::unsupported, "valgrind tool: found " + in_quotes(text) + ", expected memcheck", offset());
         }
         break;
-      case Element::pid:
-        if (parent() == Element::output) pid_ = text::whole_number(text);
+      case "pid"_element:
+        if (parent() == "valgrindoutput"_element) pid_ = text::whole_number(text);
         break;
-      case Element::exe:
-      case Element::arg: argument(text); break;
-      case Element::line:
-        if (parent() == Element::preamble) preamble_line(text);
-        if (parent() == Element::frame) error_.frame.line = text::whole_number(text).value_or(0);
+      case "exe"_element:
+      case "arg"_element: argument(text); break;
+      case "line"_element:
+        if (parent() == "preamble"_element) preamble_line(text);
+        if (parent() == "frame"_element) error_.frame.line = text::whole_number(text).value_or(0);
         break;
-      case Element::output: root_closed_ = true; break;
+      case "valgrindoutput"_element: root_closed_ = true; break;
       default: end_in_error(element, text);
     }
     text_.clear();
@@ -232,10 +186,10 @@ class MemcheckXml {
   }
 
   void argument(std::string_view text) {
-    if (parent() == Element::vargv && (text == "--show-leak-kinds=all" || text == "--show-reachable=yes")) {
+    if (parent() == "vargv"_element && (text == "--show-leak-kinds=all" || text == "--show-reachable=yes")) {
       all_kinds_ = true;
     }
-    if (parent() != Element::argv) return;
+    if (parent() != "argv"_element) return;
     if (!command_.empty()) command_ += ' ';
     command_ += text;
   }
@@ -261,29 +215,29 @@ class MemcheckXml {
   };
 
   void end_in_error(Element element, std::string_view text) {
-    if (element == Element::error) {
+    if (element == "error"_element) {
       take_error();
       return;
     }
-    if (!inside(Element::error)) return;
+    if (!inside("error"_element)) return;
     Frame& frame = error_.frame;
     switch (element) {
-      case Element::kind: error_.kind = text; break;
-      case Element::text:
-        if (parent() == Element::xwhat) error_.what = text;
+      case "kind"_element: error_.kind = text; break;
+      case "text"_element:
+        if (parent() == "xwhat"_element) error_.what = text;
         break;
-      case Element::leaked_bytes: error_.bytes = text::whole_number(text).value_or(-1); break;
-      case Element::leaked_blocks: error_.blocks = text::whole_number(text).value_or(-1); break;
-      case Element::ip:
+      case "leakedbytes"_element: error_.bytes = text::whole_number(text).value_or(-1); break;
+      case "leakedblocks"_element: error_.blocks = text::whole_number(text).value_or(-1); break;
+      case "ip"_element:
         if (text.substr(0, 2) == "0x") {
           std::from_chars(text.data() + 2, text.data() + text.size(), frame.address, 16);
         }
         break;
-      case Element::obj: frame.module = text; break;
-      case Element::function: frame.function = text; break;
-      case Element::dir: frame.dir = text; break;
-      case Element::file: frame.file = text; break;
-      case Element::frame:
+      case "obj"_element: frame.module = text; break;
+      case "fn"_element: frame.function = text; break;
+      case "dir"_element: frame.dir = text; break;
+      case "file"_element: frame.file = text; break;
+      case "frame"_element:
         // A leak has one stack; further ones would be of auxiliary texts.
         if (error_.stacks == 1) error_.frames.push_back(std::move(frame));
         frame = {};
@@ -367,7 +321,7 @@ class MemcheckXml {
 
   Input& in_;
   text::HeldSink out_;
-  std::unique_ptr<std::remove_pointer_t<XML_Parser>, ParserDelete> parser_;
+  std::unique_ptr<std::remove_pointer_t<XML_Parser>, decltype(&XML_ParserFree)> parser_;
   std::uint64_t begin_ = 0;
   std::exception_ptr failure_;
   std::vector<Element> path_;

@@ -41,9 +41,8 @@ bool is_stats(std::string_view head) {
 template <bool (*kFits)(std::string_view), Result<Snapshot> (*kRead)(Input&)>
 constexpr Format memray_format(const FormatInfo& info) {
   return {.info = info,
-          .sniff = [](std::string_view head) { return kFits(head) ? Match::certain : Match::no; },
-          .decode = [](Input& in, SnapshotSink& out,
-                       const ReadRequest&) { value_or_throw(out.take(value_or_throw(kRead(in)))); },
+          .sniff = [](std::string_view head) { return certain_if(kFits(head)); },
+          .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { give(out, kRead(in)); },
           .many = "distinct stacks"};
 }
 

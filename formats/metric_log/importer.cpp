@@ -1,43 +1,134 @@
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
 #include <utility>
+#include <vector>
 
-#include "formats/metric_log/engine.hpp"
+#include "formats/input/read_failure.hpp"
+#include "formats/input/window_input.hpp"
+#include "formats/metric_log/log_session.hpp"
 #include "formats/metric_log/metric_log_importer.hpp"
-#include "formats/metric_log/sniff_log.hpp"
-#include "formats/metric_log/user_pattern.hpp"
+#include "formats/metric_log/metric_text.hpp"
+#include "formats/text/log_lines.hpp"
+#include "snapdiff/importer.hpp"
 
 namespace snapdiff::formats {
 namespace {
 
 using namespace metric_log;
 
-Error nothing_found(Session& session, bool has_patterns) {
+/// Whether the line may go on after the end of the input, within a number or with more of them. A
+/// bracket, a quote and a whole unit are ends.
+bool may_be_cut(const LogLine& line) {
+  if (line.terminated || line.text.empty()) return false;
+  const bool has_end = contains("})]\"'|Bb", line.text.substr(line.text.size() - 1)) ||
+                       (line.text.size() > 5 && line.text.substr(line.text.size() - 5) == "bytes");
+  return !has_end;
+}
+
+/// The matchers of all known trackers, in the order in which they are offered a line.
+std::vector<std::unique_ptr<Matcher>> known_matchers() {
+  std::vector<std::unique_ptr<Matcher>> all;
+  all.push_back(make_memory_summary_matcher());
+  all.push_back(make_profiler_table_matcher());
+  all.push_back(make_memory_dict_matcher());
+  all.push_back(make_memory_info_matcher());
+  all.push_back(make_torchsharp_matcher());
+  all.push_back(make_mprof_matcher());
+  all.push_back(make_plain_line_matcher());
+  return all;
+}
+
+/// Reads all lines of `in` into `session`, each by the first matcher that takes it.
+/// Errors: what Input returns.
+void read_lines(Input& in, const std::vector<std::unique_ptr<Matcher>>& matchers, Session& session) {
+  LogLines lines(in, Returns::end_lines);
+  LogLine line;
+  while (lines.next(line.text)) {
+    line.offset = lines.line_offset();
+    line.terminated = lines.terminated();
+    const std::size_t before = session.recorder().reading_count();
+    bool was_taken = false;
+    for (const auto& matcher : matchers) {
+      was_taken = matcher->take(line, session);
+      if (was_taken) break;
+    }
+    if (may_be_cut(line) && session.recorder().reading_count() > before) {
+      session.recorder().undo();
+      session.recorder().set_partial();
+      session.notes().add(Severity::data_loss, "the last line has no end and may be cut: it was left out", line.offset);
+    }
+    session.passed(line, was_taken);
+  }
+  for (const auto& matcher : matchers) matcher->finish(session);
+  if (lines.skipped() > 0) {
+    session.notes().add(Severity::data_loss,
+                        "lines longer than " + std::to_string(kMaxLogLineBytes >> 20) + " MiB were skipped",
+                        lines.first_skipped(), lines.skipped());
+  }
+}
+
+bool looks_like_text(std::string_view head) {
+  const std::string_view start = head.substr(0, 4096);
+  return !start.empty() && std::none_of(start.begin(), start.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte == 0x7f ||
+           (byte < 0x20 && c != '\n' && c != '\r' && c != '\t' && c != '\f' && c != '\v' && c != '\b' && c != '\x1b');
+  });
+}
+
+/// Blocks that the end of the head has cut count by their heading.
+bool has_heading(std::string_view head) {
+  if (contains(head, "PyTorch CUDA memory summary, device ID") && contains(head, "| Cur Usage  |")) return true;
+  const std::size_t table = head.find("Line #    Mem usage    Increment");
+  if (table != std::string_view::npos && contains(head.substr(table, 128), "Line Contents")) return true;
+  const std::size_t brace = head.find_first_not_of(" \t\r\n\xef\xbb\xbf");
+  return brace != std::string_view::npos && head[brace] == '{' && contains(head.substr(0, 4096), ".current\"") &&
+         contains(head.substr(0, 4096), "allocat");
+}
+
+/// Whether these first bytes of a log hold metric lines. Certain when a tracker's own line, table or
+/// dictionary is there, or two lines that people write; only possible when signs of a text format with
+/// rows stand among them, since that says more.
+Match sniff_log(std::string_view head) {
+  if (!looks_like_text(head)) return Match::no;
+  Session session(false, nullptr);
+  MemoryInput in(head, {});
+  read_lines(in, known_matchers(), session);
+  const std::uint16_t kinds = session.recorder().kinds();
+  if (kinds == 0 && !has_heading(head)) return Match::no;
+  // Words that people write may be in any text; a log says the same again and again, or little else.
+  bool is_sure = kinds != kPlain;
+  session.recorder().each_series(
+      [&](std::string_view, const Recorder::Growth& growth) { is_sure = is_sure || growth.readings >= 2; });
+  const auto lines = static_cast<std::size_t>(std::count(head.begin(), head.end(), '\n'));
+  if (!is_sure && session.recorder().reading_count() * 4 < lines) return Match::no;
+  return is_sure ? Match::certain : Match::possible;
+}
+
+[[noreturn]] void nothing_found(Session& session, bool has_patterns) {
   std::string message = has_patterns ? "no line matches --pattern" : "no metric line in the log";
   for (const Note& note : session.notes().all()) {
-    if (note.severity == Severity::data_loss)
-      return {ErrorCode::malformed, message + ": " + note.text, note.first_offset};
+    if (note.severity == Severity::data_loss) fail(ErrorCode::malformed, message + ": " + note.text, note.first_offset);
   }
   message += has_patterns ? ": read to the end of the log, expected at least one"
                           : ": read to its end, expected at least one (--pattern REGEX tells what is one)";
-  return {ErrorCode::malformed, std::move(message)};
+  fail(ErrorCode::malformed, std::move(message));
 }
 
 void decode_log(Input& in, SnapshotSink& out, const ReadRequest& request) {
-  std::vector<std::shared_ptr<const UserPattern>> patterns;
-  for (const std::string& expression : request.patterns) {
-    patterns.push_back(value_or_throw(compile_pattern(expression, patterns.size())));
-  }
-  std::shared_ptr<const LineTags> tags;
-  if (!request.group_by.empty()) tags = value_or_throw(compile_tags(request.group_by));
-  Session session(request.decimal_units, tags.get());
   std::vector<std::unique_ptr<Matcher>> matchers;
-  if (patterns.empty()) {
+  if (request.patterns.empty()) {
     matchers = known_matchers();
   } else {
-    matchers.push_back(make_pattern_matcher(patterns));
+    matchers.push_back(make_pattern_matcher(request.patterns));
   }
+  const std::unique_ptr<const LineTags> tags = request.group_by.empty() ? nullptr : make_line_tags(request.group_by);
+  Session session(request.decimal_units, tags.get());
   read_lines(in, matchers, session);
-  if (session.recorder().reading_count() == 0) throw ReadFailure{nothing_found(session, !patterns.empty())};
-  value_or_throw(session.recorder().give(out));
+  if (session.recorder().reading_count() == 0) nothing_found(session, !request.patterns.empty());
+  session.recorder().give(out);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -7,10 +8,15 @@
 #include <string_view>
 #include <vector>
 
-#include "formats/metric_log/progress_lines.hpp"
 #include "formats/metric_log/recorder.hpp"
 
 namespace snapdiff::formats::metric_log {
+
+struct LogLine {
+  std::string_view text;     ///< without its end and without colours; valid until the next call
+  std::uint64_t offset = 0;  ///< of its first byte in the input
+  bool terminated = true;    ///< only the last line of an input can be without an end
+};
 
 /// Step of a line: the number after step, iter, iteration or it; else after batch or idx; else after
 /// epoch.
@@ -79,5 +85,11 @@ std::unique_ptr<Matcher> make_memory_info_matcher();
 std::unique_ptr<Matcher> make_mprof_matcher();
 std::unique_ptr<Matcher> make_profiler_table_matcher();
 std::unique_ptr<Matcher> make_plain_line_matcher();
+
+/// Matches a user's own expressions; those without a name are the counters value, value2, ... Throws ReadFailure:
+/// usage.
+std::unique_ptr<Matcher> make_pattern_matcher(const std::vector<std::string>& expressions);
+/// Throws ReadFailure: usage.
+std::unique_ptr<const LineTags> make_line_tags(const std::string& expression);
 
 }  // namespace snapdiff::formats::metric_log

@@ -5,6 +5,7 @@
 #include <memory>
 #include <numeric>
 
+#include "formats/input/read_failure.hpp"
 #include "formats/metric_log/metric_text.hpp"
 #include "snapdiff/snapshot_builder.hpp"
 #include "snapdiff/validate.hpp"
@@ -287,7 +288,7 @@ Snapshot Recorder::snapshot_of(std::size_t point, const std::shared_ptr<const Di
   return snapshot;
 }
 
-Status Recorder::give(SnapshotSink& out) {
+void Recorder::give(SnapshotSink& out) {
   for (OpenPoint* point : {&previous_, &current_}) {
     if (!point->values.empty()) commit(*point);
   }
@@ -298,18 +299,16 @@ Status Recorder::give(SnapshotSink& out) {
                    std::to_string(kThinnedTo) + " are kept: each counter's first, last, smallest and largest value",
                std::nullopt, points_seen_);
   }
-  Result<Snapshot> empty = SnapshotBuilder().finish();
-  if (!empty) return std::move(empty).error();
+  const Snapshot empty = value_or_throw(SnapshotBuilder().finish());
   const std::vector<std::uint32_t> in_order = order();
   for (std::size_t i = 0; i < in_order.size(); ++i) {
-    Snapshot snapshot = snapshot_of(in_order[i], empty->dictionary);
+    Snapshot snapshot = snapshot_of(in_order[i], empty.dictionary);
     if (i + 1 == in_order.size()) {
       snapshot.facts.notes.add_all(notes_);
       snapshot.facts.partial = partial_;
     }
-    if (Status taken = out.take(std::move(snapshot)); !taken) return taken;
+    formats::give(out, std::move(snapshot));
   }
-  return ok();
 }
 
 }  // namespace snapdiff::formats::metric_log

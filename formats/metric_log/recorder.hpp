@@ -94,8 +94,8 @@ class Recorder {
     for (const Series& one : series_) visit(one.name, one.growth);
   }
 
-  /// All points as snapshots, oldest first. Errors: of the sink.
-  Status give(SnapshotSink& out);
+  /// All points as snapshots, oldest first. Throws ReadFailure for errors of the sink.
+  void give(SnapshotSink& out);
 
  private:
   using SeriesId = std::uint32_t;

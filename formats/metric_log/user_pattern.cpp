@@ -1,12 +1,17 @@
-#include "formats/metric_log/user_pattern.hpp"
-
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "formats/input/read_failure.hpp"
+#include "formats/metric_log/log_session.hpp"
 #include "formats/metric_log/metric_text.hpp"
 #include "formats/text/time_stamp.hpp"
 
@@ -25,64 +30,59 @@ RE2::Options quiet() {
   return options;
 }
 
-Result<std::shared_ptr<const RE2>> compile(std::string_view option, const std::string& expression) {
-  auto compiled = std::make_shared<const RE2>(expression, quiet());
+/// Throws ReadFailure: usage.
+std::unique_ptr<const RE2> compile(std::string_view option, const std::string& expression) {
+  auto compiled = std::make_unique<const RE2>(expression, quiet());
   const std::string said = std::string(option) + " '" + expression + "': ";
-  if (!compiled->ok()) return Error{ErrorCode::usage, said + compiled->error()};
+  if (!compiled->ok()) fail(ErrorCode::usage, said + compiled->error());
   if (compiled->NumberOfCapturingGroups() > kMostGroups)
-    return Error{ErrorCode::usage, said + "expected at most " + std::to_string(kMostGroups) + " groups"};
+    fail(ErrorCode::usage, said + "expected at most " + std::to_string(kMostGroups) + " groups");
   return compiled;
 }
 
-}  // namespace
+/// A user's own expression, compiled once.
+struct UserPattern {
+  /// `number` distinguishes patterns without a name: their counters are value, value2, ...
+  UserPattern(const std::string& text, std::size_t number)
+      : expression(compile("--pattern", text)),
+        default_name(number == 0 ? "value" : "value" + std::to_string(number + 1)) {
+    for (const auto& [group_name, group] : expression->NamedCapturingGroups()) {
+      int* const known = group_name == "value"                               ? &value
+                         : group_name == "name"                              ? &name
+                         : group_name == "unit"                              ? &unit
+                         : group_name == "time"                              ? &time
+                         : group_name == "step" || group_name == "iteration" ? &step
+                                                                             : nullptr;
+      if (known != nullptr) {
+        *known = group;
+      } else {
+        tags.emplace_back(group_name, group);
+      }
+    }
+    if (value == 0 && expression->NumberOfCapturingGroups() == 1 && expression->NamedCapturingGroups().empty())
+      value = 1;
+    if (value == 0) {
+      fail(ErrorCode::usage, "--pattern '" + text +
+                                 "': no group called value, expected e.g. '(?P<name>rss)=(?P<value>[0-9.]+) *"
+                                 "(?P<unit>[KMG]i?B)'");
+    }
+  }
 
-class UserPattern {
- public:
-  std::shared_ptr<const RE2> expression;
+  std::unique_ptr<const RE2> expression;
   std::string default_name;
   int value = 0, name = 0, unit = 0, time = 0, step = 0;  // groups; 0 = none
   std::vector<std::pair<std::string, int>> tags;
 };
 
-Result<std::shared_ptr<const UserPattern>> compile_pattern(const std::string& expression, std::size_t number) {
-  Result<std::shared_ptr<const RE2>> compiled = compile("--pattern", expression);
-  if (!compiled) return std::move(compiled).error();
-  auto out = std::make_shared<UserPattern>();
-  out->expression = *compiled;
-  out->default_name = number == 0 ? "value" : "value" + std::to_string(number + 1);
-  for (const auto& [name, group] : out->expression->NamedCapturingGroups()) {
-    int* const known = name == "value"                         ? &out->value
-                       : name == "name"                        ? &out->name
-                       : name == "unit"                        ? &out->unit
-                       : name == "time"                        ? &out->time
-                       : name == "step" || name == "iteration" ? &out->step
-                                                               : nullptr;
-    if (known != nullptr) {
-      *known = group;
-    } else {
-      out->tags.emplace_back(name, group);
-    }
-  }
-  if (out->value == 0 && out->expression->NumberOfCapturingGroups() == 1 &&
-      out->expression->NamedCapturingGroups().empty())
-    out->value = 1;
-  if (out->value == 0) {
-    return Error{ErrorCode::usage, "--pattern '" + expression +
-                                       "': no group called value, expected e.g. '(?P<name>rss)=(?P<value>[0-9.]+) *"
-                                       "(?P<unit>[KMG]i?B)'"};
-  }
-  return std::shared_ptr<const UserPattern>(std::move(out));
-}
-
-namespace {
-
 class PatternMatcher final : public Matcher {
  public:
-  explicit PatternMatcher(std::vector<std::shared_ptr<const UserPattern>> patterns) : patterns_(std::move(patterns)) {}
+  explicit PatternMatcher(const std::vector<std::string>& expressions) {
+    for (const std::string& expression : expressions) patterns_.emplace_back(expression, patterns_.size());
+  }
 
   bool take(const LogLine& line, Session& session) override {
     bool taken = false;
-    for (const auto& pattern : patterns_) taken = match(*pattern, line, session) || taken;
+    for (const UserPattern& pattern : patterns_) taken = match(pattern, line, session) || taken;
     return taken;
   }
 
@@ -146,12 +146,12 @@ class PatternMatcher final : public Matcher {
     return reading;
   }
 
-  std::vector<std::shared_ptr<const UserPattern>> patterns_;
+  std::vector<UserPattern> patterns_;
 };
 
 class Tags final : public LineTags {
  public:
-  explicit Tags(std::shared_ptr<const RE2> expression) : expression_(std::move(expression)) {
+  explicit Tags(const std::string& expression) : expression_(compile("--group-by", expression)) {
     const auto& names = expression_->CapturingGroupNames();
     for (int group = 1; group <= expression_->NumberOfCapturingGroups(); ++group) {
       const auto found = names.find(group);
@@ -175,20 +175,18 @@ class Tags final : public LineTags {
   }
 
  private:
-  std::shared_ptr<const RE2> expression_;
+  std::unique_ptr<const RE2> expression_;
   std::vector<std::pair<std::string, int>> keys_;
 };
 
 }  // namespace
 
-std::unique_ptr<Matcher> make_pattern_matcher(std::vector<std::shared_ptr<const UserPattern>> patterns) {
-  return std::make_unique<PatternMatcher>(std::move(patterns));
+std::unique_ptr<Matcher> make_pattern_matcher(const std::vector<std::string>& expressions) {
+  return std::make_unique<PatternMatcher>(expressions);
 }
 
-Result<std::shared_ptr<const LineTags>> compile_tags(const std::string& expression) {
-  Result<std::shared_ptr<const RE2>> compiled = compile("--group-by", expression);
-  if (!compiled) return std::move(compiled).error();
-  return std::shared_ptr<const LineTags>(std::make_shared<Tags>(*compiled));
+std::unique_ptr<const LineTags> make_line_tags(const std::string& expression) {
+  return std::make_unique<const Tags>(expression);
 }
 
 }  // namespace snapdiff::formats::metric_log

@@ -49,10 +49,5 @@ class Statistics {
 bool is_field(std::string_view name);
 
 void read_json(Input& in, SnapshotSink& out);
-void read_text(Input& in, SnapshotSink& out);
-
-/// Whether a line begins a table: "heap stats:    peak      total ..." of versions 1 and 2, " arenas     peak  total
-/// ..." of version 3.
-bool is_heading(std::string_view line);
 
 }  // namespace snapdiff::formats::mimalloc_stats

@@ -53,7 +53,20 @@ class OpcodeReader {
       : bytes_(source), stack_(4096), most_values_(most_values), most_marks_(most_marks) {}
 
   /// Reads from `p`, which is moved after the STOP. One value is left on the stack. Throws ReadFailure.
-  void run_opcodes(const char*& p);
+  void run_opcodes(const char*& start) {
+    begin(start);
+    const char* p = start;  // in a register, since nothing else knows it
+    for (;;) {
+      look_ahead(p);
+      op_ = p;
+      const auto opcode = static_cast<std::uint8_t>(*p++);
+      if (opcode == "STOP"_opcode) break;
+      p = step(p, opcode);
+    }
+    start = p;
+    if (stack_.size() != 1 || !marks_.empty())
+      malformed("STOP with " + std::to_string(stack_.size()) + " values on the stack, expected one");
+  }
 
   [[noreturn]] void malformed(const std::string& what) const { fail_malformed(what, offset()); }
   [[noreturn]] void truncated(std::uint64_t at) const {
@@ -131,14 +144,146 @@ class OpcodeReader {
   }
 
   Self& self() { return static_cast<Self&>(*this); }
-  void look_ahead(const char*& p);
-  void begin(const char*& p);
+
+  /// Sees to it that an opcode and its fixed argument can be read at `p`. Near the end of the input what lies after it
+  /// can be read, not used.
+  void look_ahead(const char*& p) {
+    if (bytes_.ensure(p, ByteWindow::kPadding)) [[likely]]
+      return;
+    op_ = p;
+    if (p >= bytes_.end()) truncated(offset());
+    if (bytes_.end() - p < 1 + opcode_info(static_cast<std::uint8_t>(*p)).argument_bytes) truncated(offset());
+  }
+
+  void begin(const char*& p) {
+    if (!bytes_.ensure(p, 1)) fail_malformed("empty input: no bytes, expected a pickle", bytes_.offset_of(p));
+    op_ = p;
+    const auto first = static_cast<std::uint8_t>(*p);
+    if (first == "PROTO"_opcode) return;
+    if (opcode_info(first).treatment == Treatment::unsafe) refuse(first, offset());
+    malformed("not a pickle: first byte is " + hex_byte(first) + ", expected 0x80 (PROTO) of protocol 2 to 5");
+  }
+
   // A call for each opcode would cost a tenth of the time.
-  [[gnu::always_inline]] inline const char* step(const char* p, std::uint8_t opcode);
-  void read_protocol(const char*& p);
-  const char* mark(const char* p);
-  const char* long_integer(const char* p, std::uint64_t n);
-  void put(std::uint64_t slot);
+  [[gnu::always_inline]] inline const char* step(const char* p, std::uint8_t opcode) {
+    switch (opcode) {
+      case "BINGET"_opcode: get(take(p, 1)); break;
+      case "LONG_BINGET"_opcode: get(take(p, 4)); break;
+      case "MEMOIZE"_opcode: put(memo_.size()); return self().memoized(p);
+      case "BININT1"_opcode: self().integer(static_cast<std::int64_t>(take(p, 1))); break;
+      case "BININT2"_opcode: self().integer(static_cast<std::int64_t>(take(p, 2))); break;
+      case "BININT"_opcode: self().integer(static_cast<std::int32_t>(static_cast<std::uint32_t>(take(p, 4)))); break;
+      case "LONG1"_opcode: return long_integer(p + 1, static_cast<std::uint8_t>(*p));
+      case "LONG4"_opcode: {
+        const auto n = static_cast<std::int32_t>(static_cast<std::uint32_t>(take(p, 4)));
+        if (n < 0) malformed("LONG4 of negative length: found " + std::to_string(n));
+        return long_integer(p, static_cast<std::uint64_t>(n));
+      }
+      case "MARK"_opcode: return mark(p);
+      case "EMPTY_DICT"_opcode: self().empty_dict(); break;
+      case "EMPTY_LIST"_opcode: self().empty_list(); break;
+      case "SETITEMS"_opcode: {
+        const std::size_t from = items_of("SETITEMS", "dict");
+        self().set_items(from - 1, from);
+        break;
+      }
+      case "APPENDS"_opcode: self().appends(items_of("APPENDS", "list")); break;
+      case "SHORT_BINUNICODE"_opcode: return self().text(p + 1, static_cast<std::uint8_t>(*p));
+      case "BINUNICODE"_opcode: {
+        const std::uint64_t n = take(p, 4);
+        return self().text(p, n);
+      }
+      case "BINUNICODE8"_opcode: {
+        const std::uint64_t n = take(p, 8);
+        return self().text(p, n);
+      }
+      case "BINPUT"_opcode: put(take(p, 1)); break;
+      case "LONG_BINPUT"_opcode: put(take(p, 4)); break;
+      case "NONE"_opcode: self().none(); break;
+      case "NEWTRUE"_opcode: self().boolean(true); break;
+      case "NEWFALSE"_opcode: self().boolean(false); break;
+      case "EMPTY_TUPLE"_opcode: self().make_tuple(stack_.size()); break;
+      case "TUPLE1"_opcode:
+      case "TUPLE2"_opcode:
+      case "TUPLE3"_opcode: {
+        const std::size_t n = opcode - "TUPLE1"_opcode + 1U;
+        require(n, "TUPLE");
+        self().make_tuple(stack_.size() - n);
+        break;
+      }
+      case "TUPLE"_opcode: self().make_tuple(pop_mark()); break;
+      case "APPEND"_opcode:
+        require(2, "APPEND");
+        self().append(stack_.size() - 2, stack_.size() - 1);
+        break;
+      case "SETITEM"_opcode:
+        require(3, "SETITEM");
+        self().set_items(stack_.size() - 3, stack_.size() - 2);
+        break;
+      case "PROTO"_opcode: read_protocol(p); break;
+      case "FRAME"_opcode: self().frame(take(p, 8)); break;
+      default: return self().other(p, opcode);
+    }
+    return p;
+  }
+
+  void read_protocol(const char*& p) {
+    protocol_ = static_cast<int>(take(p, 1));
+    if (protocol_ >= 2 && protocol_ <= 5) return;
+    fail(ErrorCode::unsupported,
+         "unsupported pickle protocol: found " + std::to_string(protocol_) + ", expected 2 to 5", offset());
+  }
+
+  const char* mark(const char* p) {
+    if (marks_.size() == most_marks_)
+      malformed("nested too deeply: more than " + std::to_string(most_marks_) + " containers inside one another");
+    marks_.push_back(stack_.size());
+    return self().mark(p);
+  }
+
+  /// Two's complement, little-endian. More than 255 bytes are not looked at.
+  const char* long_integer(const char* p, std::uint64_t n) {
+    if (n > 255) {
+      pass_over(p, n);
+      self().huge();
+      return p;
+    }
+    need(p, n);
+    const char* const behind = p + n;
+    std::uint64_t v = take(p, n < 8 ? static_cast<std::size_t>(n) : 8);
+    if (n <= 8) {
+      const unsigned unused = static_cast<unsigned>(64 - 8 * n) & 63U;
+      self().integer(static_cast<std::int64_t>(v << unused) >> unused);
+      return behind;
+    }
+    const bool negative = (static_cast<std::uint8_t>(behind[-1]) & 0x80) != 0;
+    bool fits = true;
+    for (; p != behind; ++p) fits = fits && *p == (negative ? '\xff' : '\0');
+    const bool high = (v >> 63) != 0;
+    if (!fits || (negative && !high)) {
+      self().huge();
+    } else if (high && !negative) {
+      self().big(v);
+    } else {
+      self().integer(static_cast<std::int64_t>(v));
+    }
+    return behind;
+  }
+
+  void put(std::uint64_t slot) {
+    require(1, "a memo slot");
+    const std::uint32_t code = self().memo_code(stack_.back(), slot);
+    if (slot == memo_.size() && !memo_.has_far(slot)) {
+      memo_.append(code);
+      return;
+    }
+    if (slot < memo_.size() || memo_.has_far(slot))
+      malformed("memo slot " + std::to_string(slot) + " written twice, expected each one once");
+    if (!memo_.set_far(slot, code))
+      malformed("memo index " + std::to_string(slot) + " far beyond the " + std::to_string(memo_.size()) +
+                " slots in use, expected them in order");
+  }
+
   void get(std::uint64_t slot) {
     const std::uint32_t code = memo_.get(slot);
     if (code == Memo::kUnset) [[unlikely]]
@@ -150,166 +295,5 @@ class OpcodeReader {
   std::size_t most_marks_;
   int protocol_ = 0;
 };
-
-template <class Self, class Value, class Window>
-void OpcodeReader<Self, Value, Window>::begin(const char*& p) {
-  if (!bytes_.ensure(p, 1)) fail_malformed("empty input: no bytes, expected a pickle", bytes_.offset_of(p));
-  op_ = p;
-  const auto first = static_cast<std::uint8_t>(*p);
-  if (first == kProto) return;
-  if (opcode_info(first).treatment == Treatment::unsafe) refuse(first, offset());
-  malformed("not a pickle: first byte is " + hex_byte(first) + ", expected 0x80 (PROTO) of protocol 2 to 5");
-}
-
-/// Sees to it that an opcode and its fixed argument can be read at `p`. Near the end of the input what lies after it
-/// can be read, not used.
-template <class Self, class Value, class Window>
-void OpcodeReader<Self, Value, Window>::look_ahead(const char*& p) {
-  if (bytes_.ensure(p, ByteWindow::kPadding)) [[likely]]
-    return;
-  op_ = p;
-  if (p >= bytes_.end()) truncated(offset());
-  if (bytes_.end() - p < 1 + opcode_info(static_cast<std::uint8_t>(*p)).argument_bytes) truncated(offset());
-}
-
-template <class Self, class Value, class Window>
-void OpcodeReader<Self, Value, Window>::run_opcodes(const char*& start) {
-  begin(start);
-  const char* p = start;  // in a register, since nothing else knows it
-  for (;;) {
-    look_ahead(p);
-    op_ = p;
-    const auto opcode = static_cast<std::uint8_t>(*p++);
-    if (opcode == kStop) break;
-    p = step(p, opcode);
-  }
-  start = p;
-  if (stack_.size() != 1 || !marks_.empty())
-    malformed("STOP with " + std::to_string(stack_.size()) + " values on the stack, expected one");
-}
-
-template <class Self, class Value, class Window>
-const char* OpcodeReader<Self, Value, Window>::step(const char* p, std::uint8_t opcode) {
-  switch (opcode) {
-    case kBinGet: get(take(p, 1)); break;
-    case kLongBinGet: get(take(p, 4)); break;
-    case kMemoize: put(memo_.size()); return self().memoized(p);
-    case kBinInt1: self().integer(static_cast<std::int64_t>(take(p, 1))); break;
-    case kBinInt2: self().integer(static_cast<std::int64_t>(take(p, 2))); break;
-    case kBinInt: self().integer(static_cast<std::int32_t>(static_cast<std::uint32_t>(take(p, 4)))); break;
-    case kLong1: return long_integer(p + 1, static_cast<std::uint8_t>(*p));
-    case kLong4: {
-      const auto n = static_cast<std::int32_t>(static_cast<std::uint32_t>(take(p, 4)));
-      if (n < 0) malformed("LONG4 of negative length: found " + std::to_string(n));
-      return long_integer(p, static_cast<std::uint64_t>(n));
-    }
-    case kMark: return mark(p);
-    case kEmptyDict: self().empty_dict(); break;
-    case kEmptyList: self().empty_list(); break;
-    case kSetItems: {
-      const std::size_t from = items_of("SETITEMS", "dict");
-      self().set_items(from - 1, from);
-      break;
-    }
-    case kAppends: self().appends(items_of("APPENDS", "list")); break;
-    case kShortBinUnicode: return self().text(p + 1, static_cast<std::uint8_t>(*p));
-    case kBinUnicode: {
-      const std::uint64_t n = take(p, 4);
-      return self().text(p, n);
-    }
-    case kBinUnicode8: {
-      const std::uint64_t n = take(p, 8);
-      return self().text(p, n);
-    }
-    case kBinPut: put(take(p, 1)); break;
-    case kLongBinPut: put(take(p, 4)); break;
-    case kNone: self().none(); break;
-    case kNewTrue: self().boolean(true); break;
-    case kNewFalse: self().boolean(false); break;
-    case kEmptyTuple: self().make_tuple(stack_.size()); break;
-    case kTuple1:
-    case kTuple2:
-    case kTuple3: {
-      const std::size_t n = opcode - kTuple1 + 1U;
-      require(n, "TUPLE");
-      self().make_tuple(stack_.size() - n);
-      break;
-    }
-    case kTuple: self().make_tuple(pop_mark()); break;
-    case kAppend:
-      require(2, "APPEND");
-      self().append(stack_.size() - 2, stack_.size() - 1);
-      break;
-    case kSetItem:
-      require(3, "SETITEM");
-      self().set_items(stack_.size() - 3, stack_.size() - 2);
-      break;
-    case kProto: read_protocol(p); break;
-    case kFrame: self().frame(take(p, 8)); break;
-    default: return self().other(p, opcode);
-  }
-  return p;
-}
-
-template <class Self, class Value, class Window>
-void OpcodeReader<Self, Value, Window>::read_protocol(const char*& p) {
-  protocol_ = static_cast<int>(take(p, 1));
-  if (protocol_ >= 2 && protocol_ <= 5) return;
-  fail(ErrorCode::unsupported, "unsupported pickle protocol: found " + std::to_string(protocol_) + ", expected 2 to 5",
-       offset());
-}
-
-template <class Self, class Value, class Window>
-const char* OpcodeReader<Self, Value, Window>::mark(const char* p) {
-  if (marks_.size() == most_marks_)
-    malformed("nested too deeply: more than " + std::to_string(most_marks_) + " containers inside one another");
-  marks_.push_back(stack_.size());
-  return self().mark(p);
-}
-
-/// Two's complement, little-endian. More than 255 bytes are not looked at.
-template <class Self, class Value, class Window>
-const char* OpcodeReader<Self, Value, Window>::long_integer(const char* p, std::uint64_t n) {
-  if (n > 255) {
-    pass_over(p, n);
-    self().huge();
-    return p;
-  }
-  need(p, n);
-  const char* const behind = p + n;
-  std::uint64_t v = take(p, n < 8 ? static_cast<std::size_t>(n) : 8);
-  if (n <= 8) {
-    const unsigned unused = static_cast<unsigned>(64 - 8 * n) & 63U;
-    self().integer(static_cast<std::int64_t>(v << unused) >> unused);
-    return behind;
-  }
-  const bool negative = (static_cast<std::uint8_t>(behind[-1]) & 0x80) != 0;
-  bool fits = true;
-  for (; p != behind; ++p) fits = fits && *p == (negative ? '\xff' : '\0');
-  const bool high = (v >> 63) != 0;
-  if (!fits || (negative && !high)) {
-    self().huge();
-  } else if (high && !negative) {
-    self().big(v);
-  } else {
-    self().integer(static_cast<std::int64_t>(v));
-  }
-  return behind;
-}
-
-template <class Self, class Value, class Window>
-void OpcodeReader<Self, Value, Window>::put(std::uint64_t slot) {
-  require(1, "a memo slot");
-  const std::uint32_t code = self().memo_code(stack_.back(), slot);
-  if (slot == memo_.size() && !memo_.has_far(slot)) {
-    memo_.append(code);
-    return;
-  }
-  if (slot < memo_.size() || memo_.has_far(slot))
-    malformed("memo slot " + std::to_string(slot) + " written twice, expected each one once");
-  if (!memo_.set_far(slot, code))
-    malformed("memo index " + std::to_string(slot) + " far beyond the " + std::to_string(memo_.size()) +
-              " slots in use, expected them in order");
-}
 
 }  // namespace snapdiff::formats::pickle

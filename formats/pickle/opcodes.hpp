@@ -1,48 +1,12 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace snapdiff::formats::pickle {
-
-/// Opcodes that are carried out (CPython Lib/pickle.py); every other one is refused.
-enum Opcode : std::uint8_t {
-  kMark = 0x28,
-  kEmptyTuple = 0x29,
-  kStop = 0x2e,
-  kBinFloat = 0x47,
-  kBinInt = 0x4a,
-  kBinInt1 = 0x4b,
-  kBinInt2 = 0x4d,
-  kNone = 0x4e,
-  kBinUnicode = 0x58,
-  kEmptyList = 0x5d,
-  kAppend = 0x61,
-  kDict = 0x64,
-  kAppends = 0x65,
-  kBinGet = 0x68,
-  kLongBinGet = 0x6a,
-  kList = 0x6c,
-  kBinPut = 0x71,
-  kLongBinPut = 0x72,
-  kSetItem = 0x73,
-  kTuple = 0x74,
-  kSetItems = 0x75,
-  kEmptyDict = 0x7d,
-  kProto = 0x80,
-  kTuple1 = 0x85,
-  kTuple2 = 0x86,
-  kTuple3 = 0x87,
-  kNewTrue = 0x88,
-  kNewFalse = 0x89,
-  kLong1 = 0x8a,
-  kLong4 = 0x8b,
-  kShortBinUnicode = 0x8c,
-  kBinUnicode8 = 0x8d,
-  kMemoize = 0x94,
-  kFrame = 0x95,
-};
 
 /// What is done with an opcode.
 ///   accepted     carried out
@@ -53,12 +17,98 @@ enum class Treatment : std::uint8_t { accepted, unsafe, unsupported, unknown };
 
 /// Bytes of the opcode's fixed argument; the first part of longer ones. 0 for refused opcodes.
 struct OpcodeInfo {
+  std::uint8_t opcode = 0;
   std::string_view name;
   Treatment treatment = Treatment::unknown;
   std::uint8_t argument_bytes = 0;
 };
 
-const OpcodeInfo& opcode_info(std::uint8_t opcode);
+/// By opcode. Those that are carried out are those that CPython writes snapshots with (Lib/pickle.py).
+inline constexpr std::array<OpcodeInfo, 256> kOpcodes = [] {
+  using enum Treatment;
+  constexpr OpcodeInfo kRows[] = {
+      {0x28, "MARK", accepted, 0},
+      {0x29, "EMPTY_TUPLE", accepted, 0},
+      {0x2e, "STOP", accepted, 0},
+      {0x47, "BINFLOAT", accepted, 8},
+      {0x4a, "BININT", accepted, 4},
+      {0x4b, "BININT1", accepted, 1},
+      {0x4d, "BININT2", accepted, 2},
+      {0x4e, "NONE", accepted, 0},
+      {0x58, "BINUNICODE", accepted, 4},
+      {0x5d, "EMPTY_LIST", accepted, 0},
+      {0x61, "APPEND", accepted, 0},
+      {0x64, "DICT", accepted, 0},
+      {0x65, "APPENDS", accepted, 0},
+      {0x68, "BINGET", accepted, 1},
+      {0x6a, "LONG_BINGET", accepted, 4},
+      {0x6c, "LIST", accepted, 0},
+      {0x71, "BINPUT", accepted, 1},
+      {0x72, "LONG_BINPUT", accepted, 4},
+      {0x73, "SETITEM", accepted, 0},
+      {0x74, "TUPLE", accepted, 0},
+      {0x75, "SETITEMS", accepted, 0},
+      {0x7d, "EMPTY_DICT", accepted, 0},
+      {0x80, "PROTO", accepted, 1},
+      {0x85, "TUPLE1", accepted, 0},
+      {0x86, "TUPLE2", accepted, 0},
+      {0x87, "TUPLE3", accepted, 0},
+      {0x88, "NEWTRUE", accepted, 0},
+      {0x89, "NEWFALSE", accepted, 0},
+      {0x8a, "LONG1", accepted, 1},
+      {0x8b, "LONG4", accepted, 4},
+      {0x8c, "SHORT_BINUNICODE", accepted, 1},
+      {0x8d, "BINUNICODE8", accepted, 8},
+      {0x94, "MEMOIZE", accepted, 0},
+      {0x95, "FRAME", accepted, 8},
+      {'c', "GLOBAL", unsafe, 0},
+      {0x93, "STACK_GLOBAL", unsafe, 0},
+      {'R', "REDUCE", unsafe, 0},
+      {'b', "BUILD", unsafe, 0},
+      {'i', "INST", unsafe, 0},
+      {'o', "OBJ", unsafe, 0},
+      {0x81, "NEWOBJ", unsafe, 0},
+      {0x92, "NEWOBJ_EX", unsafe, 0},
+      {0x82, "EXT1", unsafe, 0},
+      {0x83, "EXT2", unsafe, 0},
+      {0x84, "EXT4", unsafe, 0},
+      {'P', "PERSID", unsafe, 0},
+      {'Q', "BINPERSID", unsafe, 0},
+      {0x97, "NEXT_BUFFER", unsafe, 0},
+      {0x98, "READONLY_BUFFER", unsafe, 0},
+      {'0', "POP", unsupported, 0},
+      {'1', "POP_MARK", unsupported, 0},
+      {'2', "DUP", unsupported, 0},
+      {'F', "FLOAT", unsupported, 0},
+      {'I', "INT", unsupported, 0},
+      {'L', "LONG", unsupported, 0},
+      {'S', "STRING", unsupported, 0},
+      {'T', "BINSTRING", unsupported, 0},
+      {'U', "SHORT_BINSTRING", unsupported, 0},
+      {'V', "UNICODE", unsupported, 0},
+      {'g', "GET", unsupported, 0},
+      {'p', "PUT", unsupported, 0},
+      {'B', "BINBYTES", unsupported, 0},
+      {'C', "SHORT_BINBYTES", unsupported, 0},
+      {0x8e, "BINBYTES8", unsupported, 0},
+      {0x8f, "EMPTY_SET", unsupported, 0},
+      {0x90, "ADDITEMS", unsupported, 0},
+      {0x91, "FROZENSET", unsupported, 0},
+      {0x96, "BYTEARRAY8", unsupported, 0},
+  };
+  std::array<OpcodeInfo, 256> table{};
+  for (const OpcodeInfo& row : kRows) table[row.opcode] = row;
+  return table;
+}();
+
+constexpr const OpcodeInfo& opcode_info(std::uint8_t opcode) { return kOpcodes[opcode]; }
+
+/// The opcode of this name; of one that is not in the table the compiler says so.
+consteval std::uint8_t operator""_opcode(const char* name, std::size_t size) {
+  std::size_t opcode = 0;
+  while (kOpcodes[opcode].name != std::string_view(name, size)) ++opcode;
+  return static_cast<std::uint8_t>(opcode);
+}
 
 /// Throws the ReadFailure for an opcode that is not accepted.
 [[noreturn]] void refuse(std::uint8_t opcode, std::uint64_t offset);

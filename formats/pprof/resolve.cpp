@@ -35,9 +35,9 @@ bool is_short_run(std::span<const FrameId> frames) {
 }
 
 template <class Row>
-void index_rows(const std::vector<Row>& rows, IdMap& map, const char* plural) {
+void index_rows(const std::vector<Row>& rows, NumberRows& map, const char* plural) {
   for (std::size_t row = 0; row < rows.size(); ++row) {
-    if (!map.insert(rows[row].id, static_cast<std::uint32_t>(row))) {
+    if (map.intern(rows[row].id) != row) {
       fail_malformed(std::string("multiple ") + plural + " with same id: " + std::to_string(rows[row].id) +
                          ", expected each id once",
                      rows[row].offset);
@@ -47,10 +47,7 @@ void index_rows(const std::vector<Row>& rows, IdMap& map, const char* plural) {
 
 }  // namespace
 
-Locations::Locations(const ProfileTables& tables, SnapshotBuilder& builder)
-    : mapping_row_(tables.mappings.size()),
-      function_row_(tables.functions.size()),
-      location_row_(tables.locations.size()) {
+Locations::Locations(const ProfileTables& tables, SnapshotBuilder& builder) {
   index_rows(tables.mappings, mapping_row_, "mappings");
   index_rows(tables.functions, function_row_, "functions");
   index_rows(tables.locations, location_row_, "locations");
@@ -90,7 +87,7 @@ void Locations::add_location(const ProfileTables& tables, std::size_t row, Snaps
   if (location.address != 0) spec.offset = location.address;
   if (location.mapping_id != 0) {
     const std::uint32_t mapping_row = mapping_row_.find(location.mapping_id);
-    if (mapping_row == IdMap::kAbsent) {
+    if (mapping_row == NumberRows::kAbsent) {
       builder.notes().add(Severity::warning, "location names a mapping that is not in the file, taken as none",
                           location.offset);
     } else {
@@ -112,8 +109,8 @@ void Locations::add_location(const ProfileTables& tables, std::size_t row, Snaps
       row + 1 < tables.locations.size() ? tables.locations[row + 1].first_line : tables.lines.size();
   for (std::size_t i = location.first_line; i < end; ++i) {
     const RawLine& line = tables.lines[i];
-    const std::uint32_t function = line.function_id == 0 ? IdMap::kAbsent : function_row_.find(line.function_id);
-    if (function == IdMap::kAbsent) {
+    const std::uint32_t function = line.function_id == 0 ? NumberRows::kAbsent : function_row_.find(line.function_id);
+    if (function == NumberRows::kAbsent) {
       fail_malformed("location id: " + std::to_string(location.id) + " has a line with nil function: id " +
                          std::to_string(line.function_id) + " is not in the file",
                      location.offset);
@@ -162,7 +159,7 @@ void Locations::append_frames(const char* p, const char* end, std::uint64_t offs
 
 void Locations::append_run(std::uint64_t id, std::uint64_t offset, FrameScratch& out) const {
   const std::uint32_t row = location_row_.find(id);
-  if (row == IdMap::kAbsent) {
+  if (row == NumberRows::kAbsent) {
     fail_malformed("sample has nil location: location id " + std::to_string(id) + " is not in the file", offset);
   }
   const std::size_t count = begin_[row + 1] - begin_[row];

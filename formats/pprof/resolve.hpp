@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "formats/pprof/id_map.hpp"
+#include "formats/input/number_rows.hpp"
 #include "formats/pprof/profile_tables.hpp"
 #include "snapdiff/snapshot_builder.hpp"
 
@@ -47,9 +47,9 @@ class Locations {
   void add_location(const ProfileTables& tables, std::size_t row, SnapshotBuilder& builder);
   void append_run(std::uint64_t id, std::uint64_t offset, FrameScratch& out) const;
 
-  IdMap mapping_row_;
-  IdMap function_row_;
-  IdMap location_row_;
+  NumberRows mapping_row_;
+  NumberRows function_row_;
+  NumberRows location_row_;
   std::vector<ModuleId> module_;      // by mapping row
   std::vector<FunctionId> function_;  // by function row
   std::vector<std::uint32_t> begin_;  // by location row: its frames are frame_[begin_[row] .. begin_[row + 1])

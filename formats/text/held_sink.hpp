@@ -1,8 +1,9 @@
 #pragma once
 
-#include <cstddef>
 #include <optional>
+#include <utility>
 
+#include "formats/input/read_failure.hpp"
 #include "snapdiff/importer.hpp"
 
 namespace snapdiff::formats::text {
@@ -13,22 +14,27 @@ class HeldSink {
  public:
   explicit HeldSink(SnapshotSink& out) : out_(out) {}
 
-  void take(Snapshot snapshot);
-  /// What the builder made of it. Throws ReadFailure for its errors.
-  void take(Result<Snapshot> snapshot);
+  /// What a builder made, say. Throws ReadFailure for its error.
+  void take(Result<Snapshot> snapshot) {
+    Snapshot taken = value_or_throw(std::move(snapshot));
+    flush();
+    held_ = std::move(taken);
+    empty_ = false;
+  }
 
-  bool empty() const { return taken_ == 0; }
-  std::size_t taken() const { return taken_; }
+  bool empty() const { return empty_; }
   /// The last one; there must be one.
   SnapshotFacts& last() { return held_->facts; }
 
   /// The last snapshot goes out; nothing can be noted on it any more.
-  void flush();
+  void flush() {
+    if (std::optional<Snapshot> last = std::exchange(held_, std::nullopt)) give(out_, std::move(*last));
+  }
 
  private:
   SnapshotSink& out_;
   std::optional<Snapshot> held_;
-  std::size_t taken_ = 0;
+  bool empty_ = true;
 };
 
 }  // namespace snapdiff::formats::text

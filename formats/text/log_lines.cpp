@@ -10,9 +10,23 @@ constexpr char kEscape = '\x1b';
 }  // namespace
 
 bool LogLines::next(std::string_view& line) {
-  if (!lines_.next(line)) return false;
-  if (std::exchange(first_, false) && has_prefix(line, kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
-  line = without_escapes(line, plain_);
+  if (rest_.empty()) {
+    if (!lines_.next(rest_)) return false;
+    if (returns_ == Returns::end_lines && !lines_.terminated()) rest_ = lines_.line_with_returns();
+    rest_offset_ = lines_.line_offset();
+    if (std::exchange(first_, false) && has_prefix(rest_, kByteOrderMark)) {
+      rest_.remove_prefix(kByteOrderMark.size());
+      rest_offset_ += kByteOrderMark.size();
+    }
+  }
+  const std::size_t end = returns_ == Returns::end_lines ? rest_.find('\r') : std::string_view::npos;
+  const bool has_end = end != std::string_view::npos;
+  line = without_escapes(rest_.substr(0, end), plain_);
+  line_offset_ = rest_offset_;
+  terminated_ = has_end || lines_.terminated();
+  const std::size_t taken = has_end ? end + 1 : rest_.size();
+  rest_.remove_prefix(taken);
+  rest_offset_ += taken;
   return true;
 }
 

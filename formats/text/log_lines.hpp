@@ -14,28 +14,38 @@ namespace snapdiff::formats::text {
 /// skipped and counted.
 inline constexpr std::size_t kMaxLogLineBytes = 16u << 20;
 
+/// What a CR within a line is: a byte of it, or an end, as progress bars write.
+enum class Returns : std::uint8_t { keep, end_lines };
+
 /// Lines of a text that has been through a terminal, a log file or an editor: UTF-8 with or without
 /// byte order mark, LF or CRLF, with or without colours. Views are without mark, line end
 /// and escape sequences. Throws ReadFailure for what Input returns.
 class LogLines {
  public:
-  explicit LogLines(Input& in) : lines_(in, kMaxLogLineBytes, LongLine::skip) {}
+  explicit LogLines(Input& in, Returns returns = Returns::keep)
+      : lines_(in, kMaxLogLineBytes, LongLine::skip), returns_(returns) {}
 
   /// The next line, valid until the next call; false at the end.
   bool next(std::string_view& line);
 
   /// Where the last line begins.
-  std::uint64_t line_offset() const { return lines_.line_offset(); }
+  std::uint64_t line_offset() const { return line_offset_; }
   std::uint64_t offset() const { return lines_.offset(); }
   /// False for a last line without end.
-  bool terminated() const { return lines_.terminated(); }
-  /// Lines beyond kMaxLogLineBytes so far.
+  bool terminated() const { return terminated_; }
+  /// Lines beyond kMaxLogLineBytes so far, and where the first one begins.
   std::uint64_t skipped() const { return lines_.skipped(); }
+  std::uint64_t first_skipped() const { return lines_.first_skipped(); }
   /// Adds a note about them, if there were any.
   void note_skipped(Notes& notes) const;
 
  private:
   LineReader lines_;
+  Returns returns_;
+  std::string_view rest_;  // of a line with CRs, still to be given out
+  std::uint64_t rest_offset_ = 0;
+  std::uint64_t line_offset_ = 0;
+  bool terminated_ = true;
   std::string plain_;
   bool first_ = true;
 };

@@ -36,4 +36,21 @@ bool take_line_number(std::string_view& text, std::int64_t& out) {
   return true;
 }
 
+bool take_line_and_column(std::string_view& text, PrintedFrame& out) {
+  std::int64_t last = 0;
+  if (!take_line_number(text, last)) return false;
+  const bool has_column = take_line_number(text, out.line);
+  (has_column ? out.column : out.line) = last;
+  return true;
+}
+
+std::size_t offset_begin(std::string_view text) {
+  for (std::size_t plus = text.find("+0x"); plus != std::string_view::npos; plus = text.find("+0x", plus + 1)) {
+    std::size_t end = plus + 3;
+    while (end < text.size() && is_hex(text[end])) ++end;
+    if (end > plus + 3 && (end == text.size() || is_blank(text[end]))) return plus;
+  }
+  return std::string_view::npos;
+}
+
 }  // namespace snapdiff::formats::text

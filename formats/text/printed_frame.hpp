@@ -23,4 +23,10 @@ FrameId frame_of(SnapshotBuilder& builder, const PrintedFrame& printed, std::uin
 /// Cuts ":123" off the end of `text`, which does not begin with it; false where there is none.
 bool take_line_number(std::string_view& text, std::int64_t& out);
 
+/// Cuts ":12:5" or ":12" off the end of `text` into the line and column of `out`; false where there is none.
+bool take_line_and_column(std::string_view& text, PrintedFrame& out);
+
+/// Where "+0x1f" begins, the offset in a function, after which comes a blank or the end; npos where there is none.
+std::size_t offset_begin(std::string_view text);
+
 }  // namespace snapdiff::formats::text

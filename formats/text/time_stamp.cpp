@@ -1,8 +1,10 @@
 #include "formats/text/time_stamp.hpp"
 
 #include <chrono>
+#include <cmath>
 
 #include "formats/text/scan.hpp"
+#include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats::text {
 namespace {
@@ -44,6 +46,20 @@ std::optional<int> zone(std::string_view text, std::size_t at) {
   return text[at] == '-' ? -seconds : seconds;
 }
 
+/// Seconds since 1970 of a date and a time of day at text[at], by the places of their digits; what is between is not
+/// looked at.
+std::optional<std::int64_t> seconds_at(std::string_view text, std::size_t at) {
+  const int year = digits(text, at, 4), month = digits(text, at + 5, 2), day = digits(text, at + 8, 2),
+            hour = digits(text, at + 11, 2), minute = digits(text, at + 14, 2), second = digits(text, at + 17, 2);
+  const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(static_cast<unsigned>(month)),
+                                         std::chrono::day(static_cast<unsigned>(day))};
+  if (year < 0 || month < 1 || day < 1 || !date.ok() || hour < 0 || hour > 23 || minute < 0 || minute > 59 ||
+      second < 0 || second > 60)
+    return std::nullopt;
+  const std::int64_t days = std::chrono::sys_days(date).time_since_epoch().count();
+  return days * 86400 + hour * 3600 + minute * 60 + second;
+}
+
 /// The date and time that begin at text[at].
 std::optional<TimeStamp> date_and_time(std::string_view text, std::size_t at) {
   const int year = digits(text, at, 4);
@@ -53,19 +69,12 @@ std::optional<TimeStamp> date_and_time(std::string_view text, std::size_t at) {
   const char between = text[at + 10];
   if ((between != ' ' && between != 'T' && between != '_') || text[at + 13] != ':' || text[at + 16] != ':')
     return std::nullopt;
-  const int month = digits(text, at + 5, 2), day = digits(text, at + 8, 2), hour = digits(text, at + 11, 2),
-            minute = digits(text, at + 14, 2), second = digits(text, at + 17, 2);
-  const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(static_cast<unsigned>(month)),
-                                         std::chrono::day(static_cast<unsigned>(day))};
-  if (month < 1 || day < 1 || !date.ok() || hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 ||
-      second > 60)
-    return std::nullopt;
+  const std::optional<std::int64_t> seconds = seconds_at(text, at);
+  if (!seconds) return std::nullopt;
   std::size_t end = at + 19;
   const std::int64_t ns = fraction(text, end);
   const std::optional<int> east = zone(text, end);
-  const std::int64_t days = std::chrono::sys_days(date).time_since_epoch().count();
-  const std::int64_t seconds = days * 86400 + hour * 3600 + minute * 60 + second - east.value_or(0);
-  return TimeStamp{seconds * 1'000'000'000 + ns, east.has_value()};
+  return TimeStamp{(*seconds - east.value_or(0)) * 1'000'000'000 + ns, east.has_value()};
 }
 
 /// Seconds since 1970, between 2001 and 2200, in as many digits as a clock prints.
@@ -99,6 +108,40 @@ std::optional<TimeStamp> parse_time(std::string_view text) {
   std::size_t end = 0;
   auto found = epoch_seconds(text, 0, end);
   return end == text.size() ? found : std::nullopt;
+}
+
+std::optional<std::int64_t> nanoseconds_of(std::int64_t seconds) {
+  std::int64_t out = 0;
+  if (__builtin_mul_overflow(seconds, 1'000'000'000, &out)) return std::nullopt;
+  return out;
+}
+
+std::optional<std::int64_t> nanoseconds_of(double seconds) {
+  const double whole = std::floor(seconds);
+  if (!(std::fabs(whole) < 9.2e9)) return std::nullopt;
+  return static_cast<std::int64_t>(whole) * 1'000'000'000 +
+         static_cast<std::int64_t>(std::llround((seconds - whole) * 1e9));
+}
+
+std::optional<std::int64_t> parse_rfc3339(std::string_view text) {
+  if (text.size() < 20 || text[4] != '-' || text[7] != '-' || text[13] != ':' || text[16] != ':' || text[19] == ',' ||
+      (text[10] != 'T' && text[10] != 't' && text[10] != ' '))
+    return std::nullopt;
+  const std::optional<std::int64_t> seconds = seconds_at(text, 0);
+  std::size_t end = 19;
+  const std::int64_t ns = fraction(text, end);
+  const std::string_view offset = text.substr(end);
+  std::int64_t east = 0;
+  if (offset != "Z" && offset != "z") {
+    const int hours = digits(offset, 1, 2), minutes = digits(offset, 4, 2);
+    if (offset.size() != 6 || (offset[0] != '+' && offset[0] != '-') || offset[3] != ':' || hours < 0 || hours > 23 ||
+        minutes < 0 || minutes > 59)
+      return std::nullopt;
+    east = (hours * 60 + minutes) * (offset[0] == '-' ? -60 : 60);
+  }
+  const std::optional<std::int64_t> whole = seconds ? nanoseconds_of(*seconds - east) : std::nullopt;
+  std::int64_t out = 0;
+  return whole && checked_add(*whole, ns, out) ? std::optional(out) : std::nullopt;
 }
 
 }  // namespace snapdiff::formats::text

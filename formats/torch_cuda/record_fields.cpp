@@ -3,7 +3,6 @@
 #include <cmath>
 #include <limits>
 
-#include "formats/torch_cuda/record_values.hpp"
 #include "formats/torch_cuda/records.hpp"
 
 namespace snapdiff::formats::torch_cuda {
@@ -105,7 +104,7 @@ std::uint64_t Records::address_number(Word word, const Value& value) {
 }
 
 std::uint32_t Records::device_number(const Value& value) {
-  const std::int64_t device = number(Word::device, value);
+  const std::int64_t device = number("device"_word, value);
   if (device >= -1 && device < kMostDevices) return device < 0 ? 0 : static_cast<std::uint32_t>(device);
   pickle::fail(ErrorCode::limit, path("device") + " out of range: found " + std::to_string(device), offset_);
 }
@@ -169,19 +168,19 @@ std::string Records::text_of(const Value& value) const {
 void Records::root_field(Word word, std::uint32_t key, const Value& value) {
   const bool is_list = is_record(value);
   switch (word) {
-    case Word::segments:
+    case "segments"_word:
       if (!is_list) wrong_type(word, value, "a list of segments");
       seen_.segments = true;
       state_->has_segments = true;
       return;
-    case Word::device_traces:
+    case "device_traces"_word:
       if (!is_list) wrong_type(word, value, "a list of traces");
       seen_.traces = true;
       return;
-    case Word::host_segments:
-    case Word::host_traces:
-    case Word::allocator_settings: return;
-    case Word::external_annotations: seen_.annotations = true; return;
+    case "host_segments"_word:
+    case "host_traces"_word:
+    case "allocator_settings"_word: return;
+    case "external_annotations"_word: seen_.annotations = true; return;
     default: break;
   }
   const std::string name = key == kNoKey ? "(not a text)" : cleaned(pools_.texts[key]);
@@ -191,25 +190,25 @@ void Records::root_field(Word word, std::uint32_t key, const Value& value) {
 
 void Records::segment_field(Word word, const Value& value) {
   switch (word) {
-    case Word::device: segment_.device = device_number(value); return;
-    case Word::address: segment_.address = address_number(word, value); return;
-    case Word::total_size: segment_.size = size_number(word, value); return;
-    case Word::allocated_size: segment_.allocated = size_number(word, value); return;
-    case Word::active_size: segment_.active = size_number(word, value); return;
-    case Word::requested_size: segment_.requested = size_number(word, value); return;
-    case Word::stream: segment_.stream = address_number(word, value); return;
-    case Word::segment_type:
-      if (text_row(word, value) == static_cast<std::uint32_t>(Word::small)) segment_.flags |= kSegmentSmall;
+    case "device"_word: segment_.device = device_number(value); return;
+    case "address"_word: segment_.address = address_number(word, value); return;
+    case "total_size"_word: segment_.size = size_number(word, value); return;
+    case "allocated_size"_word: segment_.allocated = size_number(word, value); return;
+    case "active_size"_word: segment_.active = size_number(word, value); return;
+    case "requested_size"_word: segment_.requested = size_number(word, value); return;
+    case "stream"_word: segment_.stream = address_number(word, value); return;
+    case "segment_type"_word:
+      if (text_row(word, value) == static_cast<std::uint32_t>("small"_word)) segment_.flags |= kSegmentSmall;
       return;
-    case Word::segment_pool_id: segment_.pool = pool_row(word, value); return;
-    case Word::is_expandable:
+    case "segment_pool_id"_word: segment_.pool = pool_row(word, value); return;
+    case "is_expandable"_word:
       if (number(word, value) != 0) segment_.flags |= kSegmentExpandable;
       return;
-    case Word::frames:
+    case "frames"_word:
       segment_.stack = stack_of(word, value);
       seen_.segment_frames = true;
       return;
-    case Word::blocks:
+    case "blocks"_word:
       if (!is_record(value)) wrong_type(word, value, "a list of blocks");
       return;
     default: return;
@@ -218,16 +217,16 @@ void Records::segment_field(Word word, const Value& value) {
 
 void Records::block_field(Word word, const Value& value) {
   switch (word) {
-    case Word::address: block_.address = address_number(word, value); return;
-    case Word::size: block_.size = size_number(word, value); return;
-    case Word::requested_size: block_.requested = size_number(word, value); return;
-    case Word::state: block_.state = text_row(word, value); return;
-    case Word::frames:
+    case "address"_word: block_.address = address_number(word, value); return;
+    case "size"_word: block_.size = size_number(word, value); return;
+    case "requested_size"_word: block_.requested = size_number(word, value); return;
+    case "state"_word: block_.state = text_row(word, value); return;
+    case "frames"_word:
       block_.stack = stack_of(word, value);
       block_.has_frames = true;
       seen_.block_frames = true;
       return;
-    case Word::history:
+    case "history"_word:
       if (!is_record(value)) wrong_type(word, value, "a list");
       seen_.history = true;
       return;
@@ -236,48 +235,48 @@ void Records::block_field(Word word, const Value& value) {
 }
 
 void Records::history_field(Word word, const Value& value) {
-  if (word == Word::real_size) history_.real_size = size_number(word, value);
-  if (word == Word::frames) history_.stack = stack_of(word, value);
+  if (word == "real_size"_word) history_.real_size = size_number(word, value);
+  if (word == "frames"_word) history_.stack = stack_of(word, value);
 }
 
 void Records::entry_field(Word word, const Value& value) {
   switch (word) {
-    case Word::action: entry_.action = text_row(word, value); return;
-    case Word::addr:
-      entry_.address = address_number(word, value);
+    case "action"_word: entry_.action = text_row(word, value); return;
+    case "addr"_word:
+      entry_.event.address = address_number(word, value);
       entry_.has_address = true;
       return;
-    case Word::device_free: entry_.device_free = address_number(word, value); return;
-    case Word::size:
-      entry_.size = size_number(word, value);
+    case "device_free"_word: entry_.device_free = address_number(word, value); return;
+    case "size"_word:
+      entry_.event.size = size_number(word, value);
       entry_.has_size = true;
       return;
-    case Word::stream: entry_.stream = address_number(word, value); return;
-    case Word::time_us: {
+    case "stream"_word: entry_.stream = address_number(word, value); return;
+    case "time_us"_word: {
       const std::int64_t time = number(word, value);
       constexpr std::int64_t kLimit = std::int64_t{1} << 62;
       if (time > -kLimit && time < kLimit) {
-        entry_.time_us = time;
+        entry_.event.time_us = time;
       } else {
         builder_.notes().add(Severity::warning, "time_us beyond any date, counted as unknown", offset_);
       }
       return;
     }
-    case Word::frames: entry_.stack = stack_of(word, value); return;
-    case Word::pool_id:
-      entry_.pool = pool_row(word, value);
+    case "frames"_word: entry_.event.stack = stack_of(word, value); return;
+    case "pool_id"_word:
+      entry_.event.pool = pool_row(word, value);
       seen_.pool_id = true;
       return;
-    case Word::compile_context: seen_.compile_context = true; return;
+    case "compile_context"_word: seen_.compile_context = true; return;
     default: return;
   }
 }
 
 void Records::frame_field(Word word, const Value& value) {
   switch (word) {
-    case Word::filename: frame_.file = value.kind == Kind::none ? kNoKey : text_row(word, value); return;
-    case Word::name: frame_.name = value.kind == Kind::none ? kNoKey : text_row(word, value); return;
-    case Word::line: {
+    case "filename"_word: frame_.file = value.kind == Kind::none ? kNoKey : text_row(word, value); return;
+    case "name"_word: frame_.name = value.kind == Kind::none ? kNoKey : text_row(word, value); return;
+    case "line"_word: {
       // Writers that keep the line unsigned store "none", -1, as 2^64 - 1.
       const bool is_beyond = value.kind == Kind::big || value.kind == Kind::huge;
       const std::int64_t line = value.kind == Kind::none ? 0 : is_beyond ? -1 : number(word, value);
@@ -294,23 +293,23 @@ void Records::frame_field(Word word, const Value& value) {
 
 void Records::annotation_field(Word word, const Value& value) {
   switch (word) {
-    case Word::name: annotation_.name = string_of(text_row(word, value)); return;
-    case Word::stage: {
+    case "name"_word: annotation_.name = string_of(text_row(word, value)); return;
+    case "stage"_word: {
       const std::uint32_t stage = text_row(word, value);
-      annotation_.stage = stage == static_cast<std::uint32_t>(Word::start) ? AnnotationStage::start
-                          : stage == static_cast<std::uint32_t>(Word::end) ? AnnotationStage::end
-                                                                           : AnnotationStage::other;
+      annotation_.stage = stage == static_cast<std::uint32_t>("START"_word) ? AnnotationStage::start
+                          : stage == static_cast<std::uint32_t>("END"_word) ? AnnotationStage::end
+                                                                            : AnnotationStage::other;
       return;
     }
-    case Word::device: annotation_.device = device_number(value); return;
-    case Word::time_us: annotation_.time_us = number(word, value); return;
+    case "device"_word: annotation_.device = device_number(value); return;
+    case "time_us"_word: annotation_.time_us = number(word, value); return;
     default: return;
   }
 }
 
 void Records::settings_field(std::uint32_t key, const Value& value) {
   if (key == kNoKey || state_->settings.size() >= 256) return;
-  if (word_of(key) == Word::roundup_power2_divisions) return;
+  if (word_of(key) == "roundup_power2_divisions"_word) return;
   // Versions without the signed cast wrote -1, "no limit", as 2^64 - 1.
   const bool no_limit = value.kind == Kind::big && value.bits == ~std::uint64_t{0};
   state_->settings.emplace_back(cleaned(pools_.texts[key]), no_limit ? "-1" : text_of(value));

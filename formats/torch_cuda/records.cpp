@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "formats/torch_cuda/record_values.hpp"
 #include "formats/torch_cuda/summary.hpp"
 
 namespace snapdiff::formats::torch_cuda {
@@ -41,8 +40,8 @@ Role Records::root_role(Kind kind) {
 
 bool Records::wants_text(Role place, std::uint32_t key) {
   switch (place) {
-    case kFrame: return word_of(key) == Word::filename || word_of(key) == Word::name;
-    case kAnnotation: return word_of(key) == Word::name || word_of(key) == Word::stage;
+    case kFrame: return word_of(key) == "filename"_word || word_of(key) == "name"_word;
+    case kAnnotation: return word_of(key) == "name"_word || word_of(key) == "stage"_word;
     case kSettings: return true;
     default: return false;
   }
@@ -138,7 +137,7 @@ void Records::item(Role place, const Value& value) {
       }
       return;
     case kPoolPair:
-      if (pair_.size() < 3) pair_.push_back(number(Word::pool_id, value));
+      if (pair_.size() < 3) pair_.push_back(number("pool_id"_word, value));
       return;
     case kTraces:
     case kHostTraces:
@@ -206,16 +205,16 @@ Value Records::close_frames(Role place) {
 
 TraceAction Records::action_of(std::uint32_t text) {
   switch (word_of(text)) {
-    case Word::alloc: return TraceAction::alloc;
-    case Word::free_requested: return TraceAction::free_requested;
-    case Word::free:
-    case Word::free_completed: return TraceAction::free_completed;
-    case Word::segment_alloc: return TraceAction::segment_alloc;
-    case Word::segment_free: return TraceAction::segment_free;
-    case Word::segment_map: return TraceAction::segment_map;
-    case Word::segment_unmap: return TraceAction::segment_unmap;
-    case Word::oom: return TraceAction::oom;
-    case Word::snapshot: return TraceAction::snapshot;
+    case "alloc"_word: return TraceAction::alloc;
+    case "free_requested"_word: return TraceAction::free_requested;
+    case "free"_word:
+    case "free_completed"_word: return TraceAction::free_completed;
+    case "segment_alloc"_word: return TraceAction::segment_alloc;
+    case "segment_free"_word: return TraceAction::segment_free;
+    case "segment_map"_word: return TraceAction::segment_map;
+    case "segment_unmap"_word: return TraceAction::segment_unmap;
+    case "oom"_word: return TraceAction::oom;
+    case "snapshot"_word: return TraceAction::snapshot;
     default: break;
   }
   const bool named = text != kNoKey && unknown_actions_ < kMostUnknown;
@@ -232,16 +231,12 @@ void Records::close_entry() {
   innermost_ = kEntry;
   if (entry_.action == kNoKey) missing("action");
   if (!entry_.has_size) missing("size");
-  TraceEvent event;
+  TraceEvent& event = entry_.event;
   event.action = action_of(entry_.action);
   const bool is_remark = event.action == TraceAction::oom || event.action == TraceAction::unknown;
   if (!entry_.has_address && !is_remark) missing("addr");
-  event.address = event.action == TraceAction::oom ? entry_.device_free : entry_.address;
-  event.size = entry_.size;
+  if (event.action == TraceAction::oom) event.address = entry_.device_free;
   event.stream = stream_row(entry_.stream);
-  event.pool = entry_.pool;
-  event.stack = entry_.stack;
-  event.time_us = entry_.time_us;
   if (event.time_us != kNoTime) seen_.time = true;
   state_->traces[trace_].events.append(event);
 }
@@ -258,10 +253,10 @@ void Records::close_block() {
   if (block_.state == kNoKey) missing("state");
   BlockState state = BlockState::inactive;
   switch (word_of(block_.state)) {
-    case Word::active_allocated: state = BlockState::allocated; break;
-    case Word::active_pending_free:
-    case Word::active_awaiting_free: state = BlockState::pending; break;
-    case Word::inactive: break;
+    case "active_allocated"_word: state = BlockState::allocated; break;
+    case "active_pending_free"_word:
+    case "active_awaiting_free"_word: state = BlockState::pending; break;
+    case "inactive"_word: break;
     default:
       builder_.notes().add(Severity::data_loss, "unknown block state, counted as inactive", offset_);
       builder_.facts().partial = true;
@@ -328,7 +323,7 @@ Result<Snapshot> Records::finish(std::string_view detail) {
   // Traces of the host after those of the devices, whatever came first.
   std::stable_sort(state_->traces.begin(), state_->traces.end(),
                    [](const DeviceTrace& a, const DeviceTrace& b) { return !a.host && b.host; });
-  if (Status summed = summarize(*state_, seen_, detail, builder_); !summed) return std::move(summed).error();
+  summarize(*state_, seen_, detail, builder_);
   builder_.set_allocator(state_);
   return builder_.finish();
 }

@@ -16,6 +16,21 @@
 
 namespace snapdiff::formats::torch_cuda {
 
+inline constexpr std::uint32_t kMostDevices = 65536;
+
+inline Word word_of(std::uint32_t key) { return key < static_cast<std::uint32_t>(kNoWord) ? Word{key} : kNoWord; }
+
+/// A container that close() was called for, in its own place.
+inline bool is_record(const Value& value) {
+  return value.is_container() && value.kind == Kind::lost && value.role != kNowhere;
+}
+
+/// `text` for a message: at most 40 bytes of it, control characters as ?.
+std::string cleaned(std::string_view text);
+
+/// "a dict"
+std::string_view kind_name(Kind kind);
+
 /// Which keys were seen; the layout is recognised by them (README.md).
 struct SeenKeys {
   bool bare_list = false;
@@ -71,16 +86,12 @@ class Records {
     std::int32_t line = 0;
   };
   struct EntryParts {
+    TraceEvent event;  ///< without its action and stream
     std::uint32_t action = pickle::kNoKey;
-    StackId stack{};
-    std::uint32_t pool = 0;
     bool has_address = false;
     bool has_size = false;
-    std::uint64_t address = 0;
     std::uint64_t device_free = 0;
     std::uint64_t stream = 0;
-    std::int64_t size = 0;
-    std::int64_t time_us = kNoTime;
   };
   struct BlockParts {
     std::optional<std::uint64_t> address;

@@ -21,13 +21,13 @@ Role in_list(Role parent, Kind kind) {
 }
 
 Role in_root(Word word, Kind kind) {
-  if (kind == Kind::dict) return word == Word::allocator_settings ? kSettings : kNowhere;
+  if (kind == Kind::dict) return word == "allocator_settings"_word ? kSettings : kNowhere;
   switch (word) {
-    case Word::segments: return kSegments;
-    case Word::host_segments: return kHostSegments;
-    case Word::device_traces: return kTraces;
-    case Word::host_traces: return kHostTraces;
-    case Word::external_annotations: return kAnnotations;
+    case "segments"_word: return kSegments;
+    case "host_segments"_word: return kHostSegments;
+    case "device_traces"_word: return kTraces;
+    case "host_traces"_word: return kHostTraces;
+    case "external_annotations"_word: return kAnnotations;
     default: return kNowhere;
   }
 }
@@ -40,9 +40,9 @@ Role child_place(Role parent, std::uint32_t key, Kind kind) {
   const auto word = static_cast<Word>(key);
   if (parent == kRoot) return in_root(word, kind);
   if (parent == kSettings)
-    return kind == Kind::dict && word == Word::roundup_power2_divisions ? kSettingsTable : kNowhere;
+    return kind == Kind::dict && word == "roundup_power2_divisions"_word ? kSettingsTable : kNowhere;
   if (kind != Kind::list) return kNowhere;
-  if (word == Word::frames) {
+  if (word == "frames"_word) {
     switch (parent) {
       case kSegment: return kSegmentFrames;
       case kBlock: return kBlockFrames;
@@ -51,9 +51,9 @@ Role child_place(Role parent, std::uint32_t key, Kind kind) {
       default: return kNowhere;
     }
   }
-  if (word == Word::blocks && parent == kSegment) return kBlocks;
-  if (word == Word::history && parent == kBlock) return kHistory;
-  if ((word == Word::segment_pool_id && parent == kSegment) || (word == Word::pool_id && parent == kEntry))
+  if (word == "blocks"_word && parent == kSegment) return kBlocks;
+  if (word == "history"_word && parent == kBlock) return kHistory;
+  if ((word == "segment_pool_id"_word && parent == kSegment) || (word == "pool_id"_word && parent == kEntry))
     return kPoolPair;
   return kNowhere;
 }

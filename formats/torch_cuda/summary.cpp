@@ -2,15 +2,17 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <string>
 #include <tuple>
 #include <vector>
 
-#include "formats/torch_cuda/device_kind.hpp"
+#include "formats/input/read_failure.hpp"
 #include "formats/torch_cuda/records.hpp"
 #include "snapdiff/checked.hpp"
+#include "snapdiff/contains.hpp"
 #include "snapdiff/number_text.hpp"
 #include "snapdiff/pinning.hpp"
 
@@ -234,6 +236,49 @@ void add_segment(const AllocatorState& state, std::size_t segment, const Segment
   n.live_blocks += sums.live;
 }
 
+/// A sign of a kind of device. Python's torch/cuda serves ROCm as well, so it is a sign of neither.
+struct Sign {
+  std::string_view kind;
+  std::string_view function;  ///< a part of its name
+  std::string_view file;      ///< a part of a Python file's path
+  std::string_view setting;   ///< a whole name
+};
+
+constexpr Sign kSigns[] = {
+    {"xpu", "c10::xpu::", "torch/xpu/", ""},
+    {"mtia", "at::mtia::", "torch/mtia/", ""},
+    {"rocm", "c10::hip::", "", "PYTORCH_HIP_ALLOC_CONF"},
+    {"rocm", "HIPCachingAllocator", "", ""},
+    {"rocm", "rocblas", "", ""},
+    {"rocm", "hipblas", "", ""},
+    {"cuda", "c10::cuda::", "", "PYTORCH_CUDA_ALLOC_CONF"},
+};
+constexpr std::array<std::string_view, 4> kKinds = {"xpu", "mtia", "rocm", "cuda"};
+
+/// What kind of device a snapshot is of, as functions and files of its stacks and the names of its settings say: "xpu",
+/// "mtia", "rocm" or "cuda"; "" where nothing says so. The pickle is the same for all of them and names none.
+std::string_view device_kind(const Dictionary& dictionary, const AllocatorState& state) {
+  std::array<bool, kKinds.size()> found{};
+  const auto meet = [&](const auto& says) {
+    for (const Sign& sign : kSigns) {
+      const auto at = std::find(kKinds.begin(), kKinds.end(), sign.kind);
+      bool& known = found[static_cast<std::size_t>(at - kKinds.begin())];
+      known = known || says(sign);
+    }
+  };
+  for (std::size_t f = 1; f < dictionary.functions.size(); ++f) {
+    const std::string_view name = dictionary.strings[dictionary.functions.name[f]];
+    const std::string_view file = dictionary.strings[dictionary.functions.file[f]];
+    meet([&](const Sign& sign) {
+      return contains(name, sign.function) || (!sign.file.empty() && contains(file, sign.file));
+    });
+  }
+  for (const auto& [key, value] : state.settings)
+    meet([&key = key](const Sign& sign) { return !sign.setting.empty() && key == sign.setting; });
+  const auto at = std::find(found.begin(), found.end(), true);
+  return at == found.end() ? std::string_view() : kKinds[static_cast<std::size_t>(at - found.begin())];
+}
+
 void add_time(const AllocatorState& state, SnapshotFacts& facts) {
   std::int64_t newest = kNoTime;
   for (const DeviceTrace& trace : state.traces) {
@@ -271,7 +316,7 @@ std::string_view layout_letter(const SeenKeys& seen) {
   return "C";
 }
 
-Status summarize(const AllocatorState& state, const SeenKeys& seen, std::string_view detail, SnapshotBuilder& builder) {
+void summarize(const AllocatorState& state, const SeenKeys& seen, std::string_view detail, SnapshotBuilder& builder) {
   SnapshotFacts& facts = builder.facts();
   Adder adder;
   Numbers total;
@@ -283,7 +328,7 @@ Status summarize(const AllocatorState& state, const SeenKeys& seen, std::string_
     add_segment(state, s, sums, devices[{host, host ? 0 : state.segments.device[s]}], adder);
     if (!host) add_segment(state, s, sums, total, adder);
   }
-  if (!adder.fits()) return Error{ErrorCode::limit, "sum of sizes is beyond 2^63-1, expected it to fit in 64 bits"};
+  if (!adder.fits()) fail(ErrorCode::limit, "sum of sizes is beyond 2^63-1, expected it to fit in 64 bits");
   check_overlaps(state, facts.notes);
   add_rows(state, seen.host, builder);
   add_counters("", total, facts.counters);
@@ -304,7 +349,6 @@ Status summarize(const AllocatorState& state, const SeenKeys& seen, std::string_
   if (!state.has_segments)
     facts.notes.add(Severity::warning,
                     "no segments in this snapshot, only traces: what is live is known at events only");
-  return ok();
 }
 
 }  // namespace snapdiff::formats::torch_cuda

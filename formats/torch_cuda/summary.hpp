@@ -3,7 +3,6 @@
 #include <string_view>
 
 #include "snapdiff/allocator_state.hpp"
-#include "snapdiff/result.hpp"
 #include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats::torch_cuda {
@@ -11,8 +10,8 @@ namespace snapdiff::formats::torch_cuda {
 struct SeenKeys;
 
 /// Rows, counters, facts and notes of a snapshot, from the segments and blocks.
-/// Errors: limit, when a sum does not fit in 64 bits.
-Status summarize(const AllocatorState& state, const SeenKeys& seen, std::string_view detail, SnapshotBuilder& builder);
+/// Throws ReadFailure: limit, when a sum does not fit in 64 bits.
+void summarize(const AllocatorState& state, const SeenKeys& seen, std::string_view detail, SnapshotBuilder& builder);
 
 /// "A" to "G", for people; recognised by the keys that were there.
 std::string_view layout_letter(const SeenKeys& seen);

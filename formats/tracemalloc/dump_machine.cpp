@@ -12,10 +12,6 @@ using namespace pickle;
 namespace {
 
 // Of no other pickle that this project reads.
-constexpr std::uint8_t kGlobal = 'c';
-constexpr std::uint8_t kBuild = 'b';
-constexpr std::uint8_t kNewObject = 0x81;
-constexpr std::uint8_t kStackGlobal = 0x93;
 
 /// Opcodes of the other pickles that no dump holds.
 [[noreturn]] void refuse_here(std::uint8_t opcode, std::uint64_t offset) {
@@ -52,10 +48,10 @@ void DumpMachine::popped() {
 
 const char* DumpMachine::other(const char* p, std::uint8_t opcode) {
   switch (opcode) {
-    case kGlobal: return global(p);
-    case kStackGlobal: stack_global(); return p;
-    case kNewObject: new_object(); return p;
-    case kBuild: build(); return p;
+    case "GLOBAL"_opcode: return global(p);
+    case "STACK_GLOBAL"_opcode: stack_global(); return p;
+    case "NEWOBJ"_opcode: new_object(); return p;
+    case "BUILD"_opcode: build(); return p;
     default: refuse_here(opcode, offset());
   }
 }

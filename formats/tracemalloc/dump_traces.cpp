@@ -24,15 +24,15 @@ using Operands = std::array<Operand, 256>;
 
 constexpr Operands kIntegers = [] {
   Operands t{};
-  t[kBinInt1] = {0xff, 2};
-  t[kBinInt2] = {0xffff, 3};
-  t[kBinInt] = {0xffffffff, 5};
+  t["BININT1"_opcode] = {0xff, 2};
+  t["BININT2"_opcode] = {0xffff, 3};
+  t["BININT"_opcode] = {0xffffffff, 5};
   return t;
 }();
 constexpr Operands kFetches = [] {
   Operands t{};
-  t[kBinGet] = {0xff, 2};
-  t[kLongBinGet] = {0xffffffff, 5};
+  t["BINGET"_opcode] = {0xff, 2};
+  t["LONG_BINGET"_opcode] = {0xffffffff, 5};
   return t;
 }();
 
@@ -190,7 +190,7 @@ const char* DumpMachine::take_traces(const char* p) {
   const char* done = p;
   while (bytes_.end() - done > kLongestTrace) {
     const char* q = done;
-    const bool four = static_cast<std::uint8_t>(*q) == kMark;
+    const bool four = static_cast<std::uint8_t>(*q) == "MARK"_opcode;
     q += four ? 1 : 0;
     std::uint32_t domain = 0;
     std::uint32_t size = 0;
@@ -205,9 +205,9 @@ const char* DumpMachine::take_traces(const char* p) {
     }
     if (!take_operand(q, kFetches, slot)) break;
     if (four && !take_operand(q, kIntegers, total)) break;
-    const std::uint8_t tuple = four ? kTuple : fields == 3 ? kTuple3 : kTuple2;
+    const std::uint8_t tuple = four ? "TUPLE"_opcode : fields == 3 ? "TUPLE3"_opcode : "TUPLE2"_opcode;
     // MEMOIZE takes the next slot; where slots were given by number it may be taken.
-    if (static_cast<std::uint8_t>(q[0]) != tuple || static_cast<std::uint8_t>(q[1]) != kMemoize) break;
+    if (static_cast<std::uint8_t>(q[0]) != tuple || static_cast<std::uint8_t>(q[1]) != "MEMOIZE"_opcode) break;
     if (is_negative(domain | size | total) || memo_.has_far(memo_.size())) break;
     const std::uint32_t traceback = traceback_in(slot);
     if (traceback == HashIndex::kAbsent) break;

@@ -4,96 +4,69 @@
 #include <limits>
 
 #include "formats/text/printed_frame.hpp"
+#include "formats/text/scan.hpp"
 
 namespace snapdiff::formats::tracemalloc {
 namespace {
 
+using namespace text;
+
 /// The largest number taken: half of what 64 bits hold, so that a value less its growth always fits.
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 2;
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 /// Reads a line from the left; after the first failure nothing is read any more.
 class Reader {
  public:
-  explicit Reader(std::string_view text) : rest_(text) {}
+  explicit Reader(std::string_view text) : at_(text) {}
 
   bool good() const { return good_; }
-  bool at_end() const { return rest_.empty(); }
-  std::string_view rest() const { return rest_; }
-
-  bool has(std::string_view word) const { return good_ && rest_.substr(0, word.size()) == word; }
-  bool take(std::string_view word) {
-    if (!has(word)) return false;
-    rest_.remove_prefix(word.size());
-    return true;
-  }
+  bool at_end() const { return at_.at_end(); }
+  std::string_view rest() const { return at_.rest(); }
+  bool take(std::string_view word) { return good_ && at_.take(word); }
   void expect(std::string_view word) { good_ = take(word); }
-
   bool sign() {
     if (take("-")) return true;
     take("+");
     return false;
   }
-
   /// Digits, at most `most`.
   std::int64_t number(std::int64_t most = kMost) {
-    if (!good_ || rest_.empty() || !is_digit(rest_.front())) {
-      good_ = false;
-      return 0;
-    }
     std::int64_t value = 0;
-    for (; !rest_.empty() && is_digit(rest_.front()); rest_.remove_prefix(1)) {
-      const std::int64_t digit = rest_.front() - '0';
-      if (value > (most - digit) / 10) good_ = false;
-      if (good_) value = value * 10 + digit;
-    }
-    return value;
+    good_ = good_ && at_.count(value) && value <= most;
+    return good_ ? value : 0;
   }
-
   std::int64_t signed_number() {
     const bool negative = sign();
     const std::int64_t value = number();
     return negative ? -value : value;
   }
-
-  PrintedSize size() {
-    const bool negative = sign();
-    const std::int64_t whole = number();
-    std::int64_t tenths = 0;
-    const bool decimal = take(".");
-    if (decimal) tenths = number(9);
-    expect(" ");
-    const std::int64_t unit = this->unit();
-    PrintedSize out;
-    if (!good_ || whole > kMost / unit - 1) {
-      good_ = false;
-      return out;
+  Quantity size() {
+    Decimal decimal;
+    decimal.negative = sign();
+    decimal.digits = static_cast<std::uint64_t>(number());
+    if (take(".")) {
+      good_ = decimal.digits <= kMost / 10;
+      decimal.digits = decimal.digits * 10 + static_cast<std::uint64_t>(number(9));
+      decimal.fraction_digits = 1;
     }
-    out.bytes = whole * unit + (tenths * unit + 5) / 10;
-    if (negative) out.bytes = -out.bytes;
-    // 2949 KiB stands for ±512 B, 63.5 KiB for ±51.2 B; bytes are exact.
-    out.half_unit = unit == 1 ? 0 : decimal ? (unit + 19) / 20 : (unit + 1) / 2;
-    return out;
+    expect(" ");
+    const std::optional<Quantity> size = good_ ? scale(decimal, unit()) : std::nullopt;
+    good_ = good_ && size && std::abs(size->value) <= kMost;
+    return good_ ? *size : Quantity{};
   }
 
  private:
-  std::int64_t unit() {
-    constexpr std::array<std::string_view, 5> kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
-    std::int64_t bytes = 1;
-    for (const std::string_view name : kUnits) {
-      if (has(name)) {
-        take(name);
-        return bytes;
-      }
+  std::uint64_t unit() {
+    std::uint64_t bytes = 1;
+    for (const std::string_view name : {"B", "KiB", "MiB", "GiB", "TiB"}) {
+      if (take(name)) return bytes;
       bytes *= 1024;
     }
     good_ = false;
     return 1;
   }
 
-  std::string_view rest_;
+  Cursor at_;
   bool good_ = true;
 };
 
@@ -140,7 +113,7 @@ bool read_values(std::string_view text, StatisticLine& out) {
   if (average) in.size();
   // It is printed wherever there are blocks: without it the count may be cut.
   if (!average && !difference && out.count != 0) return false;
-  if (!in.good() || !in.at_end() || out.size.bytes < 0 || out.count < 0) return false;
+  if (!in.good() || !in.at_end() || out.size.value < 0 || out.count < 0) return false;
   out.kind = difference ? LineKind::difference : LineKind::statistic;
   return true;
 }
@@ -148,7 +121,7 @@ bool read_values(std::string_view text, StatisticLine& out) {
 /// FILE may hold anything, colons too: the line number is looked for from the right. One beyond 32 bits is -1.
 bool take_line(std::string_view& place, StatisticLine& out) {
   std::int64_t line = 0;
-  if (!text::take_line_number(place, line)) return false;
+  if (!take_line_number(place, line)) return false;
   out.line = line <= std::numeric_limits<std::int32_t>::max() ? static_cast<std::int32_t>(line) : -1;
   return true;
 }
@@ -180,7 +153,7 @@ StatisticLine blocks(std::string_view text) {
   in.take(" memory block");
   in.expect(": ");
   out.size = in.size();
-  out.kind = in.good() && in.at_end() && out.size.bytes >= 0 ? LineKind::blocks : LineKind::other;
+  out.kind = in.good() && in.at_end() && out.size.value >= 0 ? LineKind::blocks : LineKind::other;
   return out;
 }
 
@@ -214,7 +187,7 @@ StatisticLine ranked(std::string_view text) {
   if (!take_line(out.file, out)) return out;
   Reader value(in.rest().substr(size + 2));
   out.size = value.size();
-  if (out.line >= 0 && value.good() && value.at_end() && out.size.bytes >= 0) out.kind = LineKind::ranked;
+  if (out.line >= 0 && value.good() && value.at_end() && out.size.value >= 0) out.kind = LineKind::ranked;
   return out;
 }
 
@@ -236,7 +209,7 @@ StatisticLine below_ranked(std::string_view text) {
   }
   Reader value(text.substr(is_total ? total + kTotal.size() : other + kOther.size()));
   out.size = value.size();
-  if (value.good() && value.at_end() && out.size.bytes >= 0) out.kind = is_total ? LineKind::total : LineKind::rest;
+  if (value.good() && value.at_end() && out.size.value >= 0) out.kind = is_total ? LineKind::total : LineKind::rest;
   return out;
 }
 

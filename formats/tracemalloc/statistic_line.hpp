@@ -3,15 +3,11 @@
 #include <cstdint>
 #include <string_view>
 
+#include "formats/text/quantity.hpp"
+
 /// One line of what Python prints of tracemalloc (Lib/tracemalloc.py: _format_size, Statistic.__str__,
 /// StatisticDiff.__str__, Traceback.format; display_top of Doc/library/tracemalloc.rst).
 namespace snapdiff::formats::tracemalloc {
-
-/// A size as printed, in bytes, below 2^62; `half_unit` is half of the rounding step, rounded up.
-struct PrintedSize {
-  std::int64_t bytes = 0;
-  std::int64_t half_unit = 0;
-};
 
 enum class LineKind : std::uint8_t {
   other,       ///< no line of a list
@@ -29,9 +25,9 @@ struct StatisticLine {
   LineKind kind = LineKind::other;
   std::string_view file;
   std::int32_t line = 0;
-  PrintedSize size;
+  text::Quantity size;     ///< as printed, below 2^62
   std::int64_t count = 0;  ///< of blocks; ranked: the N in front; rest: lines
-  PrintedSize size_growth;
+  text::Quantity size_growth;
   std::int64_t count_growth = 0;
 };
 

@@ -73,32 +73,32 @@ std::string_view cut(std::string_view text, RunHeader& header) {
 }
 
 void take_process(const Fields& fields, RunHeader& header) {
-  if (!fields.has(Key::process)) return;
-  if (fields.at(Key::process).kind != JsonKind::object) fields.wrong(Key::process, "an object");
+  if (!fields.has("process"_key)) return;
+  if (fields.at("process"_key).kind != JsonKind::object) fields.wrong("process"_key, "an object");
   const auto fail = [](const char* name, const JsonValue& value, const char* expected) {
     fail_line(Rule::line, std::string("header: process.") + name + " is not what is expected",
               "found " + shown(value) + ", expected " + expected);
   };
-  if (const Member pid = member_of(fields, Key::process, "pid"); pid.value != nullptr) {
+  if (const Member pid = member_of(fields, "process"_key, "pid"); pid.value != nullptr) {
     header.pid = integer_of(*pid.value);
     if (!header.pid || *header.pid < 0) fail("pid", *pid.value, "an integer from 0");
   }
-  if (const Member host = member_of(fields, Key::process, "host"); host.value != nullptr) {
+  if (const Member host = member_of(fields, "process"_key, "host"); host.value != nullptr) {
     if (host.value->kind != JsonKind::text) fail("host", *host.value, "a text");
     header.host = cut(host.value->text, header);
   }
-  if (const Member command = member_of(fields, Key::process, "cmdline"); command.value != nullptr) {
+  if (const Member command = member_of(fields, "process"_key, "cmdline"); command.value != nullptr) {
     if (command.value->kind != JsonKind::text) fail("cmdline", *command.value, "a text");
     header.command_line = cut(command.value->text, header);
   }
 }
 
 void check_format_and_version(const Fields& fields) {
-  if (!fields.has(Key::format) || fields.text(Key::format) != "snapdiff-tracker")
+  if (!fields.has("format"_key) || fields.text("format"_key) != "snapdiff-tracker")
     fail_line(Rule::header, "header without \"format\":\"snapdiff-tracker\"");
-  fields.require(Key::version);
-  const std::optional<std::int64_t> version = integer_of(fields.at(Key::version));
-  if (!version || *version < 1) fields.wrong(Key::version, "1");
+  fields.require("version"_key);
+  const std::optional<std::int64_t> version = integer_of(fields.at("version"_key));
+  if (!version || *version < 1) fields.wrong("version"_key, "1");
   if (*version > kVersion) {
     fail(ErrorCode::unsupported,
          "written for version " + std::to_string(*version) + ", this build reads " + std::to_string(kVersion));
@@ -132,9 +132,9 @@ bool append_attributes(const Fields& fields, const std::vector<std::uint32_t>& x
     }
     comments.push_back(std::move(name.append(": ").append(text)));
   };
-  if (fields.has(Key::attrs)) {
-    if (fields.at(Key::attrs).kind != JsonKind::object) fields.wrong(Key::attrs, "an object");
-    for (std::uint32_t row = fields.row(Key::attrs) + 1; row < fields.at(Key::attrs).end; row = values[row].end)
+  if (fields.has("attrs"_key)) {
+    if (fields.at("attrs"_key).kind != JsonKind::object) fields.wrong("attrs"_key, "an object");
+    for (std::uint32_t row = fields.row("attrs"_key) + 1; row < fields.at("attrs"_key).end; row = values[row].end)
       add("attrs." + std::string(values[row].key), row);
   }
   for (const std::uint32_t row : x_rows) add(std::string(values[row].key), row);
@@ -144,22 +144,22 @@ bool append_attributes(const Fields& fields, const std::vector<std::uint32_t>& x
 RunHeader parse_header(const Fields& fields) {
   check_format_and_version(fields);
   RunHeader header;
-  header.producer = cut(fields.text(Key::producer), header);
-  if (const std::string_view version = fields.text(Key::producer_version); !version.empty())
+  header.producer = cut(fields.text("producer"_key), header);
+  if (const std::string_view version = fields.text("producer_version"_key); !version.empty())
     header.producer.append(header.producer.empty() ? "" : " ").append(cut(version, header));
   take_process(fields, header);
-  if (const std::string_view order = fields.text(Key::order); !order.empty()) {
-    if (order != "leaf-first" && order != "root-first") fields.wrong(Key::order, "leaf-first or root-first");
+  if (const std::string_view order = fields.text("order"_key); !order.empty()) {
+    if (order != "leaf-first" && order != "root-first") fields.wrong("order"_key, "leaf-first or root-first");
     header.root_first = order == "root-first";
   }
-  header.complete = fields.truth(Key::complete).value_or(true);
-  if (const std::string_view kind = fields.text(Key::bytes_kind); !kind.empty()) {
+  header.complete = fields.truth("complete"_key).value_or(true);
+  if (const std::string_view kind = fields.text("bytes_kind"_key); !kind.empty()) {
     if (kind != "requested" && kind != "allocated" && kind != "estimated")
-      fields.wrong(Key::bytes_kind, "requested, allocated or estimated");
+      fields.wrong("bytes_kind"_key, "requested, allocated or estimated");
     header.estimated = kind == "estimated";
     header.comments.push_back("bytes_kind: " + std::string(kind));
   }
-  if (const Member stable = member_of(fields, Key::attrs, "stable_ids"); stable.value != nullptr)
+  if (const Member stable = member_of(fields, "attrs"_key, "stable_ids"); stable.value != nullptr)
     header.stable_ids = stable.value->kind == JsonKind::boolean && stable.value->truth;
   return header;
 }

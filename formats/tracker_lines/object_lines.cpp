@@ -18,17 +18,17 @@ constexpr std::uint32_t kMostSlots = std::numeric_limits<std::uint32_t>::max() -
 
 std::uint32_t edge_label(const Fields& fields, SnapshotBuilder& builder) {
   std::uint32_t label = 0;
-  if (fields.has(Key::label)) {
-    const JsonValue& value = fields.at(Key::label);
+  if (fields.has("label"_key)) {
+    const JsonValue& value = fields.at("label"_key);
     if (value.kind == JsonKind::text) {
       label = static_cast<std::uint32_t>(std::min<std::size_t>(index_of(builder.string(value.text)), kEdgeLabel));
     } else if (const auto index = integer_of(value); index && *index >= 0) {
       label = kEdgeIsIndex | static_cast<std::uint32_t>(std::min<std::int64_t>(*index, kEdgeLabel));
     } else {
-      fields.wrong(Key::label, "a text, or the index in an array");
+      fields.wrong("label"_key, "a text, or the index in an array");
     }
   }
-  return fields.truth(Key::weak).value_or(false) ? label | kEdgeIsWeak : label;
+  return fields.truth("weak"_key).value_or(false) ? label | kEdgeIsWeak : label;
 }
 
 }  // namespace
@@ -74,22 +74,22 @@ std::uint32_t ObjectLines::type_row(std::string_view name) {
 }
 
 void ObjectLines::node(const Fields& fields, std::uint64_t line) {
-  const std::string_view type = fields.required_text(Key::type);
-  const std::int64_t bytes = fields.integer(Key::bytes, 0).value_or(-1);
+  const std::string_view type = fields.required_text("type"_key);
+  const std::int64_t bytes = fields.integer("bytes"_key, 0).value_or(-1);
   std::string_view root;
-  if (fields.has(Key::root)) {
-    const JsonValue& value = fields.at(Key::root);
+  if (fields.has("root"_key)) {
+    const JsonValue& value = fields.at("root"_key);
     if (value.kind == JsonKind::text && !value.text.empty()) {
       root = value.text;
     } else if (value.kind == JsonKind::boolean) {
       root = value.truth ? "root" : "";
     } else {
-      fields.wrong(Key::root, "the kind of the root, or true");
+      fields.wrong("root"_key, "the kind of the root, or true");
     }
   }
-  const std::uint32_t row = slot(fields, Key::id, line);
+  const std::uint32_t row = slot(fields, "id"_key, line);
   if (type_[row] != kUndefined)
-    fail_line(Rule::graph, "node id is there already in this snapshot", "found " + shown(fields.at(Key::id)));
+    fail_line(Rule::graph, "node id is there already in this snapshot", "found " + shown(fields.at("id"_key)));
   type_[row] = type_row(type);
   bytes_[row] = bytes;
   if (!root.empty()) roots_.push_back({row, builder_.string(root)});
@@ -97,10 +97,10 @@ void ObjectLines::node(const Fields& fields, std::uint64_t line) {
 }
 
 void ObjectLines::edge(const Fields& fields, std::uint64_t line) {
-  fields.require(Key::to);
+  fields.require("to"_key);
   const std::uint32_t label = edge_label(fields, builder_);
-  const std::uint32_t from = slot(fields, Key::from, line);
-  const std::uint32_t to = slot(fields, Key::to, line);
+  const std::uint32_t from = slot(fields, "from"_key, line);
+  const std::uint32_t to = slot(fields, "to"_key, line);
   from_.push_back(from);
   to_.push_back(to);
   label_.push_back(label);

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "formats/tracker_lines/time_text.hpp"
+#include "formats/text/time_stamp.hpp"
 
 namespace snapdiff::formats::tracker_lines {
 namespace {
@@ -12,26 +12,26 @@ namespace {
 constexpr std::string_view kRepeatedKey = "a key occurs twice in one object: the last is taken";
 
 std::optional<std::int64_t> parse_time(const Fields& fields) {
-  if (!fields.has(Key::time)) return std::nullopt;
-  const JsonValue& value = fields.at(Key::time);
+  if (!fields.has("time"_key)) return std::nullopt;
+  const JsonValue& value = fields.at("time"_key);
   std::optional<std::int64_t> time;
   switch (value.kind) {
-    case JsonKind::integer: time = nanoseconds_of(value.integer); break;
-    case JsonKind::real: time = nanoseconds_of(value.real); break;
-    case JsonKind::text: time = parse_rfc3339(value.text); break;
+    case JsonKind::integer: time = text::nanoseconds_of(value.integer); break;
+    case JsonKind::real: time = text::nanoseconds_of(value.real); break;
+    case JsonKind::text: time = text::parse_rfc3339(value.text); break;
     default: break;
   }
-  if (!time) fields.wrong(Key::time, "seconds since 1970, or a text as 2026-01-01T00:00:00Z, before 2262");
+  if (!time) fields.wrong("time"_key, "seconds since 1970, or a text as 2026-01-01T00:00:00Z, before 2262");
   return time;
 }
 
 /// `bytes` or `count` of totals{}.
 std::optional<std::int64_t> stated_total(const Fields& fields, std::string_view name) {
-  if (!fields.has(Key::totals)) return std::nullopt;
-  if (fields.at(Key::totals).kind != JsonKind::object) fields.wrong(Key::totals, "an object");
+  if (!fields.has("totals"_key)) return std::nullopt;
+  if (fields.at("totals"_key).kind != JsonKind::object) fields.wrong("totals"_key, "an object");
   const std::vector<JsonValue>& values = fields.values();
   std::optional<std::int64_t> total;
-  for (std::uint32_t row = fields.row(Key::totals) + 1; row < fields.at(Key::totals).end; row = values[row].end) {
+  for (std::uint32_t row = fields.row("totals"_key) + 1; row < fields.at("totals"_key).end; row = values[row].end) {
     if (values[row].key != name || values[row].kind == JsonKind::null) continue;
     total = integer_of(values[row]);
     if (!total || *total < 0) {
@@ -44,11 +44,11 @@ std::optional<std::int64_t> stated_total(const Fields& fields, std::string_view 
 
 /// A counter's value: whole, or rounded and then `rounded`.
 std::int64_t counter_value(const Fields& fields, bool& rounded) {
-  fields.require(Key::value);
-  const JsonValue& value = fields.at(Key::value);
+  fields.require("value"_key);
+  const JsonValue& value = fields.at("value"_key);
   if (const auto whole = integer_of(value)) return *whole;
   if (value.kind != JsonKind::real || !(std::fabs(value.real) < 9e18))
-    fields.wrong(Key::value, "a number from -2^63 to 2^63-1");
+    fields.wrong("value"_key, "a number from -2^63 to 2^63-1");
   rounded = true;
   return std::llround(value.real);
 }
@@ -64,9 +64,9 @@ OpenSnapshot::OpenSnapshot(Fields& fields, const std::vector<std::uint32_t>& x_r
       rows_of_lives_(tables.keys_of_lives),
       rows_of_nodes_(tables.keys_of_nodes),
       objects_(builder_),
-      id_(fields.required_text(Key::id)),
+      id_(fields.required_text("id"_key)),
       line_(journal.line()),
-      seq_(fields.integer(Key::seq)),
+      seq_(fields.integer("seq"_key)),
       time_ns_(parse_time(fields)),
       stated_bytes_(stated_total(fields, "bytes")),
       stated_count_(stated_total(fields, "count")) {
@@ -78,9 +78,9 @@ OpenSnapshot::OpenSnapshot(Fields& fields, const std::vector<std::uint32_t>& x_r
   facts.host = header.host;
   facts.command_line = header.command_line;
   facts.sampling = header.estimated ? Sampling::unknown : Sampling::exact;
-  facts.complete = fields.truth(Key::complete).value_or(header.complete);
+  facts.complete = fields.truth("complete"_key).value_or(header.complete);
   facts.comments.push_back("id: " + id_.substr(0, kMostAttributeBytes));
-  if (const std::string_view label = fields.text(Key::label); !label.empty())
+  if (const std::string_view label = fields.text("label"_key); !label.empty())
     facts.comments.push_back("label: " + std::string(label.substr(0, kMostAttributeBytes)));
   if (seq_) facts.comments.push_back("seq: " + std::to_string(*seq_));
   facts.comments.insert(facts.comments.end(), header.comments.begin(), header.comments.end());
@@ -90,21 +90,21 @@ OpenSnapshot::OpenSnapshot(Fields& fields, const std::vector<std::uint32_t>& x_r
 
 OpenSnapshot::RowKey OpenSnapshot::key_of(Fields& fields) {
   RowKey key;
-  const bool has_type = fields.has(Key::type);
-  const StringId type = has_type ? builder_.string(fields.text(Key::type)) : StringId{};
-  if (fields.has(Key::stack)) {
+  const bool has_type = fields.has("type"_key);
+  const StringId type = has_type ? builder_.string(fields.text("type"_key)) : StringId{};
+  if (fields.has("stack"_key)) {
     key.stack = tables_.stack_of(fields);
   } else {
     key.stack = has_type ? tables_.type_stack(type) : builder_.stack({});
   }
-  if (!fields.has(Key::tags)) {
+  if (!fields.has("tags"_key)) {
     if (has_type) key.labels = tables_.type_labels(type);
     return key;
   }
   bool repeated = false;
   std::vector<Label> labels;
   if (has_type) labels.push_back({builder_.string("type"), type});
-  for (const Fields::Tag& tag : fields.tags(Key::tags, repeated))
+  for (const Fields::Tag& tag : fields.tags("tags"_key, repeated))
     labels.push_back({builder_.string(tag.name), builder_.string(tag.value)});
   if (repeated) journal_.remark(Severity::warning, Rule::duplicate_key, std::string(kRepeatedKey));
   key.labels = builder_.labels(std::move(labels));
@@ -112,37 +112,37 @@ OpenSnapshot::RowKey OpenSnapshot::key_of(Fields& fields) {
 }
 
 void OpenSnapshot::live(Fields& fields) {
-  if (!fields.has(Key::stack) && !fields.has(Key::type)) fail_line(Rule::line, "live without stack or type");
-  if (!fields.has(Key::bytes) && !fields.has(Key::count)) fail_line(Rule::line, "live without bytes or count");
-  const std::optional<std::int64_t> bytes = fields.integer(Key::bytes, 0);
-  const std::optional<std::int64_t> count = fields.integer(Key::count, 0);
+  if (!fields.has("stack"_key) && !fields.has("type"_key)) fail_line(Rule::line, "live without stack or type");
+  if (!fields.has("bytes"_key) && !fields.has("count"_key)) fail_line(Rule::line, "live without bytes or count");
+  const std::optional<std::int64_t> bytes = fields.integer("bytes"_key, 0);
+  const std::optional<std::int64_t> count = fields.integer("count"_key, 0);
   const RowKey key = key_of(fields);
   rows_of_lives_.add(key.stack, key.labels, bytes, count);
   has_lives_ = true;
 }
 
 void OpenSnapshot::node(Fields& fields) {
-  fields.require(Key::type);
-  const std::optional<std::int64_t> count = fields.integer(Key::count, 0);
+  fields.require("type"_key);
+  const std::optional<std::int64_t> count = fields.integer("count"_key, 0);
   const RowKey key = key_of(fields);
   objects_.node(fields, journal_.line());
-  rows_of_nodes_.add(key.stack, key.labels, fields.integer(Key::bytes, 0), count.value_or(1));
+  rows_of_nodes_.add(key.stack, key.labels, fields.integer("bytes"_key, 0), count.value_or(1));
 }
 
 void OpenSnapshot::counter(Fields& fields) {
   Counter counter;
-  counter.name = fields.required_text(Key::name);
+  counter.name = fields.required_text("name"_key);
   bool rounded = false;
   counter.value = counter_value(fields, rounded);
   if (rounded) counter.half_unit = 1;
-  counter.unit = fields.text(Key::unit);
-  if (const std::string_view mode = fields.text(Key::mode); !mode.empty()) {
-    if (mode != "gauge" && mode != "cumulative") fields.wrong(Key::mode, "gauge or cumulative");
+  counter.unit = fields.text("unit"_key);
+  if (const std::string_view mode = fields.text("mode"_key); !mode.empty()) {
+    if (mode != "gauge" && mode != "cumulative") fields.wrong("mode"_key, "gauge or cumulative");
     counter.cumulative = mode == "cumulative";
   }
   bool repeated = false;
   std::string tags;
-  for (const Fields::Tag& tag : fields.tags(Key::tags, repeated))
+  for (const Fields::Tag& tag : fields.tags("tags"_key, repeated))
     tags.append(tags.empty() ? "" : ",").append(tag.name).append("=").append(tag.value);
   if (!tags.empty()) counter.name.append("{").append(tags).append("}");
   if (repeated) journal_.remark(Severity::warning, Rule::duplicate_key, std::string(kRepeatedKey));

@@ -18,23 +18,23 @@ constexpr std::size_t kMostFrames = 1'000'000;
 constexpr std::uint32_t kUnset = 0xffffffffU;
 
 std::int32_t source_line(const Fields& fields) {
-  const std::int64_t line = fields.integer(Key::line, 0).value_or(0);
-  if (line > std::numeric_limits<std::int32_t>::max()) fields.wrong(Key::line, "a line number below 2^31");
+  const std::int64_t line = fields.integer("line"_key, 0).value_or(0);
+  if (line > std::numeric_limits<std::int32_t>::max()) fields.wrong("line"_key, "a line number below 2^31");
   return static_cast<std::int32_t>(line);
 }
 
 /// A number, or a text as "0x7f12" or "1234".
 std::uint64_t address(const Fields& fields) {
-  if (!fields.has(Key::addr)) return kNoOffset;
-  const JsonValue& value = fields.at(Key::addr);
-  if (value.kind != JsonKind::text) return static_cast<std::uint64_t>(*fields.integer(Key::addr, 0));
+  if (!fields.has("addr"_key)) return kNoOffset;
+  const JsonValue& value = fields.at("addr"_key);
+  if (value.kind != JsonKind::text) return static_cast<std::uint64_t>(*fields.integer("addr"_key, 0));
   const bool hex = value.text.substr(0, 2) == "0x" || value.text.substr(0, 2) == "0X";
   const std::string_view digits = value.text.substr(hex ? 2 : 0);
   const char* const end = digits.data() + digits.size();
   std::uint64_t number = 0;
   const auto parsed = std::from_chars(digits.data(), end, number, hex ? 16 : 10);
   if (parsed.ec != std::errc{} || parsed.ptr != end)
-    fields.wrong(Key::addr, "an address: a number, or a text as 0x7f12");
+    fields.wrong("addr"_key, "an address: a number, or a text as 0x7f12");
   return number;
 }
 
@@ -46,19 +46,18 @@ bool RunTables::is_same(const Frame& a, const Frame& b) {
 }
 
 void RunTables::define_frame(const Fields& fields) {
-  const std::int64_t id = fields.required_integer(Key::id, 1);
+  const std::int64_t id = fields.required_integer("id"_key, 1);
   Frame frame;
-  const std::string_view function = fields.text(Key::fn);
+  const std::string_view function = fields.text("fn"_key);
   frame.spec.offset = address(fields);
   if (function.empty() && frame.spec.offset == kNoOffset) fail_line(Rule::line, "frame without fn or addr");
   frame.spec.line = source_line(fields);
-  frame.spec.flags = fields.truth(Key::inlined).value_or(false) ? kFrameInlined : std::uint8_t{0};
-  frame.file = builder_->string(fields.text(Key::file));
-  frame.spec.module = builder_->module(fields.text(Key::module), {});
+  frame.spec.flags = fields.truth("inlined"_key).value_or(false) ? kFrameInlined : std::uint8_t{0};
+  frame.file = builder_->string(fields.text("file"_key));
+  frame.spec.module = builder_->module(fields.text("module"_key), {});
   frame.spec.function = builder_->function(builder_->string(function), StringId{}, frame.file, 0);
-  const std::uint32_t row = frame_ids_.find(id);
-  if (row == IdIndex::kNone) {
-    frame_ids_.insert(id);
+  const std::uint32_t row = frame_ids_.intern(static_cast<std::uint64_t>(id));
+  if (row == frames_.size()) {
     frames_.push_back(frame);
     frame_rows_.push_back(builder_->frame(frame.spec));
   } else if (!is_same(frames_[row], frame)) {
@@ -68,16 +67,16 @@ void RunTables::define_frame(const Fields& fields) {
 }
 
 void RunTables::define_stack(const Fields& fields) {
-  const std::int64_t id = fields.required_integer(Key::id, 1);
-  fields.require(Key::frames);
-  const JsonValue& array = fields.at(Key::frames);
-  if (array.kind != JsonKind::array) fields.wrong(Key::frames, "an array of frame ids");
+  const std::int64_t id = fields.required_integer("id"_key, 1);
+  fields.require("frames"_key);
+  const JsonValue& array = fields.at("frames"_key);
+  if (array.kind != JsonKind::array) fields.wrong("frames"_key, "an array of frame ids");
   scratch_.clear();
   const std::vector<JsonValue>& values = fields.values();
-  for (std::uint32_t at = fields.row(Key::frames) + 1; at < array.end; at = values[at].end) {
+  for (std::uint32_t at = fields.row("frames"_key) + 1; at < array.end; at = values[at].end) {
     const std::optional<std::int64_t> frame = integer_of(values[at]);
-    const std::uint32_t row = frame ? frame_ids_.find(*frame) : IdIndex::kNone;
-    if (row == IdIndex::kNone) {
+    const std::uint32_t row = frame ? frame_ids_.find(static_cast<std::uint64_t>(*frame)) : NumberRows::kAbsent;
+    if (row == NumberRows::kAbsent) {
       fail_line(frame ? Rule::place : Rule::line, "stack names a frame that is not defined",
                 "found " + shown(values[at]) + ", expected the id of a frame line before this one");
     }
@@ -86,9 +85,8 @@ void RunTables::define_stack(const Fields& fields) {
   if (scratch_.size() > kMostFrames) fail_line(Rule::line, "stack of more than 1000000 frames");
   if (root_first_) std::reverse(scratch_.begin(), scratch_.end());
   const StackId stack = builder_->stack(scratch_);
-  const std::uint32_t row = stack_ids_.find(id);
-  if (row == IdIndex::kNone) {
-    stack_ids_.insert(id);
+  const std::uint32_t row = stack_ids_.intern(static_cast<std::uint64_t>(id));
+  if (row == stack_rows_.size()) {
     stack_rows_.push_back(stack);
   } else if (stack_rows_[row] != stack) {
     fail_line(Rule::place, "stack defined again, and differently",
@@ -97,12 +95,12 @@ void RunTables::define_stack(const Fields& fields) {
 }
 
 StackId RunTables::stack_of(const Fields& fields) {
-  const JsonValue& stack = fields.at(Key::stack);
+  const JsonValue& stack = fields.at("stack"_key);
   if (stack.kind == JsonKind::array) return inline_stack(fields);
   const std::optional<std::int64_t> id = integer_of(stack);
-  if (!id) fields.wrong(Key::stack, "the id of a stack line, or an array of texts");
-  const std::uint32_t row = stack_ids_.find(*id);
-  if (row == IdIndex::kNone) {
+  if (!id) fields.wrong("stack"_key, "the id of a stack line, or an array of texts");
+  const std::uint32_t row = stack_ids_.find(static_cast<std::uint64_t>(*id));
+  if (row == NumberRows::kAbsent) {
     fail_line(Rule::place, std::string(to_text(fields.kind())) + " names a stack that is not defined",
               "found " + shown(stack) + ", expected the id of a stack line before this one");
   }
@@ -111,9 +109,9 @@ StackId RunTables::stack_of(const Fields& fields) {
 
 StackId RunTables::inline_stack(const Fields& fields) {
   scratch_.clear();
-  const JsonValue& array = fields.at(Key::stack);
+  const JsonValue& array = fields.at("stack"_key);
   const std::vector<JsonValue>& values = fields.values();
-  for (std::uint32_t row = fields.row(Key::stack) + 1; row < array.end; row = values[row].end) {
+  for (std::uint32_t row = fields.row("stack"_key) + 1; row < array.end; row = values[row].end) {
     if (values[row].kind != JsonKind::text) {
       fail_line(Rule::line, "inline stack holds something else than texts",
                 "found " + shown(values[row]) + ", expected \"fn (file:line)\"");

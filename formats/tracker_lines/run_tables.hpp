@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/input/number_rows.hpp"
 #include "formats/tracker_lines/typed_fields.hpp"
 #include "snapdiff/snapshot_builder.hpp"
 
@@ -37,26 +38,6 @@ class RunTables {
   /// Throws ReadFailure (internal) when the model is broken.
   std::shared_ptr<const Dictionary> finish();
 
- private:
-  class IdIndex {
-   public:
-    static constexpr std::uint32_t kNone = HashIndex::kAbsent;
-    std::uint32_t find(std::int64_t id) const {
-      // Most writers count 1, 2, 3: then the id is the place.
-      const std::uint64_t place = static_cast<std::uint64_t>(id) - 1;
-      if (place < ids_.size() && ids_[place] == id) return static_cast<std::uint32_t>(place);
-      return rows_.find(mix64(static_cast<std::uint64_t>(id)), [&](std::uint32_t row) { return ids_[row] == id; });
-    }
-    void insert(std::int64_t id) {
-      rows_.insert(mix64(static_cast<std::uint64_t>(id)), static_cast<std::uint32_t>(ids_.size()));
-      ids_.push_back(id);
-    }
-
-   private:
-    HashIndex rows_;
-    std::vector<std::int64_t> ids_;
-  };
-
   struct Frame {
     StringId file{};
     FrameSpec spec;
@@ -66,10 +47,10 @@ class RunTables {
   StackId inline_stack(const Fields& fields);
 
   std::unique_ptr<SnapshotBuilder> builder_ = std::make_unique<SnapshotBuilder>();
-  IdIndex frame_ids_;
+  NumberRows frame_ids_;
   std::vector<Frame> frames_;
   std::vector<FrameId> frame_rows_;
-  IdIndex stack_ids_;
+  NumberRows stack_ids_;
   std::vector<StackId> stack_rows_;
   HashIndex inline_rows_;  // by text
   std::vector<StringId> inline_texts_;

@@ -48,7 +48,7 @@ void Fields::take(const JsonLine& json, std::vector<std::uint32_t>& unknown, std
   const std::vector<JsonValue>& values = *values_;
   for (std::uint32_t row = 1; row < values.size(); row = values[row].end) {
     const Key key = key_of(values[row].key);
-    if (key == Key::unknown) {
+    if (key == kUnknownKey) {
       unknown.push_back(row);
       continue;
     }

@@ -285,12 +285,9 @@ class DotnetLog final : public text::ReportLog {
 };
 
 Match sniff_dotnet(std::string_view head) {
-  return text::any_line_of(head,
-                           [](std::string_view line) {
-                             return is_dumpheap_heading(line) || is_report_heading(line) || told(line, "GC Heap bytes");
-                           })
-             ? Match::certain
-             : Match::no;
+  return certain_if(text::any_line_of(head, [](std::string_view line) {
+    return is_dumpheap_heading(line) || is_report_heading(line) || told(line, "GC Heap bytes");
+  }));
 }
 
 }  // namespace

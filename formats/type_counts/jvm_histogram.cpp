@@ -191,9 +191,7 @@ class HistogramLog final : public text::ReportLog {
   std::optional<std::int64_t> pid_;
 };
 
-Match sniff_histogram(std::string_view head) {
-  return text::any_line_of(head, is_heading) ? Match::certain : Match::no;
-}
+Match sniff_histogram(std::string_view head) { return certain_if(text::any_line_of(head, is_heading)); }
 
 }  // namespace
 

@@ -36,7 +36,11 @@ class UsedStrings {
  private:
   static constexpr std::uint64_t kPageRows = 32768;
   using Page = std::array<std::uint64_t, kPageRows / 64>;
-  void add_page(std::size_t page);
+
+  void add_page(std::size_t page) {
+    if (page >= pages_.size()) pages_.resize(page + 1);
+    pages_[page] = std::make_unique<Page>();
+  }
 
   std::vector<std::unique_ptr<Page>> pages_;
   std::uint64_t end_ = 0;

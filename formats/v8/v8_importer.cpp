@@ -1,11 +1,361 @@
-#include "formats/v8/v8_importer.hpp"
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "formats/input/graph_parts.hpp"
 #include "formats/input/read_failure.hpp"
+#include "formats/json/json_scanner.hpp"
 #include "formats/text/scan.hpp"
-#include "formats/v8/read_heap.hpp"
+#include "formats/v8/snapshot_layout.hpp"
+#include "formats/v8/type_table.hpp"
+#include "formats/v8/used_strings.hpp"
+#include "formats/v8/v8_importer.hpp"
+#include "snapdiff/importer.hpp"
+#include "snapdiff/object_graph.hpp"
+#include "snapdiff/snapshot.hpp"
+#include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats {
 namespace {
+
+using namespace v8;
+
+// Names of classes and properties are short; a property may be called by a whole document.
+constexpr std::size_t kLongestNodeName = 1024;
+constexpr std::uint64_t kDetached = 2;
+constexpr std::uint32_t kNotKept = 0xffffffffU;
+
+/// Room for more rows as they come, by doubling and never beyond what is declared: a lie costs nothing,
+/// and a true count no slack.
+template <class T>
+void grow(std::vector<T>& column, std::uint64_t declared) {
+  if (column.size() < column.capacity()) return;
+  const std::size_t doubled = std::max<std::size_t>(1024, column.size() * 2);
+  column.reserve(static_cast<std::size_t>(std::min<std::uint64_t>(doubled, declared)));
+}
+
+std::uint32_t index_label(std::uint64_t index) {
+  return kEdgeIsIndex | static_cast<std::uint32_t>(std::min<std::uint64_t>(index, kEdgeLabel));
+}
+
+/// Whether two ids are equal. V8 counts ids up, so a bitmap is enough; strange ones are sorted.
+bool repeats(const std::vector<std::uint64_t>& ids) {
+  if (ids.empty()) return false;
+  const std::uint64_t most = *std::max_element(ids.begin(), ids.end());
+  if (most / 64 <= ids.size() / 2 + 1024) {
+    std::vector<std::uint64_t> seen(static_cast<std::size_t>(most / 64 + 1));
+    for (const std::uint64_t id : ids) {
+      std::uint64_t& word = seen[static_cast<std::size_t>(id / 64)];
+      const std::uint64_t bit = std::uint64_t{1} << (id % 64);
+      if ((word & bit) != 0) return true;
+      word |= bit;
+    }
+    return false;
+  }
+  std::vector<std::uint64_t> sorted = ids;
+  std::sort(sorted.begin(), sorted.end());
+  return std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
+}
+
+/// Reads a whole V8 heap snapshot. Throws ReadFailure.
+/// Errors: malformed, limit.
+class HeapReader {
+ public:
+  explicit HeapReader(Input& in) : json_(in), graph_(std::make_shared<ObjectGraph>()) {}
+
+  Snapshot read() {
+    json_.skip_byte_order_mark();
+    json_.each_member([this](std::string_view key) { member(key); });
+    if (!strings_read_) {
+      fail_malformed(std::string("array missing: the object ends without ") + (!layout_       ? "snapshot"
+                                                                               : !nodes_read_ ? "nodes"
+                                                                               : !edges_read_ ? "edges"
+                                                                                              : "strings"),
+                     json_.offset());
+    }
+    if (json_.has_rest()) {
+      builder_.notes().add(Severity::warning, "bytes after the end of the snapshot, ignored", json_.offset());
+    }
+    return finish();
+  }
+
+ private:
+  /// Rows can only be distinguished once the members before them are known; V8 writes them in this order.
+  void member(std::string_view key) {
+    const auto once_behind = [&](bool already, bool before, std::string_view wanted) {
+      if (already) fail_malformed(std::string(key) + " is there twice", json_.offset());
+      if (!before) {
+        fail_malformed(
+            "members out of order: found " + std::string(key) + ", expected " + std::string(wanted) + " before it",
+            json_.offset());
+      }
+    };
+    if (key == "snapshot") {
+      once_behind(layout_.has_value(), true, {});
+      layout_ = read_layout(json_);
+      types_.emplace(layout_->node_types);
+    } else if (key == "nodes") {
+      once_behind(nodes_read_, layout_.has_value(), "snapshot");
+      read_nodes();
+      nodes_read_ = true;
+    } else if (key == "edges") {
+      once_behind(edges_read_, nodes_read_, "nodes");
+      read_edges();
+      edges_read_ = true;
+    } else if (key == "strings") {
+      once_behind(strings_read_, edges_read_, "edges");
+      read_strings();
+      strings_read_ = true;
+    } else {
+      json_.token();
+      json_.skip_value();
+    }
+  }
+
+  /// One row of `width` numbers; whether another follows.
+  bool read_row(std::size_t width, std::string_view array) {
+    for (std::size_t field = 0; field + 1 < width; ++field) {
+      values_[field] = json_.number();
+      if (!json_.next_item()) cut_row(array, width);
+    }
+    values_[width - 1] = json_.number();
+    return json_.next_item();
+  }
+  [[noreturn]] void cut_row(std::string_view array, std::size_t width) {
+    fail_malformed(
+        std::string(array) + " ends within a row: expected a multiple of " + std::to_string(width) + " numbers",
+        json_.offset());
+  }
+  /// Whether the array that begins here has rows.
+  bool begin_rows() {
+    json_.expect('[', "[");
+    if (json_.token() != ']') return true;
+    json_.expect(']', "]");
+    return false;
+  }
+  void check_count(std::string_view array, std::uint64_t found, std::string_view name, std::uint64_t declared) {
+    if (found == declared) return;
+    fail_malformed("counts disagree: " + std::string(array) + " has " + (found > declared ? "more than " : "") +
+                       std::to_string(std::min(found, declared)) + " rows, expected snapshot." + std::string(name) +
+                       " = " + std::to_string(declared),
+                   json_.offset());
+  }
+
+  void read_nodes() {
+    const Layout layout = *layout_;
+    ObjectGraph& graph = *graph_;
+    const bool has_id = layout.id != Layout::kAbsent;
+    const bool has_detachedness = layout.detachedness != Layout::kAbsent;
+    std::uint64_t edges = 0;
+    for (bool more = begin_rows(); more;) {
+      const std::uint64_t row_offset = json_.offset();
+      if (graph.size() == layout.nodes) check_count("nodes", layout.nodes + 1, "node_count", layout.nodes);
+      more = read_row(layout.node_width, "nodes");
+      const std::uint64_t type = values_[layout.type];
+      if (type >= layout.listed_node_types && type < layout.node_types.size()) {
+        builder_.notes().add(Severity::info, "types of nodes beyond the list of their names: V8's own names are shown",
+                             row_offset);
+      }
+      if (type >= layout.node_types.size()) {
+        fail_malformed("type of a node out of range: found " + std::to_string(type) + ", expected below " +
+                           std::to_string(layout.node_types.size()),
+                       row_offset);
+      }
+      std::uint64_t name = 0;
+      if (types_->is_named(type)) name = string_row(values_[layout.name], row_offset);
+      const auto bytes = static_cast<std::int64_t>(values_[layout.self_size]);
+      bool fits = true;
+      const std::uint32_t row =
+          types_->add(static_cast<std::uint32_t>(type), static_cast<std::uint32_t>(name), bytes, fits);
+      if (!fits) {
+        fail(ErrorCode::limit, "sizes of one kind of node add up beyond 2^63-1, expected them to fit in 64 bits",
+             row_offset);
+      }
+      edges += values_[layout.edge_count];
+      if (edges > layout.edges) {
+        fail_malformed("counts disagree: edge counts of the nodes add up to more than snapshot.edge_count = " +
+                           std::to_string(layout.edges),
+                       row_offset);
+      }
+      push_node(row, bytes, edges);
+      if (has_id) {
+        grow(graph.id, layout.nodes);
+        graph.id.push_back(values_[layout.id]);
+      }
+      const bool detached = has_detachedness && values_[layout.detachedness] == kDetached;
+      detached_ += detached ? 1 : 0;
+      grow(graph.flags, layout.nodes);
+      graph.flags.push_back(detached ? kObjectDetached : std::uint8_t{0});
+    }
+    check_count("nodes", graph.size(), "node_count", layout.nodes);
+    if (edges != layout.edges) {
+      fail_malformed("counts disagree: edge counts of the nodes add up to " + std::to_string(edges) +
+                         ", expected snapshot.edge_count = " + std::to_string(layout.edges),
+                     json_.offset());
+    }
+    if (repeats(graph.id)) {
+      builder_.notes().add(Severity::data_loss, "ids of nodes repeat: ids are not used");
+      std::vector<std::uint64_t>().swap(graph.id);
+    }
+    graph.ids_persist = !graph.id.empty();
+  }
+
+  void push_node(std::uint32_t type, std::int64_t bytes, std::uint64_t edge_end) {
+    ObjectGraph& graph = *graph_;
+    grow(graph.type, layout_->nodes);
+    graph.type.push_back(type);
+    grow(graph.self_bytes, layout_->nodes);
+    graph.self_bytes.push_back(bytes);
+    grow(graph.edge_begin, layout_->nodes + 1);
+    graph.edge_begin.push_back(edge_end);
+  }
+
+  std::uint64_t string_row(std::uint64_t row, std::uint64_t offset) {
+    if (row >= kEdgeLabel) {
+      fail(ErrorCode::limit, "string out of range: found " + std::to_string(row) + ", expected below 2^30 - 1", offset);
+    }
+    used_.add(row, offset);
+    return row;
+  }
+
+  void read_edges() {
+    const Layout layout = *layout_;
+    ObjectGraph& graph = *graph_;
+    const double one_over_width = 1.0 / static_cast<double>(layout.node_width);
+    const std::vector<EdgeKind> kinds = edge_kinds();
+    const std::uint64_t root_edges = graph.size() == 0 ? 0 : graph.edge_begin[1];
+    for (bool more = begin_rows(); more;) {
+      const std::uint64_t row_offset = json_.offset();
+      if (graph.to.size() == layout.edges) check_count("edges", layout.edges + 1, "edge_count", layout.edges);
+      more = read_row(layout.edge_width, "edges");
+      const std::uint64_t type = values_[layout.edge_type];
+      if (type >= kinds.size()) {
+        fail_malformed("type of an edge out of range: found " + std::to_string(type) + ", expected below " +
+                           std::to_string(kinds.size()),
+                       row_offset);
+      }
+      // A multiple is found exactly by rounding; anything else fails the test that it is one.
+      const std::uint64_t place = values_[layout.to_node];
+      // NOLINTNEXTLINE(bugprone-incorrect-roundings): never negative, and far below 2^52
+      const auto node = static_cast<std::uint64_t>(static_cast<double>(place) * one_over_width + 0.5);
+      if (node >= graph.size() || node * layout.node_width != place) bad_end(place, row_offset);
+      const EdgeKind kind = kinds[static_cast<std::size_t>(type)];
+      const std::uint64_t name = values_[layout.name_or_index];
+      std::uint32_t label =
+          kind.is_index ? index_label(name) : static_cast<std::uint32_t>(string_row(name, row_offset));
+      // Shortcuts repeat other edges, but for those of the root: they are the global objects.
+      if (kind.is_weak || (kind.is_shortcut && graph.to.size() >= root_edges)) label |= kEdgeIsWeak;
+      grow(graph.to, layout.edges);
+      graph.to.push_back(static_cast<std::uint32_t>(node));
+      grow(graph.label, layout.edges);
+      graph.label.push_back(label);
+    }
+    check_count("edges", graph.to.size(), "edge_count", layout.edges);
+  }
+
+  struct EdgeKind {
+    bool is_index = false;
+    bool is_weak = false;
+    bool is_shortcut = false;
+  };
+  std::vector<EdgeKind> edge_kinds() const {
+    std::vector<EdgeKind> out;
+    for (const std::string& name : layout_->edge_types) {
+      EdgeKind kind;
+      kind.is_index = name == "element" || name == "hidden";
+      kind.is_weak = name == "weak";
+      kind.is_shortcut = name == "shortcut";
+      out.push_back(kind);
+    }
+    return out;
+  }
+  [[noreturn]] void bad_end(std::uint64_t place, std::uint64_t offset) {
+    const std::uint64_t width = layout_->node_width;
+    if (place % width != 0) {
+      fail_malformed(
+          "to_node is no row: found " + std::to_string(place) + ", expected a multiple of " + std::to_string(width),
+          offset);
+    }
+    fail_malformed("to_node out of range: found " + std::to_string(place) + ", expected below " +
+                       std::to_string(graph_->size() * width),
+                   offset);
+  }
+
+  void read_strings() {
+    std::string text;
+    json_.each_item([&](std::size_t row) {
+      if (!used_.has(row)) {
+        json_.skip_text();
+        string_ids_.push_back(kNotKept);
+        return;
+      }
+      const std::uint64_t offset = json_.offset();
+      if (json_.text(text, kLongestNodeName)) {
+        builder_.notes().add(Severity::warning, "names longer than 1024 bytes are cut", offset);
+      }
+      string_ids_.push_back(static_cast<std::uint32_t>(builder_.string(text)));
+    });
+    if (used_.end() > string_ids_.size()) {
+      fail_malformed("string out of range: found " + std::to_string(used_.end() - 1) + ", expected below " +
+                         std::to_string(string_ids_.size()) + ", the length of strings",
+                     used_.last_offset());
+    }
+  }
+
+  StringId string_id(std::uint32_t row) const { return StringId{string_ids_[row]}; }
+
+  void add_roots() {
+    ObjectGraph& graph = *graph_;
+    if (graph.size() == 0) return;
+    const StringId itself = builder_.string("synthetic root");
+    graph.roots.push_back({0, itself});
+    for (std::uint64_t edge = 0; edge < graph.edge_begin[1]; ++edge) {
+      const std::uint32_t label = graph.label[edge];
+      if ((label & kEdgeIsWeak) != 0) continue;
+      const StringId name = (label & kEdgeIsIndex) != 0 ? StringId{} : StringId{label & kEdgeLabel};
+      graph.roots.push_back({graph.to[edge], name == StringId{} ? itself : name});
+    }
+    finish_roots(graph);
+  }
+
+  Snapshot finish() {
+    builder_.add_heap_columns();
+    SnapshotFacts& facts = builder_.facts();
+    facts.producer = "v8";
+    facts.sampling = Sampling::exact;
+
+    ObjectGraph& graph = *graph_;
+    const std::vector<std::uint32_t> type_row =
+        types_->finish(builder_, graph.types, [this](std::uint32_t row) { return string_id(row); });
+    for (std::uint32_t& type : graph.type) type = type_row[type];
+    for (std::uint32_t& label : graph.label) {
+      if ((label & kEdgeIsIndex) == 0) label = (label & kEdgeIsWeak) | string_ids_[label & kEdgeLabel];
+    }
+    std::vector<std::uint32_t>().swap(string_ids_);
+    add_roots();
+    give_graph(builder_, std::move(graph_));
+    facts.counters.push_back({"detached_objects", detached_, "count"});
+    return value_or_throw(builder_.finish());
+  }
+
+  json::JsonScanner json_;
+  SnapshotBuilder builder_;
+  std::shared_ptr<ObjectGraph> graph_;
+  std::optional<Layout> layout_;
+  std::optional<TypeTable> types_;
+  UsedStrings used_;
+  std::vector<std::uint32_t> string_ids_;  // by row of the string table
+  std::array<std::uint64_t, Layout::kMostFields> values_{};
+  std::int64_t detached_ = 0;
+  bool nodes_read_ = false;
+  bool edges_read_ = false;
+  bool strings_read_ = false;
+};
 
 Match sniff_v8(std::string_view head) {
   return text::begins_with(head, {"{", "\"snapshot\"", ":", "{", "\"meta\"", ":"}) ? Match::certain : Match::no;
@@ -18,6 +368,6 @@ constexpr Format kV8{
              "*.heapsnapshot, *.heaptimeline",
              "contents of strings and numbers; allocation stacks (trace_tree), samples and source locations"},
     .sniff = sniff_v8,
-    .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { value_or_throw(out.take(v8::read_heap(in))); }};
+    .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { give(out, HeapReader(in).read()); }};
 
 }  // namespace snapdiff::formats

@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "formats/input/window_input.hpp"
+#include "formats/pprof/pprof_importer.hpp"
 #include "formats/pprof/profile_reader.hpp"
-#include "formats/pprof/sniff_profile.hpp"
 #include "snapdiff/validate.hpp"
 
 namespace {
@@ -37,7 +37,7 @@ std::map<std::string, std::int64_t> totals(const Snapshot& snapshot) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  formats::pprof::sniff_profile(bytes.substr(0, kSniffBytes));
+  formats::kPprof.sniff(bytes.substr(0, kSniffBytes));
   formats::pprof::ReadLimits streaming;
   streaming.in_memory_bytes = 0;
   const Outcome whole = read(bytes, formats::pprof::ReadLimits{});

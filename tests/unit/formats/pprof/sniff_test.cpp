@@ -1,13 +1,13 @@
-#include "formats/pprof/sniff_profile.hpp"
-
 #include <catch2/catch.hpp>
 
+#include "formats/pprof/pprof_importer.hpp"
 #include "proto_bytes.hpp"
 
 using namespace proto_bytes;
 using snapdiff::kSniffBytes;
 using snapdiff::Match;
-using snapdiff::formats::pprof::sniff_profile;
+
+const auto sniff_profile = snapdiff::formats::kPprof.sniff;
 
 TEST_CASE("pprof, sniff: a whole small profile is certain") {
   CHECK(sniff_profile(small_profile().bytes) == Match::certain);

@@ -52,7 +52,7 @@ TEST_CASE("tracemalloc-text: printed sizes stand for an interval") {
   const StatisticLine line = parse_line("a.py:1: size=" + text + ", count=2, average=1 B");
   INFO(text);
   CHECK(line.kind == LineKind::statistic);
-  CHECK(line.size.bytes == bytes);
+  CHECK(line.size.value == bytes);
   CHECK(line.size.half_unit == half_unit);
 }
 
@@ -61,12 +61,12 @@ TEST_CASE("tracemalloc-text: lines of every kind") {
   CHECK(line.kind == LineKind::difference);
   CHECK(line.file == "/srv/my app/c:d.py");
   CHECK(line.line == 16);
-  CHECK(line.size_growth.bytes == 52429);
+  CHECK(line.size_growth.value == 52429);
   CHECK(line.count_growth == 50);
   line = parse_line("C:\\srv\\app\\x.py:7: size=0 B (-72 B), count=0 (-1)");
   CHECK(line.kind == LineKind::difference);
   CHECK(line.file == "C:\\srv\\app\\x.py");
-  CHECK(line.size_growth.bytes == -72);
+  CHECK(line.size_growth.value == -72);
   CHECK(line.count_growth == -1);
   line = parse_line("<frozen posixpath>:88: size=127 B, count=1, average=127 B\t ");
   CHECK(line.kind == LineKind::statistic);
@@ -75,7 +75,7 @@ TEST_CASE("tracemalloc-text: lines of every kind") {
   line = parse_line("12 memory blocks: 1.5 KiB");
   CHECK(line.kind == LineKind::blocks);
   CHECK(line.count == 12);
-  CHECK(line.size.bytes == 1536);
+  CHECK(line.size.value == 1536);
   CHECK(parse_line("INFO:root:#1: 1 memory block: 5 B").kind == LineKind::blocks);
   line = parse_line("  File \"/srv/a \"b\".py\", line 12");
   CHECK(line.kind == LineKind::frame);

@@ -2,7 +2,6 @@
 #include <string>
 #include <vector>
 
-#include "formats/tracker_lines/reader.hpp"
 #include "formats/tracker_lines/tracker_lines_importer.hpp"
 #include "helpers.hpp"
 #include "support/memory_input.hpp"
@@ -84,7 +83,7 @@ TEST_CASE("tracker lines: every flipped byte is an error or a series, the same i
 
 TEST_CASE("tracker lines: a line beyond 16 MiB is passed over, one of 16 MiB is read") {
   const std::string start = R"({"k":"live","type":"T","count":1,"x_pad":")";
-  const std::size_t most = formats::tracker_lines::kMaxLineBytes;
+  const std::size_t most = std::size_t{16} << 20;
   const std::string longest = start + std::string(most - start.size() - 2, 'x') + "\"}";
   const std::string good = R"({"k":"live","type":"G","count":2})";
   const std::string fits = one_snapshot({longest, good});

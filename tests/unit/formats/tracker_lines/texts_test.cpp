@@ -2,13 +2,15 @@
 #include <string>
 #include <vector>
 
+#include "formats/text/time_stamp.hpp"
 #include "formats/tracker_lines/inline_frame.hpp"
-#include "formats/tracker_lines/sniff_tracker_lines.hpp"
-#include "formats/tracker_lines/time_text.hpp"
+#include "formats/tracker_lines/tracker_lines_importer.hpp"
 #include "helpers.hpp"
 
 using namespace snapdiff;
 using namespace snapdiff::formats::tracker_lines;
+using snapdiff::formats::text::nanoseconds_of;
+using snapdiff::formats::text::parse_rfc3339;
 using namespace snapdiff::test;
 using Rows = std::vector<std::string>;
 
@@ -76,21 +78,22 @@ TEST_CASE("tracker lines: recognised by the first line that says something") {
         "\xef\xbb\xbf" + kHeader, "# comment\r\n\r\n" + kHeader,
         std::string(R"({"k":"header","format":"snapdiff-tracker","version":9})")}) {
     INFO(text);
-    CHECK(sniff(text) == Match::certain);
-    CHECK(refusal(text).empty());
+    CHECK(formats::kTrackerLines.sniff(text) == Match::certain);
+    CHECK(formats::kTrackerLines.refusal(text).empty());
   }
   for (const std::string& text :
        {std::string("{\"k\":\"live\"}\n") + kHeader, std::string("[") + kHeader, std::string("# ") + kHeader,
         std::string(), std::string("#"), std::string("{\"format\":\"snapdiff-trackers\"}"),
         std::string("{\"text\":\"format\"}"), std::string("{\"format\":")}) {
     INFO(text);
-    CHECK(sniff(text) == Match::no);
+    CHECK(formats::kTrackerLines.sniff(text) == Match::no);
   }
-  CHECK(refusal("{\"k\":\"header\",\"version\":1}\n").find("without \"format\"") != std::string::npos);
+  CHECK(formats::kTrackerLines.refusal("{\"k\":\"header\",\"version\":1}\n").find("without \"format\"") !=
+        std::string::npos);
   std::string wide = "\xff\xfe";
   for (const char c : kHeader) wide.append({c, '\0'});
-  CHECK(sniff(wide) == Match::no);
-  CHECK(refusal(wide).find("UTF-16") != std::string::npos);
+  CHECK(formats::kTrackerLines.sniff(wide) == Match::no);
+  CHECK(formats::kTrackerLines.refusal(wide).find("UTF-16") != std::string::npos);
 }
 
 TEST_CASE("tracker lines: bytes that are no UTF-8 are kept, and told") {

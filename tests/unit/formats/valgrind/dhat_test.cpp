@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "formats/registry.hpp"
-#include "formats/valgrind/code_location.hpp"
+#include "formats/text/code_location.hpp"
 #include "formats/valgrind/valgrind_importers.hpp"
 #include "support/imported.hpp"
 
@@ -158,7 +158,7 @@ TEST_CASE("dhat: real files give what their program leaks") {
 }
 
 TEST_CASE("valgrind: the forms of a frame") {
-  using formats::valgrind::parse_location;
+  using formats::text::parse_location;
   const auto full = parse_location("0x109206: alloc_block(unsigned long) (native_leak.cpp:9)");
   CHECK(full.address == 0x109206);
   CHECK(full.function == "alloc_block(unsigned long)");
