@@ -2,12 +2,12 @@
 #include <cmath>
 #include <span>
 
+#include "analyzer/report/csv_record.hpp"
 #include "analyzer/report/frame_names.hpp"
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/json_parts.hpp"
 #include "analyzer/report/markdown_parts.hpp"
 #include "analyzer/report/sheet.hpp"
-#include "analyzer/report/story_lines.hpp"
 #include "analyzer/report/trend_parts.hpp"
 #include "analyzer/report/writers.hpp"
 #include "snapdiff/number_text.hpp"
@@ -16,6 +16,11 @@ namespace snapdiff::report {
 namespace {
 
 constexpr std::size_t kReasonsShown = 3;
+
+/// The verdict; "" where there are too few values to claim one.
+std::string_view word_of(const CounterRow& row) {
+  return row.known() >= kJudgedFrom ? std::string_view(row.verdict.word) : std::string_view();
+}
 
 /// Bars of the known points; unknown ones take the value before them.
 std::string sparkline_of(const CounterRow& row, bool utf8) {
@@ -174,20 +179,6 @@ void row_fields(JsonWriter& json, const CounterRow& row) {
              [&](const std::optional<std::int64_t>& value) { value ? json.integer(*value) : json.null(); });
 }
 
-}  // namespace
-
-std::string_view word_of(const CounterRow& row) {
-  return row.known() >= kJudgedFrom ? std::string_view(row.verdict.word) : std::string_view();
-}
-
-std::string text_counters(const CounterReport& report, const Style& style) {
-  return CounterSheet(report, style).text();
-}
-
-std::string markdown_counters(const CounterReport& report, const Style& style) {
-  return CounterSheet(report, style).markdown();
-}
-
 std::string json_counters(const CounterReport& report, const Style& style) {
   const std::span<const CounterRow> shown = std::span(report.rows).first(shown_of(report.rows.size(), style));
   const auto head = [&](JsonWriter& json) {
@@ -202,6 +193,36 @@ std::string json_counters(const CounterReport& report, const Style& style) {
   std::string out;
   json_document(out, style.form, "rows", shown, head, row, [](JsonWriter&) {});
   return out;
+}
+
+std::string csv_counters(const CounterReport& report, const Style& style) {
+  std::string text = "name,unit,cumulative,baseline,current,growth,resets,half_unit,verdict,reason";
+  text += value_columns(report.snapshots.size()) + "\r\n";
+  for (std::size_t i = 0; i < shown_of(report.rows.size(), style); ++i) {
+    const CounterRow& row = report.rows[i];
+    Record record(text);
+    record.text(row.name);
+    record.text(row.unit);
+    record.number(static_cast<std::int64_t>(row.cumulative ? 1 : 0));
+    record.number(row.before());
+    record.number(row.after());
+    record.number(row.growth);
+    record.number(static_cast<std::int64_t>(row.resets));
+    record.number(row.half_unit);
+    record.text(word_of(row));
+    record.text(word_of(row).empty() ? "" : row.verdict.reason);
+    for (const std::optional<std::int64_t>& value : row.values) record.number_if(value.has_value(), value.value_or(0));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string write_counters(const CounterReport& report, const Style& style) {
+  return in_form(
+      style.form, [&] { return CounterSheet(report, style).text(); },
+      [&] { return CounterSheet(report, style).markdown(); }, [&] { return csv_counters(report, style); },
+      [&] { return json_counters(report, style); });
 }
 
 }  // namespace snapdiff::report

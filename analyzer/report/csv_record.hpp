@@ -66,4 +66,11 @@ class Record {
   bool first_ = true;
 };
 
+/// ",value_1,value_2": a column for each snapshot.
+inline std::string value_columns(std::size_t count) {
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) text += ",value_" + std::to_string(i + 1);
+  return text;
+}
+
 }  // namespace snapdiff::report

@@ -8,7 +8,6 @@
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/markdown_parts.hpp"
 #include "analyzer/report/sheet.hpp"
-#include "analyzer/report/story_lines.hpp"
 #include "analyzer/report/writers.hpp"
 #include "snapdiff/number_text.hpp"
 

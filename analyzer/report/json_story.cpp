@@ -1,4 +1,4 @@
-#include "analyzer/report/json_story.hpp"
+#include "analyzer/report/json_parts.hpp"
 
 #include <cmath>
 #include <optional>
@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "analyzer/report/frame_names.hpp"
-#include "analyzer/report/json_parts.hpp"
-#include "analyzer/report/prose_text.hpp"
+#include "analyzer/report/text_tools.hpp"
 #include "snapdiff/story.hpp"
 
 namespace snapdiff::report {

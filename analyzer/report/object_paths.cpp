@@ -4,7 +4,7 @@
 
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/json_parts.hpp"
-#include "analyzer/report/retained_text.hpp"
+#include "analyzer/report/report.hpp"
 #include "analyzer/report/sheet.hpp"
 #include "snapdiff/number_text.hpp"
 
