@@ -14,6 +14,7 @@
 #include "snapdiff/growth.hpp"
 #include "snapdiff/postmortem.hpp"
 #include "snapdiff/result.hpp"
+#include "snapdiff/retention.hpp"
 #include "snapdiff/trend.hpp"
 
 /// The public header of the render module: documents and pictures of diffs. Graphviz gives positions, cairo
@@ -41,9 +42,9 @@ enum class Paper { a4, letter };
 /// Errors: io (no fonts installed: names the package), internal. Returns the file's bytes.
 Result<std::string> to_pdf(const Story& story, const graph::GraphOptions& options, Paper paper = Paper::a4);
 
-/// The first -> last graph alone. PNG at `scale` pixels a point.
+/// The first -> last graph alone. PNG at 2 pixels a point.
 Result<std::string> to_svg(const Story& story, const graph::GraphOptions& options);
-Result<std::string> to_png(const Story& story, const graph::GraphOptions& options, double scale = 2.0);
+Result<std::string> to_png(const Story& story, const graph::GraphOptions& options);
 Result<std::string> to_dot(const Story& story, const graph::GraphOptions& options);
 
 /// Memory of one device over its trace.
@@ -79,10 +80,9 @@ struct MemoryStory {
 
 enum class PictureForm { pdf, svg, png };
 
-/// PDF: a page each. SVG and PNG (at `scale` pixels a point): one below the other.
+/// PDF: a page each. SVG and PNG (at 2 pixels a point): one below the other.
 /// Errors: usage (no pages), io (no fonts), limit, internal. Returns the file's bytes.
-Result<std::string> draw_memory(const MemoryStory& story, PictureForm form, Paper paper = Paper::a4,
-                                double scale = 2.0);
+Result<std::string> draw_memory(const MemoryStory& story, PictureForm form, Paper paper = Paper::a4);
 
 /// A flame graph and what stands round it.
 struct FlameStory {
@@ -101,7 +101,7 @@ FlameStory tell_flame(FlameTree tree, const TopReport& report);
 
 /// One page: the boxes, how to read them, a table of those without callees with their full paths. SVG and PNG
 /// have the height they need. Errors: usage (a tree without root), io (no fonts), limit, internal.
-Result<std::string> draw_flame(const FlameStory& story, PictureForm form, Paper paper = Paper::a4, double scale = 2.0);
+Result<std::string> draw_flame(const FlameStory& story, PictureForm form, Paper paper = Paper::a4);
 
 /// The post-mortem report: the answer, what is known and how sure that is, the graph, what failed. `full` adds totals,
 /// a page per culprit, the differential flame graph, tables, memory of devices (the pages of `memory`, which may have
@@ -115,6 +115,20 @@ Result<std::string> growth_svg(const Postmortem& postmortem, const graph::GraphO
 
 /// One page: totals over time in bands of what grew, then tables of the bands and of the snapshots. Two or
 /// more snapshots; `pairs` is not looked at. Errors as above.
-Result<std::string> draw_series(const Story& story, PictureForm form, Paper paper = Paper::a4, double scale = 2.0);
+Result<std::string> draw_series(const Story& story, PictureForm form, Paper paper = Paper::a4);
+
+/// What keeps what alive in an object graph, or how that grew between two.
+struct RetainedStory {
+  RetainedTree tree;
+  std::string title;    ///< file or program, for the page head
+  std::string source;   ///< inputs, for the foot
+  std::string version;  ///< "snapdiff 0.1"
+  std::int64_t created_at_ns = 0;
+};
+
+/// The dominator tree by types, trimmed, as a picture or one page. Errors: as draw_memory.
+Result<std::string> draw_retained(const RetainedStory& story, PictureForm form, const graph::GraphOptions& options,
+                                  Paper paper = Paper::a4);
+Result<std::string> retained_as_dot(const RetainedStory& story, const graph::GraphOptions& options);
 
 }  // namespace snapdiff::render

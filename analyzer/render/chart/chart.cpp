@@ -1,14 +1,23 @@
 #include "analyzer/render/chart/chart.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
+#include <cstdio>
 #include <string>
+
+#include "analyzer/render/paint/text.hpp"
 
 namespace snapdiff::render {
 namespace {
 
 constexpr std::size_t kMostTicks = 12;
 constexpr std::size_t kMostDots = 40;
-constexpr double kHead = 17;
+constexpr double kPanelHead = 17;
+
+/// Above this share of the highest value the lowest is far from zero.
+constexpr double kFarFromZero = 0.6;
 
 }  // namespace
 
@@ -51,7 +60,7 @@ void draw_value_line(Canvas& canvas, std::span<const Point> points, Color color,
 ChartPanel::ChartPanel(Canvas& canvas, std::string_view unit, double y, double height, double low, double high)
     : canvas_(canvas),
       q_(quantity_of(unit)),
-      chart_{kX0, kX1, y + kHead + 4, y + height - 12, 6.4, 2.2},
+      chart_{kX0, kX1, y + kPanelHead + 4, y + height - 12, 6.4, 2.2},
       scale_(scale_for(low, high, q_.bytes)) {}
 
 double ChartPanel::y(double value) const {
@@ -69,6 +78,47 @@ double ChartPanel::growth_head(double right, double y, std::int64_t before, std:
            10;
   return right -
          (canvas_.text(right, y + 9, q_.value(before) + " \u2192 " + q_.value(after), {8}, kInk2, Align::right) + 10);
+}
+
+Axis axis_for(double most, bool bytes) {
+  Axis axis;
+  if (most <= 0) return axis;
+  if (bytes) {
+    while (most / axis.unit >= 999.5) axis.unit *= 1024;
+  }
+  const double value = most / axis.unit;
+  double step = std::pow(10, std::floor(std::log10(value)) - 1);
+  const std::array<double, 3> factors = {2, 2.5, 2};
+  for (std::size_t i = 0; value / step > 5; ++i) step *= factors[i % 3];
+  axis.step = step;
+  axis.top = std::ceil(value / step - 1e-9) * step;
+  return axis;
+}
+
+ValueScale scale_for(double low, double high, bool bytes) {
+  ValueScale scale;
+  const bool from_zero = low < kFarFromZero * high || low <= 0;
+  scale.axis = axis_for(std::max(std::abs(high), std::abs(low)), bytes);
+  const double unit = scale.axis.unit;
+  scale.step = axis_for((from_zero ? high - std::min(low, 0.0) : high - low) / unit, false).step;
+  if (!(scale.step > 0)) scale.step = scale.axis.step;
+  const double floor = std::floor(low / unit / scale.step) * scale.step;
+  scale.bottom = from_zero ? std::min(0.0, floor) : floor;
+  scale.top = std::max(scale.bottom + scale.step, std::ceil(high / unit / scale.step - 1e-9) * scale.step);
+  return scale;
+}
+
+std::string tick_text(double value, const Axis& axis) {
+  const int digits = axis.step >= 1 ? 0 : static_cast<int>(std::ceil(-std::log10(axis.step) - 1e-9));
+  char text[48] = {};
+  std::snprintf(text, sizeof text, "%.*f", std::min(digits, 6), value);
+  return text;
+}
+
+std::string unit_of(const Axis& axis, bool bytes) {
+  if (!bytes) return "";
+  const std::string text = size_text(static_cast<std::int64_t>(std::min(axis.unit, 9e18)));
+  return text.substr(text.find(' ') + 1);
 }
 
 }  // namespace snapdiff::render

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "analyzer/render/flame/flame_parts.hpp"
+#include "analyzer/render/flame/flame_boxes.hpp"
 #include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {

@@ -39,12 +39,14 @@ PageText text_of(const SegmentsPage& page);
 PageText text_of(const PinsPage& page);
 PageText text_of(const CountersPage& page);
 PageText text_of(const AxisPage& page);
+PageText text_of(const MemoryPage& page);
 
 double draw_page(const TimelinePage& page, Canvas& canvas, double top, double bottom);
 double draw_page(const SegmentsPage& page, Canvas& canvas, double top, double bottom);
 double draw_page(const PinsPage& page, Canvas& canvas, double top, double bottom);
 double draw_page(const CountersPage& page, Canvas& canvas, double top, double bottom);
 double draw_page(const AxisPage& page, Canvas& canvas, double top, double bottom);
+double draw_page(const MemoryPage& page, Canvas& canvas, double top, double bottom);
 
 /// Colours of the stacks that pin most, in the order of PinReport::rows; all others share one. Distinguished by people
 /// who see red and green alike. Source: the "bright" scheme of Paul Tol's colour schemes.

@@ -1,4 +1,4 @@
-#include "analyzer/render/pages/answer_page.hpp"
+#include "analyzer/render/pages/pages.hpp"
 
 #include <algorithm>
 #include <span>
@@ -16,7 +16,7 @@ constexpr double kBadge = 62;    // from the left edge: where names begin
 constexpr double kSpark = 62;    // width at the right edge
 constexpr double kCulprit = 34;  // height of a line
 constexpr std::size_t kLines = 4;
-constexpr std::size_t kMostModules = 4;
+constexpr std::size_t kMostModuleLines = 4;
 constexpr std::size_t kMostParts = 7;  // of the peak, on one page with the chart and the advice
 
 std::string figures_text(const snapdiff::Story& story) {
@@ -78,7 +78,7 @@ double draw_modules(const std::vector<Prose>& modules, Canvas& canvas, double y)
   if (modules.empty()) return y;
   canvas.text(kLeft, y, "Below calls of modules", {9, FontWeight::semibold}, kInk);
   y += 14;
-  for (std::size_t i = 0; i < modules.size() && i < kMostModules; ++i) {
+  for (std::size_t i = 0; i < modules.size() && i < kMostModuleLines; ++i) {
     canvas.text_cut(kLeft, y, plain_text(modules[i]), kSmall, kInk2, kWidth);
     y += 12;
   }

@@ -3,7 +3,7 @@
 #include <set>
 
 #include "analyzer/render/memory/memory_pages.hpp"
-#include "analyzer/render/pages/answer_page.hpp"
+#include "analyzer/render/pages/pages.hpp"
 #include "analyzer/render/pages/postmortem_pages.hpp"
 #include "analyzer/render/paint/prose_lines.hpp"
 #include "snapdiff/concat.hpp"

@@ -74,14 +74,12 @@ bool has_pages_of_pins(const MemoryStory& memory) {
 }
 
 void plan_chart(PostmortemPages& pages, const MemoryPage& page, const std::string& note) {
-  const PageText text = std::visit([](const auto& p) { return text_of(p); }, page);
-  pages.plan.add(
-      {"", text.title, text.question, "Memory of devices", [&page, note](PdfDocument& document) {
-         const double end = std::visit(
-             [&](const auto& p) { return draw_page(p, document.canvas(), kDevicePagesContent, kBottom - 4); }, page);
-         if (!note.empty() && end < kBottom - 14)
-           document.canvas().text_cut(kLeft, std::max(end + 14, kBottom - 6), note, {7}, kInk2, kWidth);
-       }});
+  const PageText text = text_of(page);
+  pages.plan.add({"", text.title, text.question, "Memory of devices", [&page, note](PdfDocument& document) {
+                    const double end = draw_page(page, document.canvas(), kDevicePagesContent, kBottom - 4);
+                    if (!note.empty() && end < kBottom - 14)
+                      document.canvas().text_cut(kLeft, std::max(end + 14, kBottom - 6), note, {7}, kInk2, kWidth);
+                  }});
 }
 
 }  // namespace

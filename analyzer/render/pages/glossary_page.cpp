@@ -60,15 +60,15 @@ constexpr std::array kDeviceTerms = {
     Term{"pending", "Freed blocks that wait for another stream."},
 };
 
-constexpr TextStyle kText{8.6};
-constexpr double kWord = 92;
+constexpr TextStyle kMeaningText{8.6};
+constexpr double kTermWidth = 92;
 
 Block term_block(PostmortemPages& pages, const Term& term) {
-  auto lines = wrap_prose({{std::string(term.meaning)}}, pages.type, kText, kWidth - kWord, 4);
-  const double height = line_step(kText) * static_cast<double>(lines.size()) + 5.5;
+  auto lines = wrap_prose({{std::string(term.meaning)}}, pages.type, kMeaningText, kWidth - kTermWidth, 4);
+  const double height = line_step(kMeaningText) * static_cast<double>(lines.size()) + 5.5;
   return {height, [lines = std::move(lines), word = term.word](Canvas& canvas, double y) {
-            canvas.text_cut(kLeft, y + 10, word, {8.4, FontWeight::semibold}, kInk, kWord - 6);
-            draw_prose(lines, canvas, kLeft + kWord, y + 10, kText, kInk);
+            canvas.text_cut(kLeft, y + 10, word, {8.4, FontWeight::semibold}, kInk, kTermWidth - 6);
+            draw_prose(lines, canvas, kLeft + kTermWidth, y + 10, kMeaningText, kInk);
           }};
 }
 

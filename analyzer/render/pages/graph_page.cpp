@@ -54,6 +54,13 @@ double graph_page_room() { return kLegendTop - 30 - kGraphTop; }
 std::string page_prefix(int page) { return concat("p", page, "-"); }
 std::string row_anchor(int page, std::size_t row) { return page_prefix(page).append("r").append(std::to_string(row)); }
 
+void link_nodes(SceneLinks& links, const graph::GrowthGraph& graph, const std::vector<std::size_t>& rows, int page) {
+  for (const std::size_t row : rows) {
+    const std::uint32_t node = node_of_row(graph.row_node, row);
+    if (node != 0 && links.targets[node].empty()) links.targets[node] = row_anchor(page, row);
+  }
+}
+
 void draw_scaled(const FittedScene& fitted, Canvas& canvas, double y, const SceneLinks& links) {
   const double w = fitted.scene.w * fitted.scale;
   canvas.painter().push({kLeft + (kWidth - w) / 2, y}, fitted.scale);
@@ -98,11 +105,7 @@ void draw_graph_page(PdfDocument& document, const FittedScene& fitted, const std
   const graph::GrowthGraph& graph = fitted.scene.graph;
   canvas.paragraph(kTop + 56, spine_sentence(graph), {8.6}, kInk2, 3);
   SceneLinks links{page_prefix(kGraphPage), std::vector<std::string>(graph.nodes.size()), true};
-  for (const std::size_t row : summary) {
-    if (row >= graph.row_node.size()) continue;
-    std::string& target = links.targets[graph.row_node[row]];
-    if (graph.row_node[row] != 0 && target.empty()) target = row_anchor(kTablePage, row);
-  }
+  link_nodes(links, graph, summary, kTablePage);
   draw_scaled(fitted, canvas, kGraphTop, links);
   draw_legend(fitted.scene, canvas, kLegendTop);
 }
@@ -146,11 +149,11 @@ Status draw_pair_page(const Story& story, std::size_t pair, PdfDocument& documen
   const int page = document.page();
   const graph::GrowthGraph& graph = fitted->scene.graph;
   SceneLinks links{page_prefix(page), std::vector<std::string>(graph.nodes.size()), false};
+  link_nodes(links, graph, table.rows, page);
   for (const std::size_t row : table.rows) {
-    const std::uint32_t node = row < graph.row_node.size() ? graph.row_node[row] : 0;
+    const std::uint32_t node = node_of_row(graph.row_node, row);
     table.anchors.push_back(row_anchor(page, row));
     table.links.push_back(node == 0 ? "" : node_anchor(page_prefix(page), node));
-    if (node != 0 && links.targets[node].empty()) links.targets[node] = row_anchor(page, row);
   }
   draw_scaled(*fitted, canvas, top, links);
 

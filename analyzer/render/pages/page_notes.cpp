@@ -1,4 +1,4 @@
-#include "analyzer/render/pages/page_notes.hpp"
+#include "analyzer/render/pages/pages.hpp"
 
 #include <algorithm>
 
@@ -12,12 +12,12 @@ constexpr std::size_t kPageNotesMostNotes = 3;
 constexpr std::size_t kMostLines = 2;  // of one note
 constexpr double kPageNotesNoteLine = 8.8;
 constexpr double kAbove = 3;
-constexpr TextStyle kStyle{6.8};
+constexpr TextStyle kNoteStyle{6.8};
 
 std::vector<std::string> lines_of(const std::vector<std::string>& notes, Typesetter& type) {
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < std::min(notes.size(), kPageNotesMostNotes); ++i) {
-    for (std::string& line : type.wrap(unbroken(notes[i]), kStyle, kWidth, kMostLines))
+    for (std::string& line : type.wrap(unbroken(notes[i]), kNoteStyle, kWidth, kMostLines))
       lines.push_back(std::move(line));
   }
   if (notes.size() > kPageNotesMostNotes) {
@@ -52,7 +52,7 @@ double notes_height(const std::vector<std::string>& notes, Typesetter& type) {
 void draw_notes(const std::vector<std::string>& notes, Canvas& canvas, double y) {
   y += kAbove;
   for (const std::string& line : lines_of(notes, canvas.type())) {
-    canvas.text_cut(kLeft, y + kPageNotesNoteLine - 2, line, kStyle, kInk2, kWidth);
+    canvas.text_cut(kLeft, y + kPageNotesNoteLine - 2, line, kNoteStyle, kInk2, kWidth);
     y += kPageNotesNoteLine;
   }
 }

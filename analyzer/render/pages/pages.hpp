@@ -7,7 +7,9 @@
 
 #include "analyzer/render/chart/story_facts.hpp"
 #include "analyzer/render/graph/graph_scene.hpp"
+#include "analyzer/render/paint/canvas.hpp"
 #include "analyzer/render/paint/page_plan.hpp"
+#include "snapdiff/growth.hpp"
 
 /// The pages of the report. Page 1 is the answer, page 2 the graph first -> last, page 3 the table; the full report
 /// goes on with one per consecutive pair, then the inputs where page 3 has no place for them.
@@ -43,6 +45,13 @@ double graph_page_room();
 std::string page_prefix(int page);
 std::string row_anchor(int page, std::size_t row);
 
+/// The node at which a graph draws a row, by its row_node; 0: none.
+inline std::uint32_t node_of_row(const std::vector<std::uint32_t>& row_node, std::size_t row) {
+  return row < row_node.size() ? row_node[row] : 0;
+}
+/// The nodes at which `rows` are drawn lead to these in the table that begins on `page`.
+void link_nodes(SceneLinks& links, const graph::GrowthGraph& graph, const std::vector<std::size_t>& rows, int page);
+
 /// Large numbers beside each other.
 struct KeyFigure {
   std::string name, value, detail;
@@ -66,5 +75,42 @@ void draw_graph_page(PdfDocument& document, const FittedScene& fitted, const std
 Status draw_pair_page(const Story& story, std::size_t pair, PdfDocument& document, const graph::GraphOptions& options,
                       std::size_t& nodes_hint);
 void plan_input_pages(const Story& story, PagePlan& plan);
+
+/// What stands round a graph that is a picture of its own. All printable().
+struct PictureText {
+  std::string program, title, foot;
+  SceneWords words;
+  std::vector<std::string> notes = {};  ///< below the foot
+};
+
+/// SVG or PNG. Errors: internal.
+Result<std::string> draw_graph(graph::GrowthGraph graph, const PictureText& text, PictureForm form, Typesetter& type);
+
+/// Errors: internal.
+Result<std::string> graph_as_dot(const graph::GrowthGraph& graph, const PictureText& text);
+
+/// What a comparison says of its inputs, below a picture of it: a page is read without the terminal's words.
+/// The gravest first, "warning: ..." and the like in front of all that is more than a remark. printable().
+std::vector<std::string> note_texts(const Notes& notes);
+
+/// Height of the lines that draw_notes() draws; 0 without notes. Long notes are wrapped, many are counted.
+double notes_height(const std::vector<std::string>& notes, Typesetter& type);
+
+/// From y, the upper edge, down.
+void draw_notes(const std::vector<std::string>& notes, Canvas& canvas, double y);
+
+/// What is where a page has its title: what makes all else secondary, else the headline.
+std::string answer_title(const GrowthReport& report);
+
+/// Page 1 of every report: the headline, the timeline with the culprits' bands, the culprits, the next command. It lays
+/// out what the story of the comparison says.
+/// From the line below the title down; returns the lowest baseline. `remark`: a line above all else, may be empty.
+double draw_answer(const Story& story, Canvas& canvas, const std::string& remark);
+
+/// The culprits (what was freed where that outweighs them) in lines, from y on. Returns the lowest baseline.
+double draw_culprits(const GrowthReport& report, Canvas& canvas, double y);
+
+/// What makes all else secondary, or y where there is nothing of the kind.
+double draw_events(const GrowthReport& report, Canvas& canvas, double y);
 
 }  // namespace snapdiff::render

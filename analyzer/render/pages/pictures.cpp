@@ -4,12 +4,8 @@
 
 #include "analyzer/render/chart/story_facts.hpp"
 #include "analyzer/render/graph/graph_layout.hpp"
-#include "analyzer/render/pages/answer_page.hpp"
-#include "analyzer/render/pages/graph_picture.hpp"
-#include "analyzer/render/pages/page_notes.hpp"
+#include "analyzer/render/pages/pages.hpp"
 #include "analyzer/render/paint/picture_page.hpp"
-#include "analyzer/render/paint/png_picture.hpp"
-#include "analyzer/render/paint/svg_painter.hpp"
 #include "analyzer/render/render.hpp"
 #include "snapdiff/concat.hpp"
 
@@ -81,30 +77,25 @@ DotNode dot_node(const graph::GrowthGraph& graph, const graph::Node& node, bool 
   return out;
 }
 
-/// What `draw` makes of the growth graph.
-template <class Draw>
-Result<std::string> draw_growth(const Story& story, const graph::GraphOptions& options, const char* form,
-                                const Draw& draw) {
-  return within_memory(concat("graph as ", form), [&]() -> Result<std::string> {
-    Result<graph::GrowthGraph> graph = graph::build_growth_graph(story.overall, options);
-    if (!graph) return std::move(graph).error();
-    return draw(*std::move(graph));
-  });
+/// The growth graph as SVG or PNG.
+Result<std::string> draw_growth(const Story& story, const graph::GraphOptions& options, PictureForm form) {
+  return typeset(form == PictureForm::svg ? "graph as SVG" : "graph as PNG",
+                 [&](Typesetter& type) -> Result<std::string> {
+                   Result<graph::GrowthGraph> graph = graph::build_growth_graph(story.overall, options);
+                   if (!graph) return std::move(graph).error();
+                   return draw_graph(*std::move(graph), text_of(story), form, type);
+                 });
 }
 
 }  // namespace
 
-Result<std::string> draw_graph(graph::GrowthGraph graph, const PictureText& text, PictureForm form, double scale) {
-  auto type = Typesetter::make();
-  if (!type) return std::move(type).error();
-  Result<Picture> picture = make_picture(std::move(graph), text, **type);
+Result<std::string> draw_graph(graph::GrowthGraph graph, const PictureText& text, PictureForm form, Typesetter& type) {
+  Result<Picture> picture = make_picture(std::move(graph), text, type);
   if (!picture) return std::move(picture).error();
-  if (form == PictureForm::png)
-    return png_picture(picture->w, picture->h, scale, **type, [&](Canvas& canvas) { draw_picture(*picture, canvas); });
-  SvgPainter painter(**type);
-  Canvas canvas(painter, **type);
-  draw_picture(*picture, canvas);
-  return painter.finish(text.title, picture->w, picture->h);
+  return write_picture(text.title, form, picture->w, type, [&](Canvas& canvas) {
+    draw_picture(*picture, canvas);
+    return picture->h;
+  });
 }
 
 Result<std::string> graph_as_dot(const graph::GrowthGraph& graph, const PictureText& text) {
@@ -142,23 +133,20 @@ Result<std::string> graph_as_dot(const graph::GrowthGraph& graph, const PictureT
 }
 
 Result<std::string> to_svg(const Story& story, const graph::GraphOptions& options) {
-  return draw_growth(story, options, "SVG", [&](graph::GrowthGraph graph) {
-    return draw_graph(std::move(graph), text_of(story), PictureForm::svg, 1);
-  });
+  return draw_growth(story, options, PictureForm::svg);
 }
 
-Result<std::string> to_png(const Story& story, const graph::GraphOptions& options, double scale) {
-  if (!(scale > 0)) return Error{ErrorCode::usage, "scale of a picture: expected more than 0"};
-  return draw_growth(story, options, "PNG", [&](graph::GrowthGraph graph) {
-    return draw_graph(std::move(graph), text_of(story), PictureForm::png, scale);
-  });
+Result<std::string> to_png(const Story& story, const graph::GraphOptions& options) {
+  return draw_growth(story, options, PictureForm::png);
 }
 
 Result<std::string> to_dot(const Story& story, const graph::GraphOptions& options) {
-  return draw_growth(story, options, "DOT", [&](const graph::GrowthGraph& graph) {
+  return within_memory("graph as DOT", [&]() -> Result<std::string> {
+    const Result<graph::GrowthGraph> graph = graph::build_growth_graph(story.overall, options);
+    if (!graph) return graph.error();
     PictureText text = text_of(story);
     text.foot = footer_text(story.overall);
-    return graph_as_dot(graph, text);
+    return graph_as_dot(*graph, text);
   });
 }
 

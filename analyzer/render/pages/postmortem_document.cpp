@@ -95,16 +95,14 @@ Status plan_pages(PostmortemPages& pages) {
 }
 
 Result<std::string> write_postmortem(const Postmortem& report, const MemoryStory& memory,
-                                     const graph::GraphOptions& options, Paper paper, bool full) {
-  Result<std::unique_ptr<Typesetter>> type = Typesetter::make();
-  if (!type) return std::move(type).error();
-  PostmortemPages pages{report, memory, options, **type, story_of(report), false, full, {}, {}, {}, {}, {}};
+                                     const graph::GraphOptions& options, Typesetter& type, Paper paper, bool full) {
+  PostmortemPages pages{report, memory, options, type, story_of(report), false, full, {}, {}, {}, {}, {}};
   pages.has_stacks = pages.story.steps.size() >= 2 && !pages.story.overall.metric.empty();
   if (Status status = plan_pages(pages); !status) return std::move(status).error();
   return write_document(pages.plan,
                         {"snapdiff post-mortem: ", printable(report.title), foot_of(pages), printable(report.version),
                          report.created_at_ns},
-                        **type, paper);
+                        type, paper);
 }
 
 }  // namespace
@@ -124,8 +122,8 @@ Result<std::string> growth_svg(const Postmortem& postmortem, const graph::GraphO
 
 Result<std::string> postmortem_pdf(const Postmortem& postmortem, const MemoryStory& memory,
                                    const graph::GraphOptions& options, Paper paper, bool full) {
-  return within_memory("post-mortem as PDF",
-                       [&] { return write_postmortem(postmortem, memory, options, paper, full); });
+  return typeset("post-mortem as PDF",
+                 [&](Typesetter& type) { return write_postmortem(postmortem, memory, options, type, paper, full); });
 }
 
 }  // namespace snapdiff::render

@@ -7,7 +7,6 @@
 
 #include "analyzer/graph/growth_graph.hpp"
 #include "analyzer/render/pages/pages.hpp"
-#include "analyzer/render/paint/page_flow.hpp"
 #include "analyzer/render/paint/page_plan.hpp"
 #include "analyzer/render/paint/pdf_document.hpp"
 #include "analyzer/render/render.hpp"

@@ -1,6 +1,5 @@
 #include "analyzer/render/render.hpp"
 
-#include "analyzer/render/pages/answer_page.hpp"
 #include "analyzer/render/pages/pages.hpp"
 #include "analyzer/render/paint/picture_page.hpp"
 #include "snapdiff/concat.hpp"
@@ -27,11 +26,7 @@ std::string step_foot(const Story& story, std::size_t pair) {
   return concat(footer_text(story.pairs[pair]), "  \u00b7  step ", pair + 1, " of ", story.pairs.size());
 }
 
-Result<std::string> write_pdf(const Story& story, const graph::GraphOptions& options, Paper paper) {
-  Result<std::unique_ptr<Typesetter>> made = Typesetter::make();
-  if (!made) return std::move(made).error();
-  Typesetter& type = **made;
-
+Result<std::string> write_pdf(const Story& story, const graph::GraphOptions& options, Typesetter& type, Paper paper) {
   Result<graph::GrowthModel> model = graph::GrowthModel::read(story.overall, options);
   if (!model) return std::move(model).error();
   Result<FittedScene> fitted = fit_scene(*model, type, options.max_nodes, kWidth, graph_page_room());
@@ -64,7 +59,7 @@ Result<std::string> write_pdf(const Story& story, const graph::GraphOptions& opt
 
 Result<std::string> to_pdf(const Story& story, const graph::GraphOptions& options, Paper paper) {
   if (Status status = check(story); !status) return std::move(status).error();
-  return within_memory("report as PDF", [&] { return write_pdf(story, options, paper); });
+  return typeset("report as PDF", [&](Typesetter& type) { return write_pdf(story, options, type, paper); });
 }
 
 }  // namespace snapdiff::render

@@ -3,6 +3,8 @@
 #include <optional>
 #include <utility>
 
+#include "analyzer/flame/flame_tree.hpp"
+#include "analyzer/render/flame/flame_page.hpp"
 #include "analyzer/render/graph/graph_tiles.hpp"
 #include "analyzer/render/pages/postmortem_pages.hpp"
 #include "snapdiff/concat.hpp"
@@ -72,11 +74,7 @@ void draw_tile_page(const PostmortemPages& pages, const TiledScene& tiled, std::
     const int suspect = tiled.scene.graph.nodes[n].suspect;
     if (suspect >= 0) links.targets[n] = pages.plan.anchor_of(suspect_key(static_cast<std::size_t>(suspect) + 1));
   }
-  for (const std::size_t row : pages.table_rows) {
-    if (row >= tiled.scene.graph.row_node.size()) continue;
-    const std::uint32_t node = tiled.scene.graph.row_node[row];
-    if (node != 0 && links.targets[node].empty()) links.targets[node] = row_anchor(kTablePage, row);
-  }
+  link_nodes(links, tiled.scene.graph, pages.table_rows, kTablePage);
   draw_tile(tiled, index, canvas, {kLeft, kTileTop}, anchors, links);
   draw_legend(tiled.scene, canvas, kLegendTop);
 }
@@ -112,6 +110,22 @@ Status plan_graph(PostmortemPages& pages) {
   if (!tiled) return std::move(tiled).error();
   if (tiled->tiles.size() > 1 || tiled->scene.nodes.size() > scene->scene.nodes.size())
     plan_tiles(pages, std::make_shared<const TiledScene>(*std::move(tiled)));
+  return ok();
+}
+
+Status plan_flame(PostmortemPages& pages) {
+  const GrowthReport& report = pages.report.growth();
+  if (report.grew == 0 && report.shrank == 0) return ok();
+  Result<FlameTree> tree = flame::flame_tree(report, FlameWidth::change);
+  if (!tree) return std::move(tree).error();
+  auto story = std::make_shared<FlameStory>(tell_flame(*std::move(tree), report));
+  story->title = pages.report.title;
+  story->version = pages.report.version;
+  story->order_note = pages.report.order_note;
+  const PageFrame frame = flame_frame(*story);
+  pages.plan.add({"flame", frame.title, frame.question, "", [story](PdfDocument& document) {
+                    draw_flame_content(*story, document.canvas(), kTop + 57, kBottom - 4, "flame-");
+                  }});
   return ok();
 }
 

@@ -13,20 +13,20 @@ namespace {
 double paper_width(Paper paper) { return paper == Paper::a4 ? 595.276 : 612.0; }
 double paper_height(Paper paper) { return paper == Paper::a4 ? 841.89 : 792.0; }
 
-cairo_status_t append(void* closure, const unsigned char* data, unsigned int length) {
-  static_cast<std::string*>(closure)->append(reinterpret_cast<const char*>(data), length);
-  return CAIRO_STATUS_SUCCESS;
-}
-
 }  // namespace
 
-std::unique_ptr<cairo_surface_t, PdfDocument::Release> PdfDocument::make_surface(std::string& out, Paper paper) {
-  return std::unique_ptr<cairo_surface_t, Release>(
-      cairo_pdf_surface_create_for_stream(append, &out, paper_width(paper), paper_height(paper)));
+void draw_head(Canvas& canvas, const PageFrame& frame, double title_width) {
+  canvas.text(kLeft, kTop, "snapdiff", {8, FontWeight::bold}, kInk);
+  const TextStyle question{8, FontWeight::regular, false, true};
+  const double w = canvas.width(frame.question, question);
+  canvas.text_within(kLeft + 44, kTop, frame.program, {8}, kInk3, kWidth - 60 - w);
+  canvas.text(kRight, kTop, frame.question, question, kInk2, Align::right);
+  canvas.rule(kLeft, kRight, kTop + 8);
+  canvas.text_within(kLeft, kTop + 36, frame.title, {19, FontWeight::semibold, false, false, -0.25}, kInk, title_width);
 }
 
 PdfDocument::PdfDocument(Typesetter& type, Paper paper, const Metadata& metadata, int pages)
-    : surface_(make_surface(bytes_, paper)),
+    : surface_(cairo_pdf_surface_create_for_stream(append_bytes, &bytes_, paper_width(paper), paper_height(paper))),
       context_(cairo_create(surface_.get())),
       painter_(context_.get(), type, true),
       canvas_(painter_, type),
@@ -52,13 +52,7 @@ void PdfDocument::begin_page(const PageFrame& frame) {
   ++page_;
   painter_.push({left_margin_, 0}, 1);
   painter_.anchor(std::string("p").append(std::to_string(page_)), {kLeft, kTop - 20});
-  canvas_.text(kLeft, kTop, "snapdiff", {8, FontWeight::bold}, kInk);
-  const double question = canvas_.width(frame.question, {8, FontWeight::regular, false, true});
-  canvas_.text_within(kLeft + 44, kTop, frame.program, {8}, kInk3, kWidth - 60 - question);
-  canvas_.text(kRight, kTop, frame.question, {8, FontWeight::regular, false, true}, kInk2, Align::right);
-  canvas_.rule(kLeft, kRight, kTop + 8);
-  canvas_.text_within(kLeft, kTop + 36, frame.title, {19, FontWeight::semibold, false, false, -0.25}, kInk,
-                      kWidth - 100);
+  draw_head(canvas_, frame, kWidth - 100);
   canvas_.rule(kLeft, kRight, kBottom + 4);
   canvas_.text_within(kLeft, kBottom + 15, frame.foot, {6.8}, kInk3, kWidth - 50);
   canvas_.text(kRight, kBottom + 15, std::to_string(page_).append(" / ").append(std::to_string(pages_)),

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <cairo.h>
-
-#include <memory>
 #include <string>
 
 #include "analyzer/render/paint/cairo_painter.hpp"
@@ -19,6 +16,9 @@ struct PageFrame {
   std::string question;  ///< what the page answers
   std::string foot;
 };
+
+/// The head of a page: program, question, title.
+void draw_head(Canvas& canvas, const PageFrame& frame, double title_width);
 
 /// A PDF in memory. Pages are numbered from 1; page n is the anchor "p" + n.
 class PdfDocument {
@@ -42,15 +42,9 @@ class PdfDocument {
   Result<std::string> finish();
 
  private:
-  struct Release {
-    void operator()(cairo_surface_t* surface) const { cairo_surface_destroy(surface); }
-    void operator()(cairo_t* context) const { cairo_destroy(context); }
-  };
-  static std::unique_ptr<cairo_surface_t, Release> make_surface(std::string& out, Paper paper);
-
   std::string bytes_;
-  std::unique_ptr<cairo_surface_t, Release> surface_;
-  std::unique_ptr<cairo_t, Release> context_;
+  CairoSurface surface_;
+  CairoContext context_;
   CairoPainter painter_;
   Canvas canvas_;
   double left_margin_ = 0;
