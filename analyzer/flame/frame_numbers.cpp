@@ -49,7 +49,7 @@ std::vector<std::uint32_t> name_ranks(const std::vector<FrameView>& frames) {
     const FrameView& frame = frames[i];
     return std::tuple(frame.function, base_name(frame.module), frame.offset, i);
   };
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
+  std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
   std::vector<std::uint32_t> rank(frames.size());
   for (std::uint32_t place = 0; place < order.size(); ++place) rank[order[place]] = place;
   return rank;

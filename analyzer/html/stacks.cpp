@@ -71,7 +71,7 @@ StackPages::StackPages(const GrowthReport& report, std::span<const std::uint32_t
                            std::string_view(texts_[frame.file]), frame.line, std::string_view(texts_[frame.module]),
                            frame.flags);
   };
-  std::sort(by_text.begin(), by_text.end(), [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
+  std::ranges::sort(by_text, [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
   std::vector<std::uint32_t> place(frames_.size());
   for (std::uint32_t i = 0; i < by_text.size(); ++i) place[by_text[i]] = i;
   std::vector<PageFrame> sorted(frames_.size());
@@ -80,7 +80,7 @@ StackPages::StackPages(const GrowthReport& report, std::span<const std::uint32_t
   for (std::uint32_t& f : frame_of_stack_) f = place[f];
   seen_.clear();
   frame_ids_.clear();
-  std::sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
+  std::ranges::sort(order_, [&](std::uint32_t a, std::uint32_t b) {
     const std::span<const std::uint32_t> x = frames(a);
     const std::span<const std::uint32_t> y = frames(b);
     const auto [i, j] = std::mismatch(x.begin(), x.end(), y.begin(), y.end());
@@ -175,8 +175,7 @@ std::string StackPages::coded(const std::vector<bool>& wanted) const {
     for (const std::uint32_t t : {frames_[f].name, frames_[f].full, frames_[f].file, frames_[f].module}) use_text(t);
   }
   // Sorted: neighbours share prefixes, and the page compares names by their numbers. Row 0 is "".
-  std::sort(used_texts.begin(), used_texts.end(),
-            [&](std::uint32_t a, std::uint32_t b) { return texts_[a] < texts_[b]; });
+  std::ranges::sort(used_texts, [&](std::uint32_t a, std::uint32_t b) { return texts_[a] < texts_[b]; });
   std::string joined;
   for (std::uint32_t i = 0; i < used_texts.size(); ++i) {
     text_place[used_texts[i]] = i;

@@ -7,8 +7,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analyzer/html/series.hpp"
 #include "snapdiff/growth.hpp"
 #include "snapdiff/keyed_hash.hpp"
+#include "snapdiff/postmortem.hpp"
 
 /// Stacks of rows, interned, and their coding: one text table, one table of frames, stacks in the order
 /// of their frames from the root so that each says only where it leaves the one before.
@@ -68,5 +70,17 @@ class StackPages {
   std::vector<std::size_t> begin_{0};
   std::vector<std::uint32_t> order_;
 };
+
+/// How many of the heaviest rows come in the report's own order; the page orders the others by size of
+/// change, then by name.
+inline constexpr std::size_t kRankedRows = 10'000;
+
+/// Figures of rows, in columns. `order`: rows of the report as the page numbers them.
+///   ranks     numbers of the report's first kRankedRows rows on the page, in the report's order
+///   values    per row: greatest common divisor; then first values and steps in multiples of it
+///   ...       objects, errors, verdicts, tiers, known points (README.md, "Data")
+/// `importance` is of all rows of the report: reasons of verdicts are kept for those that matter.
+std::string coded_values(const Postmortem& report, const std::vector<std::uint64_t>& importance,
+                         std::span<const std::uint32_t> order);
 
 }  // namespace snapdiff::html

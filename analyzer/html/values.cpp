@@ -1,4 +1,4 @@
-#include "analyzer/html/values.hpp"
+#include "analyzer/html/stacks.hpp"
 
 #include <algorithm>
 #include <array>

@@ -27,7 +27,7 @@ std::string sparkline_of(const CounterRow& row, bool utf8) {
   std::vector<std::int64_t> values;
   for (std::size_t i = row.first; i <= row.last; ++i) values.push_back(row.values[i] ? *row.values[i] : values.back());
   // From the lowest one up: a level of gigabytes that rises by megabytes would be a flat line of bars from zero.
-  const std::int64_t lowest = *std::min_element(values.begin(), values.end());
+  const std::int64_t lowest = *std::ranges::min_element(values);
   for (std::int64_t& value : values) {
     // The smallest bar instead of none for the lowest.
     if (__builtin_sub_overflow(value, lowest, &value)) return {};
@@ -60,8 +60,7 @@ class CounterSheet {
   CounterSheet(const CounterReport& report, const Style& style)
       : report_(report), style_(style), glyphs_(glyphs_for(style.utf8)), wide_(style.width >= kWide) {
     single_ = report.snapshots.size() == 1;
-    judged_ = std::any_of(report.rows.begin(), report.rows.end(),
-                          [](const CounterRow& row) { return !word_of(row).empty(); });
+    judged_ = std::ranges::any_of(report.rows, [](const CounterRow& row) { return !word_of(row).empty(); });
     shown_ = std::span(report.rows).first(shown_of(report.rows.size(), style));
   }
 
@@ -88,7 +87,7 @@ class CounterSheet {
     }
     if (shown_.size() < report_.rows.size()) sheet.add().last = others_text(report_.rows.size() - shown_.size());
     std::vector<std::string> notes = note_lines(report_.notes, style_.utf8);
-    const bool rounded = std::any_of(report_.rows.begin(), report_.rows.end(), within_rounding);
+    const bool rounded = std::ranges::any_of(report_.rows, within_rounding);
     if (rounded && !single_) notes.emplace_back("~ growth within what the input is rounded to");
     return head() + sheet.text(style_.colour) + text_end(notes, style_);
   }

@@ -64,7 +64,7 @@ void stack_fields(Record& record, std::span<const FrameView> frames) {
   record.text(frames[0].file);
   record.number_if(frames[0].line > 0, frames[0].line);
   record.text(frames[0].module);
-  const bool any_place = std::any_of(frames.begin(), frames.end(), [](const FrameView& f) { return !f.file.empty(); });
+  const bool any_place = std::ranges::any_of(frames, [](const FrameView& f) { return !f.file.empty(); });
   any_place ? record.text(joined(frames, place_of)) : record.empty();
 }
 

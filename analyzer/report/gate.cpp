@@ -24,8 +24,8 @@ std::string amount_text(const GateReport& report, double amount, bool sign) {
 }
 
 std::size_t count_of(const GateReport& report, Outcome outcome) {
-  return static_cast<std::size_t>(std::count_if(report.findings.begin(), report.findings.end(),
-                                                [&](const GateFinding& f) { return f.outcome == outcome; }));
+  return static_cast<std::size_t>(
+      std::ranges::count_if(report.findings, [&](const GateFinding& f) { return f.outcome == outcome; }));
 }
 
 std::string_view to_text(Outcome outcome) {

@@ -166,8 +166,8 @@ class GrowthSheet {
     if (error_beside)
       sheet.column({"error", 8, true, spaced(glyphs_.plus_minus)}, lines_,
                    [&](const GrowthLine& line) { return Cell{error_text(line)}; });
-    const bool with_tags = std::any_of(lines_.begin(), lines_.end(),
-                                       [](const GrowthLine& line) { return line.is_row() && !line.tag.empty(); });
+    const bool with_tags =
+        std::ranges::any_of(lines_, [](const GrowthLine& line) { return line.is_row() && !line.tag.empty(); });
     if (with_tags)
       sheet.column({"", 5, false, " "}, lines_, [](const GrowthLine& line) { return Cell{line.tag, Paint::dim}; });
     const auto side = [&](const std::string& header, std::size_t width, const std::string& separator,
@@ -203,7 +203,7 @@ class GrowthSheet {
       report_.frames(report_.rows[lines_[i].row], frames);
       texts[i] = cut_name(stack_cell(frames, kAnyWidth, glyphs_).site, kSiteWidth, glyphs_.ellipsis);
     }
-    if (std::all_of(texts.begin(), texts.end(), [](const std::string& text) { return text.empty(); })) return;
+    if (std::ranges::all_of(texts, [](const std::string& text) { return text.empty(); })) return;
     sheet.column({"allocated at", 18, false, "  "}, texts, [](const std::string& text) {
       return Cell{text, Paint::dim};
     });
@@ -227,8 +227,7 @@ class GrowthSheet {
       return report_.options.by == GroupBy::label ? printable(report_.options.label_key, style_.utf8)
                                                   : std::string(to_text(report_.options.by));
     }
-    const bool marked =
-        std::any_of(lines_.begin(), lines_.end(), [&](const GrowthLine& line) { return noise(line, false); });
+    const bool marked = std::ranges::any_of(lines_, [&](const GrowthLine& line) { return noise(line, false); });
     return marked ? "stack (leaf first; ~ within error)" : "stack (leaf first)";
   }
 
@@ -344,7 +343,7 @@ std::string sparkline(const std::int64_t* values, std::size_t count, std::size_t
     std::int64_t& height = heights[i * bars / count];
     height = std::max(height, values[i]);
   }
-  const auto most = static_cast<double>(*std::max_element(heights.begin(), heights.end()));
+  const auto most = static_cast<double>(*std::ranges::max_element(heights));
   std::string text;
   for (const std::int64_t height : heights) {
     const double share = most > 0 ? static_cast<double>(height) / (most * 1.0001) : 0;

@@ -66,7 +66,7 @@ HeadLine matched_line(const GrowthReport& report, const Style& style) {
   for (std::size_t tier = 0; tier < kMatchTiers; ++tier) {
     if (report.matched[tier] > 0) tiers.push_back(tier);
   }
-  std::stable_sort(tiers.begin(), tiers.end(), [&](std::size_t a, std::size_t b) {
+  std::ranges::stable_sort(tiers, [&](std::size_t a, std::size_t b) {
     // What is unmatched comes last, whatever its size.
     const bool a_none = a + 1 == kMatchTiers;
     const bool b_none = b + 1 == kMatchTiers;

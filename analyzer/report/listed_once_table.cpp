@@ -69,8 +69,7 @@ std::string listed_once_text(const GrowthReport& report, const Style& style) {
   const Glyphs glyphs = glyphs_for(style.utf8);
   const std::span<const ListedOnce> shown = shown_rows(report, style);
   Sheet sheet = known_values(report, shown, glyphs, style.thousands);
-  if (std::any_of(report.listed_once.begin(), report.listed_once.end(),
-                  [](const ListedOnce& row) { return row.first != row.last; }))
+  if (std::ranges::any_of(report.listed_once, [](const ListedOnce& row) { return row.first != row.last; }))
     sheet.column({"known", 9, true, "  "}, shown, [&](const ListedOnce& row) {
       return Sheet::Cell{known_growth(row, report, glyphs), growth_paint(row.value.growth())};
     });

@@ -165,9 +165,8 @@ std::string csv_peek(const PeekReport& report) {
 
 bool has_objects(const PeekReport& report) {
   const auto counts = [](const PeekEdge& edge) { return edge.objects != Change{}; };
-  return std::any_of(report.functions.begin(), report.functions.end(), [&](const PeekFunction& function) {
-    return std::any_of(function.callers.begin(), function.callers.end(), counts) ||
-           std::any_of(function.callees.begin(), function.callees.end(), counts);
+  return std::ranges::any_of(report.functions, [&](const PeekFunction& function) {
+    return std::ranges::any_of(function.callers, counts) || std::ranges::any_of(function.callees, counts);
   });
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 #include <span>
 
 #include "analyzer/report/frame_names.hpp"
@@ -17,9 +18,7 @@ std::vector<std::uint32_t> pinned_segments(const PinReport& report) {
   for (std::uint32_t s = 0; s < report.segments.size(); ++s) {
     if (report.segments[s].pinned > 0) order.push_back(s);
   }
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return report.segments[a].pinned > report.segments[b].pinned;
-  });
+  std::ranges::stable_sort(order, std::greater<>(), [&](std::uint32_t s) { return report.segments[s].pinned; });
   return order;
 }
 

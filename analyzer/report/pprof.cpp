@@ -90,7 +90,7 @@ class ProfileWriter {
     for (const Mapping& mapping : snapshot.mappings) {
       const auto [index, is_new] = module(d, mapping.module);
       if (is_new) added.push_back(index);
-      const bool own = std::find(added.begin(), added.end(), index) != added.end();
+      const bool own = std::ranges::find(added, index) != added.end();
       if (own) modules_[index].ranges.push_back({mapping.start, mapping.limit, mapping.offset, ++mapping_count_});
     }
   }

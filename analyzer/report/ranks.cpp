@@ -31,9 +31,7 @@ class RanksText {
   std::string name(std::size_t rank) const { return printable(report_.ranks[rank].name, style_.utf8); }
 
   std::string headline() const {
-    const auto [low, high] =
-        std::minmax_element(report_.ranks.begin(), report_.ranks.end(),
-                            [](const RankFacts& a, const RankFacts& b) { return a.total < b.total; });
+    const auto [low, high] = std::ranges::minmax_element(report_.ranks, {}, &RankFacts::total);
     std::string out = counted(report_.ranks.size(), "rank") + "   " + value(low->total) + " to " + value(high->total) +
                       "   " + printable(report_.series.overall.metric, style_.utf8) + "\n";
     std::string text;

@@ -64,8 +64,7 @@ class RetainedText {
 
   std::string headline() const {
     const auto any = [&](ObjectSum HeapFacts::*part) {
-      return std::any_of(report_.heaps.begin(), report_.heaps.end(),
-                         [&](const HeapFacts& h) { return (h.*part).objects > 0; });
+      return std::ranges::any_of(report_.heaps, [&](const HeapFacts& h) { return (h.*part).objects > 0; });
     };
     const auto line = [&](const std::string& label, const std::string& text) {
       return wrapped(label + text, style_.width, label.size()) + "\n";

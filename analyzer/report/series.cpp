@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <optional>
 
 #include "analyzer/report/frame_names.hpp"
@@ -107,8 +108,7 @@ std::vector<PassingRow> passing_rows(const SeriesReport& series) {
     }
     if (static_cast<double>(passing.rise) >= kPassingShare * static_cast<double>(most)) found.push_back(passing);
   }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const PassingRow& a, const PassingRow& b) { return a.rise > b.rise; });
+  std::ranges::stable_sort(found, std::greater<>(), &PassingRow::rise);
   if (found.size() > kMostPassing) found.resize(kMostPassing);
   return found;
 }

@@ -63,7 +63,7 @@ constexpr std::string_view kShrank = "[shrank]";
 /// line ends become \xNN.
 void append_name(std::string& line, std::string_view name) {
   std::string text = printable(name);
-  std::replace(text.begin(), text.end(), ';', ':');
+  std::ranges::replace(text, ';', ':');
   line += text;
 }
 

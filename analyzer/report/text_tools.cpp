@@ -47,8 +47,7 @@ constexpr std::array<Range, 13> kDoubleWidth{{{0x1100, 0x115F},
                                               {0x20000, 0x3FFFD}}};
 
 bool contains(std::span<const Range> ranges, std::uint32_t value) {
-  const auto after = std::upper_bound(ranges.begin(), ranges.end(), value,
-                                      [](std::uint32_t v, const Range& range) { return v < range.first; });
+  const auto after = std::ranges::upper_bound(ranges, value, {}, &Range::first);
   return after != ranges.begin() && value <= std::prev(after)->last;
 }
 

@@ -7,8 +7,9 @@
 #include "analyzer/render/paint/prose_lines.hpp"
 
 namespace snapdiff::render {
+
 bool has_times(const Story& story) {
-  return std::any_of(story.steps.begin(), story.steps.end(), [](const SeriesStep& step) {
+  return std::ranges::any_of(story.steps, [](const SeriesStep& step) {
     return step.snapshot.snapshot != nullptr && step.snapshot.snapshot->facts.taken_at_ns.has_value();
   });
 }
@@ -131,7 +132,7 @@ std::vector<Band> plot_bands(const Story& story) {
     }
     out.push_back(std::move(band));
   }
-  if (*std::min_element(other.values.begin(), other.values.end()) < 0) return {};
+  if (*std::ranges::min_element(other.values) < 0) return {};
   out.insert(out.begin(), std::move(other));
   return out;
 }
@@ -175,11 +176,10 @@ std::vector<std::size_t> chosen_steps(const std::vector<SeriesStep>& steps, std:
     return i == 0 || i + 1 == steps.size() ? 0 : steps[i].restart.empty() ? 2 : 1;
   };
   const auto size = [&](std::size_t i) { return std::fabs(static_cast<double>(steps[i].growth)); };
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return rank(a) != rank(b) ? rank(a) < rank(b) : size(a) > size(b);
-  });
+  std::ranges::stable_sort(
+      order, [&](std::size_t a, std::size_t b) { return rank(a) != rank(b) ? rank(a) < rank(b) : size(a) > size(b); });
   order.resize(most);
-  std::sort(order.begin(), order.end());
+  std::ranges::sort(order);
   return order;
 }
 

@@ -346,7 +346,7 @@ std::vector<std::string> FlameWords::path(const FlameMark& mark) const {
   std::vector<std::string> out;
   for (std::uint32_t box = mark.box; box != 0 && out.size() < kMostNames; box = story_.tree.boxes[box].parent)
     out.push_back(frame_name(story_.tree.frames[story_.tree.boxes[box].name]));
-  std::reverse(out.begin(), out.end());
+  std::ranges::reverse(out);
   return out;
 }
 

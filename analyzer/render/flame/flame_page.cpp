@@ -212,7 +212,7 @@ void add_roles(const FlameStory& story, const FlameWords& words, std::vector<Sam
 }
 
 std::vector<Sample> samples_of(const FlameStory& story, const FlameWords& words, const FlameLayout& layout) {
-  const auto any = [&](auto holds) { return std::any_of(layout.marks.begin(), layout.marks.end(), holds); };
+  const auto any = [&](auto holds) { return std::ranges::any_of(layout.marks, holds); };
   const std::string what = noun(story);
   std::vector<Sample> out;
   FlameFill gone, grown, both, same;

@@ -239,7 +239,7 @@ void draw_legend(const GraphScene& scene, Canvas& canvas, double y) {
   sum += concat(" + hidden ", change(graph.hidden_flat.net()), " = total ", change(graph.total.net()), ".");
   if (graph.total.shrank != 0 && graph.total.grew != 0)
     sum += concat(" Grew ", change(graph.total.grew), ", shrank ", change(graph.total.shrank), ".");
-  const bool loops = std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const Node& n) { return n.recursive; });
+  const bool loops = std::ranges::any_of(graph.nodes, [](const Node& n) { return n.recursive; });
   if (loops) sum += " \u21bb recursion folded.";
   canvas.text_cut(kLeft, y + 53, sum, {7}, kInk2, kWidth);
 }

@@ -75,7 +75,7 @@ class GraphvizSession {
   std::string message(const std::string& otherwise) const {
     std::string text = collected();
     while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
-    std::replace(text.begin(), text.end(), '\n', ' ');
+    std::ranges::replace(text, '\n', ' ');
     return text.empty() ? otherwise : text;
   }
 
@@ -171,7 +171,7 @@ std::vector<Point> curve_of(Agedge_t* edge, Agnode_t* from, double top) {
   // dot draws an edge that runs upwards from the lower end.
   const Point tail{ND_coord(from).x, top - ND_coord(from).y};
   const auto far = [&](Point p) { return std::hypot(p.x - tail.x, p.y - tail.y); };
-  if (far(out.front()) > far(out.back())) std::reverse(out.begin(), out.end());
+  if (far(out.front()) > far(out.back())) std::ranges::reverse(out);
   return out;
 }
 

@@ -70,9 +70,7 @@ class Clock {
 };
 
 std::pair<double, double> range_of(const AxisPage::Series& series) {
-  const auto [low, high] =
-      std::minmax_element(series.points.begin(), series.points.end(),
-                          [](const AxisPage::Point& a, const AxisPage::Point& b) { return a.value < b.value; });
+  const auto [low, high] = std::ranges::minmax_element(series.points, {}, &AxisPage::Point::value);
   return {static_cast<double>(low->value), static_cast<double>(high->value)};
 }
 
@@ -177,9 +175,8 @@ class AxisPanel : ChartPanel {
 };
 
 bool has(const AxisPage& page, bool estimated) {
-  return std::any_of(page.series.begin(), page.series.end(), [&](const AxisPage::Series& series) {
-    return std::any_of(series.points.begin(), series.points.end(),
-                       [&](const AxisPage::Point& point) { return point.estimated == estimated; });
+  return std::ranges::any_of(page.series, [&](const AxisPage::Series& series) {
+    return std::ranges::count(series.points, estimated, &AxisPage::Point::estimated) > 0;
   });
 }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -28,7 +29,7 @@ Chosen choose(const PinReport& report) {
   for (const PinEdge& edge : report.edges) {
     if (edge.pinned > 0) order.push_back(edge);
   }
-  std::stable_sort(order.begin(), order.end(), [](const PinEdge& a, const PinEdge& b) { return a.pinned > b.pinned; });
+  std::ranges::stable_sort(order, std::greater<>(), &PinEdge::pinned);
   Chosen chosen;
   std::set<std::uint32_t> segments;
   std::set<std::uint32_t> rows;
@@ -46,14 +47,12 @@ Chosen choose(const PinReport& report) {
     chosen.drawn += edge.pinned;
   }
   chosen.segments.assign(segments.begin(), segments.end());
-  std::stable_sort(chosen.segments.begin(), chosen.segments.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return report.segments[a].pinned > report.segments[b].pinned;
-  });
+  std::ranges::stable_sort(chosen.segments, std::greater<>(),
+                           [&](std::uint32_t s) { return report.segments[s].pinned; });
   std::map<std::uint32_t, std::size_t> place;
   for (std::size_t i = 0; i < chosen.segments.size(); ++i) place[chosen.segments[i]] = i;
-  std::stable_sort(chosen.edges.begin(), chosen.edges.end(), [&](const PinEdge& a, const PinEdge& b) {
-    return place[a.segment] != place[b.segment] ? place[a.segment] < place[b.segment] : a.row < b.row;
-  });
+  std::ranges::stable_sort(chosen.edges, {},
+                           [&](const PinEdge& edge) { return std::pair(place[edge.segment], edge.row); });
   // Stacks are at the middle of their blocks, so that few lines cross.
   std::map<std::uint32_t, std::pair<double, double>> middle;
   for (std::size_t i = 0; i < chosen.edges.size(); ++i) {
@@ -62,9 +61,7 @@ Chosen choose(const PinReport& report) {
     weight += static_cast<double>(chosen.edges[i].pinned);
   }
   chosen.rows.assign(rows.begin(), rows.end());
-  std::stable_sort(chosen.rows.begin(), chosen.rows.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return middle[a].first / middle[a].second < middle[b].first / middle[b].second;
-  });
+  std::ranges::stable_sort(chosen.rows, {}, [&](std::uint32_t r) { return middle[r].first / middle[r].second; });
   return chosen;
 }
 
@@ -148,7 +145,7 @@ class Graph {
     return tops;
   }
   static std::size_t place(const std::vector<std::uint32_t>& in, std::uint32_t what) {
-    return static_cast<std::size_t>(std::find(in.begin(), in.end(), what) - in.begin());
+    return static_cast<std::size_t>(std::ranges::find(in, what) - in.begin());
   }
   double width_of(double pinned) const { return 0.5 + 5.5 * std::sqrt(most_ > 0 ? pinned / most_ : 0); }
 

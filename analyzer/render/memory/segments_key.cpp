@@ -1,8 +1,7 @@
-#include "analyzer/render/memory/segments_key.hpp"
+#include "analyzer/render/memory/memory_pages.hpp"
 
 #include <string>
 
-#include "analyzer/render/memory/memory_pages.hpp"
 #include "analyzer/render/paint/text.hpp"
 #include "snapdiff/number_text.hpp"
 #include "snapdiff/role_names.hpp"

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "analyzer/render/memory/memory_pages.hpp"
-#include "analyzer/render/memory/segments_key.hpp"
 #include "analyzer/render/paint/text.hpp"
 #include "snapdiff/number_text.hpp"
 
@@ -59,8 +58,7 @@ class Owners {
       return row == frames_;
     };
     place->second =
-        std::min(static_cast<std::size_t>(std::find_if(rows_.begin(), rows_.end(), is_same) - rows_.begin()),
-                 kOwnerColors.size());
+        std::min(static_cast<std::size_t>(std::ranges::find_if(rows_, is_same) - rows_.begin()), kOwnerColors.size());
     if (place->second == rows_.size()) place->second = kOwnerColors.size();
     return place->second;
   }
@@ -165,9 +163,7 @@ class Map {
       group.name.append(count_text(static_cast<std::int64_t>(group.segments.size())))
           .append(group.segments.size() == 1 ? " segment, " : " segments, ")
           .append(size_text(group.bytes));
-      std::sort(group.segments.begin(), group.segments.end(), [&](std::size_t a, std::size_t b) {
-        return s.address[a] != s.address[b] ? s.address[a] < s.address[b] : a < b;
-      });
+      std::ranges::stable_sort(group.segments, {}, [&](std::size_t segment) { return s.address[segment]; });
       groups_.push_back(std::move(group));
     }
   }
@@ -296,7 +292,7 @@ class Map {
             ++next;
             used = 0;
           }
-          what = look_at(static_cast<std::size_t>(std::max_element(sizes.begin(), sizes.end()) - sizes.begin()));
+          what = look_at(static_cast<std::size_t>(std::ranges::max_element(sizes) - sizes.begin()));
         }
         draw_piece(what, {kLeft + x + from * drawn / part, y, (to - from) * drawn / part, kBar});
         from = to;

@@ -4,7 +4,6 @@
 
 #include "analyzer/render/chart/chart.hpp"
 #include "analyzer/render/memory/memory_pages.hpp"
-#include "analyzer/render/memory/timeline_text.hpp"
 #include "snapdiff/role_names.hpp"
 
 namespace snapdiff::render {

@@ -1,9 +1,8 @@
-#include "analyzer/render/memory/timeline_text.hpp"
+#include "analyzer/render/memory/memory_pages.hpp"
 
 #include <algorithm>
 #include <cstdio>
 
-#include "analyzer/render/memory/memory_pages.hpp"
 #include "analyzer/render/paint/text.hpp"
 
 namespace snapdiff::render {
@@ -45,7 +44,7 @@ std::string timeline_sentence(const MemoryTimeline& t) {
       .append(" at ")
       .append(place_text(t, t.peak_at, t.peak_event));
   if (!t.reserved.empty()) {
-    const std::int64_t most = *std::max_element(t.reserved.begin(), t.reserved.end());
+    const std::int64_t most = *std::ranges::max_element(t.reserved);
     text.append("; the allocator had reserved ").append(size_text(most)).append(" at most");
   }
   text.append(".");

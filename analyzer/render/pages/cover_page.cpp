@@ -174,7 +174,7 @@ void draw_leading_counter(const Postmortem& report, Canvas& canvas, double y) {
   if (!report.counters) return;
   const std::vector<CounterRow>& rows = report.counters->rows;
   const auto leading =
-      std::find_if(rows.begin(), rows.end(), [](const CounterRow& row) { return !row.cumulative && row.known() > 0; });
+      std::ranges::find_if(rows, [](const CounterRow& row) { return !row.cumulative && row.known() > 0; });
   if (leading == rows.end()) return;
   CountersPage page;
   page.counters.snapshots = report.counters->snapshots;

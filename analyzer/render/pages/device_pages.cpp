@@ -68,7 +68,7 @@ void draw_failure(const PostmortemPages& pages, Canvas& canvas) {
 }
 
 bool has_pages_of_pins(const MemoryStory& memory) {
-  return std::any_of(memory.pages.begin(), memory.pages.end(), [](const MemoryPage& page) {
+  return std::ranges::any_of(memory.pages, [](const MemoryPage& page) {
     return std::holds_alternative<SegmentsPage>(page) || std::holds_alternative<PinsPage>(page);
   });
 }

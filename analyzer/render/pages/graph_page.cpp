@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analyzer/render/pages/growth_table.hpp"
 #include "analyzer/render/pages/pages.hpp"
 #include "snapdiff/concat.hpp"
 
@@ -34,8 +33,7 @@ std::string spine_sentence(const graph::GrowthGraph& graph) {
     }
   }
   const std::string what = mostly_grew(graph) ? "growth" : "change";
-  const auto branches =
-      std::count_if(graph.edges.begin(), graph.edges.end(), [node](const graph::Edge& e) { return e.from == node; });
+  const auto branches = std::ranges::count_if(graph.edges, [node](const graph::Edge& e) { return e.from == node; });
   std::string text;
   if (node != 0) {
     text = share == 1 ? std::string("All ").append(what) : share_text(share).append(" of the ").append(what);

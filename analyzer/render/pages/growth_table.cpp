@@ -1,4 +1,4 @@
-#include "analyzer/render/pages/growth_table.hpp"
+#include "analyzer/render/pages/pages.hpp"
 
 #include <algorithm>
 #include <cmath>

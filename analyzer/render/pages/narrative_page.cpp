@@ -77,8 +77,7 @@ std::vector<Block> narrative_blocks(PostmortemPages& pages) {
   std::vector<Block> blocks;
   std::vector<const Finding*> findings;
   for (const Finding& finding : narrative.findings) findings.push_back(&finding);
-  std::stable_sort(findings.begin(), findings.end(),
-                   [](const Finding* a, const Finding* b) { return a->kind < b->kind; });
+  std::ranges::stable_sort(findings, [](const Finding* a, const Finding* b) { return a->kind < b->kind; });
   for (std::size_t i = 0; i < findings.size(); ++i)
     blocks.push_back(finding_block(pages, *findings[i], i == 0 || findings[i]->kind != findings[i - 1]->kind));
   if (narrative.hints.empty()) return blocks;

@@ -22,7 +22,7 @@ Story story_of(const Postmortem& report) {
   story.missing = report.missing;
   const std::vector<Verdict>& verdicts = report.trend.verdicts;
   const bool judged = verdicts.size() == story.overall.rows.size() &&
-                      std::any_of(verdicts.begin(), verdicts.end(), [](const Verdict& v) { return !v.word.empty(); });
+                      std::ranges::any_of(verdicts, [](const Verdict& v) { return !v.word.empty(); });
   if (judged) story.verdicts = verdicts;
   story.title = report.title;
   story.version = report.version;
@@ -67,8 +67,7 @@ Status plan_appendix(PostmortemPages& pages) {
 
 /// Something of the inputs is missing or doubtful.
 bool has_losses(const Notes& notes) {
-  return std::any_of(notes.all().begin(), notes.all().end(),
-                     [](const Note& note) { return note.severity != Severity::info; });
+  return std::ranges::any_of(notes.all(), [](const Note& note) { return note.severity != Severity::info; });
 }
 
 /// Nothing passes through a frame where nothing changed; types of an object graph have no callers at all.

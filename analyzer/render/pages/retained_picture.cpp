@@ -53,7 +53,7 @@ std::vector<std::uint32_t> choose(const std::vector<Weight>& cumulative, double 
     if (importance != 0 && static_cast<double>(importance) >= least) break;
     order.pop_back();
   }
-  std::sort(order.begin(), order.end());
+  std::ranges::sort(order);
   return order;
 }
 

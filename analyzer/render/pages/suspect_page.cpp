@@ -28,8 +28,8 @@ std::string error_text(const GrowthReport& report, double error) {
 void draw_chart(const PostmortemPages& pages, const std::vector<double>& values, Canvas& canvas, double y) {
   const Quantity q = quantity_of(pages.report.growth().unit);
   const Chart chart{kLeft + 34, kLeft + kChartWidth, y + 8, y + kChartHeight - 16, 6.6, 2.3};
-  const double least = std::min(0.0, *std::min_element(values.begin(), values.end()));
-  const double most = *std::max_element(values.begin(), values.end());
+  const double least = std::min(0.0, *std::ranges::min_element(values));
+  const double most = *std::ranges::max_element(values);
   const Axis axis = axis_for(std::max(most, -least), q.bytes);
   const double top = std::max(axis.top * axis.unit, 1e-9);
   const auto at = [&](double value) { return chart.y1 - (chart.y1 - chart.y0) * (value - least) / (top - least); };

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analyzer/render/pages/growth_table.hpp"
 #include "analyzer/render/pages/pages.hpp"
 #include "analyzer/render/pages/postmortem_pages.hpp"
 #include "snapdiff/concat.hpp"

@@ -144,9 +144,8 @@ std::vector<Block> unknown_blocks(PostmortemPages& pages) {
   std::vector<Block> blocks;
   std::vector<const Note*> notes;
   for (const Note& note : pages.report.notes.all()) notes.push_back(&note);
-  std::stable_sort(notes.begin(), notes.end(), [](const Note* a, const Note* b) { return a->severity > b->severity; });
-  const bool lost =
-      std::any_of(notes.begin(), notes.end(), [](const Note* note) { return note->severity == Severity::data_loss; });
+  std::ranges::stable_sort(notes, [](const Note* a, const Note* b) { return a->severity > b->severity; });
+  const bool lost = std::ranges::any_of(notes, [](const Note* note) { return note->severity == Severity::data_loss; });
   blocks.push_back(section_block("Remarks on the inputs", "gravest first; how often each was made"));
   if (notes.empty()) {
     blocks.push_back({18, [](Canvas& canvas, double y) {

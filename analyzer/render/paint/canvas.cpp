@@ -131,7 +131,7 @@ double Canvas::badge(double x, double y, std::string_view word, double size, Ali
 
 void Canvas::sparkline(const Box& box, std::span<const std::int64_t> values) {
   if (values.size() < 2) return;
-  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  const auto [low, high] = std::ranges::minmax_element(values);
   const double most = static_cast<double>(std::max<std::int64_t>(*high, 0));
   const double least = static_cast<double>(std::min<std::int64_t>(*low, 0));
   const double range = most - least > 0 ? most - least : 1;

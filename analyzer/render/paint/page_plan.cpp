@@ -6,6 +6,7 @@
 #include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
+
 Result<std::string> write_document(const PagePlan& plan, const DocumentText& text, Typesetter& type, Paper paper) {
   const std::string fonts = concat("fonts: ", type.sans(), ", ", type.mono());
   PdfDocument document(type, paper, {text.kind + text.program, text.version, fonts, text.created_at_ns},
