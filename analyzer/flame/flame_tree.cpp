@@ -7,11 +7,14 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "analyzer/flame/frame_numbers.hpp"
 #include "snapdiff/checked.hpp"
+#include "snapdiff/frame_text.hpp"
+#include "snapdiff/hash.hpp"
 #include "snapdiff/library_frames.hpp"
 #include "snapdiff/number_text.hpp"
 #include "snapdiff/snapshot.hpp"
@@ -53,6 +56,76 @@ Error beyond(std::string_view what) {
 Status not_by_stack(GroupBy by) {
   return Error{ErrorCode::usage,
                std::string("flame graph of rows by ").append(to_text(by)).append(", expected by stack")};
+}
+
+/// What a box is known by.
+Hash128 name_hash(const FrameView& frame) {
+  SequenceHasher hasher;
+  if (!frame.function.empty()) {
+    hasher.add(hash_bytes(frame.function, frame.pseudo ? 2 : 1));
+  } else {
+    hasher.add(hash_bytes(base_name(frame.module), 3));
+    hasher.add({mix64(frame.offset), frame.offset});
+  }
+  return hasher.finish();
+}
+
+/// Numbers frames in the order in which they are first seen; equal where the boxes are the same.
+class FrameNumbers {
+ public:
+  std::uint32_t of(const FrameView& frame) {
+    const bool named = !frame.function.empty();
+    const std::string_view text = named ? frame.function : frame.module;
+    const Place place{text.data(), text.size(), named ? 0 : frame.offset + 1, frame.pseudo};
+    const auto found = places_.find(place);
+    if (found != places_.end()) return found->second;
+    const auto [at, added] = names_.try_emplace(name_hash(frame), static_cast<std::uint32_t>(frames_.size()));
+    if (added) frames_.push_back(frame);
+    places_.emplace(place, at->second);
+    return at->second;
+  }
+
+  /// A pseudo frame; `name` must live as long as the tree.
+  std::uint32_t of_pseudo(std::string_view name) { return of(made_frame(name)); }
+
+  /// By number.
+  std::vector<FrameView> take_frames() { return std::move(frames_); }
+  const std::vector<FrameView>& frames() const { return frames_; }
+
+ private:
+  /// Texts are interned per snapshot, so that most frames are found by where their name lies, without
+  /// looking at its bytes: 3 million frames in 0.1 s instead of 0.4 s.
+  struct Place {
+    const char* text = nullptr;
+    std::size_t size = 0;
+    std::uint64_t offset = 0;
+    bool pseudo = false;
+    friend bool operator==(const Place&, const Place&) = default;
+  };
+  struct PlaceHash {
+    std::size_t operator()(const Place& place) const {
+      return static_cast<std::size_t>(
+          mix64(reinterpret_cast<std::uintptr_t>(place.text) * 31 + place.size + mix64(place.offset)));
+    }
+  };
+
+  std::unordered_map<Place, std::uint32_t, PlaceHash> places_;
+  std::unordered_map<Hash128, std::uint32_t> names_;
+  std::vector<FrameView> frames_;
+};
+
+/// Place of each frame in the order of names: function, then module and offset. Total: numbers last.
+std::vector<std::uint32_t> name_ranks(const std::vector<FrameView>& frames) {
+  std::vector<std::uint32_t> order(frames.size());
+  std::iota(order.begin(), order.end(), 0U);
+  const auto key = [&](std::uint32_t i) {
+    const FrameView& frame = frames[i];
+    return std::tuple(frame.function, base_name(frame.module), frame.offset, i);
+  };
+  std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
+  std::vector<std::uint32_t> rank(frames.size());
+  for (std::uint32_t place = 0; place < order.size(); ++place) rank[order[place]] = place;
+  return rank;
 }
 
 /// Stacks as runs of frame numbers, root first, each with its figures.

@@ -55,10 +55,7 @@ class Reader {
       leaf_line_.push_back(frames.empty() ? 0 : frames.front().line);
     }
     if (report_.unattributed == Change{} && report_.unattributed_objects == Change{}) return;
-    FrameView frame;
-    frame.function = kUnattributed;
-    frame.pseudo = true;
-    runs.node.push_back(data_->functions.id(frame));
+    runs.node.push_back(data_->functions.id(made_frame(kUnattributed)));
     runs.begin.push_back(runs.node.size());
     leaf_line_.push_back(0);
   }

@@ -76,9 +76,6 @@ struct KeptEdge {
   bool varies = false;
 };
 
-/// The candidates to draw: kept[c] for each candidate, root included.
-std::vector<std::uint8_t> choose_nodes(const GrowthModel::Data& data, std::size_t max_nodes);
-
 /// All edges between kept candidates, by (from, to).
 std::vector<KeptEdge> edges_between(const GrowthModel::Data& data, const std::vector<std::uint8_t>& kept);
 

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "analyzer/html/markup.hpp"
 #include "analyzer/html/sections.hpp"

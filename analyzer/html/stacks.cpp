@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <functional>
 #include <numeric>
 #include <tuple>
 
 #include "analyzer/html/markup.hpp"
 #include "analyzer/html/packing.hpp"
-#include "analyzer/report/report.hpp"
 #include "snapdiff/frame_text.hpp"
 #include "snapdiff/function_name.hpp"
 #include "snapdiff/hash.hpp"
@@ -53,9 +51,7 @@ StackPages::StackPages(const GrowthReport& report, std::span<const std::uint32_t
     if (report.options.by == GroupBy::stack) {
       report.frames(report.rows[row], views);
     } else {
-      FrameView key;
-      key.function = report.keys[report.rows[row].key];
-      views.push_back(key);
+      views.push_back(made_frame(report.keys[report.rows[row].key], false));
     }
     add(views);
   }
@@ -100,12 +96,7 @@ void StackPages::add(std::span<const FrameView> leaf_first) {
     }
     frame_of_stack_.push_back(frame(leaf_first[i]));
   }
-  if (count == 0) {
-    FrameView none;
-    none.function = "[filtered out]";
-    none.pseudo = true;
-    frame_of_stack_.push_back(frame(none));
-  }
+  if (count == 0) frame_of_stack_.push_back(frame(made_frame("[filtered out]")));
   begin_.push_back(frame_of_stack_.size());
 }
 

@@ -85,9 +85,7 @@ std::string table_section(const Postmortem& report, const Chosen& chosen, const 
     if (g.options.by == GroupBy::stack) {
       g.frames(row, frames);
     } else {
-      frames.emplace_back();
-      frames.back().function = g.keys[row.key];
-      frames.back().pseudo = true;
+      frames.push_back(made_frame(g.keys[row.key]));
     }
     std::vector<double> values(value_count(g));
     for (std::size_t s = 0; s < values.size(); ++s)

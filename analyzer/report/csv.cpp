@@ -3,7 +3,7 @@
 
 #include "analyzer/report/csv_record.hpp"
 #include "analyzer/report/frame_names.hpp"
-#include "analyzer/report/listed_once_table.hpp"
+#include "analyzer/report/selection.hpp"
 #include "analyzer/report/trend_parts.hpp"
 #include "analyzer/report/writers.hpp"
 

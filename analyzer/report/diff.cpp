@@ -1,9 +1,8 @@
-#include <cmath>
 
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/json_parts.hpp"
-#include "analyzer/report/listed_once_table.hpp"
 #include "analyzer/report/markdown_parts.hpp"
+#include "analyzer/report/selection.hpp"
 #include "analyzer/report/writers.hpp"
 
 namespace snapdiff::report {

@@ -185,38 +185,23 @@ std::string uri(std::string_view path) {
   return out;
 }
 
-constexpr std::string_view rule_of(Measure measure) {
-  switch (measure) {
-    case Measure::growth: return "growth";
-    case Measure::per_step: return "rate-per-snapshot";
-    case Measure::per_second: return "rate-per-time";
-    case Measure::jump: return "step";
-  }
-  return "";
-}
+/// By Measure.
+struct Rule {
+  std::string_view id, words;
+};
+constexpr Rule kRules[] = {{"growth", "Growth from the first to the last snapshot is over its budget"},
+                           {"rate-per-snapshot", "Memory is GROWING faster per snapshot than its budget allows"},
+                           {"rate-per-time", "Memory is GROWING faster per time than its budget allows"},
+                           {"step", "Memory rose at once (STEP, NEW) by more than its budget allows"}};
 
-constexpr std::string_view rule_words(Measure measure) {
-  switch (measure) {
-    case Measure::growth: return "Growth from the first to the last snapshot is over its budget";
-    case Measure::per_step: return "Memory is GROWING faster per snapshot than its budget allows";
-    case Measure::per_second: return "Memory is GROWING faster per time than its budget allows";
-    case Measure::jump: return "Memory rose at once (STEP, NEW) by more than its budget allows";
-  }
-  return "";
-}
-
-constexpr Measure kMeasures[] = {Measure::growth, Measure::per_step, Measure::per_second, Measure::jump};
+constexpr std::string_view rule_of(Measure measure) { return kRules[static_cast<std::size_t>(measure)].id; }
 
 /// JSON has no such number: the writer says null.
 constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
 
 constexpr std::string_view result_word(GateResult result) {
-  switch (result) {
-    case GateResult::passed: return "passed";
-    case GateResult::unjudged: return "unjudged";
-    case GateResult::failed: return "failed";
-  }
-  return "";
+  constexpr std::string_view kWords[] = {"passed", "unjudged", "failed"};
+  return kWords[static_cast<std::size_t>(result)];
 }
 
 void finding_fields(JsonWriter& json, const GateReport& report, const GateFinding& finding) {
@@ -252,9 +237,9 @@ void head_fields(JsonWriter& json, const GateReport& report) {
 void driver_fields(JsonWriter& json, std::string_view version) {
   json.field("name", "snapdiff");
   json.field("version", version);
-  json.objects("rules", kMeasures, [&](const Measure measure) {
-    json.field("id", rule_of(measure));
-    json.object("shortDescription", [&] { json.field("text", rule_words(measure)); });
+  json.objects("rules", kRules, [&](const Rule& rule) {
+    json.field("id", rule.id);
+    json.object("shortDescription", [&] { json.field("text", rule.words); });
   });
 }
 

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "analyzer/report/frame_names.hpp"
-#include "analyzer/report/selection.hpp"
 #include "snapdiff/first_notes.hpp"
 #include "snapdiff/function_name.hpp"
 #include "snapdiff/number_text.hpp"
@@ -273,9 +272,7 @@ std::string unnamed_text(const Unnamed& unnamed, const std::string& unit, bool u
     const std::string name = module.module.empty() ? "[no module]" : printable(base_name(module.module), utf8);
     text += (i > 0 ? ", " : "") + name + " " + number(module.addresses) + " (" + value_text(module.value, unit) + ")";
   }
-  if (unnamed.modules.size() > kModules)
-    text += ", " + number(unnamed.modules.size() - kModules) +
-            (unnamed.modules.size() - kModules == 1 ? " more module" : " more modules");
+  if (unnamed.modules.size() > kModules) text += ", " + counted(unnamed.modules.size() - kModules, "more module");
   return text + "; --symbols DIR with the binaries adds them";
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analyzer/report/frame_names.hpp"
-#include "analyzer/report/listed_once_table.hpp"
+#include "analyzer/report/selection.hpp"
 #include "analyzer/report/text_tools.hpp"
 #include "snapdiff/checked.hpp"
 #include "snapdiff/story.hpp"
@@ -15,6 +15,19 @@
 
 namespace snapdiff::report {
 namespace {
+
+void json_frame(JsonWriter& json, const FrameView& frame) {
+  json.begin_object();
+  json.field_or_null("function", frame.function);
+  json.field_or_null("file", frame.file);
+  json.field_or_null("line", frame.line > 0 ? std::optional<std::int64_t>(frame.line) : std::nullopt);
+  json.field_or_null("module", frame.module);
+  // Equal stacks of named frames may lie at several offsets; which of them is shown would depend on what came first.
+  json.key("offset");
+  frame.offset == kNoOffset || !frame.function.empty() ? json.null() : json.unsigned_integer(frame.offset);
+  json.field("inlined", frame.inlined);
+  json.end_object();
+}
 
 /// Sum of a column, or nothing when a value is unknown or the sum does not fit.
 std::optional<std::int64_t> total_of(const Column& column) {
@@ -184,19 +197,6 @@ void json_instances(JsonWriter& json, const InstanceCount& count) {
 
 void json_change(JsonWriter& json, std::string_view key, const Change& change) {
   json.object(key, [&] { json_change_fields(json, change); });
-}
-
-void json_frame(JsonWriter& json, const FrameView& frame) {
-  json.begin_object();
-  json.field_or_null("function", frame.function);
-  json.field_or_null("file", frame.file);
-  json.field_or_null("line", frame.line > 0 ? std::optional<std::int64_t>(frame.line) : std::nullopt);
-  json.field_or_null("module", frame.module);
-  // Equal stacks of named frames may lie at several offsets; which of them is shown would depend on what came first.
-  json.key("offset");
-  frame.offset == kNoOffset || !frame.function.empty() ? json.null() : json.unsigned_integer(frame.offset);
-  json.field("inlined", frame.inlined);
-  json.end_object();
 }
 
 void json_stack(JsonWriter& json, std::string_view key, std::span<const FrameView> frames) {

@@ -28,7 +28,6 @@ void json_change_fields(JsonWriter& json, const Change& change);
 void json_instances(JsonWriter& json, const InstanceCount& count);
 /// Where growth is not their difference: counters that restarted.
 void json_change_fields(JsonWriter& json, const Change& change, std::int64_t growth);
-void json_frame(JsonWriter& json, const FrameView& frame);
 void json_stack(JsonWriter& json, std::string_view key, std::span<const FrameView> frames);
 /// "metric", "unit" and "by" of a report, and which label rows are grouped by.
 template <class Report>

@@ -1,4 +1,4 @@
-#include "analyzer/report/listed_once_table.hpp"
+#include "analyzer/report/selection.hpp"
 
 #include <algorithm>
 #include <span>

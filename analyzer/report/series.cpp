@@ -1,13 +1,11 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
-#include <optional>
 
 #include "analyzer/report/frame_names.hpp"
 #include "analyzer/report/headline.hpp"
-#include "analyzer/report/listed_once_table.hpp"
 #include "analyzer/report/markdown_parts.hpp"
+#include "analyzer/report/selection.hpp"
 #include "analyzer/report/sheet.hpp"
 #include "analyzer/report/writers.hpp"
 #include "snapdiff/number_text.hpp"

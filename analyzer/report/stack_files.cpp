@@ -147,9 +147,7 @@ class Document {
     profile.weights.push_back(weight);
   }
   void add(Profile& profile, std::string_view name, std::uint64_t weight) {
-    FrameView frame;
-    frame.function = name;
-    profile.frames.push_back(intern(frame));
+    profile.frames.push_back(intern(made_frame(name, false)));
     profile.begin.push_back(profile.frames.size());
     profile.weights.push_back(weight);
   }

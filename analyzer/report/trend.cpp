@@ -4,8 +4,8 @@
 #include "analyzer/report/frame_names.hpp"
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/json_parts.hpp"
-#include "analyzer/report/listed_once_table.hpp"
 #include "analyzer/report/markdown_parts.hpp"
+#include "analyzer/report/selection.hpp"
 #include "analyzer/report/sheet.hpp"
 #include "analyzer/report/trend_parts.hpp"
 #include "analyzer/report/writers.hpp"
@@ -236,13 +236,8 @@ void scenario_field(JsonWriter& json, const TrendReport& trend) {
 }
 
 constexpr std::string_view kind_text(Forecast::Kind kind) {
-  switch (kind) {
-    case Forecast::Kind::none: return "insufficient points";
-    case Forecast::Kind::reached: return "reached";
-    case Forecast::Kind::never: return "never";
-    case Forecast::Kind::ahead: return "ahead";
-  }
-  return "";
+  constexpr std::string_view kWords[] = {"insufficient points", "reached", "never", "ahead"};
+  return kWords[static_cast<std::size_t>(kind)];
 }
 
 void forecast_field(JsonWriter& json, const TrendReport& trend) {

@@ -14,10 +14,13 @@ namespace {
 
 constexpr std::size_t kMostTicks = 12;
 constexpr std::size_t kMostDots = 40;
-constexpr double kPanelHead = 17;
 
-/// Above this share of the highest value the lowest is far from zero.
-constexpr double kFarFromZero = 0.6;
+/// "GiB"; "" for counts.
+std::string unit_of(const Axis& axis, bool bytes) {
+  if (!bytes) return "";
+  const std::string text = size_text(static_cast<std::int64_t>(std::min(axis.unit, 9e18)));
+  return text.substr(text.find(' ') + 1);
+}
 
 }  // namespace
 
@@ -57,29 +60,6 @@ void draw_value_line(Canvas& canvas, std::span<const Point> points, Color color,
   for (const Point& point : points) canvas.dot(point, 2, kPaper, {color, 1.1});
 }
 
-ChartPanel::ChartPanel(Canvas& canvas, std::string_view unit, double y, double height, double low, double high)
-    : canvas_(canvas),
-      q_(quantity_of(unit)),
-      chart_{kX0, kX1, y + kPanelHead + 4, y + height - 12, 6.4, 2.2},
-      scale_(scale_for(low, high, q_.bytes)) {}
-
-double ChartPanel::y(double value) const {
-  return chart_.y1 -
-         (chart_.y1 - chart_.y0) * (value / scale_.axis.unit - scale_.bottom) / (scale_.top - scale_.bottom);
-}
-
-void ChartPanel::value_axis() {
-  chart_.value_axis(canvas_, scale_, q_.bytes, [this](double value) { return y(value); });
-}
-
-double ChartPanel::growth_head(double right, double y, std::int64_t before, std::int64_t after, std::int64_t growth) {
-  right -= canvas_.growth(right, y + 9, growth, q_.growth(growth), {8, FontWeight::semibold},
-                          ramp_of(static_cast<double>(growth)).c700, Align::right) +
-           10;
-  return right -
-         (canvas_.text(right, y + 9, q_.value(before) + " \u2192 " + q_.value(after), {8}, kInk2, Align::right) + 10);
-}
-
 Axis axis_for(double most, bool bytes) {
   Axis axis;
   if (most <= 0) return axis;
@@ -95,30 +75,11 @@ Axis axis_for(double most, bool bytes) {
   return axis;
 }
 
-ValueScale scale_for(double low, double high, bool bytes) {
-  ValueScale scale;
-  const bool from_zero = low < kFarFromZero * high || low <= 0;
-  scale.axis = axis_for(std::max(std::abs(high), std::abs(low)), bytes);
-  const double unit = scale.axis.unit;
-  scale.step = axis_for((from_zero ? high - std::min(low, 0.0) : high - low) / unit, false).step;
-  if (!(scale.step > 0)) scale.step = scale.axis.step;
-  const double floor = std::floor(low / unit / scale.step) * scale.step;
-  scale.bottom = from_zero ? std::min(0.0, floor) : floor;
-  scale.top = std::max(scale.bottom + scale.step, std::ceil(high / unit / scale.step - 1e-9) * scale.step);
-  return scale;
-}
-
 std::string tick_text(double value, const Axis& axis) {
   const int digits = axis.step >= 1 ? 0 : static_cast<int>(std::ceil(-std::log10(axis.step) - 1e-9));
   char text[48] = {};
   std::snprintf(text, sizeof text, "%.*f", std::min(digits, 6), value);
   return text;
-}
-
-std::string unit_of(const Axis& axis, bool bytes) {
-  if (!bytes) return "";
-  const std::string text = size_text(static_cast<std::int64_t>(std::min(axis.unit, 9e18)));
-  return text.substr(text.find(' ') + 1);
 }
 
 }  // namespace snapdiff::render

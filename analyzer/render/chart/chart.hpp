@@ -26,13 +26,9 @@ struct ValueScale {
   Axis axis;
   double bottom = 0, top = 1, step = 1;
 };
-ValueScale scale_for(double low, double high, bool bytes);
 
 /// Number of a tick, without the unit.
 std::string tick_text(double value, const Axis& axis);
-
-/// "GiB"; "" for counts.
-std::string unit_of(const Axis& axis, bool bytes);
 
 /// Where a chart lies on its page, and how its axes are lettered.
 struct Chart {
@@ -52,27 +48,5 @@ struct Chart {
 /// A line through the points, which starts again where `begins`; with a dot at each where there are few.
 void draw_value_line(Canvas& canvas, std::span<const Point> points, Color color, double width,
                      const std::function<bool(std::size_t)>& begins);
-
-/// One of several charts below each other: a head in a line, then values over time.
-class ChartPanel {
- public:
-  static constexpr double kX0 = kLeft + 46, kX1 = kRight;
-  static constexpr double kMostHeight = 150, kGap = 16;
-  /// Values that fall on one point of the page are drawn as one.
-  static constexpr double kPointsApart = 1.0;
-
- protected:
-  ChartPanel(Canvas& canvas, std::string_view unit, double y, double height, double low, double high);
-
-  double y(double value) const;
-  void value_axis();
-  /// "+1 MiB" and "1 MiB → 2 MiB" at the right end of the head; returns where they begin.
-  double growth_head(double right, double y, std::int64_t before, std::int64_t after, std::int64_t growth);
-
-  Canvas& canvas_;
-  Quantity q_;
-  Chart chart_;
-  ValueScale scale_;
-};
 
 }  // namespace snapdiff::render

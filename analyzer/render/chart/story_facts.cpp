@@ -4,7 +4,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "analyzer/render/paint/prose_lines.hpp"
+#include "analyzer/render/paint/canvas.hpp"
+#include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
 
@@ -21,9 +22,8 @@ const snapdiff::Story& told(const GrowthReport& report) {
 
 std::string headline(const GrowthReport& report) {
   if (report.story != nullptr) return plain_text(report.story->headline);
-  return metric_title(report.metric)
-      .append(" ")
-      .append(quantity_of(report.unit).change(report.total.baseline, report.total.current));
+  const Change& total = report.total;
+  return concat(metric_title(report.metric), " ", quantity_of(report.unit).change(total.baseline, total.current));
 }
 
 std::string culprits_sentence(const GrowthReport& report) {
@@ -103,16 +103,6 @@ std::vector<std::string> callers(const GrowthReport& report, const GrowthRow& ro
     if (shared) break;
   }
   return names;
-}
-
-std::vector<std::int64_t> row_series(const GrowthReport& report, std::size_t row) {
-  return has_series(report) ? report.series.values(row) : std::vector<std::int64_t>();
-}
-
-std::ptrdiff_t passing_row(const GrowthReport& report) {
-  const std::vector<Passing>& passing = told(report).passing;
-  return passing.empty() || passing.front().rows.empty() ? -1
-                                                         : static_cast<std::ptrdiff_t>(passing.front().rows.front());
 }
 
 std::vector<Band> plot_bands(const Story& story) {

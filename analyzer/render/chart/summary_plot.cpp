@@ -1,4 +1,4 @@
-#include "analyzer/render/chart/summary_plot.hpp"
+#include "analyzer/render/chart/story_facts.hpp"
 
 #include <algorithm>
 #include <array>

@@ -282,15 +282,8 @@ bool FlameWords::is_unsure(const FlameMark& mark) const {
 }
 
 std::string FlameWords::root_name() const {
-  if (!two_sided()) return "all";
-  switch (width()) {
-    case FlameWidth::change: return "all change";
-    case FlameWidth::baseline: return "all before";
-    case FlameWidth::current: return "all after";
-    case FlameWidth::both: return "before and after";
-    case FlameWidth::growth: return "all growth";
-  }
-  return "all";
+  constexpr const char* kNames[] = {"all change", "all before", "all after", "before and after", "all growth"};
+  return two_sided() ? kNames[static_cast<std::size_t>(width())] : "all";
 }
 
 std::string FlameWords::size(std::uint64_t weight) const { return q_.value(capped(weight)); }

@@ -7,6 +7,7 @@
 
 #include "analyzer/render/flame/flame_layout.hpp"
 #include "analyzer/render/paint/canvas.hpp"
+#include "analyzer/render/paint/pdf_document.hpp"
 #include "analyzer/render/paint/text.hpp"
 #include "analyzer/render/render.hpp"
 
@@ -82,14 +83,6 @@ void draw_fill(const FlameFill& fill, Canvas& canvas, const Box& box);
 /// A letter needs this much room.
 inline constexpr double kLeastLetter = 8;
 
-/// "scale ---- 1 MiB of change"; `points` is the width of all boxes.
-double draw_flame_scale(const FlameStory& story, const FlameWords& words, Canvas& canvas, double y, double points);
-
-/// "How to read it": samples of what the picture holds, and the sum of widths.
-double flame_key_height(const FlameStory& story, const FlameWords& words, const FlameLayout& layout);
-double draw_flame_key(const FlameStory& story, const FlameWords& words, const FlameLayout& layout, Canvas& canvas,
-                      double y);
-
 /// The ends of the paths, heaviest first, each with its path; then what is in no row, and the total.
 struct FlameTable {
   std::vector<std::size_t> rows;  ///< marks, in order
@@ -102,5 +95,13 @@ double flame_table_height(const FlameTable& table);
 double draw_flame_table(const FlameStory& story, const FlameWords& words, const FlamePicture& picture,
                         const FlameTable& table, const std::string& prefix, Canvas& canvas, double y);
 std::string flame_row_anchor(const std::string& prefix, std::size_t row);
+
+/// What stands round it: title, question and foot, printable.
+PageFrame flame_frame(const FlameStory& story);
+
+/// Its content between kLeft and kRight, from `top` (below the page's title) down to at most `bottom`; returns the
+/// lower edge. Anchors and links begin with `prefix`, which must be this page's own; "" for none.
+double draw_flame_content(const FlameStory& story, Canvas& canvas, double top, double bottom,
+                          const std::string& prefix);
 
 }  // namespace snapdiff::render

@@ -1,11 +1,10 @@
-#include "analyzer/render/flame/flame_page.hpp"
+#include "analyzer/render/flame/flame_boxes.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "analyzer/render/chart/chart.hpp"
 #include "analyzer/render/chart/story_facts.hpp"
-#include "analyzer/render/flame/flame_boxes.hpp"
 #include "analyzer/render/paint/picture_page.hpp"
 #include "analyzer/render/paint/style.hpp"
 #include "snapdiff/concat.hpp"
@@ -101,75 +100,6 @@ std::string letter(std::size_t n) {
   for (n /= 26; n > 0; n /= 26) text.insert(text.begin(), static_cast<char>('a' + --n % 26));
   return text;
 }
-
-class FlameContent {
- public:
-  FlameContent(const FlameStory& story, Canvas& canvas, const std::string& prefix, double least_width)
-      : story_(story), words_(story), canvas_(canvas), prefix_(prefix), least_(least_width) {}
-
-  double draw(double top, double bottom) {
-    const TextStyle style{8.6};
-    double y = canvas_.paragraph(top, sentence_of(story_, words_), style, kInk2, 3) + 16;
-    if (story_.tree.boxes.front().weight == 0) return y;
-    fit(std::min(bottom - y, kHighestPicture + 400));
-    draw_boxes(picture_, words_, canvas_, y);
-    y += picture_.row_height * picture_.layout.rows + 13;
-    draw_flame_scale(story_, words_, canvas_, y, kWidth);
-    y = draw_flame_key(story_, words_, picture_.layout, canvas_, y + kScale) + kFlamePageGap;
-    return draw_flame_table(story_, words_, picture_, table_, prefix_, canvas_, y);
-  }
-
- private:
-  double below(std::size_t table_rows) {
-    table_ = choose_ends(picture_.layout, table_rows);
-    return 13 + kScale + flame_key_height(story_, words_, picture_.layout) + kFlamePageGap + flame_table_height(table_);
-  }
-
-  /// Rows as high as they may be beside a short table; then as much of the table as fits.
-  void fit(double room) {
-    const auto rows_in = [](double height) {
-      return static_cast<std::uint32_t>(std::max(2.0, std::min(height, kHighestPicture) / kLowestRow));
-    };
-    const auto place = [&](double height) {
-      const std::uint32_t most = rows_in(height);
-      picture_.layout = lay_out(story_.tree, kWidth, least_, std::min(most / 2, kGoodRows), most);
-    };
-    place(room);
-    double height = room - below(kLeastTableRows);
-    if (picture_.layout.rows > std::min(rows_in(height) / 2, kGoodRows)) {
-      place(height);
-      height = room - below(kLeastTableRows);
-    }
-    const auto rows = static_cast<double>(picture_.layout.rows);
-    picture_.row_height = std::clamp(std::min(height, kHighestPicture) / rows, kLowestRow, kHighestRow);
-    std::size_t fits = kMostTableRows;
-    while (fits > 1 && below(fits) + rows * picture_.row_height > room) --fits;
-    below(fits);
-    name_ends();
-  }
-
-  void name_ends() {
-    picture_.anchors = prefix_.empty() ? std::string() : prefix_ + "m";
-    picture_.letters.assign(picture_.layout.marks.size(), "");
-    picture_.links.assign(picture_.layout.marks.size(), "");
-    std::size_t letters = 0;
-    for (std::size_t i = 0; i < table_.rows.size(); ++i) {
-      const std::size_t mark = table_.rows[i];
-      if (!prefix_.empty()) picture_.links[mark] = flame_row_anchor(prefix_, i);
-      if (!has_room_for_name(picture_.layout.marks[mark], words_, picture_.row_height, canvas_) &&
-          picture_.layout.marks[mark].w >= kLeastLetter)
-        picture_.letters[mark] = letter(letters++);
-    }
-  }
-
-  const FlameStory& story_;
-  FlameWords words_;
-  Canvas& canvas_;
-  const std::string& prefix_;
-  double least_;
-  FlamePicture picture_;
-  FlameTable table_;
-};
 
 constexpr double kFlameKeyHead = 19;
 constexpr double kItem = 13;
@@ -273,15 +203,8 @@ std::vector<Sample> samples_of(const FlameStory& story, const FlameWords& words,
 }
 
 std::string width_noun(const FlameStory& story) {
-  if (!story.two_sided) return "";
-  switch (story.tree.width) {
-    case FlameWidth::change: return " of change";
-    case FlameWidth::growth: return " of growth";
-    case FlameWidth::baseline: return " before";
-    case FlameWidth::current: return " after";
-    case FlameWidth::both: return " of either side";
-  }
-  return "";
+  constexpr const char* kNouns[] = {" of change", " before", " after", " of either side", " of growth"};
+  return story.two_sided ? kNouns[static_cast<std::size_t>(story.tree.width)] : "";
 }
 
 /// "drawn to the end 8.52 MiB (14 frames) + merged 138 KiB (23 frames) = total 8.66 MiB of change"
@@ -298,6 +221,122 @@ std::string sum_text(const FlameStory& story, const FlameWords& words, const Fla
     text.append("; ").append(counted(layout.cut_levels, "level")).append(" deeper than the page");
   return text;
 }
+
+/// "scale ---- 1 MiB of change"; `points` is the width of all boxes.
+double draw_flame_scale(const FlameStory& story, const FlameWords& words, Canvas& canvas, double y, double points) {
+  const auto total = static_cast<double>(story.tree.boxes.front().weight);
+  const TextStyle style{7};
+  canvas.text(kLeft, y, "scale", style, kInk2);
+  const Axis axis = axis_for(total, words.quantity().bytes);
+  const double value = axis.step * axis.unit;
+  const double length = total > 0 ? points * value / total : 0;
+  const double x = kLeft + 28;
+  canvas.painter().stroke(Path().move({x, y - 2.4}).line({x + length, y - 2.4}), {kInk, 1.2});
+  canvas.painter().stroke(Path().move({x, y - 5}).line({x, y + 0.2}), {kInk, 0.7});
+  canvas.painter().stroke(Path().move({x + length, y - 5}).line({x + length, y + 0.2}), {kInk, 0.7});
+  const std::uint64_t shown = value < 9e18 ? static_cast<std::uint64_t>(std::llround(value)) : 0x7fffffffffffffffULL;
+  const double w = canvas.text(x + length + 6, y, words.size(shown).append(width_noun(story)), style, kInk2);
+  const double room = kRight - (x + length + 6 + w + 14);
+  if (room > 60)
+    canvas.text(kRight, y, canvas.type().fit_end(printable(story.order_note), style, room), style, kInk3, Align::right);
+  return y;
+}
+
+/// "How to read it": samples of what the picture holds, and the sum of widths.
+double flame_key_height(const FlameStory& story, const FlameWords& words, const FlameLayout& layout) {
+  const std::size_t lines = (samples_of(story, words, layout).size() + 1) / 2;
+  return kFlameKeyHead + kItem * static_cast<double>(lines) + kSum;
+}
+
+double draw_flame_key(const FlameStory& story, const FlameWords& words, const FlameLayout& layout, Canvas& canvas,
+                      double y) {
+  canvas.text(kLeft, y, "How to read it", {9, FontWeight::semibold}, kInk);
+  canvas.rule(kLeft, kRight, y + 6, kInk3, 0.7);
+  y += kFlameKeyHead;
+  const std::vector<Sample> samples = samples_of(story, words, layout);
+  const double column = kWidth / 2;
+  const std::size_t lines = (samples.size() + 1) / 2;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const std::size_t before = i / lines;
+    const double x = kLeft + column * static_cast<double>(before);
+    const double line = y + kItem * static_cast<double>(i % lines);
+    draw_fill(samples[i].fill, canvas, {x, line - 7, 22, 9});
+    canvas.text_cut(x + 28, line, samples[i].word, {7.2, FontWeight::semibold}, kInk, 42);
+    canvas.text_cut(x + 70, line, samples[i].text, {7.2}, kInk2, column - 76);
+  }
+  y += kItem * static_cast<double>(lines) + 1;
+  canvas.text_within(kLeft, y, sum_text(story, words, layout), {7.2, FontWeight::medium}, kInk, kWidth);
+  return y + kSum - 12;
+}
+
+class FlameContent {
+ public:
+  FlameContent(const FlameStory& story, Canvas& canvas, const std::string& prefix, double least_width)
+      : story_(story), words_(story), canvas_(canvas), prefix_(prefix), least_(least_width) {}
+
+  double draw(double top, double bottom) {
+    const TextStyle style{8.6};
+    double y = canvas_.paragraph(top, sentence_of(story_, words_), style, kInk2, 3) + 16;
+    if (story_.tree.boxes.front().weight == 0) return y;
+    fit(std::min(bottom - y, kHighestPicture + 400));
+    draw_boxes(picture_, words_, canvas_, y);
+    y += picture_.row_height * picture_.layout.rows + 13;
+    draw_flame_scale(story_, words_, canvas_, y, kWidth);
+    y = draw_flame_key(story_, words_, picture_.layout, canvas_, y + kScale) + kFlamePageGap;
+    return draw_flame_table(story_, words_, picture_, table_, prefix_, canvas_, y);
+  }
+
+ private:
+  double below(std::size_t table_rows) {
+    table_ = choose_ends(picture_.layout, table_rows);
+    return 13 + kScale + flame_key_height(story_, words_, picture_.layout) + kFlamePageGap + flame_table_height(table_);
+  }
+
+  /// Rows as high as they may be beside a short table; then as much of the table as fits.
+  void fit(double room) {
+    const auto rows_in = [](double height) {
+      return static_cast<std::uint32_t>(std::max(2.0, std::min(height, kHighestPicture) / kLowestRow));
+    };
+    const auto place = [&](double height) {
+      const std::uint32_t most = rows_in(height);
+      picture_.layout = lay_out(story_.tree, kWidth, least_, std::min(most / 2, kGoodRows), most);
+    };
+    place(room);
+    double height = room - below(kLeastTableRows);
+    if (picture_.layout.rows > std::min(rows_in(height) / 2, kGoodRows)) {
+      place(height);
+      height = room - below(kLeastTableRows);
+    }
+    const auto rows = static_cast<double>(picture_.layout.rows);
+    picture_.row_height = std::clamp(std::min(height, kHighestPicture) / rows, kLowestRow, kHighestRow);
+    std::size_t fits = kMostTableRows;
+    while (fits > 1 && below(fits) + rows * picture_.row_height > room) --fits;
+    below(fits);
+    name_ends();
+  }
+
+  void name_ends() {
+    picture_.anchors = prefix_.empty() ? std::string() : prefix_ + "m";
+    picture_.letters.assign(picture_.layout.marks.size(), "");
+    picture_.links.assign(picture_.layout.marks.size(), "");
+    std::size_t letters = 0;
+    for (std::size_t i = 0; i < table_.rows.size(); ++i) {
+      const std::size_t mark = table_.rows[i];
+      if (!prefix_.empty()) picture_.links[mark] = flame_row_anchor(prefix_, i);
+      if (!has_room_for_name(picture_.layout.marks[mark], words_, picture_.row_height, canvas_) &&
+          picture_.layout.marks[mark].w >= kLeastLetter)
+        picture_.letters[mark] = letter(letters++);
+    }
+  }
+
+  const FlameStory& story_;
+  FlameWords words_;
+  Canvas& canvas_;
+  const std::string& prefix_;
+  double least_;
+  FlamePicture picture_;
+  FlameTable table_;
+};
 
 }  // namespace
 
@@ -347,51 +386,6 @@ Result<std::string> draw_flame(const FlameStory& story, PictureForm form, Paper 
                              return FlameContent(story, canvas, prefix, least).draw(top, bottom);
                            }},
                           form, paper);
-}
-
-double draw_flame_scale(const FlameStory& story, const FlameWords& words, Canvas& canvas, double y, double points) {
-  const auto total = static_cast<double>(story.tree.boxes.front().weight);
-  const TextStyle style{7};
-  canvas.text(kLeft, y, "scale", style, kInk2);
-  const Axis axis = axis_for(total, words.quantity().bytes);
-  const double value = axis.step * axis.unit;
-  const double length = total > 0 ? points * value / total : 0;
-  const double x = kLeft + 28;
-  canvas.painter().stroke(Path().move({x, y - 2.4}).line({x + length, y - 2.4}), {kInk, 1.2});
-  canvas.painter().stroke(Path().move({x, y - 5}).line({x, y + 0.2}), {kInk, 0.7});
-  canvas.painter().stroke(Path().move({x + length, y - 5}).line({x + length, y + 0.2}), {kInk, 0.7});
-  const std::uint64_t shown = value < 9e18 ? static_cast<std::uint64_t>(std::llround(value)) : 0x7fffffffffffffffULL;
-  const double w = canvas.text(x + length + 6, y, words.size(shown).append(width_noun(story)), style, kInk2);
-  const double room = kRight - (x + length + 6 + w + 14);
-  if (room > 60)
-    canvas.text(kRight, y, canvas.type().fit_end(printable(story.order_note), style, room), style, kInk3, Align::right);
-  return y;
-}
-
-double flame_key_height(const FlameStory& story, const FlameWords& words, const FlameLayout& layout) {
-  const std::size_t lines = (samples_of(story, words, layout).size() + 1) / 2;
-  return kFlameKeyHead + kItem * static_cast<double>(lines) + kSum;
-}
-
-double draw_flame_key(const FlameStory& story, const FlameWords& words, const FlameLayout& layout, Canvas& canvas,
-                      double y) {
-  canvas.text(kLeft, y, "How to read it", {9, FontWeight::semibold}, kInk);
-  canvas.rule(kLeft, kRight, y + 6, kInk3, 0.7);
-  y += kFlameKeyHead;
-  const std::vector<Sample> samples = samples_of(story, words, layout);
-  const double column = kWidth / 2;
-  const std::size_t lines = (samples.size() + 1) / 2;
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    const std::size_t before = i / lines;
-    const double x = kLeft + column * static_cast<double>(before);
-    const double line = y + kItem * static_cast<double>(i % lines);
-    draw_fill(samples[i].fill, canvas, {x, line - 7, 22, 9});
-    canvas.text_cut(x + 28, line, samples[i].word, {7.2, FontWeight::semibold}, kInk, 42);
-    canvas.text_cut(x + 70, line, samples[i].text, {7.2}, kInk2, column - 76);
-  }
-  y += kItem * static_cast<double>(lines) + 1;
-  canvas.text_within(kLeft, y, sum_text(story, words, layout), {7.2, FontWeight::medium}, kInk, kWidth);
-  return y + kSum - 12;
 }
 
 }  // namespace snapdiff::render

@@ -227,16 +227,13 @@ void draw_legend(const GraphScene& scene, Canvas& canvas, double y) {
   draw_fill_key(scene, canvas, kLeft, y);
   draw_width_key(scene, canvas, kLeft + 168, y);
   draw_border_key(scene, canvas, kLeft + 344, y);
-  const auto number = [](std::size_t n) { return count_text(static_cast<std::int64_t>(n)); };
+
   canvas.text_cut(kLeft + 344, y + 39,
-                  concat("hidden: ", number(graph.hidden_nodes), graph.hidden_nodes == 1 ? " node, " : " nodes, ",
-                         change(graph.hidden_flat.net())),
-                  {7}, kInk2, kWidth - 344);
-  const std::size_t frames = graph.nodes.size() - 1;
-  std::string sum =
-      number(frames).append(frames == 1 ? " node and " : " nodes and ").append(number(graph.edges.size()));
-  sum.append(graph.edges.size() == 1 ? " edge. " : " edges. ").append("Drawn ").append(change(graph.drawn_flat.net()));
-  sum += concat(" + hidden ", change(graph.hidden_flat.net()), " = total ", change(graph.total.net()), ".");
+                  concat("hidden: ", counted(graph.hidden_nodes, "node"), ", ", change(graph.hidden_flat.net())), {7},
+                  kInk2, kWidth - 344);
+  std::string sum = concat(counted(graph.nodes.size() - 1, "node"), " and ", counted(graph.edges.size(), "edge"), ". ");
+  sum += concat("Drawn ", change(graph.drawn_flat.net()), " + hidden ", change(graph.hidden_flat.net()), " = total ",
+                change(graph.total.net()), ".");
   if (graph.total.shrank != 0 && graph.total.grew != 0)
     sum += concat(" Grew ", change(graph.total.grew), ", shrank ", change(graph.total.shrank), ".");
   const bool loops = std::ranges::any_of(graph.nodes, [](const Node& n) { return n.recursive; });

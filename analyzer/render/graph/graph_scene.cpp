@@ -68,9 +68,7 @@ std::string here_and_site(const Node& node, const Quantity& quantity, bool growt
 /// "2 frames hidden: _start, libc.so.6"; names only on the critical path, where there is space.
 std::string hidden_label(const Edge& edge, Typesetter& type) {
   if (!edge.residual) return "";
-  std::string text = edge.hidden_varies ? std::string("frames hidden")
-                                        : count_text(static_cast<std::int64_t>(edge.hidden_count))
-                                              .append(edge.hidden_count == 1 ? " frame hidden" : " frames hidden");
+  std::string text = edge.hidden_varies ? "frames hidden" : counted(edge.hidden_count, "frame") + " hidden";
   if (!edge.spine || edge.hidden_frames.empty()) return text;
   text += edge.hidden_varies ? ", e.g. " : ": ";
   for (std::size_t i = 0; i < edge.hidden_frames.size(); ++i)

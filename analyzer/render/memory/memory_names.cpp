@@ -3,6 +3,7 @@
 
 #include "analyzer/render/memory/memory_pages.hpp"
 #include "analyzer/render/paint/text.hpp"
+#include "snapdiff/concat.hpp"
 #include "snapdiff/function_name.hpp"
 
 namespace snapdiff::render {
@@ -146,11 +147,7 @@ double draw_origin(Canvas& canvas, double x, double y, const StackLabel& label, 
 
 std::string pool_name(const PoolId& pool) {
   if (pool == PoolId{}) return "default pool";
-  return std::string("pool (")
-      .append(std::to_string(pool.first))
-      .append(", ")
-      .append(std::to_string(pool.second))
-      .append(")");
+  return concat("pool (", pool.first, ", ", pool.second, ")");
 }
 
 }  // namespace snapdiff::render

@@ -6,6 +6,7 @@
 
 #include "analyzer/render/memory/memory_pages.hpp"
 #include "analyzer/render/paint/text.hpp"
+#include "snapdiff/concat.hpp"
 #include "snapdiff/number_text.hpp"
 
 namespace snapdiff::render {
@@ -125,11 +126,10 @@ class Graph {
       x += 22 + canvas_.text(x + 22, y, "\u2212 pins less (dashed)", {7}, kInk2) + 8;
     }
     y += 11;
-    std::string text = std::string("drawn ").append(size_text(chosen_.drawn)).append(" + hidden ");
-    text.append(size_text(report_.pinned.current - chosen_.drawn)).append(" in ");
-    text.append(count_text(static_cast<std::int64_t>(chosen_.hidden_edges)));
-    text.append(chosen_.hidden_edges == 1 ? " group of blocks" : " groups of blocks");
-    text.append(" = ").append(size_text(report_.pinned.current)).append(" pinned");
+    const std::int64_t pinned = report_.pinned.current;
+    std::string text =
+        concat("drawn ", size_text(chosen_.drawn), " + hidden ", size_text(pinned - chosen_.drawn), " in ");
+    text += concat(counted(chosen_.hidden_edges, "group"), " of blocks = ", size_text(pinned), " pinned");
     canvas_.text(kLeft, y, text, {7}, kInk2);
     return y + 4;
   }
@@ -170,8 +170,7 @@ class Graph {
   }
 
   void segment_box(const Box& b, const SegmentFacts& segment) {
-    std::string where = size_text(segment.size);
-    where.append(", ").append(size_text(segment.live + segment.pending)).append(" used");
+    std::string where = concat(size_text(segment.size), ", ", size_text(segment.live + segment.pending), " used");
     if (segment.stream != 0) where.append(", stream ").append(hex_text(segment.stream));
     if (segment.pool != PoolId{}) where.append(", ").append(pool_name(segment.pool));
     canvas_.painter().begin_item(hex_text(segment.address));
@@ -180,8 +179,8 @@ class Graph {
   }
 
   void block_box(const Box& b, const PinEdge& edge) {
-    std::string blocks = count_text(edge.blocks);
-    blocks.append(edge.blocks == 1 ? " block, " : " blocks, ").append(size_text(edge.live));
+    const std::string blocks =
+        concat(counted(static_cast<std::uint64_t>(edge.blocks), "block"), ", ", size_text(edge.live));
     canvas_.rect(b, kPaper, 2);
     canvas_.frame(b, {kBorder, 0.6}, 2);
     canvas_.text(b.x + 5, b.y + 9.3, blocks, {6.8}, kInk);

@@ -2,7 +2,7 @@
 
 #include "analyzer/render/memory/memory_pages.hpp"
 #include "analyzer/render/pages/postmortem_pages.hpp"
-#include "analyzer/render/paint/prose_lines.hpp"
+#include "analyzer/render/paint/canvas.hpp"
 #include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
@@ -28,9 +28,8 @@ std::vector<Figure> figures_of(const OutOfMemory& failure) {
   out.push_back({"free on the device", size_text(failure.device_free), "outside of what the allocator has reserved"});
   if (failure.reserved) out.push_back({"reserved", size_text(*failure.reserved), "by this process's allocator"});
   out.push_back({"in use", size_text(failure.allocated),
-                 counted(static_cast<std::uint64_t>(std::max<std::int64_t>(failure.blocks, 0)), "block")
-                     .append(", of that lost by rounding sizes up: ")
-                     .append(size_text(failure.rounding()))});
+                 concat(counted(static_cast<std::uint64_t>(std::max<std::int64_t>(failure.blocks, 0)), "block"),
+                        ", of that lost by rounding sizes up: ", size_text(failure.rounding()))});
   out.push_back({"pending", size_text(failure.pending), "freed, waiting for another stream"});
   if (!failure.reserved) return out;
   out.push_back({"free where it could go", free_text(failure.usable), "same pool, stream and size class"});

@@ -36,9 +36,7 @@ std::vector<std::string> note_texts(const Notes& notes) {
       if (note.severity != severity) continue;
       std::string text = severity == Severity::info ? "" : std::string(to_text(severity)).append(": ");
       text.append(printable(note.text));
-      if (note.count > 1)
-        text += concat(" (", count_text(static_cast<std::int64_t>(std::min<std::uint64_t>(note.count, INT64_MAX))),
-                       " times)");
+      if (note.count > 1) text += concat(" (", count_text(std::min<std::uint64_t>(note.count, INT64_MAX)), " times)");
       texts.push_back(std::move(text));
     }
   }

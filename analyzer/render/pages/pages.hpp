@@ -1,14 +1,13 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "analyzer/render/chart/story_facts.hpp"
 #include "analyzer/render/graph/graph_scene.hpp"
 #include "analyzer/render/paint/canvas.hpp"
-#include "analyzer/render/paint/page_plan.hpp"
+#include "analyzer/render/paint/pdf_document.hpp"
 #include "snapdiff/growth.hpp"
 
 /// The pages of the report. Page 1 is the answer, page 2 the graph first -> last, page 3 the table; the full report
@@ -61,10 +60,6 @@ std::vector<KeyFigure> key_figures(const Story& story);
 /// `y`: 4 below the rule above them. Returns the rule below.
 double draw_figures(const std::vector<KeyFigure>& figures, Canvas& canvas, double y);
 
-/// Whether page 3 holds all inputs.
-bool inputs_fit_table_page(const Story& story);
-int input_pages(const Story& story);
-
 /// Key figures, the largest changes by stack, the inputs, what is to be known of them. `graph_rows` is row_node of the
 /// graph on page 2: rows link there.
 void draw_table_page(const Story& story, PdfDocument& document, const std::vector<std::size_t>& rows,
@@ -106,9 +101,6 @@ std::string answer_title(const GrowthReport& report);
 /// out what the story of the comparison says.
 /// From the line below the title down; returns the lowest baseline. `remark`: a line above all else, may be empty.
 double draw_answer(const Story& story, Canvas& canvas, const std::string& remark);
-
-/// The culprits (what was freed where that outweighs them) in lines, from y on. Returns the lowest baseline.
-double draw_culprits(const GrowthReport& report, Canvas& canvas, double y);
 
 /// What makes all else secondary, or y where there is nothing of the kind.
 double draw_events(const GrowthReport& report, Canvas& canvas, double y);

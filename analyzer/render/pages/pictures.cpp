@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <memory>
 
 #include "analyzer/render/chart/story_facts.hpp"
 #include "analyzer/render/graph/graph_layout.hpp"
@@ -167,15 +166,12 @@ Result<std::string> graph_as_dot(const graph::GrowthGraph& graph, const PictureT
     out.color = color_text(edge.spine ? ramp_of(net).c500 : ramp_of(net).c300);
     out.residual = edge.residual;
     out.shrinks = net < 0;
-    if (edge.residual)
-      out.label = count_text(static_cast<std::int64_t>(edge.hidden_count))
-                      .append(edge.hidden_count == 1 ? " frame hidden" : " frames hidden");
+    if (edge.residual) out.label = counted(edge.hidden_count, "frame") + " hidden";
     edges.push_back(std::move(out));
   }
   std::string title = text.title + "\n" + text.foot;
   for (const std::string& note : text.notes) title.append("\nnote: ").append(note);
-  title += concat("\nhidden: ", count_text(static_cast<std::int64_t>(graph.hidden_nodes)), " nodes, ",
-                  q.growth(graph.hidden_flat.net()));
+  title += concat("\nhidden: ", count_text(graph.hidden_nodes), " nodes, ", q.growth(graph.hidden_flat.net()));
   title += concat("; drawn ", q.growth(graph.drawn_flat.net()), " + hidden = total ", q.growth(graph.total.net()));
   return write_dot(title, nodes, edges);
 }

@@ -1,11 +1,9 @@
 #include <algorithm>
-#include <memory>
 #include <utility>
 
-#include "analyzer/render/memory/memory_pages.hpp"
 #include "analyzer/render/pages/postmortem_pages.hpp"
+#include "analyzer/render/paint/canvas.hpp"
 #include "analyzer/render/paint/picture_page.hpp"
-#include "analyzer/render/paint/prose_lines.hpp"
 #include "analyzer/render/paint/typesetter.hpp"
 
 namespace snapdiff::render {

@@ -5,7 +5,7 @@
 
 #include "analyzer/render/chart/chart.hpp"
 #include "analyzer/render/pages/postmortem_pages.hpp"
-#include "analyzer/render/paint/prose_lines.hpp"
+#include "analyzer/render/paint/canvas.hpp"
 #include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
@@ -195,6 +195,13 @@ GrowthReport part_of(const GrowthReport& report, const Culprit& culprit) {
   return part;
 }
 
+/// The culprits and what was freed, or where there are none the rows that changed most, in the same form.
+struct Subject {
+  Culprit culprit;
+  bool is_culprit = true;
+  std::size_t number = 0;
+};
+
 /// Where the parts of a page lie; the same when it is planned and when it is drawn.
 struct Places {
   std::vector<ProseLine> sentence;
@@ -295,8 +302,6 @@ Subject subject_of_row(const GrowthReport& report, std::uint32_t number) {
   return subject;
 }
 
-}  // namespace
-
 std::vector<Subject> subjects_of(const Postmortem& report) {
   const GrowthReport& growth = report.growth();
   std::vector<Subject> out;
@@ -321,6 +326,8 @@ std::vector<Subject> subjects_of(const Postmortem& report) {
   }
   return out;
 }
+
+}  // namespace
 
 Status plan_suspects(PostmortemPages& pages) {
   for (const Subject& subject : subjects_of(pages.report)) {

@@ -22,6 +22,15 @@ std::size_t input_rows(const Story& story) {
   return (story.steps.size() + columns - 1) / columns;
 }
 
+/// Whether page 3 holds all inputs.
+bool inputs_fit_table_page(const Story& story) { return input_rows(story) <= kMostInputRows; }
+
+constexpr std::size_t kInputsPerPage = 62;
+int input_pages(const Story& story) {
+  return inputs_fit_table_page(story) ? 0
+                                      : static_cast<int>((story.steps.size() + kInputsPerPage - 1) / kInputsPerPage);
+}
+
 double inputs_height(const Story& story) {
   const std::size_t rows = inputs_fit_table_page(story) ? input_rows(story) : 1;
   return 14 + kInputRow * static_cast<double>(rows);
@@ -50,7 +59,7 @@ void draw_input(const Story& story, std::size_t i, Canvas& canvas, double x, dou
 void draw_inputs(const Story& story, Canvas& canvas, double y, int last_page) {
   canvas.text(kLeft, y, "Inputs", {8, FontWeight::semibold}, kInk);
   if (!inputs_fit_table_page(story)) {
-    std::string text = count_text(static_cast<std::int64_t>(story.steps.size())).append(" snapshots, from ");
+    std::string text = count_text(story.steps.size()).append(" snapshots, from ");
     text += concat(snapshot_name(story.steps.front().snapshot), " to ", snapshot_name(story.steps.back().snapshot));
     text.append("; all are listed from page ").append(std::to_string(last_page - input_pages(story) + 1)).append(" on");
     canvas.painter().begin_link(std::string("p").append(std::to_string(last_page - input_pages(story) + 1)));
@@ -105,6 +114,13 @@ GrowthTable table_of(const PostmortemPages& pages, std::size_t part) {
   return table;
 }
 
+/// A row of what was allocated and freed in between; -1: none.
+std::ptrdiff_t passing_row(const GrowthReport& report) {
+  const std::vector<Passing>& passing = told(report).passing;
+  return passing.empty() || passing.front().rows.empty() ? -1
+                                                         : static_cast<std::ptrdiff_t>(passing.front().rows.front());
+}
+
 }  // namespace
 
 std::vector<KeyFigure> key_figures(const Story& story) {
@@ -137,8 +153,8 @@ std::vector<KeyFigure> key_figures(const Story& story) {
   } else {
     std::size_t changed = 0;
     for (const GrowthRow& row : report.rows) changed += row.grew != 0 || row.shrank != 0 ? 1 : 0;
-    out.push_back({"stacks that changed", count_text(static_cast<std::int64_t>(changed)),
-                   std::string("of ").append(count_text(static_cast<std::int64_t>(report.rows.size()))), kInk});
+    out.push_back(
+        {"stacks that changed", count_text(changed), std::string("of ").append(count_text(report.rows.size())), kInk});
   }
   std::string sampling = report.exact       ? "of bytes; exact, no sampling"
                          : report.has_error ? "of bytes; sampled"
@@ -163,14 +179,6 @@ double draw_figures(const std::vector<KeyFigure>& figures, Canvas& canvas, doubl
   }
   canvas.rule(kLeft, kRight, y + 50);
   return y + 50;
-}
-
-bool inputs_fit_table_page(const Story& story) { return input_rows(story) <= kMostInputRows; }
-
-constexpr std::size_t kInputsPerPage = 62;
-int input_pages(const Story& story) {
-  return inputs_fit_table_page(story) ? 0
-                                      : static_cast<int>((story.steps.size() + kInputsPerPage - 1) / kInputsPerPage);
 }
 
 std::vector<std::size_t> table_page_rows(const Story& story, Typesetter& type) {

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analyzer/render/chart/summary_plot.hpp"
+#include "analyzer/render/chart/story_facts.hpp"
 #include "analyzer/render/pages/postmortem_pages.hpp"
 #include "snapdiff/concat.hpp"
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "analyzer/render/paint/canvas.hpp"
-#include "analyzer/render/paint/page_plan.hpp"
+#include "analyzer/render/paint/pdf_document.hpp"
 #include "analyzer/render/render.hpp"
 #include "snapdiff/concat.hpp"
 #include "snapdiff/result.hpp"
