@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/html/data_blocks.hpp"
 #include "analyzer/html/markup.hpp"
 #include "analyzer/html/sections.hpp"
-#include "analyzer/html/stacks.hpp"
 
 namespace snapdiff::html {
 namespace {

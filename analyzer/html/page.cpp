@@ -4,12 +4,11 @@
 #include <new>
 
 #include "analyzer/html/assets.hpp"
+#include "analyzer/html/data_blocks.hpp"
 #include "analyzer/html/html.hpp"
 #include "analyzer/html/markup.hpp"
-#include "analyzer/html/packing.hpp"
 #include "analyzer/html/sections.hpp"
 #include "analyzer/html/series.hpp"
-#include "analyzer/html/stacks.hpp"
 #include "analyzer/report/json_writer.hpp"
 #include "analyzer/report/report.hpp"
 

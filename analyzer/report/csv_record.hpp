@@ -1,13 +1,11 @@
 #pragma once
 
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
-#include "analyzer/report/report.hpp"
+#include "analyzer/report/text_tools.hpp"
 
 namespace snapdiff::report {
 
@@ -55,8 +53,8 @@ class Record {
  private:
   template <class Number>
   void append(Number value) {
-    std::array<char, 32> text{};
-    digits({text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr});
+    separate();
+    append_number(out_, value);
   }
   void separate() {
     if (!first_) out_ += ',';

@@ -1,6 +1,5 @@
 #include <algorithm>
-#include <array>
-#include <charconv>
+
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -68,9 +67,9 @@ void append_name(std::string& line, std::string_view name) {
 }
 
 void append_magnitude(std::string& line, std::int64_t value) {
-  std::array<char, 24> digits{};
   line += ' ';
-  line.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), magnitude(value)).ptr);
+  append_number(line, magnitude(value));
+
   line += '\n';
 }
 

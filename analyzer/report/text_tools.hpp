@@ -1,6 +1,9 @@
 #pragma once
 
+#include <array>
+#include <charconv>
 #include <cstddef>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -46,6 +49,13 @@ std::string cut_path(std::string_view text, std::size_t width, std::string_view 
 
 /// " → "
 std::string spaced(std::string_view sign);
+
+/// The shortest text that reads back.
+template <class Number>
+void append_number(std::string& out, Number value) {
+  std::array<char, 32> text{};
+  out.append(text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr);
+}
 
 std::string pad_left(std::string_view text, std::size_t width);
 std::string pad_right(std::string_view text, std::size_t width);

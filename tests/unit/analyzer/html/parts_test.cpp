@@ -7,7 +7,7 @@
 
 #include "analyzer/html/series.hpp"
 #include "analyzer/html/markup.hpp"
-#include "analyzer/html/packing.hpp"
+#include "analyzer/html/data_blocks.hpp"
 
 using namespace snapdiff;
 using namespace snapdiff::html;
