@@ -1,11 +1,9 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
-#include <string_view>
 
 #include "analyzer/render/paint/canvas.hpp"
 #include "analyzer/render/paint/text.hpp"
