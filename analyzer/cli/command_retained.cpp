@@ -4,7 +4,7 @@
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/objects/retained_objects.hpp"
-#include "analyzer/report/retained_text.hpp"
+#include "analyzer/report/report.hpp"
 
 namespace snapdiff::cli {
 namespace {

@@ -22,10 +22,10 @@ class RepeatFinder {
 
   std::vector<Pair> find(const StackRuns& stacks, const std::vector<std::uint32_t>& loop, bool first_round) {
     std::vector<Pair> edges;
-    std::fill(last_.begin(), last_.end(), Seen{});
+    std::ranges::fill(last_, Seen{});
     for (std::size_t row = 0; row < stacks.size(); ++row)
       scan(stacks[row], loop, static_cast<std::uint32_t>(row + 1), first_round, edges);
-    std::sort(edges.begin(), edges.end());
+    std::ranges::sort(edges);
     edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
     return edges;
   }
@@ -58,7 +58,7 @@ class RepeatFinder {
     }
     // Deep recursion repeats few edges very often.
     if (edges.size() > compact_at_) {
-      std::sort(edges.begin(), edges.end());
+      std::ranges::sort(edges);
       edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
       compact_at_ = std::max<std::size_t>(compact_at_, edges.size() * 2);
     }
@@ -101,7 +101,7 @@ Recursion collapse_recursion(const StackRuns& stacks, std::uint32_t functions) {
     if (edges.empty()) break;
     const std::vector<std::uint32_t> component = components(out.nodes, edges);
     for (std::uint32_t& node : out.loop) node = component[node];
-    out.nodes = component.empty() ? 0 : *std::max_element(component.begin(), component.end()) + 1;
+    out.nodes = component.empty() ? 0 : *std::ranges::max_element(component) + 1;
   }
   return out;
 }

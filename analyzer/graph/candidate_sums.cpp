@@ -1,4 +1,4 @@
-#include "analyzer/graph/candidate_sums.hpp"
+#include "analyzer/graph/growth_model.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "analyzer/graph/candidate_sums.hpp"
 #include "analyzer/graph/dominators.hpp"
-#include "analyzer/graph/trim.hpp"
 #include "snapdiff/checked.hpp"
 #include "snapdiff/frame_text.hpp"
 #include "snapdiff/library_frames.hpp"
@@ -57,10 +55,7 @@ class Reader {
       leaf_line_.push_back(frames.empty() ? 0 : frames.front().line);
     }
     if (report_.unattributed == Change{} && report_.unattributed_objects == Change{}) return;
-    FrameView frame;
-    frame.function = kUnattributed;
-    frame.pseudo = true;
-    runs.node.push_back(data_->functions.id(frame));
+    runs.node.push_back(data_->functions.id(made_frame(kUnattributed)));
     runs.begin.push_back(runs.node.size());
     leaf_line_.push_back(0);
   }
@@ -148,7 +143,7 @@ class Reader {
       ++data_->moved_nodes;
       if (tier[n] < 2 || static_cast<double>(node_weight_[n]) >= least) chosen.push_back(n);
     }
-    std::sort(chosen.begin(), chosen.end(), [&](std::uint32_t a, std::uint32_t b) {
+    std::ranges::sort(chosen, [&](std::uint32_t a, std::uint32_t b) {
       if (tier[a] != tier[b]) return tier[a] < tier[b];
       if (node_weight_[a] != node_weight_[b]) return node_weight_[a] > node_weight_[b];
       return data_->functions.less(name[a], name[b]);
@@ -183,7 +178,7 @@ class Reader {
         node.members.clear();
       } else {
         node.recursive = true;
-        std::sort(node.members.begin(), node.members.end());
+        std::ranges::sort(node.members);
       }
     }
   }
@@ -225,7 +220,7 @@ class Reader {
     }
     const auto nodes = static_cast<std::uint32_t>(data_->nodes.size());
     const auto solve = [nodes](auto& edges) {
-      std::sort(edges.begin(), edges.end());
+      std::ranges::sort(edges);
       edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
       return immediate_dominators(nodes, edges);
     };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -7,6 +8,8 @@
 #include "analyzer/graph/call_loops.hpp"
 #include "analyzer/graph/function_index.hpp"
 #include "analyzer/graph/growth_graph.hpp"
+#include "snapdiff/growth.hpp"
+#include "snapdiff/result.hpp"
 
 namespace snapdiff::graph {
 
@@ -62,5 +65,36 @@ struct GrowthModel::Data {
 };
 
 inline constexpr std::size_t kMappedRows = 512;
+
+/// An edge between two kept candidates.
+struct KeptEdge {
+  std::uint32_t from = 0, to = 0;
+  Weight weight;
+  bool direct = false;         ///< some stack has nothing between
+  std::uint32_t path = kNone;  ///< the heaviest path over it
+  std::uint64_t between = 0;   ///< distinguishes what that path hides
+  bool varies = false;
+};
+
+/// All edges between kept candidates, by (from, to).
+std::vector<KeptEdge> edges_between(const GrowthModel::Data& data, const std::vector<std::uint8_t>& kept);
+
+/// A row of the report, or its unattributed bytes as one more row.
+struct RowView {
+  Change value, objects;
+  Weight weight;
+  double error = 0;
+  bool added = false, gone = false;
+  bool moved() const { return weight.grew != 0 || weight.shrank != 0; }
+};
+
+RowView row_at(const GrowthReport& report, std::size_t row);
+
+/// Adds all rows to the candidates of `data`, whose stacks and functions are there, and fills its paths.
+///   candidate_of  by function: its candidate, or kNone
+///   leaf_line     by row: the line of its leaf
+/// Errors: limit, where a sum is beyond 64 bits.
+Status sum_candidates(const GrowthReport& report, const std::vector<std::uint32_t>& candidate_of,
+                      const std::vector<std::int32_t>& leaf_line, GrowthModel::Data& data);
 
 }  // namespace snapdiff::graph

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/html/data_blocks.hpp"
 #include "analyzer/html/markup.hpp"
 #include "analyzer/html/sections.hpp"
-#include "analyzer/html/values.hpp"
 
 namespace snapdiff::html {
 namespace {
@@ -126,7 +126,7 @@ std::string findings(const Narrative& narrative) {
 std::string hint_rows(const Hint& hint, const Chosen& chosen) {
   std::string out;
   for (const std::uint32_t row : hint.rows) {
-    const auto at = std::lower_bound(chosen.rows.begin(), chosen.rows.end(), row);
+    const auto at = std::ranges::lower_bound(chosen.rows, row);
     const auto rank = static_cast<std::size_t>(at - chosen.rows.begin());
     if (at == chosen.rows.end() || *at != row || rank >= kRankedRows) continue;
     out += out.empty() ? "<p class=\"note\">Rows: " : ", ";

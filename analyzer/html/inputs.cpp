@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "analyzer/html/markup.hpp"
 #include "analyzer/html/sections.hpp"
@@ -66,8 +65,7 @@ std::string input_table(const Postmortem& report) {
 
 std::string note_list(const Notes& notes) {
   std::string out = "<details id=\"notes\"";
-  const bool grave = std::any_of(notes.all().begin(), notes.all().end(),
-                                 [](const Note& note) { return note.severity != Severity::info; });
+  const bool grave = std::ranges::any_of(notes.all(), [](const Note& note) { return note.severity != Severity::info; });
   if (grave) out += " open";
   out += "><summary>What was dropped or is unknown (" + count_text(notes.all().size(), kGlyphs) + ")</summary>\n";
   if (notes.empty()) return out + "<p class=\"note\">Nothing: every byte of every input was read.</p></details>\n";

@@ -1,7 +1,6 @@
 #include "analyzer/html/markup.hpp"
 
-#include "analyzer/report/report.hpp"
-#include "analyzer/report/text_tools.hpp"
+#include "snapdiff/printable.hpp"
 
 namespace snapdiff::html {
 

@@ -4,14 +4,11 @@
 #include <new>
 
 #include "analyzer/html/assets.hpp"
+#include "analyzer/html/data_blocks.hpp"
 #include "analyzer/html/html.hpp"
-#include "analyzer/html/layers.hpp"
 #include "analyzer/html/markup.hpp"
-#include "analyzer/html/packing.hpp"
 #include "analyzer/html/sections.hpp"
 #include "analyzer/html/series.hpp"
-#include "analyzer/html/stacks.hpp"
-#include "analyzer/html/values.hpp"
 #include "analyzer/report/json_writer.hpp"
 #include "analyzer/report/report.hpp"
 
@@ -392,7 +389,7 @@ class Page {
 }  // namespace
 
 Result<std::string> to_html(const Postmortem& report, const HtmlOptions& options) {
-  if (std::find(kParts.begin(), kParts.end(), options.start) == kParts.end())
+  if (std::ranges::find(kParts, options.start) == kParts.end())
     return Error{ErrorCode::usage, "no part of the page: found '" + options.start +
                                        "', expected timeline, table, flame, graph, counters or inputs"};
   try {

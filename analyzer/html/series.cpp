@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "analyzer/html/markup.hpp"
 #include "snapdiff/number_text.hpp"
 
 namespace snapdiff::html {
@@ -12,6 +13,8 @@ std::uint64_t saturated(std::uint64_t a, std::uint64_t b) {
   std::uint64_t sum = 0;
   return __builtin_add_overflow(a, b, &sum) ? ~std::uint64_t{0} : sum;
 }
+
+constexpr std::size_t kLongestName = 160;
 
 }  // namespace
 
@@ -45,7 +48,7 @@ Chosen choose(const GrowthReport& report, const std::vector<std::uint64_t>& impo
   }
   out.others_count = out.rows.size() - count;
   out.rows.resize(count);
-  std::sort(out.rows.begin(), out.rows.end());
+  std::ranges::sort(out.rows);
   return out;
 }
 
@@ -79,6 +82,30 @@ bool needs_big_integers(const Postmortem& report) {
     if (sum >= kExact) return true;
   }
   return false;
+}
+
+std::vector<Layer> layers_of(const Postmortem& report) {
+  const std::vector<SeriesStep>& steps = report.trend.series.steps;
+  if (report.growth().story == nullptr || steps.size() != value_count(report.growth())) return {};
+  if (std::ranges::any_of(steps, [](const SeriesStep& step) { return step.total < 0; })) return {};
+  const std::vector<Band>& bands = report.growth().story->bands;
+  Layer rest{"rest", bands.empty() ? "all stacks" : "all others", "", {}};
+  for (const SeriesStep& step : steps) rest.values.push_back(step.total);
+  std::vector<Layer> out;
+  for (const Band& band : bands) {
+    constexpr std::string_view kKinds[] = {"grown", "shrunk", "passing", "role"};
+    if (band.values.size() != rest.values.size()) return {};
+    for (std::size_t i = 0; i < rest.values.size(); ++i) {
+      rest.values[i] = wrapping_difference(rest.values[i], band.values[i]);
+      if (rest.values[i] < 0) return {};
+    }
+    std::string kind(kKinds[static_cast<std::size_t>(band.kind)]);
+    if (band.kind == Band::Kind::role) kind += std::to_string(band.index);
+    out.push_back({std::move(kind), bounded(plain(band.name), kLongestName), bounded(plain(band.note), kLongestName),
+                   band.values});
+  }
+  out.insert(out.begin(), std::move(rest));
+  return out;
 }
 
 }  // namespace snapdiff::html

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "snapdiff/postmortem.hpp"
@@ -35,5 +36,19 @@ std::vector<std::int64_t> remainder(const Postmortem& report);
 /// True where sums or differences of the page may pass 2^53, beyond which the browser's ordinary numbers
 /// are not exact.
 bool needs_big_integers(const Postmortem& report);
+
+/// A layer of the plot of totals: values at each judged snapshot, summed exactly.
+///   kind  "rest", "grown", "shrunk" or "passing", as the script knows them; "role4" of a role by its number
+///   name  printable   note  what to say beside it, may be empty
+struct Layer {
+  std::string kind;
+  std::string name;
+  std::string note;
+  std::vector<std::int64_t> values;
+};
+
+/// From the bottom up: the rest, then the story's bands; they add up to the totals. Empty where values below zero would
+/// make layers lie.
+std::vector<Layer> layers_of(const Postmortem& report);
 
 }  // namespace snapdiff::html

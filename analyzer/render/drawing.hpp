@@ -1,13 +1,12 @@
 #pragma once
 
 #include "analyzer/render/render.hpp"
-#include "analyzer/render/retained.hpp"
 
 /// Drawing on demand: what draws is a module, libsnapdiff_draw.so, that a program opens when it draws. Cairo, pango and
 /// Graphviz bring 40 shared objects with them: a program that is linked with them needs 9 ms and 8 MiB more to start.
 namespace snapdiff::render {
 
-/// The functions of the module; each is that of the same name in render.hpp and retained.hpp, PNG at 2 pixels a point.
+/// The functions of the module; each is that of the same name in render.hpp.
 struct Drawing {
   Result<std::string> (*to_pdf)(const Story& story, const graph::GraphOptions& options, Paper paper);
   Result<std::string> (*to_svg)(const Story& story, const graph::GraphOptions& options);

@@ -2,7 +2,6 @@
 #include <link.h>
 #include <sys/stat.h>
 
-#include <array>
 #include <cstring>
 #include <filesystem>
 #include <optional>

@@ -1,19 +1,18 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "analyzer/graph/growth_graph.hpp"
-#include "analyzer/render/axis_page.hpp"
 #include "snapdiff/counters.hpp"
 #include "snapdiff/device_memory.hpp"
 #include "snapdiff/flame.hpp"
 #include "snapdiff/growth.hpp"
 #include "snapdiff/postmortem.hpp"
 #include "snapdiff/result.hpp"
+#include "snapdiff/retention.hpp"
 #include "snapdiff/trend.hpp"
 
 /// The public header of the render module: documents and pictures of diffs. Graphviz gives positions, cairo
@@ -41,9 +40,9 @@ enum class Paper { a4, letter };
 /// Errors: io (no fonts installed: names the package), internal. Returns the file's bytes.
 Result<std::string> to_pdf(const Story& story, const graph::GraphOptions& options, Paper paper = Paper::a4);
 
-/// The first -> last graph alone. PNG at `scale` pixels a point.
+/// The first -> last graph alone. PNG at 2 pixels a point.
 Result<std::string> to_svg(const Story& story, const graph::GraphOptions& options);
-Result<std::string> to_png(const Story& story, const graph::GraphOptions& options, double scale = 2.0);
+Result<std::string> to_png(const Story& story, const graph::GraphOptions& options);
 Result<std::string> to_dot(const Story& story, const graph::GraphOptions& options);
 
 /// Memory of one device over its trace.
@@ -66,6 +65,32 @@ struct PinsPage {
 struct CountersPage {
   CounterReport counters;
 };
+/// Series of any kinds on one axis of time, one panel each, first the one given first.
+///   points   in the order of the series; `estimated`: its time is no fact
+///   metric   what the values are: "inuse_space"; unit "bytes" or another
+///   remark   what else the head of the panel says, "" for nothing
+/// All pages of one document have the same first_ns and last_ns, so that panels can be laid beside each other.
+struct AxisPage {
+  struct Point {
+    std::int64_t time_ns = 0;
+    std::int64_t value = 0;
+    bool estimated = false;
+  };
+  struct Series {
+    std::string name;
+    std::string metric;
+    std::string unit;
+    std::string remark;
+    std::vector<Point> points;
+  };
+  std::int64_t first_ns = 0, last_ns = 0;
+  std::vector<Series> series;      ///< at most kMostAxisPanels, each with one point at least
+  std::size_t all_series = 0;      ///< of the whole document
+  std::vector<std::string> notes;  ///< below the panels, one line each: what is not drawn, and why
+};
+
+inline constexpr std::size_t kMostAxisPanels = 6;
+
 using MemoryPage = std::variant<TimelinePage, SegmentsPage, PinsPage, CountersPage, AxisPage>;
 
 /// Pages about the memory of devices, and about numbers of whole processes.
@@ -79,10 +104,9 @@ struct MemoryStory {
 
 enum class PictureForm { pdf, svg, png };
 
-/// PDF: a page each. SVG and PNG (at `scale` pixels a point): one below the other.
+/// PDF: a page each. SVG and PNG (at 2 pixels a point): one below the other.
 /// Errors: usage (no pages), io (no fonts), limit, internal. Returns the file's bytes.
-Result<std::string> draw_memory(const MemoryStory& story, PictureForm form, Paper paper = Paper::a4,
-                                double scale = 2.0);
+Result<std::string> draw_memory(const MemoryStory& story, PictureForm form, Paper paper = Paper::a4);
 
 /// A flame graph and what stands round it.
 struct FlameStory {
@@ -101,7 +125,7 @@ FlameStory tell_flame(FlameTree tree, const TopReport& report);
 
 /// One page: the boxes, how to read them, a table of those without callees with their full paths. SVG and PNG
 /// have the height they need. Errors: usage (a tree without root), io (no fonts), limit, internal.
-Result<std::string> draw_flame(const FlameStory& story, PictureForm form, Paper paper = Paper::a4, double scale = 2.0);
+Result<std::string> draw_flame(const FlameStory& story, PictureForm form, Paper paper = Paper::a4);
 
 /// The post-mortem report: the answer, what is known and how sure that is, the graph, what failed. `full` adds totals,
 /// a page per culprit, the differential flame graph, tables, memory of devices (the pages of `memory`, which may have
@@ -115,6 +139,20 @@ Result<std::string> growth_svg(const Postmortem& postmortem, const graph::GraphO
 
 /// One page: totals over time in bands of what grew, then tables of the bands and of the snapshots. Two or
 /// more snapshots; `pairs` is not looked at. Errors as above.
-Result<std::string> draw_series(const Story& story, PictureForm form, Paper paper = Paper::a4, double scale = 2.0);
+Result<std::string> draw_series(const Story& story, PictureForm form, Paper paper = Paper::a4);
+
+/// What keeps what alive in an object graph, or how that grew between two.
+struct RetainedStory {
+  RetainedTree tree;
+  std::string title;    ///< file or program, for the page head
+  std::string source;   ///< inputs, for the foot
+  std::string version;  ///< "snapdiff 0.1"
+  std::int64_t created_at_ns = 0;
+};
+
+/// The dominator tree by types, trimmed, as a picture or one page. Errors: as draw_memory.
+Result<std::string> draw_retained(const RetainedStory& story, PictureForm form, const graph::GraphOptions& options,
+                                  Paper paper = Paper::a4);
+Result<std::string> retained_as_dot(const RetainedStory& story, const graph::GraphOptions& options);
 
 }  // namespace snapdiff::render

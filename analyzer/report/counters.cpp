@@ -2,12 +2,12 @@
 #include <cmath>
 #include <span>
 
+#include "analyzer/report/csv_record.hpp"
 #include "analyzer/report/frame_names.hpp"
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/json_parts.hpp"
 #include "analyzer/report/markdown_parts.hpp"
 #include "analyzer/report/sheet.hpp"
-#include "analyzer/report/story_lines.hpp"
 #include "analyzer/report/trend_parts.hpp"
 #include "analyzer/report/writers.hpp"
 #include "snapdiff/number_text.hpp"
@@ -17,12 +17,17 @@ namespace {
 
 constexpr std::size_t kReasonsShown = 3;
 
+/// The verdict; "" where there are too few values to claim one.
+std::string_view word_of(const CounterRow& row) {
+  return row.known() >= kJudgedFrom ? std::string_view(row.verdict.word) : std::string_view();
+}
+
 /// Bars of the known points; unknown ones take the value before them.
 std::string sparkline_of(const CounterRow& row, bool utf8) {
   std::vector<std::int64_t> values;
   for (std::size_t i = row.first; i <= row.last; ++i) values.push_back(row.values[i] ? *row.values[i] : values.back());
   // From the lowest one up: a level of gigabytes that rises by megabytes would be a flat line of bars from zero.
-  const std::int64_t lowest = *std::min_element(values.begin(), values.end());
+  const std::int64_t lowest = *std::ranges::min_element(values);
   for (std::int64_t& value : values) {
     // The smallest bar instead of none for the lowest.
     if (__builtin_sub_overflow(value, lowest, &value)) return {};
@@ -55,8 +60,7 @@ class CounterSheet {
   CounterSheet(const CounterReport& report, const Style& style)
       : report_(report), style_(style), glyphs_(glyphs_for(style.utf8)), wide_(style.width >= kWide) {
     single_ = report.snapshots.size() == 1;
-    judged_ = std::any_of(report.rows.begin(), report.rows.end(),
-                          [](const CounterRow& row) { return !word_of(row).empty(); });
+    judged_ = std::ranges::any_of(report.rows, [](const CounterRow& row) { return !word_of(row).empty(); });
     shown_ = std::span(report.rows).first(shown_of(report.rows.size(), style));
   }
 
@@ -83,7 +87,7 @@ class CounterSheet {
     }
     if (shown_.size() < report_.rows.size()) sheet.add().last = others_text(report_.rows.size() - shown_.size());
     std::vector<std::string> notes = note_lines(report_.notes, style_.utf8);
-    const bool rounded = std::any_of(report_.rows.begin(), report_.rows.end(), within_rounding);
+    const bool rounded = std::ranges::any_of(report_.rows, within_rounding);
     if (rounded && !single_) notes.emplace_back("~ growth within what the input is rounded to");
     return head() + sheet.text(style_.colour) + text_end(notes, style_);
   }
@@ -174,20 +178,6 @@ void row_fields(JsonWriter& json, const CounterRow& row) {
              [&](const std::optional<std::int64_t>& value) { value ? json.integer(*value) : json.null(); });
 }
 
-}  // namespace
-
-std::string_view word_of(const CounterRow& row) {
-  return row.known() >= kJudgedFrom ? std::string_view(row.verdict.word) : std::string_view();
-}
-
-std::string text_counters(const CounterReport& report, const Style& style) {
-  return CounterSheet(report, style).text();
-}
-
-std::string markdown_counters(const CounterReport& report, const Style& style) {
-  return CounterSheet(report, style).markdown();
-}
-
 std::string json_counters(const CounterReport& report, const Style& style) {
   const std::span<const CounterRow> shown = std::span(report.rows).first(shown_of(report.rows.size(), style));
   const auto head = [&](JsonWriter& json) {
@@ -202,6 +192,36 @@ std::string json_counters(const CounterReport& report, const Style& style) {
   std::string out;
   json_document(out, style.form, "rows", shown, head, row, [](JsonWriter&) {});
   return out;
+}
+
+std::string csv_counters(const CounterReport& report, const Style& style) {
+  std::string text = "name,unit,cumulative,baseline,current,growth,resets,half_unit,verdict,reason";
+  text += value_columns(report.snapshots.size()) + "\r\n";
+  for (std::size_t i = 0; i < shown_of(report.rows.size(), style); ++i) {
+    const CounterRow& row = report.rows[i];
+    Record record(text);
+    record.text(row.name);
+    record.text(row.unit);
+    record.number(static_cast<std::int64_t>(row.cumulative ? 1 : 0));
+    record.number(row.before());
+    record.number(row.after());
+    record.number(row.growth);
+    record.number(static_cast<std::int64_t>(row.resets));
+    record.number(row.half_unit);
+    record.text(word_of(row));
+    record.text(word_of(row).empty() ? "" : row.verdict.reason);
+    for (const std::optional<std::int64_t>& value : row.values) record.number_if(value.has_value(), value.value_or(0));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string write_counters(const CounterReport& report, const Style& style) {
+  return in_form(
+      style.form, [&] { return CounterSheet(report, style).text(); },
+      [&] { return CounterSheet(report, style).markdown(); }, [&] { return csv_counters(report, style); },
+      [&] { return json_counters(report, style); });
 }
 
 }  // namespace snapdiff::report

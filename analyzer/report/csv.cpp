@@ -3,9 +3,7 @@
 
 #include "analyzer/report/csv_record.hpp"
 #include "analyzer/report/frame_names.hpp"
-#include "analyzer/report/gate_parts.hpp"
-#include "analyzer/report/listed_once_table.hpp"
-#include "analyzer/report/retained_text.hpp"
+#include "analyzer/report/selection.hpp"
 #include "analyzer/report/trend_parts.hpp"
 #include "analyzer/report/writers.hpp"
 
@@ -66,7 +64,7 @@ void stack_fields(Record& record, std::span<const FrameView> frames) {
   record.text(frames[0].file);
   record.number_if(frames[0].line > 0, frames[0].line);
   record.text(frames[0].module);
-  const bool any_place = std::any_of(frames.begin(), frames.end(), [](const FrameView& f) { return !f.file.empty(); });
+  const bool any_place = std::ranges::any_of(frames, [](const FrameView& f) { return !f.file.empty(); });
   any_place ? record.text(joined(frames, place_of)) : record.empty();
 }
 
@@ -75,13 +73,6 @@ void key_or_stack(Record& record, const GrowthReport& report, const GrowthRow& r
   if (report.options.by != GroupBy::stack) return record.text(report.keys[row.key]);
   report.frames(row, frames);
   stack_fields(record, frames);
-}
-
-/// ",value_1,value_2": a column for each snapshot.
-std::string value_columns(std::size_t count) {
-  std::string text;
-  for (std::size_t i = 0; i < count; ++i) text += ",value_" + std::to_string(i + 1);
-  return text;
 }
 
 constexpr std::string_view kObjectColumns = ",baseline_objects,current_objects,growth_objects,error,";
@@ -231,94 +222,6 @@ std::string csv_top(const TopReport& report, const Style& style) {
   if (report.unattributed != 0) rest(std::string(kUnattributed), report.unattributed, 0, false);
   if (report.filtered != 0) rest("[filtered out]", report.filtered, 0, false);
   return text;
-}
-
-std::string csv_counters(const CounterReport& report, const Style& style) {
-  std::string text = "name,unit,cumulative,baseline,current,growth,resets,half_unit,verdict,reason";
-  text += value_columns(report.snapshots.size()) + "\r\n";
-  for (std::size_t i = 0; i < shown_of(report.rows.size(), style); ++i) {
-    const CounterRow& row = report.rows[i];
-    Record record(text);
-    record.text(row.name);
-    record.text(row.unit);
-    record.number(static_cast<std::int64_t>(row.cumulative ? 1 : 0));
-    record.number(row.before());
-    record.number(row.after());
-    record.number(row.growth);
-    record.number(static_cast<std::int64_t>(row.resets));
-    record.number(row.half_unit);
-    record.text(word_of(row));
-    record.text(word_of(row).empty() ? "" : row.verdict.reason);
-    for (const std::optional<std::int64_t>& value : row.values) record.number_if(value.has_value(), value.value_or(0));
-  }
-  return text;
-}
-
-std::string csv_retained(const RetainedReport& report, const Style& style) {
-  std::string text = "type,kind";
-  for (const char* side : {"baseline", "current", "growth"}) {
-    for (const char* value : {"objects", "self", "retained", "retained_objects", "detached"})
-      text.append(",").append(side).append("_").append(value);
-  }
-  text += ",new\r\n";
-  const std::size_t shown = style.max_rows == 0 ? report.rows.size() : std::min(report.rows.size(), style.max_rows);
-  for (std::size_t i = 0; i < shown; ++i) {
-    const RetainedRow& row = report.rows[i];
-    Record record(text);
-    record.text(row.type);
-    record.text(row.kind);
-    const auto values = [&](bool known, const auto& value) {
-      record.number_if(known, value([](const TypeTotals& t) { return t.self.objects; }));
-      record.number_if(known && report.has_bytes, value([](const TypeTotals& t) { return t.self.bytes; }));
-      record.number_if(known && report.has_bytes, value([](const TypeTotals& t) { return t.retained.bytes; }));
-      record.number_if(known, value([](const TypeTotals& t) { return t.retained.objects; }));
-      record.number_if(known, value([](const TypeTotals& t) { return t.detached.objects; }));
-    };
-    const bool grows = report.snapshots.size() > 1;
-    values(grows, [&](auto get) { return get(row.first()); });
-    values(true, [&](auto get) { return get(row.last()); });
-    values(grows, [&](auto get) { return get(row.last()) - get(row.first()); });
-    record.number_if(report.fresh.has_value(), row.fresh.objects);
-  }
-  return text;
-}
-
-std::string csv_gate(const GateReport& report) {
-  std::string text = "outcome,budget,measured,allowed,verdict,id,stack,row_count,file,line,note\r\n";
-  for (const GateFinding& finding : report.findings) {
-    Record record(text);
-    record.text(to_text(finding.outcome));
-    record.text(budget_name(report.budgets[finding.budget]));
-    finding.measured ? record.number(*finding.measured) : record.empty();
-    record.number(finding.allowed);
-    record.text(finding.verdict.word);
-    record.text(finding.id);
-    record.text(finding.name);
-    record.number(static_cast<std::int64_t>(finding.rows));
-    record.text(finding.file);
-    record.number_if(finding.line > 0, finding.line);
-    record.text(finding.note);
-  }
-  return text;
-}
-
-std::string csv_peek(const PeekReport& report) {
-  std::string out = "function,relation,other,baseline,current,growth\r\n";
-  const auto row = [&](const PeekFunction& function, std::string_view relation, std::string_view other,
-                       const Change& value) {
-    Record record(out);
-    record.text(function.function);
-    record.text(relation);
-    record.text(other);
-    change(record, value);
-  };
-  for (const PeekFunction& function : report.functions) {
-    row(function, "flat", "", function.flat);
-    row(function, "cum", "", function.cumulative);
-    for (const PeekEdge& edge : function.callers) row(function, "caller", edge.function, edge.value);
-    for (const PeekEdge& edge : function.callees) row(function, "callee", edge.function, edge.value);
-  }
-  return out;
 }
 
 }  // namespace snapdiff::report

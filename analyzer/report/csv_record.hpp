@@ -1,13 +1,11 @@
 #pragma once
 
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
-#include "analyzer/report/report.hpp"
+#include "analyzer/report/text_tools.hpp"
 
 namespace snapdiff::report {
 
@@ -55,8 +53,8 @@ class Record {
  private:
   template <class Number>
   void append(Number value) {
-    std::array<char, 32> text{};
-    digits({text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr});
+    separate();
+    append_number(out_, value);
   }
   void separate() {
     if (!first_) out_ += ',';
@@ -65,5 +63,12 @@ class Record {
   std::string& out_;
   bool first_ = true;
 };
+
+/// ",value_1,value_2": a column for each snapshot.
+inline std::string value_columns(std::size_t count) {
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) text += ",value_" + std::to_string(i + 1);
+  return text;
+}
 
 }  // namespace snapdiff::report

@@ -7,13 +7,13 @@
 #include "analyzer/report/frame_names.hpp"
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/markdown_parts.hpp"
+#include "analyzer/report/selection.hpp"
 #include "analyzer/report/sheet.hpp"
-#include "analyzer/report/story_lines.hpp"
+#include "analyzer/report/text_tools.hpp"
 #include "analyzer/report/writers.hpp"
 #include "snapdiff/number_text.hpp"
 
 namespace snapdiff::report {
-
 namespace {
 
 constexpr std::size_t kAnyWidth = 1000;  // nothing is cut
@@ -167,8 +167,8 @@ class GrowthSheet {
     if (error_beside)
       sheet.column({"error", 8, true, spaced(glyphs_.plus_minus)}, lines_,
                    [&](const GrowthLine& line) { return Cell{error_text(line)}; });
-    const bool with_tags = std::any_of(lines_.begin(), lines_.end(),
-                                       [](const GrowthLine& line) { return line.is_row() && !line.tag.empty(); });
+    const bool with_tags =
+        std::ranges::any_of(lines_, [](const GrowthLine& line) { return line.is_row() && !line.tag.empty(); });
     if (with_tags)
       sheet.column({"", 5, false, " "}, lines_, [](const GrowthLine& line) { return Cell{line.tag, Paint::dim}; });
     const auto side = [&](const std::string& header, std::size_t width, const std::string& separator,
@@ -204,7 +204,7 @@ class GrowthSheet {
       report_.frames(report_.rows[lines_[i].row], frames);
       texts[i] = cut_name(stack_cell(frames, kAnyWidth, glyphs_).site, kSiteWidth, glyphs_.ellipsis);
     }
-    if (std::all_of(texts.begin(), texts.end(), [](const std::string& text) { return text.empty(); })) return;
+    if (std::ranges::all_of(texts, [](const std::string& text) { return text.empty(); })) return;
     sheet.column({"allocated at", 18, false, "  "}, texts, [](const std::string& text) {
       return Cell{text, Paint::dim};
     });
@@ -228,8 +228,7 @@ class GrowthSheet {
       return report_.options.by == GroupBy::label ? printable(report_.options.label_key, style_.utf8)
                                                   : std::string(to_text(report_.options.by));
     }
-    const bool marked =
-        std::any_of(lines_.begin(), lines_.end(), [&](const GrowthLine& line) { return noise(line, false); });
+    const bool marked = std::ranges::any_of(lines_, [&](const GrowthLine& line) { return noise(line, false); });
     return marked ? "stack (leaf first; ~ within error)" : "stack (leaf first)";
   }
 
@@ -323,6 +322,47 @@ std::string spread_table(const GrowthReport& report, const Selection& selection,
   return out + sheet.text(style.colour);
 }
 
+std::size_t last_snapshot(const GrowthReport& report) {
+  return report.series_length > 2 ? report.series_length - 1 : 1;
+}
+
+/// "+2.3 MiB in 3 … 8": what is known of it between, where that is more than one snapshot.
+std::string known_growth(const ListedOnce& row, const GrowthReport& report, const Glyphs& glyphs) {
+  if (row.first == row.last) return {};
+  return value_text(row.value.growth(), report.unit, true) + " in " + std::to_string(row.first + 1) + " " +
+         std::string(glyphs.ellipsis) + " " + std::to_string(row.last + 1);
+}
+
+std::string stack_of(const ListedOnce& row, const GrowthReport& report, std::size_t width, const Glyphs& glyphs) {
+  std::vector<FrameView> frames;
+  report.view->frames(row.stack, frames);
+  return stack_cell(frames, width, glyphs).text;
+}
+
+std::string value_or_unknown(const std::optional<std::int64_t>& value, const std::string& unit) {
+  return value ? value_text(*value, unit) : "?";
+}
+
+std::string listed_once_heading(const GrowthReport& report) {
+  return counted(report.listed_once.size(), "stack") + " listed at one end only, growth unknown";
+}
+
+std::span<const ListedOnce> shown_rows(const GrowthReport& report, const Style& style) {
+  return std::span(report.listed_once).first(shown_of(report.listed_once.size(), style));
+}
+
+Sheet known_values(const GrowthReport& report, std::span<const ListedOnce> shown, const Glyphs& glyphs,
+                   std::string_view thousands) {
+  Sheet sheet("stack (leaf first)", thousands);
+  sheet.column({"before", 9, true, ""}, shown, [&](const ListedOnce& row) {
+    return Sheet::Cell{value_or_unknown(known_baseline(row, report), report.unit)};
+  });
+  sheet.column({"after", 9, true, spaced(glyphs.arrow)}, shown, [&](const ListedOnce& row) {
+    return Sheet::Cell{value_or_unknown(known_current(row, report), report.unit)};
+  });
+  return sheet;
+}
+
 }  // namespace
 
 std::string growth_table(const GrowthReport& report, const Selection& selection, RowVerdicts verdicts,
@@ -345,7 +385,7 @@ std::string sparkline(const std::int64_t* values, std::size_t count, std::size_t
     std::int64_t& height = heights[i * bars / count];
     height = std::max(height, values[i]);
   }
-  const auto most = static_cast<double>(*std::max_element(heights.begin(), heights.end()));
+  const auto most = static_cast<double>(*std::ranges::max_element(heights));
   std::string text;
   for (const std::int64_t height : heights) {
     const double share = most > 0 ? static_cast<double>(height) / (most * 1.0001) : 0;
@@ -358,6 +398,40 @@ std::string sparkline(const std::int64_t* values, std::size_t count, std::size_t
     }
   }
   return text;
+}
+
+std::optional<std::int64_t> known_baseline(const ListedOnce& row, const GrowthReport&) {
+  return row.first == 0 ? std::optional(row.value.baseline) : std::nullopt;
+}
+
+std::optional<std::int64_t> known_current(const ListedOnce& row, const GrowthReport& report) {
+  return row.last == last_snapshot(report) ? std::optional(row.value.current) : std::nullopt;
+}
+
+std::string listed_once_text(const GrowthReport& report, const Style& style) {
+  if (report.listed_once.empty()) return {};
+  const Glyphs glyphs = glyphs_for(style.utf8);
+  const std::span<const ListedOnce> shown = shown_rows(report, style);
+  Sheet sheet = known_values(report, shown, glyphs, style.thousands);
+  if (std::ranges::any_of(report.listed_once, [](const ListedOnce& row) { return row.first != row.last; }))
+    sheet.column({"known", 9, true, "  "}, shown, [&](const ListedOnce& row) {
+      return Sheet::Cell{known_growth(row, report, glyphs), growth_paint(row.value.growth())};
+    });
+  const std::size_t width = sheet.rest_width(style.width);
+  for (std::size_t i = 0; i < shown.size(); ++i) sheet.rows()[i].last = stack_of(shown[i], report, width, glyphs);
+  if (shown.size() < report.listed_once.size())
+    sheet.add().last = others_text(report.listed_once.size() - shown.size());
+  return "\n" + listed_once_heading(report) + ":\n\n" + sheet.text(style.colour);
+}
+
+std::string listed_once_markdown(const GrowthReport& report, const Style& style) {
+  if (report.listed_once.empty()) return {};
+  const Glyphs glyphs = glyphs_for(true);
+  const std::span<const ListedOnce> shown = shown_rows(report, style);
+  Sheet sheet = known_values(report, shown, glyphs, {});
+  for (std::size_t i = 0; i < shown.size(); ++i)
+    sheet.rows()[i].last = literal(stack_of(shown[i], report, kMarkdownName, glyphs));
+  return "\n" + listed_once_heading(report) + ":\n\n" + sheet.markdown();
 }
 
 }  // namespace snapdiff::report

@@ -4,13 +4,10 @@
 #include <cmath>
 
 #include "analyzer/report/frame_names.hpp"
-#include "analyzer/report/prose_text.hpp"
-#include "analyzer/report/renamed.hpp"
-#include "analyzer/report/selection.hpp"
-#include "analyzer/report/story_lines.hpp"
 #include "snapdiff/first_notes.hpp"
 #include "snapdiff/function_name.hpp"
 #include "snapdiff/number_text.hpp"
+#include "snapdiff/words.hpp"
 
 namespace snapdiff::report {
 
@@ -68,7 +65,7 @@ HeadLine matched_line(const GrowthReport& report, const Style& style) {
   for (std::size_t tier = 0; tier < kMatchTiers; ++tier) {
     if (report.matched[tier] > 0) tiers.push_back(tier);
   }
-  std::stable_sort(tiers.begin(), tiers.end(), [&](std::size_t a, std::size_t b) {
+  std::ranges::stable_sort(tiers, [&](std::size_t a, std::size_t b) {
     // What is unmatched comes last, whatever its size.
     const bool a_none = a + 1 == kMatchTiers;
     const bool b_none = b + 1 == kMatchTiers;
@@ -144,6 +141,34 @@ std::vector<HeadLine> headline(const GrowthReport& report, const Style& style) {
   return lines;
 }
 
+std::string releases_text(const SeriesReport& series, std::size_t left_out, bool utf8) {
+  constexpr std::size_t kShown = 4;
+  std::string text;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < series.steps.size(); ++i) {
+    const SeriesStep& step = series.steps[i];
+    if (!step.other_build || ++count > kShown) continue;
+    text += (text.empty() ? "another build from snapshot " : ", from ") + std::to_string(left_out + i + 1) + " (" +
+            printable(snapshot_name(step.snapshot, true), utf8) + ")";
+  }
+  if (count > kShown) text += " and " + std::to_string(count - kShown) + " more";
+  return text.empty() ? text : text + " on";
+}
+
+std::string releases_matched(const SeriesReport& series, std::size_t left_out, bool utf8) {
+  const std::string text = releases_text(series, left_out, utf8);
+  if (text.empty()) return text;
+  const double apart = series.overall.matched[static_cast<std::size_t>(MatchTier::none)];
+  return text + "; " + share_text(1 - apart) + " of the bytes at both ends matched";
+}
+
+std::vector<HeadLine> headline(const SeriesReport& series, const Style& style) {
+  std::vector<HeadLine> lines = headline(series.overall, style);
+  if (std::string from = releases_text(series, 0, style.utf8); !from.empty())
+    lines.insert(lines.begin() + 1, {"releases", {{std::move(from), Paint::none}}});
+  return lines;
+}
+
 std::string headline_text(const std::vector<HeadLine>& lines, const Style& style) {
   std::size_t label_width = kLabelWidth;
   for (const HeadLine& line : lines) label_width = std::max(label_width, display_width(line.label));
@@ -200,6 +225,23 @@ std::vector<std::string> note_lines(const GrowthReport& report, bool utf8) {
   return lines;
 }
 
+std::string renamed_note(const std::vector<RenamedFunction>& renamed, bool utf8) {
+  constexpr std::size_t kShown = 5;
+  std::string text = "renamed: ";
+  for (std::size_t i = 0; i < std::min(kShown, renamed.size()); ++i) {
+    const RenamedFunction& one = renamed[i];
+    std::string before = short_function_name(one.before), after = short_function_name(one.after);
+    if (before == after) {  // other arguments
+      before = one.before;
+      after = one.after;
+    }
+    text += (i > 0 ? "; " : "") + printable(before, utf8) + (utf8 ? " → " : " -> ") + printable(after, utf8) + ", " +
+            counted(one.stacks, "stack");
+  }
+  if (renamed.size() > kShown) text += "; " + std::to_string(renamed.size() - kShown) + " others";
+  return text;
+}
+
 std::string wrapped(const std::string& text, std::size_t width, std::size_t indent) {
   std::string out;
   std::size_t used = 0;
@@ -230,9 +272,7 @@ std::string unnamed_text(const Unnamed& unnamed, const std::string& unit, bool u
     const std::string name = module.module.empty() ? "[no module]" : printable(base_name(module.module), utf8);
     text += (i > 0 ? ", " : "") + name + " " + number(module.addresses) + " (" + value_text(module.value, unit) + ")";
   }
-  if (unnamed.modules.size() > kModules)
-    text += ", " + number(unnamed.modules.size() - kModules) +
-            (unnamed.modules.size() - kModules == 1 ? " more module" : " more modules");
+  if (unnamed.modules.size() > kModules) text += ", " + counted(unnamed.modules.size() - kModules, "more module");
   return text + "; --symbols DIR with the binaries adds them";
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "analyzer/report/text_tools.hpp"
 #include "snapdiff/allocator_state.hpp"
 #include "snapdiff/growth.hpp"
+#include "snapdiff/story.hpp"
 #include "snapdiff/words.hpp"
 
 /// The lines above a table: they answer the question (product.md, the first screen).
@@ -29,6 +31,28 @@ struct HeadLine {
 /// without names. Lines that have nothing to say are left out; the share is always there.
 std::vector<HeadLine> headline(const GrowthReport& report, const Style& style);
 
+/// The head of a series: that of its first and last snapshot, and where another build begins.
+std::vector<HeadLine> headline(const SeriesReport& series, const Style& style);
+
+/// "another build from snapshot 7 (svc.006.pb.gz) on"; "" where all are of one. `left_out`: snapshots before the first.
+std::string releases_text(const SeriesReport& series, std::size_t left_out, bool utf8);
+
+/// The same with how much was matched across them: "...; 97 % of the bytes at both ends matched".
+std::string releases_matched(const SeriesReport& series, std::size_t left_out, bool utf8);
+
+/// What comes before the headline: out of memory, a restart, a damaged input, two programs. Empty for most.
+std::vector<HeadLine> event_lines(const Story& story, const Style& style);
+
+/// One line per culprit, in columns: verdict, name, place, growth, share, pace; then what else is worth a line. Texts
+/// of the story that do not fit the width are left out from the end of a line, numbers never.
+std::vector<HeadLine> story_lines(const Story& story, const Style& style);
+
+/// The fullest moment of a device's trace: what it holds, the heaviest lines of the user's code, advice.
+std::vector<HeadLine> peak_lines(const PeakStory& peak, const Style& style);
+
+/// How a verdict's word is painted.
+Paint verdict_paint(std::string_view word);
+
 /// The lines under each other, labels in one column, wrapped at `style.width`.
 std::string headline_text(const std::vector<HeadLine>& lines, const Style& style);
 
@@ -37,6 +61,9 @@ std::vector<std::string> note_lines(const Notes& notes, bool utf8);
 
 /// The notes of a report plus what the engine found but did not use.
 std::vector<std::string> note_lines(const GrowthReport& report, bool utf8);
+
+/// "renamed: Cache::put → Store::insert, 41 stacks": the functions under another name that most matched stacks hold.
+std::string renamed_note(const std::vector<RenamedFunction>& renamed, bool utf8);
 
 /// `text` in lines of at most `width` columns, continued `indent` columns in; breaks at blanks.
 std::string wrapped(const std::string& text, std::size_t width, std::size_t indent);

@@ -10,6 +10,7 @@
 #include "analyzer/report/selection.hpp"
 #include "snapdiff/device_memory.hpp"
 #include "snapdiff/growth.hpp"
+#include "snapdiff/story.hpp"
 
 /// Pieces that several of the machine forms share (product.md section 3, machine output).
 namespace snapdiff::report {
@@ -27,7 +28,6 @@ void json_change_fields(JsonWriter& json, const Change& change);
 void json_instances(JsonWriter& json, const InstanceCount& count);
 /// Where growth is not their difference: counters that restarted.
 void json_change_fields(JsonWriter& json, const Change& change, std::int64_t growth);
-void json_frame(JsonWriter& json, const FrameView& frame);
 void json_stack(JsonWriter& json, std::string_view key, std::span<const FrameView> frames);
 /// "metric", "unit" and "by" of a report, and which label rows are grouped by.
 template <class Report>
@@ -54,6 +54,12 @@ void json_listed_once(JsonWriter& json, const GrowthReport& report);
 void json_growth_row(JsonWriter& json, const GrowthReport& report, std::uint32_t row);
 /// "values": null where no source lists the row.
 void json_values(JsonWriter& json, const GrowthReport& report, std::size_t row);
+
+/// The fullest moment of a device's trace as an object.
+void json_peak(JsonWriter& json, const PeakStory& peak);
+
+/// "suspects" and "story" of a report, into the object that is open; null where nobody asked for a story.
+void json_story_fields(JsonWriter& json, const GrowthReport& report);
 
 /// What `head` writes, the rows at `name`, and what `tail` writes, as one object.
 template <class Rows, class Head, class Row, class Tail>

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+
 #include <cmath>
 
 #include "analyzer/report/text_tools.hpp"
@@ -26,13 +26,6 @@ void append_u(std::string& out, std::uint32_t code) {
   }
   out += "\\u";
   for (int shift = 12; shift >= 0; shift -= 4) out += kDigits[(code >> shift) & 15];
-}
-
-template <class Number>
-void append_number(std::string& out, Number value) {
-  std::array<char, 32> digits{};
-  const auto result = std::to_chars(digits.data(), digits.data() + digits.size(), value);
-  out.append(digits.data(), result.ptr);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/json_parts.hpp"
-#include "analyzer/report/retained_text.hpp"
+#include "analyzer/report/report.hpp"
 #include "analyzer/report/sheet.hpp"
 #include "snapdiff/number_text.hpp"
 
@@ -25,9 +25,8 @@ class PathsText {
   }
 
  private:
-  std::string name(const SnapshotRef& ref) const {
-    return printable(ref.ref.empty() ? snapshot_name(ref, style_.utf8) : std::string(base_name(ref.ref)), style_.utf8);
-  }
+  std::string name(const SnapshotRef& ref) const { return operand_name(ref, style_.utf8); }
+
   std::string value(const ObjectSum& sum) const {
     return report_.has_bytes ? bytes_text(sum.bytes) : count_text(sum.objects);
   }
@@ -39,7 +38,7 @@ class PathsText {
   }
   std::string growth_of(const std::vector<ObjectSum>& at) const {
     const std::int64_t objects = at.back().objects - at.front().objects;
-    return growth_count_text(objects) + (objects == 1 || objects == -1 ? " object" : " objects") +
+    return counted(objects, "object", {}, true) +
            (report_.has_bytes ? ", " + growth_text(at.back().bytes - at.front().bytes) : "");
   }
 

@@ -1,7 +1,9 @@
 #include <algorithm>
 
+#include "analyzer/report/csv_record.hpp"
 #include "analyzer/report/frame_names.hpp"
 #include "analyzer/report/headline.hpp"
+#include "analyzer/report/json_parts.hpp"
 #include "analyzer/report/markdown_parts.hpp"
 #include "analyzer/report/sheet.hpp"
 #include "analyzer/report/writers.hpp"
@@ -63,8 +65,6 @@ std::string matched_stacks(const PeekReport& report, const Style& style) {
   }
   return out;
 }
-
-}  // namespace
 
 std::string text_peek(const PeekReport& report, const Style& style) {
   const Glyphs glyphs = glyphs_for(style.utf8);
@@ -142,6 +142,96 @@ std::string markdown_peek(const PeekReport& report, const Style& style) {
     out += table.markdown() + "\n";
   }
   return out;
+}
+
+std::string csv_peek(const PeekReport& report) {
+  std::string out = "function,relation,other,baseline,current,growth\r\n";
+  const auto row = [&](const PeekFunction& function, std::string_view relation, std::string_view other,
+                       const Change& value) {
+    Record record(out);
+    record.text(function.function);
+    record.text(relation);
+    record.text(other);
+    change(record, value);
+  };
+  for (const PeekFunction& function : report.functions) {
+    row(function, "flat", "", function.flat);
+    row(function, "cum", "", function.cumulative);
+    for (const PeekEdge& edge : function.callers) row(function, "caller", edge.function, edge.value);
+    for (const PeekEdge& edge : function.callees) row(function, "callee", edge.function, edge.value);
+  }
+  return out;
+}
+
+bool has_objects(const PeekReport& report) {
+  const auto counts = [](const PeekEdge& edge) { return edge.objects != Change{}; };
+  return std::ranges::any_of(report.functions, [&](const PeekFunction& function) {
+    return std::ranges::any_of(function.callers, counts) || std::ranges::any_of(function.callees, counts);
+  });
+}
+
+void peek_edges(JsonWriter& json, std::string_view key, const std::vector<PeekEdge>& edges, bool objects) {
+  json.objects(key, edges, [&](const PeekEdge& edge) {
+    json.field("function", edge.function);
+    json_change_fields(json, edge.value);
+    json_object_fields(json, objects, edge.objects);
+  });
+}
+
+void peek_function(JsonWriter& json, const PeekFunction& function, bool objects) {
+  json.object([&] {
+    json.field("function", function.function);
+    json_change(json, "flat", function.flat);
+    json_change(json, "cum", function.cumulative);
+    peek_edges(json, "callers", function.callers, objects);
+    peek_edges(json, "callees", function.callees, objects);
+  });
+}
+
+std::string json_peek(const PeekReport& report, const Style& style) {
+  const bool lines = style.form == Form::jsonl;
+  const bool objects = has_objects(report);
+  std::string out;
+  JsonWriter json(out, lines);
+  json.begin_object();
+  json.field("schema", "snapdiff.peek/1");
+  json.field("metric", report.metric);
+  json.field("unit", report.unit);
+  json.field("regex", report.regex);
+  json_snapshot(json, "baseline", report.baseline);
+  json_snapshot(json, "current", report.current);
+  json_change(json, "total", report.total);
+  const auto stacks = std::span(report.matched_rows).first(shown_of(report.matched_rows.size(), style));
+  if (lines) {
+    json.end_object();
+    out += '\n';
+    for (const PeekFunction& function : report.functions) {
+      JsonWriter line(out, true);
+      peek_function(line, function, objects);
+      out += '\n';
+    }
+    for (const std::uint32_t row : stacks) {
+      JsonWriter line(out, true);
+      json_growth_row(line, *report.by_stack, row);
+      out += '\n';
+    }
+    return out;
+  }
+  json.rows("functions", report.functions,
+            [&](const PeekFunction& function) { peek_function(json, function, objects); });
+  if (report.by_stack != nullptr) {
+    json.rows("matched_stacks", stacks, [&](const std::uint32_t row) { json_growth_row(json, *report.by_stack, row); });
+  }
+  json.end_object();
+  return out + "\n";
+}
+
+}  // namespace
+
+std::string write_peek(const PeekReport& report, const Style& style) {
+  return in_form(
+      style.form, [&] { return text_peek(report, style); }, [&] { return markdown_peek(report, style); },
+      [&] { return csv_peek(report); }, [&] { return json_peek(report, style); });
 }
 
 }  // namespace snapdiff::report

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 #include <span>
 
 #include "analyzer/report/frame_names.hpp"
@@ -17,9 +18,7 @@ std::vector<std::uint32_t> pinned_segments(const PinReport& report) {
   for (std::uint32_t s = 0; s < report.segments.size(); ++s) {
     if (report.segments[s].pinned > 0) order.push_back(s);
   }
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return report.segments[a].pinned > report.segments[b].pinned;
-  });
+  std::ranges::stable_sort(order, std::greater<>(), [&](std::uint32_t s) { return report.segments[s].pinned; });
   return order;
 }
 
@@ -73,35 +72,35 @@ std::string pins_table(const PinReport& report, const Style& style) {
 
 std::string segment_table(const PinReport& report, const Style& style) {
   const std::vector<std::uint32_t> order = pinned_segments(report);
-  Sheet table({{"size", 9, true, ""}, {"live", 9, true, " "}, {"pinned", 9, true, " "}, {"stacks", 6, true, " "}},
-              "segment", style.thousands);
   const std::size_t shown =
       std::min<std::size_t>(shown_of(order.size(), style), style.max_rows == 0 ? order.size() : 5);
+  std::vector<SegmentFacts> lines;
+  for (std::size_t i = 0; i < shown; ++i) lines.push_back(report.segments[order[i]]);
+  if (shown < order.size()) lines.emplace_back();  // the others
+  for (std::size_t i = shown; i < order.size(); ++i) {
+    lines.back().size += report.segments[order[i]].size;
+    lines.back().live += report.segments[order[i]].live;
+    lines.back().pinned += report.segments[order[i]].pinned;
+  }
+  Sheet sheet("segment", style.thousands);
+  const auto bytes = [&](const std::string& header, const std::string& separator, std::int64_t SegmentFacts::*part) {
+    sheet.column({header, 9, true, separator}, lines,
+                 [&](const SegmentFacts& s) { return Sheet::Cell{bytes_text(s.*part)}; });
+  };
+  bytes("size", "", &SegmentFacts::size);
+  bytes("live", " ", &SegmentFacts::live);
+  bytes("pinned", " ", &SegmentFacts::pinned);
+  sheet.column({"stacks", 6}, lines,
+               [](const SegmentFacts& s) { return Sheet::Cell{s.holders == 0 ? "" : count_text(s.holders)}; });
   for (std::size_t i = 0; i < shown; ++i) {
-    const SegmentFacts& s = report.segments[order[i]];
-    Sheet::Row& row = table.add();
-    for (const std::int64_t bytes : {s.size, s.live, s.pinned}) row.cells.push_back({bytes_text(bytes), Paint::none});
-    row.cells.push_back({count_text(s.holders), Paint::none});
-    row.last = "device " + std::to_string(s.device) + ", " + hex_text(s.address) +
-               (s.stream == 0 ? "" : ", stream " + hex_text(s.stream)) +
-               (s.pool == PoolId{} ? "" : ", pool " + pool_text(s.pool)) +
-               ((s.flags & kSegmentExpandable) != 0 ? ", expandable" : "");
+    const SegmentFacts& s = lines[i];
+    sheet.rows()[i].last = "device " + std::to_string(s.device) + ", " + hex_text(s.address) +
+                           (s.stream == 0 ? "" : ", stream " + hex_text(s.stream)) +
+                           (s.pool == PoolId{} ? "" : ", pool " + pool_text(s.pool)) +
+                           ((s.flags & kSegmentExpandable) != 0 ? ", expandable" : "");
   }
-  if (shown < order.size()) {
-    SegmentFacts rest;
-    for (std::size_t i = shown; i < order.size(); ++i) {
-      const SegmentFacts& s = report.segments[order[i]];
-      rest.size += s.size;
-      rest.live += s.live;
-      rest.pinned += s.pinned;
-    }
-    Sheet::Row& row = table.add();
-    for (const std::int64_t bytes : {rest.size, rest.live, rest.pinned})
-      row.cells.push_back({bytes_text(bytes), Paint::none});
-    row.cells.push_back({"", Paint::none});
-    row.last = others_text(order.size() - shown);
-  }
-  return table.text(style.colour);
+  if (shown < order.size()) sheet.rows().back().last = others_text(order.size() - shown);
+  return sheet.text(style.colour);
 }
 
 std::string pins_text(const PinReport& report, const Style& style) {

@@ -16,6 +16,8 @@ std::int64_t value_of(const RankReport& report, const RankRow& row, std::size_t 
 }
 
 class RanksText {
+  using Cell = Sheet::Cell;
+
  public:
   RanksText(const RankReport& report, const Style& style)
       : report_(report), style_(style), glyphs_(glyphs_for(style.utf8)) {}
@@ -31,9 +33,7 @@ class RanksText {
   std::string name(std::size_t rank) const { return printable(report_.ranks[rank].name, style_.utf8); }
 
   std::string headline() const {
-    const auto [low, high] =
-        std::minmax_element(report_.ranks.begin(), report_.ranks.end(),
-                            [](const RankFacts& a, const RankFacts& b) { return a.total < b.total; });
+    const auto [low, high] = std::ranges::minmax_element(report_.ranks, {}, &RankFacts::total);
     std::string out = counted(report_.ranks.size(), "rank") + "   " + value(low->total) + " to " + value(high->total) +
                       "   " + printable(report_.series.overall.metric, style_.utf8) + "\n";
     std::string text;
@@ -63,43 +63,38 @@ class RanksText {
   }
 
   std::string ranks() const {
-    Sheet table({{"total", 9, true, ""}, {"from middle", 11, true, " "}, {"reserved", 9, true, " "}}, "rank",
-                style_.thousands);
-    for (std::size_t i = 0; i < report_.ranks.size(); ++i) {
-      const RankFacts& rank = report_.ranks[i];
-      Sheet::Row& row = table.add();
+    Sheet sheet("rank", style_.thousands);
+    sheet.column({"total", 9, true, ""}, report_.ranks, [&](const RankFacts& rank) { return Cell{value(rank.total)}; });
+    sheet.column({"from middle", 11}, report_.ranks, [&](const RankFacts& rank) {
       const std::int64_t off = wrapping_difference(rank.total, report_.middle);
-      row.cells = {{value(rank.total), Paint::none},
-                   {growth(off), growth_paint(off)},
-                   {rank.reserved ? bytes_text(*rank.reserved) : "n/a", Paint::none}};
-      row.last = name(i);
-    }
-    return table.text(style_.colour);
+      return Cell{growth(off), growth_paint(off)};
+    });
+    sheet.column({"reserved", 9}, report_.ranks,
+                 [](const RankFacts& rank) { return Cell{rank.reserved ? bytes_text(*rank.reserved) : "n/a"}; });
+    for (std::size_t i = 0; i < report_.ranks.size(); ++i) sheet.rows()[i].last = name(i);
+    return sheet.text(style_.colour);
   }
 
   std::string rows() const {
     const GrowthReport& overall = report_.series.overall;
-    Sheet table(
-        {{"lowest", 9, true, ""}, {"middle", 9, true, " "}, {"highest", 9, true, " "}, {"farthest", 10, false, "  "}},
-        overall.options.by == GroupBy::stack ? "stack (leaf first)" : std::string(to_text(overall.options.by)),
-        style_.thousands);
-    const std::size_t shown = shown_of(report_.rows.size(), style_);
-    for (std::size_t i = 0; i < shown; ++i) {
-      const RankRow& r = report_.rows[i];
-      Sheet::Row& row = table.add();
-      row.cells = {{value(r.lowest), Paint::none},
-                   {value(r.middle), Paint::none},
-                   {value(r.highest), Paint::none},
-                   {r.lowest == r.highest ? std::string("all agree") : cut_middle(name(r.odd), 24, glyphs_.ellipsis),
-                    r.lowest == r.highest ? Paint::dim : Paint::none}};
-    }
-    const std::size_t width = table.rest_width(style_.width);
+    Sheet sheet(overall.options.by == GroupBy::stack ? "stack (leaf first)" : std::string(to_text(overall.options.by)),
+                style_.thousands);
+    const std::span<const RankRow> shown = std::span(report_.rows).first(shown_of(report_.rows.size(), style_));
+    const auto amount = [&](const std::string& header, const std::string& separator, std::int64_t RankRow::*part) {
+      sheet.column({header, 9, true, separator}, shown, [&](const RankRow& row) { return Cell{value(row.*part)}; });
+    };
+    amount("lowest", "", &RankRow::lowest);
+    amount("middle", " ", &RankRow::middle);
+    amount("highest", " ", &RankRow::highest);
+    sheet.column({"farthest", 10, false, "  "}, shown, [&](const RankRow& row) {
+      return row.lowest == row.highest ? Cell{"all agree", Paint::dim}
+                                       : Cell{cut_middle(name(row.odd), 24, glyphs_.ellipsis)};
+    });
     std::vector<std::uint32_t> rows;
-    for (std::size_t i = 0; i < shown; ++i) rows.push_back(report_.rows[i].row);
-    const std::vector<std::string> texts = row_texts(overall, rows, width, glyphs_);
-    for (std::size_t i = 0; i < shown; ++i) table.rows()[i].last = texts[i];
-    if (shown < report_.rows.size()) table.add().last = others_text(report_.rows.size() - shown);
-    return table.text(style_.colour);
+    for (const RankRow& row : shown) rows.push_back(row.row);
+    sheet.call(row_texts(overall, rows, sheet.rest_width(style_.width), glyphs_));
+    if (shown.size() < report_.rows.size()) sheet.add().last = others_text(report_.rows.size() - shown.size());
+    return sheet.text(style_.colour);
   }
 
   const RankReport& report_;

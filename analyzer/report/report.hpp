@@ -17,6 +17,7 @@
 #include "snapdiff/postmortem.hpp"
 #include "snapdiff/printable.hpp"
 #include "snapdiff/result.hpp"
+#include "snapdiff/retention.hpp"
 #include "snapdiff/story.hpp"
 #include "snapdiff/trend.hpp"
 
@@ -70,6 +71,12 @@ std::string write_pins(const PinReport& report, const Style& style);
 
 /// Ranks beside each other. Text, or one JSON object for all other forms.
 std::string write_ranks(const RankReport& report, const Style& style);
+
+/// Types of object graphs and what they keep alive. Text, CSV, or one JSON object for all other forms.
+std::string write_retained(const RetainedReport& report, const Style& style);
+
+/// Paths from roots to objects, and what grows along them. Text, or one JSON object for all other forms.
+std::string write_paths(const PathReport& report, const Style& style);
 
 /// The five lines of a post-mortem, for the terminal.
 std::string postmortem_text(const Postmortem& report, const Style& style);

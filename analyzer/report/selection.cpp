@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <functional>
 #include <numeric>
 
 #include "snapdiff/number_text.hpp"
@@ -55,9 +55,8 @@ Selection select_rows(const GrowthReport& report, const Style& style, Unchanged 
   std::vector<std::uint32_t> order(report.rows.size());
   std::iota(order.begin(), order.end(), 0U);
   if (style.cumulative && !report.cumulative.empty()) {
-    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return magnitude(report.cumulative[a].value.growth()) > magnitude(report.cumulative[b].value.growth());
-    });
+    std::ranges::stable_sort(order, std::greater<>(),
+                             [&](std::uint32_t row) { return magnitude(report.cumulative[row].value.growth()); });
   }
   const std::size_t limit = most_rows(report, style);
   const std::uint64_t floor = style.min_bytes > 0 ? static_cast<std::uint64_t>(style.min_bytes) : 0;
@@ -87,9 +86,8 @@ Selection select_rows(const TopReport& report, const Style& style) {
   std::vector<std::uint32_t> order(report.rows.size());
   std::iota(order.begin(), order.end(), 0U);
   if (style.cumulative && report.options.by != GroupBy::stack) {
-    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return magnitude(report.rows[a].cumulative) > magnitude(report.rows[b].cumulative);
-    });
+    std::ranges::stable_sort(order, std::greater<>(),
+                             [&](std::uint32_t row) { return magnitude(report.rows[row].cumulative); });
   }
   const std::size_t limit = style.max_rows == 0 ? order.size() : style.max_rows;
   const std::uint64_t floor = style.min_bytes > 0 ? static_cast<std::uint64_t>(style.min_bytes) : 0;

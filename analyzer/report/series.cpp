@@ -1,13 +1,11 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <optional>
+#include <functional>
 
 #include "analyzer/report/frame_names.hpp"
 #include "analyzer/report/headline.hpp"
-#include "analyzer/report/listed_once_table.hpp"
 #include "analyzer/report/markdown_parts.hpp"
-#include "analyzer/report/releases.hpp"
+#include "analyzer/report/selection.hpp"
 #include "analyzer/report/sheet.hpp"
 #include "analyzer/report/writers.hpp"
 #include "snapdiff/number_text.hpp"
@@ -108,8 +106,7 @@ std::vector<PassingRow> passing_rows(const SeriesReport& series) {
     }
     if (static_cast<double>(passing.rise) >= kPassingShare * static_cast<double>(most)) found.push_back(passing);
   }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const PassingRow& a, const PassingRow& b) { return a.rise > b.rise; });
+  std::ranges::stable_sort(found, std::greater<>(), &PassingRow::rise);
   if (found.size() > kMostPassing) found.resize(kMostPassing);
   return found;
 }
@@ -149,8 +146,6 @@ std::string step_tables(const std::vector<GrowthReport>& steps, const Style& sty
   return out;
 }
 
-}  // namespace
-
 std::string text_series(const SeriesReport& series, const std::vector<GrowthReport>& steps, RowVerdicts verdicts,
                         const Style& style) {
   const GrowthReport& overall = series.overall;
@@ -181,6 +176,17 @@ std::string markdown_series(const SeriesReport& series, RowVerdicts verdicts, co
   }
   return out + sheet.markdown() + "\n" + growth_rows(report, verdicts, style) + listed_once_markdown(report, style) +
          markdown_notes(note_lines(report, true));
+}
+
+}  // namespace
+
+std::string write_series(const SeriesReport& series, const std::vector<GrowthReport>& steps, RowVerdicts verdicts,
+                         const Style& style) {
+  const RowVerdicts known = verdicts.size() == series.overall.rows.size() ? verdicts : RowVerdicts();
+  return in_form(
+      style.form, [&] { return text_series(series, steps, known, style); },
+      [&] { return markdown_series(series, known, style); }, [&] { return csv_diff(series.overall, known, style); },
+      [&] { return json_series(series, steps, known, style); });
 }
 
 }  // namespace snapdiff::report

@@ -1,10 +1,9 @@
-#include "analyzer/report/story_lines.hpp"
+#include "analyzer/report/headline.hpp"
 
 #include <algorithm>
 #include <array>
 #include <string>
 
-#include "analyzer/report/prose_text.hpp"
 #include "analyzer/report/text_tools.hpp"
 #include "snapdiff/trend.hpp"
 

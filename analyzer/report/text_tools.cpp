@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <utility>
 
 namespace snapdiff::report {
 
@@ -46,8 +47,7 @@ constexpr std::array<Range, 13> kDoubleWidth{{{0x1100, 0x115F},
                                               {0x20000, 0x3FFFD}}};
 
 bool contains(std::span<const Range> ranges, std::uint32_t value) {
-  const auto after = std::upper_bound(ranges.begin(), ranges.end(), value,
-                                      [](std::uint32_t v, const Range& range) { return v < range.first; });
+  const auto after = std::ranges::upper_bound(ranges, value, {}, &Range::first);
   return after != ranges.begin() && value <= std::prev(after)->last;
 }
 
@@ -86,6 +86,19 @@ std::size_t suffix_within(std::string_view text, std::size_t width) {
 std::string_view base_name_of(std::string_view path) {
   const std::size_t slash = path.find_last_of('/');
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+using Signs = std::pair<std::string_view, std::string_view>;
+constexpr std::array<Signs, 3> kNumberSigns = {Signs{"\u2212", "-"}, Signs{"\u2009", ""}, Signs{"\u00a0", " "}};
+constexpr std::array<Signs, 4> kOtherSigns = {Signs{"\u203a", ">"}, Signs{"\u2039", "<"}, Signs{"\u00b1", "+-"},
+                                              Signs{"\u2026", ".."}};
+
+template <class Table>
+void replace(std::string& text, const Table& signs) {
+  for (const auto& [from, to] : signs) {
+    for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+      text.replace(at, from.size(), to);
+  }
 }
 
 }  // namespace
@@ -200,6 +213,23 @@ std::string pad_right(std::string_view text, std::size_t width) {
   const std::size_t used = display_width(text);
   std::string out(text);
   return out.append(used < width ? width - used : 0, ' ');
+}
+
+std::string plain_text(const Span& span, bool utf8) {
+  std::string text = span.text;
+  if (span.name) {
+    if (!utf8) replace(text, kOtherSigns);
+    return printable(text, utf8);
+  }
+  replace(text, kNumberSigns);
+  if (!utf8) replace(text, kOtherSigns);
+  return printable(text, utf8);
+}
+
+std::string plain_text(const Prose& prose, bool utf8) {
+  std::string out;
+  for (const Span& span : prose) out += plain_text(span, utf8);
+  return out;
 }
 
 std::string painted(std::string_view text, Paint paint, bool colour) {

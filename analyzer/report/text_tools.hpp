@@ -1,12 +1,16 @@
 #pragma once
 
+#include <array>
+#include <charconv>
 #include <cstddef>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "analyzer/report/report.hpp"
 #include "snapdiff/printable.hpp"
+#include "snapdiff/story.hpp"
 
 /// Text of unknown origin made safe and measured: names come out of input files and may hold
 /// anything, terminal escape sequences included.
@@ -46,8 +50,20 @@ std::string cut_path(std::string_view text, std::size_t width, std::string_view 
 /// " → "
 std::string spaced(std::string_view sign);
 
+/// The shortest text that reads back.
+template <class Number>
+void append_number(std::string& out, Number value) {
+  std::array<char, 32> text{};
+  out.append(text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr);
+}
+
 std::string pad_left(std::string_view text, std::size_t width);
 std::string pad_right(std::string_view text, std::size_t width);
+
+/// A run of prose with its names made printable. Typographic signs of numbers become ASCII ones, so that a
+/// pasted number parses; without `utf8` all others do too.
+std::string plain_text(const Prose& prose, bool utf8 = true);
+std::string plain_text(const Span& span, bool utf8 = true);
 
 enum class Paint : std::uint8_t { none, growth, shrinkage, dim, bold, alarm };
 

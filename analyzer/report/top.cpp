@@ -2,6 +2,7 @@
 
 #include "analyzer/report/frame_names.hpp"
 #include "analyzer/report/headline.hpp"
+#include "analyzer/report/json_parts.hpp"
 #include "analyzer/report/markdown_parts.hpp"
 #include "analyzer/report/sheet.hpp"
 #include "analyzer/report/writers.hpp"
@@ -135,8 +136,6 @@ std::string total_text(const TopReport& report) {
   return report.has_objects ? text + " in " + counted(report.total_objects, "object") : text;
 }
 
-}  // namespace
-
 std::string text_top(const TopReport& report, const Style& style) {
   std::string out = snapshot_name(report.snapshot, style.utf8) + "   " + total_text(report) + "   " +
                     printable(report.metric, style.utf8) + "\n";
@@ -151,6 +150,82 @@ std::string markdown_top(const TopReport& report, const Style& style) {
   return "### " + literal(snapshot_name(report.snapshot, true)) + ": " + total_text(report) + ", " +
          literal(printable(report.metric)) + "\n\n" + TopSheet(report, unwrapped(style)).markdown() +
          markdown_notes(note_lines(report.notes, true));
+}
+
+void top_head(JsonWriter& json, const TopReport& report) {
+  json.field("schema", "snapdiff.top/1");
+  json_snapshot(json, "snapshot", report.snapshot);
+  json_view_fields(json, report);
+  json.field("total", report.total);
+  json.field_or_null("total_objects", report.has_objects ? std::optional(report.total_objects) : std::nullopt);
+  json_unnamed(json, report.unnamed);
+}
+
+void top_tail(JsonWriter& json, const TopReport& report, const Others& others, const AboveTop& above) {
+  json.object("others", [&] {
+    json.field("rows", static_cast<std::int64_t>(others.rows));
+    json.field("value", others.value.current);
+  });
+  json.field("unattributed", report.unattributed);
+  json.field("filtered", report.filtered);
+  if (above.failure != nullptr) {
+    json.object("out_of_memory", [&] { json_out_of_memory_fields(json, *above.failure); });
+  }
+  if (above.peak != nullptr) {
+    json.key("peak");
+    json_peak(json, *above.peak);
+  }
+  json_notes(json, report.notes);
+}
+
+void top_row_fields(JsonWriter& json, const TopReport& report, const TopRow& row, std::vector<FrameView>& frames) {
+  if (report.options.by == GroupBy::stack) {
+    json.field("value", row.value);
+  } else {
+    json.field("flat", row.value);
+    json.field("cum", row.cumulative);
+  }
+  json.field_or_null("objects", report.has_objects ? std::optional(row.objects) : std::nullopt);
+  json.field("error", row.error);
+  if (report.options.by == GroupBy::stack) {
+    report.view->frames(report.stacks[row.key], frames);
+    json_stack(json, "stack", frames);
+  } else {
+    json.field("key", report.keys[row.key]);
+  }
+}
+
+std::string json_top(const TopReport& report, const Style& style, const AboveTop& above) {
+  const Selection selection = select_rows(report, style);
+  std::string out;
+  std::vector<FrameView> frames;
+  json_document(
+      out, style.form, "rows", selection.rows, [&](JsonWriter& json) { top_head(json, report); },
+      [&](JsonWriter& json, std::uint32_t row) {
+        json.object([&] { top_row_fields(json, report, report.rows[row], frames); });
+      },
+      [&](JsonWriter& json) { top_tail(json, report, selection.others, above); });
+  return out;
+}
+
+}  // namespace
+
+std::string write_top(const TopReport& report, const Style& style, const AboveTop& above) {
+  const auto text = [&] {
+    std::string out;
+    if (above.failure != nullptr) out += text_out_of_memory(*above.failure, style).append("\n");
+    if (above.peak != nullptr) out += headline_text(peak_lines(*above.peak, style), style).append("\n");
+    return out + text_top(report, style);
+  };
+  const auto markdown = [&] {
+    std::string out;
+    if (above.failure != nullptr) out += markdown_out_of_memory(*above.failure);
+    if (above.peak != nullptr) out += markdown_peak(*above.peak);
+    return out + markdown_top(report, style);
+  };
+  return in_form(
+      style.form, text, markdown, [&] { return csv_top(report, style); },
+      [&] { return json_top(report, style, above); });
 }
 
 }  // namespace snapdiff::report

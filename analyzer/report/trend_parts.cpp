@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analyzer/report/releases.hpp"
+#include "analyzer/report/headline.hpp"
 #include "snapdiff/number_text.hpp"
 
 namespace snapdiff::report {

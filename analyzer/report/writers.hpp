@@ -7,7 +7,7 @@
 #include "analyzer/report/selection.hpp"
 #include "snapdiff/growth.hpp"
 
-/// One function per result and form; report.cpp chooses among them.
+/// What the files of the results share: each holds one result in all its forms.
 namespace snapdiff::report {
 
 /// The table of a diff alone, from its header line to TOTAL. `verdicts` parallel to the rows or empty.
@@ -17,50 +17,35 @@ std::string growth_table(const GrowthReport& report, const Selection& selection,
 /// "before → after  +growth" of a step's own heading and the lines at the end of every text screen.
 std::string text_end(const std::vector<std::string>& notes, const Style& style);
 
-std::string text_diff(const GrowthReport& report, const Style& style);
-std::string text_series(const SeriesReport& series, const std::vector<GrowthReport>& steps, RowVerdicts verdicts,
-                        const Style& style);
-std::string text_trend(const TrendReport& trend, const Style& style);
-std::string text_gate(const GateReport& report, const Style& style);
-std::string text_top(const TopReport& report, const Style& style);
-std::string text_peek(const PeekReport& report, const Style& style);
-/// The figures of a failed allocation, one labelled line each.
-std::string text_out_of_memory(const OutOfMemory& failure, const Style& style);
+/// What the writer of the form returns; JSON Lines are a form of JSON.
+template <class Text, class Markdown, class Csv, class Json>
+std::string in_form(Form form, const Text& text, const Markdown& markdown, const Csv& csv, const Json& json) {
+  switch (form) {
+    case Form::text: return text();
+    case Form::markdown: return markdown();
+    case Form::csv: return csv();
+    case Form::json:
+    case Form::jsonl: return json();
+  }
+  return {};
+}
 
 /// The stacks that peek shows as both builds call them: of those that they call otherwise the few that grew or shrank
 /// most.
 std::vector<StackPair> shown_pairs(const PeekReport& report, bool utf8);
 
-std::string text_counters(const CounterReport& report, const Style& style);
-
-std::string markdown_counters(const CounterReport& report, const Style& style);
-std::string markdown_diff(const GrowthReport& report, const Style& style);
-std::string markdown_series(const SeriesReport& series, RowVerdicts verdicts, const Style& style);
-std::string markdown_trend(const TrendReport& trend, const Style& style);
-std::string markdown_gate(const GateReport& report);
-std::string markdown_top(const TopReport& report, const Style& style);
-std::string markdown_peek(const PeekReport& report, const Style& style);
+/// The figures of a failed allocation, one labelled line each.
+std::string text_out_of_memory(const OutOfMemory& failure, const Style& style);
 std::string markdown_out_of_memory(const OutOfMemory& failure);
 std::string markdown_peak(const PeakStory& peak);
 
 std::string csv_diff(const GrowthReport& report, RowVerdicts verdicts, const Style& style);
 std::string csv_trend(const TrendReport& trend, const Style& style);
 std::string csv_top(const TopReport& report, const Style& style);
-std::string csv_counters(const CounterReport& report, const Style& style);
-std::string csv_gate(const GateReport& report);
-std::string csv_peek(const PeekReport& report);
 
 std::string json_diff(const GrowthReport& report, RowVerdicts verdicts, const Style& style);
 std::string json_series(const SeriesReport& series, const std::vector<GrowthReport>& steps, RowVerdicts verdicts,
                         const Style& style);
-std::string json_trend(const TrendReport& trend, const Style& style);
-std::string json_top(const TopReport& report, const Style& style, const AboveTop& above);
-std::string json_counters(const CounterReport& report, const Style& style);
-std::string json_gate(const GateReport& report, const Style& style);
-std::string json_peek(const PeekReport& report, const Style& style);
-
-/// The verdict; "" where there are too few values to claim one.
-std::string_view word_of(const CounterRow& row);
 
 /// "19/20": instances on which a row grew; "" where that is unknown.
 inline std::string instances_text(const InstanceCount& count) {

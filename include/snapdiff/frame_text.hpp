@@ -8,6 +8,14 @@
 
 namespace snapdiff {
 
+/// A frame that no input recorded, such as "[unattributed]"; `name` must live as long.
+inline FrameView made_frame(std::string_view name, bool pseudo = true) {
+  FrameView frame;
+  frame.function = name;
+  frame.pseudo = pseudo;
+  return frame;
+}
+
 /// What a frame without a function is called: "module+0x1234" (base name), "0x1234" outside every
 /// module, "[unknown in module]" or "[unknown]" without an address. Not escaped.
 inline std::string address_text(const FrameView& frame) {

@@ -110,7 +110,7 @@ PUBLIC_HEADERS = {
     "analyzer/render": {"axis_page.hpp", "drawing.hpp", "render.hpp", "retained.hpp"},
     "analyzer/html": {"html.hpp"},
     "analyzer/symbols": {"symbols.hpp"},
-    "analyzer/report": {"json_writer.hpp", "query.hpp", "report.hpp", "retained_text.hpp", "text_tools.hpp"},  # the width of text, for the terminal
+    "analyzer/report": {"json_writer.hpp", "query.hpp", "report.hpp", "text_tools.hpp"},  # the width of text, for the terminal
 }
 
 SOURCES = (".hpp", ".h", ".cpp", ".cc", ".c")

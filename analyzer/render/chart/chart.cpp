@@ -1,14 +1,26 @@
 #include "analyzer/render/chart/chart.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
+#include <cstdio>
 #include <string>
+
+#include "analyzer/render/paint/text.hpp"
 
 namespace snapdiff::render {
 namespace {
 
 constexpr std::size_t kMostTicks = 12;
 constexpr std::size_t kMostDots = 40;
-constexpr double kHead = 17;
+
+/// "GiB"; "" for counts.
+std::string unit_of(const Axis& axis, bool bytes) {
+  if (!bytes) return "";
+  const std::string text = size_text(static_cast<std::int64_t>(std::min(axis.unit, 9e18)));
+  return text.substr(text.find(' ') + 1);
+}
 
 }  // namespace
 
@@ -48,27 +60,26 @@ void draw_value_line(Canvas& canvas, std::span<const Point> points, Color color,
   for (const Point& point : points) canvas.dot(point, 2, kPaper, {color, 1.1});
 }
 
-ChartPanel::ChartPanel(Canvas& canvas, std::string_view unit, double y, double height, double low, double high)
-    : canvas_(canvas),
-      q_(quantity_of(unit)),
-      chart_{kX0, kX1, y + kHead + 4, y + height - 12, 6.4, 2.2},
-      scale_(scale_for(low, high, q_.bytes)) {}
-
-double ChartPanel::y(double value) const {
-  return chart_.y1 -
-         (chart_.y1 - chart_.y0) * (value / scale_.axis.unit - scale_.bottom) / (scale_.top - scale_.bottom);
+Axis axis_for(double most, bool bytes) {
+  Axis axis;
+  if (most <= 0) return axis;
+  if (bytes) {
+    while (most / axis.unit >= 999.5) axis.unit *= 1024;
+  }
+  const double value = most / axis.unit;
+  double step = std::pow(10, std::floor(std::log10(value)) - 1);
+  const std::array<double, 3> factors = {2, 2.5, 2};
+  for (std::size_t i = 0; value / step > 5; ++i) step *= factors[i % 3];
+  axis.step = step;
+  axis.top = std::ceil(value / step - 1e-9) * step;
+  return axis;
 }
 
-void ChartPanel::value_axis() {
-  chart_.value_axis(canvas_, scale_, q_.bytes, [this](double value) { return y(value); });
-}
-
-double ChartPanel::growth_head(double right, double y, std::int64_t before, std::int64_t after, std::int64_t growth) {
-  right -= canvas_.growth(right, y + 9, growth, q_.growth(growth), {8, FontWeight::semibold},
-                          ramp_of(static_cast<double>(growth)).c700, Align::right) +
-           10;
-  return right -
-         (canvas_.text(right, y + 9, q_.value(before) + " \u2192 " + q_.value(after), {8}, kInk2, Align::right) + 10);
+std::string tick_text(double value, const Axis& axis) {
+  const int digits = axis.step >= 1 ? 0 : static_cast<int>(std::ceil(-std::log10(axis.step) - 1e-9));
+  char text[48] = {};
+  std::snprintf(text, sizeof text, "%.*f", std::min(digits, 6), value);
+  return text;
 }
 
 }  // namespace snapdiff::render

@@ -4,11 +4,13 @@
 #include <cmath>
 #include <numeric>
 
-#include "analyzer/render/paint/prose_lines.hpp"
+#include "analyzer/render/paint/canvas.hpp"
+#include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
+
 bool has_times(const Story& story) {
-  return std::any_of(story.steps.begin(), story.steps.end(), [](const SeriesStep& step) {
+  return std::ranges::any_of(story.steps, [](const SeriesStep& step) {
     return step.snapshot.snapshot != nullptr && step.snapshot.snapshot->facts.taken_at_ns.has_value();
   });
 }
@@ -20,9 +22,8 @@ const snapdiff::Story& told(const GrowthReport& report) {
 
 std::string headline(const GrowthReport& report) {
   if (report.story != nullptr) return plain_text(report.story->headline);
-  return metric_title(report.metric)
-      .append(" ")
-      .append(quantity_of(report.unit).change(report.total.baseline, report.total.current));
+  const Change& total = report.total;
+  return concat(metric_title(report.metric), " ", quantity_of(report.unit).change(total.baseline, total.current));
 }
 
 std::string culprits_sentence(const GrowthReport& report) {
@@ -104,16 +105,6 @@ std::vector<std::string> callers(const GrowthReport& report, const GrowthRow& ro
   return names;
 }
 
-std::vector<std::int64_t> row_series(const GrowthReport& report, std::size_t row) {
-  return has_series(report) ? report.series.values(row) : std::vector<std::int64_t>();
-}
-
-std::ptrdiff_t passing_row(const GrowthReport& report) {
-  const std::vector<Passing>& passing = told(report).passing;
-  return passing.empty() || passing.front().rows.empty() ? -1
-                                                         : static_cast<std::ptrdiff_t>(passing.front().rows.front());
-}
-
 std::vector<Band> plot_bands(const Story& story) {
   const std::vector<snapdiff::Band>& layers = told(story.overall).bands;
   std::vector<Band> out;
@@ -131,7 +122,7 @@ std::vector<Band> plot_bands(const Story& story) {
     }
     out.push_back(std::move(band));
   }
-  if (*std::min_element(other.values.begin(), other.values.end()) < 0) return {};
+  if (*std::ranges::min_element(other.values) < 0) return {};
   out.insert(out.begin(), std::move(other));
   return out;
 }
@@ -175,11 +166,10 @@ std::vector<std::size_t> chosen_steps(const std::vector<SeriesStep>& steps, std:
     return i == 0 || i + 1 == steps.size() ? 0 : steps[i].restart.empty() ? 2 : 1;
   };
   const auto size = [&](std::size_t i) { return std::fabs(static_cast<double>(steps[i].growth)); };
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return rank(a) != rank(b) ? rank(a) < rank(b) : size(a) > size(b);
-  });
+  std::ranges::stable_sort(
+      order, [&](std::size_t a, std::size_t b) { return rank(a) != rank(b) ? rank(a) < rank(b) : size(a) > size(b); });
   order.resize(most);
-  std::sort(order.begin(), order.end());
+  std::ranges::sort(order);
   return order;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/render/paint/canvas.hpp"
 #include "analyzer/render/paint/text.hpp"
 #include "analyzer/render/render.hpp"
 #include "snapdiff/row_values.hpp"
@@ -35,12 +36,6 @@ std::string_view matching_text(const GrowthReport& report);
 /// A row's callers, nearest first, repeated ones folded; without the leaf.
 std::vector<std::string> callers(const GrowthReport& report, const GrowthRow& row, std::string& leaf,
                                  std::string& site);
-
-/// Values of a row over a series; none of two snapshots.
-std::vector<std::int64_t> row_series(const GrowthReport& report, std::size_t row);
-
-/// A row of what was allocated and freed in between; -1: none.
-std::ptrdiff_t passing_row(const GrowthReport& report);
 
 /// A band of the plot of totals, as the story has it.
 struct Band {
@@ -74,5 +69,22 @@ std::vector<SumLine> sum_lines(const GrowthReport& report, const std::vector<std
 
 /// At most `most` of the steps, in order: both ends, restarts, then those of the largest growth.
 std::vector<std::size_t> chosen_steps(const std::vector<SeriesStep>& steps, std::size_t most);
+
+/// How a band is filled: growing ones get paler from the top down; what shrank or went is hatched blue.
+struct Paint {
+  Color fill;
+  bool hatched = false;
+};
+std::vector<Paint> paints_of(const std::vector<Band>& bands);
+
+/// Totals over the series with the heaviest paths stacked under the line; of two snapshots a bar
+/// before and a bar after. From y down; returns the lower edge. `mark_steps`: says how much the steps that stand out
+/// added or took away.
+double draw_plot(const Story& story, Canvas& canvas, double y, double height, bool mark_steps = false);
+/// Left and right end of its axis, and the place of snapshot i of n on it.
+inline constexpr double kPlotLeft = kLeft + 34, kPlotRight = kRight - 100;
+double plot_x(std::size_t i, std::size_t n);
+/// Height the plot asks for.
+double plot_height(const Story& story);
 
 }  // namespace snapdiff::render

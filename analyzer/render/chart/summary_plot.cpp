@@ -1,4 +1,4 @@
-#include "analyzer/render/chart/summary_plot.hpp"
+#include "analyzer/render/chart/story_facts.hpp"
 
 #include <algorithm>
 #include <array>
@@ -42,9 +42,9 @@ std::vector<std::size_t> large_steps(const Story& story) {
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] >= least && sizes[i] > 0) out.push_back(i + 1);
   }
-  std::stable_sort(out.begin(), out.end(), [&](std::size_t a, std::size_t b) { return sizes[a - 1] > sizes[b - 1]; });
+  std::ranges::stable_sort(out, [&](std::size_t a, std::size_t b) { return sizes[a - 1] > sizes[b - 1]; });
   if (out.size() > kMost) out.resize(kMost);
-  std::sort(out.begin(), out.end());
+  std::ranges::sort(out);
   return out;
 }
 
@@ -86,8 +86,7 @@ class SeriesPlot {
   }
 
   bool is_missing_before(std::size_t i) const {
-    return std::any_of(story_.missing.begin(), story_.missing.end(),
-                       [&](const MissingInput& one) { return one.before == i; });
+    return std::ranges::any_of(story_.missing, [&](const MissingInput& one) { return one.before == i; });
   }
 
   /// What lies before a restart is shown, and distinguished.
@@ -135,7 +134,7 @@ class SeriesPlot {
   /// Beside its peak, where the line leaves room.
   void name_passing(std::size_t b, const std::vector<double>&, const std::vector<double>& high) {
     const std::vector<double>& v = bands_[b].values;
-    const auto peak = static_cast<std::size_t>(std::max_element(v.begin(), v.end()) - v.begin());
+    const auto peak = static_cast<std::size_t>(std::ranges::max_element(v) - v.begin());
     std::size_t first = peak;
     std::size_t last = peak;
     while (first > 0 && v[first - 1] > v[peak] / 2) --first;
@@ -150,13 +149,13 @@ class SeriesPlot {
     std::vector<std::size_t> order(low.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     const std::vector<double>& v = bands_[b].values;
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) { return v[i] > v[j]; });
+    std::ranges::stable_sort(order, [&](std::size_t i, std::size_t j) { return v[i] > v[j]; });
     const double half = canvas_.width(bands_[b].name, {7, FontWeight::medium}) / 2;
     for (const std::size_t i : order) {
       if (y(low[i]) - y(high[i]) < kThick) return false;
       const double at = std::clamp(x(i), kX0 + half + 6, kX1 - half - 6);
       const double base = (y(low[i]) + y(high[i])) / 2 + 2.4;
-      const bool is_free = std::none_of(inside_.begin(), inside_.end(), [&](const Inside& other) {
+      const bool is_free = std::ranges::none_of(inside_, [&](const Inside& other) {
         return std::fabs(other.x - at) < other.half + half + 6 && std::fabs(other.y - base) < 10;
       });
       if (!is_free) continue;
@@ -347,8 +346,8 @@ double plot_x(std::size_t i, std::size_t n) {
 
 double plot_height(const Story& story) {
   if (has_bars(story)) return 88;
-  const auto changed = std::count_if(story.overall.rows.begin(), story.overall.rows.end(),
-                                     [](const GrowthRow& row) { return row.grew != 0 || row.shrank != 0; });
+  const auto changed =
+      std::ranges::count_if(story.overall.rows, [](const GrowthRow& row) { return row.grew != 0 || row.shrank != 0; });
   return changed <= 6 ? 200 : 172;
 }
 

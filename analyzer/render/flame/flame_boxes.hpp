@@ -1,11 +1,13 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "analyzer/render/flame/flame_layout.hpp"
 #include "analyzer/render/paint/canvas.hpp"
+#include "analyzer/render/paint/pdf_document.hpp"
 #include "analyzer/render/paint/text.hpp"
 #include "analyzer/render/render.hpp"
 
@@ -77,5 +79,29 @@ struct FlameFill {
   FlameMark::Kind kind = FlameMark::Kind::frame;
 };
 void draw_fill(const FlameFill& fill, Canvas& canvas, const Box& box);
+
+/// A letter needs this much room.
+inline constexpr double kLeastLetter = 8;
+
+/// The ends of the paths, heaviest first, each with its path; then what is in no row, and the total.
+struct FlameTable {
+  std::vector<std::size_t> rows;  ///< marks, in order
+  std::size_t more_boxes = 0;     ///< drawn ends in no row
+  std::uint64_t more_frames = 0;  ///< merged ones in no row
+};
+/// The heaviest ends, `most` at most; of the merged ones those that can be seen.
+FlameTable choose_ends(const FlameLayout& layout, std::size_t most);
+double flame_table_height(const FlameTable& table);
+double draw_flame_table(const FlameStory& story, const FlameWords& words, const FlamePicture& picture,
+                        const FlameTable& table, const std::string& prefix, Canvas& canvas, double y);
+std::string flame_row_anchor(const std::string& prefix, std::size_t row);
+
+/// What stands round it: title, question and foot, printable.
+PageFrame flame_frame(const FlameStory& story);
+
+/// Its content between kLeft and kRight, from `top` (below the page's title) down to at most `bottom`; returns the
+/// lower edge. Anchors and links begin with `prefix`, which must be this page's own; "" for none.
+double draw_flame_content(const FlameStory& story, Canvas& canvas, double top, double bottom,
+                          const std::string& prefix);
 
 }  // namespace snapdiff::render

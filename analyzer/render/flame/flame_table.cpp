@@ -1,7 +1,6 @@
 #include <algorithm>
-#include <numeric>
 
-#include "analyzer/render/flame/flame_parts.hpp"
+#include "analyzer/render/flame/flame_boxes.hpp"
 #include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
@@ -85,12 +84,12 @@ class EndsTable {
       if (!mark.end || shown[i]) continue;
       add_figures(is_whole(mark) ? rest : merged, mark);
     }
-    const auto label = [](std::uint64_t n, const char* one, const char* more) {
-      return concat("[", count_text(static_cast<std::int64_t>(n)), n == 1 ? one : more);
-    };
-    if (table_.more_boxes > 0) y = tail(y, label(table_.more_boxes, " more box]", " more boxes]"), rest, false);
+
+    if (table_.more_boxes > 0)
+      y = tail(y, concat("[", count_text(table_.more_boxes), table_.more_boxes == 1 ? " more box]" : " more boxes]"),
+               rest, false);
     if (table_.more_frames > 0)
-      y = tail(y, label(table_.more_frames, " frame, merged]", " frames, merged]"), merged, false);
+      y = tail(y, concat("[", counted(table_.more_frames, "frame"), ", merged]"), merged, false);
     canvas_.rule(kLeft, kRight, y - 8.6, kInk3, 0.7);
     FlameMark total = nothing();
     for (const FlameMark& mark : picture_.layout.marks) {

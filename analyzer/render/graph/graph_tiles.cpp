@@ -25,9 +25,7 @@ Bands bands_of(const std::vector<std::pair<double, double>>& extents, double siz
   bands.of.assign(extents.size(), 0);
   std::vector<std::uint32_t> order(extents.size());
   for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return extents[a].first != extents[b].first ? extents[a].first < extents[b].first : a < b;
-  });
+  std::ranges::stable_sort(order, {}, [&](std::uint32_t i) { return extents[i].first; });
   if (all + 2 * kGraphTilesPad <= size) {
     bands.begin.push_back((all - size) / 2);
     return bands;
@@ -216,7 +214,7 @@ class TileDrawing {
     const bool side = at.x <= window.x + 1 || at.x >= window.x + window.w - 1;
     const double step = side ? -(box.h + 1) : (at.x < window.x + window.w / 2 ? -1 : 1) * (box.w + 2);
     for (std::size_t tries = 0; tries < 8; ++tries) {
-      const auto hit = std::find_if(labels_.begin(), labels_.end(), [&](const Label& label) {
+      const auto hit = std::ranges::find_if(labels_, [&](const Label& label) {
         const Box both = common(label.box, box);
         return both.w > 0 && both.h > 0;
       });
@@ -231,7 +229,7 @@ class TileDrawing {
   }
 
   bool on_node(const Box& box) const {
-    return std::any_of(tile_.nodes.begin(), tile_.nodes.end(), [&](std::uint32_t node) {
+    return std::ranges::any_of(tile_.nodes, [&](std::uint32_t node) {
       const Box both = common(scene_.nodes[node].box, box);
       return both.w > 0 && both.h > 0;
     });
@@ -281,7 +279,7 @@ std::size_t count_tiles(const GraphScene& scene, double scale, double w, double 
   std::vector<std::uint8_t> used(grid.columns.begin.size() * grid.rows.begin.size(), 0);
   for (std::size_t n = 0; n < scene.nodes.size(); ++n)
     used[grid.rows.of[n] * grid.columns.begin.size() + grid.columns.of[n]] = 1;
-  return static_cast<std::size_t>(std::count(used.begin(), used.end(), 1));
+  return static_cast<std::size_t>(std::ranges::count(used, 1));
 }
 
 TiledScene cut_into_tiles(GraphScene scene, double scale, double w, double h) {

@@ -3,6 +3,7 @@
 
 #include "analyzer/render/memory/memory_pages.hpp"
 #include "analyzer/render/paint/text.hpp"
+#include "snapdiff/concat.hpp"
 #include "snapdiff/function_name.hpp"
 
 namespace snapdiff::render {
@@ -24,7 +25,7 @@ namespace {
 /// Keeps the leaf and the user's own frames among its callers, where there are any: what nn.Module calls on the way
 /// says nothing.
 void drop_libraries_between(std::vector<FrameView>& frames) {
-  if (std::none_of(frames.begin(), frames.end(), [](const FrameView& frame) { return !frame.library; })) return;
+  if (std::ranges::none_of(frames, [](const FrameView& frame) { return !frame.library; })) return;
   frames.erase(std::remove_if(frames.begin() + 1, frames.end(), [](const FrameView& frame) { return frame.library; }),
                frames.end());
 }
@@ -34,17 +35,16 @@ void drop_libraries_between(std::vector<FrameView>& frames) {
 std::vector<FrameView> named_frames(const StackView& view, StackRef stack) {
   std::vector<FrameView> frames;
   view.frames(stack, frames);
-  const auto first = std::find_if(frames.begin(), frames.end(), is_python);
+  const auto first = std::ranges::find_if(frames, is_python);
   if (first != frames.end()) {
     frames.erase(frames.begin(), first);
     std::erase_if(frames, [](const FrameView& frame) { return !is_python(frame); });
     drop_libraries_between(frames);
     return frames;
   }
-  const auto node =
-      std::find_if(frames.begin(), frames.end(), [](const FrameView& f) { return !autograd_node(f.function).empty(); });
+  const auto node = std::ranges::find_if(frames, [](const FrameView& f) { return !autograd_node(f.function).empty(); });
   if (node != frames.end()) return {*node};
-  const auto own = std::find_if(frames.begin(), frames.end(), [](const FrameView& f) { return !is_allocator(f); });
+  const auto own = std::ranges::find_if(frames, [](const FrameView& f) { return !is_allocator(f); });
   if (own == frames.end()) {
     if (!frames.empty()) frames.erase(frames.begin() + 1, frames.end());
     return frames;
@@ -73,8 +73,8 @@ void tell_apart(const std::vector<Texts>& frames, const std::vector<std::size_t>
   std::size_t deepest = 0;
   for (const std::size_t i : group) deepest = std::max(deepest, frames[i].size());
   const auto differ = [&](std::size_t depth) {
-    return std::any_of(group.begin(), group.end(),
-                       [&](std::size_t i) { return text_at(i, depth) != text_at(group.front(), depth); });
+    return std::ranges::any_of(group,
+                               [&](std::size_t i) { return text_at(i, depth) != text_at(group.front(), depth); });
   };
   while (at < deepest && !differ(at)) ++at;
   if (at >= deepest) return;
@@ -147,11 +147,7 @@ double draw_origin(Canvas& canvas, double x, double y, const StackLabel& label, 
 
 std::string pool_name(const PoolId& pool) {
   if (pool == PoolId{}) return "default pool";
-  return std::string("pool (")
-      .append(std::to_string(pool.first))
-      .append(", ")
-      .append(std::to_string(pool.second))
-      .append(")");
+  return concat("pool (", pool.first, ", ", pool.second, ")");
 }
 
 }  // namespace snapdiff::render

@@ -1,10 +1,12 @@
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <set>
 
 #include "analyzer/render/memory/memory_pages.hpp"
 #include "analyzer/render/paint/text.hpp"
+#include "snapdiff/concat.hpp"
 #include "snapdiff/number_text.hpp"
 
 namespace snapdiff::render {
@@ -28,7 +30,7 @@ Chosen choose(const PinReport& report) {
   for (const PinEdge& edge : report.edges) {
     if (edge.pinned > 0) order.push_back(edge);
   }
-  std::stable_sort(order.begin(), order.end(), [](const PinEdge& a, const PinEdge& b) { return a.pinned > b.pinned; });
+  std::ranges::stable_sort(order, std::greater<>(), &PinEdge::pinned);
   Chosen chosen;
   std::set<std::uint32_t> segments;
   std::set<std::uint32_t> rows;
@@ -46,14 +48,12 @@ Chosen choose(const PinReport& report) {
     chosen.drawn += edge.pinned;
   }
   chosen.segments.assign(segments.begin(), segments.end());
-  std::stable_sort(chosen.segments.begin(), chosen.segments.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return report.segments[a].pinned > report.segments[b].pinned;
-  });
+  std::ranges::stable_sort(chosen.segments, std::greater<>(),
+                           [&](std::uint32_t s) { return report.segments[s].pinned; });
   std::map<std::uint32_t, std::size_t> place;
   for (std::size_t i = 0; i < chosen.segments.size(); ++i) place[chosen.segments[i]] = i;
-  std::stable_sort(chosen.edges.begin(), chosen.edges.end(), [&](const PinEdge& a, const PinEdge& b) {
-    return place[a.segment] != place[b.segment] ? place[a.segment] < place[b.segment] : a.row < b.row;
-  });
+  std::ranges::stable_sort(chosen.edges, {},
+                           [&](const PinEdge& edge) { return std::pair(place[edge.segment], edge.row); });
   // Stacks are at the middle of their blocks, so that few lines cross.
   std::map<std::uint32_t, std::pair<double, double>> middle;
   for (std::size_t i = 0; i < chosen.edges.size(); ++i) {
@@ -62,9 +62,7 @@ Chosen choose(const PinReport& report) {
     weight += static_cast<double>(chosen.edges[i].pinned);
   }
   chosen.rows.assign(rows.begin(), rows.end());
-  std::stable_sort(chosen.rows.begin(), chosen.rows.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return middle[a].first / middle[a].second < middle[b].first / middle[b].second;
-  });
+  std::ranges::stable_sort(chosen.rows, {}, [&](std::uint32_t r) { return middle[r].first / middle[r].second; });
   return chosen;
 }
 
@@ -128,11 +126,10 @@ class Graph {
       x += 22 + canvas_.text(x + 22, y, "\u2212 pins less (dashed)", {7}, kInk2) + 8;
     }
     y += 11;
-    std::string text = std::string("drawn ").append(size_text(chosen_.drawn)).append(" + hidden ");
-    text.append(size_text(report_.pinned.current - chosen_.drawn)).append(" in ");
-    text.append(count_text(static_cast<std::int64_t>(chosen_.hidden_edges)));
-    text.append(chosen_.hidden_edges == 1 ? " group of blocks" : " groups of blocks");
-    text.append(" = ").append(size_text(report_.pinned.current)).append(" pinned");
+    const std::int64_t pinned = report_.pinned.current;
+    std::string text =
+        concat("drawn ", size_text(chosen_.drawn), " + hidden ", size_text(pinned - chosen_.drawn), " in ");
+    text += concat(counted(chosen_.hidden_edges, "group"), " of blocks = ", size_text(pinned), " pinned");
     canvas_.text(kLeft, y, text, {7}, kInk2);
     return y + 4;
   }
@@ -148,7 +145,7 @@ class Graph {
     return tops;
   }
   static std::size_t place(const std::vector<std::uint32_t>& in, std::uint32_t what) {
-    return static_cast<std::size_t>(std::find(in.begin(), in.end(), what) - in.begin());
+    return static_cast<std::size_t>(std::ranges::find(in, what) - in.begin());
   }
   double width_of(double pinned) const { return 0.5 + 5.5 * std::sqrt(most_ > 0 ? pinned / most_ : 0); }
 
@@ -173,8 +170,7 @@ class Graph {
   }
 
   void segment_box(const Box& b, const SegmentFacts& segment) {
-    std::string where = size_text(segment.size);
-    where.append(", ").append(size_text(segment.live + segment.pending)).append(" used");
+    std::string where = concat(size_text(segment.size), ", ", size_text(segment.live + segment.pending), " used");
     if (segment.stream != 0) where.append(", stream ").append(hex_text(segment.stream));
     if (segment.pool != PoolId{}) where.append(", ").append(pool_name(segment.pool));
     canvas_.painter().begin_item(hex_text(segment.address));
@@ -183,8 +179,8 @@ class Graph {
   }
 
   void block_box(const Box& b, const PinEdge& edge) {
-    std::string blocks = count_text(edge.blocks);
-    blocks.append(edge.blocks == 1 ? " block, " : " blocks, ").append(size_text(edge.live));
+    const std::string blocks =
+        concat(counted(static_cast<std::uint64_t>(edge.blocks), "block"), ", ", size_text(edge.live));
     canvas_.rect(b, kPaper, 2);
     canvas_.frame(b, {kBorder, 0.6}, 2);
     canvas_.text(b.x + 5, b.y + 9.3, blocks, {6.8}, kInk);
@@ -209,6 +205,106 @@ class Graph {
   Chosen chosen_;
   double most_ = 0;
   double most_growth_ = 0;
+};
+
+constexpr double kPinsTableRow = 17;
+constexpr double kSwatch = 7;
+
+struct Sums {
+  Change live, pinned;
+  std::int64_t sole = 0;
+  void add(const PinnedRow& row) {
+    live.baseline += row.live.baseline;
+    live.current += row.live.current;
+    pinned.baseline += row.pinned.baseline;
+    pinned.current += row.pinned.current;
+    sole += row.sole.current;
+  }
+};
+
+class Table {
+ public:
+  Table(const PinReport& report, Canvas& canvas, bool coloured)
+      : report_(report), canvas_(canvas), grown_(report.has_baseline()), coloured_(coloured) {
+    live_ = grown_ ? kLeft + 220 : kRight - 200;
+    live_growth_ = kLeft + 280;
+    segments_ = grown_ ? kLeft + 328 : kRight - 150;
+    pinned_ = grown_ ? kLeft + 384 : kRight - 80;
+    pinned_growth_ = kLeft + 442;
+  }
+
+  double draw(double y, double bottom) {
+    canvas_.text(kLeft, y, "Who pins the segments", {8.5, FontWeight::semibold}, kInk);
+    canvas_.text_cut(
+        kLeft + 112, y,
+        "a segment goes back only when nothing in it is in use; its free bytes are shared among its stacks", {7}, kInk3,
+        kWidth - 112);
+    y += 15;
+    const auto head = [&](double x, const char* text) { canvas_.text(x, y, text, {7}, kInk2, Align::right); };
+    canvas_.text(kLeft, y, "stack", {7}, kInk2);
+    head(live_, "live");
+    head(segments_, "segments");
+    head(pinned_, "pinned");
+    head(kRight, "freed if it went");
+    if (grown_) {
+      head(live_growth_, "growth");
+      head(pinned_growth_, "growth");
+    }
+    y += 5;
+    canvas_.rule(kLeft, kRight, y, kInk3, 0.7);
+    const auto room = static_cast<std::size_t>(std::max((bottom - y) / kPinsTableRow - 2, 0.0));
+    const std::size_t shown = std::min({report_.rows.size(), room, std::size_t{14}});
+    Sums others;
+    Sums total;
+    for (std::size_t i = 0; i < report_.rows.size(); ++i) {
+      const PinnedRow& row = report_.rows[i];
+      total.add(row);
+      if (i >= shown) {
+        others.add(row);
+        continue;
+      }
+      const StackLabel label = label_of(*report_.view, report_.stacks[row.key]);
+      const double left = kLeft + (coloured_ ? kSwatch + 5 : 0);
+      if (coloured_) canvas_.rect({kLeft, y + 12 - kSwatch, kSwatch, kSwatch}, owner_color(i));
+      const double width = live_ - 50 - left;
+      const double w = canvas_.text_within(left, y + 12, label.name, {7.8, FontWeight::medium}, kInk, width * 0.66);
+      draw_origin(canvas_, left + w + 6, y + 12, label, {6.8}, width - w - 6);
+      numbers(y + 12, row.live, row.pinned, row.sole.current, FontWeight::regular);
+      canvas_.text(segments_, y + 12, count_text(row.segments), {7.6}, kInk, Align::right);
+      y += kPinsTableRow;
+      canvas_.rule(kLeft, kRight, y, kLine, 0.4);
+    }
+    if (shown < report_.rows.size()) {
+      canvas_.text(kLeft, y + 12, others_text(report_.rows.size() - shown), {7.8}, kInk2);
+      numbers(y + 12, others.live, others.pinned, others.sole, FontWeight::regular);
+      y += kPinsTableRow;
+      canvas_.rule(kLeft, kRight, y, kLine, 0.4);
+    }
+    canvas_.text(kLeft, y + 12, "TOTAL", {7.8, FontWeight::semibold}, kInk);
+    numbers(y + 12, total.live, total.pinned, total.sole, FontWeight::semibold);
+    return y + kPinsTableRow;
+  }
+
+ private:
+  void numbers(double y, const Change& live, const Change& pinned, std::int64_t sole, FontWeight weight) {
+    canvas_.number(live_, y, size_text(live.current), {7.6, weight}, kInk, 20);
+    canvas_.number(pinned_, y, size_text(pinned.current), {7.6, weight}, kInk, 20);
+    canvas_.number(kRight, y, size_text(sole), {7.6, weight}, kInk, 20);
+    if (!grown_) return;
+    growth(live_growth_, y, live.growth());
+    growth(pinned_growth_, y, pinned.growth());
+  }
+  void growth(double x, double y, std::int64_t value) {
+    const Color color = growth_color(value);
+    canvas_.number(x, y, size_growth_text(value), {7.8, value == 0 ? FontWeight::regular : FontWeight::semibold}, color,
+                   20);
+  }
+
+  const PinReport& report_;
+  Canvas& canvas_;
+  bool grown_;
+  bool coloured_;
+  double live_ = 0, live_growth_ = 0, segments_ = 0, pinned_ = 0, pinned_growth_ = 0;
 };
 
 }  // namespace
@@ -238,6 +334,10 @@ double draw_page(const PinsPage& page, Canvas& canvas, double top, double bottom
   y = graph.draw(y, bottom - table - 44);
   y = graph.legend(y + 18);
   return draw_pins_table(pins, canvas, y + 22, bottom);
+}
+
+double draw_pins_table(const PinReport& report, Canvas& canvas, double y, double bottom, bool coloured) {
+  return Table(report, canvas, coloured).draw(y, bottom);
 }
 
 }  // namespace snapdiff::render

@@ -1,14 +1,15 @@
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <map>
+#include <string>
 #include <tuple>
 #include <vector>
 
 #include "analyzer/render/memory/memory_pages.hpp"
-#include "analyzer/render/memory/segments_key.hpp"
 #include "analyzer/render/paint/text.hpp"
+#include "snapdiff/concat.hpp"
 #include "snapdiff/number_text.hpp"
+#include "snapdiff/role_names.hpp"
 
 namespace snapdiff::render {
 namespace {
@@ -59,8 +60,7 @@ class Owners {
       return row == frames_;
     };
     place->second =
-        std::min(static_cast<std::size_t>(std::find_if(rows_.begin(), rows_.end(), is_same) - rows_.begin()),
-                 kOwnerColors.size());
+        std::min(static_cast<std::size_t>(std::ranges::find_if(rows_, is_same) - rows_.begin()), kOwnerColors.size());
     if (place->second == rows_.size()) place->second = kOwnerColors.size();
     return place->second;
   }
@@ -128,10 +128,7 @@ class Map {
       y = draw_group(groups_[g], y, end, left_out) + (headed ? 2 : 0);
     }
     if (left_out > 0) {
-      canvas_.text(
-          kLeft, y + 8,
-          count_text(static_cast<std::int64_t>(left_out)).append(" more segments are too small or too many to draw"),
-          {7}, kInk2);
+      canvas_.text(kLeft, y + 8, count_text(left_out) + " more segments are too small or too many to draw", {7}, kInk2);
       y += 10;
     }
     return y;
@@ -159,15 +156,11 @@ class Map {
     }
     for (auto& [key, group] : groups) {
       const auto [device, stream, pool] = key;
-      group.name = std::string("device ").append(std::to_string(device)).append(", stream ");
-      group.name.append(state_.streams[stream] == 0 ? "0" : hex_text(state_.streams[stream]));
-      group.name.append(", ").append(pool_name(state_.pools[pool])).append(": ");
-      group.name.append(count_text(static_cast<std::int64_t>(group.segments.size())))
-          .append(group.segments.size() == 1 ? " segment, " : " segments, ")
-          .append(size_text(group.bytes));
-      std::sort(group.segments.begin(), group.segments.end(), [&](std::size_t a, std::size_t b) {
-        return s.address[a] != s.address[b] ? s.address[a] < s.address[b] : a < b;
-      });
+      const std::uint64_t id = state_.streams[stream];
+      group.name = concat("device ", device, ", stream ", id == 0 ? "0" : hex_text(id), ", ");
+      group.name += concat(pool_name(state_.pools[pool]), ": ", counted(group.segments.size(), "segment"), ", ");
+      group.name += size_text(group.bytes);
+      std::ranges::stable_sort(group.segments, {}, [&](std::size_t segment) { return s.address[segment]; });
       groups_.push_back(std::move(group));
     }
   }
@@ -296,7 +289,7 @@ class Map {
             ++next;
             used = 0;
           }
-          what = look_at(static_cast<std::size_t>(std::max_element(sizes.begin(), sizes.end()) - sizes.begin()));
+          what = look_at(static_cast<std::size_t>(std::ranges::max_element(sizes) - sizes.begin()));
         }
         draw_piece(what, {kLeft + x + from * drawn / part, y, (to - from) * drawn / part, kBar});
         from = to;
@@ -352,13 +345,45 @@ class Map {
   double scale_ = 0;
 };
 
+/// A sample of a part.
+void draw_sample(SegmentPart part, bool by_role, Canvas& canvas, const Box& box) {
+  canvas.rect(box, part == kPartLive ? kOtherOwner : part == kPartRounding ? kInk : kPaper);
+  // In the colours of the table: the stacks that pin most, then all others.
+  constexpr double kStripe = 16.0 / (kOwnerColors.size() + 1);
+  for (std::size_t i = 0; part == kPartLive && !by_role && i < kOwnerColors.size(); ++i)
+    canvas.rect({box.x + static_cast<double>(i) * kStripe, box.y, kStripe, box.h}, kOwnerColors[i]);
+  if (part == kPartPending) canvas.hatched(box, kShrink.c700, 2, 0.6);
+  canvas.frame(box, {kSegmentBorder, 0.4});
+}
+
+/// "activation 2.00 GiB", one beside the other; returns the last line's y.
+double draw_roles(const SegmentTotals& totals, Canvas& canvas, double y) {
+  double x = kLeft;
+  for (std::size_t role = 0; role < totals.roles.size(); ++role) {
+    // That nothing is unknown is worth saying.
+    if (totals.roles[role] == 0 && role != 0) continue;
+    const std::string name(kRoleNames[role]);
+    const std::string size = size_text(totals.roles[role]);
+    const double width = 25 + canvas.width(name, {7.2, FontWeight::medium}) + canvas.width(size, {7.2}) + 18;
+    if (x > kLeft && x + width > kRight) {
+      x = kLeft;
+      y += kRoleKeyLine;
+    }
+    const Box box{x, y - 7, 16, 8.4};
+    canvas.rect(box, kRoles[role]);
+    canvas.frame(box, {kSegmentBorder, 0.4});
+    const double w = canvas.text(x + 21, y, name, {7.2, FontWeight::medium}, kInk);
+    canvas.text(x + 25 + w, y, size, {7.2}, kInk2);
+    x += width;
+  }
+  return y;
+}
+
 }  // namespace
 
 PageText text_of(const SegmentsPage& page) {
-  std::string title = count_text(static_cast<std::int64_t>(page.pins.segments.size()));
-  title.append(page.pins.segments.size() == 1 ? " segment" : " segments");
-  title.append(", ").append(size_text(page.pins.reserved)).append(" reserved");
-  return {title, "Where does the memory lie, and what pins it?"};
+  return {concat(counted(page.pins.segments.size(), "segment"), ", ", size_text(page.pins.reserved), " reserved"),
+          "Where does the memory lie, and what pins it?"};
 }
 
 double draw_page(const SegmentsPage& page, Canvas& canvas, double top, double bottom) {
@@ -368,27 +393,43 @@ double draw_page(const SegmentsPage& page, Canvas& canvas, double top, double bo
   if (pins.releasable > 0) text.append(size_text(pins.releasable)).append(" in segments without a live block could. ");
   if (!pins.rows.empty() && pins.rows.front().pinned.current > 0) {
     const PinnedRow& first = pins.rows.front();
-    text.append(label_of(*pins.view, pins.stacks[pins.rows.front().key]).name)
-        .append(" pins most: ")
-        .append(size_text(first.pinned.current));
-    text.append(" in ").append(count_text(first.segments)).append(first.segments == 1 ? " segment" : " segments");
-    text.append(" beside ").append(size_text(first.live.current)).append(" of its own.");
+    text += concat(label_of(*pins.view, pins.stacks[first.key]).name, " pins most: ", size_text(first.pinned.current));
+    text += concat(" in ", counted(static_cast<std::uint64_t>(first.segments), "segment"), " beside ");
+    text += concat(size_text(first.live.current), " of its own.");
   }
   double y = canvas.paragraph(top, text, {9.2}, kInk, 4) + 26;
   const bool by_role = is_by_role(page);
   Map map(page, canvas);
   canvas.text(kLeft, y, "Segments by address", {8.5, FontWeight::semibold}, kInk);
-  canvas.text(kRight, y,
-              std::string("one bar a segment, width to scale, coloured by ")
-                  .append(by_role ? "role" : "who pins")
-                  .append("; a bar longer than a row goes on in the next"),
-              {7}, kInk3, Align::right);
+  const std::string how = concat("one bar a segment, width to scale, coloured by ", by_role ? "role" : "who pins",
+                                 "; a bar longer than a row goes on in the next");
+  canvas.text(kRight, y, how, {7}, kInk3, Align::right);
   const double table = 15 + 20 + 17 * (2 + static_cast<double>(std::min<std::size_t>(pins.rows.size(), 6)));
   const double key = 50 + (by_role ? kRoleKeyLine * 2 : 0);
   y = map.draw(y + 9, bottom - y - 9 - key - table);
   y = draw_segments_key(map.totals(), by_role, canvas, y + 14);
   // The rows' colours would be those of roles.
   return draw_pins_table(pins, canvas, y + 26, bottom, !by_role);
+}
+
+double draw_segments_key(const SegmentTotals& totals, bool by_role, Canvas& canvas, double y) {
+  if (by_role) y = draw_roles(totals, canvas, y) + kRoleKeyLine;
+  double x = kLeft;
+  const auto entry = [&](const char* name, SegmentPart part) {
+    draw_sample(part, by_role, canvas, {x, y - 7, 16, 8.4});
+    const double w = canvas.text(x + 21, y, name, {7.2, FontWeight::medium}, kInk);
+    const double v = canvas.text(x + 25 + w, y, size_text(totals.bytes[part]), {7.2}, kInk2);
+    x += 25 + w + v + 18;
+  };
+  if (!by_role) entry("live", kPartLive);
+  entry("rounding", kPartRounding);
+  entry("pending free", kPartPending);
+  entry("free", kPartFree);
+  const std::int64_t sum = totals.bytes[0] + totals.bytes[1] + totals.bytes[2] + totals.bytes[3];
+  std::string text = std::string("in all ").append(size_text(sum));
+  if (sum != totals.reserved) text.append("; the segments say ").append(size_text(totals.reserved));
+  canvas.text(kRight, y, text, {7.2}, kInk2, Align::right);
+  return y + 4;
 }
 
 }  // namespace snapdiff::render

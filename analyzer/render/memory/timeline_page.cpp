@@ -1,10 +1,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdio>
 
 #include "analyzer/render/chart/chart.hpp"
 #include "analyzer/render/memory/memory_pages.hpp"
-#include "analyzer/render/memory/timeline_text.hpp"
+#include "analyzer/render/paint/text.hpp"
+#include "snapdiff/concat.hpp"
 #include "snapdiff/role_names.hpp"
 
 namespace snapdiff::render {
@@ -370,6 +372,19 @@ class Plot {
   std::vector<std::int64_t> tops_;
 };
 
+std::string number(const char* format, double value) {
+  char text[48] = {};
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+std::string place_text(const MemoryTimeline& t, double at, std::uint64_t event) {
+  if (event == 0) return "the start";
+  if (!t.by_time) return "event " + count_text(event);
+  const TimeScale scale = time_scale(t.span_us);
+  return number("%.3g ", at * scale.span).append(scale.unit);
+}
+
 }  // namespace
 
 double draw_page(const TimelinePage& page, Canvas& canvas, double top, double bottom) {
@@ -381,6 +396,51 @@ double draw_page(const TimelinePage& page, Canvas& canvas, double top, double bo
   Plot plot(page, canvas, y + 10);
   y = plot.draw();
   return plot.table(y + 18, bottom);
+}
+
+TimeScale time_scale(std::int64_t span_us) {
+  const auto us = static_cast<double>(span_us);
+  if (us >= 1e6) return {us * 1e-6, "s"};
+  if (us >= 1e3) return {us * 1e-3, "ms"};
+  return {us, "us"};
+}
+
+std::string timeline_sentence(const MemoryTimeline& t) {
+  std::string text;
+  if (t.failure) text = concat("Asked for ", size_text(t.failure->asked), "; ", t.failure->sentence, ". ");
+  text += concat("Memory in use went from ", size_text(t.held_at_start), " to ", size_text(t.held_at_end));
+  text += concat(", with a peak of ", size_text(t.peak), " at ", place_text(t, t.peak_at, t.peak_event));
+  if (!t.reserved.empty()) {
+    const std::int64_t most = *std::ranges::max_element(t.reserved);
+    text.append("; the allocator had reserved ").append(size_text(most)).append(" at most");
+  }
+  text.append(".");
+  const auto is_orange = [](const TimelineBand& band) { return band.kind == TimelineBand::Kind::stack && band.grew; };
+  if (std::ranges::any_of(t.bands, is_orange))
+    text += " Orange bands were higher in all of the last quarter than ever in the first.";
+  return text;
+}
+
+std::string moments_text(const MemoryTimeline& t) {
+  std::string note = counted(t.events, "event") + "; the fullest moment of each ";
+  if (t.by_time) {
+    const TimeScale step = time_scale(std::max<std::int64_t>(t.span_us / static_cast<std::int64_t>(t.columns), 1));
+    note.append(number("%.3g ", step.span)).append(step.unit);
+  } else {
+    note.append(count_text(std::max<std::uint64_t>(t.events / t.columns, 1))).append(" events");
+  }
+  return note.append(" shown");
+}
+
+PageText text_of(const TimelinePage& page) {
+  const MemoryTimeline& t = page.timeline;
+  PageText text;
+  text.question = "What filled the device?";
+  text.title = t.failure && !t.failures.empty()
+                   ? "Out of memory at " + place_text(t, t.failures.back().at, t.failure->event + 1)
+                   : concat("Peak of ", size_text(t.peak), " at ", place_text(t, t.peak_at, t.peak_event));
+  text.title += concat(", device ", t.device);
+  return text;
 }
 
 }  // namespace snapdiff::render

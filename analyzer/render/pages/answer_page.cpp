@@ -1,10 +1,10 @@
-#include "analyzer/render/pages/answer_page.hpp"
+#include "analyzer/render/pages/pages.hpp"
 
 #include <algorithm>
 #include <span>
 
-#include "analyzer/render/chart/summary_plot.hpp"
-#include "analyzer/render/paint/prose_lines.hpp"
+#include "analyzer/render/chart/story_facts.hpp"
+#include "analyzer/render/paint/canvas.hpp"
 
 namespace snapdiff::render {
 namespace {
@@ -16,7 +16,7 @@ constexpr double kBadge = 62;    // from the left edge: where names begin
 constexpr double kSpark = 62;    // width at the right edge
 constexpr double kCulprit = 34;  // height of a line
 constexpr std::size_t kLines = 4;
-constexpr std::size_t kMostModules = 4;
+constexpr std::size_t kMostModuleLines = 4;
 constexpr std::size_t kMostParts = 7;  // of the peak, on one page with the chart and the advice
 
 std::string figures_text(const snapdiff::Story& story) {
@@ -78,7 +78,7 @@ double draw_modules(const std::vector<Prose>& modules, Canvas& canvas, double y)
   if (modules.empty()) return y;
   canvas.text(kLeft, y, "Below calls of modules", {9, FontWeight::semibold}, kInk);
   y += 14;
-  for (std::size_t i = 0; i < modules.size() && i < kMostModules; ++i) {
+  for (std::size_t i = 0; i < modules.size() && i < kMostModuleLines; ++i) {
     canvas.text_cut(kLeft, y, plain_text(modules[i]), kSmall, kInk2, kWidth);
     y += 12;
   }
@@ -92,25 +92,7 @@ double draw_next(const snapdiff::Story& story, Canvas& canvas, double y) {
                     canvas, kLeft + kBadge, y, {8, FontWeight::regular, true}, kInk);
 }
 
-}  // namespace
-
-std::string answer_title(const GrowthReport& report) {
-  const snapdiff::Story& story = told(report);
-  return story.events.empty() ? headline(report) : printable(story.events.front().title);
-}
-
-double draw_events(const GrowthReport& report, Canvas& canvas, double y) {
-  const snapdiff::Story& story = told(report);
-  for (const Event& event : story.events) {
-    Prose text = {{event.title + ": "}};
-    text.insert(text.end(), event.text.begin(), event.text.end());
-    text.push_back({"."});
-    y = draw_text(text, canvas, y, kEvent, kInk) + 17;
-  }
-  if (!story.events.empty()) y = draw_text({{headline(report) + "."}}, canvas, y, kFigures, kInk) + 17;
-  return y;
-}
-
+/// The culprits (what was freed where that outweighs them) in lines, from y on. Returns the lowest baseline.
 double draw_culprits(const GrowthReport& report, Canvas& canvas, double y) {
   const snapdiff::Story& story = told(report);
   double line = y;
@@ -133,6 +115,25 @@ double draw_culprits(const GrowthReport& report, Canvas& canvas, double y) {
   if (!story.no_culprit.empty() && story.freed.empty())
     line = draw_text({{"No culprit: " + story.no_culprit + "."}}, canvas, line, kFigures, kInk) + 17;
   return line;
+}
+
+}  // namespace
+
+std::string answer_title(const GrowthReport& report) {
+  const snapdiff::Story& story = told(report);
+  return story.events.empty() ? headline(report) : printable(story.events.front().title);
+}
+
+double draw_events(const GrowthReport& report, Canvas& canvas, double y) {
+  const snapdiff::Story& story = told(report);
+  for (const Event& event : story.events) {
+    Prose text = {{event.title + ": "}};
+    text.insert(text.end(), event.text.begin(), event.text.end());
+    text.push_back({"."});
+    y = draw_text(text, canvas, y, kEvent, kInk) + 17;
+  }
+  if (!story.events.empty()) y = draw_text({{headline(report) + "."}}, canvas, y, kFigures, kInk) + 17;
+  return y;
 }
 
 double draw_answer(const Story& story, Canvas& canvas, const std::string& remark) {

@@ -2,7 +2,7 @@
 
 #include "analyzer/render/memory/memory_pages.hpp"
 #include "analyzer/render/pages/postmortem_pages.hpp"
-#include "analyzer/render/paint/prose_lines.hpp"
+#include "analyzer/render/paint/canvas.hpp"
 #include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
@@ -28,9 +28,8 @@ std::vector<Figure> figures_of(const OutOfMemory& failure) {
   out.push_back({"free on the device", size_text(failure.device_free), "outside of what the allocator has reserved"});
   if (failure.reserved) out.push_back({"reserved", size_text(*failure.reserved), "by this process's allocator"});
   out.push_back({"in use", size_text(failure.allocated),
-                 counted(static_cast<std::uint64_t>(std::max<std::int64_t>(failure.blocks, 0)), "block")
-                     .append(", of that lost by rounding sizes up: ")
-                     .append(size_text(failure.rounding()))});
+                 concat(counted(static_cast<std::uint64_t>(std::max<std::int64_t>(failure.blocks, 0)), "block"),
+                        ", of that lost by rounding sizes up: ", size_text(failure.rounding()))});
   out.push_back({"pending", size_text(failure.pending), "freed, waiting for another stream"});
   if (!failure.reserved) return out;
   out.push_back({"free where it could go", free_text(failure.usable), "same pool, stream and size class"});
@@ -68,20 +67,18 @@ void draw_failure(const PostmortemPages& pages, Canvas& canvas) {
 }
 
 bool has_pages_of_pins(const MemoryStory& memory) {
-  return std::any_of(memory.pages.begin(), memory.pages.end(), [](const MemoryPage& page) {
+  return std::ranges::any_of(memory.pages, [](const MemoryPage& page) {
     return std::holds_alternative<SegmentsPage>(page) || std::holds_alternative<PinsPage>(page);
   });
 }
 
 void plan_chart(PostmortemPages& pages, const MemoryPage& page, const std::string& note) {
-  const PageText text = std::visit([](const auto& p) { return text_of(p); }, page);
-  pages.plan.add(
-      {"", text.title, text.question, "Memory of devices", [&page, note](PdfDocument& document) {
-         const double end = std::visit(
-             [&](const auto& p) { return draw_page(p, document.canvas(), kDevicePagesContent, kBottom - 4); }, page);
-         if (!note.empty() && end < kBottom - 14)
-           document.canvas().text_cut(kLeft, std::max(end + 14, kBottom - 6), note, {7}, kInk2, kWidth);
-       }});
+  const PageText text = text_of(page);
+  pages.plan.add({"", text.title, text.question, "Memory of devices", [&page, note](PdfDocument& document) {
+                    const double end = draw_page(page, document.canvas(), kDevicePagesContent, kBottom - 4);
+                    if (!note.empty() && end < kBottom - 14)
+                      document.canvas().text_cut(kLeft, std::max(end + 14, kBottom - 6), note, {7}, kInk2, kWidth);
+                  }});
 }
 
 }  // namespace

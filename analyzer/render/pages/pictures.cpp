@@ -1,15 +1,10 @@
 #include <algorithm>
 #include <cmath>
-#include <memory>
 
 #include "analyzer/render/chart/story_facts.hpp"
 #include "analyzer/render/graph/graph_layout.hpp"
-#include "analyzer/render/pages/answer_page.hpp"
-#include "analyzer/render/pages/graph_picture.hpp"
-#include "analyzer/render/pages/page_notes.hpp"
+#include "analyzer/render/pages/pages.hpp"
 #include "analyzer/render/paint/picture_page.hpp"
-#include "analyzer/render/paint/png_picture.hpp"
-#include "analyzer/render/paint/svg_painter.hpp"
 #include "analyzer/render/render.hpp"
 #include "snapdiff/concat.hpp"
 
@@ -81,30 +76,73 @@ DotNode dot_node(const graph::GrowthGraph& graph, const graph::Node& node, bool 
   return out;
 }
 
-/// What `draw` makes of the growth graph.
-template <class Draw>
-Result<std::string> draw_growth(const Story& story, const graph::GraphOptions& options, const char* form,
-                                const Draw& draw) {
-  return within_memory(concat("graph as ", form), [&]() -> Result<std::string> {
-    Result<graph::GrowthGraph> graph = graph::build_growth_graph(story.overall, options);
-    if (!graph) return std::move(graph).error();
-    return draw(*std::move(graph));
-  });
+/// The growth graph as SVG or PNG.
+Result<std::string> draw_growth(const Story& story, const graph::GraphOptions& options, PictureForm form) {
+  return typeset(form == PictureForm::svg ? "graph as SVG" : "graph as PNG",
+                 [&](Typesetter& type) -> Result<std::string> {
+                   Result<graph::GrowthGraph> graph = graph::build_growth_graph(story.overall, options);
+                   if (!graph) return std::move(graph).error();
+                   return draw_graph(*std::move(graph), text_of(story), form, type);
+                 });
+}
+
+Status check(const Story& story) {
+  if (story.steps.size() < 2)
+    return Error{ErrorCode::usage, concat("report of ", story.steps.size(), " snapshots: expected two or more")};
+  if (!story.verdicts.empty() && story.verdicts.size() != story.overall.rows.size())
+    return Error{ErrorCode::internal, concat("verdicts do not fit the rows: ", story.verdicts.size(), " verdicts, ",
+                                             story.overall.rows.size(), " rows")};
+  return ok();
+}
+
+std::string step_title(const Story& story, std::size_t pair) {
+  const GrowthReport& report = story.pairs[pair];
+  return concat("Snapshot ", pair + 1, " \u2192 ", pair + 2, ": ",
+                quantity_of(report.unit).growth(report.total.growth()));
+}
+
+std::string step_foot(const Story& story, std::size_t pair) {
+  return concat(footer_text(story.pairs[pair]), "  \u00b7  step ", pair + 1, " of ", story.pairs.size());
+}
+
+Result<std::string> write_pdf(const Story& story, const graph::GraphOptions& options, Typesetter& type, Paper paper) {
+  Result<graph::GrowthModel> model = graph::GrowthModel::read(story.overall, options);
+  if (!model) return std::move(model).error();
+  Result<FittedScene> fitted = fit_scene(*model, type, options.max_nodes, kWidth, graph_page_room());
+  if (!fitted) return std::move(fitted).error();
+
+  const std::vector<std::size_t> rows = table_page_rows(story, type);
+  PagePlan plan;
+  plan.add({"", answer_title(story.overall), "What grew, where, and is it a leak?", "",
+            [&](PdfDocument& document) { draw_answer(story, document.canvas(), ""); }});
+  plan.add({"", "Where the growth came through", "Through which frames did all the growth come?", "",
+            [&](PdfDocument& document) { draw_graph_page(document, *fitted, rows); }});
+  plan.add({"", "Growth by stack", "Which stacks grew, which shrank?", "", [&](PdfDocument& document) {
+              draw_table_page(story, document, rows, fitted->scene.graph.row_node,
+                              static_cast<int>(plan.pages().size()));
+            }});
+  std::size_t nodes_hint = options.max_nodes;
+  for (std::size_t pair = 0; pair < story.pairs.size(); ++pair) {
+    plan.add({"", step_title(story, pair), "What changed in this step?", "Steps",
+              [&, pair](PdfDocument& document) { return draw_pair_page(story, pair, document, options, nodes_hint); },
+              step_foot(story, pair)});
+  }
+  if (story.full) plan_input_pages(story, plan);
+  const std::string version = printable(story.version);
+  const std::string foot = footer_text(story.overall).append("  \u00b7  ").append(version);
+  return write_document(plan, {"snapdiff report: ", printable(story.title), foot, version, story.created_at_ns}, type,
+                        paper);
 }
 
 }  // namespace
 
-Result<std::string> draw_graph(graph::GrowthGraph graph, const PictureText& text, PictureForm form, double scale) {
-  auto type = Typesetter::make();
-  if (!type) return std::move(type).error();
-  Result<Picture> picture = make_picture(std::move(graph), text, **type);
+Result<std::string> draw_graph(graph::GrowthGraph graph, const PictureText& text, PictureForm form, Typesetter& type) {
+  Result<Picture> picture = make_picture(std::move(graph), text, type);
   if (!picture) return std::move(picture).error();
-  if (form == PictureForm::png)
-    return png_picture(picture->w, picture->h, scale, **type, [&](Canvas& canvas) { draw_picture(*picture, canvas); });
-  SvgPainter painter(**type);
-  Canvas canvas(painter, **type);
-  draw_picture(*picture, canvas);
-  return painter.finish(text.title, picture->w, picture->h);
+  return write_picture(text.title, form, picture->w, type, [&](Canvas& canvas) {
+    draw_picture(*picture, canvas);
+    return picture->h;
+  });
 }
 
 Result<std::string> graph_as_dot(const graph::GrowthGraph& graph, const PictureText& text) {
@@ -128,38 +166,37 @@ Result<std::string> graph_as_dot(const graph::GrowthGraph& graph, const PictureT
     out.color = color_text(edge.spine ? ramp_of(net).c500 : ramp_of(net).c300);
     out.residual = edge.residual;
     out.shrinks = net < 0;
-    if (edge.residual)
-      out.label = count_text(static_cast<std::int64_t>(edge.hidden_count))
-                      .append(edge.hidden_count == 1 ? " frame hidden" : " frames hidden");
+    if (edge.residual) out.label = counted(edge.hidden_count, "frame") + " hidden";
     edges.push_back(std::move(out));
   }
   std::string title = text.title + "\n" + text.foot;
   for (const std::string& note : text.notes) title.append("\nnote: ").append(note);
-  title += concat("\nhidden: ", count_text(static_cast<std::int64_t>(graph.hidden_nodes)), " nodes, ",
-                  q.growth(graph.hidden_flat.net()));
+  title += concat("\nhidden: ", count_text(graph.hidden_nodes), " nodes, ", q.growth(graph.hidden_flat.net()));
   title += concat("; drawn ", q.growth(graph.drawn_flat.net()), " + hidden = total ", q.growth(graph.total.net()));
   return write_dot(title, nodes, edges);
 }
 
 Result<std::string> to_svg(const Story& story, const graph::GraphOptions& options) {
-  return draw_growth(story, options, "SVG", [&](graph::GrowthGraph graph) {
-    return draw_graph(std::move(graph), text_of(story), PictureForm::svg, 1);
-  });
+  return draw_growth(story, options, PictureForm::svg);
 }
 
-Result<std::string> to_png(const Story& story, const graph::GraphOptions& options, double scale) {
-  if (!(scale > 0)) return Error{ErrorCode::usage, "scale of a picture: expected more than 0"};
-  return draw_growth(story, options, "PNG", [&](graph::GrowthGraph graph) {
-    return draw_graph(std::move(graph), text_of(story), PictureForm::png, scale);
-  });
+Result<std::string> to_png(const Story& story, const graph::GraphOptions& options) {
+  return draw_growth(story, options, PictureForm::png);
 }
 
 Result<std::string> to_dot(const Story& story, const graph::GraphOptions& options) {
-  return draw_growth(story, options, "DOT", [&](const graph::GrowthGraph& graph) {
+  return within_memory("graph as DOT", [&]() -> Result<std::string> {
+    const Result<graph::GrowthGraph> graph = graph::build_growth_graph(story.overall, options);
+    if (!graph) return graph.error();
     PictureText text = text_of(story);
     text.foot = footer_text(story.overall);
-    return graph_as_dot(graph, text);
+    return graph_as_dot(*graph, text);
   });
+}
+
+Result<std::string> to_pdf(const Story& story, const graph::GraphOptions& options, Paper paper) {
+  if (Status status = check(story); !status) return std::move(status).error();
+  return typeset("report as PDF", [&](Typesetter& type) { return write_pdf(story, options, type, paper); });
 }
 
 }  // namespace snapdiff::render

@@ -1,11 +1,9 @@
 #include <algorithm>
-#include <memory>
 #include <utility>
 
-#include "analyzer/render/memory/memory_pages.hpp"
 #include "analyzer/render/pages/postmortem_pages.hpp"
+#include "analyzer/render/paint/canvas.hpp"
 #include "analyzer/render/paint/picture_page.hpp"
-#include "analyzer/render/paint/prose_lines.hpp"
 #include "analyzer/render/paint/typesetter.hpp"
 
 namespace snapdiff::render {
@@ -22,7 +20,7 @@ Story story_of(const Postmortem& report) {
   story.missing = report.missing;
   const std::vector<Verdict>& verdicts = report.trend.verdicts;
   const bool judged = verdicts.size() == story.overall.rows.size() &&
-                      std::any_of(verdicts.begin(), verdicts.end(), [](const Verdict& v) { return !v.word.empty(); });
+                      std::ranges::any_of(verdicts, [](const Verdict& v) { return !v.word.empty(); });
   if (judged) story.verdicts = verdicts;
   story.title = report.title;
   story.version = report.version;
@@ -67,8 +65,7 @@ Status plan_appendix(PostmortemPages& pages) {
 
 /// Something of the inputs is missing or doubtful.
 bool has_losses(const Notes& notes) {
-  return std::any_of(notes.all().begin(), notes.all().end(),
-                     [](const Note& note) { return note.severity != Severity::info; });
+  return std::ranges::any_of(notes.all(), [](const Note& note) { return note.severity != Severity::info; });
 }
 
 /// Nothing passes through a frame where nothing changed; types of an object graph have no callers at all.
@@ -95,16 +92,14 @@ Status plan_pages(PostmortemPages& pages) {
 }
 
 Result<std::string> write_postmortem(const Postmortem& report, const MemoryStory& memory,
-                                     const graph::GraphOptions& options, Paper paper, bool full) {
-  Result<std::unique_ptr<Typesetter>> type = Typesetter::make();
-  if (!type) return std::move(type).error();
-  PostmortemPages pages{report, memory, options, **type, story_of(report), false, full, {}, {}, {}, {}, {}};
+                                     const graph::GraphOptions& options, Typesetter& type, Paper paper, bool full) {
+  PostmortemPages pages{report, memory, options, type, story_of(report), false, full, {}, {}, {}, {}, {}};
   pages.has_stacks = pages.story.steps.size() >= 2 && !pages.story.overall.metric.empty();
   if (Status status = plan_pages(pages); !status) return std::move(status).error();
   return write_document(pages.plan,
                         {"snapdiff post-mortem: ", printable(report.title), foot_of(pages), printable(report.version),
                          report.created_at_ns},
-                        **type, paper);
+                        type, paper);
 }
 
 }  // namespace
@@ -124,8 +119,8 @@ Result<std::string> growth_svg(const Postmortem& postmortem, const graph::GraphO
 
 Result<std::string> postmortem_pdf(const Postmortem& postmortem, const MemoryStory& memory,
                                    const graph::GraphOptions& options, Paper paper, bool full) {
-  return within_memory("post-mortem as PDF",
-                       [&] { return write_postmortem(postmortem, memory, options, paper, full); });
+  return typeset("post-mortem as PDF",
+                 [&](Typesetter& type) { return write_postmortem(postmortem, memory, options, type, paper, full); });
 }
 
 }  // namespace snapdiff::render

@@ -7,8 +7,6 @@
 
 #include "analyzer/graph/growth_graph.hpp"
 #include "analyzer/render/pages/pages.hpp"
-#include "analyzer/render/paint/page_flow.hpp"
-#include "analyzer/render/paint/page_plan.hpp"
 #include "analyzer/render/paint/pdf_document.hpp"
 #include "analyzer/render/render.hpp"
 #include "snapdiff/postmortem.hpp"
@@ -32,13 +30,6 @@ struct PostmortemPages {
   PagePlan plan;
 };
 
-/// The culprits and what was freed, or where there are none the rows that changed most, in the same form.
-struct Subject {
-  Culprit culprit;
-  bool is_culprit = true;
-  std::size_t number = 0;
-};
-std::vector<Subject> subjects_of(const Postmortem& report);
 /// Of the graph in tiles.
 inline constexpr const char* kTilePrefix = "tiled-";
 

@@ -1,10 +1,8 @@
-#include "analyzer/render/pages/series_page.hpp"
-
 #include <algorithm>
 #include <cmath>
 
-#include "analyzer/render/chart/summary_plot.hpp"
-#include "analyzer/render/pages/answer_page.hpp"
+#include "analyzer/render/chart/story_facts.hpp"
+#include "analyzer/render/pages/pages.hpp"
 #include "analyzer/render/paint/picture_page.hpp"
 #include "snapdiff/concat.hpp"
 
@@ -157,22 +155,15 @@ class SeriesContent {
 
 }  // namespace
 
-PageFrame series_frame(const Story& story) {
-  return {printable(story.title), answer_title(story.overall), "How did it come about, and when?",
-          footer_text(story.overall).append("  \u00b7  ").append(printable(story.version))};
-}
-
-double draw_series_content(const Story& story, Canvas& canvas, double top, double bottom) {
-  return SeriesContent(story, canvas).draw(top, bottom);
-}
-
-Result<std::string> draw_series(const Story& story, PictureForm form, Paper paper, double scale) {
+Result<std::string> draw_series(const Story& story, PictureForm form, Paper paper) {
   if (story.steps.size() < 2)
     return Error{ErrorCode::usage, concat("chart of ", story.steps.size(), " snapshots: expected two or more")};
+  const PageFrame frame{printable(story.title), answer_title(story.overall), "How did it come about, and when?",
+                        footer_text(story.overall).append("  \u00b7  ").append(printable(story.version))};
   return draw_single_page(
-      {series_frame(story), story.version, story.created_at_ns,
-       [&](Canvas& canvas, double top, double bottom) { return draw_series_content(story, canvas, top, bottom); }},
-      form, paper, scale);
+      {frame, story.version, story.created_at_ns,
+       [&](Canvas& canvas, double top, double bottom) { return SeriesContent(story, canvas).draw(top, bottom); }},
+      form, paper);
 }
 
 }  // namespace snapdiff::render

@@ -5,7 +5,7 @@
 
 #include "analyzer/render/chart/chart.hpp"
 #include "analyzer/render/pages/postmortem_pages.hpp"
-#include "analyzer/render/paint/prose_lines.hpp"
+#include "analyzer/render/paint/canvas.hpp"
 #include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
@@ -28,8 +28,8 @@ std::string error_text(const GrowthReport& report, double error) {
 void draw_chart(const PostmortemPages& pages, const std::vector<double>& values, Canvas& canvas, double y) {
   const Quantity q = quantity_of(pages.report.growth().unit);
   const Chart chart{kLeft + 34, kLeft + kChartWidth, y + 8, y + kChartHeight - 16, 6.6, 2.3};
-  const double least = std::min(0.0, *std::min_element(values.begin(), values.end()));
-  const double most = *std::max_element(values.begin(), values.end());
+  const double least = std::min(0.0, *std::ranges::min_element(values));
+  const double most = *std::ranges::max_element(values);
   const Axis axis = axis_for(std::max(most, -least), q.bytes);
   const double top = std::max(axis.top * axis.unit, 1e-9);
   const auto at = [&](double value) { return chart.y1 - (chart.y1 - chart.y0) * (value - least) / (top - least); };
@@ -195,6 +195,13 @@ GrowthReport part_of(const GrowthReport& report, const Culprit& culprit) {
   return part;
 }
 
+/// The culprits and what was freed, or where there are none the rows that changed most, in the same form.
+struct Subject {
+  Culprit culprit;
+  bool is_culprit = true;
+  std::size_t number = 0;
+};
+
 /// Where the parts of a page lie; the same when it is planned and when it is drawn.
 struct Places {
   std::vector<ProseLine> sentence;
@@ -295,8 +302,6 @@ Subject subject_of_row(const GrowthReport& report, std::uint32_t number) {
   return subject;
 }
 
-}  // namespace
-
 std::vector<Subject> subjects_of(const Postmortem& report) {
   const GrowthReport& growth = report.growth();
   std::vector<Subject> out;
@@ -321,6 +326,8 @@ std::vector<Subject> subjects_of(const Postmortem& report) {
   }
   return out;
 }
+
+}  // namespace
 
 Status plan_suspects(PostmortemPages& pages) {
   for (const Subject& subject : subjects_of(pages.report)) {

@@ -1,9 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analyzer/render/pages/growth_table.hpp"
-#include "analyzer/render/pages/page_notes.hpp"
 #include "analyzer/render/pages/pages.hpp"
+#include "analyzer/render/pages/postmortem_pages.hpp"
 #include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
@@ -21,6 +20,15 @@ std::size_t input_columns(const Story& story) { return has_times(story) ? 2 : 3;
 std::size_t input_rows(const Story& story) {
   const std::size_t columns = input_columns(story);
   return (story.steps.size() + columns - 1) / columns;
+}
+
+/// Whether page 3 holds all inputs.
+bool inputs_fit_table_page(const Story& story) { return input_rows(story) <= kMostInputRows; }
+
+constexpr std::size_t kInputsPerPage = 62;
+int input_pages(const Story& story) {
+  return inputs_fit_table_page(story) ? 0
+                                      : static_cast<int>((story.steps.size() + kInputsPerPage - 1) / kInputsPerPage);
 }
 
 double inputs_height(const Story& story) {
@@ -51,7 +59,7 @@ void draw_input(const Story& story, std::size_t i, Canvas& canvas, double x, dou
 void draw_inputs(const Story& story, Canvas& canvas, double y, int last_page) {
   canvas.text(kLeft, y, "Inputs", {8, FontWeight::semibold}, kInk);
   if (!inputs_fit_table_page(story)) {
-    std::string text = count_text(static_cast<std::int64_t>(story.steps.size())).append(" snapshots, from ");
+    std::string text = count_text(story.steps.size()).append(" snapshots, from ");
     text += concat(snapshot_name(story.steps.front().snapshot), " to ", snapshot_name(story.steps.back().snapshot));
     text.append("; all are listed from page ").append(std::to_string(last_page - input_pages(story) + 1)).append(" on");
     canvas.painter().begin_link(std::string("p").append(std::to_string(last_page - input_pages(story) + 1)));
@@ -67,6 +75,50 @@ void draw_inputs(const Story& story, Canvas& canvas, double y, int last_page) {
     const double x = kLeft - 4 + w * static_cast<double>(column);
     draw_input(story, i, canvas, x, y + 12 + kInputRow * static_cast<double>(i % rows), w + 4);
   }
+}
+
+constexpr std::size_t kTablePagesMostPages = 3;
+constexpr double kTablePagesTableTop = kTop + 66;
+constexpr std::size_t kTablePagesUnchangedRows = 12;
+
+/// The table by stack of the rows `rows`; their links lead to nodes of the graph in tiles, or of that on one page.
+GrowthTable stack_table(const Story& story, const std::vector<std::size_t>& rows,
+                        const std::vector<std::uint32_t>& graph_rows, const std::vector<std::uint32_t>& tile_rows) {
+  GrowthTable table;
+  table.report = &story.overall;
+  table.verdicts = story.verdicts.empty() ? nullptr : &story.verdicts;
+  table.title = "Growth per stack, first \u2192 last";
+  table.remark = story.overall.exact       ? "largest change first; \u00b10 because every allocation was recorded"
+                 : story.overall.has_error ? "largest change first; \u00b1 is one standard deviation; ~ may be chance"
+                                           : "largest change first; how far sampling may mislead is not known";
+  table.before = "first";
+  table.after = "last";
+  table.two_lines = true;
+  table.rows = rows;
+  for (const std::size_t row : rows) {
+    table.anchors.push_back(row_anchor(kTablePage, row));
+    const std::uint32_t node = node_of_row(graph_rows, row), tile = node_of_row(tile_rows, row);
+    table.links.push_back(tile != 0   ? node_anchor(kTilePrefix, tile)
+                          : node != 0 ? node_anchor(page_prefix(kGraphPage), node)
+                                      : std::string());
+  }
+  return table;
+}
+
+/// Rows of one page.
+GrowthTable table_of(const PostmortemPages& pages, std::size_t part) {
+  GrowthTable table = stack_table(pages.story, pages.parts[part], pages.row_node, pages.tile_node);
+  table.goes_on = part + 1 < pages.parts.size();
+  for (std::size_t i = 0; i < part; ++i)
+    table.earlier.insert(table.earlier.end(), pages.parts[i].begin(), pages.parts[i].end());
+  return table;
+}
+
+/// A row of what was allocated and freed in between; -1: none.
+std::ptrdiff_t passing_row(const GrowthReport& report) {
+  const std::vector<Passing>& passing = told(report).passing;
+  return passing.empty() || passing.front().rows.empty() ? -1
+                                                         : static_cast<std::ptrdiff_t>(passing.front().rows.front());
 }
 
 }  // namespace
@@ -101,8 +153,8 @@ std::vector<KeyFigure> key_figures(const Story& story) {
   } else {
     std::size_t changed = 0;
     for (const GrowthRow& row : report.rows) changed += row.grew != 0 || row.shrank != 0 ? 1 : 0;
-    out.push_back({"stacks that changed", count_text(static_cast<std::int64_t>(changed)),
-                   std::string("of ").append(count_text(static_cast<std::int64_t>(report.rows.size()))), kInk});
+    out.push_back(
+        {"stacks that changed", count_text(changed), std::string("of ").append(count_text(report.rows.size())), kInk});
   }
   std::string sampling = report.exact       ? "of bytes; exact, no sampling"
                          : report.has_error ? "of bytes; sampled"
@@ -129,14 +181,6 @@ double draw_figures(const std::vector<KeyFigure>& figures, Canvas& canvas, doubl
   return y + 50;
 }
 
-bool inputs_fit_table_page(const Story& story) { return input_rows(story) <= kMostInputRows; }
-
-constexpr std::size_t kInputsPerPage = 62;
-int input_pages(const Story& story) {
-  return inputs_fit_table_page(story) ? 0
-                                      : static_cast<int>((story.steps.size() + kInputsPerPage - 1) / kInputsPerPage);
-}
-
 std::vector<std::size_t> table_page_rows(const Story& story, Typesetter& type) {
   GrowthTable table;
   table.report = &story.overall;
@@ -153,23 +197,7 @@ void draw_table_page(const Story& story, PdfDocument& document, const std::vecto
   Canvas& canvas = document.canvas();
   draw_figures(key_figures(story), canvas, kFiguresTop);
 
-  GrowthTable table;
-  table.report = &story.overall;
-  table.verdicts = story.verdicts.empty() ? nullptr : &story.verdicts;
-  table.title = std::string("Growth per stack, first \u2192 last");
-  table.remark = story.overall.exact       ? "largest change first; \u00b10 because every allocation was recorded"
-                 : story.overall.has_error ? "largest change first; \u00b1 is one standard deviation; ~ may be chance"
-                                           : "largest change first; how far sampling may mislead is not known";
-  table.before = "first";
-  table.after = "last";
-  table.two_lines = true;
-  table.rows = rows;
-  for (const std::size_t row : rows) {
-    table.anchors.push_back(row_anchor(kTablePage, row));
-    const std::uint32_t node = row < graph_rows.size() ? graph_rows[row] : 0;
-    table.links.push_back(node == 0 ? "" : node_anchor(page_prefix(kGraphPage), node));
-  }
-  const double y = draw_table(table, canvas, kTableTop);
+  const double y = draw_table(stack_table(story, rows, graph_rows, {}), canvas, kTableTop);
   draw_inputs(story, canvas, y + 20, pages);
   const std::vector<std::string> notes = note_texts(story.overall.notes);
   draw_notes(notes, canvas, kBottom - notes_height(notes, canvas.type()));
@@ -189,6 +217,43 @@ void plan_input_pages(const Story& story, PagePlan& plan) {
     };
     plan.add({"", "Inputs", "Which files, in which order?", "", draw, "", page == 0});
   }
+}
+
+void choose_table_rows(PostmortemPages& pages) {
+  GrowthTable table;
+  table.report = &pages.story.overall;
+  table.two_lines = true;
+  const double room = kBottom - 8 - kTablePagesTableTop;
+  const auto fits = [&] {
+    std::size_t rows = 1;
+    while (table_height(table, rows + 1) <= room) ++rows;
+    return rows;
+  };
+  const std::size_t with_sums = fits();
+  table.goes_on = true;
+  const std::size_t without = fits();
+  const std::vector<std::size_t> chosen =
+      choose_rows(pages.story.overall, with_sums + (kTablePagesMostPages - 1) * without, kTablePagesUnchangedRows,
+                  passing_row(pages.story.overall));
+  for (std::size_t at = 0; at < chosen.size() || pages.parts.empty();) {
+    const std::size_t left = chosen.size() - at;
+    // All but the last page have no sums.
+    const std::size_t take = left <= with_sums ? left : std::min(without, left);
+    pages.parts.emplace_back(chosen.begin() + static_cast<std::ptrdiff_t>(at),
+                             chosen.begin() + static_cast<std::ptrdiff_t>(at + take));
+    at += take;
+  }
+  // Rows that fill a page to its end leave the sums to a page of their own.
+  if (pages.parts.back().size() > with_sums) pages.parts.emplace_back();
+  pages.table_rows = chosen;
+}
+
+void plan_tables(PostmortemPages& pages) {
+  pages.plan.add_each(pages.parts.size(), "stacks", "Growth by stack", "Growth by stack, continued",
+                      "Which stacks grew, which shrank?", "Growth by stack",
+                      [&pages](PdfDocument& document, std::size_t part) {
+                        draw_table(table_of(pages, part), document.canvas(), kTablePagesTableTop);
+                      });
 }
 
 }  // namespace snapdiff::render

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analyzer/render/chart/summary_plot.hpp"
+#include "analyzer/render/chart/story_facts.hpp"
 #include "analyzer/render/pages/postmortem_pages.hpp"
 #include "snapdiff/concat.hpp"
 
@@ -63,9 +63,8 @@ double draw_counters(const PostmortemPages& pages, Canvas& canvas, double y) {
   std::vector<const CounterRow*> rows;
   for (const CounterRow& row : counters.rows) {
     // One device's numbers are those of all devices where there is one.
-    const bool again = std::any_of(rows.begin(), rows.end(), [&](const CounterRow* shown) {
-      return shown->unit == row.unit && shown->values == row.values;
-    });
+    const bool again = std::ranges::any_of(
+        rows, [&](const CounterRow* shown) { return shown->unit == row.unit && shown->values == row.values; });
     if (row.known() > 1 && !row.cumulative && !again && rows.size() < kPanels) rows.push_back(&row);
   }
   if (rows.empty()) return y;

@@ -2,6 +2,7 @@
 
 #include <cairo.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,19 @@
 #include "analyzer/render/paint/typesetter.hpp"
 
 namespace snapdiff::render {
+
+struct CairoRelease {
+  void operator()(cairo_surface_t* surface) const { cairo_surface_destroy(surface); }
+  void operator()(cairo_t* context) const { cairo_destroy(context); }
+};
+using CairoSurface = std::unique_ptr<cairo_surface_t, CairoRelease>;
+using CairoContext = std::unique_ptr<cairo_t, CairoRelease>;
+
+/// Where surfaces write to: `bytes` is a std::string.
+inline cairo_status_t append_bytes(void* bytes, const unsigned char* data, unsigned int length) {
+  static_cast<std::string*>(bytes)->append(reinterpret_cast<const char*>(data), length);
+  return CAIRO_STATUS_SUCCESS;
+}
 
 /// Links and anchors become tags where `tagged` (PDF), and are left out elsewhere.
 class CairoPainter : public Painter {

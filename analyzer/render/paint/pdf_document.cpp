@@ -2,6 +2,9 @@
 
 #include <cairo-pdf.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "analyzer/render/paint/text.hpp"
 #include "snapdiff/concat.hpp"
 #include "snapdiff/words.hpp"
@@ -13,20 +16,20 @@ namespace {
 double paper_width(Paper paper) { return paper == Paper::a4 ? 595.276 : 612.0; }
 double paper_height(Paper paper) { return paper == Paper::a4 ? 841.89 : 792.0; }
 
-cairo_status_t append(void* closure, const unsigned char* data, unsigned int length) {
-  static_cast<std::string*>(closure)->append(reinterpret_cast<const char*>(data), length);
-  return CAIRO_STATUS_SUCCESS;
-}
-
 }  // namespace
 
-std::unique_ptr<cairo_surface_t, PdfDocument::Release> PdfDocument::make_surface(std::string& out, Paper paper) {
-  return std::unique_ptr<cairo_surface_t, Release>(
-      cairo_pdf_surface_create_for_stream(append, &out, paper_width(paper), paper_height(paper)));
+void draw_head(Canvas& canvas, const PageFrame& frame, double title_width) {
+  canvas.text(kLeft, kTop, "snapdiff", {8, FontWeight::bold}, kInk);
+  const TextStyle question{8, FontWeight::regular, false, true};
+  const double w = canvas.width(frame.question, question);
+  canvas.text_within(kLeft + 44, kTop, frame.program, {8}, kInk3, kWidth - 60 - w);
+  canvas.text(kRight, kTop, frame.question, question, kInk2, Align::right);
+  canvas.rule(kLeft, kRight, kTop + 8);
+  canvas.text_within(kLeft, kTop + 36, frame.title, {19, FontWeight::semibold, false, false, -0.25}, kInk, title_width);
 }
 
 PdfDocument::PdfDocument(Typesetter& type, Paper paper, const Metadata& metadata, int pages)
-    : surface_(make_surface(bytes_, paper)),
+    : surface_(cairo_pdf_surface_create_for_stream(append_bytes, &bytes_, paper_width(paper), paper_height(paper))),
       context_(cairo_create(surface_.get())),
       painter_(context_.get(), type, true),
       canvas_(painter_, type),
@@ -52,13 +55,7 @@ void PdfDocument::begin_page(const PageFrame& frame) {
   ++page_;
   painter_.push({left_margin_, 0}, 1);
   painter_.anchor(std::string("p").append(std::to_string(page_)), {kLeft, kTop - 20});
-  canvas_.text(kLeft, kTop, "snapdiff", {8, FontWeight::bold}, kInk);
-  const double question = canvas_.width(frame.question, {8, FontWeight::regular, false, true});
-  canvas_.text_within(kLeft + 44, kTop, frame.program, {8}, kInk3, kWidth - 60 - question);
-  canvas_.text(kRight, kTop, frame.question, {8, FontWeight::regular, false, true}, kInk2, Align::right);
-  canvas_.rule(kLeft, kRight, kTop + 8);
-  canvas_.text_within(kLeft, kTop + 36, frame.title, {19, FontWeight::semibold, false, false, -0.25}, kInk,
-                      kWidth - 100);
+  draw_head(canvas_, frame, kWidth - 100);
   canvas_.rule(kLeft, kRight, kBottom + 4);
   canvas_.text_within(kLeft, kBottom + 15, frame.foot, {6.8}, kInk3, kWidth - 50);
   canvas_.text(kRight, kBottom + 15, std::to_string(page_).append(" / ").append(std::to_string(pages_)),
@@ -88,6 +85,56 @@ Result<std::string> PdfDocument::finish() {
   if (status != CAIRO_STATUS_SUCCESS)
     return Error{ErrorCode::internal, std::string("writing the PDF: ").append(cairo_status_to_string(status))};
   return std::move(bytes_);
+}
+
+Result<std::string> write_document(const PagePlan& plan, const DocumentText& text, Typesetter& type, Paper paper) {
+  const std::string fonts = concat("fonts: ", type.sans(), ", ", type.mono());
+  PdfDocument document(type, paper, {text.kind + text.program, text.version, fonts, text.created_at_ns},
+                       static_cast<int>(plan.pages().size()));
+  int parent = 0;
+  std::string section;
+  for (const PlannedPage& page : plan.pages()) {
+    document.begin_page({text.program, page.title, page.question, page.foot.empty() ? text.foot : page.foot});
+    const std::string here = std::string("p").append(std::to_string(document.page()));
+    if (page.section.empty()) parent = 0;
+    if (!page.section.empty() && page.section != section) parent = document.bookmark(0, page.section, here);
+    section = page.section;
+    if (page.listed) document.bookmark(parent, page.title, here);
+    if (Status status = page.draw(document); !status) return std::move(status).error();
+    document.end_page();
+  }
+  return document.finish();
+}
+
+Flow flow_over_pages(std::vector<Block> blocks, double room, std::size_t most) {
+  Flow flow;
+  double used = 0;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    // What must stay together: titles and the block after them.
+    double needed = blocks[i].height;
+    for (std::size_t k = i; blocks[k].keep_with_next && k + 1 < blocks.size(); ++k) needed += blocks[k + 1].height;
+    if (flow.pages.empty() || (used > 0 && used + needed > room)) {
+      if (flow.pages.size() == most) {
+        const auto titles = std::count_if(blocks.begin() + static_cast<std::ptrdiff_t>(i), blocks.end(),
+                                          [](const Block& block) { return block.keep_with_next; });
+        flow.dropped = blocks.size() - i - static_cast<std::size_t>(titles);
+        return flow;
+      }
+      flow.pages.emplace_back();
+      used = 0;
+    }
+    used += blocks[i].height;
+    flow.pages.back().push_back(std::move(blocks[i]));
+  }
+  return flow;
+}
+
+double draw_blocks(const std::vector<Block>& blocks, Canvas& canvas, double y) {
+  for (const Block& block : blocks) {
+    block.draw(canvas, y);
+    y += block.height;
+  }
+  return y;
 }
 
 }  // namespace snapdiff::render

@@ -1,9 +1,12 @@
 #pragma once
 
-#include <cairo.h>
-
-#include <memory>
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "analyzer/render/paint/cairo_painter.hpp"
 #include "analyzer/render/paint/canvas.hpp"
@@ -19,6 +22,9 @@ struct PageFrame {
   std::string question;  ///< what the page answers
   std::string foot;
 };
+
+/// The head of a page: program, question, title.
+void draw_head(Canvas& canvas, const PageFrame& frame, double title_width);
 
 /// A PDF in memory. Pages are numbered from 1; page n is the anchor "p" + n.
 class PdfDocument {
@@ -42,20 +48,104 @@ class PdfDocument {
   Result<std::string> finish();
 
  private:
-  struct Release {
-    void operator()(cairo_surface_t* surface) const { cairo_surface_destroy(surface); }
-    void operator()(cairo_t* context) const { cairo_destroy(context); }
-  };
-  static std::unique_ptr<cairo_surface_t, Release> make_surface(std::string& out, Paper paper);
-
   std::string bytes_;
-  std::unique_ptr<cairo_surface_t, Release> surface_;
-  std::unique_ptr<cairo_t, Release> context_;
+  CairoSurface surface_;
+  CairoContext context_;
   CairoPainter painter_;
   Canvas canvas_;
   double left_margin_ = 0;
   int pages_ = 0;
   int page_ = 0;
 };
+
+/// How a page is drawn. A function that returns nothing cannot fail.
+class PageDrawing {
+ public:
+  template <class Draw>
+  PageDrawing(Draw draw)  // NOLINT(google-explicit-constructor): a page is planned with a lambda
+      : draw_([draw = std::move(draw)](PdfDocument& document) -> Status {
+          if constexpr (std::is_void_v<decltype(draw(document))>) {
+            draw(document);
+            return ok();
+          } else {
+            return draw(document);
+          }
+        }) {}
+  Status operator()(PdfDocument& document) const { return draw_(document); }
+
+ private:
+  std::function<Status(PdfDocument&)> draw_;
+};
+
+/// A page before it is drawn. `key` is how others find it, "" where none does.
+struct PlannedPage {
+  std::string key;
+  std::string title;
+  std::string question;
+  std::string section;  ///< bookmark above its own; "" for none
+  PageDrawing draw;
+  std::string foot = {};  ///< "" for the document's
+  bool listed = true;     ///< has a bookmark
+};
+
+class PagePlan {
+ public:
+  void add(PlannedPage page) {
+    if (!page.key.empty()) places_.emplace(page.key, static_cast<int>(pages_.size()) + 1);
+    pages_.push_back(std::move(page));
+  }
+  /// `count` pages of one subject: `key` finds the first, `continued` is the title of the others, `section` is above
+  /// them where they are several. `draw` gets the document and which of them it is.
+  template <class Draw>
+  void add_each(std::size_t count, const std::string& key, const std::string& title, const std::string& continued,
+                const std::string& question, const std::string& section, const Draw& draw) {
+    for (std::size_t i = 0; i < count; ++i)
+      add({i == 0 ? key : "", i == 0 ? title : continued, question, count > 1 ? section : "",
+           [draw, i](PdfDocument& document) { draw(document, i); }});
+  }
+  /// 0 where the plan has no such page.
+  int page_of(const std::string& key) const {
+    const auto found = places_.find(key);
+    return found == places_.end() ? 0 : found->second;
+  }
+  /// Where a link to it leads, "" for nowhere.
+  std::string anchor_of(const std::string& key) const {
+    const int page = page_of(key);
+    return page == 0 ? std::string() : std::string("p").append(std::to_string(page));
+  }
+  const std::vector<PlannedPage>& pages() const { return pages_; }
+
+ private:
+  std::vector<PlannedPage> pages_;
+  std::map<std::string, int> places_;
+};
+
+/// What a document says of itself; all printable.
+struct DocumentText {
+  std::string kind;  ///< "snapdiff report: ", in front of the program in the document's title
+  std::string program, foot, version;
+  std::int64_t created_at_ns = 0;
+};
+
+/// Errors: those of the pages; internal, when cairo failed.
+Result<std::string> write_document(const PagePlan& plan, const DocumentText& text, Typesetter& type, Paper paper);
+
+/// A part that stays on one page. `draw` gets the upper edge.
+struct Block {
+  double height = 0;
+  std::function<void(Canvas&, double y)> draw;
+  bool keep_with_next = false;  ///< a title: never the last of a page
+};
+
+/// Blocks by page, each page `room` high. At most `most` pages: what is left is dropped, and `dropped` says how many
+/// blocks that are.
+struct Flow {
+  std::vector<std::vector<Block>> pages;
+  std::size_t dropped = 0;
+};
+Flow flow_over_pages(std::vector<Block> blocks, double room, std::size_t most);
+
+/// Draws one page's blocks from `y` down; returns the lower edge.
+double draw_blocks(const std::vector<Block>& blocks, Canvas& canvas, double y);
 
 }  // namespace snapdiff::render

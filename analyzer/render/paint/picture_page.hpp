@@ -2,12 +2,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <new>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "analyzer/render/paint/canvas.hpp"
-#include "analyzer/render/paint/page_plan.hpp"
+#include "analyzer/render/paint/pdf_document.hpp"
 #include "analyzer/render/render.hpp"
 #include "snapdiff/concat.hpp"
 #include "snapdiff/result.hpp"
@@ -19,14 +21,12 @@ inline constexpr double kContent = kTop + 57;
 /// Width of pictures that are laid out as pages are.
 inline constexpr double kPictureWidth = kLeft + kRight;
 
-/// What a PDF page has above its content, for the other forms: program, question, title.
-void draw_picture_head(Canvas& canvas, const PageFrame& frame);
 /// The foot, below content that ends at y; returns the height of the picture so far.
 double draw_picture_foot(Canvas& canvas, double y, const std::string& foot);
 
-/// SVG, or PNG at `scale` pixels a point, of kPictureWidth; `draw` draws all of it and returns its height. It is called
-/// more than once for a PNG.
-Result<std::string> write_picture(const std::string& title, PictureForm form, double scale, Typesetter& type,
+/// SVG or PNG, `width` points wide; `draw` draws all of it and returns its height. It is called more than once for a
+/// PNG.
+Result<std::string> write_picture(const std::string& title, PictureForm form, double width, Typesetter& type,
                                   const std::function<double(Canvas&)>& draw);
 
 /// What `make` returns; where memory runs out the error "WHAT: out of memory".
@@ -39,6 +39,16 @@ Result<std::string> within_memory(std::string_view what, const Make& make) {
   }
 }
 
+/// The same with a typesetter. Errors: io (no fonts), limit.
+template <class Make>
+Result<std::string> typeset(std::string_view what, const Make& make) {
+  return within_memory(what, [&]() -> Result<std::string> {
+    Result<std::unique_ptr<Typesetter>> type = Typesetter::make();
+    if (!type) return std::move(type).error();
+    return make(**type);
+  });
+}
+
 /// A document of one page.
 struct SinglePage {
   PageFrame frame;  ///< printable
@@ -47,7 +57,7 @@ struct SinglePage {
   /// Draws from `top` to at most `bottom`, returns the lower edge. Called more than once for a PNG.
   std::function<double(Canvas& canvas, double top, double bottom)> draw;
 };
-/// Errors: usage (scale), io (no fonts), limit, internal.
-Result<std::string> draw_single_page(const SinglePage& page, PictureForm form, Paper paper, double scale);
+/// Errors: io (no fonts), limit, internal.
+Result<std::string> draw_single_page(const SinglePage& page, PictureForm form, Paper paper);
 
 }  // namespace snapdiff::render

@@ -7,15 +7,20 @@
 
 #include "analyzer/graph/growth_graph.hpp"
 #include "snapdiff/concat.hpp"
-#include "snapdiff/number_text.hpp"
+
 #include "snapdiff/printable.hpp"
-#include "snapdiff/words.hpp"
+
 #include "snapdiff/writing_direction.hpp"
 
 namespace snapdiff::render {
 namespace {
 
-constexpr NumberGlyphs kGlyphs{"\u2212", "\u2009", " "};
+/// Length of the UTF-8 sequence that starts at `text[at]`; text must be printable().
+std::size_t code_point_length(std::string_view text, std::size_t at) {
+  const auto first = static_cast<unsigned char>(text[at]);
+  const std::size_t length = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+  return std::min(length, text.size() - at);
+}
 
 }  // namespace
 
@@ -80,21 +85,6 @@ std::string shortened(std::string_view text, std::size_t most) {
   return concat(text.substr(0, starts[head]), "\u2026", text.substr(starts[starts.size() - tail]));
 }
 
-std::size_t code_point_length(std::string_view text, std::size_t at) {
-  const auto first = static_cast<unsigned char>(text[at]);
-  const std::size_t length = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-  return std::min(length, text.size() - at);
-}
-
-std::string size_text(std::int64_t bytes) { return bytes_text(bytes, kGlyphs); }
-std::string size_growth_text(std::int64_t bytes) { return growth_text(bytes, kGlyphs); }
-std::string count_text(std::int64_t count) { return snapdiff::count_text(count, kGlyphs); }
-std::string counted(std::uint64_t count, std::string_view thing) {
-  return snapdiff::counted(std::min<std::uint64_t>(count, INT64_MAX), thing, kGlyphs);
-}
-std::string others_text(std::uint64_t count) { return snapdiff::others_text(count, kGlyphs); }
-std::string count_growth_text(std::int64_t count) { return growth_count_text(count, kGlyphs); }
-
 std::string Quantity::size(std::int64_t v) const {
   std::string text = value(v);
   if (v < 0) text.erase(0, kGlyphs.minus.size());
@@ -147,8 +137,6 @@ std::string_view matched_by(MatchTier tier) {
   }
   return "nothing";
 }
-
-std::string time_text(std::int64_t ns) { return utc_text(ns) + "Z"; }
 
 std::string frame_name(const FrameView& frame) { return printable(graph::node_name(frame)); }
 

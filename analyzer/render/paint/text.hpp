@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -7,6 +8,8 @@
 
 #include "analyzer/render/paint/style.hpp"
 #include "snapdiff/growth.hpp"
+#include "snapdiff/number_text.hpp"
+#include "snapdiff/words.hpp"
 
 /// Numbers and names as documents print them: typographic minus, thin spaces, binary units.
 namespace snapdiff::render {
@@ -27,22 +30,27 @@ std::string without_template_arguments(std::string_view text);
 /// At most `most` code points, the middle given up.
 std::string shortened(std::string_view text, std::size_t most);
 
-/// Length of the UTF-8 sequence that starts at `text[at]`; text must be printable().
-std::size_t code_point_length(std::string_view text, std::size_t at);
 /// Where each of its code points begins.
 std::vector<std::size_t> code_points(std::string_view text);
 
+inline constexpr NumberGlyphs kGlyphs{"\u2212", "\u2009", " "};
+
 /// "2.52 MiB": three significant digits, half away from zero; bytes whole.
-std::string size_text(std::int64_t bytes);
+inline std::string size_text(std::int64_t bytes) { return bytes_text(bytes, kGlyphs); }
 /// "+2.52 MiB", "−4.00 MiB", "0 B".
-std::string size_growth_text(std::int64_t bytes);
+inline std::string size_growth_text(std::int64_t bytes) { return growth_text(bytes, kGlyphs); }
 /// "44 011" with thin spaces from four digits on.
-std::string count_text(std::int64_t count);
-std::string count_growth_text(std::int64_t count);
+template <std::integral Count>
+std::string count_text(Count count) {
+  return snapdiff::count_text(count, kGlyphs);
+}
+inline std::string count_growth_text(std::int64_t count) { return growth_count_text(count, kGlyphs); }
 /// "12 snapshots", "1 snapshot".
-std::string counted(std::uint64_t count, std::string_view thing);
+inline std::string counted(std::uint64_t count, std::string_view thing) {
+  return snapdiff::counted(count, thing, kGlyphs);
+}
 /// "[2 others]", "[1 other]".
-std::string others_text(std::uint64_t count);
+inline std::string others_text(std::uint64_t count) { return snapdiff::others_text(count, kGlyphs); }
 
 /// A metric's values in its own unit.
 struct Quantity {
@@ -69,7 +77,7 @@ std::string color_text(Color color);
 std::string_view matched_by(MatchTier tier);
 
 /// "2024-05-01 12:00:07Z" of nanoseconds since 1970.
-std::string time_text(std::int64_t ns);
+inline std::string time_text(std::int64_t ns) { return utc_text(ns) + "Z"; }
 
 /// Function name as tables show it; unsymbolized frames as "libz.so+0x12a4".
 std::string frame_name(const FrameView& frame);

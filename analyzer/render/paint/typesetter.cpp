@@ -46,7 +46,7 @@ constexpr double kStandInScale = 0.9;
 
 std::string first_of(const std::vector<std::string>& installed, std::initializer_list<const char*> wanted) {
   for (const char* name : wanted) {
-    if (std::binary_search(installed.begin(), installed.end(), name)) return name;
+    if (std::ranges::binary_search(installed, name)) return name;
   }
   return installed.front();
 }
@@ -95,8 +95,7 @@ struct Typesetter::Parts {
       missing;  ///< by script, as ISO 15924 calls it: the first code point without a glyph
 
   static bool lacks_glyphs(Style& style, std::string_view text) {
-    const bool ascii =
-        std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+    const bool ascii = std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
     if (ascii) return false;
     set(style, text);
     return pango_layout_get_unknown_glyphs_count(style.layout.get()) > 0;
@@ -140,7 +139,7 @@ Result<std::unique_ptr<Typesetter>> Typesetter::make() {
   installed.reserve(static_cast<std::size_t>(std::max(count, 0)));
   for (int i = 0; i < count; ++i) installed.emplace_back(pango_font_family_get_name(families[i]));
   g_free(families);
-  std::sort(installed.begin(), installed.end());
+  std::ranges::sort(installed);
   // Aliases such as "Sans" are listed even when nothing is after them.
   std::vector<std::string> real;
   for (const std::string& name : installed) {

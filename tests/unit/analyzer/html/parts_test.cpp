@@ -5,10 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/html/layers.hpp"
-#include "analyzer/html/markup.hpp"
-#include "analyzer/html/packing.hpp"
 #include "analyzer/html/series.hpp"
+#include "analyzer/html/markup.hpp"
+#include "analyzer/html/data_blocks.hpp"
 
 using namespace snapdiff;
 using namespace snapdiff::html;

@@ -165,13 +165,12 @@ TEST_CASE("flame graph: pictures of a comparison, the same bytes each time") {
     const Result<std::string> second = render::draw_flame(flame, form);
     REQUIRE(first);
     CHECK((*first == *second));
-    const Result<std::string> letter = render::draw_flame(flame, form, render::Paper::letter, 1);
+    const Result<std::string> letter = render::draw_flame(flame, form, render::Paper::letter);
     REQUIRE(letter);
   }
   const Result<std::string> svg = render::draw_flame(flame, render::PictureForm::svg);
   CHECK(svg->find("leak_sessions") != std::string::npos);
   CHECK(svg->find("= total") != std::string::npos);
-  CHECK_FALSE(render::draw_flame(flame, render::PictureForm::png, render::Paper::a4, 0));
   CHECK_FALSE(render::draw_flame({}, render::PictureForm::svg));
 }
 

@@ -134,10 +134,10 @@ render::MemoryStory story_of_pages(std::vector<render::MemoryPage> pages) {
 }
 
 std::string drawn(const render::MemoryStory& story, render::PictureForm form, render::Paper paper = render::Paper::a4) {
-  auto bytes = render::draw_memory(story, form, paper, 1.0);
+  auto bytes = render::draw_memory(story, form, paper);
   if (!bytes) FAIL(bytes.error().text());
   // The same each time.
-  CHECK(*bytes == *render::draw_memory(story, form, paper, 1.0));
+  CHECK(*bytes == *render::draw_memory(story, form, paper));
   return *bytes;
 }
 
@@ -334,6 +334,4 @@ TEST_CASE("axis: from one point to many thousands, from one series to a full pag
 TEST_CASE("memory: as pixels") {
   const std::string png = drawn(story_of_pages({timeline_page(3, 20)}), render::PictureForm::png);
   CHECK(png.substr(1, 3) == "PNG");
-  CHECK_FALSE(
-      render::draw_memory(story_of_pages({timeline_page(3, 20)}), render::PictureForm::png, render::Paper::a4, 0));
 }

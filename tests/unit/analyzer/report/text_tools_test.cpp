@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "analyzer/report/renamed.hpp"
+#include "analyzer/report/headline.hpp"
 #include "snapdiff/printable.hpp"
 
 using namespace snapdiff::report;

@@ -7,12 +7,47 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analyzer/html/series.hpp"
 #include "snapdiff/growth.hpp"
 #include "snapdiff/keyed_hash.hpp"
+#include "snapdiff/postmortem.hpp"
 
-/// Stacks of rows, interned, and their coding: one text table, one table of frames, stacks in the order
-/// of their frames from the root so that each says only where it leaves the one before.
+/// The page's data blocks: bytes (variable-length integers, deflate, base64), figures of rows, and the stacks of rows,
+/// interned: one text table, one table of frames, stacks in the order of their frames from the root so that each says
+/// only where it leaves the one before.
 namespace snapdiff::html {
+
+class Bytes {
+ public:
+  /// Seven bits a byte, the lowest first, the top bit set on all but the last.
+  void number(std::uint64_t value) {
+    while (value >= 0x80) {
+      text_ += static_cast<char>(value | 0x80);
+      value >>= 7;
+    }
+    text_ += static_cast<char>(value);
+  }
+  /// 0, -1, 1, -2, ... as 0, 1, 2, 3.
+  void difference(std::int64_t value) {
+    number((static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63));
+  }
+  void text(std::string_view bytes) {
+    number(bytes.size());
+    text_ += bytes;
+  }
+  const std::string& all() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+/// Raw deflate at a fixed level: same bytes in, same bytes out. Throws std::bad_alloc.
+std::string deflated(std::string_view bytes);
+
+std::string base64(std::string_view bytes);
+
+/// Size in base64.
+constexpr std::size_t base64_size(std::size_t bytes) { return (bytes + 2) / 3 * 4; }
 
 /// Frame as the page shows it; texts are rows of the text table.
 ///   name   short, printable   full  as recorded   file, module  paths
@@ -68,5 +103,17 @@ class StackPages {
   std::vector<std::size_t> begin_{0};
   std::vector<std::uint32_t> order_;
 };
+
+/// How many of the heaviest rows come in the report's own order; the page orders the others by size of
+/// change, then by name.
+inline constexpr std::size_t kRankedRows = 10'000;
+
+/// Figures of rows, in columns. `order`: rows of the report as the page numbers them.
+///   ranks     numbers of the report's first kRankedRows rows on the page, in the report's order
+///   values    per row: greatest common divisor; then first values and steps in multiples of it
+///   ...       objects, errors, verdicts, tiers, known points (README.md, "Data")
+/// `importance` is of all rows of the report: reasons of verdicts are kept for those that matter.
+std::string coded_values(const Postmortem& report, const std::vector<std::uint64_t>& importance,
+                         std::span<const std::uint32_t> order);
 
 }  // namespace snapdiff::html

@@ -1,5 +1,3 @@
-#include "analyzer/render/axis_page.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -8,9 +6,192 @@
 
 #include "analyzer/render/chart/chart.hpp"
 #include "analyzer/render/memory/memory_pages.hpp"
+#include "analyzer/render/render.hpp"
+#include "snapdiff/trend.hpp"
 
 namespace snapdiff::render {
 namespace {
+
+constexpr double kPanelHead = 17;
+/// Above this share of the highest value the lowest is far from zero.
+constexpr double kFarFromZero = 0.6;
+
+ValueScale scale_for(double low, double high, bool bytes) {
+  ValueScale scale;
+  const bool from_zero = low < kFarFromZero * high || low <= 0;
+  scale.axis = axis_for(std::max(std::abs(high), std::abs(low)), bytes);
+  const double unit = scale.axis.unit;
+  scale.step = axis_for((from_zero ? high - std::min(low, 0.0) : high - low) / unit, false).step;
+  if (!(scale.step > 0)) scale.step = scale.axis.step;
+  const double floor = std::floor(low / unit / scale.step) * scale.step;
+  scale.bottom = from_zero ? std::min(0.0, floor) : floor;
+  scale.top = std::max(scale.bottom + scale.step, std::ceil(high / unit / scale.step - 1e-9) * scale.step);
+  return scale;
+}
+
+/// One of several charts below each other: a head in a line, then values over time.
+class ChartPanel {
+ public:
+  static constexpr double kX0 = kLeft + 46, kX1 = kRight;
+  static constexpr double kMostHeight = 150, kGap = 16;
+  /// Values that fall on one point of the page are drawn as one.
+  static constexpr double kPointsApart = 1.0;
+
+ protected:
+  ChartPanel(Canvas& canvas, std::string_view unit, double y, double height, std::pair<double, double> range)
+      : canvas_(canvas),
+        q_(quantity_of(unit)),
+        chart_{kX0, kX1, y + kPanelHead + 4, y + height - 12, 6.4, 2.2},
+        scale_(scale_for(range.first, range.second, q_.bytes)) {}
+
+  double y(double value) const {
+    return chart_.y1 -
+           (chart_.y1 - chart_.y0) * (value / scale_.axis.unit - scale_.bottom) / (scale_.top - scale_.bottom);
+  }
+
+  void value_axis() {
+    chart_.value_axis(canvas_, scale_, q_.bytes, [this](double value) { return y(value); });
+  }
+
+  /// "+1 MiB" and "1 MiB → 2 MiB" at the right end of the head; returns where they begin.
+  double growth_head(double right, double y, std::int64_t before, std::int64_t after, std::int64_t growth) {
+    right -= canvas_.growth(right, y + 9, growth, q_.growth(growth), {8, FontWeight::semibold},
+                            ramp_of(static_cast<double>(growth)).c700, Align::right) +
+             10;
+    const std::string values = q_.value(before) + " \u2192 " + q_.value(after);
+    return right - (canvas_.text(right, y + 9, values, {8}, kInk2, Align::right) + 10);
+  }
+
+  Canvas& canvas_;
+  Quantity q_;
+  Chart chart_;
+  ValueScale scale_;
+};
+
+constexpr double kLeastHeight = 74;
+constexpr std::size_t kCountersPageDots = 40;
+
+/// Seconds, minutes, hours or days.
+struct TimeUnit {
+  double seconds = 1;
+  const char* name = "s";
+};
+TimeUnit unit_for(double span) {
+  if (span < 300) return {};
+  if (span < 3 * 3600) return {60, "min"};
+  return span < 3 * 86400 ? TimeUnit{3600, "h"} : TimeUnit{86400, "d"};
+}
+
+std::pair<double, double> range_of(const CounterRow& row) {
+  double low = static_cast<double>(row.before()), high = low;
+  for (const std::optional<std::int64_t>& value : row.values) {
+    if (!value) continue;
+    low = std::min(low, static_cast<double>(*value));
+    high = std::max(high, static_cast<double>(*value));
+  }
+  return {low, high};
+}
+
+class CounterPanel : ChartPanel {
+ public:
+  CounterPanel(const CounterReport& report, const CounterRow& row, Canvas& canvas, double y, double height)
+      : ChartPanel(canvas, row.unit, y, height, range_of(row)),
+        report_(report),
+        row_(row),
+        timed_(report.axis.seconds.size() == report.snapshots.size()) {}
+
+  void draw(double y, bool last) {
+    head(y);
+    grid(last);
+    line();
+  }
+
+ private:
+  double x(std::size_t i) const {
+    const double span = timed_ ? report_.axis.seconds.back() : static_cast<double>(report_.snapshots.size() - 1);
+    const double at = timed_ ? report_.axis.seconds[i] : static_cast<double>(i);
+    return kX0 + (kX1 - kX0) * (span > 0 ? at / span : 0.5);
+  }
+  void head(double y) {
+    double right = kRight;
+    const bool judged = row_.known() >= kJudgedFrom && !row_.verdict.word.empty();
+    if (judged) right -= canvas_.badge(right, y + 9, row_.verdict.word, 6.6, Align::right) + 8;
+    if (row_.cumulative) {
+      std::string text = q_.growth(row_.growth) + " counted";
+      if (row_.resets > 0) text += ", reset " + std::to_string(row_.resets) + "\u00d7";
+      right -= canvas_.text(right, y + 9, text, {8}, kInk2, Align::right) + 10;
+    } else {
+      right = growth_head(right, y, row_.before(), row_.after(), row_.growth);
+    }
+    canvas_.text_within(kLeft, y + 9, printable(row_.name), {9, FontWeight::semibold}, kInk, right - kLeft);
+  }
+
+  void grid(bool last) {
+    value_axis();
+    if (!last) return;
+    if (timed_) {
+      const TimeUnit unit = unit_for(report_.axis.seconds.back());
+      const Axis scale = axis_for(report_.axis.seconds.back() / unit.seconds, false);
+      const double span = report_.axis.seconds.back() / unit.seconds;
+      for (double value = 0; value <= span * 1.0001; value += scale.step) {
+        const bool named = value + scale.step > span * 1.0001;
+        canvas_.text(kX0 + (kX1 - kX0) * value / span, chart_.y1 + 10,
+                     tick_text(value, scale) + (named ? std::string(" ") + unit.name : ""), {6.4}, kInk2,
+                     value == 0 ? Align::left
+                     : named    ? Align::right
+                                : Align::centre);
+      }
+      return;
+    }
+    canvas_.text(kX0, chart_.y1 + 10, "1", {6.4}, kInk2);
+    canvas_.text(kX1, chart_.y1 + 10, "snapshot " + std::to_string(report_.snapshots.size()), {6.4}, kInk2,
+                 Align::right);
+  }
+
+  /// Lowest and highest of what falls on one point of the page; unknown points are bridged.
+  void line() {
+    Path path;
+    std::size_t known = 0;
+    double column = -1e9;
+    double low = 0, high = 0;
+    bool begun = false;
+    const auto put = [&](double px, double value) {
+      const Point at{px, y(value)};
+      begun ? path.line(at) : path.move(at);
+      begun = true;
+    };
+    const auto flush = [&] {
+      if (column < 0) return;
+      put(column, low);
+      if (high != low) put(column, high);
+    };
+    for (std::size_t i = row_.first; i <= row_.last; ++i) {
+      if (!row_.values[i]) continue;
+      ++known;
+      const auto value = static_cast<double>(*row_.values[i]);
+      if (x(i) - column < kPointsApart) {
+        low = std::min(low, value);
+        high = std::max(high, value);
+        continue;
+      }
+      flush();
+      column = x(i);
+      low = high = value;
+    }
+    flush();
+    const Color color = row_.cumulative ? kInk2 : row_.growth > 0 ? kGrow.c700 : row_.growth < 0 ? kShrink.c700 : kInk2;
+    canvas_.painter().stroke(path, {color, 1.3, 0, 0, true});
+    if (known > kCountersPageDots) return;
+    for (std::size_t i = row_.first; i <= row_.last; ++i) {
+      if (!row_.values[i]) continue;
+      canvas_.dot({x(i), y(static_cast<double>(*row_.values[i]))}, 1.8, kPaper, {color, 1});
+    }
+  }
+
+  const CounterReport& report_;
+  const CounterRow& row_;
+  bool timed_;
+};
 
 constexpr double kX0 = ChartPanel::kX0, kX1 = ChartPanel::kX1;
 constexpr double kNoteLine = 9.5;
@@ -70,16 +251,14 @@ class Clock {
 };
 
 std::pair<double, double> range_of(const AxisPage::Series& series) {
-  const auto [low, high] =
-      std::minmax_element(series.points.begin(), series.points.end(),
-                          [](const AxisPage::Point& a, const AxisPage::Point& b) { return a.value < b.value; });
+  const auto [low, high] = std::ranges::minmax_element(series.points, {}, &AxisPage::Point::value);
   return {static_cast<double>(low->value), static_cast<double>(high->value)};
 }
 
 class AxisPanel : ChartPanel {
  public:
   AxisPanel(const AxisPage& page, const AxisPage::Series& series, Canvas& canvas, double y, double height)
-      : ChartPanel(canvas, series.unit, y, height, range_of(series).first, range_of(series).second),
+      : ChartPanel(canvas, series.unit, y, height, range_of(series)),
         page_(page),
         series_(series),
         clock_(page.first_ns, page.last_ns) {
@@ -177,9 +356,8 @@ class AxisPanel : ChartPanel {
 };
 
 bool has(const AxisPage& page, bool estimated) {
-  return std::any_of(page.series.begin(), page.series.end(), [&](const AxisPage::Series& series) {
-    return std::any_of(series.points.begin(), series.points.end(),
-                       [&](const AxisPage::Point& point) { return point.estimated == estimated; });
+  return std::ranges::any_of(page.series, [&](const AxisPage::Series& series) {
+    return std::ranges::count(series.points, estimated, &AxisPage::Point::estimated) > 0;
   });
 }
 
@@ -198,6 +376,33 @@ void draw_key(const AxisPage& page, Canvas& canvas, double y) {
 }
 
 }  // namespace
+
+PageText text_of(const CountersPage& page) {
+  const std::size_t rows = page.counters.rows.size();
+  return {rows == 1 ? "1 counter over time" : std::to_string(rows) + " counters over time", "Which counters grow?"};
+}
+
+double draw_page(const CountersPage& page, Canvas& canvas, double top, double bottom) {
+  const std::vector<CounterRow>& rows = page.counters.rows;
+  const double room = bottom - 14 - top;
+  const std::size_t most = static_cast<std::size_t>(room / (kLeastHeight + ChartPanel::kGap));
+  const std::size_t shown = std::min(rows.size(), most);
+  const double height =
+      shown == 0 ? 0 : std::min(ChartPanel::kMostHeight, room / static_cast<double>(shown) - ChartPanel::kGap);
+  double y = top;
+  for (std::size_t i = 0; i < shown; ++i) {
+    CounterPanel(page.counters, rows[i], canvas, y, height).draw(y, i + 1 == shown);
+    y += height + ChartPanel::kGap;
+  }
+  std::string note = page.counters.axis.note;
+  if (shown < rows.size()) {
+    if (!note.empty()) note += "; ";
+    note += std::to_string(rows.size() - shown) + " more counters are not drawn";
+  }
+  if (note.empty()) return y;
+  canvas.text_cut(kLeft, y + 4, printable(note), {7}, kInk3, kWidth);
+  return y + 10;
+}
 
 PageText text_of(const AxisPage& page) {
   return {

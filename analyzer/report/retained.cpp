@@ -1,9 +1,10 @@
 #include <algorithm>
 #include <span>
 
+#include "analyzer/report/csv_record.hpp"
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/json_parts.hpp"
-#include "analyzer/report/retained_text.hpp"
+#include "analyzer/report/report.hpp"
 #include "analyzer/report/sheet.hpp"
 #include "snapdiff/number_text.hpp"
 
@@ -63,8 +64,7 @@ class RetainedText {
 
   std::string headline() const {
     const auto any = [&](ObjectSum HeapFacts::*part) {
-      return std::any_of(report_.heaps.begin(), report_.heaps.end(),
-                         [&](const HeapFacts& h) { return (h.*part).objects > 0; });
+      return std::ranges::any_of(report_.heaps, [&](const HeapFacts& h) { return (h.*part).objects > 0; });
     };
     const auto line = [&](const std::string& label, const std::string& text) {
       return wrapped(label + text, style_.width, label.size()) + "\n";
@@ -208,6 +208,35 @@ std::string retained_json(const RetainedReport& report, const Style& style) {
     json.field("others", static_cast<std::int64_t>(report.rows.size() - shown));
     json_notes(json, report.notes);
   });
+}
+
+std::string csv_retained(const RetainedReport& report, const Style& style) {
+  std::string text = "type,kind";
+  for (const char* side : {"baseline", "current", "growth"}) {
+    for (const char* value : {"objects", "self", "retained", "retained_objects", "detached"})
+      text.append(",").append(side).append("_").append(value);
+  }
+  text += ",new\r\n";
+  const std::size_t shown = style.max_rows == 0 ? report.rows.size() : std::min(report.rows.size(), style.max_rows);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const RetainedRow& row = report.rows[i];
+    Record record(text);
+    record.text(row.type);
+    record.text(row.kind);
+    const auto values = [&](bool known, const auto& value) {
+      record.number_if(known, value([](const TypeTotals& t) { return t.self.objects; }));
+      record.number_if(known && report.has_bytes, value([](const TypeTotals& t) { return t.self.bytes; }));
+      record.number_if(known && report.has_bytes, value([](const TypeTotals& t) { return t.retained.bytes; }));
+      record.number_if(known, value([](const TypeTotals& t) { return t.retained.objects; }));
+      record.number_if(known, value([](const TypeTotals& t) { return t.detached.objects; }));
+    };
+    const bool grows = report.snapshots.size() > 1;
+    values(grows, [&](auto get) { return get(row.first()); });
+    values(true, [&](auto get) { return get(row.last()); });
+    values(grows, [&](auto get) { return get(row.last()) - get(row.first()); });
+    record.number_if(report.fresh.has_value(), row.fresh.objects);
+  }
+  return text;
 }
 
 }  // namespace
