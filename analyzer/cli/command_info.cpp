@@ -166,21 +166,18 @@ Json totals_json(const Snapshot& snapshot) {
 constexpr std::size_t kFailureStacks = 5;
 
 // The post-mortems of a snapshot's failed allocations: text, or objects for "out_of_memory".
-Result<std::string> failures_text(const LoadedSnapshot& loaded, const DiffOptions& view, report::Style style) {
-  Result<std::vector<session::TracedFailure>> failures = session::failures_of(loaded, view);
-  if (!failures) return std::move(failures).error();
+std::string failures_text(const LoadedSnapshot& loaded, const DiffOptions& view, report::Style style) {
   style.max_rows = kFailureStacks;
   std::string out;
-  for (const session::TracedFailure& f : *failures) out += "\n" + report::write_out_of_memory(f.failure, f.live, style);
+  for (const session::TracedFailure& f : value_or_throw(session::failures_of(loaded, view)))
+    out += "\n" + report::write_out_of_memory(f.failure, f.live, style);
   return out;
 }
 
-Result<Json> failures_json(const LoadedSnapshot& loaded, const DiffOptions& view, report::Style style) {
-  Result<std::vector<session::TracedFailure>> failures = session::failures_of(loaded, view);
-  if (!failures) return std::move(failures).error();
+Json failures_json(const LoadedSnapshot& loaded, const DiffOptions& view, report::Style style) {
   style.max_rows = kFailureStacks;
   Json out = Json::array();
-  for (const session::TracedFailure& f : *failures)
+  for (const session::TracedFailure& f : value_or_throw(session::failures_of(loaded, view)))
     out.push_back(Json::parse(report::write_out_of_memory(f.failure, f.live, style)));
   return out;
 }
@@ -241,32 +238,29 @@ int run_info(const Arguments& arguments) {
   bool validate = false;
   line.flag("--validate", validate, "each line that breaks a rule of the format; exit 2 if any");
   if (const auto code = line.parse(arguments)) return *code;
-  if (options.operands.empty()) return fail({ErrorCode::usage, "info needs at least one file, see --help"});
+  if (options.operands.empty()) fail({ErrorCode::usage, "info needs at least one file, see --help"});
   if (options.as != "text" && options.as != "json" && options.as != "jsonl") {
-    return fail({ErrorCode::usage, "info --as " + options.as + ": expected text, json or jsonl"});
+    fail({ErrorCode::usage, "info --as " + options.as + ": expected text, json or jsonl"});
   }
   if (validate) return validate_files(options);
   const Terminal terminal = look_at_terminal(options.no_color);
-  const Result<Question> asked = understand(options, terminal);
-  if (!asked) return fail(asked.error());
+  const Question asked = understand(options, terminal);
 
   int code = kExitDone;
   std::string out;
   std::vector<Json> objects;
-  for (const session::Operand& operand : asked->operands) {
+  for (const session::Operand& operand : asked.operands) {
     const Result<Loaded> loaded =
         session::load_operands({operand}, request_of(options, terminal), true, store::Parts::allocator);
     if (!loaded) {
-      code = fail(loaded.error());
+      code = tell_failure(loaded.error());
       continue;
     }
     if (options.strict && loaded->partial()) code = std::max(code, kExitBadInput);
     if (options.as == "text") {
       for (const LoadedSnapshot& item : loaded->snapshots) {
         out += (out.empty() ? "" : "\n") + info_text(*item.ref.snapshot, item.ref.ref, measure(*item.ref.snapshot));
-        const Result<std::string> failures = failures_text(item, asked->view, asked->style);
-        if (!failures) return fail(failures.error());
-        out += *failures;
+        out += failures_text(item, asked.view, asked.style);
       }
       continue;
     }
@@ -274,9 +268,8 @@ int run_info(const Arguments& arguments) {
     for (const LoadedSnapshot& item : loaded->snapshots) by_file[item.ref.snapshot->facts.source.name].push_back(&item);
     for (const auto& [file, parts] : by_file) {
       objects.push_back(info_json(parts));
-      const Result<Json> failures = failures_json(*parts.back(), asked->view, asked->style);
-      if (!failures) return fail(failures.error());
-      if (!failures->empty()) objects.back()["out_of_memory"] = *failures;
+      const Json failures = failures_json(*parts.back(), asked.view, asked.style);
+      if (!failures.empty()) objects.back()["out_of_memory"] = failures;
     }
   }
   const auto dump = [](const Json& json, int indent) {
@@ -287,8 +280,7 @@ int run_info(const Arguments& arguments) {
   } else if (options.as == "json" && !objects.empty()) {
     out = objects.size() == 1 ? dump(objects[0], 2) : dump(Json(objects), 2);
   }
-  if (Status printed = print_report(out, options.as == "text" ? report::Form::text : report::Form::json); !printed)
-    return fail(printed.error());
+  value_or_throw(print_report(out, options.as == "text" ? report::Form::text : report::Form::json));
   return code;
 }
 

@@ -21,16 +21,13 @@ int run_sql(const Arguments& arguments) {
   } else if (options.operands.size() == 1) {
     script = options.operands[0];
   } else {
-    return fail(
-        {ErrorCode::usage, "sql takes one query: found " + std::to_string(options.operands.size()) + "; quote it"});
+    fail({ErrorCode::usage, "sql takes one query: found " + std::to_string(options.operands.size()) + "; quote it"});
   }
-  const Result<report::Form> form = form_of(options);
-  if (!form) return fail(form.error());
-  Result<store::Store> store = session::open_store(session::choose_store(options.db), store::Access::read);
-  if (!store) return fail(store.error());
+  const report::Form form = form_of(options);
+  store::Store store = value_or_throw(session::open_store(session::choose_store(options.db), store::Access::read));
   Status printed = ok();
-  report::QueryWriter writer(*form, [&](std::string_view piece) {
-    if (printed) printed = print_report(piece, *form);
+  report::QueryWriter writer(form, [&](std::string_view piece) {
+    if (printed) printed = print_report(piece, form);
   });
   store::Store::SqlSink sink;
   std::vector<report::QueryCell> cells;
@@ -40,10 +37,10 @@ int run_sql(const Arguments& arguments) {
     for (const store::Store::SqlValue& value : row) cells.push_back({value.text, value.is_number});
     writer.row(cells);
   };
-  const Status status = store->sql(script, sink);
+  const Status status = store.sql(script, sink);
   writer.end();
-  if (!printed) return fail(printed.error());
-  if (!status) return fail(status.error());
+  value_or_throw(printed);
+  value_or_throw(status);
   return kExitDone;
 }
 

@@ -1,22 +1,21 @@
 #pragma once
 
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "analyzer/cli/options.hpp"
 #include "analyzer/cli/progress.hpp"
 #include "analyzer/session/compared.hpp"
+#include "snapdiff/failure.hpp"
 #include "snapdiff/growth.hpp"
 
 /// What diff, render, export and peek share: which snapshots are compared when operands are given or
 /// not, and the notes that go with them.
 namespace snapdiff::cli {
 
-/// What operands and options say is compared. Errors: usage, and those of session::load_compared().
-Result<session::Compared> open_compared(const Options& options, const Terminal& terminal, session::Fallback fallback,
-                                        store::Parts parts = store::Parts::rows,
-                                        session::Several several = session::Several::refuse);
+/// What operands and options say is compared. Throws usage, and what session::load_compared() returns.
+session::Compared open_compared(const Options& options, const Terminal& terminal, session::Fallback fallback,
+                                store::Parts parts = store::Parts::rows,
+                                session::Several several = session::Several::refuse);
 
 /// What the options of a command that reads its operands say: which, how to look at them, how to write.
 struct Question {
@@ -24,8 +23,8 @@ struct Question {
   DiffOptions view;
   report::Style style;
 };
-/// Errors: usage.
-Result<Question> understand(const Options& options, const Terminal& terminal);
+/// Throws usage.
+Question understand(const Options& options, const Terminal& terminal);
 
 /// How operands are opened; session::load_operands() says what the two mean.
 struct Opening {
@@ -33,11 +32,8 @@ struct Opening {
   store::Parts parts = store::Parts::rows;
 };
 
-/// Exit code for a failure, which it reports.
-int fail(const Error& error);
-
-/// How the report writers should write for this terminal and these options. Errors: usage.
-Result<report::Style> style_of(const Options& options, const Terminal& terminal);
+/// How the report writers should write for this terminal and these options.
+report::Style style_of(const Options& options, const Terminal& terminal);
 
 /// What was noted while the two sides were read becomes notes of the report; but for text, which has it on stderr.
 void add_import_notes(GrowthReport& report, report::Form form);
@@ -56,16 +52,13 @@ int tell_notes(const Loaded& loaded, const Options& options);
 template <class Make, class Write>
 int answer_operands(const Options& options, const Opening& opening, const char* stage, Make make, Write write) {
   const Terminal terminal = look_at_terminal(options.no_color);
-  const Result<Question> asked = understand(options, terminal);
-  if (!asked) return fail(asked.error());
-  Result<Loaded> loaded =
-      session::load_operands(asked->operands, request_of(options, terminal), opening.expand, opening.parts);
-  if (!loaded) return fail(loaded.error());
-  auto report = session::in_stage(watch_of(terminal), stage, [&] { return make(*loaded, asked->view); });
-  if (!report) return fail(report.error());
-  if (Status printed = print_report(write(*report, asked->style), asked->style.form); !printed)
-    return fail(printed.error());
-  return tell_notes(*loaded, options);
+  const Question asked = understand(options, terminal);
+  Loaded loaded = value_or_throw(
+      session::load_operands(asked.operands, request_of(options, terminal), opening.expand, opening.parts));
+  const auto report =
+      value_or_throw(session::in_stage(watch_of(terminal), stage, [&] { return make(loaded, asked.view); }));
+  value_or_throw(print_report(write(report, asked.style), asked.style.form));
+  return tell_notes(loaded, options);
 }
 
 }  // namespace snapdiff::cli

@@ -1,7 +1,5 @@
 #include "analyzer/cli/counter_answer.hpp"
 
-#include <utility>
-
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/session/judged_series.hpp"
@@ -12,16 +10,14 @@ bool asks_for_counters(const std::vector<SnapshotRef>& refs, const Options& opti
   return options.counters || diff::has_counters_only(refs);
 }
 
-Result<std::string> answer_counters(const std::vector<SnapshotRef>& refs, const report::Style& style) {
-  const Result<CounterReport> counters = session::judged_counters(refs);
-  if (!counters) return counters.error();
-  return report::write_counters(*counters, style);
+std::string answer_counters(const std::vector<SnapshotRef>& refs, const report::Style& style) {
+  const CounterReport counters = value_or_throw(session::judged_counters(refs));
+  return report::write_counters(counters, style);
 }
 
 int show_counters(const Loaded& loaded, const Options& options, const report::Style& style) {
-  const Result<std::string> text = answer_counters(loaded.refs(), style);
-  if (!text) return fail(text.error());
-  if (Status printed = print_report(*text, style.form); !printed) return fail(printed.error());
+  const std::string text = answer_counters(loaded.refs(), style);
+  value_or_throw(print_report(text, style.form));
   return tell_notes(loaded, options);
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "analyzer/cli/command_line.hpp"
 #include "analyzer/session/gate_rules.hpp"
@@ -19,7 +18,7 @@ struct GateOptions : session::GateRequest {
 void add_gate_options(CommandLine& line, GateOptions& wanted);
 
 /// As session::judge_gate(); says what was accepted.
-Result<GateReport> judge_gate(TrendReport trend, const GateOptions& wanted, session::GateRules rules);
+GateReport judge_gate(TrendReport trend, const GateOptions& wanted, session::GateRules rules);
 
 /// JUnit and SARIF, where they are asked for.
 Status write_gate_reports(const GateReport& report, const GateOptions& wanted);

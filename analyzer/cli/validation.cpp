@@ -10,6 +10,7 @@
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/terminal.hpp"
 #include "formats/registry.hpp"
+#include "snapdiff/words.hpp"
 
 namespace snapdiff::cli {
 namespace {
@@ -47,9 +48,6 @@ class Findings {
   }
 
   void add_verdict(std::size_t snapshots) {
-    const auto counted = [](std::uint64_t count, const char* what) {
-      return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-    };
     text_ += escape_for_terminal(file_) + ": " +
              (violations_ == 0 ? "valid" : "not valid, " + counted(violations_, "violation")) + ", " +
              counted(snapshots, "snapshot") + (remarks_ == 0 ? "" : ", " + counted(remarks_, "remark")) + "\n";
@@ -88,25 +86,24 @@ int validate_file(const std::string& path, formats::ReadOptions options) {
     findings.add_verdict(read->size());
   }
   findings.print();
-  if (!findings.printed()) return fail(findings.printed().error());
-  if (!read) return fail(read.error());
+  if (!findings.printed()) return tell_failure(findings.printed().error());
+  if (!read) return tell_failure(read.error());
   return findings.violations() == 0 ? kExitDone : kExitBadInput;
 }
 
 }  // namespace
 
 int validate_files(const Options& options) {
-  if (options.as != "text") return fail({ErrorCode::usage, "info --validate --as " + options.as + ": expected text"});
+  if (options.as != "text") fail({ErrorCode::usage, "info --validate --as " + options.as + ": expected text"});
   formats::ReadOptions read_options;
   read_options.format = options.input_format;
   if (options.max_input) read_options.max_input_bytes = static_cast<std::uint64_t>(*options.max_input);
-  const Result<std::vector<session::Operand>> operands = session::parse_operands(options.operands);
-  if (!operands) return fail(operands.error());
+  const std::vector<session::Operand> operands = value_or_throw(session::parse_operands(options.operands));
   int code = kExitDone;
-  for (const session::Operand& operand : *operands) {
+  for (const session::Operand& operand : operands) {
     const auto* path = std::get_if<session::PathOperand>(&operand.what);
     if (path == nullptr || path->is_directory || !path->point.empty())
-      return fail({ErrorCode::usage, "info --validate " + operand.text + ": expected a file"});
+      fail({ErrorCode::usage, "info --validate " + operand.text + ": expected a file"});
     code = std::max(code, validate_file(path->path, read_options));
   }
   return code;

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "analyzer/store/failure.hpp"
+#include "analyzer/store/store_failure.hpp"
 
 #ifndef SQLITE_CORE
 /// Set by the extension's entry point: every call of SQLite goes through the host's own copy.
