@@ -48,13 +48,12 @@ class Fetch {
         dictionary_(from, builder_),
         sums_(steps.size()) {}
 
-  Result<std::vector<Snapshot>> run() {
+  std::vector<Snapshot> run() {
     plan();
-    Status status = read_facts();
-    if (status && !pushes_.empty()) status = read_rows();
-    if (status) status = check_totals();
-    if (status) status = read_dictionary();
-    if (!status) return status.error();
+    read_facts();
+    if (!pushes_.empty()) read_rows();
+    check_totals();
+    read_dictionary();
     return build();
   }
 
@@ -117,22 +116,18 @@ class Fetch {
     return pivot_values_.size() - 1;
   }
 
-  Status read_facts() {
+  void read_facts() {
     std::vector<std::uint64_t> firsts;
     for (const Step& step : steps_) {
       if (!step.members.empty()) firsts.push_back(step.members.front()->push);
     }
-    return from_.rows_of("facts",
-                         "SELECT push, facts FROM " + from_.table("snapshot") + " WHERE notEmpty(facts) AND push",
-                         std::span<const std::uint64_t>(firsts), [&](RowReader& row) -> Status {
-                           const auto push = row.number<std::uint64_t>();
-                           const std::string_view bytes = row.text();
-                           if (!row.whole()) return ok();
-                           Result<StoredFacts> facts = decode_facts(bytes);
-                           if (!facts) return facts.error();
-                           facts_.try_emplace(push, *std::move(facts));
-                           return ok();
-                         });
+    from_.rows_of("facts", "SELECT push, facts FROM " + from_.table("snapshot") + " WHERE notEmpty(facts) AND push",
+                  std::span<const std::uint64_t>(firsts), [&](RowReader& row) {
+                    const auto push = row.number<std::uint64_t>();
+                    const std::string_view bytes = row.text();
+                    if (!row.whole()) return;
+                    facts_.try_emplace(push, value_or_throw(decode_facts(bytes)));
+                  });
   }
 
   /// Rows as they are, each with its push; or sums of them, each with the first push of those that are added up.
@@ -157,22 +152,19 @@ class Fetch {
     return list_of(std::span<const std::uint64_t>(firsts));
   }
 
-  Status read_rows() {
+  void read_rows() {
     found_.resize(steps_.size());
     below_.resize(steps_.size());
     for (std::uint64_t range = 0; range < ranges_; ++range) {
       StackSums part(steps_.size());
-      const Status read = from_.rows("sums of stacks", query(stack_range(range, ranges_)),
-                                     [&](RowReader& row) { return take_row(row, part); });
-      if (!read) return read;
+      from_.rows("sums of stacks", query(stack_range(range, ranges_)), [&](RowReader& row) { take_row(row, part); });
       if (floor_ > 0) part.take_below(floor_, below_);
       sums_.append(std::move(part));
     }
     if (beside_ != nullptr && is_plain_ && steps_.size() == 2) give_growth();
-    return ok();
   }
 
-  Status take_row(RowReader& row, StackSums& into) {
+  void take_row(RowReader& row, StackSums& into) {
     const Hash128 stack = row.hash();
     const auto label = row.number<std::uint64_t>();
     RowSum cell;
@@ -182,10 +174,10 @@ class Fetch {
     cell.objects = row.number<std::int64_t>();
     cell.unknown = row.number<std::uint8_t>();
     const auto rows = row.number<std::uint64_t>();
-    if (!row.whole()) return ok();
+    if (!row.whole()) return;
     const auto use = uses_.find(push);
     if (use == uses_.end() || cell.metric >= metrics_.size())
-      return Error{ErrorCode::malformed, "the answer names a snapshot or a metric that was not asked for"};
+      fail({ErrorCode::malformed, "the answer names a snapshot or a metric that was not asked for"});
     cell.place = into.place(stack, pivot_ == nullptr ? label : use->second.pivot);
     for (const std::uint32_t step : use->second.steps) {
       found_[step][cell.metric].add(cell.value, cell.objects, rows);
@@ -194,7 +186,6 @@ class Fetch {
         growth_.push_back(
             {stack, label, use->second.instance, step == 0 ? wrapping_difference(0, cell.value) : cell.value});
     }
-    return ok();
   }
 
   /// Rows of two moments, added up by stack, label and instance.
@@ -217,28 +208,26 @@ class Fetch {
   }
 
   /// Every byte that was committed is in the rows, or there is no answer.
-  Status check_totals() {
+  void check_totals() {
     for (std::size_t s = 0; s < steps_.size(); ++s) {
       for (const auto& [metric, expected] : expected_[s]) {
         if (expected.overflow || found_.empty() ? expected.overflow : found_[s][metric].overflow)
-          return Error{ErrorCode::limit, "the sum of " + metrics_[metric] + " is beyond 2^63-1"};
+          fail({ErrorCode::limit, "the sum of " + metrics_[metric] + " is beyond 2^63-1"});
         const Total found = found_.empty() ? Total{} : found_[s][metric];
-        if (found == expected) continue;
-        return missing_rows(from_, steps_[s].members, metrics_[metric], filter_.where());
+        if (found != expected) fail(missing_rows(from_, steps_[s].members, metrics_[metric], filter_.where()));
       }
     }
-    return ok();
   }
 
-  Status read_dictionary() {
+  void read_dictionary() {
     std::unordered_set<Hash128> stacks;
     std::unordered_set<std::uint64_t, KeyedHash> labels;
     for (const Place& place : sums_.places()) {
       stacks.insert(place.stack);
       if (pivot_ == nullptr && place.label != 0) labels.insert(place.label);
     }
-    if (Status read = dictionary_.read_stacks({stacks.begin(), stacks.end()}); !read) return read;
-    if (Status read = dictionary_.read_labels({labels.begin(), labels.end()}); !read) return read;
+    dictionary_.read_stacks({stacks.begin(), stacks.end()});
+    dictionary_.read_labels({labels.begin(), labels.end()});
     for (const std::string& value : pivot_values_) {
       if (value.empty()) {  // has none, which is distinguished from one without letters
         pivot_sets_.push_back(LabelSetId{});
@@ -251,7 +240,6 @@ class Fetch {
     }
     if (std::any_of(below_.begin(), below_.end(), [](const Below& one) { return one.rows != 0; }))
       below_stack_ = builder_.pseudo_stack(kBelowThreshold);
-    return ok();
   }
 
   /// Facts of a step: of its one snapshot, or what is true of a sum.
@@ -283,15 +271,15 @@ class Fetch {
                        [&](const Committed* member) { return member->push != step.members.front()->push; });
   }
 
-  Result<std::vector<Snapshot>> build() {
+  std::vector<Snapshot> build() {
     std::vector<Snapshot> out;
     for (const Step& step : steps_) {
       Snapshot snapshot;
       if (!step.members.empty()) {
         const auto found = facts_.find(step.members.front()->push);
         if (found == facts_.end())
-          return Error{ErrorCode::internal, "facts of a snapshot are missing on a server: " +
-                                                step.members.front()->service + " " + step.members.front()->instance};
+          fail({ErrorCode::internal, "facts of a snapshot are missing on a server: " + step.members.front()->service +
+                                         " " + step.members.front()->instance});
         snapshot.facts = facts_of(step, found->second);
         if (!is_sum(step)) {
           for (const StoredMapping& one : found->second.mappings)
@@ -304,12 +292,11 @@ class Fetch {
       }
       out.push_back(std::move(snapshot));
     }
-    Result<Snapshot> shared = builder_.finish();
-    if (!shared) return std::move(shared).error();
+    Snapshot shared = value_or_throw(builder_.finish());
     fill(out);
     for (Snapshot& snapshot : out) {
-      snapshot.dictionary = shared->dictionary;
-      if (Status valid = validate(snapshot); !valid) return std::move(valid).error();
+      snapshot.dictionary = shared.dictionary;
+      value_or_throw(validate(snapshot));
     }
     return out;
   }
