@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <iostream>
-#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -9,7 +7,7 @@
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/fleet_answers.hpp"
 #include "analyzer/cli/fleet_series.hpp"
-#include "analyzer/report/query.hpp"
+#include "analyzer/cli/query_answer.hpp"
 #include "analyzer/store/store.hpp"
 #include "snapdiff/words.hpp"
 
@@ -18,29 +16,8 @@ namespace {
 
 std::string count_of(std::uint64_t number) { return count_text(number); }
 
-/// A table in the form that was asked for.
-class FleetTable {
- public:
-  explicit FleetTable(report::Form form)
-      : form_(form), writer_(form, [this](std::string_view piece) {
-          if (printed_) printed_ = print_report(piece, form_);
-        }) {}
-  void columns(const std::vector<std::string>& names) { writer_.columns(names); }
-  void row(const std::vector<report::QueryCell>& cells) { writer_.row(cells); }
-  int end() {
-    writer_.end();
-    value_or_throw(printed_);
-    return kExitDone;
-  }
-
- private:
-  report::Form form_;
-  Status printed_ = ok();
-  report::QueryWriter writer_;
-};
-
-report::QueryCell text_cell(const std::string& text) { return {text, false}; }
-report::QueryCell number_cell(std::uint64_t number) { return {std::to_string(number), true}; }
+QueryCell text_cell(const std::string& text) { return {text, false}; }
+QueryCell number_cell(std::uint64_t number) { return {std::to_string(number), true}; }
 
 }  // namespace
 
@@ -108,59 +85,45 @@ int fleet_list(const FleetQuestion& asked) {
     group.last = std::max(group.last, row.ts_ns);
     group.rows += row.rows;
   }
-  const report::Form form = form_of(asked.options);
-  FleetTable table(form);
-  table.columns({"service", "version", "instances", "snapshots", "rows", "first", "last"});
+  PrintedTable table(asked.options);
+  table.columns(std::vector<std::string>{"service", "version", "instances", "snapshots", "rows", "first", "last"});
   for (const auto& [key, group] : groups)
-    table.row({text_cell(key.first), text_cell(key.second), number_cell(group.instances.size()),
-               number_cell(group.snapshots.size()), number_cell(group.rows), text_cell(moment_text(group.first)),
-               text_cell(moment_text(group.last))});
-  return table.end();
+    table.row(std::vector<QueryCell>{text_cell(key.first), text_cell(key.second), number_cell(group.instances.size()),
+                                     number_cell(group.snapshots.size()), number_cell(group.rows),
+                                     text_cell(moment_text(group.first)), text_cell(moment_text(group.last))});
+  table.end();
+  return kExitDone;
 }
 
 int fleet_info(const FleetQuestion& asked) {
   fleet::Fleet from = connect(asked.servers);
   const fleet::ServerFacts facts = value_or_throw(from.facts());
-  const report::Form form = form_of(asked.options);
-  FleetTable table(form);
-  table.columns({"what", "value"});
-  table.row({text_cell("server"), text_cell("ClickHouse " + facts.version)});
-  table.row({text_cell("level"), text_cell(facts.modern ? "modern" : "base")});
+  PrintedTable table(asked.options);
+  table.columns(std::vector<std::string>{"what", "value"});
+  table.row(std::vector<QueryCell>{text_cell("server"), text_cell("ClickHouse " + facts.version)});
+  table.row(std::vector<QueryCell>{text_cell("level"), text_cell(facts.modern ? "modern" : "base")});
   for (const auto& [name, number] :
        {std::pair("shards", facts.shards), std::pair("snapshots", facts.snapshots),
         std::pair("committed rows", facts.committed_rows), std::pair("rows", facts.sample_rows),
         std::pair("stacks", facts.stacks), std::pair("frames", facts.frames),
         std::pair("bytes of samples on this server", facts.stored_bytes)})
-    table.row({text_cell(name), number_cell(number)});
+    table.row(std::vector<QueryCell>{text_cell(name), number_cell(number)});
   if (facts.sample_rows > facts.committed_rows)
     say("note: " + count_of(facts.sample_rows - facts.committed_rows) +
         " rows are of pushes that were not finished, or were taken out; no answer counts them");
-  return table.end();
+  table.end();
+  return kExitDone;
 }
 
 int fleet_sql(const FleetQuestion& asked) {
-  std::string query;
-  if (asked.words.empty()) {
-    query.assign(std::istreambuf_iterator<char>(std::cin), {});
-  } else if (asked.words.size() == 1) {
-    query = asked.words[0];
-  } else {
-    fail({ErrorCode::usage, "fleet sql takes one query: found " + std::to_string(asked.words.size()) + "; quote it"});
-  }
-  const report::Form form = form_of(asked.options);
+  const std::string query = query_of(asked.words, "fleet sql");
   fleet::Fleet from = connect(asked.servers);
-  FleetTable table(form);
+  PrintedTable table(asked.options);
   value_or_throw(from.sql(
-      query,
-      [&](std::span<const std::string> names) {
-        table.columns({names.begin(), names.end()});
-      },
-      [&](std::span<const fleet::Cell> cells) {
-        std::vector<report::QueryCell> row;
-        for (const fleet::Cell& cell : cells) row.push_back({cell.text, cell.is_number});
-        table.row(row);
-      }));
-  return table.end();
+      query, [&](std::span<const std::string> names) { table.columns(names); },
+      [&](std::span<const QueryCell> row) { table.row(row); }));
+  table.end();
+  return kExitDone;
 }
 
 int fleet_rm(const FleetQuestion& asked) {

@@ -257,7 +257,7 @@ Result<ServerFacts> Fleet::facts() {
 }
 
 Status Fleet::sql(std::string_view query, const std::function<void(std::span<const std::string>)>& on_columns,
-                  const std::function<void(std::span<const Cell>)>& on_row) {
+                  const std::function<void(std::span<const QueryCell>)>& on_row) {
   return guarded([&] {
     std::string text(query);
     while (!text.empty() && (text.back() == ';' || text.back() == ' ' || text.back() == '\n')) text.pop_back();
@@ -277,7 +277,7 @@ Status Fleet::sql(std::string_view query, const std::function<void(std::span<con
             } else if (line_number == 2) {
               for (const auto& value : values) is_number.push_back(is_number_type(value.value_or("")));
             } else {
-              std::vector<Cell> cells;
+              std::vector<QueryCell> cells;
               for (std::size_t i = 0; i < values.size(); ++i)
                 cells.push_back({values[i], i < is_number.size() && is_number[i]});
               on_row(cells);

@@ -70,6 +70,7 @@ void StackSums::take_below(std::int64_t floor, std::vector<Below>& below) {
 void StackSums::append(StackSums&& other) {
   if (places_.empty()) {
     *this = std::move(other);
+    return;
   }
   std::vector<std::uint32_t> new_place;
   new_place.reserve(other.places_.size());

@@ -16,8 +16,6 @@
 namespace snapdiff::store {
 namespace {
 
-using Value = Store::SqlValue;
-
 std::string real_text(double value) {
   if (std::isinf(value)) return value > 0 ? "Inf" : "-Inf";
   std::array<char, 40> buffer{};
@@ -33,7 +31,7 @@ std::string blob_text(std::string_view bytes) {
   return text + "'";
 }
 
-Value value_of(sqlite3_stmt* statement, int column) {
+QueryCell value_of(sqlite3_stmt* statement, int column) {
   const auto bytes = [&](const void* data) {
     const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement, column));
     return data == nullptr ? std::string_view() : std::string_view(static_cast<const char*>(data), size);
@@ -291,7 +289,7 @@ void run_one(sqlite3* db, sqlite3_stmt* statement, const Store::SqlSink& sink) {
     for (int c = 0; c < columns; ++c) names.emplace_back(sqlite3_column_name(statement, c));
     sink.on_columns(names);
   }
-  std::vector<Value> row(static_cast<std::size_t>(columns));
+  std::vector<QueryCell> row(static_cast<std::size_t>(columns));
   for (;;) {
     const int code = sqlite3_step(statement);
     if (code == SQLITE_DONE) return;
