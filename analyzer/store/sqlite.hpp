@@ -57,6 +57,7 @@ class Statement {
     run();
   }
 
+  int columns() const;  ///< of its rows
   std::int64_t integer(int column) const;
   std::optional<std::int64_t> optional_integer(int column) const;
   std::string_view text(int column) const;  ///< valid until the next step
