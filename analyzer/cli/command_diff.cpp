@@ -2,10 +2,9 @@
 
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
-#include "analyzer/cli/counter_answer.hpp"
 #include "analyzer/cli/progress.hpp"
 #include "analyzer/cli/recorded.hpp"
-#include "analyzer/session/failures.hpp"
+#include "analyzer/session/device_moments.hpp"
 #include "analyzer/session/judged_series.hpp"
 #include "analyzer/session/labelled.hpp"
 #include "analyzer/session/left_out.hpp"

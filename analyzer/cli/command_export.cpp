@@ -1,7 +1,6 @@
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/exit_codes.hpp"
-#include "analyzer/cli/output_file.hpp"
 #include "analyzer/cli/progress.hpp"
 #include "analyzer/diff/diff.hpp"
 
@@ -84,7 +83,7 @@ int run_export(const Arguments& arguments) {
     return snapshots.size() == 1 ? export_snapshot(snapshots[0].ref, view, wanted, style)
                                  : export_growth(snapshots.front().ref, snapshots.back().ref, view, wanted, style);
   });
-  value_or_throw(write_output(options.output.empty() ? "-" : options.output, bytes));
+  write_output(options.output.empty() ? "-" : options.output, bytes);
   return tell_notes(compared.loaded, options);
 }
 

@@ -5,7 +5,6 @@
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/gate_answer.hpp"
-#include "analyzer/cli/output_file.hpp"
 #include "analyzer/cli/progress.hpp"
 #include "analyzer/cli/recorded.hpp"
 #include "analyzer/gate/check_gate.hpp"
@@ -39,12 +38,9 @@ GateReport judge_gate(TrendReport trend, const GateOptions& wanted, session::Gat
   return std::move(answer.report);
 }
 
-Status write_gate_reports(const GateReport& report, const GateOptions& options) {
-  if (!options.junit.empty()) {
-    if (Status written = write_output(options.junit, report::gate_junit(report)); !written) return written;
-  }
-  if (options.sarif.empty()) return ok();
-  return write_output(options.sarif, report::gate_sarif(report, SNAPDIFF_VERSION));
+void write_gate_reports(const GateReport& report, const GateOptions& options) {
+  if (!options.junit.empty()) write_output(options.junit, report::gate_junit(report));
+  if (!options.sarif.empty()) write_output(options.sarif, report::gate_sarif(report, SNAPDIFF_VERSION));
 }
 
 /// What is not judged is not passed.
@@ -88,7 +84,7 @@ int run_gate(const Arguments& arguments) {
   const std::string text = report::write_gate(report, style);
   recording.answered();
   const Status printed = print_report(text, style.form);
-  const Status written = write_gate_reports(report, wanted);
+  const Status written = guarded([&] { write_gate_reports(report, wanted); });
   const int partial_code = tell_notes(compared.loaded, options);
   const int stored_code = finish(recording, terminal);
   value_or_throw(printed);

@@ -9,8 +9,8 @@
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/validation.hpp"
+#include "analyzer/session/device_moments.hpp"
 #include "analyzer/session/facts_text.hpp"
-#include "analyzer/session/failures.hpp"
 #include "snapdiff/number_text.hpp"
 
 namespace snapdiff::cli {

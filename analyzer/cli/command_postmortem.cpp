@@ -7,7 +7,6 @@
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/exit_codes.hpp"
-#include "analyzer/cli/output_file.hpp"
 #include "analyzer/cli/recorded.hpp"
 #include "analyzer/session/files.hpp"
 #include "analyzer/session/postmortem_documents.hpp"
@@ -77,7 +76,7 @@ void write_documents(const Postmortem& report, const session::ReportedSeries& se
   if (failure) fail({ErrorCode::io, "cannot make the folder: " + failure.message(), std::nullopt, folder.string()});
   const std::vector<Document> documents = value_or_throw(session::make_documents(report, series, view, options));
   for (const Document& document : documents) {
-    value_or_throw(write_and_tell((folder / document.name).string(), document.bytes));
+    write_and_tell((folder / document.name).string(), document.bytes);
   }
 }
 

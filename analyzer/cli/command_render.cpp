@@ -8,7 +8,6 @@
 
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
-#include "analyzer/cli/output_file.hpp"
 #include "analyzer/cli/progress.hpp"
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/session/axis_chart.hpp"
@@ -53,7 +52,7 @@ int finish(const Job& job, const Result<std::string>& drawn, const Loaded& loade
   const std::string bytes = value_or_throw(drawn);
   const std::string path =
       job.options.output.empty() ? "snapdiff." + std::string(job.wanted.ending()) : job.options.output;
-  value_or_throw(write_and_tell(path, bytes));
+  write_and_tell(path, bytes);
   return tell_notes(loaded, job.options);
 }
 

@@ -1,8 +1,7 @@
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
-#include "analyzer/cli/counter_answer.hpp"
 #include "analyzer/cli/progress.hpp"
-#include "analyzer/session/failures.hpp"
+#include "analyzer/session/device_moments.hpp"
 #include "analyzer/session/labelled.hpp"
 
 namespace snapdiff::cli {

@@ -2,7 +2,6 @@
 
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
-#include "analyzer/cli/counter_answer.hpp"
 #include "analyzer/cli/progress.hpp"
 #include "analyzer/cli/recorded.hpp"
 #include "analyzer/session/judged_series.hpp"

@@ -1,6 +1,9 @@
 #include "analyzer/cli/compare.hpp"
 
 #include "analyzer/cli/exit_codes.hpp"
+#include "analyzer/diff/diff.hpp"
+#include "analyzer/session/files.hpp"
+#include "analyzer/session/judged_series.hpp"
 #include "snapdiff/number_text.hpp"
 
 namespace snapdiff::cli {
@@ -57,6 +60,29 @@ int tell_notes(const Loaded& loaded, const Options& options) {
   for (const LeftOut& one : loaded.left_out) say("warning: left out: " + escape_for_terminal(one.why));
   for (const Note& note : loaded.notes.all()) say_note(note);
   return options.strict && loaded.partial() ? kExitBadInput : kExitDone;
+}
+
+bool asks_for_counters(const std::vector<SnapshotRef>& refs, const Options& options) {
+  return options.counters || diff::has_counters_only(refs);
+}
+
+std::string answer_counters(const std::vector<SnapshotRef>& refs, const report::Style& style) {
+  return report::write_counters(value_or_throw(session::judged_counters(refs)), style);
+}
+
+int show_counters(const Loaded& loaded, const Options& options, const report::Style& style) {
+  value_or_throw(print_report(answer_counters(loaded.refs(), style), style.form));
+  return tell_notes(loaded, options);
+}
+
+void write_output(const std::string& path, std::string_view bytes) {
+  value_or_throw(path == "-" ? print_data(bytes) : session::write_file(path, bytes));
+}
+
+void write_and_tell(const std::string& path, std::string_view bytes) {
+  write_output(path, bytes);
+  if (path != "-")
+    say("wrote " + escape_for_terminal(path) + " (" + bytes_text(static_cast<std::int64_t>(bytes.size())) + ")");
 }
 
 }  // namespace snapdiff::cli

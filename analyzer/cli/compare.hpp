@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/cli/options.hpp"
@@ -8,8 +10,8 @@
 #include "snapdiff/failure.hpp"
 #include "snapdiff/growth.hpp"
 
-/// What diff, render, export and peek share: which snapshots are compared when operands are given or
-/// not, and the notes that go with them.
+/// What commands share: which snapshots are compared when operands are given or not, the notes that go with them,
+/// answers about counters, files that are written.
 namespace snapdiff::cli {
 
 /// What operands and options say is compared. Throws usage, and what session::load_compared() returns.
@@ -43,6 +45,21 @@ void tell_import_notes(const SnapshotRef& ref);
 /// Says notes on stderr, one line each; "partial: ..." first where a part of an input was lost.
 /// Returns the exit code: 2 for a partial input under --strict.
 int tell_notes(const Loaded& loaded, const Options& options);
+
+/// Whether the answer is about counters: --counters, or the snapshots hold nothing else.
+bool asks_for_counters(const std::vector<SnapshotRef>& refs, const Options& options);
+
+/// Growth and verdict of every counter; of one snapshot the values. Throws limit.
+std::string answer_counters(const std::vector<SnapshotRef>& refs, const report::Style& style);
+
+/// Prints that answer and the notes. Returns the exit code.
+int show_counters(const Loaded& loaded, const Options& options, const report::Style& style);
+
+/// session::write_file(), or stdout for "-". Throws io, about `path`.
+void write_output(const std::string& path, std::string_view bytes);
+
+/// The same, and says so of a file.
+void write_and_tell(const std::string& path, std::string_view bytes);
 
 /// What a command does with operands once its words are understood: opens them (load_operands()), makes a report and
 /// prints it. Returns the exit code.

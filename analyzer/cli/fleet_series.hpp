@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/cli/fleet_options.hpp"
 #include "analyzer/fleet/fleet.hpp"
 #include "snapdiff/notes.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "analyzer/session/list_text.hpp"
 #include "analyzer/session/naming.hpp"
-#include "analyzer/session/series_choice.hpp"
+#include "analyzer/session/series_identity.hpp"
 #include "analyzer/session/view_json.hpp"
 #include "snapdiff/failure.hpp"
 #include "snapdiff/words.hpp"

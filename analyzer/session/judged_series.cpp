@@ -5,7 +5,7 @@
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/objects/retained_objects.hpp"
 #include "analyzer/postmortem/make_postmortem.hpp"
-#include "analyzer/session/device_peak.hpp"
+#include "analyzer/session/device_moments.hpp"
 #include "analyzer/session/labelled.hpp"
 #include "analyzer/session/left_out.hpp"
 #include "analyzer/story/make_story.hpp"

@@ -48,9 +48,8 @@ class Recording {
   void decide(bool wanted);
   /// A store with everything in it that is not yet at its path, where there was nothing.
   std::optional<store::Store> draft();
-  Status add_all(store::Store& store);
-  Status remember(store::Store& store);
-  Status store_all();
+  void add_all(store::Store& store);
+  void remember(store::Store& store);
 
   std::vector<LoadedSnapshot> snapshots_;
   DiffOptions options_;

@@ -27,12 +27,6 @@ Result<std::vector<store::Imported>> store_in_turn(
       if (rows > kRowsTogether) break;
       together.push_back(snapshots[i].first);
     }
-    if (together.size() == 1) {
-      const Result<store::Imported> imported = store.add(*together.front(), series);
-      if (!imported) return imported.error();
-      all.push_back(*imported);
-      continue;
-    }
     const Result<std::vector<store::Imported>> imported = store.add_all(together, series);
     if (!imported) return imported.error();
     all.insert(all.end(), imported->begin(), imported->end());
