@@ -1,11 +1,8 @@
 #pragma once
 
-#include <memory>
-#include <string>
 #include <unordered_map>
 #include <vector>
 
-#include "analyzer/fleet/facts_codec.hpp"
 #include "analyzer/fleet/impl.hpp"
 #include "snapdiff/snapshot_builder.hpp"
 

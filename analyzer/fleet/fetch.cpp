@@ -58,13 +58,6 @@ class Fetch {
   }
 
  private:
-  std::uint32_t metric_number(const std::string& metric) {
-    const auto found = std::find(metrics_.begin(), metrics_.end(), metric);
-    if (found != metrics_.end()) return static_cast<std::uint32_t>(found - metrics_.begin());
-    metrics_.push_back(metric);
-    return static_cast<std::uint32_t>(metrics_.size() - 1);
-  }
-
   void plan() {
     std::uint64_t rows = 0, most_rows = 0;
     bool is_one_each = true;
@@ -73,7 +66,7 @@ class Fetch {
       is_one_each = is_one_each && !is_sum(steps_[s]);
       for (std::uint32_t i = 0; i < steps_[s].members.size(); ++i) {
         const Committed* const member = steps_[s].members[i];
-        const std::uint32_t metric = metric_number(member->metric);
+        const std::uint32_t metric = place_of(member->metric, metrics_);
         expected_[s][metric].add(member->total, member->objects, member->rows);
         filter_.add(*member);
         rows += member->rows;
@@ -81,7 +74,7 @@ class Fetch {
         // A snapshot of several metrics is one push, and may stand for several steps.
         PushUse& use = uses_[member->push];
         if (use.steps.empty()) {
-          use.pivot = pivot_number(*member);
+          use.pivot = pivot_ == nullptr ? 0 : place_of(pivot_->value(*member), pivot_values_);
           use.instance = is_sum(steps_[s]) ? i : 0;
           pushes_.push_back(member->push);
         }
@@ -105,15 +98,6 @@ class Fetch {
       if (is_new) slots_.push_back(push);
       slot_numbers_.push_back(place->second);
     }
-  }
-
-  std::uint64_t pivot_number(const Committed& member) {
-    if (pivot_ == nullptr) return 0;
-    const std::string value = pivot_->value(member);
-    const auto found = std::find(pivot_values_.begin(), pivot_values_.end(), value);
-    if (found != pivot_values_.end()) return static_cast<std::uint64_t>(found - pivot_values_.begin());
-    pivot_values_.push_back(value);
-    return pivot_values_.size() - 1;
   }
 
   void read_facts() {

@@ -17,6 +17,14 @@ namespace snapdiff::fleet {
 /// Ids in one list of a statement.
 inline constexpr std::size_t kIdsAtOnce = 20'000;
 
+/// Where `text` is among `all`; it is put at their end where it is not there yet.
+inline std::uint32_t place_of(const std::string& text, std::vector<std::string>& all) {
+  const auto found = std::find(all.begin(), all.end(), text);
+  const auto place = static_cast<std::uint32_t>(found - all.begin());
+  if (found == all.end()) all.push_back(text);
+  return place;
+}
+
 /// Its members throw Failure.
 struct Fleet::Impl {
   Connection to;

@@ -188,7 +188,7 @@ class Batch {
     const Column& values = samples.columns[value_column];
     const Column* const counts = objects_column ? &samples.columns[*objects_column] : nullptr;
     const std::uint32_t ts = row_seconds(time_of(snapshot, now_));
-    const std::uint32_t metric_number = take_metric(metric);
+    const std::uint32_t metric_number = place_of(metric, metrics_);
     for (std::size_t row = 0; row < samples.size(); ++row) {
       const std::int64_t value = values.value[row];
       const std::int64_t objects = counts != nullptr ? counts->value[row] : 0;
@@ -204,13 +204,6 @@ class Batch {
       ++sums.rows;
     }
     rows_ += sums.rows;
-  }
-
-  std::uint32_t take_metric(const std::string& metric) {
-    const auto found = std::find(metrics_.begin(), metrics_.end(), metric);
-    if (found != metrics_.end()) return static_cast<std::uint32_t>(found - metrics_.begin());
-    metrics_.push_back(metric);
-    return static_cast<std::uint32_t>(metrics_.size() - 1);
   }
 
   std::uint64_t take_label(const Dictionary& d, LabelSetId set) {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "snapdiff/hash.hpp"
-#include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::fleet {
 

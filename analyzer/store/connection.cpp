@@ -6,7 +6,6 @@
 
 #include <cerrno>
 #include <chrono>
-#include <cstdint>
 #include <filesystem>
 #include <thread>
 

@@ -6,7 +6,6 @@
 #include <set>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "analyzer/store/session.hpp"
 #include "analyzer/store/store.hpp"

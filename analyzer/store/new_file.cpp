@@ -6,7 +6,6 @@
 
 #include <cerrno>
 #include <filesystem>
-#include <utility>
 
 namespace snapdiff::store {
 namespace {
