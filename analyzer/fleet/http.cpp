@@ -1,5 +1,8 @@
 #include "analyzer/fleet/http.hpp"
 
+#define CURL_DISABLE_TYPECHECK  // it wraps functions that are called through pointers here
+#include <curl/curl.h>
+#include <dlfcn.h>
 #include <libdeflate.h>
 
 #include <algorithm>
@@ -7,10 +10,55 @@
 #include <memory>
 #include <utility>
 
-#include "analyzer/fleet/curl_library.hpp"
+#include "snapdiff/failure.hpp"
 
 namespace snapdiff::fleet {
 namespace {
+
+/// libcurl, opened when the first connection is asked for: linked, its thirty libraries would double the time that
+/// every other command takes to start. Functions are null where it is not installed.
+struct CurlLibrary {
+  decltype(&curl_global_init) global_init = nullptr;
+  decltype(&curl_easy_init) easy_init = nullptr;
+  decltype(&curl_easy_reset) easy_reset = nullptr;
+  decltype(&curl_easy_setopt) easy_setopt = nullptr;
+  decltype(&curl_easy_perform) easy_perform = nullptr;
+  decltype(&curl_easy_getinfo) easy_getinfo = nullptr;
+  decltype(&curl_easy_strerror) easy_strerror = nullptr;
+  decltype(&curl_easy_cleanup) easy_cleanup = nullptr;
+  decltype(&curl_slist_append) slist_append = nullptr;
+  decltype(&curl_slist_free_all) slist_free_all = nullptr;
+  bool is_open = false;
+};
+
+template <class Function>
+bool find_in(void* library, const char* name, Function& out) {
+  out = reinterpret_cast<Function>(::dlsym(library, name));
+  return out != nullptr;
+}
+
+CurlLibrary open_curl() {
+  CurlLibrary curl;
+  // By name alone: the loader looks where it looks for every library of the system.
+  void* const library = ::dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return curl;
+  curl.is_open =
+      find_in(library, "curl_global_init", curl.global_init) && find_in(library, "curl_easy_init", curl.easy_init) &&
+      find_in(library, "curl_easy_reset", curl.easy_reset) && find_in(library, "curl_easy_setopt", curl.easy_setopt) &&
+      find_in(library, "curl_easy_perform", curl.easy_perform) &&
+      find_in(library, "curl_easy_getinfo", curl.easy_getinfo) &&
+      find_in(library, "curl_easy_strerror", curl.easy_strerror) &&
+      find_in(library, "curl_easy_cleanup", curl.easy_cleanup) &&
+      find_in(library, "curl_slist_append", curl.slist_append) &&
+      find_in(library, "curl_slist_free_all", curl.slist_free_all) && curl.global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
+  return curl;
+}
+
+/// The same for the whole process; threads wait for the first.
+const CurlLibrary& curl_library() {
+  static const CurlLibrary curl = open_curl();
+  return curl;
+}
 
 constexpr std::size_t kMostText = std::size_t{64} << 20;
 constexpr std::size_t kMostError = std::size_t{64} << 10;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "snapdiff/hash.hpp"
+#include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::fleet {
 

@@ -4,7 +4,7 @@
 
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/session/read_files.hpp"
-#include "analyzer/session/store_in_turn.hpp"
+#include "analyzer/session/recording.hpp"
 #include "snapdiff/failure.hpp"
 
 namespace snapdiff::session {

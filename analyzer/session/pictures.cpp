@@ -10,6 +10,7 @@
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/flame/flame_tree.hpp"
 #include "analyzer/html/html.hpp"
+#include "analyzer/objects/retained_objects.hpp"
 #include "analyzer/session/document.hpp"
 #include "analyzer/session/judged_series.hpp"
 #include "analyzer/session/labelled.hpp"

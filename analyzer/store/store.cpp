@@ -5,7 +5,6 @@
 
 #include "analyzer/store/connection.hpp"
 #include "analyzer/store/maintenance.hpp"
-#include "analyzer/store/new_file.hpp"
 #include "analyzer/store/plain_export.hpp"
 #include "analyzer/store/present.hpp"
 #include "analyzer/store/snapshot_facts.hpp"
@@ -75,7 +74,7 @@ Result<Store> Store::draft(const std::string& path) {
   return guarded(path, [&] { return Store(std::make_unique<Impl>(path, Connection::Draft{})); });
 }
 
-bool Store::publish() { return place_new_file(path(), impl_->connection.image()); }
+bool Store::publish() { return impl_->connection.publish(); }
 
 Result<Imported> Store::add(const Snapshot& snapshot, const std::string& series, std::string_view source_bytes) {
   const Snapshot* const one = &snapshot;
